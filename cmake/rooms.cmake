@@ -1,0 +1,42 @@
+# A room is a folder under src/ and a static library of the same name; its link line is the list of rooms that it may
+# include. Unit tests (x_test.cc) stand beside their files and become one test program per room.
+
+add_library(mw_flags INTERFACE)
+target_compile_options(mw_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+                                          -Wnon-virtual-dtor -Woverloaded-virtual -Werror -fno-omit-frame-pointer
+                                          $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)  # GCC bug 105651: false alarms
+target_include_directories(mw_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
+if(MIDWATCH_SANITIZE)
+  target_compile_options(mw_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all)
+  target_link_options(mw_flags INTERFACE -fsanitize=address,undefined)
+endif()
+if(MIDWATCH_FUZZ)
+  target_compile_options(mw_flags INTERFACE -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
+  target_link_options(mw_flags INTERFACE -fsanitize=address,undefined)
+endif()
+
+function(mw_room name)
+  cmake_parse_arguments(ROOM "" "" "LIBS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc ${CMAKE_SOURCE_DIR}/src/${name}/*.S)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$|/main\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  if(NOT sources)
+    add_library(mw_${name} INTERFACE)
+    target_link_libraries(mw_${name} INTERFACE mw_flags ${ROOM_LIBS})
+  else()
+    add_library(mw_${name} STATIC ${sources})
+    target_link_libraries(mw_${name} PUBLIC mw_flags ${ROOM_LIBS})
+  endif()
+  set_property(GLOBAL PROPERTY MW_TESTS_${name} ${tests})
+  set_property(GLOBAL APPEND PROPERTY MW_ROOMS ${name})
+endfunction()
+
+# The program itself: build/midwatch.
+function(mw_program)
+  if(EXISTS ${CMAKE_SOURCE_DIR}/src/daemon/main.cc)
+    add_executable(midwatch src/daemon/main.cc)
+    target_link_libraries(midwatch PRIVATE mw_daemon)
+    set_target_properties(midwatch PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+  endif()
+endfunction()

@@ -1,0 +1,72 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "base/checksum.h"
+#include "base/json.h"
+#include "base/numbers.h"
+#include "base/text.h"
+#include "base/time.h"
+
+namespace mw {
+
+TEST_CASE("time: the forms that trainers print") {
+  CHECK(format_utc(*parse_time("2026-02-19 09:08:11,482")) == "2026-02-19T09:08:11.482Z");
+  CHECK(format_utc(*parse_time("2026-02-19T09:08:11.5+01:00")) == "2026-02-19T08:08:11.500Z");
+  CHECK_FALSE(parse_time("2026-02-39 09:08:11").has_value());
+  CHECK_FALSE(parse_time("hello").has_value());
+  CHECK(format_duration(Duration::seconds(3725)) == "1h 02m");
+}
+
+TEST_CASE("numbers: Python's non-finite words count") {
+  CHECK(std::isnan(*parse_double("NaN")));
+  CHECK(*parse_double("-Infinity") < 0);
+  CHECK_FALSE(parse_double("12abc").has_value());
+  CHECK(*parse_double("1e-400") == 0.0);
+  CHECK(*parse_int("-17") == -17);
+}
+
+TEST_CASE("json: round trip, bare NaN, depth limit") {
+  const auto parsed = Json::parse(R"({"a":[1,NaN,"x\n"],"b":{"c":true},"big":9007199254740993})");
+  REQUIRE(parsed.ok());
+  CHECK(std::isnan(parsed->find("a")->items()[1].number()));
+  CHECK(parsed->find("big")->integer() == 9007199254740993);
+  CHECK_FALSE(Json::parse(std::string(1000, '[')).ok());
+  CHECK_FALSE(Json::parse("{} x").ok());
+  std::string out;
+  JsonWriter(out).begin_object().key("k").string("a\"\x1b\xff").key("n").number(NAN).end_object();
+  CHECK(out == "{\"k\":\"a\\\"\\u001b\xef\xbf\xbd\",\"n\":null}");
+}
+
+TEST_CASE("json leaves: paths are joined with a slash") {
+  struct Collect : JsonLeaves {
+    std::string seen;
+    void number(std::string_view path, double value) override { seen += cat(path, "=", value, ";"); }
+    void string(std::string_view path, std::string_view value) override { seen += cat(path, "='", value, "';"); }
+  } leaves;
+  CHECK(for_each_leaf(R"({"step":3,"data":{"actor/loss":-0.5,"x":[1,2]},"s":"t","z":NaN})", leaves));
+  CHECK(leaves.seen == "step=3;data/actor/loss=-0.5;data/x/0=1;data/x/1=2;s='t';z=nan;");
+}
+
+TEST_CASE("checksums agree with the published check values") {
+  CHECK(crc32c("123456789") == 0xe3069283U);
+  CHECK(crc32_ieee("123456789") == 0xcbf43926U);
+  CHECK(crc32c(std::string(32, '\0')) == 0x8a9136aaU);
+}
+
+TEST_CASE("hostile text is harmless") {
+  CHECK(escape_terminal("\x1b]0;x\x07") == "\\x1b]0;x\\x07");
+  CHECK(escape_terminal("\xe2\x80\xae" "abc") == "\\u202eabc");
+  CHECK(escape_markdown("<img src=x> [a](http://b) | `c`").find('<') == std::string::npos);
+  CHECK(markdown_code("a`b|c") == "``a`b¦c``");
+}
+
+TEST_CASE("secrets are redacted") {
+  CHECK(redact_secrets("key hf_abcdefghijklmnopqrstuvwxyz end") == "key <redacted> end");
+  CHECK(redact_secrets("WANDB_API_KEY=0123456789abcdef") == "WANDB_API_KEY=<redacted>");
+  CHECK(redact_secrets("{'Authorization': 'Bearer abc.def.ghi'}") == "{'Authorization': 'Bearer <redacted>'}");
+  CHECK(redact_secrets("https://user:hunter22@host/x") == "https://user:<redacted>@host/x");
+  CHECK(redact_secrets("loss=0.5 tokens: 128 sk-learn") == "loss=0.5 tokens: 128 sk-learn");
+}
+
+}  // namespace mw

@@ -1,0 +1,182 @@
+#include "base/text.h"
+
+#include <array>
+
+namespace mw {
+namespace {
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v'; }
+
+/// Length of the valid UTF-8 character at `at`, 0 when the bytes there are none. `point` gets the code point.
+size_t utf8_length(std::string_view bytes, size_t at, uint32_t* point) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(bytes[i]); };
+  const uint8_t first = byte(at);
+  if (first < 0x80) {
+    *point = first;
+    return 1;
+  }
+  const size_t length = first >= 0xf0 && first < 0xf5 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
+  if (length == 0 || first >= 0xf5 || at + length > bytes.size()) return 0;
+  uint32_t value = first & (0xffU >> (length + 1));
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(at + i) & 0xc0) != 0x80) return 0;
+    value = (value << 6) | (byte(at + i) & 0x3fU);
+  }
+  const std::array<uint32_t, 5> least = {0, 0, 0x80, 0x800, 0x10000};
+  if (value < least[length] || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff)) return 0;
+  *point = value;
+  return length;
+}
+
+bool is_bidi_or_invisible(uint32_t point) {
+  return (point >= 0x200b && point <= 0x200f) || (point >= 0x202a && point <= 0x202e) ||
+         (point >= 0x2060 && point <= 0x2069) || point == 0xfeff || point == 0x061c;
+}
+
+void append_hex(std::string& out, uint32_t value, int width) {
+  for (int shift = (width - 1) * 4; shift >= 0; shift -= 4) out.push_back("0123456789abcdef"[(value >> shift) & 15]);
+}
+
+constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+
+}  // namespace
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  size_t begin = 0;
+  for (size_t at = text.find(separator); at != std::string_view::npos; at = text.find(separator, begin)) {
+    parts.push_back(text.substr(begin, at - begin));
+    begin = at + 1;
+  }
+  parts.push_back(text.substr(begin));
+  return parts;
+}
+
+std::string to_lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return out;
+}
+
+bool contains_folded(std::string_view text, std::string_view lower_part) {
+  if (lower_part.empty()) return true;
+  for (size_t at = 0; at + lower_part.size() <= text.size(); ++at) {
+    size_t i = 0;
+    for (; i < lower_part.size(); ++i) {
+      const char c = text[at + i];
+      if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c) != lower_part[i]) break;
+    }
+    if (i == lower_part.size()) return true;
+  }
+  return false;
+}
+
+std::string_view basename(std::string_view path) {
+  while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos || path.size() == 1 ? path : path.substr(slash + 1);
+}
+
+std::string sanitize_utf8(std::string_view bytes) {
+  std::string out;
+  out.reserve(bytes.size());
+  uint32_t point = 0;
+  for (size_t at = 0; at < bytes.size();) {
+    const size_t length = utf8_length(bytes, at, &point);
+    if (length == 0) {
+      out.append(kReplacement);
+      ++at;
+    } else {
+      out.append(bytes.substr(at, length));
+      at += length;
+    }
+  }
+  return out;
+}
+
+std::string clip(std::string_view text, size_t limit) {
+  if (text.size() <= limit) return std::string(text);
+  size_t end = limit;
+  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
+  return std::string(text.substr(0, end)) + "…";
+}
+
+std::string escape_terminal(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  uint32_t point = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = utf8_length(text, at, &point);
+    if (length == 0) {
+      out.append(kReplacement);
+      ++at;
+      continue;
+    }
+    if (point == '\t') {
+      out.push_back(' ');
+    } else if (point < 0x20 || point == 0x7f) {
+      out.append("\\x");
+      append_hex(out, point, 2);
+    } else if ((point >= 0x80 && point < 0xa0) || is_bidi_or_invisible(point)) {
+      out.append("\\u");
+      append_hex(out, point, 4);
+    } else {
+      out.append(text.substr(at, length));
+    }
+    at += length;
+  }
+  return out;
+}
+
+std::string escape_markdown(std::string_view text) {
+  const std::string safe = escape_terminal(text);
+  std::string out;
+  out.reserve(safe.size() + 16);
+  for (const char c : safe) {
+    if (c == '<') {
+      out.append("&lt;");
+    } else if (c == '>') {
+      out.append("&gt;");
+    } else if (c == '&') {
+      out.append("&amp;");
+    } else if (c == '|' || c == '`' || c == '*' || c == '_' || c == '[' || c == ']' || c == '\\' || c == '#' ||
+               c == '~' || c == '!') {
+      out.push_back('\\');
+      out.push_back(c);
+    } else if (c == ':') {
+      out.append("&#58;");  // keeps renderers from making bare URLs into links
+    } else {
+      out.push_back(c);
+    }
+  }
+  return out;
+}
+
+std::string markdown_code(std::string_view text) {
+  std::string safe = escape_terminal(text);
+  size_t longest = 0, current = 0;
+  for (char& c : safe) {
+    if (c == '|') c = '\x01';  // replaced below: a raw bar would end a table cell
+    current = c == '`' ? current + 1 : 0;
+    longest = current > longest ? current : longest;
+  }
+  std::string body;
+  for (const char c : safe) {
+    if (c == '\x01') {
+      body.append("¦");
+    } else {
+      body.push_back(c);
+    }
+  }
+  const std::string fence(longest + 1, '`');
+  const bool pad = !body.empty() && (body.front() == '`' || body.back() == '`');
+  return fence + (pad ? " " : "") + (body.empty() ? " " : body) + (pad ? " " : "") + fence;
+}
+
+}  // namespace mw
