@@ -1,0 +1,26 @@
+// The one door of the core: events in, decided events out.
+#pragma once
+
+#include <vector>
+
+#include "core/event.h"
+#include "core/knowledge.h"
+#include "core/state.h"
+
+namespace mw {
+
+enum class Judge {
+  kAlways,   ///< after every event that could change a judgement (attach)
+  kAtClose,  ///< once, at event::Closed (replay: the detectors are causal, so the answer is the same)
+};
+
+/// Folds `event` into `state` and appends what core decides to `decided` (which is folded already). Pure and total.
+void advance(State& state, const Event& event, const Knowledge& knowledge, Judge when, std::vector<Event>& decided);
+
+/// All findings over `state` → incidents, grouped (one story, one incident; earliest onset first) and diagnosed.
+std::vector<Incident> judge(const State& state, const Knowledge& knowledge);
+
+/// The verdict on the run as a whole: running, finished, crashed, stalled, interrupted, unknown.
+std::string verdict_of(const State& state, const std::vector<Incident>& incidents);
+
+}  // namespace mw

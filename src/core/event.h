@@ -1,0 +1,195 @@
+// All that can happen to a run, as midwatch sees it. Everything else in the house is made from these.
+//
+// Observed events come from sources, decided ones from core. An event never carries more than `kTextLimit` bytes of
+// foreign text, already redacted of secrets by whoever made it; it is escaped only where it is shown.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/time.h"
+
+namespace mw {
+
+/// Most bytes of foreign text that one event keeps (a log line, an exception's message).
+constexpr size_t kTextLimit = 2000;
+
+/// No step is known or meant.
+constexpr int64_t kNoStep = INT64_MIN;
+
+/// A place in the run's files. `source` is the number that SourceOpened gave the file; `line` is 1-based (record
+/// number in binary files), 0 when there is none.
+struct Where {
+  uint32_t source = 0;
+  uint64_t line = 0;
+  auto operator<=>(const Where&) const = default;
+};
+
+/// One number of a metric record. `raw` is the trainer's own name; `signal` the canonical one (core/signal.h), empty
+/// when no dialect maps it. The value is in the canonical unit when `signal` is set (already scaled), else as written.
+struct Reading {
+  std::string signal;
+  std::string raw;
+  double value = 0;
+};
+
+namespace event {
+
+// ---- sources -------------------------------------------------------------------------------------------------------
+struct SourceOpened {  ///< a file (or other source) of the run is being read
+  uint32_t source = 0;
+  std::string path;
+  std::string kind;  ///< "text", "jsonl", "wandb", "tfevents", "csv", "trainer-state", "trackio", "mlflow", "json", ...
+  int64_t bytes = 0;
+};
+struct SourceProblem {  ///< something is wrong with the file itself; reading goes on
+  std::string problem;  ///< "unreadable", "truncated", "rotated", "shrank", "torn-tail", "bad-checksum", "binary-junk",
+                        ///< "invalid-utf8", "line-too-long", "not-a-record", "mixed-runs"
+  std::string detail;
+};
+struct SourceEnded {  ///< its end was reached (replay), or it is gone (attach)
+  int64_t bytes = 0;
+  int64_t lines = 0;
+  bool torn = false;      ///< the last record or line is incomplete
+  std::string last_text;  ///< the last non-empty line of a text log, for the reader
+};
+
+// ---- what the run says of itself -------------------------------------------------------------------------------------
+struct Recognised {  ///< whose trainer this is; may be said again with more confidence
+  std::string framework;
+  std::string version;
+  double confidence = 0;  ///< 0..1
+};
+struct Configured {  ///< one setting of the run ("algorithm"="grpo", "total_steps"="188"); canonical keys in words.md
+  std::string key;
+  std::string value;
+};
+struct AttemptBegan {  ///< the trainer started (again): banner, launcher line, step counter that went back
+  std::string why;
+};
+struct Resumed {  ///< the trainer says that it loaded a checkpoint
+  int64_t step = kNoStep;
+  std::string path;
+};
+struct Planned {  ///< how far the run means to go
+  int64_t total_steps = 0;
+};
+struct StepBegan {  ///< the trainer says which step it is at
+  int64_t step = kNoStep;
+};
+struct PhaseBegan {
+  std::string phase;  ///< "rollout", "reward", "train", "sync", "save", "eval", "init", "advantage", "logprob"
+};
+struct PhaseEnded {
+  std::string phase;
+  double seconds = 0;
+  int64_t step = kNoStep;
+};
+struct Progressed {  ///< a progress bar or counter
+  std::string what;
+  int64_t done = 0;
+  int64_t total = 0;
+};
+struct Measured {  ///< one metric record
+  int64_t step = kNoStep;
+  bool eval = false;  ///< held-out evaluation rather than training
+  std::vector<Reading> readings;
+};
+struct CheckpointSaved {
+  int64_t step = kNoStep;
+  std::string path;
+  bool complete = true;  ///< false: the trainer only said that it began
+};
+struct WeightsSynced {
+  int64_t version = kNoStep;
+  double seconds = 0;
+};
+struct Ended {  ///< the run's own word on its end, or its launcher's
+  enum class How { kComplete, kExit, kInterrupted, kFailed };
+  How how = How::kComplete;
+  int64_t code = 0;  ///< exit status, or -signal; 0 when not said
+  std::string text;
+};
+
+// ---- trouble and samples ---------------------------------------------------------------------------------------------
+struct Matched {  ///< a signature of knowledge/signatures/ was seen
+  std::string signature;
+  std::string text;
+  uint64_t count = 1;   ///< as a "[repeated Nx across cluster]" says
+  bool sample = false;  ///< inside a rollout sample or a tool's output: not the infrastructure's
+};
+struct TraceSeen {  ///< a Python traceback, whole
+  std::string exception;  ///< "torch.OutOfMemoryError"
+  std::string message;
+  std::string frame;    ///< innermost frame: "file:line in function"
+  uint64_t last_line = 0;
+  bool sample = false;  ///< as above
+  bool handled = false; ///< followed by another exception of the same chain ("During handling of ...")
+};
+struct Logged {  ///< a warning or an error, by template: sent when a template is first seen, then at doubling counts
+  enum class Level { kWarning, kError, kFatal };
+  Level level = Level::kWarning;
+  uint32_t pattern = 0;  ///< the template's number within the run
+  std::string text;      ///< the template, variable parts as "<*>"
+  uint64_t count = 1;
+};
+struct FormatJudged {  ///< format rule of an answer, counted
+  std::string rule;
+  uint64_t passed = 0;
+  uint64_t failed = 0;
+};
+struct ToolCalled {
+  std::string function;
+  double seconds = -1;  ///< -1: not said
+  enum class Outcome { kOk, kModelError, kEnvironmentError, kTimeout };
+  Outcome outcome = Outcome::kOk;
+  std::string error;  ///< exception type or short text
+};
+
+// ---- the watch itself ------------------------------------------------------------------------------------------------
+struct Ticked {};  ///< time passed without news (attach)
+struct Closed {    ///< nothing more will come: end of a replay, or attach was told to stop
+  bool final = true;
+};
+
+// ---- decided ---------------------------------------------------------------------------------------------------------
+struct IncidentOpened {
+  uint32_t id = 0;
+  std::string json;  ///< the incident, as the "incidents" item of docs/formats/replay-json.md
+};
+struct IncidentChanged {
+  uint32_t id = 0;
+  std::string json;
+};
+struct IncidentClosed {
+  uint32_t id = 0;
+  std::string why;
+};
+struct VerdictGiven {
+  std::string verdict;  ///< running, finished, crashed, stalled, interrupted, unknown
+};
+
+}  // namespace event
+
+struct Event {
+  Time at;  ///< when it happened by the run's own clock; unknown when its files do not say
+  Where where;
+  std::variant<event::SourceOpened, event::SourceProblem, event::SourceEnded, event::Recognised, event::Configured,
+               event::AttemptBegan, event::Resumed, event::Planned, event::StepBegan, event::PhaseBegan,
+               event::PhaseEnded, event::Progressed, event::Measured, event::CheckpointSaved, event::WeightsSynced,
+               event::Ended, event::Matched, event::TraceSeen, event::Logged, event::FormatJudged, event::ToolCalled,
+               event::Ticked, event::Closed, event::IncidentOpened, event::IncidentChanged, event::IncidentClosed,
+               event::VerdictGiven>
+      body;
+};
+
+/// Where sources put what they saw.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  virtual void put(Event&& event) = 0;
+};
+
+}  // namespace mw

@@ -1,0 +1,46 @@
+// What core knows of failures: the rows of knowledge/signatures and knowledge/causes, as plain values. Loaded and
+// checked by the dialects room, handed in by the daemon; core itself reads no file.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace mw {
+
+enum class Severity : uint8_t { kInfo, kWarning, kCritical };
+std::string_view severity_name(Severity severity);
+
+/// What a signature's match is in the story of a failure (failure catalogue, "role").
+enum class Role : uint8_t { kRoot, kCascade, kSymptom, kConfirmation, kBenign };
+
+/// A failure's face. `kind` is one of the incident kinds ("crash", "engine-dead", ...).
+struct Signature {
+  std::string id;
+  std::string layer;  ///< "gpu", "vllm", "ray", "learning-dynamics", ...
+  std::vector<std::string> frameworks;  ///< "any", or dialect names
+  Role role = Role::kRoot;
+  std::string kind;
+  Severity severity = Severity::kWarning;
+  std::string symptom;              ///< what it is, one sentence
+  std::vector<std::string> causes;  ///< ranked, in words
+  std::vector<std::string> check;   ///< what to look at
+  std::string fix;
+  std::string transient;     ///< "deterministic", "likely-transient", "degraded", "poison"
+  std::string blast_radius;  ///< "process", "run", "host", "model weights"
+  std::string reaction;      ///< "retry", "restart-component", "rollback-before-onset", ...
+  std::string metric_rule;   ///< in words; "" when text alone decides
+  std::vector<std::string> confused_with;
+  std::vector<std::string> references;
+  bool fatal = false;  ///< a match normally ends the process that prints it
+};
+
+struct Knowledge {
+  std::vector<Signature> signatures;
+  std::unordered_map<std::string, size_t> by_id;  ///< only ever looked up, never iterated
+
+  const Signature* find(std::string_view id) const;
+};
+
+}  // namespace mw

@@ -1,0 +1,49 @@
+// One signal over the steps of a run: bounded, in the order of arrival, with running sums.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "core/event.h"
+
+namespace mw {
+
+struct Point {
+  int64_t step = 0;
+  double value = 0;
+  Time at;
+  Where where;
+  uint16_t attempt = 0;
+};
+
+/// At most `kPointLimit` points are kept. Beyond that every second point of the older half is dropped, so that memory
+/// is bounded and the newer half keeps its resolution; the sums below still count every point that ever came.
+class Series {
+ public:
+  static constexpr size_t kPointLimit = 16384;
+
+  std::string signal;  ///< canonical name, "" when no dialect maps it
+  std::string raw;     ///< the trainer's own name
+
+  /// Appends; a point with the step and attempt of the last one replaces it.
+  void add(const Point& point);
+
+  const std::vector<Point>& points() const { return points_; }
+  bool empty() const { return points_.empty(); }
+  uint64_t count() const { return count_; }  ///< of all points that came, NaN and Inf included
+  double first() const { return first_; }
+  double last() const { return last_; }
+  double min() const { return min_; }  ///< of the finite values; NaN when there is none
+  double max() const { return max_; }
+  double mean() const;
+  uint64_t non_finite() const { return non_finite_; }
+
+ private:
+  std::vector<Point> points_;
+  uint64_t count_ = 0, finite_ = 0, non_finite_ = 0;
+  double first_ = 0, last_ = 0, min_ = 0, max_ = 0, sum_ = 0;
+};
+
+}  // namespace mw

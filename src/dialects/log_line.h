@@ -1,0 +1,47 @@
+// A log line taken apart: what wraps it (colours, progress bars, Ray and torchrun prefixes, time stamps, levels) and
+// what it says.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/time.h"
+
+namespace mw {
+
+enum class Level : uint8_t { kNone, kDebug, kInfo, kWarning, kError, kCritical };
+
+struct LogLine {
+  std::string_view text;     ///< the message: prefixes, time, level and logger name stripped, ANSI removed
+  std::string_view whole;    ///< the line as it is shown: ANSI removed, only the part after the last '\r'
+  uint64_t number = 0;       ///< 1-based in its file
+  Time at;                   ///< from the line itself; unknown when it has none (or a clock without a date: see clock)
+  int32_t clock_ms = -1;     ///< time of day when the line shows only that, else -1
+  Level level = Level::kNone;
+  std::string_view logger;   ///< "vllm.engine", "accelerate.utils" when shown
+  std::string_view actor;    ///< Ray: "TaskRunner", "(WorkerDict" ...; vLLM: "EngineCore_0"
+  int64_t pid = -1;          ///< Ray "pid=", vLLM "pid=", torchrun none
+  std::string_view ip;       ///< Ray "ip="
+  int rank = -1;             ///< torchrun "[default0]:", "[rank3]:", "0: "
+  uint64_t repeated = 1;     ///< Ray "[repeated 4x across cluster]"
+};
+
+/// Takes lines apart; keeps the storage for the last one, so the views live until the next call. Also turns clocks
+/// without a date into times, from the last date seen and from going past midnight.
+class LineReader {
+ public:
+  const LogLine& read(std::string_view line, uint64_t number);
+  /// A date to start from for clocks without one (the file's modification time, or a date in its name).
+  void set_date_hint(Time date);
+
+ private:
+  LogLine line_;
+  std::string clean_;
+  Time last_;
+};
+
+/// `line` without ANSI escape sequences, into `out` (only when there are any); returns the clean view.
+std::string_view strip_ansi(std::string_view line, std::string& out);
+
+}  // namespace mw

@@ -1,0 +1,55 @@
+// The door to files. Posix behind it in the program, a fake with faults in tests and simulation.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+
+namespace mw {
+
+struct FileInfo {
+  enum class Kind { kFile, kFolder, kLink, kOther };
+  Kind kind = Kind::kOther;
+  int64_t size = 0;
+  uint64_t device = 0, inode = 0;  ///< together they name the file, whatever it is called
+  Time changed;                    ///< of its content
+};
+
+class ReadFile {
+ public:
+  virtual ~ReadFile() = default;
+  /// Reads up to `size` bytes at `offset` into `out` (replaced); fewer at the end of the file, none past it.
+  virtual Result<void> read_at(uint64_t offset, size_t size, std::string& out) = 0;
+  /// Of the open file, even when its name now belongs to another.
+  virtual Result<FileInfo> info() = 0;
+};
+
+class AppendFile {
+ public:
+  virtual ~AppendFile() = default;
+  /// All of `bytes`, or an error; after an error some of them may be there.
+  virtual Result<void> append(std::string_view bytes) = 0;
+  /// Returns when what was appended is on the medium (fdatasync).
+  virtual Result<void> sync() = 0;
+  virtual Result<void> truncate(uint64_t size) = 0;
+};
+
+class Disk {
+ public:
+  virtual ~Disk() = default;
+  virtual Result<std::unique_ptr<ReadFile>> open_read(const std::string& path) = 0;
+  virtual Result<std::unique_ptr<AppendFile>> open_append(const std::string& path) = 0;  ///< created when missing
+  virtual Result<FileInfo> info(const std::string& path) = 0;                              ///< follows links
+  /// Names in a folder, sorted, without "." and "..".
+  virtual Result<std::vector<std::string>> list(const std::string& folder) = 0;
+  virtual Result<void> make_folders(const std::string& path) = 0;
+  virtual Result<void> rename(const std::string& from, const std::string& to) = 0;  ///< durable when it returns
+  virtual Result<void> remove(const std::string& path) = 0;
+};
+
+}  // namespace mw
