@@ -43,6 +43,7 @@ struct Dialect {
   std::string title;
   std::string family;  ///< "trainer", "engine", "layer" (Ray, torchrun, ...): only trainers name the framework,
                        ///< an engine does when no trainer speaks
+  std::string framework;  ///< what the run is said to be; empty: the id ("custom" for a trainer outside the list)
   std::vector<Sign> signs;
   std::vector<Shape> shapes;
   std::vector<MetricRule> metrics;
