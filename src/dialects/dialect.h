@@ -35,6 +35,7 @@ struct MetricRule {
   std::string raw;     ///< exact name, or with one '*' at either end ("timing_s/*")
   std::string signal;  ///< canonical; may end in '*' when raw does: the star's text is carried over
   double scale = 1;
+  double offset = 0;   ///< added after scaling: scale = -1, offset = 1 turns "share kept" into "share dropped"
   std::string note;  ///< what this framework means by it, where that differs
 };
 
