@@ -18,14 +18,17 @@ struct Point {
   uint16_t attempt = 0;
 };
 
-/// At most `kPointLimit` points are kept. Beyond that every second point of the older half is dropped, so that memory
-/// is bounded and the newer half keeps its resolution; the sums below still count every point that ever came.
+/// What one source says under one name. A run's answer for a signal, put together from all its sources, is
+/// State::find(). At most `kPointLimit` points are kept. Beyond that every second point of the older half is dropped,
+/// so that memory is bounded and the newer half keeps its resolution; the sums below still count every point that ever
+/// came.
 class Series {
  public:
   static constexpr size_t kPointLimit = 16384;
 
-  std::string signal;  ///< canonical name, "" when no dialect maps it
-  std::string raw;     ///< the trainer's own name
+  std::string signal;   ///< canonical name, "" when no dialect maps it
+  std::string raw;      ///< the trainer's own name
+  uint32_t source = 0;  ///< who says it (Where::source); of a merged series the source with the most points
 
   /// Appends; a point with the step and attempt of the last one replaces it.
   void add(const Point& point);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "core/event.h"
@@ -15,6 +16,24 @@
 
 namespace mw {
 
+/// A set of whole numbers as a sorted list of closed ranges; at most kRangeLimit ranges (the nearest are joined
+/// beyond).
+class Ranges {
+ public:
+  static constexpr size_t kRangeLimit = 4096;
+  void add(int64_t value);
+  void add(const Ranges& other);
+  int64_t count() const;
+  bool empty() const { return ranges_.empty(); }
+  bool holds(int64_t value) const;
+  int64_t first() const { return ranges_.empty() ? kNoStep : ranges_.front().first; }
+  int64_t last() const { return ranges_.empty() ? kNoStep : ranges_.back().second; }
+
+ private:
+  void add_range(int64_t first, int64_t last);
+  std::vector<std::pair<int64_t, int64_t>> ranges_;
+};
+
 struct SourceState {
   std::string path, kind;
   int64_t bytes = 0, lines = 0;
@@ -22,8 +41,15 @@ struct SourceState {
   std::string last_text;
   int64_t first_step = kNoStep, last_step = kNoStep;  ///< of its Measured events
   Time first_at, last_at;
-  uint64_t last_line = 0;  ///< of its last event
-  std::vector<std::string> problems;
+  uint64_t last_line = 0;             ///< of its last event
+  std::vector<std::string> problems;  ///< at most kProblemLimit; a repeated one is kept once
+  static constexpr size_t kProblemLimit = 32;
+
+  int32_t attempt = -1;    ///< the attempt that its next event belongs to; -1: it has not said anything yet
+  bool joins = true;       ///< its first comparable measurement may still show which attempt it tells of
+  bool shown = false;      ///< it has told of a step, a failure or an end in its attempt
+  int64_t step = kNoStep;  ///< the step it last spoke of in this attempt
+  Ranges steps;            ///< of its training measurements, over all its attempts
 };
 
 struct AttemptState {
@@ -35,6 +61,8 @@ struct AttemptState {
   int64_t total_steps = 0;  ///< as planned, 0 when not known
   std::optional<event::Ended> ended;
   Moment ended_at;
+  bool shown = false;                 ///< a step, a failure or an end was seen in it
+  int64_t last_checkpoint = kNoStep;  ///< highest step of a complete checkpoint in it
 };
 
 /// A signature that was seen: where first and last, how often, and what it said the first time.
@@ -85,6 +113,12 @@ struct State {
   static constexpr size_t kTemplateLimit = 2000;    ///< log templates
   static constexpr size_t kTraceLimit = 256;        ///< tracebacks kept
   static constexpr size_t kCheckpointLimit = 4096;  ///< checkpoint events kept
+  static constexpr size_t kSourceLimit = 4096;      ///< sources; events of further ones count for the last
+  static constexpr size_t kAttemptLimit = 1024;     ///< attempts; what comes later belongs to the last
+  static constexpr size_t kSignatureLimit = 4096;   ///< different signatures
+  static constexpr size_t kNameLimit = 4096;        ///< entries of each map by name (config, tools, phases, ...)
+  static constexpr size_t kAnchorLimit = 16384;     ///< (time, step) pairs; halved beyond
+  static constexpr size_t kIncidentLimit = 1000;    ///< incidents kept
 
   std::string framework = "custom", version;
   double framework_confidence = 0;
@@ -95,8 +129,10 @@ struct State {
   uint64_t events = 0;
   uint64_t order = 0;
 
-  std::vector<Series> series;  ///< canonical ones first come, first served; raw-only ones too
-  std::vector<Series> eval;    ///< held-out evaluations, by raw name
+  /// One per source and name, canonical or not, in order of first sight: the same signal may stand here several times,
+  /// once for each source and raw name that tells it. find() and shown() give one answer each.
+  std::vector<Series> series;
+  std::vector<Series> eval;  ///< held-out evaluations, likewise
   uint64_t series_dropped = 0;
 
   std::vector<SignatureState> signatures;  ///< in order of first sight
@@ -115,17 +151,35 @@ struct State {
   bool closed = false;
 
   std::vector<Incident> incidents;
+  uint32_t last_incident = 0;  ///< highest number given so far; numbers are never given twice
   std::string verdict = "unknown";
 
-  /// The series of a canonical signal, nullptr when the run does not show it.
+  /// (time, step) of training measurements and step announcements, by time: which step it was at a given moment.
+  std::vector<std::pair<Time, int64_t>> anchors;
+
+  /// The series of a canonical signal, nullptr when the run does not show it. When several sources (or raw names) tell
+  /// it, the one with the most points of an attempt owns that attempt, the lower source number on a tie; the others
+  /// only add what lies outside the owner's steps. Lives until the next fold().
   const Series* find(std::string_view signal) const;
   const Series* find_raw(std::string_view raw) const;
+  /// Every signal once, in order of first sight: canonical ones merged as by find(), raw-only ones as by find_raw().
+  std::vector<const Series*> shown(bool evaluations = false) const;
+  /// The step that the run was at by its own measurements at `at`; kNoStep when not known.
+  int64_t step_at(Time at) const;
   const SignatureState* signature(std::string_view id) const;
   /// First, last step and number of distinct steps over all attempts; kNoStep, kNoStep, 0 when none.
   struct Span {
     int64_t first = kNoStep, last = kNoStep, count = 0;
   };
   Span steps() const;
+
+  // Look-up tables of fold() and find(), made from the above; no one else's business.
+  std::unordered_map<uint64_t, uint32_t> series_index, eval_index, template_index;  ///< looked up only, never iterated
+  struct Merged {
+    uint64_t stamp = 0;  ///< `events` when it was made
+    Series series;
+  };
+  mutable std::map<std::string, Merged, std::less<>> merged;  ///< cache of find() where several series are one signal
 };
 
 /// Changes `state` by one event. Never fails; an event that makes no sense changes only the counters.

@@ -1,0 +1,152 @@
+#include "core/advance.h"
+
+#include <algorithm>
+
+#include "core/incident_json.h"
+
+namespace mw {
+namespace {
+
+/// Could this event change a judgement? Metric records count only when they begin a new step: a step's later records
+/// are judged with the next one, or at the next tick.
+bool may_matter(const Event& event, bool new_step) {
+  struct Visitor {
+    bool fresh;
+    bool operator()(const event::Measured& measured) const { return fresh || measured.eval; }
+    bool operator()(const event::StepBegan&) const { return fresh; }
+    bool operator()(const event::Logged&) const { return false; }
+    bool operator()(const event::ToolCalled&) const { return false; }
+    bool operator()(const event::FormatJudged&) const { return false; }
+    bool operator()(const event::Configured&) const { return false; }
+    bool operator()(const event::PhaseBegan&) const { return false; }
+    bool operator()(const event::PhaseEnded&) const { return false; }
+    bool operator()(const event::Progressed&) const { return false; }
+    bool operator()(const event::SourceOpened&) const { return false; }
+    bool operator()(const event::Recognised&) const { return false; }
+    bool operator()(const event::Planned&) const { return false; }
+    bool operator()(const event::WeightsSynced&) const { return false; }
+    bool operator()(const event::SourceProblem&) const { return true; }
+    bool operator()(const event::SourceEnded&) const { return true; }
+    bool operator()(const event::AttemptBegan&) const { return true; }
+    bool operator()(const event::Resumed&) const { return true; }
+    bool operator()(const event::CheckpointSaved&) const { return true; }
+    bool operator()(const event::Ended&) const { return true; }
+    bool operator()(const event::Matched&) const { return true; }
+    bool operator()(const event::TraceSeen&) const { return true; }
+    bool operator()(const event::Ticked&) const { return true; }
+    bool operator()(const event::Closed&) const { return true; }
+    bool operator()(const event::IncidentOpened&) const { return false; }
+    bool operator()(const event::IncidentChanged&) const { return false; }
+    bool operator()(const event::IncidentClosed&) const { return false; }
+    bool operator()(const event::VerdictGiven&) const { return false; }
+  };
+  return std::visit(Visitor{new_step}, event.body);
+}
+
+bool same_onset(const Incident& a, const Incident& b) {
+  return a.kind == b.kind && a.onset.where == b.onset.where && a.onset.step == b.onset.step &&
+         a.onset.attempt == b.onset.attempt;
+}
+
+class Decider {
+ public:
+  Decider(State& state, const Event& cause, std::vector<Event>& decided)
+      : state_(state), cause_(cause), decided_(decided) {}
+
+  void run(std::vector<Incident> now) {
+    match(now);
+    withdraw();
+    for (size_t i = 0; i < now.size(); ++i) {
+      if (is_new_[i]) {
+        put(event::IncidentOpened{now[i].id, incident_json(now[i], state_)});
+      } else {
+        change(now[i]);
+      }
+    }
+  }
+
+  template <typename Body>
+  void put(Body body) {
+    Event event{cause_.at, cause_.where, std::move(body)};
+    fold(state_, event);
+    decided_.push_back(std::move(event));
+  }
+
+ private:
+  /// Gives each incident of `now` the number under which it is already known, or the next one.
+  void match(std::vector<Incident>& now) {
+    kept_.assign(state_.incidents.size(), false);
+    is_new_.assign(now.size(), true);
+    std::vector<std::pair<uint32_t, uint32_t>> renumbered;
+    std::vector<uint32_t> number(now.size(), 0);
+    auto pair_up = [&](bool exactly) {
+      for (size_t i = 0; i < now.size(); ++i) {
+        for (size_t k = 0; k < state_.incidents.size() && is_new_[i]; ++k) {
+          const Incident& known = state_.incidents[k];
+          const bool same = exactly ? same_onset(known, now[i])
+                                    : known.kind == now[i].kind && known.onset.attempt == now[i].onset.attempt;
+          if (kept_[k] || !same) continue;
+          kept_[k] = true;
+          is_new_[i] = false;
+          number[i] = known.id;
+        }
+      }
+    };
+    pair_up(true);
+    pair_up(false);
+    uint32_t next = state_.last_incident;
+    for (size_t i = 0; i < now.size(); ++i) {
+      if (is_new_[i]) number[i] = ++next;
+      renumbered.emplace_back(now[i].id, number[i]);
+    }
+    for (size_t i = 0; i < now.size(); ++i) {
+      now[i].id = number[i];
+      for (uint32_t& id : now[i].followed_by) {
+        const auto found = std::find_if(renumbered.begin(), renumbered.end(), [id](auto& r) { return r.first == id; });
+        if (found != renumbered.end()) id = found->second;
+      }
+    }
+  }
+
+  void withdraw() {
+    std::vector<uint32_t> gone;
+    for (size_t k = 0; k < kept_.size(); ++k) {
+      if (!kept_[k]) gone.push_back(state_.incidents[k].id);
+    }
+    for (const uint32_t id : gone) put(event::IncidentClosed{id, std::string(kWithdrawn)});
+  }
+
+  void change(const Incident& now) {
+    const auto known = std::find_if(state_.incidents.begin(), state_.incidents.end(),
+                                    [&](const Incident& incident) { return incident.id == now.id; });
+    if (known == state_.incidents.end()) return;
+    const bool was_open = known->open;
+    std::string before = incident_json(*known, state_), after = incident_json(now, state_);
+    if (before == after) return;
+    put(event::IncidentChanged{now.id, std::move(after)});
+    if (was_open && !now.open) put(event::IncidentClosed{now.id, "resolved by itself"});
+  }
+
+  State& state_;
+  const Event& cause_;
+  std::vector<Event>& decided_;
+  std::vector<bool> kept_, is_new_;
+};
+
+int64_t current_step(const State& state) { return state.attempts.empty() ? kNoStep : state.attempts.back().last_step; }
+
+}  // namespace
+
+void advance(State& state, const Event& event, const Knowledge& knowledge, Judge when, std::vector<Event>& decided) {
+  const int64_t before = current_step(state);
+  fold(state, event);
+  const bool closing = std::holds_alternative<event::Closed>(event.body);
+  if (!closing && (when == Judge::kAtClose || !may_matter(event, current_step(state) != before))) return;
+  std::vector<Incident> incidents = judge(state, knowledge);
+  const std::string verdict = verdict_of(state, incidents);
+  Decider decider(state, event, decided);
+  decider.run(std::move(incidents));
+  if (verdict != state.verdict) decider.put(event::VerdictGiven{verdict});
+}
+
+}  // namespace mw

@@ -1,0 +1,180 @@
+#include "core/attempts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+int64_t step_of(const Event& event) {
+  if (const auto* measured = std::get_if<event::Measured>(&event.body))
+    return measured->eval ? kNoStep : measured->step;
+  if (const auto* began = std::get_if<event::StepBegan>(&event.body)) return began->step;
+  return kNoStep;
+}
+
+size_t add_attempt(State& state, SourceState& source, const Event& event, std::string_view why) {
+  if (state.attempts.size() < State::kAttemptLimit) {
+    AttemptState attempt;
+    attempt.why = clip(why, kTextLimit);
+    attempt.began = {kNoStep, event.at, event.where, static_cast<uint16_t>(state.attempts.size())};
+    attempt.last = attempt.began;
+    attempt.total_steps = 0;
+    state.attempts.push_back(std::move(attempt));
+  }
+  source.attempt = static_cast<int32_t>(state.attempts.size() - 1);
+  source.shown = false;
+  source.step = kNoStep;
+  return state.attempts.size() - 1;
+}
+
+void move_to(SourceState& source, size_t attempt) {
+  if (source.attempt == static_cast<int32_t>(attempt)) return;
+  source.attempt = static_cast<int32_t>(attempt);
+  source.shown = false;
+  source.step = kNoStep;
+}
+
+/// The attempt that was under way at `at`: the last one that began before (or about then).
+size_t attempt_at(const State& state, Time at) {
+  size_t found = 0;
+  for (size_t i = 0; i < state.attempts.size(); ++i) {
+    const Time began = state.attempts[i].began.at;
+    if (began.known() && began.ns - kSameBeginning.ns <= at.ns) found = i;
+  }
+  return found;
+}
+
+bool same_value(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  return a == b || std::abs(a - b) <= 0.006 * std::max(std::abs(a), std::abs(b));  // as printed with 3 digits
+}
+
+/// The attempt in which another source told the same numbers for the same step; -1 when none did. Zeros and small whole
+/// numbers prove nothing.
+int32_t attempt_that_agrees(const State& state, uint32_t source, const event::Measured& measured) {
+  std::vector<uint32_t> votes(state.attempts.size(), 0);
+  for (const Reading& reading : measured.readings) {
+    if (!std::isfinite(reading.value) || reading.value == std::round(reading.value)) continue;
+    for (const Series& series : state.series) {
+      const bool same_name = reading.signal.empty() ? series.raw == reading.raw : series.signal == reading.signal;
+      if (!same_name || series.source == source) continue;
+      for (const Point& point : series.points()) {
+        if (point.step == measured.step && same_value(point.value, reading.value)) ++votes[point.attempt];
+      }
+    }
+  }
+  const auto best = std::max_element(votes.begin(), votes.end());
+  return best == votes.end() || *best == 0 ? -1 : static_cast<int32_t>(best - votes.begin());
+}
+
+bool counter_went_back(const State& state, const SourceState& source, int64_t step) {
+  if (step == kNoStep || source.step == kNoStep || source.step - step <= kStepSlack) return false;
+  if (step <= 1) return true;
+  const size_t number = static_cast<size_t>(source.attempt);
+  const AttemptState& attempt = state.attempts[number];
+  if (number + 1 < state.attempts.size()) {  // another source has told of the attempt after this one
+    const AttemptState& next = state.attempts[number + 1];
+    if (next.first_step != kNoStep && next.first_step <= step) return true;
+    if (next.resumed_at != kNoStep && next.resumed_at <= step) return true;
+  }
+  if (attempt.last_checkpoint != kNoStep) return step <= attempt.last_checkpoint + 1;
+  return source.step - step > kStepRewind;
+}
+
+/// The attempt after the source's own: one that another source has already told of, or a new one.
+void go_on(State& state, SourceState& source, const Event& event, std::string_view why) {
+  const size_t next = static_cast<size_t>(source.attempt) + 1;
+  if (next < state.attempts.size()) {
+    move_to(source, next);
+  } else {
+    add_attempt(state, source, event, why);
+  }
+}
+
+void first_words(State& state, SourceState& source, const Event& event) {
+  if (state.attempts.empty()) {
+    add_attempt(state, source, event, "");
+  } else if (event.at.known()) {
+    move_to(source, attempt_at(state, event.at));
+  } else {
+    move_to(source, state.attempts.size() - 1);
+  }
+}
+
+void began(State& state, SourceState& source, const Event& event, const std::string& why) {
+  AttemptState& attempt = state.attempts[static_cast<size_t>(source.attempt)];
+  if (!attempt.shown) {  // banners of many ranks, or the first words of the run
+    if (attempt.why.empty()) attempt.why = clip(why, kTextLimit);
+    return;
+  }
+  if (source.shown) {
+    const size_t next = static_cast<size_t>(source.attempt) + 1;
+    const bool told = next < state.attempts.size();
+    const Time other = told ? state.attempts[next].began.at : Time{};
+    if (told && other.known() && event.at.known() && event.at.ns < other.ns - kSameBeginning.ns) return;
+    go_on(state, source, event, why);
+    return;
+  }
+  // A source that has told nothing yet: another view of an attempt we know, or the log of a new one.
+  if (!event.at.known() || !attempt.began.at.known()) return;  // its first measurement will show it
+  const bool about_then = std::abs(event.at.ns - attempt.began.at.ns) <= kSameBeginning.ns;
+  if (!about_then && event.at > attempt.last.at && static_cast<size_t>(source.attempt) + 1 == state.attempts.size()) {
+    add_attempt(state, source, event, why);
+  }
+}
+
+/// A source without clock that begins in the middle of the story: same numbers as another source, or a restart.
+void join(State& state, SourceState& source, const Event& event, int64_t step) {
+  source.joins = false;
+  if (const auto* measured = std::get_if<event::Measured>(&event.body)) {
+    const int32_t agreed = attempt_that_agrees(state, event.where.source, *measured);
+    if (agreed >= 0) {
+      move_to(source, static_cast<size_t>(agreed));
+      return;
+    }
+  }
+  if (event.at.known()) return;
+  for (size_t i = state.attempts.size(); i-- > 0;) {
+    const AttemptState& attempt = state.attempts[i];
+    if (attempt.first_step != kNoStep && attempt.first_step <= step && step <= attempt.last_step + 1) {
+      move_to(source, i);
+      return;
+    }
+  }
+}
+
+void follow_steps(State& state, SourceState& source, const Event& event) {
+  const int64_t step = step_of(event);
+  if (step == kNoStep) return;
+  if (source.joins) join(state, source, event, step);
+  if (counter_went_back(state, source, step)) {
+    go_on(state, source, event, "step counter went back");
+  }
+}
+
+void follow_clock(State& state, SourceState& source, const Event& event) {
+  if (!event.at.known()) return;
+  for (size_t next = static_cast<size_t>(source.attempt) + 1; next < state.attempts.size(); ++next) {
+    const Time began = state.attempts[next].began.at;
+    if (!began.known() || event.at < began) return;
+    move_to(source, next);
+  }
+}
+
+}  // namespace
+
+uint16_t attempt_of(State& state, SourceState& source, const Event& event) {
+  if (source.attempt < 0) {
+    first_words(state, source, event);
+  } else {
+    follow_clock(state, source, event);
+  }
+  if (const auto* begun = std::get_if<event::AttemptBegan>(&event.body)) began(state, source, event, begun->why);
+  follow_steps(state, source, event);
+  return static_cast<uint16_t>(source.attempt);
+}
+
+}  // namespace mw

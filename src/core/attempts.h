@@ -1,0 +1,22 @@
+// Which attempt of the run an event belongs to. A part of fold(), apart because it is the hard part.
+#pragma once
+
+#include "core/state.h"
+
+namespace mw {
+
+/// Two sources that say "began" within this much of each other speak of the same attempt.
+constexpr Duration kSameBeginning = Duration::seconds(120);
+
+/// A step counter may go back by this much without meaning anything (records of several workers out of order).
+constexpr int64_t kStepSlack = 2;
+
+/// Where no checkpoint is known, a step counter that goes back by more than this means a restart from one.
+constexpr int64_t kStepRewind = 5;
+
+/// The attempt that `event` belongs to; moves the cursor of its source on and makes new attempts where the event says
+/// that one began, or where the source's step counter went back. Never negative; at least one attempt exists
+/// afterwards.
+uint16_t attempt_of(State& state, SourceState& source, const Event& event);
+
+}  // namespace mw

@@ -1,0 +1,364 @@
+#include <algorithm>
+#include <cmath>
+
+#include "base/checksum.h"
+#include "base/text.h"
+#include "core/attempts.h"
+#include "core/incident_json.h"
+#include "core/state.h"
+
+namespace mw {
+namespace {
+
+template <typename Map>
+typename Map::mapped_type* named(Map& map, const std::string& name) {
+  const auto found = map.find(name);
+  if (found != map.end()) return &found->second;
+  if (map.size() >= State::kNameLimit) return nullptr;
+  return &map[clip(name, 200)];
+}
+
+SourceState& source_of(State& state, uint32_t number) {
+  const size_t index = std::min<size_t>(number, State::kSourceLimit - 1);
+  if (state.sources.size() <= index) state.sources.resize(index + 1);
+  return state.sources[index];
+}
+
+/// What a key of series_index stands for; the spaces between the parts keep ("ab","c") and ("a","bc") apart.
+uint64_t series_key(uint32_t source, const Reading& reading) {
+  const uint64_t seed = fnv1a(reading.signal) + (static_cast<uint64_t>(source) + 1) * 0x9e3779b97f4a7c15ULL;
+  return fnv1a(reading.raw, seed * 31 + 1);
+}
+
+Series* series_of(State& state, bool eval, uint32_t source, const Reading& reading) {
+  std::vector<Series>& all = eval ? state.eval : state.series;
+  auto& index = eval ? state.eval_index : state.series_index;
+  const auto [place, fresh] = index.try_emplace(series_key(source, reading), static_cast<uint32_t>(all.size()));
+  if (!fresh) return place->second < all.size() ? &all[place->second] : nullptr;
+  if (all.size() >= State::kSeriesLimit) {
+    index.erase(place);
+    return nullptr;
+  }
+  Series series;
+  series.signal = clip(reading.signal, 200);
+  series.raw = clip(reading.raw, 200);
+  series.source = source;
+  all.push_back(std::move(series));
+  return &all.back();
+}
+
+void add_anchor(State& state, Time at, int64_t step) {
+  if (!at.known() || step == kNoStep) return;
+  auto& anchors = state.anchors;
+  if (!anchors.empty() && anchors.back().second == step) return;
+  const std::pair<Time, int64_t> anchor(at, step);
+  if (anchors.empty() || anchors.back().first <= at) {
+    anchors.push_back(anchor);
+  } else {
+    const auto place = std::upper_bound(anchors.begin(), anchors.end(), anchor);
+    if (place != anchors.begin() && std::prev(place)->second == step) return;
+    anchors.insert(place, anchor);
+  }
+  if (anchors.size() > State::kAnchorLimit) {
+    size_t kept = 0;
+    for (size_t i = 0; i < anchors.size(); i += 2) anchors[kept++] = anchors[i];
+    anchors.resize(kept);
+  }
+}
+
+class Folder {
+ public:
+  Folder(State& state, const Event& event) : state_(state), event_(event) {}
+
+  void run() {
+    ++state_.events;
+    state_.order = state_.events;
+    if (event_.at.known()) {
+      if (!state_.first_at.known() || event_.at < state_.first_at) state_.first_at = event_.at;
+      if (event_.at > state_.last_at) state_.last_at = event_.at;
+    }
+    std::visit(*this, event_.body);
+  }
+
+  // ---- sources
+  void operator()(const event::SourceOpened& opened) {
+    SourceState& source = source_of(state_, opened.source);
+    source.path = clip(opened.path, kTextLimit);
+    source.kind = clip(opened.kind, 64);
+    source.bytes = opened.bytes;
+    source.ended = false;
+  }
+  void operator()(const event::SourceProblem& problem) {
+    SourceState& source = source_of(state_, event_.where.source);
+    const std::string text =
+        clip(problem.detail.empty() ? problem.problem : problem.problem + ": " + problem.detail, 300);
+    const auto same = std::find(source.problems.begin(), source.problems.end(), text);
+    if (same == source.problems.end() && source.problems.size() < SourceState::kProblemLimit) {
+      source.problems.push_back(text);
+    }
+  }
+  void operator()(const event::SourceEnded& ended) {
+    SourceState& source = source_of(state_, event_.where.source);
+    source.ended = true;
+    source.bytes = ended.bytes;
+    source.lines = ended.lines;
+    source.torn = ended.torn;
+    source.last_text = clip(ended.last_text, kTextLimit);
+  }
+
+  // ---- the run of itself
+  void operator()(const event::Recognised& recognised) {
+    if (recognised.confidence < state_.framework_confidence) return;
+    if (!recognised.version.empty()) state_.version = clip(recognised.version, 64);
+    if (recognised.framework != state_.framework && recognised.version.empty()) state_.version.clear();
+    state_.framework = clip(recognised.framework, 64);
+    state_.framework_confidence = recognised.confidence;
+  }
+  void operator()(const event::Configured& configured) {
+    if (std::string* value = named(state_.config, configured.key)) *value = clip(configured.value, kTextLimit);
+    if (configured.key == "total_steps") {
+      if (const auto steps = parse_int(configured.value)) plan(*steps);
+    }
+  }
+  void operator()(const event::AttemptBegan&) { live(); }
+  void operator()(const event::Resumed& resumed) {
+    Place place = live();
+    place.attempt.resumed_at = resumed.step;
+  }
+  void operator()(const event::Planned& planned) { plan(planned.total_steps); }
+  void operator()(const event::StepBegan& began) {
+    Place place = live();
+    at_step(place, began.step);
+    add_anchor(state_, event_.at, began.step);
+  }
+  void operator()(const event::PhaseBegan& began) {
+    Place place = live();
+    state_.current_phase = clip(began.phase, 64);
+    state_.phase_began = place.moment;
+  }
+  void operator()(const event::PhaseEnded& ended) {
+    live(ended.step);
+    if (state_.current_phase == ended.phase) state_.current_phase.clear();
+    PhaseState* phase = named(state_.phases, ended.phase);
+    if (phase == nullptr || !std::isfinite(ended.seconds)) return;
+    phase->seconds_min = phase->times == 0 ? ended.seconds : std::min(phase->seconds_min, ended.seconds);
+    phase->seconds_max = std::max(phase->seconds_max, ended.seconds);
+    phase->seconds_sum += ended.seconds;
+    phase->seconds_last = ended.seconds;
+    ++phase->times;
+  }
+  void operator()(const event::Progressed& progressed) {
+    live();
+    if (event::Progressed* known = named(state_.progress, progressed.what)) {
+      *known = progressed;
+      known->what = clip(progressed.what, 200);
+    }
+  }
+  void operator()(const event::Measured& measured) {
+    Place place = live(measured.eval ? kNoStep : measured.step);
+    if (!measured.eval && measured.step != kNoStep) {
+      at_step(place, measured.step);
+      place.source.steps.add(measured.step);
+      SourceState& source = place.source;
+      if (source.first_step == kNoStep || measured.step < source.first_step) source.first_step = measured.step;
+      if (source.last_step == kNoStep || measured.step > source.last_step) source.last_step = measured.step;
+      add_anchor(state_, event_.at, measured.step);
+    }
+    const int64_t step = measured.step != kNoStep ? measured.step : place.moment.step;
+    for (const Reading& reading : measured.readings) {
+      const bool eval = measured.eval || reading.signal.starts_with("eval.");
+      Series* series = series_of(state_, eval, event_.where.source, reading);
+      if (series == nullptr) {
+        ++state_.series_dropped;
+      } else {
+        series->add({step, reading.value, event_.at, event_.where, place.moment.attempt});
+      }
+    }
+  }
+  void operator()(const event::CheckpointSaved& saved) {
+    Place place = live(saved.step);
+    if (saved.complete && saved.step != kNoStep) {
+      place.attempt.last_checkpoint = std::max(place.attempt.last_checkpoint, saved.step);
+    }
+    if (state_.checkpoints.size() >= State::kCheckpointLimit) {
+      state_.checkpoints.erase(state_.checkpoints.begin(), state_.checkpoints.begin() + State::kCheckpointLimit / 2);
+    }
+    state_.checkpoints.emplace_back(place.moment, saved);
+    state_.checkpoints.back().second.path = clip(saved.path, kTextLimit);
+  }
+  void operator()(const event::WeightsSynced&) {
+    const Place place = live();
+    ++state_.weight_syncs;
+    state_.last_sync = place.moment;
+  }
+  void operator()(const event::Ended& ended) {
+    const Place place = live();
+    shown(place);
+    const bool better = !place.attempt.ended.has_value() || ended.code != 0 || ended.how != event::Ended::How::kExit;
+    if (!better) return;
+    place.attempt.ended = ended;
+    place.attempt.ended->text = clip(ended.text, kTextLimit);
+    place.attempt.ended_at = place.moment;
+  }
+
+  // ---- trouble and samples
+  void operator()(const event::Matched& matched) {
+    const Place place = live();
+    auto known = std::find_if(state_.signatures.begin(), state_.signatures.end(),
+                              [&](const SignatureState& s) { return s.id == matched.signature; });
+    if (known == state_.signatures.end()) {
+      if (state_.signatures.size() >= State::kSignatureLimit) return;
+      SignatureState fresh;
+      fresh.id = clip(matched.signature, 200);
+      fresh.first = place.moment;
+      fresh.text = clip(matched.text, kTextLimit);
+      fresh.sample = true;
+      state_.signatures.push_back(std::move(fresh));
+      known = std::prev(state_.signatures.end());
+    }
+    if (known->sample && !matched.sample) {  // the first one that counts leads
+      known->sample = false;
+      known->first = place.moment;
+      known->text = clip(matched.text, kTextLimit);
+      known->matches.clear();
+    }
+    known->last = place.moment;
+    known->count += matched.count;
+    if (known->sample == matched.sample && known->matches.size() < SignatureState::kMatchesKept) {
+      known->matches.push_back({place.moment, clip(matched.text, kTextLimit), state_.order});
+    }
+  }
+  void operator()(const event::TraceSeen& trace) {
+    const Place place = live();
+    if (!trace.sample) shown(place);
+    if (state_.traces.size() >= State::kTraceLimit) return;
+    state_.traces.push_back({place.moment, state_.order, trace});
+    event::TraceSeen& kept = state_.traces.back().trace;
+    kept.exception = clip(trace.exception, 200);
+    kept.message = clip(trace.message, kTextLimit);
+    kept.frame = clip(trace.frame, 500);
+  }
+  void operator()(const event::Logged& logged) {
+    const Place place = live();
+    const uint64_t key = (static_cast<uint64_t>(event_.where.source) << 32) | logged.pattern;
+    const auto [index, fresh] = state_.template_index.try_emplace(key, static_cast<uint32_t>(state_.templates.size()));
+    if (fresh) {
+      if (state_.templates.size() >= State::kTemplateLimit) {
+        state_.template_index.erase(index);
+        return;
+      }
+      state_.templates.push_back({logged.level, clip(logged.text, kTextLimit), 0, place.moment, place.moment});
+    }
+    TemplateState& known = state_.templates[index->second];
+    known.count = std::max(known.count, logged.count);
+    known.last = place.moment;
+    known.level = std::max(known.level, logged.level);
+    if (!fresh) known.text = clip(logged.text, kTextLimit);
+  }
+  void operator()(const event::FormatJudged& judged) {
+    live();
+    if (event::FormatJudged* known = named(state_.formats, judged.rule)) {
+      known->rule = clip(judged.rule, 200);
+      known->passed += judged.passed;
+      known->failed += judged.failed;
+    }
+  }
+  void operator()(const event::ToolCalled& called) {
+    live();
+    ToolState* tool = named(state_.tools, called.function);
+    if (tool == nullptr) return;
+    ++tool->calls;
+    using Outcome = event::ToolCalled::Outcome;
+    if (called.outcome == Outcome::kOk) ++tool->ok;
+    if (called.outcome == Outcome::kModelError) ++tool->model_errors;
+    if (called.outcome == Outcome::kEnvironmentError) ++tool->environment_errors;
+    if (called.outcome == Outcome::kTimeout) ++tool->timeouts;
+    if (called.seconds >= 0 && std::isfinite(called.seconds)) {
+      ++tool->timed;
+      tool->seconds_sum += called.seconds;
+      tool->seconds_max = std::max(tool->seconds_max, called.seconds);
+    }
+    if (!called.error.empty()) {
+      if (uint64_t* count = named(tool->errors, called.error)) ++*count;
+    }
+  }
+
+  // ---- the watch itself
+  void operator()(const event::Ticked&) {}
+  void operator()(const event::Closed& closed) { state_.closed = closed.final; }
+
+  // ---- decided
+  void operator()(const event::IncidentOpened& opened) { put_incident(opened.id, opened.json); }
+  void operator()(const event::IncidentChanged& changed) { put_incident(changed.id, changed.json); }
+  void operator()(const event::IncidentClosed& closed) {
+    for (size_t i = 0; i < state_.incidents.size(); ++i) {
+      if (state_.incidents[i].id != closed.id) continue;
+      state_.incidents[i].open = false;
+      if (closed.why == kWithdrawn) state_.incidents.erase(state_.incidents.begin() + static_cast<ptrdiff_t>(i));
+      return;
+    }
+  }
+  void operator()(const event::VerdictGiven& given) { state_.verdict = clip(given.verdict, 64); }
+
+ private:
+  struct Place {
+    SourceState& source;
+    AttemptState& attempt;
+    Moment moment;
+  };
+
+  /// The event is a sign of life: finds its attempt and moment.
+  Place live(int64_t step = kNoStep) {
+    SourceState& source = source_of(state_, event_.where.source);
+    const uint16_t number = attempt_of(state_, source, event_);
+    AttemptState& attempt = state_.attempts[number];
+    if (step == kNoStep) step = source.step;
+    if (step == kNoStep) step = event_.at.known() ? state_.step_at(event_.at) : kNoStep;
+    const Moment moment{step, event_.at, event_.where, number};
+    if (event_.at.known()) {
+      if (!source.first_at.known()) source.first_at = event_.at;
+      source.last_at = std::max(source.last_at, event_.at);
+    }
+    source.last_line = event_.where.line;
+    if (!attempt.last.at.known() || event_.at >= attempt.last.at) attempt.last = moment;
+    return {source, attempt, moment};
+  }
+
+  void shown(const Place& place) { place.source.shown = place.attempt.shown = true; }
+
+  void at_step(const Place& place, int64_t step) {
+    if (step == kNoStep) return;
+    shown(place);
+    place.source.step = step;
+    if (place.attempt.first_step == kNoStep || step < place.attempt.first_step) place.attempt.first_step = step;
+    if (place.attempt.last_step == kNoStep || step > place.attempt.last_step) place.attempt.last_step = step;
+  }
+
+  void plan(int64_t steps) {
+    const Place place = live();
+    place.attempt.total_steps = steps;
+    state_.total_steps = steps;
+  }
+
+  void put_incident(uint32_t id, std::string_view json) {
+    std::optional<Incident> incident = incident_from_json(json, state_);
+    if (!incident.has_value()) return;
+    incident->id = id;
+    state_.last_incident = std::max(state_.last_incident, id);
+    for (Incident& known : state_.incidents) {
+      if (known.id != id) continue;
+      known = std::move(*incident);
+      return;
+    }
+    if (state_.incidents.size() < State::kIncidentLimit) state_.incidents.push_back(std::move(*incident));
+  }
+
+  State& state_;
+  const Event& event_;
+};
+
+}  // namespace
+
+void fold(State& state, const Event& event) { Folder(state, event).run(); }
+
+}  // namespace mw

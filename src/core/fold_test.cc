@@ -1,0 +1,216 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "core/state.h"
+
+namespace mw {
+namespace {
+
+/// Writes events into a state the way a source would.
+struct Teller {
+  State& state;
+  uint32_t source = 0;
+  uint64_t line = 0;
+  Time at{};
+
+  void say(decltype(Event::body) body) { fold(state, {at, {source, ++line}, std::move(body)}); }
+  void open(const char* path, const char* kind) {
+    fold(state, {at, {source, 0}, event::SourceOpened{source, path, kind, 0}});
+  }
+  void measure(int64_t step, double value, const char* signal = "reward.mean", const char* raw = "reward") {
+    say(event::Measured{step, false, {{signal, raw, value}}});
+  }
+};
+
+TEST_CASE("a run that only goes forward has one attempt and every step once") {
+  State state;
+  Teller log{state};
+  log.open("train.log", "text");
+  log.say(event::AttemptBegan{"launch"});
+  log.say(event::AttemptBegan{"second rank says the same"});
+  for (int step = 1; step <= 50; ++step) log.measure(step, 0.01 * step);
+  CHECK(state.attempts.size() == 1);
+  CHECK(state.attempts[0].why == "launch");
+  CHECK(state.steps().first == 1);
+  CHECK(state.steps().last == 50);
+  CHECK(state.steps().count == 50);
+  REQUIRE(state.find("reward.mean") != nullptr);
+  CHECK(state.find("reward.mean")->points().size() == 50);
+  CHECK(state.find("kl") == nullptr);
+}
+
+TEST_CASE("a step counter that starts over is a new attempt, small disorder is not") {
+  State state;
+  Teller log{state};
+  for (const int step : {1, 2, 3, 5, 4, 6, 7, 8}) log.measure(step, 0.5);
+  CHECK(state.attempts.size() == 1);
+  log.say(event::CheckpointSaved{5, "ckpt/5", true});
+  log.measure(6, 0.5);
+  CHECK(state.attempts.size() == 1);
+  log.measure(9, 0.5);
+  log.measure(6, 0.5);  // right after the checkpoint: resumed from it
+  CHECK(state.attempts.size() == 2);
+  CHECK(state.attempts[1].why == "step counter went back");
+  log.measure(7, 0.5);
+  log.measure(1, 0.5);
+  CHECK(state.attempts.size() == 3);
+  CHECK(state.steps().count == 9);
+}
+
+TEST_CASE("the files of one run read one after the other are no new attempts") {
+  State state;
+  Teller log{state, 0};
+  for (int step = 1; step <= 40; ++step) log.measure(step, 0.1234 + step);
+  log.say(event::AttemptBegan{"restarted"});
+  log.say(event::Resumed{20, "ckpt/20"});
+  for (int step = 21; step <= 60; ++step) log.measure(step, 0.5678 + step);
+  REQUIRE(state.attempts.size() == 2);
+  CHECK(state.attempts[1].resumed_at == 20);
+
+  Teller metrics{state, 1};
+  for (int step = 1; step <= 40; ++step) metrics.measure(step, 0.12341 + step);
+  for (int step = 21; step <= 60; ++step) metrics.measure(step, 0.56781 + step);
+  CHECK(state.attempts.size() == 2);
+  CHECK(state.find("reward.mean")->points().size() == 80);
+
+  Teller second{state, 2};  // a file of the second attempt alone
+  for (int step = 30; step <= 60; ++step) second.measure(step, 0.56782 + step);
+  CHECK(state.attempts.size() == 2);
+  CHECK(state.sources[2].attempt == 1);
+  CHECK(state.find("reward.mean")->points().size() == 80);
+}
+
+TEST_CASE("the series of a signal is the same whichever source spoke first") {
+  auto tell = [](State& state, bool interleaved) {
+    Teller a{state, 0}, b{state, 1};
+    if (interleaved) {
+      for (int step = 1; step <= 30; ++step) {
+        if (step <= 20) b.measure(step, step + 0.25, "reward.mean", "train/reward");
+        a.measure(step, step + 0.25);
+      }
+    } else {
+      for (int step = 1; step <= 30; ++step) a.measure(step, step + 0.25);
+      for (int step = 1; step <= 20; ++step) b.measure(step, step + 0.25, "reward.mean", "train/reward");
+    }
+  };
+  State one, two;
+  tell(one, false);
+  tell(two, true);
+  const Series* first = one.find("reward.mean");
+  const Series* second = two.find("reward.mean");
+  REQUIRE(first != nullptr);
+  REQUIRE(second != nullptr);
+  REQUIRE(first->points().size() == 30);
+  REQUIRE(second->points().size() == 30);
+  for (size_t i = 0; i < 30; ++i) CHECK(first->points()[i].where == second->points()[i].where);
+  CHECK(one.shown().size() == 1);
+  CHECK(one.sources[1].last_step == 20);
+}
+
+TEST_CASE("rotated pieces of one log become one series") {
+  State state;
+  Teller a{state, 0}, b{state, 1};
+  for (int step = 1; step <= 30; ++step) a.measure(step, step + 0.25);
+  for (int step = 31; step <= 50; ++step) b.measure(step, step + 0.25);
+  CHECK(state.attempts.size() == 1);
+  CHECK(state.find("reward.mean")->points().size() == 50);
+  CHECK(state.steps().count == 50);
+}
+
+TEST_CASE("values that are not finite are kept as points and counted") {
+  State state;
+  Teller log{state};
+  log.measure(1, 0.5);
+  log.measure(2, std::numeric_limits<double>::quiet_NaN());
+  log.measure(3, -std::numeric_limits<double>::infinity());
+  const Series* series = state.find("reward.mean");
+  CHECK(series->points().size() == 3);
+  CHECK(series->non_finite() == 2);
+  CHECK(series->min() == 0.5);
+  CHECK(series->max() == 0.5);
+  CHECK(series->mean() == 0.5);
+}
+
+TEST_CASE("a series keeps its newer half and forgets every second of the older points") {
+  Series series;
+  for (int step = 0; step < 100'000; ++step) series.add({step, static_cast<double>(step), {}, {}, 0});
+  CHECK(series.points().size() <= Series::kPointLimit);
+  CHECK(series.points().size() > Series::kPointLimit / 2);
+  CHECK(series.count() == 100'000);
+  CHECK(series.points().back().step == 99'999);
+  CHECK(series.points()[series.points().size() - 2].step == 99'998);
+  CHECK(series.mean() == doctest::Approx(49'999.5));
+  for (size_t i = 1; i < series.points().size(); ++i) CHECK(series.points()[i - 1].step < series.points()[i].step);
+}
+
+TEST_CASE("what comes without a step gets the step that the run was at") {
+  State state;
+  Teller trainer{state, 0};
+  for (int step = 1; step <= 10; ++step) {
+    trainer.at = {1'000'000'000LL * 100 * step};
+    trainer.measure(step, 0.5);
+  }
+  Teller engine{state, 1};
+  engine.at = {1'000'000'000LL * 450};
+  engine.say(event::Matched{"engine-died", "EngineCore died", 1, false});
+  REQUIRE(state.signature("engine-died") != nullptr);
+  CHECK(state.signature("engine-died")->first.step == 4);
+  CHECK(state.step_at({1}) == kNoStep);
+}
+
+TEST_CASE("a match that counts takes the lead over matches inside samples") {
+  State state;
+  Teller log{state};
+  log.say(event::Matched{"oom", "the model wrote it", 1, true});
+  CHECK(state.signature("oom")->sample);
+  log.say(event::Matched{"oom", "real", 1, false});
+  log.say(event::Matched{"oom", "the model again", 1, true});
+  const SignatureState* seen = state.signature("oom");
+  CHECK_FALSE(seen->sample);
+  CHECK(seen->text == "real");
+  CHECK(seen->first.where.line == 2);
+  CHECK(seen->count == 3);
+  CHECK(seen->matches.size() == 1);
+}
+
+TEST_CASE("ranges join neighbours and stay bounded") {
+  Ranges ranges;
+  for (const int64_t value : {5, 7, 6, 1, 5}) ranges.add(value);
+  CHECK(ranges.count() == 4);
+  CHECK(ranges.first() == 1);
+  CHECK(ranges.last() == 7);
+  CHECK(ranges.holds(6));
+  CHECK_FALSE(ranges.holds(2));
+  ranges.add(INT64_MAX);
+  ranges.add(INT64_MIN + 1);
+  CHECK(ranges.last() == INT64_MAX);
+  for (int64_t value = 0; value < 20'000; ++value) ranges.add(value * 3);
+  CHECK(ranges.holds(59'997));
+}
+
+TEST_CASE("everything by name is bounded") {
+  State state;
+  Teller log{state};
+  for (int i = 0; i < 10'000; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    log.say(event::Configured{name, "v"});
+    log.say(event::Measured{1, false, {{"", name, 1.0}}});
+    log.say(event::ToolCalled{name, 1, event::ToolCalled::Outcome::kOk, ""});
+    log.say(event::CheckpointSaved{i, name, true});
+    log.say(event::Logged{event::Logged::Level::kError, static_cast<uint32_t>(i), name, 1});
+    log.say(event::Matched{name, std::string(100'000, 'x'), 1, false});
+  }
+  CHECK(state.config.size() == State::kNameLimit);
+  CHECK(state.series.size() == State::kSeriesLimit);
+  CHECK(state.series_dropped == 8000);
+  CHECK(state.tools.size() == State::kNameLimit);
+  CHECK(state.checkpoints.size() <= State::kCheckpointLimit);
+  CHECK(state.templates.size() == State::kTemplateLimit);
+  CHECK(state.signatures.size() == State::kSignatureLimit);
+  CHECK(state.signatures[0].text.size() <= kTextLimit + 8);
+}
+
+}  // namespace
+}  // namespace mw
