@@ -1,6 +1,9 @@
 // Ended in mid-flight: the files stop while a plan is open, with no error and no end.
+#include <algorithm>
+
 #include "base/text.h"
 #include "core/detect/detector.h"
+#include "core/detect/support/story.h"
 
 namespace mw::detect {
 namespace {
@@ -10,21 +13,61 @@ constexpr Knob kKnobs[] = {
      "issue 2"},
 };
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+/// Sources that a trainer writes as it runs and that end with it; exports of metrics have no notion of an end.
+bool is_live(const SourceState& source) { return source.kind == "text" || source.kind == "wandb"; }
+
+/// What the run had open when its files stopped: "" when nothing shows.
+std::string unfinished(const State& state, const AttemptState& attempt) {
+  const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
+  if (total > 0 && attempt.last_step != kNoStep) {
+    const bool done = static_cast<double>(attempt.last_step) >= kKnobs[0].value * static_cast<double>(total);
+    return done ? std::string() : cat("step ", attempt.last_step, " of ", total);
+  }
+  if (attempt.last_step != kNoStep) return {};  // no plan is known: nothing says that more was meant to come
+  for (const auto& [what, progress] : state.progress) {
+    if (progress.total > 0 &&
+        static_cast<double>(progress.done) < kKnobs[0].value * static_cast<double>(progress.total)) {
+      return cat(what.empty() ? std::string("progress") : what, " at ", progress.done, " of ", progress.total);
+    }
+  }
+  return {};
+}
+
+bool judged_otherwise(const State& state, const Knowledge& knowledge, size_t attempt) {
+  for (const Story& story : fatal_stories(marks_of(state, knowledge))) {
+    if (story.attempt == attempt) return true;
+  }
+  return false;
+}
+
+void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
   if (!state.closed || state.attempts.empty()) return;
   const AttemptState& attempt = state.attempts.back();
-  if (attempt.ended) return;
-  const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
-  const int64_t done = attempt.last_step;
-  if (total <= 0 || done == kNoStep) return;
-  if (static_cast<double>(done) >= kKnobs[0].value * static_cast<double>(total)) return;
+  if (attempt.ended || std::none_of(state.sources.begin(), state.sources.end(), is_live)) return;
+  const std::string open = unfinished(state, attempt);
+  if (open.empty() || judged_otherwise(state, knowledge, state.attempts.size() - 1)) return;
   Finding finding;
   finding.kind = "died-silently";
   finding.detector = "died-silently";
+  finding.severity = Severity::kWarning;
   finding.onset = attempt.last;
-  finding.detected = attempt.last;
-  finding.summary = cat("The files end at step ", done, " of ", total,
-                        " with no error and no end; they may have been copied while the run was going");
+  finding.onset.step = attempt.last_step;
+  finding.detected = finding.onset;
+  finding.summary = cat("The files end at ", open,
+                        " with no error and no end; the run died silently, was stopped by hand, or the files were "
+                        "copied while it was going");
+  bool record = false;
+  for (const SourceState& source : state.sources) {
+    if (source.kind == "wandb") record = true;
+    if (source.kind == "text" && !source.last_text.empty() && finding.evidence.empty()) {
+      finding.evidence.push_back({attempt.last.where, source.last_text, "", kNoStep, 0});
+    }
+  }
+  // W&B writes an exit record when Python ends in order, Ctrl-C included; only a kill or a lost machine leaves none.
+  finding.suggests.push_back({"user-cancelled", record ? 0.3 : 0.45, "the text stops between two ordinary lines"});
+  finding.suggests.push_back({"pod-terminated-silently", record ? 0.5 : 0.35,
+                              record ? "the W&B file has no exit record" : "no trace of an orderly end"});
+  finding.suggests.push_back({"ssh-session-lost", 0.2, "no trace of an orderly end"});
   out.push_back(std::move(finding));
 }
 

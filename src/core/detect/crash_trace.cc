@@ -1,0 +1,91 @@
+// A traceback that ended an attempt and that no signature knows, or an exit status without any word.
+#include "base/text.h"
+#include "core/detect/detector.h"
+#include "core/detect/support/story.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr int64_t kSigkill = 9;
+constexpr int64_t kSignalBase = 128;  // a shell reports death by signal n as 128 + n (POSIX)
+
+void judge_trace(const Story& story, std::vector<Finding>& out) {
+  const event::TraceSeen& trace = story.lead.trace->trace;
+  Finding finding;
+  describe(story, finding);
+  finding.detector = "crash-trace";
+  finding.severity = Severity::kCritical;
+  finding.summary = cat(trace.exception.empty() ? std::string("An exception") : trace.exception, " in ",
+                        trace.frame.empty() ? std::string("an unknown place") : trace.frame,
+                        " ended the run: ", clip(trace.message, 200));
+  out.push_back(std::move(finding));
+}
+
+struct ExitMeaning {
+  std::string_view kind, cause;
+};
+
+ExitMeaning meaning_of(int64_t code) {
+  const int64_t signal = code < 0 ? -code : code > kSignalBase && code < kSignalBase + 65 ? code - kSignalBase : 0;
+  switch (signal) {
+    case kSigkill:
+      return {"crash", "exit-137-unexplained"};
+    case 6:  // SIGABRT
+      return {"crash", "heap-corruption-abort"};
+    case 7:  // SIGBUS
+      return {"shm-exhausted", "dataloader-bus-error"};
+    case 11:  // SIGSEGV
+      return {"crash", "segfault-generic"};
+    default:
+      return {"crash", "exit-status"};
+  }
+}
+
+/// The attempt failed by its own or its launcher's word, and nothing else says why.
+void judge_exit(const AttemptState& attempt, std::vector<Finding>& out) {
+  const event::Ended& ended = *attempt.ended;
+  const ExitMeaning meaning = meaning_of(ended.code);
+  Finding finding;
+  finding.kind = std::string(meaning.kind);
+  finding.detector = "crash-trace";
+  finding.severity = Severity::kCritical;
+  finding.onset = attempt.ended_at;
+  finding.detected = attempt.ended_at;
+  finding.summary = ended.code == 0 ? std::string("The run failed by its launcher's word, with no error of its own")
+                                    : cat("The run ended with status ", ended.code, " and no error of its own");
+  if (!ended.text.empty()) finding.evidence.push_back({attempt.ended_at.where, ended.text, "", kNoStep, 0});
+  finding.suggests.push_back({std::string(meaning.cause), 0.6, cat("exit status ", ended.code)});
+  out.push_back(std::move(finding));
+}
+
+bool failed(const AttemptState& attempt) {
+  if (!attempt.ended) return false;
+  const event::Ended& ended = *attempt.ended;
+  return ended.how == event::Ended::How::kFailed || (ended.how == event::Ended::How::kExit && ended.code != 0);
+}
+
+void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
+  const std::vector<Story> stories = fatal_stories(marks_of(state, knowledge));
+  for (const Story& story : stories) {
+    if (story.lead.trace != nullptr && story.kind != "interrupted") judge_trace(story, out);
+  }
+  for (size_t i = 0; i < state.attempts.size(); ++i) {
+    bool told = false;
+    for (const Story& story : stories) told = told || story.attempt == i;
+    if (!told && failed(state.attempts[i])) judge_exit(state.attempts[i], out);
+  }
+}
+
+}  // namespace
+
+extern const Detector crash_trace;
+const Detector crash_trace{
+    "crash-trace",
+    "An exception that no signature knows, or an exit status alone, ended an attempt.",
+    {"crash", "code-error", "config-error", "data-error", "dependency-broken", "network", "credentials",
+     "gpu-out-of-memory", "host-out-of-memory", "gpu-fault", "disk-full", "resource-limit", "worker-lost",
+     "engine-dead", "collective-timeout", "environment-fault", "shm-exhausted"},
+    {},
+    judge};
+
+}  // namespace mw::detect

@@ -1,0 +1,114 @@
+// A known failure's face in the run's text: what ended an attempt, and what the run lived through.
+#include <map>
+
+#include "base/text.h"
+#include "core/detect/detector.h"
+#include "core/detect/support/story.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kKnobs[] = {
+    {"survived_least", 3, "matches", "One hiccup that the run lived through is not worth a person's time",
+     "failure catalogue, matching rule 1"},
+};
+
+bool is_interruption(const std::string& kind) { return kind == "interrupted" || kind == "preempted"; }
+
+void judge_fatal(const Story& story, std::vector<Finding>& out) {
+  Finding finding;
+  describe(story, finding);
+  finding.detector = "failure-signature";
+  finding.severity = Severity::kCritical;
+  const std::string step = story.lead.moment.step == kNoStep ? std::string() : cat(" at step ", story.lead.moment.step);
+  finding.summary = cat(story.lead.signature->symptom, step, "; nothing was done after it");
+  out.push_back(std::move(finding));
+}
+
+struct Survived {
+  const Mark* first = nullptr;
+  const Mark* last = nullptr;
+  uint64_t count = 0;
+  bool trained = false;  // the run had done a step by then
+};
+
+/// How much a person should care about something that did not end the run.
+Severity survived_severity(const Survived& seen) {
+  const Signature& signature = *seen.first->signature;
+  if (seen.first->teardown || signature.role == Role::kConfirmation) return Severity::kInfo;
+  if (signature.role != Role::kRoot || signature.severity == Severity::kInfo) return Severity::kInfo;
+  if (!seen.trained && !signature.fatal) return Severity::kInfo;
+  const bool lasting = signature.transient == "poison" || signature.transient == "degraded";
+  if (signature.fatal || lasting || static_cast<double>(seen.count) >= kKnobs[0].value) return Severity::kWarning;
+  return Severity::kInfo;
+}
+
+void judge_survived(const std::vector<Mark>& marks, const std::vector<Story>& stories, std::vector<Finding>& out) {
+  std::map<std::string, Survived> by_id;
+  for (const Mark& mark : marks) {
+    if (mark.signature == nullptr || mark.signature->role == Role::kCascade) continue;
+    bool told = false;
+    for (const Story& story : stories) told = told || story.attempt == mark.moment.attempt;
+    if (told && !mark.survived) continue;
+    Survived& seen = by_id[mark.signature->id];
+    if (seen.first == nullptr) seen.first = &mark;
+    seen.last = &mark;
+    seen.count = mark.count;
+    seen.trained = seen.trained || mark.moment.step > 0;
+  }
+  for (const auto& [id, seen] : by_id) {
+    Finding finding;
+    finding.kind = seen.first->signature->kind;
+    finding.detector = "failure-signature";
+    finding.severity = survived_severity(seen);
+    finding.onset = seen.first->moment;
+    finding.detected = seen.first->moment;
+    finding.resolved = true;
+    finding.resolved_at = seen.last->moment;
+    finding.summary = cat(seen.first->signature->symptom, "; seen ", seen.count, seen.count == 1 ? " time" : " times",
+                          seen.first->teardown ? ", after the run was complete" : ", the run went on");
+    finding.evidence.push_back({seen.first->moment.where, seen.first->text, "", kNoStep, 0});
+    finding.suggests.push_back({id, 0.8, cat("seen: ", clip(seen.first->text, 160))});
+    out.push_back(std::move(finding));
+  }
+}
+
+void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
+  const std::vector<Mark> marks = marks_of(state, knowledge);
+  const std::vector<Story> stories = fatal_stories(marks);
+  for (const Story& story : stories) {
+    if (story.lead.signature != nullptr && !is_interruption(story.kind)) judge_fatal(story, out);
+  }
+  judge_survived(marks, stories, out);
+}
+
+}  // namespace
+
+extern const Detector failure_signature;
+const Detector failure_signature{
+    "failure-signature",
+    "The text shows a failure of the catalogue: the earliest root that nothing survived leads, the rest follows.",
+    {"crash",
+     "engine-dead",
+     "worker-lost",
+     "collective-timeout",
+     "gpu-out-of-memory",
+     "host-out-of-memory",
+     "gpu-fault",
+     "shm-exhausted",
+     "disk-full",
+     "disk-pressure",
+     "resource-limit",
+     "network",
+     "credentials",
+     "dependency-broken",
+     "config-error",
+     "data-error",
+     "code-error",
+     "environment-fault",
+     "checkpoint-failed",
+     "checkpoint-incomplete"},
+    kKnobs,
+    judge};
+
+}  // namespace mw::detect

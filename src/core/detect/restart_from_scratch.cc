@@ -1,0 +1,70 @@
+// Began again at the first step although an earlier attempt had got further.
+#include <algorithm>
+
+#include "base/text.h"
+#include "core/detect/detector.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kKnobs[] = {
+    {"lost_least", 2, "steps", "An attempt that died on its first step has nothing to lose by starting again",
+     "report skyrl-biomni-monitor-cycles-2026-02-19"},
+};
+
+bool from_the_start(const AttemptState& attempt) {
+  return attempt.resumed_at == kNoStep && attempt.first_step != kNoStep && attempt.first_step <= 1;
+}
+
+bool was_complete(const AttemptState& attempt) {
+  return attempt.total_steps > 0 && attempt.last_step != kNoStep && attempt.last_step + 1 >= attempt.total_steps;
+}
+
+bool has_checkpoint(const State& state, size_t before) {
+  return std::any_of(state.checkpoints.begin(), state.checkpoints.end(),
+                     [&](const auto& saved) { return saved.first.attempt < before && saved.second.complete; });
+}
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  int64_t furthest = kNoStep;
+  size_t furthest_attempt = 0;
+  size_t restarts = 0;
+  Finding finding;
+  for (size_t i = 0; i < state.attempts.size(); ++i) {
+    const AttemptState& attempt = state.attempts[i];
+    const bool lost = furthest != kNoStep && static_cast<double>(furthest) >= kKnobs[0].value;
+    if (i > 0 && lost && from_the_start(attempt) && attempt.first_step < furthest) {
+      if (++restarts == 1) {
+        const bool finished = was_complete(state.attempts[furthest_attempt]);
+        finding.kind = "restart-from-scratch";
+        finding.detector = "restart-from-scratch";
+        finding.severity = Severity::kWarning;
+        finding.onset = attempt.began;
+        finding.onset.step = attempt.first_step;
+        finding.detected = finding.onset;
+        finding.summary = cat("Attempt ", i + 1, " began at step ", attempt.first_step, " although attempt ",
+                              furthest_attempt + 1, finished ? " had finished at step " : " had reached step ",
+                              furthest, has_checkpoint(state, i) ? " and had saved checkpoints" : "");
+        finding.evidence.push_back({attempt.began.where, attempt.why, "", kNoStep, 0});
+        if (finished) finding.suggests.push_back({"autoretry-crash-loop", 0.6, "the finished work was started again"});
+        finding.suggests.push_back({"resume-silently-from-scratch", 0.5, "no checkpoint was loaded"});
+      }
+    }
+    if (attempt.last_step != kNoStep && attempt.last_step > furthest) {
+      furthest = attempt.last_step;
+      furthest_attempt = i;
+    }
+  }
+  if (restarts > 0) out.push_back(std::move(finding));
+}
+
+}  // namespace
+
+extern const Detector restart_from_scratch;
+const Detector restart_from_scratch{"restart-from-scratch",
+                                    "An attempt begins at the first step although an earlier one had got further.",
+                                    {"restart-from-scratch"},
+                                    kKnobs,
+                                    judge};
+
+}  // namespace mw::detect

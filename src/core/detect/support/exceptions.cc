@@ -1,0 +1,159 @@
+// What a Python exception says by its type alone.
+#include <array>
+
+#include "base/text.h"
+#include "core/detect/support/story.h"
+
+namespace mw::detect {
+namespace {
+
+struct Row {
+  std::string_view name;     // bare exception name
+  std::string_view message;  // lower-case part that the message must have, "" for any
+  ExceptionClass is;
+};
+
+// First row that fits wins. The types are those of the Python library reference ("Built-in Exceptions"), of PyTorch,
+// Ray, huggingface_hub, omegaconf/hydra and pydantic.
+constexpr std::array kRows = {
+    // memory
+    Row{"OutOfMemoryError", "node running low on memory", {"host-out-of-memory", "ray-memory-monitor-kill", false}},
+    Row{"OutOfMemoryError", "task was killed due to", {"host-out-of-memory", "ray-memory-monitor-kill", false}},
+    Row{"OutOfMemoryError", "", {"gpu-out-of-memory", "cuda-oom-trainer", false}},
+    Row{"RuntimeError", "cuda out of memory", {"gpu-out-of-memory", "cuda-oom-trainer", false}},
+    Row{"RuntimeError", "out of memory", {"gpu-out-of-memory", "cuda-oom-trainer", false}},
+    Row{"MemoryError", "", {"host-out-of-memory", "errno-12-cannot-allocate", false}},
+    // accelerator
+    Row{"AcceleratorError", "illegal memory access", {"gpu-fault", "cuda-illegal-memory-access", false}},
+    Row{"RuntimeError", "illegal memory access", {"gpu-fault", "cuda-illegal-memory-access", false}},
+    Row{"RuntimeError", "device-side assert", {"gpu-fault", "cuda-device-side-assert", false}},
+    Row{"AcceleratorError", "", {"gpu-fault", "cuda-unspecified-launch-failure", false}},
+    Row{"RuntimeError", "no cuda gpus are available", {"config-error", "no-nvidia-driver", false}},
+    Row{"RuntimeError", "cuda driver initialization failed", {"gpu-fault", "no-nvidia-driver", false}},
+    // people and schedulers
+    Row{"KeyboardInterrupt", "", {"interrupted", "user-cancelled", false}},
+    Row{"SystemExit", "", {"crash", "exit-status", true}},
+    // the environment of the program
+    Row{"ModuleNotFoundError", "", {"dependency-broken", "module-not-found", false}},
+    Row{"ImportError", "undefined symbol", {"dependency-broken", "abi-undefined-symbol", false}},
+    Row{"ImportError", "", {"dependency-broken", "import-error-version", false}},
+    Row{"PackageNotFoundError", "", {"dependency-broken", "module-not-found", false}},
+    Row{"DistributionNotFound", "", {"dependency-broken", "module-not-found", false}},
+    // disk and limits
+    Row{"OSError", "no space left on device", {"disk-full", "enospc-generic", false}},
+    Row{"OSError", "disk quota exceeded", {"disk-full", "quota-exceeded", false}},
+    Row{"OSError", "too many open files", {"resource-limit", "emfile-too-many-open-files", false}},
+    Row{"OSError", "address already in use", {"resource-limit", "port-in-use", false}},
+    Row{"OSError", "couldn't connect to", {"network", "hf-hub-unreachable", false}},
+    Row{"OSError", "can't load", {"config-error", "hf-invalid-model-identifier", false}},
+    Row{"OSError", "is not a valid model identifier", {"config-error", "hf-repo-not-found", false}},
+    Row{"OSError", "gated repo", {"credentials", "hf-gated-repo", false}},
+    Row{"PermissionError", "", {"resource-limit", "permission-denied", false}},
+    // network and keys
+    Row{"LocalEntryNotFoundError", "", {"network", "hf-hub-unreachable", false}},
+    Row{"OfflineModeIsEnabled", "", {"network", "hf-offline-mode", false}},
+    Row{"GatedRepoError", "", {"credentials", "hf-gated-repo", false}},
+    Row{"RepositoryNotFoundError", "", {"credentials", "hf-repo-not-found", false}},
+    Row{"AuthenticationError", "", {"credentials", "openai-auth-error", false}},
+    Row{"UsageError", "api_key", {"credentials", "wandb-api-key-missing", false}},
+    Row{"UsageError", "api key", {"credentials", "wandb-api-key-missing", false}},
+    Row{"CommError", "permission", {"credentials", "wandb-permission-denied", false}},
+    Row{"RateLimitError", "", {"environment-fault", "judge-api-rate-limit", false}},
+    Row{"NameResolutionError", "", {"network", "dns-failure", false}},
+    Row{"gaierror", "", {"network", "dns-failure", false}},
+    Row{"SSLError", "", {"network", "tls-certificate-error", false}},
+    Row{"ReadTimeout", "", {"network", "remote-read-timeout", false}},
+    Row{"ReadTimeoutError", "", {"network", "remote-read-timeout", false}},
+    Row{"ConnectTimeout", "", {"network", "remote-read-timeout", false}},
+    Row{"DistNetworkError", "address already in use", {"resource-limit", "port-in-use", false}},
+    Row{"DistNetworkError", "", {"network", "torch-rendezvous-timeout", false}},
+    Row{"DistStoreError", "", {"network", "torch-rendezvous-timeout", false}},
+    // echoes of a failure elsewhere
+    Row{"ConnectionRefusedError", "", {"network", "connection-refused", true}},
+    Row{"ConnectionResetError", "", {"network", "connection-reset-by-peer", true}},
+    Row{"ConnectError", "", {"network", "connection-refused", true}},
+    Row{"ConnectionError", "", {"network", "connection-refused", true}},
+    Row{"ClientConnectorError", "", {"network", "connection-refused", true}},
+    Row{"ServerDisconnectedError", "", {"network", "connection-reset-by-peer", true}},
+    Row{"APIConnectionError", "", {"network", "api-connection-error-all-rollouts", true}},
+    Row{"RemoteDisconnected", "", {"network", "connection-reset-by-peer", true}},
+    Row{"BrokenPipeError", "", {"worker-lost", "tcpstore-broken-pipe", true}},
+    Row{"EOFError", "", {"worker-lost", "connection-reset-by-peer", true}},
+    Row{"CancelledError", "", {"crash", "task-cancelled", true}},
+    Row{"RayActorError", "", {"worker-lost", "ray-actor-died", true}},
+    Row{"ActorDiedError", "", {"worker-lost", "ray-actor-died", true}},
+    Row{"ActorUnavailableError", "", {"worker-lost", "ray-actor-unavailable", true}},
+    Row{"WorkerCrashedError", "", {"worker-lost", "ray-worker-died-unexpectedly", true}},
+    Row{"NodeDiedError", "", {"worker-lost", "ray-node-dead-heartbeat", true}},
+    Row{"ObjectLostError", "", {"worker-lost", "ray-object-lost", true}},
+    Row{"ChildFailedError", "", {"crash", "torchelastic-child-failed", true}},
+    Row{"ProcessExitedException", "", {"worker-lost", "worker-exited", true}},
+    Row{"ProcessRaisedException", "", {"crash", "worker-exited", true}},
+    Row{"CalledProcessError", "", {"crash", "subprocess-failed", true}},
+    Row{"SignalException", "", {"interrupted", "torchelastic-sigterm", true}},
+    Row{"EngineDeadError", "", {"engine-dead", "vllm-engine-dead", true}},
+    Row{"JobException", "", {"crash", "launcher-job-failed", true}},
+    Row{"DistBackendError", "", {"collective-timeout", "nccl-unhandled-cuda-error", true}},
+    // settings
+    Row{"ConfigKeyError", "", {"config-error", "hydra-config-key-error", false}},
+    Row{"ConfigAttributeError", "", {"config-error", "hydra-config-key-error", false}},
+    Row{"ConfigCompositionException", "", {"config-error", "hydra-config-key-error", false}},
+    Row{"MissingMandatoryValue", "", {"config-error", "hydra-config-key-error", false}},
+    Row{"ValidationError", "", {"config-error", "pydantic-config-validation", false}},
+    Row{"ArgumentError", "", {"config-error", "argparse-unrecognized", false}},
+    Row{"FileNotFoundError", "", {"config-error", "file-not-found", false}},
+    Row{"NotADirectoryError", "", {"config-error", "file-not-found", false}},
+    Row{"DatasetNotFoundError", "", {"data-error", "dataset-not-found", false}},
+    Row{"TemplateError", "", {"data-error", "chat-template-missing", false}},
+    Row{"JSONDecodeError", "", {"data-error", "dataset-bad-row-json", false}},
+    Row{"UnicodeDecodeError", "", {"data-error", "unicode-decode-error", false}},
+    Row{"ArrowInvalid", "", {"data-error", "dataset-corrupt-arrow", false}},
+    // programs
+    Row{"TypeError", "not json serializable", {"code-error", "results-not-json-serializable", false}},
+    Row{"TypeError", "unexpected keyword argument", {"code-error", "python-api-drift-typeerror", false}},
+    Row{"TypeError", "required positional argument", {"code-error", "python-api-drift-typeerror", false}},
+    Row{"TypeError", "positional arguments but", {"code-error", "python-api-drift-typeerror", false}},
+    Row{"TypeError", "", {"code-error", "type-error", false}},
+    Row{"AttributeError", "", {"code-error", "attribute-error", false}},
+    Row{"KeyError", "", {"code-error", "key-error", false}},
+    Row{"IndexError", "", {"code-error", "index-error", false}},
+    Row{"NameError", "", {"code-error", "name-error", false}},
+    Row{"UnboundLocalError", "", {"code-error", "name-error", false}},
+    Row{"AssertionError", "", {"code-error", "assertion-error", false}},
+    Row{"NotImplementedError", "", {"code-error", "not-implemented-error", false}},
+    Row{"ZeroDivisionError", "", {"code-error", "zero-division-error", false}},
+    Row{"RecursionError", "", {"code-error", "recursion-error", false}},
+    Row{"SyntaxError", "", {"code-error", "python-syntax-error", false}},
+    Row{"IndentationError", "", {"code-error", "python-syntax-error", false}},
+    Row{"StopIteration", "", {"code-error", "stop-iteration", false}},
+    Row{"ValueError", "divisible", {"config-error", "batch-size-not-divisible", false}},
+    Row{"ValueError", "", {"crash", "value-error", false}},
+    Row{"TimeoutError", "", {"crash", "timeout-error", false}},
+    Row{"RuntimeError", "", {"crash", "runtime-error", false}},
+};
+
+}  // namespace
+
+std::string_view bare_exception(std::string_view exception) {
+  const size_t open = exception.rfind('(');
+  if (open != std::string_view::npos && exception.back() == ')') {
+    exception = exception.substr(open + 1, exception.size() - open - 2);
+  }
+  const size_t dot = exception.rfind('.');
+  return dot == std::string_view::npos ? exception : exception.substr(dot + 1);
+}
+
+ExceptionClass classify_exception(std::string_view exception, std::string_view message, std::string_view frame) {
+  const std::string_view bare = bare_exception(exception);
+  for (const Row& row : kRows) {
+    if (row.name != bare || (!row.message.empty() && !contains_folded(message, row.message))) continue;
+    const bool program = row.is.kind == "code-error" || row.is.kind == "crash";
+    if (program && !row.is.consequence && contains_folded(frame, "reward")) {
+      return {"code-error", "reward-function-exception", false};
+    }
+    return row.is;
+  }
+  return {"crash", "unhandled-exception", false};
+}
+
+}  // namespace mw::detect

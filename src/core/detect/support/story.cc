@@ -1,0 +1,314 @@
+#include "core/detect/support/story.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/text.h"
+
+namespace mw::detect {
+namespace {
+
+// A failure that ends a run is followed by its echoes, rarely by more text or time than this.
+constexpr uint64_t kAftermathLines = 4000;
+constexpr int64_t kAftermathSeconds = 30 * 60;
+constexpr size_t kOthersKept = 24;
+// A failure that makes a person or a supervisor stop the run at once lies at most this far before the stop.
+constexpr double kEndingSeconds = 120;
+constexpr uint64_t kEndingLines = 300;
+
+/// The last metric record of an attempt in one source.
+struct LastPoint {
+  uint64_t line = 0;
+  int64_t step = kNoStep;
+  Time at;
+};
+
+class Progress {
+ public:
+  explicit Progress(const State& state) {
+    for (const Series& series : state.series) {
+      if (series.empty()) continue;
+      // The points are in the order of arrival, so the last one of each attempt is the one before the next begins.
+      const std::vector<Point>& points = series.points();
+      for (size_t i = 0; i < points.size(); ++i) {
+        if (i + 1 == points.size() || points[i + 1].attempt != points[i].attempt ||
+            points[i + 1].where.source != points[i].where.source) {
+          note(points[i]);
+        }
+      }
+    }
+  }
+
+  /// Did the attempt get further after `moment`?
+  bool after(const Moment& moment, uint64_t last_line) const {
+    const auto of_attempt = last_.find(moment.attempt);
+    if (of_attempt == last_.end()) return false;
+    for (const auto& [source, point] : of_attempt->second) {
+      const bool further = moment.step == kNoStep || point.step == kNoStep || point.step > moment.step;
+      if (!further) continue;
+      if (source == moment.where.source) {
+        if (point.line > last_line) return true;
+      } else if (point.at.known() && moment.at.known()) {
+        if (point.at > moment.at) return true;
+      } else if (moment.step != kNoStep && point.step > moment.step + 1) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  void note(const Point& point) {
+    LastPoint& last = last_[point.attempt][point.where.source];
+    if (point.where.line >= last.line) last = {point.where.line, std::max(point.step, last.step), point.at};
+  }
+
+  std::map<uint16_t, std::map<uint32_t, LastPoint>> last_;
+};
+
+const AttemptState* attempt_of(const State& state, uint16_t attempt) {
+  return attempt < state.attempts.size() ? &state.attempts[attempt] : nullptr;
+}
+
+bool complete(const AttemptState& attempt) {
+  return attempt.ended && (attempt.ended->how == event::Ended::How::kComplete ||
+                           (attempt.ended->how == event::Ended::How::kExit && attempt.ended->code == 0));
+}
+
+/// Is the `moment` later than `than`, as far as their places and times tell?
+bool later(const Moment& moment, const Moment& than) {
+  if (moment.where.source == than.where.source && moment.where.line != 0 && than.where.line != 0) {
+    return moment.where.line > than.where.line;
+  }
+  return moment.at.known() && than.at.known() && moment.at > than.at;
+}
+
+bool lived_on(const State& state, const Mark& mark) {
+  const AttemptState* attempt = attempt_of(state, mark.moment.attempt);
+  if (attempt == nullptr) return false;
+  if (attempt->ended && !complete(*attempt)) return false;
+  if (attempt->last.at.known() && mark.moment.at.known()) {
+    return attempt->last.at - mark.moment.at > Duration::seconds(static_cast<double>(kAftermathSeconds));
+  }
+  return attempt->last.where.source == mark.moment.where.source &&
+         attempt->last.where.line > mark.last_line + kAftermathLines;
+}
+
+void place(const State& state, const Progress& progress, Mark& mark) {
+  const AttemptState* attempt = attempt_of(state, mark.moment.attempt);
+  if (attempt != nullptr && complete(*attempt)) {
+    mark.teardown = later(mark.moment, attempt->ended_at);
+    mark.survived = !mark.teardown;
+  }
+  if (!mark.teardown && !mark.survived) {
+    mark.survived = progress.after(mark.moment, mark.last_line) || lived_on(state, mark);
+  }
+}
+
+void add_signatures(const State& state, const Knowledge& knowledge, std::vector<Mark>& marks) {
+  for (const SignatureState& seen : state.signatures) {
+    const Signature* signature = knowledge.find(seen.id);
+    if (signature == nullptr || signature->role == Role::kBenign || seen.sample) continue;
+    for (const SignatureState::Match& match : seen.matches) {
+      Mark mark;
+      mark.signature = signature;
+      mark.moment = match.moment;
+      mark.order = match.order;
+      mark.last_line = match.moment.where.line;
+      mark.count = seen.count;
+      mark.text = match.text;
+      marks.push_back(std::move(mark));
+    }
+  }
+}
+
+void add_traces(const State& state, std::vector<Mark>& marks) {
+  const TraceState* chain = nullptr;  // first handled link of the chain that is being read
+  for (const TraceState& seen : state.traces) {
+    if (seen.trace.sample) continue;
+    if (chain != nullptr && chain->moment.where.source != seen.moment.where.source) chain = nullptr;
+    if (seen.trace.handled) {
+      if (chain == nullptr) chain = &seen;
+      continue;
+    }
+    Mark mark;
+    mark.trace = &seen;
+    mark.moment = seen.moment;
+    mark.order = seen.order;
+    mark.last_line = seen.trace.last_line;
+    if (chain != nullptr) {
+      // The chain began with its first link; an echo at its end says less than that link.
+      const bool echo = classify_exception(seen.trace.exception, seen.trace.message, seen.trace.frame).consequence;
+      if (echo) mark.trace = chain;
+      mark.moment = chain->moment;
+      mark.order = chain->order;
+      chain = nullptr;
+    }
+    mark.text = cat(mark.trace->trace.exception, ": ", mark.trace->trace.message);
+    marks.push_back(std::move(mark));
+  }
+}
+
+/// A signature that was matched inside a traceback takes the traceback's beginning as its own; the traceback then says
+/// nothing more, unless the signature is only a wrapper around it.
+void join_traces(std::vector<Mark>& marks) {
+  std::vector<bool> explained(marks.size(), false);
+  for (Mark& mark : marks) {
+    if (mark.signature == nullptr) continue;
+    for (size_t i = 0; i < marks.size(); ++i) {
+      const Mark& trace = marks[i];
+      if (trace.trace == nullptr || trace.moment.where.source != mark.moment.where.source ||
+          mark.moment.where.line < trace.moment.where.line || mark.moment.where.line > trace.last_line) {
+        continue;
+      }
+      const bool echo = !is_root(trace);
+      if (mark.signature->role == Role::kRoot || echo) explained[i] = true;
+      if (mark.signature->role == Role::kRoot) {
+        mark.moment = trace.moment;
+        mark.order = std::min(mark.order, trace.order);
+        mark.last_line = std::max(mark.last_line, trace.last_line);
+      }
+    }
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < marks.size(); ++i) {
+    if (explained[i]) continue;
+    if (kept != i) marks[kept] = std::move(marks[i]);
+    ++kept;
+  }
+  marks.resize(kept);
+}
+
+bool ends_a_process(const Mark& mark) {
+  if (mark.trace != nullptr) return true;
+  return mark.signature->fatal ||
+         (mark.signature->role == Role::kRoot && mark.signature->severity == Severity::kCritical);
+}
+
+bool is_interruption(const Mark& mark) {
+  if (!is_root(mark)) return false;
+  const std::string kind = kind_of(mark);
+  return kind == "interrupted" || kind == "preempted";
+}
+
+/// Did `mark` happen so shortly before `end` that it may have brought it about?
+bool shortly_before(const Mark& mark, const Mark& end) {
+  if (mark.moment.at.known() && end.moment.at.known()) {
+    return (end.moment.at - mark.moment.at).seconds() <= kEndingSeconds;
+  }
+  return mark.moment.where.source == end.moment.where.source && end.moment.where.line <= mark.last_line + kEndingLines;
+}
+
+/// What went before a person or a scheduler ended the attempt did not end it, unless it came right before.
+void outlive(std::vector<Mark>& marks) {
+  for (const Mark& end : marks) {
+    if (end.survived || end.teardown || !is_interruption(end)) continue;
+    for (Mark& mark : marks) {
+      if (mark.moment.attempt == end.moment.attempt && mark.order < end.order && !shortly_before(mark, end)) {
+        mark.survived = true;
+      }
+    }
+  }
+}
+
+/// How much a mark deserves to lead: 0 not at all.
+int lead_rank(const Mark& mark) {
+  if (!ends_a_process(mark)) return 0;
+  if (is_root(mark)) return 3;
+  return mark.signature != nullptr && mark.signature->role == Role::kCascade ? 1 : 2;
+}
+
+}  // namespace
+
+std::string kind_of(const Mark& mark) {
+  if (mark.signature != nullptr) return mark.signature->kind;
+  const event::TraceSeen& trace = mark.trace->trace;
+  return std::string(classify_exception(trace.exception, trace.message, trace.frame).kind);
+}
+
+std::string cause_of(const Mark& mark) {
+  if (mark.signature != nullptr) return mark.signature->id;
+  const event::TraceSeen& trace = mark.trace->trace;
+  return std::string(classify_exception(trace.exception, trace.message, trace.frame).cause);
+}
+
+bool is_root(const Mark& mark) {
+  if (mark.signature != nullptr) return mark.signature->role == Role::kRoot;
+  const event::TraceSeen& trace = mark.trace->trace;
+  return !classify_exception(trace.exception, trace.message, trace.frame).consequence;
+}
+
+std::vector<Mark> marks_of(const State& state, const Knowledge& knowledge) {
+  std::vector<Mark> marks;
+  add_signatures(state, knowledge, marks);
+  add_traces(state, marks);
+  join_traces(marks);
+  const Progress progress(state);
+  for (Mark& mark : marks) place(state, progress, mark);
+  std::stable_sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) {
+    if (a.moment.attempt != b.moment.attempt) return a.moment.attempt < b.moment.attempt;
+    return a.order < b.order;
+  });
+  outlive(marks);
+  return marks;
+}
+
+std::vector<Story> fatal_stories(const std::vector<Mark>& marks) {
+  std::vector<Story> stories;
+  for (size_t begin = 0; begin < marks.size();) {
+    size_t end = begin;
+    const Mark* lead = nullptr;
+    int best = 0;
+    for (; end < marks.size() && marks[end].moment.attempt == marks[begin].moment.attempt; ++end) {
+      const Mark& mark = marks[end];
+      if (mark.survived || mark.teardown) continue;
+      const int rank = lead_rank(mark);
+      if (rank > best) {
+        best = rank;
+        lead = &mark;
+      }
+    }
+    if (lead != nullptr) {
+      Story story;
+      story.attempt = lead->moment.attempt;
+      story.lead = *lead;
+      story.kind = kind_of(*lead);
+      for (size_t i = begin; i < end && story.others.size() < kOthersKept; ++i) {
+        if (&marks[i] != lead && !marks[i].survived && !marks[i].teardown) story.others.push_back(marks[i]);
+      }
+      stories.push_back(std::move(story));
+    }
+    begin = end;
+  }
+  return stories;
+}
+
+void describe(const Story& story, Finding& finding) {
+  constexpr size_t kEvidenceKept = 6;
+  finding.kind = story.kind;
+  finding.onset = story.lead.moment;
+  finding.detected = story.lead.moment;
+  finding.detected.where.line = std::max(finding.detected.where.line, story.lead.last_line);
+  finding.evidence.push_back({story.lead.moment.where, clip(story.lead.text, kTextLimit), "", kNoStep, 0});
+  std::map<std::string, bool> said;
+  const std::string own = cause_of(story.lead);
+  said[own] = true;
+  finding.suggests.push_back({own, is_root(story.lead) ? 0.8 : 0.55, cat("seen first: ", clip(story.lead.text, 160))});
+  double weight = 0.45;
+  for (const Mark& mark : story.others) {
+    const std::string cause = cause_of(mark);
+    if (std::exchange(said[cause], true)) continue;
+    const bool before = mark.order < story.lead.order;
+    const bool root = is_root(mark);
+    const double own_weight = root ? weight : 0.5 * weight;
+    finding.suggests.push_back(
+        {cause, own_weight, cat(before ? "seen before it: " : "seen with it: ", clip(mark.text, 160))});
+    if (root) weight *= 0.8;
+    if (finding.evidence.size() < kEvidenceKept) {
+      finding.evidence.push_back({mark.moment.where, clip(mark.text, kTextLimit), "", kNoStep, 0});
+    }
+  }
+}
+
+}  // namespace mw::detect

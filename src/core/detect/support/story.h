@@ -1,0 +1,66 @@
+// Stories: which signs of trouble (signature matches and tracebacks) belong to one failure, and which of them leads.
+// The detectors that speak of failures in the run's text share this reading of it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/incident.h"
+#include "core/knowledge.h"
+#include "core/state.h"
+
+namespace mw::detect {
+
+/// One sign of trouble. Exactly one of `signature` and `trace` is set; the pointers live as long as the Knowledge and
+/// the State that they were made from.
+struct Mark {
+  const Signature* signature = nullptr;
+  const TraceState* trace = nullptr;
+  Moment moment;
+  uint64_t order = 0;      ///< number of the event in the run
+  uint64_t last_line = 0;  ///< of the traceback; else the line itself
+  uint64_t count = 1;      ///< how often the signature was seen in the whole run
+  std::string text;
+  bool survived = false;  ///< the attempt made progress, or lived long, after it
+  bool teardown = false;  ///< it came after the run's own word that it was complete
+};
+
+/// What an exception type says by itself, where no signature knows the text.
+struct ExceptionClass {
+  std::string_view kind;   ///< incident kind
+  std::string_view cause;  ///< cause id
+  bool consequence;        ///< usually the echo of a failure elsewhere (broken pipe, dead actor, failed child)
+};
+/// `exception` may be qualified ("torch.OutOfMemoryError") or wrapped ("RayTaskError(KeyError)").
+ExceptionClass classify_exception(std::string_view exception, std::string_view message, std::string_view frame);
+
+/// The exception's own name: the last component, and the inner one of a wrapper.
+std::string_view bare_exception(std::string_view exception);
+
+/// All marks of the run in the order in which it met them, without samples, benign matches and handled links of a
+/// chain of exceptions that a later one explains.
+std::vector<Mark> marks_of(const State& state, const Knowledge& knowledge);
+
+/// The failure that ended one attempt.
+struct Story {
+  uint16_t attempt = 0;
+  Mark lead;
+  std::vector<Mark> others;  ///< in order; before or after the lead
+  std::string kind;
+};
+
+/// At most one story per attempt: the marks that nothing survived, led by the earliest root.
+std::vector<Story> fatal_stories(const std::vector<Mark>& marks);
+
+/// The incident kind that a mark stands for.
+std::string kind_of(const Mark& mark);
+/// The cause id that a mark stands for.
+std::string cause_of(const Mark& mark);
+/// Does the mark stand for a failure itself, rather than for the echo of one?
+bool is_root(const Mark& mark);
+
+/// Fills evidence and suggestions of `finding` from a story.
+void describe(const Story& story, Finding& finding);
+
+}  // namespace mw::detect
