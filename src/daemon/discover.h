@@ -1,0 +1,35 @@
+// Finds the files of a run: by content, not only by name.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "platform/disk.h"
+
+namespace mw {
+
+struct FoundFile {
+  std::string path;   ///< as it will be shown
+  FileInfo info;
+  bool named = false;  ///< a person gave this path itself, rather than a folder above it
+};
+
+struct Found {
+  std::vector<FoundFile> files;   ///< in the order given; within a folder by name
+  std::vector<std::string> notes;  ///< what was left out and why, in words
+};
+
+/// Limits of a walk, so that a path like "/" ends soon.
+constexpr int kWalkDepth = 12;            ///< folders below the one given
+constexpr size_t kWalkEntries = 100'000;  ///< entries looked at in all
+constexpr size_t kWalkFiles = 2'000;      ///< files taken in all
+
+/// Expands `paths`; folders are walked and filtered by `worth_reading`. A path that does not exist or cannot be read is
+/// an error only when nothing else is left; otherwise it is a note.
+Result<Found> discover(Disk& disk, const std::vector<std::string>& paths,
+                       const std::function<bool(std::string_view path, int64_t size)>& worth_reading);
+
+}  // namespace mw

@@ -1,0 +1,22 @@
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string_view>
+
+#include "daemon/services.h"
+#include "ui/cli/verb.h"
+
+int main(int argc, char** argv) {
+  mw::Console console;
+  console.out_is_terminal = isatty(STDOUT_FILENO) == 1;
+  console.err_is_terminal = isatty(STDERR_FILENO) == 1;
+  const char* no_colour = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  const bool dumb = term != nullptr && std::string_view(term) == "dumb";
+  console.colour = console.out_is_terminal && !dumb && (no_colour == nullptr || *no_colour == '\0');
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) console.width = size.ws_col;
+  mw::DaemonServices services;
+  return mw::run_command(argc, argv, mw::all_verbs(), services, console);
+}

@@ -1,0 +1,49 @@
+// Command-line options of one verb. CLI11 behind it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mw {
+
+/// What a verb accepts. Order of declaration is the order in --help.
+struct ArgSpec {
+  struct Option {
+    std::string name;  ///< "output" for --output
+    char letter = 0;   ///< 'o' for -o
+    std::string help;
+    std::string value;  ///< what the value is called in help ("FILE"); empty: a flag
+    std::string otherwise;
+    std::vector<std::string> choices;
+  };
+  struct Positional {
+    std::string name, help;
+    bool many = false, required = true;
+  };
+  std::vector<Option> options;
+  std::vector<Positional> positionals;
+
+  void flag(std::string name, std::string help, char letter = 0);
+  void option(std::string name, std::string value, std::string help, std::string otherwise = "", char letter = 0,
+              std::vector<std::string> choices = {});
+  void positional(std::string name, std::string help, bool many, bool required);
+};
+
+/// What a person gave.
+class Args {
+ public:
+  bool has(std::string_view name) const;             ///< flag set, or option or positional given
+  std::string get(std::string_view name) const;      ///< its value, or the default
+  std::vector<std::string> list(std::string_view name) const;
+
+ private:
+  friend struct ParsedCommand;
+  friend class CommandParser;
+  std::map<std::string, std::vector<std::string>, std::less<>> values_;
+  std::map<std::string, std::string, std::less<>> defaults_;
+};
+
+}  // namespace mw

@@ -1,0 +1,81 @@
+// midwatch attach: the same as replay, live.
+#include "base/text.h"
+#include "ui/cli/verb.h"
+#include "ui/report/terminal.h"
+#include "ui/view/overview.h"
+
+namespace mw {
+namespace {
+
+void declare(ArgSpec& spec) {
+  spec.positional("paths", "files or directories of a run that is going", true, true);
+  spec.flag("json", "print every decision as one JSON line");
+  spec.option("home", "DIR", "where the run is recorded (default: $MIDWATCH_HOME, or .midwatch beside the run)");
+  spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
+  spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
+  spec.option("poll", "SECONDS", "how often to look where the kernel does not tell (network file systems)", "1");
+  spec.option("exit-after-idle", "SECONDS", "stop when nothing new was written for so long", "0");
+}
+
+void print_decision(const Console& console, bool json, const State& state, const Event& event) {
+  const auto say = [&](std::string_view what, uint32_t id, const std::string& body) {
+    if (json) {
+      console.out(cat("{\"event\":\"", what, "\",\"incident\":", body.empty() ? "null" : body, ",\"id\":", id, "}\n"));
+    } else {
+      for (const Incident& incident : state.incidents) {
+        if (incident.id == id) console.out(terminal_incident(state, incident, console));
+      }
+    }
+    std::fflush(stdout);
+  };
+  if (const auto* opened = std::get_if<event::IncidentOpened>(&event.body)) say("opened", opened->id, opened->json);
+  if (const auto* changed = std::get_if<event::IncidentChanged>(&event.body); changed != nullptr && json) {
+    say("changed", changed->id, changed->json);
+  }
+  if (const auto* closed = std::get_if<event::IncidentClosed>(&event.body)) {
+    if (json) {
+      say("closed", closed->id, "");
+    } else {
+      console.out(cat("#", closed->id, " is over: ", escape_terminal(closed->why), "\n"));
+    }
+  }
+  if (const auto* verdict = std::get_if<event::VerdictGiven>(&event.body); verdict != nullptr && json) {
+    console.out(cat("{\"event\":\"verdict\",\"verdict\":\"", verdict->verdict, "\"}\n"));
+    std::fflush(stdout);
+  }
+}
+
+Exit run(const Args& args, Services& services, const Console& console) {
+  AttachRequest request;
+  request.paths = args.list("paths");
+  request.framework = args.get("framework");
+  request.knowledge = args.list("knowledge");
+  request.home = args.get("home");
+  const auto poll = parse_double(args.get("poll")), idle = parse_double(args.get("exit-after-idle"));
+  if (!poll || !(*poll > 0) || !idle || !(*idle >= 0)) {
+    return report_error(console, {Error::Code::kInvalid, "--poll and --exit-after-idle are numbers of seconds", ""});
+  }
+  request.poll_s = *poll;
+  request.exit_after_idle_s = *idle;
+  const bool json = args.has("json");
+  request.decided = [&](const State& state, const Event& event) { print_decision(console, json, state, event); };
+  if (console.err_is_terminal) console.err("watching; Ctrl-C ends the watch, the run goes on\n");
+  auto told = services.attach(request);
+  if (!told.ok()) return report_error(console, told.error());
+  if (!json) console.out(terminal_report(**told, console));
+  for (const std::string& note : (*told)->notes) console.err(cat("note: ", escape_terminal(note), "\n"));
+  return (*told)->partial ? Exit::kPartial : Exit::kOk;
+}
+
+}  // namespace
+
+namespace verbs {
+extern const Verb attach;
+const Verb attach = {"attach", "Watch a run that is going: read-only, prints incidents as they open",
+                     "  midwatch attach outputs/my-run/\n"
+                     "  midwatch attach train.log --json | tee incidents.jsonl\n"
+                     "  midwatch attach train.log --exit-after-idle 600\n",
+                     declare, run, false};
+}  // namespace verbs
+
+}  // namespace mw

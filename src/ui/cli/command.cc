@@ -1,0 +1,123 @@
+// The only includer of CLI11.
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "ui/cli/verb.h"
+
+namespace mw {
+
+void ArgSpec::flag(std::string name, std::string help, char letter) {
+  options.push_back({std::move(name), letter, std::move(help), "", "", {}});
+}
+void ArgSpec::option(std::string name, std::string value, std::string help, std::string otherwise, char letter,
+                     std::vector<std::string> choices) {
+  options.push_back({std::move(name), letter, std::move(help), std::move(value), std::move(otherwise), choices});
+}
+void ArgSpec::positional(std::string name, std::string help, bool many, bool required) {
+  positionals.push_back({std::move(name), std::move(help), many, required});
+}
+
+bool Args::has(std::string_view name) const { return values_.find(name) != values_.end(); }
+std::string Args::get(std::string_view name) const {
+  const auto given = values_.find(name);
+  if (given != values_.end() && !given->second.empty()) return given->second.front();
+  const auto otherwise = defaults_.find(name);
+  return otherwise == defaults_.end() ? std::string() : otherwise->second;
+}
+std::vector<std::string> Args::list(std::string_view name) const {
+  const auto given = values_.find(name);
+  return given == values_.end() ? std::vector<std::string>() : given->second;
+}
+
+/// One verb as CLI11 sees it, with the places that its values are parsed into.
+struct ParsedCommand {
+  const Verb* verb = nullptr;
+  ArgSpec spec;
+  CLI::App* app = nullptr;
+  std::vector<std::vector<std::string>> values;  // options first, then positionals
+  std::vector<CLI::Option*> handles;
+
+  void attach(CLI::App& root) {
+    verb->declare(spec);
+    app = root.add_subcommand(std::string(verb->name), std::string(verb->summary));
+    if (verb->hidden) app->group("");
+    if (!verb->examples.empty()) app->footer(cat("\nExamples:\n", verb->examples));
+    values.resize(spec.options.size() + spec.positionals.size());
+    size_t next = 0;
+    for (const ArgSpec::Option& option : spec.options) add_option(option, values[next++]);
+    for (const ArgSpec::Positional& positional : spec.positionals) {
+      CLI::Option* handle = app->add_option(positional.name, values[next++], positional.help);
+      handle->type_name(positional.many ? "PATH..." : "");
+      if (!positional.many) handle->expected(1);
+      if (positional.required) handle->required();
+      handles.push_back(handle);
+    }
+  }
+
+  void add_option(const ArgSpec::Option& option, std::vector<std::string>& place) {
+    std::string names = option.letter != 0 ? cat("-", option.letter, ",--", option.name) : cat("--", option.name);
+    if (option.value.empty()) {
+      handles.push_back(app->add_flag(names, option.help));
+      return;
+    }
+    CLI::Option* handle = app->add_option(names, place, option.help);
+    handle->type_name(option.value)->expected(1)->take_all();
+    if (!option.choices.empty()) handle->check(CLI::IsMember(option.choices));
+    if (!option.otherwise.empty()) handle->default_str(option.otherwise);
+    handles.push_back(handle);
+  }
+
+  Args take() const {
+    Args args;
+    for (size_t i = 0; i < handles.size(); ++i) {
+      const bool is_option = i < spec.options.size();
+      const std::string& name = is_option ? spec.options[i].name : spec.positionals[i - spec.options.size()].name;
+      if (is_option && !spec.options[i].otherwise.empty()) args.defaults_[name] = spec.options[i].otherwise;
+      if (handles[i]->count() > 0) args.values_[name] = values[i];
+    }
+    return args;
+  }
+};
+
+Exit report_error(const Console& console, const Error& error) {
+  console.err(cat("midwatch: ", escape_terminal(error.what), "\n"));
+  if (!error.hint.empty()) console.err(cat("  ", escape_terminal(error.hint), "\n"));
+  switch (error.code) {
+    case Error::Code::kNotFound:
+    case Error::Code::kDenied: return Exit::kNoInput;
+    case Error::Code::kUnsupported: return Exit::kUnknown;
+    case Error::Code::kTruncated: return Exit::kPartial;
+    case Error::Code::kFull: return Exit::kDiskFull;
+    case Error::Code::kInvalid: return Exit::kUsage;
+    case Error::Code::kIo:
+    case Error::Code::kLimit:
+    case Error::Code::kInterrupted: return Exit::kFailed;
+  }
+  return Exit::kFailed;
+}
+
+int run_command(int argc, char** argv, std::span<const Verb* const> verbs, Services& services, const Console& console) {
+  CLI::App root("midwatch keeps watch over LLM reinforcement-learning runs: it reads what a run writes, says what went\n"
+                "wrong, when it began and why.", "midwatch");
+  root.set_version_flag("--version", std::string("midwatch " MIDWATCH_VERSION));
+  root.require_subcommand(1);
+  root.footer("\nExit codes: 0 done · 2 wrong command line · 3 path missing or unreadable · 4 nothing known in it ·\n"
+              "5 partial result · 6 output could not be written · 10 an incident of --fail-on was found");
+  std::vector<ParsedCommand> commands(verbs.size());
+  for (size_t i = 0; i < verbs.size(); ++i) {
+    commands[i].verb = verbs[i];
+    commands[i].attach(root);
+  }
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    const int code = root.exit(problem);
+    return code == 0 ? 0 : static_cast<int>(Exit::kUsage);
+  }
+  for (const ParsedCommand& command : commands) {
+    if (command.app->parsed()) return static_cast<int>(command.verb->run(command.take(), services, console));
+  }
+  return static_cast<int>(Exit::kUsage);
+}
+
+}  // namespace mw

@@ -1,0 +1,68 @@
+// midwatch replay: what happened in these files?
+#include "base/text.h"
+#include "ui/cli/verb.h"
+#include "ui/report/terminal.h"
+
+namespace mw {
+namespace {
+
+void declare(ArgSpec& spec) {
+  spec.positional("paths", "files or directories of one run, finished or going", true, true);
+  spec.flag("json", "print one JSON object, schema midwatch.replay/1 (docs/formats/replay-json.md)");
+  spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
+  spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
+  spec.option("fail-on", "SEVERITY", "exit with 10 when an incident this severe is found", "", 0,
+              {"info", "warning", "critical"});
+  spec.flag("quiet", "no progress on standard error", 'q');
+}
+
+bool fails(const Replayed& told, const std::string& limit) {
+  for (const Incident& incident : told.state.incidents) {
+    const Severity least = limit == "critical"  ? Severity::kCritical
+                           : limit == "warning" ? Severity::kWarning
+                                                : Severity::kInfo;
+    if (!limit.empty() && incident.severity >= least) return true;
+  }
+  return false;
+}
+
+Exit run(const Args& args, Services& services, const Console& console) {
+  ReplayRequest request;
+  request.paths = args.list("paths");
+  request.framework = args.get("framework");
+  request.knowledge = args.list("knowledge");
+  const bool progress = console.err_is_terminal && !args.has("quiet");
+  if (progress) {
+    request.progress = [&console](int64_t done, int64_t all) {
+      const double share = all > 0 ? 100.0 * static_cast<double>(done) / static_cast<double>(all) : 0;
+      console.err(cat("\r\x1b[Kreading ", format_bytes(static_cast<double>(done)), " of ",
+                      format_bytes(static_cast<double>(all)), " (", format_short(share, 3), " %)"));
+    };
+  }
+  auto told = services.replay(request);
+  if (progress) console.err("\r\x1b[K");
+  if (!told.ok()) return report_error(console, told.error());
+  const Replayed& result = **told;
+  if (args.has("json")) {
+    console.out(replay_json(result.state, result.input));
+  } else {
+    console.out(terminal_report(result, console));
+  }
+  for (const std::string& note : result.notes) console.err(cat("note: ", escape_terminal(note), "\n"));
+  if (fails(result, args.get("fail-on"))) return Exit::kIncident;
+  return result.partial ? Exit::kPartial : Exit::kOk;
+}
+
+}  // namespace
+
+namespace verbs {
+extern const Verb replay;
+const Verb replay = {"replay", "Read the files of a run: what it is, how it went, what went wrong, when and why",
+                     "  midwatch replay runs/2026-02-19/          a directory; the framework is recognised by itself\n"
+                     "  midwatch replay train.log metrics.jsonl   any mix of files of one run\n"
+                     "  midwatch replay --json train.log | jq .incidents\n"
+                     "  midwatch replay --fail-on critical logs/  for scripts: exit code 10 when the run is sick\n",
+                     declare, run, false};
+}  // namespace verbs
+
+}  // namespace mw

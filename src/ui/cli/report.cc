@@ -1,0 +1,62 @@
+// midwatch report: the cycle report, generated.
+#include "base/text.h"
+#include "ui/cli/verb.h"
+#include "ui/cli/runs.h"
+#include "ui/report/markdown.h"
+
+namespace mw {
+namespace {
+
+void declare(ArgSpec& spec) {
+  declare_run(spec);
+  spec.option("output", "FILE", "write the report there instead of to standard output", "", 'o');
+  spec.option("since", "WHEN", "report only what came after a step (\"step:120\" or \"120\") or a time (ISO 8601, UTC)");
+}
+
+Result<Cycle> parse_since(const std::string& text) {
+  Cycle cycle;
+  if (text.empty()) return cycle;
+  const std::string_view digits = text.rfind("step:", 0) == 0 ? std::string_view(text).substr(5) : std::string_view(text);
+  if (const auto step = parse_int(digits)) {
+    cycle.from_step = *step;
+    return cycle;
+  }
+  size_t used = 0;
+  const auto time = parse_time(text.size() == 16 ? text + ":00" : text, &used);
+  if (!time) {
+    return Error{Error::Code::kInvalid, cat("--since: '", text, "' is neither a step nor a time"),
+                 "Write a step number (120) or a UTC time (2026-02-19T10:00)."};
+  }
+  cycle.from = *time;
+  return cycle;
+}
+
+Exit run(const Args& args, Services& services, const Console& console) {
+  const auto cycle = parse_since(args.get("since"));
+  if (!cycle.ok()) return report_error(console, cycle.error());
+  auto told = take_run(args, services);
+  if (!told.ok()) return report_error(console, told.error());
+  const std::string report = markdown_report(**told, *cycle);
+  const std::string path = args.get("output");
+  if (path.empty() || path == "-") {
+    console.out(report);
+  } else if (const auto written = services.write_file(path, report); !written.ok()) {
+    return report_error(console, written.error());
+  } else {
+    console.err(cat("wrote ", path, "\n"));
+  }
+  return (*told)->partial ? Exit::kPartial : Exit::kOk;
+}
+
+}  // namespace
+
+namespace verbs {
+extern const Verb report;
+const Verb report = {"report", "Write a report in Markdown, for a whole run or for a cycle",
+                     "  midwatch report runs/2026-02-19/ -o report.md\n"
+                     "  midwatch report train.log --since 120             what happened after step 120\n"
+                     "  midwatch report --since 2026-02-19T10:00          of the run that attach recorded last\n",
+                     declare, run, false};
+}  // namespace verbs
+
+}  // namespace mw

@@ -1,0 +1,99 @@
+// A verb of the program: one file of this folder each. Verbs speak to the rest of the program through Services only.
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "core/knowledge.h"
+#include "core/state.h"
+#include "ui/cli/args.h"
+#include "ui/view/replay_json.h"
+
+namespace mw {
+
+/// Exit codes of every verb; the table in README.md and docs/exit-codes.md.
+enum class Exit : int {
+  kOk = 0,         ///< done
+  kFailed = 1,     ///< an operating error that has no code of its own
+  kUsage = 2,      ///< the command line is wrong
+  kNoInput = 3,    ///< a path is missing, unreadable or empty
+  kUnknown = 4,    ///< nothing in the input is a log or metric file that midwatch knows how to read
+  kPartial = 5,    ///< results are partial: part of the input could not be read (the output says which)
+  kDiskFull = 6,   ///< the output or the journal could not be written
+  kIncident = 10,  ///< --fail-on was given and such an incident was found
+};
+
+/// The terminal that the output goes to.
+struct Console {
+  bool out_is_terminal = false;
+  bool err_is_terminal = false;
+  bool colour = false;
+  bool unicode = true;
+  int width = 100;
+
+  void out(std::string_view text) const { std::fwrite(text.data(), 1, text.size(), stdout); }
+  void err(std::string_view text) const { std::fwrite(text.data(), 1, text.size(), stderr); }
+};
+
+struct ReplayRequest {
+  std::vector<std::string> paths;
+  std::string framework;  ///< "" or the dialect to use whatever is recognised
+  std::vector<std::string> knowledge;  ///< folders with the user's own dialects, signatures, rules
+  /// Called now and then with bytes done and bytes in all.
+  std::function<void(int64_t, int64_t)> progress;
+};
+
+struct Replayed {
+  State state;
+  InputFigures input;
+  std::vector<std::string> notes;  ///< for the reader, in words: skipped files, mixed runs, unreadable parts
+  bool partial = false;            ///< something could not be read
+};
+
+struct AttachRequest {
+  std::vector<std::string> paths;
+  std::string framework;
+  std::vector<std::string> knowledge;
+  std::string home;            ///< "" = $MIDWATCH_HOME, or .midwatch beside the run
+  double poll_s = 1.0;         ///< how often to look where inotify does not reach
+  double exit_after_idle_s = 0;  ///< stop when nothing new came for so long (0: never)
+  std::function<void(const State&, const Event&)> decided;  ///< an incident opened, changed, closed; a verdict
+};
+
+/// What the daemon does for the verbs.
+class Services {
+ public:
+  virtual ~Services() = default;
+  virtual Result<std::unique_ptr<Replayed>> replay(const ReplayRequest& request) = 0;
+  /// Watches until told to stop (SIGINT, SIGTERM) and returns what was seen.
+  virtual Result<std::unique_ptr<Replayed>> attach(const AttachRequest& request) = 0;
+  /// The state folded from the newest (or the named) recorded run of `home`.
+  virtual Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run) = 0;
+  virtual const Knowledge& knowledge() = 0;
+  virtual Result<void> write_file(const std::string& path, std::string_view text) = 0;
+};
+
+struct Verb {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view examples;  ///< lines for the end of --help
+  void (*declare)(ArgSpec& spec);
+  Exit (*run)(const Args& args, Services& services, const Console& console);
+  bool hidden = false;
+};
+
+std::span<const Verb* const> all_verbs();
+
+/// Parses the command line, runs the verb and returns the exit code.
+int run_command(int argc, char** argv, std::span<const Verb* const> verbs, Services& services, const Console& console);
+
+/// Prints "midwatch: what\n  hint" to standard error and returns the code that fits.
+Exit report_error(const Console& console, const Error& error);
+
+}  // namespace mw

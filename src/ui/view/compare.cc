@@ -1,0 +1,110 @@
+#include "ui/view/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "core/signal.h"
+#include "ui/view/overview.h"
+
+namespace mw {
+namespace {
+
+constexpr double kDifferent = 0.05;  // of the range of both: less is noise to a reader
+
+std::map<int64_t, double> by_step(const std::vector<Point>& points) {
+  std::map<int64_t, double> values;
+  for (const Point& p : points) {
+    if (std::isfinite(p.value)) values[p.step] = p.value;
+  }
+  return values;
+}
+
+double mean_over(const std::vector<Point>& points) {
+  double sum = 0, n = 0;
+  for (const Point& p : points) {
+    if (!std::isfinite(p.value)) continue;
+    sum += p.value;
+    n += 1;
+  }
+  return n > 0 ? sum / n : std::nan("");
+}
+
+ComparedMetric compare_series(const Series& a, const Series& b) {
+  ComparedMetric result;
+  result.a = a.points();
+  result.b = b.points();
+  result.a_last = a.last();
+  result.b_last = b.last();
+  const auto left = by_step(a.points()), right = by_step(b.points());
+  const double range = std::max(a.max(), b.max()) - std::min(a.min(), b.min());
+  double a_sum = 0, b_sum = 0;
+  for (const auto& [step, value] : left) {
+    const auto twin = right.find(step);
+    if (twin == right.end()) continue;
+    ++result.common_steps;
+    a_sum += value;
+    b_sum += twin->second;
+    if (result.first_difference == kNoStep && std::fabs(value - twin->second) > kDifferent * range) {
+      result.first_difference = step;
+    }
+  }
+  const auto n = static_cast<double>(result.common_steps);
+  result.a_mean = n > 0 ? a_sum / n : mean_over(a.points());
+  result.b_mean = n > 0 ? b_sum / n : mean_over(b.points());
+  return result;
+}
+
+}  // namespace
+
+Comparison compare(const State& a, const State& b) {
+  Comparison result;
+  for (const MetricLine& line : canonical_metrics(a, {})) {
+    const Series* left = a.find(line.name);
+    const Series* right = b.find(line.name);
+    if (left == nullptr || right == nullptr || right->empty()) continue;
+    ComparedMetric metric = compare_series(*left, *right);
+    metric.name = line.name;
+    metric.unit = line.unit;
+    result.metrics.push_back(std::move(metric));
+  }
+  for (const MetricLine& line : other_metrics(a, {})) {
+    const Series* right = b.find_raw(line.name);
+    if (right == nullptr || right->empty()) continue;
+    ComparedMetric metric = compare_series(*line.series, *right);
+    metric.name = line.name;
+    result.metrics.push_back(std::move(metric));
+  }
+  std::set<std::string> keys;
+  for (const auto& [key, value] : a.config) keys.insert(key);
+  for (const auto& [key, value] : b.config) keys.insert(key);
+  for (const std::string& key : keys) {
+    const auto left = a.config.find(key), right = b.config.find(key);
+    const std::string x = left == a.config.end() ? "" : left->second, y = right == b.config.end() ? "" : right->second;
+    if (x != y) result.settings.push_back({key, x, y});
+  }
+  return result;
+}
+
+State attempt_of(const State& state, size_t attempt) {
+  State part = state;
+  part.series.clear();
+  part.eval.clear();
+  const auto keep = [attempt](const std::vector<Series>& from, std::vector<Series>& into) {
+    for (const Series& series : from) {
+      Series copy;
+      copy.signal = series.signal;
+      copy.raw = series.raw;
+      for (const Point& p : series.points()) {
+        if (p.attempt + 1U == attempt) copy.add(p);
+      }
+      if (!copy.empty()) into.push_back(std::move(copy));
+    }
+  };
+  keep(state.series, part.series);
+  keep(state.eval, part.eval);
+  return part;
+}
+
+}  // namespace mw

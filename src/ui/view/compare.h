@@ -1,0 +1,31 @@
+// Two runs, side by side by step.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/state.h"
+
+namespace mw {
+
+struct ComparedMetric {
+  std::string name, unit;
+  int64_t common_steps = 0;  ///< steps that both show
+  double a_mean = 0, b_mean = 0;   ///< over the common steps, else over all
+  double a_last = 0, b_last = 0;
+  int64_t first_difference = kNoStep;  ///< first common step whose values differ by more than 5 % of the range
+  std::vector<Point> a, b;
+};
+struct ComparedSetting {
+  std::string key, a, b;
+};
+struct Comparison {
+  std::vector<ComparedMetric> metrics;
+  std::vector<ComparedSetting> settings;  ///< only those that differ
+};
+Comparison compare(const State& a, const State& b);
+
+/// A view of one attempt of a run as if it were a run of its own (for comparing attempts). `attempt` counts from 1.
+State attempt_of(const State& state, size_t attempt);
+
+}  // namespace mw

@@ -1,0 +1,283 @@
+#include "ui/view/overview.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "core/signal.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kTrendPoints = 6;       // fewest points that show a trend
+constexpr double kTrendSpreads = 1.0;    // quarters this many spreads apart are a trend
+constexpr size_t kPaceSteps = 20;        // steps whose median is the pace
+
+double mean_of(const std::vector<double>& values, size_t from, size_t to) {
+  double sum = 0;
+  for (size_t i = from; i < to; ++i) sum += values[i];
+  return to > from ? sum / static_cast<double>(to - from) : 0;
+}
+
+MetricLine make_line(const Series& series, const Cycle& cycle, std::string name, std::string unit, std::string group) {
+  MetricLine line;
+  line.name = std::move(name);
+  line.raw = series.raw;
+  line.unit = std::move(unit);
+  line.group = std::move(group);
+  line.series = &series;
+  for (const Point& p : series.points()) {
+    if (cycle.has(p)) line.points.push_back(p);
+  }
+  if (line.points.empty()) return line;
+  line.first = line.points.front().value;
+  line.last = line.points.back().value;
+  if (cycle.whole()) {
+    line.min = series.min();
+    line.max = series.max();
+  } else {
+    line.min = line.max = line.first;
+    for (const Point& p : line.points) {
+      if (p.value < line.min || std::isnan(line.min)) line.min = p.value;
+      if (p.value > line.max || std::isnan(line.max)) line.max = p.value;
+    }
+  }
+  line.trend = trend_of(line.points);
+  return line;
+}
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const size_t middle = values.size() / 2;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle), values.end());
+  return values[middle];
+}
+
+}  // namespace
+
+std::string_view trend_word(Trend trend) {
+  switch (trend) {
+    case Trend::kFlat: return "flat";
+    case Trend::kRising: return "rising";
+    case Trend::kFalling: return "falling";
+    case Trend::kNoisy: return "noisy";
+    case Trend::kUnknown: break;
+  }
+  return "";
+}
+
+std::string_view trend_arrow(Trend trend) {
+  switch (trend) {
+    case Trend::kFlat: return "→";
+    case Trend::kRising: return "↗";
+    case Trend::kFalling: return "↘";
+    case Trend::kNoisy: return "~";
+    case Trend::kUnknown: break;
+  }
+  return "";
+}
+
+Trend trend_of(const std::vector<Point>& points) {
+  std::vector<double> values;
+  for (const Point& p : points) {
+    if (std::isfinite(p.value)) values.push_back(p.value);
+  }
+  const size_t n = values.size();
+  if (n < kTrendPoints) return Trend::kUnknown;
+  const size_t quarter = std::max<size_t>(2, n / 4);
+  const double early = mean_of(values, 0, quarter), late = mean_of(values, n - quarter, n);
+  // Spread of neighbouring differences: noise without the trend itself (von Neumann's estimator).
+  double squares = 0;
+  for (size_t i = 1; i < n; ++i) squares += (values[i] - values[i - 1]) * (values[i] - values[i - 1]);
+  const double noise = std::sqrt(squares / (2.0 * static_cast<double>(n - 1)));
+  const double scale = std::max(std::fabs(early), std::fabs(late));
+  const double change = late - early;
+  if (std::fabs(change) > kTrendSpreads * noise && std::fabs(change) > 0.02 * scale) {
+    return change > 0 ? Trend::kRising : Trend::kFalling;
+  }
+  return noise > 0.25 * scale && scale > 0 ? Trend::kNoisy : Trend::kFlat;
+}
+
+std::vector<MetricLine> canonical_metrics(const State& state, const Cycle& cycle) {
+  std::vector<MetricLine> lines;
+  std::set<std::string> names;
+  for (const Series& s : state.series) {
+    if (!s.signal.empty() && !s.empty()) names.insert(s.signal);
+  }
+  size_t count = 0;
+  const SignalRow* rows = all_signals(&count);
+  for (size_t i = 0; i < count; ++i) {
+    for (const std::string& name : names) {
+      if (find_signal(name) != &rows[i]) continue;
+      const Series* series = state.find(name);
+      if (series == nullptr || series->empty()) continue;
+      lines.push_back(make_line(*series, cycle, name, std::string(rows[i].unit), std::string(rows[i].group)));
+      if (lines.back().points.empty()) lines.pop_back();
+    }
+  }
+  return lines;
+}
+
+std::vector<MetricLine> other_metrics(const State& state, const Cycle& cycle) {
+  std::map<std::string, const Series*> by_name;
+  for (const Series& s : state.series) {
+    if (s.signal.empty() && !s.empty()) by_name.try_emplace(s.raw, &s);
+  }
+  std::vector<MetricLine> lines;
+  for (const auto& [name, series] : by_name) {
+    lines.push_back(make_line(*series, cycle, name, "", "other"));
+    if (lines.back().points.empty()) lines.pop_back();
+  }
+  return lines;
+}
+
+std::vector<MetricLine> evaluations(const State& state, const Cycle& cycle) {
+  std::vector<MetricLine> lines;
+  for (const Series& s : state.eval) {
+    if (s.empty()) continue;
+    lines.push_back(make_line(s, cycle, s.raw, "1", "eval"));
+    if (lines.back().points.empty()) lines.pop_back();
+  }
+  return lines;
+}
+
+namespace {
+
+const Incident* worst_open(const State& state) {
+  const Incident* worst = nullptr;
+  for (const Incident& incident : state.incidents) {
+    if (!incident.open || incident.severity == Severity::kInfo) continue;
+    if (worst == nullptr || incident.severity > worst->severity) worst = &incident;
+  }
+  return worst;
+}
+
+/// "12 of 200 steps", or what of it is known.
+std::string steps_text(const State& state) {
+  const State::Span steps = state.steps();
+  if (steps.count == 0) return "no training step seen";
+  std::string text = steps.first == steps.last ? cat("step ", steps.last) : cat("steps ", steps.first, " to ", steps.last);
+  if (state.total_steps > 0) text += cat(" of ", state.total_steps);
+  return text;
+}
+
+}  // namespace
+
+StatusLine status_line(const State& state) {
+  StatusLine line;
+  const Incident* worst = worst_open(state);
+  const std::string& verdict = state.verdict;
+  const bool ended_badly = verdict == "crashed" || verdict == "stalled";
+  if (ended_badly || (worst != nullptr && worst->severity == Severity::kCritical)) {
+    line.mood = StatusLine::Mood::kBad;
+    line.word = ended_badly ? (verdict == "crashed" ? "CRASHED" : "STALLED") : "CRITICAL";
+  } else if (worst != nullptr) {
+    line.mood = StatusLine::Mood::kDoubt;
+    line.word = "WARNING";
+  } else {
+    line.mood = verdict == "unknown" || verdict == "interrupted" ? StatusLine::Mood::kDoubt : StatusLine::Mood::kGood;
+    line.word = verdict == "running"       ? "RUNNING"
+                : verdict == "finished"    ? "FINISHED"
+                : verdict == "interrupted" ? "INTERRUPTED"
+                                           : "NO TROUBLE SEEN";
+  }
+  line.rest = steps_text(state);
+  if (!ended_badly && verdict != "unknown" && line.mood != StatusLine::Mood::kGood && verdict != "interrupted") {
+    line.rest += cat("; ", verdict);
+  }
+  if (state.attempts.size() > 1) line.rest += cat("; attempt ", state.attempts.size());
+  if (worst != nullptr) {
+    line.rest += cat(". ", worst->kind, " since ", describe(state, worst->onset), ": ", worst->summary);
+    if (!worst->causes.empty()) line.rest += cat(" Likely cause: ", worst->causes.front().id, ".");
+  } else if (const Time end = expected_end(state); end.known()) {
+    line.rest += cat("; expected end ", format_utc(end));
+  }
+  return line;
+}
+
+std::vector<TimeShare> time_split(const State& state, const Cycle& cycle) {
+  std::vector<TimeShare> split;
+  static constexpr std::string_view kPhases[] = {"rollout", "tools", "reward", "logprob", "advantage",
+                                                 "train",   "sync",  "save",   "eval",    "wait"};
+  double sum = 0;
+  for (const std::string_view phase : kPhases) {
+    double per_step = 0;
+    if (const Series* s = state.find(cat("time.", phase)); s != nullptr && !s->empty()) {
+      const MetricLine line = make_line(*s, cycle, "", "", "");
+      for (const Point& p : line.points) per_step += std::isfinite(p.value) ? p.value : 0;
+      if (!line.points.empty()) per_step /= static_cast<double>(line.points.size());
+    } else if (const auto at = state.phases.find(std::string(phase)); at != state.phases.end() && at->second.times > 0) {
+      per_step = at->second.seconds_sum / static_cast<double>(std::max<int64_t>(1, state.steps().count));
+    }
+    if (per_step <= 0) continue;
+    split.push_back({std::string(phase), per_step, 0});
+    sum += per_step;
+  }
+  for (TimeShare& part : split) part.share = part.seconds_per_step / sum;
+  std::stable_sort(split.begin(), split.end(),
+                   [](const TimeShare& a, const TimeShare& b) { return a.seconds_per_step > b.seconds_per_step; });
+  return split;
+}
+
+std::string bound_by(const std::vector<TimeShare>& split) {
+  if (split.empty() || split.front().share < 0.5) return "";
+  const std::string& phase = split.front().phase;
+  if (phase == "rollout") return "generation";
+  if (phase == "train" || phase == "logprob") return "training";
+  if (phase == "tools") return "waiting for tools";
+  if (phase == "sync") return "weight sync";
+  if (phase == "save") return "saving";
+  if (phase == "reward") return "reward computation";
+  if (phase == "wait") return "waiting for samples";
+  return phase;
+}
+
+double seconds_per_step(const State& state) {
+  std::vector<double> recent;
+  if (const Series* s = state.find("time.step"); s != nullptr && !s->empty()) {
+    const auto& points = s->points();
+    for (size_t i = points.size() > kPaceSteps ? points.size() - kPaceSteps : 0; i < points.size(); ++i) {
+      if (std::isfinite(points[i].value)) recent.push_back(points[i].value);
+    }
+    return median_of(recent);
+  }
+  for (const Series& s : state.series) {
+    const auto& points = s.points();
+    for (size_t i = std::max<size_t>(1, points.size() > kPaceSteps ? points.size() - kPaceSteps : 1); i < points.size(); ++i) {
+      const int64_t steps = points[i].step - points[i - 1].step;
+      if (steps <= 0 || !points[i].at.known() || !points[i - 1].at.known()) continue;
+      recent.push_back((points[i].at - points[i - 1].at).seconds() / static_cast<double>(steps));
+    }
+    if (recent.size() >= 3) return median_of(recent);
+    recent.clear();
+  }
+  return 0;
+}
+
+Time expected_end(const State& state) {
+  const State::Span steps = state.steps();
+  const double pace = seconds_per_step(state);
+  if (state.verdict != "running" && state.verdict != "unknown") return {};
+  if (state.total_steps <= 0 || steps.count == 0 || steps.last >= state.total_steps || pace <= 0) return {};
+  if (!state.last_at.known()) return {};
+  return state.last_at + Duration::seconds(pace * static_cast<double>(state.total_steps - steps.last));
+}
+
+std::string describe(const State& state, Where where) {
+  if (where.source >= state.sources.size()) return "";
+  const std::string name(basename(state.sources[where.source].path));
+  return where.line == 0 ? name : cat(name, ":", where.line);
+}
+
+std::string describe(const State& state, const Moment& moment) {
+  std::string text;
+  const auto add = [&text](const std::string& piece) { text += piece.empty() ? "" : (text.empty() ? "" : ", ") + piece; };
+  if (moment.step != kNoStep) add(cat("step ", moment.step));
+  if (moment.at.known()) add(format_utc(moment.at));
+  if (moment.where.line != 0) add(describe(state, moment.where));
+  return text.empty() ? "an unknown moment" : text;
+}
+
+}  // namespace mw

@@ -1,0 +1,77 @@
+// State → the tables that every face shows (terminal, Markdown, later others). Pure; nothing is invented: what the run
+// does not show has no row.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/state.h"
+
+namespace mw {
+
+enum class Trend : uint8_t { kUnknown, kFlat, kRising, kFalling, kNoisy };
+std::string_view trend_word(Trend trend);
+std::string_view trend_arrow(Trend trend);  ///< "→", "↗", "↘", "~", ""
+
+/// Mean of the last quarter against the first quarter, in units of the spread around the running mean; with fewer than
+/// 6 points unknown.
+Trend trend_of(const std::vector<Point>& points);
+
+struct MetricLine {
+  std::string name;  ///< canonical, or raw when no dialect maps it
+  std::string raw;
+  std::string unit;
+  std::string group;
+  const Series* series = nullptr;
+  std::vector<Point> points;  ///< within the cycle (all of them when there is none)
+  double first = 0, last = 0, min = 0, max = 0;
+  Trend trend = Trend::kUnknown;
+};
+
+/// From which point on a report looks; everything when both are unset.
+struct Cycle {
+  int64_t from_step = kNoStep;
+  Time from;
+  bool whole() const { return from_step == kNoStep && !from.known(); }
+  bool has(const Point& point) const {
+    return (from_step == kNoStep || point.step >= from_step) && (!from.known() || !point.at.known() || point.at >= from);
+  }
+};
+
+/// Canonical signals in the order of the signal table, families by name; then nothing.
+std::vector<MetricLine> canonical_metrics(const State& state, const Cycle& cycle);
+/// What no dialect maps, by raw name.
+std::vector<MetricLine> other_metrics(const State& state, const Cycle& cycle);
+std::vector<MetricLine> evaluations(const State& state, const Cycle& cycle);
+
+/// The first line of any view: is it OK, since when, why, what now.
+struct StatusLine {
+  enum class Mood : uint8_t { kGood, kBad, kDoubt };
+  Mood mood = Mood::kDoubt;
+  std::string word;  ///< "CRASHED", "FINISHED", "RUNNING", "AT RISK", ...
+  std::string rest;  ///< the sentence after it
+};
+StatusLine status_line(const State& state);
+
+struct TimeShare {
+  std::string phase;  ///< "rollout", "train", ...
+  double seconds_per_step = 0;
+  double share = 0;  ///< of the sum of all phases, 0..1
+};
+/// Time split of a step, largest first, from time.* signals, else from phases. Empty when the run does not say.
+std::vector<TimeShare> time_split(const State& state, const Cycle& cycle);
+/// "generation", "training", "waiting for tools", "weight sync", "saving", or "" when no phase has most of the time.
+std::string bound_by(const std::vector<TimeShare>& split);
+
+/// Seconds per step (median of the last 20), from time.step or from the steps' own times; 0 when not known.
+double seconds_per_step(const State& state);
+/// Expected end, unknown when the plan or the pace is not known or the run has ended.
+Time expected_end(const State& state);
+
+/// "step 41, 2026-02-19T09:08:11Z, train.log:9001", whatever of it is known.
+std::string describe(const State& state, const Moment& moment);
+std::string describe(const State& state, Where where);
+
+}  // namespace mw

@@ -1,0 +1,262 @@
+#include "ui/view/replay_json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "core/signal.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kEvidenceText = 500;    // bytes of a quoted line
+constexpr size_t kCheckpointsShown = 200;
+constexpr size_t kTemplatesShown = 100;
+
+void time_or_null(JsonWriter& out, std::string_view key, Time at) {
+  out.key(key);
+  if (at.known()) {
+    out.string(format_utc(at));
+  } else {
+    out.null();
+  }
+}
+
+void step_or_null(JsonWriter& out, std::string_view key, int64_t step) {
+  out.key(key);
+  if (step == kNoStep) {
+    out.null();
+  } else {
+    out.integer(step);
+  }
+}
+
+void source_and_line(JsonWriter& out, const State& state, Where where) {
+  if (where.line == 0) return;
+  if (where.source < state.sources.size()) out.key("source").string(state.sources[where.source].path);
+  out.key("line").integer(static_cast<int64_t>(where.line));
+}
+
+void moment(JsonWriter& out, const State& state, std::string_view key, const Moment& m) {
+  out.key(key).begin_object();
+  step_or_null(out, "step", m.step);
+  time_or_null(out, "time", m.at);
+  source_and_line(out, state, m.where);
+  if (m.attempt != 0) out.key("attempt").integer(m.attempt);
+  out.end_object();
+}
+
+void evidence(JsonWriter& out, const State& state, const Evidence& e) {
+  out.begin_object();
+  if (!e.signal.empty()) {
+    out.key("signal").string(e.signal);
+    step_or_null(out, "step", e.step);
+    out.key("value").number(e.value);
+  }
+  source_and_line(out, state, e.where);
+  if (!e.text.empty()) out.key("text").string(clip(e.text, kEvidenceText));
+  out.end_object();
+}
+
+void strings(JsonWriter& out, std::string_view key, const std::vector<std::string>& items) {
+  out.key(key).begin_array();
+  for (const std::string& item : items) out.string(item);
+  out.end_array();
+}
+
+void cause(JsonWriter& out, const RankedCause& c) {
+  out.begin_object();
+  out.key("id").string(c.id).key("score").number(std::round(c.score * 1000) / 1000);
+  strings(out, "for", c.reasons_for);
+  strings(out, "against", c.reasons_against);
+  out.key("check").string(c.check).key("fix").string(c.fix);
+  out.end_object();
+}
+
+void incident(JsonWriter& out, const State& state, const Incident& i) {
+  out.begin_object();
+  out.key("id").integer(i.id).key("kind").string(i.kind).key("severity").string(severity_name(i.severity));
+  moment(out, state, "onset", i.onset);
+  moment(out, state, "detected", i.detected);
+  out.key("open").boolean(i.open).key("summary").string(i.summary);
+  out.key("evidence").begin_array();
+  for (const Evidence& e : i.evidence) evidence(out, state, e);
+  out.end_array().key("causes").begin_array();
+  for (const RankedCause& c : i.causes) cause(out, c);
+  out.end_array().key("reaction").string(i.reaction).key("followed_by").begin_array();
+  for (const uint32_t id : i.followed_by) out.integer(id);
+  out.end_array().end_object();
+}
+
+void run(JsonWriter& out, const State& state) {
+  const State::Span steps = state.steps();
+  out.key("run").begin_object();
+  out.key("framework").string(state.framework);
+  out.key("framework_confidence").number(std::round(state.framework_confidence * 1000) / 1000);
+  if (!state.version.empty()) out.key("framework_version").string(state.version);
+  out.key("verdict").string(state.verdict);
+  out.key("attempts").integer(static_cast<int64_t>(state.attempts.size()));
+  time_or_null(out, "started", state.first_at);
+  time_or_null(out, "ended", state.last_at);
+  out.key("steps").begin_object();
+  step_or_null(out, "first", steps.first);
+  step_or_null(out, "last", steps.last);
+  out.key("count").integer(steps.count);
+  if (state.total_steps > 0) out.key("planned").integer(state.total_steps);
+  out.end_object();
+  out.key("config").begin_object();
+  for (const auto& [key, value] : state.config) out.key(key).string(value);
+  out.end_object().end_object();
+}
+
+struct Shown {
+  const Series* series;
+  std::vector<std::string> raw;
+};
+
+void one_signal(JsonWriter& out, const Shown& shown, std::string_view unit) {
+  const Series& s = *shown.series;
+  out.begin_object();
+  strings(out, "raw", shown.raw);
+  out.key("n").integer(static_cast<int64_t>(s.count())).key("first").number(s.first()).key("last").number(s.last());
+  out.key("min").number(s.min()).key("max").number(s.max()).key("mean").number(s.mean());
+  if (s.non_finite() > 0) out.key("non_finite").integer(static_cast<int64_t>(s.non_finite()));
+  out.key("unit").string(unit).end_object();
+}
+
+void signals(JsonWriter& out, const State& state) {
+  std::map<std::string, Shown> shown;
+  for (const Series& s : state.series) {
+    if (s.empty() || s.signal.empty()) continue;
+    const auto [at, fresh] = shown.try_emplace(s.signal, Shown{state.find(s.signal), {}});
+    auto& raw = at->second.raw;
+    if (std::find(raw.begin(), raw.end(), s.raw) == raw.end()) raw.push_back(s.raw);
+  }
+  out.key("signals").begin_object();
+  for (const auto& [name, item] : shown) {
+    if (item.series == nullptr) continue;
+    const SignalRow* row = find_signal(name);
+    out.key(name);
+    one_signal(out, item, row != nullptr ? row->unit : "1");
+  }
+  out.end_object().key("other_metrics").begin_object();
+  std::map<std::string, const Series*> raw_only;
+  for (const Series& s : state.series) {
+    if (s.signal.empty() && !s.empty()) raw_only.try_emplace(s.raw, &s);
+  }
+  for (const auto& [name, series] : raw_only) {
+    out.key(name);
+    one_signal(out, Shown{series, {name}}, "");
+  }
+  out.end_object().key("evaluations").begin_object();
+  for (const Series& s : state.eval) {
+    if (s.empty()) continue;
+    out.key(s.raw);
+    one_signal(out, Shown{&s, {s.raw}}, "1");
+  }
+  out.end_object();
+}
+
+void tools_and_formats(JsonWriter& out, const State& state) {
+  out.key("tools").begin_object();
+  for (const auto& [name, tool] : state.tools) {
+    out.key(name).begin_object();
+    out.key("calls").integer(static_cast<int64_t>(tool.calls)).key("ok").integer(static_cast<int64_t>(tool.ok));
+    out.key("model_errors").integer(static_cast<int64_t>(tool.model_errors));
+    out.key("environment_errors").integer(static_cast<int64_t>(tool.environment_errors));
+    out.key("timeouts").integer(static_cast<int64_t>(tool.timeouts));
+    if (tool.timed > 0) {
+      out.key("seconds_mean").number(tool.seconds_sum / static_cast<double>(tool.timed));
+      out.key("seconds_max").number(tool.seconds_max);
+    }
+    out.key("errors").begin_object();
+    for (const auto& [type, count] : tool.errors) out.key(type).integer(static_cast<int64_t>(count));
+    out.end_object().end_object();
+  }
+  out.end_object().key("formats").begin_object();
+  for (const auto& [rule, judged] : state.formats) {
+    out.key(rule).begin_object();
+    out.key("passed").integer(static_cast<int64_t>(judged.passed));
+    out.key("failed").integer(static_cast<int64_t>(judged.failed)).end_object();
+  }
+  out.end_object().key("phases").begin_object();
+  for (const auto& [name, phase] : state.phases) {
+    out.key(name).begin_object().key("times").integer(static_cast<int64_t>(phase.times));
+    out.key("seconds").number(phase.seconds_sum).key("seconds_max").number(phase.seconds_max).end_object();
+  }
+  out.end_object();
+}
+
+std::string_view level_name(event::Logged::Level level) {
+  switch (level) {
+    case event::Logged::Level::kWarning: return "warning";
+    case event::Logged::Level::kError: return "error";
+    case event::Logged::Level::kFatal: return "fatal";
+  }
+  return "warning";
+}
+
+void history(JsonWriter& out, const State& state) {
+  out.key("checkpoints").begin_array();
+  const size_t skip = state.checkpoints.size() > kCheckpointsShown ? state.checkpoints.size() - kCheckpointsShown : 0;
+  for (size_t i = skip; i < state.checkpoints.size(); ++i) {
+    const auto& [when, saved] = state.checkpoints[i];
+    out.begin_object();
+    step_or_null(out, "step", saved.step);
+    time_or_null(out, "time", when.at);
+    out.key("path").string(saved.path).key("complete").boolean(saved.complete);
+    out.end_object();
+  }
+  out.end_array().key("log_templates").begin_array();
+  std::vector<const TemplateState*> order;
+  for (const TemplateState& t : state.templates) order.push_back(&t);
+  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->count > b->count; });
+  for (size_t i = 0; i < order.size() && i < kTemplatesShown; ++i) {
+    const TemplateState& t = *order[i];
+    out.begin_object().key("level").string(level_name(t.level)).key("text").string(clip(t.text, kEvidenceText));
+    out.key("count").integer(static_cast<int64_t>(t.count));
+    moment(out, state, "first", t.first);
+    moment(out, state, "last", t.last);
+    out.end_object();
+  }
+  out.end_array().key("sources").begin_array();
+  for (const SourceState& s : state.sources) {
+    out.begin_object().key("path").string(s.path).key("kind").string(s.kind);
+    out.key("bytes").integer(s.bytes).key("lines").integer(s.lines).key("torn").boolean(s.torn);
+    step_or_null(out, "last_step", s.last_step);
+    strings(out, "problems", s.problems);
+    out.end_object();
+  }
+  out.end_array();
+}
+
+}  // namespace
+
+std::string incident_json(const State& state, const Incident& i) {
+  std::string text;
+  JsonWriter out(text);
+  incident(out, state, i);
+  return text;
+}
+
+std::string replay_json(const State& state, const InputFigures& input) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().key("schema").string("midwatch.replay/1");
+  run(out, state);
+  signals(out, state);
+  out.key("incidents").begin_array();
+  for (const Incident& i : state.incidents) incident(out, state, i);
+  out.end_array();
+  tools_and_formats(out, state);
+  history(out, state);
+  out.key("input").begin_object().key("files").integer(input.files).key("bytes").integer(input.bytes);
+  out.key("lines").integer(input.lines).key("seconds").number(input.seconds).end_object();
+  out.end_object();
+  text.push_back('\n');
+  return text;
+}
+
+}  // namespace mw
