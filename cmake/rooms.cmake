@@ -6,6 +6,7 @@ target_compile_options(mw_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wco
                                           -Wnon-virtual-dtor -Woverloaded-virtual -Werror -fno-omit-frame-pointer
                                           $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)  # GCC bug 105651: false alarms
 target_include_directories(mw_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_compile_definitions(mw_flags INTERFACE MIDWATCH_VERSION="${PROJECT_VERSION}")
 if(MIDWATCH_SANITIZE)
   target_compile_options(mw_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all)
   target_link_options(mw_flags INTERFACE -fsanitize=address,undefined)
