@@ -10,21 +10,23 @@
 
 namespace mw {
 
+struct Stamp;
+
 enum class Level : uint8_t { kNone, kDebug, kInfo, kWarning, kError, kCritical };
 
 struct LogLine {
-  std::string_view text;     ///< the message: prefixes, time, level and logger name stripped, ANSI removed
-  std::string_view whole;    ///< the line as it is shown: ANSI removed, only the part after the last '\r'
-  uint64_t number = 0;       ///< 1-based in its file
-  Time at;                   ///< from the line itself; unknown when it has none (or a clock without a date: see clock)
-  int32_t clock_ms = -1;     ///< time of day when the line shows only that, else -1
+  std::string_view text;   ///< the message: prefixes, time, level and logger name stripped, ANSI removed
+  std::string_view whole;  ///< the line as it is shown: ANSI removed, only the part after the last '\r'
+  uint64_t number = 0;     ///< 1-based in its file
+  Time at;                 ///< from the line itself; unknown when it has none (or a clock without a date: see clock)
+  int32_t clock_ms = -1;   ///< time of day when the line shows only that, else -1
   Level level = Level::kNone;
-  std::string_view logger;   ///< "vllm.engine", "accelerate.utils" when shown
-  std::string_view actor;    ///< Ray: "TaskRunner", "(WorkerDict" ...; vLLM: "EngineCore_0"
-  int64_t pid = -1;          ///< Ray "pid=", vLLM "pid=", torchrun none
-  std::string_view ip;       ///< Ray "ip="
-  int rank = -1;             ///< torchrun "[default0]:", "[rank3]:", "0: "
-  uint64_t repeated = 1;     ///< Ray "[repeated 4x across cluster]"
+  std::string_view logger;  ///< "vllm.engine", "accelerate.utils" when shown
+  std::string_view actor;   ///< Ray: "TaskRunner", "(WorkerDict" ...; vLLM: "EngineCore_0"
+  int64_t pid = -1;         ///< Ray "pid=", vLLM "pid=", torchrun none
+  std::string_view ip;      ///< Ray "ip="
+  int rank = -1;            ///< torchrun "[default0]:", "[rank3]:", "0: "
+  uint64_t repeated = 1;    ///< Ray "[repeated 4x across cluster]"
 };
 
 /// Takes lines apart; keeps the storage for the last one, so the views live until the next call. Also turns clocks
@@ -34,11 +36,18 @@ class LineReader {
   const LogLine& read(std::string_view line, uint64_t number);
   /// A date to start from for clocks without one (the file's modification time, or a date in its name).
   void set_date_hint(Time date);
+  /// Bytes of a line that are looked at; what lies beyond is cut off.
+  static constexpr size_t kBytesLimit = 1 << 20;
 
  private:
+  void date(const Stamp& stamp);
+  std::string_view label(std::string_view line);
+
   LogLine line_;
   std::string clean_;
   Time last_;
+  bool hinted_ = false;  // last_ is a hint, not a moment met in the file
+  int labels_ = 0;       // how surely the lines carry srun's labels
 };
 
 /// `line` without ANSI escape sequences, into `out` (only when there are any); returns the clean view.

@@ -1,0 +1,40 @@
+// The time stamps that logs carry, with and without a date.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/time.h"
+
+namespace mw {
+
+/// A time stamp as written. What it lacks (year, date) is the caller's to supply.
+struct Stamp {
+  enum class Kind : uint8_t {
+    kFull,      ///< date and clock: `at` is set
+    kMonthDay,  ///< "02-19 09:08:11" (vLLM), "Feb 19 09:08:11" (syslog), "0219 09:08:11" (glog)
+    kClock,     ///< "09:08:11" alone
+  };
+  Kind kind = Kind::kClock;
+  size_t used = 0;  ///< bytes it takes at the start of the text
+  Time at;
+  int month = 0, day = 0;  ///< kMonthDay
+  int64_t day_ns = 0;      ///< nanoseconds since midnight
+};
+
+/// Reads the stamp that `text` begins with: ISO 8601 and its relatives ("2026/02/19 09:08:11,482"),
+/// "20260219-09:08:11", "02-19 09:08:11", "02/19/26 09:08:11", "Thu Feb 19 09:08:11 2026", "Feb 19 09:08:11",
+/// "09:08:11.482", seconds or milliseconds since 1970. Without a zone it counts as UTC.
+std::optional<Stamp> read_stamp(std::string_view text);
+
+/// The part of a glog line after its level letter: "0219 09:08:11.482", PyTorch's "219 09:08:11" and "20260219
+/// 09:08:11".
+std::optional<Stamp> read_glog_stamp(std::string_view text);
+
+/// Supplies what a stamp lacks. `last` is the last moment known in the same file; unknown when there is none. The
+/// answer is unknown when it cannot be had. A clock that jumps back by more than two hours has gone past midnight; less
+/// is another process's line that came late.
+Time complete_stamp(const Stamp& stamp, Time last);
+
+}  // namespace mw
