@@ -4,10 +4,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "base/result.h"
 #include "core/event.h"
 
 namespace mw {
@@ -15,47 +14,87 @@ namespace mw {
 /// A sign by which a framework is recognised: a literal (or regex) in a log line, a metric name, a config key or a file
 /// name. `weight` is the evidence in favour, in the sense of log-odds; 1 is a hint, 5 nobody else says this.
 struct Sign {
-  enum class In { kLine, kMetric, kConfig, kFile };
+  enum class In : uint8_t { kLine, kMetric, kConfig, kFile };
   In in = In::kLine;
-  std::string pattern;
+  std::string pattern;  ///< metric, config, file: one '*' at either end allowed
   bool regex = false;
   double weight = 1;
 };
 
-/// A log line shape. `make` names the event; captures (?P<name>...) fill its fields.
+/// What a line shape becomes; the words of docs/formats/dialect.md in the same order.
+enum class Maker : uint8_t {
+  kMetrics,
+  kTable,
+  kReadings,
+  kStep,
+  kPlan,
+  kProgress,
+  kAttempt,
+  kResumed,
+  kPhaseBegin,
+  kPhaseEnd,
+  kCheckpoint,
+  kSync,
+  kEnded,
+  kConfigured,
+  kVersion,
+  kFormat,
+  kTool,
+  kSampleBegin,
+  kSampleEnd,
+  kQuiet,
+};
+
+/// Where a metric record without a step of its own gets one.
+enum class StepPolicy : uint8_t { kCurrent, kNext, kCount };
+
+/// A log line shape. Captures (?P<name>...) of the regex fill the event's fields.
 struct Shape {
-  std::string name;
-  std::string make;     ///< see docs/formats/dialect.md: "step", "metrics-dict", "metrics-pairs", "phase-end", ...
-  std::string pattern;  ///< RE2, on the message part of the line
-  std::string literal;  ///< must be in the line; speeds up the scan and is enough when `pattern` is empty
+  Maker make = Maker::kQuiet;
+  std::vector<std::string> literals;  ///< one of them must be in the raw line
+  std::string regex;                  ///< RE2; empty: a literal is enough
+  bool on_line = false;               ///< the regex runs on the whole line, not on the message
+  bool only = false;                  ///< counts only while its dialect is the recognised one
+  StepPolicy policy = StepPolicy::kCurrent;
   std::vector<std::pair<std::string, std::string>> with;  ///< constants: ("phase","rollout"), ("scale","0.001")
+
+  /// The constant of that name, or "".
+  std::string_view constant(std::string_view name) const;
 };
 
 struct MetricRule {
   std::string raw;     ///< exact name, or with one '*' at either end ("timing_s/*")
   std::string signal;  ///< canonical; may end in '*' when raw does: the star's text is carried over
   double scale = 1;
-  double offset = 0;   ///< added after scaling: scale = -1, offset = 1 turns "share kept" into "share dropped"
-  std::string note;  ///< what this framework means by it, where that differs
+  double offset = 0;  ///< added after scaling (1 - x: scale -1, offset 1)
+  std::string note;   ///< what this framework means by it, where that differs
 };
 
 struct Dialect {
-  std::string id;      ///< "verl"; the file's name
+  enum class Family : uint8_t { kTrainer, kEngine, kLayer };
+
+  std::string id;  ///< "verl"; the file's name
   std::string title;
-  std::string family;  ///< "trainer", "engine", "layer" (Ray, torchrun, ...): only trainers name the framework,
-                       ///< an engine does when no trainer speaks
-  std::string framework;  ///< what the run is said to be; empty: the id ("custom" for a trainer outside the list)
+  Family family = Family::kTrainer;
+  std::string framework;  ///< what the run is said to be; the id unless the file says else
   std::vector<Sign> signs;
   std::vector<Shape> shapes;
   std::vector<MetricRule> metrics;
-  std::vector<std::string> step_keys;    ///< metric names that carry the step, best first
-  double step_offset = 0;                ///< added to the step as written
-  std::vector<std::string> ignore;       ///< raw names that are not signals (ids, flags)
+  std::vector<std::string> step_keys;  ///< metric names that carry the step, best first
+  int64_t step_offset = 0;             ///< added to a step as written
+  bool count_steps = false;            ///< records without a step are counted
+  std::vector<std::string> eval;       ///< names of held-out evaluations, one '*' at either end allowed
+  std::vector<std::string> ignore;     ///< raw names that are not signals (ids, flags)
   struct Sample {
-    std::string line;
-    std::string expect;  ///< "event field=value ..." as in docs/formats/dialect.md
+    std::string text;    ///< one line or several
+    std::string expect;  ///< "event field=value; ..." as in docs/formats/dialect.md
+    uint32_t line = 0;   ///< in the dialect file
   };
   std::vector<Sample> samples;
 };
+
+/// True when `name` is `pattern`, where one '*' at either end of the pattern stands for any text. `star` (may be
+/// nullptr) gets that text.
+bool name_matches(std::string_view pattern, std::string_view name, std::string_view* star = nullptr);
 
 }  // namespace mw

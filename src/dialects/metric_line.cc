@@ -118,8 +118,8 @@ bool is_unit(std::string_view text) {
 
 // A unit that a writer left between a value and the next name ("3.2 s loss: 0.5").
 std::string_view drop_leading_unit(std::string_view key) {
-  static constexpr std::array<std::string_view, 14> kUnits = {"s",   "ms",  "sec",      "secs",  "seconds", "%",      "tokens/s",
-                                                              "GB",  "GiB", "MB",       "it/s",  "s/it",    "tokens", "tok/s"};
+  static constexpr std::array<std::string_view, 14> kUnits = {
+      "s", "ms", "sec", "secs", "seconds", "%", "tokens/s", "GB", "GiB", "MB", "it/s", "s/it", "tokens", "tok/s"};
   const size_t space = key.find(' ');
   if (space == kNone) return key;
   const std::string_view word = key.substr(0, space);
@@ -192,8 +192,15 @@ bool metric_duration(std::string_view text, double* seconds) {
       std::string_view name;
       double seconds;
     };
-    static constexpr std::array<Unit, 9> kUnits = {{{"ms", 1e-3}, {"us", 1e-6}, {"sec", 1}, {"secs", 1}, {"s", 1},
-                                                    {"min", 60}, {"m", 60}, {"h", 3600}, {"d", 86400}}};
+    static constexpr std::array<Unit, 9> kUnits = {{{"ms", 1e-3},
+                                                    {"us", 1e-6},
+                                                    {"sec", 1},
+                                                    {"secs", 1},
+                                                    {"s", 1},
+                                                    {"min", 60},
+                                                    {"m", 60},
+                                                    {"h", 3600},
+                                                    {"d", 86400}}};
     size_t end = 0;
     while (end < text.size() && is_letter(text[end])) ++end;
     const std::string_view name = text.substr(0, end);
@@ -216,8 +223,8 @@ bool is_table_frame(std::string_view text) {
   if (text.size() < 3) return false;
   for (size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
-    if (c == 0xe2 && i + 2 < text.size() && (static_cast<unsigned char>(text[i + 1]) == 0x94 ||
-                                             static_cast<unsigned char>(text[i + 1]) == 0x95)) {
+    if (c == 0xe2 && i + 2 < text.size() &&
+        (static_cast<unsigned char>(text[i + 1]) == 0x94 || static_cast<unsigned char>(text[i + 1]) == 0x95)) {
       if (static_cast<unsigned char>(text[i + 1]) == 0x94 && static_cast<unsigned char>(text[i + 2]) == 0x82 &&
           i + 3 < text.size() && text.size() > 6 && text[i + 3] == ' ') {
         return false;  // "│ text": a row of cells
@@ -373,8 +380,8 @@ void MetricLine::read_commas(std::string_view text) {
     size_t end = first;
     int depth = 0;
     while (end < text.size() && end - first < kBracketLimit &&
-           (depth > 0 || (!is_space(text[end]) && text[end] != ',' && text[end] != ';' &&
-                                               text[end] != '|' && text[end] != ')' && text[end] != ']'))) {
+           (depth > 0 || (!is_space(text[end]) && text[end] != ',' && text[end] != ';' && text[end] != '|' &&
+                          text[end] != ')' && text[end] != ']'))) {
       depth += text[end] == '(' || text[end] == '[';
       depth -= depth > 0 && (text[end] == ')' || text[end] == ']');
       ++end;

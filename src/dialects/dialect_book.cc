@@ -1,0 +1,189 @@
+#include "dialects/dialect_book.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "dialects/embedded.h"
+
+namespace mw {
+namespace {
+
+constexpr std::string_view kGeneric = "generic";  // whose metric names everyone may use
+
+bool matches_any(const std::vector<std::string>& patterns, std::string_view name) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return name_matches(pattern, name); });
+}
+
+}  // namespace
+
+std::string_view Shape::constant(std::string_view name) const {
+  for (const auto& [key, value] : with) {
+    if (key == name) return value;
+  }
+  return {};
+}
+
+bool name_matches(std::string_view pattern, std::string_view name, std::string_view* star) {
+  if (pattern.empty()) return false;
+  std::string_view text;
+  if (pattern.back() == '*') {
+    const std::string_view stem = pattern.substr(0, pattern.size() - 1);
+    if (name.size() < stem.size() || name.substr(0, stem.size()) != stem) return false;
+    text = name.substr(stem.size());
+  } else if (pattern.front() == '*') {
+    const std::string_view stem = pattern.substr(1);
+    if (name.size() < stem.size() || name.substr(name.size() - stem.size()) != stem) return false;
+    text = name.substr(0, name.size() - stem.size());
+  } else {
+    return pattern == name;
+  }
+  if (star != nullptr) *star = text;
+  return !text.empty();
+}
+
+Result<DialectBook> DialectBook::built_in() {
+  DialectBook book;
+  for (const EmbeddedFile& file : embedded_files("dialects/")) MW_TRY(book.add(file.bytes, file.path));
+  return book;
+}
+
+Result<void> DialectBook::add(std::string_view toml, std::string_view path) {
+  auto dialect = parse_dialect(toml, path);
+  if (!dialect.ok()) return dialect.error();
+  if (dialect->shapes.size() > UINT16_MAX || dialect->signs.size() > UINT16_MAX || dialects_.size() >= UINT16_MAX) {
+    return Error{Error::Code::kLimit, cat(path, ": too many shapes or signs"), "split the dialect"};
+  }
+  std::vector<std::optional<Regex>> regexes;
+  for (const Shape& shape : dialect->shapes) {
+    if (shape.regex.empty()) {
+      regexes.emplace_back();
+      continue;
+    }
+    auto regex = Regex::compile(shape.regex);
+    if (!regex.ok()) {
+      return Error{regex.error().code, cat(path, ": shape \"", shape.regex, "\": ", regex.error().what),
+                   regex.error().hint};
+    }
+    regexes.emplace_back(std::move(*regex));
+  }
+  const auto known =
+      std::find_if(dialects_.begin(), dialects_.end(), [&](const Dialect& d) { return d.id == dialect->id; });
+  if (known == dialects_.end()) {
+    dialects_.push_back(std::move(*dialect));
+    regexes_.push_back(std::move(regexes));
+  } else {
+    const auto at = known - dialects_.begin();
+    *known = std::move(*dialect);
+    regexes_[static_cast<size_t>(at)] = std::move(regexes);
+  }
+  index();
+  return {};
+}
+
+void DialectBook::index() {
+  rules_.assign(dialects_.size(), {});
+  targets_.clear();
+  for (size_t d = 0; d < dialects_.size(); ++d) {
+    const Dialect& dialect = dialects_[d];
+    for (size_t i = 0; i < dialect.signs.size(); ++i) {
+      if (dialect.signs[i].in != Sign::In::kLine) continue;
+      targets_.push_back({Target::Kind::kSign, static_cast<uint16_t>(d), static_cast<uint16_t>(i)});
+    }
+    for (size_t i = 0; i < dialect.shapes.size(); ++i) {
+      for (size_t k = 0; k < dialect.shapes[i].literals.size(); ++k) {
+        targets_.push_back({Target::Kind::kShape, static_cast<uint16_t>(d), static_cast<uint16_t>(i)});
+      }
+    }
+    Rules& rules = rules_[d];
+    for (size_t i = 0; i < dialect.metrics.size(); ++i) {
+      const std::string& raw = dialect.metrics[i].raw;
+      if (raw.find('*') == std::string::npos) {
+        rules.exact.emplace(raw, i);
+      } else {
+        rules.patterns.push_back(i);
+      }
+    }
+    std::stable_sort(rules.patterns.begin(), rules.patterns.end(),
+                     [&](size_t a, size_t b) { return dialect.metrics[a].raw.size() > dialect.metrics[b].raw.size(); });
+  }
+}
+
+std::optional<size_t> DialectBook::find(std::string_view id) const {
+  for (size_t i = 0; i < dialects_.size(); ++i) {
+    if (dialects_[i].id == id) return i;
+  }
+  for (size_t i = 0; i < dialects_.size(); ++i) {
+    if (dialects_[i].framework == id) return i;
+  }
+  return std::nullopt;
+}
+
+std::vector<Pattern> DialectBook::patterns(uint32_t first_id) const {
+  std::vector<Pattern> out;
+  out.reserve(targets_.size());
+  size_t literal = 0;
+  for (size_t t = 0; t < targets_.size(); ++t) {
+    const Target& target = targets_[t];
+    const Dialect& dialect = dialects_[target.dialect];
+    const auto id = static_cast<uint32_t>(first_id + t);
+    if (target.kind == Target::Kind::kSign) {
+      const Sign& sign = dialect.signs[target.index];
+      out.push_back({sign.pattern, sign.regex, id});
+      continue;
+    }
+    const bool same = t > 0 && targets_[t - 1].kind == target.kind && targets_[t - 1].dialect == target.dialect &&
+                      targets_[t - 1].index == target.index;
+    literal = same ? literal + 1 : 0;
+    out.push_back({dialect.shapes[target.index].literals[literal], false, id});
+  }
+  return out;
+}
+
+const Regex* DialectBook::shape_regex(size_t dialect, size_t shape) const {
+  const auto& regex = regexes_[dialect][shape];
+  return regex ? &*regex : nullptr;
+}
+
+bool DialectBook::look_up(size_t dialect, std::string_view raw, Meaning& meaning) const {
+  const Dialect& of = dialects_[dialect];
+  const Rules& rules = rules_[dialect];
+  const auto take = [&](const MetricRule& rule, std::string_view star) {
+    meaning.signal = rule.signal;
+    if (const size_t at = meaning.signal.find('*'); at != std::string::npos) {
+      meaning.signal = meaning.signal.substr(0, at).append(star);
+    }
+    meaning.scale = rule.scale;
+    meaning.offset = rule.offset;
+    return true;
+  };
+  if (matches_any(of.eval, raw)) meaning.eval = true;
+  if (const auto found = rules.exact.find(raw); found != rules.exact.end()) {
+    return take(of.metrics[found->second], {});
+  }
+  if (matches_any(of.ignore, raw)) {
+    meaning.ignored = true;
+    return true;
+  }
+  for (const size_t i : rules.patterns) {
+    std::string_view star;
+    if (name_matches(of.metrics[i].raw, raw, &star)) return take(of.metrics[i], star);
+  }
+  return meaning.eval;
+}
+
+Meaning DialectBook::meaning(std::optional<size_t> dialect, std::string_view raw) const {
+  Meaning meaning;
+  bool found = dialect && *dialect < dialects_.size() && look_up(*dialect, raw, meaning);
+  for (size_t i = 0; i < dialects_.size() && !found; ++i) {
+    if (dialects_[i].family == Dialect::Family::kTrainer || dialect == i) continue;
+    if (dialects_[i].id != kGeneric) found = look_up(i, raw, meaning);
+  }
+  if (!found) {
+    if (const auto generic = find(kGeneric); generic && dialect != *generic) look_up(*generic, raw, meaning);
+  }
+  if (meaning.eval && meaning.signal.empty()) meaning.signal = cat("eval.", raw);
+  return meaning;
+}
+
+}  // namespace mw

@@ -1,0 +1,77 @@
+// All dialects that this process knows: read from knowledge/dialects/*.toml and from the user's folders, checked, and
+// ready to be asked. Immutable after loading.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "dialects/dialect.h"
+#include "dialects/pattern_set.h"
+#include "dialects/regex.h"
+
+namespace mw {
+
+/// What a raw metric name means.
+struct Meaning {
+  std::string signal;  ///< canonical name; empty when nobody maps it
+  double scale = 1;
+  double offset = 0;   ///< added after scaling
+  bool eval = false;
+  bool ignored = false;
+};
+
+/// Reads one dialect file. `path` is for messages ("path:line: what is wrong").
+Result<Dialect> parse_dialect(std::string_view toml, std::string_view path);
+
+class DialectBook {
+ public:
+  /// What a pattern of patterns() belongs to.
+  struct Target {
+    enum class Kind : uint8_t { kSign, kShape };
+    Kind kind = Kind::kSign;
+    uint16_t dialect = 0;  ///< index into dialects()
+    uint16_t index = 0;    ///< of its signs or shapes
+  };
+
+  DialectBook() = default;
+  /// The built-in dialects. Fails only when one of them is broken, which is a fault of the build.
+  static Result<DialectBook> built_in();
+  /// Adds one dialect file; one with an id that is known already replaces it.
+  Result<void> add(std::string_view toml, std::string_view path);
+
+  const std::vector<Dialect>& dialects() const { return dialects_; }
+  /// The index of a dialect by its id, or of the first with that framework name.
+  std::optional<size_t> find(std::string_view id) const;
+
+  /// The literals and regexes of all line shapes and line signs, numbered from `first_id`, for the one PatternSet of
+  /// the process. Pattern first_id + i belongs to target(i).
+  std::vector<Pattern> patterns(uint32_t first_id) const;
+  size_t pattern_count() const { return targets_.size(); }
+  const Target& target(size_t index) const { return targets_[index]; }
+  const Regex* shape_regex(size_t dialect, size_t shape) const;
+
+  /// What `raw` means while `dialect` (index; nullopt: none recognised yet) is the framework that speaks: its own
+  /// rules, then those of engines and layers, then those of the generic dialect.
+  Meaning meaning(std::optional<size_t> dialect, std::string_view raw) const;
+
+ private:
+  struct Rules {  // one dialect's metric rules, ready to be looked up
+    std::unordered_map<std::string_view, size_t> exact;
+    std::vector<size_t> patterns;  // indices into Dialect::metrics, the longest raw name first
+  };
+  void index();
+  bool look_up(size_t dialect, std::string_view raw, Meaning& meaning) const;
+
+  std::vector<Dialect> dialects_;
+  std::vector<std::vector<std::optional<Regex>>> regexes_;  // per dialect, per shape
+  std::vector<Rules> rules_;
+  std::vector<Target> targets_;
+};
+
+}  // namespace mw
