@@ -375,6 +375,7 @@ void MetricLine::read_commas(std::string_view text) {
     }
     if (c != '=' && c != ':') continue;
     if (at + 1 < text.size() && (text[at + 1] == '/' || text[at + 1] == ':' || text[at + 1] == '=')) continue;
+    if (c == ':' && at > 0 && is_digit(text[at - 1]) && at + 1 < text.size() && is_digit(text[at + 1])) continue;
     const std::string_view name = trim(text.substr(begin, at - begin));
     const size_t first = skip_space(text, at + 1);
     size_t end = first;
