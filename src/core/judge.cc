@@ -1,32 +1,192 @@
 // Findings → incidents: every detector judges the state; findings of one story become one incident.
 #include <algorithm>
+#include <iterator>
+#include <tuple>
+#include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "core/advance.h"
 #include "core/detect/detector.h"
+#include "core/diagnose/diagnose.h"
 
 namespace mw {
 namespace {
 
-bool earlier(const Incident& a, const Incident& b) {
-  if (a.onset.attempt != b.onset.attempt) return a.onset.attempt < b.onset.attempt;
-  if (a.onset.step != b.onset.step) return a.onset.step < b.onset.step;
-  return a.kind < b.kind;
+constexpr size_t kEvidenceKept = 12;
+
+/// An incident in the making.
+struct Draft {
+  Incident incident;
+  std::vector<Finding::Suggestion> suggests;
+  std::string detector;
+  uint64_t times = 1;
+};
+
+auto key(const Moment& moment) {
+  return std::make_tuple(moment.attempt, moment.step, moment.at.ns, moment.where.source, moment.where.line);
 }
 
-Incident incident_of(const Finding& finding) {
-  Incident incident;
-  incident.kind = finding.kind;
+bool earlier(const Draft& a, const Draft& b) {
+  const auto left = key(a.incident.onset), right = key(b.incident.onset);
+  if (left != right) return left < right;
+  if (a.incident.severity != b.incident.severity) return a.incident.severity > b.incident.severity;
+  return a.incident.kind < b.incident.kind;
+}
+
+Draft draft_of(Finding&& finding) {
+  Draft draft;
+  draft.detector = std::move(finding.detector);
+  draft.suggests = std::move(finding.suggests);
+  Incident& incident = draft.incident;
+  incident.kind = std::move(finding.kind);
   incident.severity = finding.severity;
   incident.onset = finding.onset;
   incident.detected = finding.detected;
   incident.open = !finding.resolved;
-  incident.summary = finding.summary;
-  incident.evidence = finding.evidence;
-  for (const Finding::Suggestion& suggestion : finding.suggests) {
-    incident.causes.push_back({suggestion.cause, suggestion.weight, {suggestion.reason}, {}, "", ""});
+  incident.summary = std::move(finding.summary);
+  incident.evidence = std::move(finding.evidence);
+  return draft;
+}
+
+std::string_view leading(const Draft& draft) {
+  const Finding::Suggestion* best = nullptr;
+  for (const Finding::Suggestion& suggestion : draft.suggests) {
+    if (best == nullptr || suggestion.weight > best->weight) best = &suggestion;
   }
-  return incident;
+  return best == nullptr ? std::string_view() : std::string_view(best->cause);
+}
+
+/// Do two drafts tell the same story? One detector's own episodes stay apart, except where the same failure came back
+/// in a later attempt; two detectors that see the same kind in the same attempt see the same thing.
+bool same_story(const Draft& a, const Draft& b) {
+  if (a.incident.kind != b.incident.kind) return false;
+  if (a.detector == b.detector) {
+    return a.incident.onset.attempt != b.incident.onset.attempt && a.incident.severity == b.incident.severity &&
+           !leading(a).empty() && leading(a) == leading(b);
+  }
+  const bool loop = a.detector == "crash-loop" || b.detector == "crash-loop";
+  return !loop && a.incident.onset.attempt == b.incident.onset.attempt;
+}
+
+/// Adds `later` to `draft`, which began no later.
+void merge(Draft& draft, Draft&& later) {
+  if (draft.incident.onset.attempt != later.incident.onset.attempt) ++draft.times;
+  Incident& into = draft.incident;
+  if (later.incident.severity > into.severity) {
+    into.severity = later.incident.severity;
+    into.summary = std::move(later.incident.summary);
+  }
+  if (key(later.incident.detected) < key(into.detected)) into.detected = later.incident.detected;
+  into.open = into.open || later.incident.open;
+  for (Evidence& evidence : later.incident.evidence) {
+    if (into.evidence.size() < kEvidenceKept) into.evidence.push_back(std::move(evidence));
+  }
+  for (Finding::Suggestion& suggestion : later.suggests) {
+    const auto known = std::find_if(draft.suggests.begin(), draft.suggests.end(),
+                                    [&](const auto& mine) { return mine.cause == suggestion.cause; });
+    if (known == draft.suggests.end()) {
+      draft.suggests.push_back(std::move(suggestion));
+    } else {
+      known->weight = std::max(known->weight, suggestion.weight);
+    }
+  }
+}
+
+std::vector<Draft> grouped(std::vector<Finding>&& findings) {
+  std::vector<Draft> all;
+  all.reserve(findings.size());
+  for (Finding& finding : findings) all.push_back(draft_of(std::move(finding)));
+  std::stable_sort(all.begin(), all.end(), earlier);
+  std::vector<Draft> kept;
+  for (Draft& draft : all) {
+    const auto same =
+        std::find_if(kept.begin(), kept.end(), [&](const Draft& known) { return same_story(known, draft); });
+    if (same == kept.end()) {
+      kept.push_back(std::move(draft));
+    } else {
+      merge(*same, std::move(draft));
+    }
+  }
+  for (Draft& draft : kept) {
+    if (draft.times > 1) draft.incident.summary += cat("; the same in ", draft.times, " attempts");
+  }
+  return kept;
+}
+
+/// What makes what likely (failure catalogue, "Causal chains worth modelling").
+struct Chain {
+  std::string_view cause, effect;
+};
+constexpr Chain kChains[] = {
+    {"shm-exhausted", "checkpoint-failed"},
+    {"shm-exhausted", "disk-full"},
+    {"shm-exhausted", "disk-pressure"},
+    {"shm-exhausted", "checkpoint-incomplete"},
+    {"shm-exhausted", "worker-lost"},
+    {"disk-pressure", "disk-full"},
+    {"disk-pressure", "checkpoint-failed"},
+    {"disk-pressure", "checkpoint-incomplete"},
+    {"disk-full", "checkpoint-failed"},
+    {"disk-full", "checkpoint-incomplete"},
+    {"disk-full", "crash"},
+    {"disk-full", "restart-from-scratch"},
+    {"checkpoint-failed", "checkpoint-incomplete"},
+    {"checkpoint-failed", "restart-from-scratch"},
+    {"checkpoint-incomplete", "restart-from-scratch"},
+    {"crash", "restart-from-scratch"},
+    {"crash", "crash"},
+    {"config-error", "crash"},
+    {"code-error", "crash"},
+    {"network", "crash"},
+    {"network", "environment-fault"},
+    {"resource-limit", "engine-dead"},
+    {"resource-limit", "worker-lost"},
+    {"engine-dead", "zero-reward"},
+    {"engine-dead", "reward-collapse"},
+    {"engine-dead", "stall"},
+    {"engine-dead", "policy-mismatch"},
+    {"engine-dead", "died-silently"},
+    {"gpu-fault", "collective-timeout"},
+    {"gpu-fault", "worker-lost"},
+    {"gpu-out-of-memory", "worker-lost"},
+    {"gpu-out-of-memory", "engine-dead"},
+    {"gpu-out-of-memory", "reward-collapse"},
+    {"host-out-of-memory", "worker-lost"},
+    {"worker-lost", "collective-timeout"},
+    {"worker-lost", "stall"},
+    {"collective-timeout", "disk-full"},
+    {"environment-fault", "zero-reward"},
+    {"environment-fault", "reward-collapse"},
+    {"environment-fault", "zero-advantage"},
+    {"reward-collapse", "zero-reward"},
+    {"reward-collapse", "zero-advantage"},
+    {"zero-reward", "zero-advantage"},
+    {"zero-reward", "no-learning"},
+    {"zero-advantage", "no-learning"},
+    {"non-finite", "reward-collapse"},
+    {"non-finite", "zero-reward"},
+    {"gradient-spike", "non-finite"},
+    {"gradient-spike", "kl-runaway"},
+    {"kl-runaway", "reward-collapse"},
+    {"kl-runaway", "entropy-explosion"},
+    {"policy-mismatch", "reward-collapse"},
+    {"policy-mismatch", "entropy-explosion"},
+    {"entropy-explosion", "reward-collapse"},
+    {"entropy-explosion", "degenerate-output"},
+    {"entropy-explosion", "truncation"},
+    {"entropy-collapse", "degenerate-output"},
+    {"entropy-collapse", "zero-advantage"},
+    {"length-explosion", "truncation"},
+    {"truncation", "reward-collapse"},
+    {"truncation", "throughput-drop"},
+    {"staleness", "policy-mismatch"},
+};
+
+bool may_follow(const Incident& cause, const Incident& effect) {
+  if (effect.onset.attempt < cause.onset.attempt || effect.onset.attempt > cause.onset.attempt + 1) return false;
+  return std::any_of(kChains.begin(), kChains.end(),
+                     [&](const auto& chain) { return chain.first == cause.kind && chain.second == effect.kind; });
 }
 
 }  // namespace
@@ -34,11 +194,20 @@ Incident incident_of(const Finding& finding) {
 std::vector<Incident> judge(const State& state, const Knowledge& knowledge) {
   std::vector<Finding> findings;
   for (const Detector* detector : all_detectors()) detector->judge(state, knowledge, findings);
+  const std::vector<Draft> drafts = grouped(std::move(findings));
   std::vector<Incident> incidents;
-  incidents.reserve(findings.size());
-  for (const Finding& finding : findings) incidents.push_back(incident_of(finding));
-  std::stable_sort(incidents.begin(), incidents.end(), earlier);
-  for (size_t i = 0; i < incidents.size(); ++i) incidents[i].id = static_cast<uint32_t>(i + 1);
+  incidents.reserve(drafts.size());
+  for (const Draft& draft : drafts) {
+    incidents.push_back(draft.incident);
+    incidents.back().id = static_cast<uint32_t>(incidents.size());
+  }
+  for (size_t i = 0; i < incidents.size(); ++i) {
+    incidents[i].causes = diagnose::rank_causes(incidents[i], drafts[i].suggests, incidents, state, knowledge);
+    incidents[i].reaction = diagnose::reaction_for(incidents[i], drafts[i].times, state, knowledge);
+    for (size_t k = i + 1; k < incidents.size(); ++k) {
+      if (may_follow(incidents[i], incidents[k])) incidents[i].followed_by.push_back(incidents[k].id);
+    }
+  }
   return incidents;
 }
 

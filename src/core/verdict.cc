@@ -1,27 +1,76 @@
-// The verdict on a run as a whole.
+// The verdict on a run as a whole: how its last attempt ended, as far as its files say.
+#include <algorithm>
+#include <array>
+
 #include "core/advance.h"
 
 namespace mw {
+namespace {
+
+// A plan that is done this far may have ended by its own rules (as detect/died_silently.cc has it).
+constexpr double kDoneShare = 0.98;
+
+// Kinds that end a run when they are critical; the learning ones never do.
+constexpr std::array<std::string_view, 19> kEnding{"crash",
+                                                   "engine-dead",
+                                                   "worker-lost",
+                                                   "collective-timeout",
+                                                   "gpu-out-of-memory",
+                                                   "host-out-of-memory",
+                                                   "gpu-fault",
+                                                   "shm-exhausted",
+                                                   "disk-full",
+                                                   "resource-limit",
+                                                   "network",
+                                                   "credentials",
+                                                   "dependency-broken",
+                                                   "config-error",
+                                                   "data-error",
+                                                   "code-error",
+                                                   "checkpoint-failed",
+                                                   "environment-fault",
+                                                   "checkpoint-incomplete"};
+
+bool ends_run(const Incident& incident) {
+  return incident.severity == Severity::kCritical && incident.open &&
+         std::find(kEnding.begin(), kEnding.end(), incident.kind) != kEnding.end();
+}
+
+bool plan_done(const State& state, const AttemptState& last) {
+  const int64_t total = last.total_steps > 0 ? last.total_steps : state.total_steps;
+  return total > 0 && last.last_step != kNoStep &&
+         static_cast<double>(last.last_step) >= kDoneShare * static_cast<double>(total);
+}
+
+}  // namespace
 
 std::string verdict_of(const State& state, const std::vector<Incident>& incidents) {
   if (state.attempts.empty()) return "unknown";
   const AttemptState& last = state.attempts.back();
+  const size_t number = state.attempts.size() - 1;
+  const auto in_last = [&](const Incident& incident) { return incident.onset.attempt == number; };
+  const bool crashed =
+      std::any_of(incidents.begin(), incidents.end(), [&](const Incident& i) { return in_last(i) && ends_run(i); });
+  const auto told = [&](std::string_view kind) {
+    return std::any_of(incidents.begin(), incidents.end(),
+                       [&](const Incident& i) { return in_last(i) && i.open && i.kind == kind; });
+  };
   if (last.ended) {
     switch (last.ended->how) {
       case event::Ended::How::kComplete:
-        return "finished";
+        return crashed ? "crashed" : "finished";
       case event::Ended::How::kExit:
-        return last.ended->code == 0 ? "finished" : "crashed";
+        return last.ended->code == 0 && !crashed ? "finished" : "crashed";
       case event::Ended::How::kInterrupted:
         return "interrupted";
       case event::Ended::How::kFailed:
-        return "crashed";
+        return told("interrupted") || told("preempted") ? "interrupted" : "crashed";
     }
   }
-  for (const Incident& incident : incidents) {
-    if (incident.kind == "crash") return "crashed";
-    if (incident.kind == "interrupted") return "interrupted";
-  }
+  if (crashed) return "crashed";
+  if (told("interrupted") || told("preempted")) return "interrupted";
+  if (told("stall")) return "stalled";
+  if (plan_done(state, last)) return "finished";
   return state.closed ? "unknown" : "running";
 }
 

@@ -1,0 +1,140 @@
+#include "core/diagnose/diagnose.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/text.h"
+
+namespace mw::diagnose {
+namespace {
+
+constexpr double kPrior = 0.05;  // of a cause that somebody named
+constexpr size_t kReasonsShown = 5;
+
+struct Candidate {
+  double against = 1;  // product of what the arguments against leave
+  double missing = 1 - kPrior;
+  size_t rank = 0;  // first named first, for ties
+  std::vector<std::string> reasons_for, reasons_against;
+};
+
+void add_reason(std::vector<std::string>& reasons, const std::string& reason) {
+  if (reason.empty() || reasons.size() >= kReasonsShown) return;
+  if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(reason);
+}
+
+class Ranking {
+ public:
+  void support(const std::string& cause, double weight, const std::string& reason) {
+    Candidate& candidate = of(cause);
+    candidate.missing *= 1 - std::clamp(weight, 0.0, 0.99);
+    add_reason(candidate.reasons_for, reason);
+  }
+  void oppose(const std::string& cause, double weight, const std::string& reason) {
+    const auto known = candidates_.find(cause);
+    if (known == candidates_.end()) return;  // nobody named it: nothing to argue against
+    known->second.against *= 1 - std::clamp(weight, 0.0, 1.0);
+    add_reason(known->second.reasons_against, reason);
+  }
+  std::vector<RankedCause> ranked(const Knowledge& knowledge) const {
+    std::vector<std::pair<size_t, RankedCause>> causes;
+    for (const auto& [id, candidate] : candidates_) {
+      RankedCause cause;
+      cause.id = id;
+      cause.score = (1 - candidate.missing) * candidate.against;
+      cause.reasons_for = candidate.reasons_for;
+      cause.reasons_against = candidate.reasons_against;
+      if (const Signature* signature = knowledge.find(id)) {
+        for (const std::string& look : signature->check) cause.check += cause.check.empty() ? look : "; " + look;
+        cause.fix = signature->fix;
+      }
+      causes.emplace_back(candidate.rank, std::move(cause));
+    }
+    std::sort(causes.begin(), causes.end(), [](const auto& a, const auto& b) {
+      return a.second.score != b.second.score ? a.second.score > b.second.score : a.first < b.first;
+    });
+    std::vector<RankedCause> best;
+    for (size_t i = 0; i < causes.size() && i < kCausesShown; ++i) best.push_back(std::move(causes[i].second));
+    return best;
+  }
+
+ private:
+  Candidate& of(const std::string& cause) {
+    const auto [place, fresh] = candidates_.try_emplace(cause);
+    if (fresh) place->second.rank = candidates_.size();
+    return place->second;
+  }
+  std::map<std::string, Candidate> candidates_;
+};
+
+/// What to do about a kind when its cause has no word of its own.
+std::string_view usual_reaction(const std::string& kind) {
+  static constexpr std::pair<std::string_view, std::string_view> kUsual[] = {
+      {"interrupted", "ignore"},
+      {"logging-gap", "ignore"},
+      {"gradient-spike", "ignore"},
+      {"loss-spike", "ignore"},
+      {"throughput-drop", "ignore"},
+      {"preempted", "restart-run-from-checkpoint"},
+      {"died-silently", "restart-run-from-checkpoint"},
+      {"stall", "restart-run-from-checkpoint"},
+      {"worker-lost", "restart-run-from-checkpoint"},
+      {"collective-timeout", "restart-run-from-checkpoint"},
+      {"engine-dead", "restart-component"},
+      {"disk-full", "free-space-then-resume"},
+      {"disk-pressure", "free-space-then-resume"},
+      {"config-error", "config-fix"},
+      {"gpu-out-of-memory", "config-fix"},
+      {"shm-exhausted", "config-fix"},
+      {"non-finite", "rollback-before-onset"},
+      {"zero-reward", "stop-and-notify"},
+      {"network", "retry"},
+  };
+  for (const auto& [name, reaction] : kUsual) {
+    if (name == kind) return reaction;
+  }
+  return "stop-and-notify";
+}
+
+bool has_checkpoint_before(const State& state, const Moment& onset) {
+  return std::any_of(state.checkpoints.begin(), state.checkpoints.end(), [&](const auto& saved) {
+    if (!saved.second.complete || saved.first.attempt > onset.attempt) return false;
+    const int64_t step = saved.second.step != kNoStep ? saved.second.step : saved.first.step;
+    return onset.step == kNoStep || step == kNoStep || step <= onset.step;
+  });
+}
+
+}  // namespace
+
+std::vector<RankedCause> rank_causes(const Incident& incident, const std::vector<Suggestion>& suggestions,
+                                     const std::vector<Incident>& all, const State& state, const Knowledge& knowledge) {
+  Ranking ranking;
+  for (const Suggestion& suggestion : suggestions)
+    ranking.support(suggestion.cause, suggestion.weight, suggestion.reason);
+  for (const Argument& argument : weigh_lookalikes(incident, suggestions, all, state)) {
+    if (argument.weight >= 0) {
+      ranking.support(argument.cause, argument.weight, argument.reason);
+    } else {
+      ranking.oppose(argument.cause, -argument.weight, argument.reason);
+    }
+  }
+  return ranking.ranked(knowledge);
+}
+
+std::string reaction_for(const Incident& incident, uint64_t times, const State& state, const Knowledge& knowledge) {
+  if (incident.severity == Severity::kInfo) return "ignore";
+  std::string reaction(usual_reaction(incident.kind));
+  if (!incident.causes.empty()) {
+    const Signature* signature = knowledge.find(incident.causes.front().id);
+    if (signature != nullptr && !signature->reaction.empty()) reaction = signature->reaction;
+  }
+  const bool again =
+      reaction == "retry" || reaction == "restart-component" || reaction == "restart-run-from-checkpoint";
+  if (again && times > 1) return "stop-and-notify";  // the same failure twice is deterministic (matching rule 7)
+  const bool needs = reaction == "restart-run-from-checkpoint" || reaction == "rollback-before-onset";
+  if (needs && !has_checkpoint_before(state, incident.onset)) return "stop-and-notify";
+  return reaction;
+}
+
+}  // namespace mw::diagnose

@@ -1,0 +1,154 @@
+// Causes that look alike, and what tells one from the other (failure catalogue, "Confusable pairs").
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "core/diagnose/diagnose.h"
+
+namespace mw::diagnose {
+namespace {
+
+struct Scene {
+  const Incident& incident;
+  const std::vector<Suggestion>& suggestions;
+  const std::vector<Incident>& all;
+  const State& state;
+
+  bool says(std::string_view lower) const {
+    return std::any_of(incident.evidence.begin(), incident.evidence.end(),
+                       [&](const Evidence& evidence) { return contains_folded(evidence.text, lower); });
+  }
+  bool named(std::string_view cause) const {
+    return std::any_of(suggestions.begin(), suggestions.end(),
+                       [&](const Suggestion& suggestion) { return suggestion.cause == cause; });
+  }
+  bool seen(std::string_view signature) const {
+    const SignatureState* state_of = state.signature(signature);
+    return state_of != nullptr && !state_of->sample;
+  }
+  /// Another incident of this kind that began no later than this one, in the same attempt.
+  bool preceded_by(std::string_view kind) const {
+    return std::any_of(all.begin(), all.end(), [&](const Incident& other) {
+      if (other.kind != kind || other.onset.attempt != incident.onset.attempt) return false;
+      if (other.onset.step != kNoStep && incident.onset.step != kNoStep) {
+        return other.onset.step <= incident.onset.step;
+      }
+      return true;
+    });
+  }
+};
+
+using Out = std::vector<Argument>;
+
+/// "GPU 0 has a total capacity of 44.40 GiB of which 5.38 MiB is free. Process 123 has 19.88 GiB memory in use. ...
+/// this process has 16.77 GiB ..." (c10/cuda/CUDACachingAllocator.cpp): who holds the memory.
+double gib_after(std::string_view text, size_t from) {
+  while (from < text.size() && text[from] == ' ') ++from;
+  size_t used = 0;
+  const auto value = parse_double_prefix(text.substr(from), &used);
+  if (!value) return 0;
+  const std::string_view unit = trim(text.substr(from + used)).substr(0, 3);
+  return unit == "GiB" ? *value : unit == "MiB" ? *value / 1024 : 0;
+}
+
+void gpu_memory(const Scene& scene, Out& out) {
+  if (!scene.named("cuda-oom-trainer")) return;
+  for (const Evidence& evidence : scene.incident.evidence) {
+    const std::string_view text = evidence.text;
+    double foreign = 0, own = 0;
+    for (size_t at = text.find("Process "); at != std::string_view::npos; at = text.find("Process ", at + 1)) {
+      const size_t has = text.find(" has ", at);
+      if (has != std::string_view::npos && has - at < 24) foreign += gib_after(text, has + 5);
+    }
+    if (const size_t at = text.find("this process has "); at != std::string_view::npos) own = gib_after(text, at + 17);
+    if (foreign > 0 && own > 0 && foreign > own) {
+      out.push_back({"gpu-zombie-memory-holder", 0.5,
+                     cat("other processes hold ", foreign, " GiB of the GPU, this one ", own, " GiB")});
+    }
+    const size_t unused = text.find(" is reserved by PyTorch but unallocated");
+    const size_t tried = text.find("Tried to allocate ");
+    if (unused != std::string_view::npos && tried != std::string_view::npos) {
+      size_t begin = text.rfind(' ', unused - 1);
+      begin = begin == std::string_view::npos ? 0 : text.rfind(' ', begin - 1);
+      const double idle = begin == std::string_view::npos ? 0 : gib_after(text, begin);
+      const double wanted = gib_after(text, tried + 18);
+      if (wanted > 0 && idle > 2 * wanted) {
+        out.push_back({"cuda-oom-fragmentation", 0.5,
+                       cat(idle, " GiB were reserved but unused when ", wanted, " GiB could not be had")});
+      }
+    }
+  }
+  if (scene.says("node running low on memory")) {
+    out.push_back({"cuda-oom-trainer", -0.9, "the text speaks of the node's memory, not the GPU's"});
+  }
+}
+
+void full_disk(const Scene& scene, Out& out) {
+  if (!scene.named("enospc-generic")) return;
+  if (scene.says("/dev/shm")) {
+    out.push_back({"shm-exhausted-torch", 0.6, "the path that is full is /dev/shm"});
+    out.push_back({"enospc-generic", -0.6, "the path that is full is /dev/shm"});
+  }
+  if (scene.seen("core-dump-fills-disk")) out.push_back({"core-dump-fills-disk", 0.6, "core dumps were seen"});
+}
+
+void killed(const Scene& scene, Out& out) {
+  if (!scene.named("exit-137-unexplained")) return;
+  for (const std::string_view confirmed :
+       {"oom-killer-host", "cgroup-oom-kill", "slurm-oom-kill", "ray-memory-monitor-kill"}) {
+    if (!scene.seen(confirmed)) continue;
+    out.push_back({std::string(confirmed), 0.7, "its own words are in the files"});
+    out.push_back({"exit-137-unexplained", -0.7, "the kill is explained"});
+  }
+}
+
+void lost_reward(const Scene& scene, Out& out) {
+  const std::string& kind = scene.incident.kind;
+  if (kind != "zero-reward" && kind != "reward-collapse") return;
+  if (scene.preceded_by("engine-dead")) {
+    out.push_back({scene.state.framework == "areal" ? "sglang-server-down-zero-reward" : "reward-sudden-zero", 0.7,
+                   "the inference engine was lost before"});
+    out.push_back({"reward-function-broken-all-zero", -0.5, "the inference engine was lost before"});
+  }
+  if (scene.preceded_by("environment-fault")) {
+    out.push_back({"env-server-crash-empty-outputs", 0.5, "the environment was failing before"});
+  }
+  if (scene.preceded_by("non-finite")) out.push_back({"nan-loss", 0.6, "the weights had met NaN before"});
+}
+
+void echoes(const Scene& scene, Out& out) {
+  // A wrapper or an echo never leads where something else was seen.
+  static constexpr std::array<std::string_view, 10> kEchoes{"ray-task-error-wrapper",
+                                                            "torchelastic-child-failed",
+                                                            "deepspeed-subprocess-return-code",
+                                                            "ray-actor-init-failed",
+                                                            "vllm-engine-init-failed",
+                                                            "torchelastic-sigterm",
+                                                            "prime-rl-component-exit",
+                                                            "launcher-job-failed",
+                                                            "subprocess-failed",
+                                                            "worker-exited"};
+  for (const std::string_view echo : kEchoes) {
+    if (!scene.named(echo)) continue;
+    const bool other = std::any_of(scene.suggestions.begin(), scene.suggestions.end(), [&](const Suggestion& s) {
+      return std::find(kEchoes.begin(), kEchoes.end(), s.cause) == kEchoes.end() && s.weight >= 0.2;
+    });
+    if (other) out.push_back({std::string(echo), -0.6, "it only reports that something else failed"});
+  }
+}
+
+}  // namespace
+
+std::vector<Argument> weigh_lookalikes(const Incident& incident, const std::vector<Suggestion>& suggestions,
+                                       const std::vector<Incident>& all, const State& state) {
+  const Scene scene{incident, suggestions, all, state};
+  Out out;
+  gpu_memory(scene, out);
+  full_disk(scene, out);
+  killed(scene, out);
+  lost_reward(scene, out);
+  echoes(scene, out);
+  return out;
+}
+
+}  // namespace mw::diagnose
