@@ -185,8 +185,8 @@ constexpr Chain kChains[] = {
 
 bool may_follow(const Incident& cause, const Incident& effect) {
   if (effect.onset.attempt < cause.onset.attempt || effect.onset.attempt > cause.onset.attempt + 1) return false;
-  return std::any_of(kChains.begin(), kChains.end(),
-                     [&](const auto& chain) { return chain.first == cause.kind && chain.second == effect.kind; });
+  return std::any_of(std::begin(kChains), std::end(kChains),
+                     [&](const Chain& chain) { return chain.cause == cause.kind && chain.effect == effect.kind; });
 }
 
 }  // namespace
