@@ -51,6 +51,11 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   finding.detector = "died-silently";
   finding.severity = Severity::kWarning;
   finding.onset = attempt.last;
+  if (const uint32_t number = attempt.last.where.source; number < state.sources.size()) {
+    const SourceState& source = state.sources[number];
+    const uint64_t lines = source.lines > 0 ? static_cast<uint64_t>(source.lines) : source.last_line;
+    finding.onset.where.line = std::max(finding.onset.where.line, lines);
+  }
   finding.onset.step = attempt.last_step;
   finding.detected = finding.onset;
   finding.summary = cat("The files end at ", open,

@@ -84,6 +84,17 @@ bool later(const Moment& moment, const Moment& than) {
   return moment.at.known() && than.at.known() && moment.at > than.at;
 }
 
+/// The last line of the mark's attempt in the mark's source.
+uint64_t last_line_of(const State& state, const Mark& mark) {
+  const uint32_t number = mark.moment.where.source;
+  for (size_t i = mark.moment.attempt + 1U; i < state.attempts.size(); ++i) {
+    if (state.attempts[i].began.where.source == number) return state.attempts[i].began.where.line;
+  }
+  if (number >= state.sources.size()) return mark.last_line;
+  const SourceState& source = state.sources[number];
+  return std::max(source.last_line, static_cast<uint64_t>(std::max<int64_t>(source.lines, 0)));
+}
+
 bool lived_on(const State& state, const Mark& mark) {
   const AttemptState* attempt = attempt_of(state, mark.moment.attempt);
   if (attempt == nullptr) return false;
@@ -91,8 +102,7 @@ bool lived_on(const State& state, const Mark& mark) {
   if (attempt->last.at.known() && mark.moment.at.known()) {
     return attempt->last.at - mark.moment.at > Duration::seconds(static_cast<double>(kAftermathSeconds));
   }
-  return attempt->last.where.source == mark.moment.where.source &&
-         attempt->last.where.line > mark.last_line + kAftermathLines;
+  return last_line_of(state, mark) > mark.last_line + kAftermathLines;
 }
 
 void place(const State& state, const Progress& progress, Mark& mark) {

@@ -1,0 +1,306 @@
+// Planted stories, event by event: which incidents come out, in which order, led by which cause; and look-alikes that
+// must be silent.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "core/advance.h"
+
+namespace mw {
+namespace {
+
+/// A run told by hand. Every say_*() is one line of one text log, a minute after the last.
+class Told {
+ public:
+  Told() {
+    add("cuda-oom-trainer", "gpu-out-of-memory", Role::kRoot, Severity::kCritical, true, "config-fix");
+    add("vllm-enginecore-fatal", "engine-dead", Role::kRoot, Severity::kCritical, true, "restart-component");
+    add("vllm-engine-dead", "engine-dead", Role::kSymptom, Severity::kCritical, true, "restart-component");
+    add("vllm-silent-death", "engine-dead", Role::kRoot, Severity::kCritical, false, "restart-component");
+    add("ray-actor-died", "worker-lost", Role::kSymptom, Severity::kCritical, true, "restart-run-from-checkpoint");
+    add("nccl-remote-process-exited", "collective-timeout", Role::kCascade, Severity::kWarning, true, "ignore");
+    add("nccl-watchdog-timeout", "collective-timeout", Role::kRoot, Severity::kCritical, true,
+        "restart-run-from-checkpoint");
+    add("shm-sigbus-share-fd", "shm-exhausted", Role::kRoot, Severity::kCritical, true, "config-fix");
+    add("core-dump-fills-disk", "disk-pressure", Role::kRoot, Severity::kWarning, false, "free-space-then-resume");
+    add("enospc-generic", "disk-full", Role::kRoot, Severity::kCritical, true, "free-space-then-resume");
+    add("torch-writer-failed", "checkpoint-failed", Role::kRoot, Severity::kCritical, true, "free-space-then-resume");
+    add("emfile-too-many-open-files", "resource-limit", Role::kRoot, Severity::kCritical, true, "config-fix");
+    add("api-connection-error-all-rollouts", "network", Role::kSymptom, Severity::kWarning, false, "retry");
+    add("vllm-max-tokens-too-large", "config-error", Role::kRoot, Severity::kCritical, false, "config-fix");
+    add("reward-malformed-json-list-get", "code-error", Role::kRoot, Severity::kCritical, true, "config-fix");
+    add("module-not-found-spawn-child", "dependency-broken", Role::kRoot, Severity::kCritical, true, "config-fix");
+    add("vllm-wakeup-oom", "gpu-out-of-memory", Role::kRoot, Severity::kCritical, true, "config-fix");
+    add("cuda-illegal-memory-access", "gpu-fault", Role::kRoot, Severity::kCritical, true, "restart-component");
+    add("user-cancelled", "interrupted", Role::kRoot, Severity::kWarning, true, "ignore");
+    add("torchelastic-sigterm", "interrupted", Role::kCascade, Severity::kWarning, true, "ignore");
+    add("ray-noset-visible-devices-warning", "config-error", Role::kBenign, Severity::kInfo, false, "ignore");
+    add("wandb-retrying-network", "network", Role::kRoot, Severity::kWarning, false, "retry");
+    say(event::SourceOpened{0, "train.log", "text", 0});
+  }
+
+  void add(const char* id, const char* kind, Role role, Severity severity, bool fatal, const char* reaction) {
+    Signature signature;
+    signature.id = id;
+    signature.kind = kind;
+    signature.role = role;
+    signature.severity = severity;
+    signature.fatal = fatal;
+    signature.reaction = reaction;
+    signature.symptom = id;
+    signature.transient = "deterministic";
+    knowledge.by_id[id] = knowledge.signatures.size();
+    knowledge.signatures.push_back(std::move(signature));
+  }
+
+  template <typename Body>
+  void say(Body body) {
+    ++line;
+    Event event;
+    event.at = Time::from_seconds(1'700'000'000.0 + 60.0 * static_cast<double>(line));
+    event.where = {0, line};
+    event.body = std::move(body);
+    std::vector<Event> decided;
+    advance(state, event, knowledge, Judge::kAtClose, decided);
+  }
+  void matched(const char* id, bool sample = false) { say(event::Matched{id, cat(id, " text"), 1, sample}); }
+  void trace(const char* exception, const char* message, const char* frame = "train.py:10 in main", bool sample = false,
+             bool handled = false) {
+    say(event::TraceSeen{exception, message, frame, line + 1, sample, handled});
+  }
+  void steps(int64_t from, int64_t to, double reward = 0.5) {
+    for (int64_t step = from; step <= to; ++step) {
+      say(event::Measured{step, false, {{"reward.mean", "reward", reward + 0.01 * static_cast<double>(step % 5)}}});
+    }
+  }
+  void saved(int64_t step, bool complete = true) { say(event::CheckpointSaved{step, "ckpt", complete}); }
+  void restart() { say(event::AttemptBegan{"launcher"}); }
+
+  std::vector<Incident> close() {
+    say(event::SourceEnded{1000, static_cast<int64_t>(line), false, "last"});
+    say(event::Closed{});
+    return judge(state, knowledge);
+  }
+
+  Knowledge knowledge;
+  State state;
+  uint64_t line = 0;
+};
+
+/// "kind/cause" of the incidents that a person would be told, in order.
+std::string told(const std::vector<Incident>& incidents) {
+  std::string text;
+  for (const Incident& incident : incidents) {
+    if (incident.severity == Severity::kInfo) continue;
+    if (!text.empty()) text += " ";
+    text += incident.kind + "/" + (incident.causes.empty() ? std::string("-") : incident.causes.front().id);
+  }
+  return text;
+}
+
+bool has(const std::vector<Incident>& incidents, std::string_view kind, std::string_view cause) {
+  for (const Incident& incident : incidents) {
+    if (incident.kind == kind && !incident.causes.empty() && incident.causes.front().id == cause) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("one failure is one incident, led by its root") {
+  Told run;
+  run.say(event::Planned{100});
+  run.steps(1, 20);
+  run.matched("cuda-oom-trainer");
+  run.matched("nccl-remote-process-exited");
+  run.matched("ray-actor-died");
+  run.trace("ray.exceptions.ActorDiedError", "The actor died");
+  const auto incidents = run.close();
+  REQUIRE(told(incidents) == "gpu-out-of-memory/cuda-oom-trainer");
+  CHECK(incidents[0].onset.step == 20);
+  CHECK(incidents[0].onset.where.line == 23);
+  CHECK(incidents[0].severity == Severity::kCritical);
+  CHECK(verdict_of(run.state, incidents) == "crashed");
+}
+
+TEST_CASE("the earliest root leads though a symptom was seen before it") {
+  Told run;
+  run.steps(1, 5);
+  run.matched("ray-actor-died");
+  run.matched("vllm-enginecore-fatal");
+  CHECK(told(run.close()) == "engine-dead/vllm-enginecore-fatal");
+}
+
+TEST_CASE("without a root the symptom is reported") {
+  Told run;
+  run.steps(1, 5);
+  run.matched("ray-actor-died");
+  CHECK(told(run.close()) == "worker-lost/ray-actor-died");
+}
+
+TEST_CASE("a traceback that no signature knows is named by its type") {
+  Told run;
+  run.steps(1, 5);
+  run.trace("TypeError", "forward() missing 1 required positional argument: 'ids'");
+  CHECK(told(run.close()) == "code-error/python-api-drift-typeerror");
+}
+
+TEST_CASE("the first link of a chain of exceptions is the onset, the last one names it") {
+  Told run;
+  run.trace("KeyError", "'x'", "cache.py:1 in get", false, true);
+  run.trace("LocalEntryNotFoundError", "cannot find the file");
+  const auto incidents = run.close();
+  REQUIRE(told(incidents) == "network/hf-hub-unreachable");
+  CHECK(incidents[0].onset.where.line == 2);
+}
+
+TEST_CASE("what the run lived through is no crash") {
+  Told run;
+  run.say(event::Planned{40});
+  run.steps(1, 20);
+  run.trace("ValueError", "bad answer");
+  run.matched("cuda-oom-trainer");
+  run.steps(21, 40);
+  run.say(event::Ended{event::Ended::How::kComplete, 0, "done"});
+  const auto incidents = run.close();
+  CHECK(told(incidents) == "gpu-out-of-memory/cuda-oom-trainer");
+  CHECK(incidents[0].severity == Severity::kWarning);
+  CHECK(verdict_of(run.state, incidents) == "finished");
+}
+
+TEST_CASE("teardown after the end, samples and benign lines are silent") {
+  Told run;
+  run.say(event::Planned{20});
+  run.matched("ray-noset-visible-devices-warning");
+  run.steps(1, 10);
+  run.trace("KeyError", "written by the model", "<string>:1 in f", true);
+  run.matched("cuda-oom-trainer", true);
+  run.steps(11, 20);
+  run.say(event::Ended{event::Ended::How::kComplete, 0, "Training finished"});
+  run.matched("vllm-engine-dead");
+  run.matched("nccl-remote-process-exited");
+  CHECK(told(run.close()).empty());
+}
+
+TEST_CASE("an interruption is one, with its echoes") {
+  Told run;
+  run.say(event::Planned{100});
+  run.steps(1, 30);
+  run.matched("user-cancelled");
+  run.matched("torchelastic-sigterm");
+  run.trace("torch.distributed.elastic.multiprocessing.api.SignalException", "got signal 15");
+  const auto incidents = run.close();
+  CHECK(told(incidents) == "interrupted/user-cancelled");
+  CHECK(verdict_of(run.state, incidents) == "interrupted");
+}
+
+TEST_CASE("a log that ends in mid-flight died silently, one that is nearly done did not") {
+  Told cut;
+  cut.say(event::Planned{100});
+  cut.steps(1, 30);
+  CHECK(told(cut.close()) == "died-silently/user-cancelled");
+  Told done;
+  done.say(event::Planned{100});
+  done.steps(1, 95);
+  CHECK(told(done.close()).empty());
+  Told open;
+  open.steps(1, 30);
+  CHECK(told(open.close()).empty());
+}
+
+TEST_CASE("chain 1: shm, core dumps, a full disk, then training from scratch") {
+  Told run;
+  run.steps(1, 4);
+  run.saved(4, false);
+  run.matched("shm-sigbus-share-fd");
+  run.restart();
+  run.steps(1, 2);
+  run.matched("enospc-generic");
+  run.restart();
+  run.steps(1, 2);
+  const auto incidents = run.close();
+  CHECK(has(incidents, "shm-exhausted", "shm-sigbus-share-fd"));
+  CHECK(has(incidents, "restart-from-scratch", "resume-silently-from-scratch"));
+  CHECK(has(incidents, "disk-full", "enospc-generic"));
+  REQUIRE(incidents.size() >= 3);
+  CHECK(incidents[0].kind == "shm-exhausted");
+  CHECK_FALSE(incidents[0].followed_by.empty());
+}
+
+TEST_CASE("chain 3: file descriptors run out, the engine dies, the clients cannot connect") {
+  Told run;
+  run.say(event::Planned{200});
+  run.steps(1, 10);
+  run.matched("emfile-too-many-open-files");
+  run.matched("vllm-silent-death");
+  run.matched("api-connection-error-all-rollouts");
+  CHECK(told(run.close()) == "resource-limit/emfile-too-many-open-files");
+}
+
+TEST_CASE("chain 4: a full disk breaks the save") {
+  Told run;
+  run.steps(1, 12);
+  run.matched("enospc-generic");
+  run.matched("torch-writer-failed");
+  CHECK(told(run.close()) == "disk-full/enospc-generic");
+}
+
+TEST_CASE("chain 7: a reward that meets a list instead of an object") {
+  Told run;
+  run.steps(1, 12);
+  run.matched("reward-malformed-json-list-get");
+  run.trace("AttributeError", "'list' object has no attribute 'get'", "reward.py:3 in score");
+  CHECK(told(run.close()) == "code-error/reward-malformed-json-list-get");
+}
+
+TEST_CASE("chain 8: a module that only the spawned children miss") {
+  Told run;
+  run.steps(1, 3);
+  run.trace("ModuleNotFoundError", "No module named 'trainer'", "spawn.py:5 in main");
+  CHECK(told(run.close()) == "dependency-broken/module-not-found");
+}
+
+TEST_CASE("chain 10: wake-up without memory comes before the illegal access") {
+  Told run;
+  run.steps(1, 3);
+  run.matched("vllm-wakeup-oom");
+  run.matched("cuda-illegal-memory-access");
+  CHECK(told(run.close()) == "gpu-out-of-memory/vllm-wakeup-oom");
+}
+
+TEST_CASE("the same failure in three attempts is one incident and a loop") {
+  Told run;
+  for (int i = 0; i < 4; ++i) {
+    if (i > 0) run.restart();
+    run.trace("omegaconf.errors.ConfigKeyError", "Key 'x' not in 'Config'");
+  }
+  const auto incidents = run.close();
+  CHECK(told(incidents) == "config-error/hydra-config-key-error crash/autoretry-crash-loop");
+  CHECK(incidents[0].followed_by == std::vector<uint32_t>{2});
+}
+
+TEST_CASE("an exit status without a word is a crash, a good one is not") {
+  Told killed;
+  killed.steps(1, 3);
+  killed.say(event::Ended{event::Ended::How::kFailed, -9, "Killed"});
+  CHECK(told(killed.close()) == "crash/exit-137-unexplained");
+  Told fine;
+  fine.steps(1, 3);
+  fine.say(event::Ended{event::Ended::How::kExit, 0, ""});
+  CHECK(told(fine.close()).empty());
+}
+
+TEST_CASE("judging twice gives the same") {
+  Told run;
+  run.steps(1, 4);
+  run.matched("shm-sigbus-share-fd");
+  run.matched("enospc-generic");
+  const auto once = run.close();
+  const auto again = judge(run.state, run.knowledge);
+  REQUIRE(once.size() == again.size());
+  CHECK(told(once) == told(again));
+}
+
+}  // namespace mw
