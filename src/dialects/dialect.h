@@ -77,6 +77,7 @@ struct Dialect {
   std::string title;
   Family family = Family::kTrainer;
   std::string framework;  ///< what the run is said to be; the id unless the file says else
+  std::string extends;    ///< id of a dialect whose shapes and metric rules count here, too; "" for none
   std::vector<Sign> signs;
   std::vector<Shape> shapes;
   std::vector<MetricRule> metrics;

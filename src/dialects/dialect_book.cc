@@ -1,6 +1,7 @@
 #include "dialects/dialect_book.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.h"
 #include "dialects/embedded.h"
@@ -9,6 +10,23 @@ namespace mw {
 namespace {
 
 constexpr std::string_view kGeneric = "generic";  // whose metric names everyone may use
+
+// What any Python program says when there is trouble, whatever its dialect: lines with one of these are looked at.
+constexpr std::array<std::string_view, 14> kMarkers = {"Traceback (most recent call last)",
+                                                       "WARNING",
+                                                       "Warning",
+                                                       " WARN ",
+                                                       "ERROR",
+                                                       "Error: ",
+                                                       "CRITICAL",
+                                                       "FATAL",
+                                                       "Fatal",
+                                                       "[W",
+                                                       "Exception:",
+                                                       "Killed",
+                                                       "Terminated",
+                                                       "KeyboardInterrupt"};
+constexpr int kExtendsLimit = 4;  // dialects that extend one another in a row
 
 bool matches_any(const std::vector<std::string>& patterns, std::string_view name) {
   return std::any_of(patterns.begin(), patterns.end(),
@@ -109,6 +127,16 @@ void DialectBook::index() {
   }
 }
 
+bool DialectBook::counts(std::optional<size_t> speaker, size_t dialect) const {
+  if (!speaker) return true;
+  for (int i = 0; speaker && i < kExtendsLimit; ++i) {
+    if (*speaker == dialect) return true;
+    const std::string& base = dialects_[*speaker].extends;
+    speaker = base.empty() ? std::nullopt : find(base);
+  }
+  return false;
+}
+
 std::optional<size_t> DialectBook::find(std::string_view id) const {
   for (size_t i = 0; i < dialects_.size(); ++i) {
     if (dialects_[i].id == id) return i;
@@ -125,8 +153,12 @@ std::vector<Pattern> DialectBook::patterns(uint32_t first_id) const {
   size_t literal = 0;
   for (size_t t = 0; t < targets_.size(); ++t) {
     const Target& target = targets_[t];
-    const Dialect& dialect = dialects_[target.dialect];
     const auto id = static_cast<uint32_t>(first_id + t);
+    if (target.kind == Target::Kind::kMarker) {
+      out.push_back({std::string(kMarkers[target.index]), false, id});
+      continue;
+    }
+    const Dialect& dialect = dialects_[target.dialect];
     if (target.kind == Target::Kind::kSign) {
       const Sign& sign = dialect.signs[target.index];
       out.push_back({sign.pattern, sign.regex, id});
@@ -174,7 +206,13 @@ bool DialectBook::look_up(size_t dialect, std::string_view raw, Meaning& meaning
 
 Meaning DialectBook::meaning(std::optional<size_t> dialect, std::string_view raw) const {
   Meaning meaning;
-  bool found = dialect && *dialect < dialects_.size() && look_up(*dialect, raw, meaning);
+  bool found = false;
+  std::optional<size_t> own = dialect;
+  for (int i = 0; own && i < kExtendsLimit && !found; ++i) {
+    found = look_up(*own, raw, meaning);
+    const std::string& base = dialects_[*own].extends;
+    own = base.empty() ? std::nullopt : find(base);
+  }
   for (size_t i = 0; i < dialects_.size() && !found; ++i) {
     if (dialects_[i].family == Dialect::Family::kTrainer || dialect == i) continue;
     if (dialects_[i].id != kGeneric) found = look_up(i, raw, meaning);

@@ -21,7 +21,7 @@ namespace mw {
 struct Meaning {
   std::string signal;  ///< canonical name; empty when nobody maps it
   double scale = 1;
-  double offset = 0;   ///< added after scaling
+  double offset = 0;  ///< added after scaling
   bool eval = false;
   bool ignored = false;
 };
@@ -33,7 +33,7 @@ class DialectBook {
  public:
   /// What a pattern of patterns() belongs to.
   struct Target {
-    enum class Kind : uint8_t { kSign, kShape };
+    enum class Kind : uint8_t { kSign, kShape, kMarker };
     Kind kind = Kind::kSign;
     uint16_t dialect = 0;  ///< index into dialects()
     uint16_t index = 0;    ///< of its signs or shapes
@@ -49,7 +49,12 @@ class DialectBook {
   /// The index of a dialect by its id, or of the first with that framework name.
   std::optional<size_t> find(std::string_view id) const;
 
-  /// The literals and regexes of all line shapes and line signs, numbered from `first_id`, for the one PatternSet of
+  /// True when `dialect`'s own words count while `speaker` is the framework that speaks: it is the same or one that the
+  /// speaker extends, or nobody is recognised yet.
+  bool counts(std::optional<size_t> speaker, size_t dialect) const;
+
+  /// The literals and regexes of all line shapes and line signs, and the marks of trouble in any log ("Traceback",
+  /// "ERROR", ...), numbered from `first_id`, for the one PatternSet of
   /// the process. Pattern first_id + i belongs to target(i).
   std::vector<Pattern> patterns(uint32_t first_id) const;
   size_t pattern_count() const { return targets_.size(); }

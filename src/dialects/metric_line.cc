@@ -140,7 +140,7 @@ std::string_view clean_key(std::string_view key) {
 }
 
 bool is_key(std::string_view key) {
-  if (key.empty() || key.size() > MetricLine::kKeyLimit) return false;
+  if (key.empty() || key.size() > MetricLine::kKeyLimit || key.find("://") != kNone) return false;
   return is_letter(key.front()) || key.front() == '_' || key.front() == '%';
 }
 

@@ -1,0 +1,86 @@
+#include "dialects/recogniser.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/checksum.h"
+#include "base/text.h"
+
+namespace mw {
+
+Recogniser::Recogniser(const DialectBook& book) : book_(book), scores_(book.dialects().size(), 0) {
+  for (const Dialect& dialect : book.dialects()) seen_.emplace_back(dialect.signs.size(), false);
+}
+
+void Recogniser::sign(size_t dialect, size_t index) {
+  if (seen_[dialect][index]) return;
+  seen_[dialect][index] = true;
+  scores_[dialect] += book_.dialects()[dialect].signs[index].weight;
+  ++version_;
+}
+
+void Recogniser::name(Sign::In in, std::string_view text) {
+  if (names_.size() >= kNameLimit || !names_.insert(fnv1a(text, static_cast<uint64_t>(in) + 1)).second) return;
+  for (size_t d = 0; d < seen_.size(); ++d) {
+    const auto& signs = book_.dialects()[d].signs;
+    for (size_t i = 0; i < signs.size(); ++i) {
+      if (signs[i].in != in || seen_[d][i]) continue;
+      bool hit = name_matches(signs[i].pattern, text);
+      if (signs[i].regex) {
+        const auto regex = Regex::compile(signs[i].pattern);
+        std::vector<std::string_view> captures;
+        size_t end = 0;
+        hit = regex.ok() && regex->match(text, captures, &end);
+      }
+      if (hit) sign(d, i);
+    }
+  }
+}
+
+void Recogniser::text(std::string_view piece) {
+  for (size_t d = 0; d < seen_.size(); ++d) {
+    const auto& signs = book_.dialects()[d].signs;
+    for (size_t i = 0; i < signs.size(); ++i) {
+      if (signs[i].in != Sign::In::kLine || seen_[d][i]) continue;
+      bool hit = !signs[i].regex && contains(piece, signs[i].pattern);
+      if (signs[i].regex) {
+        const auto regex = Regex::compile("(?m)" + signs[i].pattern);
+        std::vector<std::string_view> captures;
+        size_t end = 0;
+        hit = regex.ok() && regex->match(piece, captures, &end);
+      }
+      if (hit) sign(d, i);
+    }
+  }
+}
+
+Recogniser::Answer Recogniser::answer() const {
+  std::optional<size_t> best;
+  double second = 0;
+  for (const auto family : {Dialect::Family::kTrainer, Dialect::Family::kEngine}) {
+    for (size_t d = 0; d < scores_.size(); ++d) {
+      const Dialect& dialect = book_.dialects()[d];
+      if (dialect.family != family || scores_[d] < kLeastEvidence) continue;
+      if (!best) {
+        best = d;
+      } else if (scores_[d] > scores_[*best]) {
+        if (book_.dialects()[*best].framework != dialect.framework) second = std::max(second, scores_[*best]);
+        best = d;
+      } else if (book_.dialects()[*best].framework != dialect.framework) {
+        second = std::max(second, scores_[d]);
+      }
+    }
+    if (best) break;
+  }
+  Answer answer;
+  if (!best) {
+    answer.confidence = 0.5;
+    return answer;
+  }
+  answer.dialect = best;
+  answer.framework = book_.dialects()[*best].framework;
+  answer.confidence = 1 / (1 + std::exp(-(scores_[*best] - second - 1)));
+  return answer;
+}
+
+}  // namespace mw

@@ -1,0 +1,49 @@
+// Whose trainer is this? Signs of all dialects add up as log-odds; the best trainer names the framework.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "dialects/dialect_book.h"
+
+namespace mw {
+
+/// One per run: all its files bear witness. Each sign counts once, however often it is seen. May be asked at any time
+/// and again as more is seen.
+class Recogniser {
+ public:
+  struct Answer {
+    std::optional<size_t> dialect;     ///< index into the book; none: nothing known speaks
+    std::string framework = "custom";  ///< as in docs/words.md
+    double confidence = 0;             ///< 0..1
+  };
+  static constexpr double kLeastEvidence = 2;  ///< log-odds below which a name is not given
+  static constexpr size_t kNameLimit = 20000;  ///< different metric and config names that are looked at
+
+  explicit Recogniser(const DialectBook& book);
+
+  /// A sign was seen (a pattern of the book's set hit a line).
+  void sign(size_t dialect, size_t index);
+  /// A metric name, config key or file name was seen.
+  void name(Sign::In in, std::string_view text);
+  /// Looks for the line signs in a piece of text by itself, for when no pattern set runs (samples of a file).
+  void text(std::string_view piece);
+
+  Answer answer() const;
+  /// Changes whenever answer() may have.
+  uint64_t version() const { return version_; }
+  const DialectBook& book() const { return book_; }
+
+ private:
+  const DialectBook& book_;
+  std::vector<double> scores_;
+  std::vector<std::vector<bool>> seen_;
+  std::unordered_set<uint64_t> names_;  // hashes of names already looked at; never iterated
+  uint64_t version_ = 0;
+};
+
+}  // namespace mw
