@@ -1,0 +1,66 @@
+// A save that began and that nothing says was finished, in an attempt that ended right there.
+#include "base/text.h"
+#include "core/detect/detector.h"
+#include "core/detect/support/story.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kKnobs[] = {
+    {"steps_after", 1, "steps", "Asynchronous saves end during the next step; later steps mean that it went through",
+     "Megatron AsyncCallsQueue, DCP async_save"},
+};
+
+int64_t step_of(const std::pair<Moment, event::CheckpointSaved>& saved) {
+  return saved.second.step != kNoStep ? saved.second.step : saved.first.step;
+}
+
+bool finished(const State& state, size_t which) {
+  for (size_t i = which + 1; i < state.checkpoints.size(); ++i) {
+    const auto& later = state.checkpoints[i];
+    if (later.first.attempt == state.checkpoints[which].first.attempt && later.second.complete &&
+        step_of(later) >= step_of(state.checkpoints[which])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
+  if (state.checkpoints.empty()) return;
+  const std::vector<Story> stories = fatal_stories(marks_of(state, knowledge));
+  for (const Story& story : stories) {
+    if (story.kind == "interrupted") continue;
+    size_t open = state.checkpoints.size();
+    for (size_t i = 0; i < state.checkpoints.size(); ++i) {
+      const auto& saved = state.checkpoints[i];
+      if (saved.first.attempt == story.attempt && !saved.second.complete && !finished(state, i)) open = i;
+    }
+    if (open == state.checkpoints.size()) continue;
+    const auto& [moment, saved] = state.checkpoints[open];
+    const int64_t step = step_of(state.checkpoints[open]);
+    const int64_t last = state.attempts[story.attempt].last_step;
+    if (step != kNoStep && last != kNoStep && static_cast<double>(last - step) > kKnobs[0].value) continue;
+    Finding finding;
+    finding.kind = "checkpoint-incomplete";
+    finding.detector = "checkpoint-incomplete";
+    finding.severity = Severity::kWarning;
+    finding.onset = moment;
+    finding.onset.step = step;
+    finding.detected = story.lead.moment;
+    finding.summary = cat("The save at step ", step, " began and the run ended before it was finished",
+                          saved.path.empty() ? std::string() : cat(": ", saved.path));
+    finding.evidence.push_back({moment.where, saved.path, "", kNoStep, 0});
+    finding.suggests.push_back({cause_of(story.lead), 0.6, cat("what ended the run: ", clip(story.lead.text, 160))});
+    out.push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+extern const Detector checkpoint_incomplete;
+const Detector checkpoint_incomplete{"checkpoint-incomplete",
+                                     "A save began, and the attempt ended before it was finished.",
+                                     {"checkpoint-incomplete"}, kKnobs, judge};
+
+}  // namespace mw::detect

@@ -1,0 +1,66 @@
+// Alive without progress: lines keep coming, steps do not.
+#include <algorithm>
+#include <vector>
+
+#include "base/text.h"
+#include "core/detect/detector.h"
+#include "core/detect/support/story.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kKnobs[] = {
+    {"own_periods", 10, "usual steps", "A step ten times as long as the run's own median is no slow step any more",
+     "failure catalogue, hang against slow-step"},
+    {"least_seconds", 1800, "s", "Evaluation, saving and start-up may each take this long",
+     "report skyrl-biomni-monitor-cycles-2026-02-19: saves of 22 min"},
+    {"steps_least", 5, "steps", "Fewer steps have no rhythm", "own choice"},
+};
+
+/// The median time of one step; 0 when the run has no rhythm yet.
+double usual_seconds(const State& state) {
+  std::vector<double> spans;
+  for (size_t i = 1; i < state.anchors.size(); ++i) {
+    const int64_t steps = state.anchors[i].second - state.anchors[i - 1].second;
+    if (steps <= 0) continue;
+    spans.push_back((state.anchors[i].first - state.anchors[i - 1].first).seconds() / static_cast<double>(steps));
+  }
+  if (static_cast<double>(spans.size()) < kKnobs[2].value) return 0;
+  const auto middle = spans.begin() + static_cast<ptrdiff_t>(spans.size() / 2);
+  std::nth_element(spans.begin(), middle, spans.end());
+  return *middle;
+}
+
+void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
+  if (state.attempts.empty() || state.anchors.empty()) return;
+  const AttemptState& attempt = state.attempts.back();
+  const auto& [since, step] = state.anchors.back();
+  const double usual = usual_seconds(state);
+  if (usual <= 0 || attempt.ended || !state.last_at.known()) return;
+  const double silent = (state.last_at - since).seconds();
+  if (silent <= std::max(kKnobs[1].value, kKnobs[0].value * usual)) return;
+  const size_t number = state.attempts.size() - 1;
+  for (const Story& story : fatal_stories(marks_of(state, knowledge))) {
+    if (story.attempt == number) return;
+  }
+  const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
+  if (total > 0 && step + 1 >= total) return;
+  Finding finding;
+  finding.kind = "stall";
+  finding.detector = "stall";
+  finding.severity = Severity::kCritical;
+  finding.onset = {step, since, {}, static_cast<uint16_t>(number)};
+  finding.detected = {step, state.last_at, attempt.last.where, static_cast<uint16_t>(number)};
+  finding.summary = cat("No step after ", step, " for ", format_duration(state.last_at - since), "; a step usually takes ",
+                        format_duration(Duration::seconds(usual)));
+  finding.suggests.push_back({"hang-no-progress-generic", 0.5, "lines keep coming, steps do not"});
+  out.push_back(std::move(finding));
+}
+
+}  // namespace
+
+extern const Detector stall;
+const Detector stall{"stall", "The run is alive but has done no step for ten times its usual time.", {"stall"}, kKnobs,
+                     judge};
+
+}  // namespace mw::detect
