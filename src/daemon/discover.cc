@@ -88,8 +88,9 @@ Result<Found> discover(Disk& disk, const std::vector<std::string>& paths,
   }
   if (found.files.empty()) {
     if (!errors.empty()) return errors.front();
-    return Error{Error::Code::kUnsupported, cat("no log or metric file in ", paths.empty() ? "" : paths.front()),
-                 "Give the trainer's console log, its metrics.jsonl, wandb or tensorboard folder, or the folder above them."};
+    return Error{
+        Error::Code::kUnsupported, cat("no log or metric file in ", paths.empty() ? "" : paths.front()),
+        "Give the trainer's console log, its metrics.jsonl, wandb or tensorboard folder, or the folder above them."};
   }
   for (const Error& error : errors) found.notes.push_back(error.what);
   return found;

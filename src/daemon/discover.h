@@ -12,13 +12,13 @@
 namespace mw {
 
 struct FoundFile {
-  std::string path;   ///< as it will be shown
+  std::string path;  ///< as it will be shown
   FileInfo info;
   bool named = false;  ///< a person gave this path itself, rather than a folder above it
 };
 
 struct Found {
-  std::vector<FoundFile> files;   ///< in the order given; within a folder by name
+  std::vector<FoundFile> files;    ///< in the order given; within a folder by name
   std::vector<std::string> notes;  ///< what was left out and why, in words
 };
 

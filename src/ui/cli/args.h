@@ -35,8 +35,8 @@ struct ArgSpec {
 /// What a person gave.
 class Args {
  public:
-  bool has(std::string_view name) const;             ///< flag set, or option or positional given
-  std::string get(std::string_view name) const;      ///< its value, or the default
+  bool has(std::string_view name) const;         ///< flag set, or option or positional given
+  std::string get(std::string_view name) const;  ///< its value, or the default
   std::vector<std::string> list(std::string_view name) const;
 
  private:

@@ -71,11 +71,14 @@ Exit run(const Args& args, Services& services, const Console& console) {
 
 namespace verbs {
 extern const Verb attach;
-const Verb attach = {"attach", "Watch a run that is going: read-only, prints incidents as they open",
+const Verb attach = {"attach",
+                     "Watch a run that is going: read-only, prints incidents as they open",
                      "  midwatch attach outputs/my-run/\n"
                      "  midwatch attach train.log --json | tee incidents.jsonl\n"
                      "  midwatch attach train.log --exit-after-idle 600\n",
-                     declare, run, false};
+                     declare,
+                     run,
+                     false};
 }  // namespace verbs
 
 }  // namespace mw

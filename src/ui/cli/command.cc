@@ -84,25 +84,34 @@ Exit report_error(const Console& console, const Error& error) {
   if (!error.hint.empty()) console.err(cat("  ", escape_terminal(error.hint), "\n"));
   switch (error.code) {
     case Error::Code::kNotFound:
-    case Error::Code::kDenied: return Exit::kNoInput;
-    case Error::Code::kUnsupported: return Exit::kUnknown;
-    case Error::Code::kTruncated: return Exit::kPartial;
-    case Error::Code::kFull: return Exit::kDiskFull;
-    case Error::Code::kInvalid: return Exit::kUsage;
+    case Error::Code::kDenied:
+      return Exit::kNoInput;
+    case Error::Code::kUnsupported:
+      return Exit::kUnknown;
+    case Error::Code::kTruncated:
+      return Exit::kPartial;
+    case Error::Code::kFull:
+      return Exit::kDiskFull;
+    case Error::Code::kInvalid:
+      return Exit::kUsage;
     case Error::Code::kIo:
     case Error::Code::kLimit:
-    case Error::Code::kInterrupted: return Exit::kFailed;
+    case Error::Code::kInterrupted:
+      return Exit::kFailed;
   }
   return Exit::kFailed;
 }
 
 int run_command(int argc, char** argv, std::span<const Verb* const> verbs, Services& services, const Console& console) {
-  CLI::App root("midwatch keeps watch over LLM reinforcement-learning runs: it reads what a run writes, says what went\n"
-                "wrong, when it began and why.", "midwatch");
+  CLI::App root(
+      "midwatch keeps watch over LLM reinforcement-learning runs: it reads what a run writes, says what went\n"
+      "wrong, when it began and why.",
+      "midwatch");
   root.set_version_flag("--version", std::string("midwatch " MIDWATCH_VERSION));
   root.require_subcommand(1);
-  root.footer("\nExit codes: 0 done · 2 wrong command line · 3 path missing or unreadable · 4 nothing known in it ·\n"
-              "5 partial result · 6 output could not be written · 10 an incident of --fail-on was found");
+  root.footer(
+      "\nExit codes: 0 done · 2 wrong command line · 3 path missing or unreadable · 4 nothing known in it ·\n"
+      "5 partial result · 6 output could not be written · 10 an incident of --fail-on was found");
   std::vector<ParsedCommand> commands(verbs.size());
   for (size_t i = 0; i < verbs.size(); ++i) {
     commands[i].verb = verbs[i];

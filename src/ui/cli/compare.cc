@@ -29,7 +29,8 @@ Result<std::unique_ptr<Replayed>> take(const std::string& given, Services& servi
   if (!told.ok() || !attempt) return told;
   const size_t attempts = (*told)->state.attempts.size();
   if (*attempt < 1 || static_cast<size_t>(*attempt) > attempts) {
-    return Error{Error::Code::kInvalid, cat(request.paths[0], " has ", attempts, " attempts; there is no #", *attempt), ""};
+    return Error{Error::Code::kInvalid, cat(request.paths[0], " has ", attempts, " attempts; there is no #", *attempt),
+                 ""};
   }
   (*told)->state = attempt_of((*told)->state, static_cast<size_t>(*attempt));
   return told;
@@ -41,7 +42,10 @@ std::string json(const Comparison& c, const State& a, const State& b) {
   w.begin_object().key("schema").string("midwatch.compare/1");
   for (const auto& [name, state] : {std::pair{"a", &a}, std::pair{"b", &b}}) {
     w.key(name).begin_object().key("framework").string(state->framework).key("verdict").string(state->verdict);
-    w.key("steps").integer(state->steps().count).key("incidents").integer(static_cast<int64_t>(state->incidents.size()));
+    w.key("steps")
+        .integer(state->steps().count)
+        .key("incidents")
+        .integer(static_cast<int64_t>(state->incidents.size()));
     w.end_object();
   }
   w.key("settings").begin_array();
@@ -79,18 +83,21 @@ std::string table(const Comparison& c, const State& a, const State& b, bool all,
     out += cat("  ", cell(escape_terminal(clip(s.key, 40)), 42, false), escape_terminal(clip(s.a, 40)), "  |  ",
                escape_terminal(clip(s.b, 40)), "\n");
   }
-  out += cat("\n", cell("Signal", 30, false), cell("mean A", 11, true), cell("mean B", 11, true), cell("change", 10, true),
-             cell("last A", 11, true), cell("last B", 11, true), cell("differ from", 13, true), "  A, B over the steps\n");
+  out +=
+      cat("\n", cell("Signal", 30, false), cell("mean A", 11, true), cell("mean B", 11, true), cell("change", 10, true),
+          cell("last A", 11, true), cell("last B", 11, true), cell("differ from", 13, true), "  A, B over the steps\n");
   for (const ComparedMetric& m : c.metrics) {
     if (!all && find_signal(m.name) == nullptr) continue;
     const double change = m.a_mean != 0 ? (m.b_mean - m.a_mean) / std::fabs(m.a_mean) : std::nan("");
-    out += cat(cell(escape_terminal(clip(m.name, 28)), 30, false), cell(format_short(m.a_mean), 11, true),
-               cell(format_short(m.b_mean), 11, true),
-               cell(std::isfinite(change) ? cat(change >= 0 ? "+" : "", format_short(change * 100, 3), " %") : "", 10, true),
-               cell(format_short(m.a_last), 11, true), cell(format_short(m.b_last), 11, true),
-               cell(m.first_difference == kNoStep ? (m.common_steps > 0 ? "same" : "no common") : cat("step ", m.first_difference),
-                    13, true),
-               "  ", sparkline(m.a, 12, console.unicode), "  ", sparkline(m.b, 12, console.unicode), "\n");
+    out += cat(
+        cell(escape_terminal(clip(m.name, 28)), 30, false), cell(format_short(m.a_mean), 11, true),
+        cell(format_short(m.b_mean), 11, true),
+        cell(std::isfinite(change) ? cat(change >= 0 ? "+" : "", format_short(change * 100, 3), " %") : "", 10, true),
+        cell(format_short(m.a_last), 11, true), cell(format_short(m.b_last), 11, true),
+        cell(m.first_difference == kNoStep ? (m.common_steps > 0 ? "same" : "no common")
+                                           : cat("step ", m.first_difference),
+             13, true),
+        "  ", sparkline(m.a, 12, console.unicode), "  ", sparkline(m.b, 12, console.unicode), "\n");
   }
   return out;
 }
@@ -110,10 +117,13 @@ Exit run(const Args& args, Services& services, const Console& console) {
 
 namespace verbs {
 extern const Verb compare;
-const Verb compare = {"compare", "Two runs, or two attempts of one, side by side by step",
+const Verb compare = {"compare",
+                      "Two runs, or two attempts of one, side by side by step",
                       "  midwatch compare runs/a runs/b\n"
                       "  midwatch compare train.log#1 train.log#2     the first attempt with the second\n",
-                      declare, run, false};
+                      declare,
+                      run,
+                      false};
 }  // namespace verbs
 
 }  // namespace mw

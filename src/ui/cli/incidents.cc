@@ -41,10 +41,13 @@ Exit run(const Args& args, Services& services, const Console& console) {
 
 namespace verbs {
 extern const Verb incidents;
-const Verb incidents = {"incidents", "List the incidents of a run",
+const Verb incidents = {"incidents",
+                        "List the incidents of a run",
                         "  midwatch incidents                  of the run that attach recorded last\n"
                         "  midwatch incidents train.log --json\n",
-                        declare, run, false};
+                        declare,
+                        run,
+                        false};
 }  // namespace verbs
 
 }  // namespace mw

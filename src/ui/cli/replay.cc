@@ -57,12 +57,15 @@ Exit run(const Args& args, Services& services, const Console& console) {
 
 namespace verbs {
 extern const Verb replay;
-const Verb replay = {"replay", "Read the files of a run: what it is, how it went, what went wrong, when and why",
+const Verb replay = {"replay",
+                     "Read the files of a run: what it is, how it went, what went wrong, when and why",
                      "  midwatch replay runs/2026-02-19/          a directory; the framework is recognised by itself\n"
                      "  midwatch replay train.log metrics.jsonl   any mix of files of one run\n"
                      "  midwatch replay --json train.log | jq .incidents\n"
                      "  midwatch replay --fail-on critical logs/  for scripts: exit code 10 when the run is sick\n",
-                     declare, run, false};
+                     declare,
+                     run,
+                     false};
 }  // namespace verbs
 
 }  // namespace mw

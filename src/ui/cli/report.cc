@@ -1,7 +1,7 @@
 // midwatch report: the cycle report, generated.
 #include "base/text.h"
-#include "ui/cli/verb.h"
 #include "ui/cli/runs.h"
+#include "ui/cli/verb.h"
 #include "ui/report/markdown.h"
 
 namespace mw {
@@ -10,13 +10,15 @@ namespace {
 void declare(ArgSpec& spec) {
   declare_run(spec);
   spec.option("output", "FILE", "write the report there instead of to standard output", "", 'o');
-  spec.option("since", "WHEN", "report only what came after a step (\"step:120\" or \"120\") or a time (ISO 8601, UTC)");
+  spec.option("since", "WHEN",
+              "report only what came after a step (\"step:120\" or \"120\") or a time (ISO 8601, UTC)");
 }
 
 Result<Cycle> parse_since(const std::string& text) {
   Cycle cycle;
   if (text.empty()) return cycle;
-  const std::string_view digits = text.rfind("step:", 0) == 0 ? std::string_view(text).substr(5) : std::string_view(text);
+  const std::string_view digits =
+      text.rfind("step:", 0) == 0 ? std::string_view(text).substr(5) : std::string_view(text);
   if (const auto step = parse_int(digits)) {
     cycle.from_step = *step;
     return cycle;
@@ -52,11 +54,14 @@ Exit run(const Args& args, Services& services, const Console& console) {
 
 namespace verbs {
 extern const Verb report;
-const Verb report = {"report", "Write a report in Markdown, for a whole run or for a cycle",
+const Verb report = {"report",
+                     "Write a report in Markdown, for a whole run or for a cycle",
                      "  midwatch report runs/2026-02-19/ -o report.md\n"
                      "  midwatch report train.log --since 120             what happened after step 120\n"
                      "  midwatch report --since 2026-02-19T10:00          of the run that attach recorded last\n",
-                     declare, run, false};
+                     declare,
+                     run,
+                     false};
 }  // namespace verbs
 
 }  // namespace mw

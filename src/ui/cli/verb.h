@@ -43,7 +43,7 @@ struct Console {
 
 struct ReplayRequest {
   std::vector<std::string> paths;
-  std::string framework;  ///< "" or the dialect to use whatever is recognised
+  std::string framework;               ///< "" or the dialect to use whatever is recognised
   std::vector<std::string> knowledge;  ///< folders with the user's own dialects, signatures, rules
   /// Called now and then with bytes done and bytes in all.
   std::function<void(int64_t, int64_t)> progress;
@@ -60,9 +60,9 @@ struct AttachRequest {
   std::vector<std::string> paths;
   std::string framework;
   std::vector<std::string> knowledge;
-  std::string home;            ///< "" = $MIDWATCH_HOME, or .midwatch beside the run
-  double poll_s = 1.0;         ///< how often to look where inotify does not reach
-  double exit_after_idle_s = 0;  ///< stop when nothing new came for so long (0: never)
+  std::string home;                                         ///< "" = $MIDWATCH_HOME, or .midwatch beside the run
+  double poll_s = 1.0;                                      ///< how often to look where inotify does not reach
+  double exit_after_idle_s = 0;                             ///< stop when nothing new came for so long (0: never)
   std::function<void(const State&, const Event&)> decided;  ///< an incident opened, changed, closed; a verdict
 };
 

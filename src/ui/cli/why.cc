@@ -31,10 +31,11 @@ std::string explain_cause(const RankedCause& cause, size_t rank, const Knowledge
 }
 
 std::string explain(const State& state, const Incident& incident, const Knowledge& knowledge) {
-  std::string out = cat("#", incident.id, " ", incident.kind, " (", severity_name(incident.severity), ")\n",
-                        escape_terminal(incident.summary), "\n\n  began     ", escape_terminal(describe(state, incident.onset)),
-                        "\n  detected  ", escape_terminal(describe(state, incident.detected)), "\n  reaction  ",
-                        incident.reaction.empty() ? "none" : incident.reaction, "\n\nEvidence\n");
+  std::string out =
+      cat("#", incident.id, " ", incident.kind, " (", severity_name(incident.severity), ")\n",
+          escape_terminal(incident.summary), "\n\n  began     ", escape_terminal(describe(state, incident.onset)),
+          "\n  detected  ", escape_terminal(describe(state, incident.detected)), "\n  reaction  ",
+          incident.reaction.empty() ? "none" : incident.reaction, "\n\nEvidence\n");
   for (const Evidence& e : incident.evidence) {
     out += "  ";
     if (e.step != kNoStep) out += cat("step ", e.step, "  ");
@@ -60,21 +61,26 @@ Exit run(const Args& args, Services& services, const Console& console) {
   const State& state = (*told)->state;
   for (const Incident& incident : state.incidents) {
     if (incident.id != *number) continue;
-    console.out(args.has("json") ? incident_json(state, incident) + "\n" : explain(state, incident, services.knowledge()));
+    console.out(args.has("json") ? incident_json(state, incident) + "\n"
+                                 : explain(state, incident, services.knowledge()));
     return Exit::kOk;
   }
-  return report_error(console, {Error::Code::kInvalid, cat("there is no incident ", *number, "; the run has ",
-                                                           state.incidents.size()), "midwatch incidents lists them."});
+  return report_error(
+      console, {Error::Code::kInvalid, cat("there is no incident ", *number, "; the run has ", state.incidents.size()),
+                "midwatch incidents lists them."});
 }
 
 }  // namespace
 
 namespace verbs {
 extern const Verb why;
-const Verb why = {"why", "Explain one incident: evidence, ranked causes, what to check, how to fix",
+const Verb why = {"why",
+                  "Explain one incident: evidence, ranked causes, what to check, how to fix",
                   "  midwatch why 3                of the run that attach recorded last\n"
                   "  midwatch why 1 train.log\n",
-                  declare, run, false};
+                  declare,
+                  run,
+                  false};
 }  // namespace verbs
 
 }  // namespace mw

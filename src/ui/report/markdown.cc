@@ -7,7 +7,7 @@
 namespace mw {
 namespace {
 
-constexpr size_t kQuoted = 200;          // bytes of a quoted log line
+constexpr size_t kQuoted = 200;  // bytes of a quoted log line
 constexpr size_t kTemplatesShown = 15;
 constexpr size_t kCausesShown = 4;
 constexpr size_t kEvidenceShown = 8;
@@ -24,8 +24,8 @@ void head(std::string& out, const State& state, const Cycle& cycle) {
   const std::string title = state.last_at.known() ? cat(" — ", format_utc(state.last_at)) : "";
   out += cat("# Run report", title, "\n\n## Status: ", line.word, "\n\n", md(line.rest), "\n\n");
   if (!cycle.whole()) {
-    out += cat("This cycle begins at ", cycle.from_step != kNoStep ? cat("step ", cycle.from_step) : format_utc(cycle.from),
-               ".\n\n");
+    out += cat("This cycle begins at ",
+               cycle.from_step != kNoStep ? cat("step ", cycle.from_step) : format_utc(cycle.from), ".\n\n");
   }
   out += "| | |\n|---|---|\n";
   out += cat("| Framework | ", md(state.framework), state.version.empty() ? "" : " ", md(state.version), " |\n");
@@ -52,8 +52,8 @@ void head(std::string& out, const State& state, const Cycle& cycle) {
 
 void one_incident(std::string& out, const State& state, const Incident& incident) {
   out += cat("\n### #", incident.id, " ", incident.kind, " (", severity_name(incident.severity), ")\n\n",
-             md(incident.summary), "\n\n- Onset: ", md(describe(state, incident.onset)), "\n- Would have been raised at: ",
-             md(describe(state, incident.detected)), "\n");
+             md(incident.summary), "\n\n- Onset: ", md(describe(state, incident.onset)),
+             "\n- Would have been raised at: ", md(describe(state, incident.detected)), "\n");
   if (!incident.reaction.empty()) out += cat("- Reaction midwatch would take: ", md(incident.reaction), "\n");
   if (!incident.followed_by.empty()) {
     out += "- Followed by:";
@@ -128,7 +128,8 @@ void metrics(std::string& out, const State& state, const Cycle& cycle) {
   const std::vector<MetricLine> lines = canonical_metrics(state, cycle);
   out += "\n## Metrics\n\n";
   if (lines.empty()) {
-    out += cycle.whole() ? "No metric was seen in these files.\n" : "Unchanged since last: no new metric in this cycle.\n";
+    out +=
+        cycle.whole() ? "No metric was seen in these files.\n" : "Unchanged since last: no new metric in this cycle.\n";
   } else {
     metric_table(out, lines, 200, cycle.whole());
   }
@@ -148,19 +149,21 @@ void rewards_and_formats(std::string& out, const State& state) {
     for (const auto& [rule, judged] : state.formats) {
       const double all = static_cast<double>(judged.passed + judged.failed);
       out += cat("| ", md(rule), " | ", judged.passed, " | ", judged.failed, " | ",
-                 judged.passed > 0 ? cat(format_short(100.0 * static_cast<double>(judged.passed) / all, 3), " %") : "", " |\n");
+                 judged.passed > 0 ? cat(format_short(100.0 * static_cast<double>(judged.passed) / all, 3), " %") : "",
+                 " |\n");
     }
   }
   if (!state.tools.empty()) {
-    out += "\n## Tools\n\n| Function | Calls | Mean | Longest | Timeouts | Model's errors | Environment's errors | Most "
-           "frequent error |\n|---|---:|---:|---:|---:|---:|---:|---|\n";
+    out +=
+        "\n## Tools\n\n| Function | Calls | Mean | Longest | Timeouts | Model's errors | Environment's errors | Most "
+        "frequent error |\n|---|---:|---:|---:|---:|---:|---:|---|\n";
     for (const auto& [name, tool] : state.tools) {
       const auto top = std::max_element(tool.errors.begin(), tool.errors.end(),
                                         [](const auto& a, const auto& b) { return a.second < b.second; });
       const bool timed = tool.timed > 0;
       out += cat("| ", md(name), " | ", tool.calls, " | ",
-                 timed ? format_duration(Duration::seconds(tool.seconds_sum / static_cast<double>(tool.timed))) : "", " | ",
-                 timed ? format_duration(Duration::seconds(tool.seconds_max)) : "", " | ", tool.timeouts, " | ",
+                 timed ? format_duration(Duration::seconds(tool.seconds_sum / static_cast<double>(tool.timed))) : "",
+                 " | ", timed ? format_duration(Duration::seconds(tool.seconds_max)) : "", " | ", tool.timeouts, " | ",
                  tool.model_errors, " | ", tool.environment_errors, " | ",
                  top == tool.errors.end() ? "" : cat(md(top->first), " (", top->second, ")"), " |\n");
     }
@@ -184,8 +187,8 @@ void history(std::string& out, const State& state, const Cycle& cycle) {
   for (const auto& [when, saved] : state.checkpoints) {
     if (!in_cycle(cycle, when)) continue;
     if (shown++ == 0) out += "| Step | Time | Path | |\n|---:|---|---|---|\n";
-    out += cat("| ", saved.step == kNoStep ? "" : cat(saved.step), " | ", format_utc(when.at), " | ", md(saved.path), " | ",
-               saved.complete ? "saved" : "begun", " |\n");
+    out += cat("| ", saved.step == kNoStep ? "" : cat(saved.step), " | ", format_utc(when.at), " | ", md(saved.path),
+               " | ", saved.complete ? "saved" : "begun", " |\n");
   }
   if (shown == 0) out += "None seen.\n";
   if (state.attempts.size() > 1) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kCausesShown = 3;
 constexpr size_t kEvidenceShown = 4;
-constexpr size_t kLineShown = 160;     // bytes of a quoted log line
+constexpr size_t kLineShown = 160;  // bytes of a quoted log line
 constexpr size_t kTemplatesShown = 8;
 constexpr size_t kMetricsShown = 40;
 
@@ -72,25 +72,26 @@ void status(std::string& out, const Painter& paint, const State& state) {
 }
 
 void one_incident(std::string& out, const Painter& paint, const State& state, const Incident& incident) {
-  out += cat(paint.of(incident.severity, cat("#", incident.id, " ", incident.kind)), "  ",
-             paint.dim(cat(severity_name(incident.severity), ", since ", escape_terminal(describe(state, incident.onset)))),
-             "\n   ", escape_terminal(incident.summary), "\n");
+  out += cat(
+      paint.of(incident.severity, cat("#", incident.id, " ", incident.kind)), "  ",
+      paint.dim(cat(severity_name(incident.severity), ", since ", escape_terminal(describe(state, incident.onset)))),
+      "\n   ", escape_terminal(incident.summary), "\n");
   size_t shown = 0;
   for (const Evidence& e : incident.evidence) {
     if (++shown > kEvidenceShown) break;
     const std::string place = describe(state, e.where);
     if (!e.signal.empty()) {
-      out += cat("   ", paint.dim(e.step == kNoStep ? "" : cat("step ", e.step, "  ")), escape_terminal(e.signal), " = ",
-                 e.value, e.text.empty() ? "" : "  ", escape_terminal(clip(e.text, kLineShown)), "\n");
+      out += cat("   ", paint.dim(e.step == kNoStep ? "" : cat("step ", e.step, "  ")), escape_terminal(e.signal),
+                 " = ", e.value, e.text.empty() ? "" : "  ", escape_terminal(clip(e.text, kLineShown)), "\n");
     } else {
       out += cat("   ", paint.dim(escape_terminal(place)), "  ", escape_terminal(clip(e.text, kLineShown)), "\n");
     }
   }
   for (size_t i = 0; i < incident.causes.size() && i < kCausesShown; ++i) {
     const RankedCause& cause = incident.causes[i];
-    out += cat("   ", i == 0 ? "cause " : "   or ", paint.cyan(cause.id), " (", format_short(cause.score * 100, 2), " %)",
-               cause.reasons_for.empty() ? "" : cat(": ", escape_terminal(clip(cause.reasons_for.front(), kLineShown))),
-               "\n");
+    out += cat(
+        "   ", i == 0 ? "cause " : "   or ", paint.cyan(cause.id), " (", format_short(cause.score * 100, 2), " %)",
+        cause.reasons_for.empty() ? "" : cat(": ", escape_terminal(clip(cause.reasons_for.front(), kLineShown))), "\n");
   }
   if (!incident.causes.empty() && !incident.causes.front().fix.empty()) {
     out += cat("   fix   ", escape_terminal(incident.causes.front().fix), "\n");
@@ -114,22 +115,23 @@ void incidents(std::string& out, const Painter& paint, const State& state) {
   }
   for (const Incident& incident : state.incidents) {
     if (incident.severity != Severity::kInfo) continue;
-    out += paint.dim(cat("#", incident.id, " ", incident.kind, " (info), ", escape_terminal(describe(state, incident.onset)),
-                         ": ", escape_terminal(incident.summary))) + "\n";
+    out += paint.dim(cat("#", incident.id, " ", incident.kind, " (info), ",
+                         escape_terminal(describe(state, incident.onset)), ": ", escape_terminal(incident.summary))) +
+           "\n";
   }
 }
 
 void curves(std::string& out, const Painter& paint, const State& state, const Console& console) {
-  static constexpr std::string_view kMain[] = {"reward.mean", "entropy", "kl.ref", "grad_norm", "response.length",
-                                               "loss.total"};
+  static constexpr std::string_view kMain[] = {"reward.mean", "entropy",         "kl.ref",
+                                               "grad_norm",   "response.length", "loss.total"};
   const size_t width = console.width > 60 ? static_cast<size_t>(std::min(console.width, 140)) - 14 : 46;
   size_t drawn = 0;
   for (const std::string_view name : kMain) {
     const Series* series = state.find(name);
     if (series == nullptr || series->points().size() < 4 || drawn >= 2 || !console.unicode) continue;
     if (drawn == 0) heading(out, paint, "Curves");
-    out += cat("  ", paint.bold(name), "  ", paint.dim(cat("steps ", series->points().front().step, " to ",
-                                                           series->points().back().step)), "\n");
+    out += cat("  ", paint.bold(name), "  ",
+               paint.dim(cat("steps ", series->points().front().step, " to ", series->points().back().step)), "\n");
     for (const std::string& line : braille_plot(series->points(), width, 4)) out += paint.cyan(line) + "\n";
     ++drawn;
   }
@@ -155,9 +157,10 @@ void metrics(std::string& out, const Painter& paint, const State& state, const C
   }
   const std::vector<MetricLine> evals = evaluations(state, {});
   for (size_t i = 0; i < evals.size() && i < 12; ++i) {
-    out += cat("  ", pad(clip(escape_terminal("eval " + evals[i].name), 25), 26), pad(format_short(evals[i].first), 11, true),
-               pad(format_short(evals[i].last), 11, true), pad(format_short(evals[i].min), 11, true),
-               pad(format_short(evals[i].max), 11, true), "  ", trend_arrow(evals[i].trend), "\n");
+    out += cat("  ", pad(clip(escape_terminal("eval " + evals[i].name), 25), 26),
+               pad(format_short(evals[i].first), 11, true), pad(format_short(evals[i].last), 11, true),
+               pad(format_short(evals[i].min), 11, true), pad(format_short(evals[i].max), 11, true), "  ",
+               trend_arrow(evals[i].trend), "\n");
   }
 }
 
@@ -177,8 +180,9 @@ void time_and_tools(std::string& out, const Painter& paint, const State& state) 
   if (!state.tools.empty()) {
     heading(out, paint, "Tools");
     for (const auto& [name, tool] : state.tools) {
-      out += cat("  ", pad(clip(escape_terminal(name), 29), 30), pad(cat(tool.calls), 8, true), " calls, ", tool.model_errors,
-                 " model errors, ", tool.environment_errors, " environment errors, ", tool.timeouts, " timeouts");
+      out += cat("  ", pad(clip(escape_terminal(name), 29), 30), pad(cat(tool.calls), 8, true), " calls, ",
+                 tool.model_errors, " model errors, ", tool.environment_errors, " environment errors, ", tool.timeouts,
+                 " timeouts");
       if (tool.timed > 0) {
         out += cat(", mean ", format_duration(Duration::seconds(tool.seconds_sum / static_cast<double>(tool.timed))),
                    ", longest ", format_duration(Duration::seconds(tool.seconds_max)));
@@ -203,10 +207,11 @@ void warnings(std::string& out, const Painter& paint, const State& state) {
   heading(out, paint, "Warnings and errors in the logs");
   for (size_t i = 0; i < order.size() && i < kTemplatesShown; ++i) {
     const bool error = order[i]->level != event::Logged::Level::kWarning;
-    out += cat("  ", pad(cat(order[i]->count, "×"), 7, true), " ", error ? paint.red("error") : paint.yellow("warn "), " ",
-               escape_terminal(clip(order[i]->text, kLineShown)), "\n");
+    out += cat("  ", pad(cat(order[i]->count, "×"), 7, true), " ", error ? paint.red("error") : paint.yellow("warn "),
+               " ", escape_terminal(clip(order[i]->text, kLineShown)), "\n");
   }
-  if (order.size() > kTemplatesShown) out += paint.dim(cat("  … and ", order.size() - kTemplatesShown, " more kinds\n"));
+  if (order.size() > kTemplatesShown)
+    out += paint.dim(cat("  … and ", order.size() - kTemplatesShown, " more kinds\n"));
 }
 
 }  // namespace
@@ -221,9 +226,9 @@ std::string terminal_report(const Replayed& replayed, const Console& console) {
   metrics(out, paint, state, console);
   time_and_tools(out, paint, state);
   warnings(out, paint, state);
-  out += paint.dim(cat("\nread ", replayed.input.files, " files, ", format_bytes(static_cast<double>(replayed.input.bytes)),
-                       ", ", replayed.input.lines, " lines in ", format_duration(Duration::seconds(replayed.input.seconds)),
-                       "\n"));
+  out += paint.dim(cat("\nread ", replayed.input.files, " files, ",
+                       format_bytes(static_cast<double>(replayed.input.bytes)), ", ", replayed.input.lines,
+                       " lines in ", format_duration(Duration::seconds(replayed.input.seconds)), "\n"));
   return out;
 }
 

@@ -10,8 +10,8 @@ namespace mw {
 
 struct ComparedMetric {
   std::string name, unit;
-  int64_t common_steps = 0;  ///< steps that both show
-  double a_mean = 0, b_mean = 0;   ///< over the common steps, else over all
+  int64_t common_steps = 0;       ///< steps that both show
+  double a_mean = 0, b_mean = 0;  ///< over the common steps, else over all
   double a_last = 0, b_last = 0;
   int64_t first_difference = kNoStep;  ///< first common step whose values differ by more than 5 % of the range
   std::vector<Point> a, b;

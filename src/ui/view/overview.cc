@@ -11,9 +11,9 @@
 namespace mw {
 namespace {
 
-constexpr size_t kTrendPoints = 6;       // fewest points that show a trend
-constexpr double kTrendSpreads = 1.0;    // quarters this many spreads apart are a trend
-constexpr size_t kPaceSteps = 20;        // steps whose median is the pace
+constexpr size_t kTrendPoints = 6;     // fewest points that show a trend
+constexpr double kTrendSpreads = 1.0;  // quarters this many spreads apart are a trend
+constexpr size_t kPaceSteps = 20;      // steps whose median is the pace
 
 double mean_of(const std::vector<double>& values, size_t from, size_t to) {
   double sum = 0;
@@ -59,22 +59,32 @@ double median_of(std::vector<double> values) {
 
 std::string_view trend_word(Trend trend) {
   switch (trend) {
-    case Trend::kFlat: return "flat";
-    case Trend::kRising: return "rising";
-    case Trend::kFalling: return "falling";
-    case Trend::kNoisy: return "noisy";
-    case Trend::kUnknown: break;
+    case Trend::kFlat:
+      return "flat";
+    case Trend::kRising:
+      return "rising";
+    case Trend::kFalling:
+      return "falling";
+    case Trend::kNoisy:
+      return "noisy";
+    case Trend::kUnknown:
+      break;
   }
   return "";
 }
 
 std::string_view trend_arrow(Trend trend) {
   switch (trend) {
-    case Trend::kFlat: return "→";
-    case Trend::kRising: return "↗";
-    case Trend::kFalling: return "↘";
-    case Trend::kNoisy: return "~";
-    case Trend::kUnknown: break;
+    case Trend::kFlat:
+      return "→";
+    case Trend::kRising:
+      return "↗";
+    case Trend::kFalling:
+      return "↘";
+    case Trend::kNoisy:
+      return "~";
+    case Trend::kUnknown:
+      break;
   }
   return "";
 }
@@ -158,7 +168,8 @@ const Incident* worst_open(const State& state) {
 std::string steps_text(const State& state) {
   const State::Span steps = state.steps();
   if (steps.count == 0) return "no training step seen";
-  std::string text = steps.first == steps.last ? cat("step ", steps.last) : cat("steps ", steps.first, " to ", steps.last);
+  std::string text =
+      steps.first == steps.last ? cat("step ", steps.last) : cat("steps ", steps.first, " to ", steps.last);
   if (state.total_steps > 0) text += cat(" of ", state.total_steps);
   return text;
 }
@@ -208,7 +219,8 @@ std::vector<TimeShare> time_split(const State& state, const Cycle& cycle) {
       const MetricLine line = make_line(*s, cycle, "", "", "");
       for (const Point& p : line.points) per_step += std::isfinite(p.value) ? p.value : 0;
       if (!line.points.empty()) per_step /= static_cast<double>(line.points.size());
-    } else if (const auto at = state.phases.find(std::string(phase)); at != state.phases.end() && at->second.times > 0) {
+    } else if (const auto at = state.phases.find(std::string(phase));
+               at != state.phases.end() && at->second.times > 0) {
       per_step = at->second.seconds_sum / static_cast<double>(std::max<int64_t>(1, state.steps().count));
     }
     if (per_step <= 0) continue;
@@ -245,7 +257,8 @@ double seconds_per_step(const State& state) {
   }
   for (const Series& s : state.series) {
     const auto& points = s.points();
-    for (size_t i = std::max<size_t>(1, points.size() > kPaceSteps ? points.size() - kPaceSteps : 1); i < points.size(); ++i) {
+    for (size_t i = std::max<size_t>(1, points.size() > kPaceSteps ? points.size() - kPaceSteps : 1); i < points.size();
+         ++i) {
       const int64_t steps = points[i].step - points[i - 1].step;
       if (steps <= 0 || !points[i].at.known() || !points[i - 1].at.known()) continue;
       recent.push_back((points[i].at - points[i - 1].at).seconds() / static_cast<double>(steps));
@@ -273,7 +286,9 @@ std::string describe(const State& state, Where where) {
 
 std::string describe(const State& state, const Moment& moment) {
   std::string text;
-  const auto add = [&text](const std::string& piece) { text += piece.empty() ? "" : (text.empty() ? "" : ", ") + piece; };
+  const auto add = [&text](const std::string& piece) {
+    text += piece.empty() ? "" : (text.empty() ? "" : ", ") + piece;
+  };
   if (moment.step != kNoStep) add(cat("step ", moment.step));
   if (moment.at.known()) add(format_utc(moment.at));
   if (moment.where.line != 0) add(describe(state, moment.where));

@@ -36,7 +36,8 @@ struct Cycle {
   Time from;
   bool whole() const { return from_step == kNoStep && !from.known(); }
   bool has(const Point& point) const {
-    return (from_step == kNoStep || point.step >= from_step) && (!from.known() || !point.at.known() || point.at >= from);
+    return (from_step == kNoStep || point.step >= from_step) &&
+           (!from.known() || !point.at.known() || point.at >= from);
   }
 };
 

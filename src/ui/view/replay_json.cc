@@ -11,7 +11,7 @@
 namespace mw {
 namespace {
 
-constexpr size_t kEvidenceText = 500;    // bytes of a quoted line
+constexpr size_t kEvidenceText = 500;  // bytes of a quoted line
 constexpr size_t kCheckpointsShown = 200;
 constexpr size_t kTemplatesShown = 100;
 
@@ -191,9 +191,12 @@ void tools_and_formats(JsonWriter& out, const State& state) {
 
 std::string_view level_name(event::Logged::Level level) {
   switch (level) {
-    case event::Logged::Level::kWarning: return "warning";
-    case event::Logged::Level::kError: return "error";
-    case event::Logged::Level::kFatal: return "fatal";
+    case event::Logged::Level::kWarning:
+      return "warning";
+    case event::Logged::Level::kError:
+      return "error";
+    case event::Logged::Level::kFatal:
+      return "fatal";
   }
   return "warning";
 }

@@ -1,0 +1,140 @@
+#include "practice/policy.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace practice {
+namespace {
+
+constexpr size_t kFirst = 0;                                  // input → hidden
+constexpr size_t kBias = kFirst + size_t{kInputs} * kHidden;  // hidden bias
+constexpr size_t kSecond = kBias + kHidden;                   // hidden → token
+constexpr size_t kOutBias = kSecond + size_t{kHidden} * kVocabulary;
+constexpr size_t kWeights = kOutBias + kVocabulary;
+
+}  // namespace
+
+Policy::Policy(uint64_t seed) : weights_(kWeights) {
+  mw::Prng dice(seed);
+  for (size_t i = 0; i < kWeights; ++i) weights_[i] = (dice.unit() - 0.5) * 0.4;
+  // A warm start, as after supervised fine-tuning: the form of an answer is mostly there, the content is not.
+  const auto after = [this](size_t input, size_t hidden, size_t token) {
+    weights_[kFirst + input * kHidden + hidden] += 2.5;
+    weights_[kSecond + hidden * kVocabulary + token] += 2.2;
+  };
+  after(22 + 2 * kVocabulary + 0, 0, kThink);
+  after(22 + kThink, 1, kAnswer);
+  for (size_t digit = 0; digit < 10; ++digit) {
+    after(22 + digit, 2, kEnd);
+    weights_[kSecond + 3 * kVocabulary + digit] += 1.6;
+  }
+  weights_[kFirst + (22 + kAnswer) * kHidden + 3] += 2.5;
+  weights_[kOutBias + kNoise1] -= 1.0;
+  weights_[kOutBias + kNoise2] -= 1.0;
+}
+
+void Policy::forward(const Question& question, const std::vector<int>& written, size_t length, Forward& out) const {
+  const int last = length > 0 ? written[length - 1] : kBlank;
+  const int before = length > 1 ? written[length - 2] : kBlank;
+  const int place = static_cast<int>(std::min<size_t>(length, 3));
+  out.active = {question.a,
+                10 + question.b,
+                20 + (question.minus ? 1 : 0),
+                22 + last,
+                22 + kVocabulary + before,
+                22 + 2 * kVocabulary + place,
+                0,
+                0};
+  out.count = 6;
+  for (int h = 0; h < kHidden; ++h) {
+    double sum = weights_[kBias + static_cast<size_t>(h)];
+    for (int i = 0; i < out.count; ++i) {
+      sum += weights_[kFirst + static_cast<size_t>(out.active[static_cast<size_t>(i)] * kHidden + h)];
+    }
+    out.hidden[static_cast<size_t>(h)] = std::tanh(sum);
+  }
+  double most = -1e300;
+  std::array<double, kVocabulary> logit{};
+  for (size_t v = 0; v < kVocabulary; ++v) {
+    double sum = weights_[kOutBias + v];
+    for (size_t h = 0; h < kHidden; ++h) sum += out.hidden[h] * weights_[kSecond + h * kVocabulary + v];
+    logit[v] = sum;
+    most = std::max(most, sum);
+  }
+  double total = 0;
+  for (size_t v = 0; v < kVocabulary; ++v) total += out.probability[v] = std::exp(logit[v] - most);
+  for (double& p : out.probability) p /= total;
+}
+
+Sample Policy::write(const Question& question, mw::Prng& dice, double temperature) const {
+  Sample sample;
+  sample.question = question;
+  Forward state;
+  while (sample.tokens.size() < kMaxTokens) {
+    forward(question, sample.tokens, sample.tokens.size(), state);
+    std::array<double, kVocabulary> draw = state.probability;
+    double total = 0;
+    for (double& p : draw) total += p = std::pow(p, 1.0 / temperature);
+    double left = dice.unit() * total;
+    size_t token = 0;
+    while (token + 1 < kVocabulary && (left -= draw[token]) > 0) ++token;
+    for (const double p : state.probability) sample.entropy -= p > 0 ? p * std::log(p) : 0;
+    sample.tokens.push_back(static_cast<int>(token));
+    sample.log_probs.push_back(std::log(std::max(state.probability[token], 1e-30)));
+    if (token == kEnd) break;
+  }
+  sample.cut = sample.tokens.back() != kEnd;
+  sample.entropy /= static_cast<double>(sample.tokens.size());
+  return sample;
+}
+
+std::vector<double> Policy::score(const Sample& sample, double* entropy) const {
+  std::vector<double> scores;
+  Forward state;
+  *entropy = 0;
+  for (size_t t = 0; t < sample.tokens.size(); ++t) {
+    forward(sample.question, sample.tokens, t, state);
+    scores.push_back(std::log(std::max(state.probability[static_cast<size_t>(sample.tokens[t])], 1e-30)));
+    for (const double p : state.probability) *entropy -= p > 0 ? p * std::log(p) : 0;
+  }
+  *entropy /= static_cast<double>(sample.tokens.size());
+  return scores;
+}
+
+void Policy::accumulate(const Sample& sample, const std::vector<double>& coefficient,
+                        std::vector<double>& gradient) const {
+  Forward state;
+  for (size_t t = 0; t < sample.tokens.size(); ++t) {
+    if (coefficient[t] == 0) continue;
+    forward(sample.question, sample.tokens, t, state);
+    std::array<double, kHidden> back{};
+    for (size_t v = 0; v < kVocabulary; ++v) {
+      const double indicator = static_cast<int>(v) == sample.tokens[t] ? 1.0 : 0.0;
+      const double d = coefficient[t] * (indicator - state.probability[v]);
+      gradient[kOutBias + v] += d;
+      for (size_t h = 0; h < kHidden; ++h) {
+        gradient[kSecond + h * kVocabulary + v] += d * state.hidden[h];
+        back[h] += d * weights_[kSecond + h * kVocabulary + v];
+      }
+    }
+    for (size_t h = 0; h < kHidden; ++h) {
+      const double d = back[h] * (1 - state.hidden[h] * state.hidden[h]);
+      gradient[kBias + h] += d;
+      for (int i = 0; i < state.count; ++i) {
+        gradient[kFirst + static_cast<size_t>(state.active[static_cast<size_t>(i)]) * kHidden + h] += d;
+      }
+    }
+  }
+}
+
+void grade(Sample& sample) {
+  const std::vector<int>& t = sample.tokens;
+  const auto mark = std::find(t.begin(), t.end(), kAnswer);
+  const bool thinks = !t.empty() && t.front() == kThink;
+  const bool answers = mark != t.end() && t.end() - mark == 3 && *(mark + 1) < 10 && *(mark + 2) == kEnd;
+  sample.format = thinks && answers ? 1 : 0;
+  sample.correct = answers && *(mark + 1) == sample.question.answer() ? 1 : 0;
+  sample.reward = 0.2 * sample.format + 0.8 * sample.correct;
+}
+
+}  // namespace practice

@@ -1,0 +1,61 @@
+// A small autoregressive policy: given a question (two digits and an operator) and what it has written so far, a hidden
+// layer and a softmax over the next token. Gradients are written out by hand; training is plain policy gradient.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/prng.h"
+
+namespace practice {
+
+constexpr int kVocabulary = 16;  ///< tokens 0-9 digits, then the marks below
+constexpr int kThink = 10, kAnswer = 11, kEnd = 12, kBlank = 13, kNoise1 = 14, kNoise2 = 15;
+constexpr int kMaxTokens = 12;  ///< longest response; longer ones are cut
+constexpr int kHidden = 48;
+constexpr int kInputs = 10 + 10 + 2 + kVocabulary + kVocabulary + 4;
+
+struct Question {
+  int a = 0, b = 0;
+  bool minus = false;
+  int answer() const { return minus ? (a - b + 10) % 10 : (a + b) % 10; }
+};
+
+struct Sample {
+  Question question;
+  std::vector<int> tokens;
+  std::vector<double> log_probs;  ///< of each token under the policy that wrote it
+  double entropy = 0;             ///< mean over tokens, nats
+  bool cut = false;               ///< reached kMaxTokens without kEnd
+  double reward = 0, format = 0, correct = 0;
+};
+
+/// Weights in one flat vector, so that they can be sent, added and saved as they are.
+class Policy {
+ public:
+  explicit Policy(uint64_t seed);
+  Sample write(const Question& question, mw::Prng& dice, double temperature) const;
+  /// Log-probabilities of `sample`'s tokens under these weights; their mean entropy into `entropy`.
+  std::vector<double> score(const Sample& sample, double* entropy) const;
+  /// Adds to `gradient` the derivative of sum_t coefficient[t] * log p(token t).
+  void accumulate(const Sample& sample, const std::vector<double>& coefficient, std::vector<double>& gradient) const;
+  std::vector<double>& weights() { return weights_; }
+  const std::vector<double>& weights() const { return weights_; }
+
+ private:
+  struct Forward {
+    std::array<int, 8> active{};  // inputs that are 1 (one-hot features)
+    int count = 0;
+    std::array<double, kHidden> hidden{};
+    std::array<double, kVocabulary> probability{};
+  };
+  void forward(const Question& question, const std::vector<int>& written, size_t length, Forward& out) const;
+  std::vector<double> weights_;
+};
+
+/// Format 0/1 ("<think> … <answer> digit <end>") and correctness 0/1; reward = 0.2 format + 0.8 correct.
+void grade(Sample& sample);
+
+}  // namespace practice

@@ -1,0 +1,57 @@
+// How the practice run speaks: the log and metric shapes of one framework each, so that its recordings can be read by
+// whatever reads that framework's real ones. The shapes follow the frameworks' own format strings; every number in them
+// comes from the training that really happens here.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+
+namespace practice {
+
+/// One step's figures.
+struct StepFigures {
+  int64_t step = 0;  // 1-based
+  double reward_mean = 0, reward_std = 0, reward_min = 0, reward_max = 0;
+  double format_rate = 0, correct_rate = 0;
+  double zero_std_groups = 0;
+  double entropy = 0, kl = 0, clip_frac = 0, grad_norm = 0, loss = 0, lr = 0, ratio_mean = 1;
+  double length_mean = 0, length_min = 0, length_max = 0, cut_rate = 0, terminated_length = 0;
+  double advantage_min = 0, advantage_max = 0;
+  double s_rollout = 0, s_reward = 0, s_train = 0, s_sync = 0, s_step = 0;
+  double tokens = 0;
+};
+
+/// The practice clock: starts at a fixed moment and goes on by what the phases are said to take, so that the same seed
+/// gives the same bytes.
+class Clock {
+ public:
+  explicit Clock(mw::Time start) : now_(start) {}
+  void pass(double seconds) { now_ = now_ + mw::Duration::seconds(seconds); }
+  mw::Time now() const { return now_; }
+
+ private:
+  mw::Time now_;
+};
+
+class Speaker {
+ public:
+  virtual ~Speaker() = default;
+  virtual void begin(int64_t total_steps, int groups, int group_size) = 0;
+  virtual void step(const StepFigures& figures) = 0;
+  virtual void evaluated(int64_t step, double accuracy) = 0;
+  virtual void saved(int64_t step) = 0;
+  /// The engine is gone; what the trainer of this framework then prints. True: it goes on with zero rewards.
+  virtual bool engine_died(int64_t step) = 0;
+  virtual void finished() = 0;
+};
+
+/// `speak` is one of "areal", "verl", "trl", "openrlhf"; nullptr when it is none of them. Files go to `folder`.
+std::unique_ptr<Speaker> make_speaker(std::string_view speak, const std::string& folder, Clock& clock);
+
+}  // namespace practice
