@@ -1,6 +1,7 @@
 // midwatch incidents: the list.
 #include "base/json.h"
 #include "base/text.h"
+#include "core/incident_json.h"
 #include "ui/cli/runs.h"
 #include "ui/report/terminal.h"
 #include "ui/view/overview.h"
@@ -21,7 +22,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
     std::string out;
     JsonWriter writer(out);
     writer.begin_object().key("schema").string("midwatch.incidents/1").key("incidents").begin_array();
-    for (const Incident& incident : state.incidents) writer.raw(incident_json(state, incident));
+    for (const Incident& incident : state.incidents) writer.raw(incident_json(incident, state));
     writer.end_array().end_object();
     console.out(out + "\n");
     return Exit::kOk;

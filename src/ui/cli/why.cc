@@ -1,5 +1,6 @@
 // midwatch why N: one incident, explained.
 #include "base/text.h"
+#include "core/incident_json.h"
 #include "ui/cli/runs.h"
 #include "ui/view/overview.h"
 
@@ -61,7 +62,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
   const State& state = (*told)->state;
   for (const Incident& incident : state.incidents) {
     if (incident.id != *number) continue;
-    console.out(args.has("json") ? incident_json(state, incident) + "\n"
+    console.out(args.has("json") ? incident_json(incident, state) + "\n"
                                  : explain(state, incident, services.knowledge()));
     return Exit::kOk;
   }

@@ -132,8 +132,8 @@ std::vector<MetricLine> canonical_metrics(const State& state, const Cycle& cycle
 
 std::vector<MetricLine> other_metrics(const State& state, const Cycle& cycle) {
   std::map<std::string, const Series*> by_name;
-  for (const Series& s : state.series) {
-    if (s.signal.empty() && !s.empty()) by_name.try_emplace(s.raw, &s);
+  for (const Series* s : state.shown()) {
+    if (s->signal.empty() && !s->empty()) by_name.try_emplace(s->raw, s);
   }
   std::vector<MetricLine> lines;
   for (const auto& [name, series] : by_name) {
@@ -145,9 +145,9 @@ std::vector<MetricLine> other_metrics(const State& state, const Cycle& cycle) {
 
 std::vector<MetricLine> evaluations(const State& state, const Cycle& cycle) {
   std::vector<MetricLine> lines;
-  for (const Series& s : state.eval) {
-    if (s.empty()) continue;
-    lines.push_back(make_line(s, cycle, s.raw, "1", "eval"));
+  for (const Series* s : state.shown(true)) {
+    if (s->empty()) continue;
+    lines.push_back(make_line(*s, cycle, s->raw, "1", "eval"));
     if (lines.back().points.empty()) lines.pop_back();
   }
   return lines;

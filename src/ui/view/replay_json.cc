@@ -6,12 +6,13 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "core/incident_json.h"
 #include "core/signal.h"
 
 namespace mw {
 namespace {
 
-constexpr size_t kEvidenceText = 500;  // bytes of a quoted line
+constexpr size_t kTemplateText = 500;  // bytes of a quoted line
 constexpr size_t kCheckpointsShown = 200;
 constexpr size_t kTemplatesShown = 100;
 
@@ -48,46 +49,10 @@ void moment(JsonWriter& out, const State& state, std::string_view key, const Mom
   out.end_object();
 }
 
-void evidence(JsonWriter& out, const State& state, const Evidence& e) {
-  out.begin_object();
-  if (!e.signal.empty()) {
-    out.key("signal").string(e.signal);
-    step_or_null(out, "step", e.step);
-    out.key("value").number(e.value);
-  }
-  source_and_line(out, state, e.where);
-  if (!e.text.empty()) out.key("text").string(clip(e.text, kEvidenceText));
-  out.end_object();
-}
-
 void strings(JsonWriter& out, std::string_view key, const std::vector<std::string>& items) {
   out.key(key).begin_array();
   for (const std::string& item : items) out.string(item);
   out.end_array();
-}
-
-void cause(JsonWriter& out, const RankedCause& c) {
-  out.begin_object();
-  out.key("id").string(c.id).key("score").number(std::round(c.score * 1000) / 1000);
-  strings(out, "for", c.reasons_for);
-  strings(out, "against", c.reasons_against);
-  out.key("check").string(c.check).key("fix").string(c.fix);
-  out.end_object();
-}
-
-void incident(JsonWriter& out, const State& state, const Incident& i) {
-  out.begin_object();
-  out.key("id").integer(i.id).key("kind").string(i.kind).key("severity").string(severity_name(i.severity));
-  moment(out, state, "onset", i.onset);
-  moment(out, state, "detected", i.detected);
-  out.key("open").boolean(i.open).key("summary").string(i.summary);
-  out.key("evidence").begin_array();
-  for (const Evidence& e : i.evidence) evidence(out, state, e);
-  out.end_array().key("causes").begin_array();
-  for (const RankedCause& c : i.causes) cause(out, c);
-  out.end_array().key("reaction").string(i.reaction).key("followed_by").begin_array();
-  for (const uint32_t id : i.followed_by) out.integer(id);
-  out.end_array().end_object();
 }
 
 void run(JsonWriter& out, const State& state) {
@@ -143,18 +108,18 @@ void signals(JsonWriter& out, const State& state) {
   }
   out.end_object().key("other_metrics").begin_object();
   std::map<std::string, const Series*> raw_only;
-  for (const Series& s : state.series) {
-    if (s.signal.empty() && !s.empty()) raw_only.try_emplace(s.raw, &s);
+  for (const Series* s : state.shown()) {
+    if (s->signal.empty() && !s->empty()) raw_only.try_emplace(s->raw, s);
   }
   for (const auto& [name, series] : raw_only) {
     out.key(name);
     one_signal(out, Shown{series, {name}}, "");
   }
   out.end_object().key("evaluations").begin_object();
-  for (const Series& s : state.eval) {
-    if (s.empty()) continue;
-    out.key(s.raw);
-    one_signal(out, Shown{&s, {s.raw}}, "1");
+  for (const Series* s : state.shown(true)) {
+    if (s->empty()) continue;
+    out.key(s->raw);
+    one_signal(out, Shown{s, {s->raw}}, "1");
   }
   out.end_object();
 }
@@ -218,7 +183,7 @@ void history(JsonWriter& out, const State& state) {
   std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->count > b->count; });
   for (size_t i = 0; i < order.size() && i < kTemplatesShown; ++i) {
     const TemplateState& t = *order[i];
-    out.begin_object().key("level").string(level_name(t.level)).key("text").string(clip(t.text, kEvidenceText));
+    out.begin_object().key("level").string(level_name(t.level)).key("text").string(clip(t.text, kTemplateText));
     out.key("count").integer(static_cast<int64_t>(t.count));
     moment(out, state, "first", t.first);
     moment(out, state, "last", t.last);
@@ -237,13 +202,6 @@ void history(JsonWriter& out, const State& state) {
 
 }  // namespace
 
-std::string incident_json(const State& state, const Incident& i) {
-  std::string text;
-  JsonWriter out(text);
-  incident(out, state, i);
-  return text;
-}
-
 std::string replay_json(const State& state, const InputFigures& input) {
   std::string text;
   JsonWriter out(text);
@@ -251,7 +209,7 @@ std::string replay_json(const State& state, const InputFigures& input) {
   run(out, state);
   signals(out, state);
   out.key("incidents").begin_array();
-  for (const Incident& i : state.incidents) incident(out, state, i);
+  for (const Incident& i : state.incidents) write_incident(out, i, state);
   out.end_array();
   tools_and_formats(out, state);
   history(out, state);

@@ -19,7 +19,4 @@ struct InputFigures {
 /// One JSON object with a line end.
 std::string replay_json(const State& state, const InputFigures& input);
 
-/// One incident as it stands in "incidents" and in the journal's decided events.
-std::string incident_json(const State& state, const Incident& incident);
-
 }  // namespace mw
