@@ -45,8 +45,7 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
     finding.kind = "checkpoint-incomplete";
     finding.detector = "checkpoint-incomplete";
     finding.severity = Severity::kWarning;
-    finding.onset = moment;
-    finding.onset.step = step;
+    finding.onset = story.lead.moment;  // until then it was only under way
     finding.detected = story.lead.moment;
     finding.summary = cat("The save at step ", step, " began and the run ended before it was finished",
                           saved.path.empty() ? std::string() : cat(": ", saved.path));
@@ -61,6 +60,8 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
 extern const Detector checkpoint_incomplete;
 const Detector checkpoint_incomplete{"checkpoint-incomplete",
                                      "A save began, and the attempt ended before it was finished.",
-                                     {"checkpoint-incomplete"}, kKnobs, judge};
+                                     {"checkpoint-incomplete"},
+                                     kKnobs,
+                                     judge};
 
 }  // namespace mw::detect
