@@ -10,28 +10,55 @@
 
 namespace mw {
 
-/// Feed it the message part of lines that follow "Traceback (most recent call last):". One per stream (pid, rank).
+/// Feed it the message part of every line of one stream (pid, rank) in order; it wakes at "Traceback (most recent call
+/// last):" (and at a SyntaxError's bare 'File "x.py", line 3').
+///
+/// Whether an exception ends the matter or only a link of a chain is known from what follows it. So kDone mostly comes
+/// with the first line that is no longer the traceback's: then take().last_line is smaller than that line's number, and
+/// the line is still the caller's to read. After a pause (attach) or at the end of the file, flush().
+///
+/// Of Ray's re-raised errors ("ray.exceptions.RayTaskError(KeyError): ray::f() (pid=1)", followed by the remote frames)
+/// the remote exception counts; of an exception group the first leaf.
 class TracebackReader {
  public:
+  static constexpr uint64_t kLinesLimit = 4000;  ///< lines of one traceback; beyond it the attempt is given up
+  static constexpr int kForeignLimit = 8;        ///< lines of others in a row that may cut into one
+
   enum class Took { kNo, kYes, kDone };
-  /// kYes: the line belongs to a traceback in progress; kDone: it ended one, take() has it (the line itself was its
-  /// last when it was the exception line); kNo: nothing to do with one.
+  /// kYes: the line belongs to a traceback in progress; kDone: one is finished, take() has it (see above); kNo: nothing
+  /// to do with one.
   Took feed(std::string_view message, uint64_t number);
+  /// The finished one; its first line is first_line().
   event::TraceSeen take();
   /// The file ended, or another stream cut in: what there is so far, if that is enough to be called a traceback.
   std::optional<event::TraceSeen> flush();
-  uint64_t first_line() const { return first_line_; }
-  bool open() const { return open_; }
+  /// Where the traceback that take() or flush() gives out (or the one in progress) begins.
+  uint64_t first_line() const { return ready_ ? ready_first_ : given_first_ != 0 ? given_first_ : first_line_; }
+  bool open() const { return state_ != State::kIdle; }
 
  private:
-  bool open_ = false;
-  uint64_t first_line_ = 0;
-  event::TraceSeen trace_;
-  std::string pending_;
+  enum class State : uint8_t { kIdle, kFrames, kException };
+  void begin(uint64_t number);
+  Took feed_frames(std::string_view message, std::string_view bare, uint64_t number);
+  Took feed_after(std::string_view message, std::string_view bare, uint64_t number);
+  bool take_exception(std::string_view line, uint64_t number);
+  void take_frame(std::string_view line, uint64_t number);
+  void finish(bool handled);
+
+  State state_ = State::kIdle;
+  bool group_ = false;   // inside an exception group's margin
+  bool remote_ = false;  // the exception is Ray's wrapper: the remote frames may follow
+  bool syntax_ = false;  // began with a bare File line: only a SyntaxError makes it one
+  bool ready_ = false;
+  int foreign_ = 0;  // lines of others in a row
+  int blanks_ = 0;   // empty lines since the exception
+  uint64_t first_line_ = 0, ready_first_ = 0, given_first_ = 0;
+  event::TraceSeen trace_, finished_;
 };
 
-/// True when a frame lies in a framework or an installed package ("site-packages/", "/vllm/", "ray/_private") rather
-/// than in text that a model or a tool wrote ("<string>", "<stdin>", "/tmp/tmpab12.py", "Cell In[3]").
+/// True when a frame lies in a program's or a package's file rather than in text that a model or a tool wrote
+/// ("<string>", "<stdin>", "/tmp/tmpab12.py", "Cell In[3]"). `frame` as in TraceSeen ("file:line in function") or as in
+/// a traceback's own line.
 bool frame_is_infrastructure(std::string_view frame);
 
 }  // namespace mw
