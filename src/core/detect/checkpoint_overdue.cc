@@ -1,0 +1,54 @@
+// No checkpoint has been saved for far longer than the run's own cadence.
+#include <algorithm>
+#include <vector>
+
+#include "base/text.h"
+#include "core/detect/tools/stats.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kSaves{"saves", 3, "saves", "A cadence needs a few intervals", "own"};
+constexpr Knob kFactor{"factor", 2.5, "x", "Times the usual interval",
+                       "field guide 4.3 rule 29 (1.5 x), above a skipped save"};
+constexpr Knob kRegular{"regular", 1.5, "x", "Intervals that differ by more are no cadence (best-so-far saves)", "own"};
+constexpr Knob kKnobs[] = {kSaves, kFactor, kRegular};
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  if (state.attempts.empty()) return;
+  const AttemptState& attempt = state.attempts.back();
+  const uint16_t number = static_cast<uint16_t>(state.attempts.size() - 1);
+  std::vector<std::pair<Moment, int64_t>> saves;
+  for (const auto& [moment, saved] : state.checkpoints) {
+    const int64_t step = saved.step != kNoStep ? saved.step : moment.step;
+    if (moment.attempt != number || step == kNoStep || !saved.complete) continue;
+    if (saves.empty() || step > saves.back().second) saves.emplace_back(moment, step);
+  }
+  if (saves.size() < points_of(kSaves) + 1 || attempt.last_step == kNoStep) return;
+  std::vector<double> gaps;
+  for (size_t i = 1; i < saves.size(); ++i) gaps.push_back(static_cast<double>(saves[i].second - saves[i - 1].second));
+  const double cadence = median(gaps);
+  if (*std::max_element(gaps.begin(), gaps.end()) > kRegular.value * cadence) return;
+  const double since = static_cast<double>(attempt.last_step - saves.back().second);
+  if (since < kFactor.value * cadence) return;
+  Finding finding;
+  finding.kind = finding.detector = "checkpoint-overdue";
+  finding.onset = saves.back().first;
+  finding.onset.step = saves.back().second + static_cast<int64_t>(cadence);
+  finding.detected = attempt.last;
+  finding.summary = cat("No checkpoint since step ", saves.back().second, " although one was saved every ", cadence,
+                        " steps; the run is at step ", attempt.last_step);
+  out.push_back(std::move(finding));
+}
+
+}  // namespace
+
+extern const Detector checkpoint_overdue;
+const Detector checkpoint_overdue{"checkpoint-overdue",
+                                  "No checkpoint for far longer than the run's own cadence.",
+                                  {"checkpoint-overdue"},
+                                  kKnobs,
+                                  judge};
+
+}  // namespace mw::detect

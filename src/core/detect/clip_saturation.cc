@@ -1,0 +1,53 @@
+// The ratio clip bites far more often than the algorithm should let it.
+#include "base/text.h"
+#include "core/detect/tools/stats.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kToken{"token_level", 0.3, "ratio", "Token-level PPO, GRPO, DAPO",
+                      "field guide 4.3 rule 9 (healthy GRPO 0.0013; 0.3 critical)"};
+constexpr Knob kSequence{"sequence_level", 0.6, "ratio", "GSPO clips whole sequences: 0.15 is healthy",
+                         "arXiv 2507.18071"};
+constexpr Knob kHistory{"history", 5, "points", "Warm-up", "field guide 4.1"};
+constexpr Knob kPersist{"persist", 5, "points", "It stays", "failure catalogue, clip-ratio-saturated (5 steps)"};
+constexpr Knob kKnobs[] = {kToken, kSequence, kHistory, kPersist};
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  const std::string algorithm = algorithm_of(state);
+  const bool sequence = contains(algorithm, "gspo") || contains(algorithm, "sequence");
+  const double limit = sequence ? kSequence.value : kToken.value;
+  for (const Track& track : tracks_of(state.find("clip.frac"))) {
+    size_t streak = 0;
+    for (size_t i = points_of(kHistory); i < track.size(); ++i) {
+      streak = track.values[i] > limit ? streak + 1 : 0;
+      if (streak < points_of(kPersist)) continue;
+      const size_t first = i + 1 - streak;
+      Finding finding =
+          make_finding("clip-saturation", "clip-saturation", Severity::kWarning, track.points[first], track.points[i],
+                       cat("Clip fraction ", track.values[i], " for ", streak, " records; ", limit, " is much for ",
+                           algorithm.empty() ? "token-level clipping" : algorithm));
+      add_figures(finding, track, first, i);
+      finding.suggests.push_back({"clip-ratio-saturated", 0.6, "most updates are clipped away"});
+      if (const auto gap = shift_of(state, "mismatch.logp_diff", track.points[first], track.points[i]);
+          gap && gap->relative() > 1) {
+        finding.suggests.push_back(
+            {"train-inference-mismatch", 0.4, cat("log-probability difference rose to ", gap->after)});
+      }
+      out.push_back(std::move(finding));
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+extern const Detector clip_saturation;
+const Detector clip_saturation{"clip-saturation",
+                               "The clip fraction stays far above what the algorithm should show.",
+                               {"clip-saturation"},
+                               kKnobs,
+                               judge};
+
+}  // namespace mw::detect

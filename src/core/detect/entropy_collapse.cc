@@ -1,0 +1,80 @@
+// Entropy is spent while the reward gains nothing. Entropy that falls while the reward rises, or that is low because
+// the data is solved, is how training works.
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "core/detect/tools/stats.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kInitial{"initial", 5, "points", "The initial level: median of the first points",
+                        "field guide 4.3 rule 5 (20 steps), for short runs too"};
+constexpr Knob kShare{"share", 0.1, "ratio", "Of the initial level",
+                      "field guide 4.3 rule 5 (0.3 warning, 0.1 critical); 0.2-0.3 is common in healthy runs"};
+constexpr Knob kHalfway{"halfway", 0.4, "ratio",
+                        "Share of the initial level from which on the reward should have gained",
+                        "94 % of the gain comes with the first 94 % of entropy: arXiv 2505.22617"};
+constexpr Knob kPersist{"persist", 5, "points", "It stays", "field guide 4.3 rule 5"};
+constexpr Knob kGain{"gain", 0.05, "ratio", "Share of the reward's range; a smaller gain is none", "own"};
+constexpr Knob kSolved{"solved", 0.9, "ratio",
+                       "Share of the reward's range above which there is nothing left to explore", "own"};
+constexpr Knob kKnobs[] = {kInitial, kShare, kHalfway, kPersist, kGain, kSolved};
+
+/// The reward since the entropy passed halfway: gained, solved, or (true) neither.
+bool nothing_gained(const State& state, const Track& entropy, size_t halfway, size_t now) {
+  const Point& end = entropy.points[now];
+  for (const Track& reward : tracks_of(reward_series(state))) {
+    std::vector<double> before, after;
+    size_t last = 0;
+    for (size_t i = 0; i < reward.size(); ++i) {
+      if (reward.points[i].attempt != end.attempt || reward.points[i].step > end.step) continue;
+      (reward.points[i].step < entropy.points[halfway].step ? before : after).push_back(reward.values[i]);
+      last = i;
+    }
+    if (before.empty() || after.size() < 3) continue;
+    const RewardScale scale = reward_scale(state, reward, last);
+    const size_t tail = std::min<size_t>(after.size(), 10);
+    const double level = median({after.end() - static_cast<std::ptrdiff_t>(tail), after.end()});
+    const double gain = scale.share(level) - scale.share(median(before));
+    return gain < kGain.value && scale.share(level) < kSolved.value;
+  }
+  return false;
+}
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  for (const Track& track : tracks_of(state.find("entropy"))) {
+    if (track.size() < points_of(kInitial) + points_of(kPersist)) continue;
+    const auto head = track.slice(0, points_of(kInitial));
+    const double initial = median({head.begin(), head.end()});
+    size_t streak = 0, halfway = 0;
+    for (size_t i = points_of(kInitial); i < track.size() && initial > 0; ++i) {
+      if (halfway == 0 && track.values[i] < kHalfway.value * initial) halfway = i;
+      streak = track.values[i] < kShare.value * initial ? streak + 1 : 0;
+      if (streak < points_of(kPersist)) continue;
+      const bool grave = nothing_gained(state, track, halfway, i);
+      const size_t first = i + 1 - streak;
+      Finding finding = make_finding(
+          "entropy-collapse", "entropy-collapse", grave ? Severity::kWarning : Severity::kInfo, track.points[first],
+          track.points[i],
+          cat("Entropy fell from ", initial, " to ", track.values[i], grave ? " while the reward gained nothing" : ""));
+      add_figure(finding, track, 0);
+      add_figures(finding, track, first, i);
+      finding.suggests.push_back(
+          {"entropy-collapse", 0.6,
+           cat("entropy is ", format_short(100 * track.values[i] / initial, 2), " % of its initial level")});
+      out.push_back(std::move(finding));
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+extern const Detector entropy_collapse;
+const Detector entropy_collapse{
+    "entropy-collapse", "Entropy is spent while the reward gains nothing.", {"entropy-collapse"}, kKnobs, judge};
+
+}  // namespace mw::detect

@@ -1,0 +1,63 @@
+// Entropy rises far above its level and stays: the policy dissolves into noise.
+#include "base/text.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kHistory{"history", 4, "points", "A level needs a few points", "own"};
+constexpr Knob kWidth{"width", 10, "points", "Baseline window", "own"};
+constexpr Knob kFactor{"factor", 2.5, "x", "Times the lowest level so far", "field guide 4.3 rule 6 (2 x)"};
+constexpr Knob kDelta{"delta", 0.4, "nats", "And at least this much above it: small entropies double easily",
+                      "field guide 4.3 rule 6 (1-2 nats)"};
+constexpr Knob kPersist{"persist", 3, "points", "It stays", "failure catalogue, entropy-explosion (3 steps)"};
+constexpr Knob kHarm{"reward_loss", 0.2, "ratio", "Fall of the reward that makes it grave", "field guide 4.3 rule 6"};
+constexpr Knob kCut{"truncated", 0.2, "ratio", "Rise of the truncated share that makes it grave",
+                    "field guide 4.3 rule 6"};
+constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kHarm, kCut};
+
+Severity severity_of(const State& state, const Point& onset, const Point& now, Finding& finding) {
+  const auto reward = shift_of(reward_series(state), onset, now, 5);
+  const auto cut = shift_of(state, "response.truncated", onset, now, 5);
+  const bool worse = reward && reward->relative() < -kHarm.value;
+  const bool longer = cut && cut->after - cut->before > kCut.value;
+  if (worse) {
+    add_figure(finding, "reward.mean", now.step, reward->after);
+    finding.suggests.front().reason += cat("; reward fell from ", reward->before, " to ", reward->after);
+  }
+  if (longer)
+    finding.suggests.push_back({"length-explosion-truncation", 0.3, cat("truncated share rose to ", cut->after)});
+  if (worse || longer) return Severity::kCritical;
+  if (reward && reward->relative() > 0.05) return Severity::kInfo;
+  return reward ? Severity::kWarning : Severity::kInfo;
+}
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  const RiseRule rule{points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value, points_of(kPersist)};
+  for (const Track& track : tracks_of(state.find("entropy"))) {
+    for (const Rise& rise : rises(track, rule)) {
+      const Point& onset = track.points[rise.onset];
+      const Point& now = track.points[rise.detected];
+      Finding finding =
+          make_finding("entropy-explosion", "entropy-explosion", Severity::kWarning, onset, now,
+                       cat("Entropy rose from ", rise.base, " to ", rise.peak, " nats since step ", onset.step));
+      add_figures(finding, track, rise.onset > 0 ? rise.onset - 1 : 0, rise.detected);
+      finding.suggests.push_back(
+          {"entropy-explosion", 0.6, cat("entropy ", rise.peak, " against a level of ", rise.base)});
+      finding.severity = severity_of(state, onset, now, finding);
+      if (rise.ended) {
+        resolve(finding, track.points[*rise.ended]);
+        if (finding.severity == Severity::kCritical) finding.severity = Severity::kWarning;
+      }
+      out.push_back(std::move(finding));
+    }
+  }
+}
+
+}  // namespace
+
+extern const Detector entropy_explosion;
+const Detector entropy_explosion{
+    "entropy-explosion", "Entropy rises far above its level and stays there.", {"entropy-explosion"}, kKnobs, judge};
+
+}  // namespace mw::detect

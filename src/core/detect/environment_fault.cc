@@ -1,0 +1,78 @@
+// Tools, sandbox, judge or verifier fail or time out more than they normally do.
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "core/detect/tools/stats.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kHistory{"history", 5, "points", "A level needs a few points", "own"};
+constexpr Knob kWidth{"width", 10, "points", "Baseline window", "own"};
+constexpr Knob kRate{"rate", 0.1, "ratio", "Share of samples lost", "field guide 4.3 rule 23 (5 % is a smell)"};
+constexpr Knob kFactor{"factor", 4, "x", "Times its level", "own"};
+constexpr Knob kPersist{"persist", 2, "points", "A burst of failures poisons rewards at once", "own"};
+constexpr Knob kStanding{"standing", 0.3, "ratio", "Share that is a fault from the first step on", "own"};
+constexpr Knob kCalls{"calls", 50, "calls", "Counted calls before their failures are judged", "own"};
+constexpr Knob kCountedShare{"counted_share", 0.2, "ratio",
+                             "Share of counted calls that fail by the environment's fault", "own"};
+constexpr Knob kKnobs[] = {kHistory, kWidth, kRate, kFactor, kPersist, kStanding, kCalls, kCountedShare};
+
+void tell(const Track& track, size_t onset, size_t now, double base, std::vector<Finding>& out) {
+  Finding finding = make_finding(
+      "environment-fault", "environment-fault", Severity::kWarning, track.points[onset], track.points[now],
+      cat(format_short(100 * track.values[now], 3),
+          " % of the samples are lost to environment or judge errors; usual is ", format_short(100 * base, 3), " %"));
+  add_figures(finding, track, onset > 0 ? onset - 1 : 0, now);
+  finding.suggests.push_back(
+      {"judge-api-rate-limit", 0.3, "a shared judge or tool service that refuses calls looks like this"});
+  finding.suggests.push_back({"env-server-crash-empty-outputs", 0.3, "a tool server that is down looks like this"});
+  out.push_back(std::move(finding));
+}
+
+bool judge_rate(const State& state, std::vector<Finding>& out) {
+  const RiseRule rule{
+      points_of(kHistory), points_of(kWidth), kFactor.value, kRate.value, points_of(kPersist), 0, false};
+  const size_t told = out.size();
+  for (const Track& track : tracks_of(state.find("env.error_rate"))) {
+    for (const Rise& rise : rises(track, rule)) tell(track, rise.onset, rise.detected, rise.base, out);
+    size_t streak = 0;
+    for (size_t i = 0; i < track.size() && out.size() == told; ++i) {
+      streak = track.values[i] > kStanding.value ? streak + 1 : 0;
+      if (streak == points_of(kHistory)) tell(track, i + 1 - streak, i, 0, out);
+    }
+  }
+  return out.size() > told;
+}
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  if (judge_rate(state, out)) return;
+  uint64_t calls = 0, errors = 0;
+  for (const auto& [function, tool] : state.tools) {
+    calls += tool.calls;
+    errors += tool.environment_errors + tool.timeouts;
+  }
+  if (static_cast<double>(calls) < kCalls.value ||
+      static_cast<double>(errors) < kCountedShare.value * static_cast<double>(calls))
+    return;
+  Finding finding;
+  finding.kind = finding.detector = "environment-fault";
+  finding.onset = state.attempts.empty() ? Moment{} : state.attempts.front().began;
+  finding.detected = state.attempts.empty() ? Moment{} : state.attempts.back().last;
+  finding.summary = cat(errors, " of ", calls, " tool calls fail or time out by the environment's fault");
+  finding.suggests.push_back({"env-server-crash-empty-outputs", 0.4, "tool calls fail in the environment"});
+  out.push_back(std::move(finding));
+}
+
+}  // namespace
+
+extern const Detector environment_fault;
+const Detector environment_fault{"environment-fault",
+                                 "Tools, sandbox, judge or verifier fail more than they normally do.",
+                                 {"environment-fault"},
+                                 kKnobs,
+                                 judge};
+
+}  // namespace mw::detect

@@ -1,0 +1,84 @@
+// Answers break the required format: more than they did, or nearly always with no sign of learning it.
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "core/detect/tools/stats.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kHistory{"history", 5, "points", "A level needs a few points", "own"};
+constexpr Knob kWidth{"width", 10, "points", "Baseline window", "own"};
+constexpr Knob kDrop{"drop", 0.2, "ratio", "Points of pass rate below its best level",
+                     "failure catalogue, format-failures-rising (10 points), above batch noise"};
+constexpr Knob kSigma{"sigma", 4, "sigma", "And out of its own noise", "field guide 4.1"};
+constexpr Knob kPersist{"persist", 3, "points", "It stays", "failure catalogue (3 steps)"};
+constexpr Knob kNever{"never", 0.15, "ratio", "Pass rate that is as good as never", "own"};
+constexpr Knob kNeverPoints{"never_points", 20, "points", "Untrained models begin there and learn it within this",
+                            "real runs rise from 0.13 to 0.95 within 20 steps"};
+constexpr Knob kCounted{"counted", 100, "answers", "Counted answers before a rule's failures are judged", "own"};
+constexpr Knob kCountedShare{"counted_share", 0.5, "ratio", "Share of counted answers that fail a rule", "own"};
+constexpr Knob kKnobs[] = {kHistory, kWidth, kDrop, kSigma, kPersist, kNever, kNeverPoints, kCounted, kCountedShare};
+
+void tell(const Track& track, size_t first, size_t now, std::string summary, std::vector<Finding>& out) {
+  Finding finding = make_finding("format-failures", "format-failures", Severity::kWarning, track.points[first],
+                                 track.points[now], std::move(summary));
+  add_figures(finding, track, first > 0 ? first - 1 : 0, now);
+  finding.suggests.push_back({"format-failures-rising", 0.6, "answers break the required format"});
+  out.push_back(std::move(finding));
+}
+
+void judge_track(const Track& track, std::vector<Finding>& out) {
+  const std::vector<double> medians = rolling_median(track.values, points_of(kWidth));
+  double best = -INFINITY;
+  size_t low = 0, never = 0;
+  for (size_t i = 0; i < track.size(); ++i) {
+    never = track.values[i] < kNever.value ? never + 1 : 0;
+    if (never == points_of(kNeverPoints)) {
+      tell(track, i + 1 - never, i,
+           cat("Only ", format_short(100 * track.values[i], 2), " % of the answers keep the format, for ", never,
+               " records"),
+           out);
+      return;
+    }
+    if (i < points_of(kHistory)) continue;
+    if (low == 0) best = std::max(best, medians[i - 1]);
+    const double limit = best - std::max(kDrop.value, kSigma.value * noise(track.slice(0, i - low)));
+    low = track.values[i] < limit ? low + 1 : 0;
+    if (low < points_of(kPersist)) continue;
+    tell(track, i + 1 - low, i, cat("Format pass rate fell from ", best, " to ", track.values[i]), out);
+    return;
+  }
+}
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  const size_t told = out.size();
+  for (const Track& track : tracks_of(state.find("format.pass_rate"))) judge_track(track, out);
+  if (out.size() > told || state.attempts.empty()) return;
+  for (const auto& [rule, judged] : state.formats) {
+    const double all = static_cast<double>(judged.passed + judged.failed);
+    if (all < kCounted.value || static_cast<double>(judged.failed) < kCountedShare.value * all) continue;
+    Finding finding;
+    finding.kind = finding.detector = "format-failures";
+    finding.onset = state.attempts.front().began;
+    finding.detected = state.attempts.back().last;
+    finding.summary =
+        cat(judged.failed, " of ", judged.passed + judged.failed, " answers break the format rule '", rule, "'");
+    finding.suggests.push_back({"format-failures-rising", 0.5, "answers break the required format"});
+    out.push_back(std::move(finding));
+    return;
+  }
+}
+
+}  // namespace
+
+extern const Detector format_failures;
+const Detector format_failures{"format-failures",
+                               "Answers break the required format more than they did, or nearly always.",
+                               {"format-failures"},
+                               kKnobs,
+                               judge};
+
+}  // namespace mw::detect

@@ -1,0 +1,92 @@
+// Gradient norms far above the run's own level. A lone spike that heals is told as information; one that is enormous,
+// or comes again and again, is a warning.
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "core/detect/tools/stats.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kHistory{"history", 20, "points", "Warm-up: the first gradients are large in healthy runs",
+                        "field guide 4.1 (10-20 steps)"};
+constexpr Knob kWindow{"window", 50, "points", "Baseline window", "field guide 4.3 rule 11"};
+constexpr Knob kNotable{"notable", 10, "x", "Times the upper tenth of the window: worth a line",
+                        "field guide 4.3 rule 11 (10 x median), above the spread of small batches"};
+constexpr Knob kGrave{"grave", 50, "x", "Times the upper tenth of the window: worth a warning even when it heals",
+                      "isolated spikes of 10-40 x heal by themselves in real runs"};
+constexpr Knob kAgain{"again", 3, "spikes", "So many notable spikes within the window are no accident",
+                      "field guide 4.3 rule 11 (3 in 10 steps)"};
+constexpr Knob kLevel{"tail", 0.9, "quantile",
+                      "The window's upper tenth, so that zero gradients of uniform groups do not lower the baseline",
+                      "own"};
+constexpr Knob kKnobs[] = {kHistory, kWindow, kNotable, kGrave, kAgain, kLevel};
+
+struct Spike {
+  size_t index;
+  double ratio, base;
+};
+
+std::vector<Spike> spikes_of(const Track& track) {
+  std::vector<Spike> out;
+  std::vector<double> window;
+  for (size_t i = 0; i < track.size(); ++i) {
+    if (i >= points_of(kHistory)) {
+      const double base = quantile(window, kLevel.value);
+      if (base > 0 && track.values[i] > kNotable.value * base) {
+        out.push_back({i, track.values[i] / base, base});
+        continue;  // a spike does not raise its own baseline
+      }
+    }
+    window.push_back(std::abs(track.values[i]));
+    if (window.size() > points_of(kWindow)) window.erase(window.begin());
+  }
+  return out;
+}
+
+void tell(const State& state, const Track& track, const std::vector<Spike>& spikes, size_t from, size_t to,
+          Severity severity, std::vector<Finding>& out) {
+  const Spike& worst = *std::max_element(spikes.begin() + static_cast<std::ptrdiff_t>(from),
+                                         spikes.begin() + static_cast<std::ptrdiff_t>(to) + 1,
+                                         [](const Spike& a, const Spike& b) { return a.ratio < b.ratio; });
+  const Point& onset = track.points[spikes[from].index];
+  Finding finding =
+      make_finding("gradient-spike", "gradient-spike", severity, onset, track.points[spikes[to].index],
+                   cat("Gradient norm ", track.values[worst.index], " at step ", track.points[worst.index].step, ", ",
+                       format_short(worst.ratio, 3), " times its usual upper range of ", worst.base));
+  for (size_t k = from; k <= to && k < from + 5; ++k) add_figure(finding, track, spikes[k].index);
+  finding.suggests.push_back({"grad-norm-spike", 0.6, cat(to - from + 1, " gradient spike(s)")});
+  const Point& now = track.points[spikes[to].index];
+  if (const auto kl = value_at(state.find("kl.ref"), now); kl && *kl > 1) {
+    finding.suggests.push_back({"kl-explosion", 0.3, cat("KL to the reference is ", *kl, " at the same step")});
+    add_figure(finding, "kl.ref", now.step, *kl);
+  }
+  if (spikes[to].index + 1 < track.size()) resolve(finding, track.points[spikes[to].index + 1]);
+  out.push_back(std::move(finding));
+}
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  for (const Track& track : tracks_of(state.find("grad_norm"))) {
+    const std::vector<Spike> spikes = spikes_of(track);
+    for (size_t k = 0; k < spikes.size(); ++k) {
+      size_t last = k;
+      while (last + 1 < spikes.size() && spikes[last + 1].index - spikes[k].index < points_of(kWindow)) ++last;
+      const bool again = last - k + 1 >= points_of(kAgain);
+      const bool grave = std::any_of(spikes.begin() + static_cast<std::ptrdiff_t>(k),
+                                     spikes.begin() + static_cast<std::ptrdiff_t>(last) + 1,
+                                     [](const Spike& spike) { return spike.ratio >= kGrave.value; });
+      tell(state, track, spikes, k, last, again || grave ? Severity::kWarning : Severity::kInfo, out);
+      k = last;
+    }
+  }
+}
+
+}  // namespace
+
+extern const Detector gradient_spike;
+const Detector gradient_spike{
+    "gradient-spike", "Gradient norms far above the run's own level.", {"gradient-spike"}, kKnobs, judge};
+
+}  // namespace mw::detect

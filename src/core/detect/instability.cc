@@ -1,0 +1,55 @@
+// The reward swings between high and low for long stretches, so that neither level can be trusted.
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "core/detect/tools/stats.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kWidth{"width", 5, "points",
+                      "Swings are looked for in medians of so many points, which noise does not move", "own"};
+constexpr Knob kHigh{"high", 0.7, "ratio", "Share of the reward's own range that counts as high", "own"};
+constexpr Knob kLow{"low", 0.25, "ratio", "Share that counts as low", "own"};
+constexpr Knob kSwings{"swings", 3, "falls", "Falls from high to low", "own"};
+constexpr Knob kSigma{"sigma", 4, "sigma", "The range of the medians must stand out of the noise", "own"};
+constexpr Knob kKnobs[] = {kWidth, kHigh, kLow, kSwings, kSigma};
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  for (const Track& track : tracks_of(reward_series(state))) {
+    const std::vector<double> medians = rolling_median(track.values, points_of(kWidth));
+    double least = INFINITY, most = -INFINITY;
+    size_t fallen = 0, first = 0;
+    bool high = false;
+    for (size_t i = points_of(kWidth); i < track.size(); ++i) {
+      least = std::min(least, medians[i]);
+      most = std::max(most, medians[i]);
+      const double range = most - least;
+      const double sigma =
+          noise(track.slice(0, i + 1)) * 1.2533 / std::sqrt(kWidth.value);  // standard error of a median
+      if (range < 2 * kSigma.value * sigma || range < 0.3 * std::abs(most)) continue;
+      if (medians[i] > least + kHigh.value * range) high = true;
+      if (!high || medians[i] > least + kLow.value * range) continue;
+      high = false;
+      if (++fallen == 1) first = i;
+      if (fallen < points_of(kSwings)) continue;
+      Finding finding =
+          make_finding("instability", "instability", Severity::kWarning, track.points[first], track.points[i],
+                       cat("Reward fell ", fallen, " times from about ", most, " to about ", least));
+      add_figures(finding, track, first, i, 8);
+      finding.suggests.push_back({"reward-intermittent-after-outage", 0.2, "the reward comes and goes"});
+      out.push_back(std::move(finding));
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+extern const Detector instability;
+const Detector instability{
+    "instability", "The reward swings between high and low for long stretches.", {"instability"}, kKnobs, judge};
+
+}  // namespace mw::detect

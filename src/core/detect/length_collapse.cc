@@ -1,0 +1,44 @@
+// Responses become very short or empty. Answers that get shorter while the reward holds are an economy, not a fault.
+#include "base/text.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kHistory{"history", 5, "points", "A level needs a few points", "own"};
+constexpr Knob kWidth{"width", 10, "points", "Baseline window", "own"};
+constexpr Knob kFactor{"factor", 3, "x", "Times shorter than the longest level so far",
+                       "failure catalogue, length-collapse (a quarter)"};
+constexpr Knob kDelta{"delta", 20, "tokens", "And at least this much shorter", "own"};
+constexpr Knob kPersist{"persist", 3, "points", "It stays", "own"};
+constexpr Knob kHarm{"reward_loss", 0.15, "ratio", "Fall of the reward that makes it a warning",
+                     "field guide 4.3 rule 14 (collapse with reward is a shortcut)"};
+constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kHarm};
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  const RiseRule rule{points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value, points_of(kPersist)};
+  for (const Track& track : tracks_of(state.find("response.length"))) {
+    for (const Rise& fall : falls(track, rule)) {
+      const Point& onset = track.points[fall.onset];
+      const Point& now = track.points[fall.detected];
+      const auto reward = shift_of(reward_series(state), onset, now, 10);
+      const bool worse = reward && reward->relative() < -kHarm.value;
+      Finding finding = make_finding(
+          "length-collapse", "length-collapse", worse ? Severity::kWarning : Severity::kInfo, onset, now,
+          cat("Mean response length fell from ", fall.base, " to ", fall.peak, " tokens since step ", onset.step));
+      add_figures(finding, track, fall.onset > 0 ? fall.onset - 1 : 0, fall.detected);
+      finding.suggests.push_back(
+          {"length-collapse", 0.6, cat("length is a ", format_short(fall.base / fall.peak, 2), "th of its level")});
+      if (fall.ended) resolve(finding, track.points[*fall.ended]);
+      out.push_back(std::move(finding));
+    }
+  }
+}
+
+}  // namespace
+
+extern const Detector length_collapse;
+const Detector length_collapse{
+    "length-collapse", "Responses become very short while the reward falls.", {"length-collapse"}, kKnobs, judge};
+
+}  // namespace mw::detect

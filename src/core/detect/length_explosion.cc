@@ -1,0 +1,51 @@
+// Responses grow far beyond their level without reward to show for it. Moderate growth with reward is how reasoning
+// training works.
+#include "base/text.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kHistory{"history", 5, "points", "A level needs a few points", "own"};
+constexpr Knob kWidth{"width", 10, "points", "Baseline window", "own"};
+constexpr Knob kFactor{"factor", 2, "x", "Times the level right before",
+                       "field guide 4.3 rule 14 (1.5 x in 20 steps without gain), above prompt-mix noise"};
+constexpr Knob kDelta{"delta", 50, "tokens", "And at least this much more", "own"};
+constexpr Knob kPersist{"persist", 3, "points", "It stays", "failure catalogue (3 steps)"};
+constexpr Knob kHarm{"reward_loss", 0.15, "ratio", "Fall of the reward that makes it a warning",
+                     "field guide 4.3 rule 14"};
+constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kHarm};
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  const RiseRule rule{
+      points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value, points_of(kPersist), 0, false};
+  for (const Track& track : tracks_of(state.find("response.length"))) {
+    for (const Rise& rise : rises(track, rule)) {
+      const Point& onset = track.points[rise.onset];
+      const Point& now = track.points[rise.detected];
+      const auto reward = shift_of(reward_series(state), onset, now, 5);
+      const auto cut = shift_of(state, "response.truncated", onset, now, 5);
+      const bool worse = reward && reward->relative() < -kHarm.value;
+      const bool told = cut && cut->after >= 0.5;  // truncation tells this story
+      Finding finding = make_finding(
+          "length-explosion", "length-explosion", worse && !told ? Severity::kWarning : Severity::kInfo, onset, now,
+          cat("Mean response length rose from ", rise.base, " to ", rise.peak, " tokens since step ", onset.step));
+      add_figures(finding, track, rise.onset > 0 ? rise.onset - 1 : 0, rise.detected);
+      finding.suggests.push_back({"length-explosion-truncation", 0.6,
+                                  cat("length is ", format_short(rise.peak / rise.base, 2), " times its level")});
+      if (rise.ended) resolve(finding, track.points[*rise.ended]);
+      out.push_back(std::move(finding));
+    }
+  }
+}
+
+}  // namespace
+
+extern const Detector length_explosion;
+const Detector length_explosion{"length-explosion",
+                                "Responses grow far beyond their level while the reward falls.",
+                                {"length-explosion"},
+                                kKnobs,
+                                judge};
+
+}  // namespace mw::detect

@@ -1,0 +1,82 @@
+// The loss jumps far above its own level. Losses of policy gradients swing around zero, so their size is compared;
+// supervised losses are compared with their level.
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "core/detect/tools/stats.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kHistory{"history", 20, "points", "Warm-up", "field guide 4.1 (10-20 steps)"};
+constexpr Knob kWindow{"window", 50, "points", "Baseline window", "field guide 4.1"};
+constexpr Knob kPolicy{"policy_factor", 50, "x", "Policy losses: times the upper tenth of their size",
+                       "failure catalogue, loss-spike (20 x median), above the spread of small batches"};
+constexpr Knob kSigma{"sigma", 8, "sigma", "Supervised losses: robust z-score", "field guide 4.1 (warn 5, critical 8)"};
+constexpr Knob kLevel{"level_factor", 1.5, "x", "Supervised losses: and this much above their level", "own"};
+constexpr Knob kPersist{"persist", 3, "points", "A spike that heals is information, a level that stays is a warning",
+                        "pre-training practice: skip and go on"};
+constexpr Knob kKnobs[] = {kHistory, kWindow, kPolicy, kSigma, kLevel, kPersist};
+
+struct Base {
+  double level = 0, limit = INFINITY;
+};
+
+Base base_of(const std::vector<double>& window, bool supervised) {
+  Base base;
+  if (supervised) {
+    base.level = median(window);
+    const double sigma = std::max(noise(window), 0.01 * std::abs(base.level));
+    base.limit = std::max(base.level + kSigma.value * sigma, base.level * kLevel.value);
+    return base;
+  }
+  std::vector<double> sizes;
+  sizes.reserve(window.size());
+  for (const double value : window) sizes.push_back(std::abs(value));
+  base.level = quantile(sizes, 0.9);
+  if (base.level > 0) base.limit = kPolicy.value * base.level;
+  return base;
+}
+
+void judge_track(const Track& track, bool supervised, std::vector<Finding>& out) {
+  std::vector<double> window;
+  size_t streak = 0;
+  for (size_t i = 0; i < track.size(); ++i) {
+    const double size = supervised ? track.values[i] : std::abs(track.values[i]);
+    const bool warm = i >= points_of(kHistory);
+    const Base base = warm ? base_of(window, supervised) : Base{};
+    if (!warm || size <= base.limit) {
+      streak = 0;
+      window.push_back(track.values[i]);
+      if (window.size() > points_of(kWindow)) window.erase(window.begin());
+      continue;
+    }
+    ++streak;
+    if (streak != 1 && streak != points_of(kPersist)) continue;
+    const bool lasting = streak == points_of(kPersist);
+    if (lasting) out.pop_back();  // the information about its first point
+    Finding finding = make_finding(
+        "loss-spike", "loss-spike", lasting ? Severity::kWarning : Severity::kInfo, track.points[i + 1 - streak],
+        track.points[i],
+        cat("Loss ", track.values[i], " at step ", track.points[i].step, " against a level of ", base.level));
+    add_figures(finding, track, i - streak, i);
+    finding.suggests.push_back({"loss-spike", 0.6, "loss far above its own level"});
+    out.push_back(std::move(finding));
+    if (lasting) return;
+  }
+}
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  const bool supervised = !has_reward(state) && state.find("loss.policy") == nullptr;
+  const Series* loss = state.find(supervised || state.find("loss.policy") == nullptr ? "loss.total" : "loss.policy");
+  for (const Track& track : tracks_of(loss)) judge_track(track, supervised, out);
+}
+
+}  // namespace
+
+extern const Detector loss_spike;
+const Detector loss_spike{"loss-spike", "The loss jumps far above its own level.", {"loss-spike"}, kKnobs, judge};
+
+}  // namespace mw::detect

@@ -1,0 +1,160 @@
+// The run has gone on long enough to learn and has not: the learning rate is zero, the gradient is zero although the
+// rewards differ, a supervised loss stays above chance, or the reward is flat from the start.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/text.h"
+#include "core/detect/tools/stats.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kRecords{"records", 5, "points", "Zero learning rate or a loss above chance, in all of so many records",
+                        "warm-up begins at zero but leaves it within a record or two"};
+constexpr Knob kZeroGradient{"zero_gradient", 10, "points", "Zero gradient and zero loss although rewards differ",
+                             "failure catalogue, weights-not-updating (5 steps; the first three may be zero)"};
+constexpr Knob kChance{"chance", 13, "nats",
+                       "Above ln(vocabulary) of any model in use (ln 262144 = 12.5) a loss is worse than guessing",
+                       "definition of cross entropy"};
+constexpr Knob kSteps{"steps", 200, "steps", "A reward that learns shows it within this",
+                      "field guide 4.3 rule 5: 76 % of the gain in the first 200 steps"};
+constexpr Knob kPoints{"points", 30, "points", "And so many records", "own"};
+constexpr Knob kTrend{"trend", 2, "sigma", "Mann-Kendall score; a smaller rise is no rise", "Mann 1945"};
+constexpr Knob kGain{"gain", 0.05, "ratio", "Of the reward's range, between first and last third", "own"};
+constexpr Knob kSolved{"solved", 0.9, "ratio", "Of the reward's range: nothing left to learn", "own"};
+constexpr Knob kGrowth{"growth", 1.3, "x", "The judgement is made anew each time the run is longer by this", "own"};
+constexpr Knob kKnobs[] = {kRecords, kZeroGradient, kChance, kSteps, kPoints, kTrend, kGain, kSolved, kGrowth};
+
+/// Improvement of the objective so far, as a Mann-Kendall score: positive when it gets better.
+double improvement(const State& state) {
+  for (const Track& reward : tracks_of(reward_series(state))) return trend_score(reward.values);
+  for (const Track& loss : tracks_of(state.find("loss.total"))) return -trend_score(loss.values);
+  return 0;
+}
+
+bool judge_rate(const State& state, std::vector<Finding>& out) {
+  for (const Track& track : tracks_of(state.find("lr"))) {
+    if (track.size() < points_of(kRecords)) continue;
+    if (std::any_of(track.values.begin(), track.values.end(), [](double value) { return value != 0; })) continue;
+    if (improvement(state) > kTrend.value) continue;  // a rate that is printed with too few digits
+    const size_t now = points_of(kRecords) - 1;
+    Finding finding =
+        make_finding("no-learning", "no-learning", Severity::kCritical, track.points[0], track.points[now],
+                     cat("The learning rate is zero in all ", track.size(), " records and nothing improves"));
+    add_figures(finding, track, 0, now, 3);
+    finding.suggests.push_back({"weights-not-updating", 0.65, "the learning rate is zero"});
+    finding.suggests.push_back({"deepspeed-overflow-skip", 0.3, "a scheduler that is never stepped reports zero"});
+    out.push_back(std::move(finding));
+    return true;
+  }
+  return false;
+}
+
+bool judge_chance(const State& state, std::vector<Finding>& out) {
+  if (has_reward(state)) return false;
+  for (const Track& track : tracks_of(state.find("loss.total"))) {
+    if (track.size() < points_of(kRecords)) continue;
+    const size_t now = points_of(kRecords) - 1;
+    const auto head = track.slice(0, now + 1);
+    if (*std::min_element(head.begin(), head.end()) < kChance.value || track.values[now] < 0.95 * track.values[0])
+      continue;
+    if (track.values[now] > 100 * kChance.value) continue;  // a summed loss, not a mean over tokens
+    Finding finding = make_finding(
+        "no-learning", "no-learning", Severity::kCritical, track.points[0], track.points[now],
+        cat("Loss stays at ", track.values[now], ", worse than guessing among all tokens (at most 12.5 nats)"));
+    add_figures(finding, track, 0, track.size() - 1, 4);
+    finding.suggests.push_back({"weights-not-updating", 0.6, "the loss does not move"});
+    finding.suggests.push_back({"reward-plateau", 0.2, "nothing improves"});
+    out.push_back(std::move(finding));
+    return true;
+  }
+  return false;
+}
+
+bool judge_gradient(const State& state, std::vector<Finding>& out) {
+  const Series* loss = state.find("loss.total") != nullptr ? state.find("loss.total") : state.find("loss.policy");
+  for (const Track& track : tracks_of(state.find("grad_norm"))) {
+    size_t streak = 0;
+    for (size_t i = 0; i < track.size(); ++i) {
+      streak = track.values[i] == 0 && value_at(loss, track.points[i]).value_or(0) == 0 ? streak + 1 : 0;
+      if (streak < points_of(kZeroGradient)) continue;
+      const Point& onset = track.points[i + 1 - streak];
+      const auto spread = level_between(state.find("reward.std"), onset.attempt, onset.step, track.points[i].step);
+      if (!spread || *spread <= 0) continue;  // equal rewards: zero-advantage or zero-reward tell it
+      Finding finding =
+          make_finding("no-learning", "no-learning", Severity::kCritical, onset, track.points[i],
+                       cat("Gradient and loss are exactly zero for ", streak, " records although the rewards differ"));
+      add_figures(finding, track, i + 1 - streak, i, 3);
+      finding.suggests.push_back({"weights-not-updating", 0.65, "zero gradient with differing rewards"});
+      out.push_back(std::move(finding));
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Flat over the first `n` points, with a level that leaves room to learn.
+bool flat(const State& state, const Track& track, size_t n) {
+  const auto all = track.slice(0, n);
+  const size_t third = n / 3;
+  const double before = mean(all.subspan(0, third)), after = mean(all.subspan(n - third));
+  const RewardScale scale = reward_scale(state, track, n - 1);
+  const double range = scale.ceiling - scale.floor;
+  if (scale.share(after) > kSolved.value || !(range > 0)) return false;
+  return trend_score(all) < kTrend.value && after - before < kGain.value * range;
+}
+
+Finding told(const State& state, const Track& track, size_t n) {
+  const Point& onset = track.points[0];
+  const Point& now = track.points[n - 1];
+  const auto all = track.slice(0, n);
+  Finding finding =
+      make_finding("no-learning", "no-learning", Severity::kWarning, onset, now,
+                   cat("Reward is flat over ", now.step - onset.step, " steps: ", mean(all.subspan(0, n / 3)),
+                       " in the first third, ", mean(all.subspan(n - n / 3)), " in the last"));
+  add_figures(finding, track, 0, n - 1);
+  const auto kl = level_between(state.find("kl.ref"), now.attempt, (onset.step + now.step) / 2, now.step);
+  finding.suggests.push_back({"reward-plateau", 0.6, "no trend in the reward"});
+  if (kl && std::abs(*kl) < 1e-3) {
+    finding.suggests.push_back(
+        {"weights-not-updating", 0.5, cat("KL to the reference is ", *kl, ": the policy hardly moves")});
+    add_figure(finding, "kl.ref", now.step, *kl);
+  }
+  return finding;
+}
+
+void judge_reward(const State& state, std::vector<Finding>& out) {
+  for (const Track& track : tracks_of(reward_series(state))) {
+    double next = kPoints.value;
+    while (static_cast<size_t>(next) <= track.size()) {
+      const size_t n = static_cast<size_t>(next);
+      next *= kGrowth.value;
+      if (static_cast<double>(track.points[n - 1].step - track.points[0].step) < kSteps.value - 1) continue;
+      if (!flat(state, track, n)) continue;
+      Finding finding = told(state, track, n);
+      for (; static_cast<size_t>(next) <= track.size(); next *= kGrowth.value) {
+        const size_t later = static_cast<size_t>(next);
+        if (finding.resolved || flat(state, track, later)) continue;
+        resolve(finding, track.points[later - 1]);
+        finding.severity = Severity::kInfo;
+      }
+      out.push_back(std::move(finding));
+      return;
+    }
+  }
+}
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  if (judge_rate(state, out) || judge_chance(state, out) || judge_gradient(state, out)) return;
+  judge_reward(state, out);
+}
+
+}  // namespace
+
+extern const Detector no_learning;
+const Detector no_learning{
+    "no-learning", "The run has gone on long enough to learn and has not.", {"no-learning"}, kKnobs, judge};
+
+}  // namespace mw::detect

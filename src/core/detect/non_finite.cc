@@ -1,0 +1,100 @@
+// NaN or Inf in what the run optimises.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "base/text.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kPersist{"persist", 3, "points", "An isolated overflow is skipped by loss scaling and heals",
+                        "DeepSpeed and Megatron skip steps that overflow"};
+constexpr Knob kWarmUp{"warm_up", 30, "points", "Loss scaling starts high and overflows while it finds its level",
+                       "Megatron, fp16: about 20 skipped steps at the start"};
+constexpr Knob kKnobs[] = {kPersist, kWarmUp};
+
+struct Watched {
+  std::string_view signal;
+  bool may_overflow;  ///< Inf here is how mixed precision says "step skipped"
+};
+constexpr std::array kWatched = {
+    Watched{"loss.total", false},  Watched{"loss.policy", false}, Watched{"loss.value", false},
+    Watched{"loss.kl", false},     Watched{"grad_norm", true},    Watched{"grad_norm.value", true},
+    Watched{"kl.ref", false},      Watched{"kl.step", false},     Watched{"entropy", false},
+    Watched{"reward.mean", false}, Watched{"ratio.mean", false}};
+
+struct Burst {
+  size_t first = 0, count = 0, last = 0;
+};
+
+/// Bursts of non-finite points that follow each other.
+std::vector<Burst> bursts_of(const std::vector<Point>& points) {
+  std::vector<Burst> out;
+  for (size_t i = 0; i < points.size(); ++i) {
+    if (std::isfinite(points[i].value)) continue;
+    if (out.empty() || out.back().last + 1 != i) out.push_back({i, 0, i});
+    ++out.back().count;
+    out.back().last = i;
+  }
+  return out;
+}
+
+Severity severity_of(const Watched& watched, const std::vector<Point>& points, const Burst& burst, bool scaled) {
+  const bool overflow = watched.may_overflow && (scaled || std::isinf(points[burst.first].value));
+  const bool lasting = burst.count >= points_of(kPersist) || burst.last + 1 == points.size();
+  if (overflow) {
+    if (burst.last < points_of(kWarmUp) && burst.last + 1 < points.size()) return Severity::kInfo;
+    return burst.count >= points_of(kPersist) ? Severity::kCritical : Severity::kInfo;
+  }
+  return lasting ? Severity::kCritical : Severity::kWarning;
+}
+
+/// A signal that was never a number is one that the trainer does not compute, unless it is what is optimised.
+bool meant(const Series& series, std::string_view signal) {
+  if (series.non_finite() < series.count()) return true;
+  return signal == "grad_norm" || signal == "loss.total" || signal == "loss.policy";
+}
+
+Finding told(const Watched& watched, const std::vector<Point>& points, const Burst& burst, Severity severity,
+             bool scaled) {
+  const Point& first = points[burst.first];
+  const size_t enough = severity == Severity::kCritical ? points_of(kPersist) - 1 : 0;
+  Finding finding =
+      make_finding("non-finite", "non-finite", severity, first, points[std::min(burst.first + enough, burst.last)],
+                   cat(watched.signal, " is ", format_double(first.value), " from step ", first.step, " on, ",
+                       burst.count, " records"));
+  add_figure(finding, watched.signal, first.step, first.value);
+  finding.evidence.back().where = first.where;
+  if (burst.last + 1 < points.size()) resolve(finding, points[burst.last + 1]);
+  finding.suggests.push_back({"nan-loss", 0.6, cat(watched.signal, " is not a number")});
+  if (watched.may_overflow) {
+    finding.suggests.push_back({"deepspeed-overflow-skip", scaled ? 0.4 : 0.2, "gradient overflow skips the update"});
+  }
+  return finding;
+}
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  const bool scaled = state.find("loss_scale") != nullptr;
+  std::optional<Finding> worst;  // one story: the gravest, then the first in the order of kWatched
+  for (const Watched& watched : kWatched) {
+    const Series* series = state.find(watched.signal);
+    if (series == nullptr || series->non_finite() == 0 || !meant(*series, watched.signal)) continue;
+    for (const Burst& burst : bursts_of(series->points())) {
+      const Severity severity = severity_of(watched, series->points(), burst, scaled);
+      if (worst && severity <= worst->severity) continue;
+      worst = told(watched, series->points(), burst, severity, scaled);
+    }
+  }
+  if (worst) out.push_back(std::move(*worst));
+}
+
+}  // namespace
+
+extern const Detector non_finite;
+const Detector non_finite{
+    "non-finite", "NaN or Inf in loss, gradient norm, KL, entropy or reward.", {"non-finite"}, kKnobs, judge};
+
+}  // namespace mw::detect

@@ -1,0 +1,84 @@
+// Trainer and inference engine disagree on the log-probabilities of the same tokens.
+#include <array>
+#include <cmath>
+
+#include "base/text.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kHistory{"history", 4, "points", "A level needs a few points", "own"};
+constexpr Knob kWidth{"width", 10, "points", "Baseline window", "own"};
+constexpr Knob kFactor{"factor", 4, "x", "Times the lowest level so far",
+                       "failure catalogue, train-inference-mismatch (3 x)"};
+constexpr Knob kPersist{"persist", 3, "points", "Spikes come with single long samples", "field guide 4.3 rule 16"};
+constexpr Knob kLogp{"logp_diff", 0.05, "nats", "Mean absolute difference that bf16 alone does not reach",
+                     "verl, TRL and slime log 0.005-0.02 in healthy runs"};
+constexpr Knob kKl{"kl", 0.05, "nats", "KL of engine and trainer",
+                   "field guide 4.3 rule 16 (1e-3 healthy, 1e-2 critical for some, 0.1 for others)"};
+constexpr Knob kProb{"prob_diff", 0.05, "ratio", "Mean absolute difference of probabilities",
+                     "verl logs 0.005-0.02 in healthy runs"};
+constexpr Knob kStanding{"standing", 4, "x", "Times the limits above that is a mismatch from the first step on", "own"};
+constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kPersist, kLogp, kKl, kProb, kStanding};
+
+struct Watched {
+  std::string_view signal;
+  double limit;
+};
+constexpr std::array kWatched = {Watched{"mismatch.logp_diff", kLogp.value}, Watched{"mismatch.kl", kKl.value},
+                                 Watched{"mismatch.prob_diff", kProb.value}};
+
+void tell(const State& state, const Track& track, const Rise& rise, std::vector<Finding>& out) {
+  const Point& onset = track.points[rise.onset];
+  const Point& now = track.points[rise.detected];
+  const std::string& signal = track.series->signal;
+  Finding finding = make_finding(
+      "policy-mismatch", "policy-mismatch", Severity::kWarning, onset, now,
+      cat(signal, " is ", rise.peak, rise.base > 0 ? cat(" against a level of ", rise.base) : std::string(),
+          " since step ", onset.step));
+  add_figures(finding, track, rise.onset > 0 ? rise.onset - 1 : 0, rise.detected);
+  finding.suggests.push_back({"train-inference-mismatch", 0.6, "engine and trainer differ on the same tokens"});
+  if (const auto entropy = shift_of(state, "entropy", onset, now, 5); entropy && entropy->relative() > 1) {
+    finding.suggests.push_back({"entropy-explosion", 0.4, cat("entropy rose to ", entropy->after)});
+  }
+  if (rise.ended) resolve(finding, track.points[*rise.ended]);
+  out.push_back(std::move(finding));
+}
+
+/// From the first step on: no level to compare with, so the limit is higher.
+bool standing(const Track& track, double limit, Rise& found) {
+  size_t streak = 0;
+  for (size_t i = 0; i < track.size(); ++i) {
+    streak = std::abs(track.values[i]) > kStanding.value * limit ? streak + 1 : 0;
+    if (streak < 2 * points_of(kPersist)) continue;
+    found = {i + 1 - streak, i + 1 - streak, i, 0, track.values[i], std::nullopt};
+    return true;
+  }
+  return false;
+}
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  for (const Watched& watched : kWatched) {
+    const RiseRule rule{points_of(kHistory), points_of(kWidth), kFactor.value, watched.limit, points_of(kPersist)};
+    const size_t told = out.size();
+    for (const Track& track : tracks_of(state.find(watched.signal))) {
+      Rise found;
+      const std::vector<Rise> all = rises(track, rule);
+      for (const Rise& rise : all) tell(state, track, rise, out);
+      if (all.empty() && standing(track, watched.limit, found)) tell(state, track, found, out);
+    }
+    if (out.size() > told) return;  // the others say the same
+  }
+}
+
+}  // namespace
+
+extern const Detector policy_mismatch;
+const Detector policy_mismatch{"policy-mismatch",
+                               "Trainer and inference engine disagree on log-probabilities.",
+                               {"policy-mismatch"},
+                               kKnobs,
+                               judge};
+
+}  // namespace mw::detect

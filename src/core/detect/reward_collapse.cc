@@ -1,0 +1,208 @@
+// The reward fell to a small part of its own level and stayed: at once (critical) or by degrees (warning).
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "core/detect/tools/stats.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kHistory{"history", 4, "points", "A level needs a few points before anything can fall from it",
+                        "shortest collapse seen in a real run came after 4 records"};
+constexpr Knob kWidth{"width", 10, "points", "Rolling window of the reward's level; rides out single bad batches",
+                      "field guide 4.3 rule 20 (10 steps)"};
+constexpr Knob kLow{"low_share", 0.4, "ratio",
+                    "A point counts as low under this share of the best level above the floor",
+                    "field guide 4.3 rule 20 (0.3 critical, 0.7 warning), between the two"};
+constexpr Knob kBack{"recovered_share", 0.6, "ratio", "Level that a recovery must reach, for as many points",
+                     "hysteresis"};
+constexpr Knob kPersist{"persist", 3, "points", "A collapse stays; single bad steps lie inside the noise",
+                        "field guide 4.1, hysteresis; failure catalogue, confusable pairs"};
+constexpr Knob kEvidence{
+    "evidence", 15, "sigma",
+    "Sum over the low points of (level - value)/noise, as in a CUSUM, so that noisy rewards need more points",
+    "Page 1954"};
+constexpr Knob kGradualShare{"gradual_share", 0.25, "ratio", "Loss of level that counts when it comes by degrees",
+                             "failure catalogue, reward-drop-gradual (20 %)"};
+constexpr Knob kGradualSigma{"gradual_sigma", 5, "standard errors",
+                             "The drop must stand out of the noise of two window means, one of them the best of many",
+                             "selection of the best window inflates the difference by about 2"};
+constexpr Knob kGradualHistory{"gradual_history", 20, "points", "Two full windows", "field guide 4.1, warm-up"};
+constexpr Knob kNoiseWindow{"noise_window", 50, "points", "Points from which the noise is estimated",
+                            "field guide 4.1 (50-100)"};
+constexpr Knob kKnobs[] = {kHistory,  kWidth,        kLow,          kBack,           kPersist,
+                           kEvidence, kGradualShare, kGradualSigma, kGradualHistory, kNoiseWindow};
+
+struct Levels {
+  std::vector<double> best;   ///< highest rolling median before each index
+  std::vector<double> floor;  ///< lowest value up to each index, 0 at most
+};
+
+Levels levels_of(const Track& track) {
+  Levels levels;
+  const std::vector<double> medians = rolling_median(track.values, points_of(kWidth));
+  double best = -INFINITY, floor = 0;
+  for (size_t i = 0; i < track.size(); ++i) {
+    if (i >= points_of(kHistory)) best = std::max(best, medians[i - 1]);
+    floor = std::min(floor, track.values[i]);
+    levels.best.push_back(best);
+    levels.floor.push_back(floor);
+  }
+  return levels;
+}
+
+double noise_before(const Track& track, size_t end, double range) {
+  const size_t from = end > points_of(kNoiseWindow) ? end - points_of(kNoiseWindow) : 0;
+  return std::max(noise(track.slice(from, end)), 0.05 * range);
+}
+
+/// Causes by the shape of the fall and by what moved with it.
+void suggest(const State& state, Finding& finding, const Point& onset, const Point& now, bool sudden) {
+  if (sudden) {
+    finding.suggests.push_back({"performance-collapse-single-step", 0.6, "the fall took no more than two records"});
+    finding.suggests.push_back({"reward-drop-gradual", 0.2, "the reward fell and stayed low"});
+  } else {
+    finding.suggests.push_back({"reward-drop-gradual", 0.6, "the fall took several records"});
+    finding.suggests.push_back({"performance-collapse-single-step", 0.3, "the reward fell and stayed low"});
+  }
+  if (const auto entropy = shift_of(state, "entropy", onset, now, 5); entropy && entropy->relative() > 1) {
+    finding.suggests.push_back(
+        {"entropy-explosion", 0.5, cat("entropy went from ", entropy->before, " to ", entropy->after)});
+  }
+  if (const auto cut = shift_of(state, "response.truncated", onset, now, 5); cut && cut->after - cut->before > 0.2) {
+    finding.suggests.push_back(
+        {"length-explosion-truncation", 0.45, cat("truncated share went from ", cut->before, " to ", cut->after)});
+  }
+  if (const auto gap = shift_of(state, "mismatch.logp_diff", onset, now, 5); gap && gap->relative() > 2) {
+    finding.suggests.push_back(
+        {"train-inference-mismatch", 0.4,
+         cat("log-probability difference of engine and trainer went from ", gap->before, " to ", gap->after)});
+  }
+  if (const auto kl = shift_of(state, "kl.ref", onset, now, 5); kl && kl->relative() > 4 && kl->after > 0.1) {
+    finding.suggests.push_back(
+        {"kl-explosion", 0.4, cat("KL to the reference went from ", kl->before, " to ", kl->after)});
+  }
+}
+
+/// First point of the fall: walks back from `first` while the values were already clearly under the level.
+size_t began(const Track& track, size_t first, double floor, double best) {
+  const double left = floor + 0.8 * (best - floor);
+  size_t onset = first;
+  while (onset > 0 && first - onset < points_of(kWidth) && track.values[onset - 1] < left) --onset;
+  return onset;
+}
+
+struct Collapse {
+  size_t first, detected;
+  double best, floor;
+};
+
+/// Next collapse at or after `from`. A streak that lies exactly on the floor is zero-reward's to tell.
+bool next_collapse(const Track& track, const Levels& levels, size_t from, Collapse& found) {
+  size_t streak = 0;
+  double evidence = 0, sigma = 0;
+  for (size_t i = from; i < track.size(); ++i) {
+    const size_t first = i - streak;
+    const double best = levels.best[first], floor = levels.floor[i];
+    const double range = best - floor;
+    if (!(range > 0) || track.values[i] > floor + kLow.value * range) {
+      streak = 0;
+      evidence = 0;
+      continue;
+    }
+    if (streak == 0) sigma = noise_before(track, i, range);
+    ++streak;
+    evidence += (best - track.values[i]) / sigma;
+    if (streak < points_of(kPersist) || evidence < kEvidence.value) continue;
+    const auto low = track.slice(first, i + 1);
+    if (std::all_of(low.begin(), low.end(), [floor](double value) { return value == floor; })) continue;
+    found = {first, i, best, floor};
+    return true;
+  }
+  return false;
+}
+
+size_t judge_sharp(const State& state, const Track& track, const Levels& levels, std::vector<Finding>& out) {
+  size_t from = points_of(kHistory);
+  size_t earliest = track.size();
+  Collapse hit{};
+  while (next_collapse(track, levels, from, hit)) {
+    const size_t onset = began(track, hit.first, hit.floor, hit.best);
+    const double range = hit.best - hit.floor;
+    const bool sudden = hit.first - onset <= 1;
+    Finding finding = make_finding("reward-collapse", "reward-collapse", Severity::kCritical, track.points[onset],
+                                   track.points[hit.detected],
+                                   cat("Reward fell from a level of ", hit.best, " to ", track.values[hit.detected],
+                                       " and stayed low since step ", track.points[onset].step));
+    add_figure(finding, track, onset > 0 ? onset - 1 : 0);
+    add_figures(finding, track, onset, hit.detected);
+    suggest(state, finding, track.points[onset], track.points[hit.detected], sudden);
+    earliest = std::min(earliest, hit.detected);
+    size_t back = 0, i = hit.detected + 1;
+    for (; i < track.size() && back < points_of(kPersist); ++i) {
+      back = track.values[i] > hit.floor + kBack.value * range ? back + 1 : 0;
+    }
+    const bool recovered = back >= points_of(kPersist);
+    if (recovered) {
+      finding.severity = Severity::kWarning;
+      resolve(finding, track.points[i - 1]);
+    }
+    out.push_back(std::move(finding));
+    if (!recovered) break;
+    from = i;
+  }
+  return earliest;
+}
+
+/// Drop by degrees: the mean of the last window against the best window before it, up to index `end`.
+void judge_gradual(const State& state, const Track& track, const Levels& levels, size_t end,
+                   std::vector<Finding>& out) {
+  const size_t width = points_of(kWidth);
+  double best = -INFINITY;
+  size_t best_end = 0, held = 0;
+  for (size_t i = 2 * width - 1; i < end; ++i) {
+    const double before = mean(track.slice(i + 1 - 2 * width, i + 1 - width));
+    if (before > best) {
+      best = before;
+      best_end = i + 1 - width;
+    }
+    const double now = mean(track.slice(i + 1 - width, i + 1));
+    const double range = best - levels.floor[i];
+    const double error = noise_before(track, i + 1, range) * std::sqrt(2.0 / static_cast<double>(width));
+    const bool low =
+        best - now >= kGradualShare.value * range && best - now >= kGradualSigma.value * error && range > 0;
+    held = low ? held + 1 : 0;
+    if (held < width / 2 || i + 1 < points_of(kGradualHistory)) continue;
+    const size_t from = best_end > width ? best_end - width : 0;
+    const size_t onset = from + change_point(track.slice(from, i + 1));
+    Finding finding =
+        make_finding("reward-collapse", "reward-collapse", Severity::kWarning, track.points[onset], track.points[i],
+                     cat("Reward declined from a level of ", best, " to ", now, " (means of ", width, " records)"));
+    add_figures(finding, track, onset, i);
+    suggest(state, finding, track.points[onset], track.points[i], false);
+    out.push_back(std::move(finding));
+    return;
+  }
+}
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  for (const Track& track : tracks_of(reward_series(state))) {
+    const Levels levels = levels_of(track);
+    const size_t earliest = judge_sharp(state, track, levels, out);
+    judge_gradual(state, track, levels, earliest, out);
+  }
+}
+
+}  // namespace
+
+extern const Detector reward_collapse;
+const Detector reward_collapse{
+    "reward-collapse",
+    "The reward falls to a small part of its own level and stays there, at once or by degrees.",
+    {"reward-collapse"},
+    kKnobs,
+    judge};
+
+}  // namespace mw::detect

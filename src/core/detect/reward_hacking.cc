@@ -1,0 +1,82 @@
+// A proxy reward rises while the true one, logged beside it and not optimised, stays flat.
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "core/detect/tools/stats.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kHistory{"history", 20, "points", "Two thirds must be comparable", "own"};
+constexpr Knob kTrend{"trend", 4, "sigma", "Mann-Kendall score of the proxy's rise", "Mann 1945"};
+constexpr Knob kGain{"gain", 0.2, "of its range", "Rise of the proxy between first and last third",
+                     "failure catalogue, reward-hacking (20 %)"};
+constexpr Knob kTrueFall{"true_trend", -3, "sigma", "Mann-Kendall score of the true measure's fall", "Mann 1945"};
+constexpr Knob kGrowth{"growth", 1.3, "x", "The judgement is made anew each time the run is longer by this", "own"};
+constexpr Knob kKnobs[] = {kHistory, kTrend, kGain, kTrueFall, kGrowth};
+
+/// Solved share, accuracy or a component that is named for correctness.
+bool is_true_measure(const Series& series) {
+  if (series.signal == "reward.pass_rate") return true;
+  const std::string name = to_lower(series.raw);
+  return series.signal.rfind("reward.component.", 0) == 0 && (contains(name, "correct") || contains(name, "accuracy"));
+}
+
+/// Points of `track` up to `step`.
+size_t points_until(const Track& track, int64_t step) {
+  size_t n = 0;
+  while (n < track.size() && track.points[n].step <= step) ++n;
+  return n;
+}
+
+bool parted(const Track& reward, size_t n, const Track& truth, size_t m) {
+  if (m < points_of(kHistory)) return false;
+  const auto proxy = reward.slice(0, n), real = truth.slice(0, m);
+  if (trend_score(proxy) < kTrend.value || trend_score(real) > kTrueFall.value) return false;
+  const double gain = mean(proxy.subspan(n - n / 3)) - mean(proxy.subspan(0, n / 3));
+  const auto [least, most] = std::minmax_element(proxy.begin(), proxy.end());
+  return gain >= kGain.value * (*most - *least);
+}
+
+bool judge_pair(const Track& reward, const Track& truth, std::vector<Finding>& out) {
+  for (double next = kHistory.value; static_cast<size_t>(next) <= reward.size(); next *= kGrowth.value) {
+    const size_t n = static_cast<size_t>(next);
+    const Point& now = reward.points[n - 1];
+    const size_t m = points_until(truth, now.step);
+    if (!parted(reward, n, truth, m)) continue;
+    const size_t from = change_point(truth.slice(0, m));
+    Finding finding = make_finding("reward-hacking", "reward-hacking", Severity::kWarning, truth.points[from], now,
+                                   cat("Reward rose from ", reward.values[0], " to ", now.value, " while ",
+                                       truth.series->raw, " fell from ", truth.values[0], " to ", truth.values[m - 1]));
+    add_figures(finding, reward, 0, n - 1, 3);
+    add_figures(finding, truth, 0, m - 1, 3);
+    finding.suggests.push_back({"reward-hacking", 0.6, cat(truth.series->raw, " falls while the reward rises")});
+    out.push_back(std::move(finding));
+    return true;
+  }
+  return false;
+}
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  for (const Track& reward : tracks_of(state.find("reward.mean"))) {
+    for (const Series& series : state.series) {
+      if (!is_true_measure(series)) continue;
+      for (const Track& truth : tracks_of(&series)) {
+        if (judge_pair(reward, truth, out)) return;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+extern const Detector reward_hacking;
+const Detector reward_hacking{"reward-hacking",
+                              "The reward rises while the measure of correctness beside it falls.",
+                              {"reward-hacking"},
+                              kKnobs,
+                              judge};
+
+}  // namespace mw::detect

@@ -1,0 +1,52 @@
+// Samples lag behind the policy by more weight versions than the run allows.
+#include <array>
+
+#include "base/numbers.h"
+#include "base/text.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kDefault{"bound", 10, "versions", "Where the run names no bound",
+                        "field guide 4.3 rule 17 (>10: monitor closely)"};
+constexpr Knob kPersist{"persist", 5, "points", "It stays", "own"};
+constexpr Knob kKnobs[] = {kDefault, kPersist};
+
+double bound_of(const State& state) {
+  for (const std::string_view key :
+       {"max_staleness", "max_staleness_steps", "max_head_offpolicyness", "max_off_policy_steps", "staleness_bound"}) {
+    const auto found = state.config.find(std::string(key));
+    if (found == state.config.end()) continue;
+    const auto value = parse_double(found->second);
+    if (value && *value > 0) return *value;
+  }
+  return kDefault.value;
+}
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  const double bound = bound_of(state);
+  for (const Track& track : tracks_of(state.find("staleness"))) {
+    size_t streak = 0;
+    for (size_t i = 0; i < track.size(); ++i) {
+      streak = track.values[i] > bound ? streak + 1 : 0;
+      if (streak < points_of(kPersist)) continue;
+      const size_t first = i + 1 - streak;
+      Finding finding =
+          make_finding("staleness", "staleness", Severity::kWarning, track.points[first], track.points[i],
+                       cat("Samples are ", track.values[i], " weight versions old on average; the bound is ", bound));
+      add_figures(finding, track, first, i);
+      finding.suggests.push_back({"policy-lag-growing", 0.6, "mean policy age over the bound"});
+      out.push_back(std::move(finding));
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+extern const Detector staleness;
+const Detector staleness{
+    "staleness", "Samples lag behind the policy by more than the bound.", {"staleness"}, kKnobs, judge};
+
+}  // namespace mw::detect

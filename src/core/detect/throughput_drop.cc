@@ -1,0 +1,73 @@
+// Steps take much longer than they did, for good, and not because the responses got longer.
+#include <algorithm>
+
+#include "base/text.h"
+#include "core/detect/tools/stats.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kSkip{"skip", 2, "points", "The first steps compile, load and warm caches", "field guide 4.1"};
+constexpr Knob kHistory{"history", 8, "points", "A level needs a few points", "own"};
+constexpr Knob kWidth{"width", 8, "points", "Baseline window", "own"};
+constexpr Knob kFactor{"factor", 1.8, "x", "Times the fastest level so far",
+                       "field guide 4.3 rule 27 (15-20 %), far above the spread of rollouts"};
+constexpr Knob kDelta{"delta", 1, "s", "And at least this much more", "own"};
+constexpr Knob kPersist{"persist", 8, "points", "Evaluations, saves and stragglers make single slow steps",
+                        "field guide 4.3 rule 27 (10 steps)"};
+constexpr Knob kLength{"length_share", 0.7, "ratio", "Part of the slow-down that longer responses may explain", "own"};
+constexpr Knob kKnobs[] = {kSkip, kHistory, kWidth, kFactor, kDelta, kPersist, kLength};
+
+/// Longer responses (or more of them) explain longer steps.
+bool explained(const State& state, const Point& onset, const Point& now, double ratio) {
+  const auto length = shift_of(state, "response.length", onset, now, 8);
+  return length && length->before > 0 && length->after / length->before > 1 + kLength.value * (ratio - 1);
+}
+
+/// The phase that grew most, for the reader.
+std::string slower_part(const State& state, const Point& onset, const Point& now) {
+  std::string worst;
+  double most = 0;
+  for (const std::string_view part : {"time.rollout", "time.reward", "time.tools", "time.logprob", "time.train",
+                                      "time.sync", "time.save", "time.wait"}) {
+    const auto shift = shift_of(state, part, onset, now, 8);
+    if (shift && shift->after - shift->before > most) {
+      most = shift->after - shift->before;
+      worst = cat("; most of it in ", part, " (", shift->before, " to ", shift->after, " s)");
+    }
+  }
+  return worst;
+}
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  const RiseRule rule{points_of(kHistory), points_of(kWidth),   kFactor.value,
+                      kDelta.value,        points_of(kPersist), points_of(kSkip)};
+  for (const Track& track : tracks_of(state.find("time.step"))) {
+    for (const Rise& rise : rises(track, rule)) {
+      const Point& onset = track.points[rise.onset];
+      const Point& now = track.points[rise.detected];
+      const bool fair = explained(state, onset, now, rise.peak / rise.base);
+      Finding finding =
+          make_finding("throughput-drop", "throughput-drop", fair ? Severity::kInfo : Severity::kWarning, onset, now,
+                       cat("A step takes ", rise.peak, " s instead of ", rise.base, " s since step ", onset.step,
+                           fair ? "; the responses grew as well" : slower_part(state, onset, now)));
+      add_figures(finding, track, rise.onset > 0 ? rise.onset - 1 : 0, rise.detected);
+      finding.suggests.push_back({"slow-step-degradation", 0.5,
+                                  cat("step time is ", format_short(rise.peak / rise.base, 2), " times its level")});
+      if (rise.ended) resolve(finding, track.points[*rise.ended]);
+      out.push_back(std::move(finding));
+    }
+  }
+}
+
+}  // namespace
+
+extern const Detector throughput_drop;
+const Detector throughput_drop{"throughput-drop",
+                               "Steps take much longer than they did, and not because responses grew.",
+                               {"throughput-drop"},
+                               kKnobs,
+                               judge};
+
+}  // namespace mw::detect

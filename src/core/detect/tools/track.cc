@@ -1,0 +1,258 @@
+#include "core/detect/tools/track.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "core/detect/tools/stats.h"
+
+namespace mw::detect {
+namespace {
+
+/// A step counter that goes back to less than this share of the stretch has started over.
+constexpr double kStartsOver = 0.5;
+
+bool starts_over(const std::vector<Point>& points, const Point& next) {
+  const int64_t first = points.front().step, last = points.back().step;
+  if (next.step > last) return false;
+  return static_cast<double>(next.step - first) < kStartsOver * static_cast<double>(last - first) || last == first;
+}
+
+void push(Track& track, const Point& point) {
+  // a resume that goes back by a little: the new attempt's points replace the old ones
+  while (!track.points.empty() && track.points.back().step >= point.step) {
+    track.points.pop_back();
+    track.values.pop_back();
+  }
+  track.points.push_back(point);
+  track.values.push_back(point.value);
+}
+
+/// Number of points over the threshold in a row that end at `i`, and the search for where the rise left its level.
+size_t walk_back(const Track& track, size_t first, double level, double threshold) {
+  constexpr double kLeft = 0.25;    // share of the way to the threshold that counts as having left the level
+  constexpr size_t kFarthest = 20;  // points that an onset may lie before the threshold was crossed
+  const double left = level + kLeft * (threshold - level);
+  size_t onset = first;
+  while (onset > 0 && first - onset < kFarthest && track.values[onset - 1] > left) --onset;
+  return onset;
+}
+
+std::optional<double> baseline(const std::vector<double>& medians, const RiseRule& rule, size_t end) {
+  if (end < std::max<size_t>(rule.history, 1)) return std::nullopt;
+  if (!rule.from_lowest) return medians[end - 1];
+  const size_t from = std::min(rule.history, end) - 1;
+  double lowest = medians[from];
+  for (size_t j = from; j < end; ++j) lowest = std::min(lowest, medians[j]);
+  return lowest;
+}
+
+std::optional<size_t> ended_at(const Track& track, size_t from, double limit, size_t persist) {
+  size_t low = 0;
+  for (size_t i = from; i < track.size(); ++i) {
+    low = track.values[i] < limit ? low + 1 : 0;
+    if (low >= persist) return i;
+  }
+  return std::nullopt;
+}
+
+Track reciprocal(const Track& track) {
+  Track out;
+  out.series = track.series;
+  for (const Point& point : track.points) {
+    Point inverse = point;
+    inverse.value = 1 / std::max(point.value, 1e-9);
+    out.points.push_back(inverse);
+    out.values.push_back(inverse.value);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Track> tracks_of(const Series* series) {
+  std::vector<Track> out;
+  if (series == nullptr) return out;
+  for (const Point& point : series->points()) {
+    if (!std::isfinite(point.value)) continue;
+    if (out.empty() || starts_over(out.back().points, point)) {
+      out.emplace_back();
+      out.back().series = series;
+    }
+    push(out.back(), point);
+  }
+  return out;
+}
+
+const Series* reward_series(const State& state) {
+  for (const std::string_view name : {"reward.mean", "reward.pass_rate", "return.mean"}) {
+    const Series* series = state.find(name);
+    if (series != nullptr && !series->empty()) return series;
+  }
+  return nullptr;
+}
+
+RewardScale reward_scale(const State& state, const Track& track, size_t end) {
+  RewardScale scale{0, -INFINITY};
+  const Point& now = track.points[end];
+  const auto widen = [&](double value) {
+    scale.floor = std::min(scale.floor, value);
+    scale.ceiling = std::max(scale.ceiling, value);
+  };
+  for (size_t i = 0; i <= end; ++i) widen(track.values[i]);
+  for (const std::string_view name : {"reward.min", "reward.max"}) {
+    const Series* series = state.find(name);
+    if (series == nullptr || track.series->signal != "reward.mean") continue;
+    for (const Point& point : series->points()) {
+      if (point.attempt == now.attempt && point.step <= now.step && std::isfinite(point.value)) widen(point.value);
+    }
+  }
+  if (scale.floor >= 0 && scale.ceiling <= 1) scale.ceiling = 1;
+  return scale;
+}
+
+std::vector<Rise> rises(const Track& track, const RiseRule& rule) {
+  std::vector<Rise> out;
+  const size_t skip = std::min(rule.skip, track.size());
+  std::vector<double> medians = rolling_median(track.slice(skip, track.size()), rule.width);
+  medians.insert(medians.begin(), skip, INFINITY);
+  RiseRule shifted = rule;
+  shifted.history = rule.history + skip;
+  size_t streak = 0;
+  double base = 0, threshold = 0;
+  for (size_t i = shifted.history; i < track.size(); ++i) {
+    if (streak == 0) {
+      const std::optional<double> found = baseline(medians, shifted, i);
+      if (!found) continue;
+      base = *found;
+      threshold = std::max(base * rule.factor, base + rule.delta);
+    }
+    streak = track.values[i] > threshold ? streak + 1 : 0;
+    if (streak < rule.persist) continue;
+    Rise rise;
+    rise.first = i + 1 - streak;
+    rise.detected = i;
+    rise.base = base;
+    rise.onset = walk_back(track, rise.first, medians[rise.first - 1], threshold);
+    const auto over = track.slice(rise.first, i + 1);
+    rise.peak = median({over.begin(), over.end()});
+    rise.ended = ended_at(track, i + 1, base + 0.5 * (threshold - base), rule.persist);
+    out.push_back(rise);
+    if (!rise.ended) break;
+    i = *rise.ended;
+    streak = 0;
+  }
+  return out;
+}
+
+std::vector<Rise> falls(const Track& track, const RiseRule& rule) {
+  const Track inverse = reciprocal(track);
+  RiseRule inverted = rule;
+  inverted.delta = 0;
+  std::vector<Rise> out;
+  for (Rise fall : rises(inverse, inverted)) {
+    fall.base = 1 / fall.base;
+    fall.peak = 1 / fall.peak;
+    if (fall.base - fall.peak >= rule.delta) out.push_back(fall);
+  }
+  return out;
+}
+
+double Shift::relative() const { return before == 0 ? 0 : (after - before) / std::abs(before); }
+
+std::optional<Shift> shift_of(const Series* series, const Point& onset, const Point& now, size_t width) {
+  if (series == nullptr) return std::nullopt;
+  std::vector<double> before, after;
+  for (const Point& point : series->points()) {
+    if (!std::isfinite(point.value) || point.attempt > now.attempt || point.step > now.step) continue;
+    if (point.step < onset.step) {
+      before.push_back(point.value);
+    } else if (point.attempt == now.attempt) {
+      after.push_back(point.value);
+    }
+  }
+  if (before.empty() || after.empty()) return std::nullopt;
+  const auto tail = [width](std::vector<double>& all) {
+    if (all.size() > width) all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(width));
+    return median(all);
+  };
+  return Shift{tail(before), tail(after)};
+}
+
+std::optional<Shift> shift_of(const State& state, std::string_view signal, const Point& onset, const Point& now,
+                              size_t width) {
+  return shift_of(state.find(signal), onset, now, width);
+}
+
+std::optional<double> level_between(const Series* series, uint16_t attempt, int64_t from, int64_t to) {
+  if (series == nullptr) return std::nullopt;
+  std::vector<double> values;
+  for (const Point& point : series->points()) {
+    if (point.attempt == attempt && point.step >= from && point.step <= to && std::isfinite(point.value)) {
+      values.push_back(point.value);
+    }
+  }
+  if (values.empty()) return std::nullopt;
+  return median(values);
+}
+
+std::optional<double> value_at(const Series* series, const Point& at) {
+  if (series == nullptr) return std::nullopt;
+  std::optional<double> found;
+  for (const Point& point : series->points()) {
+    if (point.attempt > at.attempt || (point.attempt == at.attempt && point.step > at.step)) break;
+    if (std::isfinite(point.value)) found = point.value;
+  }
+  return found;
+}
+
+std::string algorithm_of(const State& state) {
+  const auto found = state.config.find("algorithm");
+  return found == state.config.end() ? std::string() : to_lower(found->second);
+}
+
+bool has_reward(const State& state) { return reward_series(state) != nullptr; }
+
+Moment moment_of(const Point& point) { return {point.step, point.at, point.where, point.attempt}; }
+
+Finding make_finding(std::string_view detector, std::string_view kind, Severity severity, const Point& onset,
+                     const Point& detected, std::string summary) {
+  Finding finding;
+  finding.detector = detector;
+  finding.kind = kind;
+  finding.severity = severity;
+  finding.onset = moment_of(onset);
+  finding.detected = moment_of(detected);
+  finding.summary = std::move(summary);
+  return finding;
+}
+
+void add_figure(Finding& finding, std::string_view signal, int64_t step, double value) {
+  Evidence evidence;
+  evidence.signal = signal;
+  evidence.step = step;
+  evidence.value = value;
+  finding.evidence.push_back(std::move(evidence));
+}
+
+void add_figure(Finding& finding, const Track& track, size_t index) {
+  const std::string& name = track.series->signal.empty() ? track.series->raw : track.series->signal;
+  add_figure(finding, name, track.points[index].step, track.points[index].value);
+  finding.evidence.back().where = track.points[index].where;
+}
+
+void add_figures(Finding& finding, const Track& track, size_t from, size_t to, size_t limit) {
+  if (from > to || limit == 0) return;
+  const size_t count = to - from + 1;
+  const size_t shown = std::min(count, limit);
+  for (size_t k = 0; k < shown; ++k) {
+    add_figure(finding, track, shown == 1 ? to : from + k * (count - 1) / (shown - 1));
+  }
+}
+
+void resolve(Finding& finding, const Point& at) {
+  finding.resolved = true;
+  finding.resolved_at = moment_of(at);
+}
+
+}  // namespace mw::detect

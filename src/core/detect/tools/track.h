@@ -1,0 +1,99 @@
+// What the detectors of learning dynamics share: tracks (the finite points of one series over one uninterrupted stretch
+// of steps), rises that last, relations between signals, and findings with figures.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/detect/detector.h"
+#include "core/incident.h"
+#include "core/series.h"
+#include "core/state.h"
+
+namespace mw::detect {
+
+/// The finite points of one signal in step order, over one stretch of the run. `values[i]` is `points[i].value`.
+struct Track {
+  const Series* series = nullptr;
+  std::vector<Point> points;
+  std::vector<double> values;
+
+  size_t size() const { return points.size(); }
+  std::span<const double> slice(size_t from, size_t to) const { return std::span(values).subspan(from, to - from); }
+};
+
+/// Cuts a series where the step counter starts over (a new run in the same file, a restart from scratch). A resume that
+/// goes back by a little stays in one track. Empty for nullptr.
+std::vector<Track> tracks_of(const Series* series);
+
+/// The reward that the run optimises, as it shows it: reward.mean, else reward.pass_rate, else return.mean.
+const Series* reward_series(const State& state);
+
+/// Bounds of the reward so far, up to and including index `end` of `track`: its floor is 0 or the smallest value seen,
+/// its ceiling the largest seen, or 1 when all lies within 0..1.
+struct RewardScale {
+  double floor = 0, ceiling = 1;
+  double share(double value) const { return ceiling > floor ? (value - floor) / (ceiling - floor) : 0; }
+};
+RewardScale reward_scale(const State& state, const Track& track, size_t end);
+
+/// A lasting rise of a signal above its own level.
+struct RiseRule {
+  size_t history;           ///< points before a rise can begin
+  size_t width;             ///< points of the baseline's rolling median
+  double factor;            ///< times the baseline ...
+  double delta;             ///< ... and at least this much above it
+  size_t persist;           ///< points in a row
+  size_t skip = 0;          ///< points at the start that no baseline includes (warm-up, compilation)
+  bool from_lowest = true;  ///< baseline: the lowest rolling median so far; false: the one right before the rise
+};
+struct Rise {
+  size_t onset = 0;             ///< where it left its level
+  size_t first = 0;             ///< first point over the threshold
+  size_t detected = 0;          ///< point at which it had lasted long enough
+  double base = 0;              ///< the level before
+  double peak = 0;              ///< median of the points over the threshold up to `detected`
+  std::optional<size_t> ended;  ///< point at which it had gone away again for `persist` points
+};
+std::vector<Rise> rises(const Track& track, const RiseRule& rule);
+
+/// The same for a lasting fall of a positive signal: below 1/factor of the level (and `delta` below it).
+std::vector<Rise> falls(const Track& track, const RiseRule& rule);
+
+/// Median of `signal` before `onset` (the last `width` points with a smaller step) and from there to `now`.
+struct Shift {
+  double before = 0, after = 0;
+  double relative() const;  ///< (after-before)/|before|; 0 when before is 0
+};
+std::optional<Shift> shift_of(const State& state, std::string_view signal, const Point& onset, const Point& now,
+                              size_t width = 10);
+std::optional<Shift> shift_of(const Series* series, const Point& onset, const Point& now, size_t width = 10);
+
+/// Median of `signal` over steps from..to (inclusive) of one attempt, nullopt when it shows none there.
+std::optional<double> level_between(const Series* series, uint16_t attempt, int64_t from, int64_t to);
+
+/// The last value of `series` at or before the step of `at`.
+std::optional<double> value_at(const Series* series, const Point& at);
+
+/// The algorithm as the run says, in lower case ("grpo", "gspo", "ppo", "sft", ...); "" when it does not.
+std::string algorithm_of(const State& state);
+
+/// True when the run optimises a reward (it shows one).
+bool has_reward(const State& state);
+
+Moment moment_of(const Point& point);
+Finding make_finding(std::string_view detector, std::string_view kind, Severity severity, const Point& onset,
+                     const Point& detected, std::string summary);
+void add_figure(Finding& finding, std::string_view signal, int64_t step, double value);
+void add_figure(Finding& finding, const Track& track, size_t index);
+/// Figures of the points from..to (inclusive), at most `limit`, first and last included.
+void add_figures(Finding& finding, const Track& track, size_t from, size_t to, size_t limit = 6);
+void resolve(Finding& finding, const Point& at);
+
+/// A knob's value as a number of points.
+constexpr size_t points_of(const Knob& knob) { return static_cast<size_t>(knob.value); }
+
+}  // namespace mw::detect

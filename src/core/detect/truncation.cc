@@ -1,0 +1,101 @@
+// Most responses are cut off at the length limit.
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "core/detect/tools/stats.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kShare{"share", 0.5, "ratio", "Half of the answers cannot end",
+                      "failure catalogue, length-explosion-truncation (0.5); field guide 4.3 rule 13 (0.2 critical) is "
+                      "common in healthy starts"};
+constexpr Knob kMost{"most", 0.8, "ratio", "Nearly all: fewer points are needed", "own"};
+constexpr Knob kPersist{"persist", 5, "points", "It stays", "own"};
+constexpr Knob kMostPersist{"most_persist", 3, "points", "The same for nearly all", "failure catalogue (3 steps)"};
+constexpr Knob kBegin{"begin", 0.3, "ratio", "Where it is said to have begun", "own"};
+constexpr Knob kImproving{"improving", 0.1, "ratio",
+                          "A share that falls by this within the streak is on its way out (base models learn to stop)",
+                          "healthy runs start at 0.8 and end at 0.06"};
+constexpr Knob kAtCap{"at_cap", 0.995, "ratio", "Without a truncated share: the mean length is at the longest length",
+                      "own"};
+constexpr Knob kKnobs[] = {kShare, kMost, kPersist, kMostPersist, kBegin, kImproving, kAtCap};
+
+/// The truncated share as the run shows it, or 0/1 by whether the mean length stands at the longest length (the cap).
+std::vector<Track> shares_of(const State& state) {
+  for (const std::string_view name : {"response.truncated", "response.no_eos"}) {
+    std::vector<Track> tracks = tracks_of(state.find(name));
+    if (!tracks.empty()) return tracks;
+  }
+  std::vector<Track> out;
+  const Series* longest = state.find("response.length_max");
+  for (Track track : tracks_of(state.find("response.length"))) {
+    double cap = 0;
+    for (size_t i = 0; i < track.size(); ++i) {
+      const auto most = value_at(longest, track.points[i]);
+      cap = std::max({cap, track.values[i], most.value_or(0)});
+      const bool at_cap =
+          i > 0 && cap > 16 && track.values[i] >= kAtCap.value * cap && track.values[i - 1] >= kAtCap.value * cap;
+      track.points[i].value = at_cap ? 1 : 0;
+    }
+    for (size_t i = 0; i < track.size(); ++i) track.values[i] = track.points[i].value;
+    out.push_back(std::move(track));
+  }
+  return out;
+}
+
+bool long_enough(const Track& track, size_t first, size_t now) {
+  const auto window = track.slice(first, now + 1);
+  const double least = *std::min_element(window.begin(), window.end());
+  const size_t tail = std::min<size_t>(window.size(), 3);
+  const double head_level = median({window.begin(), window.begin() + static_cast<std::ptrdiff_t>(tail)});
+  const double tail_level = median({window.end() - static_cast<std::ptrdiff_t>(tail), window.end()});
+  if (tail_level < head_level - kImproving.value) return false;
+  if (window.size() >= points_of(kPersist) && tail_level < 1.001 &&
+      !(first == 0 && track.values[now] < track.values[0]))
+    return true;
+  return window.size() >= points_of(kMostPersist) && least >= kMost.value;
+}
+
+void tell(const State& state, const Track& track, size_t first, size_t now, std::vector<Finding>& out) {
+  size_t onset = first;
+  while (onset > 0 && track.values[onset - 1] >= kBegin.value) --onset;
+  Finding finding =
+      make_finding("truncation", "truncation", Severity::kWarning, track.points[onset], track.points[now],
+                   cat(format_short(100 * track.values[now], 3),
+                       " % of the responses are cut off at the length limit since step ", track.points[onset].step));
+  Track named = track;
+  add_figures(finding, named, onset > 0 ? onset - 1 : 0, now);
+  finding.suggests.push_back({"length-explosion-truncation", 0.6, "most responses reach the length limit"});
+  const auto reward = shift_of(reward_series(state), track.points[onset], track.points[now], 5);
+  if (onset > 0 && reward && reward->relative() > -0.1) {
+    finding.suggests.push_back(
+        {"stop-token-missing-runaway", 0.3, "the reward holds: the answers are given and do not end"});
+  }
+  size_t low = 0, i = now + 1;
+  for (; i < track.size() && low < points_of(kPersist); ++i) low = track.values[i] < kBegin.value ? low + 1 : 0;
+  if (low >= points_of(kPersist)) resolve(finding, track.points[i - 1]);
+  out.push_back(std::move(finding));
+}
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  for (const Track& track : shares_of(state)) {
+    size_t streak = 0;
+    for (size_t i = 0; i < track.size(); ++i) {
+      streak = track.values[i] >= kShare.value ? streak + 1 : 0;
+      if (streak == 0 || !long_enough(track, i + 1 - streak, i)) continue;
+      tell(state, track, i + 1 - streak, i, out);
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+extern const Detector truncation;
+const Detector truncation{
+    "truncation", "Most responses are cut off at the length limit.", {"truncation"}, kKnobs, judge};
+
+}  // namespace mw::detect

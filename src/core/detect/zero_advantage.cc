@@ -1,0 +1,112 @@
+// All rewards within (nearly) all groups are equal: no gradient, although the reward itself is not at its floor.
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "core/detect/tools/stats.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kShare{"uniform_share", 0.95, "ratio",
+                      "Share of groups without signal; less is common near the ceiling of easy data",
+                      "failure catalogue, zero-advantage-all-groups (0.9 for 10 steps); field guide 4.3 rule 12"};
+constexpr Knob kPersist{"persist", 10, "points", "Solved or hopeless batches come in runs",
+                        "failure catalogue, zero-advantage-all-groups"};
+constexpr Knob kChance{
+    "chance", 1e-4, "probability",
+    "With one group per step uniform steps come by chance: the streak must be longer than their share so far explains",
+    "geometric run length, p^k"};
+constexpr Knob kSolved{"solved", 0.9, "ratio",
+                       "Above this share of the reward's range the data is solved, which is arguable, not a fault",
+                       "DAPO, dynamic sampling"};
+constexpr Knob kKnobs[] = {kShare, kPersist, kChance, kSolved};
+
+/// Streaks of points with `uniform`; the first that is long enough.
+bool find_streak(const Track& track, double least, bool at_most, size_t& first, size_t& detected) {
+  size_t streak = 0, uniform = 0;
+  for (size_t i = 0; i < track.size(); ++i) {
+    const bool hit = at_most ? track.values[i] <= least : track.values[i] >= least;
+    const double share = (static_cast<double>(uniform) + 1) / (static_cast<double>(i - streak) + 2);
+    streak = hit ? streak + 1 : 0;
+    if (!hit) uniform += 0;
+    const size_t before = i + 1 - streak;
+    const double chance = before == 0 ? 0.5 : share;
+    const size_t by_chance =
+        static_cast<size_t>(std::ceil(std::log(kChance.value) / std::log(std::min(chance, 0.999))));
+    if (streak >= std::max(points_of(kPersist), by_chance)) {
+      first = before;
+      detected = i;
+      return true;
+    }
+    if (hit) ++uniform;
+  }
+  return false;
+}
+
+Severity severity_of(const State& state, const Point& from, const Point& to, std::string& why) {
+  for (const Track& reward : tracks_of(reward_series(state))) {
+    size_t end = 0;
+    bool any = false;
+    for (size_t i = 0; i < reward.size(); ++i) {
+      if (reward.points[i].attempt == to.attempt && reward.points[i].step <= to.step) {
+        end = i;
+        any = true;
+      }
+    }
+    if (!any) continue;
+    const auto level = level_between(reward.series, to.attempt, from.step, to.step);
+    if (!level) continue;
+    const RewardScale scale = reward_scale(state, reward, end);
+    const double share = scale.share(*level);
+    if (share >= kSolved.value) {
+      why = "the data is solved";
+      return Severity::kInfo;
+    }
+    if (share <= 0.02) {
+      why = "all rewards are at the floor";
+      return Severity::kInfo;  // zero-reward and reward-collapse tell this story
+    }
+  }
+  return Severity::kWarning;
+}
+
+void tell(const State& state, const Track& track, size_t first, size_t detected, std::vector<Finding>& out) {
+  std::string why;
+  const Severity severity = severity_of(state, track.points[first], track.points[detected], why);
+  std::string summary =
+      cat("No group has differing rewards since step ", track.points[first].step, ": there is no gradient");
+  if (!why.empty()) summary += cat(" (", why, ")");
+  Finding finding = make_finding("zero-advantage", "zero-advantage", severity, track.points[first],
+                                 track.points[detected], std::move(summary));
+  add_figures(finding, track, first, detected, 4);
+  finding.suggests.push_back({"zero-advantage-all-groups", 0.7, "equal rewards within every group"});
+  out.push_back(std::move(finding));
+}
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  const size_t told = out.size();
+  size_t first = 0, detected = 0;
+  for (const Track& track : tracks_of(state.find("reward.zero_std_groups"))) {
+    if (find_streak(track, kShare.value, false, first, detected)) tell(state, track, first, detected, out);
+  }
+  if (out.size() > told || state.find("reward.zero_std_groups") != nullptr) return;
+  for (const std::string_view name : {"advantage.std", "reward.std"}) {
+    for (const Track& track : tracks_of(state.find(name))) {
+      if (find_streak(track, 0, true, first, detected)) tell(state, track, first, detected, out);
+    }
+    if (out.size() > told) return;
+  }
+}
+
+}  // namespace
+
+extern const Detector zero_advantage;
+const Detector zero_advantage{"zero-advantage",
+                              "All rewards in nearly all groups are equal, so nothing can be learned.",
+                              {"zero-advantage"},
+                              kKnobs,
+                              judge};
+
+}  // namespace mw::detect

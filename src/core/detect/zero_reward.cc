@@ -1,0 +1,137 @@
+// The reward is exactly zero (or lies exactly on its floor) for many steps.
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "core/detect/tools/stats.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kFromStart{"from_start", 10, "steps", "A cold start may give nothing for some steps, and then learn",
+                          "real runs that learn begin with up to nine zero steps; circuit breakers stop at 10 to 50"};
+constexpr Knob kFromStartPoints{"from_start_points", 4, "points", "The same for runs that log every few steps", "own"};
+constexpr Knob kSudden{"sudden", 5, "points", "After a good period, fewer are enough",
+                       "failure catalogue, reward-sudden-zero (alert at 3, sure at 5)"};
+constexpr Knob kChance{
+    "chance", 1e-4, "probability",
+    "With small batches zeros come by chance: the streak must be longer than their share so far explains",
+    "geometric run length, p^k"};
+constexpr Knob kBack{"recovered", 3, "points", "Points off the floor in a row that end the streak for good",
+                     "hysteresis"};
+constexpr Knob kKnobs[] = {kFromStart, kFromStartPoints, kSudden, kChance, kBack};
+
+struct Streak {
+  size_t first = 0, detected = 0;
+  bool from_start = false;
+};
+
+/// Zero, or a negative number that no value so far lies below.
+bool on_floor(double value, double lowest) { return value == lowest && value <= 0; }
+
+size_t needed(const Track& track, size_t first, bool from_start) {
+  if (from_start) {
+    const int64_t spacing =
+        track.size() > first + 1 ? std::max<int64_t>(1, track.points[first + 1].step - track.points[first].step) : 1;
+    const double points = std::ceil(kFromStart.value / static_cast<double>(spacing));
+    return std::max(points_of(kFromStartPoints), static_cast<size_t>(points));
+  }
+  const auto before = track.slice(0, first);
+  const double floor = *std::min_element(before.begin(), before.end());
+  const double zeros = static_cast<double>(std::count(before.begin(), before.end(), std::min(floor, 0.0)));
+  const double share = (zeros + 1) / (static_cast<double>(before.size()) + 2);
+  const double by_chance = std::ceil(std::log(kChance.value) / std::log(share));
+  return std::max(points_of(kSudden), static_cast<size_t>(by_chance));
+}
+
+/// Samples that differ within the step speak against "all at the floor".
+bool contradicted(const State& state, const Point& from, const Point& to, double floor) {
+  const auto most = level_between(state.find("reward.max"), to.attempt, from.step, to.step);
+  if (most && *most > floor) return true;
+  const auto spread = level_between(state.find("reward.std"), to.attempt, from.step, to.step);
+  return spread && *spread > 0;
+}
+
+bool next_streak(const State& state, const Track& track, size_t from, Streak& found) {
+  double lowest = INFINITY;
+  for (size_t i = 0; i < std::min(from, track.size()); ++i) lowest = std::min(lowest, track.values[i]);
+  size_t streak = 0;
+  for (size_t i = from; i < track.size(); ++i) {
+    if (track.values[i] < lowest) streak = 0;
+    lowest = std::min(lowest, track.values[i]);
+    streak = on_floor(track.values[i], lowest) ? streak + 1 : 0;
+    if (streak == 0) continue;
+    const size_t first = i + 1 - streak;
+    const bool from_start = first <= 1;
+    if (streak < needed(track, first, from_start)) continue;
+    if (contradicted(state, track.points[first], track.points[i], track.values[i])) continue;
+    found = {first, i, from_start};
+    return true;
+  }
+  return false;
+}
+
+void suggest(const State& state, Finding& finding, const Point& onset, const Point& now, bool from_start) {
+  const auto length = level_between(state.find("response.length"), now.attempt, onset.step, now.step);
+  const auto aborted = level_between(state.find("response.aborted"), now.attempt, onset.step, now.step);
+  const bool empty = (length && *length < 2) || (aborted && *aborted > 0.9);
+  if (from_start) {
+    finding.suggests.push_back(
+        {"reward-function-broken-all-zero", 0.65, "no sample was ever rewarded, from the first step on"});
+    finding.suggests.push_back({"zero-advantage-all-groups", 0.3, "equal rewards give no gradient"});
+  } else {
+    finding.suggests.push_back({"reward-sudden-zero", 0.6, "a good period came before"});
+    finding.suggests.push_back({"reward-function-broken-all-zero", 0.25, "no sample is rewarded any more"});
+  }
+  if (empty)
+    finding.suggests.push_back({"sglang-server-down-zero-reward", 0.7, "responses are empty: nothing is generated"});
+  const auto format = level_between(state.find("format.pass_rate"), now.attempt, onset.step, now.step);
+  if (format && *format < 0.1)
+    finding.suggests.push_back({"format-failures-rising", 0.4, cat("format pass rate is ", *format)});
+}
+
+Finding told(const State& state, const Track& track, const Streak& streak) {
+  const Point& onset = track.points[streak.first];
+  const Point& now = track.points[streak.detected];
+  const std::string since = streak.from_start ? "from the first step on" : cat("since step ", onset.step);
+  Finding finding = make_finding(
+      "zero-reward", "zero-reward", Severity::kCritical, onset, now,
+      cat("Reward is exactly ", now.value, " ", since, ", ", streak.detected - streak.first + 1, " records in a row"));
+  if (!streak.from_start) add_figure(finding, track, streak.first - 1);
+  add_figures(finding, track, streak.first, streak.detected, 4);
+  suggest(state, finding, onset, now, streak.from_start);
+  return finding;
+}
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  for (const Track& track : tracks_of(reward_series(state))) {
+    Streak streak;
+    size_t from = 0;
+    while (next_streak(state, track, from, streak)) {
+      Finding finding = told(state, track, streak);
+      const double floor = track.values[streak.detected];
+      size_t back = 0, i = streak.detected + 1;
+      for (; i < track.size() && back < points_of(kBack); ++i) back = track.values[i] > floor ? back + 1 : 0;
+      const bool recovered = back >= points_of(kBack);
+      if (recovered) {
+        finding.severity = Severity::kWarning;
+        resolve(finding, track.points[i - 1]);
+      }
+      out.push_back(std::move(finding));
+      if (!recovered) break;
+      from = i;
+    }
+  }
+}
+
+}  // namespace
+
+extern const Detector zero_reward;
+const Detector zero_reward{"zero-reward",
+                           "The reward is exactly zero, or exactly on its floor, for many steps.",
+                           {"zero-reward"},
+                           kKnobs,
+                           judge};
+
+}  // namespace mw::detect
