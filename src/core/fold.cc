@@ -66,6 +66,12 @@ void add_anchor(State& state, Time at, int64_t step) {
   }
 }
 
+/// Where a story has more than `limit` items, its first and its last ones tell most.
+template <typename Item>
+void make_room(std::vector<Item>& items, size_t limit) {
+  if (items.size() >= limit) items.erase(items.begin() + static_cast<ptrdiff_t>(limit / 2));
+}
+
 class Folder {
  public:
   Folder(State& state, const Event& event) : state_(state), event_(event) {}
@@ -224,14 +230,15 @@ class Folder {
     }
     known->last = place.moment;
     known->count += matched.count;
-    if (known->sample == matched.sample && known->matches.size() < SignatureState::kMatchesKept) {
+    if (known->sample == matched.sample) {
+      make_room(known->matches, SignatureState::kMatchesKept);
       known->matches.push_back({place.moment, clip(matched.text, kTextLimit), state_.order});
     }
   }
   void operator()(const event::TraceSeen& trace) {
     const Place place = live();
     if (!trace.sample) shown(place);
-    if (state_.traces.size() >= State::kTraceLimit) return;
+    make_room(state_.traces, State::kTraceLimit);
     state_.traces.push_back({place.moment, state_.order, trace});
     event::TraceSeen& kept = state_.traces.back().trace;
     kept.exception = clip(trace.exception, 200);

@@ -72,7 +72,7 @@ struct SignatureState {
   uint64_t count = 0;
   std::string text;
   bool sample = false;  ///< seen only inside samples so far
-  /// The first matches, each with its own moment (at most kMatchesKept), for grouping and onset.
+  /// The first and the last matches (kMatchesKept in all), each with its own moment, for grouping and onset.
   struct Match {
     Moment moment;
     std::string text;
@@ -111,7 +111,7 @@ struct State {
   // limits, beside what they limit
   static constexpr size_t kSeriesLimit = 2000;      ///< series; further raw names are counted, not kept
   static constexpr size_t kTemplateLimit = 2000;    ///< log templates
-  static constexpr size_t kTraceLimit = 256;        ///< tracebacks kept
+  static constexpr size_t kTraceLimit = 256;        ///< tracebacks kept, the first and the last half
   static constexpr size_t kCheckpointLimit = 4096;  ///< checkpoint events kept
   static constexpr size_t kSourceLimit = 4096;      ///< sources; events of further ones count for the last
   static constexpr size_t kAttemptLimit = 1024;     ///< attempts; what comes later belongs to the last
