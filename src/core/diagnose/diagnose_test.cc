@@ -1,0 +1,116 @@
+#include "core/diagnose/diagnose.h"
+
+#include <doctest/doctest.h>
+
+#include "core/detect/support/story.h"
+
+namespace mw::diagnose {
+namespace {
+
+Incident incident_with(std::string kind, std::string text) {
+  Incident incident;
+  incident.kind = std::move(kind);
+  incident.severity = Severity::kCritical;
+  incident.onset.step = 10;
+  incident.evidence.push_back({{0, 7}, std::move(text), "", kNoStep, 0});
+  return incident;
+}
+
+Knowledge with_reaction(const char* id, const char* reaction) {
+  Knowledge knowledge;
+  Signature signature;
+  signature.id = id;
+  signature.reaction = reaction;
+  signature.fix = "do this";
+  signature.check = {"look here", "and there"};
+  knowledge.by_id[id] = 0;
+  knowledge.signatures.push_back(std::move(signature));
+  return knowledge;
+}
+
+}  // namespace
+
+TEST_CASE("evidence adds up and never exceeds one") {
+  const Incident incident = incident_with("crash", "x");
+  const std::vector<Suggestion> suggestions{{"a", 0.6, "first"}, {"b", 0.5, "second"}, {"b", 0.5, "third"}};
+  const auto causes = rank_causes(incident, suggestions, {}, {}, {});
+  REQUIRE(causes.size() == 2);
+  CHECK(causes[0].id == "b");
+  CHECK(causes[0].score == doctest::Approx(1 - 0.95 * 0.5 * 0.5));
+  CHECK(causes[0].reasons_for == std::vector<std::string>{"second", "third"});
+  CHECK(causes[1].score < 1);
+}
+
+TEST_CASE("the words of the catalogue stand beside a cause") {
+  const auto causes =
+      rank_causes(incident_with("crash", "x"), {{"a", 0.5, "seen"}}, {}, {}, with_reaction("a", "retry"));
+  REQUIRE(causes.size() == 1);
+  CHECK(causes[0].check == "look here; and there");
+  CHECK(causes[0].fix == "do this");
+}
+
+TEST_CASE("memory held by other processes is told from memory of our own") {
+  const std::string shared =
+      "CUDA out of memory. Tried to allocate 22.00 MiB. Process 71 has 20.00 GiB memory in use. Including non-PyTorch "
+      "memory, this process has 3.50 GiB memory in use.";
+  const auto causes =
+      rank_causes(incident_with("gpu-out-of-memory", shared), {{"cuda-oom-trainer", 0.8, "seen"}}, {}, {}, {});
+  REQUIRE(causes.size() == 2);
+  CHECK(causes[0].id == "cuda-oom-trainer");
+  CHECK(causes[1].id == "gpu-zombie-memory-holder");
+}
+
+TEST_CASE("a node without memory is no GPU without memory") {
+  const auto causes =
+      rank_causes(incident_with("host-out-of-memory", "Node running low on memory"),
+                  {{"cuda-oom-trainer", 0.8, "OutOfMemoryError"}, {"ray-memory-monitor-kill", 0.6, "x"}}, {}, {}, {});
+  CHECK(causes[0].id == "ray-memory-monitor-kill");
+  CHECK(causes[1].reasons_against.size() == 1);
+}
+
+TEST_CASE("a wrapper does not lead where something else was seen") {
+  const auto causes =
+      rank_causes(incident_with("crash", "x"),
+                  {{"torchelastic-child-failed", 0.8, "seen"}, {"type-error", 0.5, "seen"}}, {}, {}, {});
+  CHECK(causes[0].id == "type-error");
+}
+
+TEST_CASE("zero reward after an engine's death is the engine's") {
+  Incident dead = incident_with("engine-dead", "x");
+  dead.onset.step = 8;
+  const Incident zero = incident_with("zero-reward", "reward 0");
+  const auto causes =
+      rank_causes(zero, {{"reward-function-broken-all-zero", 0.6, "all zero"}, {"reward-sudden-zero", 0.5, "sudden"}},
+                  {dead, zero}, {}, {});
+  CHECK(causes[0].id == "reward-sudden-zero");
+}
+
+TEST_CASE("no reaction goes back to a checkpoint that is not known, none repeats what failed twice") {
+  const Knowledge knowledge = with_reaction("a", "restart-run-from-checkpoint");
+  Incident incident = incident_with("worker-lost", "x");
+  incident.causes = {{"a", 0.8, {}, {}, "", ""}};
+  State state;
+  CHECK(reaction_for(incident, 1, state, knowledge) == "stop-and-notify");
+  state.checkpoints.push_back({{5, {}, {}, 0}, {5, "p", false}});
+  CHECK(reaction_for(incident, 1, state, knowledge) == "stop-and-notify");
+  state.checkpoints.push_back({{8, {}, {}, 0}, {8, "p", true}});
+  CHECK(reaction_for(incident, 1, state, knowledge) == "restart-run-from-checkpoint");
+  CHECK(reaction_for(incident, 2, state, knowledge) == "stop-and-notify");
+  incident.onset.step = 7;
+  CHECK(reaction_for(incident, 1, state, knowledge) == "stop-and-notify");
+}
+
+TEST_CASE("exceptions by type, inside wrappers, with the reward's own file") {
+  using detect::classify_exception;
+  CHECK(classify_exception("ray.exceptions.RayTaskError(KeyError)", "'x'", "a.py:1 in f").cause == "key-error");
+  CHECK(classify_exception("torch.OutOfMemoryError", "CUDA out of memory", "").kind == "gpu-out-of-memory");
+  CHECK(
+      classify_exception("ray.exceptions.OutOfMemoryError", "Task was killed due to the node running low on memory", "")
+          .kind == "host-out-of-memory");
+  CHECK(classify_exception("KeyError", "'x'", "/x/my_reward.py:3 in score").cause == "reward-function-exception");
+  CHECK(classify_exception("BrokenPipeError", "", "").consequence);
+  CHECK(classify_exception("some.NewError", "", "").kind == "crash");
+  CHECK(classify_exception("", "", "").kind == "crash");
+}
+
+}  // namespace mw::diagnose
