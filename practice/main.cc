@@ -23,7 +23,7 @@ struct Options {
   int64_t save_every = 20, eval_every = 20;
   uint64_t seed = 7;
   int groups = 32, group_size = 16, updates = 2;
-  double lr = 0.006, clip = 0.2, max_norm = 1.0;
+  double lr = 0.004, clip = 0.2, max_norm = 1.0;
 };
 
 struct Trainer {
@@ -43,7 +43,9 @@ struct Trainer {
   std::vector<double> first, second;  // Adam's moments
   int adam_steps = 0;
 
-  Question question() { return {static_cast<int>(dice.below(10)), static_cast<int>(dice.below(10)), dice.chance(0.5)}; }
+  Question question() {
+    return {static_cast<int>(dice.below(kOperands)), static_cast<int>(dice.below(kOperands)), dice.chance(0.5)};
+  }
 
   std::vector<Sample> rollout(Speaker& speaker, int64_t step, bool* go_on) {
     std::vector<Question> questions;
@@ -140,6 +142,23 @@ struct Trainer {
     f.lr = options.lr;
   }
 
+  /// Supervised warm-up on answers in the right form of which every third is right, as a model comes to RL.
+  void warm_up() {
+    for (int pass = 0; pass < 60; ++pass) {
+      std::vector<double> gradient(policy.weights().size(), 0.0);
+      for (int i = 0; i < 64; ++i) {
+        Sample s;
+        s.question = question();
+        const int digit = dice.chance(0.3) ? s.question.answer() : static_cast<int>(dice.below(10));
+        s.tokens = {kThink, kAnswer, digit, kEnd};
+        if (dice.chance(0.3)) s.tokens.insert(s.tokens.begin() + 1, kNoise1);
+        policy.accumulate(s, std::vector<double>(s.tokens.size(), 1.0 / 256), gradient);
+      }
+      ascend(gradient, 1);
+    }
+    first.clear(), second.clear(), adam_steps = 0;
+  }
+
   /// One step of Adam (Kingma and Ba, 2015), uphill.
   void ascend(const std::vector<double>& gradient, double scale) {
     first.resize(gradient.size());
@@ -154,16 +173,16 @@ struct Trainer {
     }
   }
 
-  /// Share of all 200 questions that are answered rightly at temperature near zero.
+  /// Share of all questions that are answered rightly at temperature near zero.
   double evaluate() const {
     double right = 0;
     mw::Prng fixed(1);
-    for (int a = 0; a < 10; ++a) {
-      for (int b = 0; b < 10; ++b) {
+    for (int a = 0; a < kOperands; ++a) {
+      for (int b = 0; b < kOperands; ++b) {
         for (const bool minus : {false, true}) {
           Sample s = policy.write({a, b, minus}, fixed, 0.05);
           grade(s);
-          right += s.correct / 200;
+          right += s.correct / (2.0 * kOperands * kOperands);
         }
       }
     }
@@ -174,6 +193,7 @@ struct Trainer {
     const auto speaker = make_speaker(options.speak, options.out, clock);
     if (speaker == nullptr) return std::fprintf(stderr, "practice_run: unknown --speak %s\n", options.speak.c_str()), 2;
     speaker->begin(options.steps, options.groups, options.group_size);
+    warm_up();
     clock.pass(41);
     engine_alive = engine.load(policy.weights(), 0);
     for (int64_t step = 1; step <= options.steps; ++step) {

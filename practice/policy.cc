@@ -16,21 +16,7 @@ constexpr size_t kWeights = kOutBias + kVocabulary;
 
 Policy::Policy(uint64_t seed) : weights_(kWeights) {
   mw::Prng dice(seed);
-  for (size_t i = 0; i < kWeights; ++i) weights_[i] = (dice.unit() - 0.5) * 0.4;
-  // A warm start, as after supervised fine-tuning: the form of an answer is mostly there, the content is not.
-  const auto after = [this](size_t input, size_t hidden, size_t token) {
-    weights_[kFirst + input * kHidden + hidden] += 2.5;
-    weights_[kSecond + hidden * kVocabulary + token] += 2.2;
-  };
-  after(22 + 2 * kVocabulary + 0, 0, kThink);
-  after(22 + kThink, 1, kAnswer);
-  for (size_t digit = 0; digit < 10; ++digit) {
-    after(22 + digit, 2, kEnd);
-    weights_[kSecond + 3 * kVocabulary + digit] += 1.6;
-  }
-  weights_[kFirst + (22 + kAnswer) * kHidden + 3] += 2.5;
-  weights_[kOutBias + kNoise1] -= 1.0;
-  weights_[kOutBias + kNoise2] -= 1.0;
+  for (size_t i = 0; i < kWeights; ++i) weights_[i] = (dice.unit() - 0.5) * (i < kBias ? 2.0 : 0.4);
 }
 
 void Policy::forward(const Question& question, const std::vector<int>& written, size_t length, Forward& out) const {

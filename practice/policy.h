@@ -14,7 +14,8 @@ namespace practice {
 constexpr int kVocabulary = 16;  ///< tokens 0-9 digits, then the marks below
 constexpr int kThink = 10, kAnswer = 11, kEnd = 12, kBlank = 13, kNoise1 = 14, kNoise2 = 15;
 constexpr int kMaxTokens = 12;  ///< longest response; longer ones are cut
-constexpr int kHidden = 48;
+constexpr int kHidden = 64;
+constexpr int kOperands = 5;  ///< operands are 0 .. kOperands - 1
 constexpr int kInputs = 10 + 10 + 2 + kVocabulary + kVocabulary + 4;
 
 struct Question {
