@@ -1,0 +1,82 @@
+#include "platform/tail.h"
+
+#include <algorithm>
+
+#include "base/checksum.h"
+
+namespace mw {
+
+void Tail::begin_anew(std::string why) {
+  file_.reset();
+  offset_ = 0;
+  head_.clear();
+  head_hash_ = 0;
+  why_ = std::move(why);
+}
+
+Result<Tail::News> Tail::open_first() {
+  auto opened = disk_.open_read(path_);
+  if (!opened.ok()) {
+    if (opened.error().code == Error::Code::kNotFound) return News::kGone;
+    return opened.error();
+  }
+  auto info = (*opened)->info();
+  if (!info.ok()) return info.error();
+  file_ = std::move(*opened);
+  identity_ = *info;
+  return News::kBytes;
+}
+
+bool Tail::head_is_the_same() {
+  if (head_.empty()) return true;
+  std::string now;
+  return file_->read_at(0, head_.size(), now).ok() && now == head_;
+}
+
+/// Called when the open file has no more bytes: does the name still belong to it?
+Result<Tail::News> Tail::look_for_new_content() {
+  const auto named = disk_.info(path_);
+  if (!named.ok()) {
+    if (named.error().code != Error::Code::kNotFound) return named.error();
+    return News::kGone;
+  }
+  if (named->device != identity_.device || named->inode != identity_.inode) {
+    begin_anew("rotated");
+    return News::kBeganAnew;
+  }
+  return News::kNothing;
+}
+
+Result<Tail::News> Tail::read(size_t most, std::string& out) {
+  out.clear();
+  if (file_ == nullptr) {
+    auto opened = open_first();
+    if (!opened.ok() || *opened != News::kBytes) return opened;
+  }
+  const auto info = file_->info();
+  if (!info.ok()) return info.error();
+  const auto size = static_cast<uint64_t>(std::max<int64_t>(info->size, 0));
+  if (size < offset_ || (size > offset_ && !head_is_the_same())) {
+    begin_anew("truncated");
+    return News::kBeganAnew;
+  }
+  if (size == offset_) {
+    // Truncated and written again to the same length: only the first bytes can tell.
+    if (offset_ > 0 && info->changed != identity_.changed && !head_is_the_same()) {
+      begin_anew("truncated");
+      return News::kBeganAnew;
+    }
+    identity_.changed = info->changed;
+    return look_for_new_content();
+  }
+  if (const auto got = file_->read_at(offset_, most, out); !got.ok()) return got.error();
+  if (out.empty()) return News::kNothing;
+  if (head_.size() < kHeadBytes && offset_ == head_.size()) {
+    head_.append(out, 0, kHeadBytes - head_.size());
+    head_hash_ = fnv1a(head_);
+  }
+  offset_ += out.size();
+  return News::kBytes;
+}
+
+}  // namespace mw
