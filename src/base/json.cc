@@ -189,16 +189,21 @@ class LeafHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LeafH
  public:
   explicit LeafHandler(JsonLeaves& leaves) : leaves_(leaves) {}
   bool Null() { return skip(); }
-  bool Bool(bool value) { return name(), leaves_.boolean(path_, value), done(); }
+  bool Bool(bool value) {
+    if (skipped_ == 0) name(), leaves_.boolean(path_, value);
+    return done();
+  }
   bool Int(int value) { return leaf(value); }
   bool Uint(unsigned value) { return leaf(value); }
   bool Int64(int64_t value) { return leaf(static_cast<double>(value)); }
   bool Uint64(uint64_t value) { return leaf(static_cast<double>(value)); }
   bool Double(double value) { return leaf(value); }
   bool String(const char* text, rapidjson::SizeType size, bool) {
-    return name(), leaves_.string(path_, std::string_view(text, size)), done();
+    if (skipped_ == 0) name(), leaves_.string(path_, std::string_view(text, size));
+    return done();
   }
   bool Key(const char* text, rapidjson::SizeType size, bool) {
+    if (skipped_ != 0) return true;
     path_.resize(open_.back().base);
     if (!path_.empty()) path_.push_back('/');
     path_.append(text, size);
@@ -226,14 +231,19 @@ class LeafHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LeafH
     return true;
   }
   bool skip() { return done(); }
-  bool leaf(double value) { return name(), leaves_.number(path_, value), done(); }
+  bool leaf(double value) {
+    if (skipped_ == 0) name(), leaves_.number(path_, value);
+    return done();
+  }
   bool open(bool array) {
     if (open_.size() >= kDepthLimit) return false;
-    name();
+    if (skipped_ == 0) name();
     open_.push_back({array, path_.size(), 0});
+    if (skipped_ == 0 && array && !leaves_.enter_array(path_)) skipped_ = open_.size();
     return true;
   }
   bool close() {
+    if (skipped_ == open_.size()) skipped_ = 0;
     path_.resize(open_.back().base);
     open_.pop_back();
     return done();
@@ -241,6 +251,7 @@ class LeafHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LeafH
   JsonLeaves& leaves_;
   std::string path_;
   std::vector<Open> open_;
+  size_t skipped_ = 0;  // depth of the array that is left out; 0: none
 };
 
 }  // namespace

@@ -80,6 +80,8 @@ class JsonLeaves {
   virtual void number(std::string_view path, double value) = 0;
   virtual void string(std::string_view path, std::string_view value) = 0;
   virtual void boolean(std::string_view path, bool value) { number(path, value ? 1 : 0); }
+  /// Asked at the start of every array: false leaves out all that is in it.
+  virtual bool enter_array(std::string_view path) { return static_cast<void>(path), true; }
 };
 bool for_each_leaf(std::string_view text, JsonLeaves& leaves);
 
