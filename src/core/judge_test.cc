@@ -210,6 +210,26 @@ TEST_CASE("a log that ends in mid-flight died silently, one that is nearly done 
   CHECK(told(open.close()).empty());
 }
 
+TEST_CASE("an exception that the run lives with does not end it") {
+  Told run;
+  run.say(event::Planned{1000});
+  for (int64_t step = 1; step <= 6; ++step) {
+    run.trace("ValueError", "no answer found", "agent.py:7 in parse");
+    run.steps(step, step);
+  }
+  run.trace("ValueError", "no answer found", "agent.py:7 in parse");
+  CHECK(told(run.close()) == "died-silently/user-cancelled");
+}
+
+TEST_CASE("a grave word that ends nothing leaves room for a silent end") {
+  Told run;
+  run.add("empty-train-batches", "no-learning", Role::kRoot, Severity::kCritical, false, "stop-and-notify");
+  run.say(event::Planned{100});
+  run.steps(1, 30);
+  run.matched("empty-train-batches");
+  CHECK(told(run.close()) == "no-learning/empty-train-batches died-silently/user-cancelled");
+}
+
 TEST_CASE("chain 1: shm, core dumps, a full disk, then training from scratch") {
   Told run;
   run.steps(1, 4);

@@ -41,7 +41,7 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   if (silent <= std::max(kKnobs[1].value, kKnobs[0].value * usual)) return;
   const size_t number = state.attempts.size() - 1;
   for (const Story& story : fatal_stories(marks_of(state, knowledge))) {
-    if (story.attempt == number) return;
+    if (story.attempt == number && story.ended) return;
   }
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
   if (total > 0 && step + 1 >= total) return;
@@ -51,8 +51,8 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   finding.severity = Severity::kCritical;
   finding.onset = {step, since, {}, static_cast<uint16_t>(number)};
   finding.detected = {step, state.last_at, attempt.last.where, static_cast<uint16_t>(number)};
-  finding.summary = cat("No step after ", step, " for ", format_duration(state.last_at - since), "; a step usually takes ",
-                        format_duration(Duration::seconds(usual)));
+  finding.summary = cat("No step after ", step, " for ", format_duration(state.last_at - since),
+                        "; a step usually takes ", format_duration(Duration::seconds(usual)));
   finding.suggests.push_back({"hang-no-progress-generic", 0.5, "lines keep coming, steps do not"});
   out.push_back(std::move(finding));
 }
@@ -60,7 +60,7 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
 }  // namespace
 
 extern const Detector stall;
-const Detector stall{"stall", "The run is alive but has done no step for ten times its usual time.", {"stall"}, kKnobs,
-                     judge};
+const Detector stall{
+    "stall", "The run is alive but has done no step for ten times its usual time.", {"stall"}, kKnobs, judge};
 
 }  // namespace mw::detect

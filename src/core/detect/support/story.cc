@@ -11,11 +11,15 @@ namespace {
 
 // A failure that ends a run is followed by its echoes, rarely by more text or time than this.
 constexpr uint64_t kAftermathLines = 4000;
-constexpr int64_t kAftermathSeconds = 30 * 60;
+constexpr int64_t kAftermathSeconds = 1800;
 constexpr size_t kOthersKept = 24;
 // A failure that makes a person or a supervisor stop the run at once lies at most this far before the stop.
 constexpr double kEndingSeconds = 120;
 constexpr uint64_t kEndingLines = 300;
+// An exception seen and outlived this often, or over this long, is a habit; the ranks of one crash print theirs at
+// once.
+constexpr uint64_t kHabitTimes = 3;
+constexpr double kHabitSeconds = 120;
 
 /// The last metric record of an attempt in one source.
 struct LastPoint {
@@ -222,6 +226,38 @@ void outlive(std::vector<Mark>& marks) {
   }
 }
 
+std::string fingerprint(const Mark& mark) {
+  const event::TraceSeen& trace = mark.trace->trace;
+  return cat(trace.exception, "@", trace.frame);
+}
+
+/// An exception that the run has lived through time and again is caught and logged by the program: its last occurrence
+/// ends nothing either, unless the attempt says that it failed.
+void outlive_habits(const State& state, std::vector<Mark>& marks) {
+  struct Habit {
+    uint64_t survived = 0;
+    Time first, last;
+    uint64_t times = 0;
+  };
+  std::map<std::string, Habit> habits;
+  for (const Mark& mark : marks) {
+    if (mark.trace == nullptr) continue;
+    Habit& habit = habits[fingerprint(mark)];
+    if (mark.survived) ++habit.survived;
+    if (habit.times++ == 0) habit.first = mark.moment.at;
+    habit.last = mark.moment.at;
+  }
+  for (Mark& mark : marks) {
+    if (mark.trace == nullptr || mark.survived || mark.teardown) continue;
+    const AttemptState* attempt = attempt_of(state, mark.moment.attempt);
+    if (attempt != nullptr && attempt->ended && !complete(*attempt)) continue;
+    const Habit& habit = habits[fingerprint(mark)];
+    const bool spread = habit.first.known() && (habit.last - habit.first).seconds() > kHabitSeconds;
+    mark.survived =
+        habit.survived >= kHabitTimes || (habit.times > kHabitTimes && spread && state.attempts.size() == 1);
+  }
+}
+
 /// How much a mark deserves to lead: 0 not at all.
 int lead_rank(const Mark& mark) {
   if (!ends_a_process(mark)) return 0;
@@ -261,6 +297,7 @@ std::vector<Mark> marks_of(const State& state, const Knowledge& knowledge) {
     return a.order < b.order;
   });
   outlive(marks);
+  outlive_habits(state, marks);
   return marks;
 }
 
@@ -284,6 +321,7 @@ std::vector<Story> fatal_stories(const std::vector<Mark>& marks) {
       story.attempt = lead->moment.attempt;
       story.lead = *lead;
       story.kind = kind_of(*lead);
+      story.ended = lead->trace != nullptr || lead->signature->fatal;
       for (size_t i = begin; i < end && story.others.size() < kOthersKept; ++i) {
         if (&marks[i] != lead && !marks[i].survived && !marks[i].teardown) story.others.push_back(marks[i]);
       }

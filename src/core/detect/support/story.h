@@ -48,6 +48,7 @@ struct Story {
   Mark lead;
   std::vector<Mark> others;  ///< in order; before or after the lead
   std::string kind;
+  bool ended = false;  ///< the lead ends the process that says it; else it is only the last grave thing that was said
 };
 
 /// At most one story per attempt: the marks that nothing survived, led by the earliest root.
