@@ -44,7 +44,7 @@ class Disk {
   virtual ~Disk() = default;
   virtual Result<std::unique_ptr<ReadFile>> open_read(const std::string& path) = 0;
   virtual Result<std::unique_ptr<AppendFile>> open_append(const std::string& path) = 0;  ///< created when missing
-  virtual Result<FileInfo> info(const std::string& path) = 0;                              ///< follows links
+  virtual Result<FileInfo> info(const std::string& path) = 0;                            ///< follows links
   /// Names in a folder, sorted, without "." and "..".
   virtual Result<std::vector<std::string>> list(const std::string& folder) = 0;
   virtual Result<void> make_folders(const std::string& path) = 0;

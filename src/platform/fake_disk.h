@@ -1,0 +1,81 @@
+// A disk in memory that fails on demand and forgets, at a crash, what was not synced. For tests and simulation.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/prng.h"
+#include "platform/disk.h"
+
+namespace mw {
+
+class FakeDisk final : public Disk {
+ public:
+  /// Chances of failure per call, 0..1.
+  struct Faults {
+    double append = 0;  ///< EIO; a random part of the bytes is written
+    double sync = 0;    ///< EIO; the pages count as clean afterwards, as on Linux: a later sync does not save them
+    double other = 0;   ///< EIO of open, rename, remove, truncate, list; nothing happened
+    uint64_t capacity = UINT64_MAX;  ///< bytes of all files together; beyond it appends are short and fail (ENOSPC)
+  };
+
+  explicit FakeDisk(uint64_t seed = 0);
+  ~FakeDisk() override;
+
+  void set_faults(const Faults& faults) { faults_ = faults; }
+  /// After `changes` more successful changes of the disk the machine is dead: every further call fails and changes
+  /// nothing; an append that hits the mark is cut somewhere. UINT64_MAX: never.
+  void die_after(uint64_t changes) { changes_left_ = changes; }
+  bool dead() const { return changes_left_ == 0; }
+  uint64_t changes() const { return changes_; }
+
+  /// The process was killed; the machine goes on: everything written stays.
+  void process_died();
+  /// The machine lost power: of each file what was synced stays, and a random part of the rest, its end possibly zeros.
+  void power_lost();
+
+  // For tests: around the door, without faults.
+  bool exists(const std::string& path) const { return names_.count(path) != 0; }
+  std::string content(const std::string& path) const;
+  void put(const std::string& path, std::string content);
+  std::vector<std::string> paths() const;
+  uint64_t used() const;
+
+  Result<std::unique_ptr<ReadFile>> open_read(const std::string& path) override;
+  Result<std::unique_ptr<AppendFile>> open_append(const std::string& path) override;
+  Result<FileInfo> info(const std::string& path) override;
+  Result<std::vector<std::string>> list(const std::string& folder) override;
+  Result<void> make_folders(const std::string& path) override;
+  Result<void> rename(const std::string& from, const std::string& to) override;
+  Result<void> remove(const std::string& path) override;
+
+ private:
+  friend class FakeReadFile;
+  friend class FakeAppendFile;
+  /// A file, whatever it is called; lives as long as the disk, so that open files outlive their names.
+  struct File {
+    uint64_t number = 0;
+    std::string now;      ///< what processes see
+    std::string durable;  ///< what a power loss leaves
+    uint64_t clean = 0;   ///< bytes that a sync believes to be on the medium already
+  };
+
+  File* find(const std::string& path) const;
+  File* create(const std::string& path);
+  bool folder_exists(const std::string& path) const;
+  /// Counts a change; false when the machine is dead.
+  bool change();
+  bool fails(double chance) { return chance > 0 && prng_.chance(chance); }
+
+  Prng prng_;
+  Faults faults_;
+  uint64_t changes_ = 0, changes_left_ = UINT64_MAX;
+  std::vector<std::unique_ptr<File>> files_;
+  std::map<std::string, File*> names_;
+  std::map<std::string, bool> folders_;
+};
+
+}  // namespace mw
