@@ -76,6 +76,8 @@ void merge(Draft& draft, Draft&& later) {
   if (later.incident.severity > into.severity) {
     into.severity = later.incident.severity;
     into.summary = std::move(later.incident.summary);
+    into.onset = later.incident.onset;  // the lighter one was a hint of it, not yet it
+    into.detected = later.incident.detected;
   }
   if (key(later.incident.detected) < key(into.detected)) into.detected = later.incident.detected;
   into.open = into.open || later.incident.open;
