@@ -22,7 +22,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     const std::vector<double> medians = rolling_median(track.values, points_of(kWidth));
     double least = INFINITY, most = -INFINITY;
     size_t fallen = 0, first = 0;
-    bool high = false;
+    bool high = true;
     for (size_t i = points_of(kWidth); i < track.size(); ++i) {
       least = std::min(least, medians[i]);
       most = std::max(most, medians[i]);

@@ -52,7 +52,9 @@ bool standing(const Track& track, double limit, Rise& found) {
   for (size_t i = 0; i < track.size(); ++i) {
     streak = std::abs(track.values[i]) > kStanding.value * limit ? streak + 1 : 0;
     if (streak < 2 * points_of(kPersist)) continue;
-    found = {i + 1 - streak, i + 1 - streak, i, 0, track.values[i], std::nullopt};
+    found.onset = found.first = i + 1 - streak;
+    found.detected = i;
+    found.peak = track.values[i];
     return true;
   }
   return false;

@@ -94,6 +94,12 @@ size_t began(const Track& track, size_t first, double floor, double best) {
   return onset;
 }
 
+/// Exactly on the floor throughout: zero-reward tells that.
+bool all_at(const Track& track, size_t from, size_t to, double floor) {
+  const auto values = track.slice(from, to + 1);
+  return std::all_of(values.begin(), values.end(), [floor](double value) { return value == floor; });
+}
+
 struct Collapse {
   size_t first, detected;
   double best, floor;
@@ -116,8 +122,7 @@ bool next_collapse(const Track& track, const Levels& levels, size_t from, Collap
     ++streak;
     evidence += (best - track.values[i]) / sigma;
     if (streak < points_of(kPersist) || evidence < kEvidence.value) continue;
-    const auto low = track.slice(first, i + 1);
-    if (std::all_of(low.begin(), low.end(), [floor](double value) { return value == floor; })) continue;
+    if (all_at(track, first, i, floor)) continue;
     found = {first, i, best, floor};
     return true;
   }
@@ -175,6 +180,7 @@ void judge_gradual(const State& state, const Track& track, const Levels& levels,
         best - now >= kGradualShare.value * range && best - now >= kGradualSigma.value * error && range > 0;
     held = low ? held + 1 : 0;
     if (held < width / 2 || i + 1 < points_of(kGradualHistory)) continue;
+    if (all_at(track, i + 1 - points_of(kPersist), i, levels.floor[i])) continue;
     const size_t from = best_end > width ? best_end - width : 0;
     const size_t onset = from + change_point(track.slice(from, i + 1));
     Finding finding =

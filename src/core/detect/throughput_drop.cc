@@ -19,10 +19,16 @@ constexpr Knob kPersist{"persist", 8, "points", "Evaluations, saves and straggle
 constexpr Knob kLength{"length_share", 0.7, "ratio", "Part of the slow-down that longer responses may explain", "own"};
 constexpr Knob kKnobs[] = {kSkip, kHistory, kWidth, kFactor, kDelta, kPersist, kLength};
 
-/// Longer responses (or more of them) explain longer steps.
-bool explained(const State& state, const Point& onset, const Point& now, double ratio) {
-  const auto length = shift_of(state, "response.length", onset, now, 8);
-  return length && length->before > 0 && length->after / length->before > 1 + kLength.value * (ratio - 1);
+/// Longer responses explain longer steps.
+bool explained(const State& state, const Track& track, const Rise& rise) {
+  const Series* length = state.find("response.length");
+  const size_t from = rise.base_at + 1 > points_of(kWidth) ? rise.base_at + 1 - points_of(kWidth) : 0;
+  const Point& first = track.points[from];
+  const Point& now = track.points[rise.detected];
+  const auto before = level_between(length, first.attempt, first.step, track.points[rise.base_at].step);
+  const auto after = level_between(length, now.attempt, track.points[rise.first].step, now.step);
+  if (!before || !after || *before <= 0) return false;
+  return *after / *before > 1 + kLength.value * (rise.peak / rise.base - 1);
 }
 
 /// The phase that grew most, for the reader.
@@ -47,7 +53,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     for (const Rise& rise : rises(track, rule)) {
       const Point& onset = track.points[rise.onset];
       const Point& now = track.points[rise.detected];
-      const bool fair = explained(state, onset, now, rise.peak / rise.base);
+      const bool fair = explained(state, track, rise);
       Finding finding =
           make_finding("throughput-drop", "throughput-drop", fair ? Severity::kInfo : Severity::kWarning, onset, now,
                        cat("A step takes ", rise.peak, " s instead of ", rise.base, " s since step ", onset.step,

@@ -23,24 +23,23 @@ constexpr Knob kSolved{"solved", 0.9, "ratio",
                        "DAPO, dynamic sampling"};
 constexpr Knob kKnobs[] = {kShare, kPersist, kChance, kSolved};
 
-/// Streaks of points with `uniform`; the first that is long enough.
+/// The first streak of uniform points that is longer than chance explains.
 bool find_streak(const Track& track, double least, bool at_most, size_t& first, size_t& detected) {
-  size_t streak = 0, uniform = 0;
+  size_t streak = 0, uniform_before = 0;
   for (size_t i = 0; i < track.size(); ++i) {
-    const bool hit = at_most ? track.values[i] <= least : track.values[i] >= least;
-    const double share = (static_cast<double>(uniform) + 1) / (static_cast<double>(i - streak) + 2);
-    streak = hit ? streak + 1 : 0;
-    if (!hit) uniform += 0;
-    const size_t before = i + 1 - streak;
-    const double chance = before == 0 ? 0.5 : share;
-    const size_t by_chance =
-        static_cast<size_t>(std::ceil(std::log(kChance.value) / std::log(std::min(chance, 0.999))));
-    if (streak >= std::max(points_of(kPersist), by_chance)) {
-      first = before;
-      detected = i;
-      return true;
+    if (at_most ? track.values[i] > least : track.values[i] < least) {
+      uniform_before += streak;
+      streak = 0;
+      continue;
     }
-    if (hit) ++uniform;
+    ++streak;
+    const size_t before = i + 1 - streak;
+    const double share = (static_cast<double>(uniform_before) + 1) / (static_cast<double>(before) + 2);
+    const double by_chance = std::ceil(std::log(kChance.value) / std::log(std::min(share, 0.999)));
+    if (streak < points_of(kPersist) || static_cast<double>(streak) < by_chance) continue;
+    first = before;
+    detected = i;
+    return true;
   }
   return false;
 }

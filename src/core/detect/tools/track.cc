@@ -12,6 +12,9 @@ namespace {
 /// A step counter that goes back to less than this share of the stretch has started over.
 constexpr double kStartsOver = 0.5;
 
+/// Steps beyond this are garbage, not steps.
+constexpr int64_t kMostSteps = 1'000'000'000'000;
+
 bool starts_over(const std::vector<Point>& points, const Point& next) {
   const int64_t first = points.front().step, last = points.back().step;
   if (next.step > last) return false;
@@ -38,13 +41,13 @@ size_t walk_back(const Track& track, size_t first, double level, double threshol
   return onset;
 }
 
-std::optional<double> baseline(const std::vector<double>& medians, const RiseRule& rule, size_t end) {
+/// Index of the rolling median that is the baseline for a rise at `end`.
+std::optional<size_t> baseline(const std::vector<double>& medians, const RiseRule& rule, size_t end) {
   if (end < std::max<size_t>(rule.history, 1)) return std::nullopt;
-  if (!rule.from_lowest) return medians[end - 1];
-  const size_t from = std::min(rule.history, end) - 1;
-  double lowest = medians[from];
-  for (size_t j = from; j < end; ++j) lowest = std::min(lowest, medians[j]);
-  return lowest;
+  if (!rule.from_lowest) return end - 1;
+  const auto from = medians.begin() + static_cast<std::ptrdiff_t>(std::max<size_t>(rule.history, 1) - 1);
+  return static_cast<size_t>(std::min_element(from, medians.begin() + static_cast<std::ptrdiff_t>(end)) -
+                             medians.begin());
 }
 
 std::optional<size_t> ended_at(const Track& track, size_t from, double limit, size_t persist) {
@@ -73,8 +76,11 @@ Track reciprocal(const Track& track) {
 std::vector<Track> tracks_of(const Series* series) {
   std::vector<Track> out;
   if (series == nullptr) return out;
-  for (const Point& point : series->points()) {
+  for (Point point : series->points()) {
     if (!std::isfinite(point.value)) continue;
+    // a trainer that names no steps: its records are counted
+    if (point.step == kNoStep) point.step = out.empty() ? 1 : out.back().points.back().step + 1;
+    if (point.step < 0 || point.step > kMostSteps) continue;
     if (out.empty() || starts_over(out.back().points, point)) {
       out.emplace_back();
       out.back().series = series;
@@ -119,12 +125,14 @@ std::vector<Rise> rises(const Track& track, const RiseRule& rule) {
   RiseRule shifted = rule;
   shifted.history = rule.history + skip;
   size_t streak = 0;
+  size_t base_at = 0;
   double base = 0, threshold = 0;
   for (size_t i = shifted.history; i < track.size(); ++i) {
     if (streak == 0) {
-      const std::optional<double> found = baseline(medians, shifted, i);
+      const std::optional<size_t> found = baseline(medians, shifted, i);
       if (!found) continue;
-      base = *found;
+      base_at = *found;
+      base = medians[base_at];
       threshold = std::max(base * rule.factor, base + rule.delta);
     }
     streak = track.values[i] > threshold ? streak + 1 : 0;
@@ -133,6 +141,7 @@ std::vector<Rise> rises(const Track& track, const RiseRule& rule) {
     rise.first = i + 1 - streak;
     rise.detected = i;
     rise.base = base;
+    rise.base_at = base_at;
     rise.onset = walk_back(track, rise.first, medians[rise.first - 1], threshold);
     const auto over = track.slice(rise.first, i + 1);
     rise.peak = median({over.begin(), over.end()});

@@ -55,6 +55,7 @@ struct Rise {
   size_t first = 0;             ///< first point over the threshold
   size_t detected = 0;          ///< point at which it had lasted long enough
   double base = 0;              ///< the level before
+  size_t base_at = 0;           ///< last point of the window that showed it
   double peak = 0;              ///< median of the points over the threshold up to `detected`
   std::optional<size_t> ended;  ///< point at which it had gone away again for `persist` points
 };

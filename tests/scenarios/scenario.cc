@@ -1,0 +1,221 @@
+#include "scenario.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "base/numbers.h"
+#include "base/prng.h"
+#include "base/text.h"
+
+namespace mw::scenario {
+namespace {
+
+struct Sample {
+  bool present = true;
+  double value = 0;
+};
+
+std::vector<std::string_view> words(std::string_view text) {
+  std::vector<std::string_view> out;
+  for (const std::string_view word : split(text, ' ')) {
+    if (!trim(word).empty()) out.push_back(trim(word));
+  }
+  return out;
+}
+
+std::optional<std::pair<double, double>> range_of(std::string_view text) {
+  const size_t dots = text.find("..");
+  if (dots == std::string_view::npos) {
+    const auto value = parse_double(text);
+    if (!value) return std::nullopt;
+    return std::pair{*value, *value};
+  }
+  const auto from = parse_double(text.substr(0, dots)), to = parse_double(text.substr(dots + 2));
+  if (!from || !to) return std::nullopt;
+  return std::pair{*from, *to};
+}
+
+/// Reads a scenario file line by line into `out`.
+class Reader {
+ public:
+  Result<std::vector<Scenario>> read(std::string_view text) {
+    size_t number = 0;
+    for (const std::string_view raw : split(text, '\n')) {
+      ++number;
+      const std::string_view line = trim(raw);
+      if (line.empty() || line.front() == '#') continue;
+      const size_t colon = line.find(':');
+      if (colon == std::string_view::npos || !take(trim(line.substr(0, colon)), trim(line.substr(colon + 1)))) {
+        return Error{Error::Code::kInvalid, cat("line ", number, ": '", line, "' is not understood"),
+                     "see tests/scenarios/README.md"};
+      }
+    }
+    finish();
+    return std::move(out_);
+  }
+
+ private:
+  bool take(std::string_view key, std::string_view rest) {
+    if (key == "scenario") return begin(rest);
+    if (out_.empty()) return false;
+    if (key == "config") return config(rest);
+    if (key == "steps") return steps(rest);
+    if (key == "expect") return expect(rest);
+    if (key == "save") return save(rest);
+    if (key == "allow") {
+      for (const std::string_view kind : words(rest)) out_.back().allows.emplace_back(kind);
+      return true;
+    }
+    if (key.substr(0, 5) == "eval ") return eval(key.substr(5), rest);
+    return series(key, rest, 1, false);
+  }
+
+  bool begin(std::string_view name) {
+    finish();
+    out_.emplace_back();
+    out_.back().name = name;
+    prng_ = Prng(7);
+    add(event::SourceOpened{0, "metrics.jsonl", "jsonl", 0});
+    return true;
+  }
+
+  bool config(std::string_view rest) {
+    const auto parts = words(rest);
+    if (parts.size() != 2) return false;
+    add(event::Configured{std::string(parts[0]), std::string(parts[1])});
+    return true;
+  }
+
+  bool steps(std::string_view rest) {
+    flush();
+    const auto parts = words(rest);
+    if (parts.empty()) return false;
+    const auto range = range_of(parts[0]);
+    double by = 1;
+    if (parts.size() == 3 && parts[1] == "by") by = parse_double(parts[2]).value_or(0);
+    if (!range || by < 1) return false;
+    for (double step = range->first; step <= range->second; step += by) steps_.push_back(static_cast<int64_t>(step));
+    return true;
+  }
+
+  bool expect(std::string_view rest) {
+    const auto parts = words(rest);
+    if (parts.size() < 2) return false;
+    Expectation expectation;
+    expectation.kind = parts[0];
+    expectation.severity = parts[1] == "critical" ? Severity::kCritical
+                           : parts[1] == "info"   ? Severity::kInfo
+                                                  : Severity::kWarning;
+    for (size_t i = 2; i + 1 < parts.size(); i += 2) {
+      const auto range = range_of(parts[i + 1]);
+      if (parts[i] == "onset" && range)
+        expectation.onset = {static_cast<int64_t>(range->first), static_cast<int64_t>(range->second)};
+      else if (parts[i] == "cause")
+        expectation.cause = parts[i + 1];
+      else
+        return false;
+    }
+    out_.back().expects.push_back(expectation);
+    return true;
+  }
+
+  bool save(std::string_view rest) {
+    for (const std::string_view word : words(rest)) {
+      const auto step = parse_int(word);
+      if (!step) return false;
+      saves_.push_back(*step);
+    }
+    return true;
+  }
+
+  bool eval(std::string_view name_and_rhythm, std::string_view rest) {
+    const auto parts = words(name_and_rhythm);
+    if (parts.size() != 3 || parts[1] != "every") return false;
+    return series(parts[0], rest, static_cast<size_t>(parse_int(parts[2]).value_or(1)), true);
+  }
+
+  bool series(std::string_view name, std::string_view pieces, size_t every, bool held_out) {
+    std::vector<Sample> samples;
+    for (const std::string_view piece : split(pieces, ';')) {
+      if (!add_piece(words(piece), samples)) return false;
+    }
+    for (size_t i = 0; i < samples.size() && (i + 1) * every <= steps_.size(); ++i) {
+      if (!samples[i].present) continue;
+      auto& records = held_out ? evals_ : records_;
+      Reading reading{held_out ? std::string() : std::string(name), std::string(name), samples[i].value};
+      records[every * (i + 1) - 1].push_back(std::move(reading));
+    }
+    return true;
+  }
+
+  bool add_piece(const std::vector<std::string_view>& parts, std::vector<Sample>& samples) {
+    if (parts.empty()) return false;
+    const bool present = parts[0] != "-";
+    const auto range = present ? range_of(parts[0]) : std::pair{0.0, 0.0};
+    double count = 1, noise = 0;
+    for (size_t i = 1; i + 1 < parts.size(); i += 2) {
+      const auto value = parse_double(parts[i + 1]);
+      if (!value) return false;
+      if (parts[i] == "over")
+        count = *value;
+      else if (parts[i] == "noise")
+        noise = *value;
+      else
+        return false;
+    }
+    if (!range || parts.size() % 2 == 0) return false;
+    for (size_t i = 0; static_cast<double>(i) < count; ++i) {
+      const double share = count > 1 ? static_cast<double>(i) / (count - 1) : 0;
+      const double shake = (prng_.unit() - 0.5) * std::sqrt(12.0) * noise;
+      samples.push_back({present, range->first == range->second
+                                      ? range->first + shake
+                                      : range->first + share * (range->second - range->first) + shake});
+    }
+    return true;
+  }
+
+  /// Turns the collected columns into events, one record per step.
+  void flush() {
+    for (size_t i = 0; i < steps_.size(); ++i) {
+      if (records_.count(i) != 0) add(event::Measured{steps_[i], false, records_[i]});
+      if (evals_.count(i) != 0) add(event::Measured{steps_[i], true, evals_[i]});
+      if (std::find(saves_.begin(), saves_.end(), steps_[i]) != saves_.end()) {
+        add(event::CheckpointSaved{steps_[i], cat("checkpoints/global_step_", steps_[i]), true});
+      }
+    }
+    steps_.clear();
+    records_.clear();
+    evals_.clear();
+    saves_.clear();
+  }
+
+  void finish() {
+    if (out_.empty()) return;
+    flush();
+    event::Ended ended;
+    add(ended);
+  }
+
+  template <typename Body>
+  void add(Body body) {
+    Event event;
+    event.where = {0, ++line_};
+    event.body = std::move(body);
+    out_.back().events.push_back(std::move(event));
+  }
+
+  std::vector<Scenario> out_;
+  std::vector<int64_t> steps_;
+  std::map<size_t, std::vector<Reading>> records_, evals_;
+  std::vector<int64_t> saves_;
+  Prng prng_{7};
+  uint64_t line_ = 0;
+};
+
+}  // namespace
+
+Result<std::vector<Scenario>> parse(std::string_view text) { return Reader().read(text); }
+
+}  // namespace mw::scenario
