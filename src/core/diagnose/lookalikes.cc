@@ -102,6 +102,14 @@ void killed(const Scene& scene, Out& out) {
   }
 }
 
+void cancelled(const Scene& scene, Out& out) {
+  if (scene.named("slurm-cancelled") && !scene.says("time limit") && !scene.says("preempt")) {
+    out.push_back(
+        {"user-cancelled", 0.9, "a job that is cancelled without a word of its time limit was cancelled by hand"});
+  }
+  if (scene.named("sigterm-received")) out.push_back({"sigterm-received", -0.3, "it does not say who sent the signal"});
+}
+
 void lost_reward(const Scene& scene, Out& out) {
   const std::string& kind = scene.incident.kind;
   if (kind != "zero-reward" && kind != "reward-collapse") return;
@@ -146,6 +154,7 @@ std::vector<Argument> weigh_lookalikes(const Incident& incident, const std::vect
   gpu_memory(scene, out);
   full_disk(scene, out);
   killed(scene, out);
+  cancelled(scene, out);
   lost_reward(scene, out);
   echoes(scene, out);
   return out;

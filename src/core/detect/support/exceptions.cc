@@ -144,6 +144,7 @@ std::string_view bare_exception(std::string_view exception) {
 }
 
 ExceptionClass classify_exception(std::string_view exception, std::string_view message, std::string_view frame) {
+  if (contains(frame, "shm_broadcast.py")) return {"engine-dead", "vllm-shm-broadcast-stall", false};
   const std::string_view bare = bare_exception(exception);
   for (const Row& row : kRows) {
     if (row.name != bare || (!row.message.empty() && !contains_folded(message, row.message))) continue;

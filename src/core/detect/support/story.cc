@@ -194,10 +194,9 @@ void join_traces(std::vector<Mark>& marks) {
   marks.resize(kept);
 }
 
+/// Is this a mark after which a process normally does nothing more?
 bool ends_a_process(const Mark& mark) {
-  if (mark.trace != nullptr) return true;
-  return mark.signature->fatal ||
-         (mark.signature->role == Role::kRoot && mark.signature->severity == Severity::kCritical);
+  return mark.trace != nullptr || mark.signature->fatal || mark.signature->severity == Severity::kCritical;
 }
 
 bool is_interruption(const Mark& mark) {
@@ -258,11 +257,13 @@ void outlive_habits(const State& state, std::vector<Mark>& marks) {
   }
 }
 
-/// How much a mark deserves to lead: 0 not at all.
+/// How much a mark deserves to lead: 0 not at all. A mark that only says "crash" says less than one that says of what.
 int lead_rank(const Mark& mark) {
   if (!ends_a_process(mark)) return 0;
-  if (is_root(mark)) return 3;
-  return mark.signature != nullptr && mark.signature->role == Role::kCascade ? 1 : 2;
+  if (is_root(mark)) return 4;
+  if (mark.signature != nullptr && mark.signature->role == Role::kConfirmation) return 1;
+  if (mark.signature != nullptr && mark.signature->role == Role::kCascade) return 1;
+  return kind_of(mark) == "crash" ? 2 : 3;
 }
 
 }  // namespace
