@@ -1,6 +1,65 @@
 #include "core/knowledge.h"
 
+#include <algorithm>
+#include <array>
+
 namespace mw {
+namespace {
+
+constexpr std::array<std::string_view, 50> kKinds{"crash",
+                                                  "interrupted",
+                                                  "preempted",
+                                                  "died-silently",
+                                                  "stall",
+                                                  "engine-dead",
+                                                  "worker-lost",
+                                                  "collective-timeout",
+                                                  "gpu-out-of-memory",
+                                                  "host-out-of-memory",
+                                                  "gpu-fault",
+                                                  "shm-exhausted",
+                                                  "disk-full",
+                                                  "disk-pressure",
+                                                  "resource-limit",
+                                                  "network",
+                                                  "credentials",
+                                                  "dependency-broken",
+                                                  "config-error",
+                                                  "data-error",
+                                                  "code-error",
+                                                  "environment-fault",
+                                                  "checkpoint-failed",
+                                                  "checkpoint-incomplete",
+                                                  "checkpoint-overdue",
+                                                  "restart-from-scratch",
+                                                  "logging-gap",
+                                                  "non-finite",
+                                                  "reward-collapse",
+                                                  "zero-reward",
+                                                  "no-learning",
+                                                  "zero-advantage",
+                                                  "entropy-collapse",
+                                                  "entropy-explosion",
+                                                  "kl-runaway",
+                                                  "gradient-spike",
+                                                  "loss-spike",
+                                                  "clip-saturation",
+                                                  "length-explosion",
+                                                  "length-collapse",
+                                                  "truncation",
+                                                  "degenerate-output",
+                                                  "policy-mismatch",
+                                                  "staleness",
+                                                  "reward-hacking",
+                                                  "eval-regression",
+                                                  "format-failures",
+                                                  "tool-errors",
+                                                  "throughput-drop",
+                                                  "instability"};
+
+}  // namespace
+
+bool is_incident_kind(std::string_view kind) { return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end(); }
 
 std::string_view severity_name(Severity severity) {
   switch (severity) {
@@ -17,6 +76,12 @@ std::string_view severity_name(Severity severity) {
 const Signature* Knowledge::find(std::string_view id) const {
   const auto found = by_id.find(std::string(id));
   return found == by_id.end() || found->second >= signatures.size() ? nullptr : &signatures[found->second];
+}
+
+const Cause* Knowledge::find_cause(std::string_view id) const {
+  const auto at = std::lower_bound(causes.begin(), causes.end(), id,
+                                   [](const Cause& cause, std::string_view wanted) { return cause.id < wanted; });
+  return at != causes.end() && at->id == id ? &*at : nullptr;
 }
 
 }  // namespace mw

@@ -2,6 +2,7 @@
 // checked by the dialects room, handed in by the daemon; core itself reads no file.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -18,7 +19,7 @@ enum class Role : uint8_t { kRoot, kCascade, kSymptom, kConfirmation, kBenign };
 /// A failure's face. `kind` is one of the incident kinds ("crash", "engine-dead", ...).
 struct Signature {
   std::string id;
-  std::string layer;  ///< "gpu", "vllm", "ray", "learning-dynamics", ...
+  std::string layer;                    ///< "gpu", "vllm", "ray", "learning-dynamics", ...
   std::vector<std::string> frameworks;  ///< "any", or dialect names
   Role role = Role::kRoot;
   std::string kind;
@@ -36,11 +37,30 @@ struct Signature {
   bool fatal = false;  ///< a match normally ends the process that prints it
 };
 
+/// What can lie behind an incident. Every signature id is a cause id too; a row may add to a signature of the same id,
+/// whose words then stand for those that the row leaves out.
+struct Cause {
+  std::string id;
+  std::string title;                            ///< one sentence
+  std::vector<std::string> kinds;               ///< incident kinds that it can explain
+  double prior = 0;                             ///< 0..1: its weight when nothing else speaks
+  std::vector<std::string> for_signatures;      ///< seen near the onset: evidence for it
+  std::vector<std::string> against_signatures;  ///< seen near the onset: evidence against it
+  std::string check;
+  std::string fix;
+  std::string reaction;
+};
+
 struct Knowledge {
   std::vector<Signature> signatures;
   std::unordered_map<std::string, size_t> by_id;  ///< only ever looked up, never iterated
+  std::vector<Cause> causes;                      ///< by id, in byte order
 
   const Signature* find(std::string_view id) const;
+  const Cause* find_cause(std::string_view id) const;  ///< a row of `causes`; nullptr when there is none
 };
+
+/// Is `kind` one of the incident kinds that this program knows ("crash", "engine-dead", ...)?
+bool is_incident_kind(std::string_view kind);
 
 }  // namespace mw
