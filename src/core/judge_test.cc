@@ -301,6 +301,19 @@ TEST_CASE("the same failure in three attempts is one incident and a loop") {
   CHECK(incidents[0].followed_by == std::vector<uint32_t>{2});
 }
 
+TEST_CASE("starts that come to nothing are a loop though none says why") {
+  Told run;
+  run.add("pip-index-unreachable", "network", Role::kRoot, Severity::kWarning, false, "retry");
+  run.matched("pip-index-unreachable");
+  for (int i = 0; i < 5; ++i) {
+    run.say(event::Ended{event::Ended::How::kFailed, 1, ""});
+    run.restart();
+  }
+  const auto incidents = run.close();
+  CHECK(has(incidents, "network", "pip-index-unreachable"));
+  CHECK(has(incidents, "crash", "autoretry-crash-loop"));
+}
+
 TEST_CASE("an exit status without a word is a crash, a good one is not") {
   Told killed;
   killed.steps(1, 3);

@@ -28,7 +28,7 @@ bool finished(const State& state, size_t which) {
 
 void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
   if (state.checkpoints.empty()) return;
-  const std::vector<Story> stories = fatal_stories(marks_of(state, knowledge));
+  const std::vector<Story> stories = fatal_stories(state, marks_of(state, knowledge));
   for (const Story& story : stories) {
     if (story.kind == "interrupted") continue;
     size_t open = state.checkpoints.size();

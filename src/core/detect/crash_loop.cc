@@ -11,31 +11,54 @@ constexpr Knob kKnobs[] = {
      "failure catalogue, matching rule 7"},
 };
 
+/// One attempt: what it ended of.
+struct End {
+  std::string cause;  // "" when it ended well or is still going
+  Moment at;
+  std::string text;
+};
+
+End end_of(const State& state, const std::vector<Story>& stories, size_t attempt) {
+  for (const Story& story : stories) {
+    if (story.attempt != attempt) continue;
+    const bool stopped = story.kind == "interrupted" || story.kind == "preempted";
+    return stopped ? End{} : End{cause_of(story.lead), story.lead.moment, story.lead.text};
+  }
+  if (came_to_nothing(state, attempt)) return {"no word", state.attempts[attempt].began, state.attempts[attempt].why};
+  return {};
+}
+
+Finding finding_of(const std::vector<End>& ends, size_t begin, size_t times) {
+  const End& second = ends[begin + 1];
+  Finding finding;
+  finding.kind = "crash";
+  finding.detector = "crash-loop";
+  finding.severity = Severity::kCritical;
+  finding.onset = second.at;
+  finding.detected = ends[begin + static_cast<size_t>(kKnobs[0].value) - 1].at;
+  const bool mute = second.cause == "no word";
+  finding.summary = mute ? cat(times, " starts in a row came to nothing: it is restarted without being repaired")
+                         : cat(times, " attempts in a row ended of the same failure (", second.cause,
+                               "): it is restarted without being repaired");
+  finding.evidence.push_back({second.at.where, second.text, "", kNoStep, 0});
+  finding.suggests.push_back({"autoretry-crash-loop", 0.85, cat(times, " equal failures in a row")});
+  if (!mute) finding.suggests.push_back({second.cause, 0.5, "what each attempt ended of"});
+  return finding;
+}
+
 void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
-  const std::vector<Mark> marks = marks_of(state, knowledge);
-  const std::vector<Story> stories = fatal_stories(marks);
-  size_t begin = 0;
-  for (size_t i = 1; i <= stories.size(); ++i) {
-    const bool same = i < stories.size() && cause_of(stories[i].lead) == cause_of(stories[begin].lead) &&
-                      stories[i].attempt == stories[i - 1].attempt + 1;
-    if (same) continue;
-    const size_t times = i - begin;
-    if (static_cast<double>(times) >= kKnobs[0].value && stories[begin].kind != "interrupted") {
-      const Story& second = stories[begin + 1];
-      Finding finding;
-      finding.kind = "crash";
-      finding.detector = "crash-loop";
-      finding.severity = Severity::kCritical;
-      finding.onset = second.lead.moment;
-      finding.detected = stories[begin + static_cast<size_t>(kKnobs[0].value) - 1].lead.moment;
-      finding.summary = cat(times, " attempts in a row ended of the same failure (", cause_of(second.lead),
-                            "): it is restarted without being repaired");
-      finding.evidence.push_back({second.lead.moment.where, second.lead.text, "", kNoStep, 0});
-      finding.suggests.push_back({"autoretry-crash-loop", 0.85, cat(times, " equal failures in a row")});
-      finding.suggests.push_back({cause_of(second.lead), 0.5, "what each attempt ended of"});
-      out.push_back(std::move(finding));
+  const std::vector<Story> stories = fatal_stories(state, marks_of(state, knowledge));
+  std::vector<End> ends;
+  ends.reserve(state.attempts.size());
+  for (size_t i = 0; i < state.attempts.size(); ++i) ends.push_back(end_of(state, stories, i));
+  for (size_t begin = 0; begin < ends.size();) {
+    size_t end = begin + 1;
+    while (end < ends.size() && ends[end].cause == ends[begin].cause) ++end;
+    const size_t times = end - begin;
+    if (!ends[begin].cause.empty() && static_cast<double>(times) >= kKnobs[0].value) {
+      out.push_back(finding_of(ends, begin, times));
     }
-    begin = i;
+    begin = end;
   }
 }
 

@@ -65,7 +65,7 @@ bool failed(const AttemptState& attempt) {
 }
 
 void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
-  const std::vector<Story> stories = fatal_stories(marks_of(state, knowledge));
+  const std::vector<Story> stories = fatal_stories(state, marks_of(state, knowledge));
   for (const Story& story : stories) {
     if (story.lead.trace != nullptr && story.kind != "interrupted") judge_trace(story, out);
   }

@@ -34,7 +34,7 @@ std::string unfinished(const State& state, const AttemptState& attempt) {
 }
 
 bool judged_otherwise(const State& state, const Knowledge& knowledge, size_t attempt) {
-  for (const Story& story : fatal_stories(marks_of(state, knowledge))) {
+  for (const Story& story : fatal_stories(state, marks_of(state, knowledge))) {
     if (story.attempt == attempt && story.ended) return true;
   }
   return false;

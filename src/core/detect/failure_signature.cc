@@ -77,7 +77,7 @@ void judge_survived(const std::vector<Mark>& marks, const std::vector<Story>& st
 
 void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
   const std::vector<Mark> marks = marks_of(state, knowledge);
-  const std::vector<Story> stories = fatal_stories(marks);
+  const std::vector<Story> stories = fatal_stories(state, marks);
   for (const Story& story : stories) {
     if (story.lead.signature != nullptr && !is_interruption(story.kind)) judge_fatal(story, out);
   }

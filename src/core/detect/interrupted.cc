@@ -7,7 +7,7 @@ namespace mw::detect {
 namespace {
 
 void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
-  const std::vector<Story> stories = fatal_stories(marks_of(state, knowledge));
+  const std::vector<Story> stories = fatal_stories(state, marks_of(state, knowledge));
   for (size_t i = 0; i < state.attempts.size(); ++i) {
     const AttemptState& attempt = state.attempts[i];
     const Story* story = nullptr;

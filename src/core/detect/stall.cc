@@ -40,7 +40,7 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   const double silent = (state.last_at - since).seconds();
   if (silent <= std::max(kKnobs[1].value, kKnobs[0].value * usual)) return;
   const size_t number = state.attempts.size() - 1;
-  for (const Story& story : fatal_stories(marks_of(state, knowledge))) {
+  for (const Story& story : fatal_stories(state, marks_of(state, knowledge))) {
     if (story.attempt == number && story.ended) return;
   }
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;

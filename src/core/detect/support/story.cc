@@ -258,8 +258,8 @@ void outlive_habits(const State& state, std::vector<Mark>& marks) {
 }
 
 /// How much a mark deserves to lead: 0 not at all. A mark that only says "crash" says less than one that says of what.
-int lead_rank(const Mark& mark) {
-  if (!ends_a_process(mark)) return 0;
+int lead_rank(const Mark& mark, bool came_to_nothing) {
+  if (!ends_a_process(mark)) return came_to_nothing && is_root(mark) ? 2 : 0;
   if (is_root(mark)) return 4;
   if (mark.signature != nullptr && mark.signature->role == Role::kConfirmation) return 1;
   if (mark.signature != nullptr && mark.signature->role == Role::kCascade) return 1;
@@ -302,16 +302,23 @@ std::vector<Mark> marks_of(const State& state, const Knowledge& knowledge) {
   return marks;
 }
 
-std::vector<Story> fatal_stories(const std::vector<Mark>& marks) {
+bool came_to_nothing(const State& state, size_t attempt) {
+  if (attempt + 1 >= state.attempts.size()) return false;
+  const AttemptState& it = state.attempts[attempt];
+  return it.last_step == kNoStep && !complete(it);
+}
+
+std::vector<Story> fatal_stories(const State& state, const std::vector<Mark>& marks) {
   std::vector<Story> stories;
   for (size_t begin = 0; begin < marks.size();) {
     size_t end = begin;
     const Mark* lead = nullptr;
     int best = 0;
+    const bool barren = came_to_nothing(state, marks[begin].moment.attempt);
     for (; end < marks.size() && marks[end].moment.attempt == marks[begin].moment.attempt; ++end) {
       const Mark& mark = marks[end];
       if (mark.survived || mark.teardown) continue;
-      const int rank = lead_rank(mark);
+      const int rank = lead_rank(mark, barren);
       if (rank > best) {
         best = rank;
         lead = &mark;
@@ -322,7 +329,7 @@ std::vector<Story> fatal_stories(const std::vector<Mark>& marks) {
       story.attempt = lead->moment.attempt;
       story.lead = *lead;
       story.kind = kind_of(*lead);
-      story.ended = lead->trace != nullptr || lead->signature->fatal;
+      story.ended = barren || lead->trace != nullptr || lead->signature->fatal;
       for (size_t i = begin; i < end && story.others.size() < kOthersKept; ++i) {
         if (&marks[i] != lead && !marks[i].survived && !marks[i].teardown) story.others.push_back(marks[i]);
       }

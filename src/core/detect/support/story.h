@@ -52,7 +52,10 @@ struct Story {
 };
 
 /// At most one story per attempt: the marks that nothing survived, led by the earliest root.
-std::vector<Story> fatal_stories(const std::vector<Mark>& marks);
+std::vector<Story> fatal_stories(const State& state, const std::vector<Mark>& marks);
+
+/// Another attempt was begun after this one had not done a single step.
+bool came_to_nothing(const State& state, size_t attempt);
 
 /// The incident kind that a mark stands for.
 std::string kind_of(const Mark& mark);
