@@ -199,7 +199,6 @@ class Cursor {
     ++at_;
     if (take(close)) return true;
     do {
-      std::string_view key;
       if (object && !(take_any_key() && take(':'))) return false;
       if (!skip_value(depth - 1)) return false;
     } while (take(','));
