@@ -29,23 +29,47 @@ class HitListener {
 };
 
 /// Matching is by literal prefilter over the whole block; regular expressions run only on lines whose required
-/// literals were seen. Immutable after compile(); one per process; scan() is not thread-safe (it owns scratch space).
+/// literals were seen, and are compiled when that first happens. Bytes are bytes (Latin-1 to RE2), case counts.
+///
+/// A line matches when one of its segments does: '\r' inside a line ends a segment (progress bars), not a line, and
+/// each segment is a text of its own to '^' and '$'; an empty one matches nothing. Of a segment longer than
+/// kSegmentLimit only its first and last kWindow bytes are looked at, each as a text of its own.
+///
+/// Immutable after compile(); scan() and match_line() own scratch space and are not thread-safe.
 class PatternSet {
  public:
+  static constexpr size_t kSegmentLimit = 64 << 10;  ///< bytes
+  static constexpr size_t kWindow = 32 << 10;        ///< bytes
+  static constexpr size_t kPatternsLimit = 20000;    ///< patterns in one set
+  static constexpr int64_t kRegexMemory = 1 << 20;   ///< bytes for one expression's program and automaton
+
   static Result<PatternSet> compile(std::vector<Pattern> patterns);
   PatternSet(PatternSet&&) noexcept;
   PatternSet& operator=(PatternSet&&) noexcept;
   ~PatternSet();
 
-  /// `block` must hold whole lines (the last may lack its line end). '\r' inside a line ends a line, too, for matching
-  /// (progress bars), but not for counting.
-  void scan(std::string_view block, HitListener& listener) const;
+  /// `block` must hold whole lines (the last may lack its line end). `wanted`: so many lines at its start are given to
+  /// the listener whatever they hold. Returns how many lines behind the block are still wanted: pass it on with the
+  /// next block.
+  size_t scan(std::string_view block, HitListener& listener, size_t wanted = 0) const;
 
-  /// The ids that match one line.
+  /// The ids that match one line, ascending, without repeats.
   void match_line(std::string_view line, std::vector<uint32_t>& ids) const;
+
+  /// The expressions from which no literal could be had: they run on every line and cost accordingly.
+  std::vector<std::string> slow_patterns() const;
+
+  struct Size {
+    size_t literals = 0;         ///< in the prefilter
+    size_t prefilter_bytes = 0;  ///< of its automaton
+    size_t regexes = 0;          ///< distinct expressions
+    size_t compiled = 0;         ///< of them, compiled so far
+  };
+  Size size() const;
 
  private:
   struct Inner;
+  class Scan;
   explicit PatternSet(std::unique_ptr<Inner> inner);
   std::unique_ptr<Inner> inner_;
 };

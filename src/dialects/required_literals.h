@@ -1,0 +1,27 @@
+// What must be in a line before a regular expression can match it: the pattern set's prefilter.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mw {
+
+struct RequiredLiterals {
+  /// False when the expression uses syntax that this reader does not know (flags, Unicode classes, \x, \Q) or that is
+  /// wrong; RE2 has the last word then, and the two lists are empty.
+  bool understood = false;
+  /// Every match holds at least one of these; the set that is likely to be the rarest in logs. Empty: none was found.
+  std::vector<std::string> any;
+  /// Every match holds all of these as well.
+  std::vector<std::string> also;
+};
+
+constexpr size_t kLiteralLeast = 3;        ///< bytes; a shorter one is in nearly every line
+constexpr size_t kAlternativesLimit = 24;  ///< literals in `any`
+constexpr size_t kAlsoLimit = 3;           ///< literals in `also`
+
+/// Conservative: a literal it names is in every match (bytes, case-sensitive); it may name fewer than there are.
+RequiredLiterals required_literals(std::string_view expression);
+
+}  // namespace mw
