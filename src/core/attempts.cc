@@ -84,11 +84,25 @@ bool counter_went_back(const State& state, const SourceState& source, int64_t st
   return source.step - step > kStepRewind;
 }
 
+constexpr std::string_view kWentBack = "step counter went back";
+
+/// Another source's word on the beginning of an attempt that is known already. What the trainer says of itself counts
+/// more than a counter, then the first source; so the order of reading does not matter.
+void begin_again(AttemptState& attempt, const Event& event, std::string_view why) {
+  const bool known_by_counter = attempt.why == kWentBack, by_counter = why == kWentBack;
+  if (by_counter && !known_by_counter) return;
+  if (by_counter == known_by_counter && event.where.source >= attempt.began.where.source) return;
+  attempt.why = clip(why, kTextLimit);
+  attempt.began.at = event.at;
+  attempt.began.where = event.where;
+}
+
 /// The attempt after the source's own: one that another source has already told of, or a new one.
 void go_on(State& state, SourceState& source, const Event& event, std::string_view why) {
   const size_t next = static_cast<size_t>(source.attempt) + 1;
   if (next < state.attempts.size()) {
     move_to(source, next);
+    begin_again(state.attempts[next], event, why);
   } else {
     add_attempt(state, source, event, why);
   }
@@ -121,7 +135,8 @@ void began(State& state, SourceState& source, const Event& event, const std::str
   // A source that has told nothing yet: another view of an attempt we know, or the log of a new one.
   if (!event.at.known() || !attempt.began.at.known()) return;  // its first measurement will show it
   const bool about_then = std::abs(event.at.ns - attempt.began.at.ns) <= kSameBeginning.ns;
-  if (!about_then && event.at > attempt.last.at && static_cast<size_t>(source.attempt) + 1 == state.attempts.size()) {
+  if (about_then) return begin_again(state.attempts[static_cast<size_t>(source.attempt)], event, why);
+  if (event.at > attempt.last.at && static_cast<size_t>(source.attempt) + 1 == state.attempts.size()) {
     add_attempt(state, source, event, why);
   }
 }
@@ -150,9 +165,13 @@ void follow_steps(State& state, SourceState& source, const Event& event) {
   const int64_t step = step_of(event);
   if (step == kNoStep) return;
   if (source.joins) join(state, source, event, step);
-  if (counter_went_back(state, source, step)) {
-    go_on(state, source, event, "step counter went back");
+  if (source.step == kNoStep || step >= source.step) return;
+  if (const auto* measured = std::get_if<event::Measured>(&event.body)) {  // another source may know better
+    const int32_t agreed = attempt_that_agrees(state, event.where.source, *measured);
+    if (agreed == source.attempt) return;
+    if (agreed > source.attempt) return move_to(source, static_cast<size_t>(agreed));
   }
+  if (counter_went_back(state, source, step)) go_on(state, source, event, kWentBack);
 }
 
 void follow_clock(State& state, SourceState& source, const Event& event) {

@@ -83,6 +83,7 @@ class Folder {
       if (!state_.first_at.known() || event_.at < state_.first_at) state_.first_at = event_.at;
       if (event_.at > state_.last_at) state_.last_at = event_.at;
     }
+    if (event_.where.line != 0) source_of(state_, event_.where.source).last_line = event_.where.line;
     std::visit(*this, event_.body);
   }
 
@@ -110,6 +111,7 @@ class Folder {
     source.lines = ended.lines;
     source.torn = ended.torn;
     source.last_text = clip(ended.last_text, kTextLimit);
+    settle();
   }
 
   // ---- the run of itself
@@ -291,8 +293,11 @@ class Folder {
   }
 
   // ---- the watch itself
-  void operator()(const event::Ticked&) {}
-  void operator()(const event::Closed& closed) { state_.closed = closed.final; }
+  void operator()(const event::Ticked&) { settle(); }
+  void operator()(const event::Closed& closed) {
+    settle();
+    state_.closed = closed.final;
+  }
 
   // ---- decided
   void operator()(const event::IncidentOpened& opened) { put_incident(opened.id, opened.json); }
@@ -320,15 +325,45 @@ class Folder {
     const uint16_t number = attempt_of(state_, source, event_);
     AttemptState& attempt = state_.attempts[number];
     if (step == kNoStep) step = source.step;
-    if (step == kNoStep) step = event_.at.known() ? state_.step_at(event_.at) : kNoStep;
-    const Moment moment{step, event_.at, event_.where, number};
+    const bool by_clock = step == kNoStep && event_.at.known();
+    if (by_clock) step = state_.step_at(event_.at);
+    const Moment moment{step, event_.at, event_.where, number, by_clock};
     if (event_.at.known()) {
       if (!source.first_at.known()) source.first_at = event_.at;
       source.last_at = std::max(source.last_at, event_.at);
     }
-    source.last_line = event_.where.line;
-    if (!attempt.last.at.known() || event_.at >= attempt.last.at) attempt.last = moment;
+    if (is_later(moment, attempt.last)) attempt.last = moment;
     return {source, attempt, moment};
+  }
+
+  /// Does `now` come after `last`, whatever the order of reading? By time; without clocks by step; of sources that say
+  /// the same the first tells the end.
+  static bool is_later(const Moment& now, const Moment& last) {
+    if (now.at != last.at) return now.at > last.at;
+    if (!now.at.known() && now.step != last.step) return now.step > last.step;
+    return now.where.source <= last.where.source;
+  }
+
+  /// Steps that were read off the clock, once more: in the meantime the source that tells steps may have caught up.
+  void settle() {
+    const auto moment = [this](Moment& m) {
+      if (m.by_clock) m.step = state_.step_at(m.at);
+    };
+    for (SignatureState& seen : state_.signatures) {
+      moment(seen.first);
+      moment(seen.last);
+      for (SignatureState::Match& match : seen.matches) moment(match.moment);
+    }
+    for (TraceState& seen : state_.traces) moment(seen.moment);
+    for (TemplateState& seen : state_.templates) {
+      moment(seen.first);
+      moment(seen.last);
+    }
+    for (AttemptState& attempt : state_.attempts) {
+      moment(attempt.last);
+      moment(attempt.ended_at);
+    }
+    for (auto& [saved_at, saved] : state_.checkpoints) moment(saved_at);
   }
 
   void shown(const Place& place) { place.source.shown = place.attempt.shown = true; }
