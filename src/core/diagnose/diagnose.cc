@@ -9,13 +9,17 @@
 namespace mw::diagnose {
 namespace {
 
-constexpr double kPrior = 0.05;  // of a cause that somebody named
+constexpr double kPrior = 0.05;     // of a cause that a finding named and no row of knowledge/causes knows
+constexpr double kSeenNear = 0.35;  // a signature that speaks for a cause was seen in the same attempt
+constexpr double kSeenAgainst = 0.4;
+constexpr size_t kBareShown = 3;  // causes that only their kind speaks for fill the list up to this many
 constexpr size_t kReasonsShown = 5;
 
 struct Candidate {
   double against = 1;  // product of what the arguments against leave
-  double missing = 1 - kPrior;
-  size_t rank = 0;  // first named first, for ties
+  double missing = 1;  // product of what each piece of evidence leaves open
+  bool named = false;  // something speaks for it beside its prior
+  size_t rank = 0;     // first named first, for ties
   std::vector<std::string> reasons_for, reasons_against;
 };
 
@@ -24,10 +28,19 @@ void add_reason(std::vector<std::string>& reasons, const std::string& reason) {
   if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(reason);
 }
 
+bool has(const std::vector<std::string>& all, std::string_view one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
 class Ranking {
  public:
+  explicit Ranking(const Knowledge& knowledge) : knowledge_(knowledge) {}
+
+  /// A cause that can explain this kind of incident, before anything was seen.
+  void consider(const std::string& cause) { of(cause); }
   void support(const std::string& cause, double weight, const std::string& reason) {
     Candidate& candidate = of(cause);
+    candidate.named = true;
     candidate.missing *= 1 - std::clamp(weight, 0.0, 0.99);
     add_reason(candidate.reasons_for, reason);
   }
@@ -37,23 +50,26 @@ class Ranking {
     known->second.against *= 1 - std::clamp(weight, 0.0, 1.0);
     add_reason(known->second.reasons_against, reason);
   }
-  std::vector<RankedCause> ranked(const Knowledge& knowledge) const {
-    std::vector<std::pair<size_t, RankedCause>> causes;
+  bool knows(const std::string& cause) const { return candidates_.count(cause) != 0; }
+  std::vector<RankedCause> ranked() const {
+    std::vector<std::pair<size_t, RankedCause>> causes, bare;
     for (const auto& [id, candidate] : candidates_) {
       RankedCause cause;
       cause.id = id;
       cause.score = (1 - candidate.missing) * candidate.against;
       cause.reasons_for = candidate.reasons_for;
       cause.reasons_against = candidate.reasons_against;
-      if (const Signature* signature = knowledge.find(id)) {
-        for (const std::string& look : signature->check) cause.check += cause.check.empty() ? look : "; " + look;
-        cause.fix = signature->fix;
-      }
-      causes.emplace_back(candidate.rank, std::move(cause));
+      advise(cause);
+      (candidate.named ? causes : bare).emplace_back(candidate.rank, std::move(cause));
     }
-    std::sort(causes.begin(), causes.end(), [](const auto& a, const auto& b) {
+    const auto better = [](const auto& a, const auto& b) {
       return a.second.score != b.second.score ? a.second.score > b.second.score : a.first < b.first;
-    });
+    };
+    std::sort(bare.begin(), bare.end(), better);
+    for (auto& cause : bare) {
+      if (causes.size() < kBareShown && cause.second.score > 0) causes.push_back(std::move(cause));
+    }
+    std::sort(causes.begin(), causes.end(), better);
     std::vector<RankedCause> best;
     for (size_t i = 0; i < causes.size() && i < kCausesShown; ++i) best.push_back(std::move(causes[i].second));
     return best;
@@ -62,11 +78,35 @@ class Ranking {
  private:
   Candidate& of(const std::string& cause) {
     const auto [place, fresh] = candidates_.try_emplace(cause);
-    if (fresh) place->second.rank = candidates_.size();
+    if (fresh) {
+      place->second.rank = candidates_.size();
+      const Cause* row = knowledge_.find_cause(cause);
+      place->second.missing = 1 - (row != nullptr && row->prior > 0 ? row->prior : kPrior);
+    }
     return place->second;
   }
+  /// How to check and how to mend: the cause's own words, else those of the signature of the same name.
+  void advise(RankedCause& cause) const {
+    if (const Cause* row = knowledge_.find_cause(cause.id)) {
+      cause.check = row->check;
+      cause.fix = row->fix;
+    }
+    const Signature* signature = knowledge_.find(cause.id);
+    if (signature == nullptr) return;
+    if (cause.check.empty()) {
+      for (const std::string& look : signature->check) cause.check += cause.check.empty() ? look : "; " + look;
+    }
+    if (cause.fix.empty()) cause.fix = signature->fix;
+  }
+
+  const Knowledge& knowledge_;
   std::map<std::string, Candidate> candidates_;
 };
+
+bool seen_in(const SignatureState& seen, uint16_t attempt) {
+  return std::any_of(seen.matches.begin(), seen.matches.end(),
+                     [&](const SignatureState::Match& match) { return match.moment.attempt == attempt; });
+}
 
 /// What to do about a kind when its cause has no word of its own.
 std::string_view usual_reaction(const std::string& kind) {
@@ -109,9 +149,19 @@ bool has_checkpoint_before(const State& state, const Moment& onset) {
 
 std::vector<RankedCause> rank_causes(const Incident& incident, const std::vector<Suggestion>& suggestions,
                                      const std::vector<Incident>& all, const State& state, const Knowledge& knowledge) {
-  Ranking ranking;
+  Ranking ranking(knowledge);
   for (const Suggestion& suggestion : suggestions)
     ranking.support(suggestion.cause, suggestion.weight, suggestion.reason);
+  for (const Cause& row : knowledge.causes) {
+    const bool asked = has(row.kinds, incident.kind);
+    if (!asked && !ranking.knows(row.id)) continue;
+    if (asked) ranking.consider(row.id);
+    for (const SignatureState& seen : state.signatures) {
+      if (seen.sample || seen.id == row.id || !seen_in(seen, incident.onset.attempt)) continue;
+      if (has(row.for_signatures, seen.id)) ranking.support(row.id, kSeenNear, cat(seen.id, " was seen"));
+      if (has(row.against_signatures, seen.id)) ranking.oppose(row.id, kSeenAgainst, cat(seen.id, " was seen"));
+    }
+  }
   for (const Argument& argument : weigh_lookalikes(incident, suggestions, all, state)) {
     if (argument.weight >= 0) {
       ranking.support(argument.cause, argument.weight, argument.reason);
@@ -119,7 +169,7 @@ std::vector<RankedCause> rank_causes(const Incident& incident, const std::vector
       ranking.oppose(argument.cause, -argument.weight, argument.reason);
     }
   }
-  return ranking.ranked(knowledge);
+  return ranking.ranked();
 }
 
 std::string reaction_for(const Incident& incident, uint64_t times, const State& state, const Knowledge& knowledge) {
@@ -127,7 +177,9 @@ std::string reaction_for(const Incident& incident, uint64_t times, const State& 
   std::string reaction(usual_reaction(incident.kind));
   if (!incident.causes.empty()) {
     const Signature* signature = knowledge.find(incident.causes.front().id);
+    const Cause* row = knowledge.find_cause(incident.causes.front().id);
     if (signature != nullptr && !signature->reaction.empty()) reaction = signature->reaction;
+    if (row != nullptr && !row->reaction.empty()) reaction = row->reaction;
   }
   const bool again =
       reaction == "retry" || reaction == "restart-component" || reaction == "restart-run-from-checkpoint";
