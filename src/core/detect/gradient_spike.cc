@@ -67,16 +67,23 @@ void tell(const State& state, const Track& track, const std::vector<Spike>& spik
   out.push_back(std::move(finding));
 }
 
+/// Spikes that are notable but not grave, and follow each other within one window, from `k` on.
+size_t last_of_group(const std::vector<Spike>& spikes, size_t k) {
+  size_t last = k;
+  while (last + 1 < spikes.size() && spikes[last + 1].ratio < kGrave.value &&
+         spikes[last + 1].index - spikes[k].index < points_of(kWindow)) {
+    ++last;
+  }
+  return last;
+}
+
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   for (const Track& track : tracks_of(state.find("grad_norm"))) {
     const std::vector<Spike> spikes = spikes_of(track);
     for (size_t k = 0; k < spikes.size(); ++k) {
-      size_t last = k;
-      while (last + 1 < spikes.size() && spikes[last + 1].index - spikes[k].index < points_of(kWindow)) ++last;
+      const bool grave = spikes[k].ratio >= kGrave.value;
+      const size_t last = grave ? k : last_of_group(spikes, k);
       const bool again = last - k + 1 >= points_of(kAgain);
-      const bool grave = std::any_of(spikes.begin() + static_cast<std::ptrdiff_t>(k),
-                                     spikes.begin() + static_cast<std::ptrdiff_t>(last) + 1,
-                                     [](const Spike& spike) { return spike.ratio >= kGrave.value; });
       tell(state, track, spikes, k, last, again || grave ? Severity::kWarning : Severity::kInfo, out);
       k = last;
     }

@@ -14,11 +14,13 @@ constexpr Knob kHistory{"history", 20, "points", "Warm-up", "field guide 4.1 (10
 constexpr Knob kWindow{"window", 50, "points", "Baseline window", "field guide 4.1"};
 constexpr Knob kPolicy{"policy_factor", 50, "x", "Policy losses: times the upper tenth of their size",
                        "failure catalogue, loss-spike (20 x median), above the spread of small batches"};
+constexpr Knob kLeast{"policy_least", 0.05, "1",
+                      "Policy losses: on-policy they are nearly zero, and a multiple of nothing is nothing", "own"};
 constexpr Knob kSigma{"sigma", 8, "sigma", "Supervised losses: robust z-score", "field guide 4.1 (warn 5, critical 8)"};
 constexpr Knob kLevel{"level_factor", 1.5, "x", "Supervised losses: and this much above their level", "own"};
 constexpr Knob kPersist{"persist", 3, "points", "A spike that heals is information, a level that stays is a warning",
                         "pre-training practice: skip and go on"};
-constexpr Knob kKnobs[] = {kHistory, kWindow, kPolicy, kSigma, kLevel, kPersist};
+constexpr Knob kKnobs[] = {kHistory, kWindow, kPolicy, kLeast, kSigma, kLevel, kPersist};
 
 struct Base {
   double level = 0, limit = INFINITY;
@@ -36,7 +38,7 @@ Base base_of(const std::vector<double>& window, bool supervised) {
   sizes.reserve(window.size());
   for (const double value : window) sizes.push_back(std::abs(value));
   base.level = quantile(sizes, 0.9);
-  if (base.level > 0) base.limit = kPolicy.value * base.level;
+  if (base.level > 0) base.limit = std::max(kPolicy.value * base.level, kLeast.value);
   return base;
 }
 

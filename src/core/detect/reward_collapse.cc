@@ -1,6 +1,7 @@
 // The reward fell to a small part of its own level and stayed: at once (critical) or by degrees (warning).
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
@@ -30,10 +31,13 @@ constexpr Knob kGradualSigma{"gradual_sigma", 5, "standard errors",
                              "The drop must stand out of the noise of two window means, one of them the best of many",
                              "selection of the best window inflates the difference by about 2"};
 constexpr Knob kGradualHistory{"gradual_history", 20, "points", "Two full windows", "field guide 4.1, warm-up"};
+constexpr Knob kWindows{"windows", 8, "windows",
+                        "A long run is compared in eighths: the best of many short windows is luck",
+                        "minimum window 10 points"};
 constexpr Knob kNoiseWindow{"noise_window", 50, "points", "Points from which the noise is estimated",
                             "field guide 4.1 (50-100)"};
-constexpr Knob kKnobs[] = {kHistory,  kWidth,        kLow,          kBack,           kPersist,
-                           kEvidence, kGradualShare, kGradualSigma, kGradualHistory, kNoiseWindow};
+constexpr Knob kKnobs[] = {kHistory,      kWidth,          kLow,     kBack,       kPersist, kEvidence, kGradualShare,
+                           kGradualSigma, kGradualHistory, kWindows, kNoiseWindow};
 
 struct Levels {
   std::vector<double> best;   ///< highest rolling median before each index
@@ -161,33 +165,52 @@ size_t judge_sharp(const State& state, const Track& track, const Levels& levels,
   return earliest;
 }
 
-/// Drop by degrees: the mean of the last window against the best window before it, up to index `end`.
+/// A drop by degrees: the mean of the last window against the best window before it. Windows grow with the run, so that
+/// the best of many windows of noise does not pass for a level.
+struct Decline {
+  size_t onset = 0, width = 0;
+  double best = 0, now = 0;
+};
+
+std::optional<Decline> decline_at(const Track& track, const Levels& levels, size_t i) {
+  const size_t width = std::max(points_of(kWidth), (i + 1) / points_of(kWindows));
+  if (i + 1 < 2 * width) return std::nullopt;
+  double sum = 0, best = -INFINITY;
+  size_t best_end = 0;
+  for (size_t j = 0; j + width <= i; ++j) {
+    sum += track.values[j];
+    if (j >= width) sum -= track.values[j - width];
+    if (j + 1 >= width && sum > best) {
+      best = sum;
+      best_end = j + 1;
+    }
+  }
+  best /= static_cast<double>(width);
+  const double range = best - levels.floor[i];
+  const double error = noise_before(track, i + 1, range) * std::sqrt(2.0 / static_cast<double>(width));
+  const double least = std::max(kGradualShare.value * range, kGradualSigma.value * error);
+  // the median rides out single bad records, the mean a lucky middle; both halves of the window must be low
+  const auto window = track.slice(i + 1 - width, i + 1);
+  const auto half = window.subspan(width - width / 2);
+  const double now = std::max(mean(window), median({window.begin(), window.end()}));
+  const double lately = std::max(mean(half), median({half.begin(), half.end()}));
+  if (!(range > 0) || best - now < least || best - lately < least) return std::nullopt;
+  if (all_at(track, i + 1 - points_of(kPersist), i, levels.floor[i])) return std::nullopt;
+  const size_t from = best_end > width ? best_end - width : 0;
+  return Decline{from + change_point(track.slice(from, i + 1)), width, best, now};
+}
+
 void judge_gradual(const State& state, const Track& track, const Levels& levels, size_t end,
                    std::vector<Finding>& out) {
-  const size_t width = points_of(kWidth);
-  double best = -INFINITY;
-  size_t best_end = 0, held = 0;
-  for (size_t i = 2 * width - 1; i < end; ++i) {
-    const double before = mean(track.slice(i + 1 - 2 * width, i + 1 - width));
-    if (before > best) {
-      best = before;
-      best_end = i + 1 - width;
-    }
-    const double now = mean(track.slice(i + 1 - width, i + 1));
-    const double range = best - levels.floor[i];
-    const double error = noise_before(track, i + 1, range) * std::sqrt(2.0 / static_cast<double>(width));
-    const bool low =
-        best - now >= kGradualShare.value * range && best - now >= kGradualSigma.value * error && range > 0;
-    held = low ? held + 1 : 0;
-    if (held < width / 2 || i + 1 < points_of(kGradualHistory)) continue;
-    if (all_at(track, i + 1 - points_of(kPersist), i, levels.floor[i])) continue;
-    const size_t from = best_end > width ? best_end - width : 0;
-    const size_t onset = from + change_point(track.slice(from, i + 1));
-    Finding finding =
-        make_finding("reward-collapse", "reward-collapse", Severity::kWarning, track.points[onset], track.points[i],
-                     cat("Reward declined from a level of ", best, " to ", now, " (means of ", width, " records)"));
-    add_figures(finding, track, onset, i);
-    suggest(state, finding, track.points[onset], track.points[i], false);
+  for (size_t i = points_of(kGradualHistory) - 1; i < end; i += std::max<size_t>(1, i / 100)) {
+    const std::optional<Decline> decline = decline_at(track, levels, i);
+    if (!decline) continue;
+    const Point& onset = track.points[decline->onset];
+    Finding finding = make_finding("reward-collapse", "reward-collapse", Severity::kWarning, onset, track.points[i],
+                                   cat("Reward declined from a level of ", decline->best, " to ", decline->now,
+                                       " (means of ", decline->width, " records)"));
+    add_figures(finding, track, decline->onset, i);
+    suggest(state, finding, onset, track.points[i], false);
     out.push_back(std::move(finding));
     return;
   }

@@ -20,7 +20,10 @@ constexpr Knob kChance{
     "geometric run length, p^k"};
 constexpr Knob kBack{"recovered", 3, "points", "Points off the floor in a row that end the streak for good",
                      "hysteresis"};
-constexpr Knob kKnobs[] = {kFromStart, kFromStartPoints, kSudden, kChance, kBack};
+constexpr Knob kBefore{"before", 10, "points", "Window of the level right before the streak", "own"};
+constexpr Knob kLow{"low", 0.1, "ratio", "Level right before, as a share of the best level, that had collapsed already",
+                    "own"};
+constexpr Knob kKnobs[] = {kFromStart, kFromStartPoints, kSudden, kChance, kBack, kBefore, kLow};
 
 struct Streak {
   size_t first = 0, detected = 0;
@@ -104,6 +107,15 @@ Finding told(const State& state, const Track& track, const Streak& streak) {
   return finding;
 }
 
+/// The reward had collapsed before it became exactly zero: reward-collapse tells that story.
+bool was_low(const Track& track, const Streak& streak) {
+  if (streak.from_start) return false;
+  const std::vector<double> medians = rolling_median(track.slice(0, streak.first), points_of(kBefore));
+  const double best = *std::max_element(medians.begin(), medians.end());
+  const double floor = track.values[streak.detected];
+  return best > floor && medians.back() - floor < kLow.value * (best - floor);
+}
+
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   for (const Track& track : tracks_of(reward_series(state))) {
     Streak streak;
@@ -118,6 +130,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
         finding.severity = Severity::kWarning;
         resolve(finding, track.points[i - 1]);
       }
+      if (was_low(track, streak)) finding.severity = Severity::kInfo;
       out.push_back(std::move(finding));
       if (!recovered) break;
       from = i;

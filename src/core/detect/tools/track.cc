@@ -117,35 +117,56 @@ RewardScale reward_scale(const State& state, const Track& track, size_t end) {
   return scale;
 }
 
+namespace {
+
+/// The threshold for a rise that would begin at `i`.
+struct Threshold {
+  size_t base_at = 0;
+  double base = 0, value = INFINITY;
+};
+
+/// Nearly the highest of the recent points before `end` that belong to no earlier rise.
+double shown_before(const Track& track, size_t skip, size_t end, const std::vector<Rise>& earlier) {
+  std::vector<double> recent;
+  for (size_t i = end; i > skip && recent.size() < kRecent; --i) {
+    const bool covered = std::any_of(earlier.begin(), earlier.end(), [i](const Rise& rise) {
+      return i - 1 >= rise.onset && i - 1 <= rise.ended.value_or(rise.detected);
+    });
+    if (!covered) recent.push_back(track.values[i - 1]);
+  }
+  return recent.empty() ? -INFINITY : quantile(recent, kNovel);
+}
+
+}  // namespace
+
 std::vector<Rise> rises(const Track& track, const RiseRule& rule) {
   std::vector<Rise> out;
+  RiseRule shifted = rule;
   const size_t skip = std::min(rule.skip, track.size());
+  shifted.history += skip;
   std::vector<double> medians = rolling_median(track.slice(skip, track.size()), rule.width);
   medians.insert(medians.begin(), skip, INFINITY);
-  RiseRule shifted = rule;
-  shifted.history = rule.history + skip;
+  Threshold limit;
   size_t streak = 0;
-  size_t base_at = 0;
-  double base = 0, threshold = 0;
-  for (size_t i = shifted.history; i < track.size(); ++i) {
+  for (size_t i = shifted.history; i < track.size() && out.size() < kRisesTold; ++i) {
     if (streak == 0) {
       const std::optional<size_t> found = baseline(medians, shifted, i);
       if (!found) continue;
-      base_at = *found;
-      base = medians[base_at];
-      threshold = std::max(base * rule.factor, base + rule.delta);
+      const double base = medians[*found];
+      limit = {*found, base, std::max(base * rule.factor, base + rule.delta)};
+      if (track.values[i] > limit.value) limit.value = std::max(limit.value, shown_before(track, skip, i, out));
     }
-    streak = track.values[i] > threshold ? streak + 1 : 0;
+    streak = track.values[i] > limit.value ? streak + 1 : 0;
     if (streak < rule.persist) continue;
     Rise rise;
     rise.first = i + 1 - streak;
     rise.detected = i;
-    rise.base = base;
-    rise.base_at = base_at;
-    rise.onset = walk_back(track, rise.first, medians[rise.first - 1], threshold);
+    rise.base = limit.base;
+    rise.base_at = limit.base_at;
+    rise.onset = walk_back(track, rise.first, medians[rise.first - 1], limit.value);
     const auto over = track.slice(rise.first, i + 1);
     rise.peak = median({over.begin(), over.end()});
-    rise.ended = ended_at(track, i + 1, base + 0.5 * (threshold - base), rule.persist);
+    rise.ended = ended_at(track, i + 1, limit.base + 0.5 * (limit.value - limit.base), rule.persist);
     out.push_back(rise);
     if (!rise.ended) break;
     i = *rise.ended;

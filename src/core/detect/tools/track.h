@@ -40,7 +40,13 @@ struct RewardScale {
 };
 RewardScale reward_scale(const State& state, const Track& track, size_t end);
 
-/// A lasting rise of a signal above its own level.
+/// A lasting rise of a signal above its own level. Whatever the rule says, the points must also lie above nearly all
+/// (kNovel) of the last kRecent points that no earlier rise covers: a swing that the signal has shown before is no
+/// news.
+constexpr double kNovel = 0.99;
+constexpr size_t kRecent = 200;
+/// A track that rises and falls more often than this is noise; only the first rises are told.
+constexpr size_t kRisesTold = 4;
 struct RiseRule {
   size_t history;           ///< points before a rise can begin
   size_t width;             ///< points of the baseline's rolling median
