@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "dialects/embedded.h"
+#include "dialects/generic.h"
 
 namespace mw {
 namespace {
@@ -125,6 +126,7 @@ void DialectBook::index() {
     std::stable_sort(rules.patterns.begin(), rules.patterns.end(),
                      [&](size_t a, size_t b) { return dialect.metrics[a].raw.size() > dialect.metrics[b].raw.size(); });
   }
+  for (size_t i = 0; i < kMarkers.size(); ++i) targets_.push_back({Target::Kind::kMarker, 0, static_cast<uint16_t>(i)});
 }
 
 bool DialectBook::counts(std::optional<size_t> speaker, size_t dialect) const {
@@ -218,9 +220,21 @@ Meaning DialectBook::meaning(std::optional<size_t> dialect, std::string_view raw
     if (dialects_[i].id != kGeneric) found = look_up(i, raw, meaning);
   }
   if (!found) {
-    if (const auto generic = find(kGeneric); generic && dialect != *generic) look_up(*generic, raw, meaning);
+    const bool eval = meaning.eval;
+    meaning = generic_meaning(raw);
+    meaning.eval = meaning.eval || eval;
   }
   if (meaning.eval && meaning.signal.empty()) meaning.signal = cat("eval.", raw);
+  return meaning;
+}
+
+Meaning DialectBook::generic_meaning(std::string_view raw) const {
+  Meaning meaning;
+  const auto generic = find(kGeneric);
+  if (!generic || look_up(*generic, raw, meaning)) return meaning;
+  std::string name;
+  normal_name(raw, name);
+  look_up(*generic, name, meaning);
   return meaning;
 }
 

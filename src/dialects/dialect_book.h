@@ -64,6 +64,9 @@ class DialectBook {
   /// What `raw` means while `dialect` (index; nullopt: none recognised yet) is the framework that speaks: its own
   /// rules, then those of engines and layers, then those of the generic dialect.
   Meaning meaning(std::optional<size_t> dialect, std::string_view raw) const;
+  /// What `raw` would mean in an unknown trainer's mouth: the generic dialect's rules, as written and by the name's
+  /// usual spelling (see normal_name()).
+  Meaning generic_meaning(std::string_view raw) const;
 
  private:
   struct Rules {  // one dialect's metric rules, ready to be looked up

@@ -70,7 +70,7 @@ Recogniser::Answer Recogniser::answer() const {
         second = std::max(second, scores_[d]);
       }
     }
-    if (best) break;
+    if (best || unknown_records_ >= kUnknownRecords) break;
   }
   Answer answer;
   if (!best) {

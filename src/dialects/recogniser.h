@@ -21,8 +21,9 @@ class Recogniser {
     std::string framework = "custom";  ///< as in docs/words.md
     double confidence = 0;             ///< 0..1
   };
-  static constexpr double kLeastEvidence = 2;  ///< log-odds below which a name is not given
-  static constexpr size_t kNameLimit = 20000;  ///< different metric and config names that are looked at
+  static constexpr double kLeastEvidence = 2;     ///< log-odds below which a name is not given
+  static constexpr uint64_t kUnknownRecords = 3;  ///< metric records that make an unknown trainer
+  static constexpr size_t kNameLimit = 20000;     ///< different metric and config names that are looked at
 
   explicit Recogniser(const DialectBook& book);
 
@@ -32,6 +33,9 @@ class Recogniser {
   void name(Sign::In in, std::string_view text);
   /// Looks for the line signs in a piece of text by itself, for when no pattern set runs (samples of a file).
   void text(std::string_view piece);
+
+  /// A metric record of a trainer that no dialect speaks for was read: then an engine's words do not name the run.
+  void unknown_trainer() { version_ += ++unknown_records_ == kUnknownRecords ? 1 : 0; }
 
   Answer answer() const;
   /// Changes whenever answer() may have.
@@ -44,6 +48,7 @@ class Recogniser {
   std::vector<std::vector<bool>> seen_;
   std::unordered_set<uint64_t> names_;  // hashes of names already looked at; never iterated
   uint64_t version_ = 0;
+  uint64_t unknown_records_ = 0;
 };
 
 }  // namespace mw

@@ -1,0 +1,337 @@
+#include "dialects/interpreter.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "dialects/interpreter_fields.h"
+
+namespace mw {
+namespace {
+
+constexpr std::string_view kTraceHead = "Traceback (most recent call last)";
+constexpr size_t kTraceWant = 12;       // lines to be given while a traceback is open
+constexpr size_t kRecordWant = 60;      // lines to be given while a record is open
+constexpr size_t kHeldMatches = 32;     // signature matches inside one traceback
+constexpr uint64_t kToldOneByOne = 32;  // matches of a signature that are told singly; then at doubling counts
+
+bool power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
+
+// Quoted or dumped conversation inside one line: what a model or a tool said.
+bool holds_sample_text(std::string_view text) {
+  static constexpr std::array<std::string_view, 12> kMarks = {
+      "<|im_start|>", "<tool_response>", "</tool_call>",  "'role': '",      "\"role\": \"", "<|im_end|>",
+      "</think>",     "```python",       "<|assistant|>", "[ground_truth]", "'content': '", "\"completion\": \""};
+  return std::any_of(kMarks.begin(), kMarks.end(), [&](std::string_view mark) { return contains(text, mark); });
+}
+
+}  // namespace
+
+struct Interpreter::Stream {
+  struct Match {
+    uint32_t signature;
+    std::string text;
+    uint64_t number, count;
+    bool sample;
+    Time at;
+  };
+  TracebackReader reader;
+  bool sample = false;
+  uint64_t used = 0;
+  Time at;
+  std::vector<Match> matches;
+};
+
+Interpreter::Interpreter(const Speech& speech, Recogniser& recogniser, TemplateMiner& miner, EventSink& sink,
+                         uint32_t source)
+    : speech_(speech),
+      recogniser_(recogniser),
+      miner_(miner),
+      sink_(sink),
+      source_(source),
+      records_(*speech.book, sink),
+      generic_(*speech.book) {}
+
+Interpreter::~Interpreter() = default;
+
+bool Interpreter::wants_all_lines() const {
+  return !speaker_ || speech_.book->dialects()[*speaker_].family != Dialect::Family::kTrainer;
+}
+
+void Interpreter::follow_speaker() {
+  if (recognised_version_ == recogniser_.version()) return;
+  recognised_version_ = recogniser_.version();
+  const Recogniser::Answer answer = recogniser_.answer();
+  if (answer.dialect == speaker_) return;
+  speaker_ = answer.dialect;
+  records_.set_speaker(speaker_);
+}
+
+size_t Interpreter::wanted() const {
+  if (wants_all_lines()) return kRecordWant;
+  if (pending_.kind != Pending::Kind::kNone || sample_lines_ > 0) return kRecordWant;
+  for (const auto& [key, stream] : streams_) {
+    if (stream->reader.open()) return kTraceWant;
+  }
+  return want_;
+}
+
+size_t Interpreter::line(std::string_view raw, uint64_t number, std::span<const uint32_t> hits, Time at) {
+  number_ = number;
+  want_ = 0;
+  if (raw.find('\r') == std::string_view::npos) {
+    segment(raw, hits, at);
+    return wanted();
+  }
+  while (!raw.empty()) {  // a progress bar's states, and what was printed between them
+    const size_t end = raw.find('\r');
+    const std::string_view piece = raw.substr(0, end);
+    if (!trim(piece).empty()) segment(piece, hits, at);
+    if (end == std::string_view::npos) break;
+    raw.remove_prefix(end + 1);
+  }
+  return wanted();
+}
+
+size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits, Time at) {
+  LogLine line = reader_.read(raw, number_);
+  if (at.known()) line.at = at;
+  for (const uint32_t id : hits) {
+    if (id < speech_.dialect_first || id - speech_.dialect_first >= speech_.book->pattern_count()) continue;
+    const DialectBook::Target& target = speech_.book->target(id - speech_.dialect_first);
+    if (target.kind == DialectBook::Target::Kind::kSign) recogniser_.sign(target.dialect, target.index);
+  }
+  follow_speaker();
+  if (pending_.kind != Pending::Kind::kNone && pending_takes(line)) return 0;
+  const bool sample = sample_state(line) || holds_sample_text(line.text);
+  Stream* trace = nullptr;
+  const bool in_trace = feed_trace(line, sample);
+  if (in_trace) trace = streams_[line.pid * 4096 + line.rank].get();
+  bool quiet = false;
+  const bool shaped = !in_trace && shapes(line, hits, sample, &quiet);
+  if (!quiet) signatures(line, hits, sample, trace);
+  if (in_trace || shaped || quiet || sample) return 0;
+  if (wants_all_lines() && make_generic(line)) return 0;
+  log_message(line);
+  return 0;
+}
+
+bool Interpreter::feed_trace(const LogLine& line, bool sample) {
+  const int64_t key = line.pid * 4096 + line.rank;
+  auto found = streams_.find(key);
+  if (found == streams_.end()) {
+    if (!contains(line.text, kTraceHead) && !contains(line.text, "  File \"")) return false;
+    if (streams_.size() >= kStreamLimit) {
+      auto oldest = std::min_element(streams_.begin(), streams_.end(),
+                                     [](const auto& a, const auto& b) { return a.second->used < b.second->used; });
+      if (auto trace = oldest->second->reader.flush()) trace_done(*oldest->second, std::move(*trace));
+      streams_.erase(oldest);
+    }
+    found = streams_.emplace(key, std::make_unique<Stream>()).first;
+  }
+  Stream& stream = *found->second;
+  const bool was_open = stream.reader.open();
+  const auto took = stream.reader.feed(line.text, line.number);
+  if (took == TracebackReader::Took::kDone) trace_done(stream, stream.reader.take());
+  if (!stream.reader.open()) return took == TracebackReader::Took::kYes;
+  if (took == TracebackReader::Took::kNo) return false;
+  if (!was_open || took == TracebackReader::Took::kDone) {
+    stream.sample = sample;
+    stream.at = line.at;
+  }
+  stream.used = line.number;
+  return took == TracebackReader::Took::kYes || contains(line.text, kTraceHead);
+}
+
+void Interpreter::trace_done(Stream& stream, event::TraceSeen trace) {
+  trace.sample = trace.sample || stream.sample;
+  trace.message = clip(redact_secrets(trace.message), kTextLimit);
+  const bool sample = trace.sample;
+  const bool interrupted = !sample && !trace.handled && trace.exception == "KeyboardInterrupt";
+  const uint64_t last = trace.last_line;
+  const uint64_t first = stream.reader.first_line();
+  std::vector<Stream::Match> later;
+  put(std::move(trace), first != 0 ? first : number_, stream.at);
+  for (Stream::Match& match : stream.matches) {
+    if (match.number > last) {
+      later.push_back(std::move(match));
+      continue;
+    }
+    matched(match.signature, match.text, match.number, match.count, match.sample || sample, match.at);
+  }
+  for (const Stream::Match& match : later) {
+    matched(match.signature, match.text, match.number, match.count, match.sample, match.at);
+  }
+  stream.matches.clear();
+  if (interrupted) put(event::Ended{event::Ended::How::kInterrupted, 0, "KeyboardInterrupt"}, last, stream.at);
+}
+
+void Interpreter::signatures(const LogLine& line, std::span<const uint32_t> hits, bool sample, Stream* trace) {
+  if (speech_.knowledge == nullptr) return;
+  std::vector<SignatureHit> found;
+  std::vector<uint32_t> matches;
+  for (const uint32_t id : hits) {
+    if (id < speech_.signature_first || id - speech_.signature_first >= speech_.signatures.size()) continue;
+    matches.push_back(id - speech_.signature_first);
+    if (speech_.failures != nullptr) continue;
+    const SignaturePattern& pattern = speech_.signatures[matches.back()];
+    const auto same =
+        std::find_if(found.begin(), found.end(), [&](const auto& f) { return f.signature == pattern.signature; });
+    if (same == found.end()) {
+      found.push_back({pattern.signature, pattern.weak});
+    } else {
+      same->weak = same->weak && pattern.weak;
+    }
+  }
+  if (matches.empty()) return;
+  if (speech_.failures != nullptr) speech_.failures->resolve(line.whole, matches, found);
+  for (const auto& [signature, weak] : found) {
+    const bool strong = !weak;
+    const std::string& layer = speech_.knowledge->signatures[signature].layer;
+    if (strong && !sample) {
+      strong_[layer] = line.number;
+    } else if (!strong) {
+      const auto near = strong_.find(layer);
+      if (near == strong_.end() || line.number - near->second > kWeakReach) continue;
+    }
+    if (trace != nullptr && trace->matches.size() < kHeldMatches) {
+      trace->matches.push_back(
+          {signature, std::string(line.text.substr(0, kTextLimit)), line.number, line.repeated, sample, line.at});
+    } else {
+      matched(signature, line.text, line.number, line.repeated, sample, line.at);
+    }
+  }
+}
+
+void Interpreter::matched(uint32_t signature, std::string_view text, uint64_t number, uint64_t count, bool sample,
+                          Time at) {
+  Sighting& sighting = sightings_[signature * 2 + (sample ? 1 : 0)];
+  sighting.seen += count;
+  ++sighting.times;
+  if (sighting.times > kToldOneByOne && !power_of_two(sighting.times)) return;
+  event::Matched body;
+  body.signature = speech_.knowledge->signatures[signature].id;
+  body.text = clip(redact_secrets(sanitize_utf8(text.substr(0, kTextLimit))), kTextLimit);
+  body.count = sighting.seen - sighting.told;
+  body.sample = sample;
+  sighting.told = sighting.seen;
+  put(std::move(body), number, at);
+}
+
+// Warnings and errors by template, at first sight and at doubling counts.
+void Interpreter::log_message(const LogLine& line) {
+  event::Logged body;
+  switch (line.level) {
+    case Level::kWarning:
+      body.level = event::Logged::Level::kWarning;
+      break;
+    case Level::kError:
+      body.level = event::Logged::Level::kError;
+      break;
+    case Level::kCritical:
+      body.level = event::Logged::Level::kFatal;
+      break;
+    case Level::kNone:
+      if (contains(line.text, "Warning: ")) break;
+      return;
+    case Level::kDebug:
+    case Level::kInfo:
+      return;
+  }
+  if (line.text.empty()) return;
+  uint64_t count = 0;
+  body.pattern = miner_.add(line.text.substr(0, kTextLimit), &count);
+  if (!power_of_two(count)) return;
+  body.text = clip(redact_secrets(sanitize_utf8(miner_.text(body.pattern))), kTextLimit);
+  body.count = count;
+  put(std::move(body), line.number, line.at);
+}
+
+// True while `line` lies inside a rollout sample or a tool's output.
+bool Interpreter::sample_state(const LogLine& line) {
+  if (sample_lines_ == 0) return false;
+  const bool stamped = line.at.known() || line.clock_ms >= 0 || line.level != Level::kNone;
+  if ((stamped && !sample_stamped_) || line.pid != sample_pid_ || (stamped && line.level >= Level::kInfo)) {
+    sample_lines_ = 0;
+    return false;
+  }
+  --sample_lines_;
+  return true;
+}
+
+bool Interpreter::shapes(const LogLine& line, std::span<const uint32_t> hits, bool sample, bool* quiet) {
+  size_t last_dialect = SIZE_MAX;
+  bool any = false;
+  for (const uint32_t id : hits) {
+    if (id < speech_.dialect_first || id - speech_.dialect_first >= speech_.book->pattern_count()) continue;
+    const DialectBook::Target& target = speech_.book->target(id - speech_.dialect_first);
+    if (target.kind != DialectBook::Target::Kind::kShape || target.dialect == last_dialect) continue;
+    const Shape& shape = speech_.book->dialects()[target.dialect].shapes[target.index];
+    if (shape.only && !speech_.book->counts(speaker_, target.dialect)) continue;
+    if (sample && shape.make != Maker::kSampleEnd) continue;
+    const std::string_view text = shape.on_line ? line.whole : line.text;
+    const Regex* regex = speech_.book->shape_regex(target.dialect, target.index);
+    size_t end = text.size();
+    captures_.clear();
+    if (regex != nullptr) {
+      if (!regex->match(text, captures_, &end)) continue;
+    } else if (std::none_of(shape.literals.begin(), shape.literals.end(),
+                            [&](const std::string& literal) { return contains(line.whole, literal); })) {
+      continue;
+    }
+    last_dialect = target.dialect;
+    any = true;
+    *quiet = *quiet || shape.make == Maker::kQuiet;
+    make(target.dialect, shape, Fields(shape, regex, captures_), line, text, regex != nullptr ? end : 0);
+  }
+  return any;
+}
+
+void Interpreter::finish() {
+  if (pending_.kind != Pending::Kind::kNone) pending_done();
+  for (auto& [key, stream] : streams_) {
+    if (auto trace = stream->reader.flush()) trace_done(*stream, std::move(*trace));
+    for (const Stream::Match& match : stream->matches) {
+      matched(match.signature, match.text, match.number, match.count, match.sample, match.at);
+    }
+    stream->matches.clear();
+  }
+  records_.finish();
+  for (const auto& [key, sighting] : sightings_) {
+    if (sighting.seen == sighting.told) continue;
+    event::Matched body;
+    body.signature = speech_.knowledge->signatures[key / 2].id;
+    body.count = sighting.seen - sighting.told;
+    body.sample = key % 2 == 1;
+    put(std::move(body), number_, {});
+  }
+}
+
+void Interpreter::row(const Row& row) {
+  for (const RowNumber& number : row.numbers) recogniser_.name(Sign::In::kMetric, number.key);
+  number_ = row.number;
+  follow_speaker();
+  Record record;
+  record.numbers = row.numbers;
+  record.format_step = row.step;
+  record.where = where(row.number);
+  record.at = row.at;
+  records_.add(record);
+}
+
+void Interpreter::property(std::string_view key, std::string_view value) {
+  std::string_view name = key;
+  if (name.substr(0, 7) == "config/") name = name.substr(7);
+  recogniser_.name(Sign::In::kConfig, name);
+  follow_speaker();
+  configure(name, value, where(0), {});
+}
+
+void Interpreter::ended(int64_t code, Time at) {
+  event::Ended body;
+  body.how = code == 0 ? event::Ended::How::kComplete : event::Ended::How::kExit;
+  body.code = code;
+  put(std::move(body), number_, at);
+}
+
+}  // namespace mw

@@ -1,0 +1,160 @@
+// Understands what a trainer says: lines and metric rows of one source become events.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/event.h"
+#include "core/knowledge.h"
+#include "dialects/dialect_book.h"
+#include "dialects/generic.h"
+#include "dialects/log_line.h"
+#include "dialects/metric_line.h"
+#include "dialects/recogniser.h"
+#include "dialects/records.h"
+#include "dialects/row.h"
+#include "dialects/signature_book.h"
+#include "dialects/template_miner.h"
+#include "dialects/traceback.h"
+
+namespace mw {
+
+/// Which signature a pattern of the process's one pattern set belongs to; `weak` ones decide nothing alone.
+struct SignaturePattern {
+  uint32_t signature = 0;  ///< index into Knowledge::signatures
+  bool weak = false;
+};
+
+class Fields;
+
+/// What the numbers of the process's one pattern set mean.
+struct Speech {
+  const DialectBook* book = nullptr;
+  uint32_t dialect_first = 0;  ///< number of the first of book->patterns()
+  const Knowledge* knowledge = nullptr;
+  uint32_t signature_first = 0;
+  std::span<const SignaturePattern> signatures;  ///< pattern signature_first + i
+  const SignatureBook* failures = nullptr;       ///< when given, its `unless` expressions are heeded
+};
+
+/// One per source. What is shared between the sources of a run (whose trainer it is, log templates) is given to it.
+class Interpreter {
+ public:
+  static constexpr size_t kStreamLimit = 64;          ///< streams (pid, rank) whose tracebacks are put together at once
+  static constexpr size_t kPendingBytes = 256 << 10;  ///< of a record that goes over several lines
+  static constexpr size_t kTableLines = 400;          ///< of one table
+  static constexpr size_t kSampleLines = 200;         ///< of a rollout sample without an end
+  static constexpr size_t kTraceLines = 400;          ///< lines wanted after a "Traceback"
+  static constexpr size_t kWeakReach = 200;           ///< lines from a strong match within which a weak one counts
+
+  Interpreter(const Speech& speech, Recogniser& recogniser, TemplateMiner& miner, EventSink& sink, uint32_t source);
+  ~Interpreter();
+
+  /// A line and the patterns that hit it. `at` is its time when the file itself says so. Returns how many of the next
+  /// lines it wants whatever they hold.
+  size_t line(std::string_view raw, uint64_t number, std::span<const uint32_t> hits, Time at = {});
+  /// A metric record of a structured file.
+  void row(const Row& row);
+  /// A setting or fact of the run ("config/trainer/lr" = "1e-6").
+  void property(std::string_view key, std::string_view value);
+  /// The file says that the run ended with this exit code.
+  void ended(int64_t code, Time at);
+  /// No more will come (or has come for a while): what was held back is said now.
+  void finish();
+  /// True while nobody's dialect speaks, so that every line has to be looked at.
+  bool wants_all_lines() const;
+  void set_date_hint(Time date) { reader_.set_date_hint(date); }
+
+ private:
+  struct Stream;
+  struct Pending {  // a record that goes over several lines
+    enum class Kind : uint8_t { kNone, kDict, kTable };
+    Kind kind = Kind::kNone;
+    std::string text;
+    size_t lines = 0;
+    bool rows = false;  // a table's first row came
+    int64_t step = kNoStep;
+    StepPolicy policy = StepPolicy::kCurrent;
+    bool eval = false;
+    std::string prefix;
+    uint64_t number = 0;
+    Time at;
+    int64_t pid = -1;
+  };
+  struct Sighting {               // of a signature
+    uint64_t seen = 0, told = 0;  // counted as "[repeated Nx]" says
+    uint64_t times = 0;
+  };
+
+  // interpreter.cc
+  size_t segment(std::string_view raw, std::span<const uint32_t> hits, Time at);
+  void follow_speaker();
+  bool feed_trace(const LogLine& line, bool sample);
+  void trace_done(Stream& stream, event::TraceSeen trace);
+  void signatures(const LogLine& line, std::span<const uint32_t> hits, bool sample, Stream* trace);
+  void matched(uint32_t signature, std::string_view text, uint64_t number, uint64_t count, bool sample, Time at);
+  void log_message(const LogLine& line);
+  bool shapes(const LogLine& line, std::span<const uint32_t> hits, bool sample, bool* quiet);
+  bool sample_state(const LogLine& line);
+  size_t wanted() const;
+
+  // interpreter_make.cc
+  void make(size_t dialect, const Shape& shape, const Fields& fields, const LogLine& line, std::string_view text,
+            size_t match_end);
+  void make_record(const Shape& shape, const Fields& fields, const LogLine& line, std::string_view text,
+                   size_t match_end);
+  void make_readings(const Shape& shape, const Fields& fields, const LogLine& line);
+  void make_simple(const Shape& shape, const Fields& fields, const LogLine& line);
+  void make_progress(const Fields& fields, const LogLine& line);
+  void make_tool(const Fields& fields, const LogLine& line);
+  void make_format(const Fields& fields, const LogLine& line);
+  void make_configured(const Fields& fields, const LogLine& line);
+  void begin_sample(const Fields& fields, const LogLine& line);
+  bool pending_takes(const LogLine& line);
+  void pending_done();
+  void add_record(const MetricLine& metrics, const Pending& as);
+  void configure(std::string_view key, std::string_view value, Where where, Time at);
+  Where where(uint64_t number) const { return {source_, number}; }
+  bool make_generic(const LogLine& line);
+  template <typename Body>
+  void put(Body body, uint64_t number, Time at) {
+    sink_.put({at, where(number), std::move(body)});
+  }
+
+  const Speech& speech_;
+  Recogniser& recogniser_;
+  TemplateMiner& miner_;
+  EventSink& sink_;
+  uint32_t source_;
+
+  LineReader reader_;
+  MetricLine metrics_;
+  MetricLine table_;  // rows of the pending table
+  Records records_;
+  GenericReader generic_;
+  std::optional<size_t> speaker_;
+  uint64_t recognised_version_ = ~uint64_t{0};
+  Pending pending_;
+  std::map<int64_t, std::unique_ptr<Stream>> streams_;
+  std::map<uint32_t, Sighting> sightings_;
+  std::map<std::string, uint64_t, std::less<>> strong_;  // layer -> line of its last strong match
+  std::map<std::string, std::pair<int64_t, int64_t>, std::less<>> bars_;
+  std::map<std::string, std::string, std::less<>> configured_;
+  int64_t steps_total_ = 0;  // of the run, as planned
+  uint64_t number_ = 0;
+  size_t want_ = 0;
+
+  size_t sample_lines_ = 0;  // left of the sample that we are in; 0: in none
+  int64_t sample_pid_ = -1;
+  bool sample_stamped_ = false;  // its first line had a time stamp
+  std::vector<std::string_view> captures_;
+};
+
+}  // namespace mw

@@ -1,0 +1,434 @@
+// Line shapes that matched become events.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/text.h"
+#include "dialects/interpreter.h"
+#include "dialects/interpreter_fields.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kPathLimit = 400;   // bytes of a path in an event
+constexpr size_t kErrorLimit = 200;  // bytes of a tool's error
+
+int64_t rounded(double value) { return std::isfinite(value) && std::fabs(value) < 1e15 ? std::llround(value) : 0; }
+
+std::string short_text(std::string_view text, size_t limit) {
+  return clip(redact_secrets(sanitize_utf8(text.substr(0, limit + 8))), limit);
+}
+
+// Whose fault an error of a tool call is. A call that names a function's arguments wrongly, or is no valid call at all,
+// is the model's; what breaks behind the call is the environment's.
+event::ToolCalled::Outcome judge_error(std::string_view error) {
+  using Outcome = event::ToolCalled::Outcome;
+  const std::string folded = to_lower(error.substr(0, kErrorLimit * 2));
+  const auto has = [&](std::initializer_list<std::string_view> words) {
+    return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return contains(folded, word); });
+  };
+  if (trim(error).empty()) return Outcome::kOk;
+  if (has({"timeout", "timed out", "deadline"})) return Outcome::kTimeout;
+  if (has({"unexpected keyword argument", "required positional argument", "missing required", "unknown tool",
+           "unknown function", "not a valid tool", "invalid argument", "invalid json", "jsondecodeerror",
+           "json.decoder", "syntaxerror", "nameerror", "typeerror", "valueerror", "no such tool", "unknown action",
+           "invalid_param", "expecting value"})) {
+    return Outcome::kModelError;
+  }
+  if (has({"ok", "success", "none"}) && folded.size() < 8) return Outcome::kOk;
+  return Outcome::kEnvironmentError;
+}
+
+event::Ended::How how_named(std::string_view name) {
+  if (name == "complete") return event::Ended::How::kComplete;
+  if (name == "interrupted") return event::Ended::How::kInterrupted;
+  if (name == "failed") return event::Ended::How::kFailed;
+  return event::Ended::How::kExit;
+}
+
+}  // namespace
+
+bool loose_number(std::string_view text, double* value) {
+  text = trim(text);
+  if (metric_number(text, value)) return true;
+  if (text.empty()) return false;
+  double factor = 0;
+  switch (text.back()) {
+    case 'k':
+    case 'K':
+      factor = 1e3;
+      break;
+    case 'M':
+      factor = 1e6;
+      break;
+    case 'G':
+      factor = 1e9;
+      break;
+    case '%':
+      factor = 1;
+      break;
+    default:
+      return false;
+  }
+  if (!metric_number(text.substr(0, text.size() - 1), value)) return false;
+  *value *= factor;
+  return true;
+}
+
+std::string_view Fields::text(std::string_view name) const {
+  if (regex_ != nullptr) {
+    const auto& names = regex_->names();
+    for (size_t i = 0; i < names.size() && i < captures_.size(); ++i) {
+      if (names[i] == name && !captures_[i].empty()) return captures_[i];
+    }
+  }
+  return shape_.constant(name);
+}
+
+double Fields::number(std::string_view name, double otherwise) const {
+  double value = 0;
+  return loose_number(text(name), &value) ? value : otherwise;
+}
+
+int64_t Fields::integer(std::string_view name, int64_t otherwise) const {
+  double value = 0;
+  return loose_number(text(name), &value) ? rounded(value) : otherwise;
+}
+
+const std::vector<std::string>& Fields::names() const {
+  static const std::vector<std::string> kNoNames;
+  return regex_ != nullptr ? regex_->names() : kNoNames;
+}
+
+bool Fields::reserved(std::string_view name) {
+  static constexpr std::array<std::string_view, 19> kReserved = {
+      "step", "body", "title", "total", "done",     "what",    "seconds", "phase", "path", "version",
+      "code", "key",  "value", "rule",  "function", "outcome", "error",   "why",   "actor"};
+  return name.empty() || name[0] == '_' || std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end();
+}
+
+void Interpreter::make(size_t dialect, const Shape& shape, const Fields& fields, const LogLine& line,
+                       std::string_view text, size_t match_end) {
+  switch (shape.make) {
+    case Maker::kMetrics:
+    case Maker::kTable:
+      make_record(shape, fields, line, text, match_end);
+      break;
+    case Maker::kReadings:
+      make_readings(shape, fields, line);
+      break;
+    case Maker::kProgress:
+      make_progress(fields, line);
+      break;
+    case Maker::kTool:
+      make_tool(fields, line);
+      break;
+    case Maker::kFormat:
+      make_format(fields, line);
+      break;
+    case Maker::kConfigured:
+      make_configured(fields, line);
+      break;
+    case Maker::kVersion: {
+      const Dialect& of = speech_.book->dialects()[dialect];
+      put(event::Recognised{of.framework, short_text(fields.text("version"), 60), 0.9}, line.number, line.at);
+      break;
+    }
+    case Maker::kSampleBegin:
+      begin_sample(fields, line);
+      break;
+    case Maker::kSampleEnd:
+      sample_lines_ = 0;
+      break;
+    case Maker::kQuiet:
+      break;
+    default:
+      make_simple(shape, fields, line);
+  }
+}
+
+void Interpreter::make_simple(const Shape& shape, const Fields& fields, const LogLine& line) {
+  const int64_t step = fields.integer("step", kNoStep);
+  const int64_t counted = step == kNoStep ? kNoStep : step + records_.offset();
+  const double seconds = fields.number("seconds", 0) * fields.number("scale", 1);
+  switch (shape.make) {
+    case Maker::kStep:
+      if (step == kNoStep) break;
+      records_.set_step(step);
+      if (fields.flag("done")) records_.steps_done(step);
+      put(event::StepBegan{counted}, line.number, line.at);
+      break;
+    case Maker::kPlan:
+      if (fields.integer("total", 0) > 0) put(event::Planned{fields.integer("total", 0)}, line.number, line.at);
+      break;
+    case Maker::kAttempt:
+      put(event::AttemptBegan{short_text(fields.has("why") ? fields.text("why") : line.text, kErrorLimit)}, line.number,
+          line.at);
+      break;
+    case Maker::kResumed:
+      if (step != kNoStep) records_.resumed(step);
+      put(event::Resumed{step, short_text(fields.text("path"), kPathLimit)}, line.number, line.at);
+      break;
+    case Maker::kPhaseBegin:
+      put(event::PhaseBegan{short_text(fields.text("phase"), 40)}, line.number, line.at);
+      break;
+    case Maker::kPhaseEnd:
+      put(event::PhaseEnded{short_text(fields.text("phase"), 40), seconds, counted}, line.number, line.at);
+      break;
+    case Maker::kCheckpoint:
+      put(event::CheckpointSaved{step, short_text(fields.text("path"), kPathLimit), fields.text("complete") != "false"},
+          line.number, line.at);
+      break;
+    case Maker::kSync:
+      put(event::WeightsSynced{fields.integer("version", kNoStep), seconds}, line.number, line.at);
+      break;
+    case Maker::kEnded:
+      put(event::Ended{how_named(fields.text("how")), fields.integer("code", 0), short_text(line.text, kTextLimit)},
+          line.number, line.at);
+      break;
+    default:
+      break;
+  }
+}
+
+void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
+  event::Progressed body;
+  body.what = short_text(trim(fields.text("what")), 80);
+  body.done = fields.integer("done", 0);
+  body.total = fields.integer("total", 0);
+  if (fields.flag("steps") && body.total > 0 && body.done <= body.total) {
+    if (steps_total_ != body.total && (steps_total_ == 0 || body.total > steps_total_)) {
+      steps_total_ = body.total;
+      put(event::Planned{body.total}, line.number, line.at);
+    }
+    if (steps_total_ == body.total) records_.steps_done(body.done);
+  }
+  constexpr size_t kBarLimit = 256;  // different bars that are told
+  auto known = bars_.find(body.what);
+  if (known == bars_.end()) {
+    if (bars_.size() >= kBarLimit) return;
+    known = bars_.emplace(body.what, std::make_pair(int64_t{-1}, int64_t{-1})).first;
+  }
+  if (known->second == std::make_pair(body.done, body.total)) return;
+  // Bars of many short items would drown everything: besides first and last, one in a hundred of a long one is enough.
+  const int64_t grain = std::max<int64_t>(1, body.total / 200);
+  const bool first = known->second.second != body.total || body.done < known->second.first;
+  if (!first && body.done != body.total && body.done / grain == known->second.first / grain && !fields.flag("steps")) {
+    return;
+  }
+  known->second = {body.done, body.total};
+  put(std::move(body), line.number, line.at);
+}
+
+void Interpreter::make_readings(const Shape& shape, const Fields& fields, const LogLine& line) {
+  metrics_.clear();
+  const auto& names = fields.names();
+  std::string raw;
+  for (size_t i = 0; i < names.size(); ++i) {
+    double value = 0;
+    if (Fields::reserved(names[i]) || !loose_number(fields.capture(i), &value)) continue;
+    raw.assign(fields.text("prefix"));
+    for (size_t k = 0; k < names[i].size(); ++k) {
+      const bool slash = names[i][k] == '_' && k + 1 < names[i].size() && names[i][k + 1] == '_';
+      raw.push_back(slash ? '/' : names[i][k]);
+      k += slash ? 1 : 0;
+    }
+    metrics_.add(raw, value);
+  }
+  Pending as;
+  as.step = fields.integer("step", kNoStep);
+  as.policy = shape.policy;
+  as.eval = fields.flag("eval");
+  as.number = line.number;
+  as.at = line.at;
+  add_record(metrics_, as);
+}
+
+void Interpreter::make_record(const Shape& shape, const Fields& fields, const LogLine& line, std::string_view text,
+                              size_t match_end) {
+  if (pending_.kind != Pending::Kind::kNone) pending_done();
+  Pending as;
+  as.step = fields.integer("step", kNoStep);
+  as.policy = shape.policy;
+  as.eval = fields.flag("eval");
+  as.prefix = std::string(fields.text("prefix"));
+  if (const size_t at = as.prefix.find("{title}"); at != std::string::npos) {
+    as.prefix.replace(at, 7, fields.text("title"));
+  }
+  as.number = line.number;
+  as.at = line.at;
+  as.pid = line.pid;
+  if (shape.make == Maker::kTable) {
+    as.kind = Pending::Kind::kTable;
+    pending_ = std::move(as);
+    table_.clear();
+    return;
+  }
+  std::string_view body = text.substr(std::min(match_end, text.size()));
+  if (const std::string_view captured = fields.text("body");
+      !captured.empty() && captured.data() >= text.data() && captured.data() <= text.data() + text.size()) {
+    body = text.substr(static_cast<size_t>(captured.data() - text.data()));
+  }
+  body = trim(body);
+  if (body.empty()) {  // the record is in the next lines
+    as.kind = Pending::Kind::kTable;
+    pending_ = std::move(as);
+    table_.clear();
+    return;
+  }
+  metrics_.read(body);
+  if (metrics_.open()) {
+    as.kind = Pending::Kind::kDict;
+    as.text = std::string(body.substr(0, kPendingBytes));
+    pending_ = std::move(as);
+    return;
+  }
+  add_record(metrics_, as);
+}
+
+// Takes the next line of a record that goes over several. False: the line is not the record's (which is then done).
+bool Interpreter::pending_takes(const LogLine& line) {
+  if (line.pid != pending_.pid) return false;  // another process cuts in
+  if (++pending_.lines > kTableLines) {
+    pending_done();
+    return false;
+  }
+  if (pending_.kind == Pending::Kind::kDict) {
+    const bool stamped = line.level != Level::kNone && line.at.known();
+    if (stamped || contains(line.text, "Traceback (most") || pending_.text.size() + line.text.size() > kPendingBytes) {
+      pending_done();
+      return false;
+    }
+    pending_.text.push_back(' ');
+    pending_.text.append(line.text);
+    if (line.text.find('}') == std::string_view::npos) return true;
+    metrics_.read(pending_.text);
+    if (!metrics_.open()) pending_done();
+    return true;
+  }
+  const std::string_view text = trim(line.text);
+  if (!text.empty() && text[0] == '{') {
+    pending_.kind = Pending::Kind::kDict;
+    pending_.text = std::string(text.substr(0, kPendingBytes));
+    metrics_.read(pending_.text);
+    if (!metrics_.open()) pending_done();
+    return true;
+  }
+  if (is_table_frame(text) || (text.empty() && !pending_.rows)) return true;
+  const size_t before = table_.numbers().size();
+  MetricLine& row = metrics_;
+  row.clear();
+  const bool cells = row.read_cells(text);
+  if (!cells) row.read_field(text, true);
+  for (const RowNumber& number : row.numbers()) table_.add(number.key, number.value);
+  if (table_.numbers().size() > before || cells) {
+    pending_.rows = true;
+    return true;
+  }
+  if (!pending_.rows && pending_.lines < 4) return true;  // a title, or another logger's words
+  pending_done();
+  return false;
+}
+
+void Interpreter::pending_done() {
+  Pending as = std::move(pending_);
+  pending_ = Pending();
+  if (as.kind == Pending::Kind::kTable) {
+    add_record(table_, as);
+    table_.clear();
+    return;
+  }
+  metrics_.read(as.text);
+  if (metrics_.open()) records_.lost_record();
+  add_record(metrics_, as);
+}
+
+void Interpreter::add_record(const MetricLine& metrics, const Pending& as) {
+  if (metrics.numbers().empty()) return;
+  for (const RowNumber& number : metrics.numbers()) recogniser_.name(Sign::In::kMetric, number.key);
+  follow_speaker();
+  Record record;
+  record.numbers = metrics.numbers();
+  record.step = as.step;
+  record.policy = as.policy;
+  record.eval = as.eval;
+  record.prefix = as.prefix;
+  record.where = where(as.number);
+  record.at = as.at;
+  records_.add(record);
+}
+
+bool Interpreter::make_generic(const LogLine& line) {
+  const GenericReader::Found found = generic_.read(line.text, line.number, metrics_);
+  if (found.total > 0 && found.total != steps_total_) {
+    steps_total_ = found.total;
+    put(event::Planned{found.total}, line.number, line.at);
+  }
+  if (found.heading && found.step != kNoStep) {
+    records_.set_step(found.step);
+    put(event::StepBegan{found.step}, line.number, line.at);
+  }
+  if (!found.record) return found.heading;
+  recogniser_.unknown_trainer();
+  Pending as;
+  as.step = found.step;
+  as.number = line.number;
+  as.at = line.at;
+  add_record(metrics_, as);
+  return true;
+}
+
+void Interpreter::make_tool(const Fields& fields, const LogLine& line) {
+  using Outcome = event::ToolCalled::Outcome;
+  event::ToolCalled body;
+  body.function = short_text(fields.text("function"), 80);
+  body.seconds = fields.has("seconds") ? fields.number("seconds", -1) * fields.number("scale", 1) : -1;
+  body.error = short_text(trim(fields.text("error")), kErrorLimit);
+  const std::string_view outcome = fields.text("outcome");
+  if (outcome == "timeout") {
+    body.outcome = Outcome::kTimeout;
+  } else if (outcome == "model-error") {
+    body.outcome = Outcome::kModelError;
+  } else if (outcome == "environment-error") {
+    body.outcome = Outcome::kEnvironmentError;
+  } else if (outcome == "auto" || (outcome.empty() && fields.has("error"))) {
+    body.outcome = judge_error(fields.text("error"));
+  }
+  put(std::move(body), line.number, line.at);
+}
+
+void Interpreter::make_format(const Fields& fields, const LogLine& line) {
+  event::FormatJudged body;
+  body.rule = short_text(fields.text("rule"), 80);
+  body.passed = static_cast<uint64_t>(std::max<int64_t>(0, fields.integer("passed", 0)));
+  body.failed = static_cast<uint64_t>(std::max<int64_t>(0, fields.integer("failed", 0)));
+  if (fields.has("verdict")) {
+    const std::string verdict = to_lower(fields.text("verdict"));
+    const bool passed = verdict == "ok" || verdict == "true" || verdict == "1" || verdict == "pass" ||
+                        verdict == "passed" || verdict == "valid" || verdict == "1.0";
+    (passed ? body.passed : body.failed) += 1;
+  }
+  put(std::move(body), line.number, line.at);
+}
+
+void Interpreter::make_configured(const Fields& fields, const LogLine& line) {
+  if (fields.has("key")) {
+    configure(fields.text("key"), fields.text("value"), where(line.number), line.at);
+    return;
+  }
+  const auto& names = fields.names();
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (!names[i].empty() && names[i][0] != '_' && !fields.capture(i).empty()) {
+      configure(names[i], fields.capture(i), where(line.number), line.at);
+    }
+  }
+}
+
+void Interpreter::begin_sample(const Fields& fields, const LogLine& line) {
+  sample_lines_ =
+      fields.flag("one") ? 0 : static_cast<size_t>(std::clamp<int64_t>(fields.integer("lines", kSampleLines), 1, 5000));
+  sample_pid_ = line.pid;
+  sample_stamped_ = line.at.known() || line.clock_ms >= 0 || line.level != Level::kNone;
+}
+
+}  // namespace mw
