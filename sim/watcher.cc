@@ -58,6 +58,9 @@ bool Watcher::start() {
     for (SourceState& source : state_.sources) source.attempt = source.attempt > 0 ? 0 : source.attempt;
   }
   if (mutant_ == Mutant::kForgetOffset && !state_.sources.empty()) state_.sources.back().last_line /= 2;
+  std::vector<Event> decided;
+  review(state_, knowledge_, decided);
+  for (const Event& one : decided) append(one);
   return true;
 }
 

@@ -133,6 +133,14 @@ class Decider {
   std::vector<bool> kept_, is_new_;
 };
 
+void decide(State& state, const Event& cause, const Knowledge& knowledge, std::vector<Event>& decided) {
+  std::vector<Incident> incidents = judge(state, knowledge);
+  const std::string verdict = verdict_of(state, incidents);
+  Decider decider(state, cause, decided);
+  decider.run(std::move(incidents));
+  if (verdict != state.verdict) decider.put(event::VerdictGiven{verdict});
+}
+
 int64_t current_step(const State& state) { return state.attempts.empty() ? kNoStep : state.attempts.back().last_step; }
 
 }  // namespace
@@ -141,12 +149,13 @@ void advance(State& state, const Event& event, const Knowledge& knowledge, Judge
   const int64_t before = current_step(state);
   fold(state, event);
   const bool closing = std::holds_alternative<event::Closed>(event.body);
-  if (!closing && (when == Judge::kAtClose || !may_matter(event, current_step(state) != before))) return;
-  std::vector<Incident> incidents = judge(state, knowledge);
-  const std::string verdict = verdict_of(state, incidents);
-  Decider decider(state, event, decided);
-  decider.run(std::move(incidents));
-  if (verdict != state.verdict) decider.put(event::VerdictGiven{verdict});
+  if (closing || (when == Judge::kAlways && may_matter(event, current_step(state) != before))) {
+    decide(state, event, knowledge, decided);
+  }
+}
+
+void review(State& state, const Knowledge& knowledge, std::vector<Event>& decided) {
+  if (!state.attempts.empty()) decide(state, {state.last_at, {}, event::Ticked{}}, knowledge, decided);
 }
 
 }  // namespace mw

@@ -17,6 +17,10 @@ enum class Judge {
 /// Folds `event` into `state` and appends what core decides to `decided` (which is folded already). Pure and total.
 void advance(State& state, const Event& event, const Knowledge& knowledge, Judge when, std::vector<Event>& decided);
 
+/// Judges `state` again without an event. To be called once after a state was taken up from a journal: the process that
+/// wrote it may have died between an event and what would have been decided on it.
+void review(State& state, const Knowledge& knowledge, std::vector<Event>& decided);
+
 /// All findings over `state` → incidents, grouped (one story, one incident; earliest onset first) and diagnosed.
 std::vector<Incident> judge(const State& state, const Knowledge& knowledge);
 

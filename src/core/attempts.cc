@@ -21,6 +21,7 @@ size_t add_attempt(State& state, SourceState& source, const Event& event, std::s
     attempt.why = clip(why, kTextLimit);
     attempt.began = {kNoStep, event.at, event.where, static_cast<uint16_t>(state.attempts.size())};
     attempt.last = attempt.began;
+    attempt.last.by_clock = true;  // the weakest of words: any other sign of life counts more
     attempt.total_steps = 0;
     state.attempts.push_back(std::move(attempt));
   }
@@ -47,27 +48,46 @@ size_t attempt_at(const State& state, Time at) {
   return found;
 }
 
+/// The same number, as two sinks print it: within 0.6 % (three digits), or equal at the decimals that one of them
+/// shows.
 bool same_value(double a, double b) {
-  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
-  return a == b || std::abs(a - b) <= 0.006 * std::max(std::abs(a), std::abs(b));  // as printed with 3 digits
+  if (std::abs(a - b) <= 0.006 * std::max(std::abs(a), std::abs(b))) return true;
+  for (const double scale : {1e2, 1e3, 1e4, 1e6}) {
+    const double round_a = std::round(a * scale), round_b = std::round(b * scale);
+    const bool shown = std::abs(a * scale - round_a) < 1e-6 || std::abs(b * scale - round_b) < 1e-6;
+    if (shown && round_a == round_b && round_a != 0) return true;
+  }
+  return false;
 }
 
-/// The attempt in which another source told the same numbers for the same step; -1 when none did. Zeros and small whole
-/// numbers prove nothing.
+/// Numbers that could hardly be equal by chance: neither whole nor undefined.
+bool is_telling(double value) { return std::isfinite(value) && value != std::round(value); }
+
+/// The attempt in which another source told the same numbers for the same step (two thirds of those that can be
+/// compared); -1 when none did.
 int32_t attempt_that_agrees(const State& state, uint32_t source, const event::Measured& measured) {
-  std::vector<uint32_t> votes(state.attempts.size(), 0);
+  struct Votes {
+    uint32_t same = 0, compared = 0;
+  };
+  std::vector<Votes> votes(state.attempts.size());
   for (const Reading& reading : measured.readings) {
-    if (!std::isfinite(reading.value) || reading.value == std::round(reading.value)) continue;
+    if (!is_telling(reading.value)) continue;
     for (const Series& series : state.series) {
       const bool same_name = reading.signal.empty() ? series.raw == reading.raw : series.signal == reading.signal;
       if (!same_name || series.source == source) continue;
       for (const Point& point : series.points()) {
-        if (point.step == measured.step && same_value(point.value, reading.value)) ++votes[point.attempt];
+        if (point.step != measured.step || !is_telling(point.value) || point.attempt >= votes.size()) continue;
+        ++votes[point.attempt].compared;
+        if (same_value(point.value, reading.value)) ++votes[point.attempt].same;
       }
     }
   }
-  const auto best = std::max_element(votes.begin(), votes.end());
-  return best == votes.end() || *best == 0 ? -1 : static_cast<int32_t>(best - votes.begin());
+  int32_t best = -1;
+  for (size_t i = 0; i < votes.size(); ++i) {
+    if (votes[i].same == 0 || votes[i].same * 3 < votes[i].compared * 2) continue;
+    if (best < 0 || votes[i].same > votes[static_cast<size_t>(best)].same) best = static_cast<int32_t>(i);
+  }
+  return best;
 }
 
 bool counter_went_back(const State& state, const SourceState& source, int64_t step) {
@@ -80,7 +100,7 @@ bool counter_went_back(const State& state, const SourceState& source, int64_t st
     if (next.first_step != kNoStep && next.first_step <= step) return true;
     if (next.resumed_at != kNoStep && next.resumed_at <= step) return true;
   }
-  if (attempt.last_checkpoint != kNoStep) return step <= attempt.last_checkpoint + 1;
+  if (attempt.last_checkpoint != kNoStep && step <= attempt.last_checkpoint + 1) return true;
   return source.step - step > kStepRewind;
 }
 
@@ -168,7 +188,6 @@ void follow_steps(State& state, SourceState& source, const Event& event) {
   if (source.step == kNoStep || step >= source.step) return;
   if (const auto* measured = std::get_if<event::Measured>(&event.body)) {  // another source may know better
     const int32_t agreed = attempt_that_agrees(state, event.where.source, *measured);
-    if (agreed == source.attempt) return;
     if (agreed > source.attempt) return move_to(source, static_cast<size_t>(agreed));
   }
   if (counter_went_back(state, source, step)) go_on(state, source, event, kWentBack);

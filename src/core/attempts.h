@@ -11,7 +11,7 @@ constexpr Duration kSameBeginning = Duration::seconds(120);
 /// A step counter may go back by this much without meaning anything (records of several workers out of order).
 constexpr int64_t kStepSlack = 2;
 
-/// Where no checkpoint is known, a step counter that goes back by more than this means a restart from one.
+/// A step counter that goes back by more than this means a restart, even where no checkpoint is known to restart from.
 constexpr int64_t kStepRewind = 5;
 
 /// The attempt that `event` belongs to; moves the cursor of its source on and makes new attempts where the event says

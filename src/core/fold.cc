@@ -336,18 +336,26 @@ class Folder {
     return {source, attempt, moment};
   }
 
-  /// Does `now` come after `last`, whatever the order of reading? By time; without clocks by step; of sources that say
-  /// the same the first tells the end.
+  /// Does `now` come after `last`, whatever the order of reading? What a source says that tells steps counts more than
+  /// the others (an engine may chatter on); then by time, without clocks by step; then the first source tells the end.
   static bool is_later(const Moment& now, const Moment& last) {
+    if (now.by_clock != last.by_clock) return last.by_clock;
     if (now.at != last.at) return now.at > last.at;
     if (!now.at.known() && now.step != last.step) return now.step > last.step;
     return now.where.source <= last.where.source;
   }
 
-  /// Steps that were read off the clock, once more: in the meantime the source that tells steps may have caught up.
+  /// Steps and attempts that were read off the clock, once more: in the meantime the source that tells them may have
+  /// caught up.
   void settle() {
     const auto moment = [this](Moment& m) {
-      if (m.by_clock) m.step = state_.step_at(m.at);
+      if (!m.by_clock) return;
+      m.step = state_.step_at(m.at);
+      for (size_t next = m.attempt + 1U; next < state_.attempts.size(); ++next) {
+        const Time began = state_.attempts[next].began.at;
+        if (!began.known() || m.at < began) break;
+        m.attempt = static_cast<uint16_t>(next);
+      }
     };
     for (SignatureState& seen : state_.signatures) {
       moment(seen.first);
@@ -360,8 +368,8 @@ class Folder {
       moment(seen.last);
     }
     for (AttemptState& attempt : state_.attempts) {
-      moment(attempt.last);
-      moment(attempt.ended_at);
+      if (attempt.last.by_clock) attempt.last.step = state_.step_at(attempt.last.at);
+      if (attempt.ended_at.by_clock) attempt.ended_at.step = state_.step_at(attempt.ended_at.at);
     }
     for (auto& [saved_at, saved] : state_.checkpoints) moment(saved_at);
   }
