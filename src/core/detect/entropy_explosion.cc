@@ -14,9 +14,12 @@ constexpr Knob kPersist{"persist", 3, "points", "It stays", "failure catalogue, 
 constexpr Knob kHarm{"reward_loss", 0.2, "ratio", "Fall of the reward that makes it grave", "field guide 4.3 rule 6"};
 constexpr Knob kCut{"truncated", 0.2, "ratio", "Rise of the truncated share that makes it grave",
                     "field guide 4.3 rule 6"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kHarm, kCut};
+constexpr Knob kNoise{"noise", 2, "nats",
+                      "Below this a rising reward excuses it; above, the text is noise whatever the reward says",
+                      "field guide 4.3 rule 6"};
+constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kHarm, kCut, kNoise};
 
-Severity severity_of(const State& state, const Point& onset, const Point& now, Finding& finding) {
+Severity severity_of(const State& state, const Point& onset, const Point& now, double peak, Finding& finding) {
   const auto reward = shift_of(reward_series(state), onset, now, 5);
   const auto cut = shift_of(state, "response.truncated", onset, now, 5);
   const bool worse = reward && reward->relative() < -kHarm.value;
@@ -28,7 +31,7 @@ Severity severity_of(const State& state, const Point& onset, const Point& now, F
   if (longer)
     finding.suggests.push_back({"length-explosion-truncation", 0.3, cat("truncated share rose to ", cut->after)});
   if (worse || longer) return Severity::kCritical;
-  if (reward && reward->relative() > 0.05) return Severity::kInfo;
+  if (reward && reward->relative() > 0.05 && peak < kNoise.value) return Severity::kInfo;
   return reward ? Severity::kWarning : Severity::kInfo;
 }
 
@@ -44,7 +47,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
       add_figures(finding, track, rise.onset > 0 ? rise.onset - 1 : 0, rise.detected);
       finding.suggests.push_back(
           {"entropy-explosion", 0.6, cat("entropy ", rise.peak, " against a level of ", rise.base)});
-      finding.severity = severity_of(state, onset, now, finding);
+      finding.severity = severity_of(state, onset, now, rise.peak, finding);
       if (rise.ended) {
         resolve(finding, track.points[*rise.ended]);
         if (finding.severity == Severity::kCritical) finding.severity = Severity::kWarning;

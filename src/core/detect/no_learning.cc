@@ -103,7 +103,9 @@ bool flat(const State& state, const Track& track, size_t n) {
   const RewardScale scale = reward_scale(state, track, n - 1);
   const double range = scale.ceiling - scale.floor;
   if (scale.share(after) > kSolved.value || !(range > 0)) return false;
-  return trend_score(all) < kTrend.value && after - before < kGain.value * range;
+  const double gain = (after - before) / range;
+  if (gain < -2 * kGain.value || gain > kGain.value) return false;  // a fall is reward-collapse's to tell
+  return trend_score(all) < kTrend.value;
 }
 
 Finding told(const State& state, const Track& track, size_t n) {

@@ -17,7 +17,9 @@ constexpr Knob kDelta{"delta", 1, "s", "And at least this much more", "own"};
 constexpr Knob kPersist{"persist", 8, "points", "Evaluations, saves and stragglers make single slow steps",
                         "field guide 4.3 rule 27 (10 steps)"};
 constexpr Knob kLength{"length_share", 0.7, "ratio", "Part of the slow-down that longer responses may explain", "own"};
-constexpr Knob kKnobs[] = {kSkip, kHistory, kWidth, kFactor, kDelta, kPersist, kLength};
+constexpr Knob kNovel{"novel", 0.9, "quantile",
+                      "Of recent steps: one step in ten may be slow for an evaluation or a save", "own"};
+constexpr Knob kKnobs[] = {kSkip, kHistory, kWidth, kFactor, kDelta, kPersist, kLength, kNovel};
 
 /// Longer responses explain longer steps.
 bool explained(const State& state, const Track& track, const Rise& rise) {
@@ -47,8 +49,8 @@ std::string slower_part(const State& state, const Point& onset, const Point& now
 }
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
-  const RiseRule rule{points_of(kHistory), points_of(kWidth),   kFactor.value,
-                      kDelta.value,        points_of(kPersist), points_of(kSkip)};
+  const RiseRule rule{points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value,
+                      points_of(kPersist), points_of(kSkip),  true,          kNovel.value};
   for (const Track& track : tracks_of(state.find("time.step"))) {
     for (const Rise& rise : rises(track, rule)) {
       const Point& onset = track.points[rise.onset];

@@ -126,7 +126,7 @@ struct Threshold {
 };
 
 /// Nearly the highest of the recent points before `end` that belong to no earlier rise.
-double shown_before(const Track& track, size_t skip, size_t end, const std::vector<Rise>& earlier) {
+double shown_before(const Track& track, size_t skip, size_t end, const std::vector<Rise>& earlier, double novel) {
   std::vector<double> recent;
   for (size_t i = end; i > skip && recent.size() < kRecent; --i) {
     const bool covered = std::any_of(earlier.begin(), earlier.end(), [i](const Rise& rise) {
@@ -134,7 +134,7 @@ double shown_before(const Track& track, size_t skip, size_t end, const std::vect
     });
     if (!covered) recent.push_back(track.values[i - 1]);
   }
-  return recent.empty() ? -INFINITY : quantile(recent, kNovel);
+  return recent.empty() ? -INFINITY : quantile(recent, novel);
 }
 
 }  // namespace
@@ -154,7 +154,8 @@ std::vector<Rise> rises(const Track& track, const RiseRule& rule) {
       if (!found) continue;
       const double base = medians[*found];
       limit = {*found, base, std::max(base * rule.factor, base + rule.delta)};
-      if (track.values[i] > limit.value) limit.value = std::max(limit.value, shown_before(track, skip, i, out));
+      if (track.values[i] > limit.value)
+        limit.value = std::max(limit.value, shown_before(track, skip, i, out, rule.novel));
     }
     streak = track.values[i] > limit.value ? streak + 1 : 0;
     if (streak < rule.persist) continue;

@@ -41,9 +41,8 @@ struct RewardScale {
 RewardScale reward_scale(const State& state, const Track& track, size_t end);
 
 /// A lasting rise of a signal above its own level. Whatever the rule says, the points must also lie above nearly all
-/// (kNovel) of the last kRecent points that no earlier rise covers: a swing that the signal has shown before is no
+/// (`novel`) of the last kRecent points that no earlier rise covers: a swing that the signal has shown before is no
 /// news.
-constexpr double kNovel = 0.99;
 constexpr size_t kRecent = 200;
 /// A track that rises and falls more often than this is noise; only the first rises are told.
 constexpr size_t kRisesTold = 4;
@@ -55,6 +54,7 @@ struct RiseRule {
   size_t persist;           ///< points in a row
   size_t skip = 0;          ///< points at the start that no baseline includes (warm-up, compilation)
   bool from_lowest = true;  ///< baseline: the lowest rolling median so far; false: the one right before the rise
+  double novel = 0.99;      ///< quantile of the recent points that the rise must exceed
 };
 struct Rise {
   size_t onset = 0;             ///< where it left its level
