@@ -9,8 +9,9 @@ namespace {
 
 /// The buffer goes to the system by itself beyond this many bytes.
 constexpr size_t kHandOverBytes = 1U << 20;
-/// A turn that wrote less than this is quiet: there is time to compress.
-constexpr size_t kQuietBytes = 1U << 18;
+/// A turn that wrote less than this is quiet: there is time to compress. (Some twenty events; a replay writes
+/// thousands.)
+constexpr size_t kQuietBytes = 1U << 12;
 
 class FileJournal final : public Journal {
  public:
