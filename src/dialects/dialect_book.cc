@@ -64,17 +64,37 @@ bool name_matches(std::string_view pattern, std::string_view name, std::string_v
 Result<DialectBook> DialectBook::built_in() {
   DialectBook book;
   for (const EmbeddedFile& file : embedded_files("dialects/")) MW_TRY(book.add(file.bytes, file.path));
+  for (const EmbeddedFile& file : embedded_files("rules/")) MW_TRY(book.add_rules(file.bytes, file.path));
   return book;
 }
 
 Result<void> DialectBook::add(std::string_view toml, std::string_view path) {
   auto dialect = parse_dialect(toml, path);
   if (!dialect.ok()) return dialect.error();
-  if (dialect->shapes.size() > UINT16_MAX || dialect->signs.size() > UINT16_MAX || dialects_.size() >= UINT16_MAX) {
+  return add(std::move(*dialect), path);
+}
+
+Result<void> DialectBook::add_rules(std::string_view toml, std::string_view path) {
+  auto set = parse_format_rules(toml, path);
+  if (!set.ok()) return set.error();
+  MW_TRY(add(set->as_dialect(), path));
+  const auto known =
+      std::find_if(rule_sets_.begin(), rule_sets_.end(), [&](const auto& s) { return s->id == set->id; });
+  auto kept = std::make_unique<FormatRuleSet>(std::move(*set));
+  if (known == rule_sets_.end()) {
+    rule_sets_.push_back(std::move(kept));
+  } else {
+    *known = std::move(kept);
+  }
+  return {};
+}
+
+Result<void> DialectBook::add(Dialect dialect, std::string_view path) {
+  if (dialect.shapes.size() > UINT16_MAX || dialect.signs.size() > UINT16_MAX || dialects_.size() >= UINT16_MAX) {
     return Error{Error::Code::kLimit, cat(path, ": too many shapes or signs"), "split the dialect"};
   }
   std::vector<std::optional<Regex>> regexes;
-  for (const Shape& shape : dialect->shapes) {
+  for (const Shape& shape : dialect.shapes) {
     if (shape.regex.empty()) {
       regexes.emplace_back();
       continue;
@@ -87,13 +107,13 @@ Result<void> DialectBook::add(std::string_view toml, std::string_view path) {
     regexes.emplace_back(std::move(*regex));
   }
   const auto known =
-      std::find_if(dialects_.begin(), dialects_.end(), [&](const Dialect& d) { return d.id == dialect->id; });
+      std::find_if(dialects_.begin(), dialects_.end(), [&](const Dialect& d) { return d.id == dialect.id; });
   if (known == dialects_.end()) {
-    dialects_.push_back(std::move(*dialect));
+    dialects_.push_back(std::move(dialect));
     regexes_.push_back(std::move(regexes));
   } else {
     const auto at = known - dialects_.begin();
-    *known = std::move(*dialect);
+    *known = std::move(dialect);
     regexes_[static_cast<size_t>(at)] = std::move(regexes);
   }
   index();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "base/result.h"
 #include "dialects/dialect.h"
+#include "dialects/format_rules.h"
 #include "dialects/pattern_set.h"
 #include "dialects/regex.h"
 
@@ -44,6 +46,10 @@ class DialectBook {
   static Result<DialectBook> built_in();
   /// Adds one dialect file; one with an id that is known already replaces it.
   Result<void> add(std::string_view toml, std::string_view path);
+  /// Adds one rule file (docs/formats/rules.md): its log lines become shapes of a layer "rules-<id>".
+  Result<void> add_rules(std::string_view toml, std::string_view path);
+  /// The rule sets, for judging answers by their text.
+  const std::vector<std::unique_ptr<FormatRuleSet>>& rule_sets() const { return rule_sets_; }
 
   const std::vector<Dialect>& dialects() const { return dialects_; }
   /// The index of a dialect by its id, or of the first with that framework name.
@@ -73,10 +79,12 @@ class DialectBook {
     std::unordered_map<std::string_view, size_t> exact;
     std::vector<size_t> patterns;  // indices into Dialect::metrics, the longest raw name first
   };
+  Result<void> add(Dialect dialect, std::string_view path);
   void index();
   bool look_up(size_t dialect, std::string_view raw, Meaning& meaning) const;
 
   std::vector<Dialect> dialects_;
+  std::vector<std::unique_ptr<FormatRuleSet>> rule_sets_;
   std::vector<std::vector<std::optional<Regex>>> regexes_;  // per dialect, per shape
   std::vector<Rules> rules_;
   std::vector<Target> targets_;

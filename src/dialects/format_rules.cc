@@ -77,7 +77,7 @@ Dialect FormatRuleSet::as_dialect() const {
     shape.make = Maker::kFormat;
     shape.literals = rule.failed;
     shape.regex = rule.failed_regex;
-    shape.with = {{"rule", name_of(rule)}, {"failed", "1"}};
+    shape.with = {{"rule", name_of(rule)}, {"failed", "1"}, {"quotes", "true"}};
     dialect.shapes.push_back(std::move(shape));
   }
   if (!verdict.empty()) {

@@ -268,7 +268,8 @@ bool Interpreter::shapes(const LogLine& line, std::span<const uint32_t> hits, bo
     if (target.kind != DialectBook::Target::Kind::kShape || target.dialect == last_dialect) continue;
     const Shape& shape = speech_.book->dialects()[target.dialect].shapes[target.index];
     if (shape.only && !speech_.book->counts(speaker_, target.dialect)) continue;
-    if (sample && shape.make != Maker::kSampleEnd) continue;
+    // What a trainer says of an answer's format often quotes the answer.
+    if (sample && shape.make != Maker::kSampleEnd && shape.make != Maker::kFormat) continue;
     const std::string_view text = shape.on_line ? line.whole : line.text;
     const Regex* regex = speech_.book->shape_regex(target.dialect, target.index);
     size_t end = text.size();

@@ -113,6 +113,7 @@ class Interpreter {
   void make_readings(const Shape& shape, const Fields& fields, const LogLine& line);
   void make_simple(const Shape& shape, const Fields& fields, const LogLine& line);
   void make_progress(const Fields& fields, const LogLine& line);
+  void plan(const Fields& fields, const LogLine& line);
   void make_tool(const Fields& fields, const LogLine& line);
   void make_format(const Fields& fields, const LogLine& line);
   void make_configured(const Fields& fields, const LogLine& line);

@@ -156,6 +156,7 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
       if (step == kNoStep) break;
       records_.set_step(step);
       if (fields.flag("done")) records_.steps_done(step);
+      plan(fields, line);
       put(event::StepBegan{counted}, line.number, line.at);
       break;
     case Maker::kPlan:
@@ -191,6 +192,14 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
   }
 }
 
+// A line of steps or metrics that also says how many steps there will be.
+void Interpreter::plan(const Fields& fields, const LogLine& line) {
+  const int64_t total = fields.integer("total", 0);
+  if (total <= 0 || total == steps_total_) return;
+  steps_total_ = total;
+  put(event::Planned{total}, line.number, line.at);
+}
+
 void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
   event::Progressed body;
   body.what = short_text(trim(fields.text("what")), 80);
@@ -221,6 +230,7 @@ void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
 }
 
 void Interpreter::make_readings(const Shape& shape, const Fields& fields, const LogLine& line) {
+  plan(fields, line);
   metrics_.clear();
   const auto& names = fields.names();
   std::string raw;
@@ -247,6 +257,7 @@ void Interpreter::make_readings(const Shape& shape, const Fields& fields, const 
 void Interpreter::make_record(const Shape& shape, const Fields& fields, const LogLine& line, std::string_view text,
                               size_t match_end) {
   if (pending_.kind != Pending::Kind::kNone) pending_done();
+  plan(fields, line);
   Pending as;
   as.step = fields.integer("step", kNoStep);
   as.policy = shape.policy;
@@ -409,6 +420,7 @@ void Interpreter::make_format(const Fields& fields, const LogLine& line) {
     (passed ? body.passed : body.failed) += 1;
   }
   put(std::move(body), line.number, line.at);
+  if (fields.flag("quotes")) begin_sample(fields, line);  // the answer's text follows
 }
 
 void Interpreter::make_configured(const Fields& fields, const LogLine& line) {
