@@ -1,4 +1,7 @@
 // The policy runs away from its reference: KL far above its level, for good, without reward to show for it.
+#include <algorithm>
+#include <optional>
+
 #include "base/text.h"
 #include "core/detect/tools/track.h"
 
@@ -15,28 +18,55 @@ constexpr Knob kPersist{"persist", 4, "points", "Single spikes heal",
                         "real runs show lone KL spikes of 100 x that heal in one step"};
 constexpr Knob kGain{"reward_gain", 0.1, "ratio", "A reward that rises by this much pays for its KL",
                      "field guide 4.3 rule 7"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kGain};
+constexpr Knob kLoss{"reward_loss", 0.2, "ratio", "Fall of the reward that makes it critical",
+                     "field guide 4.3 rule 7"};
+constexpr Knob kBeyond{"beyond", 100, "nats", "Too much by any convention, summed over tokens or not",
+                       "trainers that sum over the answer show 5-30 in healthy runs"};
+constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kGain, kLoss, kBeyond};
+
+Severity severity_of(const State& state, const Point& onset, const Point& now, bool ended) {
+  const auto reward = shift_of(reward_series(state), onset, now, 10);
+  if (reward && reward->relative() > kGain.value) return Severity::kInfo;
+  if (reward && reward->relative() < -kLoss.value && !ended) return Severity::kCritical;
+  return Severity::kWarning;
+}
+
+void tell(const State& state, const Track& track, const Rise& rise, std::vector<Finding>& out) {
+  const Point& onset = track.points[rise.onset];
+  const Point& now = track.points[rise.detected];
+  Finding finding = make_finding(
+      "kl-runaway", "kl-runaway", severity_of(state, onset, now, rise.ended.has_value()), onset, now,
+      cat("KL to the reference rose from ", rise.base, " to ", rise.peak, " nats since step ", onset.step));
+  add_figures(finding, track, rise.onset > 0 ? rise.onset - 1 : 0, rise.detected);
+  finding.suggests.push_back({"kl-explosion", 0.6, cat("KL ", rise.peak, " against a level of ", rise.base)});
+  if (rise.ended) resolve(finding, track.points[*rise.ended]);
+  out.push_back(std::move(finding));
+}
+
+/// So large that no level is needed to judge it: for runs that are too short to have one.
+std::optional<Rise> beyond(const Track& track) {
+  size_t streak = 0;
+  for (size_t i = 0; i < track.size(); ++i) {
+    streak = track.values[i] > kBeyond.value ? streak + 1 : 0;
+    if (streak < points_of(kPersist)) continue;
+    Rise rise;
+    rise.onset = rise.first = i + 1 - streak;
+    rise.detected = i;
+    rise.base = track.values[0];
+    rise.peak = track.values[i];
+    return rise;
+  }
+  return std::nullopt;
+}
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   const RiseRule rule{
       points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value, points_of(kPersist), 0, false};
   for (const Track& track : tracks_of(state.find("kl.ref"))) {
-    for (const Rise& rise : rises(track, rule)) {
-      const Point& onset = track.points[rise.onset];
-      const Point& now = track.points[rise.detected];
-      const auto reward = shift_of(reward_series(state), onset, now, 10);
-      Severity severity = Severity::kWarning;
-      if (reward && reward->relative() < -0.2) severity = Severity::kCritical;
-      if (reward && reward->relative() > kGain.value) severity = Severity::kInfo;
-      if (rise.ended && severity == Severity::kCritical) severity = Severity::kWarning;
-      Finding finding = make_finding(
-          "kl-runaway", "kl-runaway", severity, onset, now,
-          cat("KL to the reference rose from ", rise.base, " to ", rise.peak, " nats since step ", onset.step));
-      add_figures(finding, track, rise.onset > 0 ? rise.onset - 1 : 0, rise.detected);
-      finding.suggests.push_back({"kl-explosion", 0.6, cat("KL ", rise.peak, " against a level of ", rise.base)});
-      if (rise.ended) resolve(finding, track.points[*rise.ended]);
-      out.push_back(std::move(finding));
-    }
+    const std::vector<Rise> all = rises(track, rule);
+    for (const Rise& rise : all) tell(state, track, rise, out);
+    const std::optional<Rise> far = all.empty() ? beyond(track) : std::nullopt;
+    if (far) tell(state, track, *far, out);
   }
 }
 

@@ -18,6 +18,8 @@ constexpr Knob kZeroGradient{"zero_gradient", 10, "points", "Zero gradient and z
 constexpr Knob kChance{"chance", 13, "nats",
                        "Above ln(vocabulary) of any model in use (ln 262144 = 12.5) a loss is worse than guessing",
                        "definition of cross entropy"};
+constexpr Knob kFrozen{"frozen", 10, "points", "The same supervised loss to the last digit",
+                       "failure catalogue, metric-flatline-frozen (5 steps)"};
 constexpr Knob kSteps{"steps", 200, "steps", "A reward that learns shows it within this",
                       "field guide 4.3 rule 5: 76 % of the gain in the first 200 steps"};
 constexpr Knob kPoints{"points", 30, "points", "And so many records", "own"};
@@ -25,7 +27,7 @@ constexpr Knob kTrend{"trend", 2, "sigma", "Mann-Kendall score; a smaller rise i
 constexpr Knob kGain{"gain", 0.05, "ratio", "Of the reward's range, between first and last third", "own"};
 constexpr Knob kSolved{"solved", 0.9, "ratio", "Of the reward's range: nothing left to learn", "own"};
 constexpr Knob kGrowth{"growth", 1.3, "x", "The judgement is made anew each time the run is longer by this", "own"};
-constexpr Knob kKnobs[] = {kRecords, kZeroGradient, kChance, kSteps, kPoints, kTrend, kGain, kSolved, kGrowth};
+constexpr Knob kKnobs[] = {kRecords, kZeroGradient, kChance, kFrozen, kSteps, kPoints, kTrend, kGain, kSolved, kGrowth};
 
 /// Improvement of the objective so far, as a Mann-Kendall score: positive when it gets better.
 double improvement(const State& state) {
@@ -69,6 +71,28 @@ bool judge_chance(const State& state, std::vector<Finding>& out) {
     finding.suggests.push_back({"reward-plateau", 0.2, "nothing improves"});
     out.push_back(std::move(finding));
     return true;
+  }
+  return false;
+}
+
+/// A supervised loss that repeats itself to the last digit.
+bool judge_frozen(const State& state, std::vector<Finding>& out) {
+  if (has_reward(state)) return false;
+  for (const Track& track : tracks_of(state.find("loss.total"))) {
+    size_t streak = 0;
+    for (size_t i = 0; i < track.size(); ++i) {
+      streak = i > 0 && track.values[i] == track.values[i - 1] ? streak + 1 : 1;
+      const size_t first = i + 1 - streak;
+      if (streak < points_of(kFrozen) || (track.values[i] == 0 && first > 0)) continue;  // zero may be learned
+      Finding finding =
+          make_finding("no-learning", "no-learning", Severity::kCritical, track.points[first], track.points[i],
+                       cat("Loss is exactly ", track.values[i], " for ", streak, " records"));
+      add_figures(finding, track, first, i, 3);
+      finding.suggests.push_back({"metric-flatline-frozen", 0.6, "the same loss to the last digit"});
+      finding.suggests.push_back({"weights-not-updating", 0.5, "weights that do not move give the same loss"});
+      out.push_back(std::move(finding));
+      return true;
+    }
   }
   return false;
 }
@@ -149,7 +173,8 @@ void judge_reward(const State& state, std::vector<Finding>& out) {
 }
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
-  if (judge_rate(state, out) || judge_chance(state, out) || judge_gradient(state, out)) return;
+  if (judge_rate(state, out) || judge_chance(state, out) || judge_frozen(state, out) || judge_gradient(state, out))
+    return;
   judge_reward(state, out);
 }
 

@@ -1,4 +1,5 @@
 // Trainer and inference engine disagree on the log-probabilities of the same tokens.
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -19,15 +20,17 @@ constexpr Knob kKl{"kl", 0.05, "nats", "KL of engine and trainer",
                    "field guide 4.3 rule 16 (1e-3 healthy, 1e-2 critical for some, 0.1 for others)"};
 constexpr Knob kProb{"prob_diff", 0.05, "ratio", "Mean absolute difference of probabilities",
                      "verl logs 0.005-0.02 in healthy runs"};
+constexpr Knob kRatio{"ratio", 0.2, "nats", "Size of the logarithm of the mean ratio (1 = they agree)",
+                      "field guide 4.3 rules 10 and 16 (|mean-1| > 0.2 critical)"};
 constexpr Knob kStanding{"standing", 4, "x", "Times the limits above that is a mismatch from the first step on", "own"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kPersist, kLogp, kKl, kProb, kStanding};
+constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kPersist, kLogp, kKl, kProb, kRatio, kStanding};
 
 struct Watched {
   std::string_view signal;
   double limit;
 };
 constexpr std::array kWatched = {Watched{"mismatch.logp_diff", kLogp.value}, Watched{"mismatch.kl", kKl.value},
-                                 Watched{"mismatch.prob_diff", kProb.value}};
+                                 Watched{"mismatch.prob_diff", kProb.value}, Watched{"mismatch.ratio", kRatio.value}};
 
 void tell(const State& state, const Track& track, const Rise& rise, std::vector<Finding>& out) {
   const Point& onset = track.points[rise.onset];
@@ -35,8 +38,8 @@ void tell(const State& state, const Track& track, const Rise& rise, std::vector<
   const std::string& signal = track.series->signal;
   Finding finding = make_finding(
       "policy-mismatch", "policy-mismatch", Severity::kWarning, onset, now,
-      cat(signal, " is ", rise.peak, rise.base > 0 ? cat(" against a level of ", rise.base) : std::string(),
-          " since step ", onset.step));
+      cat(signal, signal == "mismatch.ratio" ? " is off by a factor of exp " : " is ", rise.peak,
+          rise.base > 0 ? cat(" against a level of ", rise.base) : std::string(), " since step ", onset.step));
   add_figures(finding, track, rise.onset > 0 ? rise.onset - 1 : 0, rise.detected);
   finding.suggests.push_back({"train-inference-mismatch", 0.6, "engine and trainer differ on the same tokens"});
   if (const auto entropy = shift_of(state, "entropy", onset, now, 5); entropy && entropy->relative() > 1) {
@@ -50,7 +53,7 @@ void tell(const State& state, const Track& track, const Rise& rise, std::vector<
 bool standing(const Track& track, double limit, Rise& found) {
   size_t streak = 0;
   for (size_t i = 0; i < track.size(); ++i) {
-    streak = std::abs(track.values[i]) > kStanding.value * limit ? streak + 1 : 0;
+    streak = track.values[i] > kStanding.value * limit ? streak + 1 : 0;
     if (streak < 2 * points_of(kPersist)) continue;
     found.onset = found.first = i + 1 - streak;
     found.detected = i;
@@ -60,11 +63,22 @@ bool standing(const Track& track, double limit, Rise& found) {
   return false;
 }
 
+/// Tracks in which larger is worse: sizes, and for a ratio the size of its logarithm.
+std::vector<Track> sizes_of(const Series* series) {
+  std::vector<Track> tracks = tracks_of(series);
+  for (Track& track : tracks) {
+    for (double& value : track.values) {
+      value = series->signal == "mismatch.ratio" ? std::abs(std::log(std::max(value, 1e-6))) : std::abs(value);
+    }
+  }
+  return tracks;
+}
+
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   for (const Watched& watched : kWatched) {
     const RiseRule rule{points_of(kHistory), points_of(kWidth), kFactor.value, watched.limit, points_of(kPersist)};
     const size_t told = out.size();
-    for (const Track& track : tracks_of(state.find(watched.signal))) {
+    for (const Track& track : sizes_of(state.find(watched.signal))) {
       Rise found;
       const std::vector<Rise> all = rises(track, rule);
       for (const Rise& rise : all) tell(state, track, rise, out);

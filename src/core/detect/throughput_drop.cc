@@ -48,23 +48,39 @@ std::string slower_part(const State& state, const Point& onset, const Point& now
   return worst;
 }
 
+void tell(const Track& track, const Rise& rise, bool fair, std::string summary, std::vector<Finding>& out) {
+  const Point& onset = track.points[rise.onset];
+  Finding finding = make_finding("throughput-drop", "throughput-drop", fair ? Severity::kInfo : Severity::kWarning,
+                                 onset, track.points[rise.detected], std::move(summary));
+  add_figures(finding, track, rise.onset > 0 ? rise.onset - 1 : 0, rise.detected);
+  const double ratio = std::max(rise.peak / rise.base, rise.base / rise.peak);
+  finding.suggests.push_back(
+      {"slow-step-degradation", 0.5, cat("a factor of ", format_short(ratio, 2), " against its own level")});
+  if (rise.ended) resolve(finding, track.points[*rise.ended]);
+  out.push_back(std::move(finding));
+}
+
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
-  const RiseRule rule{points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value,
-                      points_of(kPersist), points_of(kSkip),  true,          kNovel.value};
+  RiseRule rule{points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value,
+                points_of(kPersist), points_of(kSkip),  true,          kNovel.value};
   for (const Track& track : tracks_of(state.find("time.step"))) {
     for (const Rise& rise : rises(track, rule)) {
-      const Point& onset = track.points[rise.onset];
-      const Point& now = track.points[rise.detected];
       const bool fair = explained(state, track, rise);
-      Finding finding =
-          make_finding("throughput-drop", "throughput-drop", fair ? Severity::kInfo : Severity::kWarning, onset, now,
-                       cat("A step takes ", rise.peak, " s instead of ", rise.base, " s since step ", onset.step,
-                           fair ? "; the responses grew as well" : slower_part(state, onset, now)));
-      add_figures(finding, track, rise.onset > 0 ? rise.onset - 1 : 0, rise.detected);
-      finding.suggests.push_back({"slow-step-degradation", 0.5,
-                                  cat("step time is ", format_short(rise.peak / rise.base, 2), " times its level")});
-      if (rise.ended) resolve(finding, track.points[*rise.ended]);
-      out.push_back(std::move(finding));
+      const Point& onset = track.points[rise.onset];
+      tell(track, rise, fair,
+           cat("A step takes ", rise.peak, " s instead of ", rise.base, " s since step ", onset.step,
+               fair ? "; the responses grew as well" : slower_part(state, onset, track.points[rise.detected])),
+           out);
+    }
+  }
+  if (state.find("time.step") != nullptr) return;
+  rule.delta = 0;
+  for (const Track& track : tracks_of(state.find("throughput.tokens"))) {
+    for (const Rise& fall : falls(track, rule)) {
+      tell(track, fall, false,
+           cat("Throughput is ", fall.peak, " instead of ", fall.base, " tokens/s since step ",
+               track.points[fall.onset].step),
+           out);
     }
   }
 }

@@ -12,6 +12,7 @@ namespace {
 constexpr Knob kFromStart{"from_start", 10, "steps", "A cold start may give nothing for some steps, and then learn",
                           "real runs that learn begin with up to nine zero steps; circuit breakers stop at 10 to 50"};
 constexpr Knob kFromStartPoints{"from_start_points", 4, "points", "The same for runs that log every few steps", "own"};
+constexpr Knob kExcerpt{"excerpt", 4, "points", "A log that begins in mid-run has its cold start behind it", "own"};
 constexpr Knob kSudden{"sudden", 5, "points", "After a good period, fewer are enough",
                        "failure catalogue, reward-sudden-zero (alert at 3, sure at 5)"};
 constexpr Knob kChance{
@@ -23,7 +24,7 @@ constexpr Knob kBack{"recovered", 3, "points", "Points off the floor in a row th
 constexpr Knob kBefore{"before", 10, "points", "Window of the level right before the streak", "own"};
 constexpr Knob kLow{"low", 0.1, "ratio", "Level right before, as a share of the best level, that had collapsed already",
                     "own"};
-constexpr Knob kKnobs[] = {kFromStart, kFromStartPoints, kSudden, kChance, kBack, kBefore, kLow};
+constexpr Knob kKnobs[] = {kFromStart, kFromStartPoints, kExcerpt, kSudden, kChance, kBack, kBefore, kLow};
 
 struct Streak {
   size_t first = 0, detected = 0;
@@ -34,10 +35,10 @@ struct Streak {
 bool on_floor(double value, double lowest) { return value == lowest && value <= 0; }
 
 size_t needed(const Track& track, size_t first, bool from_start) {
+  if (from_start && static_cast<double>(track.points[first].step) >= kFromStart.value) return points_of(kExcerpt);
   if (from_start) {
-    const int64_t spacing =
-        track.size() > first + 1 ? std::max<int64_t>(1, track.points[first + 1].step - track.points[first].step) : 1;
-    const double points = std::ceil(kFromStart.value / static_cast<double>(spacing));
+    const int64_t next = track.size() > first + 1 ? track.points[first + 1].step - track.points[first].step : 1;
+    const double points = std::ceil(kFromStart.value / static_cast<double>(std::max<int64_t>(1, next)));
     return std::max(points_of(kFromStartPoints), static_cast<size_t>(points));
   }
   const auto before = track.slice(0, first);
