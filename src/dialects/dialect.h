@@ -94,7 +94,7 @@ struct Dialect {
   std::vector<Sample> samples;
 };
 
-/// True when `name` is `pattern`, where one '*' at either end of the pattern stands for any text. `star` (may be
+/// True when `name` is `pattern`, where one '*' anywhere in the pattern stands for any text but none. `star` (may be
 /// nullptr) gets that text.
 bool name_matches(std::string_view pattern, std::string_view name, std::string_view* star = nullptr);
 

@@ -44,21 +44,12 @@ std::string_view Shape::constant(std::string_view name) const {
 }
 
 bool name_matches(std::string_view pattern, std::string_view name, std::string_view* star) {
-  if (pattern.empty()) return false;
-  std::string_view text;
-  if (pattern.back() == '*') {
-    const std::string_view stem = pattern.substr(0, pattern.size() - 1);
-    if (name.size() < stem.size() || name.substr(0, stem.size()) != stem) return false;
-    text = name.substr(stem.size());
-  } else if (pattern.front() == '*') {
-    const std::string_view stem = pattern.substr(1);
-    if (name.size() < stem.size() || name.substr(name.size() - stem.size()) != stem) return false;
-    text = name.substr(0, name.size() - stem.size());
-  } else {
-    return pattern == name;
-  }
-  if (star != nullptr) *star = text;
-  return !text.empty();
+  const size_t at = pattern.find('*');
+  if (at == std::string_view::npos) return !pattern.empty() && pattern == name;
+  const std::string_view head = pattern.substr(0, at), tail = pattern.substr(at + 1);
+  if (name.size() <= head.size() + tail.size() || !name.starts_with(head) || !name.ends_with(tail)) return false;
+  if (star != nullptr) *star = name.substr(at, name.size() - head.size() - tail.size());
+  return true;
 }
 
 Result<DialectBook> DialectBook::built_in() {
