@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -210,8 +211,10 @@ class Counter : public mw::HitListener {
 };
 
 bool is_text(const std::filesystem::path& path) {
+  static constexpr std::array<std::string_view, 7> kBinary{".wandb", ".db", ".gz", ".zst", ".zip", ".png", ".pt"};
   const std::string extension = path.extension();
-  return extension == ".log" || extension == ".txt" || extension == ".out" || extension == ".err" || extension.empty();
+  return std::find(kBinary.begin(), kBinary.end(), extension) == kBinary.end() &&
+         !mw::contains(path.string(), "tfevents");
 }
 
 /// Reads the files of a case; a folder stands for the text files in it.
