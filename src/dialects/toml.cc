@@ -3,70 +3,9 @@
 #include <algorithm>
 
 #include "base/text.h"
-
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-#include <toml++/toml.h>
+#include "dialects/toml_parser.h"
 
 namespace mw {
-
-/// Copies the library's tree into ours. Depth is bounded by the library (256 levels).
-class TomlBuilder {
- public:
-  /// False when `node` holds a date or time; `bad_line` then gets its line.
-  static bool build(const toml::node& node, Toml& out, uint32_t& bad_line) {
-    out.line_ = node.source().begin.line;
-    switch (node.type()) {
-      case toml::node_type::table:
-        out.kind_ = Toml::Kind::kTable;
-        return build_table(*node.as_table(), out, bad_line);
-      case toml::node_type::array:
-        out.kind_ = Toml::Kind::kArray;
-        return build_array(*node.as_array(), out, bad_line);
-      case toml::node_type::string:
-        out.kind_ = Toml::Kind::kString;
-        out.text_ = node.as_string()->get();
-        return true;
-      case toml::node_type::integer:
-        out.kind_ = Toml::Kind::kInteger;
-        out.integer_ = node.as_integer()->get();
-        return true;
-      case toml::node_type::floating_point:
-        out.kind_ = Toml::Kind::kFloat;
-        out.number_ = node.as_floating_point()->get();
-        return true;
-      case toml::node_type::boolean:
-        out.kind_ = Toml::Kind::kBoolean;
-        out.boolean_ = node.as_boolean()->get();
-        return true;
-      default:
-        bad_line = out.line_;
-        return false;
-    }
-  }
-
- private:
-  static bool build_table(const toml::table& table, Toml& out, uint32_t& bad_line) {
-    out.members_.reserve(table.size());
-    for (auto&& [key, child] : table) {
-      out.members_.emplace_back(std::string(key.str()), Toml());
-      if (!build(child, out.members_.back().second, bad_line)) return false;
-    }
-    // The library's own order is that of its map; ours is a promise.
-    std::sort(out.members_.begin(), out.members_.end(),
-              [](const Toml::Member& a, const Toml::Member& b) { return a.first < b.first; });
-    return true;
-  }
-
-  static bool build_array(const toml::array& array, Toml& out, uint32_t& bad_line) {
-    out.items_.reserve(array.size());
-    for (auto&& child : array) {
-      if (!build(child, out.items_.emplace_back(), bad_line)) return false;
-    }
-    return true;
-  }
-};
-
 namespace {
 
 Error error_at(std::string_view path, uint32_t line, std::string_view what) {
@@ -79,17 +18,7 @@ Result<Toml> Toml::parse(std::string_view text, std::string_view path) {
   if (text.size() > kTomlBytesLimit) {
     return Error{Error::Code::kLimit, cat(path, ": larger than ", kTomlBytesLimit, " bytes"), "split the file"};
   }
-  toml::parse_result parsed = toml::parse(text);
-  if (!parsed) {
-    const toml::parse_error& problem = parsed.error();
-    return error_at(path, problem.source().begin.line, sanitize_utf8(problem.description()));
-  }
-  Toml root;
-  uint32_t bad_line = 0;
-  if (!TomlBuilder::build(parsed.table(), root, bad_line)) {
-    return error_at(path, bad_line, "dates and times are not used here; write a string");
-  }
-  return root;
+  return TomlParser(text, path).parse();
 }
 
 std::string_view Toml::kind_name() const {

@@ -1,4 +1,4 @@
-// TOML files as a tree of plain values with line numbers. The only door to the TOML library.
+// TOML files as a tree of plain values with line numbers.
 #pragma once
 
 #include <cstdint>
@@ -59,9 +59,11 @@ class Toml {
   Result<void> check_keys(std::string_view path, const std::vector<std::string_view>& known) const;
 
  private:
-  friend class TomlBuilder;
+  friend class TomlParser;
   Kind kind_ = Kind::kTable;
   bool boolean_ = false;
+  // Used while parsing: what may no longer be added to, was given a header, was made by a dotted key.
+  bool closed_ = false, defined_ = false, dotted_ = false;
   uint32_t line_ = 0;
   int64_t integer_ = 0;
   double number_ = 0;
