@@ -1,0 +1,36 @@
+// Everything that midwatch knows of how runs speak and fail, loaded once per process: dialects, signatures, and the one
+// pattern set made from both.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "core/knowledge.h"
+#include "dialects/dialect_book.h"
+#include "dialects/interpreter.h"
+#include "dialects/pattern_set.h"
+
+namespace mw {
+
+class Language {
+ public:
+  /// The built-in knowledge, then that of `folders` (their dialects/, signatures/, causes/ or *.toml).
+  static Result<std::unique_ptr<Language>> load(const std::vector<std::string>& folders);
+
+  const Speech& speech() const { return speech_; }
+  const PatternSet& patterns() const { return *patterns_; }
+  const Knowledge& knowledge() const { return knowledge_; }
+  const DialectBook& book() const { return book_; }
+
+ private:
+  Language() = default;
+  DialectBook book_;
+  Knowledge knowledge_;
+  std::vector<SignaturePattern> signature_patterns_;
+  std::unique_ptr<PatternSet> patterns_;
+  Speech speech_;
+};
+
+}  // namespace mw

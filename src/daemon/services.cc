@@ -1,0 +1,60 @@
+#include "daemon/services.h"
+
+#include <chrono>
+
+#include "base/text.h"
+#include "daemon/run_reader.h"
+#include "platform/posix_disk.h"
+
+namespace mw {
+
+DaemonServices::DaemonServices() : disk_(make_posix_disk()) {}
+DaemonServices::~DaemonServices() = default;
+
+Result<void> DaemonServices::learn(const std::vector<std::string>& folders) {
+  if (language_ != nullptr) return {};
+  auto loaded = Language::load(folders);
+  if (!loaded.ok()) return loaded.error();
+  language_ = std::move(*loaded);
+  return {};
+}
+
+const Knowledge& DaemonServices::knowledge() { return learn({}).ok() ? language_->knowledge() : none_; }
+
+Result<std::unique_ptr<Replayed>> DaemonServices::replay(const ReplayRequest& request) {
+  const auto began = std::chrono::steady_clock::now();
+  MW_TRY(learn(request.knowledge));
+  RunReader reader(*disk_, *language_, Judge::kAtClose);
+  MW_TRY(reader.open(request.paths, request.framework));
+  reader.read_all(request.progress);
+  reader.close();
+  auto told = std::make_unique<Replayed>();
+  told->input = reader.figures();
+  told->input.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  told->notes = std::move(reader.notes());
+  told->partial = reader.partial();
+  told->state = std::move(reader.state());
+  return told;
+}
+
+Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest&) {
+  return Error{Error::Code::kUnsupported, "attach does not work yet", ""};
+}
+
+Result<std::unique_ptr<Replayed>> DaemonServices::recorded(const std::string&, const std::string&) {
+  return Error{Error::Code::kNotFound, "no recorded run", "Give the files of a run."};
+}
+
+Result<void> DaemonServices::write_file(const std::string& path, std::string_view text) {
+  const std::string temporary = path + ".part";
+  (void)disk_->remove(temporary).ok();  // of an earlier attempt; absent is well
+  {
+    auto file = disk_->open_append(temporary);
+    if (!file.ok()) return file.error();
+    MW_TRY((*file)->append(text));
+    MW_TRY((*file)->sync());
+  }
+  return disk_->rename(temporary, path);
+}
+
+}  // namespace mw

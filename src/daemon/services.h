@@ -1,0 +1,29 @@
+// What the verbs ask for, done.
+#pragma once
+
+#include <memory>
+
+#include "daemon/language.h"
+#include "platform/disk.h"
+#include "ui/cli/verb.h"
+
+namespace mw {
+
+class DaemonServices final : public Services {
+ public:
+  DaemonServices();
+  ~DaemonServices() override;
+  Result<std::unique_ptr<Replayed>> replay(const ReplayRequest& request) override;
+  Result<std::unique_ptr<Replayed>> attach(const AttachRequest& request) override;
+  Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run) override;
+  const Knowledge& knowledge() override;
+  Result<void> write_file(const std::string& path, std::string_view text) override;
+
+ private:
+  Result<void> learn(const std::vector<std::string>& folders);
+  std::unique_ptr<Disk> disk_;
+  std::unique_ptr<Language> language_;
+  Knowledge none_;
+};
+
+}  // namespace mw

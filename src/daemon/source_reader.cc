@@ -1,0 +1,299 @@
+#include "daemon/source_reader.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "sources/text_log.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kLookBytes = size_t{1} << 20;  // bytes of a structured file that are decoded to recognise the framework
+constexpr size_t kLookText = size_t{256} << 10;  // bytes of a log's head, and of its tail, that are searched for signs
+constexpr size_t kEnoughToTell = 4096;  // bytes that tell a growing file's kind even without a line end
+
+/// Only the names: for recognising whose run it is.
+class NameCollector final : public RecordSink {
+ public:
+  explicit NameCollector(Recogniser& recogniser) : recogniser_(recogniser) {}
+  void row(const Row& row) override {
+    for (const RowNumber& number : row.numbers) recogniser_.name(Sign::In::kMetric, number.key);
+  }
+  void console(std::string_view line, uint64_t, Time) override { recogniser_.text(line); }
+  void property(std::string_view key, std::string_view) override { recogniser_.name(Sign::In::kConfig, key); }
+  void ended(int64_t, Time) override {}
+  void problem(std::string_view, std::string_view, uint64_t) override {}
+
+ private:
+  Recogniser& recogniser_;
+};
+
+bool is_text(FileKind kind) { return kind == FileKind::kText; }
+
+bool is_compressed(FileKind kind) { return kind == FileKind::kGzip || kind == FileKind::kZstd; }
+
+}  // namespace
+
+/// What the bytes of one content go through.
+class SourceReader::Stage {
+ public:
+  virtual ~Stage() = default;
+  virtual void feed(std::string_view bytes) = 0;
+  virtual void finish() = 0;
+  virtual int64_t lines() const = 0;
+  virtual bool torn() const = 0;
+  virtual std::string last_text() const = 0;
+};
+
+namespace {
+
+/// Hands what a decoder says to interpreters: rows to one, console lines to another, as they are different streams.
+class Relay final : public RecordSink {
+ public:
+  Relay(RunVoice& voice, EventSink& sink, uint32_t source)
+      : voice_(voice),
+        sink_(sink),
+        source_(source),
+        rows_(voice.language.speech(), voice.recogniser, voice.miner, sink, source),
+        console_(voice.language.speech(), voice.recogniser, voice.miner, sink, source) {}
+
+  void row(const Row& row) override {
+    ++count_;
+    rows_.row(row);
+  }
+  void console(std::string_view line, uint64_t number, Time at) override {
+    if (!voice_.console_inside) return;
+    hits_.clear();
+    voice_.language.patterns().match_line(line, hits_);
+    if (wanted_ > 0) --wanted_;
+    wanted_ = std::max(wanted_, console_.line(line, number, hits_, at));
+  }
+  void property(std::string_view key, std::string_view value) override { rows_.property(key, value); }
+  void ended(int64_t code, Time at) override { rows_.ended(code, at); }
+  void problem(std::string_view name, std::string_view detail, uint64_t number) override {
+    torn_ = torn_ || name == "torn-tail";
+    if (++problems_ > kProblemLimit) return;
+    Event event;
+    event.where = {source_, number};
+    event.body = event::SourceProblem{std::string(name), clip(redact_secrets(detail), kTextLimit)};
+    sink_.put(std::move(event));
+  }
+  void finish() {
+    rows_.finish();
+    console_.finish();
+  }
+  int64_t count() const { return count_; }
+  bool torn() const { return torn_; }
+
+ private:
+  static constexpr int64_t kProblemLimit = 20;  // problem events of one file; further ones say nothing new
+  RunVoice& voice_;
+  EventSink& sink_;
+  uint32_t source_;
+  Interpreter rows_, console_;
+  std::vector<uint32_t> hits_;
+  size_t wanted_ = 0;
+  int64_t count_ = 0, problems_ = 0;
+  bool torn_ = false;
+};
+
+}  // namespace
+
+class SourceReader::Records final : public SourceReader::Stage {
+ public:
+  Records(std::unique_ptr<Decoder> decoder, RunVoice& voice, EventSink& sink, uint32_t source)
+      : decoder_(std::move(decoder)), relay_(voice, sink, source) {}
+  void feed(std::string_view bytes) override { decoder_->feed(bytes, relay_); }
+  void finish() override {
+    decoder_->finish(relay_);
+    relay_.finish();
+  }
+  int64_t lines() const override { return relay_.count(); }
+  bool torn() const override { return relay_.torn(); }
+  std::string last_text() const override { return ""; }
+
+ private:
+  std::unique_ptr<Decoder> decoder_;
+  Relay relay_;
+};
+
+class SourceReader::Text final : public SourceReader::Stage {
+ public:
+  Text(RunVoice& voice, EventSink& sink, uint32_t source, Time date)
+      : interpreter_(voice.language.speech(), voice.recogniser, voice.miner, sink, source),
+        log_(voice.language.patterns(), interpreter_, sink, source) {
+    interpreter_.set_date_hint(date);
+  }
+  void feed(std::string_view bytes) override { log_.feed(bytes); }
+  void finish() override { log_.finish(); }
+  int64_t lines() const override { return static_cast<int64_t>(log_.lines()); }
+  bool torn() const override { return log_.torn(); }
+  std::string last_text() const override { return log_.last_text(); }
+
+ private:
+  Interpreter interpreter_;
+  TextLog log_;
+};
+
+SourceReader::SourceReader(Disk& disk, const FoundFile& file, uint32_t number, RunVoice& voice, EventSink& sink)
+    : disk_(disk), file_(file), number_(number), voice_(voice), sink_(sink), tail_(disk, file.path) {}
+
+SourceReader::~SourceReader() = default;
+
+void SourceReader::problem(std::string_view name, std::string_view detail) {
+  Event event;
+  event.where = {number_, 0};
+  event.body = event::SourceProblem{std::string(name), clip(redact_secrets(detail), kTextLimit)};
+  sink_.put(std::move(event));
+}
+
+void SourceReader::open_as(FileKind kind) {
+  kind_ = kind;
+  kind_known_ = true;
+  if (is_text(kind)) {
+    stage_ = std::make_unique<Text>(voice_, sink_, number_, file_.info.changed);
+  } else if (auto decoder = make_decoder(kind, file_.path)) {
+    stage_ = std::make_unique<Records>(std::move(decoder), voice_, sink_, number_);
+  }
+  speaks_ = stage_ != nullptr || kind == FileKind::kSqlite;
+  if (!speaks_ || opened_) return;
+  opened_ = true;
+  Event event;
+  event.where = {number_, 0};
+  event.body = event::SourceOpened{number_, file_.path, std::string(kind_name(kind)), file_.info.size};
+  sink_.put(std::move(event));
+}
+
+/// Plain bytes: kept until they tell what they are, then handed on.
+void SourceReader::take(std::string_view plain) {
+  if (kind_known_) {
+    if (stage_ != nullptr) stage_->feed(plain);
+    return;
+  }
+  held_.append(plain);
+  if (held_.size() < kEnoughToTell && held_.find('\n') == std::string::npos) return;
+  if (held_.size() < kSniffBytes && static_cast<int64_t>(tail_.offset()) < file_.info.size) return;
+  const FileKind kind = sniff(held_, file_.path);
+  if (is_compressed(kind) && inflater_ == nullptr) {
+    inflater_ = std::make_unique<Inflater>(kind == FileKind::kGzip ? Inflater::Format::kGzip : Inflater::Format::kZstd);
+    const std::string compressed = std::move(held_);
+    held_.clear();
+    const auto done = inflater_->feed(compressed, [this](std::string_view piece) { take(piece); });
+    if (!done.ok()) problem("not-a-record", done.error().what);
+    return;
+  }
+  open_as(kind);
+  if (stage_ != nullptr) stage_->feed(held_);
+  held_.clear();
+  held_.shrink_to_fit();
+}
+
+void SourceReader::close_stage(bool last) {
+  if (!kind_known_ && !held_.empty()) {
+    open_as(sniff(held_, file_.path));
+    if (stage_ != nullptr) stage_->feed(held_);
+    held_.clear();
+  }
+  if (inflater_ != nullptr) {
+    if (const auto whole = inflater_->finish(); !whole.ok() && speaks_) problem("torn-tail", whole.error().what);
+  }
+  if (stage_ != nullptr) stage_->finish();
+  if (!last && stage_ != nullptr) earlier_lines_ += stage_->lines();
+}
+
+/// The name belongs to new content: what was begun is ended, and reading starts over with a fresh stage.
+void SourceReader::begin_anew(const std::string& why) {
+  close_stage(false);
+  if (opened_) problem(why, cat(file_.path, " was ", why, " after ", read_, " bytes; reading its new content"));
+  stage_.reset();
+  inflater_.reset();
+  held_.clear();
+  kind_known_ = false;
+  file_.info.size = 0;
+}
+
+Result<size_t> SourceReader::poll_sqlite() {
+  Relay relay(voice_, sink_, number_);
+  const auto done = read_sqlite(file_.path, relay, since_);
+  if (!done.ok()) return done.error();
+  relay.finish();
+  earlier_lines_ += relay.count();
+  return static_cast<size_t>(relay.count());
+}
+
+Result<size_t> SourceReader::poll(size_t budget) {
+  size_t done = 0;
+  while (done < budget) {
+    const auto news = tail_.read(std::min(budget - done, kPiece), piece_);
+    if (!news.ok()) return news.error();
+    if (*news == Tail::News::kBeganAnew) {
+      begin_anew(tail_.why());
+      continue;
+    }
+    if (*news != Tail::News::kBytes) break;
+    done += piece_.size();
+    read_ += piece_.size();
+    if (inflater_ != nullptr) {
+      const auto fed = inflater_->feed(piece_, [this](std::string_view plain) { take(plain); });
+      if (!fed.ok()) problem("not-a-record", fed.error().what);
+    } else if (kind_ != FileKind::kSqlite) {
+      take(piece_);
+    }
+    if (kind_known_ && !speaks_) break;  // nothing that we read: no need to go through all of it
+  }
+  if (kind_ == FileKind::kSqlite && done > 0) {
+    const auto rows = poll_sqlite();
+    if (!rows.ok()) problem("unreadable", rows.error().what);
+  }
+  return done;
+}
+
+void SourceReader::finish() {
+  if (finished_) return;
+  finished_ = true;
+  close_stage(true);
+  if (!opened_) return;
+  Event event;
+  event.where = {number_, static_cast<uint64_t>(lines())};
+  event::SourceEnded ended;
+  ended.bytes = bytes();
+  ended.lines = lines();
+  if (stage_ != nullptr) {
+    ended.torn = stage_->torn();
+    ended.last_text = clip(redact_secrets(stage_->last_text()), kTextLimit);
+  }
+  event.body = std::move(ended);
+  sink_.put(std::move(event));
+}
+
+int64_t SourceReader::lines() const { return earlier_lines_ + (stage_ != nullptr ? stage_->lines() : 0); }
+
+void SourceReader::look() {
+  voice_.recogniser.name(Sign::In::kFile, file_.path);
+  auto file = disk_.open_read(file_.path);
+  if (!file.ok()) return;
+  std::string head;
+  if (!(*file)->read_at(0, kLookBytes, head).ok()) return;
+  FileKind kind = sniff(std::string_view(head).substr(0, kSniffBytes), file_.path);
+  if (is_compressed(kind)) {
+    std::string plain;
+    Inflater inflater(kind == FileKind::kGzip ? Inflater::Format::kGzip : Inflater::Format::kZstd, kLookBytes * 4);
+    (void)inflater.feed(head, [&plain](std::string_view piece) { plain.append(piece); }).ok();
+    head = std::move(plain);
+    kind = sniff(std::string_view(head).substr(0, kSniffBytes), file_.path);
+  }
+  looked_like_ = kind;
+  if (is_text(kind)) {
+    voice_.recogniser.text(std::string_view(head).substr(0, kLookText));
+    std::string end;
+    const auto size = static_cast<uint64_t>(std::max<int64_t>(file_.info.size, 0));
+    if (size > head.size() && (*file)->read_at(size - std::min<uint64_t>(size, kLookText), kLookText, end).ok()) {
+      voice_.recogniser.text(end);
+    }
+  } else if (auto decoder = make_decoder(kind, file_.path)) {
+    NameCollector names(voice_.recogniser);
+    decoder->feed(head, names);
+  }
+}
+
+}  // namespace mw

@@ -1,0 +1,82 @@
+// One file of a run: follows its bytes, recognises what they are, and puts the events they hold. The same object serves
+// replay (read to the end, once) and attach (poll again and again).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "daemon/discover.h"
+#include "daemon/language.h"
+#include "dialects/recogniser.h"
+#include "dialects/template_miner.h"
+#include "platform/tail.h"
+#include "sources/inflate.h"
+#include "sources/sniff.h"
+#include "sources/sqlite_store.h"
+
+namespace mw {
+
+/// What the sources of one run share.
+struct RunVoice {
+  explicit RunVoice(const Language& known) : language(known), recogniser(known.book()) {}
+  const Language& language;
+  Recogniser recogniser;
+  TemplateMiner miner;
+  std::string framework;        ///< chosen by a person; "" = recognise
+  bool console_inside = true;   ///< read console output that metric files carry inside (no text log tells the same)
+};
+
+class SourceReader {
+ public:
+  static constexpr size_t kPiece = size_t{1} << 20;  ///< bytes of one read
+
+  SourceReader(Disk& disk, const FoundFile& file, uint32_t number, RunVoice& voice, EventSink& sink);
+  ~SourceReader();
+
+  /// Reads up to about `budget` bytes and puts what they say. Returns the bytes read; 0: nothing new.
+  Result<size_t> poll(size_t budget);
+  /// No more will come. Puts SourceEnded.
+  void finish();
+
+  /// Looks at the beginning (and, of text, the end) for signs of the framework and decides what the file is.
+  void look();
+  /// What look() took the file for.
+  FileKind looked_like() const { return looked_like_; }
+  const std::string& path() const { return file_.path; }
+  uint32_t number() const { return number_; }
+  int64_t bytes() const { return static_cast<int64_t>(read_); }
+  int64_t lines() const;
+  bool readable() const { return kind_known_ && speaks_; }
+  bool finished() const { return finished_; }
+  const Tail& tail() const { return tail_; }
+
+ private:
+  class Records;
+  class Text;
+  class Stage;
+  void open_as(FileKind kind);
+  void take(std::string_view plain);
+  void begin_anew(const std::string& why);
+  void problem(std::string_view name, std::string_view detail);
+  Result<size_t> poll_sqlite();
+  void close_stage(bool last);
+
+  Disk& disk_;
+  FoundFile file_;
+  uint32_t number_;
+  RunVoice& voice_;
+  EventSink& sink_;
+  Tail tail_;
+  FileKind kind_ = FileKind::kEmpty, looked_like_ = FileKind::kEmpty;
+  bool kind_known_ = false, speaks_ = false, opened_ = false, finished_ = false;
+  std::unique_ptr<Inflater> inflater_;
+  std::string held_;  // first bytes, until they are enough to tell the kind by
+  uint64_t read_ = 0;
+  int64_t earlier_lines_ = 0;
+  std::unique_ptr<Stage> stage_;
+  SqliteSince since_;
+  std::string piece_;
+};
+
+}  // namespace mw
