@@ -1,5 +1,7 @@
 #include "daemon/discover.h"
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/text.h"
@@ -71,6 +73,46 @@ class Walk {
   bool full_ = false;
 };
 
+/// "train.log.3" → ("train.log", 3); 0 when `path` is not the name of a rotated part.
+std::pair<std::string_view, int64_t> rotated_part(std::string_view path) {
+  std::string_view stem = path;
+  for (const std::string_view packed : {".gz", ".zst"}) {
+    if (stem.size() > packed.size() && stem.substr(stem.size() - packed.size()) == packed) {
+      stem.remove_suffix(packed.size());
+    }
+  }
+  const size_t dot = stem.rfind('.');
+  if (dot == std::string_view::npos || dot == 0 || stem[dot - 1] == '/') return {path, 0};
+  const auto number = parse_int(stem.substr(dot + 1));
+  return number && *number > 0 && *number < 1000 ? std::pair{stem.substr(0, dot), *number} : std::pair{path, int64_t{0}};
+}
+
+/// Rotated parts join the log whose name they carry, when that log is there too: one story, oldest part first.
+void join_rotated(std::vector<FoundFile>& files) {
+  std::map<std::string, size_t, std::less<>> by_path;
+  for (size_t i = 0; i < files.size(); ++i) by_path[files[i].path] = i;
+  std::map<size_t, std::vector<std::pair<int64_t, std::string>>> parts;
+  std::vector<bool> joined(files.size(), false);
+  for (size_t i = 0; i < files.size(); ++i) {
+    const auto [stem, number] = rotated_part(files[i].path);
+    const auto whole = number > 0 ? by_path.find(stem) : by_path.end();
+    if (whole == by_path.end() || whole->second == i) continue;
+    parts[whole->second].emplace_back(number, files[i].path);
+    joined[i] = true;
+  }
+  for (auto& [index, list] : parts) {
+    std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (auto& [number, path] : list) files[index].older.push_back(std::move(path));
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (joined[i]) continue;
+    if (kept != i) files[kept] = std::move(files[i]);
+    ++kept;
+  }
+  files.resize(kept);
+}
+
 }  // namespace
 
 Result<Found> discover(Disk& disk, const std::vector<std::string>& paths,
@@ -92,6 +134,7 @@ Result<Found> discover(Disk& disk, const std::vector<std::string>& paths,
         Error::Code::kUnsupported, cat("no log or metric file in ", paths.empty() ? "" : paths.front()),
         "Give the trainer's console log, its metrics.jsonl, wandb or tensorboard folder, or the folder above them."};
   }
+  join_rotated(found.files);
   for (const Error& error : errors) found.notes.push_back(error.what);
   return found;
 }

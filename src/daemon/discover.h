@@ -15,6 +15,7 @@ struct FoundFile {
   std::string path;  ///< as it will be shown
   FileInfo info;
   bool named = false;  ///< a person gave this path itself, rather than a folder above it
+  std::vector<std::string> older;  ///< rotated parts of the same log ("train.log.2", "train.log.1"), oldest first
 };
 
 struct Found {

@@ -11,6 +11,7 @@
 #include "dialects/dialect_book.h"
 #include "dialects/interpreter.h"
 #include "dialects/pattern_set.h"
+#include "dialects/signature_book.h"
 
 namespace mw {
 
@@ -21,13 +22,13 @@ class Language {
 
   const Speech& speech() const { return speech_; }
   const PatternSet& patterns() const { return *patterns_; }
-  const Knowledge& knowledge() const { return knowledge_; }
+  const Knowledge& knowledge() const;
   const DialectBook& book() const { return book_; }
 
  private:
   Language() = default;
   DialectBook book_;
-  Knowledge knowledge_;
+  std::unique_ptr<SignatureBook> signatures_;
   std::vector<SignaturePattern> signature_patterns_;
   std::unique_ptr<PatternSet> patterns_;
   Speech speech_;

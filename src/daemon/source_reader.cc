@@ -30,7 +30,12 @@ class NameCollector final : public RecordSink {
 
 bool is_text(FileKind kind) { return kind == FileKind::kText; }
 
-bool is_compressed(FileKind kind) { return kind == FileKind::kGzip || kind == FileKind::kZstd; }
+/// For content that begins like a compressed file; nullptr for any other.
+std::unique_ptr<Inflater> make_inflater(std::string_view head, uint64_t limit = kInflateLimit) {
+  if (head.substr(0, 3) == "\x1f\x8b\x08") return std::make_unique<Inflater>(Inflater::Format::kGzip, limit);
+  if (head.substr(0, 4) == "\x28\xb5\x2f\xfd") return std::make_unique<Inflater>(Inflater::Format::kZstd, limit);
+  return nullptr;
+}
 
 }  // namespace
 
@@ -136,7 +141,10 @@ class SourceReader::Text final : public SourceReader::Stage {
 };
 
 SourceReader::SourceReader(Disk& disk, const FoundFile& file, uint32_t number, RunVoice& voice, EventSink& sink)
-    : disk_(disk), file_(file), number_(number), voice_(voice), sink_(sink), tail_(disk, file.path) {}
+    : disk_(disk), file_(file), number_(number), voice_(voice), sink_(sink) {
+  for (const std::string& older : file_.older) parts_.emplace_back(disk_, older);
+  parts_.emplace_back(disk_, file_.path);
+}
 
 SourceReader::~SourceReader() = default;
 
@@ -172,16 +180,8 @@ void SourceReader::take(std::string_view plain) {
   }
   held_.append(plain);
   if (held_.size() < kEnoughToTell && held_.find('\n') == std::string::npos) return;
-  if (held_.size() < kSniffBytes && static_cast<int64_t>(tail_.offset()) < file_.info.size) return;
+  if (held_.size() < kSniffBytes && static_cast<int64_t>(read_) < file_.info.size) return;
   const FileKind kind = sniff(held_, file_.path);
-  if (is_compressed(kind) && inflater_ == nullptr) {
-    inflater_ = std::make_unique<Inflater>(kind == FileKind::kGzip ? Inflater::Format::kGzip : Inflater::Format::kZstd);
-    const std::string compressed = std::move(held_);
-    held_.clear();
-    const auto done = inflater_->feed(compressed, [this](std::string_view piece) { take(piece); });
-    if (!done.ok()) problem("not-a-record", done.error().what);
-    return;
-  }
   open_as(kind);
   if (stage_ != nullptr) stage_->feed(held_);
   held_.clear();
@@ -201,14 +201,20 @@ void SourceReader::close_stage(bool last) {
   if (!last && stage_ != nullptr) earlier_lines_ += stage_->lines();
 }
 
-/// The name belongs to new content: what was begun is ended, and reading starts over with a fresh stage.
+/// The name belongs to new content. A rotated log goes on in it; of anything else what was begun is ended, and reading
+/// starts over with a fresh stage.
 void SourceReader::begin_anew(const std::string& why) {
+  if (why == "rotated" && kind_known_ && is_text(kind_)) {
+    problem(why, cat(file_.path, " was rotated after ", read_, " bytes; it goes on in the new file"));
+    return;
+  }
   close_stage(false);
   if (opened_) problem(why, cat(file_.path, " was ", why, " after ", read_, " bytes; reading its new content"));
   stage_.reset();
   inflater_.reset();
   held_.clear();
-  kind_known_ = false;
+  kind_known_ = opened_ = false;
+  read_ = 0;
   file_.info.size = 0;
 }
 
@@ -221,18 +227,19 @@ Result<size_t> SourceReader::poll_sqlite() {
   return static_cast<size_t>(relay.count());
 }
 
-Result<size_t> SourceReader::poll(size_t budget) {
+Result<size_t> SourceReader::poll_part(Tail& tail, size_t budget) {
   size_t done = 0;
   while (done < budget) {
-    const auto news = tail_.read(std::min(budget - done, kPiece), piece_);
+    const auto news = tail.read(std::min(budget - done, kPiece), piece_);
     if (!news.ok()) return news.error();
     if (*news == Tail::News::kBeganAnew) {
-      begin_anew(tail_.why());
+      begin_anew(tail.why());
       continue;
     }
     if (*news != Tail::News::kBytes) break;
     done += piece_.size();
     read_ += piece_.size();
+    if (tail.offset() == piece_.size()) inflater_ = make_inflater(piece_);
     if (inflater_ != nullptr) {
       const auto fed = inflater_->feed(piece_, [this](std::string_view plain) { take(plain); });
       if (!fed.ok()) problem("not-a-record", fed.error().what);
@@ -241,6 +248,20 @@ Result<size_t> SourceReader::poll(size_t budget) {
     }
     if (kind_known_ && !speaks_) break;  // nothing that we read: no need to go through all of it
   }
+  return done;
+}
+
+Result<size_t> SourceReader::poll(size_t budget) {
+  size_t done = 0;
+  while (parts_.size() > 1) {
+    const auto got = poll_part(parts_.front(), budget);
+    if (!got.ok()) problem("unreadable", got.error().what);
+    if (got.ok() && *got > 0) return *got;
+    parts_.pop_front();
+  }
+  const auto got = poll_part(parts_.back(), budget);
+  if (!got.ok()) return got.error();
+  done = *got;
   if (kind_ == FileKind::kSqlite && done > 0) {
     const auto rows = poll_sqlite();
     if (!rows.ok()) problem("unreadable", rows.error().what);
@@ -274,14 +295,12 @@ void SourceReader::look() {
   if (!file.ok()) return;
   std::string head;
   if (!(*file)->read_at(0, kLookBytes, head).ok()) return;
-  FileKind kind = sniff(std::string_view(head).substr(0, kSniffBytes), file_.path);
-  if (is_compressed(kind)) {
+  if (const auto inflater = make_inflater(head, kLookBytes * 4); inflater != nullptr) {
     std::string plain;
-    Inflater inflater(kind == FileKind::kGzip ? Inflater::Format::kGzip : Inflater::Format::kZstd, kLookBytes * 4);
-    (void)inflater.feed(head, [&plain](std::string_view piece) { plain.append(piece); }).ok();
+    (void)inflater->feed(head, [&plain](std::string_view piece) { plain.append(piece); }).ok();  // what there is, is looked at
     head = std::move(plain);
-    kind = sniff(std::string_view(head).substr(0, kSniffBytes), file_.path);
   }
+  const FileKind kind = sniff(std::string_view(head).substr(0, kSniffBytes), file_.path);
   looked_like_ = kind;
   if (is_text(kind)) {
     voice_.recogniser.text(std::string_view(head).substr(0, kLookText));

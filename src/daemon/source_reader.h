@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 
@@ -49,7 +50,6 @@ class SourceReader {
   int64_t lines() const;
   bool readable() const { return kind_known_ && speaks_; }
   bool finished() const { return finished_; }
-  const Tail& tail() const { return tail_; }
 
  private:
   class Records;
@@ -57,6 +57,7 @@ class SourceReader {
   class Stage;
   void open_as(FileKind kind);
   void take(std::string_view plain);
+  Result<size_t> poll_part(Tail& tail, size_t budget);
   void begin_anew(const std::string& why);
   void problem(std::string_view name, std::string_view detail);
   Result<size_t> poll_sqlite();
@@ -67,7 +68,7 @@ class SourceReader {
   uint32_t number_;
   RunVoice& voice_;
   EventSink& sink_;
-  Tail tail_;
+  std::deque<Tail> parts_;  // rotated parts, oldest first, then the file itself
   FileKind kind_ = FileKind::kEmpty, looked_like_ = FileKind::kEmpty;
   bool kind_known_ = false, speaks_ = false, opened_ = false, finished_ = false;
   std::unique_ptr<Inflater> inflater_;

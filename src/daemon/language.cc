@@ -1,0 +1,70 @@
+#include "daemon/language.h"
+
+#include "base/text.h"
+#include "dialects/signature_book.h"
+#include "platform/posix_disk.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kKnowledgeBytes = size_t{4} << 20;  // bytes of one knowledge file of the user's
+
+struct UserFiles {
+  std::vector<SignatureBook::File> failures;
+  std::vector<SignatureBook::File> dialects;
+};
+
+/// Files of `folder`/signatures, /causes and /dialects; a *.toml right in `folder` is a dialect when it says so.
+Result<void> read_user_files(Disk& disk, const std::string& folder, UserFiles& files) {
+  size_t taken = 0;
+  for (const std::string_view part : {"signatures", "causes", "dialects"}) {
+    const std::string path = cat(folder, "/", part);
+    const auto names = disk.list(path);
+    if (!names.ok()) continue;
+    for (const std::string& name : *names) {
+      if (name.size() < 6 || name.substr(name.size() - 5) != ".toml") continue;
+      auto file = disk.open_read(cat(path, "/", name));
+      if (!file.ok()) return file.error();
+      SignatureBook::File taken_file{cat(path, "/", name), ""};
+      MW_TRY((*file)->read_at(0, kKnowledgeBytes, taken_file.text));
+      (part == "dialects" ? files.dialects : files.failures).push_back(std::move(taken_file));
+      ++taken;
+    }
+  }
+  if (taken > 0) return {};
+  return Error{Error::Code::kNotFound, cat("no *.toml in ", folder, "/dialects, /signatures or /causes"),
+               "docs/formats/dialect.md and docs/formats/signature.md say what goes there."};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Language>> Language::load(const std::vector<std::string>& folders) {
+  UserFiles files;
+  const auto disk = make_posix_disk();
+  for (const std::string& folder : folders) MW_TRY(read_user_files(*disk, folder, files));
+  auto book = DialectBook::built_in();
+  if (!book.ok()) return book.error();
+  for (const SignatureBook::File& file : files.dialects) MW_TRY(book->add(file.text, file.path));
+  auto signatures = SignatureBook::load(files.failures);
+  if (!signatures.ok()) return signatures.error();
+
+  std::unique_ptr<Language> language(new Language);
+  language->book_ = std::move(*book);
+  language->signatures_ = std::make_unique<SignatureBook>(std::move(*signatures));
+  std::vector<Pattern> patterns = language->book_.patterns(0);
+  const auto first = static_cast<uint32_t>(language->book_.pattern_count());
+  for (Pattern& pattern : language->signatures_->patterns(first)) patterns.push_back(std::move(pattern));
+  auto set = PatternSet::compile(std::move(patterns));
+  if (!set.ok()) return set.error();
+  language->patterns_ = std::make_unique<PatternSet>(std::move(*set));
+  for (size_t i = 0; i < language->signatures_->pattern_count(); ++i) {
+    const SignatureBook::Target& target = language->signatures_->target(i);
+    language->signature_patterns_.push_back({target.signature, target.weak});
+  }
+  language->speech_ = {&language->book_, 0, &language->signatures_->knowledge(), first, language->signature_patterns_};
+  return language;
+}
+
+const Knowledge& Language::knowledge() const { return signatures_->knowledge(); }
+
+}  // namespace mw
