@@ -1,44 +1,90 @@
 #include "daemon/run_reader.h"
 
+#include <algorithm>
+
+#include "base/checksum.h"
 #include "base/text.h"
-#include "core/advance.h"
 
 namespace mw {
 namespace {
 
-constexpr size_t kTurnBytes = size_t{8} << 20;  // bytes between two calls of progress
+constexpr size_t kTurnBytes = size_t{8} << 20;  // bytes of one file between two looks at the others
+
+bool is_known(const SourceReader& source) {
+  const FileKind kind = source.looked_like();
+  return kind == FileKind::kText || kind == FileKind::kSqlite || kind == FileKind::kEmpty ||
+         make_decoder(kind, source.path()) != nullptr;
+}
 
 }  // namespace
 
-RunReader::RunReader(Disk& disk, const Language& language, Judge when)
-    : disk_(disk), language_(language), when_(when), voice_(language) {}
+RunReader::RunReader(Disk& disk, const Language& language, Judge when, Recorder* recorder,
+                     std::function<void(const State&, const Event&)> decided)
+    : disk_(disk),
+      language_(language),
+      when_(when),
+      recorder_(recorder),
+      told_(std::move(decided)),
+      voice_(language) {}
 
 Result<void> RunReader::open(const std::vector<std::string>& paths, const std::string& framework) {
+  paths_ = paths;
+  if (!framework.empty() && !voice_.recogniser.force(framework)) {
+    return Error{Error::Code::kInvalid, cat("no dialect is called '", framework, "'"),
+                 "Leave --framework out, or name one of knowledge/dialects (verl, trl, areal, ...)."};
+  }
   auto found = discover(disk_, paths, worth_reading);
   if (!found.ok()) return found.error();
   notes_ = std::move(found->notes);
   partial_ = !notes_.empty();
-  voice_.framework = framework;
-  for (const FoundFile& file : found->files) {
-    const auto number = static_cast<uint32_t>(sources_.size());
-    auto source = std::make_unique<SourceReader>(disk_, file, number, voice_, *this);
-    source->look();
-    const FileKind kind = source->looked_like();
-    const bool known = kind == FileKind::kText || kind == FileKind::kSqlite || make_decoder(kind, file.path) != nullptr;
-    if (!known) {
-      if (file.named) notes_.push_back(cat(file.path, ": ", kind_name(kind), "; nothing in it that midwatch reads"));
-      continue;
-    }
-    if (kind == FileKind::kText) voice_.console_inside = false;
-    total_bytes_ += file.info.size;
-    sources_.push_back(std::move(source));
-  }
-  if (sources_.empty()) {
+  for (const FoundFile& file : found->files) add_source(file);
+  const bool something = std::any_of(sources_.begin(), sources_.end(),
+                                     [](const auto& s) { return s->looked_like() != FileKind::kEmpty; });
+  if (sources_.empty() || (!something && recorder_ == nullptr)) {
     return Error{Error::Code::kUnsupported, cat("nothing that midwatch can read in ", paths.front()),
                  "It reads text logs, JSON lines and documents, CSV, .wandb, tensorboard, trackio and MLflow files."};
   }
   say_framework();
   return {};
+}
+
+void RunReader::add_source(const FoundFile& file) {
+  auto number = static_cast<uint32_t>(sources_.size());
+  auto source = std::make_unique<SourceReader>(disk_, file, number, voice_, *this);
+  source->look();
+  if (!is_known(*source) || (source->looked_like() == FileKind::kEmpty && recorder_ == nullptr)) {
+    if (file.named) {
+      notes_.push_back(cat(file.path, ": ", kind_name(source->looked_like()), "; nothing in it that midwatch reads"));
+      partial_ = partial_ || source->looked_like() == FileKind::kEmpty;
+    }
+    return;
+  }
+  if (source->looked_like() == FileKind::kText) voice_.console_inside = false;
+  known_paths_.insert(file.path);
+  for (const std::string& older : file.older) known_paths_.insert(older);
+  known_files_.insert({file.info.device, file.info.inode});
+  total_bytes_ += file.info.size;
+  skip_.push_back(0);
+  sources_.push_back(std::move(source));
+  if (recorder_ == nullptr) return;
+  const auto known = recorder_->sources().find(file.path);
+  if (known == recorder_->sources().end() || known->second.number != number) return;
+  if (sources_.back()->begins_like(known->second.head_hash, known->second.head_bytes)) {
+    skip_.back() = known->second.events;
+  }
+}
+
+bool RunReader::look_again() {
+  auto found = discover(disk_, paths_, worth_reading);
+  if (!found.ok()) return false;
+  bool fresh = false;
+  for (const FoundFile& file : found->files) {
+    if (known_paths_.count(file.path) > 0 || known_files_.count({file.info.device, file.info.inode}) > 0) continue;
+    const size_t before = sources_.size();
+    add_source(file);
+    fresh = fresh || sources_.size() > before;
+  }
+  return fresh;
 }
 
 void RunReader::say_framework() {
@@ -47,14 +93,45 @@ void RunReader::say_framework() {
   const Recogniser::Answer answer = voice_.recogniser.answer();
   if (answer.framework == said_framework_) return;
   said_framework_ = answer.framework;
+  if (state_.framework == answer.framework && state_.framework_confidence > 0) return;  // as recorded
   Event event;
   event.body = event::Recognised{answer.framework, "", answer.confidence};
   put(std::move(event));
 }
 
 void RunReader::put(Event&& event) {
+  if (recorder_ != nullptr) {
+    const bool from_source = is_from_source(event);
+    if (from_source && event.where.source < skip_.size() && skip_[event.where.source] > 0) {
+      --skip_[event.where.source];
+      return;
+    }
+    recorder_->record(event);
+  }
   advance(state_, event, language_.knowledge(), when_, decided_);
+  tell_decisions();
+}
+
+void RunReader::tell_decisions() {
+  if (decided_.empty()) return;
+  if (recorder_ != nullptr) {
+    for (const Event& decision : decided_) recorder_->record(decision);
+    if (const auto kept = recorder_->flush(); !kept.ok() && notes_.empty()) notes_.push_back(kept.error().what);
+  }
+  if (told_) {
+    for (const Event& decision : decided_) told_(state_, decision);
+  }
   decided_.clear();
+}
+
+size_t RunReader::turn() {
+  size_t read = 0;
+  for (const auto& source : sources_) {
+    const auto got = source->poll(kTurnBytes);
+    if (got.ok()) read += *got;
+    if (read > 0) say_framework();
+  }
+  return read;
 }
 
 void RunReader::read_all(const std::function<void(int64_t, int64_t)>& progress) {
@@ -76,11 +153,29 @@ void RunReader::read_all(const std::function<void(int64_t, int64_t)>& progress) 
   }
 }
 
+void RunReader::tick(Time now) {
+  Event event;
+  event.at = now;
+  event.body = event::Ticked{};
+  put(std::move(event));
+}
+
 void RunReader::close() {
+  for (const auto& source : sources_) source->finish();
   say_framework();
   Event event;
   event.body = event::Closed{};
   put(std::move(event));
+}
+
+std::vector<std::string> RunReader::watched() const {
+  std::vector<std::string> paths = paths_;
+  for (const auto& source : sources_) {
+    paths.push_back(source->path());
+    const size_t slash = source->path().rfind('/');
+    paths.push_back(slash == std::string::npos ? "." : source->path().substr(0, slash));
+  }
+  return paths;
 }
 
 InputFigures RunReader::figures() const {

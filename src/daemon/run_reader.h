@@ -1,24 +1,36 @@
-// All files of one run, read as one: discovery, recognition, and every event in order to one sink.
+// All files of one run, read as one: discovery, recognition, and every event in order into one state, and into the
+// journal when there is one.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "core/advance.h"
+#include "daemon/recorder.h"
 #include "daemon/source_reader.h"
 #include "ui/cli/verb.h"
 
 namespace mw {
 
-/// Folds and judges what the sources put.
 class RunReader final : public EventSink {
  public:
-  RunReader(Disk& disk, const Language& language, Judge when);
+  /// `recorder` may be nullptr (replay). `decided` (may be empty) is told of every decision once it is recorded.
+  RunReader(Disk& disk, const Language& language, Judge when, Recorder* recorder,
+            std::function<void(const State&, const Event&)> decided);
 
   /// Finds the files and recognises the framework. Errors: nothing there, nothing known in it.
   Result<void> open(const std::vector<std::string>& paths, const std::string& framework);
-  /// Reads every file to its present end; `progress` is called between pieces.
+  /// Looks for files of the run that were not there before; true when there are new ones.
+  bool look_again();
+  /// Reads every file to its present end and ends it; `progress` is called between pieces.
   void read_all(const std::function<void(int64_t, int64_t)>& progress);
+  /// Reads a bounded piece of every file; returns the bytes read (0: nothing new anywhere).
+  size_t turn();
+  /// Time went by without news.
+  void tick(Time now);
   /// Says that nothing more will come, and judges.
   void close();
 
@@ -27,16 +39,25 @@ class RunReader final : public EventSink {
   InputFigures figures() const;
   std::vector<std::string>& notes() { return notes_; }
   bool partial() const { return partial_; }
+  std::vector<std::string> watched() const;  ///< files and folders whose changes matter
 
  private:
+  void add_source(const FoundFile& file);
   void say_framework();
+  void tell_decisions();
 
   Disk& disk_;
   const Language& language_;
   Judge when_;
+  Recorder* recorder_;
+  std::function<void(const State&, const Event&)> told_;
   RunVoice voice_;
   State state_;
+  std::vector<std::string> paths_;
   std::vector<std::unique_ptr<SourceReader>> sources_;
+  std::set<std::string> known_paths_;
+  std::set<std::pair<uint64_t, uint64_t>> known_files_;  // device and inode: a rotated log keeps its own
+  std::vector<uint64_t> skip_;                           // by source number: events that the journal has already
   std::vector<Event> decided_;
   std::vector<std::string> notes_;
   uint64_t said_version_ = ~uint64_t{0};

@@ -3,6 +3,8 @@
 #include <chrono>
 
 #include "base/text.h"
+#include "daemon/attach.h"
+#include "daemon/recorder.h"
 #include "daemon/run_reader.h"
 #include "platform/posix_disk.h"
 
@@ -24,7 +26,7 @@ const Knowledge& DaemonServices::knowledge() { return learn({}).ok() ? language_
 Result<std::unique_ptr<Replayed>> DaemonServices::replay(const ReplayRequest& request) {
   const auto began = std::chrono::steady_clock::now();
   MW_TRY(learn(request.knowledge));
-  RunReader reader(*disk_, *language_, Judge::kAtClose);
+  RunReader reader(*disk_, *language_, Judge::kAtClose, nullptr, {});
   MW_TRY(reader.open(request.paths, request.framework));
   reader.read_all(request.progress);
   reader.close();
@@ -37,12 +39,22 @@ Result<std::unique_ptr<Replayed>> DaemonServices::replay(const ReplayRequest& re
   return told;
 }
 
-Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest&) {
-  return Error{Error::Code::kUnsupported, "attach does not work yet", ""};
+Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& request) {
+  MW_TRY(learn(request.knowledge));
+  return attach_run(*disk_, *language_, request);
 }
 
-Result<std::unique_ptr<Replayed>> DaemonServices::recorded(const std::string&, const std::string&) {
-  return Error{Error::Code::kNotFound, "no recorded run", "Give the files of a run."};
+Result<std::unique_ptr<Replayed>> DaemonServices::recorded(const std::string& home, const std::string& run) {
+  auto state = read_recorded(*disk_, home, run);
+  if (!state.ok()) return state.error();
+  auto told = std::make_unique<Replayed>();
+  for (const SourceState& source : state->sources) {
+    ++told->input.files;
+    told->input.bytes += source.bytes;
+    told->input.lines += source.lines;
+  }
+  told->state = std::move(*state);
+  return told;
 }
 
 Result<void> DaemonServices::write_file(const std::string& path, std::string_view text) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/checksum.h"
 #include "base/text.h"
 #include "sources/text_log.h"
 
@@ -10,6 +11,7 @@ namespace {
 
 constexpr size_t kLookBytes = size_t{1} << 20;  // bytes of a structured file that are decoded to recognise the framework
 constexpr size_t kLookText = size_t{256} << 10;  // bytes of a log's head, and of its tail, that are searched for signs
+constexpr size_t kHeadBytes = 256;  // by which content is known again
 constexpr size_t kEnoughToTell = 4096;  // bytes that tell a growing file's kind even without a line end
 
 /// Only the names: for recognising whose run it is.
@@ -168,7 +170,7 @@ void SourceReader::open_as(FileKind kind) {
   opened_ = true;
   Event event;
   event.where = {number_, 0};
-  event.body = event::SourceOpened{number_, file_.path, std::string(kind_name(kind)), file_.info.size};
+  event.body = event::SourceOpened{number_, file_.path, std::string(kind_name(kind)), file_.info.size, head_hash_, head_bytes_};
   sink_.put(std::move(event));
 }
 
@@ -215,6 +217,8 @@ void SourceReader::begin_anew(const std::string& why) {
   held_.clear();
   kind_known_ = opened_ = false;
   read_ = 0;
+  head_hash_ = 0;
+  head_bytes_ = 0;
   file_.info.size = 0;
 }
 
@@ -240,6 +244,10 @@ Result<size_t> SourceReader::poll_part(Tail& tail, size_t budget) {
     done += piece_.size();
     read_ += piece_.size();
     if (tail.offset() == piece_.size()) inflater_ = make_inflater(piece_);
+    if (head_bytes_ == 0) {
+      head_bytes_ = static_cast<int64_t>(std::min(piece_.size(), kHeadBytes));
+      head_hash_ = fnv1a(std::string_view(piece_).substr(0, kHeadBytes));
+    }
     if (inflater_ != nullptr) {
       const auto fed = inflater_->feed(piece_, [this](std::string_view plain) { take(plain); });
       if (!fed.ok()) problem("not-a-record", fed.error().what);
@@ -285,6 +293,14 @@ void SourceReader::finish() {
   }
   event.body = std::move(ended);
   sink_.put(std::move(event));
+}
+
+bool SourceReader::begins_like(uint64_t head_hash, int64_t head_bytes) {
+  if (head_bytes <= 0) return false;
+  auto file = disk_.open_read(parts_.front().path());
+  std::string head;
+  if (!file.ok() || !(*file)->read_at(0, static_cast<size_t>(head_bytes), head).ok()) return false;
+  return static_cast<int64_t>(head.size()) == head_bytes && fnv1a(head) == head_hash;
 }
 
 int64_t SourceReader::lines() const { return earlier_lines_ + (stage_ != nullptr ? stage_->lines() : 0); }

@@ -24,7 +24,6 @@ struct RunVoice {
   const Language& language;
   Recogniser recogniser;
   TemplateMiner miner;
-  std::string framework;        ///< chosen by a person; "" = recognise
   bool console_inside = true;   ///< read console output that metric files carry inside (no text log tells the same)
 };
 
@@ -48,6 +47,8 @@ class SourceReader {
   uint32_t number() const { return number_; }
   int64_t bytes() const { return static_cast<int64_t>(read_); }
   int64_t lines() const;
+  /// True when the oldest content at hand begins with these bytes (by their hash and number).
+  bool begins_like(uint64_t head_hash, int64_t head_bytes);
   bool readable() const { return kind_known_ && speaks_; }
   bool finished() const { return finished_; }
 
@@ -74,6 +75,8 @@ class SourceReader {
   std::unique_ptr<Inflater> inflater_;
   std::string held_;  // first bytes, until they are enough to tell the kind by
   uint64_t read_ = 0;
+  uint64_t head_hash_ = 0;
+  int64_t head_bytes_ = 0;
   int64_t earlier_lines_ = 0;
   std::unique_ptr<Stage> stage_;
   SqliteSince since_;
