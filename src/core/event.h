@@ -43,6 +43,8 @@ struct SourceOpened {  ///< a file (or other source) of the run is being read
   std::string path;
   std::string kind;  ///< "text", "jsonl", "wandb", "tfevents", "csv", "trainer-state", "trackio", "mlflow", "json", ...
   int64_t bytes = 0;
+  uint64_t head_hash = 0;   ///< fnv1a of the first `head_bytes` bytes: the same content is known again by them
+  int64_t head_bytes = 0;
 };
 struct SourceProblem {  ///< something is wrong with the file itself; reading goes on
   std::string problem;  ///< "unreadable", "truncated", "rotated", "shrank", "torn-tail", "bad-checksum", "binary-junk",

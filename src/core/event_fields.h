@@ -36,7 +36,7 @@ struct EventTable;
   }
 
 MW_EVENT(SourceOpened, "source-opened", field("source", &E::source), field("path", &E::path), field("kind", &E::kind),
-         field("bytes", &E::bytes));
+         field("bytes", &E::bytes), field("head_hash", &E::head_hash), field("head_bytes", &E::head_bytes));
 MW_EVENT(SourceProblem, "source-problem", field("problem", &E::problem), field("detail", &E::detail));
 MW_EVENT(SourceEnded, "source-ended", field("bytes", &E::bytes), field("lines", &E::lines), field("torn", &E::torn),
          field("last_text", &E::last_text));

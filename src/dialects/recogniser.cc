@@ -54,7 +54,21 @@ void Recogniser::text(std::string_view piece) {
   }
 }
 
+bool Recogniser::force(std::string_view name) {
+  Answer answer;
+  answer.confidence = 1;
+  if (name != "custom") {
+    answer.dialect = book_.find(name);
+    if (!answer.dialect) return false;
+    answer.framework = book_.dialects()[*answer.dialect].framework;
+  }
+  forced_ = answer;
+  ++version_;
+  return true;
+}
+
 Recogniser::Answer Recogniser::answer() const {
+  if (forced_) return *forced_;
   std::optional<size_t> best;
   double second = 0;
   for (const auto family : {Dialect::Family::kTrainer, Dialect::Family::kEngine}) {

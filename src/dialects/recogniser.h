@@ -36,6 +36,9 @@ class Recogniser {
 
   /// A metric record of a trainer that no dialect speaks for was read: then an engine's words do not name the run.
   void unknown_trainer() { version_ += ++unknown_records_ == kUnknownRecords ? 1 : 0; }
+  /// From now on the answer is this dialect (its id, or the framework's name), whatever is seen. "custom" is nobody's
+  /// dialect. False when no dialect is called so.
+  bool force(std::string_view name);
 
   Answer answer() const;
   /// Changes whenever answer() may have.
@@ -49,6 +52,7 @@ class Recogniser {
   std::unordered_set<uint64_t> names_;  // hashes of names already looked at; never iterated
   uint64_t version_ = 0;
   uint64_t unknown_records_ = 0;
+  std::optional<Answer> forced_;
 };
 
 }  // namespace mw
