@@ -13,8 +13,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kLookAgainS = 2;   // seconds between looks for new files where nothing was told
-constexpr double kTickS = 10;       // seconds without news after which time itself is news
+constexpr double kLookAgainS = 2;  // seconds between looks for new files where nothing was told
+constexpr double kTickS = 10;      // seconds without news after which time itself is news
 
 double since(Clock::time_point then) { return std::chrono::duration<double>(Clock::now() - then).count(); }
 
@@ -91,7 +91,8 @@ Result<std::unique_ptr<Replayed>> attach_run(Disk& disk, const Language& languag
   RunReader reader(disk, language, Judge::kAlways, recorder->get(), request.decided);
   MW_TRY((*recorder)->replay_into(reader.state()));
   const bool recorded = (*recorder)->resumed() && reader.state().framework_confidence > 0;
-  MW_TRY(reader.open(request.paths, request.framework.empty() && recorded ? reader.state().framework : request.framework));
+  MW_TRY(
+      reader.open(request.paths, request.framework.empty() && recorded ? reader.state().framework : request.framework));
   AttachLoop loop(request, reader, **recorder, **watch);
   loop.go();
   const auto durable = (*recorder)->sync();

@@ -33,7 +33,7 @@ class Walk {
       full_ = true;
       return;
     }
-    found_.files.push_back({path, info, named});
+    found_.files.push_back({path, info, named, {}});
   }
 
   void folder(const std::string& path, int depth) {
@@ -84,7 +84,8 @@ std::pair<std::string_view, int64_t> rotated_part(std::string_view path) {
   const size_t dot = stem.rfind('.');
   if (dot == std::string_view::npos || dot == 0 || stem[dot - 1] == '/') return {path, 0};
   const auto number = parse_int(stem.substr(dot + 1));
-  return number && *number > 0 && *number < 1000 ? std::pair{stem.substr(0, dot), *number} : std::pair{path, int64_t{0}};
+  return number && *number > 0 && *number < 1000 ? std::pair{stem.substr(0, dot), *number}
+                                                 : std::pair{path, int64_t{0}};
 }
 
 /// Rotated parts join the log whose name they carry, when that log is there too: one story, oldest part first.

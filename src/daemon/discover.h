@@ -14,7 +14,7 @@ namespace mw {
 struct FoundFile {
   std::string path;  ///< as it will be shown
   FileInfo info;
-  bool named = false;  ///< a person gave this path itself, rather than a folder above it
+  bool named = false;              ///< a person gave this path itself, rather than a folder above it
   std::vector<std::string> older;  ///< rotated parts of the same log ("train.log.2", "train.log.1"), oldest first
 };
 

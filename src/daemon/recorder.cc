@@ -20,7 +20,8 @@ std::string run_id(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) all += path + "\n";
   std::string name;
   for (const char c : clip(basename(paths.front()), 40)) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
     name.push_back(plain ? c : '-');
   }
   const uint64_t hash = fnv1a(all);
@@ -33,7 +34,8 @@ std::string run_id(const std::vector<std::string>& paths) {
 
 bool is_from_source(const Event& event) {
   return !std::holds_alternative<event::Recognised>(event.body) && !std::holds_alternative<event::Ticked>(event.body) &&
-         !std::holds_alternative<event::Closed>(event.body) && !std::holds_alternative<event::IncidentOpened>(event.body) &&
+         !std::holds_alternative<event::Closed>(event.body) &&
+         !std::holds_alternative<event::IncidentOpened>(event.body) &&
          !std::holds_alternative<event::IncidentChanged>(event.body) &&
          !std::holds_alternative<event::IncidentClosed>(event.body) &&
          !std::holds_alternative<event::VerdictGiven>(event.body);

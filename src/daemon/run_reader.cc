@@ -20,12 +20,7 @@ bool is_known(const SourceReader& source) {
 
 RunReader::RunReader(Disk& disk, const Language& language, Judge when, Recorder* recorder,
                      std::function<void(const State&, const Event&)> decided)
-    : disk_(disk),
-      language_(language),
-      when_(when),
-      recorder_(recorder),
-      told_(std::move(decided)),
-      voice_(language) {}
+    : disk_(disk), language_(language), when_(when), recorder_(recorder), told_(std::move(decided)), voice_(language) {}
 
 Result<void> RunReader::open(const std::vector<std::string>& paths, const std::string& framework) {
   paths_ = paths;
@@ -38,8 +33,8 @@ Result<void> RunReader::open(const std::vector<std::string>& paths, const std::s
   notes_ = std::move(found->notes);
   partial_ = !notes_.empty();
   for (const FoundFile& file : found->files) add_source(file);
-  const bool something = std::any_of(sources_.begin(), sources_.end(),
-                                     [](const auto& s) { return s->looked_like() != FileKind::kEmpty; });
+  const bool something =
+      std::any_of(sources_.begin(), sources_.end(), [](const auto& s) { return s->looked_like() != FileKind::kEmpty; });
   if (sources_.empty() || (!something && recorder_ == nullptr)) {
     return Error{Error::Code::kUnsupported, cat("nothing that midwatch can read in ", paths.front()),
                  "It reads text logs, JSON lines and documents, CSV, .wandb, tensorboard, trackio and MLflow files."};

@@ -9,10 +9,11 @@
 namespace mw {
 namespace {
 
-constexpr size_t kLookBytes = size_t{1} << 20;  // bytes of a structured file that are decoded to recognise the framework
+constexpr size_t kLookBytes =
+    size_t{1} << 20;  // bytes of a structured file that are decoded to recognise the framework
 constexpr size_t kLookText = size_t{256} << 10;  // bytes of a log's head, and of its tail, that are searched for signs
-constexpr size_t kHeadBytes = 256;  // by which content is known again
-constexpr size_t kEnoughToTell = 4096;  // bytes that tell a growing file's kind even without a line end
+constexpr size_t kHeadBytes = 256;               // by which content is known again
+constexpr size_t kEnoughToTell = 4096;           // bytes that tell a growing file's kind even without a line end
 
 /// Only the names: for recognising whose run it is.
 class NameCollector final : public RecordSink {
@@ -170,7 +171,8 @@ void SourceReader::open_as(FileKind kind) {
   opened_ = true;
   Event event;
   event.where = {number_, 0};
-  event.body = event::SourceOpened{number_, file_.path, std::string(kind_name(kind)), file_.info.size, head_hash_, head_bytes_};
+  event.body =
+      event::SourceOpened{number_, file_.path, std::string(kind_name(kind)), file_.info.size, head_hash_, head_bytes_};
   sink_.put(std::move(event));
 }
 
@@ -313,7 +315,8 @@ void SourceReader::look() {
   if (!(*file)->read_at(0, kLookBytes, head).ok()) return;
   if (const auto inflater = make_inflater(head, kLookBytes * 4); inflater != nullptr) {
     std::string plain;
-    (void)inflater->feed(head, [&plain](std::string_view piece) { plain.append(piece); }).ok();  // what there is, is looked at
+    (void)inflater->feed(head, [&plain](std::string_view piece) { plain.append(piece); })
+        .ok();  // what there is, is looked at
     head = std::move(plain);
   }
   const FileKind kind = sniff(std::string_view(head).substr(0, kSniffBytes), file_.path);

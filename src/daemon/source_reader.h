@@ -24,7 +24,7 @@ struct RunVoice {
   const Language& language;
   Recogniser recogniser;
   TemplateMiner miner;
-  bool console_inside = true;   ///< read console output that metric files carry inside (no text log tells the same)
+  bool console_inside = true;  ///< read console output that metric files carry inside (no text log tells the same)
 };
 
 class SourceReader {

@@ -27,7 +27,8 @@ class PosixWatch final : public Watch {
 
   void add(const std::string& path) override {
     if (notify_ < 0 || !watched_.insert(path).second) return;
-    const uint32_t changes = IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_MOVE_SELF | IN_DELETE_SELF | IN_ATTRIB | IN_CLOSE_WRITE;
+    const uint32_t changes =
+        IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_MOVE_SELF | IN_DELETE_SELF | IN_ATTRIB | IN_CLOSE_WRITE;
     if (inotify_add_watch(notify_, path.c_str(), changes) < 0) watched_.erase(path);
   }
 
@@ -42,7 +43,8 @@ class PosixWatch final : public Watch {
   }
 
  private:
-  /// What exactly changed does not matter: every source looks for itself. Names that lost their watch may be added anew.
+  /// What exactly changed does not matter: every source looks for itself. Names that lost their watch may be added
+  /// anew.
   void drain() {
     alignas(inotify_event) std::array<char, 16384> buffer;
     for (;;) {

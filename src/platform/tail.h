@@ -28,8 +28,8 @@ class Tail {
   Result<News> read(size_t most, std::string& out);
 
   const std::string& path() const { return path_; }
-  uint64_t offset() const { return offset_; }         ///< bytes of the present content that were read
-  const std::string& why() const { return why_; }     ///< of the last kBeganAnew: "rotated", "truncated"
+  uint64_t offset() const { return offset_; }          ///< bytes of the present content that were read
+  const std::string& why() const { return why_; }      ///< of the last kBeganAnew: "rotated", "truncated"
   uint64_t fingerprint() const { return head_hash_; }  ///< of the first bytes of the present content; 0: none read yet
   size_t fingerprint_bytes() const { return head_.size(); }
 
