@@ -15,7 +15,7 @@ constexpr size_t kBlock = size_t{64} << 10;  // bytes per block of kept text
 constexpr size_t kPropertyLimit = 5000;      // settings from one JSON value
 
 // Best first: the names that trainers and their loggers give to the optimizer step.
-constexpr std::array<std::string_view, 24> kStepKeys = {"step",
+constexpr std::array<std::string_view, 25> kStepKeys = {"step",
                                                         "_step",
                                                         "global_step",
                                                         "trainer/global_step",
@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, 24> kStepKeys = {"step",
                                                         "global_iteration",
                                                         "rollout_step",
                                                         "rollout/step",
-                                                        "steps",
+                                                        "steps", "current_steps",
                                                         "n_steps"};
 
 constexpr std::array<std::string_view, 12> kTimeKeys = {"_timestamp", "timestamp",  "time",      "wall_time",
@@ -113,10 +113,17 @@ void RowBuilder::hand_over(RecordSink& sink, uint64_t number, int64_t step, Time
 }
 
 int step_key_rank(std::string_view key) {
-  if (key.size() < 4 || key.size() > 20) return -1;
+  if (key.size() < 4 || key.size() > 64) return -1;
   const char last = key.back();
   if (last != 'p' && last != 'n' && last != 's' && last != 'r') return -1;
-  return rank_in(kStepKeys, key);
+  const int rank = rank_in(kStepKeys, key);
+  if (rank >= 0) return rank;
+  // "system/step", "metrics/global_step": somebody's step counter; but "time/step" and "timing_s/step" are seconds.
+  const size_t slash = key.rfind('/');
+  if (slash == std::string_view::npos || key.substr(0, 3) == "tim" || key.substr(0, 4) == "perf") return -1;
+  const std::string_view name = key.substr(slash + 1);
+  const bool usual = name == "step" || name == "global_step" || name == "iteration";
+  return usual ? static_cast<int>(kStepKeys.size()) : -1;
 }
 
 int64_t step_from_number(double value) {

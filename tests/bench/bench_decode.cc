@@ -1,0 +1,181 @@
+// links: sources
+// How fast run files are decoded, against reading the same bytes twice through the checksum that their format uses.
+//   bench_decode [--mb N] [--rounds N]
+// Prints one line per format: points/s, MB/s, the time of two checksum passes, and their ratio (above 1: the decoder is
+// faster than the two passes). Exit status 1 when a format is below 10 M points/s or a ratio below 1.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/checksum.h"
+#include "base/numbers.h"
+#include "base/prng.h"
+#include "sources/jsonl.h"
+#include "sources/testing/encode.h"
+#include "sources/tfevents.h"
+#include "sources/wandb.h"
+
+using namespace mw;
+
+namespace {
+
+constexpr size_t kKeys = 60;        // metrics per step, as a verl run has
+constexpr size_t kPiece = 1 << 20;  // bytes per feed(), as the daemon reads
+
+class CountingSink : public RecordSink {
+ public:
+  void row(const Row& row) override {
+    points += row.numbers.size();
+    for (const RowNumber& number : row.numbers) sum += number.value;
+  }
+  void console(std::string_view, uint64_t, Time) override {}
+  void property(std::string_view, std::string_view) override {}
+  void ended(int64_t, Time) override {}
+  void problem(std::string_view name, std::string_view detail, uint64_t) override {
+    std::printf("problem: %.*s %.*s\n", static_cast<int>(name.size()), name.data(), static_cast<int>(detail.size()),
+                detail.data());
+  }
+  uint64_t points = 0;
+  double sum = 0;
+};
+
+std::vector<std::string> key_names() {
+  const char* const groups[] = {"actor", "critic", "response_length", "timing_s", "perf", "rollout"};
+  std::vector<std::string> keys;
+  for (size_t i = 0; i < kKeys; ++i)
+    keys.push_back(std::string(groups[i % 6]) + "/metric_" + std::to_string(i) + "/mean");
+  return keys;
+}
+
+std::string make_wandb(size_t bytes) {
+  encode::Wandb file;
+  Prng prng(1);
+  const auto keys = key_names();
+  for (int64_t step = 0; file.bytes().size() < bytes; ++step) {
+    encode::Values values;
+    for (const std::string& key : keys) values.emplace_back(key, format_double(prng.unit()));
+    file.history(step, 1.76e9 + static_cast<double>(step), values);
+  }
+  return file.take();
+}
+
+/// `per_event`: one value per event (torch's add_scalar) or all of a step in one.
+std::string make_tfevents(size_t bytes, bool per_event) {
+  encode::Tfevents file;
+  Prng prng(1);
+  const auto keys = key_names();
+  for (int64_t step = 0; file.bytes().size() < bytes; ++step) {
+    std::vector<std::string> values;
+    for (const std::string& key : keys) {
+      values.push_back(encode::Tfevents::simple(key, static_cast<float>(prng.unit())));
+      if (per_event) file.event(step, 1.76e9 + static_cast<double>(step), {values.back()});
+    }
+    if (!per_event) file.event(step, 1.76e9 + static_cast<double>(step), values);
+  }
+  return file.take();
+}
+
+std::string make_jsonl(size_t bytes) {
+  std::string text;
+  Prng prng(1);
+  const auto keys = key_names();
+  for (int64_t step = 0; text.size() < bytes; ++step) {
+    text += "{\"step\": " + std::to_string(step);
+    for (const std::string& key : keys) text += ", \"" + key + "\": " + format_double(prng.unit());
+    text += "}\n";
+  }
+  return text;
+}
+
+double seconds_of(const auto& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+uint32_t g_guard = 0;  // keeps the checksums from being optimized away
+
+/// The peer: two passes of `checksum` over the bytes, in the same pieces.
+double two_passes(std::string_view bytes, uint32_t (*checksum)(std::string_view, uint32_t)) {
+  return seconds_of([&] {
+    for (int pass = 0; pass < 2; ++pass) {
+      uint32_t value = 0;
+      for (size_t at = 0; at < bytes.size(); at += kPiece) value = checksum(bytes.substr(at, kPiece), value);
+      g_guard ^= value;
+    }
+  });
+}
+
+/// The plainest loop there is: one table, one byte at a time.
+uint32_t bytewise(std::string_view bytes, uint32_t seed) {
+  static const std::vector<uint32_t> table = [] {
+    std::vector<uint32_t> made(256);
+    for (uint32_t i = 0; i < 256; ++i) {
+      uint32_t crc = i;
+      for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0xedb88320U : 0);
+      made[i] = crc;
+    }
+    return made;
+  }();
+  uint32_t crc = ~seed;
+  for (const char c : bytes) crc = (crc >> 8) ^ table[(crc ^ static_cast<unsigned char>(c)) & 0xff];
+  return ~crc;
+}
+
+struct Measure {
+  double points_per_s = 0, ratio = 0;
+};
+
+template <typename MakeDecoder>
+Measure measure(const char* name, const std::string& bytes, MakeDecoder make, int rounds,
+                uint32_t (*checksum)(std::string_view, uint32_t)) {
+  double best = 1e9, peer = 1e9, plain = 1e9;
+  uint64_t points = 0;
+  for (int round = 0; round < rounds; ++round) {  // the two take turns, so that a busy machine hits both
+    CountingSink sink;
+    auto decoder = make();
+    const double took = seconds_of([&] {
+      const std::string_view all = bytes;
+      for (size_t at = 0; at < all.size(); at += kPiece) decoder.feed(all.substr(at, kPiece), sink);
+      decoder.finish(sink);
+    });
+    best = took < best ? took : best;
+    points = sink.points;
+    const double passes = two_passes(bytes, checksum);
+    peer = passes < peer ? passes : peer;
+    const double byte_passes = two_passes(bytes, bytewise);
+    plain = byte_passes < plain ? byte_passes : plain;
+  }
+  const double mb = static_cast<double>(bytes.size()) / 1e6;
+  const Measure result{static_cast<double>(points) / best, peer / best};
+  std::printf(
+      "%-18s %7.0f MB %6.1f M points/s %6.0f MB/s | two checksum passes %6.0f MB/s ratio %.2f | bytewise ratio %.2f\n",
+      name, mb, result.points_per_s / 1e6, mb / best, mb / peer, result.ratio, plain / best);
+  return result;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  size_t mb = 200;
+  int rounds = 5;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::strcmp(argv[i], "--mb") == 0) mb = static_cast<size_t>(std::atoi(argv[i + 1]));
+    if (std::strcmp(argv[i], "--rounds") == 0) rounds = std::atoi(argv[i + 1]);
+  }
+  bool good = true;
+  const auto judge = [&](const Measure& result) { good = good && result.points_per_s >= 10e6 && result.ratio >= 1; };
+  judge(measure(
+      "wandb", make_wandb(mb << 20), [] { return WandbDecoder(); }, rounds, crc32_ieee));
+  judge(measure(
+      "tfevents (torch)", make_tfevents(mb << 20, true), [] { return TfeventsDecoder(); }, rounds, crc32c));
+  judge(measure(
+      "tfevents (batch)", make_tfevents(mb << 20, false), [] { return TfeventsDecoder(); }, rounds, crc32c));
+  measure(
+      "jsonl", make_jsonl(mb << 20), [] { return JsonlDecoder(); }, rounds, crc32_ieee);
+  std::printf("guard %u\n", g_guard);
+  return good ? 0 : 1;
+}
