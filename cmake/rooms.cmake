@@ -14,6 +14,8 @@ endif()
 if(MIDWATCH_FUZZ)
   target_compile_options(mw_flags INTERFACE -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
   target_link_options(mw_flags INTERFACE -fsanitize=address,undefined)
+  # RapidJSON's own stack begins as a null pointer with an offset, which clang reports and which does no harm.
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/base/json.cc PROPERTIES COMPILE_OPTIONS -fno-sanitize=pointer-overflow)
 endif()
 
 function(mw_room name)

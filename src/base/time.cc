@@ -122,7 +122,8 @@ std::string format_duration(Duration d) {
 
 std::optional<Time> parse_time(std::string_view text, size_t* used) {
   const int year = digits(text, 0, 4), month = digits(text, 5, 2), day = digits(text, 8, 2);
-  if (year < 1970 || month < 1 || month > 12 || day < 1 || day > 31) return std::nullopt;
+  constexpr int kLastYear = 2200;  // Time's nanoseconds end in 2262
+  if (year < 1970 || year > kLastYear || month < 1 || month > 12 || day < 1 || day > 31) return std::nullopt;
   if ((text[4] != '-' && text[4] != '/') || text[7] != text[4] || text.size() < 19) return std::nullopt;
   if (text[10] != 'T' && text[10] != ' ' && text[10] != '_') return std::nullopt;
   const int hour = digits(text, 11, 2), minute = digits(text, 14, 2), second = digits(text, 17, 2);
