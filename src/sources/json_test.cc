@@ -56,6 +56,10 @@ TEST_CASE("jsonl: steps, times, NaN, nesting, text") {
   CHECK(contains(lines("{\"loss\": 1, \"time\": 3.5}\n"), "row 1 step - at  loss"));
 }
 
+TEST_CASE("jsonl: zero in all its shapes") {
+  CHECK(contains(lines(R"({"a": 0e-30, "b": -0e+300, "c": 0.0e-400})"), "a=0 b=-0 c=0\n"));
+}
+
 TEST_CASE("jsonl: verl's level data is stripped, another's is not") {
   CHECK(contains(lines(R"({"step": 7, "data": {"actor/entropy": 0.5, "x": {"y": 1}}})"),
                  "step=7 actor/entropy=0.5 x/y=1\n"));
