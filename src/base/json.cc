@@ -100,7 +100,8 @@ std::string Json::string_or(std::string_view name, std::string_view otherwise) c
 
 namespace {
 constexpr size_t kDepthLimit = 64;  // levels; deeper than any metric record, shallow enough for any stack
-constexpr unsigned kFlags = rapidjson::kParseNanAndInfFlag | rapidjson::kParseFullPrecisionFlag |
+// Numbers come as text: RapidJSON's own reading of "0e-30" is wrong (it takes the leading zeros of 0).
+constexpr unsigned kFlags = rapidjson::kParseNanAndInfFlag | rapidjson::kParseNumbersAsStringsFlag |
                             rapidjson::kParseStopWhenDoneFlag | rapidjson::kParseIterativeFlag;
 }  // namespace
 
@@ -108,15 +109,12 @@ class JsonBuilder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonB
  public:
   bool Null() { return place(Json()); }
   bool Bool(bool value) { return number(Json::Kind::kBool, value ? 1 : 0, value ? 1 : 0); }
-  bool Int(int value) { return number(Json::Kind::kNumber, value, value); }
-  bool Uint(unsigned value) { return number(Json::Kind::kNumber, value, value); }
-  bool Int64(int64_t value) { return number(Json::Kind::kNumber, static_cast<double>(value), value); }
-  bool Uint64(uint64_t value) {
-    return number(Json::Kind::kNumber, static_cast<double>(value), static_cast<int64_t>(value));
-  }
-  bool Double(double value) {
+  bool RawNumber(const char* text, rapidjson::SizeType size, bool) {
+    const std::string_view token(text, size);
+    const double value = parse_double(token).value_or(0);
     const bool fits = std::fabs(value) < 9e18;
-    return number(Json::Kind::kNumber, value, fits ? static_cast<int64_t>(value) : 0);
+    const auto exact = parse_int(token);
+    return number(Json::Kind::kNumber, value, exact ? *exact : fits ? static_cast<int64_t>(value) : 0);
   }
   bool String(const char* text, rapidjson::SizeType size, bool) {
     Json json;
@@ -193,11 +191,10 @@ class LeafHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, LeafH
     if (skipped_ == 0) name(), leaves_.boolean(path_, value);
     return done();
   }
-  bool Int(int value) { return leaf(value); }
-  bool Uint(unsigned value) { return leaf(value); }
-  bool Int64(int64_t value) { return leaf(static_cast<double>(value)); }
-  bool Uint64(uint64_t value) { return leaf(static_cast<double>(value)); }
-  bool Double(double value) { return leaf(value); }
+  bool RawNumber(const char* text, rapidjson::SizeType size, bool) {
+    if (skipped_ != 0) return done();
+    return leaf(parse_double(std::string_view(text, size)).value_or(0));
+  }
   bool String(const char* text, rapidjson::SizeType size, bool) {
     if (skipped_ == 0) name(), leaves_.string(path_, std::string_view(text, size));
     return done();

@@ -1,4 +1,3 @@
-// links: sources
 // How fast run files are decoded, against reading the same file twice through the checksum that its format uses.
 //   bench_decode [--mb N] [--rounds N] [--only wandb|torch|batch|jsonl]
 // Prints one line per format: points/s, MB/s, the time of two checksum passes, and their ratio (above 1: the decoder is
