@@ -1,0 +1,89 @@
+"""Bad input gets a clear message and the documented exit code; never a crash."""
+import json
+import os
+import re
+import subprocess
+
+from watching import MIDWATCH, Scratch
+
+
+def run(*args, **more):
+    done = subprocess.run([MIDWATCH, *args], capture_output=True, timeout=300, **more)
+    assert done.returncode >= 0, f"{args}: died of signal {-done.returncode}"
+    return done
+
+
+def expect(code, *args):
+    done = run(*args)
+    assert done.returncode == code, f"{args}: exit {done.returncode}, expected {code}\n{done.stderr.decode()}"
+    if code not in (0, 5):
+        assert done.stderr.startswith(b"midwatch: ") or b"Run with --help" in done.stderr, done.stderr
+    return done
+
+
+def paths(folder):
+    expect(2)
+    expect(2, "no-such-verb")
+    expect(3, "replay", os.path.join(folder, "missing"))
+    expect(4, "replay", folder)
+    empty = os.path.join(folder, "empty.log")
+    open(empty, "w").close()
+    expect(4, "replay", empty)
+    junk = os.path.join(folder, "junk.bin")
+    with open(junk, "wb") as handle:
+        handle.write(bytes((i * 7919 + (i >> 3)) & 255 for i in range(200000)))
+    expect(4, "replay", junk)
+    if os.getuid() != 0:
+        os.chmod(empty, 0)
+        expect(3, "replay", empty)
+
+
+def hostile_text(folder):
+    log = os.path.join(folder, "hostile.log")
+    with open(log, "wb") as handle:
+        handle.write(b"ERROR \x1b]0;owned\x07\x1b[2J<script>alert(1)</script> [x](http://evil) | `rm -rf` \xff\xfe\n" * 3)
+        handle.write(b"ERROR key WANDB_API_KEY=0123456789abcdef0123 and hf_abcdefghijklmnopqrstuvwxyz\n")
+        handle.write(b"Traceback (most recent call last):\n" * 50000)
+        handle.write(b"a" * (64 << 20) + b"\n")
+        handle.write(b"(" * 1000000 + b"\n")
+        handle.write(b"{'loss': nan, 'reward': 1e999, 'x': " + b"[" * 100000 + b"\n")
+    shown = expect(0, "replay", log).stdout
+    assert b"\x1b" not in shown and b"\xff" not in shown, "terminal escapes or broken bytes got through"
+    report = expect(0, "report", log).stdout
+    outside_code = re.sub(rb"(`+).*?\1", b"", report)
+    assert b"<script" not in outside_code and b"](http" not in outside_code, "HTML or a link got through"
+    told = expect(0, "replay", "--json", log).stdout
+    json.loads(told)
+    for output in (shown, report, told):
+        assert b"0123456789abcdef0123" not in output and b"hf_abcdefghijkl" not in output, "a secret got through"
+
+
+def full_disk(folder):
+    """A file system of 1 MB: the journal does not fit, the watch says so and lives."""
+    small = os.path.join(folder, "small")
+    os.mkdir(small)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", small], capture_output=True).returncode != 0:
+        print("full disk: skipped, this user may not mount a tmpfs")
+        return
+    try:
+        log = os.path.join(folder, "train.log")
+        with open(log, "w") as handle:
+            for step in range(3000):
+                handle.write(f"(TaskRunner pid=9) step:{step} - actor/entropy:0.5 - critic/score/mean:0.{step % 10} - training/global_step:{step}\n")
+        done = run("attach", log, "--home", os.path.join(small, "home"), "--exit-after-idle", "1")
+        assert done.returncode in (0, 5, 6), done
+        assert b"journal" in done.stderr and b"space" in done.stderr.lower(), done.stderr
+        report = run("report", log, "-o", os.path.join(small, "report.md"))
+        assert report.returncode in (0, 6), report
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
+def main():
+    for part in (paths, hostile_text, full_disk):
+        with Scratch() as folder:
+            part(folder)
+        print(f"{part.__name__}: well")
+
+
+main()

@@ -1,0 +1,113 @@
+"""What the attach tests share: a scratch folder, a log that is written in pieces, a watch, and its journal."""
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+RUNS = os.path.join(HERE, "..", "golden", "runs")
+MIDWATCH = sys.argv[1] if len(sys.argv) > 1 else "build/midwatch"
+
+
+class Scratch:
+    """A folder that is gone afterwards, unless the test failed."""
+
+    def __enter__(self):
+        self.path = tempfile.mkdtemp(prefix="midwatch-e2e-")
+        return self.path
+
+    def __exit__(self, kind, value, trace):
+        if kind is None:
+            shutil.rmtree(self.path)
+        else:
+            print(f"left for inspection: {self.path}", file=sys.stderr)
+
+
+def recording(name):
+    with open(os.path.join(RUNS, name, "train.log"), "rb") as handle:
+        return handle.read()
+
+
+def pieces(data, seed, count):
+    """`data` cut at `count` random places, not at line ends."""
+    dice = random.Random(seed)
+    cuts = sorted(dice.randrange(len(data)) for _ in range(count))
+    return [data[a:b] for a, b in zip([0] + cuts, cuts + [len(data)])]
+
+
+def append(path, data):
+    with open(path, "ab") as handle:
+        handle.write(data)
+
+
+def attach(folder, path, *more):
+    return subprocess.Popen([MIDWATCH, "attach", path, "--json", "--home", os.path.join(folder, "home"), "--poll", "0.2", *more],
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def replay(*paths):
+    done = subprocess.run([MIDWATCH, "replay", "--json", *paths], capture_output=True, check=True)
+    return json.loads(done.stdout)
+
+
+def stop(process):
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+
+
+def journal(folder):
+    """Every event of the one recorded run, in order, as the journal holds them."""
+    runs = os.path.join(folder, "home", "runs")
+    names = os.listdir(runs)
+    assert len(names) == 1, names
+    where = os.path.join(runs, names[0], "journal")
+    events = []
+    for segment in sorted(os.listdir(where)):
+        with open(os.path.join(where, segment), "rb") as handle:
+            for line in handle.read().split(b"\n"):
+                start = line.find(b"{")
+                if start < 0:
+                    continue
+                try:
+                    events.append(json.loads(line[start:].decode("utf-8", "surrogatepass")))
+                except ValueError:
+                    pass  # the torn tail of a journal whose writer was killed
+    return events
+
+
+DECIDED = ("incident-opened", "incident-changed", "incident-closed", "verdict-given", "recognised", "ticked", "closed")
+
+
+def seen(events):
+    """What the files said, without what the watch itself said."""
+    return [e for e in events if event_type(e) not in DECIDED and event_type(e) is not None]
+
+
+def event_type(event):
+    return event.get("type") or event.get("event") or event.get("e")
+
+
+def incidents(folder):
+    done = subprocess.run([MIDWATCH, "incidents", "--json", "--home", os.path.join(folder, "home")], capture_output=True,
+                          check=True)
+    return json.loads(done.stdout)["incidents"]
+
+
+def told(items):
+    """What two accounts of the same run must agree on."""
+    return sorted((i["kind"], i["severity"], (i.get("onset") or {}).get("step"), i["causes"][0]["id"] if i["causes"] else None)
+                  for i in items if i["severity"] != "info")
+
+
+def wait_until(condition, limit_s=60):
+    end = time.monotonic() + limit_s
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
