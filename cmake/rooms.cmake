@@ -36,12 +36,3 @@ function(mw_room name)
   set_property(GLOBAL PROPERTY MW_TESTS_${name} ${tests})
   set_property(GLOBAL APPEND PROPERTY MW_ROOMS ${name})
 endfunction()
-
-# The program itself: build/midwatch.
-function(mw_program)
-  if(EXISTS ${CMAKE_SOURCE_DIR}/src/daemon/main.cc)
-    add_executable(midwatch src/daemon/main.cc)
-    target_link_libraries(midwatch PRIVATE mw_daemon)
-    set_target_properties(midwatch PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
-  endif()
-endfunction()
