@@ -310,6 +310,7 @@ void Interpreter::finish() {
 
 void Interpreter::row(const Row& row) {
   for (const RowNumber& number : row.numbers) recogniser_.name(Sign::In::kMetric, number.key);
+  recogniser_.unknown_trainer();
   number_ = row.number;
   follow_speaker();
   Record record;
@@ -324,6 +325,7 @@ void Interpreter::property(std::string_view key, std::string_view value) {
   std::string_view name = key;
   if (name.substr(0, 7) == "config/") name = name.substr(7);
   recogniser_.name(Sign::In::kConfig, name);
+  recogniser_.unknown_trainer();
   follow_speaker();
   configure(name, value, where(0), {});
 }

@@ -148,7 +148,12 @@ void Interpreter::make(size_t dialect, const Shape& shape, const Fields& fields,
 }
 
 void Interpreter::make_simple(const Shape& shape, const Fields& fields, const LogLine& line) {
-  const int64_t step = fields.integer("step", kNoStep);
+  int64_t step = fields.integer("step", kNoStep);
+  if (shape.make == Maker::kStep && step == kNoStep) {  // the line says that a step begins, not which
+    const int64_t by = fields.integer("by", 1);
+    step = records_.current() == kNoStep ? std::max<int64_t>(by, 1) : records_.current() + by;
+    step -= records_.offset();
+  }
   const int64_t counted = step == kNoStep ? kNoStep : step + records_.offset();
   const double seconds = fields.number("seconds", 0) * fields.number("scale", 1);
   switch (shape.make) {
@@ -210,7 +215,10 @@ void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
       steps_total_ = body.total;
       put(event::Planned{body.total}, line.number, line.at);
     }
-    if (steps_total_ == body.total) records_.steps_done(body.done);
+    if (steps_total_ == body.total) {
+      records_.steps_done(body.done);
+      if (!records_.counting()) records_.set_step(body.done - records_.offset());
+    }
   }
   constexpr size_t kBarLimit = 256;  // different bars that are told
   auto known = bars_.find(body.what);

@@ -67,33 +67,48 @@ bool Recogniser::force(std::string_view name) {
   return true;
 }
 
+double Recogniser::score(size_t dialect) const {
+  const Dialect& of = book_.dialects()[dialect];
+  if (of.extends.empty() || scores_[dialect] <= 0) return scores_[dialect];
+  const auto base = book_.find(of.extends);
+  return scores_[dialect] + (base ? std::max(0.0, scores_[*base]) : 0.0);
+}
+
+Recogniser::Best Recogniser::best_of(Dialect::Family family) const {
+  Best best;
+  for (size_t d = 0; d < scores_.size(); ++d) {
+    const Dialect& dialect = book_.dialects()[d];
+    const double own = score(d);
+    if (dialect.family != family || own < kLeastEvidence) continue;
+    const bool related = best.dialect && (book_.dialects()[*best.dialect].framework == dialect.framework ||
+                                          book_.dialects()[*best.dialect].extends == dialect.id ||
+                                          dialect.extends == book_.dialects()[*best.dialect].id);
+    if (!best.dialect || own > best.score) {
+      if (best.dialect && !related) best.second = std::max(best.second, best.score);
+      best.dialect = d;
+      best.score = own;
+    } else if (!related) {
+      best.second = std::max(best.second, own);
+    }
+  }
+  return best;
+}
+
 Recogniser::Answer Recogniser::answer() const {
   if (forced_) return *forced_;
-  std::optional<size_t> best;
-  double second = 0;
-  for (const auto family : {Dialect::Family::kTrainer, Dialect::Family::kEngine}) {
-    for (size_t d = 0; d < scores_.size(); ++d) {
-      const Dialect& dialect = book_.dialects()[d];
-      if (dialect.family != family || scores_[d] < kLeastEvidence) continue;
-      if (!best) {
-        best = d;
-      } else if (scores_[d] > scores_[*best]) {
-        if (book_.dialects()[*best].framework != dialect.framework) second = std::max(second, scores_[*best]);
-        best = d;
-      } else if (book_.dialects()[*best].framework != dialect.framework) {
-        second = std::max(second, scores_[d]);
-      }
-    }
-    if (best || unknown_records_ >= kUnknownRecords) break;
-  }
+  Best best = best_of(Dialect::Family::kTrainer);
+  const Best engine = best_of(Dialect::Family::kEngine);
+  // A trainer that is only hinted at gives way to an engine that surely speaks: engines import trainers' libraries.
+  const bool hinted = best.dialect && best.score < kLeastEvidence + 1 && engine.score > best.score;
+  if ((!best.dialect || hinted) && unknown_records_ < kUnknownRecords && engine.dialect) best = engine;
   Answer answer;
-  if (!best) {
+  if (!best.dialect) {
     answer.confidence = 0.5;
     return answer;
   }
-  answer.dialect = best;
-  answer.framework = book_.dialects()[*best].framework;
-  answer.confidence = 1 / (1 + std::exp(-(scores_[*best] - second - 1)));
+  answer.dialect = best.dialect;
+  answer.framework = book_.dialects()[*best.dialect].framework;
+  answer.confidence = 1 / (1 + std::exp(-(best.score - best.second - 1)));
   return answer;
 }
 

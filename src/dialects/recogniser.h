@@ -46,6 +46,13 @@ class Recogniser {
   const DialectBook& book() const { return book_; }
 
  private:
+  struct Best {
+    std::optional<size_t> dialect;
+    double score = 0, second = 0;  // of the best, and of the best that is not related to it
+  };
+  double score(size_t dialect) const;
+  Best best_of(Dialect::Family family) const;
+
   const DialectBook& book_;
   std::vector<double> scores_;
   std::vector<std::vector<bool>> seen_;

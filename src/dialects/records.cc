@@ -126,6 +126,7 @@ void Records::add(const Record& record) {
   }
   if (train.readings.empty() && eval.readings.empty()) return;
   int64_t ordinal = 0;
+  note_total(record);
   if (!any_train && counts(record)) {  // an evaluation between two training records does not count
     const int64_t step = own_step(record);
     eval.step = step != kNoStep ? step : current_;
@@ -139,6 +140,18 @@ void Records::add(const Record& record) {
   if (any_train && !train.readings.empty()) put({record.at, record.where, std::move(train)}, ordinal);
   if (!eval.readings.empty()) put({record.at, record.where, std::move(eval)}, ordinal);
   release(false);
+}
+
+// A Trainer's last record: how long it ran and how many steps a second it made.
+void Records::note_total(const Record& record) {
+  double seconds = 0;
+  double rate = 0;
+  for (const RowNumber& number : record.numbers) {
+    if (number.key == "train_runtime") seconds = number.value;
+    if (number.key == "train_steps_per_second") rate = number.value;
+  }
+  const double steps = seconds * rate;
+  if (steps >= 1 && steps < 1e9) counter_.total(std::llround(steps));
 }
 
 void Records::put(Event&& event, int64_t ordinal) {
@@ -164,6 +177,7 @@ void Records::release(bool all) {
 }
 
 void Records::steps_done(int64_t done) {
+  if (done < counter_.shown()) release(true);
   counter_.bar(done);
   release(false);
 }

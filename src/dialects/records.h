@@ -46,6 +46,7 @@ class Records {
   void lost_record() { counter_.lost_record(); }
   /// The trainer said that it is at this step (as written).
   void set_step(int64_t step) { current_ = step + offset(); }
+  bool counting() const { return speaker_ && book_.dialects()[*speaker_].count_steps; }
   int64_t current() const { return current_; }
   int64_t offset() const;
   void finish();
@@ -60,6 +61,7 @@ class Records {
   int64_t own_step(const Record& record);
   bool counts(const Record& record) const;
   bool is_step_key(std::string_view raw) const;
+  void note_total(const Record& record);
   void put(Event&& event, int64_t ordinal);
   void release(bool all);
 

@@ -62,6 +62,14 @@ void StepCounter::end_of_clump() {
 void StepCounter::bar(int64_t done) {
   if (done == bar_) return;
   end_of_clump();
+  if (done < bar_) {  // another run begins
+    base_ = done;
+    base_ordinal_ = ordinal_;
+    if (!told_) stride_ = 0;
+    clumps_ = 0;
+    epoch_ordinal_ = 0;
+    buffered_ = false;
+  }
   bar_ = done;
 }
 
@@ -70,6 +78,13 @@ std::optional<int64_t> StepCounter::step_of(int64_t ordinal) const {
   if (!told_ && clump_ == 1 && ordinal == ordinal_ && !buffered_ && bar_ > base_) return bar_;
   if (stride_ == 0) return std::nullopt;
   return base_ + (ordinal - base_ordinal_) * stride_;
+}
+
+void StepCounter::total(int64_t steps) {
+  const int64_t records = ordinal_ - base_ordinal_;
+  if (told_ || bar_ >= 0 || records <= 0 || steps < records) return;
+  stride_ = std::llround(static_cast<double>(steps - base_) / static_cast<double>(records));
+  clump_ = 0;
 }
 
 void StepCounter::settle() {

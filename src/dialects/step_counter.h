@@ -28,6 +28,10 @@ class StepCounter {
   /// No more will come, or nobody can wait: decides on what there is.
   void settle();
   int64_t stride() const { return stride_; }
+  /// The bar's last showing; -1: none yet.
+  int64_t shown() const { return bar_; }
+  /// The run said at its end how many steps it made in all.
+  void total(int64_t steps);
 
  private:
   void end_of_clump();
