@@ -296,6 +296,9 @@ void Interpreter::make_record(const Shape& shape, const Fields& fields, const Lo
     return;
   }
   metrics_.read(body);
+  if (fields.flag("ended")) {
+    put(event::Ended{event::Ended::How::kComplete, 0, short_text(line.text, kTextLimit)}, line.number, line.at);
+  }
   if (metrics_.open()) {
     as.kind = Pending::Kind::kDict;
     as.text = std::string(body.substr(0, kPendingBytes));

@@ -124,9 +124,9 @@ void Records::add(const Record& record) {
     any_train = any_train || (!is_eval && means.signal != "epoch");
     (is_eval ? eval : train).readings.push_back(std::move(reading));
   }
+  note_total(record);
   if (train.readings.empty() && eval.readings.empty()) return;
   int64_t ordinal = 0;
-  note_total(record);
   if (!any_train && counts(record)) {  // an evaluation between two training records does not count
     const int64_t step = own_step(record);
     eval.step = step != kNoStep ? step : current_;
@@ -151,7 +151,9 @@ void Records::note_total(const Record& record) {
     if (number.key == "train_steps_per_second") rate = number.value;
   }
   const double steps = seconds * rate;
-  if (steps >= 1 && steps < 1e9) counter_.total(std::llround(steps));
+  if (steps < 1 || steps > 1e9) return;
+  counter_.total(std::llround(steps));
+  release(true);
 }
 
 void Records::put(Event&& event, int64_t ordinal) {
@@ -163,7 +165,8 @@ void Records::put(Event&& event, int64_t ordinal) {
 }
 
 void Records::release(bool all) {
-  if (all || held_.size() > kHeldLimit) counter_.settle();
+  const size_t limit = counter_.shown() >= 0 ? kHeldLimit : kHeldBlind;
+  if (all || held_.size() > limit) counter_.settle();
   while (!held_.empty()) {
     const auto step = counter_.step_of(held_.front().ordinal);
     if (!step) return;
