@@ -260,13 +260,25 @@ bool Interpreter::sample_state(const LogLine& line) {
 }
 
 bool Interpreter::shapes(const LogLine& line, std::span<const uint32_t> hits, bool sample, bool* quiet) {
+  // Layers come last: a trainer's own word for a progress bar is better than the bar's.
+  const bool trainers = shapes_of(line, hits, sample, false, quiet);
+  const bool layers = shapes_of(line, hits, sample, true, quiet);
+  return trainers || layers;
+}
+
+bool Interpreter::shapes_of(const LogLine& line, std::span<const uint32_t> hits, bool sample, bool layers,
+                            bool* quiet) {
   size_t last_dialect = SIZE_MAX;
   bool any = false;
+  if (!layers) bar_made_ = false;
   for (const uint32_t id : hits) {
     if (id < speech_.dialect_first || id - speech_.dialect_first >= speech_.book->pattern_count()) continue;
     const DialectBook::Target& target = speech_.book->target(id - speech_.dialect_first);
     if (target.kind != DialectBook::Target::Kind::kShape || target.dialect == last_dialect) continue;
-    const Shape& shape = speech_.book->dialects()[target.dialect].shapes[target.index];
+    const Dialect& dialect = speech_.book->dialects()[target.dialect];
+    const Shape& shape = dialect.shapes[target.index];
+    if ((dialect.family == Dialect::Family::kLayer) != layers) continue;
+    if (shape.make == Maker::kProgress && bar_made_) continue;
     if (shape.only && !speech_.book->counts(speaker_, target.dialect)) continue;
     // What a trainer says of an answer's format often quotes the answer.
     if (sample && shape.make != Maker::kSampleEnd && shape.make != Maker::kFormat) continue;
@@ -282,6 +294,7 @@ bool Interpreter::shapes(const LogLine& line, std::span<const uint32_t> hits, bo
     }
     last_dialect = target.dialect;
     any = true;
+    bar_made_ = bar_made_ || shape.make == Maker::kProgress;
     *quiet = *quiet || shape.make == Maker::kQuiet;
     make(target.dialect, shape, Fields(shape, regex, captures_), line, text, regex != nullptr ? end : 0);
   }

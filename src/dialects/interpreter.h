@@ -102,6 +102,7 @@ class Interpreter {
   void matched(uint32_t signature, std::string_view text, uint64_t number, uint64_t count, bool sample, Time at);
   void log_message(const LogLine& line);
   bool shapes(const LogLine& line, std::span<const uint32_t> hits, bool sample, bool* quiet);
+  bool shapes_of(const LogLine& line, std::span<const uint32_t> hits, bool sample, bool layers, bool* quiet);
   bool sample_state(const LogLine& line);
   size_t wanted() const;
 
@@ -155,6 +156,7 @@ class Interpreter {
   size_t sample_lines_ = 0;  // left of the sample that we are in; 0: in none
   int64_t sample_pid_ = -1;
   bool sample_stamped_ = false;  // its first line had a time stamp
+  bool bar_made_ = false;        // the line's progress bar became an event
   std::vector<std::string_view> captures_;
 };
 

@@ -19,12 +19,6 @@ void Recogniser::sign(size_t dialect, size_t index) {
   ++version_;
 }
 
-void Recogniser::assume(size_t dialect) {
-  constexpr double kCertain = 1000;  // log-odds
-  scores_[dialect] += kCertain;
-  ++version_;
-}
-
 void Recogniser::name(Sign::In in, std::string_view text) {
   if (names_.size() >= kNameLimit || !names_.insert(fnv1a(text, static_cast<uint64_t>(in) + 1)).second) return;
   for (size_t d = 0; d < seen_.size(); ++d) {

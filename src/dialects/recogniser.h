@@ -34,8 +34,6 @@ class Recogniser {
   /// Looks for the line signs in a piece of text by itself, for when no pattern set runs (samples of a file).
   void text(std::string_view piece);
 
-  /// Somebody who knows (a person, a test) says whose words these are.
-  void assume(size_t dialect);
   /// A metric record of a trainer that no dialect speaks for was read: then an engine's words do not name the run.
   void unknown_trainer() { version_ += ++unknown_records_ == kUnknownRecords ? 1 : 0; }
   /// From now on the answer is this dialect (its id, or the framework's name), whatever is seen. "custom" is nobody's
