@@ -13,19 +13,30 @@ constexpr Knob kKnobs[] = {
 
 /// One attempt: what it ended of.
 struct End {
-  std::string cause;  // "" when it ended well or is still going
+  std::string cause;    // "" when it ended well or is still going
+  bool barren = false;  // it had not done a single step
   Moment at;
   std::string text;
 };
 
+constexpr std::string_view kMute = "no word";
+
 End end_of(const State& state, const std::vector<Story>& stories, size_t attempt) {
+  const bool barren = last_done(state, attempt) == kNoStep;
   for (const Story& story : stories) {
     if (story.attempt != attempt) continue;
     const bool stopped = story.kind == "interrupted" || story.kind == "preempted";
-    return stopped ? End{} : End{cause_of(story.lead), story.lead.moment, story.lead.text};
+    return stopped ? End{} : End{cause_of(story.lead), barren, story.lead.moment, story.lead.text};
   }
-  if (came_to_nothing(state, attempt)) return {"no word", state.attempts[attempt].began, state.attempts[attempt].why};
-  return {};
+  if (!came_to_nothing(state, attempt)) return {};
+  return {std::string(kMute), true, state.attempts[attempt].began, state.attempts[attempt].why};
+}
+
+/// Starts that came to nothing are one loop whatever each died of (the leftovers of one start kill the next); attempts
+/// that trained must have died of the same.
+bool same_loop(const End& a, const End& b) {
+  if (a.cause.empty() || b.cause.empty()) return false;
+  return (a.barren && b.barren) || a.cause == b.cause;
 }
 
 Finding finding_of(const std::vector<End>& ends, size_t begin, size_t times) {
@@ -36,9 +47,9 @@ Finding finding_of(const std::vector<End>& ends, size_t begin, size_t times) {
   finding.severity = Severity::kCritical;
   finding.onset = second.at;
   finding.detected = ends[begin + static_cast<size_t>(kKnobs[0].value) - 1].at;
-  const bool mute = second.cause == "no word";
+  const bool mute = second.cause == kMute;
   finding.summary = mute ? cat(times, " starts in a row came to nothing: it is restarted without being repaired")
-                         : cat(times, " attempts in a row ended of the same failure (", second.cause,
+                         : cat(times, " attempts in a row came to the same end (", second.cause,
                                "): it is restarted without being repaired");
   finding.evidence.push_back({second.at.where, second.text, "", kNoStep, 0});
   finding.suggests.push_back({"autoretry-crash-loop", 0.85, cat(times, " equal failures in a row")});
@@ -53,7 +64,7 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   for (size_t i = 0; i < state.attempts.size(); ++i) ends.push_back(end_of(state, stories, i));
   for (size_t begin = 0; begin < ends.size();) {
     size_t end = begin + 1;
-    while (end < ends.size() && ends[end].cause == ends[begin].cause) ++end;
+    while (end < ends.size() && same_loop(ends[end - 1], ends[end])) ++end;
     const size_t times = end - begin;
     if (!ends[begin].cause.empty() && static_cast<double>(times) >= kKnobs[0].value) {
       out.push_back(finding_of(ends, begin, times));

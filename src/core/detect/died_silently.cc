@@ -17,13 +17,13 @@ constexpr Knob kKnobs[] = {
 bool is_live(const SourceState& source) { return source.kind == "text" || source.kind == "wandb"; }
 
 /// What the run had open when its files stopped: "" when nothing shows.
-std::string unfinished(const State& state, const AttemptState& attempt) {
+std::string unfinished(const State& state, const AttemptState& attempt, int64_t last) {
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
-  if (total > 0 && attempt.last_step != kNoStep) {
-    const bool done = static_cast<double>(attempt.last_step) >= kKnobs[0].value * static_cast<double>(total);
-    return done ? std::string() : cat("step ", attempt.last_step, " of ", total);
+  if (total > 0 && last != kNoStep) {
+    const bool done = static_cast<double>(last) >= kKnobs[0].value * static_cast<double>(total);
+    return done ? std::string() : cat("step ", last, " of ", total);
   }
-  if (attempt.last_step != kNoStep) return {};  // no plan is known: nothing says that more was meant to come
+  if (last != kNoStep) return {};  // no plan is known: nothing says that more was meant to come
   for (const auto& [what, progress] : state.progress) {
     if (progress.total > 0 &&
         static_cast<double>(progress.done) < kKnobs[0].value * static_cast<double>(progress.total)) {
@@ -44,7 +44,8 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   if (!state.closed || state.attempts.empty()) return;
   const AttemptState& attempt = state.attempts.back();
   if (attempt.ended || std::none_of(state.sources.begin(), state.sources.end(), is_live)) return;
-  const std::string open = unfinished(state, attempt);
+  const int64_t last = last_done(state, state.attempts.size() - 1);
+  const std::string open = unfinished(state, attempt, last);
   if (open.empty() || judged_otherwise(state, knowledge, state.attempts.size() - 1)) return;
   Finding finding;
   finding.kind = "died-silently";
@@ -56,7 +57,7 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
     const uint64_t lines = source.lines > 0 ? static_cast<uint64_t>(source.lines) : source.last_line;
     finding.onset.where.line = std::max(finding.onset.where.line, lines);
   }
-  finding.onset.step = attempt.last_step;
+  finding.onset.step = last;
   finding.detected = finding.onset;
   finding.summary = cat("The files end at ", open,
                         " with no error and no end; the run died silently, was stopped by hand, or the files were "

@@ -37,11 +37,15 @@ struct Survived {
 Severity survived_severity(const Survived& seen) {
   const Signature& signature = *seen.first->signature;
   if (seen.first->teardown || signature.role == Role::kConfirmation) return Severity::kInfo;
-  if (signature.role != Role::kRoot || signature.severity == Severity::kInfo) return Severity::kInfo;
+  if (signature.severity == Severity::kInfo || !signature.metric_rule.empty()) return Severity::kInfo;
+  const bool often = static_cast<double>(seen.count) >= kKnobs[0].value;
+  if (signature.role == Role::kSymptom) {
+    return often && signature.transient == "poison" ? Severity::kWarning : Severity::kInfo;
+  }
   if (signature.layer == "learning-dynamics") return Severity::kInfo;  // the figures decide, not one line of them
   if (!seen.trained && !signature.fatal) return Severity::kInfo;
   const bool lasting = signature.transient == "poison" || signature.transient == "degraded";
-  if (signature.fatal || lasting || static_cast<double>(seen.count) >= kKnobs[0].value) return Severity::kWarning;
+  if (signature.fatal || lasting || often) return Severity::kWarning;
   return Severity::kInfo;
 }
 

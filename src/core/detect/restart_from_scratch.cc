@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "core/detect/detector.h"
+#include "core/detect/support/story.h"
 
 namespace mw::detect {
 namespace {
@@ -16,8 +17,9 @@ bool from_the_start(const AttemptState& attempt) {
   return attempt.resumed_at == kNoStep && attempt.first_step != kNoStep && attempt.first_step <= 1;
 }
 
-bool was_complete(const AttemptState& attempt) {
-  return attempt.total_steps > 0 && attempt.last_step != kNoStep && attempt.last_step + 1 >= attempt.total_steps;
+bool was_complete(const AttemptState& attempt, int64_t done) {
+  if (attempt.ended && attempt.ended->how == event::Ended::How::kComplete) return true;
+  return attempt.total_steps > 0 && done + 1 >= attempt.total_steps;
 }
 
 bool has_checkpoint(const State& state, size_t before) {
@@ -35,7 +37,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     const bool lost = furthest != kNoStep && static_cast<double>(furthest) >= kKnobs[0].value;
     if (i > 0 && lost && from_the_start(attempt) && attempt.first_step < furthest) {
       if (++restarts == 1) {
-        const bool finished = was_complete(state.attempts[furthest_attempt]);
+        const bool finished = was_complete(state.attempts[furthest_attempt], furthest);
         finding.kind = "restart-from-scratch";
         finding.detector = "restart-from-scratch";
         finding.severity = Severity::kWarning;
@@ -50,8 +52,9 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
         finding.suggests.push_back({"resume-silently-from-scratch", 0.5, "no checkpoint was loaded"});
       }
     }
-    if (attempt.last_step != kNoStep && attempt.last_step > furthest) {
-      furthest = attempt.last_step;
+    const int64_t done = last_done(state, i);
+    if (done != kNoStep && done > furthest) {
+      furthest = done;
       furthest_attempt = i;
     }
   }

@@ -51,6 +51,9 @@ double gib_after(std::string_view text, size_t from) {
   return unit == "GiB" ? *value : unit == "MiB" ? *value / 1024 : 0;
 }
 
+// Less idle memory than this share of the card is what every allocator keeps.
+constexpr double kIdleShare = 0.1;
+
 void gpu_memory(const Scene& scene, Out& out) {
   if (!scene.named("cuda-oom-trainer")) return;
   for (const Evidence& evidence : scene.incident.evidence) {
@@ -72,7 +75,9 @@ void gpu_memory(const Scene& scene, Out& out) {
       begin = begin == std::string_view::npos ? 0 : text.rfind(' ', begin - 1);
       const double idle = begin == std::string_view::npos ? 0 : gib_after(text, begin);
       const double wanted = gib_after(text, tried + 18);
-      if (wanted > 0 && idle > 2 * wanted) {
+      const size_t has = text.find("total capacity of ");
+      const double capacity = has == std::string_view::npos ? 0 : gib_after(text, has + 18);
+      if (wanted > 0 && idle > 2 * wanted && idle > kIdleShare * capacity) {
         out.push_back({"cuda-oom-fragmentation", 0.5,
                        cat(idle, " GiB were reserved but unused when ", wanted, " GiB could not be had")});
       }

@@ -125,6 +125,7 @@ void add_signatures(const State& state, const Knowledge& knowledge, std::vector<
     const Signature* signature = knowledge.find(seen.id);
     if (signature == nullptr || signature->role == Role::kBenign || seen.sample) continue;
     for (const SignatureState::Match& match : seen.matches) {
+      if (match.text.empty()) continue;  // only tells how many more there were
       Mark mark;
       mark.signature = signature;
       mark.moment = match.moment;
@@ -196,6 +197,8 @@ void join_traces(std::vector<Mark>& marks) {
 
 /// Is this a mark after which a process normally does nothing more?
 bool ends_a_process(const Mark& mark) {
+  // What needs a figure or a host sign beside the text decides nothing by the text alone (matching rule 3).
+  if (mark.signature != nullptr && !mark.signature->fatal && !mark.signature->metric_rule.empty()) return false;
   return mark.trace != nullptr || mark.signature->fatal || mark.signature->severity == Severity::kCritical;
 }
 
@@ -300,6 +303,18 @@ std::vector<Mark> marks_of(const State& state, const Knowledge& knowledge) {
   outlive(marks);
   outlive_habits(state, marks);
   return marks;
+}
+
+int64_t last_done(const State& state, size_t attempt) {
+  bool measured = false;
+  int64_t last = kNoStep;
+  for (const Series& series : state.series) {
+    for (const Point& point : series.points()) {
+      measured = true;
+      if (point.attempt == attempt && point.step != kNoStep) last = std::max(last, point.step);
+    }
+  }
+  return measured || attempt >= state.attempts.size() ? last : state.attempts[attempt].last_step;
 }
 
 bool came_to_nothing(const State& state, size_t attempt) {

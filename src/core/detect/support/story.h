@@ -54,6 +54,9 @@ struct Story {
 /// At most one story per attempt: the marks that nothing survived, led by the earliest root.
 std::vector<Story> fatal_stories(const State& state, const std::vector<Mark>& marks);
 
+/// The last step of an attempt that was really done: by its metric records when the run has any, else as announced.
+int64_t last_done(const State& state, size_t attempt);
+
 /// Another attempt was begun after this one had not done a single step.
 bool came_to_nothing(const State& state, size_t attempt);
 
