@@ -1,6 +1,7 @@
 #include "dialects/required_literals.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace mw {
 namespace {
@@ -35,10 +36,23 @@ bool usable(const Strings& strings) {
          std::none_of(strings.begin(), strings.end(), [](const std::string& s) { return s.empty(); });
 }
 
-/// How rare a literal is in logs, roughly in bits: what is long and full of capitals, digits and signs is rare.
+/// How rare a literal is in logs, roughly in bits: what is long and full of capitals, digits and signs is rare. Words
+/// that trainers write on every line tell little, however long.
 double rarity(const std::string& literal) {
+  constexpr std::string_view kCommon[] = {"reward", "loss", "step",  "train", "grad",
+                                          "rank",   "mean", "actor", "model", "token"};
+  constexpr double kCommonBits = 3;
   double sum = 0;
-  for (const char c : literal) {
+  for (size_t i = 0; i < literal.size(); ++i) {
+    const std::string_view rest = std::string_view(literal).substr(i);
+    const auto* word =
+        std::find_if(std::begin(kCommon), std::end(kCommon), [&](std::string_view w) { return rest.starts_with(w); });
+    if (word != std::end(kCommon)) {
+      sum += kCommonBits;
+      i += word->size() - 1;
+      continue;
+    }
+    const char c = literal[i];
     if (c == ' ' || c == 'e' || c == 't' || c == 'a' || c == 'o' || c == 'r' || c == 'n' || c == 'i' || c == 's') {
       sum += 2.5;
     } else if ((c >= 'a' && c <= 'z') || c == '_' || c == '.' || c == '0' || c == '\'') {
@@ -264,10 +278,24 @@ class Reader {
     *assertion = c == 'b' || c == 'B' || c == 'A' || c == 'z';
     if (*assertion || c == 'd' || c == 'D' || c == 's' || c == 'S' || c == 'w' || c == 'W') return -1;
     if (c == 't') return '\t';
+    if (c == 'x') return hex();
     if (c == 'n') return '\n';
     if (c == 'r') return '\r';
     const bool alnum = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
     return alnum || static_cast<unsigned char>(c) >= 0x80 ? -2 : static_cast<unsigned char>(c);
+  }
+
+  /// The two digits of "\\x1b"; -2 when there are none ("\\x{1b}").
+  int hex() {
+    int value = 0;
+    for (int i = 0; i < 2; ++i) {
+      const char c = peek();
+      const bool digit = c >= '0' && c <= '9';
+      if (!digit && !(c >= 'a' && c <= 'f') && !(c >= 'A' && c <= 'F')) return -2;
+      value = value * 16 + (digit ? c - '0' : (c | 0x20) - 'a' + 10);
+      ++at_;
+    }
+    return value;
   }
 
   Part escape() {

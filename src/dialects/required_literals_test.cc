@@ -14,7 +14,8 @@ TEST_CASE("the rarest literal that must be there is found") {
   CHECK(any("^\\[rank\\d+\\]: Watchdog caught") == Strings{"]: Watchdog caught"});
   CHECK(any("Xid \\(PCI:[0-9a-f:.]+[^)]*\\): 13,") == Strings{"Xid (PCI:"});
   CHECK(any("No space left.*device") == Strings{"No space left"});
-  CHECK(any("step (?P<step>\\d+)/(?P<total>\\d+) done") == Strings{"step "});
+  CHECK(any("step (?P<step>\\d+)/(?P<total>\\d+) done") == Strings{" done"});
+  CHECK(any("reward/[a-z]+=(nan|inf)").size() == 2);
   CHECK(any("loss=\\d+\\.\\d+ grad_norm=nan") == Strings{" grad_norm=nan"});
   CHECK(any("colou?r code") == Strings{"color code", "colour code"});
   CHECK(any("[Ee]rror 42!") == Strings{"Error 42!", "error 42!"});
@@ -48,7 +49,7 @@ TEST_CASE("other literals are named, too") {
 }
 
 TEST_CASE("what is not understood is left to RE2") {
-  for (const std::string_view expression : {"(?i)error", "\\x41bcd", "\\pLabc", "\\Qa.b\\E", "a**", "(abc", "abc)",
+  for (const std::string_view expression : {"(?i)error", "\\x{41}bcd", "\\pLabc", "\\Qa.b\\E", "a**", "(abc", "abc)",
                                             "[abc", "abc\\", "*abc", "a{5,2}bc", "[[:alpha:]]abc", "a{2000}bc"}) {
     CAPTURE(expression);
     CHECK_FALSE(required_literals(expression).understood);
@@ -65,6 +66,7 @@ TEST_CASE("classes and braces are read as RE2 does") {
   CHECK(any("{'loss': ") == Strings{"{'loss': "});
   CHECK(any("x{a}bc") == Strings{"x{a}bc"});
   CHECK(any("\\bkey=\\d") == Strings{"key="});
+  CHECK(any("^(?:\\x1b\\[[0-9;]*m|\\s)*Some\\x45rror: ") == Strings{"SomeError: "});
 }
 
 }  // namespace
