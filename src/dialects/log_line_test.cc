@@ -137,6 +137,7 @@ TEST_CASE("what only looks like a header stays in the message") {
   check({"00:12:33 elapsed", "00:12:33 elapsed", ""});
   check({"[00:12<00:33, 1.2s/it]", "[00:12<00:33, 1.2s/it]", ""});
   check({"[Gloo] Rank 0 is connected", "[Gloo] Rank 0 is connected", ""});
+  check({"9771492020.3 is no date", "9771492020.3 is no date", ""});
   check({"(some words) and more", "(some words) and more", ""});
   check({"INFORMATION desk", "INFORMATION desk", ""});
   check({"  File \"x.py\", line 3, in f", "  File \"x.py\", line 3, in f", ""});

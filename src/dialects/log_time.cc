@@ -148,8 +148,9 @@ std::optional<Stamp> epoch(std::string_view text) {
   int64_t value = 0;
   for (; width < 14 && digit(char_at(text, width)); ++width) value = value * 10 + (text[width] - '0');
   if (width != 10 && width != 13) return std::nullopt;
+  const int64_t seconds = width == 10 ? value : value / 1000;
+  if (seconds < 1420070400 || seconds > 2208988800) return std::nullopt;
   int64_t ns = width == 10 ? value * kSecond : value * (kSecond / 1000);
-  if (ns < 1420070400 * kSecond || ns > 2208988800 * kSecond) return std::nullopt;
   if (width == 10 && char_at(text, width) == '.') {
     int64_t unit = kSecond / 10;
     for (++width; digit(char_at(text, width)); ++width, unit /= 10) ns += unit * (text[width] - '0');
