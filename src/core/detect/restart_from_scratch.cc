@@ -13,6 +13,8 @@ constexpr Knob kKnobs[] = {
      "report skyrl-biomni-monitor-cycles-2026-02-19"},
 };
 
+constexpr std::string_view kCounterWentBack = "step counter went back";  // as attempts.cc says it
+
 bool from_the_start(const AttemptState& attempt) {
   return attempt.resumed_at == kNoStep && attempt.first_step != kNoStep && attempt.first_step <= 1;
 }
@@ -22,12 +24,27 @@ bool was_complete(const AttemptState& attempt, int64_t done) {
   return attempt.total_steps > 0 && done + 1 >= attempt.total_steps;
 }
 
+/// A counter that begins again after equally many steps each time, with no sign of a new process, counts within epochs.
+bool counts_epochs(const State& state) {
+  size_t equal = 0;
+  int64_t length = kNoStep;
+  for (size_t i = 0; i < state.attempts.size(); ++i) {
+    const AttemptState& attempt = state.attempts[i];
+    if (attempt.last_step == kNoStep) continue;
+    if (i > 0 && attempt.why != kCounterWentBack) return false;
+    if (attempt.last_step == length) ++equal;
+    length = attempt.last_step;
+  }
+  return equal >= 2;
+}
+
 bool has_checkpoint(const State& state, size_t before) {
   return std::any_of(state.checkpoints.begin(), state.checkpoints.end(),
                      [&](const auto& saved) { return saved.first.attempt < before && saved.second.complete; });
 }
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  if (counts_epochs(state)) return;
   int64_t furthest = kNoStep;
   size_t furthest_attempt = 0;
   size_t restarts = 0;

@@ -103,6 +103,9 @@ bool lived_on(const State& state, const Mark& mark) {
   const AttemptState* attempt = attempt_of(state, mark.moment.attempt);
   if (attempt == nullptr) return false;
   if (attempt->ended && !complete(*attempt)) return false;
+  // Where no step was ever done, there is nothing that shows life after what ends a process.
+  const bool root = mark.signature != nullptr && mark.signature->fatal && mark.signature->role == Role::kRoot;
+  if (root && attempt->last_step == kNoStep) return false;
   if (attempt->last.at.known() && mark.moment.at.known()) {
     return attempt->last.at - mark.moment.at > Duration::seconds(static_cast<double>(kAftermathSeconds));
   }
@@ -177,8 +180,9 @@ void join_traces(std::vector<Mark>& marks) {
           mark.moment.where.line < trace.moment.where.line || mark.moment.where.line > trace.last_line) {
         continue;
       }
-      const bool echo = !is_root(trace);
-      if (mark.signature->role == Role::kRoot || echo) explained[i] = true;
+      // A signature that only wraps whatever failed ("crash") leaves the word to the exception.
+      const bool says_what = mark.signature->role == Role::kRoot || mark.signature->kind != "crash";
+      if (says_what || !is_root(trace)) explained[i] = true;
       if (mark.signature->role == Role::kRoot) {
         mark.moment = trace.moment;
         mark.order = std::min(mark.order, trace.order);
@@ -230,7 +234,7 @@ void outlive(std::vector<Mark>& marks) {
 
 std::string fingerprint(const Mark& mark) {
   const event::TraceSeen& trace = mark.trace->trace;
-  return cat(trace.exception, "@", trace.frame);
+  return cat(trace.exception, "@", trace.frame.substr(0, trace.frame.rfind(".py:")));
 }
 
 /// An exception that the run has lived through time and again is caught and logged by the program: its last occurrence
@@ -323,34 +327,52 @@ bool came_to_nothing(const State& state, size_t attempt) {
   return it.last_step == kNoStep && !complete(it);
 }
 
+namespace {
+
+/// The end of the episode that begins at `begin`: the next attempt, or a long silence in an attempt that never did a
+/// step (two starts in one log whose beginnings no dialect knows).
+size_t end_of_episode(const State& state, const std::vector<Mark>& marks, size_t begin) {
+  const uint16_t attempt = marks[begin].moment.attempt;
+  const bool trained = attempt < state.attempts.size() && state.attempts[attempt].last_step != kNoStep;
+  Time last = marks[begin].moment.at;
+  size_t end = begin + 1;
+  for (; end < marks.size() && marks[end].moment.attempt == attempt; ++end) {
+    const Time at = marks[end].moment.at;
+    if (!at.known()) continue;
+    const bool silence = last.known() && (at - last).seconds() > static_cast<double>(kAftermathSeconds);
+    if (!trained && silence && is_root(marks[end]) && ends_a_process(marks[end])) break;
+    last = std::max(last, at);
+  }
+  return end;
+}
+
+}  // namespace
+
 std::vector<Story> fatal_stories(const State& state, const std::vector<Mark>& marks) {
   std::vector<Story> stories;
-  for (size_t begin = 0; begin < marks.size();) {
-    size_t end = begin;
+  for (size_t begin = 0, end = 0; begin < marks.size(); begin = end) {
+    end = end_of_episode(state, marks, begin);
     const Mark* lead = nullptr;
     int best = 0;
     const bool barren = came_to_nothing(state, marks[begin].moment.attempt);
-    for (; end < marks.size() && marks[end].moment.attempt == marks[begin].moment.attempt; ++end) {
-      const Mark& mark = marks[end];
-      if (mark.survived || mark.teardown) continue;
-      const int rank = lead_rank(mark, barren);
+    for (size_t i = begin; i < end; ++i) {
+      if (marks[i].survived || marks[i].teardown) continue;
+      const int rank = lead_rank(marks[i], barren);
       if (rank > best) {
         best = rank;
-        lead = &mark;
+        lead = &marks[i];
       }
     }
-    if (lead != nullptr) {
-      Story story;
-      story.attempt = lead->moment.attempt;
-      story.lead = *lead;
-      story.kind = kind_of(*lead);
-      story.ended = barren || lead->trace != nullptr || lead->signature->fatal;
-      for (size_t i = begin; i < end && story.others.size() < kOthersKept; ++i) {
-        if (&marks[i] != lead && !marks[i].survived && !marks[i].teardown) story.others.push_back(marks[i]);
-      }
-      stories.push_back(std::move(story));
+    if (lead == nullptr) continue;
+    Story story;
+    story.attempt = lead->moment.attempt;
+    story.lead = *lead;
+    story.kind = kind_of(*lead);
+    story.ended = barren || lead->trace != nullptr || lead->signature->fatal;
+    for (size_t i = begin; i < end && story.others.size() < kOthersKept; ++i) {
+      if (&marks[i] != lead && !marks[i].survived && !marks[i].teardown) story.others.push_back(marks[i]);
     }
-    begin = end;
+    stories.push_back(std::move(story));
   }
   return stories;
 }

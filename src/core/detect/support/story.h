@@ -51,7 +51,8 @@ struct Story {
   bool ended = false;  ///< the lead ends the process that says it; else it is only the last grave thing that was said
 };
 
-/// At most one story per attempt: the marks that nothing survived, led by the earliest root.
+/// The marks that nothing survived, led by the earliest root: one story per attempt, more where an attempt without
+/// steps holds several starts far apart.
 std::vector<Story> fatal_stories(const State& state, const std::vector<Mark>& marks);
 
 /// The last step of an attempt that was really done: by its metric records when the run has any, else as announced.
