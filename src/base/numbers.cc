@@ -77,19 +77,39 @@ double scale_by_power(uint64_t w, int q) {
 
 bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
+/// Whether all eight bytes, less '0' each, are digits.
+bool are_digits(uint64_t eight) {
+  return ((eight | (eight + 0x7676767676767676)) & 0x8080808080808080) == 0;  // none is over 9
+}
+
+/// The number that eight digits make, the first in the lowest byte.
+uint64_t join_digits(uint64_t eight) {
+  eight = eight * 10 + (eight >> 8);  // pairs of digits, then fours, then all eight
+  return ((eight & 0x000000ff000000ff) * (100 + (uint64_t{1'000'000} << 32)) +
+          (eight >> 16 & 0x000000ff000000ff) * (1 + (uint64_t{10'000} << 32))) >>
+         32;
+}
+
 /// Appends the digits at `at` to `value` (which may wrap round; the caller counts them).
-const char* take_digits(const char* at, const char* end, uint64_t& value) {
-  while (end - at >= 8) {
+const char* take_digits(const char* const begin, const char* end, uint64_t& value) {
+  constexpr std::array<uint64_t, 8> kTens = {1, 10, 100, 1'000, 10'000, 100'000, 1'000'000, 10'000'000};
+  const char* at = begin;
+  for (; end - at >= 8; at += 8) {
     uint64_t eight = 0;
     std::memcpy(&eight, at, 8);
     eight -= 0x3030303030303030;
-    if (((eight | (eight + 0x7676767676767676)) & 0x8080808080808080) != 0) break;  // a byte over 9
-    eight = eight * 10 + (eight >> 8);  // pairs of digits, then fours, then all eight
-    eight = ((eight & 0x000000ff000000ff) * (100 + (uint64_t{1'000'000} << 32)) +
-             (eight >> 16 & 0x000000ff000000ff) * (1 + (uint64_t{10'000} << 32))) >>
-            32;
-    value = value * 100'000'000 + eight;
-    at += 8;
+    if (!are_digits(eight)) break;
+    value = value * 100'000'000 + join_digits(eight);
+  }
+  const auto left = static_cast<size_t>(end - at);
+  if (left > 0 && left < 8 && at != begin) {  // the rest at once, without a jump per digit: most numbers end so
+    uint64_t eight = 0;
+    std::memcpy(&eight, end - 8, 8);
+    eight = (eight - 0x3030303030303030) & ~uint64_t{0} << (8 * (8 - left));
+    if (are_digits(eight)) {
+      value = value * kTens[left] + join_digits(eight);
+      return end;
+    }
   }
   for (; at != end && is_digit(*at); ++at) value = value * 10 + static_cast<uint64_t>(*at - '0');
   return at;
