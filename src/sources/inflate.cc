@@ -59,7 +59,7 @@ class Inflater::Impl {
   uint64_t produced() const { return produced_; }
 
  private:
-  Error fail(Error error) { return failed_ = error, error; }
+  const Error& fail(const Error& error) { return failed_.emplace(error); }
 
   Error garbled(std::string_view why) const {
     return {Error::Code::kInvalid, cat("garbled compressed data after byte ", offset_, ": ", why),
