@@ -62,8 +62,8 @@ class Relay final : public RecordSink {
       : voice_(voice),
         sink_(sink),
         source_(source),
-        rows_(voice.language.speech(), voice.recogniser, voice.miner, sink, source),
-        console_(voice.language.speech(), voice.recogniser, voice.miner, sink, source) {}
+        rows_(voice.language.speech(), voice.recogniser, miner_, sink, source),
+        console_(voice.language.speech(), voice.recogniser, miner_, sink, source) {}
 
   void row(const Row& row) override {
     ++count_;
@@ -98,6 +98,7 @@ class Relay final : public RecordSink {
   RunVoice& voice_;
   EventSink& sink_;
   uint32_t source_;
+  TemplateMiner miner_;  // one per content, so that what it says depends on that content alone
   Interpreter rows_, console_;
   std::vector<uint32_t> hits_;
   size_t wanted_ = 0;
@@ -128,7 +129,7 @@ class SourceReader::Records final : public SourceReader::Stage {
 class SourceReader::Text final : public SourceReader::Stage {
  public:
   Text(RunVoice& voice, EventSink& sink, uint32_t source, Time date)
-      : interpreter_(voice.language.speech(), voice.recogniser, voice.miner, sink, source),
+      : interpreter_(voice.language.speech(), voice.recogniser, miner_, sink, source),
         log_(voice.language.patterns(), interpreter_, sink, source) {
     interpreter_.set_date_hint(date);
   }
@@ -139,6 +140,7 @@ class SourceReader::Text final : public SourceReader::Stage {
   std::string last_text() const override { return log_.last_text(); }
 
  private:
+  TemplateMiner miner_;  // as above
   Interpreter interpreter_;
   TextLog log_;
 };

@@ -23,7 +23,6 @@ struct RunVoice {
   explicit RunVoice(const Language& known) : language(known), recogniser(known.book()) {}
   const Language& language;
   Recogniser recogniser;
-  TemplateMiner miner;
   bool console_inside = true;  ///< read console output that metric files carry inside (no text log tells the same)
 };
 
