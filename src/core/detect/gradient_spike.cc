@@ -13,16 +13,17 @@ namespace {
 constexpr Knob kHistory{"history", 20, "points", "Warm-up: the first gradients are large in healthy runs",
                         "field guide 4.1 (10-20 steps)"};
 constexpr Knob kWindow{"window", 50, "points", "Baseline window", "field guide 4.3 rule 11"};
-constexpr Knob kNotable{"notable", 10, "x", "Times the upper tenth of the window: worth a line",
+constexpr Knob kNotable{"notable", 6, "x", "Times the upper tenth of the window: worth a line",
                         "field guide 4.3 rule 11 (10 x median), above the spread of small batches"};
 constexpr Knob kGrave{"grave", 50, "x", "Times the upper tenth of the window: worth a warning even when it heals",
                       "isolated spikes of 10-40 x heal by themselves in real runs"};
-constexpr Knob kAgain{"again", 3, "spikes", "So many notable spikes within the window are no accident",
+constexpr Knob kAgain{"again", 3, "spikes", "So many spikes of `large` within the window are no accident",
                       "field guide 4.3 rule 11 (3 in 10 steps)"};
+constexpr Knob kLarge{"large", 10, "x", "Size of spikes that are counted", "field guide 4.3 rule 11"};
 constexpr Knob kLevel{"tail", 0.9, "quantile",
                       "The window's upper tenth, so that zero gradients of uniform groups do not lower the baseline",
                       "own"};
-constexpr Knob kKnobs[] = {kHistory, kWindow, kNotable, kGrave, kAgain, kLevel};
+constexpr Knob kKnobs[] = {kHistory, kWindow, kNotable, kGrave, kAgain, kLarge, kLevel};
 
 struct Spike {
   size_t index;
@@ -83,7 +84,10 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     for (size_t k = 0; k < spikes.size(); ++k) {
       const bool grave = spikes[k].ratio >= kGrave.value;
       const size_t last = grave ? k : last_of_group(spikes, k);
-      const bool again = last - k + 1 >= points_of(kAgain);
+      const auto large = std::count_if(spikes.begin() + static_cast<std::ptrdiff_t>(k),
+                                       spikes.begin() + static_cast<std::ptrdiff_t>(last) + 1,
+                                       [](const Spike& spike) { return spike.ratio >= kLarge.value; });
+      const bool again = large >= static_cast<std::ptrdiff_t>(points_of(kAgain));
       tell(state, track, spikes, k, last, again || grave ? Severity::kWarning : Severity::kInfo, out);
       k = last;
     }

@@ -7,7 +7,7 @@ namespace {
 
 constexpr Knob kHistory{"history", 5, "points", "A level needs a few points", "own"};
 constexpr Knob kWidth{"width", 10, "points", "Baseline window", "own"};
-constexpr Knob kFactor{"factor", 3, "x", "Times shorter than the longest level so far",
+constexpr Knob kFactor{"factor", 2.2, "x", "Times shorter than the longest level so far",
                        "failure catalogue, length-collapse (a quarter)"};
 constexpr Knob kDelta{"delta", 20, "tokens", "And at least this much shorter", "own"};
 constexpr Knob kPersist{"persist", 3, "points", "It stays", "own"};

@@ -17,10 +17,12 @@ constexpr Knob kPolicy{"policy_factor", 50, "x", "Policy losses: times the upper
 constexpr Knob kLeast{"policy_least", 0.05, "1",
                       "Policy losses: on-policy they are nearly zero, and a multiple of nothing is nothing", "own"};
 constexpr Knob kSigma{"sigma", 8, "sigma", "Supervised losses: robust z-score", "field guide 4.1 (warn 5, critical 8)"};
-constexpr Knob kLevel{"level_factor", 1.5, "x", "Supervised losses: and this much above their level", "own"};
-constexpr Knob kPersist{"persist", 3, "points", "A spike that heals is information, a level that stays is a warning",
+constexpr Knob kLevel{"level_factor", 2, "x", "Supervised losses: and this much above their level", "own"};
+constexpr Knob kPersist{"persist", 5, "points", "A spike that heals is information, a level that stays is a warning",
                         "pre-training practice: skip and go on"};
-constexpr Knob kKnobs[] = {kHistory, kWindow, kPolicy, kLeast, kSigma, kLevel, kPersist};
+constexpr Knob kSupervised{"supervised_level", 0.1, "nats",
+                           "A loss that is always positive and larger than this has a level", "own"};
+constexpr Knob kKnobs[] = {kHistory, kWindow, kPolicy, kLeast, kSigma, kLevel, kPersist, kSupervised};
 
 struct Base {
   double level = 0, limit = INFINITY;
@@ -70,10 +72,16 @@ void judge_track(const Track& track, bool supervised, std::vector<Finding>& out)
   }
 }
 
+/// Cross entropy and its kin: positive throughout, and of some size.
+bool is_level(const Track& track) {
+  return std::all_of(track.values.begin(), track.values.end(), [](double value) { return value > 0; }) &&
+         median(track.values) > kSupervised.value;
+}
+
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   const bool supervised = !has_reward(state) && state.find("loss.policy") == nullptr;
   const Series* loss = state.find(supervised || state.find("loss.policy") == nullptr ? "loss.total" : "loss.policy");
-  for (const Track& track : tracks_of(loss)) judge_track(track, supervised, out);
+  for (const Track& track : tracks_of(loss)) judge_track(track, supervised && is_level(track), out);
 }
 
 }  // namespace

@@ -25,9 +25,12 @@ constexpr Knob kSteps{"steps", 200, "steps", "A reward that learns shows it with
 constexpr Knob kPoints{"points", 30, "points", "And so many records", "own"};
 constexpr Knob kTrend{"trend", 2, "sigma", "Mann-Kendall score; a smaller rise is no rise", "Mann 1945"};
 constexpr Knob kGain{"gain", 0.05, "ratio", "Of the reward's range, between first and last third", "own"};
+constexpr Knob kPower{"power", 0.25, "ratio",
+                      "Of the reward's range: standard error of the gain above which nothing can be said", "own"};
 constexpr Knob kSolved{"solved", 0.9, "ratio", "Of the reward's range: nothing left to learn", "own"};
 constexpr Knob kGrowth{"growth", 1.3, "x", "The judgement is made anew each time the run is longer by this", "own"};
-constexpr Knob kKnobs[] = {kRecords, kZeroGradient, kChance, kFrozen, kSteps, kPoints, kTrend, kGain, kSolved, kGrowth};
+constexpr Knob kKnobs[] = {kRecords, kZeroGradient, kChance, kFrozen, kSteps, kPoints,
+                           kTrend,   kGain,         kPower,  kSolved, kGrowth};
 
 /// Improvement of the objective so far, as a Mann-Kendall score: positive when it gets better.
 double improvement(const State& state) {
@@ -127,9 +130,11 @@ bool flat(const State& state, const Track& track, size_t n) {
   const RewardScale scale = reward_scale(state, track, n - 1);
   const double range = scale.ceiling - scale.floor;
   if (scale.share(after) > kSolved.value || !(range > 0)) return false;
+  const double error = noise(all) * std::sqrt(2.0 / static_cast<double>(third)) / range;
   const double gain = (after - before) / range;
-  if (gain < -2 * kGain.value || gain > kGain.value) return false;  // a fall is reward-collapse's to tell
-  return trend_score(all) < kTrend.value;
+  if (error > kPower.value) return false;                      // so noisy that learning would not show either
+  if (gain < -2 * std::max(kGain.value, error)) return false;  // a fall is reward-collapse's to tell
+  return gain < std::max(kGain.value, error) && trend_score(all) < kTrend.value;
 }
 
 Finding told(const State& state, const Track& track, size_t n) {

@@ -25,19 +25,25 @@ constexpr Knob kEvidence{
     "evidence", 15, "sigma",
     "Sum over the low points of (level - value)/noise, as in a CUSUM, so that noisy rewards need more points",
     "Page 1954"};
+constexpr Knob kSomeEvidence{"some_evidence", 8, "sigma", "Enough when points that low were rare before", "own"};
+constexpr Knob kChance{"chance", 1e-4, "probability", "Of such a streak by the share of low points before it",
+                       "geometric run length, p^k"};
 constexpr Knob kGradualShare{"gradual_share", 0.25, "ratio", "Loss of level that counts when it comes by degrees",
                              "failure catalogue, reward-drop-gradual (20 %)"};
 constexpr Knob kGradualSigma{"gradual_sigma", 5, "standard errors",
                              "The drop must stand out of the noise of two window means, one of them the best of many",
                              "selection of the best window inflates the difference by about 2"};
-constexpr Knob kGradualHistory{"gradual_history", 20, "points", "Two full windows", "field guide 4.1, warm-up"};
+constexpr Knob kClearShare{"clear_share", 0.35, "ratio", "Loss of level that shows within half a window", "own"};
+constexpr Knob kClearSigma{"clear_sigma", 6, "standard errors", "The same, out of the noise", "own"};
+constexpr Knob kGradualHistory{"gradual_history", 15, "points", "A window and a half", "field guide 4.1, warm-up"};
 constexpr Knob kWindows{"windows", 8, "windows",
                         "A long run is compared in eighths: the best of many short windows is luck",
                         "minimum window 10 points"};
 constexpr Knob kNoiseWindow{"noise_window", 50, "points", "Points from which the noise is estimated",
                             "field guide 4.1 (50-100)"};
-constexpr Knob kKnobs[] = {kHistory,      kWidth,          kLow,     kBack,       kPersist, kEvidence, kGradualShare,
-                           kGradualSigma, kGradualHistory, kWindows, kNoiseWindow};
+constexpr Knob kKnobs[] = {kHistory,        kWidth,   kLow,          kBack,         kPersist,    kEvidence,
+                           kSomeEvidence,   kChance,  kGradualShare, kGradualSigma, kClearShare, kClearSigma,
+                           kGradualHistory, kWindows, kNoiseWindow};
 
 struct Levels {
   std::vector<double> best;   ///< highest rolling median before each index
@@ -104,6 +110,16 @@ bool all_at(const Track& track, size_t from, size_t to, double floor) {
   return std::all_of(values.begin(), values.end(), [floor](double value) { return value == floor; });
 }
 
+/// Far enough below the level for so many points; or less far, when the points before were hardly ever that low.
+bool beyond_chance(const Track& track, size_t first, size_t streak, double low, double evidence) {
+  if (evidence >= kEvidence.value) return true;
+  if (evidence < kSomeEvidence.value) return false;
+  const auto before = track.slice(0, first);
+  const auto lows = std::count_if(before.begin(), before.end(), [low](double value) { return value <= low; });
+  const double share = (static_cast<double>(lows) + 1) / (static_cast<double>(first) + 2);
+  return std::pow(share, static_cast<double>(streak)) < kChance.value;
+}
+
 struct Collapse {
   size_t first, detected;
   double best, floor;
@@ -125,7 +141,8 @@ bool next_collapse(const Track& track, const Levels& levels, size_t from, Collap
     if (streak == 0) sigma = noise_before(track, i, range);
     ++streak;
     evidence += (best - track.values[i]) / sigma;
-    if (streak < points_of(kPersist) || evidence < kEvidence.value) continue;
+    if (streak < points_of(kPersist) || !beyond_chance(track, first, streak, floor + kLow.value * range, evidence))
+      continue;
     if (all_at(track, first, i, floor)) continue;
     found = {first, i, best, floor};
     return true;
@@ -172,12 +189,13 @@ struct Decline {
   double best = 0, now = 0;
 };
 
-std::optional<Decline> decline_at(const Track& track, const Levels& levels, size_t i) {
-  const size_t width = std::max(points_of(kWidth), (i + 1) / points_of(kWindows));
-  if (i + 1 < 2 * width) return std::nullopt;
+/// `width` of the best window, `last` of the one that ends at `i`; `share` and `sigmas` that the drop must reach.
+std::optional<Decline> decline_at(const Track& track, const Levels& levels, size_t i, size_t width, size_t last,
+                                  double share, double sigmas) {
+  if (i + 1 < width + last) return std::nullopt;
   double sum = 0, best = -INFINITY;
   size_t best_end = 0;
-  for (size_t j = 0; j + width <= i; ++j) {
+  for (size_t j = 0; j + last <= i; ++j) {
     sum += track.values[j];
     if (j >= width) sum -= track.values[j - width];
     if (j + 1 >= width && sum > best) {
@@ -187,17 +205,26 @@ std::optional<Decline> decline_at(const Track& track, const Levels& levels, size
   }
   best /= static_cast<double>(width);
   const double range = best - levels.floor[i];
-  const double error = noise_before(track, i + 1, range) * std::sqrt(2.0 / static_cast<double>(width));
-  const double least = std::max(kGradualShare.value * range, kGradualSigma.value * error);
+  const double error =
+      noise_before(track, i + 1, range) * std::sqrt(1 / static_cast<double>(width) + 1 / static_cast<double>(last));
+  const double least = std::max(share * range, sigmas * error);
   // the median rides out single bad records, the mean a lucky middle; both halves of the window must be low
-  const auto window = track.slice(i + 1 - width, i + 1);
-  const auto half = window.subspan(width - width / 2);
+  const auto window = track.slice(i + 1 - last, i + 1);
+  const auto half = window.subspan(last - last / 2);
   const double now = std::max(mean(window), median({window.begin(), window.end()}));
   const double lately = std::max(mean(half), median({half.begin(), half.end()}));
   if (!(range > 0) || best - now < least || best - lately < least) return std::nullopt;
   if (all_at(track, i + 1 - points_of(kPersist), i, levels.floor[i])) return std::nullopt;
   const size_t from = best_end > width ? best_end - width : 0;
-  return Decline{from + change_point(track.slice(from, i + 1)), width, best, now};
+  return Decline{from + change_point(track.slice(from, i + 1)), last, best, now};
+}
+
+/// A clear drop shows within half a window, a slight one needs a whole one.
+std::optional<Decline> decline_at(const Track& track, const Levels& levels, size_t i) {
+  const size_t width = std::max(points_of(kWidth), (i + 1) / points_of(kWindows));
+  const auto slight = decline_at(track, levels, i, width, width, kGradualShare.value, kGradualSigma.value);
+  if (slight) return slight;
+  return decline_at(track, levels, i, width, width / 2, kClearShare.value, kClearSigma.value);
 }
 
 void judge_gradual(const State& state, const Track& track, const Levels& levels, size_t end,

@@ -14,14 +14,28 @@ constexpr Knob kTrend{"trend", 4, "sigma", "Mann-Kendall score of the proxy's ri
 constexpr Knob kGain{"gain", 0.2, "of its range", "Rise of the proxy between first and last third",
                      "failure catalogue, reward-hacking (20 %)"};
 constexpr Knob kTrueFall{"true_trend", -3, "sigma", "Mann-Kendall score of the true measure's fall", "Mann 1945"};
+constexpr Knob kOpen{"open", 0.3, "1", "Gain of a proxy between 0 and 1 that a true measure beside it should share",
+                     "own"};
+constexpr Knob kShare{"share", 0.1, "ratio", "Part of that gain that the true measure has at least when it is real",
+                      "own"};
+constexpr Knob kFull{"full", 0.8, "1", "Reward between 0 and 1 that is nearly full", "own"};
+constexpr Knob kEmpty{"empty", 0.2, "1", "True measure that is nearly nothing", "own"};
+constexpr Knob kHollow{"hollow", 10, "points", "Both, for so long", "own"};
 constexpr Knob kGrowth{"growth", 1.3, "x", "The judgement is made anew each time the run is longer by this", "own"};
-constexpr Knob kKnobs[] = {kHistory, kTrend, kGain, kTrueFall, kGrowth};
+constexpr Knob kKnobs[] = {kHistory, kTrend, kGain, kTrueFall, kOpen, kShare, kFull, kEmpty, kHollow, kGrowth};
 
 /// Solved share, accuracy or a component that is named for correctness.
 bool is_true_measure(const Series& series) {
   if (series.signal == "reward.pass_rate") return true;
+  if (series.signal.rfind("reward.component.", 0) != 0) return false;
   const std::string name = to_lower(series.raw);
-  return series.signal.rfind("reward.component.", 0) == 0 && (contains(name, "correct") || contains(name, "accuracy"));
+  for (const std::string_view word : {"minus", "gap", "std", "min", "max", "count"}) {
+    if (contains(name, word)) return false;  // not a level
+  }
+  for (const std::string_view word : {"correct", "accuracy", "solve", "pass", "true", "gold", "ground"}) {
+    if (contains(name, word)) return true;
+  }
+  return false;
 }
 
 /// Points of `track` up to `step`.
@@ -31,13 +45,42 @@ size_t points_until(const Track& track, int64_t step) {
   return n;
 }
 
+/// The proxy rises and the true measure falls (a warning), or stays while the gap opens wide (a warning as well when it
+/// is most of the range).
 bool parted(const Track& reward, size_t n, const Track& truth, size_t m) {
   if (m < points_of(kHistory)) return false;
   const auto proxy = reward.slice(0, n), real = truth.slice(0, m);
-  if (trend_score(proxy) < kTrend.value || trend_score(real) > kTrueFall.value) return false;
+  if (trend_score(proxy) < kTrend.value) return false;
   const double gain = mean(proxy.subspan(n - n / 3)) - mean(proxy.subspan(0, n / 3));
+  const double learned = mean(real.subspan(m - m / 3)) - mean(real.subspan(0, m / 3));
   const auto [least, most] = std::minmax_element(proxy.begin(), proxy.end());
-  return gain >= kGain.value * (*most - *least);
+  if (gain < kGain.value * (*most - *least)) return false;
+  if (trend_score(real) < kTrueFall.value) return true;
+  const double apart = mean(proxy.subspan(n - n / 3)) - mean(real.subspan(m - m / 3));
+  return gain > kOpen.value && learned < kShare.value * gain && apart > kOpen.value;
+}
+
+/// Nearly full reward with nearly no correctness beside it, from the first step on.
+bool judge_hollow(const Track& reward, const Track& truth, std::vector<Finding>& out) {
+  size_t streak = 0;
+  for (size_t i = 0; i < reward.size(); ++i) {
+    const auto real = value_at(truth.series, reward.points[i]);
+    const bool hollow =
+        real && reward.values[i] >= kFull.value && reward.values[i] <= 1 && *real >= 0 && *real <= kEmpty.value;
+    streak = hollow ? streak + 1 : 0;
+    if (streak < points_of(kHollow)) continue;
+    const size_t first = i + 1 - streak;
+    Finding finding =
+        make_finding("reward-hacking", "reward-hacking", Severity::kWarning, reward.points[first], reward.points[i],
+                     cat("Reward is ", reward.values[i], " while ", truth.series->raw, " is ", *real));
+    add_figures(finding, reward, first, i, 3);
+    add_figure(finding, truth.series->signal, reward.points[i].step, *real);
+    finding.suggests.push_back(
+        {"reward-hacking", 0.6, cat("the reward is nearly full and ", truth.series->raw, " nearly zero")});
+    out.push_back(std::move(finding));
+    return true;
+  }
+  return false;
 }
 
 bool judge_pair(const Track& reward, const Track& truth, std::vector<Finding>& out) {
@@ -64,7 +107,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     for (const Series& series : state.series) {
       if (!is_true_measure(series)) continue;
       for (const Track& truth : tracks_of(&series)) {
-        if (judge_pair(reward, truth, out)) return;
+        if (judge_pair(reward, truth, out) || judge_hollow(reward, truth, out)) return;
       }
     }
   }

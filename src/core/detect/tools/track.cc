@@ -21,17 +21,27 @@ bool starts_over(const std::vector<Point>& points, const Point& next) {
   return static_cast<double>(next.step - first) < kStartsOver * static_cast<double>(last - first) || last == first;
 }
 
+/// Inserts in step order. After a resume that goes back by a little, the new attempt's points replace the old ones;
+/// within one attempt a record that comes late (buffered output, several writers) goes where it belongs.
 void push(Track& track, const Point& point) {
-  // a resume that goes back by a little: the new attempt's points replace the old ones
-  while (!track.points.empty() && track.points.back().step >= point.step) {
-    track.points.pop_back();
-    track.values.pop_back();
+  size_t at = track.size();
+  while (at > 0 && track.points[at - 1].step >= point.step) {
+    if (track.points[at - 1].attempt != point.attempt) {
+      track.points.resize(at - 1);
+      track.values.resize(at - 1);
+    } else if (track.points[at - 1].step == point.step) {
+      track.points[at - 1] = point;
+      track.values[at - 1] = point.value;
+      return;
+    }
+    --at;
   }
-  track.points.push_back(point);
-  track.values.push_back(point.value);
+  at = std::min(at, track.size());
+  track.points.insert(track.points.begin() + static_cast<std::ptrdiff_t>(at), point);
+  track.values.insert(track.values.begin() + static_cast<std::ptrdiff_t>(at), point.value);
 }
 
-/// Number of points over the threshold in a row that end at `i`, and the search for where the rise left its level.
+/// Where the rise that crossed its threshold at `first` left its level.
 size_t walk_back(const Track& track, size_t first, double level, double threshold) {
   constexpr double kLeft = 0.25;    // share of the way to the threshold that counts as having left the level
   constexpr size_t kFarthest = 20;  // points that an onset may lie before the threshold was crossed
