@@ -91,9 +91,9 @@ std::string format_utc(Time t) {
   }
   const Civil c = civil_from_days(days);
   char out[64];
-  int n = std::snprintf(out, sizeof out, "%04lld-%02d-%02dT%02d:%02d:%02d", static_cast<long long>(c.year), c.month,
-                        c.day, static_cast<int>(of_day / 3600), static_cast<int>(of_day / 60 % 60),
-                        static_cast<int>(of_day % 60));
+  int n =
+      std::snprintf(out, sizeof out, "%04lld-%02d-%02dT%02d:%02d:%02d", static_cast<long long>(c.year), c.month, c.day,
+                    static_cast<int>(of_day / 3600), static_cast<int>(of_day / 60 % 60), static_cast<int>(of_day % 60));
   std::string text(out, static_cast<size_t>(n));
   if (rest / 1'000'000 != 0) {
     n = std::snprintf(out, sizeof out, ".%03d", static_cast<int>(rest / 1'000'000));

@@ -42,6 +42,7 @@ double rarity(const std::string& literal) {
   constexpr std::string_view kCommon[] = {"reward", "loss", "step",  "train", "grad",
                                           "rank",   "mean", "actor", "model", "token"};
   constexpr double kCommonBits = 3;
+  constexpr std::string_view kFrequent = "etaornis-:/=,", kSigns = "_.0'\"()";
   double sum = 0;
   for (size_t i = 0; i < literal.size(); ++i) {
     const std::string_view rest = std::string_view(literal).substr(i);
@@ -53,25 +54,29 @@ double rarity(const std::string& literal) {
       continue;
     }
     const char c = literal[i];
-    if (c == ' ' || c == 'e' || c == 't' || c == 'a' || c == 'o' || c == 'r' || c == 'n' || c == 'i' || c == 's') {
+    if (c == ' ') {
+      sum += 1;
+    } else if (kFrequent.find(c) != std::string_view::npos) {
       sum += 2.5;
-    } else if ((c >= 'a' && c <= 'z') || c == '_' || c == '.' || c == '0' || c == '\'') {
-      sum += 4;
     } else {
-      sum += 5.5;
+      const bool small = (c >= 'a' && c <= 'z') || kSigns.find(c) != std::string_view::npos;
+      sum += small ? 4 : 5.5;
     }
   }
   return sum;
 }
 
 double rarity(const Strings& clause) {
+  constexpr double kShortBits = 9;  // "^C" will do when there is nothing better, "ab" will not
   double least = 1e9;
   bool short_one = false;
   for (const std::string& s : clause) {
-    least = std::min(least, rarity(s));
+    const double bits = rarity(s);
+    if (s.size() < kLiteralLeast && bits < kShortBits) return 0;
     short_one = short_one || s.size() < kLiteralLeast;
+    least = std::min(least, bits);
   }
-  return short_one ? 0 : least - static_cast<double>(clause.size()) / 4;
+  return short_one ? 0.5 : least - static_cast<double>(clause.size()) / 4;
 }
 
 /// Leaves out strings that hold another one of the clause: finding that one is enough.

@@ -17,7 +17,7 @@ struct RequiredLiterals {
   std::vector<std::string> also;
 };
 
-constexpr size_t kLiteralLeast = 3;        ///< bytes; a shorter one is in nearly every line
+constexpr size_t kLiteralLeast = 3;        ///< bytes; shorter ones are taken only when made of rare signs
 constexpr size_t kAlternativesLimit = 24;  ///< literals in `any`
 constexpr size_t kAlsoLimit = 3;           ///< literals in `also`
 

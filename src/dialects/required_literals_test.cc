@@ -39,6 +39,7 @@ TEST_CASE("what need not be there is not asked for") {
   CHECK(any("abc|\\d+").empty());
   CHECK(any("a|b").empty());
   CHECK(any("ab").empty());
+  CHECK(any("^\\^C") == Strings{"^C"});
   CHECK(any("x*").empty());
 }
 
