@@ -98,9 +98,11 @@ Recogniser::Answer Recogniser::answer() const {
   if (forced_) return *forced_;
   Best best = best_of(Dialect::Family::kTrainer);
   const Best engine = best_of(Dialect::Family::kEngine);
-  // A trainer that is only hinted at gives way to an engine that surely speaks: engines import trainers' libraries.
-  const bool hinted = best.dialect && best.score < kLeastEvidence + 1 && engine.score > best.score;
-  if ((!best.dialect || hinted) && unknown_records_ < kUnknownRecords && engine.dialect) best = engine;
+  // A trainer that is only hinted at gives way to what surely speaks: engines and unknown trainers import the libraries
+  // of known ones.
+  const bool unknown = unknown_records_ >= kUnknownRecords;
+  if (best.dialect && best.score < kHint && (unknown || engine.score > best.score)) best = Best();
+  if (!best.dialect && !unknown && engine.dialect) best = engine;
   Answer answer;
   if (!best.dialect) {
     answer.confidence = 0.5;

@@ -22,6 +22,7 @@ class Recogniser {
     double confidence = 0;             ///< 0..1
   };
   static constexpr double kLeastEvidence = 2;     ///< log-odds below which a name is not given
+  static constexpr double kHint = 3;              ///< log-odds below which a trainer is only hinted at
   static constexpr uint64_t kUnknownRecords = 3;  ///< metric records that make an unknown trainer
   static constexpr size_t kNameLimit = 20000;     ///< different metric and config names that are looked at
 
