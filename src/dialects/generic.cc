@@ -84,6 +84,16 @@ size_t number_after(std::string_view text, size_t at, int64_t* value, int64_t* t
   return i;
 }
 
+// A progress bar with values behind its times: "12%|#  | 12/100 [00:10<01:20, 1.1it/s, loss=0.5]".
+bool is_bar(std::string_view text, size_t* done_at) {
+  const size_t open = text.find("%|");
+  if (open == kNone) return false;
+  const size_t close = text.find("| ", open + 2);
+  if (close == kNone || close + 2 >= text.size() || !is_digit(text[close + 2])) return false;
+  *done_at = close + 1;
+  return text.find('[', close) != kNone;
+}
+
 }  // namespace
 
 void normal_name(std::string_view raw, std::string& out) {
@@ -118,9 +128,21 @@ bool GenericReader::well_known(std::string_view key) {
   return known;
 }
 
+bool GenericReader::bar_place(std::string_view text, Place& place) {
+  size_t at = 0;
+  if (!is_bar(text, &at)) return false;
+  if (number_after(text, at, &place.step, &place.step_total) == 0 || place.step_total == 0) {
+    place = Place();
+    return false;
+  }
+  place.word = "it";
+  return true;
+}
+
 GenericReader::Place GenericReader::place(std::string_view text) {
   Place best;
   int best_rank = 100;
+  if (bar_place(text, best)) return best;
   const std::string_view head = text.substr(0, kPlaceBytes);
   for (size_t i = 0; i < head.size(); ++i) {
     const bool word_begins = is_letter(head[i]) && (i == 0 || (!is_letter(head[i - 1]) && head[i - 1] != '_'));
@@ -209,6 +231,12 @@ bool GenericReader::is_record(std::string_view text, const MetricLine& out, bool
   return heading_line_ != 0 && number - heading_line_ <= kStepReach && text.size() < 80;
 }
 
+bool GenericReader::accepts(const MetricLine& block) {
+  size_t known = 0;
+  for (const RowNumber& reading : block.numbers()) known += well_known(reading.key);
+  return known >= 2;
+}
+
 GenericReader::Found GenericReader::read(std::string_view text, uint64_t number, MetricLine& out) {
   Found found;
   out.clear();
@@ -220,10 +248,26 @@ GenericReader::Found GenericReader::read(std::string_view text, uint64_t number,
   const bool placed = at.step != kNoStep || at.epoch != kNoStep;
   const size_t brace = text.find('{');
   MetricLine::Form form = MetricLine::Form::kNone;
-  if (brace != kNone && brace + 2 < text.size() && (text[brace + 1] == '\'' || text[brace + 1] == '"')) {
+  size_t bar = 0;
+  if (is_bar(text, &bar)) {
+    const size_t values = text.find(", ", text.find('[', bar));
+    const size_t end = text.rfind(']');
+    if (values == kNone || end == kNone || end < values) return found;
+    out.read_commas(text.substr(values + 2, end - values - 2));
+    form = out.numbers().empty() ? MetricLine::Form::kNone : MetricLine::Form::kCommas;
+  } else if (brace != kNone && brace + 2 < text.size() && (text[brace + 1] == '\'' || text[brace + 1] == '"')) {
     form = out.read(text.substr(brace));
   } else if (text.find_first_of(":=|") != kNone || placed) {
     form = out.read(text);
+  }
+  if (placed && out.numbers().size() < 2) {  // "iter 10 loss 0.5 reward 0.25"
+    MetricLine words;
+    words.read_words(text);
+    if (words.numbers().size() > out.numbers().size() + 1) {
+      out.clear();
+      out.read_words(text);
+      form = MetricLine::Form::kCommas;
+    }
   }
   const bool record = form != MetricLine::Form::kNone && is_record(text, out, placed, form, number);
   if (placed &&

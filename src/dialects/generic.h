@@ -30,6 +30,8 @@ class GenericReader {
     int64_t total = 0;       ///< steps planned; 0: not said
   };
   Found read(std::string_view text, uint64_t number, MetricLine& out);
+  /// Whether a table or a dict over several lines is a metric record.
+  bool accepts(const MetricLine& block);
 
  private:
   struct Place {  // what a line says of where it is
@@ -38,6 +40,7 @@ class GenericReader {
     std::string_view word;  ///< "step", "iter", "batch", ...
   };
   static Place place(std::string_view text);
+  static bool bar_place(std::string_view text, Place& place);
   int64_t over_epochs(const Place& place, int64_t* total);
   bool is_record(std::string_view text, const MetricLine& out, bool placed, MetricLine::Form form, uint64_t number);
   bool well_known(std::string_view key);

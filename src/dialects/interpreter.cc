@@ -260,28 +260,34 @@ bool Interpreter::sample_state(const LogLine& line) {
 }
 
 bool Interpreter::shapes(const LogLine& line, std::span<const uint32_t> hits, bool sample, bool* quiet) {
-  // Layers come last: a trainer's own word for a progress bar is better than the bar's.
-  const bool trainers = shapes_of(line, hits, sample, false, quiet);
-  const bool layers = shapes_of(line, hits, sample, true, quiet);
-  return trainers || layers;
+  // The recognised trainer has the first word, layers the last; a line is one record and one bar at most.
+  bar_made_ = record_made_ = false;
+  const bool own = speaker_ && shapes_of(line, hits, sample, Turn::kSpeaker, quiet);
+  const bool others = shapes_of(line, hits, sample, Turn::kOthers, quiet);
+  const bool layers = shapes_of(line, hits, sample, Turn::kLayers, quiet);
+  return own || others || (layers && !bar_made_);  // a bar may carry an unknown trainer's values
 }
 
-bool Interpreter::shapes_of(const LogLine& line, std::span<const uint32_t> hits, bool sample, bool layers,
-                            bool* quiet) {
+bool Interpreter::speaks_now(size_t dialect, const Shape& shape, bool sample, Turn turn) const {
+  const bool layer = speech_.book->dialects()[dialect].family == Dialect::Family::kLayer;
+  const bool own = speaker_ && speech_.book->counts(speaker_, dialect);
+  if (turn != (own ? Turn::kSpeaker : layer ? Turn::kLayers : Turn::kOthers)) return false;
+  if (shape.only && speaker_ && !own) return false;
+  const bool record = shape.make == Maker::kMetrics || shape.make == Maker::kReadings || shape.make == Maker::kTable;
+  if ((record && record_made_) || (shape.make == Maker::kProgress && (bar_made_ || record_made_))) return false;
+  // What a trainer says of an answer's format often quotes the answer.
+  return !sample || shape.make == Maker::kSampleEnd || shape.make == Maker::kFormat;
+}
+
+bool Interpreter::shapes_of(const LogLine& line, std::span<const uint32_t> hits, bool sample, Turn turn, bool* quiet) {
   size_t last_dialect = SIZE_MAX;
   bool any = false;
-  if (!layers) bar_made_ = false;
   for (const uint32_t id : hits) {
     if (id < speech_.dialect_first || id - speech_.dialect_first >= speech_.book->pattern_count()) continue;
     const DialectBook::Target& target = speech_.book->target(id - speech_.dialect_first);
     if (target.kind != DialectBook::Target::Kind::kShape || target.dialect == last_dialect) continue;
-    const Dialect& dialect = speech_.book->dialects()[target.dialect];
-    const Shape& shape = dialect.shapes[target.index];
-    if ((dialect.family == Dialect::Family::kLayer) != layers) continue;
-    if (shape.make == Maker::kProgress && bar_made_) continue;
-    if (shape.only && !speech_.book->counts(speaker_, target.dialect)) continue;
-    // What a trainer says of an answer's format often quotes the answer.
-    if (sample && shape.make != Maker::kSampleEnd && shape.make != Maker::kFormat) continue;
+    const Shape& shape = speech_.book->dialects()[target.dialect].shapes[target.index];
+    if (!speaks_now(target.dialect, shape, sample, turn)) continue;
     const std::string_view text = shape.on_line ? line.whole : line.text;
     const Regex* regex = speech_.book->shape_regex(target.dialect, target.index);
     size_t end = text.size();
@@ -295,6 +301,8 @@ bool Interpreter::shapes_of(const LogLine& line, std::span<const uint32_t> hits,
     last_dialect = target.dialect;
     any = true;
     bar_made_ = bar_made_ || shape.make == Maker::kProgress;
+    record_made_ =
+        record_made_ || shape.make == Maker::kMetrics || shape.make == Maker::kReadings || shape.make == Maker::kTable;
     *quiet = *quiet || shape.make == Maker::kQuiet;
     make(target.dialect, shape, Fields(shape, regex, captures_), line, text, regex != nullptr ? end : 0);
   }

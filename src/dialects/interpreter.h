@@ -79,7 +79,8 @@ class Interpreter {
     Kind kind = Kind::kNone;
     std::string text;
     size_t lines = 0;
-    bool rows = false;  // a table's first row came
+    bool rows = false;     // a table's first row came
+    bool unknown = false;  // of an unknown trainer: to be judged when it is whole
     int64_t step = kNoStep;
     StepPolicy policy = StepPolicy::kCurrent;
     bool eval = false;
@@ -102,7 +103,9 @@ class Interpreter {
   void matched(uint32_t signature, std::string_view text, uint64_t number, uint64_t count, bool sample, Time at);
   void log_message(const LogLine& line);
   bool shapes(const LogLine& line, std::span<const uint32_t> hits, bool sample, bool* quiet);
-  bool shapes_of(const LogLine& line, std::span<const uint32_t> hits, bool sample, bool layers, bool* quiet);
+  enum class Turn : uint8_t { kSpeaker, kOthers, kLayers };
+  bool shapes_of(const LogLine& line, std::span<const uint32_t> hits, bool sample, Turn turn, bool* quiet);
+  bool speaks_now(size_t dialect, const Shape& shape, bool sample, Turn turn) const;
   bool sample_state(const LogLine& line);
   size_t wanted() const;
 
@@ -125,6 +128,7 @@ class Interpreter {
   void configure(std::string_view key, std::string_view value, Where where, Time at);
   Where where(uint64_t number) const { return {source_, number}; }
   bool make_generic(const LogLine& line);
+  bool begin_block(const LogLine& line);
   template <typename Body>
   void put(Body body, uint64_t number, Time at) {
     sink_.put({at, where(number), std::move(body)});
@@ -155,8 +159,8 @@ class Interpreter {
 
   size_t sample_lines_ = 0;  // left of the sample that we are in; 0: in none
   int64_t sample_pid_ = -1;
-  bool sample_stamped_ = false;  // its first line had a time stamp
-  bool bar_made_ = false;        // the line's progress bar became an event
+  bool sample_stamped_ = false;                  // its first line had a time stamp
+  bool bar_made_ = false, record_made_ = false;  // the line's progress bar, its metric record became an event
   std::vector<std::string_view> captures_;
 };
 

@@ -356,11 +356,12 @@ void Interpreter::pending_done() {
   Pending as = std::move(pending_);
   pending_ = Pending();
   if (as.kind == Pending::Kind::kTable) {
-    add_record(table_, as);
+    if (!as.unknown || generic_.accepts(table_)) add_record(table_, as);
     table_.clear();
     return;
   }
   metrics_.read(as.text);
+  if (as.unknown && !generic_.accepts(metrics_)) return;
   if (metrics_.open()) records_.lost_record();
   add_record(metrics_, as);
 }
@@ -380,6 +381,30 @@ void Interpreter::add_record(const MetricLine& metrics, const Pending& as) {
   records_.add(record);
 }
 
+// A table or a dict of an unknown trainer begins here; whether it is a metric record is seen at its end.
+bool Interpreter::begin_block(const LogLine& line) {
+  const std::string_view text = trim(line.text);
+  const bool frame = text.size() >= 10 && is_table_frame(text);
+  const bool dict = text.size() > 3 && text[0] == '{' && (text[1] == '\'' || text[1] == '"');
+  if (!frame && !dict) return false;
+  Pending as;
+  as.unknown = true;
+  as.number = line.number;
+  as.at = line.at;
+  as.pid = line.pid;
+  if (frame) {
+    as.kind = Pending::Kind::kTable;
+    table_.clear();
+  } else {
+    metrics_.read(text);
+    if (!metrics_.open()) return false;
+    as.kind = Pending::Kind::kDict;
+    as.text = std::string(text.substr(0, kPendingBytes));
+  }
+  pending_ = std::move(as);
+  return true;
+}
+
 bool Interpreter::make_generic(const LogLine& line) {
   const GenericReader::Found found = generic_.read(line.text, line.number, metrics_);
   if (found.total > 0 && found.total != steps_total_) {
@@ -390,7 +415,7 @@ bool Interpreter::make_generic(const LogLine& line) {
     records_.set_step(found.step);
     put(event::StepBegan{found.step}, line.number, line.at);
   }
-  if (!found.record) return found.heading;
+  if (!found.record) return found.heading || begin_block(line);
   recogniser_.unknown_trainer();
   Pending as;
   as.step = found.step;

@@ -402,6 +402,27 @@ void MetricLine::read_commas(std::string_view text) {
   }
 }
 
+void MetricLine::read_words(std::string_view text) {
+  std::string_view name;
+  size_t at = 0;
+  while (at < text.size() && numbers_.size() < kReadingLimit) {
+    at = skip_space(text, at);
+    size_t end = at;
+    while (end < text.size() && !is_space(text[end])) ++end;
+    const std::string_view word = clean_key(text.substr(at, end - at));
+    double number = 0;
+    std::string_view bare = text.substr(at, end - at);
+    while (!bare.empty() && (bare.back() == ',' || bare.back() == ':' || bare.back() == ';')) bare.remove_suffix(1);
+    if (!name.empty() && metric_number(bare, &number)) {
+      numbers_.push_back({name, number});
+      name = {};
+    } else {
+      name = is_key(word) ? word : std::string_view();
+    }
+    at = end;
+  }
+}
+
 bool MetricLine::read_cells(std::string_view text) {
   static constexpr std::array<std::string_view, 4> kBars = {"\u2502", "\u2503", "\u2551", "|"};
   const size_t before = numbers_.size();
