@@ -12,12 +12,14 @@ constexpr size_t kKnowledgeBytes = size_t{4} << 20;  // bytes of one knowledge f
 struct UserFiles {
   std::vector<SignatureBook::File> failures;
   std::vector<SignatureBook::File> dialects;
+  std::vector<SignatureBook::File> rules;
 };
 
-/// Files of `folder`/signatures, /causes and /dialects; a *.toml right in `folder` is a dialect when it says so.
+/// Files of `folder`/signatures, /causes, /dialects and /rules; a *.toml right in `folder` is a dialect when it says
+/// so.
 Result<void> read_user_files(Disk& disk, const std::string& folder, UserFiles& files) {
   size_t taken = 0;
-  for (const std::string_view part : {"signatures", "causes", "dialects"}) {
+  for (const std::string_view part : {"signatures", "causes", "dialects", "rules"}) {
     const std::string path = cat(folder, "/", part);
     const auto names = disk.list(path);
     if (!names.ok()) continue;
@@ -27,13 +29,14 @@ Result<void> read_user_files(Disk& disk, const std::string& folder, UserFiles& f
       if (!file.ok()) return file.error();
       SignatureBook::File taken_file{cat(path, "/", name), ""};
       MW_TRY((*file)->read_at(0, kKnowledgeBytes, taken_file.text));
-      (part == "dialects" ? files.dialects : files.failures).push_back(std::move(taken_file));
+      auto& kept = part == "dialects" ? files.dialects : part == "rules" ? files.rules : files.failures;
+      kept.push_back(std::move(taken_file));
       ++taken;
     }
   }
   if (taken > 0) return {};
-  return Error{Error::Code::kNotFound, cat("no *.toml in ", folder, "/dialects, /signatures or /causes"),
-               "docs/formats/dialect.md and docs/formats/signature.md say what goes there."};
+  return Error{Error::Code::kNotFound, cat("no *.toml in ", folder, "/dialects, /signatures, /causes or /rules"),
+               "docs/formats/dialect.md, signature.md and rules.md say what goes there."};
 }
 
 }  // namespace
@@ -45,6 +48,7 @@ Result<std::unique_ptr<Language>> Language::load(const std::vector<std::string>&
   auto book = DialectBook::built_in();
   if (!book.ok()) return book.error();
   for (const SignatureBook::File& file : files.dialects) MW_TRY(book->add(file.text, file.path));
+  for (const SignatureBook::File& file : files.rules) MW_TRY(book->add_rules(file.text, file.path));
   auto signatures = SignatureBook::load(files.failures);
   if (!signatures.ok()) return signatures.error();
 

@@ -3,9 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 
 #include "base/text.h"
+#include "dialects/answer_judge.h"
 
 namespace mw {
 namespace {
@@ -106,6 +108,31 @@ answer = [{ starts_with = "<think>" }, { ends_with = "</solution>" }]
   set->judge("", AnswerPlace::kAny, judged);
   CHECK(judged[0].failed == 1);
   CHECK(judged[1].failed == 1);
+}
+
+TEST_CASE("answers in records are judged by the sets that name their fields, and told in sums") {
+  std::vector<std::unique_ptr<FormatRuleSet>> sets;
+  for (const char* fields : {"fields = [\"response\"]\n", ""}) {
+    auto set = parse_format_rules(
+        cat("id = \"s", sets.size(), "\"\n", fields, "[[rule]]\nid = \"tag\"\nanswer = [{ starts_with = \"<a>\" }]\n"),
+        "s.toml");
+    REQUIRE(set.ok());
+    sets.push_back(std::make_unique<FormatRuleSet>(std::move(*set)));
+  }
+  AnswerJudge judge(sets);
+  const RowText good[] = {{"sample/response", "<a>1"}, {"prompt", "x"}};
+  const RowText bad[] = {{"response", "1"}, {"no_response", "<a>"}};
+  judge.row(good);
+  judge.row(good);
+  judge.row(bad);
+  const auto told = judge.take();
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].rule == "s0/tag");
+  CHECK(told[0].passed == 2);
+  CHECK(told[0].failed == 1);
+  CHECK(judge.take().empty());
+  for (size_t i = 0; i < AnswerJudge::kRowsTold; ++i) judge.row(good);
+  CHECK(judge.due());
 }
 
 TEST_CASE("what is wrong with a rule file is said with its line") {

@@ -50,6 +50,7 @@ Interpreter::Interpreter(const Speech& speech, Recogniser& recogniser, TemplateM
       sink_(sink),
       source_(source),
       records_(*speech.book, sink),
+      answers_(speech.book->rule_sets()),
       generic_(*speech.book) {}
 
 Interpreter::~Interpreter() = default;
@@ -327,6 +328,7 @@ void Interpreter::finish() {
     body.sample = key % 2 == 1;
     put(std::move(body), number_, {});
   }
+  tell_answers();
 }
 
 void Interpreter::row(const Row& row) {
@@ -340,6 +342,12 @@ void Interpreter::row(const Row& row) {
   record.where = where(row.number);
   record.at = row.at;
   records_.add(record);
+  answers_.row(row.texts);
+  if (answers_.due()) tell_answers();
+}
+
+void Interpreter::tell_answers() {
+  for (event::FormatJudged& judged : answers_.take()) put(std::move(judged), number_, {});
 }
 
 void Interpreter::property(std::string_view key, std::string_view value) {

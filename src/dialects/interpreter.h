@@ -13,6 +13,7 @@
 
 #include "core/event.h"
 #include "core/knowledge.h"
+#include "dialects/answer_judge.h"
 #include "dialects/dialect_book.h"
 #include "dialects/generic.h"
 #include "dialects/log_line.h"
@@ -125,6 +126,7 @@ class Interpreter {
   bool pending_takes(const LogLine& line);
   void pending_done();
   void add_record(const MetricLine& metrics, const Pending& as);
+  void tell_answers();
   void configure(std::string_view key, std::string_view value, Where where, Time at);
   Where where(uint64_t number) const { return {source_, number}; }
   bool make_generic(const LogLine& line);
@@ -144,6 +146,7 @@ class Interpreter {
   MetricLine metrics_;
   MetricLine table_;  // rows of the pending table
   Records records_;
+  AnswerJudge answers_;
   GenericReader generic_;
   std::optional<size_t> speaker_;
   uint64_t recognised_version_ = ~uint64_t{0};
