@@ -29,10 +29,35 @@ event::ToolCalled::Outcome judge_error(std::string_view error) {
   };
   if (trim(error).empty()) return Outcome::kOk;
   if (has({"timeout", "timed out", "deadline"})) return Outcome::kTimeout;
-  if (has({"unexpected keyword argument", "required positional argument", "missing required", "unknown tool",
-           "unknown function", "not a valid tool", "invalid argument", "invalid json", "jsondecodeerror",
-           "json.decoder", "syntaxerror", "nameerror", "typeerror", "valueerror", "no such tool", "unknown action",
-           "invalid_param", "expecting value"})) {
+  if (has({"connection", "refused", "unreachable", "unavailable", "reset by peer", "resolve", "http 5", "server error",
+           "502", "503", "rate limit", "quota", "ssl", "certificate", "no space", "permission denied"})) {
+    return Outcome::kEnvironmentError;
+  }
+  // Wrong arguments, wrong syntax, and asking for what is not there or not allowed.
+  if (has({"unexpected keyword argument",
+           "required positional argument",
+           "missing required",
+           "unknown tool",
+           "unknown function",
+           "not a valid tool",
+           "invalid",
+           "jsondecodeerror",
+           "json.decoder",
+           "syntaxerror",
+           "nameerror",
+           "typeerror",
+           "valueerror",
+           "keyerror",
+           "attributeerror",
+           "indexerror",
+           "no such tool",
+           "unknown action",
+           "expecting value",
+           "not found",
+           "does not exist",
+           "cannot be",
+           "must be",
+           "not allowed"})) {
     return Outcome::kModelError;
   }
   if (has({"ok", "success", "none"}) && folded.size() < 8) return Outcome::kOk;
