@@ -14,13 +14,16 @@ constexpr Knob kWidth{"width", 10, "points", "Baseline window", "own"};
 constexpr Knob kDrop{"drop", 0.2, "ratio", "Points of pass rate below its best level",
                      "failure catalogue, format-failures-rising (10 points), above batch noise"};
 constexpr Knob kSigma{"sigma", 4, "sigma", "And out of its own noise", "field guide 4.1"};
+constexpr Knob kNoiseWindow{"noise_window", 50, "points", "Points from which the noise is estimated",
+                            "field guide 4.1 (50-100)"};
 constexpr Knob kPersist{"persist", 3, "points", "It stays", "failure catalogue (3 steps)"};
 constexpr Knob kNever{"never", 0.15, "ratio", "Pass rate that is as good as never", "own"};
 constexpr Knob kNeverPoints{"never_points", 20, "points", "Untrained models begin there and learn it within this",
                             "real runs rise from 0.13 to 0.95 within 20 steps"};
 constexpr Knob kCounted{"counted", 100, "answers", "Counted answers before a rule's failures are judged", "own"};
 constexpr Knob kCountedShare{"counted_share", 0.5, "ratio", "Share of counted answers that fail a rule", "own"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kDrop, kSigma, kPersist, kNever, kNeverPoints, kCounted, kCountedShare};
+constexpr Knob kKnobs[] = {kHistory, kWidth, kDrop,        kSigma,   kNoiseWindow,
+                           kPersist, kNever, kNeverPoints, kCounted, kCountedShare};
 
 void tell(const Track& track, size_t first, size_t now, std::string summary, std::vector<Finding>& out) {
   Finding finding = make_finding("format-failures", "format-failures", Severity::kWarning, track.points[first],
@@ -45,7 +48,9 @@ void judge_track(const Track& track, std::vector<Finding>& out) {
     }
     if (i < points_of(kHistory)) continue;
     if (low == 0) best = std::max(best, medians[i - 1]);
-    const double limit = best - std::max(kDrop.value, kSigma.value * noise(track.slice(0, i - low)));
+    const size_t end = i - low;
+    const auto recent = track.slice(end > points_of(kNoiseWindow) ? end - points_of(kNoiseWindow) : 0, end);
+    const double limit = best - std::max(kDrop.value, kSigma.value * noise(recent));
     low = track.values[i] < limit ? low + 1 : 0;
     if (low < points_of(kPersist)) continue;
     tell(track, i + 1 - low, i, cat("Format pass rate fell from ", best, " to ", track.values[i]), out);

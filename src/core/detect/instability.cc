@@ -15,7 +15,9 @@ constexpr Knob kHigh{"high", 0.7, "ratio", "Share of the reward's own range that
 constexpr Knob kLow{"low", 0.25, "ratio", "Share that counts as low", "own"};
 constexpr Knob kSwings{"swings", 3, "falls", "Falls from high to low", "own"};
 constexpr Knob kSigma{"sigma", 4, "sigma", "The range of the medians must stand out of the noise", "own"};
-constexpr Knob kKnobs[] = {kWidth, kHigh, kLow, kSwings, kSigma};
+constexpr Knob kNoiseWindow{"noise_window", 50, "points", "Points from which the noise is estimated",
+                            "field guide 4.1 (50-100)"};
+constexpr Knob kKnobs[] = {kWidth, kHigh, kLow, kSwings, kSigma, kNoiseWindow};
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   for (const Track& track : tracks_of(reward_series(state))) {
@@ -27,9 +29,11 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
       least = std::min(least, medians[i]);
       most = std::max(most, medians[i]);
       const double range = most - least;
+      if (range < 0.3 * std::abs(most)) continue;
+      const size_t from = i + 1 > points_of(kNoiseWindow) ? i + 1 - points_of(kNoiseWindow) : 0;
       const double sigma =
-          noise(track.slice(0, i + 1)) * 1.2533 / std::sqrt(kWidth.value);  // standard error of a median
-      if (range < 2 * kSigma.value * sigma || range < 0.3 * std::abs(most)) continue;
+          noise(track.slice(from, i + 1)) * 1.2533 / std::sqrt(kWidth.value);  // standard error of a median
+      if (range < 2 * kSigma.value * sigma) continue;
       if (medians[i] > least + kHigh.value * range) high = true;
       if (!high || medians[i] > least + kLow.value * range) continue;
       high = false;

@@ -51,15 +51,6 @@ size_t walk_back(const Track& track, size_t first, double level, double threshol
   return onset;
 }
 
-/// Index of the rolling median that is the baseline for a rise at `end`.
-std::optional<size_t> baseline(const std::vector<double>& medians, const RiseRule& rule, size_t end) {
-  if (end < std::max<size_t>(rule.history, 1)) return std::nullopt;
-  if (!rule.from_lowest) return end - 1;
-  const auto from = medians.begin() + static_cast<std::ptrdiff_t>(std::max<size_t>(rule.history, 1) - 1);
-  return static_cast<size_t>(std::min_element(from, medians.begin() + static_cast<std::ptrdiff_t>(end)) -
-                             medians.begin());
-}
-
 std::optional<size_t> ended_at(const Track& track, size_t from, double limit, size_t persist) {
   size_t low = 0;
   for (size_t i = from; i < track.size(); ++i) {
@@ -156,14 +147,15 @@ std::vector<Rise> rises(const Track& track, const RiseRule& rule) {
   shifted.history += skip;
   std::vector<double> medians = rolling_median(track.slice(skip, track.size()), rule.width);
   medians.insert(medians.begin(), skip, INFINITY);
+  const size_t start = std::max<size_t>(shifted.history, 1);
   Threshold limit;
-  size_t streak = 0;
-  for (size_t i = shifted.history; i < track.size() && out.size() < kRisesTold; ++i) {
+  size_t streak = 0, lowest = start - 1;  // index of the lowest rolling median so far
+  for (size_t i = start; i < track.size() && out.size() < kRisesTold; ++i) {
+    if (medians[i - 1] < medians[lowest]) lowest = i - 1;
     if (streak == 0) {
-      const std::optional<size_t> found = baseline(medians, shifted, i);
-      if (!found) continue;
-      const double base = medians[*found];
-      limit = {*found, base, std::max(base * rule.factor, base + rule.delta)};
+      const size_t base_at = rule.from_lowest ? lowest : i - 1;
+      const double base = medians[base_at];
+      limit = {base_at, base, std::max(base * rule.factor, base + rule.delta)};
       if (track.values[i] > limit.value)
         limit.value = std::max(limit.value, shown_before(track, skip, i, out, rule.novel));
     }
@@ -180,7 +172,9 @@ std::vector<Rise> rises(const Track& track, const RiseRule& rule) {
     rise.ended = ended_at(track, i + 1, limit.base + 0.5 * (limit.value - limit.base), rule.persist);
     out.push_back(rise);
     if (!rise.ended) break;
-    i = *rise.ended;
+    for (; i < *rise.ended; ++i) {
+      if (medians[i] < medians[lowest]) lowest = i;
+    }
     streak = 0;
   }
   return out;
