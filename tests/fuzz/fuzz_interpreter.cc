@@ -1,0 +1,85 @@
+// links: sources dialects core base
+// Any text as a log: what is said does not depend on the pieces in which it comes, and no event is larger than it may.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "dialects/interpreter.h"
+#include "dialects/signature_book.h"
+#include "sources/text_log.h"
+
+namespace {
+
+struct Language {
+  mw::DialectBook book;
+  mw::SignatureBook signatures;
+  std::vector<mw::SignaturePattern> patterns;
+  mw::PatternSet set;
+};
+
+mw::Result<Language> load() {
+  auto book = mw::DialectBook::built_in();
+  if (!book.ok()) return book.error();
+  auto signatures = mw::SignatureBook::load({});
+  if (!signatures.ok()) return signatures.error();
+  auto patterns = book->patterns(0);
+  for (auto& pattern : signatures->patterns(static_cast<uint32_t>(book->pattern_count()))) patterns.push_back(pattern);
+  auto set = mw::PatternSet::compile(std::move(patterns));
+  if (!set.ok()) return set.error();
+  std::vector<mw::SignaturePattern> targets;
+  for (size_t i = 0; i < signatures->pattern_count(); ++i) {
+    targets.push_back({signatures->target(i).signature, signatures->target(i).weak});
+  }
+  return Language{std::move(*book), std::move(*signatures), std::move(targets), std::move(*set)};
+}
+
+class Digest final : public mw::EventSink {
+ public:
+  void put(mw::Event&& event) override {
+    text += mw::cat(event.where.line, ":", event.body.index(), ";");
+    if (const auto* matched = std::get_if<mw::event::Matched>(&event.body)) {
+      MW_CHECK(matched->text.size() <= mw::kTextLimit + 8);
+      text += matched->signature;
+    }
+    if (const auto* trace = std::get_if<mw::event::TraceSeen>(&event.body)) {
+      MW_CHECK(trace->message.size() <= mw::kTextLimit + 8);
+    }
+    if (const auto* measured = std::get_if<mw::event::Measured>(&event.body)) {
+      text += mw::cat(measured->step, "/", measured->readings.size());
+    }
+  }
+  std::string text;
+};
+
+std::string said(const Language& language, std::string_view text, size_t piece) {
+  const mw::Speech speech{&language.book,
+                          0,
+                          &language.signatures.knowledge(),
+                          static_cast<uint32_t>(language.book.pattern_count()),
+                          language.patterns,
+                          &language.signatures};
+  mw::Recogniser recogniser(language.book);
+  mw::TemplateMiner miner;
+  Digest digest;
+  mw::Interpreter interpreter(speech, recogniser, miner, digest, 0);
+  mw::TextLog log(language.set, interpreter, digest, 0);
+  for (size_t at = 0; at < text.size(); at += piece) log.feed(text.substr(at, piece));
+  log.finish();
+  MW_CHECK(log.consumed() == text.size());
+  digest.text += mw::cat("lines ", log.lines());
+  return digest.text;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const mw::Result<Language> language = load();
+  MW_CHECK(language.ok());
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::string whole = said(*language, text, size + 1);
+  MW_CHECK(said(*language, text, 1 + size % 61) == whole);
+  return 0;
+}
