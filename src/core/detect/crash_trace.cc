@@ -42,13 +42,13 @@ ExitMeaning meaning_of(int64_t code) {
 }
 
 /// The attempt failed by its own or its launcher's word, and nothing else says why.
-void judge_exit(const AttemptState& attempt, std::vector<Finding>& out) {
+void judge_exit(const AttemptState& attempt, bool plan_done, std::vector<Finding>& out) {
   const event::Ended& ended = *attempt.ended;
   const ExitMeaning meaning = meaning_of(ended.code);
   Finding finding;
   finding.kind = std::string(meaning.kind);
   finding.detector = "crash-trace";
-  finding.severity = Severity::kCritical;
+  finding.severity = plan_done ? Severity::kInfo : Severity::kCritical;
   finding.onset = attempt.ended_at;
   finding.detected = attempt.ended_at;
   finding.summary = ended.code == 0 ? std::string("The run failed by its launcher's word, with no error of its own")
@@ -72,7 +72,9 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   for (size_t i = 0; i < state.attempts.size(); ++i) {
     bool told = false;
     for (const Story& story : stories) told = told || story.attempt == i;
-    if (!told && failed(state.attempts[i])) judge_exit(state.attempts[i], out);
+    if (told || !failed(state.attempts[i])) continue;
+    const int64_t total = state.attempts[i].total_steps > 0 ? state.attempts[i].total_steps : state.total_steps;
+    judge_exit(state.attempts[i], total > 1 && last_done(state, i) + 1 >= total, out);
   }
 }
 

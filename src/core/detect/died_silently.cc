@@ -16,6 +16,9 @@ constexpr Knob kKnobs[] = {
 /// Sources that a trainer writes as it runs and that end with it; exports of metrics have no notion of an end.
 bool is_live(const SourceState& source) { return source.kind == "text" || source.kind == "wandb"; }
 
+/// The log of an inference server alone has no plan to carry out.
+bool serves_only(const State& state) { return state.framework == "vllm" || state.framework == "sglang"; }
+
 /// What the run had open when its files stopped: "" when nothing shows.
 std::string unfinished(const State& state, const AttemptState& attempt, int64_t last) {
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
@@ -33,6 +36,18 @@ std::string unfinished(const State& state, const AttemptState& attempt, int64_t 
   return {};
 }
 
+/// Signs that the files are a copy of a run that was still going rather than all that it ever said.
+std::string copied_while_running(const State& state, const AttemptState& attempt) {
+  const uint32_t number = attempt.last.where.source;
+  if (number >= state.sources.size()) return {};
+  const SourceState& source = state.sources[number];
+  const std::string name(basename(source.path));
+  if (name.starts_with("slurm-") && name.ends_with(".out")) return "Slurm writes the end of a job into its output file";
+  const bool bar = contains(source.last_text, "it/s") || contains(source.last_text, "s/it");
+  if (source.torn && !bar) return "the last line is cut in the middle";
+  return {};
+}
+
 bool judged_otherwise(const State& state, const Knowledge& knowledge, size_t attempt) {
   for (const Story& story : fatal_stories(state, marks_of(state, knowledge))) {
     if (story.attempt == attempt && story.ended) return true;
@@ -43,7 +58,7 @@ bool judged_otherwise(const State& state, const Knowledge& knowledge, size_t att
 void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
   if (!state.closed || state.attempts.empty()) return;
   const AttemptState& attempt = state.attempts.back();
-  if (attempt.ended || std::none_of(state.sources.begin(), state.sources.end(), is_live)) return;
+  if (attempt.ended || serves_only(state) || std::none_of(state.sources.begin(), state.sources.end(), is_live)) return;
   const int64_t last = last_done(state, state.attempts.size() - 1);
   const std::string open = unfinished(state, attempt, last);
   if (open.empty() || judged_otherwise(state, knowledge, state.attempts.size() - 1)) return;
@@ -62,6 +77,12 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   finding.summary = cat("The files end at ", open,
                         " with no error and no end; the run died silently, was stopped by hand, or the files were "
                         "copied while it was going");
+  const std::string copied = copied_while_running(state, attempt);
+  if (!copied.empty()) {
+    finding.severity = Severity::kInfo;
+    finding.summary = cat("The files end at ", open,
+                          " with no error and no end; most likely they were copied while the run was going: ", copied);
+  }
   bool record = false;
   for (const SourceState& source : state.sources) {
     if (source.kind == "wandb") record = true;

@@ -42,7 +42,9 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     finding.kind = "logging-gap";
     finding.detector = "logging-gap";
     finding.severity = Severity::kWarning;
-    finding.onset = {silent.steps.last(), silent.last_at, {static_cast<uint32_t>(i), silent.last_line},
+    finding.onset = {silent.steps.last(),
+                     silent.last_at,
+                     {static_cast<uint32_t>(i), silent.last_line},
                      static_cast<uint16_t>(silent.attempt)};
     finding.detected = finding.onset;
     finding.detected.step = silent.steps.last() + static_cast<int64_t>(allowed);
@@ -56,7 +58,10 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
 }  // namespace
 
 extern const Detector logging_gap;
-const Detector logging_gap{"logging-gap", "One sink of metrics stopped while another one of the same attempt went on.",
-                           {"logging-gap"}, kKnobs, judge};
+const Detector logging_gap{"logging-gap",
+                           "One sink of metrics stopped while another one of the same attempt went on.",
+                           {"logging-gap"},
+                           kKnobs,
+                           judge};
 
 }  // namespace mw::detect

@@ -31,7 +31,7 @@ bool counts_epochs(const State& state) {
   for (size_t i = 0; i < state.attempts.size(); ++i) {
     const AttemptState& attempt = state.attempts[i];
     if (attempt.last_step == kNoStep) continue;
-    if (i > 0 && attempt.why != kCounterWentBack) return false;
+    if (length != kNoStep && attempt.why != kCounterWentBack) return false;
     if (attempt.last_step == length) ++equal;
     length = attempt.last_step;
   }

@@ -19,6 +19,7 @@ constexpr uint64_t kEndingLines = 300;
 // An exception seen and outlived this often, or over this long, is a habit; the ranks of one crash print theirs at
 // once.
 constexpr uint64_t kHabitTimes = 3;
+constexpr uint64_t kFileHabitTimes = 8;  // the same of any exceptions out of one file
 constexpr double kHabitSeconds = 120;
 
 /// The last metric record of an attempt in one source.
@@ -60,6 +61,15 @@ class Progress {
       }
     }
     return false;
+  }
+
+  /// The last step that an attempt has a record of; kNoStep when none.
+  int64_t last_step(uint16_t attempt) const {
+    const auto of_attempt = last_.find(attempt);
+    int64_t last = kNoStep;
+    if (of_attempt == last_.end()) return last;
+    for (const auto& [source, point] : of_attempt->second) last = std::max(last, point.step);
+    return last;
   }
 
  private:
@@ -112,11 +122,19 @@ bool lived_on(const State& state, const Mark& mark) {
   return last_line_of(state, mark) > mark.last_line + kAftermathLines;
 }
 
+bool plan_done(const State& state, const AttemptState& attempt, const Progress& progress, const Mark& mark) {
+  const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
+  return total > 1 && progress.last_step(mark.moment.attempt) + 1 >= total;
+}
+
 void place(const State& state, const Progress& progress, Mark& mark) {
   const AttemptState* attempt = attempt_of(state, mark.moment.attempt);
   if (attempt != nullptr && complete(*attempt)) {
     mark.teardown = later(mark.moment, attempt->ended_at);
     mark.survived = !mark.teardown;
+  }
+  if (attempt != nullptr && !mark.teardown && !is_root(mark) && plan_done(state, *attempt, progress, mark)) {
+    mark.teardown = true;  // only echoes follow a plan that was carried out
   }
   if (!mark.teardown && !mark.survived) {
     mark.survived = progress.after(mark.moment, mark.last_line) || lived_on(state, mark);
@@ -232,35 +250,61 @@ void outlive(std::vector<Mark>& marks) {
   }
 }
 
-std::string fingerprint(const Mark& mark) {
+/// Where an exception comes from: the file alone, or the file with the exception's type.
+std::string origin(const Mark& mark, bool with_type) {
   const event::TraceSeen& trace = mark.trace->trace;
-  return cat(trace.exception, "@", trace.frame.substr(0, trace.frame.rfind(".py:")));
+  const std::string file = trace.frame.substr(0, trace.frame.rfind(".py:"));
+  return with_type ? cat(trace.exception, "@", file) : file;
+}
+
+struct Habit {
+  uint64_t survived = 0, times = 0;
+  Time first, last;
+};
+
+using Habits = std::map<std::string, Habit>;
+
+Habits habits_of(const std::vector<Mark>& marks, bool with_type) {
+  Habits habits;
+  for (const Mark& mark : marks) {
+    if (mark.trace == nullptr) continue;
+    Habit& habit = habits[origin(mark, with_type)];
+    if (mark.survived) ++habit.survived;
+    if (habit.times++ == 0) habit.first = mark.moment.at;
+    habit.last = mark.moment.at;
+  }
+  return habits;
 }
 
 /// An exception that the run has lived through time and again is caught and logged by the program: its last occurrence
 /// ends nothing either, unless the attempt says that it failed.
 void outlive_habits(const State& state, std::vector<Mark>& marks) {
-  struct Habit {
-    uint64_t survived = 0;
-    Time first, last;
-    uint64_t times = 0;
-  };
-  std::map<std::string, Habit> habits;
-  for (const Mark& mark : marks) {
-    if (mark.trace == nullptr) continue;
-    Habit& habit = habits[fingerprint(mark)];
-    if (mark.survived) ++habit.survived;
-    if (habit.times++ == 0) habit.first = mark.moment.at;
-    habit.last = mark.moment.at;
-  }
+  const Habits by_type = habits_of(marks, true), by_file = habits_of(marks, false);
   for (Mark& mark : marks) {
     if (mark.trace == nullptr || mark.survived || mark.teardown) continue;
     const AttemptState* attempt = attempt_of(state, mark.moment.attempt);
     if (attempt != nullptr && attempt->ended && !complete(*attempt)) continue;
-    const Habit& habit = habits[fingerprint(mark)];
+    const Habit& habit = by_type.at(origin(mark, true));
     const bool spread = habit.first.known() && (habit.last - habit.first).seconds() > kHabitSeconds;
-    mark.survived =
-        habit.survived >= kHabitTimes || (habit.times > kHabitTimes && spread && state.attempts.size() == 1);
+    mark.survived = habit.survived >= kHabitTimes || by_file.at(origin(mark, false)).survived >= kFileHabitTimes ||
+                    (habit.times > kHabitTimes && spread && state.attempts.size() == 1);
+  }
+}
+
+/// Streams that are read side by side end their records in any order; within one source the line says what came first.
+void order_by_line(std::vector<Mark>& marks) {
+  std::map<uint32_t, std::vector<Mark*>> by_source;
+  for (Mark& mark : marks) {
+    if (mark.moment.where.line != 0) by_source[mark.moment.where.source].push_back(&mark);
+  }
+  for (auto& [source, own] : by_source) {
+    std::vector<uint64_t> orders;
+    orders.reserve(own.size());
+    for (const Mark* mark : own) orders.push_back(mark->order);
+    std::sort(orders.begin(), orders.end());
+    std::stable_sort(own.begin(), own.end(),
+                     [](const Mark* a, const Mark* b) { return a->moment.where.line < b->moment.where.line; });
+    for (size_t i = 0; i < own.size(); ++i) own[i]->order = orders[i];
   }
 }
 
@@ -300,6 +344,7 @@ std::vector<Mark> marks_of(const State& state, const Knowledge& knowledge) {
   join_traces(marks);
   const Progress progress(state);
   for (Mark& mark : marks) place(state, progress, mark);
+  order_by_line(marks);
   std::stable_sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) {
     if (a.moment.attempt != b.moment.attempt) return a.moment.attempt < b.moment.attempt;
     return a.order < b.order;
