@@ -61,12 +61,11 @@ std::string_view leading(const Draft& draft) {
 /// in a later attempt; two detectors that see the same kind in the same attempt see the same thing.
 bool same_story(const Draft& a, const Draft& b) {
   if (a.incident.kind != b.incident.kind) return false;
-  if (a.detector == b.detector) {
-    return a.incident.onset.attempt != b.incident.onset.attempt && a.incident.severity == b.incident.severity &&
-           !leading(a).empty() && leading(a) == leading(b);
-  }
   const bool loop = a.detector == "crash-loop" || b.detector == "crash-loop";
-  return !loop && a.incident.onset.attempt == b.incident.onset.attempt;
+  const bool same_attempt = a.incident.onset.attempt == b.incident.onset.attempt;
+  if (loop || (same_attempt && a.detector == b.detector)) return false;
+  const bool came_back = a.incident.severity == b.incident.severity && !leading(a).empty() && leading(a) == leading(b);
+  return same_attempt || came_back;
 }
 
 /// Adds `later` to `draft`, which began no later.

@@ -27,6 +27,9 @@ std::string unfinished(const State& state, const AttemptState& attempt, int64_t 
     return done ? std::string() : cat("step ", last, " of ", total);
   }
   if (last != kNoStep) return {};  // no plan is known: nothing says that more was meant to come
+  const uint32_t number = attempt.last.where.source;
+  // Without a step only a bar that is the last word counts: those of loading and compiling stay open for ever.
+  if (number >= state.sources.size() || !contains(state.sources[number].last_text, "%|")) return {};
   for (const auto& [what, progress] : state.progress) {
     if (progress.total > 0 &&
         static_cast<double>(progress.done) < kKnobs[0].value * static_cast<double>(progress.total)) {

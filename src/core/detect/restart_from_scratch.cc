@@ -15,8 +15,8 @@ constexpr Knob kKnobs[] = {
 
 constexpr std::string_view kCounterWentBack = "step counter went back";  // as attempts.cc says it
 
-bool from_the_start(const AttemptState& attempt) {
-  return attempt.resumed_at == kNoStep && attempt.first_step != kNoStep && attempt.first_step <= 1;
+bool from_the_start(const AttemptState& attempt, const Done& done) {
+  return attempt.resumed_at == kNoStep && done.first != kNoStep && done.first <= 1;
 }
 
 bool was_complete(const AttemptState& attempt, int64_t done) {
@@ -52,16 +52,17 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   for (size_t i = 0; i < state.attempts.size(); ++i) {
     const AttemptState& attempt = state.attempts[i];
     const bool lost = furthest != kNoStep && static_cast<double>(furthest) >= kKnobs[0].value;
-    if (i > 0 && lost && from_the_start(attempt) && attempt.first_step < furthest) {
+    const Done done = done_in(state, i);
+    if (i > 0 && lost && from_the_start(attempt, done) && done.first < furthest) {
       if (++restarts == 1) {
         const bool finished = was_complete(state.attempts[furthest_attempt], furthest);
         finding.kind = "restart-from-scratch";
         finding.detector = "restart-from-scratch";
         finding.severity = Severity::kWarning;
         finding.onset = attempt.began;
-        finding.onset.step = attempt.first_step;
+        finding.onset.step = done.first;
         finding.detected = finding.onset;
-        finding.summary = cat("Attempt ", i + 1, " began at step ", attempt.first_step, " although attempt ",
+        finding.summary = cat("Attempt ", i + 1, " began at step ", done.first, " although attempt ",
                               furthest_attempt + 1, finished ? " had finished at step " : " had reached step ",
                               furthest, has_checkpoint(state, i) ? " and had saved checkpoints" : "");
         finding.evidence.push_back({attempt.began.where, attempt.why, "", kNoStep, 0});
@@ -69,9 +70,8 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
         finding.suggests.push_back({"resume-silently-from-scratch", 0.5, "no checkpoint was loaded"});
       }
     }
-    const int64_t done = last_done(state, i);
-    if (done != kNoStep && done > furthest) {
-      furthest = done;
+    if (done.last != kNoStep && done.last > furthest) {
+      furthest = done.last;
       furthest_attempt = i;
     }
   }

@@ -131,7 +131,9 @@ void lost_reward(const Scene& scene, Out& out) {
 
 void echoes(const Scene& scene, Out& out) {
   // A wrapper or an echo never leads where something else was seen.
-  static constexpr std::array<std::string_view, 10> kEchoes{"ray-task-error-wrapper",
+  static constexpr std::array<std::string_view, 12> kEchoes{"exit-status",
+                                                            "unhandled-exception",
+                                                            "ray-task-error-wrapper",
                                                             "torchelastic-child-failed",
                                                             "deepspeed-subprocess-return-code",
                                                             "ray-actor-init-failed",

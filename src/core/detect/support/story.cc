@@ -354,17 +354,22 @@ std::vector<Mark> marks_of(const State& state, const Knowledge& knowledge) {
   return marks;
 }
 
-int64_t last_done(const State& state, size_t attempt) {
+Done done_in(const State& state, size_t attempt) {
   bool measured = false;
-  int64_t last = kNoStep;
+  Done done;
   for (const Series& series : state.series) {
     for (const Point& point : series.points()) {
       measured = true;
-      if (point.attempt == attempt && point.step != kNoStep) last = std::max(last, point.step);
+      if (point.attempt != attempt || point.step == kNoStep) continue;
+      done.first = done.first == kNoStep ? point.step : std::min(done.first, point.step);
+      done.last = std::max(done.last, point.step);
     }
   }
-  return measured || attempt >= state.attempts.size() ? last : state.attempts[attempt].last_step;
+  if (measured || attempt >= state.attempts.size()) return done;
+  return {state.attempts[attempt].first_step, state.attempts[attempt].last_step};
 }
+
+int64_t last_done(const State& state, size_t attempt) { return done_in(state, attempt).last; }
 
 bool came_to_nothing(const State& state, size_t attempt) {
   if (attempt + 1 >= state.attempts.size()) return false;

@@ -55,7 +55,12 @@ struct Story {
 /// steps holds several starts far apart.
 std::vector<Story> fatal_stories(const State& state, const std::vector<Mark>& marks);
 
-/// The last step of an attempt that was really done: by its metric records when the run has any, else as announced.
+/// The first and last step of an attempt that were really done: by its metric records when the run has any, else as
+/// announced.
+struct Done {
+  int64_t first = kNoStep, last = kNoStep;
+};
+Done done_in(const State& state, size_t attempt);
 int64_t last_done(const State& state, size_t attempt);
 
 /// Another attempt was begun after this one had not done a single step.
