@@ -58,19 +58,28 @@ void judge_track(const Track& track, std::vector<Finding>& out) {
   }
 }
 
+/// How many answers a rule was asked about. Trainers log only failures of a single rule ("set/rule"); how many answers
+/// there were, the set's verdicts tell, and where there are none nobody knows (0).
+uint64_t answers_of(const State& state, const std::string& rule, const event::FormatJudged& judged) {
+  const size_t slash = rule.find('/');
+  if (judged.passed > 0 || slash == std::string::npos) return judged.passed + judged.failed;
+  const auto set = state.formats.find(rule.substr(0, slash));
+  return set == state.formats.end() ? 0 : set->second.passed + set->second.failed;
+}
+
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   const size_t told = out.size();
   for (const Track& track : tracks_of(state.find("format.pass_rate"))) judge_track(track, out);
   if (out.size() > told || state.attempts.empty()) return;
   for (const auto& [rule, judged] : state.formats) {
-    const double all = static_cast<double>(judged.passed + judged.failed);
+    const double all = static_cast<double>(answers_of(state, rule, judged));
     if (all < kCounted.value || static_cast<double>(judged.failed) < kCountedShare.value * all) continue;
     Finding finding;
     finding.kind = finding.detector = "format-failures";
     finding.onset = state.attempts.front().began;
     finding.detected = state.attempts.back().last;
     finding.summary =
-        cat(judged.failed, " of ", judged.passed + judged.failed, " answers break the format rule '", rule, "'");
+        cat(judged.failed, " of ", answers_of(state, rule, judged), " answers break the format rule '", rule, "'");
     finding.suggests.push_back({"format-failures-rising", 0.5, "answers break the required format"});
     out.push_back(std::move(finding));
     return;
