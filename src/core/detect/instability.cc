@@ -13,11 +13,13 @@ constexpr Knob kWidth{"width", 5, "points",
                       "Swings are looked for in medians of so many points, which noise does not move", "own"};
 constexpr Knob kHigh{"high", 0.7, "ratio", "Share of the reward's own range that counts as high", "own"};
 constexpr Knob kLow{"low", 0.25, "ratio", "Share that counts as low", "own"};
+constexpr Knob kPhase{"phase", 8, "points", "A high or a low lasts; noise does not stay on one side for so long",
+                      "own"};
 constexpr Knob kSwings{"swings", 3, "falls", "Falls from high to low", "own"};
 constexpr Knob kSigma{"sigma", 4, "sigma", "The range of the medians must stand out of the noise", "own"};
 constexpr Knob kNoiseWindow{"noise_window", 50, "points", "Points from which the noise is estimated",
                             "field guide 4.1 (50-100)"};
-constexpr Knob kKnobs[] = {kWidth, kHigh, kLow, kSwings, kSigma, kNoiseWindow};
+constexpr Knob kKnobs[] = {kWidth, kHigh, kLow, kPhase, kSwings, kSigma, kNoiseWindow};
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   for (const Track& track : tracks_of(reward_series(state))) {
@@ -34,8 +36,10 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
       const double sigma =
           noise(track.slice(from, i + 1)) * 1.2533 / std::sqrt(kWidth.value);  // standard error of a median
       if (range < 2 * kSigma.value * sigma) continue;
-      if (medians[i] > least + kHigh.value * range) high = true;
-      if (!high || medians[i] > least + kLow.value * range) continue;
+      const auto phase = track.slice(i + 1 - std::min(i + 1, points_of(kPhase)), i + 1);
+      const auto [lowest, highest] = std::minmax_element(phase.begin(), phase.end());
+      if (*lowest > least + kHigh.value * range) high = true;
+      if (!high || *highest > least + kLow.value * range) continue;
       high = false;
       if (++fallen == 1) first = i;
       if (fallen < points_of(kSwings)) continue;

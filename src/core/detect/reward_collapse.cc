@@ -96,9 +96,17 @@ void suggest(const State& state, Finding& finding, const Point& onset, const Poi
   }
 }
 
+/// What the reward can lose: down to the lowest value before the fall (0 at most). Where rewards are negative
+/// throughout no floor is known, and the lowest value says only how noisy they are; then it is at least the level's own
+/// size.
+double range_of(const Levels& levels, double best, size_t before) {
+  const double floor = before > 0 ? levels.floor[before - 1] : 0;
+  return std::max(best - floor, std::abs(best));
+}
+
 /// First point of the fall: walks back from `first` while the values were already clearly under the level.
-size_t began(const Track& track, size_t first, double floor, double best) {
-  const double left = floor + 0.8 * (best - floor);
+size_t began(const Track& track, size_t first, double best, double range) {
+  const double left = best - 0.2 * range;
   size_t onset = first;
   while (onset > 0 && first - onset < points_of(kWidth) && track.values[onset - 1] < left) --onset;
   return onset;
@@ -122,7 +130,7 @@ bool beyond_chance(const Track& track, size_t first, size_t streak, double low, 
 
 struct Collapse {
   size_t first, detected;
-  double best, floor;
+  double best, range;
 };
 
 /// Next collapse at or after `from`. A streak that lies exactly on the floor is zero-reward's to tell.
@@ -131,9 +139,10 @@ bool next_collapse(const Track& track, const Levels& levels, size_t from, Collap
   double evidence = 0, sigma = 0;
   for (size_t i = from; i < track.size(); ++i) {
     const size_t first = i - streak;
-    const double best = levels.best[first], floor = levels.floor[i];
-    const double range = best - floor;
-    if (!(range > 0) || track.values[i] > floor + kLow.value * range) {
+    const double best = levels.best[first];
+    const double range = range_of(levels, best, first);
+    const double low = best - (1 - kLow.value) * range;
+    if (!(range > 0) || track.values[i] > low) {
       streak = 0;
       evidence = 0;
       continue;
@@ -141,10 +150,9 @@ bool next_collapse(const Track& track, const Levels& levels, size_t from, Collap
     if (streak == 0) sigma = noise_before(track, i, range);
     ++streak;
     evidence += (best - track.values[i]) / sigma;
-    if (streak < points_of(kPersist) || !beyond_chance(track, first, streak, floor + kLow.value * range, evidence))
-      continue;
-    if (all_at(track, first, i, floor)) continue;
-    found = {first, i, best, floor};
+    if (streak < points_of(kPersist) || !beyond_chance(track, first, streak, low, evidence)) continue;
+    if (all_at(track, first, i, levels.floor[i])) continue;
+    found = {first, i, best, range};
     return true;
   }
   return false;
@@ -155,8 +163,7 @@ size_t judge_sharp(const State& state, const Track& track, const Levels& levels,
   size_t earliest = track.size();
   Collapse hit{};
   while (next_collapse(track, levels, from, hit)) {
-    const size_t onset = began(track, hit.first, hit.floor, hit.best);
-    const double range = hit.best - hit.floor;
+    const size_t onset = began(track, hit.first, hit.best, hit.range);
     const bool sudden = hit.first - onset <= 1;
     Finding finding = make_finding("reward-collapse", "reward-collapse", Severity::kCritical, track.points[onset],
                                    track.points[hit.detected],
@@ -168,7 +175,7 @@ size_t judge_sharp(const State& state, const Track& track, const Levels& levels,
     earliest = std::min(earliest, hit.detected);
     size_t back = 0, i = hit.detected + 1;
     for (; i < track.size() && back < points_of(kPersist); ++i) {
-      back = track.values[i] > hit.floor + kBack.value * range ? back + 1 : 0;
+      back = track.values[i] > hit.best - (1 - kBack.value) * hit.range ? back + 1 : 0;
     }
     const bool recovered = back >= points_of(kPersist);
     if (recovered) {
@@ -204,7 +211,7 @@ std::optional<Decline> decline_at(const Track& track, const Levels& levels, size
     }
   }
   best /= static_cast<double>(width);
-  const double range = best - levels.floor[i];
+  const double range = range_of(levels, best, i + 1 - last);
   const double error =
       noise_before(track, i + 1, range) * std::sqrt(1 / static_cast<double>(width) + 1 / static_cast<double>(last));
   const double least = std::max(share * range, sigmas * error);

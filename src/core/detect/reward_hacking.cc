@@ -14,7 +14,7 @@ constexpr Knob kTrend{"trend", 4, "sigma", "Mann-Kendall score of the proxy's ri
 constexpr Knob kGain{"gain", 0.2, "of its range", "Rise of the proxy between first and last third",
                      "failure catalogue, reward-hacking (20 %)"};
 constexpr Knob kTrueFall{"true_trend", -3, "sigma", "Mann-Kendall score of the true measure's fall", "Mann 1945"};
-constexpr Knob kOpen{"open", 0.3, "1", "Gain of a proxy between 0 and 1 that a true measure beside it should share",
+constexpr Knob kOpen{"open", 0.1, "1", "Gain of a proxy between 0 and 1 that a true measure beside it should share",
                      "own"};
 constexpr Knob kShare{"share", 0.1, "ratio", "Part of that gain that the true measure has at least when it is real",
                       "own"};
@@ -45,19 +45,22 @@ size_t points_until(const Track& track, int64_t step) {
   return n;
 }
 
-/// The proxy rises and the true measure falls (a warning), or stays while the gap opens wide (a warning as well when it
-/// is most of the range).
-bool parted(const Track& reward, size_t n, const Track& truth, size_t m) {
-  if (m < points_of(kHistory)) return false;
+/// The proxy rises and the true measure falls, or stays while the gap opens wide (which may also be one of
+/// several parts of the reward that is simply not learned yet, so it is told as information).
+enum class Parting { kNone, kStands, kFalls };  ///< what the true measure does
+
+Parting parted(const Track& reward, size_t n, const Track& truth, size_t m) {
+  if (m < points_of(kHistory)) return Parting::kNone;
   const auto proxy = reward.slice(0, n), real = truth.slice(0, m);
-  if (trend_score(proxy) < kTrend.value) return false;
+  if (trend_score(proxy) < kTrend.value) return Parting::kNone;
   const double gain = mean(proxy.subspan(n - n / 3)) - mean(proxy.subspan(0, n / 3));
   const double learned = mean(real.subspan(m - m / 3)) - mean(real.subspan(0, m / 3));
   const auto [least, most] = std::minmax_element(proxy.begin(), proxy.end());
-  if (gain < kGain.value * (*most - *least)) return false;
-  if (trend_score(real) < kTrueFall.value) return true;
+  if (gain < kGain.value * (*most - *least)) return Parting::kNone;
+  if (trend_score(real) < kTrueFall.value) return Parting::kFalls;
   const double apart = mean(proxy.subspan(n - n / 3)) - mean(real.subspan(m - m / 3));
-  return gain > kOpen.value && learned < kShare.value * gain && apart > kOpen.value;
+  const bool open = gain > kOpen.value && learned < kShare.value * gain && apart > kOpen.value;
+  return open ? Parting::kStands : Parting::kNone;
 }
 
 /// Nearly full reward with nearly no correctness beside it, from the first step on.
@@ -71,7 +74,7 @@ bool judge_hollow(const Track& reward, const Track& truth, std::vector<Finding>&
     if (streak < points_of(kHollow)) continue;
     const size_t first = i + 1 - streak;
     Finding finding =
-        make_finding("reward-hacking", "reward-hacking", Severity::kWarning, reward.points[first], reward.points[i],
+        make_finding("reward-hacking", "reward-hacking", Severity::kInfo, reward.points[first], reward.points[i],
                      cat("Reward is ", reward.values[i], " while ", truth.series->raw, " is ", *real));
     add_figures(finding, reward, first, i, 3);
     add_figure(finding, truth.series->signal, reward.points[i].step, *real);
@@ -88,11 +91,14 @@ bool judge_pair(const Track& reward, const Track& truth, std::vector<Finding>& o
     const size_t n = static_cast<size_t>(next);
     const Point& now = reward.points[n - 1];
     const size_t m = points_until(truth, now.step);
-    if (!parted(reward, n, truth, m)) continue;
+    const Parting parting = parted(reward, n, truth, m);
+    if (parting == Parting::kNone) continue;
     const size_t from = change_point(truth.slice(0, m));
-    Finding finding = make_finding("reward-hacking", "reward-hacking", Severity::kWarning, truth.points[from], now,
-                                   cat("Reward rose from ", reward.values[0], " to ", now.value, " while ",
-                                       truth.series->raw, " fell from ", truth.values[0], " to ", truth.values[m - 1]));
+    Finding finding =
+        make_finding("reward-hacking", "reward-hacking",
+                     parting == Parting::kFalls ? Severity::kWarning : Severity::kInfo, truth.points[from], now,
+                     cat("Reward rose from ", reward.values[0], " to ", now.value, " while ", truth.series->raw,
+                         " fell from ", truth.values[0], " to ", truth.values[m - 1]));
     add_figures(finding, reward, 0, n - 1, 3);
     add_figures(finding, truth, 0, m - 1, 3);
     finding.suggests.push_back({"reward-hacking", 0.6, cat(truth.series->raw, " falls while the reward rises")});
