@@ -122,8 +122,11 @@ bool GenericReader::well_known(std::string_view key) {
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
   if (known_.size() >= kKnownLimit) known_.clear();
   const Meaning means = book_.generic_meaning(key);
-  const bool known = !means.signal.empty() && means.signal != "epoch" && means.signal != "lr" &&
-                     means.signal.substr(0, 5) != "time." && means.signal.substr(0, 7) != "memory.";
+  // Only what learning is about makes a line a trainer's: engines print lengths, times and throughput, too.
+  static constexpr std::array<std::string_view, 10> kLearning = {
+      "reward.", "return.", "advantage.", "loss.", "entropy", "kl.", "grad_norm", "clip.", "ratio.", "accuracy."};
+  const bool known = std::any_of(kLearning.begin(), kLearning.end(),
+                                 [&](std::string_view part) { return means.signal.rfind(part, 0) == 0; });
   known_.emplace(std::string(key), known);
   return known;
 }
