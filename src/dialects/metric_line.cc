@@ -5,23 +5,20 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "dialects/metric_text.h"
 
 namespace mw {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
+using metric_text::is_digit;
+using metric_text::is_letter;
+using metric_text::is_space;
+using metric_text::kNone;
+using metric_text::skip_space;
+using metric_text::starts_with;
+
 constexpr size_t kTextValueLimit = 400;  // bytes of a textual value worth keeping
 constexpr size_t kBracketLimit = 200;    // bytes that a bracket in a line of pairs may span; keeps reading linear
-
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool starts_with(std::string_view text, std::string_view part) { return text.substr(0, part.size()) == part; }
-
-size_t skip_space(std::string_view text, size_t at) {
-  while (at < text.size() && is_space(text[at])) ++at;
-  return at;
-}
 
 // Past the closing quote of the string that begins at `at`; kNone when it does not end.
 size_t skip_string(std::string_view text, size_t at) {
@@ -52,58 +49,6 @@ size_t skip_brackets(std::string_view text, size_t at) {
     }
   }
   return kNone;
-}
-
-// "np.float64(0.5)" and "tensor(0.5, device=...)" -> "0.5"; "" when `text` is no such call.
-std::string_view inside_call(std::string_view text) {
-  const size_t open = text.find('(');
-  if (open == kNone || open == 0 || open > 40 || text.back() != ')') return {};
-  for (size_t i = 0; i < open; ++i) {
-    const char c = text[i];
-    if (!is_letter(c) && !is_digit(c) && c != '.' && c != '_') return {};
-  }
-  if (!is_letter(text[0])) return {};
-  std::string_view inner = text.substr(open + 1, text.size() - open - 2);
-  inner = trim(inner.substr(0, inner.find(',')));
-  if (inner.size() >= 2 && inner.front() == '[' && inner.back() == ']') inner = inner.substr(1, inner.size() - 2);
-  return inner;
-}
-
-bool word_number(std::string_view text, double* value) {
-  struct Word {
-    std::string_view text;
-    double value;
-  };
-  static constexpr std::array<Word, 4> kWords = {{{"True", 1}, {"False", 0}, {"true", 1}, {"false", 0}}};
-  for (const Word& word : kWords) {
-    if (text == word.text) {
-      *value = word.value;
-      return true;
-    }
-  }
-  return false;
-}
-
-// "1,234,567" with well-formed groups.
-bool grouped_number(std::string_view text, double* value) {
-  if (text.size() > 24 || text.find(',') == kNone) return false;
-  std::string plain;
-  size_t digits = 0;
-  bool grouped = false;
-  for (const char c : text) {
-    if (c == ',') {
-      if (digits == 0 || digits > 3 || (grouped && digits != 3)) return false;
-      grouped = true;
-      digits = 0;
-      continue;
-    }
-    if (is_digit(c)) ++digits;
-    if (c == '.' && digits != 3) return false;
-    plain.push_back(c);
-  }
-  const auto number = parse_double(plain);
-  if (number) *value = *number;
-  return number.has_value();
 }
 
 bool is_unit(std::string_view text) {
@@ -145,78 +90,6 @@ bool is_key(std::string_view key) {
 }
 
 }  // namespace
-
-bool metric_number(std::string_view text, double* value) {
-  text = trim(text);
-  if (text.empty()) return false;
-  if (text.size() >= 2 && (text[0] == '\'' || text[0] == '"') && text.back() == text[0]) {
-    text = trim(text.substr(1, text.size() - 2));
-    if (text.empty()) return false;
-  }
-  const char first = text[0];
-  if (is_digit(first) || first == '-' || first == '+' || first == '.' || (first | 32) == 'n' || (first | 32) == 'i') {
-    if (const auto number = parse_double(text)) {
-      *value = *number;
-      return true;
-    }
-  }
-  if (is_digit(first) && grouped_number(text, value)) return true;
-  if (word_number(text, value)) return true;
-  const std::string_view inner = inside_call(text);
-  return !inner.empty() && metric_number(inner, value);
-}
-
-bool metric_duration(std::string_view text, double* seconds) {
-  text = trim(text);
-  double total = 0;
-  bool any = false;
-  size_t colons = 0;
-  while (!text.empty()) {
-    size_t used = 0;
-    if (!is_digit(text[0])) return false;
-    const auto number = parse_double_prefix(text, &used);
-    if (!number) return false;
-    text = text.substr(used);
-    if (starts_with(text, ":") && colons < 3) {
-      total = (total + *number) * 60;
-      text.remove_prefix(1);
-      ++colons;
-      continue;
-    }
-    if (text.empty() && colons > 0) {
-      *seconds = total + *number;
-      return true;
-    }
-    text = trim(text);
-    struct Unit {
-      std::string_view name;
-      double seconds;
-    };
-    static constexpr std::array<Unit, 9> kUnits = {{{"ms", 1e-3},
-                                                    {"us", 1e-6},
-                                                    {"sec", 1},
-                                                    {"secs", 1},
-                                                    {"s", 1},
-                                                    {"min", 60},
-                                                    {"m", 60},
-                                                    {"h", 3600},
-                                                    {"d", 86400}}};
-    size_t end = 0;
-    while (end < text.size() && is_letter(text[end])) ++end;
-    const std::string_view name = text.substr(0, end);
-    bool known = false;
-    for (const Unit& unit : kUnits) {
-      if (name != unit.name) continue;
-      total += *number * unit.seconds;
-      known = true;
-    }
-    if (!known || colons > 0) return false;
-    any = true;
-    text = trim(text.substr(end));
-  }
-  *seconds = total;
-  return any;
-}
 
 bool is_table_frame(std::string_view text) {
   text = trim(text);
