@@ -46,7 +46,7 @@ std::string copied_while_running(const State& state, const AttemptState& attempt
   const SourceState& source = state.sources[number];
   const std::string name(basename(source.path));
   if (name.starts_with("slurm-") && name.ends_with(".out")) return "Slurm writes the end of a job into its output file";
-  const bool bar = contains(source.last_text, "it/s") || contains(source.last_text, "s/it");
+  const bool bar = contains(source.last_text, "%|");
   if (source.torn && !bar) return "the last line is cut in the middle";
   return {};
 }
