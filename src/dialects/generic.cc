@@ -245,6 +245,8 @@ GenericReader::Found GenericReader::read(std::string_view text, uint64_t number,
   out.clear();
   text = trim(text);
   if (text.size() < 5 || text.size() > kLineLimit) return found;
+  // "**Step 1: add the eggs**": Markdown is a model's answer that was printed.
+  if (text.starts_with("**") && is_letter(text[2]) && text.find("**", 2) != kNone) return found;
   const bool digits = std::any_of(text.begin(), text.end(), is_digit);
   if (!digits) return found;
   const Place at = place(text);
