@@ -23,7 +23,11 @@ constexpr Knob kLarge{"large", 10, "x", "Size of spikes that are counted", "fiel
 constexpr Knob kLevel{"tail", 0.9, "quantile",
                       "The window's upper tenth, so that zero gradients of uniform groups do not lower the baseline",
                       "own"};
-constexpr Knob kKnobs[] = {kHistory, kWindow, kNotable, kGrave, kAgain, kLarge, kLevel};
+constexpr Knob kRise{"rise", 4, "x", "Times its level, for good: an unstable run rather than a bad batch",
+                     "field guide 4.3 rule 11 (monotone x5)"};
+constexpr Knob kPersist{"persist", 3, "points", "It stays", "own"};
+constexpr Knob kHarm{"reward_loss", 0.15, "ratio", "Fall of the reward that makes a risen level a warning", "own"};
+constexpr Knob kKnobs[] = {kHistory, kWindow, kNotable, kGrave, kAgain, kLarge, kLevel, kRise, kPersist, kHarm};
 
 struct Spike {
   size_t index;
@@ -78,6 +82,34 @@ size_t last_of_group(const std::vector<Spike>& spikes, size_t k) {
   return last;
 }
 
+/// A level that rose and stays up. Zeros are the gradients of uniform groups, not a level.
+void judge_level(const State& state, const Track& track, std::vector<Finding>& out) {
+  Track alive;
+  alive.series = track.series;
+  for (const Point& point : track.points) {
+    if (point.value <= 0) continue;
+    alive.points.push_back(point);
+    alive.values.push_back(point.value);
+  }
+  const RiseRule rule{points_of(kHistory) / 2, points_of(kHistory) / 2, kRise.value, 0, points_of(kPersist), 0, false};
+  for (const Rise& rise : rises(alive, rule)) {
+    const Point& onset = alive.points[rise.onset];
+    const Point& now = alive.points[rise.detected];
+    const auto reward = shift_of(reward_series(state), onset, now, points_of(kHistory) / 2);
+    const bool worse = reward && reward->relative() < -kHarm.value;
+    Finding finding =
+        make_finding("gradient-spike", "gradient-spike", worse ? Severity::kWarning : Severity::kInfo, onset, now,
+                     cat("Gradient norms rose from about ", rise.base, " to ", rise.peak, " since step ", onset.step,
+                         worse ? " and the reward fell" : ""));
+    add_figures(finding, alive, rise.onset, rise.detected);
+    finding.suggests.push_back(
+        {"grad-norm-spike", 0.6,
+         cat("gradient norms are ", format_short(rise.peak / rise.base, 2), " times their level")});
+    if (rise.ended) resolve(finding, alive.points[*rise.ended]);
+    out.push_back(std::move(finding));
+  }
+}
+
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   for (const Track& track : tracks_of(state.find("grad_norm"))) {
     const std::vector<Spike> spikes = spikes_of(track);
@@ -91,6 +123,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
       tell(state, track, spikes, k, last, again || grave ? Severity::kWarning : Severity::kInfo, out);
       k = last;
     }
+    if (spikes.empty()) judge_level(state, track, out);
   }
 }
 

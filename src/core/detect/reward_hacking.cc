@@ -108,9 +108,36 @@ bool judge_pair(const Track& reward, const Track& truth, std::vector<Finding>& o
   return false;
 }
 
+/// The run itself logs the gap between its proxy and the truth ("g_minus_f"), and it opens.
+bool judge_gap(const Series& series, std::vector<Finding>& out) {
+  const std::string name = to_lower(series.raw);
+  if (series.signal.rfind("reward.component.", 0) != 0 || !(contains(name, "minus") || contains(name, "gap")))
+    return false;
+  for (const Track& track : tracks_of(&series)) {
+    for (double next = kHistory.value; static_cast<size_t>(next) <= track.size(); next *= kGrowth.value) {
+      const auto gap = track.slice(0, static_cast<size_t>(next));
+      const size_t third = gap.size() / 3;
+      const double before = std::abs(mean(gap.subspan(0, third))),
+                   after = std::abs(mean(gap.subspan(gap.size() - third)));
+      if (std::abs(trend_score(gap)) < kTrend.value || after < kOpen.value || after < (1 + kGain.value) * before)
+        continue;
+      const size_t onset = change_point(gap);
+      Finding finding = make_finding(
+          "reward-hacking", "reward-hacking", Severity::kInfo, track.points[onset], track.points[gap.size() - 1],
+          cat(series.raw, " went from ", before, " to ", after, " in size: the proxy leaves the truth behind"));
+      add_figures(finding, track, 0, gap.size() - 1, 4);
+      finding.suggests.push_back({"reward-hacking", 0.5, "the logged gap between proxy and truth opens"});
+      out.push_back(std::move(finding));
+      return true;
+    }
+  }
+  return false;
+}
+
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   for (const Track& reward : tracks_of(state.find("reward.mean"))) {
     for (const Series& series : state.series) {
+      if (judge_gap(series, out)) return;
       if (!is_true_measure(series)) continue;
       for (const Track& truth : tracks_of(&series)) {
         if (judge_pair(reward, truth, out) || judge_hollow(reward, truth, out)) return;
