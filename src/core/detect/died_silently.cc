@@ -26,7 +26,7 @@ std::string unfinished(const State& state, const AttemptState& attempt, int64_t 
     const bool done = static_cast<double>(last) >= kKnobs[0].value * static_cast<double>(total);
     return done ? std::string() : cat("step ", last, " of ", total);
   }
-  if (last != kNoStep) return {};  // no plan is known: nothing says that more was meant to come
+  if (last != kNoStep || serves_only(state)) return {};  // no plan is known: nothing says that more was meant to come
   const uint32_t number = attempt.last.where.source;
   // Without a step only a bar that is the last word counts: those of loading and compiling stay open for ever.
   if (number >= state.sources.size() || !contains(state.sources[number].last_text, "%|")) return {};
@@ -61,7 +61,7 @@ bool judged_otherwise(const State& state, const Knowledge& knowledge, size_t att
 void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
   if (!state.closed || state.attempts.empty()) return;
   const AttemptState& attempt = state.attempts.back();
-  if (attempt.ended || serves_only(state) || std::none_of(state.sources.begin(), state.sources.end(), is_live)) return;
+  if (attempt.ended || std::none_of(state.sources.begin(), state.sources.end(), is_live)) return;
   const int64_t last = last_done(state, state.attempts.size() - 1);
   const std::string open = unfinished(state, attempt, last);
   if (open.empty() || judged_otherwise(state, knowledge, state.attempts.size() - 1)) return;
