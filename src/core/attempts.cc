@@ -161,6 +161,38 @@ void began(State& state, SourceState& source, const Event& event, const std::str
   }
 }
 
+/// The newest attempt was none: its counter was another one in the same source.
+void take_back(State& state, SourceState& source) {
+  const auto gone = static_cast<uint16_t>(state.attempts.size() - 1);
+  const auto kept = static_cast<uint16_t>(gone - 1);
+  const AttemptState last = std::move(state.attempts.back());
+  state.attempts.pop_back();
+  AttemptState& attempt = state.attempts.back();
+  attempt.last = last.last;
+  attempt.last.attempt = kept;
+  attempt.last_checkpoint = std::max(attempt.last_checkpoint, last.last_checkpoint);
+  if (last.ended) {
+    attempt.ended = last.ended;
+    attempt.ended_at = last.ended_at;
+    attempt.ended_at.attempt = kept;
+  }
+  for (SourceState& other : state.sources) other.attempt = std::min<int32_t>(other.attempt, kept);
+  for (Series& series : state.series) series.move_attempt(gone, kept);
+  for (Series& series : state.eval) series.move_attempt(gone, kept);
+  for_each_moment(state, [&](Moment& moment) { moment.attempt = std::min(moment.attempt, kept); });
+  source.two_counters = true;
+}
+
+/// Does `step` go on where the counter was before it went back, as if there had been no other attempt?
+bool goes_on_as_before(const State& state, const SourceState& source, const Event& event, int64_t step) {
+  const size_t number = static_cast<size_t>(source.attempt);
+  if (number == 0 || number + 1 != state.attempts.size() || source.step == kNoStep) return false;
+  const AttemptState& attempt = state.attempts[number];
+  const AttemptState& before = state.attempts[number - 1];
+  return attempt.why == kWentBack && attempt.began.where.source == event.where.source && before.last_step != kNoStep &&
+         step > source.step + kStepJump && step >= before.last_step && step <= before.last_step + kStepJump;
+}
+
 /// A source without clock that begins in the middle of the story: same numbers as another source, or a restart.
 void join(State& state, SourceState& source, const Event& event, int64_t step) {
   source.joins = false;
@@ -185,7 +217,8 @@ void follow_steps(State& state, SourceState& source, const Event& event) {
   const int64_t step = step_of(event);
   if (step == kNoStep) return;
   if (source.joins) join(state, source, event, step);
-  if (source.step == kNoStep || step >= source.step) return;
+  if (goes_on_as_before(state, source, event, step)) take_back(state, source);
+  if (source.step == kNoStep || step >= source.step || source.two_counters) return;
   if (const auto* measured = std::get_if<event::Measured>(&event.body)) {  // another source may know better
     const int32_t agreed = attempt_that_agrees(state, event.where.source, *measured);
     if (agreed > source.attempt) return move_to(source, static_cast<size_t>(agreed));

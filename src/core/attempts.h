@@ -14,6 +14,26 @@ constexpr int64_t kStepSlack = 2;
 /// A step counter that goes back by more than this means a restart, even where no checkpoint is known to restart from.
 constexpr int64_t kStepRewind = 5;
 
+/// A counter that went back and then jumps on from where it had been is a second counter, when it jumps by more than
+/// this.
+constexpr int64_t kStepJump = 3;
+
+/// Calls `visit` for the moment of everything that happened within attempts, the attempts' own moments left out.
+template <typename Visit>
+void for_each_moment(State& state, Visit&& visit) {
+  for (SignatureState& seen : state.signatures) {
+    visit(seen.first);
+    visit(seen.last);
+    for (SignatureState::Match& match : seen.matches) visit(match.moment);
+  }
+  for (TraceState& seen : state.traces) visit(seen.moment);
+  for (TemplateState& seen : state.templates) {
+    visit(seen.first);
+    visit(seen.last);
+  }
+  for (auto& [saved_at, saved] : state.checkpoints) visit(saved_at);
+}
+
 /// The attempt that `event` belongs to; moves the cursor of its source on and makes new attempts where the event says
 /// that one began, or where the source's step counter went back. Never negative; at least one attempt exists
 /// afterwards.

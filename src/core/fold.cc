@@ -10,6 +10,9 @@
 namespace mw {
 namespace {
 
+/// Points that a series may keep however many others there are.
+constexpr size_t kPointShareLeast = 256;
+
 template <typename Map>
 typename Map::mapped_type* named(Map& map, const std::string& name) {
   const auto found = map.find(name);
@@ -179,7 +182,9 @@ class Folder {
       if (series == nullptr) {
         ++state_.series_dropped;
       } else {
-        series->add({step, reading.value, event_.at, event_.where, place.moment.attempt});
+        const size_t share = State::kPointLimit / (state_.series.size() + state_.eval.size());
+        const size_t limit = std::clamp<size_t>(share, kPointShareLeast, Series::kPointLimit);
+        series->add({step, reading.value, event_.at, event_.where, place.moment.attempt}, limit);
       }
     }
   }
@@ -357,21 +362,11 @@ class Folder {
         m.attempt = static_cast<uint16_t>(next);
       }
     };
-    for (SignatureState& seen : state_.signatures) {
-      moment(seen.first);
-      moment(seen.last);
-      for (SignatureState::Match& match : seen.matches) moment(match.moment);
-    }
-    for (TraceState& seen : state_.traces) moment(seen.moment);
-    for (TemplateState& seen : state_.templates) {
-      moment(seen.first);
-      moment(seen.last);
-    }
+    for_each_moment(state_, moment);
     for (AttemptState& attempt : state_.attempts) {
       if (attempt.last.by_clock) attempt.last.step = state_.step_at(attempt.last.at);
       if (attempt.ended_at.by_clock) attempt.ended_at.step = state_.step_at(attempt.ended_at.at);
     }
-    for (auto& [saved_at, saved] : state_.checkpoints) moment(saved_at);
   }
 
   void shown(const Place& place) { place.source.shown = place.attempt.shown = true; }

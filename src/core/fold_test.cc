@@ -59,6 +59,34 @@ TEST_CASE("a step counter that starts over is a new attempt, small disorder is n
   CHECK(state.steps().count == 9);
 }
 
+TEST_CASE("a second counter in the same log is no restart") {
+  State state;
+  Teller log{state};
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    for (int inner = 1; inner <= 2; ++inner) log.say(event::StepBegan{inner});
+    log.say(event::Matched{"seen", "text", 1, false});
+    for (int step = 1; step <= 11; ++step) log.measure(epoch * 11 + step, 0.5 + step);
+  }
+  CHECK(state.attempts.size() == 1);
+  CHECK(state.attempts[0].last_step == 55);
+  CHECK(state.signature("seen")->first.attempt == 0);
+  for (const Point& point : state.find("reward.mean")->points()) REQUIRE(point.attempt == 0);
+}
+
+TEST_CASE("many series share the points that may be kept") {
+  State state;
+  Teller log{state};
+  for (int step = 0; step < 3000; ++step) {
+    event::Measured record{step, false, {}};
+    for (int i = 0; i < 1000; ++i) record.readings.push_back({"", "m" + std::to_string(i), 0.5});
+    log.say(std::move(record));
+  }
+  size_t points = 0;
+  for (const Series& series : state.series) points += series.points().size();
+  CHECK(points <= State::kPointLimit);
+  CHECK(points >= State::kPointLimit / 2);
+}
+
 TEST_CASE("the files of one run read one after the other are no new attempts") {
   State state;
   Teller log{state, 0};

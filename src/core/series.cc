@@ -5,7 +5,7 @@
 
 namespace mw {
 
-void Series::add(const Point& point) {
+void Series::add(const Point& point, size_t limit) {
   if (count_ == 0) {
     min_ = max_ = std::numeric_limits<double>::quiet_NaN();
     first_ = point.value;
@@ -25,7 +25,7 @@ void Series::add(const Point& point) {
     points_.back() = point;
     return;
   }
-  if (points_.size() >= kPointLimit) {
+  while (points_.size() >= limit && points_.size() >= 4) {
     const size_t half = points_.size() / 2;
     size_t kept = 0;
     for (size_t i = 0; i < points_.size(); ++i) {
@@ -35,6 +35,12 @@ void Series::add(const Point& point) {
     points_.resize(kept);
   }
   points_.push_back(point);
+}
+
+void Series::move_attempt(uint16_t from, uint16_t to) {
+  for (Point& point : points_) {
+    if (point.attempt == from) point.attempt = to;
+  }
 }
 
 double Series::mean() const {

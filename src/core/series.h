@@ -30,8 +30,11 @@ class Series {
   std::string raw;      ///< the trainer's own name
   uint32_t source = 0;  ///< who says it (Where::source); of a merged series the source with the most points
 
-  /// Appends; a point with the step and attempt of the last one replaces it.
-  void add(const Point& point);
+  /// Appends; a point with the step and attempt of the last one replaces it. `limit` may be lower than kPointLimit
+  /// where there are many series.
+  void add(const Point& point, size_t limit = kPointLimit);
+  /// What was thought to be attempt `from` belongs to attempt `to`.
+  void move_attempt(uint16_t from, uint16_t to);
 
   const std::vector<Point>& points() const { return points_; }
   bool empty() const { return points_.empty(); }

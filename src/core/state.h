@@ -45,11 +45,12 @@ struct SourceState {
   std::vector<std::string> problems;  ///< at most kProblemLimit; a repeated one is kept once
   static constexpr size_t kProblemLimit = 32;
 
-  int32_t attempt = -1;    ///< the attempt that its next event belongs to; -1: it has not said anything yet
-  bool joins = true;       ///< its first comparable measurement may still show which attempt it tells of
-  bool shown = false;      ///< it has told of a step, a failure or an end in its attempt
-  int64_t step = kNoStep;  ///< the step it last spoke of in this attempt
-  Ranges steps;            ///< of its training measurements, over all its attempts
+  int32_t attempt = -1;       ///< the attempt that its next event belongs to; -1: it has not said anything yet
+  bool joins = true;          ///< its first comparable measurement may still show which attempt it tells of
+  bool shown = false;         ///< it has told of a step, a failure or an end in its attempt
+  bool two_counters = false;  ///< its step counter is really two: going back means nothing
+  int64_t step = kNoStep;     ///< the step it last spoke of in this attempt
+  Ranges steps;               ///< of its training measurements, over all its attempts
 };
 
 struct AttemptState {
@@ -110,6 +111,7 @@ struct PhaseState {
 struct State {
   // limits, beside what they limit
   static constexpr size_t kSeriesLimit = 2000;      ///< series; further raw names are counted, not kept
+  static constexpr size_t kPointLimit = 1'500'000;  ///< points of all series together; each gets its share of them
   static constexpr size_t kTemplateLimit = 2000;    ///< log templates
   static constexpr size_t kTraceLimit = 256;        ///< tracebacks kept, the first and the last half
   static constexpr size_t kCheckpointLimit = 4096;  ///< checkpoint events kept
