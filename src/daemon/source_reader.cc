@@ -207,10 +207,19 @@ void SourceReader::close_stage(bool last) {
   if (!last && stage_ != nullptr) earlier_lines_ += stage_->lines();
 }
 
+/// logrotate's copytruncate: what was cut away stands in the first rotated part.
+bool SourceReader::was_copied_away(const Tail& tail) {
+  auto copy = disk_.open_read(tail.path() + ".1");
+  std::string head;
+  return !tail.former_head().empty() && copy.ok() && (*copy)->read_at(0, tail.former_head().size(), head).ok() &&
+         head == tail.former_head();
+}
+
 /// The name belongs to new content. A rotated log goes on in it; of anything else what was begun is ended, and reading
 /// starts over with a fresh stage.
-void SourceReader::begin_anew(const std::string& why) {
-  if (why == "rotated" && kind_known_ && is_text(kind_)) {
+void SourceReader::begin_anew(const Tail& tail) {
+  const std::string& why = tail.why();
+  if (kind_known_ && is_text(kind_) && (why == "rotated" || was_copied_away(tail))) {
     problem(why, cat(file_.path, " was rotated after ", read_, " bytes; it goes on in the new file"));
     return;
   }
@@ -241,7 +250,7 @@ Result<size_t> SourceReader::poll_part(Tail& tail, size_t budget) {
     const auto news = tail.read(std::min(budget - done, kPiece), piece_);
     if (!news.ok()) return news.error();
     if (*news == Tail::News::kBeganAnew) {
-      begin_anew(tail.why());
+      begin_anew(tail);
       continue;
     }
     if (*news != Tail::News::kBytes) break;

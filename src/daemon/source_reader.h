@@ -58,7 +58,8 @@ class SourceReader {
   void open_as(FileKind kind);
   void take(std::string_view plain);
   Result<size_t> poll_part(Tail& tail, size_t budget);
-  void begin_anew(const std::string& why);
+  void begin_anew(const Tail& tail);
+  bool was_copied_away(const Tail& tail);
   void problem(std::string_view name, std::string_view detail);
   Result<size_t> poll_sqlite();
   void close_stage(bool last);

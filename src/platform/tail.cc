@@ -2,15 +2,13 @@
 
 #include <algorithm>
 
-#include "base/checksum.h"
-
 namespace mw {
 
 void Tail::begin_anew(std::string why) {
   file_.reset();
   offset_ = 0;
+  former_head_ = std::move(head_);
   head_.clear();
-  head_hash_ = 0;
   why_ = std::move(why);
 }
 
@@ -73,7 +71,6 @@ Result<Tail::News> Tail::read(size_t most, std::string& out) {
   if (out.empty()) return News::kNothing;
   if (head_.size() < kHeadBytes && offset_ == head_.size()) {
     head_.append(out, 0, kHeadBytes - head_.size());
-    head_hash_ = fnv1a(head_);
   }
   offset_ += out.size();
   return News::kBytes;

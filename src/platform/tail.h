@@ -30,8 +30,8 @@ class Tail {
   const std::string& path() const { return path_; }
   uint64_t offset() const { return offset_; }          ///< bytes of the present content that were read
   const std::string& why() const { return why_; }      ///< of the last kBeganAnew: "rotated", "truncated"
-  uint64_t fingerprint() const { return head_hash_; }  ///< of the first bytes of the present content; 0: none read yet
-  size_t fingerprint_bytes() const { return head_.size(); }
+  /// The first bytes (at most 256) of the content that the last kBeganAnew left behind.
+  const std::string& former_head() const { return former_head_; }
 
  private:
   static constexpr size_t kHeadBytes = 256;  ///< bytes by which content is told from other content under one name
@@ -46,8 +46,7 @@ class Tail {
   std::unique_ptr<ReadFile> file_;
   FileInfo identity_;
   uint64_t offset_ = 0;
-  std::string head_;
-  uint64_t head_hash_ = 0;
+  std::string head_, former_head_;
   std::string why_;
 };
 
