@@ -25,6 +25,8 @@ constexpr Knob kEvidence{
     "evidence", 15, "sigma",
     "Sum over the low points of (level - value)/noise, as in a CUSUM, so that noisy rewards need more points",
     "Page 1954"};
+constexpr Knob kSure{"sure", 25, "sigma", "Evidence that needs no third point", "own"};
+constexpr Knob kSurePersist{"sure_persist", 2, "points", "Points for that", "own"};
 constexpr Knob kSomeEvidence{"some_evidence", 8, "sigma", "Enough when points that low were rare before", "own"};
 constexpr Knob kChance{"chance", 1e-4, "probability", "Of such a streak by the share of low points before it",
                        "geometric run length, p^k"};
@@ -41,9 +43,10 @@ constexpr Knob kWindows{"windows", 8, "windows",
                         "minimum window 10 points"};
 constexpr Knob kNoiseWindow{"noise_window", 50, "points", "Points from which the noise is estimated",
                             "field guide 4.1 (50-100)"};
-constexpr Knob kKnobs[] = {kHistory,        kWidth,   kLow,          kBack,         kPersist,    kEvidence,
-                           kSomeEvidence,   kChance,  kGradualShare, kGradualSigma, kClearShare, kClearSigma,
-                           kGradualHistory, kWindows, kNoiseWindow};
+constexpr Knob kKnobs[] = {kHistory,      kWidth,        kLow,         kBack,         kPersist,
+                           kEvidence,     kSure,         kSurePersist, kSomeEvidence, kChance,
+                           kGradualShare, kGradualSigma, kClearShare,  kClearSigma,   kGradualHistory,
+                           kWindows,      kNoiseWindow};
 
 struct Levels {
   std::vector<double> best;   ///< highest rolling median before each index
@@ -150,7 +153,9 @@ bool next_collapse(const Track& track, const Levels& levels, size_t from, Collap
     if (streak == 0) sigma = noise_before(track, i, range);
     ++streak;
     evidence += (best - track.values[i]) / sigma;
-    if (streak < points_of(kPersist) || !beyond_chance(track, first, streak, low, evidence)) continue;
+    const bool sure = streak >= points_of(kSurePersist) && evidence >= kSure.value;
+    const bool held = streak >= points_of(kPersist) && beyond_chance(track, first, streak, low, evidence);
+    if (!sure && !held) continue;
     if (all_at(track, first, i, levels.floor[i])) continue;
     found = {first, i, best, range};
     return true;

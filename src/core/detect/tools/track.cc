@@ -96,7 +96,13 @@ const Series* reward_series(const State& state) {
     const Series* series = state.find(name);
     if (series != nullptr && !series->empty()) return series;
   }
-  return nullptr;
+  const Series* only = nullptr;
+  for (const Series& series : state.series) {
+    if (series.signal.rfind("reward.component.", 0) != 0 || series.empty()) continue;
+    if (only != nullptr) return nullptr;  // several parts: which of them is the reward is not known
+    only = &series;
+  }
+  return only;
 }
 
 RewardScale reward_scale(const State& state, const Track& track, size_t end) {

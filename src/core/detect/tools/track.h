@@ -29,7 +29,8 @@ struct Track {
 /// goes back by a little stays in one track. Empty for nullptr.
 std::vector<Track> tracks_of(const Series* series);
 
-/// The reward that the run optimises, as it shows it: reward.mean, else reward.pass_rate, else return.mean.
+/// The reward that the run optimises, as it shows it: reward.mean, else reward.pass_rate, else return.mean, else the
+/// only component.
 const Series* reward_series(const State& state);
 
 /// Bounds of the reward so far, up to and including index `end` of `track`: its floor is 0 or the smallest value seen,
