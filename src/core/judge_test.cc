@@ -230,6 +230,16 @@ TEST_CASE("a grave word that ends nothing leaves room for a silent end") {
   CHECK(told(run.close()) == "no-learning/empty-train-batches died-silently/user-cancelled");
 }
 
+TEST_CASE("two starts in one log, hours apart and without a step, are two stories") {
+  Told run;
+  run.matched("vllm-enginecore-fatal");
+  run.matched("ray-actor-died");
+  run.line += 300;  // five hours
+  run.matched("ray-actor-died");
+  run.matched("nccl-watchdog-timeout");
+  CHECK(told(run.close()) == "engine-dead/vllm-enginecore-fatal collective-timeout/nccl-watchdog-timeout");
+}
+
 TEST_CASE("chain 1: shm, core dumps, a full disk, then training from scratch") {
   Told run;
   run.steps(1, 4);

@@ -379,6 +379,14 @@ bool came_to_nothing(const State& state, size_t attempt) {
 
 namespace {
 
+/// Does a root that ends a process come at `begin` or later in the same attempt?
+bool a_root_ends(const std::vector<Mark>& marks, size_t begin) {
+  for (size_t i = begin; i < marks.size() && marks[i].moment.attempt == marks[begin].moment.attempt; ++i) {
+    if (is_root(marks[i]) && ends_a_process(marks[i]) && !marks[i].survived) return true;
+  }
+  return false;
+}
+
 /// The end of the episode that begins at `begin`: the next attempt, or a long silence in an attempt that never did a
 /// step (two starts in one log whose beginnings no dialect knows).
 size_t end_of_episode(const State& state, const std::vector<Mark>& marks, size_t begin) {
@@ -390,7 +398,7 @@ size_t end_of_episode(const State& state, const std::vector<Mark>& marks, size_t
     const Time at = marks[end].moment.at;
     if (!at.known()) continue;
     const bool silence = last.known() && (at - last).seconds() > static_cast<double>(kAftermathSeconds);
-    if (!trained && silence && is_root(marks[end]) && ends_a_process(marks[end])) break;
+    if (!trained && silence && a_root_ends(marks, end)) break;
     last = std::max(last, at);
   }
   return end;
