@@ -89,7 +89,7 @@ class FileJournal final : public Journal {
     if (buffer_.empty()) return {};
     if (torn_) MW_TRY(file_->truncate(size_));
     torn_ = false;
-    const Result<void> appended = file_->append(buffer_);
+    Result<void> appended = file_->append(buffer_);
     if (!appended.ok()) {
       torn_ = true;
       refused_bytes_ = buffer_.size();
@@ -102,7 +102,7 @@ class FileJournal final : public Journal {
   }
 
   Result<void> sync_file() {
-    const Result<void> synced = file_->sync();
+    Result<void> synced = file_->sync();
     if (!synced.ok()) {
       doubtful_ = true;
       return synced;
@@ -134,7 +134,7 @@ class FileJournal final : public Journal {
     const uint64_t old = segment_;
     const uint64_t first = from == 0 ? first_number(tail) : synced_number_ + 1;
     buffer_.insert(0, tail);
-    const Result<void> created = create(old + 1, first);
+    Result<void> created = create(old + 1, first);
     if (!created.ok()) {
       buffer_.erase(0, tail.size());
       return created;

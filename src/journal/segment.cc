@@ -179,7 +179,7 @@ class JournalReading {
     Header header;
     bool first_line = true;
     for (;;) {
-      const Result<void> got = pieces->next(piece);
+      Result<void> got = pieces->next(piece);
       if (!got.ok()) {
         if (files.plain) return got;  // the disk fails: what follows must not look like the end
         hurt(got.error().what);
