@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/numbers.h"
 #include "daemon/services.h"
 #include "ui/cli/verb.h"
 
@@ -17,6 +18,10 @@ int main(int argc, char** argv) {
   console.colour = console.out_is_terminal && !dumb && (no_colour == nullptr || *no_colour == '\0');
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) console.width = size.ws_col;
+  if (const char* columns = std::getenv("COLUMNS"); columns != nullptr) {
+    const auto given = mw::parse_int(columns);
+    if (given && *given > 0 && *given < 10'000) console.width = static_cast<int>(*given);
+  }
   mw::DaemonServices services;
   return mw::run_command(argc, argv, mw::all_verbs(), services, console);
 }

@@ -15,13 +15,18 @@ constexpr Knob kKnobs[] = {
 
 bool is_interruption(const std::string& kind) { return kind == "interrupted" || kind == "preempted"; }
 
+/// A symptom as the first part of a longer sentence: without its full stop.
+std::string_view clause(std::string_view symptom) {
+  return !symptom.empty() && symptom.back() == '.' ? symptom.substr(0, symptom.size() - 1) : symptom;
+}
+
 void judge_fatal(const Story& story, std::vector<Finding>& out) {
   Finding finding;
   describe(story, finding);
   finding.detector = "failure-signature";
   finding.severity = Severity::kCritical;
   const std::string step = story.lead.moment.step == kNoStep ? std::string() : cat(" at step ", story.lead.moment.step);
-  finding.summary = cat(story.lead.signature->symptom, step,
+  finding.summary = cat(clause(story.lead.signature->symptom), step,
                         story.ended ? "; nothing was done after it" : "; no step was done after it");
   out.push_back(std::move(finding));
 }
@@ -71,8 +76,9 @@ void judge_survived(const std::vector<Mark>& marks, const std::vector<Story>& st
     finding.detected = seen.first->moment;
     finding.resolved = true;
     finding.resolved_at = seen.last->moment;
-    finding.summary = cat(seen.first->signature->symptom, "; seen ", seen.count, seen.count == 1 ? " time" : " times",
-                          seen.first->teardown ? ", after the run was complete" : ", the run went on");
+    finding.summary =
+        cat(clause(seen.first->signature->symptom), "; seen ", seen.count, seen.count == 1 ? " time" : " times",
+            seen.first->teardown ? ", after the run was complete" : ", the run went on");
     finding.evidence.push_back({seen.first->moment.where, seen.first->text, "", kNoStep, 0});
     finding.suggests.push_back({id, 0.8, cat("seen: ", clip(seen.first->text, 160))});
     out.push_back(std::move(finding));

@@ -48,7 +48,7 @@ struct ParsedCommand {
     for (const ArgSpec::Positional& positional : spec.positionals) {
       CLI::Option* handle = app->add_option(positional.name, values[next++], positional.help);
       handle->type_name(positional.many ? "PATH..." : "");
-      if (!positional.many) handle->expected(1);
+      if (!positional.many) handle->expected(1)->allow_extra_args(false);
       if (positional.required) handle->required();
       handles.push_back(handle);
     }
@@ -61,7 +61,7 @@ struct ParsedCommand {
       return;
     }
     CLI::Option* handle = app->add_option(names, place, option.help);
-    handle->type_name(option.value)->expected(1)->take_all();
+    handle->type_name(option.value)->expected(1)->take_all()->allow_extra_args(false);
     if (!option.choices.empty()) handle->check(CLI::IsMember(option.choices));
     if (!option.otherwise.empty()) handle->default_str(option.otherwise);
     handles.push_back(handle);

@@ -11,9 +11,11 @@
 namespace mw {
 namespace {
 
-constexpr size_t kTrendPoints = 6;     // fewest points that show a trend
-constexpr double kTrendSpreads = 1.0;  // quarters this many spreads apart are a trend
-constexpr size_t kPaceSteps = 20;      // steps whose median is the pace
+constexpr size_t kTrendPoints = 6;      // fewest points that show a trend
+constexpr double kTrendSpreads = 1.0;   // quarters this many spreads apart are a trend
+constexpr size_t kPaceSteps = 20;       // steps whose median is the pace
+constexpr size_t kStatusSummary = 110;  // bytes of a summary in a status line
+constexpr double kUnsaidShare = 0.02;   // of a step: less than this that no phase explains is not worth a row
 
 double mean_of(const std::vector<double>& values, size_t from, size_t to) {
   double sum = 0;
@@ -32,6 +34,10 @@ MetricLine make_line(const Series& series, const Cycle& cycle, std::string name,
     if (cycle.has(p)) line.points.push_back(p);
   }
   if (line.points.empty()) return line;
+  for (const Point& p : series.points()) {
+    if (cycle.has(p)) break;
+    line.before = p.value;
+  }
   line.first = line.points.front().value;
   line.last = line.points.back().value;
   if (cycle.whole()) {
@@ -164,17 +170,55 @@ const Incident* worst_open(const State& state) {
   return worst;
 }
 
-/// "12 of 200 steps", or what of it is known.
+/// "step 12 of 200", "steps 40 to 80", or that there is none.
 std::string steps_text(const State& state) {
   const State::Span steps = state.steps();
   if (steps.count == 0) return "no training step seen";
-  std::string text =
-      steps.first == steps.last ? cat("step ", steps.last) : cat("steps ", steps.first, " to ", steps.last);
-  if (state.total_steps > 0) text += cat(" of ", state.total_steps);
+  if (state.total_steps >= steps.last) return cat("step ", steps.last, " of ", state.total_steps);
+  return steps.first == steps.last ? cat("step ", steps.last) : cat("steps ", steps.first, " to ", steps.last);
+}
+
+std::string_view good_word(const std::string& verdict) {
+  if (verdict == "running") return "RUNNING";
+  if (verdict == "finished") return "FINISHED";
+  return verdict == "interrupted" ? "INTERRUPTED" : "NO TROUBLE SEEN";
+}
+
+/// "zero-reward since step 75 (2026-01-15T09:55:29Z): Reward is exactly 0 ..." in one short sentence.
+std::string trouble_text(const Incident& incident) {
+  std::string since;
+  if (incident.onset.step != kNoStep) since = cat(" since step ", incident.onset.step);
+  if (incident.onset.at.known()) {
+    since += since.empty() ? cat(" since ", when(incident.onset.at)) : cat(" (", when(incident.onset.at), ")");
+  }
+  std::string text = cat(incident.kind, since, ": ", brief(incident.summary, kStatusSummary));
+  if (text.back() != '.' && text.back() != '?') text += ".";
+  if (!incident.causes.empty()) {
+    const RankedCause& cause = incident.causes.front();
+    text += cat(" Likely cause: ", brief(cause.id, kStatusSummary), " (", format_short(cause.score * 100, 2), " %).");
+  }
   return text;
 }
 
 }  // namespace
+
+std::string when(Time at) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  if (!at.known()) return "";
+  return format_utc({at.ns - ((at.ns % kSecond) + kSecond) % kSecond});
+}
+
+std::string brief(std::string_view text, size_t limit) {
+  text = trim(text.substr(0, text.find_first_of("\r\n")));
+  if (text.size() <= limit) return std::string(text);
+  const size_t space = text.substr(0, limit).rfind(' ');
+  return clip(text, space == std::string_view::npos || space < limit / 2 ? limit : space);
+}
+
+std::string format_value(double value, std::string_view unit) {
+  return unit == "bytes" && std::isfinite(value) && std::fabs(value) >= 1000 ? format_bytes(value)
+                                                                             : format_short(value);
+}
 
 StatusLine status_line(const State& state) {
   StatusLine line;
@@ -189,52 +233,65 @@ StatusLine status_line(const State& state) {
     line.word = "WARNING";
   } else {
     line.mood = verdict == "unknown" || verdict == "interrupted" ? StatusLine::Mood::kDoubt : StatusLine::Mood::kGood;
-    line.word = verdict == "running"       ? "RUNNING"
-                : verdict == "finished"    ? "FINISHED"
-                : verdict == "interrupted" ? "INTERRUPTED"
-                                           : "NO TROUBLE SEEN";
+    line.word = good_word(verdict);
   }
-  line.rest = steps_text(state);
-  if (!ended_badly && verdict != "unknown" && line.mood != StatusLine::Mood::kGood && verdict != "interrupted") {
-    line.rest += cat("; ", verdict);
-  }
-  if (state.attempts.size() > 1) line.rest += cat("; attempt ", state.attempts.size());
+  const bool said = ended_badly || worst == nullptr || verdict == "unknown";
+  line.rest = cat(said ? "" : verdict + ", ", steps_text(state));
+  if (state.attempts.size() > 1) line.rest += cat(", attempt ", state.attempts.size());
   if (worst != nullptr) {
-    line.rest += cat(". ", worst->kind, " since ", describe(state, worst->onset), ": ", worst->summary);
-    if (!worst->causes.empty()) line.rest += cat(" Likely cause: ", worst->causes.front().id, ".");
+    line.rest += cat(". ", trouble_text(*worst));
   } else if (const Time end = expected_end(state); end.known()) {
-    line.rest += cat("; expected end ", format_utc(end));
+    line.rest += cat("; expected end ", when(end));
   }
   return line;
 }
 
+namespace {
+
+/// Times in the cycle and seconds in all that the run spent in a phase; by its signal, else by its phase events.
+TimeShare phase_time(const State& state, const Cycle& cycle, std::string_view phase, size_t* points) {
+  TimeShare part{std::string(phase), 0, 0};
+  if (const Series* s = state.find(cat("time.", phase)); s != nullptr && !s->empty()) {
+    const MetricLine line = make_line(*s, cycle, "", "", "");
+    for (const Point& p : line.points) part.seconds_per_step += std::isfinite(p.value) && p.value > 0 ? p.value : 0;
+    *points = std::max(*points, line.points.size());
+  } else if (const auto at = state.phases.find(std::string(phase)); cycle.whole() && at != state.phases.end()) {
+    part.seconds_per_step = std::max(0.0, at->second.seconds_sum);
+    *points = std::max(*points, static_cast<size_t>(std::max<int64_t>(1, state.steps().count)));
+  }
+  return part;
+}
+
+}  // namespace
+
 std::vector<TimeShare> time_split(const State& state, const Cycle& cycle) {
-  std::vector<TimeShare> split;
   static constexpr std::string_view kPhases[] = {"rollout", "tools", "reward", "logprob", "advantage",
                                                  "train",   "sync",  "save",   "eval",    "wait"};
+  std::vector<TimeShare> split;
+  size_t steps = 0;  // a phase that only some steps have (saving, evaluation) is spread over all of them
+  const TimeShare whole = phase_time(state, cycle, "step", &steps);
   double sum = 0;
   for (const std::string_view phase : kPhases) {
-    double per_step = 0;
-    if (const Series* s = state.find(cat("time.", phase)); s != nullptr && !s->empty()) {
-      const MetricLine line = make_line(*s, cycle, "", "", "");
-      for (const Point& p : line.points) per_step += std::isfinite(p.value) ? p.value : 0;
-      if (!line.points.empty()) per_step /= static_cast<double>(line.points.size());
-    } else if (const auto at = state.phases.find(std::string(phase));
-               at != state.phases.end() && at->second.times > 0) {
-      per_step = at->second.seconds_sum / static_cast<double>(std::max<int64_t>(1, state.steps().count));
-    }
-    if (per_step <= 0) continue;
-    split.push_back({std::string(phase), per_step, 0});
-    sum += per_step;
+    TimeShare part = phase_time(state, cycle, phase, &steps);
+    sum += part.seconds_per_step;
+    if (part.seconds_per_step > 0) split.push_back(std::move(part));
   }
-  for (TimeShare& part : split) part.share = part.seconds_per_step / sum;
+  if (split.empty()) return split;
+  if (const double rest = whole.seconds_per_step - sum; rest > kUnsaidShare * whole.seconds_per_step) {
+    split.push_back({"not said", rest, 0});
+    sum += rest;
+  }
+  for (TimeShare& part : split) {
+    part.share = part.seconds_per_step / sum;
+    part.seconds_per_step /= static_cast<double>(std::max<size_t>(1, steps));
+  }
   std::stable_sort(split.begin(), split.end(),
                    [](const TimeShare& a, const TimeShare& b) { return a.seconds_per_step > b.seconds_per_step; });
   return split;
 }
 
 std::string bound_by(const std::vector<TimeShare>& split) {
-  if (split.empty() || split.front().share < 0.5) return "";
+  if (split.empty() || split.front().share < 0.5 || split.front().phase == "not said") return "";
   const std::string& phase = split.front().phase;
   if (phase == "rollout") return "generation";
   if (phase == "train" || phase == "logprob") return "training";
@@ -259,8 +316,10 @@ double seconds_per_step(const State& state) {
     const auto& points = s.points();
     for (size_t i = std::max<size_t>(1, points.size() > kPaceSteps ? points.size() - kPaceSteps : 1); i < points.size();
          ++i) {
+      if (points[i].step == kNoStep || points[i - 1].step == kNoStep) continue;
       const int64_t steps = points[i].step - points[i - 1].step;
-      if (steps <= 0 || !points[i].at.known() || !points[i - 1].at.known()) continue;
+      if (steps <= 0 || !points[i].at.known() || points[i].at <= points[i - 1].at || !points[i - 1].at.known())
+        continue;
       recent.push_back((points[i].at - points[i - 1].at).seconds() / static_cast<double>(steps));
     }
     if (recent.size() >= 3) return median_of(recent);
@@ -290,7 +349,7 @@ std::string describe(const State& state, const Moment& moment) {
     text += piece.empty() ? "" : (text.empty() ? "" : ", ") + piece;
   };
   if (moment.step != kNoStep) add(cat("step ", moment.step));
-  if (moment.at.known()) add(format_utc(moment.at));
+  if (moment.at.known()) add(when(moment.at));
   if (moment.where.line != 0) add(describe(state, moment.where));
   return text.empty() ? "an unknown moment" : text;
 }

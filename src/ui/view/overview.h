@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ struct MetricLine {
   const Series* series = nullptr;
   std::vector<Point> points;  ///< within the cycle (all of them when there is none)
   double first = 0, last = 0, min = 0, max = 0;
+  double before = std::numeric_limits<double>::quiet_NaN();  ///< the last value before the cycle; NaN when none
   Trend trend = Trend::kUnknown;
 };
 
@@ -56,12 +58,20 @@ struct StatusLine {
 };
 StatusLine status_line(const State& state);
 
+/// The first line of `text`, at most `limit` bytes, cut between words where that is possible.
+std::string brief(std::string_view text, size_t limit);
+/// For people: to the second, "2026-01-15T09:55:29Z"; "" when not known.
+std::string when(Time at);
+/// For people: bytes as "73.6 GB", everything else by format_short.
+std::string format_value(double value, std::string_view unit);
+
 struct TimeShare {
-  std::string phase;  ///< "rollout", "train", ...
-  double seconds_per_step = 0;
-  double share = 0;  ///< of the sum of all phases, 0..1
+  std::string phase;            ///< "rollout", "train", ...; "not said" for what no phase of the step explains
+  double seconds_per_step = 0;  ///< mean over all steps, those without the phase too
+  double share = 0;             ///< of the sum of all phases, 0..1
 };
-/// Time split of a step, largest first, from time.* signals, else from phases. Empty when the run does not say.
+/// Time split of a step, largest first, from time.* signals, else (whole run only) from phases. Empty when the run does
+/// not say.
 std::vector<TimeShare> time_split(const State& state, const Cycle& cycle);
 /// "generation", "training", "waiting for tools", "weight sync", "saving", or "" when no phase has most of the time.
 std::string bound_by(const std::vector<TimeShare>& split);

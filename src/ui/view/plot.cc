@@ -11,16 +11,35 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-/// Means of `cells` equal stretches of the points; NaN where a stretch holds nothing finite.
-std::vector<double> resample(const std::vector<Point>& points, size_t cells) {
-  std::vector<double> sums(cells, 0), counts(cells, 0);
+/// Where each point lies, 0..1: by its step where all steps are known and in order, else one after the other.
+std::vector<double> places(const std::vector<Point>& points) {
+  std::vector<double> at(points.size());
+  bool ordered = points.front().step != kNoStep;
+  for (size_t i = 1; i < points.size(); ++i) ordered = ordered && points[i].step >= points[i - 1].step;
+  const auto first = static_cast<double>(points.front().step);
+  const double span = static_cast<double>(points.back().step) - first;
+  const auto last = static_cast<double>(std::max<size_t>(2, points.size()) - 1);
   for (size_t i = 0; i < points.size(); ++i) {
-    const size_t cell = std::min(cells - 1, i * cells / std::max<size_t>(1, points.size()));
+    at[i] = ordered && span > 0 ? (static_cast<double>(points[i].step) - first) / span : static_cast<double>(i) / last;
+  }
+  return at;
+}
+
+/// Means over `cells` equal stretches; NaN where a stretch holds nothing finite, the value before where it holds
+/// nothing.
+std::vector<double> resample(const std::vector<Point>& points, size_t cells) {
+  const std::vector<double> at = places(points);
+  std::vector<double> sums(cells, 0), finite(cells, 0), all(cells, 0);
+  for (size_t i = 0; i < points.size(); ++i) {
+    const size_t cell = std::min(cells - 1, static_cast<size_t>(at[i] * static_cast<double>(cells)));
+    all[cell] += 1;
     if (!std::isfinite(points[i].value)) continue;
     sums[cell] += points[i].value;
-    counts[cell] += 1;
+    finite[cell] += 1;
   }
-  for (size_t c = 0; c < cells; ++c) sums[c] = counts[c] > 0 ? sums[c] / counts[c] : kNone;
+  for (size_t c = 0; c < cells; ++c) {
+    sums[c] = finite[c] > 0 ? sums[c] / finite[c] : all[c] > 0 || c == 0 ? kNone : sums[c - 1];
+  }
   return sums;
 }
 
@@ -67,7 +86,7 @@ std::string sparkline(const std::vector<Point>& points, size_t width, bool unico
 std::vector<std::string> braille_plot(const std::vector<Point>& points, size_t width, size_t height) {
   if (points.empty() || width == 0 || height == 0) return {};
   const size_t columns = width * 2, rows = height * 4;
-  const std::vector<double> values = resample(points, std::min(columns, std::max<size_t>(points.size(), 1)));
+  const std::vector<double> values = resample(points, std::min(columns, points.size()));
   double least = 0, most = 0;
   range_of(values, &least, &most);
   if (!(least <= most)) return {};

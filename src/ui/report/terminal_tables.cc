@@ -1,0 +1,189 @@
+#include <algorithm>
+
+#include "ui/report/paint.h"
+#include "ui/report/terminal.h"
+#include "ui/view/overview.h"
+#include "ui/view/plot.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kTemplatesShown = 8;
+constexpr size_t kMetricsShown = 40;
+constexpr size_t kEvalsShown = 12;
+constexpr size_t kOthersShown = 12;  // metrics that no dialect maps, where hardly any is mapped
+constexpr size_t kFewMapped = 3;     // signals: with fewer the run's own names are shown too
+constexpr size_t kToolsShown = 12;
+constexpr size_t kNumber = 10;     // cells of a number
+constexpr size_t kSparkMost = 32;  // cells of a sparkline
+
+/// The columns of the metric table that have room: name, first and last always, the others from left to right.
+struct Columns {
+  size_t name = 0, numbers = 2, spark = 0;
+  explicit Columns(size_t width) {
+    name = width >= 78 ? 26 : 20;
+    const size_t rest = width - std::min(width, 2 + name + 2 * kNumber + 4);
+    numbers = rest >= 2 * kNumber ? 4 : 2;
+    const size_t left = rest - (numbers - 2) * kNumber;
+    spark = left >= 10 ? std::min(kSparkMost, left - 1) : 0;
+  }
+};
+
+std::string metric_row(const Columns& columns, std::string_view label, const MetricLine& line, bool unicode) {
+  std::string out = cat("  ", column(escape_terminal(label), columns.name));
+  const double values[] = {line.first, line.last, line.min, line.max};
+  for (size_t i = 0; i < columns.numbers; ++i) out += column(format_value(values[i], line.unit), kNumber, true);
+  std::string_view arrow = trend_arrow(line.trend);
+  if (!unicode) arrow = trend_word(line.trend).substr(0, 1);
+  out += cat("  ", pad(arrow, 2), columns.spark > 0 ? sparkline(line.points, columns.spark, unicode) : "");
+  return out.substr(0, out.find_last_not_of(' ') + 1) + "\n";
+}
+
+std::string metrics(const Painter& paint, const State& state, const Console& console) {
+  const std::vector<MetricLine> lines = canonical_metrics(state, {});
+  const std::vector<MetricLine> others = other_metrics(state, {});
+  const std::vector<MetricLine> evals = evaluations(state, {});
+  if (lines.empty() && others.empty() && evals.empty()) {
+    return "\n" + paint.hanging("", "No metric was seen in these files.", 2, &Painter::dim);
+  }
+  const Columns columns(paint.width());
+  std::string head = cat("  ", pad("signal", columns.name));
+  static constexpr std::string_view kHeads[] = {"first", "last", "min", "max"};
+  for (size_t i = 0; i < columns.numbers; ++i) head += pad(kHeads[i], kNumber, true);
+  std::string out = paint.heading("Signals") + paint.dim(head + (columns.spark > 0 ? "    over the steps" : "")) + "\n";
+  for (size_t i = 0; i < lines.size() && i < kMetricsShown; ++i) {
+    out += metric_row(columns, lines[i].name, lines[i], console.unicode);
+  }
+  for (size_t i = 0; i < evals.size() && i < kEvalsShown; ++i) {
+    out += metric_row(columns, "eval " + evals[i].name, evals[i], console.unicode);
+  }
+  const size_t others_shown = lines.size() < kFewMapped ? std::min(others.size(), kOthersShown) : 0;
+  for (size_t i = 0; i < others_shown; ++i) out += metric_row(columns, others[i].name, others[i], console.unicode);
+  const size_t hidden = lines.size() - std::min(lines.size(), kMetricsShown) + evals.size() -
+                        std::min(evals.size(), kEvalsShown) + others.size() - others_shown;
+  if (hidden > 0)
+    out += paint.hanging("  ", cat("… and ", hidden, " more (report and --json have them)"), 1, &Painter::dim);
+  return out;
+}
+
+std::string percent(double share) { return share < 0.001 ? "<0.1 %" : cat(format_short(share * 100, 3), " %"); }
+
+std::string time_split_rows(const Painter& paint, const State& state, const Console& console) {
+  const std::vector<TimeShare> split = time_split(state, {});
+  if (split.empty()) return "";
+  std::string out = paint.heading("Where a step's time goes");
+  const size_t most = std::min<size_t>(40, paint.width() - 34);
+  for (const TimeShare& part : split) {
+    const auto bars = static_cast<size_t>(part.share * static_cast<double>(most) + 0.5);
+    std::string bar;
+    for (size_t i = 0; i < bars; ++i) bar += console.unicode ? "█" : "#";
+    std::string row =
+        cat("  ", pad(part.phase, 10), pad(format_duration(Duration::seconds(part.seconds_per_step)), 10, true),
+            pad(percent(part.share), 9, true));
+    out += row + (bars > 0 ? "  " + paint.cyan(bar) : "") + "\n";
+  }
+  if (const std::string bound = bound_by(split); !bound.empty()) out += cat("  The run is bound by ", bound, ".\n");
+  return out;
+}
+
+std::string tools(const Painter& paint, const State& state) {
+  if (state.tools.empty()) return "";
+  std::vector<std::pair<std::string, const ToolState*>> order;
+  for (const auto& [name, tool] : state.tools) order.emplace_back(name, &tool);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.second->calls > b.second->calls; });
+  std::string out = paint.heading("Tools");
+  for (size_t i = 0; i < order.size() && i < kToolsShown; ++i) {
+    const ToolState& tool = *order[i].second;
+    std::string text = cat(tool.calls, tool.calls == 1 ? " call" : " calls");
+    if (tool.model_errors > 0) text += cat(", ", tool.model_errors, " failed by the model");
+    if (tool.environment_errors > 0) text += cat(", ", tool.environment_errors, " by the environment");
+    if (tool.timeouts > 0) text += cat(", ", tool.timeouts, " timed out");
+    if (tool.timed > 0) {
+      text += cat(", mean ", format_duration(Duration::seconds(tool.seconds_sum / static_cast<double>(tool.timed))),
+                  ", longest ", format_duration(Duration::seconds(tool.seconds_max)));
+    }
+    out += paint.hanging(cat("  ", column(escape_terminal(order[i].first), 24), "  "), text, 2);
+  }
+  if (order.size() > kToolsShown) out += paint.dim(cat("  … and ", order.size() - kToolsShown, " more")) + "\n";
+  return out;
+}
+
+std::string formats(const Painter& paint, const State& state) {
+  if (state.formats.empty()) return "";
+  std::string out = paint.heading("Format");
+  for (const auto& [rule, judged] : state.formats) {
+    const double all = static_cast<double>(judged.passed + judged.failed);
+    out += paint.hanging(cat("  ", column(escape_terminal(rule), 32), "  "),
+                         judged.passed > 0 ? cat(judged.failed, " of ", judged.passed + judged.failed, " failed (",
+                                                 percent(static_cast<double>(judged.failed) / all), ")")
+                                           : cat(judged.failed, " failed"),
+                         2);
+  }
+  return out;
+}
+
+std::string saves(const Painter& paint, const State& state) {
+  std::string out;
+  size_t complete = 0;
+  const event::CheckpointSaved* last = nullptr;
+  for (const auto& [moment, saved] : state.checkpoints) {
+    if (!saved.complete) continue;
+    ++complete;
+    last = &saved;
+  }
+  if (last != nullptr) {
+    out += paint.hanging(
+        "  ",
+        cat(complete, complete == 1 ? " checkpoint" : " checkpoints", " saved, the last",
+            last->step == kNoStep ? "" : cat(" at step ", last->step), last->path.empty() ? "" : ": ", last->path),
+        2);
+  } else if (!state.checkpoints.empty()) {
+    out += paint.hanging("  ",
+                         cat(state.checkpoints.size(), state.checkpoints.size() == 1 ? " save" : " saves",
+                             " began, none is known to have finished"),
+                         2);
+  }
+  if (state.weight_syncs > 0) {
+    out +=
+        paint.hanging("  ", cat(state.weight_syncs, " weight syncs, the last ", describe(state, state.last_sync)), 2);
+  }
+  for (size_t i = 0; state.attempts.size() > 1 && i < state.attempts.size() && i < 12; ++i) {
+    const AttemptState& a = state.attempts[i];
+    out += paint.hanging(cat("  attempt ", i + 1, "  "),
+                         cat(a.first_step == kNoStep ? "no step" : cat("steps ", a.first_step, " to ", a.last_step),
+                             a.resumed_at == kNoStep ? "" : cat(", resumed at step ", a.resumed_at), ", began ",
+                             describe(state, a.began), a.ended ? ", " + brief(a.ended->text, 80) : ""),
+                         2);
+  }
+  return out.empty() ? out : paint.heading("Checkpoints and attempts") + out;
+}
+
+std::string warnings(const Painter& paint, const State& state) {
+  std::vector<const TemplateState*> order;
+  for (const TemplateState& t : state.templates) order.push_back(&t);
+  std::stable_sort(order.begin(), order.end(), [](const TemplateState* a, const TemplateState* b) {
+    return a->level != b->level ? a->level > b->level : a->count > b->count;
+  });
+  if (order.empty()) return "";
+  std::string out = paint.heading("Warnings and errors in the logs");
+  for (size_t i = 0; i < order.size() && i < kTemplatesShown; ++i) {
+    const bool error = order[i]->level != event::Logged::Level::kWarning;
+    out += paint.hanging(cat("  ", pad(cat(order[i]->count, "×"), 7, true), error ? " error  " : " warn   "),
+                         trim(order[i]->text), 1, nullptr, error ? &Painter::red : &Painter::yellow);
+  }
+  if (order.size() > kTemplatesShown) {
+    out += paint.dim(cat("  … and ", order.size() - kTemplatesShown, " more kinds")) + "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string terminal_tables(const State& state, const Console& console) {
+  const Painter paint(console);
+  return metrics(paint, state, console) + time_split_rows(paint, state, console) + tools(paint, state) +
+         formats(paint, state) + saves(paint, state) + warnings(paint, state);
+}
+
+}  // namespace mw
