@@ -86,6 +86,10 @@ bool Interpreter::pending_takes(const LogLine& line) {
   MetricLine& row = metrics_;
   row.clear();
   const bool cells = row.read_cells(text);
+  if (!cells && pending_.rows && line.level != Level::kNone && line.at.known()) {  // a logger speaks: the table is over
+    pending_done();
+    return false;
+  }
   if (!cells) row.read_field(text, true);
   for (const RowNumber& number : row.numbers()) table_.add(number.key, number.value);
   if (table_.numbers().size() > before || cells) {
