@@ -34,6 +34,25 @@ JsonWriter& JsonWriter::end_array() {
 
 namespace {
 
+void append_escape(std::string& out, uint32_t point) {
+  out.append("\\u");
+  for (int shift = 12; shift >= 0; shift -= 4) out.push_back("0123456789abcdef"[(point >> shift) & 15]);
+}
+
+/// The code point at the start of `text` when a terminal would act on it or hide it (C1 controls, bidirectional
+/// overrides, zero-width characters, separators of lines), else 0. `text` is valid UTF-8.
+uint32_t unseen_point(std::string_view text) {
+  const auto byte = [text](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  if (byte(0) == 0xc2 && byte(1) < 0xa0) return 0x80 | (byte(1) & 0x3fU);
+  if (byte(0) == 0xd8 && byte(1) == 0x9c) return 0x061c;
+  if (byte(0) == 0xef && byte(1) == 0xbb && byte(2) == 0xbf) return 0xfeff;
+  if (byte(0) != 0xe2 || (byte(1) != 0x80 && byte(1) != 0x81)) return 0;
+  const uint32_t point = 0x2000 | ((byte(1) & 0x3fU) << 6) | (byte(2) & 0x3fU);
+  const bool unseen = (point >= 0x200b && point <= 0x200f) || (point >= 0x2028 && point <= 0x202e) ||
+                      (point >= 0x2060 && point <= 0x206f);
+  return unseen ? point : 0;
+}
+
 void append_quoted(std::string& out, std::string_view value) {
   out.push_back('"');
   bool plain = true;
@@ -41,8 +60,17 @@ void append_quoted(std::string& out, std::string_view value) {
     if (static_cast<unsigned char>(c) >= 0x80) plain = false;
   }
   const std::string clean = plain ? std::string() : sanitize_utf8(value);
-  for (const char c : plain ? value : std::string_view(clean)) {
+  const std::string_view text = plain ? value : std::string_view(clean);
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
     const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0xc2) {
+      if (const uint32_t point = unseen_point(text.substr(i)); point != 0) {
+        append_escape(out, point);
+        i += point < 0x800 ? 1 : 2;
+        continue;
+      }
+    }
     if (c == '"' || c == '\\') {
       out.push_back('\\');
       out.push_back(c);
@@ -53,9 +81,7 @@ void append_quoted(std::string& out, std::string_view value) {
     } else if (c == '\r') {
       out.append("\\r");
     } else if (byte < 0x20 || byte == 0x7f) {
-      out.append("\\u00");
-      out.push_back("0123456789abcdef"[byte >> 4]);
-      out.push_back("0123456789abcdef"[byte & 15]);
+      append_escape(out, byte);
     } else {
       out.push_back(c);
     }

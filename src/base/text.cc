@@ -134,23 +134,47 @@ std::string escape_terminal(std::string_view text) {
   return out;
 }
 
+namespace {
+
+/// Would GitHub's autolinks make a link of the ':' or '.' at `at` ("https://", "mailto:", "www.")?
+bool begins_link(std::string_view text, size_t at) {
+  if (text[at] == ':') {
+    const std::string_view before = text.substr(0, at);
+    return text.substr(at + 1, 2) == "//" ||
+           to_lower(before.substr(before.size() - std::min<size_t>(6, at))) == "mailto" ||
+           to_lower(before.substr(before.size() - std::min<size_t>(4, at))) == "xmpp";
+  }
+  return text[at] == '.' && at >= 3 && to_lower(text.substr(at - 3, 3)) == "www";
+}
+
+/// '_' within a word is plain text in every Markdown.
+bool within_word(std::string_view text, size_t at) {
+  const auto plain = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  return at > 0 && at + 1 < text.size() && plain(text[at - 1]) && plain(text[at + 1]);
+}
+
+}  // namespace
+
 std::string escape_markdown(std::string_view text) {
   const std::string safe = escape_terminal(text);
   std::string out;
   out.reserve(safe.size() + 16);
-  for (const char c : safe) {
+  for (size_t i = 0; i < safe.size(); ++i) {
+    const char c = safe[i];
     if (c == '<') {
       out.append("&lt;");
     } else if (c == '>') {
       out.append("&gt;");
     } else if (c == '&') {
       out.append("&amp;");
+    } else if (c == '_' && within_word(safe, i)) {
+      out.push_back(c);
     } else if (c == '|' || c == '`' || c == '*' || c == '_' || c == '[' || c == ']' || c == '\\' || c == '#' ||
                c == '~' || c == '!') {
       out.push_back('\\');
       out.push_back(c);
-    } else if (c == ':') {
-      out.append("&#58;");  // keeps renderers from making bare URLs into links
+    } else if ((c == ':' || c == '.') && begins_link(safe, i)) {
+      out.append(c == ':' ? "&#58;" : "&#46;");
     } else {
       out.push_back(c);
     }
