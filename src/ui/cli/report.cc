@@ -3,23 +3,16 @@
 #include "ui/cli/runs.h"
 #include "ui/cli/verb.h"
 #include "ui/report/markdown.h"
+#include "ui/view/compare.h"
 
 namespace mw {
-namespace {
-
-void declare(ArgSpec& spec) {
-  declare_run(spec);
-  spec.option("output", "FILE", "write the report there instead of to standard output", "", 'o');
-  spec.option("since", "WHEN",
-              "report only what came after a step (\"step:120\" or \"120\") or a time (ISO 8601, UTC)");
-}
 
 Result<Cycle> parse_since(const std::string& text) {
   Cycle cycle;
   if (text.empty()) return cycle;
   const std::string_view digits =
       text.rfind("step:", 0) == 0 ? std::string_view(text).substr(5) : std::string_view(text);
-  if (const auto step = parse_int(digits)) {
+  if (const auto step = parse_int(digits); step && *step != kNoStep) {
     cycle.from_step = *step;
     return cycle;
   }
@@ -33,12 +26,24 @@ Result<Cycle> parse_since(const std::string& text) {
   return cycle;
 }
 
+namespace {
+
+void declare(ArgSpec& spec) {
+  declare_run(spec);
+  spec.option("output", "FILE", "write the report there instead of to standard output", "", 'o');
+  spec.flag("json", "print one JSON object, schema midwatch.replay/1; with --since its metrics are those of the cycle");
+  spec.option("since", "WHEN",
+              "report only what came after a step (\"step:120\" or \"120\") or a time (ISO 8601, UTC)");
+}
+
 Exit run(const Args& args, Services& services, const Console& console) {
   const auto cycle = parse_since(args.get("since"));
   if (!cycle.ok()) return report_error(console, cycle.error());
   auto told = take_run(args, services);
   if (!told.ok()) return report_error(console, told.error());
-  const std::string report = markdown_report(**told, *cycle);
+  if (!cycle->whole() && args.has("json")) (*told)->state = since(std::move((*told)->state), *cycle);
+  const std::string report =
+      args.has("json") ? replay_json((*told)->state, (*told)->input) : markdown_report(**told, *cycle);
   const std::string path = args.get("output");
   if (path.empty() || path == "-") {
     console.out(report);

@@ -4,10 +4,15 @@
 #include <memory>
 
 #include "ui/cli/verb.h"
+#include "ui/view/overview.h"
 
 namespace mw {
 
 void declare_run(ArgSpec& spec);
 Result<std::unique_ptr<Replayed>> take_run(const Args& args, Services& services);
+
+/// "--since": "" (the whole run), a step ("120", "step:120") or a UTC time ("2026-02-19T10:00", with or without
+/// seconds).
+Result<Cycle> parse_since(const std::string& text);
 
 }  // namespace mw

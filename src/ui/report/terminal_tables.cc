@@ -14,14 +14,14 @@ constexpr size_t kEvalsShown = 12;
 constexpr size_t kOthersShown = 12;  // metrics that no dialect maps, where hardly any is mapped
 constexpr size_t kFewMapped = 3;     // signals: with fewer the run's own names are shown too
 constexpr size_t kToolsShown = 12;
-constexpr size_t kNumber = 10;     // cells of a number
+constexpr size_t kNumber = 11;     // cells of a number
 constexpr size_t kSparkMost = 32;  // cells of a sparkline
 
 /// The columns of the metric table that have room: name, first and last always, the others from left to right.
 struct Columns {
   size_t name = 0, numbers = 2, spark = 0;
   explicit Columns(size_t width) {
-    name = width >= 78 ? 26 : 20;
+    name = std::clamp<size_t>(width - std::min(width, 2 + 2 * kNumber + 4), 10, width >= 78 ? 26 : 20);
     const size_t rest = width - std::min(width, 2 + name + 2 * kNumber + 4);
     numbers = rest >= 2 * kNumber ? 4 : 2;
     const size_t left = rest - (numbers - 2) * kNumber;
@@ -32,7 +32,8 @@ struct Columns {
 std::string metric_row(const Columns& columns, std::string_view label, const MetricLine& line, bool unicode) {
   std::string out = cat("  ", column(escape_terminal(label), columns.name));
   const double values[] = {line.first, line.last, line.min, line.max};
-  for (size_t i = 0; i < columns.numbers; ++i) out += column(format_value(values[i], line.unit), kNumber, true);
+  for (size_t i = 0; i < columns.numbers; ++i)
+    out += pad(fit(format_value(values[i], line.unit), kNumber - 1), kNumber, true);
   std::string_view arrow = trend_arrow(line.trend);
   if (!unicode) arrow = trend_word(line.trend).substr(0, 1);
   out += cat("  ", pad(arrow, 2), columns.spark > 0 ? sparkline(line.points, columns.spark, unicode) : "");
@@ -50,7 +51,7 @@ std::string metrics(const Painter& paint, const State& state, const Console& con
   std::string head = cat("  ", pad("signal", columns.name));
   static constexpr std::string_view kHeads[] = {"first", "last", "min", "max"};
   for (size_t i = 0; i < columns.numbers; ++i) head += pad(kHeads[i], kNumber, true);
-  std::string out = paint.heading("Signals") + paint.dim(head + (columns.spark > 0 ? "    over the steps" : "")) + "\n";
+  std::string out = paint.heading("Signals") + paint.dim(head + (columns.spark > 0 ? "    trend" : "")) + "\n";
   for (size_t i = 0; i < lines.size() && i < kMetricsShown; ++i) {
     out += metric_row(columns, lines[i].name, lines[i], console.unicode);
   }
@@ -103,7 +104,8 @@ std::string tools(const Painter& paint, const State& state) {
       text += cat(", mean ", format_duration(Duration::seconds(tool.seconds_sum / static_cast<double>(tool.timed))),
                   ", longest ", format_duration(Duration::seconds(tool.seconds_max)));
     }
-    out += paint.hanging(cat("  ", column(escape_terminal(order[i].first), 24), "  "), text, 2);
+    out += paint.hanging(
+        cat("  ", column(escape_terminal(order[i].first), std::min<size_t>(24, paint.width() / 3)), "  "), text, 2);
   }
   if (order.size() > kToolsShown) out += paint.dim(cat("  … and ", order.size() - kToolsShown, " more")) + "\n";
   return out;
@@ -114,7 +116,7 @@ std::string formats(const Painter& paint, const State& state) {
   std::string out = paint.heading("Format");
   for (const auto& [rule, judged] : state.formats) {
     const double all = static_cast<double>(judged.passed + judged.failed);
-    out += paint.hanging(cat("  ", column(escape_terminal(rule), 32), "  "),
+    out += paint.hanging(cat("  ", column(escape_terminal(rule), std::min<size_t>(32, paint.width() / 3)), "  "),
                          judged.passed > 0 ? cat(judged.failed, " of ", judged.passed + judged.failed, " failed (",
                                                  percent(static_cast<double>(judged.failed) / all), ")")
                                            : cat(judged.failed, " failed"),

@@ -16,7 +16,7 @@ constexpr double kDifferent = 0.05;  // of the range of both: less is noise to a
 std::map<int64_t, double> by_step(const std::vector<Point>& points) {
   std::map<int64_t, double> values;
   for (const Point& p : points) {
-    if (std::isfinite(p.value)) values[p.step] = p.value;
+    if (std::isfinite(p.value) && p.step != kNoStep) values[p.step] = p.value;
   }
   return values;
 }
@@ -87,24 +87,43 @@ Comparison compare(const State& a, const State& b) {
   return result;
 }
 
-State attempt_of(const State& state, size_t attempt) {
-  State part = state;
-  part.series.clear();
-  part.eval.clear();
-  const auto keep = [attempt](const std::vector<Series>& from, std::vector<Series>& into) {
-    for (const Series& series : from) {
+namespace {
+
+/// `state` with only those points that `keep` wants.
+template <typename Keep>
+State narrowed(State state, const Keep& keep) {
+  const auto of = [&keep](const std::vector<Series>& all) {
+    std::vector<Series> kept;
+    for (const Series& series : all) {
       Series copy;
       copy.signal = series.signal;
       copy.raw = series.raw;
+      copy.source = series.source;
       for (const Point& p : series.points()) {
-        if (p.attempt + 1U == attempt) copy.add(p);
+        if (keep(p)) copy.add(p);
       }
-      if (!copy.empty()) into.push_back(std::move(copy));
+      if (!copy.empty()) kept.push_back(std::move(copy));
     }
+    return kept;
   };
-  keep(state.series, part.series);
-  keep(state.eval, part.eval);
+  state.series = of(state.series);
+  state.eval = of(state.eval);
+  state.series_index.clear();  // they point into the old lists
+  state.eval_index.clear();
+  state.merged.clear();
+  return state;
+}
+
+}  // namespace
+
+State attempt_of(const State& state, size_t attempt) {
+  State part = narrowed(state, [attempt](const Point& p) { return p.attempt + 1U == attempt; });
+  std::erase_if(part.incidents, [attempt](const Incident& i) { return i.onset.attempt + 1U != attempt; });
   return part;
+}
+
+State since(State state, const Cycle& cycle) {
+  return narrowed(std::move(state), [&cycle](const Point& p) { return cycle.has(p); });
 }
 
 }  // namespace mw

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/state.h"
+#include "ui/view/overview.h"
 
 namespace mw {
 
@@ -27,5 +28,8 @@ Comparison compare(const State& a, const State& b);
 
 /// A view of one attempt of a run as if it were a run of its own (for comparing attempts). `attempt` counts from 1.
 State attempt_of(const State& state, size_t attempt);
+
+/// `state` with only the measurements of a cycle.
+State since(State state, const Cycle& cycle);
 
 }  // namespace mw

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "core/incident_json.h"
 #include "core/signal.h"
+#include "ui/view/overview.h"
 
 namespace mw {
 namespace {
@@ -55,6 +56,49 @@ void strings(JsonWriter& out, std::string_view key, const std::vector<std::strin
   out.end_array();
 }
 
+void attempts(JsonWriter& out, const State& state) {
+  out.key("attempt_list").begin_array();
+  for (const AttemptState& a : state.attempts) {
+    out.begin_object().key("why").string(a.why);
+    moment(out, state, "began", a.began);
+    step_or_null(out, "first_step", a.first_step);
+    step_or_null(out, "last_step", a.last_step);
+    step_or_null(out, "resumed_at", a.resumed_at);
+    out.key("end");
+    if (a.ended) {
+      out.string(a.ended->text);
+    } else {
+      out.null();
+    }
+    out.end_object();
+  }
+  out.end_array();
+}
+
+/// Where the time goes and when it will be over, as far as the run tells.
+void timing(JsonWriter& out, const State& state) {
+  const std::vector<TimeShare> split = time_split(state, {});
+  out.key("timing").begin_object().key("seconds_per_step");
+  if (const double pace = seconds_per_step(state); pace > 0) {
+    out.number(pace);
+  } else {
+    out.null();
+  }
+  time_or_null(out, "expected_end", expected_end(state));
+  out.key("split").begin_array();
+  for (const TimeShare& part : split) {
+    out.begin_object().key("phase").string(part.phase).key("seconds_per_step").number(part.seconds_per_step);
+    out.key("share").number(part.share).end_object();
+  }
+  out.end_array().key("bound_by");
+  if (const std::string bound = bound_by(split); !bound.empty()) {
+    out.string(bound);
+  } else {
+    out.null();
+  }
+  out.end_object();
+}
+
 void run(JsonWriter& out, const State& state) {
   const State::Span steps = state.steps();
   out.key("run").begin_object();
@@ -71,6 +115,7 @@ void run(JsonWriter& out, const State& state) {
   out.key("count").integer(steps.count);
   if (state.total_steps > 0) out.key("planned").integer(state.total_steps);
   out.end_object();
+  attempts(out, state);
   out.key("config").begin_object();
   for (const auto& [key, value] : state.config) out.key(key).string(value);
   out.end_object().end_object();
@@ -88,6 +133,12 @@ void one_signal(JsonWriter& out, const Shown& shown, std::string_view unit) {
   out.key("n").integer(static_cast<int64_t>(s.count())).key("first").number(s.first()).key("last").number(s.last());
   out.key("min").number(s.min()).key("max").number(s.max()).key("mean").number(s.mean());
   if (s.non_finite() > 0) out.key("non_finite").integer(static_cast<int64_t>(s.non_finite()));
+  out.key("trend");
+  if (const Trend trend = trend_of(s.points()); trend != Trend::kUnknown) {
+    out.string(trend_word(trend));
+  } else {
+    out.null();
+  }
   out.key("unit").string(unit).end_object();
 }
 
@@ -149,7 +200,13 @@ void tools_and_formats(JsonWriter& out, const State& state) {
   out.end_object().key("phases").begin_object();
   for (const auto& [name, phase] : state.phases) {
     out.key(name).begin_object().key("times").integer(static_cast<int64_t>(phase.times));
-    out.key("seconds").number(phase.seconds_sum).key("seconds_max").number(phase.seconds_max).end_object();
+    out.key("seconds")
+        .number(phase.seconds_sum)
+        .key("seconds_last")
+        .number(phase.seconds_last)
+        .key("seconds_max")
+        .number(phase.seconds_max)
+        .end_object();
   }
   out.end_object();
 }
@@ -177,7 +234,9 @@ void history(JsonWriter& out, const State& state) {
     out.key("path").string(saved.path).key("complete").boolean(saved.complete);
     out.end_object();
   }
-  out.end_array().key("log_templates").begin_array();
+  out.end_array().key("weight_syncs").begin_object().key("count").integer(static_cast<int64_t>(state.weight_syncs));
+  moment(out, state, "last", state.last_sync);
+  out.end_object().key("log_templates").begin_array();
   std::vector<const TemplateState*> order;
   for (const TemplateState& t : state.templates) order.push_back(&t);
   std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->count > b->count; });
@@ -193,7 +252,9 @@ void history(JsonWriter& out, const State& state) {
   for (const SourceState& s : state.sources) {
     out.begin_object().key("path").string(s.path).key("kind").string(s.kind);
     out.key("bytes").integer(s.bytes).key("lines").integer(s.lines).key("torn").boolean(s.torn);
+    step_or_null(out, "first_step", s.first_step);
     step_or_null(out, "last_step", s.last_step);
+    time_or_null(out, "last_time", s.last_at);
     strings(out, "problems", s.problems);
     out.end_object();
   }
@@ -207,11 +268,14 @@ std::string replay_json(const State& state, const InputFigures& input) {
   JsonWriter out(text);
   out.begin_object().key("schema").string("midwatch.replay/1");
   run(out, state);
+  const StatusLine status = status_line(state);
+  out.key("status").begin_object().key("word").string(status.word).key("text").string(status.rest).end_object();
   signals(out, state);
   out.key("incidents").begin_array();
   for (const Incident& i : state.incidents) write_incident(out, i, state);
   out.end_array();
   tools_and_formats(out, state);
+  timing(out, state);
   history(out, state);
   out.key("input").begin_object().key("files").integer(input.files).key("bytes").integer(input.bytes);
   out.key("lines").integer(input.lines).key("seconds").number(input.seconds).end_object();

@@ -1,0 +1,98 @@
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "ui/cli/runs.h"
+#include "ui/testing/fake_run.h"
+
+namespace mw {
+namespace {
+
+int run(FakeServices& services, std::vector<std::string> words) {
+  words.insert(words.begin(), "midwatch");
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  return run_command(static_cast<int>(argv.size()), argv.data(), all_verbs(), services, Console{});
+}
+
+State sick() {
+  FakeRun run;
+  for (int step = 1; step <= 30; ++step) run.measure(step, 0.5);
+  run.incident("zero-reward", Severity::kWarning, 5, "Reward is 0", "x");
+  return run.state;
+}
+
+TEST_CASE("--since takes steps and times and nothing else") {
+  CHECK(parse_since("")->whole());
+  CHECK(parse_since("120")->from_step == 120);
+  CHECK(parse_since("step:120")->from_step == 120);
+  CHECK(parse_since("2026-02-19T10:00")->from.known());
+  CHECK(format_utc(parse_since("2026-02-19T10:00")->from) == "2026-02-19T10:00:00Z");
+  CHECK(format_utc(parse_since("2026-02-19T10:00:30Z")->from) == "2026-02-19T10:00:30Z");
+  CHECK(format_utc(parse_since("2026-02-19 10:00:30")->from) == "2026-02-19T10:00:30Z");
+  for (const char* wrong : {"yesterday", "step:", "step:x", "12.5", "2026-02-19T10:00 and more", "2026-13-45T99:99",
+                            "99999999999999999999", "-9223372036854775808", "step:120 "}) {
+    CAPTURE(wrong);
+    const auto parsed = parse_since(wrong);
+    CHECK_FALSE(parsed.ok());
+    if (!parsed.ok()) CHECK(parsed.error().code == Error::Code::kInvalid);
+  }
+}
+
+TEST_CASE("words go where they belong") {
+  FakeServices services(sick());
+  CHECK(run(services, {"why", "1", "a.log", "b.log"}) == 0);
+  CHECK(services.asked == std::vector<std::string>{"a.log", "b.log"});
+  CHECK(run(services, {"compare", "a.log", "b.log"}) == 0);
+  CHECK(services.asked == std::vector<std::string>{"b.log"});
+  CHECK(run(services, {"replay", "--framework", "verl", "a.log", "b.log"}) == 0);
+  CHECK(services.asked == std::vector<std::string>{"a.log", "b.log"});
+  CHECK(run(services, {"report", "-o", "out.md", "a.log", "--since", "3"}) == 0);
+  CHECK(services.written.rfind("# Run report", 0) == 0);
+  CHECK(run(services, {"report", "--json", "-o", "out.json", "a.log"}) == 0);
+  CHECK(Json::parse(services.written).ok());
+}
+
+TEST_CASE("exit codes are those of the table") {
+  FakeServices services(sick());
+  CHECK(run(services, {"replay", "a.log", "--fail-on", "warning"}) == static_cast<int>(Exit::kIncident));
+  CHECK(run(services, {"replay", "a.log", "--fail-on", "critical"}) == 0);
+  CHECK(run(services, {"replay"}) == static_cast<int>(Exit::kUsage));
+  CHECK(run(services, {"nonsense"}) == static_cast<int>(Exit::kUsage));
+  CHECK(run(services, {"why", "x", "a.log"}) == static_cast<int>(Exit::kUsage));
+  CHECK(run(services, {"why", "9", "a.log"}) == static_cast<int>(Exit::kUsage));
+  CHECK(run(services, {"report", "a.log", "--since", "soon"}) == static_cast<int>(Exit::kUsage));
+  CHECK(run(services, {"compare", "a.log#7", "a.log"}) == static_cast<int>(Exit::kUsage));
+}
+
+TEST_CASE("every verb and every option of the program is in the README or takes no explaining") {
+  std::ifstream file(MW_SOURCE_DIR "/README.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  const std::string readme = text.str();
+  REQUIRE_FALSE(readme.empty());
+  for (const Verb* verb : all_verbs()) {
+    if (verb->hidden) continue;
+    CAPTURE(std::string(verb->name));
+    CHECK(readme.find(cat("midwatch ", verb->name)) != std::string::npos);
+    ArgSpec spec;
+    verb->declare(spec);
+    bool json = false;
+    for (const ArgSpec::Option& option : spec.options) {
+      json = json || option.name == "json";
+      CHECK_FALSE(option.help.empty());
+    }
+    CHECK(json);  // the README promises it of every verb
+    CHECK_FALSE(verb->examples.empty());
+  }
+  for (const Exit code : {Exit::kOk, Exit::kFailed, Exit::kUsage, Exit::kNoInput, Exit::kUnknown, Exit::kPartial,
+                          Exit::kDiskFull, Exit::kIncident}) {
+    CHECK(readme.find(cat("\n| ", static_cast<int>(code), " | ")) != std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace mw

@@ -1,0 +1,218 @@
+#include "ui/report/markdown_tables.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kQuoted = 200;  // bytes of a quoted text
+constexpr size_t kMetricsShown = 200;
+constexpr size_t kEvalsShown = 60;
+constexpr size_t kOthersShown = 60;
+constexpr size_t kTemplatesShown = 15;
+constexpr size_t kCheckpointsShown = 12;
+constexpr size_t kAttemptsShown = 30;
+constexpr size_t kSourcesShown = 30;
+
+std::string percent(uint64_t part, uint64_t whole) {
+  return whole == 0 ? "" : cat(format_short(100.0 * static_cast<double>(part) / static_cast<double>(whole), 3), " %");
+}
+std::string seconds(double s) { return format_duration(Duration::seconds(s)); }
+
+std::string metric_table(const std::vector<MetricLine>& lines, size_t limit, bool whole) {
+  std::string out =
+      whole ? "| Signal | Name in the run | First | Last | Min | Max | Trend |\n|---|---|---:|---:|---:|---:|---|\n"
+            : "| Signal | Name in the run | Before | First | Last | Min | Max | Trend |\n"
+              "|---|---|---:|---:|---:|---:|---:|---|\n";
+  for (size_t i = 0; i < lines.size() && i < limit; ++i) {
+    const MetricLine& line = lines[i];
+    const auto value = [&line](double v) { return format_value(v, line.unit); };
+    const bool same = !whole && line.min == line.max && line.before == line.last;
+    out += cat("| ", markdown_text(line.name),
+               line.unit.empty() || line.unit == "1" || line.unit == "bytes" ? "" : cat(" (", line.unit, ")"), " | ",
+               line.raw == line.name || line.raw.empty() ? "" : markdown_code(clip(line.raw, kQuoted)), " | ");
+    if (!whole) out += std::isnan(line.before) ? " | " : cat(value(line.before), " | ");
+    out += cat(value(line.first), " | ", value(line.last), " | ", value(line.min), " | ", value(line.max), " | ",
+               same ? "unchanged since last" : trend_word(line.trend), " |\n");
+  }
+  if (lines.size() > limit) out += cat("\n… and ", lines.size() - limit, " more.\n");
+  return out;
+}
+
+bool of_reward_parts(const MetricLine& line) {
+  return line.name.rfind("reward.component.", 0) == 0 || line.name == "reward.pass_rate" ||
+         line.name == "format.pass_rate";
+}
+
+std::string metrics(const State& state, const Cycle& cycle) {
+  std::vector<MetricLine> lines = canonical_metrics(state, cycle), parts;
+  const auto cut = std::stable_partition(lines.begin(), lines.end(), [](const auto& l) { return !of_reward_parts(l); });
+  parts.assign(std::make_move_iterator(cut), std::make_move_iterator(lines.end()));
+  lines.erase(cut, lines.end());
+  const std::vector<MetricLine> others = other_metrics(state, cycle);
+  std::string out = "\n## Metrics\n\n";
+  if (lines.empty() && parts.empty() && others.empty()) {
+    out +=
+        cycle.whole() ? "No metric was seen in these files.\n" : "Unchanged since last: no new metric in this cycle.\n";
+  }
+  if (!lines.empty()) out += metric_table(lines, kMetricsShown, cycle.whole());
+  if (!parts.empty())
+    out += "\n### Reward components and pass rates\n\n" + metric_table(parts, kMetricsShown, cycle.whole());
+  if (const auto evals = evaluations(state, cycle); !evals.empty()) {
+    out += "\n### Held-out evaluation\n\n" + metric_table(evals, kEvalsShown, cycle.whole());
+  }
+  if (!others.empty())
+    out += "\n### Further metrics of the run\n\n" + metric_table(others, kOthersShown, cycle.whole());
+  return out;
+}
+
+std::string formats(const State& state, const Cycle& cycle) {
+  if (state.formats.empty()) return "";
+  std::string out = "\n## Format compliance\n\n";
+  if (!cycle.whole()) out += "Counts of the whole run.\n\n";
+  out += "| Rule | Passed | Failed | Pass rate |\n|---|---:|---:|---:|\n";
+  for (const auto& [rule, judged] : state.formats) {
+    const bool counted = judged.passed > 0;  // many trainers log failures only
+    out += cat("| ", markdown_text(rule), " | ", counted ? cat(judged.passed) : "not said", " | ", judged.failed, " | ",
+               counted ? percent(judged.passed, judged.passed + judged.failed) : "", " |\n");
+  }
+  return out;
+}
+
+std::string tools(const State& state, const Cycle& cycle) {
+  if (state.tools.empty()) return "";
+  std::string out = "\n## Tools\n\n";
+  if (!cycle.whole()) out += "Counts of the whole run.\n\n";
+  out +=
+      "| Function | Calls | Mean | Longest | Timeouts | Model's errors | Environment's errors | Most frequent error |\n"
+      "|---|---:|---:|---:|---:|---:|---:|---|\n";
+  for (const auto& [name, tool] : state.tools) {
+    const auto top = std::max_element(tool.errors.begin(), tool.errors.end(),
+                                      [](const auto& a, const auto& b) { return a.second < b.second; });
+    const bool timed = tool.timed > 0;
+    out += cat("| ", markdown_text(name), " | ", tool.calls, " | ",
+               timed ? seconds(tool.seconds_sum / static_cast<double>(tool.timed)) : "", " | ",
+               timed ? seconds(tool.seconds_max) : "", " | ", tool.timeouts, " | ", tool.model_errors, " | ",
+               tool.environment_errors, " | ",
+               top == tool.errors.end() ? "" : cat(markdown_text(top->first), " (", top->second, ")"), " |\n");
+  }
+  return out;
+}
+
+std::string timing(const State& state, const Cycle& cycle) {
+  std::string out;
+  if (const std::vector<TimeShare> split = time_split(state, cycle); !split.empty()) {
+    out += "\n## Where a step's time goes\n\n| Phase | Per step | Share |\n|---|---:|---:|\n";
+    for (const TimeShare& part : split) {
+      out += cat("| ", part.phase, " | ", seconds(part.seconds_per_step), " | ",
+                 part.share < 0.001 ? "< 0.1" : format_short(part.share * 100, 3), " % |\n");
+    }
+    if (const std::string bound = bound_by(split); !bound.empty()) out += cat("\nThe run is bound by ", bound, ".\n");
+  }
+  if (!state.phases.empty() && cycle.whole()) {
+    out +=
+        "\n### Phases as the log tells them\n\n| Phase | Times | Mean | Longest | Last | In all "
+        "|\n|---|---:|---:|---:|---:|---:|\n";
+    for (const auto& [name, phase] : state.phases) {
+      if (phase.times == 0) continue;
+      out += cat("| ", markdown_text(name), " | ", phase.times, " | ",
+                 seconds(phase.seconds_sum / static_cast<double>(phase.times)), " | ", seconds(phase.seconds_max),
+                 " | ", seconds(phase.seconds_last), " | ", seconds(phase.seconds_sum), " |\n");
+    }
+  }
+  return out;
+}
+
+std::string checkpoints(const State& state, const Cycle& cycle) {
+  std::vector<const std::pair<Moment, event::CheckpointSaved>*> seen;
+  for (const auto& item : state.checkpoints) {
+    if (in_cycle(cycle, item.first)) seen.push_back(&item);
+  }
+  std::string out = "\n## Checkpoints\n\n";
+  if (seen.empty()) out += cycle.whole() ? "None seen.\n" : "Unchanged since last: no new checkpoint was seen.\n";
+  const size_t skip = seen.size() > kCheckpointsShown ? seen.size() - kCheckpointsShown : 0;
+  if (!seen.empty()) out += "| Step | Time | Path | |\n|---:|---|---|---|\n";
+  for (size_t i = skip; i < seen.size(); ++i) {
+    const auto& [moment, saved] = *seen[i];
+    out += cat("| ", saved.step == kNoStep ? "" : cat(saved.step), " | ", when(moment.at), " | ",
+               saved.path.empty() ? "" : markdown_code(clip(saved.path, kQuoted)), " | ",
+               saved.complete ? "saved" : "begun", " |\n");
+  }
+  if (skip > 0) out += cat("\n", skip, " earlier ones are left out.\n");
+  if (state.weight_syncs > 0) {
+    out += cat("\nWeight syncs: ", state.weight_syncs, ", the last at ",
+               markdown_text(describe(state, state.last_sync)), ".\n");
+  }
+  return out;
+}
+
+std::string attempts(const State& state) {
+  if (state.attempts.size() < 2) return "";
+  std::string out = "\n## Attempts\n\n| # | Began | Steps | Resumed at | End |\n|---:|---|---|---:|---|\n";
+  for (size_t i = 0; i < state.attempts.size() && i < kAttemptsShown; ++i) {
+    const AttemptState& a = state.attempts[i];
+    out += cat("| ", i + 1, " | ", markdown_text(describe(state, a.began)), " | ",
+               a.first_step == kNoStep ? "none" : cat(a.first_step, " to ", a.last_step), " | ",
+               a.resumed_at == kNoStep ? "" : cat(a.resumed_at), " | ",
+               a.ended ? markdown_text(a.ended->text) : "not seen", " |\n");
+  }
+  if (state.attempts.size() > kAttemptsShown) {
+    out += cat("\n… and ", state.attempts.size() - kAttemptsShown, " more.\n");
+  }
+  return out;
+}
+
+std::string warnings(const State& state, const Cycle& cycle) {
+  std::vector<const TemplateState*> order;
+  for (const TemplateState& t : state.templates) {
+    if (in_cycle(cycle, t.last)) order.push_back(&t);
+  }
+  if (order.empty()) return "";
+  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+    return a->level != b->level ? a->level > b->level : a->count > b->count;
+  });
+  std::string out = "\n## Warnings and errors\n\n| Count | Level | Text | First | Last |\n|---:|---|---|---|---|\n";
+  for (size_t i = 0; i < order.size() && i < kTemplatesShown; ++i) {
+    const TemplateState& t = *order[i];
+    const std::string last = t.count > 1 ? markdown_text(describe(state, t.last)) : "";
+    out += cat("| ", t.count, " | ", t.level == event::Logged::Level::kWarning ? "warning" : "error", " | ",
+               markdown_code(clip(trim(t.text), kQuoted)), " | ", markdown_text(describe(state, t.first)), " | ", last,
+               " |\n");
+  }
+  if (order.size() > kTemplatesShown) out += cat("\n… and ", order.size() - kTemplatesShown, " more kinds.\n");
+  return out;
+}
+
+std::string sources(const State& state) {
+  if (state.sources.empty()) return "";
+  std::string out = "\n## Files\n\n| File | Kind | Size | Lines | Steps | Remarks |\n|---|---|---:|---:|---|---|\n";
+  for (size_t i = 0; i < state.sources.size() && i < kSourcesShown; ++i) {
+    const SourceState& s = state.sources[i];
+    std::string remarks = s.torn ? "ends within a record" : "";
+    for (const std::string& problem : s.problems) remarks += (remarks.empty() ? "" : "; ") + problem;
+    out += cat("| ", markdown_code(clip(s.path, kQuoted)), " | ", markdown_text(s.kind), " | ",
+               format_bytes(static_cast<double>(s.bytes)), " | ", s.lines, " | ",
+               s.first_step == kNoStep ? "" : cat(s.first_step, " to ", s.last_step), " | ", markdown_text(remarks),
+               " |\n");
+  }
+  if (state.sources.size() > kSourcesShown) out += cat("\n… and ", state.sources.size() - kSourcesShown, " more.\n");
+  return out;
+}
+
+}  // namespace
+
+std::string markdown_text(std::string_view text) { return escape_markdown(clip(trim(text), kQuoted)); }
+
+bool in_cycle(const Cycle& cycle, const Moment& moment) {
+  return cycle.has(Point{moment.step == kNoStep ? INT64_MAX : moment.step, 0, moment.at, {}, 0});
+}
+
+std::string markdown_tables(const State& state, const Cycle& cycle) {
+  return metrics(state, cycle) + formats(state, cycle) + tools(state, cycle) + timing(state, cycle) +
+         checkpoints(state, cycle) + attempts(state) + warnings(state, cycle) + sources(state);
+}
+
+}  // namespace mw

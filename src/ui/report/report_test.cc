@@ -1,0 +1,216 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "ui/report/markdown.h"
+#include "ui/report/terminal.h"
+#include "ui/testing/fake_run.h"
+#include "ui/view/layout.h"
+#include "ui/view/replay_json.h"
+
+namespace mw {
+namespace {
+
+Console plain(int width) {
+  Console console;
+  console.width = width;
+  return console;
+}
+
+/// A run in which every text that can be foreign is hostile.
+Replayed hostile_run() {
+  FakeRun run;
+  run.say(event::Recognised{kHostile, kHostile, 0.9}).say(event::Configured{"model", kHostile});
+  run.say(event::Configured{"algorithm", kHostile});
+  for (int step = 1; step <= 8; ++step) {
+    run.say(event::Measured{step, false, {{"reward.component." + kHostile, kHostile, 0.5}, {"", kHostile, 1.0}}});
+    run.say(event::Measured{step, true, {{"", kHostile, 1.0}}});
+  }
+  run.say(event::CheckpointSaved{kNoStep, kHostile, true}).say(event::WeightsSynced{kNoStep, 1});
+  run.say(event::ToolCalled{kHostile, 3, event::ToolCalled::Outcome::kModelError, kHostile});
+  run.say(event::FormatJudged{kHostile, 3, 4}).say(event::Logged{event::Logged::Level::kError, 0, kHostile, 2});
+  run.say(event::PhaseEnded{kHostile, 3, kNoStep}).say(event::SourceProblem{"torn-tail", kHostile});
+  run.say(event::Ended{event::Ended::How::kFailed, 1, kHostile}).say(event::AttemptBegan{kHostile}).measure(1, 1);
+  run.state.sources[0].path = "logs/" + kHostile;
+  run.incident("engine-dead", Severity::kCritical, kNoStep, kHostile, kHostile);
+  run.incident("code-error", Severity::kInfo, 3, kHostile, kHostile);
+  Replayed told;
+  told.state = run.state;
+  told.notes.push_back(kHostile);
+  return told;
+}
+
+void check_harmless(const std::string& text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    CAPTURE(text.substr(i < 20 ? 0 : i - 20, 40));
+    REQUIRE((c == '\n' || (c >= 0x20 && c != 0x7f)));
+  }
+  CHECK(sanitize_utf8(text) == text);
+  CHECK(text.find("\xe2\x80\xae") == std::string::npos);  // right-to-left override
+  CHECK(text.find("\xc2\x9b") == std::string::npos);      // C1 control sequence introducer
+  CHECK(text.find("9223372036854775808") == std::string::npos);
+}
+
+TEST_CASE("hostile text is harmless in the terminal") {
+  const Replayed told = hostile_run();
+  for (const int width : {1, 40, 60, 80, 140, 1000}) check_harmless(terminal_report(told, plain(width)));
+}
+
+TEST_CASE("hostile text is harmless in Markdown") {
+  const std::string report = markdown_report(hostile_run(), {});
+  check_harmless(report);
+  size_t columns = 0;
+  for (const std::string_view line : split(report, '\n')) {
+    CAPTURE(line);
+    CHECK(line.rfind("# head", 0) != 0);
+    std::string outside;  // of code spans, where Markdown has no meaning
+    size_t fence = 0;
+    for (size_t i = 0; i < line.size(); ++i) {
+      size_t run = 0;
+      while (i + run < line.size() && line[i + run] == '`' && (run > 0 || i == 0 || line[i - 1] != '\\')) ++run;
+      if (run == 0) {
+        if (fence == 0 && line[i] == '\\') {
+          ++i;  // an escaped character is itself
+        } else if (fence == 0) {
+          outside += line[i];
+        }
+        continue;
+      }
+      fence = fence == 0 ? run : fence == run ? 0 : fence;
+      i += run - 1;
+    }
+    CHECK(fence == 0);
+    CHECK(outside.find('<') == std::string::npos);
+    CHECK(outside.find("](") == std::string::npos);
+    CHECK(outside.find("://") == std::string::npos);
+    CHECK(outside.find("www.") == std::string::npos);
+    CHECK(outside.find("**bold**") == std::string::npos);
+    size_t bars = 0;
+    for (size_t i = 0; i < line.size(); ++i) bars += line[i] == '|' && (i == 0 || line[i - 1] != '\\') ? 1 : 0;
+    if (line.rfind("| ", 0) != 0 && line.rfind("|-", 0) != 0) bars = 0;
+    if (bars > 0 && columns > 0) CHECK(bars == columns);  // no cell broke a table
+    columns = bars;
+  }
+}
+
+TEST_CASE("hostile text leaves JSON valid") {
+  const Replayed told = hostile_run();
+  const std::string text = replay_json(told.state, told.input);
+  check_harmless(text);
+  const auto json = Json::parse(text);
+  REQUIRE(json.ok());
+  CHECK(json->string_or("schema", "") == "midwatch.replay/1");
+  REQUIRE(json->find("incidents") != nullptr);
+  CHECK(json->find("incidents")->items().size() == 2);
+}
+
+TEST_CASE("an empty state gives a short honest answer") {
+  Replayed nothing;
+  for (const int width : {1, 60, 140}) {
+    const std::string text = terminal_report(nothing, plain(width));
+    check_harmless(text);
+    CHECK(text.find("No incident.") != std::string::npos);
+    CHECK(text.find("no training step seen") != std::string::npos);
+  }
+  const std::string report = markdown_report(nothing, {});
+  CHECK(report.find("No metric was seen in these files.") != std::string::npos);
+  CHECK(Json::parse(replay_json(nothing.state, nothing.input)).ok());
+}
+
+Replayed long_run() {
+  FakeRun run;
+  run.say(event::Planned{4000});
+  for (int step = 1; step <= 300; ++step) {
+    run.say(event::Measured{step,
+                            false,
+                            {{"reward.mean", "critic/score/mean", 0.001 * step},
+                             {"reward.component.after_kl_penalty", "critic/rewards/mean", 0.5},
+                             {"memory.gpu", "mem", 7.36e10},
+                             {"kl.step", "kl", -2.578e-06},
+                             {"time.rollout", "gen", 81.5},
+                             {"time.train", "upd", 0.002}}});
+  }
+  for (int i = 0; i < 3000; ++i) run.measure(300, i, "", cat("raw/metric_", i).c_str());
+  run.say(event::ToolCalled{"search", 3.0, event::ToolCalled::Outcome::kTimeout, "TimeoutError"});
+  run.say(event::FormatJudged{"skyrl-seven/one-think-block", 8, 2});
+  run.say(event::Logged{event::Logged::Level::kWarning, 0, std::string(900, 'w'), 12});
+  run.incident("crash", Severity::kCritical, 299, "It crashed " + std::string(900, 's'), std::string(900, 'e'));
+  Replayed told;
+  told.state = run.state;
+  return told;
+}
+
+TEST_CASE("no line is wider than the terminal, and colours change nothing but colours") {
+  const Replayed told = long_run();
+  for (const int width : {40, 60, 80, 100, 140}) {
+    Console console = plain(width);
+    const std::string text = terminal_report(told, console);
+    for (const std::string_view line : split(text, '\n')) {
+      CAPTURE(line);
+      CHECK(cells_of(line) <= static_cast<size_t>(width));
+    }
+    CHECK(text.find('\x1b') == std::string::npos);
+    console.colour = true;
+    const std::string coloured = terminal_report(told, console);
+    std::string stripped;
+    for (size_t i = 0; i < coloured.size(); ++i) {
+      if (coloured[i] == '\x1b') {
+        i = coloured.find('m', i);
+      } else {
+        stripped += coloured[i];
+      }
+    }
+    CHECK(coloured.find("\x1b[") != std::string::npos);
+    CHECK(stripped == text);
+  }
+}
+
+TEST_CASE("thousands of raw metrics do not flood the answers") {
+  const Replayed told = long_run();
+  CHECK(split(terminal_report(told, plain(100)), '\n').size() < 80);
+  CHECK(markdown_report(told, {}).size() < 20'000);
+  const auto json = Json::parse(replay_json(told.state, told.input));
+  REQUIRE(json.ok());
+  CHECK(json->find("other_metrics")->members().size() > 1000);  // as many as the state keeps
+}
+
+TEST_CASE("numbers are readable") {
+  const std::string text = terminal_report(long_run(), plain(100));
+  CHECK(text.find("73.6 GB") != std::string::npos);
+  CHECK(text.find("<0.1 %") != std::string::npos);
+  CHECK(text.find("The run is bound by generation.") != std::string::npos);
+}
+
+TEST_CASE("ASCII alone where the terminal knows no more") {
+  Console console = plain(100);
+  console.unicode = false;
+  const std::string text = terminal_report(long_run(), console);
+  CHECK(text.find("▁") == std::string::npos);
+  CHECK(text.find("█") == std::string::npos);
+}
+
+TEST_CASE("a cycle report says what did not change") {
+  FakeRun run;
+  for (int step = 1; step <= 30; ++step) run.measure(step, 0.5);
+  run.say(event::CheckpointSaved{10, "ckpt/10", true});
+  run.incident("entropy-collapse", Severity::kWarning, 5, "Entropy fell", "x");
+  Replayed told;
+  told.state = run.state;
+  const std::string later = markdown_report(told, Cycle{21, {}});
+  CHECK(later.find("This cycle begins at step 21.") != std::string::npos);
+  CHECK(later.find("(warning, unchanged since last)") != std::string::npos);
+  CHECK(later.find("| unchanged since last |") != std::string::npos);
+  CHECK(later.find("Unchanged since last: no new checkpoint") != std::string::npos);
+  const std::string nothing_new = markdown_report(told, Cycle{99, {}});
+  CHECK(nothing_new.find("Unchanged since last: no new metric") != std::string::npos);
+  told.state.incidents[0].open = false;
+  const std::string over = markdown_report(told, Cycle{21, {}});
+  CHECK(over.find("1 earlier, over before this cycle.") != std::string::npos);
+  CHECK(over.find("None seen in this cycle.") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace mw

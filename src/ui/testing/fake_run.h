@@ -1,0 +1,76 @@
+// A run for tests: events told into a state, and services that hand it out.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "core/state.h"
+#include "ui/cli/verb.h"
+
+namespace mw {
+
+/// Text that tries everything: terminal escapes, C1, bidi, newlines, Markdown, HTML, table bars, broken UTF-8, links.
+inline const std::string kHostile =
+    "\x1b[31mred\x1b]0;title\x07 \xc2\x9b"
+    "5m \xe2\x80\xae"
+    "evil | **bold** `code` <script>alert(1)</script> [x](http://evil.example) www.evil.example \r\n# head\x7f\xff "
+    "--> <!--";
+
+struct FakeRun {
+  State state;
+  uint64_t line = 0;
+  Time at{};
+
+  FakeRun() { say(event::SourceOpened{0, "logs/train.log", "text", 1000}); }
+  FakeRun& say(decltype(Event::body) body) {
+    fold(state, {at, {0, ++line}, std::move(body)});
+    return *this;
+  }
+  FakeRun& measure(int64_t step, double value, const char* signal = "reward.mean", const char* raw = "reward") {
+    return say(event::Measured{step, false, {{signal, raw, value}}});
+  }
+  /// An incident at `step` that says `summary` and quotes `text`.
+  Incident& incident(std::string kind, Severity severity, int64_t step, std::string summary, std::string text) {
+    Incident i;
+    i.id = static_cast<uint32_t>(state.incidents.size() + 1);
+    i.kind = std::move(kind);
+    i.severity = severity;
+    i.onset.step = i.detected.step = step;
+    i.onset.where = i.detected.where = {0, 7};
+    i.summary = std::move(summary);
+    i.evidence.push_back({{0, 7}, text, "", kNoStep, 0});
+    i.evidence.push_back({{}, "", "reward.mean", kNoStep, 0.5});
+    i.causes.push_back({"some-cause", 0.8, {text}, {text}, text, text});
+    state.incidents.push_back(std::move(i));
+    return state.incidents.back();
+  }
+};
+
+class FakeServices : public Services {
+ public:
+  explicit FakeServices(State state) : state_(std::move(state)) {}
+  Result<std::unique_ptr<Replayed>> replay(const ReplayRequest& request) override {
+    asked = request.paths;
+    auto told = std::make_unique<Replayed>();
+    told->state = state_;
+    return told;
+  }
+  Result<std::unique_ptr<Replayed>> attach(const AttachRequest& request) override {
+    return replay({request.paths, "", {}, nullptr});
+  }
+  Result<std::unique_ptr<Replayed>> recorded(const std::string&, const std::string&) override { return replay({}); }
+  const Knowledge& knowledge() override { return knowledge_; }
+  Result<void> write_file(const std::string&, std::string_view text) override {
+    written = text;
+    return {};
+  }
+  std::vector<std::string> asked;
+  std::string written;
+
+ private:
+  State state_;
+  Knowledge knowledge_;
+};
+
+}  // namespace mw

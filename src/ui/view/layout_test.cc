@@ -1,0 +1,46 @@
+#include "ui/view/layout.h"
+
+#include <doctest/doctest.h>
+
+namespace mw {
+namespace {
+
+TEST_CASE("cells are counted, not bytes") {
+  CHECK(cells_of("abc") == 3);
+  CHECK(cells_of("äöü") == 3);
+  CHECK(cells_of("漢字") == 4);
+  CHECK(cells_of("e\xcc\x81") == 1);  // e and a combining accent
+  CHECK(cells_of("\xff\xff") == 2);   // broken: one cell each
+  CHECK(cells_of("\xe6\xbc") == 2);   // cut within a character
+}
+
+TEST_CASE("columns have their width, whatever is in them") {
+  for (const char* text : {"", "a", "reward.component.after_kl_penalty", "漢字漢字漢字漢字", "äääääääääääääää"}) {
+    for (size_t width = 1; width < 12; ++width) {
+      CHECK(cells_of(column(text, width)) <= width);
+      CHECK(cells_of(pad(fit(text, width), width)) == width);
+    }
+  }
+  CHECK(fit("abcdef", 4) == "abc…");
+  CHECK(fit("abcd", 4) == "abcd");
+  CHECK(pad("7", 3, true) == "  7");
+}
+
+TEST_CASE("wrapping keeps words together, its lines short and every word") {
+  const std::string text = "one two three four five six seven";
+  for (size_t width = 2; width < 40; ++width) {
+    std::string glued;
+    for (const std::string& line : wrap(text, width)) {
+      CHECK(cells_of(line) <= width);
+      for (const char c : line) glued += c == ' ' ? "" : std::string(1, c);
+    }
+    CHECK(glued == "onetwothreefourfivesixseven");
+  }
+  CHECK(wrap("aaa bbb ccc", 7) == std::vector<std::string>{"aaa bbb", "ccc"});
+  CHECK(wrap("aaaaaaaaaa", 4) == std::vector<std::string>{"aaaa", "aaaa", "aa"});
+  CHECK(wrap("aaa bbb ccc", 3, 2) == std::vector<std::string>{"aaa", "bb…"});
+  CHECK(wrap("", 10).empty());
+}
+
+}  // namespace
+}  // namespace mw

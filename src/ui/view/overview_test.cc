@@ -1,0 +1,150 @@
+#include "ui/view/overview.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "ui/testing/fake_run.h"
+#include "ui/view/compare.h"
+
+namespace mw {
+namespace {
+
+std::vector<Point> line_of(size_t n, double from, double slope, double noise = 0) {
+  std::vector<Point> out;
+  for (size_t i = 0; i < n; ++i) {
+    const double x = static_cast<double>(i);
+    out.push_back({static_cast<int64_t>(i), from + slope * x + (i % 2 == 0 ? noise : -noise), {}, {}, 0});
+  }
+  return out;
+}
+
+TEST_CASE("a trend is what the last quarter says against the first") {
+  CHECK(trend_of(line_of(40, 1, 0.1)) == Trend::kRising);
+  CHECK(trend_of(line_of(40, 1, -0.1)) == Trend::kFalling);
+  CHECK(trend_of(line_of(40, 1, 0)) == Trend::kFlat);
+  CHECK(trend_of(line_of(40, 1, 0, 0.9)) == Trend::kNoisy);
+  CHECK(trend_of(line_of(5, 1, 1)) == Trend::kUnknown);
+  CHECK(trend_of({}) == Trend::kUnknown);
+}
+
+TEST_CASE("a trend ignores what is not finite") {
+  std::vector<Point> points = line_of(40, 1, 0.1);
+  points[3].value = std::nan("");
+  points[20].value = std::numeric_limits<double>::infinity();
+  CHECK(trend_of(points) == Trend::kRising);
+  for (Point& p : points) p.value = std::nan("");
+  CHECK(trend_of(points) == Trend::kUnknown);
+}
+
+TEST_CASE("the status line is short and tells the first of the worst") {
+  FakeRun run;
+  run.say(event::Planned{200});
+  for (int step = 1; step <= 75; ++step) run.measure(step, 0.5);
+  run.incident("entropy-collapse", Severity::kWarning, 30, "Entropy fell", "x");
+  run.incident("engine-dead", Severity::kCritical, 74, std::string(400, 'w') + "\nTraceback", "x");
+  run.incident("zero-reward", Severity::kCritical, 75, "Reward is 0", "x");
+  run.state.verdict = "crashed";
+  const StatusLine line = status_line(run.state);
+  CHECK(line.word == "CRASHED");
+  CHECK(line.mood == StatusLine::Mood::kBad);
+  CHECK(line.rest.rfind("step 75 of 200. engine-dead since step 74: www", 0) == 0);
+  CHECK(line.rest.size() < 300);
+  CHECK(line.rest.find("Traceback") == std::string::npos);
+  CHECK(line.rest.find("Likely cause: some-cause (80 %).") != std::string::npos);
+}
+
+TEST_CASE("an empty run is not called healthy") {
+  const State nothing;
+  const StatusLine line = status_line(nothing);
+  CHECK(line.mood == StatusLine::Mood::kDoubt);
+  CHECK(line.rest == "no training step seen");
+  CHECK(time_split(nothing, {}).empty());
+  CHECK(bound_by({}).empty());
+  CHECK(seconds_per_step(nothing) == 0);
+  CHECK_FALSE(expected_end(nothing).known());
+  CHECK(describe(nothing, Moment{}) == "an unknown moment");
+}
+
+TEST_CASE("a plan that the run went beyond is not shown as one") {
+  FakeRun run;
+  run.say(event::Planned{5});
+  run.measure(11, 0.5);
+  CHECK(status_line(run.state).rest == "step 11");
+}
+
+TEST_CASE("a phase that few steps have is spread over all of them, and what no phase explains is said") {
+  FakeRun run;
+  for (int step = 1; step <= 10; ++step) {
+    run.say(event::Measured{
+        step, false, {{"time.step", "step", 10.0}, {"time.rollout", "gen", 4.0}, {"time.train", "upd", 3.0}}});
+  }
+  run.measure(10, 20.0, "time.save", "save");
+  const auto split = time_split(run.state, {});
+  REQUIRE(split.size() == 4);
+  CHECK(split[0].phase == "rollout");
+  CHECK(split[0].share == doctest::Approx(0.4));
+  double sum = 0, save = 0;
+  for (const TimeShare& part : split) {
+    sum += part.share;
+    if (part.phase == "save") save = part.seconds_per_step;
+  }
+  CHECK(sum == doctest::Approx(1));
+  CHECK(save == doctest::Approx(2));
+  CHECK(bound_by(split).empty());
+}
+
+TEST_CASE("steps that are not known take part in no arithmetic") {
+  FakeRun run;
+  run.state.series.emplace_back();
+  for (int i = 0; i < 30; ++i) {
+    run.state.series[0].add({i % 2 == 0 ? kNoStep : i, 1.0, Time::from_seconds(1000 + i), {}, 0});
+  }
+  CHECK(seconds_per_step(run.state) >= 0);
+  CHECK(status_line(run.state).rest.find("9223372036854775808") == std::string::npos);
+}
+
+TEST_CASE("brief keeps one line and whole words") {
+  CHECK(brief("one two three", 100) == "one two three");
+  CHECK(brief("one two three\nfour", 100) == "one two three");
+  CHECK(brief("one two three", 9) == "one two…");
+  CHECK(brief("oooooooooooooone", 5) == "ooooo…");
+  CHECK(brief("", 5).empty());
+}
+
+TEST_CASE("compare puts different ranges side by side") {
+  FakeRun a, b;
+  for (int step = 1; step <= 20; ++step) a.measure(step, 0.1 * step);
+  for (int step = 15; step <= 40; ++step) b.measure(step, step < 18 ? 0.1 * step : 9.0);
+  const Comparison both = compare(a.state, b.state);
+  REQUIRE(both.metrics.size() == 1);
+  CHECK(both.metrics[0].common_steps == 6);
+  CHECK(both.metrics[0].first_difference == 18);
+  CHECK(both.metrics[0].a_mean == doctest::Approx(1.75));
+
+  FakeRun late;
+  for (int step = 100; step <= 110; ++step) late.measure(step, 3);
+  const Comparison apart = compare(a.state, late.state);
+  REQUIRE(apart.metrics.size() == 1);
+  CHECK(apart.metrics[0].common_steps == 0);
+  CHECK(apart.metrics[0].first_difference == kNoStep);
+  CHECK(apart.metrics[0].b_mean == doctest::Approx(3));
+  CHECK(compare(State{}, a.state).metrics.empty());
+}
+
+TEST_CASE("one attempt of a run is a run of its own") {
+  FakeRun run;
+  for (int step = 1; step <= 10; ++step) run.measure(step, 1);
+  for (int step = 1; step <= 4; ++step) run.measure(step, 2);
+  REQUIRE(run.state.attempts.size() == 2);
+  const State second = attempt_of(run.state, 2);
+  REQUIRE(second.find("reward.mean") != nullptr);
+  CHECK(second.find("reward.mean")->points().size() == 4);
+  CHECK(second.find("reward.mean")->first() == 2);
+  const State last = since(run.state, Cycle{8, {}});
+  CHECK(last.find("reward.mean")->points().size() == 3);
+}
+
+}  // namespace
+}  // namespace mw
