@@ -25,7 +25,8 @@ void judge_fatal(const Story& story, std::vector<Finding>& out) {
   describe(story, finding);
   finding.detector = "failure-signature";
   finding.severity = Severity::kCritical;
-  const std::string step = story.lead.moment.step == kNoStep ? std::string() : cat(" at step ", story.lead.moment.step);
+  const std::string step =
+      story.lead.moment.step == kNoStep ? std::string() : cat(", at step ", story.lead.moment.step);
   finding.summary = cat(clause(story.lead.signature->symptom), step,
                         story.ended ? "; nothing was done after it" : "; no step was done after it");
   out.push_back(std::move(finding));

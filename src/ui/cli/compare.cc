@@ -1,12 +1,14 @@
 // midwatch compare A B: two runs, or two attempts of one, side by side by step.
 #include "ui/view/compare.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/json.h"
 #include "base/text.h"
 #include "core/signal.h"
 #include "ui/cli/verb.h"
+#include "ui/report/paint.h"
 #include "ui/view/overview.h"
 #include "ui/view/plot.h"
 
@@ -68,38 +70,69 @@ std::string json(const Comparison& c, const State& a, const State& b) {
   return out + "\n";
 }
 
-std::string cell(std::string text, size_t width, bool right) {
-  size_t cells = 0;
-  for (const char ch : text) cells += (static_cast<unsigned char>(ch) & 0xc0) != 0x80 ? 1 : 0;
-  const std::string fill(cells < width ? width - cells : 0, ' ');
-  return right ? fill + text : text + fill;
+constexpr size_t kNumber = 11;  // cells of a number, a space before it included
+constexpr size_t kSettingsShown = 40;
+
+std::string settings(const Comparison& c, const Painter& paint) {
+  if (c.settings.empty()) return "";
+  std::string out = paint.heading("Settings that differ");
+  const size_t width = (paint.width() - 6) / 3;
+  for (size_t i = 0; i < c.settings.size() && i < kSettingsShown; ++i) {
+    const ComparedSetting& s = c.settings[i];
+    out += cat("  ", column(escape_terminal(s.key), width), "  ", column(escape_terminal(s.a), width), "  ",
+               fit(escape_terminal(s.b), width), "\n");
+  }
+  if (c.settings.size() > kSettingsShown) out += cat("  … and ", c.settings.size() - kSettingsShown, " more\n");
+  return out;
 }
 
-std::string table(const Comparison& c, const State& a, const State& b, bool all, const Console& console) {
-  std::string out = cat("A  ", status_line(a).word, "  ", escape_terminal(status_line(a).rest), "\nB  ",
-                        status_line(b).word, "  ", escape_terminal(status_line(b).rest), "\n");
-  if (!c.settings.empty()) out += "\nSettings that differ\n";
-  for (const ComparedSetting& s : c.settings) {
-    out += cat("  ", cell(escape_terminal(clip(s.key, 40)), 42, false), escape_terminal(clip(s.a, 40)), "  |  ",
-               escape_terminal(clip(s.b, 40)), "\n");
-  }
-  out +=
-      cat("\n", cell("Signal", 30, false), cell("mean A", 11, true), cell("mean B", 11, true), cell("change", 10, true),
-          cell("last A", 11, true), cell("last B", 11, true), cell("differ from", 13, true), "  A, B over the steps\n");
+/// "+12.5 %", to a tenth; "" when there is nothing to compare with.
+std::string change_text(double change) {
+  if (!std::isfinite(change)) return "";
+  const double tenths = std::round(change * 1000) / 10;
+  return cat(tenths > 0 ? "+" : "", tenths == 0 ? "0" : format_short(tenths, std::fabs(tenths) >= 100 ? 4 : 3), " %");
+}
+
+/// Columns from left to right as long as there is room: means, change, last values, where they part, both curves.
+std::string metric_rows(const Comparison& c, bool all, const Painter& paint, bool unicode) {
+  const size_t name = std::clamp<size_t>(paint.width() - std::min(paint.width(), 4 * kNumber), 10, 28);
+  const size_t numbers = std::min<size_t>(6, (paint.width() - name - 2) / kNumber);
+  const size_t left = paint.width() - 2 - name - numbers * kNumber;
+  const size_t curve = numbers == 6 && left >= 12 ? std::min<size_t>(16, (left - 4) / 2) : 0;
+  static constexpr std::string_view kHeads[] = {"mean A", "mean B", "change", "last A", "last B", "part at"};
+  std::string head = cat("  ", pad("signal", name));
+  for (size_t i = 0; i < numbers; ++i) head += pad(kHeads[i], kNumber, true);
+  std::string out = cat("\n", paint.dim("Means are over the steps that both have."), "\n",
+                        paint.dim(head + (curve > 0 ? "  " + pad("A", curve) + "  B" : "")), "\n");
   for (const ComparedMetric& m : c.metrics) {
     if (!all && find_signal(m.name) == nullptr) continue;
     const double change = m.a_mean != 0 ? (m.b_mean - m.a_mean) / std::fabs(m.a_mean) : std::nan("");
-    out += cat(
-        cell(escape_terminal(clip(m.name, 28)), 30, false), cell(format_short(m.a_mean), 11, true),
-        cell(format_short(m.b_mean), 11, true),
-        cell(std::isfinite(change) ? cat(change >= 0 ? "+" : "", format_short(change * 100, 3), " %") : "", 10, true),
-        cell(format_short(m.a_last), 11, true), cell(format_short(m.b_last), 11, true),
-        cell(m.first_difference == kNoStep ? (m.common_steps > 0 ? "same" : "no common")
-                                           : cat("step ", m.first_difference),
-             13, true),
-        "  ", sparkline(m.a, 12, console.unicode), "  ", sparkline(m.b, 12, console.unicode), "\n");
+    const std::string cells[] = {format_value(m.a_mean, m.unit),
+                                 format_value(m.b_mean, m.unit),
+                                 change_text(change),
+                                 format_value(m.a_last, m.unit),
+                                 format_value(m.b_last, m.unit),
+                                 m.first_difference != kNoStep ? cat("step ", m.first_difference)
+                                 : m.common_steps > 0          ? "same"
+                                                               : "no common"};
+    out += cat("  ", column(escape_terminal(m.name), name));
+    for (size_t i = 0; i < numbers; ++i) out += pad(fit(cells[i], kNumber - 1), kNumber, true);
+    if (curve > 0) out += cat("  ", pad(sparkline(m.a, curve, unicode), curve), "  ", sparkline(m.b, curve, unicode));
+    out += "\n";
   }
   return out;
+}
+
+std::string table(const Comparison& c, const State& a, const State& b, bool all, const Console& console) {
+  const Painter paint(console);
+  std::string out;
+  for (const auto& [name, state] : {std::pair{"A  ", &a}, std::pair{"B  ", &b}}) {
+    const StatusLine line = status_line(*state);
+    out += paint.hanging(name, cat(line.word, "  ", line.rest), 4, nullptr, &Painter::bold);
+  }
+  out += settings(c, paint);
+  if (c.metrics.empty()) return out + "\nNo metric is in both.\n";
+  return out + metric_rows(c, all, paint, console.unicode);
 }
 
 Exit run(const Args& args, Services& services, const Console& console) {

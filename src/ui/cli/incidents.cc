@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "core/incident_json.h"
 #include "ui/cli/runs.h"
+#include "ui/report/paint.h"
 #include "ui/report/terminal.h"
 #include "ui/view/overview.h"
 
@@ -27,14 +28,20 @@ Exit run(const Args& args, Services& services, const Console& console) {
     console.out(out + "\n");
     return Exit::kOk;
   }
-  const StatusLine line = status_line(state);
-  console.out(cat(line.word, "  ", escape_terminal(line.rest), "\n"));
-  if (state.incidents.empty()) console.out("No incident.\n");
+  const Painter paint(console);
+  std::string out = terminal_status(state, console) + "\n";
+  if (state.incidents.empty()) out += "No incident.\n";
   for (const Incident& incident : state.incidents) {
-    console.out(cat("#", incident.id, "  ", severity_name(incident.severity), "  ", incident.kind, "  ",
-                    escape_terminal(describe(state, incident.onset)), incident.open ? "" : "  (over)", "\n    ",
-                    escape_terminal(incident.summary), "\n"));
+    out += paint.hanging(
+        cat("#", incident.id, "  ", incident.kind, "  "),
+        cat(severity_name(incident.severity), incident.open ? "" : ", over", ", ", describe(state, incident.onset)), 2,
+        &Painter::dim,
+        incident.severity == Severity::kCritical  ? &Painter::red
+        : incident.severity == Severity::kWarning ? &Painter::yellow
+                                                  : &Painter::dim);
+    out += paint.hanging("    ", incident.summary, 4);
   }
+  console.out(out);
   return Exit::kOk;
 }
 

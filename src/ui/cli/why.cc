@@ -1,11 +1,16 @@
 // midwatch why N: one incident, explained.
+#include <algorithm>
+
 #include "base/text.h"
 #include "core/incident_json.h"
 #include "ui/cli/runs.h"
+#include "ui/report/paint.h"
 #include "ui/view/overview.h"
 
 namespace mw {
 namespace {
+
+constexpr size_t kTextLines = 12;  // terminal lines of one text
 
 void declare(ArgSpec& spec) {
   spec.positional("number", "the incident's number, as `midwatch incidents` shows it", false, true);
@@ -13,42 +18,60 @@ void declare(ArgSpec& spec) {
   spec.flag("json", "print the incident as JSON");
 }
 
-std::string bullets(const std::vector<std::string>& items, std::string_view mark) {
+std::string reasons(const Painter& paint, const std::vector<std::string>& items, std::string_view mark) {
   std::string out;
-  for (const std::string& item : items) out += cat("      ", mark, " ", escape_terminal(item), "\n");
+  for (const std::string& item : items) out += paint.hanging(mark, item, kTextLines);
   return out;
 }
 
-std::string explain_cause(const RankedCause& cause, size_t rank, const Knowledge& knowledge) {
-  std::string out = cat("\n  ", rank, ". ", cause.id, "  (", format_short(cause.score * 100, 2), " %)\n");
-  if (const Signature* signature = knowledge.find(cause.id); signature != nullptr) {
-    out += cat("      ", escape_terminal(signature->symptom), "\n");
-    for (const std::string& deeper : signature->causes) out += cat("      · ", escape_terminal(deeper), "\n");
+std::string explain_cause(const Painter& paint, const RankedCause& cause, size_t rank, const Knowledge& knowledge) {
+  std::string out = cat("\n  ", rank, ". ", paint.bold(escape_terminal(cause.id)), "  (",
+                        format_short(cause.score * 100, 2), " %)\n");
+  const Signature* signature = knowledge.find(cause.id);
+  const Cause* row = knowledge.find_cause(cause.id);
+  if (row != nullptr && !row->title.empty()) {
+    out += paint.hanging("     ", row->title, kTextLines);
+  } else if (signature != nullptr) {
+    out += paint.hanging("     ", signature->symptom, kTextLines);
   }
-  out += bullets(cause.reasons_for, "for:") + bullets(cause.reasons_against, "against:");
-  if (!cause.check.empty()) out += cat("      check: ", escape_terminal(cause.check), "\n");
-  if (!cause.fix.empty()) out += cat("      fix: ", escape_terminal(cause.fix), "\n");
+  if (signature != nullptr) out += reasons(paint, signature->causes, "     because  ");
+  out += reasons(paint, cause.reasons_for, "     for      ") + reasons(paint, cause.reasons_against, "     against  ");
+  if (!cause.check.empty()) out += paint.hanging("     check    ", cause.check, kTextLines);
+  if (!cause.fix.empty()) out += paint.hanging("     fix      ", cause.fix, kTextLines);
   return out;
 }
 
-std::string explain(const State& state, const Incident& incident, const Knowledge& knowledge) {
-  std::string out =
-      cat("#", incident.id, " ", incident.kind, " (", severity_name(incident.severity), ")\n",
-          escape_terminal(incident.summary), "\n\n  began     ", escape_terminal(describe(state, incident.onset)),
-          "\n  detected  ", escape_terminal(describe(state, incident.detected)), "\n  reaction  ",
-          incident.reaction.empty() ? "none" : incident.reaction, "\n\nEvidence\n");
-  for (const Evidence& e : incident.evidence) {
-    out += "  ";
-    if (e.step != kNoStep) out += cat("step ", e.step, "  ");
-    if (!e.signal.empty()) out += cat(escape_terminal(e.signal), " = ", e.value, "  ");
-    if (e.where.line != 0) out += cat(escape_terminal(describe(state, e.where)), "  ");
-    out += escape_terminal(e.text) + "\n";
-  }
-  out += "\nCauses, most likely first\n";
+std::string evidence_line(const Painter& paint, const State& state, const Evidence& e) {
+  std::string head = "  ";
+  if (e.step != kNoStep) head += cat("step ", e.step, "  ");
+  if (e.where.line != 0) head += fit(escape_terminal(describe(state, e.where)), paint.width() / 3) + "  ";
+  const std::string figure = e.signal.empty() ? "" : cat(e.signal, " = ", e.value, "  ");
+  return paint.hanging(head, figure + std::string(trim(e.text)), kTextLines, nullptr, &Painter::dim);
+}
+
+std::string explain(const Painter& paint, const State& state, const Incident& incident, const Knowledge& knowledge) {
+  std::string out = cat(paint.of(incident.severity, escape_terminal(cat("#", incident.id, " ", incident.kind))), "  ",
+                        severity_name(incident.severity), incident.open ? "" : ", over", "\n");
+  out += paint.hanging("", incident.summary, kTextLines) + "\n";
+  out += paint.hanging("  began     ", describe(state, incident.onset), kTextLines);
+  out += paint.hanging("  detected  ", describe(state, incident.detected), kTextLines);
+  out += paint.hanging("  reaction  ", incident.reaction.empty() ? "none" : incident.reaction, kTextLines);
+  if (!incident.evidence.empty()) out += paint.heading("Evidence");
+  for (const Evidence& e : incident.evidence) out += evidence_line(paint, state, e);
+  out += paint.heading("Causes, most likely first");
   if (incident.causes.empty()) out += "  none known\n";
-  for (size_t i = 0; i < incident.causes.size(); ++i) out += explain_cause(incident.causes[i], i + 1, knowledge);
-  for (const uint32_t id : incident.followed_by) out += cat("\nfollowed by #", id);
-  return out + (incident.followed_by.empty() ? "" : "\n");
+  for (size_t i = 0; i < incident.causes.size(); ++i) {
+    out += explain_cause(paint, incident.causes[i], i + 1, knowledge);
+  }
+  std::string others;
+  for (const uint32_t id : incident.followed_by) others += cat(" #", id);
+  for (const Incident& other : state.incidents) {
+    const auto& after = other.followed_by;
+    if (std::find(after.begin(), after.end(), incident.id) != after.end()) {
+      out += cat("\nfollows from #", other.id, " ", escape_terminal(other.kind), "\n");
+    }
+  }
+  return out + (others.empty() ? "" : cat("\nfollowed by", others, "\n"));
 }
 
 Exit run(const Args& args, Services& services, const Console& console) {
@@ -63,7 +86,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
   for (const Incident& incident : state.incidents) {
     if (incident.id != *number) continue;
     console.out(args.has("json") ? incident_json(incident, state) + "\n"
-                                 : explain(state, incident, services.knowledge()));
+                                 : explain(Painter(console), state, incident, services.knowledge()));
     return Exit::kOk;
   }
   return report_error(
