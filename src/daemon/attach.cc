@@ -30,10 +30,11 @@ class AttachLoop {
 
   void go() {
     while (!stopped_) {
-      const size_t read = reader_.turn();
+      // While the journal cannot be written nothing more is read: what is in the files is not lost there.
+      const size_t read = kept_ ? reader_.turn() : 0;
       if (read > 0) last_news_ = Clock::now();
       keep();
-      if (read > 0) continue;  // there may be more
+      if (read > 0 && kept_) continue;  // there may be more
       if (request_.exit_after_idle_s > 0 && since(last_news_) >= request_.exit_after_idle_s) return finish();
       wait();
     }
@@ -61,7 +62,8 @@ class AttachLoop {
 
   void keep() {
     const auto kept = recorder_.flush();
-    if (!kept.ok() && trouble_.empty()) trouble_ = kept.error().what;
+    kept_ = kept.ok();
+    if (!kept_ && trouble_.empty()) trouble_ = kept.error().what;
   }
 
   /// Nothing new for as long as was asked: the run counts as ended, as in a replay of its files.
@@ -77,6 +79,7 @@ class AttachLoop {
   Watch& watch_;
   Clock::time_point last_news_ = Clock::now(), last_look_ = Clock::now(), last_tick_ = Clock::now();
   bool stopped_ = false;
+  bool kept_ = true;  // the last flush went well
   std::string trouble_;
 };
 
@@ -93,6 +96,7 @@ Result<std::unique_ptr<Replayed>> attach_run(Disk& disk, const Language& languag
   const bool recorded = (*recorder)->resumed() && reader.state().framework_confidence > 0;
   MW_TRY(
       reader.open(request.paths, request.framework.empty() && recorded ? reader.state().framework : request.framework));
+  if (recorded) reader.judge_again();
   AttachLoop loop(request, reader, **recorder, **watch);
   loop.go();
   const auto durable = (*recorder)->sync();

@@ -148,6 +148,11 @@ void RunReader::read_all(const std::function<void(int64_t, int64_t)>& progress) 
   }
 }
 
+void RunReader::judge_again() {
+  review(state_, language_.knowledge(), decided_);
+  tell_decisions();
+}
+
 void RunReader::tick(Time now) {
   Event event;
   event.at = now;

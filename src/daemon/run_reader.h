@@ -29,6 +29,8 @@ class RunReader final : public EventSink {
   void read_all(const std::function<void(int64_t, int64_t)>& progress);
   /// Reads a bounded piece of every file; returns the bytes read (0: nothing new anywhere).
   size_t turn();
+  /// Decides on what was taken up from a journal: the watch that wrote it may have died before it did.
+  void judge_again();
   /// Time went by without news.
   void tick(Time now);
   /// Says that nothing more will come, and judges.
