@@ -49,6 +49,7 @@ struct Trainer {
 
   std::vector<Sample> rollout(Speaker& speaker, int64_t step, bool* go_on) {
     std::vector<Question> questions;
+    questions.reserve(static_cast<size_t>(options.groups));
     for (int i = 0; i < options.groups; ++i) questions.push_back(question());
     if (engine_alive) {
       auto samples = engine.generate(questions, options.group_size, 1.0);

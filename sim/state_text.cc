@@ -112,6 +112,7 @@ std::string state_text(const State& state) {
 
 std::string incidents_text(const std::vector<Incident>& incidents) {
   std::vector<std::string> lines;
+  lines.reserve(incidents.size());
   for (const Incident& one : incidents) {
     lines.push_back(cat(one.kind, " ", severity_name(one.severity), " onset ", Writer::of(one.onset), " detected ",
                         Writer::of(one.detected), one.open ? " open: " : " closed: ", one.summary, "\n"));

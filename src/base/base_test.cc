@@ -56,7 +56,8 @@ TEST_CASE("checksums agree with the published check values") {
 
 TEST_CASE("hostile text is harmless") {
   CHECK(escape_terminal("\x1b]0;x\x07") == "\\x1b]0;x\\x07");
-  CHECK(escape_terminal("\xe2\x80\xae" "abc") == "\\u202eabc");
+  CHECK(escape_terminal("\xe2\x80\xae"
+                        "abc") == "\\u202eabc");
   CHECK(escape_markdown("<img src=x> [a](http://b) | `c`").find('<') == std::string::npos);
   CHECK(markdown_code("a`b|c") == "``a`b¦c``");
 }

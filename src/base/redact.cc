@@ -15,15 +15,15 @@ struct KeyShape {
 
 // Token prefixes as their issuers document them.
 constexpr std::array kShapes = {
-    KeyShape{"sk-", 16},     KeyShape{"hf_", 20},      KeyShape{"ghp_", 20},  KeyShape{"gho_", 20},
-    KeyShape{"ghs_", 20},    KeyShape{"github_pat_", 20}, KeyShape{"AKIA", 16}, KeyShape{"ASIA", 16},
-    KeyShape{"xoxb-", 10},   KeyShape{"xoxp-", 10},    KeyShape{"glpat-", 16}, KeyShape{"AIza", 30},
-    KeyShape{"eyJhbGciOi", 20}, KeyShape{"tml-", 20},  KeyShape{"pit_", 20},  KeyShape{"gsk_", 20},
-    KeyShape{"r8_", 20},     KeyShape{"nvapi-", 20},   KeyShape{"rpa_", 20},
+    KeyShape{"sk-", 16},        KeyShape{"hf_", 20},         KeyShape{"ghp_", 20},   KeyShape{"gho_", 20},
+    KeyShape{"ghs_", 20},       KeyShape{"github_pat_", 20}, KeyShape{"AKIA", 16},   KeyShape{"ASIA", 16},
+    KeyShape{"xoxb-", 10},      KeyShape{"xoxp-", 10},       KeyShape{"glpat-", 16}, KeyShape{"AIza", 30},
+    KeyShape{"eyJhbGciOi", 20}, KeyShape{"tml-", 20},        KeyShape{"pit_", 20},   KeyShape{"gsk_", 20},
+    KeyShape{"r8_", 20},        KeyShape{"nvapi-", 20},      KeyShape{"rpa_", 20},
 };
 
-constexpr std::array<std::string_view, 10> kNames = {"api_key",      "apikey",     "api-key",  "secret_access_key",
-                                                     "access_token", "auth_token", "password", "passwd",
+constexpr std::array<std::string_view, 10> kNames = {"api_key",      "apikey",       "api-key",  "secret_access_key",
+                                                     "access_token", "auth_token",   "password", "passwd",
                                                      "secret_key",   "authorization"};
 
 bool is_token_char(char c) {
@@ -31,7 +31,9 @@ bool is_token_char(char c) {
          c == '.' || c == '/' || c == '+' || c == '=';
 }
 
-bool is_word_char(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+bool is_word_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
 
 size_t token_end(std::string_view text, size_t at) {
   while (at < text.size() && is_token_char(text[at])) ++at;

@@ -26,15 +26,27 @@ class [[nodiscard]] Result {
 
   bool ok() const { return held_.index() == 0; }
   explicit operator bool() const { return ok(); }
-  T& value() & { MW_CHECK(ok()); return std::get<0>(held_); }
-  const T& value() const& { MW_CHECK(ok()); return std::get<0>(held_); }
-  T&& value() && { MW_CHECK(ok()); return std::get<0>(std::move(held_)); }
+  T& value() & {
+    MW_CHECK(ok());
+    return std::get<0>(held_);
+  }
+  const T& value() const& {
+    MW_CHECK(ok());
+    return std::get<0>(held_);
+  }
+  T&& value() && {
+    MW_CHECK(ok());
+    return std::get<0>(std::move(held_));
+  }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
-  const Error& error() const { MW_CHECK(!ok()); return std::get<1>(held_); }
+  const Error& error() const {
+    MW_CHECK(!ok());
+    return std::get<1>(held_);
+  }
 
  private:
   std::variant<T, Error> held_;
@@ -49,7 +61,10 @@ class [[nodiscard]] Result<void> {
 
   bool ok() const { return !error_.has_value(); }
   explicit operator bool() const { return ok(); }
-  const Error& error() const { MW_CHECK(!ok()); return *error_; }
+  const Error& error() const {
+    MW_CHECK(!ok());
+    return *error_;
+  }
 
  private:
   std::optional<Error> error_;
@@ -58,8 +73,8 @@ class [[nodiscard]] Result<void> {
 }  // namespace mw
 
 /// Returns the error of `expression` (a Result) from the enclosing function; otherwise goes on. A statement.
-#define MW_TRY(expression)                                   \
-  do {                                                       \
-    auto mw_result = (expression);                           \
-    if (!mw_result.ok()) return mw_result.error();           \
+#define MW_TRY(expression)                         \
+  do {                                             \
+    auto mw_result = (expression);                 \
+    if (!mw_result.ok()) return mw_result.error(); \
   } while (false)

@@ -44,10 +44,8 @@ inline void append(std::string& out, const char* piece) { out.append(piece); }
 inline void append(std::string& out, char piece) { out.push_back(piece); }
 inline void append(std::string& out, double piece) { out.append(format_short(piece)); }
 template <typename T>
-  requires(std::is_integral_v<T> && !std::is_same_v<T, char>)
-inline void append(std::string& out, T piece) {
-  out.append(std::to_string(piece));
-}
+concept Integer = std::is_integral_v<T> && !std::is_same_v<T, char>;
+inline void append(std::string& out, Integer auto piece) { out.append(std::to_string(piece)); }
 }  // namespace detail
 
 /// Concatenates pieces: strings as they are, integers in decimal, doubles by format_short.

@@ -133,7 +133,8 @@ std::optional<Time> parse_time(std::string_view text, size_t* used) {
   const int64_t ns = fraction_ns(text, at);
   const int64_t offset = zone_s(text, at);
   if (used != nullptr) *used = at;
-  const int64_t s = days_from_civil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - offset;
+  const int64_t s =
+      days_from_civil(year, month, day) * 86400 + hour * int64_t{3600} + minute * int64_t{60} + second - offset;
   return Time{s * 1'000'000'000 + ns};
 }
 

@@ -37,13 +37,13 @@ struct Reading {
 
 namespace event {
 
-// ---- sources -------------------------------------------------------------------------------------------------------
+// ---- sources ------------------------------------------------------------------------------------------------------
 struct SourceOpened {  ///< a file (or other source) of the run is being read
   uint32_t source = 0;
   std::string path;
   std::string kind;  ///< "text", "jsonl", "wandb", "tfevents", "csv", "trainer-state", "trackio", "mlflow", "json", ...
   int64_t bytes = 0;
-  uint64_t head_hash = 0;   ///< fnv1a of the first `head_bytes` bytes: the same content is known again by them
+  uint64_t head_hash = 0;  ///< fnv1a of the first `head_bytes` bytes: the same content is known again by them
   int64_t head_bytes = 0;
 };
 struct SourceProblem {  ///< something is wrong with the file itself; reading goes on
@@ -58,7 +58,7 @@ struct SourceEnded {  ///< its end was reached (replay), or it is gone (attach)
   std::string last_text;  ///< the last non-empty line of a text log, for the reader
 };
 
-// ---- what the run says of itself -------------------------------------------------------------------------------------
+// ---- what the run says of itself ------------------------------------------------------------------------------------
 struct Recognised {  ///< whose trainer this is; may be said again with more confidence
   std::string framework;
   std::string version;
@@ -115,20 +115,20 @@ struct Ended {  ///< the run's own word on its end, or its launcher's
   std::string text;
 };
 
-// ---- trouble and samples ---------------------------------------------------------------------------------------------
+// ---- trouble and samples --------------------------------------------------------------------------------------------
 struct Matched {  ///< a signature of knowledge/signatures/ was seen
   std::string signature;
   std::string text;
   uint64_t count = 1;   ///< as a "[repeated Nx across cluster]" says
   bool sample = false;  ///< inside a rollout sample or a tool's output: not the infrastructure's
 };
-struct TraceSeen {  ///< a Python traceback, whole
+struct TraceSeen {        ///< a Python traceback, whole
   std::string exception;  ///< "torch.OutOfMemoryError"
   std::string message;
-  std::string frame;    ///< innermost frame: "file:line in function"
+  std::string frame;  ///< innermost frame: "file:line in function"
   uint64_t last_line = 0;
-  bool sample = false;  ///< as above
-  bool handled = false; ///< followed by another exception of the same chain ("During handling of ...")
+  bool sample = false;   ///< as above
+  bool handled = false;  ///< followed by another exception of the same chain ("During handling of ...")
 };
 struct Logged {  ///< a warning or an error, by template: sent when a template is first seen, then at doubling counts
   enum class Level { kWarning, kError, kFatal };
@@ -150,13 +150,13 @@ struct ToolCalled {
   std::string error;  ///< exception type or short text
 };
 
-// ---- the watch itself ------------------------------------------------------------------------------------------------
+// ---- the watch itself -----------------------------------------------------------------------------------------------
 struct Ticked {};  ///< time passed without news (attach)
 struct Closed {    ///< nothing more will come: end of a replay, or attach was told to stop
   bool final = true;
 };
 
-// ---- decided ---------------------------------------------------------------------------------------------------------
+// ---- decided --------------------------------------------------------------------------------------------------------
 struct IncidentOpened {
   uint32_t id = 0;
   std::string json;  ///< the incident, as the "incidents" item of docs/formats/replay-json.md

@@ -22,7 +22,7 @@ struct RowText {
 /// The views live until the callback returns.
 struct Row {
   uint64_t number = 0;     ///< 1-based line or record
-  int64_t step = kNoStep;  ///< when the format itself has one ("_step" of wandb, tfevents' step); a dialect may overrule
+  int64_t step = kNoStep;  ///< when the format has one ("_step" of wandb, tfevents' step); a dialect may overrule
   Time at;                 ///< when the format itself says so
   std::span<const RowNumber> numbers;
   std::span<const RowText> texts;

@@ -28,8 +28,8 @@ class Tail {
   Result<News> read(size_t most, std::string& out);
 
   const std::string& path() const { return path_; }
-  uint64_t offset() const { return offset_; }          ///< bytes of the present content that were read
-  const std::string& why() const { return why_; }      ///< of the last kBeganAnew: "rotated", "truncated"
+  uint64_t offset() const { return offset_; }      ///< bytes of the present content that were read
+  const std::string& why() const { return why_; }  ///< of the last kBeganAnew: "rotated", "truncated"
   /// The first bytes (at most 256) of the content that the last kBeganAnew left behind.
   const std::string& former_head() const { return former_head_; }
 

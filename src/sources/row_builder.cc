@@ -37,7 +37,8 @@ constexpr std::array<std::string_view, 25> kStepKeys = {"step",
                                                         "global_iteration",
                                                         "rollout_step",
                                                         "rollout/step",
-                                                        "steps", "current_steps",
+                                                        "steps",
+                                                        "current_steps",
                                                         "n_steps"};
 
 constexpr std::array<std::string_view, 12> kTimeKeys = {"_timestamp", "timestamp",  "time",      "wall_time",

@@ -21,8 +21,8 @@ struct Knob {
 };
 
 struct Detector {
-  std::string_view name;     ///< the file's name, with '-' for '_'
-  std::string_view summary;  ///< one sentence for docs/detectors.md
+  std::string_view name;                ///< the file's name, with '-' for '_'
+  std::string_view summary;             ///< one sentence for docs/detectors.md
   std::vector<std::string_view> kinds;  ///< the incident kinds that it can report
   std::span<const Knob> knobs;
   void (*judge)(const State&, const Knowledge&, std::vector<Finding>& out);
