@@ -167,10 +167,8 @@ std::string escape_markdown(std::string_view text) {
       out.append("&gt;");
     } else if (c == '&') {
       out.append("&amp;");
-    } else if (c == '_' && within_word(safe, i)) {
-      out.push_back(c);
-    } else if (c == '|' || c == '`' || c == '*' || c == '_' || c == '[' || c == ']' || c == '\\' || c == '#' ||
-               c == '~' || c == '!') {
+    } else if (c == '|' || c == '`' || c == '*' || c == '[' || c == ']' || c == '\\' || c == '#' || c == '~' ||
+               c == '!' || (c == '_' && !within_word(safe, i))) {
       out.push_back('\\');
       out.push_back(c);
     } else if ((c == ':' || c == '.') && begins_link(safe, i)) {
