@@ -71,9 +71,10 @@ TEST_CASE("lines of trainers that nobody described") {
     CHECK_MESSAGE(got.found.record, c.text);
     CHECK_MESSAGE(got.found.step == c.step, c.text);
     CHECK_MESSAGE(got.found.total == c.total, c.text);
-    for (const auto& [signal, value] : c.signals) {
-      const bool there = got.signals.count(signal) > 0 && got.signals.at(signal) == doctest::Approx(value);
-      CHECK_MESSAGE(there, signal, " in ", c.text);
+    for (const auto& expected : c.signals) {
+      const auto found = got.signals.find(expected.first);
+      const bool there = found != got.signals.end() && found->second == doctest::Approx(expected.second);
+      CHECK_MESSAGE(there, expected.first, " in ", c.text);
     }
   }
 }
