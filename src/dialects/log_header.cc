@@ -464,9 +464,8 @@ bool LogHeader::take_source() {
   if (token.back() == ']' && source_name(token.substr(0, i - 1))) {  // older vLLM: "INFO 02-19 09:08:11 model.py:12] "
     name = token.substr(0, i - 1);
     used = i;
-  } else if (source_name(token) && (after.starts_with(" - ") || after.starts_with(" -- "))) {
-    used = i;
-  } else if (dotted_name(token) && after.starts_with(" - ")) {
+  } else if ((source_name(token) && (after.starts_with(" - ") || after.starts_with(" -- "))) ||
+             (dotted_name(token) && after.starts_with(" - "))) {
     used = i;
   } else if (token.back() == ':') {
     name = token.substr(0, i - 1);

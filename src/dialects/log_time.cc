@@ -5,7 +5,7 @@ namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kDay = 86400 * kSecond;
-constexpr int64_t kLateLine = 2 * 3600 * kSecond;  // processes share a file; their lines mix within minutes, not hours
+constexpr int64_t kLateLine = 7200 * kSecond;  // processes share a file; their lines mix within minutes, not hours
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
