@@ -289,6 +289,7 @@ class Folder {
     if (called.outcome == Outcome::kTimeout) ++tool->timeouts;
     if (called.seconds >= 0 && std::isfinite(called.seconds)) {
       ++tool->timed;
+      if (called.seconds > ToolState::kSlowSeconds) ++tool->slow;
       tool->seconds_sum += called.seconds;
       tool->seconds_max = std::max(tool->seconds_max, called.seconds);
     }

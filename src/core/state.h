@@ -97,9 +97,11 @@ struct TemplateState {
 };
 
 struct ToolState {
+  /// Calls beyond this are counted as slow: what agent environments themselves warn about (SkyRL's reports count them).
+  static constexpr double kSlowSeconds = 180;
   uint64_t calls = 0, ok = 0, model_errors = 0, environment_errors = 0, timeouts = 0;
   double seconds_sum = 0, seconds_max = 0;
-  uint64_t timed = 0;
+  uint64_t timed = 0, slow = 0;
   std::map<std::string, uint64_t> errors;  ///< by type
 };
 

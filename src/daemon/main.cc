@@ -5,8 +5,23 @@
 #include <string_view>
 
 #include "base/numbers.h"
+#include "base/text.h"
 #include "daemon/services.h"
 #include "ui/cli/verb.h"
+
+namespace {
+
+/// Does the terminal's locale know more than ASCII? Where none is set, terminals of today do.
+bool speaks_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    return mw::contains_folded(value, "utf-8") || mw::contains_folded(value, "utf8");
+  }
+  return true;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   mw::Console console;
@@ -16,6 +31,7 @@ int main(int argc, char** argv) {
   const char* term = std::getenv("TERM");
   const bool dumb = term != nullptr && std::string_view(term) == "dumb";
   console.colour = console.out_is_terminal && !dumb && (no_colour == nullptr || *no_colour == '\0');
+  console.unicode = !console.out_is_terminal || speaks_utf8();
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) console.width = size.ws_col;
   if (const char* columns = std::getenv("COLUMNS"); columns != nullptr) {

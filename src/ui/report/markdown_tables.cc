@@ -22,6 +22,8 @@ std::string percent(uint64_t part, uint64_t whole) {
 }
 std::string seconds(double s) { return format_duration(Duration::seconds(s)); }
 
+bool unchanged(const MetricLine& line) { return line.min == line.max && line.before == line.last; }
+
 std::string metric_table(const std::vector<MetricLine>& lines, size_t limit, bool whole) {
   std::string out =
       whole ? "| Signal | Name in the run | First | Last | Min | Max | Trend |\n|---|---|---:|---:|---:|---:|---|\n"
@@ -30,7 +32,7 @@ std::string metric_table(const std::vector<MetricLine>& lines, size_t limit, boo
   for (size_t i = 0; i < lines.size() && i < limit; ++i) {
     const MetricLine& line = lines[i];
     const auto value = [&line](double v) { return format_value(v, line.unit); };
-    const bool same = !whole && line.min == line.max && line.before == line.last;
+    const bool same = !whole && unchanged(line);
     out += cat("| ", markdown_text(line.name),
                line.unit.empty() || line.unit == "1" || line.unit == "bytes" ? "" : cat(" (", line.unit, ")"), " | ",
                line.raw == line.name || line.raw.empty() ? "" : markdown_code(clip(line.raw, kQuoted)), " | ");
@@ -52,20 +54,29 @@ std::string metrics(const State& state, const Cycle& cycle) {
   const auto cut = std::stable_partition(lines.begin(), lines.end(), [](const auto& l) { return !of_reward_parts(l); });
   parts.assign(std::make_move_iterator(cut), std::make_move_iterator(lines.end()));
   lines.erase(cut, lines.end());
-  const std::vector<MetricLine> others = other_metrics(state, cycle);
+  std::vector<MetricLine> others = other_metrics(state, cycle);
+  // What a tracker says of the machine comes last: there is much of it, and the run's own words matter more.
+  std::stable_partition(others.begin(), others.end(), [](const auto& l) { return l.name.rfind("system/", 0) != 0; });
   std::string out = "\n## Metrics\n\n";
   if (lines.empty() && parts.empty() && others.empty()) {
     out +=
         cycle.whole() ? "No metric was seen in these files.\n" : "Unchanged since last: no new metric in this cycle.\n";
   }
   if (!lines.empty()) out += metric_table(lines, kMetricsShown, cycle.whole());
-  if (!parts.empty())
+  if (!parts.empty()) {
     out += "\n### Reward components and pass rates\n\n" + metric_table(parts, kMetricsShown, cycle.whole());
+  }
   if (const auto evals = evaluations(state, cycle); !evals.empty()) {
     out += "\n### Held-out evaluation\n\n" + metric_table(evals, kEvalsShown, cycle.whole());
   }
-  if (!others.empty())
+  const size_t all_others = others.size();
+  if (!cycle.whole()) std::erase_if(others, [](const auto& l) { return unchanged(l); });
+  if (!others.empty()) {
     out += "\n### Further metrics of the run\n\n" + metric_table(others, kOthersShown, cycle.whole());
+  }
+  if (others.size() < all_others) {
+    out += cat("\nUnchanged since last: ", all_others - others.size(), " further metrics.\n");
+  }
   return out;
 }
 
@@ -76,8 +87,8 @@ std::string formats(const State& state, const Cycle& cycle) {
   out += "| Rule | Passed | Failed | Pass rate |\n|---|---:|---:|---:|\n";
   for (const auto& [rule, judged] : state.formats) {
     const bool counted = judged.passed > 0;  // many trainers log failures only
-    out += cat("| ", markdown_text(rule), " | ", counted ? cat(judged.passed) : "not said", " | ", judged.failed, " | ",
-               counted ? percent(judged.passed, judged.passed + judged.failed) : "", " |\n");
+    out += cat("| ", markdown_text(format_label(rule)), " | ", counted ? cat(judged.passed) : "not said", " | ",
+               judged.failed, " | ", counted ? percent(judged.passed, judged.passed + judged.failed) : "", " |\n");
   }
   return out;
 }
@@ -87,16 +98,17 @@ std::string tools(const State& state, const Cycle& cycle) {
   std::string out = "\n## Tools\n\n";
   if (!cycle.whole()) out += "Counts of the whole run.\n\n";
   out +=
-      "| Function | Calls | Mean | Longest | Timeouts | Model's errors | Environment's errors | Most frequent error |\n"
-      "|---|---:|---:|---:|---:|---:|---:|---|\n";
+      "| Function | Calls | Mean | Longest | Slow | Timeouts | Model's errors | Environment's errors | Most frequent "
+      "error |\n"
+      "|---|---:|---:|---:|---:|---:|---:|---:|---|\n";
   for (const auto& [name, tool] : state.tools) {
     const auto top = std::max_element(tool.errors.begin(), tool.errors.end(),
                                       [](const auto& a, const auto& b) { return a.second < b.second; });
     const bool timed = tool.timed > 0;
     out += cat("| ", markdown_text(name), " | ", tool.calls, " | ",
                timed ? seconds(tool.seconds_sum / static_cast<double>(tool.timed)) : "", " | ",
-               timed ? seconds(tool.seconds_max) : "", " | ", tool.timeouts, " | ", tool.model_errors, " | ",
-               tool.environment_errors, " | ",
+               timed ? seconds(tool.seconds_max) : "", " | ", timed ? cat(tool.slow) : "", " | ", tool.timeouts, " | ",
+               tool.model_errors, " | ", tool.environment_errors, " | ",
                top == tool.errors.end() ? "" : cat(markdown_text(top->first), " (", top->second, ")"), " |\n");
   }
   return out;

@@ -177,6 +177,22 @@ TEST_CASE("thousands of raw metrics do not flood the answers") {
   CHECK(json->find("other_metrics")->members().size() > 1000);  // as many as the state keeps
 }
 
+TEST_CASE("slow calls and context overflows are counted") {
+  FakeRun run;
+  for (const double seconds : {1.0, 200.0, 400.0}) {
+    run.say(event::ToolCalled{"search", seconds, event::ToolCalled::Outcome::kOk, ""});
+  }
+  run.say(event::FormatJudged{"context/fits", 0, 12});
+  Replayed told;
+  told.state = run.state;
+  const std::string text = terminal_report(told, plain(100));
+  CHECK(text.find("3 calls, 2 slow (over 3m") != std::string::npos);
+  CHECK(text.find("context overflows (context/f") != std::string::npos);
+  const std::string report = markdown_report(told, {});
+  CHECK(report.find("| search | 3 | 3m") != std::string::npos);
+  CHECK(report.find("| context overflows (context/fits) | not said | 12 |") != std::string::npos);
+}
+
 TEST_CASE("numbers are readable") {
   const std::string text = terminal_report(long_run(), plain(100));
   CHECK(text.find("73.6 GB") != std::string::npos);
@@ -206,6 +222,11 @@ TEST_CASE("a cycle report says what did not change") {
   CHECK(later.find("Unchanged since last: no new checkpoint") != std::string::npos);
   const std::string nothing_new = markdown_report(told, Cycle{99, {}});
   CHECK(nothing_new.find("Unchanged since last: no new metric") != std::string::npos);
+  run.measure(2, 7, "", "raw/still");
+  for (const int step : {20, 25}) run.measure(step, 7, "", "raw/still");
+  Replayed more;
+  more.state = run.state;
+  CHECK(markdown_report(more, Cycle{21, {}}).find("Unchanged since last: 1 further metrics.") != std::string::npos);
   told.state.incidents[0].open = false;
   const std::string over = markdown_report(told, Cycle{21, {}});
   CHECK(over.find("1 earlier, over before this cycle.") != std::string::npos);

@@ -100,6 +100,9 @@ std::string tools(const Painter& paint, const State& state) {
     if (tool.model_errors > 0) text += cat(", ", tool.model_errors, " failed by the model");
     if (tool.environment_errors > 0) text += cat(", ", tool.environment_errors, " by the environment");
     if (tool.timeouts > 0) text += cat(", ", tool.timeouts, " timed out");
+    if (tool.slow > 0) {
+      text += cat(", ", tool.slow, " slow (over ", format_duration(Duration::seconds(ToolState::kSlowSeconds)), ")");
+    }
     if (tool.timed > 0) {
       text += cat(", mean ", format_duration(Duration::seconds(tool.seconds_sum / static_cast<double>(tool.timed))),
                   ", longest ", format_duration(Duration::seconds(tool.seconds_max)));
@@ -116,11 +119,12 @@ std::string formats(const Painter& paint, const State& state) {
   std::string out = paint.heading("Format");
   for (const auto& [rule, judged] : state.formats) {
     const double all = static_cast<double>(judged.passed + judged.failed);
-    out += paint.hanging(cat("  ", column(escape_terminal(rule), std::min<size_t>(32, paint.width() / 3)), "  "),
-                         judged.passed > 0 ? cat(judged.failed, " of ", judged.passed + judged.failed, " failed (",
-                                                 percent(static_cast<double>(judged.failed) / all), ")")
-                                           : cat(judged.failed, " failed"),
-                         2);
+    out += paint.hanging(
+        cat("  ", column(escape_terminal(format_label(rule)), std::min<size_t>(32, paint.width() / 3)), "  "),
+        judged.passed > 0 ? cat(judged.failed, " of ", judged.passed + judged.failed, " failed (",
+                                percent(static_cast<double>(judged.failed) / all), ")")
+                          : cat(judged.failed, " failed"),
+        2);
   }
   return out;
 }

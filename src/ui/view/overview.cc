@@ -215,6 +215,10 @@ std::string brief(std::string_view text, size_t limit) {
   return clip(text, space == std::string_view::npos || space < limit / 2 ? limit : space);
 }
 
+std::string format_label(const std::string& rule) {
+  return rule == "context/fits" ? "context overflows (context/fits)" : rule;
+}
+
 std::string format_value(double value, std::string_view unit) {
   return unit == "bytes" && std::isfinite(value) && std::fabs(value) >= 1000 ? format_bytes(value)
                                                                              : format_short(value);

@@ -62,6 +62,8 @@ StatusLine status_line(const State& state);
 std::string brief(std::string_view text, size_t limit);
 /// For people: to the second, "2026-01-15T09:55:29Z"; "" when not known.
 std::string when(Time at);
+/// What a format rule is called in tables: its id, with a plain word for those that are not about the answer's form.
+std::string format_label(const std::string& rule);
 /// For people: bytes as "73.6 GB", everything else by format_short.
 std::string format_value(double value, std::string_view unit);
 

@@ -186,6 +186,7 @@ void tools_and_formats(JsonWriter& out, const State& state) {
     if (tool.timed > 0) {
       out.key("seconds_mean").number(tool.seconds_sum / static_cast<double>(tool.timed));
       out.key("seconds_max").number(tool.seconds_max);
+      out.key("slow").integer(static_cast<int64_t>(tool.slow));
     }
     out.key("errors").begin_object();
     for (const auto& [type, count] : tool.errors) out.key(type).integer(static_cast<int64_t>(count));
