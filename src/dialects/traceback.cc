@@ -61,7 +61,7 @@ size_t exception_name(std::string_view line) {
   const std::string_view name = line.substr(0, i);
   if (i < line.size() && line[i] == '(' && name.ends_with("RayTaskError")) {  // "RayTaskError(KeyError): "
     const size_t close = line.find(')', i);
-    if (close == std::string_view::npos || close > kNameLimit) return 0;
+    if (close > kNameLimit) return 0;  // as npos is
     i = close + 1;
   }
   const bool alone = i == line.size();
