@@ -33,7 +33,15 @@ std::vector<Finding> findings_of(const std::vector<mw::Event>& events, size_t co
 
 std::string told(const Finding& finding) {
   return mw::cat(finding.kind, " ", mw::severity_name(finding.severity), " onset ", finding.onset.step, " detected ",
-                 finding.detected.step, ": ", finding.summary);
+                 finding.detected.step, finding.suggests.empty() ? "" : " cause ",
+                 finding.suggests.empty() ? "" : finding.suggests.front().cause, ": ", finding.summary);
+}
+
+std::string told(const Expectation& expected) {
+  std::string text = mw::cat(expected.kind, " ", mw::severity_name(expected.severity));
+  if (expected.onset) text += mw::cat(" onset ", expected.onset->first, "..", expected.onset->second);
+  if (!expected.cause.empty()) text += " cause " + expected.cause;
+  return text;
 }
 
 bool fits(const Expectation& expected, const Finding& finding) {
@@ -56,7 +64,7 @@ void check(const Scenario& scenario) {
   for (const Expectation& expected : scenario.expects) {
     const bool found =
         std::any_of(findings.begin(), findings.end(), [&](const Finding& f) { return fits(expected, f); });
-    CHECK_MESSAGE(found, scenario.name << ": expected " << expected.kind);
+    CHECK_MESSAGE(found, scenario.name << ": expected " << told(expected));
     if (found) continue;
     for (const Finding& finding : findings) MESSAGE("  found " << told(finding));
   }
