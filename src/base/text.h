@@ -17,6 +17,9 @@ std::string to_lower(std::string_view text);
 inline bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 bool contains_folded(std::string_view text, std::string_view lower_part);  ///< ASCII case ignored
 
+/// How many line ends there are.
+size_t count_lines(std::string_view text);
+
 /// The last path component.
 std::string_view basename(std::string_view path);
 

@@ -183,6 +183,12 @@ struct State {
     uint64_t stamp = 0;  ///< `events` when it was made
     Series series;
   };
+  struct DoneSteps {
+    uint64_t stamp = UINT64_MAX;                     ///< likewise
+    bool measured = false;                           ///< any series has a point
+    std::vector<std::pair<int64_t, int64_t>> steps;  ///< by attempt, first and last; kNoStep: none
+  };
+  mutable DoneSteps done_steps;                               ///< cache of detect::done_in()
   mutable std::map<std::string, Merged, std::less<>> merged;  ///< cache of find() where several series are one signal
 };
 

@@ -71,15 +71,13 @@ void Interpreter::follow_speaker() {
 size_t Interpreter::wanted() const {
   if (wants_all_lines()) return kRecordWant;
   if (pending_.kind != Pending::Kind::kNone || sample_lines_ > 0) return kRecordWant;
-  for (const auto& [key, stream] : streams_) {
-    if (stream->reader.open()) return kTraceWant;
-  }
-  return want_;
+  return open_traces_ > 0 ? std::max(want_, kTraceWant) : want_;
 }
 
 size_t Interpreter::line(std::string_view raw, uint64_t number, std::span<const uint32_t> hits, Time at) {
   number_ = number;
   want_ = 0;
+  if (open_traces_ > 0 && number >= stale_check_) end_stale_traces();
   if (raw.find('\r') == std::string_view::npos) {
     segment(raw, hits, at);
     return wanted();
@@ -117,6 +115,29 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   return 0;
 }
 
+/// A stream may fall silent in the middle of a traceback; what it said is told then, not at the end of the file.
+void Interpreter::end_stale_traces() {
+  stale_check_ = number_ + kTraceLines;
+  for (auto& [key, stream] : streams_) {
+    if (!stream->reader.open()) continue;
+    if (number_ - stream->used < kTraceLines) {
+      stale_check_ = std::min(stale_check_, stream->used + kTraceLines);
+      continue;
+    }
+    end_trace(*stream);
+  }
+}
+
+/// Tells what the stream holds, whole or not.
+void Interpreter::end_trace(Stream& stream) {
+  if (stream.reader.open()) --open_traces_;
+  if (auto trace = stream.reader.flush()) trace_done(stream, std::move(*trace));
+  for (const Stream::Match& match : stream.matches) {
+    matched(match.signature, match.text, match.number, match.count, match.sample, match.at);
+  }
+  stream.matches.clear();
+}
+
 bool Interpreter::feed_trace(const LogLine& line, bool sample) {
   const int64_t key = line.pid * 4096 + line.rank;
   auto found = streams_.find(key);
@@ -125,7 +146,7 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
     if (streams_.size() >= kStreamLimit) {
       auto oldest = std::min_element(streams_.begin(), streams_.end(),
                                      [](const auto& a, const auto& b) { return a.second->used < b.second->used; });
-      if (auto trace = oldest->second->reader.flush()) trace_done(*oldest->second, std::move(*trace));
+      end_trace(*oldest->second);
       streams_.erase(oldest);
     }
     found = streams_.emplace(key, std::make_unique<Stream>()).first;
@@ -134,6 +155,10 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
   const bool was_open = stream.reader.open();
   const auto took = stream.reader.feed(line.text, line.number);
   if (took == TracebackReader::Took::kDone) trace_done(stream, stream.reader.take());
+  if (was_open != stream.reader.open()) {
+    open_traces_ += was_open ? -1 : 1;
+    stale_check_ = std::min(stale_check_, line.number + kTraceLines);
+  }
   if (!stream.reader.open()) return took == TracebackReader::Took::kYes;
   if (took == TracebackReader::Took::kNo) return false;
   if (!was_open || took == TracebackReader::Took::kDone) {
@@ -312,13 +337,7 @@ bool Interpreter::shapes_of(const LogLine& line, std::span<const uint32_t> hits,
 
 void Interpreter::finish() {
   if (pending_.kind != Pending::Kind::kNone) pending_done();
-  for (auto& [key, stream] : streams_) {
-    if (auto trace = stream->reader.flush()) trace_done(*stream, std::move(*trace));
-    for (const Stream::Match& match : stream->matches) {
-      matched(match.signature, match.text, match.number, match.count, match.sample, match.at);
-    }
-    stream->matches.clear();
-  }
+  for (auto& [key, stream] : streams_) end_trace(*stream);
   records_.finish();
   for (const auto& [key, sighting] : sightings_) {
     if (sighting.seen == sighting.told) continue;

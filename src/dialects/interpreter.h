@@ -52,7 +52,7 @@ class Interpreter {
   static constexpr size_t kPendingBytes = 256 << 10;  ///< of a record that goes over several lines
   static constexpr size_t kTableLines = 400;          ///< of one table
   static constexpr size_t kSampleLines = 200;         ///< of a rollout sample without an end
-  static constexpr size_t kTraceLines = 400;          ///< lines wanted after a "Traceback"
+  static constexpr uint64_t kTraceLines = 400;        ///< lines of others after which an open traceback is over
   static constexpr size_t kWeakReach = 200;           ///< lines from a strong match within which a weak one counts
 
   Interpreter(const Speech& speech, Recogniser& recogniser, TemplateMiner& miner, EventSink& sink, uint32_t source);
@@ -100,6 +100,8 @@ class Interpreter {
   void follow_speaker();
   bool feed_trace(const LogLine& line, bool sample);
   void trace_done(Stream& stream, event::TraceSeen trace);
+  void end_stale_traces();
+  void end_trace(Stream& stream);
   void signatures(const LogLine& line, std::span<const uint32_t> hits, bool sample, Stream* trace);
   void matched(uint32_t signature, std::string_view text, uint64_t number, uint64_t count, bool sample, Time at);
   void log_message(const LogLine& line);
@@ -152,6 +154,8 @@ class Interpreter {
   uint64_t recognised_version_ = ~uint64_t{0};
   Pending pending_;
   std::map<int64_t, std::unique_ptr<Stream>> streams_;
+  size_t open_traces_ = 0;    // streams with a traceback in progress
+  uint64_t stale_check_ = 0;  // line at which to look for tracebacks that nobody goes on with
   std::map<uint32_t, Sighting> sightings_;
   std::map<std::string, uint64_t, std::less<>> strong_;  // layer -> line of its last strong match
   std::map<std::string, std::pair<int64_t, int64_t>, std::less<>> bars_;

@@ -38,30 +38,14 @@ void TextLog::too_long() {
   sink_.put({{}, {source_, lines_ + 1}, std::move(problem)});
 }
 
-// Hands over the lines at the beginning of `bytes` that were asked for earlier; returns the rest.
-std::string_view TextLog::wanted_lines(std::string_view bytes) {
-  while (!bytes.empty() && (want_until_ > lines_ || interpreter_.wants_all_lines())) {
-    const size_t end = bytes.find('\n');
-    std::string_view line = bytes.substr(0, end);
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    patterns_.match_line(line.substr(0, kLineLimit), ids_);
-    hit(line, 0, 0, ids_);
-    if (end == kNone) return {};
-    ++lines_;
-    bytes.remove_prefix(end + 1);
-  }
-  return bytes;
-}
-
 // Whole lines (the last may lack its end).
 void TextLog::block(std::string_view bytes) {
   if (bytes.empty()) return;
   remember(bytes);
   consumed_ += bytes.size();
-  bytes = wanted_lines(bytes);
-  if (bytes.empty()) return;
-  patterns_.scan(bytes, *this);
-  lines_ += static_cast<uint64_t>(std::count(bytes.begin(), bytes.end(), '\n'));
+  const uint64_t wanted = want_until_ > lines_ ? want_until_ - lines_ : interpreter_.wants_all_lines() ? 1 : 0;
+  patterns_.scan(bytes, *this, wanted);
+  lines_ += count_lines(bytes);
 }
 
 void TextLog::remember(std::string_view bytes) {

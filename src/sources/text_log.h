@@ -43,7 +43,6 @@ class TextLog : private HitListener {
  private:
   size_t hit(std::string_view line, size_t offset, size_t line_index, std::span<const uint32_t> ids) override;
   void block(std::string_view bytes);
-  std::string_view wanted_lines(std::string_view bytes);
   void hold(std::string_view rest);
   void too_long();
   void remember(std::string_view bytes);
@@ -60,7 +59,6 @@ class TextLog : private HitListener {
   uint64_t lines_ = 0;       // whole lines handed over
   uint64_t want_until_ = 0;  // number of the last line that the interpreter wants whatever it holds
   std::string last_;
-  std::vector<uint32_t> ids_;
 };
 
 }  // namespace mw

@@ -1,6 +1,7 @@
 // PatternSet against RE2::Set and grep -E -f, with all patterns of all dialects and signatures.
 //
-//   bench_patterns [MB]     size of the log that is scanned (1000 unless told)
+//   bench_patterns [MB]           size of the log that is scanned (1000 unless told)
+//   bench_patterns --peers LOG    only the peers, on LOG: "re2_set MB/s" and "grep MB/s", for bench_replay.py
 //
 // The log is made of the real logs of ../shared/data where that folder lies beside the project (each copy with later
 // steps), else of the practice runs' logs and lines made up here. The peers are slow; they and the ratio's numerator
@@ -35,15 +36,15 @@ namespace {
 constexpr size_t kPeerBytes = 32'000'000;  ///< of the log, for the peers
 constexpr size_t kBlock = 1 << 20;         ///< bytes per scan, as the sources read them
 
-std::vector<Pattern> all_patterns() {
+std::vector<Pattern> all_patterns(bool say = true) {
   std::vector<Pattern> patterns;
   if (auto book = SignatureBook::load({}); book.ok()) patterns = book->patterns(0);
-  std::printf("signature patterns: %zu\n", patterns.size());
+  if (say) std::printf("signature patterns: %zu\n", patterns.size());
   if (auto book = DialectBook::built_in(); book.ok()) {
     for (Pattern& pattern : book->patterns(static_cast<uint32_t>(patterns.size())))
       patterns.push_back(std::move(pattern));
   }
-  std::printf("all patterns: %zu\n", patterns.size());
+  if (say) std::printf("all patterns: %zu\n", patterns.size());
   return patterns;
 }
 
@@ -223,8 +224,8 @@ std::string for_grep(const Pattern& pattern) {
 }
 
 /// grep -E -c -f as a process of its own. CPU seconds; -1 when it fails.
-double grep(const std::string& folder, const char* locale) {
-  const std::string patterns = folder + "/patterns.txt", log = folder + "/part.log", out = folder + "/grep.out";
+double grep(const std::string& folder, const std::string& log, const char* locale) {
+  const std::string patterns = folder + "/patterns.txt", out = folder + "/grep.out";
   const double start = bench::cpu_s(RUSAGE_CHILDREN);
   const pid_t child = fork();
   if (child == 0) {
@@ -237,6 +238,11 @@ double grep(const std::string& folder, const char* locale) {
   waitpid(child, &status, 0);
   if (!WIFEXITED(status) || WEXITSTATUS(status) > 1) return -1;
   return bench::cpu_s(RUSAGE_CHILDREN) - start;
+}
+
+void write_for_grep(const std::vector<Pattern>& patterns, const std::string& folder) {
+  std::ofstream out(folder + "/patterns.txt");
+  for (const Pattern& pattern : patterns) out << for_grep(pattern) << '\n';
 }
 
 void compare(const std::vector<Pattern>& patterns, const PatternSet& set, const std::string& folder,
@@ -252,12 +258,9 @@ void compare(const std::vector<Pattern>& patterns, const PatternSet& set, const 
   table.figure("first part: lines that match, PatternSet", static_cast<double>(ours.lines), "lines");
   table.figure("first part: lines that match, RE2::Set", static_cast<double>(peer_lines), "lines");
   table.at_least("ratio to RE2::Set", peer_s / our_s, "x", 2);
-  {
-    std::ofstream out(folder + "/patterns.txt");
-    for (const Pattern& pattern : patterns) out << for_grep(pattern) << '\n';
-  }
+  write_for_grep(patterns, folder);
   for (const char* locale : {"C", "C.UTF-8"}) {
-    const double grep_s = grep(folder, locale);
+    const double grep_s = grep(folder, folder + "/part.log", locale);
     table.figure(cat("first part: grep -E -f, LC_ALL=", locale), mb / grep_s, "MB/s");
     table.at_least(cat("ratio to grep -E -f, LC_ALL=", locale), grep_s / our_s, "x", 6);
   }
@@ -302,10 +305,25 @@ int run(size_t bytes) {
   return table.status();
 }
 
+int run_peers(const std::string& log) {
+  const std::vector<Pattern> patterns = all_patterns(false);
+  char name[] = "/tmp/midwatch-bench-XXXXXX";
+  const std::string folder = mkdtemp(name);
+  write_for_grep(patterns, folder);
+  const Mapped text(log);
+  const double mb = static_cast<double>(text.text().size()) / 1e6;
+  size_t lines = 0;
+  const double re2_s = re2_set(patterns, text.text(), &lines), grep_s = grep(folder, log, "C");
+  std::printf("re2_set %.4g\ngrep %.4g\n", mb / re2_s, mb / grep_s);
+  std::filesystem::remove_all(folder);
+  return re2_s > 0 && grep_s > 0 ? 0 : 1;
+}
+
 }  // namespace
 }  // namespace mw
 
 int main(int count, char** words) {
+  if (count > 2 && std::string_view(words[1]) == "--peers") return mw::run_peers(words[2]);
   const long mb = count > 1 ? std::strtol(words[1], nullptr, 10) : 1000;
   return mw::run(static_cast<size_t>(mb > 0 ? mb : 1000) * 1000000);
 }

@@ -355,18 +355,27 @@ std::vector<Mark> marks_of(const State& state, const Knowledge& knowledge) {
 }
 
 Done done_in(const State& state, size_t attempt) {
-  bool measured = false;
-  Done done;
-  for (const Series& series : state.series) {
-    for (const Point& point : series.points()) {
-      measured = true;
-      if (point.attempt != attempt || point.step == kNoStep) continue;
-      done.first = done.first == kNoStep ? point.step : std::min(done.first, point.step);
-      done.last = std::max(done.last, point.step);
+  State::DoneSteps& known = state.done_steps;
+  if (known.stamp != state.events) {
+    known.stamp = state.events;
+    known.measured = false;
+    known.steps.assign(state.attempts.size(), {kNoStep, kNoStep});
+    for (const Series& series : state.series) {
+      known.measured = known.measured || !series.empty();
+      for (const Point& point : series.points()) {
+        if (point.step == kNoStep) continue;
+        if (point.attempt >= known.steps.size()) known.steps.resize(point.attempt + 1U, {kNoStep, kNoStep});
+        auto& [first, last] = known.steps[point.attempt];
+        first = first == kNoStep ? point.step : std::min(first, point.step);
+        last = std::max(last, point.step);
+      }
     }
   }
-  if (measured || attempt >= state.attempts.size()) return done;
-  return {state.attempts[attempt].first_step, state.attempts[attempt].last_step};
+  if (!known.measured && attempt < state.attempts.size()) {
+    return {state.attempts[attempt].first_step, state.attempts[attempt].last_step};
+  }
+  if (attempt >= known.steps.size()) return {};
+  return {known.steps[attempt].first, known.steps[attempt].second};
 }
 
 int64_t last_done(const State& state, size_t attempt) { return done_in(state, attempt).last; }
