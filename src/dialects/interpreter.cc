@@ -1,5 +1,7 @@
 #include "dialects/interpreter.h"
 
+#include <string.h>  // memmem
+
 #include <algorithm>
 #include <array>
 
@@ -10,8 +12,6 @@ namespace mw {
 namespace {
 
 constexpr std::string_view kTraceHead = "Traceback (most recent call last)";
-constexpr size_t kTraceWant = 12;       // lines to be given while a traceback is open
-constexpr size_t kRecordWant = 60;      // lines to be given while a record is open
 constexpr size_t kHeldMatches = 32;     // signature matches inside one traceback
 constexpr uint64_t kToldOneByOne = 32;  // matches of a signature that are told singly; then at doubling counts
 
@@ -19,10 +19,20 @@ bool power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
 // Quoted or dumped conversation inside one line: what a model or a tool said.
 bool holds_sample_text(std::string_view text) {
-  static constexpr std::array<std::string_view, 12> kMarks = {
-      "<|im_start|>", "<tool_response>", "</tool_call>",  "'role': '",      "\"role\": \"", "<|im_end|>",
-      "</think>",     "```python",       "<|assistant|>", "[ground_truth]", "'content': '", "\"completion\": \""};
-  return std::any_of(kMarks.begin(), kMarks.end(), [&](std::string_view mark) { return contains(text, mark); });
+  static constexpr std::array<std::string_view, 6> kTags = {"<|im_start|>", "<|im_end|>",   "<|assistant|>",
+                                                            "</think>",     "</tool_call>", "<tool_response>"};
+  for (size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at + 1)) {
+    const std::string_view rest = text.substr(at);
+    if (std::any_of(kTags.begin(), kTags.end(), [rest](std::string_view tag) { return rest.starts_with(tag); })) {
+      return true;
+    }
+  }
+  const auto holds = [text](std::string_view mark) {
+    return memmem(text.data(), text.size(), mark.data(), mark.size()) != nullptr;
+  };
+  if (holds("```python") || holds("[ground_truth]")) return true;
+  if (holds("': '") && (holds("'role': '") || holds("'content': '"))) return true;
+  return holds("\": \"") && (holds("\"role\": \"") || holds("\"completion\": \""));
 }
 
 }  // namespace
@@ -68,15 +78,14 @@ void Interpreter::follow_speaker() {
   records_.set_speaker(speaker_);
 }
 
+/// The next line, while something is open that it may belong to; it is then asked again.
 size_t Interpreter::wanted() const {
-  if (wants_all_lines()) return kRecordWant;
-  if (pending_.kind != Pending::Kind::kNone || sample_lines_ > 0) return kRecordWant;
-  return open_traces_ > 0 ? std::max(want_, kTraceWant) : want_;
+  const bool open = pending_.kind != Pending::Kind::kNone || sample_lines_ > 0 || open_traces_ > 0;
+  return open || wants_all_lines() ? 1 : 0;
 }
 
 size_t Interpreter::line(std::string_view raw, uint64_t number, std::span<const uint32_t> hits, Time at) {
   number_ = number;
-  want_ = 0;
   if (open_traces_ > 0 && number >= stale_check_) end_stale_traces();
   if (raw.find('\r') == std::string_view::npos) {
     segment(raw, hits, at);

@@ -162,7 +162,6 @@ class Interpreter {
   std::map<std::string, std::string, std::less<>> configured_;
   int64_t steps_total_ = 0;  // of the run, as planned
   uint64_t number_ = 0;
-  size_t want_ = 0;
 
   size_t sample_lines_ = 0;  // left of the sample that we are in; 0: in none
   int64_t sample_pid_ = -1;

@@ -14,7 +14,8 @@ using Strings = std::vector<std::string>;
 /// What is known of a part of the expression.
 struct Part {
   bool exact = false;            ///< its matches are just the strings of `strings`
-  Strings strings;               ///< only when exact
+  bool repeated = false;         ///< its matches are one or more of `strings`, one after another
+  Strings strings;               ///< only when exact or repeated
   std::vector<Strings> clauses;  ///< of each, at least one string is in every match
 };
 
@@ -97,6 +98,12 @@ Strings reduced(Strings clause) {
 class Sequence {
  public:
   void add(Part part) {
+    if (part.repeated) {  // the first of them follows what was before, what comes follows the last
+      add(exactly(part.strings));
+      flush();
+      run_ = std::move(part.strings);
+      return;
+    }
     if (!part.exact) {
       flush();
       for (Strings& clause : part.clauses) clauses_.push_back(std::move(clause));
@@ -208,7 +215,10 @@ class Reader {
     }
     Part loose;
     if (least == 0) return loose;
-    if (part.exact && usable(part.strings)) loose.clauses.push_back(reduced(part.strings));
+    if (part.exact && usable(part.strings)) {
+      loose.repeated = true;
+      loose.strings = std::move(part.strings);
+    }
     if (!part.exact) loose.clauses = std::move(part.clauses);
     return loose;
   }
