@@ -84,6 +84,16 @@ size_t Interpreter::wanted() const {
   return open || wants_all_lines() ? 1 : 0;
 }
 
+/// Nothing but signs of the framework, on a line that is no warning.
+bool Interpreter::says_nothing(const LogLine& line, std::span<const uint32_t> hits) const {
+  if (line.level >= Level::kWarning || (line.level == Level::kNone && contains(line.text, "Warning: "))) return false;
+  return std::all_of(hits.begin(), hits.end(), [this](uint32_t id) {
+    if (id < speech_.dialect_first || id - speech_.dialect_first >= speech_.book->pattern_count()) return false;
+    const DialectBook::Target& target = speech_.book->target(id - speech_.dialect_first);
+    return target.kind == DialectBook::Target::Kind::kSign;
+  });
+}
+
 size_t Interpreter::line(std::string_view raw, uint64_t number, std::span<const uint32_t> hits, Time at) {
   number_ = number;
   if (open_traces_ > 0 && number >= stale_check_) end_stale_traces();
@@ -110,6 +120,7 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
     if (target.kind == DialectBook::Target::Kind::kSign) recogniser_.sign(target.dialect, target.index);
   }
   follow_speaker();
+  if (wanted() == 0 && says_nothing(line, hits)) return 0;
   if (pending_.kind != Pending::Kind::kNone && pending_takes(line)) return 0;
   const bool sample = sample_state(line) || holds_sample_text(line.text);
   Stream* trace = nullptr;

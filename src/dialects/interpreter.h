@@ -111,6 +111,7 @@ class Interpreter {
   bool speaks_now(size_t dialect, const Shape& shape, bool sample, Turn turn) const;
   bool sample_state(const LogLine& line);
   size_t wanted() const;
+  bool says_nothing(const LogLine& line, std::span<const uint32_t> hits) const;
 
   // interpreter_make.cc
   void make(size_t dialect, const Shape& shape, const Fields& fields, const LogLine& line, std::string_view text,
