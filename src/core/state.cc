@@ -117,19 +117,19 @@ Series merge(std::vector<const Series*> tellers, size_t attempts) {
 
 /// `prefix` keeps canonical and raw names apart in the cache.
 const Series* answer(const State& state, const std::vector<Series>& all, std::string_view name, bool raw, bool eval) {
+  std::string key(1, raw ? (eval ? 'R' : 'r') : (eval ? 'S' : 's'));
+  key += name;
+  const auto known = state.merged.find(key);
+  if (known != state.merged.end() && known->second.stamp == state.events) return &known->second.series;
   std::vector<const Series*> tellers;
   for (const Series& series : all) {
     if ((raw ? series.raw : series.signal) == name) tellers.push_back(&series);
   }
   if (tellers.empty()) return nullptr;
   if (tellers.size() == 1) return tellers.front();
-  std::string key(1, raw ? (eval ? 'R' : 'r') : (eval ? 'S' : 's'));
-  key += name;
   State::Merged& merged = state.merged[key];
-  if (merged.stamp != state.events) {
-    merged.series = merge(std::move(tellers), state.attempts.size());
-    merged.stamp = state.events;
-  }
+  merged.series = merge(std::move(tellers), state.attempts.size());
+  merged.stamp = state.events;
   return &merged.series;
 }
 

@@ -1,7 +1,5 @@
 #include "dialects/interpreter.h"
 
-#include <string.h>  // memmem
-
 #include <algorithm>
 #include <array>
 
@@ -27,9 +25,7 @@ bool holds_sample_text(std::string_view text) {
       return true;
     }
   }
-  const auto holds = [text](std::string_view mark) {
-    return memmem(text.data(), text.size(), mark.data(), mark.size()) != nullptr;
-  };
+  const auto holds = [text](std::string_view mark) { return contains(text, mark); };
   if (holds("```python") || holds("[ground_truth]")) return true;
   if (holds("': '") && (holds("'role': '") || holds("'content': '"))) return true;
   return holds("\": \"") && (holds("\"role\": \"") || holds("\"completion\": \""));
