@@ -11,7 +11,8 @@ void ArgSpec::flag(std::string name, std::string help, char letter) {
 }
 void ArgSpec::option(std::string name, std::string value, std::string help, std::string otherwise, char letter,
                      std::vector<std::string> choices) {
-  options.push_back({std::move(name), letter, std::move(help), std::move(value), std::move(otherwise), choices});
+  options.push_back(
+      {std::move(name), letter, std::move(help), std::move(value), std::move(otherwise), std::move(choices)});
 }
 void ArgSpec::positional(std::string name, std::string help, bool many, bool required) {
   positionals.push_back({std::move(name), std::move(help), many, required});
