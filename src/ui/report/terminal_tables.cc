@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "ui/report/paint.h"
 #include "ui/report/terminal.h"
@@ -75,7 +76,7 @@ std::string time_split_rows(const Painter& paint, const State& state, const Cons
   std::string out = paint.heading("Where a step's time goes");
   const size_t most = std::min<size_t>(40, paint.width() - 34);
   for (const TimeShare& part : split) {
-    const auto bars = static_cast<size_t>(part.share * static_cast<double>(most) + 0.5);
+    const auto bars = static_cast<size_t>(std::round(part.share * static_cast<double>(most)));
     std::string bar;
     for (size_t i = 0; i < bars; ++i) bar += console.unicode ? "█" : "#";
     std::string row =
