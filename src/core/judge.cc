@@ -148,6 +148,8 @@ constexpr Chain kChains[] = {
     {"engine-dead", "stall"},
     {"engine-dead", "policy-mismatch"},
     {"engine-dead", "died-silently"},
+    {"engine-dead", "entropy-collapse"},
+    {"engine-dead", "length-collapse"},
     {"gpu-fault", "collective-timeout"},
     {"gpu-fault", "worker-lost"},
     {"gpu-out-of-memory", "worker-lost"},
@@ -190,12 +192,41 @@ bool may_follow(const Incident& cause, const Incident& effect) {
                      [&](const Chain& chain) { return chain.cause == cause.kind && chain.effect == effect.kind; });
 }
 
+constexpr int64_t kAftermath = 3;  // steps after a failure in which what it causes shows
+
+/// Does the effect begin with the cause, by the run's own steps?
+bool follows_at_once(const Incident& cause, const Incident& effect) {
+  if (!may_follow(cause, effect) || cause.onset.step == kNoStep || effect.onset.step == kNoStep) return false;
+  return effect.onset.step >= cause.onset.step && effect.onset.step <= cause.onset.step + kAftermath;
+}
+
+/// A dead engine that a trainer goes on without is not survived when the data turns bad with it: then it is as grave as
+/// what follows, and what else shows in its wake is its consequence rather than a story of its own.
+void weigh_aftermath(std::vector<Draft>& drafts) {
+  for (Draft& cause : drafts) {
+    if (cause.incident.kind != "engine-dead") continue;
+    for (const Draft& effect : drafts) {
+      if (effect.incident.severity > cause.incident.severity && follows_at_once(cause.incident, effect.incident)) {
+        cause.incident.severity = effect.incident.severity;
+        cause.incident.summary += cat("; ", effect.incident.kind, " since step ", effect.incident.onset.step);
+      }
+    }
+    if (cause.incident.severity != Severity::kCritical) continue;
+    for (Draft& effect : drafts) {
+      if (effect.incident.severity == Severity::kWarning && follows_at_once(cause.incident, effect.incident)) {
+        effect.incident.severity = Severity::kInfo;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Incident> judge(const State& state, const Knowledge& knowledge) {
   std::vector<Finding> findings;
   for (const Detector* detector : all_detectors()) detector->judge(state, knowledge, findings);
-  const std::vector<Draft> drafts = grouped(std::move(findings));
+  std::vector<Draft> drafts = grouped(std::move(findings));
+  weigh_aftermath(drafts);
   std::vector<Incident> incidents;
   incidents.reserve(drafts.size());
   for (const Draft& draft : drafts) {
