@@ -77,7 +77,7 @@ void Interpreter::follow_speaker() {
 /// The next line, while something is open that it may belong to; it is then asked again.
 size_t Interpreter::wanted() const {
   const bool open = pending_.kind != Pending::Kind::kNone || sample_lines_ > 0 || open_traces_ > 0;
-  return open || wants_all_lines() ? 1 : 0;
+  return open || wants_all_lines() || number_ < kExcerptLines ? 1 : 0;
 }
 
 /// Nothing but signs of the framework, on a line that is no warning.
@@ -121,6 +121,7 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   const bool sample = sample_state(line) || holds_sample_text(line.text);
   Stream* trace = nullptr;
   const bool in_trace = feed_trace(line, sample);
+  note_last_words(line, in_trace || sample);
   if (in_trace) trace = streams_[line.pid * 4096 + line.rank].get();
   bool quiet = false;
   const bool shaped = !in_trace && shapes(line, hits, sample, &quiet);
@@ -183,6 +184,27 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
   }
   stream.used = line.number;
   return took == TracebackReader::Took::kYes || contains(line.text, kTraceHead);
+}
+
+void Interpreter::note_last_words(const LogLine& line, bool other) {
+  if (line.number > kExcerptLines || trim(line.text).empty()) return;
+  if (!other && is_exception_line(line.text)) {
+    last_words_ = {std::string(line.text.substr(0, kTextLimit)), line.number, line.at, 0};
+  } else if (!last_words_.text.empty() && (other || ++last_words_.lines_after > kLastWordsLines)) {
+    last_words_ = {};
+  }
+}
+
+/// An excerpt that holds only the end of a traceback: its last line is an exception.
+void Interpreter::tell_last_words() {
+  if (last_words_.text.empty() || number_ > kExcerptLines) return;
+  const size_t colon = last_words_.text.find(": ");
+  event::TraceSeen trace;
+  trace.exception = last_words_.text.substr(0, colon);
+  trace.message = clip(redact_secrets(sanitize_utf8(last_words_.text.substr(colon + 2))), kTextLimit);
+  trace.last_line = last_words_.number;
+  put(std::move(trace), last_words_.number, last_words_.at);
+  last_words_ = {};
 }
 
 void Interpreter::trace_done(Stream& stream, event::TraceSeen trace) {
@@ -354,6 +376,7 @@ bool Interpreter::shapes_of(const LogLine& line, std::span<const uint32_t> hits,
 void Interpreter::finish() {
   if (pending_.kind != Pending::Kind::kNone) pending_done();
   for (auto& [key, stream] : streams_) end_trace(*stream);
+  tell_last_words();
   records_.finish();
   for (const auto& [key, sighting] : sightings_) {
     if (sighting.seen == sighting.told) continue;

@@ -53,6 +53,8 @@ class Interpreter {
   static constexpr size_t kTableLines = 400;          ///< of one table
   static constexpr size_t kSampleLines = 200;         ///< of a rollout sample without an end
   static constexpr uint64_t kTraceLines = 400;        ///< lines of others after which an open traceback is over
+  static constexpr uint64_t kExcerptLines = 200;      ///< a source of no more lines may be an excerpt: read in full
+  static constexpr int kLastWordsLines = 6;           ///< lines that may follow an excerpt's last exception
   static constexpr size_t kWeakReach = 200;           ///< lines from a strong match within which a weak one counts
 
   Interpreter(const Speech& speech, Recogniser& recogniser, TemplateMiner& miner, EventSink& sink, uint32_t source);
@@ -95,10 +97,19 @@ class Interpreter {
     uint64_t times = 0;
   };
 
+  struct LastWords {  // an exception's line outside any traceback
+    std::string text;
+    uint64_t number = 0;
+    Time at;
+    int lines_after = 0;
+  };
+
   // interpreter.cc
   size_t segment(std::string_view raw, std::span<const uint32_t> hits, Time at);
   void follow_speaker();
   bool feed_trace(const LogLine& line, bool sample);
+  void note_last_words(const LogLine& line, bool other);
+  void tell_last_words();
   void trace_done(Stream& stream, event::TraceSeen trace);
   void end_stale_traces();
   void end_trace(Stream& stream);
@@ -146,6 +157,7 @@ class Interpreter {
   uint32_t source_;
 
   LineReader reader_;
+  LastWords last_words_;
   MetricLine metrics_;
   MetricLine table_;  // rows of the pending table
   Records records_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "dialects/log_header.h"
 #include "dialects/log_time.h"
@@ -36,6 +37,41 @@ size_t escape_end(std::string_view text, size_t at) {
   }
   while (i < text.size() && between(text[i], 0x20, 0x2f)) ++i;
   return i < text.size() && between(text[i], 0x30, 0x7e) ? i + 1 : i;
+}
+
+/// What launchers over several machines put before each line: pdsh's "10.0.0.2: ", mpirun's "[1,3]<stderr>:". Returns its
+/// length, 0 when there is none.
+size_t launcher_prefix(std::string_view line, int* rank) {
+  const auto digits = [&](size_t at) {
+    size_t i = at;
+    while (i < line.size() && line[i] >= '0' && line[i] <= '9' && i - at < 7) ++i;
+    return i - at;
+  };
+  size_t at = 0;
+  if (line.starts_with("[")) {
+    const size_t job = digits(1);
+    at = 1 + job;
+    if (job == 0 || at >= line.size() || line[at] != ',') return 0;
+    const size_t width = digits(at + 1);
+    const std::string_view number = line.substr(at + 1, width);
+    at += 1 + width;
+    if (width == 0) return 0;
+    for (const std::string_view stream : {"]<stdout>:", "]<stderr>:"}) {
+      if (!line.substr(at).starts_with(stream)) continue;
+      *rank = static_cast<int>(parse_int(number).value_or(-1));
+      return at + stream.size();
+    }
+    return 0;
+  }
+  for (int part = 0; part < 4; ++part) {
+    const size_t width = digits(at);
+    if (width == 0 || width > 3) return 0;
+    at += width;
+    const std::string_view separator = part < 3 ? "." : ": ";
+    if (!line.substr(at).starts_with(separator)) return 0;
+    at += separator.size();
+  }
+  return at;
 }
 
 /// "[repeated 4x across cluster]" near the end, with or without Ray's explanation behind it; cuts it off.
@@ -118,6 +154,7 @@ std::string_view LineReader::label(std::string_view line) {
   // "3: message" is what srun -l writes, and also how people number a list. Only a file whose lines nearly all begin
   // so is taken to be labelled.
   constexpr int kSure = 8, kMost = 16;
+  if (const size_t launcher = launcher_prefix(line, &line_.rank); launcher > 0) return line.substr(launcher);
   size_t i = 0;
   while (i < line.size() && line[i] == ' ' && i < 6) ++i;
   const size_t first = i;

@@ -76,7 +76,7 @@ size_t exception_name(std::string_view line) {
 
 void TracebackReader::begin(uint64_t number) {
   state_ = State::kFrames;
-  group_ = remote_ = syntax_ = false;
+  group_ = remote_ = syntax_ = headless_ = false;
   foreign_ = blanks_ = 0;
   first_line_ = number;
   given_first_ = 0;
@@ -102,7 +102,7 @@ event::TraceSeen TracebackReader::take() {
 
 std::optional<event::TraceSeen> TracebackReader::flush() {
   if (ready_) return take();
-  const bool enough = state_ != State::kIdle && (!trace_.exception.empty() || (!trace_.frame.empty() && !syntax_));
+  const bool enough = state_ != State::kIdle && (!trace_.exception.empty() || (!trace_.frame.empty() && !syntax_ && !headless_));
   if (!enough) {
     state_ = State::kIdle;
     return std::nullopt;
@@ -143,18 +143,23 @@ bool TracebackReader::take_exception(std::string_view line, uint64_t number) {
   return true;
 }
 
+TracebackReader::Took TracebackReader::wake(std::string_view message, std::string_view bare, bool headed,
+                                            uint64_t number) {
+  const bool frame = !headed && bare.size() + 2 == message.size() && frame_line(bare);
+  if (!headed && !frame) return Took::kNo;
+  begin(number);
+  const bool named = contains(bare, ", in ");
+  syntax_ = frame && !named;
+  headless_ = frame && named;
+  group_ = headed && contains(message.substr(0, message.find(kHead)), "+ Exception Group ");
+  if (frame) take_frame(bare, number);
+  return Took::kYes;
+}
+
 TracebackReader::Took TracebackReader::feed(std::string_view message, uint64_t number) {
   const size_t head = message.find(kHead);
   std::string_view bare = left_trim(message);
-  if (state_ == State::kIdle) {
-    const bool syntax = bare.size() + 2 == message.size() && frame_line(bare) && !contains(bare, ", in ");
-    if (head == std::string_view::npos && !syntax) return Took::kNo;
-    begin(number);
-    syntax_ = syntax;
-    group_ = head != std::string_view::npos && contains(message.substr(0, head), "+ Exception Group ");
-    if (syntax) take_frame(bare, number);
-    return Took::kYes;
-  }
+  if (state_ == State::kIdle) return wake(message, bare, head != std::string_view::npos, number);
   if (number - first_line_ > kLinesLimit) {
     const bool enough = !trace_.exception.empty();
     state_ = State::kIdle;
@@ -217,6 +222,13 @@ TracebackReader::Took TracebackReader::feed_after(std::string_view message, std:
   }
   finish(false);
   return Took::kDone;
+}
+
+bool is_exception_line(std::string_view line) {
+  const size_t length = exception_name(line);
+  if (length == 0 || length == line.size()) return false;  // a name alone says too little
+  const std::string_view name = line.substr(0, length);
+  return name.ends_with("Error") || name.ends_with("Exception") || name.ends_with(")");
 }
 
 bool frame_is_infrastructure(std::string_view frame) {

@@ -11,7 +11,8 @@
 namespace mw {
 
 /// Feed it the message part of every line of one stream (pid, rank) in order; it wakes at "Traceback (most recent call
-/// last):" (and at a SyntaxError's bare 'File "x.py", line 3').
+/// last):" (and at a SyntaxError's bare 'File "x.py", line 3'). An excerpt may have lost that head: frames without it count
+/// once an exception's line has followed them.
 ///
 /// Whether an exception ends the matter or only a link of a chain is known from what follows it. So kDone mostly comes
 /// with the first line that is no longer the traceback's: then take().last_line is smaller than that line's number, and
@@ -39,6 +40,7 @@ class TracebackReader {
  private:
   enum class State : uint8_t { kIdle, kFrames, kException };
   void begin(uint64_t number);
+  Took wake(std::string_view message, std::string_view bare, bool headed, uint64_t number);
   Took feed_frames(std::string_view message, std::string_view bare, uint64_t number);
   Took feed_after(std::string_view message, std::string_view bare, uint64_t number);
   bool take_exception(std::string_view line, uint64_t number);
@@ -49,12 +51,16 @@ class TracebackReader {
   bool group_ = false;   // inside an exception group's margin
   bool remote_ = false;  // the exception is Ray's wrapper: the remote frames may follow
   bool syntax_ = false;  // began with a bare File line: only a SyntaxError makes it one
+  bool headless_ = false;  // began with a frame: only an exception makes it one
   bool ready_ = false;
   int foreign_ = 0;  // lines of others in a row
   int blanks_ = 0;   // empty lines since the exception
   uint64_t first_line_ = 0, ready_first_ = 0, given_first_ = 0;
   event::TraceSeen trace_, finished_;
 };
+
+/// True when `line` is what a traceback ends with ("ValueError: bad value"), the class's name being that of an error.
+bool is_exception_line(std::string_view line);
 
 /// True when a frame lies in a program's or a package's file rather than in text that a model or a tool wrote
 /// ("<string>", "<stdin>", "/tmp/tmpab12.py", "Cell In[3]"). `frame` as in TraceSeen ("file:line in function") or as in

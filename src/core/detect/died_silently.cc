@@ -68,7 +68,6 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   Finding finding;
   finding.kind = "died-silently";
   finding.detector = "died-silently";
-  finding.severity = Severity::kWarning;
   finding.onset = attempt.last;
   if (const uint32_t number = attempt.last.where.source; number < state.sources.size()) {
     const SourceState& source = state.sources[number];
@@ -93,6 +92,8 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
       finding.evidence.push_back({attempt.last.where, source.last_text, "", kNoStep, 0});
     }
   }
+  // A text that merely stops looks the same when it is an excerpt or was copied from a run in full health.
+  finding.severity = record ? Severity::kWarning : Severity::kInfo;
   // W&B writes an exit record when Python ends in order, Ctrl-C included; only a kill or a lost machine leaves none.
   finding.suggests.push_back({"user-cancelled", record ? 0.3 : 0.45, "the text stops between two ordinary lines"});
   finding.suggests.push_back({"pod-terminated-silently", record ? 0.5 : 0.35,

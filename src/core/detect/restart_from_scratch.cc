@@ -38,6 +38,13 @@ bool counts_epochs(const State& state) {
   return equal >= 2;
 }
 
+/// Only a counter says that something began again: no word of a new start, no end of what went before. Counters within
+/// an epoch, a phase or an evaluation, files that several runs share and unsorted exports go back in the same way.
+bool only_a_counter(const State& state, size_t attempt) {
+  if (state.attempts[attempt].why != kCounterWentBack) return false;
+  return !state.attempts[attempt - 1].ended.has_value();
+}
+
 bool has_checkpoint(const State& state, size_t before) {
   return std::any_of(state.checkpoints.begin(), state.checkpoints.end(),
                      [&](const auto& saved) { return saved.first.attempt < before && saved.second.complete; });
@@ -54,11 +61,13 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     const bool lost = furthest != kNoStep && static_cast<double>(furthest) >= kKnobs[0].value;
     const Done done = done_in(state, i);
     if (i > 0 && lost && from_the_start(attempt, done) && done.first < furthest) {
-      if (++restarts == 1) {
+      const bool sure = !only_a_counter(state, i);
+      if (++restarts == 1 || (sure && finding.severity == Severity::kInfo)) {
+        finding = {};
         const bool finished = was_complete(state.attempts[furthest_attempt], furthest);
         finding.kind = "restart-from-scratch";
         finding.detector = "restart-from-scratch";
-        finding.severity = Severity::kWarning;
+        finding.severity = sure ? Severity::kWarning : Severity::kInfo;
         finding.onset = attempt.began;
         finding.onset.step = done.first;
         finding.detected = finding.onset;

@@ -200,7 +200,7 @@ void join_traces(std::vector<Mark>& marks) {
       }
       // A signature that only wraps whatever failed ("crash") leaves the word to the exception.
       const bool says_what = mark.signature->role == Role::kRoot || mark.signature->kind != "crash";
-      if (says_what || !is_root(trace)) explained[i] = true;
+      if (says_what || !is_root(trace)) explained[i] = mark.uncaught = true;
       if (mark.signature->role == Role::kRoot) {
         mark.moment = trace.moment;
         mark.order = std::min(mark.order, trace.order);
@@ -219,6 +219,7 @@ void join_traces(std::vector<Mark>& marks) {
 
 /// Is this a mark after which a process normally does nothing more?
 bool ends_a_process(const Mark& mark) {
+  if (mark.uncaught) return true;
   // What needs a figure or a host sign beside the text decides nothing by the text alone (matching rule 3).
   if (mark.signature != nullptr && !mark.signature->fatal && !mark.signature->metric_rule.empty()) return false;
   return mark.trace != nullptr || mark.signature->fatal || mark.signature->severity == Severity::kCritical;
@@ -435,7 +436,7 @@ std::vector<Story> fatal_stories(const State& state, const std::vector<Mark>& ma
     story.attempt = lead->moment.attempt;
     story.lead = *lead;
     story.kind = kind_of(*lead);
-    story.ended = barren || lead->trace != nullptr || lead->signature->fatal;
+    story.ended = barren || lead->trace != nullptr || lead->uncaught || lead->signature->fatal;
     for (size_t i = begin; i < end && story.others.size() < kOthersKept; ++i) {
       if (&marks[i] != lead && !marks[i].survived && !marks[i].teardown) story.others.push_back(marks[i]);
     }

@@ -23,6 +23,7 @@ struct Mark {
   uint64_t count = 1;      ///< how often the signature was seen in the whole run
   std::string text;
   bool survived = false;  ///< the attempt made progress, or lived long, after it
+  bool uncaught = false;  ///< a signature's: it stands in a traceback that nothing is known to have caught
   bool teardown = false;  ///< it came after the run's own word that it was complete
 };
 
