@@ -39,8 +39,8 @@ size_t escape_end(std::string_view text, size_t at) {
   return i < text.size() && between(text[i], 0x30, 0x7e) ? i + 1 : i;
 }
 
-/// What launchers over several machines put before each line: pdsh's "10.0.0.2: ", mpirun's "[1,3]<stderr>:". Returns its
-/// length, 0 when there is none.
+/// What launchers over several machines put before each line: pdsh's "10.0.0.2: ", mpirun's "[1,3]<stderr>:". Returns
+/// its length, 0 when there is none.
 size_t launcher_prefix(std::string_view line, int* rank) {
   const auto digits = [&](size_t at) {
     size_t i = at;

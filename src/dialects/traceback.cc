@@ -102,7 +102,8 @@ event::TraceSeen TracebackReader::take() {
 
 std::optional<event::TraceSeen> TracebackReader::flush() {
   if (ready_) return take();
-  const bool enough = state_ != State::kIdle && (!trace_.exception.empty() || (!trace_.frame.empty() && !syntax_ && !headless_));
+  const bool enough =
+      state_ != State::kIdle && (!trace_.exception.empty() || (!trace_.frame.empty() && !syntax_ && !headless_));
   if (!enough) {
     state_ = State::kIdle;
     return std::nullopt;

@@ -11,8 +11,8 @@
 namespace mw {
 
 /// Feed it the message part of every line of one stream (pid, rank) in order; it wakes at "Traceback (most recent call
-/// last):" (and at a SyntaxError's bare 'File "x.py", line 3'). An excerpt may have lost that head: frames without it count
-/// once an exception's line has followed them.
+/// last):" (and at a SyntaxError's bare 'File "x.py", line 3'). An excerpt may have lost that head: frames without it
+/// count once an exception's line has followed them.
 ///
 /// Whether an exception ends the matter or only a link of a chain is known from what follows it. So kDone mostly comes
 /// with the first line that is no longer the traceback's: then take().last_line is smaller than that line's number, and
@@ -48,9 +48,9 @@ class TracebackReader {
   void finish(bool handled);
 
   State state_ = State::kIdle;
-  bool group_ = false;   // inside an exception group's margin
-  bool remote_ = false;  // the exception is Ray's wrapper: the remote frames may follow
-  bool syntax_ = false;  // began with a bare File line: only a SyntaxError makes it one
+  bool group_ = false;     // inside an exception group's margin
+  bool remote_ = false;    // the exception is Ray's wrapper: the remote frames may follow
+  bool syntax_ = false;    // began with a bare File line: only a SyntaxError makes it one
   bool headless_ = false;  // began with a frame: only an exception makes it one
   bool ready_ = false;
   int foreign_ = 0;  // lines of others in a row

@@ -11,6 +11,8 @@ namespace {
 constexpr Knob kKnobs[] = {
     {"done_share", 0.9, "ratio", "A run that has done this much of its plan may have stopped by its own rules",
      "issue 2"},
+    {"excerpt_lines", 40, "lines", "So few lines are a copied excerpt more often than a whole log: worth no alarm",
+     "excerpts in bug reports"},
 };
 
 /// Sources that a trainer writes as it runs and that end with it; exports of metrics have no notion of an end.
@@ -39,8 +41,19 @@ std::string unfinished(const State& state, const AttemptState& attempt, int64_t 
   return {};
 }
 
+/// All that there is of the run is a few lines of text.
+bool is_excerpt(const State& state) {
+  uint64_t lines = 0;
+  for (const SourceState& source : state.sources) {
+    if (source.kind != "text") return false;
+    lines += source.lines > 0 ? static_cast<uint64_t>(source.lines) : source.last_line;
+  }
+  return static_cast<double>(lines) < kKnobs[1].value;
+}
+
 /// Signs that the files are a copy of a run that was still going rather than all that it ever said.
 std::string copied_while_running(const State& state, const AttemptState& attempt) {
+  if (is_excerpt(state)) return "they are but a few lines";
   const uint32_t number = attempt.last.where.source;
   if (number >= state.sources.size()) return {};
   const SourceState& source = state.sources[number];
@@ -68,6 +81,7 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   Finding finding;
   finding.kind = "died-silently";
   finding.detector = "died-silently";
+  finding.severity = Severity::kWarning;
   finding.onset = attempt.last;
   if (const uint32_t number = attempt.last.where.source; number < state.sources.size()) {
     const SourceState& source = state.sources[number];
@@ -92,8 +106,6 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
       finding.evidence.push_back({attempt.last.where, source.last_text, "", kNoStep, 0});
     }
   }
-  // A text that merely stops looks the same when it is an excerpt or was copied from a run in full health.
-  finding.severity = record ? Severity::kWarning : Severity::kInfo;
   // W&B writes an exit record when Python ends in order, Ctrl-C included; only a kill or a lost machine leaves none.
   finding.suggests.push_back({"user-cancelled", record ? 0.3 : 0.45, "the text stops between two ordinary lines"});
   finding.suggests.push_back({"pod-terminated-silently", record ? 0.5 : 0.35,

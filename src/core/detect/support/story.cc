@@ -200,7 +200,10 @@ void join_traces(std::vector<Mark>& marks) {
       }
       // A signature that only wraps whatever failed ("crash") leaves the word to the exception.
       const bool says_what = mark.signature->role == Role::kRoot || mark.signature->kind != "crash";
-      if (says_what || !is_root(trace)) explained[i] = mark.uncaught = true;
+      if (says_what || !is_root(trace)) {
+        explained[i] = true;
+        mark.within = trace.trace;
+      }
       if (mark.signature->role == Role::kRoot) {
         mark.moment = trace.moment;
         mark.order = std::min(mark.order, trace.order);
@@ -219,7 +222,7 @@ void join_traces(std::vector<Mark>& marks) {
 
 /// Is this a mark after which a process normally does nothing more?
 bool ends_a_process(const Mark& mark) {
-  if (mark.uncaught) return true;
+  if (mark.within != nullptr) return true;
   // What needs a figure or a host sign beside the text decides nothing by the text alone (matching rule 3).
   if (mark.signature != nullptr && !mark.signature->fatal && !mark.signature->metric_rule.empty()) return false;
   return mark.trace != nullptr || mark.signature->fatal || mark.signature->severity == Severity::kCritical;
@@ -251,9 +254,12 @@ void outlive(std::vector<Mark>& marks) {
   }
 }
 
+/// The traceback that a mark is or stands in; null: none.
+const TraceState* trace_of(const Mark& mark) { return mark.trace != nullptr ? mark.trace : mark.within; }
+
 /// Where an exception comes from: the file alone, or the file with the exception's type.
 std::string origin(const Mark& mark, bool with_type) {
-  const event::TraceSeen& trace = mark.trace->trace;
+  const event::TraceSeen& trace = trace_of(mark)->trace;
   const std::string file = trace.frame.substr(0, trace.frame.rfind(".py:"));
   return with_type ? cat(trace.exception, "@", file) : file;
 }
@@ -268,7 +274,7 @@ using Habits = std::map<std::string, Habit>;
 Habits habits_of(const std::vector<Mark>& marks, bool with_type) {
   Habits habits;
   for (const Mark& mark : marks) {
-    if (mark.trace == nullptr) continue;
+    if (trace_of(mark) == nullptr) continue;
     Habit& habit = habits[origin(mark, with_type)];
     if (mark.survived) ++habit.survived;
     if (habit.times++ == 0) habit.first = mark.moment.at;
@@ -282,7 +288,7 @@ Habits habits_of(const std::vector<Mark>& marks, bool with_type) {
 void outlive_habits(const State& state, std::vector<Mark>& marks) {
   const Habits by_type = habits_of(marks, true), by_file = habits_of(marks, false);
   for (Mark& mark : marks) {
-    if (mark.trace == nullptr || mark.survived || mark.teardown) continue;
+    if (trace_of(mark) == nullptr || mark.survived || mark.teardown) continue;
     const AttemptState* attempt = attempt_of(state, mark.moment.attempt);
     if (attempt != nullptr && attempt->ended && !complete(*attempt)) continue;
     const Habit& habit = by_type.at(origin(mark, true));
@@ -436,7 +442,7 @@ std::vector<Story> fatal_stories(const State& state, const std::vector<Mark>& ma
     story.attempt = lead->moment.attempt;
     story.lead = *lead;
     story.kind = kind_of(*lead);
-    story.ended = barren || lead->trace != nullptr || lead->uncaught || lead->signature->fatal;
+    story.ended = barren || lead->trace != nullptr || lead->within != nullptr || lead->signature->fatal;
     for (size_t i = begin; i < end && story.others.size() < kOthersKept; ++i) {
       if (&marks[i] != lead && !marks[i].survived && !marks[i].teardown) story.others.push_back(marks[i]);
     }

@@ -22,9 +22,9 @@ struct Mark {
   uint64_t last_line = 0;  ///< of the traceback; else the line itself
   uint64_t count = 1;      ///< how often the signature was seen in the whole run
   std::string text;
-  bool survived = false;  ///< the attempt made progress, or lived long, after it
-  bool uncaught = false;  ///< a signature's: it stands in a traceback that nothing is known to have caught
-  bool teardown = false;  ///< it came after the run's own word that it was complete
+  bool survived = false;               ///< the attempt made progress, or lived long, after it
+  const TraceState* within = nullptr;  ///< a signature's: the traceback it stands in, which nothing is known to catch
+  bool teardown = false;               ///< it came after the run's own word that it was complete
 };
 
 /// What an exception type says by itself, where no signature knows the text.
