@@ -13,6 +13,7 @@ constexpr Knob kKnobs[] = {
      "issue 2"},
     {"excerpt_lines", 40, "lines", "So few lines are a copied excerpt more often than a whole log: worth no alarm",
      "excerpts in bug reports"},
+    {"excerpt_steps", 5, "steps", "and hardly a step is seen in it", "excerpts in bug reports"},
 };
 
 /// Sources that a trainer writes as it runs and that end with it; exports of metrics have no notion of an end.
@@ -41,8 +42,11 @@ std::string unfinished(const State& state, const AttemptState& attempt, int64_t 
   return {};
 }
 
-/// All that there is of the run is a few lines of text.
-bool is_excerpt(const State& state) {
+/// All that there is of the run is a few lines of text with hardly a step in them.
+bool is_excerpt(const State& state, const AttemptState& attempt) {
+  const bool stepped = attempt.first_step != kNoStep && attempt.last_step != kNoStep;
+  const int64_t steps = stepped ? attempt.last_step - attempt.first_step + 1 : 0;
+  if (state.attempts.size() > 1 || static_cast<double>(steps) >= kKnobs[2].value) return false;
   uint64_t lines = 0;
   for (const SourceState& source : state.sources) {
     if (source.kind != "text") return false;
@@ -53,7 +57,7 @@ bool is_excerpt(const State& state) {
 
 /// Signs that the files are a copy of a run that was still going rather than all that it ever said.
 std::string copied_while_running(const State& state, const AttemptState& attempt) {
-  if (is_excerpt(state)) return "they are but a few lines";
+  if (is_excerpt(state, attempt)) return "they are but a few lines";
   const uint32_t number = attempt.last.where.source;
   if (number >= state.sources.size()) return {};
   const SourceState& source = state.sources[number];
