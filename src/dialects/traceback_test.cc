@@ -42,6 +42,21 @@ TEST_CASE("a plain traceback") {
   CHECK_FALSE(seen[0].trace.sample);
 }
 
+TEST_CASE("frames whose head was cut off count once an exception follows") {
+  const auto seen = read({"  File \"/w/train.py\", line 12, in main", "    run(cfg)", "KeyError: 'gold'"});
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].trace.exception == "KeyError");
+  CHECK(seen[0].first == 1);
+  CHECK(read({"  File \"/w/train.py\", line 12, in main", "    run(cfg)"}).empty());
+}
+
+TEST_CASE("an exception's line is told from a metric's") {
+  CHECK(is_exception_line("RuntimeError: bad shape"));
+  CHECK(is_exception_line("torch.distributed.DistBackendError: NCCL error"));
+  CHECK_FALSE(is_exception_line("Loss: 0.2"));
+  CHECK_FALSE(is_exception_line("ValueError"));
+}
+
 TEST_CASE("chained exceptions: all but the last are handled") {
   const auto seen = read(
       {"x", "Traceback (most recent call last):", "  File \"/w/a.py\", line 1, in f", "    g()", "KeyError: 'k'", "",
