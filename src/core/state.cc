@@ -11,7 +11,7 @@ namespace mw {
 void Ranges::add(int64_t value) {
   if (!ranges_.empty()) {  // nearly always the next step
     auto& last = ranges_.back();
-    if (value == last.second + 1 && last.second != std::numeric_limits<int64_t>::max()) {
+    if (last.second != std::numeric_limits<int64_t>::max() && value == last.second + 1) {
       last.second = value;
       return;
     }

@@ -22,15 +22,15 @@ std::string percent(uint64_t part, uint64_t whole) {
 }
 std::string seconds(double s) { return format_duration(Duration::seconds(s)); }
 
-bool unchanged(const MetricLine& line) { return line.min == line.max && line.before == line.last; }
+bool unchanged(const SignalLine& line) { return line.min == line.max && line.before == line.last; }
 
-std::string metric_table(const std::vector<MetricLine>& lines, size_t limit, bool whole) {
+std::string metric_table(const std::vector<SignalLine>& lines, size_t limit, bool whole) {
   std::string out =
       whole ? "| Signal | Name in the run | First | Last | Min | Max | Trend |\n|---|---|---:|---:|---:|---:|---|\n"
             : "| Signal | Name in the run | Before | First | Last | Min | Max | Trend |\n"
               "|---|---|---:|---:|---:|---:|---:|---|\n";
   for (size_t i = 0; i < lines.size() && i < limit; ++i) {
-    const MetricLine& line = lines[i];
+    const SignalLine& line = lines[i];
     const auto value = [&line](double v) { return format_value(v, line.unit); };
     const bool same = !whole && unchanged(line);
     out += cat("| ", markdown_text(line.name),
@@ -44,17 +44,17 @@ std::string metric_table(const std::vector<MetricLine>& lines, size_t limit, boo
   return out;
 }
 
-bool of_reward_parts(const MetricLine& line) {
+bool of_reward_parts(const SignalLine& line) {
   return line.name.rfind("reward.component.", 0) == 0 || line.name == "reward.pass_rate" ||
          line.name == "format.pass_rate";
 }
 
 std::string metrics(const State& state, const Cycle& cycle) {
-  std::vector<MetricLine> lines = canonical_metrics(state, cycle), parts;
+  std::vector<SignalLine> lines = canonical_metrics(state, cycle), parts;
   const auto cut = std::stable_partition(lines.begin(), lines.end(), [](const auto& l) { return !of_reward_parts(l); });
   parts.assign(std::make_move_iterator(cut), std::make_move_iterator(lines.end()));
   lines.erase(cut, lines.end());
-  std::vector<MetricLine> others = other_metrics(state, cycle);
+  std::vector<SignalLine> others = other_metrics(state, cycle);
   // What a tracker says of the machine comes last: there is much of it, and the run's own words matter more.
   std::stable_partition(others.begin(), others.end(), [](const auto& l) { return l.name.rfind("system/", 0) != 0; });
   std::string out = "\n## Metrics\n\n";

@@ -30,7 +30,7 @@ struct Columns {
   }
 };
 
-std::string metric_row(const Columns& columns, std::string_view label, const MetricLine& line, bool unicode) {
+std::string metric_row(const Columns& columns, std::string_view label, const SignalLine& line, bool unicode) {
   std::string out = cat("  ", column(escape_terminal(label), columns.name));
   const double values[] = {line.first, line.last, line.min, line.max};
   for (size_t i = 0; i < columns.numbers; ++i)
@@ -42,9 +42,9 @@ std::string metric_row(const Columns& columns, std::string_view label, const Met
 }
 
 std::string metrics(const Painter& paint, const State& state, const Console& console) {
-  const std::vector<MetricLine> lines = canonical_metrics(state, {});
-  const std::vector<MetricLine> others = other_metrics(state, {});
-  const std::vector<MetricLine> evals = evaluations(state, {});
+  const std::vector<SignalLine> lines = canonical_metrics(state, {});
+  const std::vector<SignalLine> others = other_metrics(state, {});
+  const std::vector<SignalLine> evals = evaluations(state, {});
   if (lines.empty() && others.empty() && evals.empty()) {
     return "\n" + paint.hanging("", "No metric was seen in these files.", 2, &Painter::dim);
   }

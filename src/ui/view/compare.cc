@@ -60,7 +60,7 @@ ComparedMetric compare_series(const Series& a, const Series& b) {
 
 Comparison compare(const State& a, const State& b) {
   Comparison result;
-  for (const MetricLine& line : canonical_metrics(a, {})) {
+  for (const SignalLine& line : canonical_metrics(a, {})) {
     const Series* left = a.find(line.name);
     const Series* right = b.find(line.name);
     if (left == nullptr || right == nullptr || right->empty()) continue;
@@ -69,7 +69,7 @@ Comparison compare(const State& a, const State& b) {
     metric.unit = line.unit;
     result.metrics.push_back(std::move(metric));
   }
-  for (const MetricLine& line : other_metrics(a, {})) {
+  for (const SignalLine& line : other_metrics(a, {})) {
     const Series* right = b.find_raw(line.name);
     if (right == nullptr || right->empty()) continue;
     ComparedMetric metric = compare_series(*line.series, *right);

@@ -23,8 +23,8 @@ double mean_of(const std::vector<double>& values, size_t from, size_t to) {
   return to > from ? sum / static_cast<double>(to - from) : 0;
 }
 
-MetricLine make_line(const Series& series, const Cycle& cycle, std::string name, std::string unit, std::string group) {
-  MetricLine line;
+SignalLine make_line(const Series& series, const Cycle& cycle, std::string name, std::string unit, std::string group) {
+  SignalLine line;
   line.name = std::move(name);
   line.raw = series.raw;
   line.unit = std::move(unit);
@@ -116,8 +116,8 @@ Trend trend_of(const std::vector<Point>& points) {
   return noise > 0.25 * scale && scale > 0 ? Trend::kNoisy : Trend::kFlat;
 }
 
-std::vector<MetricLine> canonical_metrics(const State& state, const Cycle& cycle) {
-  std::vector<MetricLine> lines;
+std::vector<SignalLine> canonical_metrics(const State& state, const Cycle& cycle) {
+  std::vector<SignalLine> lines;
   std::set<std::string> names;
   for (const Series& s : state.series) {
     if (!s.signal.empty() && !s.empty()) names.insert(s.signal);
@@ -136,12 +136,12 @@ std::vector<MetricLine> canonical_metrics(const State& state, const Cycle& cycle
   return lines;
 }
 
-std::vector<MetricLine> other_metrics(const State& state, const Cycle& cycle) {
+std::vector<SignalLine> other_metrics(const State& state, const Cycle& cycle) {
   std::map<std::string, const Series*> by_name;
   for (const Series* s : state.shown()) {
     if (s->signal.empty() && !s->empty()) by_name.try_emplace(s->raw, s);
   }
-  std::vector<MetricLine> lines;
+  std::vector<SignalLine> lines;
   for (const auto& [name, series] : by_name) {
     lines.push_back(make_line(*series, cycle, name, "", "other"));
     if (lines.back().points.empty()) lines.pop_back();
@@ -149,8 +149,8 @@ std::vector<MetricLine> other_metrics(const State& state, const Cycle& cycle) {
   return lines;
 }
 
-std::vector<MetricLine> evaluations(const State& state, const Cycle& cycle) {
-  std::vector<MetricLine> lines;
+std::vector<SignalLine> evaluations(const State& state, const Cycle& cycle) {
+  std::vector<SignalLine> lines;
   for (const Series* s : state.shown(true)) {
     if (s->empty()) continue;
     lines.push_back(make_line(*s, cycle, s->raw, "1", "eval"));
@@ -256,7 +256,7 @@ namespace {
 TimeShare phase_time(const State& state, const Cycle& cycle, std::string_view phase, size_t* points) {
   TimeShare part{std::string(phase), 0, 0};
   if (const Series* s = state.find(cat("time.", phase)); s != nullptr && !s->empty()) {
-    const MetricLine line = make_line(*s, cycle, "", "", "");
+    const SignalLine line = make_line(*s, cycle, "", "", "");
     for (const Point& p : line.points) part.seconds_per_step += std::isfinite(p.value) && p.value > 0 ? p.value : 0;
     *points = std::max(*points, line.points.size());
   } else if (const auto at = state.phases.find(std::string(phase)); cycle.whole() && at != state.phases.end()) {

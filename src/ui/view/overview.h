@@ -20,7 +20,7 @@ std::string_view trend_arrow(Trend trend);  ///< "→", "↗", "↘", "~", ""
 /// 6 points unknown.
 Trend trend_of(const std::vector<Point>& points);
 
-struct MetricLine {
+struct SignalLine {
   std::string name;  ///< canonical, or raw when no dialect maps it
   std::string raw;
   std::string unit;
@@ -44,10 +44,10 @@ struct Cycle {
 };
 
 /// Canonical signals in the order of the signal table, families by name; then nothing.
-std::vector<MetricLine> canonical_metrics(const State& state, const Cycle& cycle);
+std::vector<SignalLine> canonical_metrics(const State& state, const Cycle& cycle);
 /// What no dialect maps, by raw name.
-std::vector<MetricLine> other_metrics(const State& state, const Cycle& cycle);
-std::vector<MetricLine> evaluations(const State& state, const Cycle& cycle);
+std::vector<SignalLine> other_metrics(const State& state, const Cycle& cycle);
+std::vector<SignalLine> evaluations(const State& state, const Cycle& cycle);
 
 /// The first line of any view: is it OK, since when, why, what now.
 struct StatusLine {
