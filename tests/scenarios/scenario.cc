@@ -37,6 +37,23 @@ std::optional<std::pair<double, double>> range_of(std::string_view text) {
   return std::pair{*from, *to};
 }
 
+std::optional<Severity> severity_of(std::string_view word) {
+  for (const Severity one : {Severity::kInfo, Severity::kWarning, Severity::kCritical}) {
+    if (word == severity_name(one)) return one;
+  }
+  return std::nullopt;
+}
+
+std::optional<event::Ended::How> how_of(std::string_view word) {
+  using How = event::Ended::How;
+  constexpr std::pair<std::string_view, How> kWords[] = {
+      {"complete", How::kComplete}, {"exit", How::kExit}, {"interrupted", How::kInterrupted}, {"failed", How::kFailed}};
+  for (const auto& [name, how] : kWords) {
+    if (word == name) return how;
+  }
+  return std::nullopt;
+}
+
 /// Reads a scenario file line by line into `out`.
 class Reader {
  public:
@@ -64,6 +81,12 @@ class Reader {
     if (key == "steps") return steps(rest);
     if (key == "expect") return expect(rest);
     if (key == "save") return save(rest);
+    if (key == "file") return file(rest);
+    if (key == "clock") return clock(rest);
+    if (is_happening(key)) {
+      flush();
+      return happening(key, rest);
+    }
     if (key == "allow") {
       for (const std::string_view kind : words(rest)) out_.back().allows.emplace_back(kind);
       return true;
@@ -77,8 +100,67 @@ class Reader {
     out_.emplace_back();
     out_.back().name = name;
     prng_ = Prng(7);
-    add(event::SourceOpened{0, "metrics.jsonl", "jsonl", 0});
+    files_.clear();
+    file_ = 0;
+    ended_ = false;
     return true;
+  }
+
+  bool file(std::string_view rest) {
+    flush();
+    const auto parts = words(rest);
+    if (parts.size() != 2) return false;
+    return open(std::string(parts[0]), std::string(parts[1]));
+  }
+
+  bool open(const std::string& name, const std::string& kind) {
+    file_ = static_cast<uint32_t>(files_.size());
+    files_.emplace_back();
+    return add(event::SourceOpened{file_, name, kind, 0});
+  }
+
+  bool clock(std::string_view rest) {
+    flush();
+    const auto parts = words(rest);
+    const auto seconds = parts.size() == 2 && parts[0] == "every" ? parse_double(parts[1]) : std::nullopt;
+    if (!seconds) return false;
+    begin_file();
+    files_[file_].at = kStart;
+    files_[file_].period = Duration::seconds(*seconds);
+    return true;
+  }
+
+  static bool is_happening(std::string_view key) {
+    constexpr std::string_view kWords[] = {"plan", "start", "resume", "saving", "trace", "sign", "quiet", "end"};
+    return std::find(std::begin(kWords), std::end(kWords), key) != std::end(kWords);
+  }
+
+  /// What is no series: one event at this place of the run.
+  bool happening(std::string_view key, std::string_view rest) {
+    const auto number = parse_int(rest);
+    const size_t space = rest.find(' ');
+    const std::string first(rest.substr(0, space));
+    const std::string more(space == std::string_view::npos ? std::string_view() : trim(rest.substr(space)));
+    if (key == "end") return end(first, more);
+    if (key == "start") return add(event::AttemptBegan{std::string(rest)});
+    if (key == "sign") return add(event::Matched{first, more, 1, false});
+    if (key == "trace") return add(event::TraceSeen{first, more, "train.py:10 in step", lines() + 1, false, false});
+    if (!number) return false;
+    if (key == "plan") return add(event::Planned{*number});
+    if (key == "resume") return add(event::Resumed{*number, cat("checkpoints/global_step_", *number)});
+    if (key == "saving") return add(event::CheckpointSaved{*number, cat("checkpoints/global_step_", *number), false});
+    begin_file();  // "quiet"
+    files_[file_].at = files_[file_].at + Duration::seconds(static_cast<double>(*number));
+    return add(event::Ticked{});
+  }
+
+  bool end(const std::string& word, const std::string& code) {
+    ended_ = true;
+    if (word == "none") return true;
+    const auto how = how_of(word);
+    const auto status = code.empty() ? std::optional<int64_t>(0) : parse_int(code);
+    if (!how || !status) return false;
+    return add(event::Ended{*how, *status, ""});
   }
 
   bool config(std::string_view rest) {
@@ -105,9 +187,9 @@ class Reader {
     if (parts.size() < 2) return false;
     Expectation expectation;
     expectation.kind = parts[0];
-    expectation.severity = parts[1] == "critical" ? Severity::kCritical
-                           : parts[1] == "info"   ? Severity::kInfo
-                                                  : Severity::kWarning;
+    const auto severity = severity_of(parts[1]);
+    if (!severity || parts.size() % 2 != 0) return false;
+    expectation.severity = *severity;
     for (size_t i = 2; i + 1 < parts.size(); i += 2) {
       const auto range = range_of(parts[i + 1]);
       if (parts[i] == "onset" && range)
@@ -179,6 +261,8 @@ class Reader {
   /// Turns the collected columns into events, one record per step.
   void flush() {
     for (size_t i = 0; i < steps_.size(); ++i) {
+      begin_file();
+      files_[file_].at = files_[file_].at + files_[file_].period;
       if (records_.count(i) != 0) add(event::Measured{steps_[i], false, records_[i]});
       if (evals_.count(i) != 0) add(event::Measured{steps_[i], true, evals_[i]});
       if (std::find(saves_.begin(), saves_.end(), steps_[i]) != saves_.end()) {
@@ -194,24 +278,42 @@ class Reader {
   void finish() {
     if (out_.empty()) return;
     flush();
-    event::Ended ended;
-    add(ended);
+    if (!ended_) add(event::Ended{});
   }
 
+  /// Unless a run names its files, it is told by one of metrics.
+  void begin_file() {
+    if (files_.empty()) open("metrics.jsonl", "jsonl");
+  }
+  uint64_t lines() const { return files_.empty() ? 1 : files_[file_].lines; }
+
+  /// Always true, so that it can end a rule.
   template <typename Body>
-  void add(Body body) {
+  bool add(Body body) {
+    begin_file();
     Event event;
-    event.where = {0, ++line_};
+    event.at = files_[file_].period.ns > 0 ? files_[file_].at : Time{};
+    event.where = {file_, ++files_[file_].lines};
     event.body = std::move(body);
     out_.back().events.push_back(std::move(event));
+    return true;
   }
+
+  struct File {
+    Time at;
+    Duration period;  ///< between records; 0: it tells no times
+    uint64_t lines = 0;
+  };
+  static constexpr Time kStart{1'767'225'600'000'000'000};  // 2026-01-01 00:00:00 UTC
 
   std::vector<Scenario> out_;
   std::vector<int64_t> steps_;
   std::map<size_t, std::vector<Reading>> records_, evals_;
   std::vector<int64_t> saves_;
   Prng prng_{7};
-  uint64_t line_ = 0;
+  std::vector<File> files_;
+  uint32_t file_ = 0;
+  bool ended_ = false;
 };
 
 }  // namespace

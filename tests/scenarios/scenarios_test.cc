@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "core/detect/detector.h"
 #include "core/state.h"
+#include "dialects/signature_book.h"
 #include "scenario.h"
 
 namespace {
@@ -20,6 +21,14 @@ using mw::scenario::Scenario;
 
 const std::filesystem::path kFolder = MW_SOURCE_DIR "/tests/scenarios";
 
+const mw::Knowledge& knowledge() {
+  static const auto book = mw::SignatureBook::load({});
+  REQUIRE(book.ok());
+  return book->knowledge();
+}
+
+bool is_cause(std::string_view id) { return knowledge().find_cause(id) != nullptr || knowledge().find(id) != nullptr; }
+
 std::vector<Finding> findings_of(const std::vector<mw::Event>& events, size_t count) {
   mw::State state;
   for (size_t i = 0; i < count; ++i) mw::fold(state, events[i]);
@@ -27,7 +36,7 @@ std::vector<Finding> findings_of(const std::vector<mw::Event>& events, size_t co
   closed.body = mw::event::Closed{};
   mw::fold(state, closed);
   std::vector<Finding> findings;
-  for (const mw::Detector* detector : mw::all_detectors()) detector->judge(state, {}, findings);
+  for (const mw::Detector* detector : mw::all_detectors()) detector->judge(state, knowledge(), findings);
   return findings;
 }
 
@@ -51,10 +60,12 @@ bool fits(const Expectation& expected, const Finding& finding) {
   return expected.cause.empty() || (!finding.suggests.empty() && finding.suggests.front().cause == expected.cause);
 }
 
-/// The events up to the record at which the finding was made; all of them when it is not of a record.
+/// The events up to the record (or, without one, the time) at which the finding was made; else all of them.
 size_t events_until(const Scenario& scenario, const Finding& finding) {
   for (size_t i = 0; i < scenario.events.size(); ++i) {
-    if (scenario.events[i].where == finding.detected.where) return i + 1;
+    const mw::Event& event = scenario.events[i];
+    if (finding.detected.where.line > 0 && event.where == finding.detected.where) return i + 1;
+    if (finding.detected.where.line == 0 && event.at.known() && event.at > finding.detected.at) return i + 1;
   }
   return scenario.events.size();
 }
@@ -73,6 +84,10 @@ void check(const Scenario& scenario) {
                                     [&](const Expectation& e) { return e.kind == finding.kind; });
     const bool allowed =
         std::find(scenario.allows.begin(), scenario.allows.end(), finding.kind) != scenario.allows.end();
+    for (const Finding::Suggestion& suggestion : finding.suggests) {
+      CHECK_MESSAGE(is_cause(suggestion.cause),
+                    scenario.name << ": knowledge/ has no cause '" << suggestion.cause << "': " << told(finding));
+    }
     CHECK_MESSAGE((wanted || allowed || finding.severity == Severity::kInfo),
                   scenario.name << ": not expected: " << told(finding));
     const std::vector<Finding> then = findings_of(scenario.events, events_until(scenario, finding));
@@ -115,17 +130,12 @@ TEST_CASE("each run in words is judged as it says") {
   CHECK(runs >= 40);
 }
 
-TEST_CASE("every detector has a run that it must tell and one that it must not, or a unit test of its own") {
+TEST_CASE("every detector has a run that it must tell and one that it must not") {
   for (const mw::Detector* detector : mw::all_detectors()) {
     CAPTURE(detector->name);
-    std::string stem(detector->name);
-    std::replace(stem.begin(), stem.end(), '-', '_');
-    const auto unit = std::filesystem::path(MW_SOURCE_DIR "/src/core/detect") / (stem + "_test.cc");
     const auto path = kFolder / mw::cat(detector->name, ".scenario");
-    if (!std::filesystem::exists(path)) {
-      WARN_MESSAGE(std::filesystem::exists(unit), "no scenario file and no unit test");
-      continue;
-    }
+    CHECK_MESSAGE(std::filesystem::exists(path), "no scenario file");
+    if (!std::filesystem::exists(path)) continue;
     const auto scenarios = mw::scenario::parse(read(path));
     REQUIRE(scenarios.ok());
     bool fires = false, silent = false;
@@ -140,6 +150,51 @@ TEST_CASE("every detector has a run that it must tell and one that it must not, 
     CHECK(fires);
     CHECK(silent);
   }
+}
+
+/// Words in quotes that are written like an id ("reward-sudden-zero").
+std::set<std::string> quoted_ids(const std::string& code) {
+  std::set<std::string> ids;
+  for (size_t from = code.find('"'); from != std::string::npos; from = code.find('"', from)) {
+    const size_t end = code.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-", from + 1);
+    if (end == std::string::npos) break;
+    const std::string word = code.substr(from + 1, end - from - 1);
+    if (code[end] == '"' && word.find('-') != std::string::npos && word.front() != '-' && word.back() != '-')
+      ids.insert(word);
+    from = end == from + 1 && code[end] == '"' ? end + 1 : end;
+  }
+  return ids;
+}
+
+TEST_CASE("every cause that a detector may suggest is known") {
+  std::set<std::string, std::less<>> other;  // what else is written like that
+  for (const mw::Detector* detector : mw::all_detectors()) other.emplace(detector->name);
+  for (const mw::Signature& signature : knowledge().signatures) other.insert(signature.layer);
+  size_t causes = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(MW_SOURCE_DIR "/src/core/detect")) {
+    if (entry.path().extension() != ".cc" || entry.path().stem().string().ends_with("_test")) continue;
+    for (const std::string& id : quoted_ids(read(entry.path()))) {
+      if (other.count(id) > 0 || mw::is_incident_kind(id)) continue;
+      CHECK_MESSAGE(is_cause(id), entry.path().filename().string() << ": knowledge/ has no cause '" << id << "'");
+      ++causes;
+    }
+  }
+  CHECK(causes >= 100);
+}
+
+TEST_CASE("an expectation that leaves something out is refused") {
+  const auto parses = [](std::string_view line) {
+    return mw::scenario::parse(mw::cat("scenario: a run\n", line, "\n")).ok();
+  };
+  CHECK(parses("expect: stall critical"));
+  CHECK(parses("expect: stall critical onset 3..4 cause hang-no-progress-generic"));
+  CHECK_FALSE(parses("expect: stall"));
+  CHECK_FALSE(parses("expect: stall onset 3..4"));
+  CHECK_FALSE(parses("expect: stall severe"));
+  CHECK_FALSE(parses("expect: stall critical onset"));
+  CHECK_FALSE(parses("expect: stall critical since 3"));
+  CHECK_FALSE(parses("end: somehow"));
+  CHECK_FALSE(parses("plan: many"));
 }
 
 TEST_CASE("the table of each detector is filled in") {

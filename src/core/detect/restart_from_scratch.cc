@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/story.h"
+#include "core/detect/tools/track.h"
 
 namespace mw::detect {
 namespace {
@@ -50,6 +51,18 @@ bool has_checkpoint(const State& state, size_t before) {
                      [&](const auto& saved) { return saved.first.attempt < before && saved.second.complete; });
 }
 
+/// Where the attempt's first record of `step` stands; its beginning, when it only announces its steps.
+Moment first_record(const State& state, size_t attempt, int64_t step) {
+  for (const Series& series : state.series) {
+    for (const Point& point : series.points()) {
+      if (point.attempt == attempt && point.step == step) return moment_of(point);
+    }
+  }
+  Moment began = state.attempts[attempt].began;
+  began.step = step;
+  return began;
+}
+
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   if (counts_epochs(state)) return;
   int64_t furthest = kNoStep;
@@ -70,7 +83,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
         finding.severity = sure ? Severity::kWarning : Severity::kInfo;
         finding.onset = attempt.began;
         finding.onset.step = done.first;
-        finding.detected = finding.onset;
+        finding.detected = first_record(state, i, done.first);
         finding.summary = cat("Attempt ", i + 1, " began at step ", done.first, " although attempt ",
                               furthest_attempt + 1, finished ? " had finished at step " : " had reached step ",
                               furthest, has_checkpoint(state, i) ? " and had saved checkpoints" : "");

@@ -38,7 +38,8 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   const double usual = usual_seconds(state);
   if (usual <= 0 || attempt.ended || !state.last_at.known()) return;
   const double silent = (state.last_at - since).seconds();
-  if (silent <= std::max(kKnobs[1].value, kKnobs[0].value * usual)) return;
+  const double patience = std::max(kKnobs[1].value, kKnobs[0].value * usual);
+  if (silent <= patience) return;
   const size_t number = state.attempts.size() - 1;
   for (const Story& story : fatal_stories(state, marks_of(state, knowledge))) {
     if (story.attempt == number && story.ended) return;
@@ -50,7 +51,8 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   finding.detector = "stall";
   finding.severity = Severity::kCritical;
   finding.onset = {step, since, {}, static_cast<uint16_t>(number)};
-  finding.detected = {step, state.last_at, attempt.last.where, static_cast<uint16_t>(number)};
+  // Time alone tells it: no line of the run does.
+  finding.detected = {step, since + Duration::seconds(patience), {}, static_cast<uint16_t>(number)};
   finding.summary = cat("No step after ", step, " for ", format_duration(state.last_at - since),
                         "; a step usually takes ", format_duration(Duration::seconds(usual)));
   finding.suggests.push_back({"hang-no-progress-generic", 0.5, "lines keep coming, steps do not"});
