@@ -51,16 +51,20 @@ bool has_checkpoint(const State& state, size_t before) {
                      [&](const auto& saved) { return saved.first.attempt < before && saved.second.complete; });
 }
 
-/// Where the attempt's first record of `step` stands; its beginning, when it only announces its steps.
+/// Where the attempt's first record of `step` stands, in the file that tells of its beginning when that one has
+/// records, else in the first that has; its beginning, when it only announces its steps.
 Moment first_record(const State& state, size_t attempt, int64_t step) {
+  Moment found = state.attempts[attempt].began;
+  found.step = step;
+  const auto rank = [&](const Where& where) { return std::pair{where.source != found.where.source, where}; };
+  const Point* best = nullptr;
   for (const Series& series : state.series) {
     for (const Point& point : series.points()) {
-      if (point.attempt == attempt && point.step == step) return moment_of(point);
+      if (point.attempt != attempt || point.step != step) continue;
+      if (best == nullptr || rank(point.where) < rank(best->where)) best = &point;
     }
   }
-  Moment began = state.attempts[attempt].began;
-  began.step = step;
-  return began;
+  return best == nullptr ? found : moment_of(*best);
 }
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
