@@ -144,7 +144,8 @@ void LineReader::date(const Stamp& stamp) {
     constexpr int64_t kDay = 86400LL * 1'000'000'000;
     last_ = Time{last_.ns - last_.ns % kDay + stamp.day_ns};
   }
-  line_.at = complete_stamp(stamp, last_);
+  line_.at = hinted_ ? latest_before(stamp, last_) : Time{};  // a line is not younger than its file
+  if (!line_.at.known()) line_.at = complete_stamp(stamp, last_);
   if (!line_.at.known()) return;
   last_ = line_.at;
   hinted_ = false;

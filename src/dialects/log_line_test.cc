@@ -169,6 +169,18 @@ TEST_CASE("clocks without a date get one: from the last date, past midnight, fro
   check({"WARNING 01-01 00:00:10 [a.py:1] c", "c", "2027-01-01T00:00:10Z", Level::kWarning, "a.py:1"}, hinted);
 }
 
+TEST_CASE("a date without a year is in the latest year that is not after the file") {
+  const auto dated = [](std::string_view line) {
+    LineReader reader;
+    reader.set_date_hint(*parse_time("2026-11-21 20:00:00"));
+    return format_utc(reader.read(line, 1).at);
+  };
+  CHECK(dated("INFO 03-07 10:42:17 [a.py:1] x") == "2026-03-07T10:42:17Z");
+  CHECK(dated("INFO 11-22 06:00:00 [a.py:1] x") == "2026-11-22T06:00:00Z");  // another zone's clock
+  CHECK(dated("INFO 12-30 10:42:17 [a.py:1] x") == "2025-12-30T10:42:17Z");
+  CHECK(dated("INFO 02-29 10:42:17 [a.py:1] x") == "2024-02-29T10:42:17Z");
+}
+
 TEST_CASE("a line beyond the limit is cut, not refused") {
   LineReader reader;
   const std::string huge(LineReader::kBytesLimit * 2, 'x');

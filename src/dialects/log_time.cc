@@ -188,6 +188,17 @@ std::optional<Stamp> read_glog_stamp(std::string_view text) {
   return month_day(month, day, clock, at);
 }
 
+Time latest_before(const Stamp& stamp, Time bound) {
+  if (stamp.kind != Stamp::Kind::kMonthDay || !bound.known()) return {};
+  const int64_t year = 1970 + bound.ns / kDay / 365;  // right or one too late
+  for (int64_t y = year; y >= year - 9; --y) {        // 29 February may lie some years back
+    if (stamp.month == 2 && stamp.day == 29 && days_from_civil(y, 3, 1) - days_from_civil(y, 2, 28) != 2) continue;
+    const Time at{days_from_civil(y, stamp.month, stamp.day) * kDay + stamp.day_ns};
+    if (at.ns <= bound.ns + 2 * kDay) return at;
+  }
+  return {};
+}
+
 Time complete_stamp(const Stamp& stamp, Time last) {
   if (stamp.kind == Stamp::Kind::kFull) return stamp.at;
   if (!last.known()) return {};

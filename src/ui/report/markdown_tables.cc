@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "ui/view/machine.h"
 
 namespace mw {
 namespace {
@@ -55,8 +56,7 @@ std::string metrics(const State& state, const Cycle& cycle) {
   parts.assign(std::make_move_iterator(cut), std::make_move_iterator(lines.end()));
   lines.erase(cut, lines.end());
   std::vector<SignalLine> others = other_metrics(state, cycle);
-  // What a tracker says of the machine comes last: there is much of it, and the run's own words matter more.
-  std::stable_partition(others.begin(), others.end(), [](const auto& l) { return l.name.rfind("system/", 0) != 0; });
+  std::erase_if(others, [](const auto& l) { return of_machine(l.name); });  // they have a table of their own
   std::string out = "\n## Metrics\n\n";
   if (lines.empty() && parts.empty() && others.empty()) {
     out +=
@@ -134,6 +134,30 @@ std::string timing(const State& state, const Cycle& cycle) {
                  seconds(phase.seconds_sum / static_cast<double>(phase.times)), " | ", seconds(phase.seconds_max),
                  " | ", seconds(phase.seconds_last), " | ", seconds(phase.seconds_sum), " |\n");
     }
+  }
+  return out;
+}
+
+std::string machine(const State& state, const Cycle& cycle) {
+  const MachineView view = machine_view(state, cycle);
+  if (view.empty()) return "";
+  std::string out = "\n## Machine\n";
+  if (!view.gpus.empty()) {
+    out +=
+        "\n| GPU | Busy, mean | Idle, share of time | Memory, peak | Power, mean | Hottest | Uncorrected memory errors "
+        "|\n"
+        "|---:|---:|---:|---:|---:|---:|---:|\n";
+  }
+  for (const GpuLine& gpu : view.gpus) {
+    out += cat("| ", gpu.index, " | ", machine_value(gpu.busy, "%"), " | ", machine_value(gpu.idle * 100, "%"), " | ",
+               std::isfinite(gpu.memory_bytes) ? machine_value(gpu.memory_bytes, "bytes")
+                                               : machine_value(gpu.memory_percent, "%"),
+               " | ", machine_value(gpu.watts, "W"), " | ", machine_value(gpu.celsius, "°C"), " | ",
+               machine_value(gpu.uncorrected, ""), " |\n");
+  }
+  if (!view.host.empty()) out += "\n| Host | |\n|---|---:|\n";
+  for (const HostLine& line : view.host) {
+    out += cat("| ", markdown_text(line.what), " | ", machine_value(line.value, line.unit), " |\n");
   }
   return out;
 }
@@ -224,7 +248,7 @@ bool in_cycle(const Cycle& cycle, const Moment& moment) {
 
 std::string markdown_tables(const State& state, const Cycle& cycle) {
   return metrics(state, cycle) + formats(state, cycle) + tools(state, cycle) + timing(state, cycle) +
-         checkpoints(state, cycle) + attempts(state) + warnings(state, cycle) + sources(state);
+         machine(state, cycle) + checkpoints(state, cycle) + attempts(state) + warnings(state, cycle) + sources(state);
 }
 
 }  // namespace mw

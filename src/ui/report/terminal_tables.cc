@@ -3,6 +3,7 @@
 
 #include "ui/report/paint.h"
 #include "ui/report/terminal.h"
+#include "ui/view/machine.h"
 #include "ui/view/overview.h"
 #include "ui/view/plot.h"
 
@@ -15,6 +16,7 @@ constexpr size_t kEvalsShown = 12;
 constexpr size_t kOthersShown = 12;  // metrics that no dialect maps, where hardly any is mapped
 constexpr size_t kFewMapped = 3;     // signals: with fewer the run's own names are shown too
 constexpr size_t kToolsShown = 12;
+constexpr size_t kGpusShown = 16;
 constexpr size_t kNumber = 11;     // cells of a number
 constexpr size_t kSparkMost = 32;  // cells of a sparkline
 
@@ -43,7 +45,8 @@ std::string metric_row(const Columns& columns, std::string_view label, const Sig
 
 std::string metrics(const Painter& paint, const State& state, const Console& console) {
   const std::vector<SignalLine> lines = canonical_metrics(state, {});
-  const std::vector<SignalLine> others = other_metrics(state, {});
+  std::vector<SignalLine> others = other_metrics(state, {});
+  std::erase_if(others, [](const auto& l) { return of_machine(l.name); });  // they have a table of their own
   const std::vector<SignalLine> evals = evaluations(state, {});
   if (lines.empty() && others.empty() && evals.empty()) {
     return "\n" + paint.hanging("", "No metric was seen in these files.", 2, &Painter::dim);
@@ -85,6 +88,34 @@ std::string time_split_rows(const Painter& paint, const State& state, const Cons
     out += row + (bars > 0 ? "  " + paint.cyan(bar) : "") + "\n";
   }
   if (const std::string bound = bound_by(split); !bound.empty()) out += cat("  The run is bound by ", bound, ".\n");
+  return out;
+}
+
+std::string machine(const Painter& paint, const State& state) {
+  const MachineView view = machine_view(state, {});
+  if (view.empty()) return "";
+  std::string out = paint.heading("Machine");
+  for (size_t i = 0; i < view.gpus.size() && i < kGpusShown; ++i) {
+    const GpuLine& gpu = view.gpus[i];
+    std::string text;
+    const auto add = [&text](std::string_view what, const std::string& value) {
+      if (!value.empty()) text += cat(text.empty() ? "" : ", ", what, value);
+    };
+    add("busy ", machine_value(gpu.busy, "%"));
+    add("idle ", gpu.idle > 0 ? cat(machine_value(gpu.idle * 100, "%"), " of the time") : "");
+    add("memory up to ", std::isfinite(gpu.memory_bytes) ? machine_value(gpu.memory_bytes, "bytes")
+                                                         : machine_value(gpu.memory_percent, "%"));
+    add("", machine_value(gpu.watts, "W"));
+    add("up to ", machine_value(gpu.celsius, "°C"));
+    if (gpu.uncorrected > 0) add("uncorrected memory errors ", machine_value(gpu.uncorrected, ""));
+    out += paint.hanging(cat("  GPU ", pad(escape_terminal(gpu.index), 3)), text, 2);
+  }
+  if (view.gpus.size() > kGpusShown) out += paint.dim(cat("  … and ", view.gpus.size() - kGpusShown, " more")) + "\n";
+  std::string text;
+  for (const HostLine& line : view.host) {
+    text += cat(text.empty() ? "" : "; ", escape_terminal(line.what), " ", machine_value(line.value, line.unit));
+  }
+  if (!text.empty()) out += paint.hanging("  host   ", text, 2);
   return out;
 }
 
@@ -189,8 +220,8 @@ std::string warnings(const Painter& paint, const State& state) {
 
 std::string terminal_tables(const State& state, const Console& console) {
   const Painter paint(console);
-  return metrics(paint, state, console) + time_split_rows(paint, state, console) + tools(paint, state) +
-         formats(paint, state) + saves(paint, state) + warnings(paint, state);
+  return metrics(paint, state, console) + time_split_rows(paint, state, console) + machine(paint, state) +
+         tools(paint, state) + formats(paint, state) + saves(paint, state) + warnings(paint, state);
 }
 
 }  // namespace mw

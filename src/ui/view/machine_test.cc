@@ -1,0 +1,49 @@
+#include "ui/view/machine.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "ui/report/markdown_tables.h"
+#include "ui/testing/fake_run.h"
+
+namespace mw {
+namespace {
+
+State machine_run() {
+  FakeRun run;
+  run.measure(1, 0.5);
+  const double busy[] = {0, 100, 50, 2};
+  for (int i = 0; i < 4; ++i) {
+    run.measure(i + 1, busy[i], "", "system/gpu.10.gpu").measure(i + 1, 40.0 + i, "", "system/gpu.10.temp");
+    run.measure(i + 1, 1e9 * i, "", "system/gpu.2.memoryAllocatedBytes");
+    run.measure(i + 1, 70.0 + i, "", "system/disk./.usagePercent").measure(i + 1, 3, "", "system/network.sent");
+  }
+  run.measure(1, std::nan(""), "", "system/gpu.2.gpu").measure(1, 5, "", "system/gpu.process|x.gpu");
+  return std::move(run.state);
+}
+
+TEST_CASE("one line per GPU, in the order of their numbers, and the host") {
+  const State state = machine_run();
+  const MachineView view = machine_view(state, {});
+  REQUIRE(view.gpus.size() == 2);
+  CHECK(view.gpus[0].index == "2");
+  CHECK(view.gpus[0].memory_bytes == 3e9);
+  CHECK(std::isnan(view.gpus[0].busy));  // a sample that is not a number is none
+  CHECK(view.gpus[1].busy == doctest::Approx(38));
+  CHECK(view.gpus[1].idle == doctest::Approx(0.5));
+  CHECK(view.gpus[1].celsius == 43);
+  REQUIRE(view.host.size() == 1);
+  CHECK(view.host[0].what == "disk / in use, peak");
+  CHECK(view.host[0].value == 73);
+  CHECK(machine_view(State{}, {}).empty());
+}
+
+TEST_CASE("the report has the machine's rows in a table of their own only") {
+  const std::string text = markdown_tables(machine_run(), {});
+  CHECK(text.find("| 10 | 38 % | 50 % |  |  | 43 °C |  |") != std::string::npos);
+  CHECK(text.find("system/") == std::string::npos);
+}
+
+}  // namespace
+}  // namespace mw
