@@ -13,10 +13,11 @@ MAY_INCLUDE = {  # room -> rooms (or single headers) that its files may include;
     "core": ["base"],
     "platform": ["base"],
     "journal": ["base", "platform/disk.h", "platform/fake_disk.h"],
+    "keeper": ["base", "platform", "journal"],
     "dialects": ["base", "core"],
     "sources": ["base", "core/event.h", "core/signal.h", "core/knowledge.h", "dialects", "platform"],
     "ui": ["base", "core", "journal"],
-    "daemon": ["base", "core", "platform", "journal", "dialects", "sources", "ui"],
+    "daemon": ["base", "core", "platform", "journal", "keeper", "dialects", "sources", "ui"],
 }
 IMPURE = "chrono|ctime|time.h|random|thread|mutex|atomic|future|fstream|iostream|filesystem|locale|clocale|cstdlib"
 TABLES = re.compile(r"signal\.cc$|_table\.cc$|_table\.h$")

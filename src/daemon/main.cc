@@ -7,6 +7,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "daemon/services.h"
+#include "keeper/keep.h"
 #include "ui/cli/verb.h"
 
 namespace {
@@ -24,6 +25,7 @@ bool speaks_utf8() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == mw::kKeepWord) return mw::keep();
   mw::Console console;
   console.out_is_terminal = isatty(STDOUT_FILENO) == 1;
   console.err_is_terminal = isatty(STDERR_FILENO) == 1;

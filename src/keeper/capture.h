@@ -1,0 +1,54 @@
+// Moves what a command writes from its pipe into a file, never making the command wait.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+
+namespace mw {
+
+/// While the disk is full, output waits in memory, and beyond that is dropped and counted: a trainer that blocks on its
+/// own log is worse than a hole in the log.
+class Capture {
+ public:
+  static constexpr size_t kWaitingBytes = 16U << 20;  ///< of output kept in memory while the file takes nothing
+  static constexpr int kPipeBytes = 1 << 18;  ///< asked of the kernel; 1 MiB falls out of the caches and is slower
+  static constexpr size_t kBallastBytes = 4U << 20;  ///< set aside on disk, given up when the disk is full
+
+  /// `pipe` is not blocking and stays the caller's. `path` is created, or appended to.
+  Capture(int pipe, std::string path, uint64_t rotate_bytes);
+  ~Capture();
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+
+  /// Opens the file and sets the ballast aside.
+  Result<void> open();
+  /// Moves what is in the pipe now, at most `most` bytes. Returns how many left the pipe; 0 when it was empty.
+  size_t pump(size_t most);
+  /// True while output waits in memory: call pump() again within a second, even when the pipe is quiet.
+  bool waiting() const { return !waiting_.empty(); }
+  uint64_t lost() const { return lost_; }     ///< bytes dropped so far
+  uint64_t written() const { return size_; }  ///< bytes in the present file
+
+ private:
+  size_t splice_some(size_t most);
+  size_t read_some(size_t most);
+  void write_waiting();
+  /// Finishes the line that the file ends in, then rotates.
+  size_t rotate_at_line_end();
+  /// Gives the file its number and begins the next one.
+  void rotate();
+  bool give_up_ballast();
+
+  int pipe_;
+  std::string path_;
+  uint64_t rotate_bytes_;
+  int file_ = -1;
+  uint64_t size_ = 0;
+  bool can_splice_ = true;  // some file systems refuse
+  std::string waiting_;
+  uint64_t lost_ = 0;
+};
+
+}  // namespace mw

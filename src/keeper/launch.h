@@ -1,0 +1,32 @@
+// What the keeper is told to start: a file in its folder, so that its own command line names nothing of the run.
+// Frameworks' clean-up scripts kill processes by the words in their command lines ("sglang", "ray", "python").
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace mw {
+
+struct Launch {
+  std::vector<std::string> command;                ///< program and arguments, as execvp takes them
+  std::string folder;                              ///< working directory of the command
+  std::map<std::string, std::string> environment;  ///< set for the command, on top of what the keeper inherited
+  std::string output;                              ///< file that gets its stdout and stderr, appended
+  uint64_t rotate_bytes = 256ULL << 20;  ///< beyond it the file becomes OUTPUT.1 (.2, …) and a new one begins
+};
+
+/// Names within a keeper's folder.
+inline constexpr std::string_view kLaunchFile = "launch.json";
+inline constexpr std::string_view kRecordFolder = "record";  ///< a journal of what the keeper did and saw
+inline constexpr std::string_view kPipeFile = "pipe";        ///< the command's stdout and stderr, while it runs
+
+std::string launch_text(const Launch& launch);
+/// kInvalid with the key that is wrong.
+Result<Launch> parse_launch(std::string_view text);
+
+}  // namespace mw

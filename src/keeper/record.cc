@@ -1,0 +1,124 @@
+#include "keeper/record.h"
+
+#include "base/json.h"
+#include "base/text.h"
+#include "journal/journal.h"
+#include "keeper/launch.h"
+
+namespace mw {
+namespace {
+
+template <typename Fill>
+std::string line(std::string_view what, Time at, Fill fill) {
+  std::string out;
+  {
+    JsonWriter json(out);
+    json.begin_object().key("what").string(what).key("at_ns").integer(at.ns);
+    fill(json);
+    json.end_object();
+  }
+  return out;
+}
+
+void put_process(JsonWriter& json, const ProcessId& id) {
+  json.key("pid").integer(id.pid).key("start").integer(static_cast<int64_t>(id.start));
+}
+
+int64_t integer(const Json& json, std::string_view key, int64_t otherwise = 0) {
+  const Json* value = json.find(key);
+  return value != nullptr && value->is_number() ? value->integer() : otherwise;
+}
+
+bool truth(const Json& json, std::string_view key) {
+  const Json* value = json.find(key);
+  return value != nullptr && value->kind() == Json::Kind::kBool && value->boolean();
+}
+
+ProcessId process(const Json& json) { return {integer(json, "pid"), static_cast<uint64_t>(integer(json, "start"))}; }
+
+Ending ending(const Json& json) {
+  Ending end;
+  end.at = {integer(json, "at_ns")};
+  end.code = static_cast<int>(integer(json, "code", -1));
+  end.signal = static_cast<int>(integer(json, "signal"));
+  end.core = truth(json, "core");
+  end.known = truth(json, "known");
+  end.user_s = json.number_or("user_s", 0);
+  end.system_s = json.number_or("system_s", 0);
+  end.peak_bytes = integer(json, "peak_bytes");
+  return end;
+}
+
+class Folder final : public Journal::Reader {
+ public:
+  explicit Folder(Kept& kept) : kept_(kept) {}
+  void record(uint64_t, std::string_view json) override { fold_record(kept_, json); }
+  void damage(const std::string&) override {}  // what is lost was about the past; the processes can still be asked
+
+ private:
+  Kept& kept_;
+};
+
+}  // namespace
+
+std::string record_keeping(const ProcessId& keeper, std::string_view boot, Time at) {
+  return line("keeping", at, [&](JsonWriter& json) {
+    put_process(json, keeper);
+    json.key("boot").string(boot);
+  });
+}
+
+std::string record_started(const ProcessId& child, Time at) {
+  return line("started", at, [&](JsonWriter& json) { put_process(json, child); });
+}
+
+std::string record_failed(std::string_view why, Time at) {
+  return line("failed", at, [&](JsonWriter& json) { json.key("why").string(why); });
+}
+
+std::string record_ended(const Ending& end) {
+  return line("ended", end.at, [&](JsonWriter& json) {
+    json.key("code").integer(end.code).key("signal").integer(end.signal).key("core").boolean(end.core);
+    json.key("known").boolean(end.known).key("user_s").number(end.user_s).key("system_s").number(end.system_s);
+    json.key("peak_bytes").integer(end.peak_bytes);
+  });
+}
+
+std::string record_lost(uint64_t bytes_in_all, Time at) {
+  return line("lost", at, [&](JsonWriter& json) { json.key("bytes").integer(static_cast<int64_t>(bytes_in_all)); });
+}
+
+std::string record_done(Time at) {
+  return line("done", at, [](JsonWriter&) {});
+}
+
+void fold_record(Kept& kept, std::string_view text) {
+  const auto json = Json::parse(text);
+  if (!json.ok()) return;
+  const std::string what = json->string_or("what", "");
+  if (what == "keeping") {
+    kept.keeper = process(*json);
+    kept.boot = json->string_or("boot", "");
+  } else if (what == "started") {
+    kept.child = process(*json);
+    kept.started = {integer(*json, "at_ns")};
+  } else if (what == "failed") {
+    kept.failure = json->string_or("why", "no reason was given");
+  } else if (what == "ended") {
+    kept.ending = ending(*json);
+  } else if (what == "lost") {
+    kept.lost_bytes = static_cast<uint64_t>(integer(*json, "bytes"));
+  } else if (what == "done") {
+    kept.done = true;
+  }
+}
+
+Result<Kept> read_kept(Disk& disk, const std::string& keeper_folder) {
+  Kept kept;
+  Folder folder(kept);
+  const auto read = Journal::read(disk, cat(keeper_folder, "/", kRecordFolder), folder);
+  if (!read.ok() && read.error().code != Error::Code::kNotFound) return read.error();
+  return kept;
+}
+
+}  // namespace mw

@@ -1,0 +1,100 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "base/numbers.h"
+#include "base/text.h"
+#include "platform/process.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kStatBytes = 4096;  // a /proc/PID/stat has some 300
+
+Error from_errno(const std::string& what) {
+  const int problem = errno;
+  const bool gone = problem == ENOENT || problem == ESRCH;
+  const bool denied = problem == EPERM || problem == EACCES;
+  return {gone     ? Error::Code::kNotFound
+          : denied ? Error::Code::kDenied
+                   : Error::Code::kIo,
+          cat(what, ": ", std::strerror(problem)), ""};
+}
+
+Result<std::string> read_small(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return from_errno(path);
+  std::string out(kStatBytes, '\0');
+  ssize_t got;
+  do {
+    got = read(file, out.data(), out.size());
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) {  // ESRCH: it ended between open and read
+    Error error = from_errno(path);
+    close(file);
+    return error;
+  }
+  close(file);
+  out.resize(static_cast<size_t>(got));
+  return out;
+}
+
+class PosixProcesses final : public Processes {
+ public:
+  Result<ProcessInfo> info(int64_t pid) override {
+    auto text = read_small(cat("/proc/", pid, "/stat"));
+    if (!text.ok()) return text.error();
+    return parse_process_stat(*text);
+  }
+
+  std::vector<ProcessInfo> all() override {
+    std::vector<ProcessInfo> found;
+    DIR* folder = opendir("/proc");
+    if (folder == nullptr) return found;
+    while (const dirent* entry = readdir(folder)) {
+      const auto pid = parse_int(entry->d_name);
+      if (!pid || *pid <= 0) continue;
+      if (auto one = info(*pid); one.ok()) found.push_back(std::move(*one));
+    }
+    closedir(folder);
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.id.pid < b.id.pid; });
+    return found;
+  }
+
+  Result<void> signal(const ProcessId& id, int signal) override {
+    // The descriptor holds the process that has the number now; if that is ours, the signal cannot go astray.
+    const int held = static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(id.pid), 0U));
+    const int problem = errno;
+    Result<ProcessInfo> now = info(id.pid);
+    Result<void> done;
+    if (!now.ok() || now->id != id) {
+      done = Error{Error::Code::kNotFound, cat("process ", id.pid, " has ended"), ""};
+    } else if (held >= 0) {
+      if (syscall(SYS_pidfd_send_signal, held, signal, nullptr, 0U) != 0) done = from_errno(cat("process ", id.pid));
+    } else if (problem == ENOSYS || problem == EPERM) {  // a kernel before 5.3, or a sandbox without the call
+      if (kill(static_cast<pid_t>(id.pid), signal) != 0) done = from_errno(cat("process ", id.pid));
+    } else {
+      errno = problem;
+      done = from_errno(cat("process ", id.pid));
+    }
+    if (held >= 0) close(held);
+    return done;
+  }
+
+  std::string boot() override {
+    auto text = read_small("/proc/sys/kernel/random/boot_id");
+    return text.ok() ? std::string(trim(*text)) : "";
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Processes> make_posix_processes() { return std::make_unique<PosixProcesses>(); }
+
+}  // namespace mw

@@ -1,0 +1,51 @@
+// The door to processes: who they are, who their parents are, and signals that cannot hit a stranger.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace mw {
+
+/// A process by its number and when it started, so that another process that got the number later is not taken for it.
+struct ProcessId {
+  int64_t pid = 0;     ///< 0: none
+  uint64_t start = 0;  ///< clock ticks since the machine started (field 22 of /proc/PID/stat)
+  bool operator==(const ProcessId&) const = default;
+  bool known() const { return pid > 0; }
+};
+
+struct ProcessInfo {
+  ProcessId id;
+  int64_t parent = 0, group = 0, session = 0;
+  char state =
+      '?';  ///< as in /proc/PID/stat: R running, S sleeping, D waiting for a device, Z dead and not reaped, T stopped
+  std::string name;  ///< at most 15 bytes
+};
+
+class Processes {
+ public:
+  virtual ~Processes() = default;
+  /// kNotFound when there is no such process (any more). A dead one that nobody has reaped is still found.
+  virtual Result<ProcessInfo> info(int64_t pid) = 0;
+  /// All that can be seen, by ascending pid.
+  virtual std::vector<ProcessInfo> all() = 0;
+  /// Sends `signal` to this very process; kNotFound when it is gone, kDenied when it is another user's.
+  virtual Result<void> signal(const ProcessId& id, int signal) = 0;
+  /// Identifies this start of the machine; process starts of another one mean nothing. "" when it cannot be told.
+  virtual std::string boot() = 0;
+};
+
+std::unique_ptr<Processes> make_posix_processes();
+
+/// Takes the content of /proc/PID/stat apart (proc(5)). The name may hold anything, brackets and spaces too.
+Result<ProcessInfo> parse_process_stat(std::string_view text);
+
+/// The descendants of `root` among `all`, parents before their children; `root` itself is not one.
+std::vector<ProcessInfo> descendants(const std::vector<ProcessInfo>& all, int64_t root);
+
+}  // namespace mw
