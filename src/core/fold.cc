@@ -119,9 +119,14 @@ class Folder {
 
   // ---- the run of itself
   void operator()(const event::Recognised& recognised) {
-    if (recognised.confidence < state_.framework_confidence) return;
-    if (!recognised.version.empty()) state_.version = clip(recognised.version, 64);
-    if (recognised.framework != state_.framework && recognised.version.empty()) state_.version.clear();
+    if (event_.where.line > 0 && !state_.framework.empty()) {  // a line tells a version, not whose run this is
+      if (recognised.framework == state_.framework) state_.version = clip(recognised.version, 64);
+      return;
+    }
+    // More evidence may make it another framework, or nobody's, with less confidence than before.
+    if (recognised.framework != state_.framework || !recognised.version.empty()) {
+      state_.version = clip(recognised.version, 64);
+    }
     state_.framework = clip(recognised.framework, 64);
     state_.framework_confidence = recognised.confidence;
   }

@@ -90,7 +90,7 @@ void RunReader::say_framework() {
   said_framework_ = answer.framework;
   if (state_.framework == answer.framework && state_.framework_confidence > 0) return;  // as recorded
   Event event;
-  event.body = event::Recognised{answer.framework, "", answer.confidence};
+  event.body = event::Recognised{answer.framework, answer.version, answer.confidence};
   put(std::move(event));
 }
 

@@ -319,7 +319,8 @@ bool SourceReader::begins_like(uint64_t head_hash, int64_t head_bytes) {
 int64_t SourceReader::lines() const { return earlier_lines_ + (stage_ != nullptr ? stage_->lines() : 0); }
 
 void SourceReader::look() {
-  voice_.recogniser.name(Sign::In::kFile, file_.path);
+  const size_t slash = file_.path.rfind('/');
+  voice_.recogniser.name(Sign::In::kFile, std::string_view(file_.path).substr(slash == std::string::npos ? 0 : slash + 1));
   auto file = disk_.open_read(file_.path);
   if (!file.ok()) return;
   std::string head;

@@ -27,6 +27,7 @@ constexpr std::array<std::string_view, 14> kMarkers = {"Traceback (most recent c
                                                        "Killed",
                                                        "Terminated",
                                                        "KeyboardInterrupt"};
+constexpr size_t kSeveral = SIZE_MAX;   // of only_with_: more than one trainer has the name
 constexpr int kExtendsLimit = 4;  // dialects that extend one another in a row
 
 bool matches_any(const std::vector<std::string>& patterns, std::string_view name) {
@@ -138,6 +139,32 @@ void DialectBook::index() {
                      [&](size_t a, size_t b) { return dialect.metrics[a].raw.size() > dialect.metrics[b].raw.size(); });
   }
   for (size_t i = 0; i < kMarkers.size(); ++i) targets_.push_back({Target::Kind::kMarker, 0, static_cast<uint16_t>(i)});
+  index_names();
+}
+
+void DialectBook::index_names() {
+  only_with_.clear();
+  for (size_t d = 0; d < dialects_.size(); ++d) {
+    if (dialects_[d].family != Dialect::Family::kTrainer) continue;
+    for (const auto& [raw, rule] : rules_[d].exact) {
+      const auto [known, fresh] = only_with_.emplace(raw, d);
+      if (fresh || known->second == kSeveral) continue;
+      const Dialect& other = dialects_[known->second];
+      if (other.framework == dialects_[d].framework || other.extends == dialects_[d].id) {
+        if (other.extends == dialects_[d].id) known->second = d;  // what the base says, too, is the base's
+      } else if (dialects_[d].extends != other.id) {
+        known->second = kSeveral;
+      }
+    }
+  }
+}
+
+std::optional<size_t> DialectBook::only_trainer_with(std::string_view raw) const {
+  const auto known = only_with_.find(raw);
+  if (known == only_with_.end() || known->second == kSeveral) return std::nullopt;
+  const Meaning anyone = generic_meaning(raw);
+  if (!anyone.signal.empty() || anyone.ignored) return std::nullopt;
+  return known->second;
 }
 
 bool DialectBook::counts(std::optional<size_t> speaker, size_t dialect) const {

@@ -73,6 +73,9 @@ class DialectBook {
   /// What `raw` would mean in an unknown trainer's mouth: the generic dialect's rules, as written and by the name's
   /// usual spelling (see normal_name()).
   Meaning generic_meaning(std::string_view raw) const;
+  /// The trainer that alone has a rule for exactly this metric name (those that share a framework's name or extend one
+  /// another count as one); nullopt when none has, when several have, or when any trainer may call a metric so.
+  std::optional<size_t> only_trainer_with(std::string_view raw) const;
 
  private:
   struct Rules {  // one dialect's metric rules, ready to be looked up
@@ -81,6 +84,7 @@ class DialectBook {
   };
   Result<void> add(Dialect dialect, std::string_view path);
   void index();
+  void index_names();
   bool look_up(size_t dialect, std::string_view raw, Meaning& meaning) const;
 
   std::vector<Dialect> dialects_;
@@ -88,6 +92,7 @@ class DialectBook {
   std::vector<std::vector<std::optional<Regex>>> regexes_;  // per dialect, per shape
   std::vector<Rules> rules_;
   std::vector<Target> targets_;
+  std::unordered_map<std::string_view, size_t> only_with_;  // exact raw name -> trainer, or kSeveral
 };
 
 }  // namespace mw

@@ -126,17 +126,18 @@ Result<void> Reader::head(const Toml& root, Dialect& out) {
 }
 
 Result<void> Reader::sign(const Toml& table, Dialect& out) {
-  MW_TRY(table.check_keys(path_, {"text", "regex", "in", "weight", "literal"}));
+  MW_TRY(table.check_keys(path_, {"text", "texts", "regex", "in", "weight", "literal"}));
   Sign sign;
-  sign.pattern = table.text_or("text", "");
+  std::vector<std::string> patterns;
+  MW_TRY(names(table, "texts", patterns));
+  if (const Toml* text = table.find("text"); text != nullptr) patterns.push_back(text->text());
   if (const Toml* regex = table.find("regex"); regex != nullptr) {
-    if (!sign.pattern.empty()) return table.error(path_, "a sign has \"text\" or \"regex\", not both");
-    sign.pattern = regex->text();
+    if (!patterns.empty()) return table.error(path_, "a sign has \"text\", \"texts\" or \"regex\", not several");
+    patterns.push_back(regex->text());
     sign.regex = true;
-    auto compiled = Regex::compile(sign.pattern);
+    auto compiled = Regex::compile(patterns.back());
     if (!compiled.ok()) return table.error(path_, compiled.error().what);
   }
-  if (sign.pattern.empty()) return table.error(path_, "a sign needs \"text\" or \"regex\"");
   const std::string in = table.text_or("in", "line");
   if (in == "line") {
     sign.in = Sign::In::kLine;
@@ -149,11 +150,16 @@ Result<void> Reader::sign(const Toml& table, Dialect& out) {
   } else {
     return table.error(path_, "\"in\" must be \"line\", \"metric\", \"config\" or \"file\"");
   }
-  if (sign.in == Sign::In::kLine && !sign.regex && sign.pattern.size() < kLiteralLeast) {
-    return table.error(path_, "a sign in lines needs at least 3 bytes of text");
-  }
   sign.weight = table.number_or("weight", 1);
-  out.signs.push_back(std::move(sign));
+  if (patterns.empty()) return table.error(path_, "a sign needs \"text\", \"texts\" or \"regex\"");
+  for (std::string& pattern : patterns) {
+    if (pattern.empty()) return table.error(path_, "a sign's text is empty");
+    if (sign.in == Sign::In::kLine && !sign.regex && pattern.size() < kLiteralLeast) {
+      return table.error(path_, "a sign in lines needs at least 3 bytes of text");
+    }
+    sign.pattern = std::move(pattern);
+    out.signs.push_back(sign);
+  }
   return {};
 }
 

@@ -156,7 +156,9 @@ void Interpreter::make(size_t dialect, const Shape& shape, const Fields& fields,
       break;
     case Maker::kVersion: {
       const Dialect& of = speech_.book->dialects()[dialect];
-      put(event::Recognised{of.framework, short_text(fields.text("version"), 60), 0.9}, line.number, line.at);
+      std::string version = short_text(fields.text("version"), 60);
+      recogniser_.told_version(dialect, version);
+      put(event::Recognised{of.framework, std::move(version), 0.9}, line.number, line.at);
       break;
     }
     case Maker::kSampleBegin:

@@ -8,7 +8,7 @@
 
 namespace mw {
 
-Recogniser::Recogniser(const DialectBook& book) : book_(book), scores_(book.dialects().size(), 0) {
+Recogniser::Recogniser(const DialectBook& book) : book_(book), scores_(book.dialects().size(), 0), own_names_(scores_), versions_(scores_.size()) {
   for (const Dialect& dialect : book.dialects()) seen_.emplace_back(dialect.signs.size(), false);
 }
 
@@ -16,6 +16,12 @@ void Recogniser::sign(size_t dialect, size_t index) {
   if (seen_[dialect][index]) return;
   seen_[dialect][index] = true;
   scores_[dialect] += book_.dialects()[dialect].signs[index].weight;
+  ++version_;
+}
+
+void Recogniser::told_version(size_t dialect, std::string_view text) {
+  if (versions_[dialect] == text) return;
+  versions_[dialect] = text;
   ++version_;
 }
 
@@ -34,6 +40,11 @@ void Recogniser::name(Sign::In in, std::string_view text) {
       }
       if (hit) sign(d, i);
     }
+  }
+  if (in != Sign::In::kMetric) return;
+  if (const auto only = book_.only_trainer_with(text); only && own_names_[*only] < kOwnNamesLimit) {
+    own_names_[*only] += kOwnName;
+    ++version_;
   }
 }
 
@@ -69,9 +80,10 @@ bool Recogniser::force(std::string_view name) {
 
 double Recogniser::score(size_t dialect) const {
   const Dialect& of = book_.dialects()[dialect];
-  if (of.extends.empty() || scores_[dialect] <= 0) return scores_[dialect];
+  const double own = scores_[dialect] + own_names_[dialect];
+  if (of.extends.empty() || own <= 0) return own;
   const auto base = book_.find(of.extends);
-  return scores_[dialect] + (base ? std::max(0.0, scores_[*base]) : 0.0);
+  return own + (base ? std::max(0.0, scores_[*base] + own_names_[*base]) : 0.0);
 }
 
 Recogniser::Best Recogniser::best_of(Dialect::Family family) const {
@@ -98,11 +110,13 @@ Recogniser::Answer Recogniser::answer() const {
   if (forced_) return *forced_;
   Best best = best_of(Dialect::Family::kTrainer);
   const Best engine = best_of(Dialect::Family::kEngine);
+  // Layers' signs tell of training, not of whose: libraries under every trainer, and what scripts print.
+  const bool unknown = unknown_records_ >= kUnknownRecords;
+  const bool training = unknown || best_of(Dialect::Family::kLayer).dialect;
   // A trainer that is only hinted at gives way to what surely speaks: engines and unknown trainers import the libraries
   // of known ones.
-  const bool unknown = unknown_records_ >= kUnknownRecords;
-  if (best.dialect && best.score < kHint && (unknown || engine.score > best.score)) best = Best();
-  if (!best.dialect && !unknown && engine.dialect) best = engine;
+  if (best.dialect && best.score < kHint && (unknown || (engine.score > best.score && !training))) best = Best();
+  if (!best.dialect && !training && engine.dialect) best = engine;
   Answer answer;
   if (!best.dialect) {
     answer.confidence = 0.5;
@@ -110,6 +124,7 @@ Recogniser::Answer Recogniser::answer() const {
   }
   answer.dialect = best.dialect;
   answer.framework = book_.dialects()[*best.dialect].framework;
+  answer.version = versions_[*best.dialect];
   answer.confidence = 1 / (1 + std::exp(-(best.score - best.second - 1)));
   return answer;
 }

@@ -19,11 +19,14 @@ class Recogniser {
   struct Answer {
     std::optional<size_t> dialect;     ///< index into the book; none: nothing known speaks
     std::string framework = "custom";  ///< as in docs/words.md
+    std::string version;               ///< of it, when the run tells
     double confidence = 0;             ///< 0..1
   };
   static constexpr double kLeastEvidence = 2;     ///< log-odds below which a name is not given
   static constexpr double kHint = 3;              ///< log-odds below which a trainer is only hinted at
   static constexpr uint64_t kUnknownRecords = 3;  ///< metric records that make an unknown trainer
+  static constexpr double kOwnName = 0.75;        ///< log-odds of a metric name that only one dialect has a rule for
+  static constexpr double kOwnNamesLimit = 4.5;   ///< log-odds that such names add up to at most
   static constexpr size_t kNameLimit = 20000;     ///< different metric and config names that are looked at
 
   explicit Recogniser(const DialectBook& book);
@@ -34,6 +37,9 @@ class Recogniser {
   void name(Sign::In in, std::string_view text);
   /// Looks for the line signs in a piece of text by itself, for when no pattern set runs (samples of a file).
   void text(std::string_view piece);
+
+  /// A line told the version of that dialect's program.
+  void told_version(size_t dialect, std::string_view text);
 
   /// A metric record of a trainer that no dialect speaks for was read: then an engine's words do not name the run.
   void unknown_trainer() { version_ += ++unknown_records_ == kUnknownRecords ? 1 : 0; }
@@ -56,6 +62,8 @@ class Recogniser {
 
   const DialectBook& book_;
   std::vector<double> scores_;
+  std::vector<double> own_names_;  // per dialect: what names of its rules add to the score
+  std::vector<std::string> versions_;  // per dialect
   std::vector<std::vector<bool>> seen_;
   std::unordered_set<uint64_t> names_;  // hashes of names already looked at; never iterated
   uint64_t version_ = 0;
