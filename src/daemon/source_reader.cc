@@ -320,7 +320,8 @@ int64_t SourceReader::lines() const { return earlier_lines_ + (stage_ != nullptr
 
 void SourceReader::look() {
   const size_t slash = file_.path.rfind('/');
-  voice_.recogniser.name(Sign::In::kFile, std::string_view(file_.path).substr(slash == std::string::npos ? 0 : slash + 1));
+  voice_.recogniser.name(Sign::In::kFile,
+                         std::string_view(file_.path).substr(slash == std::string::npos ? 0 : slash + 1));
   auto file = disk_.open_read(file_.path);
   if (!file.ok()) return;
   std::string head;

@@ -8,7 +8,8 @@
 
 namespace mw {
 
-Recogniser::Recogniser(const DialectBook& book) : book_(book), scores_(book.dialects().size(), 0), own_names_(scores_), versions_(scores_.size()) {
+Recogniser::Recogniser(const DialectBook& book)
+    : book_(book), scores_(book.dialects().size(), 0), own_names_(scores_), versions_(scores_.size()) {
   for (const Dialect& dialect : book.dialects()) seen_.emplace_back(dialect.signs.size(), false);
 }
 

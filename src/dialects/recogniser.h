@@ -62,7 +62,7 @@ class Recogniser {
 
   const DialectBook& book_;
   std::vector<double> scores_;
-  std::vector<double> own_names_;  // per dialect: what names of its rules add to the score
+  std::vector<double> own_names_;      // per dialect: what names of its rules add to the score
   std::vector<std::string> versions_;  // per dialect
   std::vector<std::vector<bool>> seen_;
   std::unordered_set<uint64_t> names_;  // hashes of names already looked at; never iterated
