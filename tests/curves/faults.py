@@ -10,11 +10,13 @@ NAN = float("nan")
 class Case:
     """A run, the kinds that name what happened (any of them), where it began, and what may be told besides."""
 
-    def __init__(self, run, kinds, first, last, allowed=(), needed=(), least="warning"):
+    def __init__(self, run, kinds, first, last, allowed=(), needed=(), before=()):
         self.run, self.kinds, self.allowed = run, set(kinds), set(allowed) | set(kinds)
         self.window = (run.steps[first], run.steps[min(last, len(run) - 1)])
         self.needed = list(needed)
-        self.least = least
+        if run.hardly_learns():
+            self.allowed.add("no-learning")
+        self.before = set(before)  # kinds that may be told at any onset
 
 
 FALLS = ("reward-collapse", "zero-reward", "instability", "no-learning")
@@ -49,7 +51,7 @@ def visible(run, level, low, tail):
     """The drop stands far out of the noise of what is left of the run."""
     sigma = max(run.sigma(level), run.sigma(low), 1e-9)
     drop = (level - low) * (run.high - run.low)
-    return drop * math.sqrt(tail) / sigma > 12 and drop > 1.5 * sigma
+    return drop * math.sqrt(tail) / sigma > 8 and drop > 1.2 * sigma
 
 
 def drop_skill(run, at, speed, low):
@@ -81,6 +83,48 @@ def reward_collapse(rng):
     return reward_falls(rng, (0.0, 0.2))
 
 
+def reward_forgets(rng):
+    """Back to where it began, or nearly, after a real gain."""
+    run = runs.healthy(rng, gain=rng.uniform(0.3, 0.5), family=rng.choice(("binary", "signed", "penalty", "model-score",
+                                                                          "log-prob", "all-negative", "parts")))
+    n = len(run)
+    at = onset_of(rng, n, least_before=max(8, n // 3))
+    speed = speed_of(rng, n, at)
+    level, low = level_before(run, at), run.skill[0] * rng.uniform(0.8, 1.05)
+    tail = n - at - round(0.7 * speed)
+    if tail < 5 or level - low < 0.2 or not visible(run, level, low, tail):
+        return None
+    drop_skill(run, at, speed, low)
+    return Case(run, ("reward-collapse", "zero-reward"), *at_limits(n, at, speed), allowed=FALLS)
+
+
+def reward_falls_jagged(rng):
+    """Collapses and twitches: a record now and then still comes near the old level."""
+    run = runs.healthy(rng, records=rng.randint(30, 300))
+    n = len(run)
+    at = onset_of(rng, n, least_after=10)
+    level = level_before(run, at)
+    low = level * rng.uniform(0.0, 0.3)
+    if n - at < 10 or not visible(run, level, low, n - at):
+        return None
+    skill = run.skill[:at] + [level * rng.uniform(0.5, 0.9) if rng.random() < 0.12 else low for _ in range(at, n)]
+    run.set_skill(skill, at)
+    return Case(run, ("reward-collapse", "zero-reward"), at, at, allowed=FALLS)
+
+
+def reward_ends_low(rng):
+    """The last three to five records only."""
+    run = runs.healthy(rng, records=rng.randint(20, 120))
+    n = len(run)
+    at = n - rng.choice((3, 4, 5))
+    level = level_before(run, at)
+    low = level * rng.uniform(0.0, 0.15)
+    if not visible(run, level, low, n - at):
+        return None
+    drop_skill(run, at, 1, low)
+    return Case(run, ("reward-collapse", "zero-reward"), at, at, allowed=FALLS)
+
+
 def reward_sags(rng):
     return reward_falls(rng, (0.35, 0.6))
 
@@ -101,7 +145,7 @@ def reward_fails_again(rng):
     for i in range(at, n):
         skill[i] = low
     run.set_skill(skill)
-    return Case(run, ("reward-collapse", "zero-reward"), at, at, allowed=FALLS)
+    return Case(run, ("reward-collapse", "zero-reward"), at, at, allowed=FALLS, before=FALLS)
 
 
 def zero_from_start(rng):
@@ -313,6 +357,31 @@ def length_collapses(rng):
     return Case(run, ("length-collapse",), *at_limits(len(run), at, speed), needed=("response.length",), allowed=FALLS)
 
 
+def length_games(rng):
+    """Answers shrink to a stub that the reward likes, while what it should measure falls."""
+    run = runs.healthy(rng, records=rng.randint(40, 300), batch=rng.choice((64, 128, 256, 512)),
+                       family=rng.choice(("binary", "signed", "parts", "ten-points")))
+    n = len(run)
+    at = onset_of(rng, n, least_before=12, least_after=14)
+    speed = max(2, round((n - at) * rng.uniform(0.05, 0.3)))
+    level = level_before(run, at)
+    if n - at - speed < 12 or level > 0.7:
+        return None
+    factor, last = 1 / rng.uniform(5, 20), run.series["response.length"][at - 1]
+    for i in range(at, n):
+        run.series["response.length"][i] = math.exp(
+            blend(math.log(last), math.log(last * factor), i, at, speed) + rng.gauss(0, 0.05))
+    run.set_skill(run.skill[:at] + [blend(level, level + 0.2, i, at, speed) for i in range(at, n)], at)
+    top = rng.uniform(0.4, 0.7)
+    signal = rng.choice(("reward.pass_rate", "reward.component.correct"))
+    run.series[signal] = [min(1, max(0, rng.gauss(top if i < at else blend(top, 0.3 * top, i, at, speed), 0.03)))
+                          for i in range(n)]
+    run.evals = {}
+    if last * factor > 0.4 * last or last < 80:
+        return None
+    return Case(run, ("length-collapse", "reward-hacking"), at, at + speed, needed=("response.length", signal))
+
+
 def truncation(rng):
     run = runs.healthy(rng)
     n = len(run)
@@ -464,12 +533,14 @@ def not_a_number(rng):
 
 
 FAULTS = {
-    "reward-collapse": reward_collapse, "reward-collapse, partial": reward_sags,
+    "reward-collapse": reward_collapse, "reward-collapse, forgets": reward_forgets,
+    "reward-collapse, jagged": reward_falls_jagged, "reward-collapse, at the end": reward_ends_low, "reward-collapse, partial": reward_sags,
     "reward-collapse, second": reward_fails_again, "zero-reward, from start": zero_from_start,
     "zero-reward, later": zero_later, "no-learning": flat, "zero-advantage": uniform_groups,
     "entropy-collapse": entropy_falls, "entropy-explosion": entropy_rises, "kl-runaway": kl_runs,
     "gradient-spike": gradient_spike, "loss-spike, supervised": loss_jumps, "loss-spike, policy": policy_loss_jumps,
     "clip-saturation": clip_saturates, "length-explosion": length_explodes, "length-collapse": length_collapses,
+    "length-collapse, games": length_games,
     "truncation": truncation, "degenerate-output": repetition, "policy-mismatch": mismatch, "staleness": stale,
     "reward-hacking": hacked, "eval-regression": eval_falls, "format-failures": format_breaks,
     "throughput-drop": slows_down, "instability": swings, "non-finite": not_a_number,

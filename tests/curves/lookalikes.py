@@ -23,10 +23,13 @@ def curriculum(rng):
     run = runs.healthy(rng, records=rng.randint(60, 300), batch=rng.choice((64, 128, 256, 512)))
     n = len(run)
     skill = list(run.skill)
-    for at in sorted(rng.sample(range(n // 5, n - n // 5), rng.choice((1, 2, 3)))):
+    bounded = runs.FAMILIES[run.family]["spread"] is None
+    for at in rng.choice(((0.3,), (0.6,), (0.25, 0.65))):
+        at = round(n * at)
         back = max(5, round(0.12 * n))
+        step = 0.18 * skill[at] if bounded else 0.2 * max(0.0, skill[at] - skill[0])
         for i in range(at, n):
-            skill[i] *= 1 - 0.18 * math.exp(-(i - at) / back)
+            skill[i] -= step * math.exp(-(i - at) / back)
     run.set_skill(skill)
     return run
 
@@ -137,7 +140,8 @@ def distillation(rng):
     run.series.pop("reward.zero_std_groups", None)
     first = rng.uniform(0.3, 1.5)
     run.series["kl.ref"] = runs.drift(rng, runs.ramp(n, first, first * rng.uniform(0.1, 0.4)), 0.05)
-    run.story, run.evals = "distillation", {}
+    run.story, run.evals, run.skill = "distillation", {}, [0.5] * n
+    run.series["teacher.kl"] = run.series.pop("kl.ref")
     return run
 
 
@@ -200,6 +204,8 @@ def longer_context(rng):
         run.series["entropy"][i] *= 1.2
     return run
 
+
+KEEP_LENGTH = ("reasoning grows", "longer context")  # where only the length explains the time
 
 LOOKALIKES = {
     "plain": plain, "few prompts a step": few_prompts, "short run": short, "curriculum": curriculum,

@@ -66,6 +66,13 @@ class Run:
             self.batch * min(max(self.rng.gauss(near, math.sqrt(near * (1 - near) / self.batch)), 0.0), 1.0))
         return self.low + (self.high - self.low) * hits / self.batch
 
+    def hardly_learns(self):
+        """So little gain against the noise that "has not learned" is arguable."""
+        third = max(1, len(self) // 3)
+        gain = sum(self.skill[-third:]) / third - sum(self.skill[:third]) / third
+        noise = self.sigma(self.skill[third]) / (self.high - self.low) * math.sqrt(2 / third)
+        return gain < 4 * noise or gain < 0.08
+
     def set_skill(self, skill, begin=0):
         """Sets the skill from record `begin` on and samples the rewards that follow from it."""
         self.skill[begin:] = skill[begin:]
@@ -117,6 +124,15 @@ def drift(rng, values, size):
     for value in values:
         slow = 0.95 * slow + rng.gauss(0, 0.3 * size)
         out.append(value * math.exp(slow + rng.gauss(0, size)))
+    return out
+
+
+def wander(rng, n, size):
+    """A slow relative drift of the difficulty, with a memory of about ten records."""
+    slow, out = 0.0, []
+    for _ in range(n):
+        slow = 0.9 * slow + rng.gauss(0, 0.44 * size)
+        out.append(math.exp(slow))
     return out
 
 
@@ -186,7 +202,7 @@ def healthy(rng, records=None, family=None, algorithm=None, gain=None, batch=Non
     run.family = family or rng.choice(sorted(FAMILIES))
     run.algorithm = algorithm or rng.choice(ALGORITHMS)
     run.batch = batch or rng.choice(BATCHES)
-    n = records or round(10 ** rng.uniform(1.5, 2.6))
+    n = records or round(10 ** rng.uniform(1.2, 2.6))
     every = every or rng.choice([e for e in EVERY if n * e <= 5000])
     begin = every if rng.random() < 0.7 else rng.choice((0, 1))
     run.steps = [begin + i * every for i in range(n)]
@@ -194,6 +210,11 @@ def healthy(rng, records=None, family=None, algorithm=None, gain=None, batch=Non
     run.low, run.high = shape["low"], shape["high"]
     start = rng.uniform(*shape["start"])
     run.skill = curve(rng, n, start, rng.uniform(*shape["gain"]) if gain is None else gain)
+    slow = wander(rng, n, rng.choice((0.0, 0.03, 0.06)))
+    if shape["spread"] is None:
+        run.skill = [min(s * w, 1.0) for s, w in zip(run.skill, slow)]
+    else:  # of what is learned: a score has no zero of its own
+        run.skill = [s + 0.25 * (w - 1) for s, w in zip(run.skill, slow)]
     run.series = {"reward.mean": [0.0] * n}
     if rng.random() < 0.5:
         run.series["reward.std"] = [0.0] * n

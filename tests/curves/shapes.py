@@ -52,6 +52,13 @@ NAMES = {
         "mismatch.kl": "train/gen_kl_error", "mismatch.ratio": "train/token_mult_prob_error",
         "staleness": "train/avg_trajectory_age", "eval": "validation/accuracy",
     },
+    "prime-rl": {
+        "reward.mean": "reward/all/mean", "entropy": "entropy/all/mean", "grad_norm": "optim/grad_norm",
+        "lr": "optim/lr", "loss.policy": "loss/mean", "response.length": "decode_len/all/mean",
+        "response.truncated": "is_truncated/all/mean", "time.step": "time/step", "mismatch.kl": "mismatch_kl/all/mean",
+        "staleness": "off_policy_level/all/mean", "teacher.kl": "teacher_kl/mean",
+        "eval": "eval/math/avg@4",
+    },
     "areal": {
         "reward.mean": "grpo_actor/task_reward/avg", "entropy": "grpo_actor/update/entropy/avg",
         "grad_norm": "grpo_actor/update/grad_norm", "lr": "grpo_actor/update/lr",
@@ -65,7 +72,7 @@ NAMES = {
         "loss.total": "loss", "loss.policy": "policy_loss", "clip.frac": "clip_frac",
         "response.length": "mean_completion_length", "response.truncated": "truncation_rate",
         "time.step": "step_time", "format.pass_rate": "format_rate", "throughput.tokens": "tokens_per_second",
-        "reward.component.correct": "reward/correctness", "eval": "eval_accuracy",
+        "reward.component.correct": "reward/correctness", "eval": "eval_accuracy", "teacher.kl": "teacher_kl",
     },
 }
 SHAPES = ("jsonl", "jsonl", "csv", "dict-lines", "nested", "state", "tfevents")
@@ -172,6 +179,7 @@ def write(run, folder, rng, needed):
     able = [name for name in sorted(NAMES) if all(signal in NAMES[name] for signal in needed)]
     framework = rng.choice(able)
     shape = rng.choice([s for s in SHAPES if (s != "nested" or framework == "verl") and
+                        (s != "dict-lines" or framework == "custom") and
                         (s != "state" or framework == "trl") and (s != "tfevents" or len(run) <= 200)])
     records = records_of(run, framework)
     path = folder / {"csv": "metrics.csv", "dict-lines": "train.log", "state": "trainer_state.json",

@@ -2,6 +2,7 @@
 // the data is solved, is how training works.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
@@ -21,20 +22,29 @@ constexpr Knob kPersist{"persist", 5, "points", "It stays", "field guide 4.3 rul
 constexpr Knob kGain{"gain", 0.05, "ratio", "Share of the reward's range; a smaller gain is none", "own"};
 constexpr Knob kSolved{"solved", 0.9, "ratio",
                        "Share of the reward's range above which there is nothing left to explore", "own"};
-constexpr Knob kKnobs[] = {kInitial, kShare, kHalfway, kPersist, kGain, kSolved};
+constexpr Knob kSudden{"sudden", 3, "x", "Or: it fell by so much at once, and the reward gained nothing from there on",
+                       "own"};
+constexpr Knob kSuddenShare{"sudden_share", 0.15, "ratio", "Of the records so far: what is slower is not at once",
+                            "own"};
+constexpr Knob kSuddenPoints{"sudden_points", 10, "points", "And so many at least", "own"};
+constexpr Knob kKnobs[] = {kInitial, kShare, kHalfway, kPersist, kGain, kSolved, kSudden, kSuddenShare, kSuddenPoints};
 
-/// The reward since the entropy passed halfway: gained, solved, or (true) neither.
-bool nothing_gained(const State& state, const Track& entropy, size_t halfway, size_t now) {
+constexpr size_t kHighPoints = 3;  // points in a row that make a level
+
+/// The reward of the `width` records before the entropy was at index `since`, and of those after: gained, solved, or
+/// (true) neither.
+bool nothing_gained(const State& state, const Track& entropy, size_t since, size_t now, size_t width) {
   const Point& end = entropy.points[now];
   for (const Track& reward : tracks_of(reward_series(state))) {
     std::vector<double> before, after;
     size_t last = 0;
     for (size_t i = 0; i < reward.size(); ++i) {
       if (reward.points[i].attempt != end.attempt || reward.points[i].step > end.step) continue;
-      (reward.points[i].step < entropy.points[halfway].step ? before : after).push_back(reward.values[i]);
+      (reward.points[i].step < entropy.points[since].step ? before : after).push_back(reward.values[i]);
       last = i;
     }
     if (before.empty() || after.size() < 3) continue;
+    if (before.size() > width) before.erase(before.begin(), before.end() - static_cast<std::ptrdiff_t>(width));
     const RewardScale scale = reward_scale(state, reward, last);
     const size_t tail = std::min<size_t>(after.size(), 10);
     const double level = median({after.end() - static_cast<std::ptrdiff_t>(tail), after.end()});
@@ -42,6 +52,18 @@ bool nothing_gained(const State& state, const Track& entropy, size_t halfway, si
     return gain < kGain.value && scale.share(level) < kSolved.value;
   }
   return false;
+}
+
+/// Where the entropy left a level several times that at `first`, when that was not long before.
+std::optional<size_t> fell_at_once(const Track& track, size_t first) {
+  const size_t reach =
+      std::max(points_of(kSuddenPoints), static_cast<size_t>(kSuddenShare.value * static_cast<double>(first)));
+  size_t high = 0;
+  for (size_t i = first; i > 0 && first - i < reach; --i) {
+    high = track.values[i - 1] > kSudden.value * track.values[first] ? high + 1 : 0;
+    if (high >= kHighPoints) return i - 1 + kHighPoints;
+  }
+  return std::nullopt;
 }
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
@@ -54,8 +76,10 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
       if (halfway == 0 && track.values[i] < kHalfway.value * initial) halfway = i;
       streak = track.values[i] < kShare.value * initial ? streak + 1 : 0;
       if (streak < points_of(kPersist)) continue;
-      const bool grave = nothing_gained(state, track, halfway, i);
       const size_t first = i + 1 - streak;
+      const std::optional<size_t> at_once = fell_at_once(track, first);
+      const bool grave = nothing_gained(state, track, halfway, i, track.size()) ||
+                         (at_once && nothing_gained(state, track, *at_once, i, points_of(kSuddenPoints)));
       Finding finding = make_finding(
           "entropy-collapse", "entropy-collapse", grave ? Severity::kWarning : Severity::kInfo, track.points[first],
           track.points[i],

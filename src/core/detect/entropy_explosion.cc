@@ -20,9 +20,9 @@ constexpr Knob kNoise{"noise", 2, "nats",
 constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kHarm, kCut, kNoise};
 
 Severity severity_of(const State& state, const Point& onset, const Point& now, double peak, Finding& finding) {
-  const auto reward = shift_of(reward_series(state), onset, now, 5);
+  const auto reward = outcome_of(state, onset, now, 5);
   const auto cut = shift_of(state, "response.truncated", onset, now, 5);
-  const bool worse = reward && reward->relative() < -kHarm.value;
+  const bool worse = reward && reward->share() < -kHarm.value;
   const bool longer = cut && cut->after - cut->before > kCut.value;
   if (worse) {
     add_figure(finding, "reward.mean", now.step, reward->after);
@@ -31,7 +31,7 @@ Severity severity_of(const State& state, const Point& onset, const Point& now, d
   if (longer)
     finding.suggests.push_back({"length-explosion-truncation", 0.3, cat("truncated share rose to ", cut->after)});
   if (worse || longer) return Severity::kCritical;
-  if (reward && reward->relative() > 0.05 && peak < kNoise.value) return Severity::kInfo;
+  if (reward && reward->share() > 0.05 && peak < kNoise.value) return Severity::kInfo;
   return reward ? Severity::kWarning : Severity::kInfo;
 }
 

@@ -15,17 +15,23 @@ constexpr Knob kHistory{"history", 4, "evaluations", "Best and last pair must no
 constexpr Knob kDrop{"drop", 0.15, "ratio", "Of the best pair of evaluations",
                      "failure catalogue, reward-hacking (10 %), above the noise of small evaluation sets"};
 constexpr Knob kSigma{"sigma", 3, "sigma", "The drop must stand out of the evaluations' own noise", "own"};
+constexpr Knob kTasks{"tasks", 1000, "tasks",
+                      "Evaluation sets are seldom larger: the least noise of a share of solved tasks follows from it",
+                      "binomial; field guide 4.1"};
 constexpr Knob kLossRise{"loss_rise", 0.1, "ratio", "Evaluation loss above its minimum", "early stopping practice"};
 constexpr Knob kGain{"reward_gain", 0.1, "ratio", "Rise of the training reward that makes it reward hacking",
                      "failure catalogue, reward-hacking (20 %)"};
-constexpr Knob kKnobs[] = {kHistory, kDrop, kSigma, kLossRise, kGain};
+constexpr Knob kKnobs[] = {kHistory, kDrop, kSigma, kTasks, kLossRise, kGain};
+
+constexpr double kMostGrain = 0.05;  // sets of fewer than 20 tasks: the gap between values is chance
 
 enum class Better { kUnknown, kHigher, kLower };
 
 Better better_of(const Series& series) {
   const std::string name = to_lower(series.raw.empty() ? series.signal : series.raw);
-  for (const std::string_view word : {"time", "runtime", "per_second", "length", "len", "std", "min", "max", "token",
-                                      "count", "num", "epoch", "entropy", "kl"}) {
+  for (const std::string_view word :
+       {"time",  "runtime", "per_second", "length", "len",  "std",  "min",  "max",   "token",   "count",   "num",
+        "epoch", "entropy", "kl",         "trunc",  "clip", "turn", "fail", "abort", "invalid", "timeout", "no_"}) {
     if (contains(name, word)) return Better::kUnknown;
   }
   for (const std::string_view word : {"loss", "perplexity", "ppl", "error"}) {
@@ -35,7 +41,30 @@ Better better_of(const Series& series) {
        {"acc", "pass", "score", "reward", "mean", "success", "correct", "exact_match", "solve", "win"}) {
     if (contains(name, word)) return Better::kHigher;
   }
-  return Better::kUnknown;
+  // a benchmark by its own name, in shares of solved tasks
+  const std::vector<Point>& points = series.points();
+  const bool share = std::all_of(points.begin(), points.end(), [](const Point& point) {
+    return !std::isfinite(point.value) || (point.value >= 0 && point.value <= 1);
+  });
+  return share && !points.empty() ? Better::kHigher : Better::kUnknown;
+}
+
+/// Standard deviation of one evaluation: from successive differences (of few, the median alone tells too little), and
+/// for a share of solved tasks at least what the size of the set allows. That size shows in the values, which are
+/// multiples of its reciprocal.
+double deviation_of(std::span<const double> values) {
+  double sum = 0;
+  for (size_t i = 1; i < values.size(); ++i) sum += std::abs(values[i] - values[i - 1]);
+  const double sigma = std::max(noise(values), 0.5 * 0.886 * sum / static_cast<double>(values.size() - 1));
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted.front() < 0 || sorted.back() > 1) return sigma;
+  double grain = 1;
+  for (size_t i = 1; i < sorted.size(); ++i) {
+    if (sorted[i] - sorted[i - 1] > 1e-6) grain = std::min(grain, sorted[i] - sorted[i - 1]);
+  }
+  const double p = median(sorted);
+  return std::max(sigma, std::sqrt(p * (1 - p) * std::max(std::min(grain, kMostGrain), 1 / kTasks.value)));
 }
 
 struct Drop {
@@ -43,27 +72,31 @@ struct Drop {
   double level = 0, now = 0;
 };
 
-double pair_mean(const Track& track, size_t end) { return (track.values[end] + track.values[end - 1]) / 2; }
-
-/// Best pair of successive evaluations against the last pair.
-bool find_drop(const Track& track, bool higher, Drop& found) {
-  double best = 0;
+/// Whether the last `width` evaluations up to index `i` lie clearly behind the best as many in a row before them.
+bool dropped(const Track& track, bool higher, size_t i, size_t width, Drop& found) {
+  if (i + 1 < std::max(2 * width, points_of(kHistory))) return false;
+  const double sign = higher ? 1 : -1;
+  double best = -INFINITY;
   size_t at = 0;
+  for (size_t end = width; end + width <= i + 1; ++end) {
+    const double level = sign * mean(track.slice(end - width, end));
+    if (level <= best) continue;
+    best = level;
+    at = end - 1;
+  }
+  const double now = sign * mean(track.slice(i + 1 - width, i + 1));
+  const double picked = std::sqrt(std::log(static_cast<double>(i)));  // the best of many is luck in part
+  const double error = deviation_of(track.slice(0, i + 1)) * std::sqrt(2 / static_cast<double>(width));
+  const double least = (higher ? kDrop.value : kLossRise.value) * std::abs(best);
+  if (!(best - now > std::max(least, (kSigma.value + picked) * error))) return false;
+  found = {at, i, sign * best, sign * now};
+  return true;
+}
+
+/// A deep drop shows in two evaluations, a lesser one in three.
+bool find_drop(const Track& track, bool higher, Drop& found) {
   for (size_t i = 1; i < track.size(); ++i) {
-    const double now = pair_mean(track, i);
-    if (i >= 3) {
-      const double gap = higher ? best - now : now - best;
-      const double sigma = noise(track.slice(0, i + 1)) / std::sqrt(2.0);
-      const double least = (higher ? kDrop.value : kLossRise.value) * std::abs(best);
-      if (i + 1 >= points_of(kHistory) && i >= at + 2 && gap > least && gap > kSigma.value * sigma && gap > 0) {
-        found = {at, i, best, now};
-        return true;
-      }
-    }
-    if (at == 0 || (higher ? now > best : now < best)) {
-      best = now;
-      at = i;
-    }
+    if (dropped(track, higher, i, 2, found) || dropped(track, higher, i, 3, found)) return true;
   }
   return false;
 }
@@ -77,8 +110,8 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
       if (!find_drop(track, better == Better::kHigher, drop)) continue;
       const Point& onset = track.points[std::min(drop.best + 1, drop.detected)];
       const Point& now = track.points[drop.detected];
-      const auto reward = shift_of(reward_series(state), onset, now, 10);
-      const bool gamed = better == Better::kHigher && reward && reward->relative() > kGain.value;
+      const auto reward = outcome_of(state, onset, now);
+      const bool gamed = better == Better::kHigher && reward && reward->rose(kGain.value);
       const std::string_view kind = gamed ? "reward-hacking" : "eval-regression";
       Finding finding = make_finding("eval-regression", kind, Severity::kWarning, onset, now,
                                      cat(series.raw, better == Better::kHigher ? " fell from " : " rose from ",

@@ -27,7 +27,8 @@ constexpr Knob kRise{"rise", 4, "x", "Times its level, for good: an unstable run
                      "field guide 4.3 rule 11 (monotone x5)"};
 constexpr Knob kPersist{"persist", 3, "points", "It stays", "own"};
 constexpr Knob kHarm{"reward_loss", 0.15, "ratio", "Fall of the reward that makes a risen level a warning", "own"};
-constexpr Knob kKnobs[] = {kHistory, kWindow, kNotable, kGrave, kAgain, kLarge, kLevel, kRise, kPersist, kHarm};
+constexpr Knob kNews{"news", 3, "x", "Later spikes are warned of again when they are so many times larger", "own"};
+constexpr Knob kKnobs[] = {kHistory, kWindow, kNotable, kGrave, kAgain, kLarge, kLevel, kRise, kPersist, kHarm, kNews};
 
 struct Spike {
   size_t index;
@@ -51,11 +52,15 @@ std::vector<Spike> spikes_of(const Track& track) {
   return out;
 }
 
+const Spike& worst_of(const std::vector<Spike>& spikes, size_t from, size_t to) {
+  return *std::max_element(spikes.begin() + static_cast<std::ptrdiff_t>(from),
+                           spikes.begin() + static_cast<std::ptrdiff_t>(to) + 1,
+                           [](const Spike& a, const Spike& b) { return a.ratio < b.ratio; });
+}
+
 void tell(const State& state, const Track& track, const std::vector<Spike>& spikes, size_t from, size_t to,
           Severity severity, std::vector<Finding>& out) {
-  const Spike& worst = *std::max_element(spikes.begin() + static_cast<std::ptrdiff_t>(from),
-                                         spikes.begin() + static_cast<std::ptrdiff_t>(to) + 1,
-                                         [](const Spike& a, const Spike& b) { return a.ratio < b.ratio; });
+  const Spike& worst = worst_of(spikes, from, to);
   const Point& onset = track.points[spikes[from].index];
   Finding finding =
       make_finding("gradient-spike", "gradient-spike", severity, onset, track.points[spikes[to].index],
@@ -94,9 +99,9 @@ void judge_level(const State& state, const Track& track, std::vector<Finding>& o
   const RiseRule rule{points_of(kHistory) / 2, points_of(kHistory) / 2, kRise.value, 0, points_of(kPersist), 0, false};
   for (const Rise& rise : rises(alive, rule)) {
     const Point& onset = alive.points[rise.onset];
-    const Point& now = alive.points[rise.detected];
-    const auto reward = shift_of(reward_series(state), onset, now, points_of(kHistory) / 2);
-    const bool worse = reward && reward->relative() < -kHarm.value;
+    const auto harmed = harmed_at(state, alive, rise, kHarm.value);
+    const Point& now = alive.points[harmed.value_or(rise.detected)];
+    const bool worse = harmed.has_value();
     Finding finding =
         make_finding("gradient-spike", "gradient-spike", worse ? Severity::kWarning : Severity::kInfo, onset, now,
                      cat("Gradient norms rose from about ", rise.base, " to ", rise.peak, " since step ", onset.step,
@@ -113,6 +118,7 @@ void judge_level(const State& state, const Track& track, std::vector<Finding>& o
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   for (const Track& track : tracks_of(state.find("grad_norm"))) {
     const std::vector<Spike> spikes = spikes_of(track);
+    double told = 0;  // the largest ratio that was worth a warning
     for (size_t k = 0; k < spikes.size(); ++k) {
       const bool grave = spikes[k].ratio >= kGrave.value;
       const size_t last = grave ? k : last_of_group(spikes, k);
@@ -120,7 +126,10 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
                                        spikes.begin() + static_cast<std::ptrdiff_t>(last) + 1,
                                        [](const Spike& spike) { return spike.ratio >= kLarge.value; });
       const bool again = large >= static_cast<std::ptrdiff_t>(points_of(kAgain));
-      tell(state, track, spikes, k, last, again || grave ? Severity::kWarning : Severity::kInfo, out);
+      const double worst = worst_of(spikes, k, last).ratio;
+      const bool news = worst > kNews.value * told;  // the same again and again is one story
+      tell(state, track, spikes, k, last, (again || grave) && news ? Severity::kWarning : Severity::kInfo, out);
+      if (again || grave) told = std::max(told, worst);
       k = last;
     }
     if (spikes.empty()) judge_level(state, track, out);

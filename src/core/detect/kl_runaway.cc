@@ -22,12 +22,17 @@ constexpr Knob kLoss{"reward_loss", 0.2, "ratio", "Fall of the reward that makes
                      "field guide 4.3 rule 7"};
 constexpr Knob kBeyond{"beyond", 100, "nats", "Too much by any convention, summed over tokens or not",
                        "trainers that sum over the answer show 5-30 in healthy runs"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kGain, kLoss, kBeyond};
+constexpr Knob kSlowFactor{"slow_factor", 10, "x", "A slow rise: times the lowest level after warm-up", "own"};
+constexpr Knob kSlowDelta{"slow_delta", 1, "nats", "And at least this much above it, while the reward falls", "own"};
+constexpr Knob kSlowLoss{"slow_loss", 0.15, "ratio",
+                         "Fall of the reward without which a slow rise is how training goes", "field guide 4.3 rule 7"};
+constexpr Knob kKnobs[] = {kHistory, kWidth,  kFactor,     kDelta,     kPersist, kGain,
+                           kLoss,    kBeyond, kSlowFactor, kSlowDelta, kSlowLoss};
 
 Severity severity_of(const State& state, const Point& onset, const Point& now, bool ended) {
-  const auto reward = shift_of(reward_series(state), onset, now, 10);
-  if (reward && reward->relative() > kGain.value) return Severity::kInfo;
-  if (reward && reward->relative() < -kLoss.value && !ended) return Severity::kCritical;
+  const auto reward = outcome_of(state, onset, now);
+  if (reward && reward->share() > kGain.value) return Severity::kInfo;
+  if (reward && reward->share() < -kLoss.value && !ended) return Severity::kCritical;
   return Severity::kWarning;
 }
 
@@ -59,6 +64,18 @@ std::optional<Rise> beyond(const Track& track) {
   return std::nullopt;
 }
 
+/// A rise so slow that no window shows it, and a reward that falls meanwhile.
+void judge_slow(const State& state, const Track& track, std::vector<Finding>& out) {
+  const RiseRule rule{points_of(kHistory), points_of(kWidth), kSlowFactor.value, kSlowDelta.value, points_of(kPersist)};
+  for (Rise rise : rises(track, rule)) {
+    const auto harmed = harmed_at(state, track, rise, kSlowLoss.value);
+    if (!harmed) continue;
+    rise.detected = *harmed;
+    tell(state, track, rise, out);
+    return;
+  }
+}
+
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   const RiseRule rule{
       points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value, points_of(kPersist), 0, false};
@@ -67,6 +84,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     for (const Rise& rise : all) tell(state, track, rise, out);
     const std::optional<Rise> far = all.empty() ? beyond(track) : std::nullopt;
     if (far) tell(state, track, *far, out);
+    if (all.empty() && !far) judge_slow(state, track, out);
   }
 }
 

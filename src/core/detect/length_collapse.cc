@@ -13,16 +13,21 @@ constexpr Knob kDelta{"delta", 20, "tokens", "And at least this much shorter", "
 constexpr Knob kPersist{"persist", 3, "points", "It stays", "own"};
 constexpr Knob kHarm{"reward_loss", 0.15, "ratio", "Fall of the reward that makes it a warning",
                      "field guide 4.3 rule 14 (collapse with reward is a shortcut)"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kHarm};
+constexpr Knob kEmpty{"empty", 8, "x", "So much shorter that only a reward that rises excuses it",
+                      "failure catalogue, length-collapse (a quarter)"};
+constexpr Knob kGain{"reward_gain", 0.05, "ratio", "Rise of the reward, of its range, that excuses it", "own"};
+constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kHarm, kEmpty, kGain};
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   const RiseRule rule{points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value, points_of(kPersist)};
   for (const Track& track : tracks_of(state.find("response.length"))) {
     for (const Rise& fall : falls(track, rule)) {
       const Point& onset = track.points[fall.onset];
-      const Point& now = track.points[fall.detected];
-      const auto reward = shift_of(reward_series(state), onset, now, 10);
-      const bool worse = reward && reward->relative() < -kHarm.value;
+      const auto harmed = harmed_at(state, track, fall, kHarm.value);
+      const auto reward = outcome_of(state, onset, track.points[fall.detected]);
+      const bool empty = fall.base / fall.peak > kEmpty.value && !(reward && reward->rose(kGain.value));
+      const bool worse = harmed || empty;
+      const Point& now = track.points[harmed.value_or(fall.detected)];
       Finding finding = make_finding(
           "length-collapse", "length-collapse", worse ? Severity::kWarning : Severity::kInfo, onset, now,
           cat("Mean response length fell from ", fall.base, " to ", fall.peak, " tokens since step ", onset.step));

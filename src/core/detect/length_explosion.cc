@@ -22,10 +22,10 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   for (const Track& track : tracks_of(state.find("response.length"))) {
     for (const Rise& rise : rises(track, rule)) {
       const Point& onset = track.points[rise.onset];
-      const Point& now = track.points[rise.detected];
-      const auto reward = shift_of(reward_series(state), onset, now, 5);
+      const auto harmed = harmed_at(state, track, rise, kHarm.value);
+      const Point& now = track.points[harmed.value_or(rise.detected)];
       const auto cut = shift_of(state, "response.truncated", onset, now, 5);
-      const bool worse = reward && reward->relative() < -kHarm.value;
+      const bool worse = harmed.has_value();
       const bool told = cut && cut->after >= 0.5;  // truncation tells this story
       Finding finding = make_finding(
           "length-explosion", "length-explosion", worse && !told ? Severity::kWarning : Severity::kInfo, onset, now,

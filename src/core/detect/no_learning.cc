@@ -28,9 +28,12 @@ constexpr Knob kGain{"gain", 0.05, "ratio", "Of the reward's range, between firs
 constexpr Knob kPower{"power", 0.25, "ratio",
                       "Of the reward's range: standard error of the gain above which nothing can be said", "own"};
 constexpr Knob kSolved{"solved", 0.9, "ratio", "Of the reward's range: nothing left to learn", "own"};
+constexpr Knob kTiny{"tiny", 0.025, "ratio", "Of the reward's range: a gain that is none, however steady", "own"};
+constexpr Knob kLearned{"learned", 0.1, "ratio", "Of the reward's range: a later gain that takes the verdict back",
+                        "own"};
 constexpr Knob kGrowth{"growth", 1.3, "x", "The judgement is made anew each time the run is longer by this", "own"};
-constexpr Knob kKnobs[] = {kRecords, kZeroGradient, kChance, kFrozen, kSteps, kPoints,
-                           kTrend,   kGain,         kPower,  kSolved, kGrowth};
+constexpr Knob kKnobs[] = {kRecords, kZeroGradient, kChance, kFrozen, kSteps,   kPoints, kTrend,
+                           kGain,    kPower,        kSolved, kTiny,   kLearned, kGrowth};
 
 /// Improvement of the objective so far, as a Mann-Kendall score: positive when it gets better.
 double improvement(const State& state) {
@@ -122,19 +125,45 @@ bool judge_gradient(const State& state, std::vector<Finding>& out) {
   return false;
 }
 
-/// Flat over the first `n` points, with a level that leaves room to learn.
-bool flat(const State& state, const Track& track, size_t n) {
+/// Whether nothing is left to learn. The best value seen is a ceiling only where the run shows single samples; else the
+/// next round number above it is taken for one.
+bool solved(const State& state, const RewardScale& scale, double level) {
+  if (state.find("reward.max") != nullptr) return scale.share(level) > kSolved.value;
+  for (const double round : {0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 10.0, 20.0, 50.0, 100.0}) {
+    if (scale.ceiling <= round) return level - scale.floor > kSolved.value * (round - scale.floor);
+  }
+  return false;
+}
+
+/// Highest mean of `width` values in a row.
+double highest_mean(std::span<const double> values, size_t width) {
+  double highest = -INFINITY;
+  for (size_t end = width; end <= values.size(); end += std::max<size_t>(1, width / 4)) {
+    highest = std::max(highest, mean(values.subspan(end - width, width)));
+  }
+  return highest;
+}
+
+enum class Learning { kNone, kUnclear, kClear };
+
+/// What the first `n` points show.
+Learning learning(const State& state, const Track& track, size_t n) {
   const auto all = track.slice(0, n);
   const size_t third = n / 3;
   const double before = mean(all.subspan(0, third)), after = mean(all.subspan(n - third));
   const RewardScale scale = reward_scale(state, track, n - 1);
   const double range = scale.ceiling - scale.floor;
-  if (scale.share(after) > kSolved.value || !(range > 0)) return false;
+  if (!(range > 0)) return Learning::kUnclear;
+  if (solved(state, scale, after)) return Learning::kClear;
   const double error = noise(all) * std::sqrt(2.0 / static_cast<double>(third)) / range;
   const double gain = (after - before) / range;
-  if (error > kPower.value) return false;                      // so noisy that learning would not show either
-  if (gain < -2 * std::max(kGain.value, error)) return false;  // a fall is reward-collapse's to tell
-  return gain < std::max(kGain.value, error) && trend_score(all) < kTrend.value;
+  if (error > kPower.value) return Learning::kUnclear;  // so noisy that learning would not show either
+  if (gain < -2 * std::max(kGain.value, error)) return Learning::kUnclear;  // a fall is reward-collapse's to tell
+  if (gain > std::max(kLearned.value, 2 * error)) return Learning::kClear;
+  if (gain >= std::max(kGain.value, error)) return Learning::kUnclear;
+  const double peak = (highest_mean(all, std::max<size_t>(third / 2, 1)) - before) / range;
+  if (peak > std::max(kLearned.value, 4 * error)) return Learning::kUnclear;  // it learned, and lost it again
+  return gain < kTiny.value || trend_score(all) < kTrend.value ? Learning::kNone : Learning::kUnclear;
 }
 
 Finding told(const State& state, const Track& track, size_t n) {
@@ -157,17 +186,18 @@ Finding told(const State& state, const Track& track, size_t n) {
 }
 
 void judge_reward(const State& state, std::vector<Finding>& out) {
+  if (follows_teacher(state)) return;  // the reward is not what it learns from
   for (const Track& track : tracks_of(reward_series(state))) {
     double next = kPoints.value;
     while (static_cast<size_t>(next) <= track.size()) {
       const size_t n = static_cast<size_t>(next);
       next *= kGrowth.value;
       if (static_cast<double>(track.points[n - 1].step - track.points[0].step) < kSteps.value - 1) continue;
-      if (!flat(state, track, n)) continue;
+      if (learning(state, track, n) != Learning::kNone) continue;
       Finding finding = told(state, track, n);
       for (; static_cast<size_t>(next) <= track.size(); next *= kGrowth.value) {
         const size_t later = static_cast<size_t>(next);
-        if (finding.resolved || flat(state, track, later)) continue;
+        if (finding.resolved || learning(state, track, later) != Learning::kClear) continue;
         resolve(finding, track.points[later - 1]);
         finding.severity = Severity::kInfo;
       }

@@ -38,18 +38,33 @@ constexpr Knob kGradualSigma{"gradual_sigma", 5, "standard errors",
 constexpr Knob kClearShare{"clear_share", 0.35, "ratio", "Loss of level that shows within half a window", "own"};
 constexpr Knob kClearSigma{"clear_sigma", 6, "standard errors", "The same, out of the noise", "own"};
 constexpr Knob kGradualHistory{"gradual_history", 15, "points", "A window and a half", "field guide 4.1, warm-up"};
+constexpr Knob kPointSigma{"point_sigma", 1.25, "sigma",
+                           "The drop in units of the spread of single records: what is smaller is not seen by eye",
+                           "Cohen 1988: 0.8 is a large effect"};
+constexpr Knob kSwing{"swing", 1.25, "x",
+                      "Times the largest loss of level that was made good before: a swing shown before is no news",
+                      "FBDetect (SOSP 2024), went-away filter"};
 constexpr Knob kWindows{"windows", 8, "windows",
                         "A long run is compared in eighths: the best of many short windows is luck",
                         "minimum window 10 points"};
+constexpr Knob kYoung{"young", 2.5, "windows",
+                      "A run shorter than this may be judged by two half windows: there is little luck to pick from",
+                      "own"};
+constexpr Knob kCaution{
+    "caution", 1, "standard errors",
+    "By so much a window's median must lie above a level to show it: the best of many is luck in part",
+    "expected maximum of few normal values"};
 constexpr Knob kNoiseWindow{"noise_window", 50, "points", "Points from which the noise is estimated",
                             "field guide 4.1 (50-100)"};
-constexpr Knob kKnobs[] = {kHistory,      kWidth,        kLow,         kBack,         kPersist,
-                           kEvidence,     kSure,         kSurePersist, kSomeEvidence, kChance,
-                           kGradualShare, kGradualSigma, kClearShare,  kClearSigma,   kGradualHistory,
-                           kWindows,      kNoiseWindow};
+constexpr Knob kKnobs[] = {
+    kHistory,        kWidth,        kLow,    kBack,         kPersist,      kEvidence,   kSure,
+    kSurePersist,    kSomeEvidence, kChance, kGradualShare, kGradualSigma, kClearShare, kClearSigma,
+    kGradualHistory, kPointSigma,   kSwing,  kYoung,        kCaution,      kWindows,    kNoiseWindow};
+
+constexpr double kMedianError = 1.2533;  // standard error of a median of normal values, in those of the mean
 
 struct Levels {
-  std::vector<double> best;   ///< highest rolling median before each index
+  std::vector<double> best;   ///< highest level that rolling medians have shown before each index
   std::vector<double> floor;  ///< lowest value up to each index, 0 at most
 };
 
@@ -58,7 +73,12 @@ Levels levels_of(const Track& track) {
   const std::vector<double> medians = rolling_median(track.values, points_of(kWidth));
   double best = -INFINITY, floor = 0;
   for (size_t i = 0; i < track.size(); ++i) {
-    if (i >= points_of(kHistory)) best = std::max(best, medians[i - 1]);
+    if (i >= points_of(kHistory) && medians[i - 1] > best) {
+      const double n = static_cast<double>(std::min(i, points_of(kWidth)));
+      const size_t from = i > points_of(kNoiseWindow) ? i - points_of(kNoiseWindow) : 0;
+      const double error = kMedianError * noise(track.slice(from, i)) / std::sqrt(n);
+      best = std::max(best, medians[i - 1] - kCaution.value * error);
+    }
     floor = std::min(floor, track.values[i]);
     levels.best.push_back(best);
     levels.floor.push_back(floor);
@@ -201,25 +221,41 @@ struct Decline {
   double best = 0, now = 0;
 };
 
+/// Means of the windows of `width` points that end at each index.
+std::vector<double> window_means(const Track& track, size_t end, size_t width) {
+  std::vector<double> means(end, -INFINITY);
+  double sum = 0;
+  for (size_t j = 0; j < end; ++j) {
+    sum += track.values[j];
+    if (j >= width) sum -= track.values[j - width];
+    if (j + 1 >= width) means[j] = sum / static_cast<double>(width);
+  }
+  return means;
+}
+
+/// The largest loss of level among windows that end before `best_end`: whatever it was, the best window made it good.
+double largest_swing(const std::vector<double>& means, size_t best_end, size_t width) {
+  double best = -INFINITY, swing = 0;
+  for (size_t j = 2 * width; j < best_end; ++j) {
+    best = std::max(best, means[j - width]);
+    swing = std::max(swing, best - means[j]);
+  }
+  return swing;
+}
+
 /// `width` of the best window, `last` of the one that ends at `i`; `share` and `sigmas` that the drop must reach.
 std::optional<Decline> decline_at(const Track& track, const Levels& levels, size_t i, size_t width, size_t last,
                                   double share, double sigmas) {
   if (i + 1 < width + last) return std::nullopt;
-  double sum = 0, best = -INFINITY;
-  size_t best_end = 0;
-  for (size_t j = 0; j + last <= i; ++j) {
-    sum += track.values[j];
-    if (j >= width) sum -= track.values[j - width];
-    if (j + 1 >= width && sum > best) {
-      best = sum;
-      best_end = j + 1;
-    }
-  }
-  best /= static_cast<double>(width);
+  const std::vector<double> means = window_means(track, i + 1 - last, width);
+  const auto best_at = std::max_element(means.begin(), means.end());
+  const double best = *best_at;
+  const size_t best_end = static_cast<size_t>(best_at - means.begin()) + 1;
   const double range = range_of(levels, best, i + 1 - last);
-  const double error =
-      noise_before(track, i + 1, range) * std::sqrt(1 / static_cast<double>(width) + 1 / static_cast<double>(last));
-  const double least = std::max(share * range, sigmas * error);
+  const double sigma = noise_before(track, i + 1, range);
+  const double error = sigma * std::sqrt(1 / static_cast<double>(width) + 1 / static_cast<double>(last));
+  const double least = std::max(
+      {share * range, sigmas * error, kPointSigma.value * sigma, kSwing.value * largest_swing(means, best_end, width)});
   // the median rides out single bad records, the mean a lucky middle; both halves of the window must be low
   const auto window = track.slice(i + 1 - last, i + 1);
   const auto half = window.subspan(last - last / 2);
@@ -231,12 +267,15 @@ std::optional<Decline> decline_at(const Track& track, const Levels& levels, size
   return Decline{from + change_point(track.slice(from, i + 1)), last, best, now};
 }
 
-/// A clear drop shows within half a window, a slight one needs a whole one.
+/// A clear drop shows within half a window, against a whole one or (of a young or rising run) half of one; a slight one
+/// needs whole windows.
 std::optional<Decline> decline_at(const Track& track, const Levels& levels, size_t i) {
   const size_t width = std::max(points_of(kWidth), (i + 1) / points_of(kWindows));
   const auto slight = decline_at(track, levels, i, width, width, kGradualShare.value, kGradualSigma.value);
   if (slight) return slight;
-  return decline_at(track, levels, i, width, width / 2, kClearShare.value, kClearSigma.value);
+  const auto clear = decline_at(track, levels, i, width, width / 2, kClearShare.value, kClearSigma.value);
+  if (clear || static_cast<double>(i + 1) > kYoung.value * static_cast<double>(width)) return clear;
+  return decline_at(track, levels, i, width / 2, width / 2, kClearShare.value, kClearSigma.value);
 }
 
 void judge_gradual(const State& state, const Track& track, const Levels& levels, size_t end,

@@ -1,6 +1,7 @@
 // A proxy reward rises while the true one, logged beside it and not optimised, stays flat.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
@@ -13,7 +14,15 @@ constexpr Knob kHistory{"history", 20, "points", "Two thirds must be comparable"
 constexpr Knob kTrend{"trend", 4, "sigma", "Mann-Kendall score of the proxy's rise", "Mann 1945"};
 constexpr Knob kGain{"gain", 0.2, "of its range", "Rise of the proxy between first and last third",
                      "failure catalogue, reward-hacking (20 %)"};
-constexpr Knob kTrueFall{"true_trend", -3, "sigma", "Mann-Kendall score of the true measure's fall", "Mann 1945"};
+constexpr Knob kWindow{"window", 8, "points",
+                       "Least width of the windows whose means are compared; an eighth of a long run", "own"};
+constexpr Knob kFall{"fall", 0.2, "ratio", "Loss of the true measure's best level while the reward rises",
+                     "failure catalogue, reward-hacking (10 %), above batch noise"};
+constexpr Knob kDeepFall{"deep_fall", 0.4, "ratio", "The same while the reward stands", "own"};
+constexpr Knob kSigma{"sigma", 5, "standard errors",
+                      "The loss must stand out of the noise, the best window being one of many",
+                      "selection of the best window inflates the difference by about 2"};
+constexpr Knob kRise{"rise", 0.03, "ratio", "Of its range: what the reward must gain meanwhile to rise", "own"};
 constexpr Knob kOpen{"open", 0.1, "1", "Gain of a proxy between 0 and 1 that a true measure beside it should share",
                      "own"};
 constexpr Knob kShare{"share", 0.1, "ratio", "Part of that gain that the true measure has at least when it is real",
@@ -22,7 +31,8 @@ constexpr Knob kFull{"full", 0.8, "1", "Reward between 0 and 1 that is nearly fu
 constexpr Knob kEmpty{"empty", 0.2, "1", "True measure that is nearly nothing", "own"};
 constexpr Knob kHollow{"hollow", 10, "points", "Both, for so long", "own"};
 constexpr Knob kGrowth{"growth", 1.3, "x", "The judgement is made anew each time the run is longer by this", "own"};
-constexpr Knob kKnobs[] = {kHistory, kTrend, kGain, kTrueFall, kOpen, kShare, kFull, kEmpty, kHollow, kGrowth};
+constexpr Knob kKnobs[] = {kHistory, kTrend, kGain,  kWindow, kFall,  kDeepFall, kSigma,
+                           kRise,    kOpen,  kShare, kFull,   kEmpty, kHollow,   kGrowth};
 
 /// Solved share, accuracy or a component that is named for correctness.
 bool is_true_measure(const Series& series) {
@@ -45,22 +55,66 @@ size_t points_until(const Track& track, int64_t step) {
   return n;
 }
 
-/// The proxy rises and the true measure falls, or stays while the gap opens wide (which may also be one of
-/// several parts of the reward that is simply not learned yet, so it is told as information).
-enum class Parting { kNone, kStands, kFalls };  ///< what the true measure does
-
-Parting parted(const Track& reward, size_t n, const Track& truth, size_t m) {
-  if (m < points_of(kHistory)) return Parting::kNone;
+/// The true measure stays while the proxy rises and the gap opens wide. That may also be one of several parts of the
+/// reward that is simply not learned yet, so it is told as information.
+bool stands_apart(const Track& reward, size_t n, const Track& truth, size_t m) {
+  if (m < points_of(kHistory)) return false;
   const auto proxy = reward.slice(0, n), real = truth.slice(0, m);
-  if (trend_score(proxy) < kTrend.value) return Parting::kNone;
+  if (trend_score(proxy) < kTrend.value) return false;
   const double gain = mean(proxy.subspan(n - n / 3)) - mean(proxy.subspan(0, n / 3));
   const double learned = mean(real.subspan(m - m / 3)) - mean(real.subspan(0, m / 3));
   const auto [least, most] = std::minmax_element(proxy.begin(), proxy.end());
-  if (gain < kGain.value * (*most - *least)) return Parting::kNone;
-  if (trend_score(real) < kTrueFall.value) return Parting::kFalls;
+  if (gain < kGain.value * (*most - *least)) return false;
   const double apart = mean(proxy.subspan(n - n / 3)) - mean(real.subspan(m - m / 3));
-  const bool open = gain > kOpen.value && learned < kShare.value * gain && apart > kOpen.value;
-  return open ? Parting::kStands : Parting::kNone;
+  return gain > kOpen.value && learned < kShare.value * gain && apart > kOpen.value;
+}
+
+/// The true measure's loss of level at its point `end`: best window so far against the last one.
+struct Loss {
+  size_t onset = 0;
+  double best = 0, now = 0;
+  double share() const { return best > 0 ? (best - now) / best : 0; }
+};
+
+std::optional<Loss> loss_at(const Track& truth, size_t end) {
+  const size_t width = std::max(points_of(kWindow), (end + 1) / 8);
+  if (end + 1 < 2 * width) return std::nullopt;
+  double best = -INFINITY;
+  size_t best_end = 0;
+  for (size_t j = width; j + width <= end + 1; ++j) {
+    const double level = mean(truth.slice(j - width, j));
+    if (level > best) {
+      best = level;
+      best_end = j;
+    }
+  }
+  const auto last = truth.slice(end + 1 - width, end + 1);
+  const Loss loss{best_end - width + change_point(truth.slice(best_end - width, end + 1)), best,
+                  std::max(mean(last), median({last.begin(), last.end()}))};
+  const double error = noise(truth.slice(0, end + 1)) * std::sqrt(2.0 / static_cast<double>(width));
+  if (loss.share() < kFall.value || best - loss.now < kSigma.value * error) return std::nullopt;
+  return loss;
+}
+
+/// The true measure falls from its best level while the reward rises, or far while the reward stands.
+bool judge_fall(const Track& reward, const Track& truth, std::vector<Finding>& out) {
+  for (size_t end = points_of(kHistory) - 1; end < truth.size(); end += 1 + end / 20) {
+    const std::optional<Loss> loss = loss_at(truth, end);
+    if (!loss) continue;
+    const Point& onset = truth.points[loss->onset];
+    const auto paid = outcome_of(reward.series, onset, truth.points[end]);
+    if (!paid || !(paid->rose(kRise.value) || (loss->share() > kDeepFall.value && !paid->fell(kRise.value)))) continue;
+    Finding finding = make_finding("reward-hacking", "reward-hacking", Severity::kWarning, onset, truth.points[end],
+                                   cat(truth.series->raw, " fell from ", loss->best, " to ", loss->now,
+                                       " while the reward went from ", paid->before, " to ", paid->after));
+    add_figure(finding, reward.series->signal, onset.step, paid->before);
+    add_figure(finding, reward.series->signal, truth.points[end].step, paid->after);
+    add_figures(finding, truth, loss->onset, end, 4);
+    finding.suggests.push_back({"reward-hacking", 0.6, cat(truth.series->raw, " falls while the reward does not")});
+    out.push_back(std::move(finding));
+    return true;
+  }
+  return false;
 }
 
 /// Nearly full reward with nearly no correctness beside it, from the first step on.
@@ -91,17 +145,14 @@ bool judge_pair(const Track& reward, const Track& truth, std::vector<Finding>& o
     const size_t n = static_cast<size_t>(next);
     const Point& now = reward.points[n - 1];
     const size_t m = points_until(truth, now.step);
-    const Parting parting = parted(reward, n, truth, m);
-    if (parting == Parting::kNone) continue;
+    if (!stands_apart(reward, n, truth, m)) continue;
     const size_t from = change_point(truth.slice(0, m));
-    Finding finding =
-        make_finding("reward-hacking", "reward-hacking",
-                     parting == Parting::kFalls ? Severity::kWarning : Severity::kInfo, truth.points[from], now,
-                     cat("Reward rose from ", reward.values[0], " to ", now.value, " while ", truth.series->raw,
-                         " fell from ", truth.values[0], " to ", truth.values[m - 1]));
+    Finding finding = make_finding("reward-hacking", "reward-hacking", Severity::kInfo, truth.points[from], now,
+                                   cat("Reward rose from ", reward.values[0], " to ", now.value, " while ",
+                                       truth.series->raw, " went from ", truth.values[0], " to ", truth.values[m - 1]));
     add_figures(finding, reward, 0, n - 1, 3);
     add_figures(finding, truth, 0, m - 1, 3);
-    finding.suggests.push_back({"reward-hacking", 0.6, cat(truth.series->raw, " falls while the reward rises")});
+    finding.suggests.push_back({"reward-hacking", 0.6, cat(truth.series->raw, " stands while the reward rises")});
     out.push_back(std::move(finding));
     return true;
   }
@@ -140,7 +191,8 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
       if (judge_gap(series, out)) return;
       if (!is_true_measure(series)) continue;
       for (const Track& truth : tracks_of(&series)) {
-        if (judge_pair(reward, truth, out) || judge_hollow(reward, truth, out)) return;
+        if (judge_fall(reward, truth, out) || judge_pair(reward, truth, out) || judge_hollow(reward, truth, out))
+          return;
       }
     }
   }

@@ -122,6 +122,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     Streak streak;
     size_t from = 0;
     while (next_streak(state, track, from, streak)) {
+      if (streak.from_start && follows_teacher(state)) break;
       Finding finding = told(state, track, streak);
       const double floor = track.values[streak.detected];
       size_t back = 0, i = streak.detected + 1;

@@ -225,6 +225,46 @@ std::optional<Shift> shift_of(const State& state, std::string_view signal, const
   return shift_of(state.find(signal), onset, now, width);
 }
 
+std::optional<Outcome> outcome_of(const Series* reward, const Point& onset, const Point& now, size_t width) {
+  if (reward == nullptr) return std::nullopt;
+  std::vector<double> before, after;
+  double floor = 0;
+  for (const Point& point : reward->points()) {
+    if (!std::isfinite(point.value) || point.attempt > now.attempt || point.step > now.step) continue;
+    if (point.step < onset.step) {
+      before.push_back(point.value);
+      floor = std::min(floor, point.value);
+    } else if (point.attempt == now.attempt) {
+      after.push_back(point.value);
+    }
+  }
+  if (before.empty() || after.empty()) return std::nullopt;
+  const auto keep_last = [width](std::vector<double>& all) {
+    if (all.size() > width) all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(width));
+  };
+  keep_last(before);
+  keep_last(after);
+  Outcome out{median(before), median(after)};
+  out.range = std::max(out.before - floor, std::abs(out.before));
+  out.error = std::max(noise(before), noise(after)) *
+              std::sqrt(1 / static_cast<double>(before.size()) + 1 / static_cast<double>(after.size()));
+  return out;
+}
+
+std::optional<Outcome> outcome_of(const State& state, const Point& onset, const Point& now, size_t width) {
+  return outcome_of(reward_series(state), onset, now, width);
+}
+
+std::optional<size_t> harmed_at(const State& state, const Track& track, const Rise& rise, double by) {
+  const size_t reach = rise.detected + std::max(kHarmPoints, 3 * (rise.detected - rise.onset));
+  const size_t end = std::min({track.size(), rise.ended.value_or(track.size()), reach});
+  for (size_t i = rise.detected; i < end; i += 1 + (i - rise.detected) / 8) {
+    const auto outcome = outcome_of(state, track.points[rise.onset], track.points[i], 10);
+    if (outcome && outcome->fell(by)) return i;
+  }
+  return std::nullopt;
+}
+
 std::optional<double> level_between(const Series* series, uint16_t attempt, int64_t from, int64_t to) {
   if (series == nullptr) return std::nullopt;
   std::vector<double> values;
@@ -250,6 +290,16 @@ std::optional<double> value_at(const Series* series, const Point& at) {
 std::string algorithm_of(const State& state) {
   const auto found = state.config.find("algorithm");
   return found == state.config.end() ? std::string() : to_lower(found->second);
+}
+
+bool follows_teacher(const State& state) {
+  for (const std::string_view word : {"distill", "opd", "teacher"}) {
+    if (contains(algorithm_of(state), word)) return true;
+  }
+  return std::any_of(state.series.begin(), state.series.end(), [](const Series& series) {
+    const std::string name = to_lower(series.raw);
+    return !series.empty() && (contains(name, "teacher") || contains(name, "distill"));
+  });
 }
 
 bool has_reward(const State& state) { return reward_series(state) != nullptr; }

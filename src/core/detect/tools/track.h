@@ -80,6 +80,27 @@ std::optional<Shift> shift_of(const State& state, std::string_view signal, const
                               size_t width = 10);
 std::optional<Shift> shift_of(const Series* series, const Point& onset, const Point& now, size_t width = 10);
 
+/// What became of the reward: its level in the last points before a moment, and in the last points up to another. The
+/// change is measured against what the reward had to lose: its distance from its floor (0, or the lowest value seen
+/// before), at least its own size; so it means the same for rewards of 0..1, -1..1, and scores without bounds.
+struct Outcome {
+  double before = 0, after = 0;
+  double range = 0;  ///< what there was to lose
+  double error = 0;  ///< standard error of the difference
+  double share() const { return range > 0 ? (after - before) / range : 0; }
+  bool fell(double by) const { return share() < -by && before - after > kStandsOut * error; }
+  bool rose(double by) const { return share() > by && after - before > kStandsOut * error; }
+  static constexpr double kStandsOut = 2;  ///< standard errors; about one chance in fifty to either side
+};
+std::optional<Outcome> outcome_of(const Series* reward, const Point& onset, const Point& now, size_t width = 10);
+std::optional<Outcome> outcome_of(const State& state, const Point& onset, const Point& now, size_t width = 10);
+
+/// A change of another signal does its harm with some delay: the first index of `track`, from `rise.detected` on and
+/// not beyond the rise's end, at which the reward had fallen by the share `by` since the rise began. Looks no further
+/// ahead than kHarmPoints and three times the length of the rise so far.
+constexpr size_t kHarmPoints = 30;
+std::optional<size_t> harmed_at(const State& state, const Track& track, const Rise& rise, double by);
+
 /// Median of `signal` over steps from..to (inclusive) of one attempt, nullopt when it shows none there.
 std::optional<double> level_between(const Series* series, uint16_t attempt, int64_t from, int64_t to);
 
@@ -88,6 +109,10 @@ std::optional<double> value_at(const Series* series, const Point& at);
 
 /// The algorithm as the run says, in lower case ("grpo", "gspo", "ppo", "sft", ...); "" when it does not.
 std::string algorithm_of(const State& state);
+
+/// True when the run distils a teacher (it says so, or logs something of a teacher): a reward beside that may be zero
+/// by construction.
+bool follows_teacher(const State& state);
 
 /// True when the run optimises a reward (it shows one).
 bool has_reward(const State& state);
