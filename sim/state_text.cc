@@ -51,9 +51,9 @@ void write_run(Writer& out, const State& s) {
   for (const SourceState& source : s.sources) {
     out.line("source ", source.path, " ", source.kind, " ", source.bytes, " ", source.lines, " ", source.ended ? 1 : 0,
              source.torn ? 1 : 0, " ", source.last_text, " steps=", source.first_step, "..", source.last_step, "/",
-             source.steps.count(), " ", source.first_at.ns, "..", source.last_at.ns, " line=", source.last_line,
-             " attempt=", source.attempt, " step=", source.step, " ", source.joins ? 1 : 0, source.shown ? 1 : 0,
-             source.two_counters ? 1 : 0);
+             source.steps.count(), " ", source.first_at.ns, "..", source.last_at.ns, " end=", source.end_at.ns,
+             " line=", source.last_line, " attempt=", source.attempt, " step=", source.step, " ", source.joins ? 1 : 0,
+             source.shown ? 1 : 0, source.two_counters ? 1 : 0);
     for (const std::string& problem : source.problems) out.line("  problem ", problem);
   }
   for (const AttemptState& a : s.attempts) {

@@ -82,7 +82,7 @@ class Folder {
   void run() {
     ++state_.events;
     state_.order = state_.events;
-    if (event_.at.known()) {
+    if (event_.at.known() && !std::holds_alternative<event::SourceEnded>(event_.body)) {
       if (!state_.first_at.known() || event_.at < state_.first_at) state_.first_at = event_.at;
       if (event_.at > state_.last_at) state_.last_at = event_.at;
     }
@@ -113,6 +113,7 @@ class Folder {
     source.bytes = ended.bytes;
     source.lines = ended.lines;
     source.torn = ended.torn;
+    source.end_at = event_.at;
     source.last_text = clip(ended.last_text, kTextLimit);
     settle();
   }
@@ -333,7 +334,7 @@ class Folder {
   /// The event is a sign of life: finds its attempt and moment.
   Place live(int64_t step = kNoStep) {
     SourceState& source = source_of(state_, event_.where.source);
-    const uint16_t number = attempt_of(state_, source, event_);
+    const uint16_t number = by_line(attempt_of(state_, source, event_));
     AttemptState& attempt = state_.attempts[number];
     if (step == kNoStep) step = source.step;
     const bool by_clock = step == kNoStep && event_.at.known();
@@ -345,6 +346,16 @@ class Folder {
     }
     if (is_later(moment, attempt.last)) attempt.last = moment;
     return {source, attempt, moment};
+  }
+
+  /// A traceback is told when it has ended, which may be after the next attempt began: its line says whose it is.
+  uint16_t by_line(uint16_t number) const {
+    const auto before = [this](const Moment& began) {
+      return began.where.source == event_.where.source && event_.where.line != 0 &&
+             event_.where.line < began.where.line;
+    };
+    while (number > 0 && before(state_.attempts[number].began)) --number;
+    return number;
   }
 
   /// Does `now` come after `last`, whatever the order of reading? What a source says that tells steps counts more than

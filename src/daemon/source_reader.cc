@@ -51,6 +51,7 @@ class SourceReader::Stage {
   virtual int64_t lines() const = 0;
   virtual bool torn() const = 0;
   virtual std::string last_text() const = 0;
+  virtual Time last_at() { return {}; }  ///< as the last line says
 };
 
 namespace {
@@ -138,6 +139,7 @@ class SourceReader::Text final : public SourceReader::Stage {
   int64_t lines() const override { return static_cast<int64_t>(log_.lines()); }
   bool torn() const override { return log_.torn(); }
   std::string last_text() const override { return log_.last_text(); }
+  Time last_at() override { return interpreter_.time_of(log_.last_text()); }
 
  private:
   TemplateMiner miner_;  // as above
@@ -303,6 +305,7 @@ void SourceReader::finish() {
   if (stage_ != nullptr) {
     ended.torn = stage_->torn();
     ended.last_text = clip(redact_secrets(stage_->last_text()), kTextLimit);
+    event.at = stage_->last_at();
   }
   event.body = std::move(ended);
   sink_.put(std::move(event));

@@ -10,7 +10,10 @@ namespace mw {
 namespace {
 
 constexpr std::string_view kTraceHead = "Traceback (most recent call last)";
-constexpr size_t kHeldMatches = 32;     // signature matches inside one traceback
+constexpr std::string_view kIgnored = "Exception ignored in";  // as the interpreter says of __del__ and atexit
+constexpr uint64_t kIgnoredLines = 3;                          // within which its traceback begins
+constexpr size_t kSpeakerBytes = 32;                           // of a line, in which it may name who speaks
+constexpr size_t kHeldMatches = 32;                            // signature matches inside one traceback
 constexpr uint64_t kToldOneByOne = 32;  // matches of a signature that are told singly; then at doubling counts
 
 bool power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
@@ -24,6 +27,13 @@ bool holds_sample_text(std::string_view text) {
     if (std::any_of(kTags.begin(), kTags.end(), [rest](std::string_view tag) { return rest.starts_with(tag); })) {
       return true;
     }
+  }
+  static constexpr std::array<std::string_view, 10> kSpeakers = {
+      "assistant:", "user:",       "human:",  "[sample]",  "[assistant]",
+      "response:",  "completion:", "prompt:", "question:", "model output:"};
+  const std::string_view head = trim(text.substr(0, kSpeakerBytes));
+  for (const std::string_view speaker : kSpeakers) {
+    if (head.size() >= speaker.size() && contains_folded(head.substr(0, speaker.size()), speaker)) return true;
   }
   const auto holds = [text](std::string_view mark) { return contains(text, mark); };
   if (holds("```python") || holds("[ground_truth]")) return true;
@@ -43,6 +53,7 @@ struct Interpreter::Stream {
   };
   TracebackReader reader;
   bool sample = false;
+  bool caught = false;  // the traceback in progress was caught, by the word of what printed it
   uint64_t used = 0;
   Time at;
   std::vector<Match> matches;
@@ -120,6 +131,7 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   if (pending_.kind != Pending::Kind::kNone && pending_takes(line)) return 0;
   const bool sample = sample_state(line) || holds_sample_text(line.text);
   Stream* trace = nullptr;
+  if (line.text.starts_with(kIgnored)) ignored_until_ = line.number + kIgnoredLines;
   const bool in_trace = feed_trace(line, sample);
   note_last_words(line, in_trace || sample);
   if (in_trace) trace = streams_[line.pid * 4096 + line.rank].get();
@@ -180,6 +192,7 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
   if (took == TracebackReader::Took::kNo) return false;
   if (!was_open || took == TracebackReader::Took::kDone) {
     stream.sample = sample;
+    stream.caught = line.level == Level::kWarning || line.level == Level::kDebug || line.number <= ignored_until_;
     stream.at = line.at;
   }
   stream.used = line.number;
@@ -208,7 +221,7 @@ void Interpreter::tell_last_words() {
 }
 
 void Interpreter::trace_done(Stream& stream, event::TraceSeen trace) {
-  trace.sample = trace.sample || stream.sample;
+  trace.sample = trace.sample || stream.sample || stream.caught;
   trace.message = clip(redact_secrets(trace.message), kTextLimit);
   const bool sample = trace.sample;
   const bool interrupted = !sample && !trace.handled && trace.exception == "KeyboardInterrupt";

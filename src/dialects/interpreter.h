@@ -73,6 +73,8 @@ class Interpreter {
   void finish();
   /// True while nobody's dialect speaks, so that every line has to be looked at.
   bool wants_all_lines() const;
+  /// When `line`, read after all others, says that it was written; unknown when it does not say.
+  Time time_of(std::string_view line) { return reader_.read(line, number_).at; }
   void set_date_hint(Time date) { reader_.set_date_hint(date); }
 
  private:
@@ -175,6 +177,7 @@ class Interpreter {
   std::map<std::string, std::string, std::less<>> configured_;
   int64_t steps_total_ = 0;  // of the run, as planned
   uint64_t number_ = 0;
+  uint64_t ignored_until_ = 0;  // a traceback that begins before this line was ignored by the interpreter of Python
 
   size_t sample_lines_ = 0;  // left of the sample that we are in; 0: in none
   int64_t sample_pid_ = -1;

@@ -72,11 +72,17 @@ size_t exception_name(std::string_view line) {
   return upper(name[dot + 1]) || name[dot + 1] == '_' || colon ? i : 0;
 }
 
+/// A file that a tool may have been given to run.
+bool frame_is_scratch(std::string_view frame) {
+  return frame.starts_with("/tmp/") || frame.starts_with("/var/tmp/") || frame.starts_with("/sandbox/");
+}
+
 }  // namespace
 
 void TracebackReader::begin(uint64_t number) {
   state_ = State::kFrames;
   group_ = remote_ = syntax_ = headless_ = false;
+  scratch_entry_ = true;
   foreign_ = blanks_ = 0;
   first_line_ = number;
   given_first_ = 0;
@@ -86,7 +92,9 @@ void TracebackReader::begin(uint64_t number) {
 void TracebackReader::finish(bool handled) {
   trace_.handled = handled;
   trace_.message = redact_secrets(trace_.message);
-  trace_.sample = !trace_.frame.empty() && !frame_is_infrastructure(trace_.frame);
+  // A program may well live under /tmp, but then it is entered from somewhere; what a tool runs begins there.
+  const bool scratch = frame_is_scratch(trace_.frame);
+  trace_.sample = !trace_.frame.empty() && !frame_is_infrastructure(trace_.frame) && (!scratch || scratch_entry_);
   finished_ = std::move(trace_);
   ready_first_ = first_line_;
   ready_ = true;
@@ -117,6 +125,7 @@ void TracebackReader::take_frame(std::string_view line, uint64_t number) {
   const std::string_view text = line.substr(6, 2 * kFrameLimit);
   const size_t quote = text.find("\", line ");
   const std::string_view rest = text.substr(quote + 8);
+  if (trace_.frame.empty()) scratch_entry_ = !frame_is_infrastructure(text.substr(0, quote));
   const size_t comma = rest.find(", in ");
   size_t digits = 0;
   while (digits < rest.size() && rest[digits] >= '0' && rest[digits] <= '9') ++digits;
@@ -239,7 +248,7 @@ bool frame_is_infrastructure(std::string_view frame) {
   for (const std::string_view mark : kWritten) {
     if (frame.starts_with(mark)) return false;
   }
-  const bool scratch = frame.starts_with("/tmp/") || frame.starts_with("/var/tmp/") || frame.starts_with("/sandbox/");
+  const bool scratch = frame_is_scratch(frame);
   const bool package =
       contains(frame, "-packages/") || contains(frame, "/lib/python") || contains(frame, "/ray/session");
   return !scratch || package;

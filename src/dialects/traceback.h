@@ -48,10 +48,11 @@ class TracebackReader {
   void finish(bool handled);
 
   State state_ = State::kIdle;
-  bool group_ = false;     // inside an exception group's margin
-  bool remote_ = false;    // the exception is Ray's wrapper: the remote frames may follow
-  bool syntax_ = false;    // began with a bare File line: only a SyntaxError makes it one
-  bool headless_ = false;  // began with a frame: only an exception makes it one
+  bool group_ = false;         // inside an exception group's margin
+  bool remote_ = false;        // the exception is Ray's wrapper: the remote frames may follow
+  bool syntax_ = false;        // began with a bare File line: only a SyntaxError makes it one
+  bool scratch_entry_ = true;  // its outermost frame lies in no program's file
+  bool headless_ = false;      // began with a frame: only an exception makes it one
   bool ready_ = false;
   int foreign_ = 0;  // lines of others in a row
   int blanks_ = 0;   // empty lines since the exception

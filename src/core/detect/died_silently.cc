@@ -1,5 +1,6 @@
 // Ended in mid-flight: the files stop while a plan is open, with no error and no end.
 #include <algorithm>
+#include <array>
 
 #include "base/text.h"
 #include "core/detect/detector.h"
@@ -14,7 +15,10 @@ constexpr Knob kKnobs[] = {
     {"excerpt_lines", 40, "lines", "So few lines are a copied excerpt more often than a whole log: worth no alarm",
      "excerpts in bug reports"},
     {"excerpt_steps", 5, "steps", "and hardly a step is seen in it", "excerpts in bug reports"},
+    {"steps_least", 5, "steps", "Without a plan fewer steps do not show a run that was meant to go on", "own choice"},
 };
+
+constexpr std::string_view kCounterWentBack = "step counter went back";  // as attempts.cc says it
 
 /// Sources that a trainer writes as it runs and that end with it; exports of metrics have no notion of an end.
 bool is_live(const SourceState& source) { return source.kind == "text" || source.kind == "wandb"; }
@@ -22,21 +26,46 @@ bool is_live(const SourceState& source) { return source.kind == "text" || source
 /// The log of an inference server alone has no plan to carry out.
 bool serves_only(const State& state) { return state.framework == "vllm" || state.framework == "sglang"; }
 
-/// What the run had open when its files stopped: "" when nothing shows.
-std::string unfinished(const State& state, const AttemptState& attempt, int64_t last) {
+/// What the run had open when its files stopped.
+struct Open {
+  std::string what;      ///< "" when nothing shows
+  bool planned = false;  ///< a plan says that more was to come
+};
+
+/// Words that a program says when its work is done and it puts the result away.
+bool says_farewell(std::string_view text) {
+  constexpr std::array<std::string_view, 15> kWords = {
+      "saving model", "model saved", "saved model",     "saved to",      "saved in",
+      "saving final", "final model", "total time",      "training time", "completed",
+      "finished",     "all done",    "upload complete", "view run at",   "dropping the following result"};
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [text](std::string_view word) { return contains_folded(text, word); });
+}
+
+bool said_farewell(const State& state, const AttemptState& attempt) {
+  const uint32_t number = attempt.last.where.source;
+  return number < state.sources.size() && says_farewell(state.sources[number].last_text);
+}
+
+Open unfinished(const State& state, const AttemptState& attempt, Done steps) {
+  const int64_t last = steps.last;
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
   if (total > 0 && last != kNoStep) {
     const bool done = static_cast<double>(last) >= kKnobs[0].value * static_cast<double>(total);
-    return done ? std::string() : cat("step ", last, " of ", total);
+    return done ? Open{} : Open{cat("step ", last, " of ", total), true};
   }
-  if (last != kNoStep || serves_only(state)) return {};  // no plan is known: nothing says that more was meant to come
+  if (serves_only(state)) return {};
+  if (last != kNoStep) {  // no plan is known: nothing says that more was meant to come
+    const bool several = static_cast<double>(last - steps.first) >= kKnobs[3].value;
+    return several ? Open{cat("step ", last), false} : Open{};
+  }
   const uint32_t number = attempt.last.where.source;
   // Without a step only a bar that is the last word counts: those of loading and compiling stay open for ever.
   if (number >= state.sources.size() || !contains(state.sources[number].last_text, "%|")) return {};
   for (const auto& [what, progress] : state.progress) {
     if (progress.total > 0 &&
         static_cast<double>(progress.done) < kKnobs[0].value * static_cast<double>(progress.total)) {
-      return cat(what.empty() ? std::string("progress") : what, " at ", progress.done, " of ", progress.total);
+      return {cat(what.empty() ? std::string("progress") : what, " at ", progress.done, " of ", progress.total), true};
     }
   }
   return {};
@@ -65,6 +94,7 @@ std::string copied_while_running(const State& state, const AttemptState& attempt
   if (name.starts_with("slurm-") && name.ends_with(".out")) return "Slurm writes the end of a job into its output file";
   const bool bar = contains(source.last_text, "%|");
   if (source.torn && !bar) return "the last line is cut in the middle";
+  if (says_farewell(source.last_text)) return "its last words are those of a program that is done";
   return {};
 }
 
@@ -75,12 +105,39 @@ bool judged_otherwise(const State& state, const Knowledge& knowledge, size_t att
   return false;
 }
 
+/// Earlier attempts that were followed by another start, with no word of why.
+void judge_earlier(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
+  for (size_t i = 0; i + 1 < state.attempts.size(); ++i) {
+    const AttemptState& attempt = state.attempts[i];
+    const Done steps = done_in(state, i);
+    const bool several = steps.last != kNoStep && static_cast<double>(steps.last - steps.first) >= kKnobs[2].value;
+    if (attempt.ended || !several || state.attempts[i + 1].why == kCounterWentBack) continue;
+    const Open open = unfinished(state, attempt, steps);
+    if (open.what.empty() || judged_otherwise(state, knowledge, i)) continue;
+    Finding finding;
+    finding.kind = finding.detector = "died-silently";
+    finding.severity = Severity::kInfo;
+    finding.onset = attempt.last;
+    finding.onset.step = steps.last;
+    finding.detected = state.attempts[i + 1].began;
+    finding.summary =
+        cat("Attempt ", i + 1, " stops at ", open.what, " with no error and no end; then another one begins");
+    finding.evidence.push_back({state.attempts[i + 1].began.where, state.attempts[i + 1].why, "", kNoStep, 0});
+    finding.suggests.push_back({"user-cancelled", 0.45, "it was started again"});
+    out.push_back(std::move(finding));
+  }
+}
+
 void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
+  judge_earlier(state, knowledge, out);
   if (!state.closed || state.attempts.empty()) return;
   const AttemptState& attempt = state.attempts.back();
   if (attempt.ended || std::none_of(state.sources.begin(), state.sources.end(), is_live)) return;
-  const int64_t last = last_done(state, state.attempts.size() - 1);
-  const std::string open = unfinished(state, attempt, last);
+  const Done steps = done_in(state, state.attempts.size() - 1);
+  const int64_t last = steps.last;
+  const Open unfinished_work = unfinished(state, attempt, steps);
+  const std::string& open = unfinished_work.what;
+  if (!unfinished_work.planned && said_farewell(state, attempt)) return;
   if (open.empty() || judged_otherwise(state, knowledge, state.attempts.size() - 1)) return;
   Finding finding;
   finding.kind = "died-silently";
@@ -98,7 +155,11 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
                         " with no error and no end; the run died silently, was stopped by hand, or the files were "
                         "copied while it was going");
   const std::string copied = copied_while_running(state, attempt);
-  if (!copied.empty()) {
+  if (!unfinished_work.planned) {
+    finding.severity = Severity::kInfo;
+    finding.summary =
+        cat("The files end at ", open, " with no error and no end; how much more was planned they do not say");
+  } else if (!copied.empty()) {
     finding.severity = Severity::kInfo;
     finding.summary = cat("The files end at ", open,
                           " with no error and no end; most likely they were copied while the run was going: ", copied);

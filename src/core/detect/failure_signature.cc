@@ -11,6 +11,8 @@ namespace {
 constexpr Knob kKnobs[] = {
     {"survived_least", 3, "matches", "One hiccup that the run lived through is not worth a person's time",
      "failure catalogue, matching rule 1"},
+    {"burst_least", 10, "matches", "Told one by one, with no step after the first: the run is stuck in it",
+     "servers that answer every request with an error"},
 };
 
 bool is_interruption(const std::string& kind) { return kind == "interrupted" || kind == "preempted"; }
@@ -36,8 +38,21 @@ struct Survived {
   const Mark* first = nullptr;
   const Mark* last = nullptr;
   uint64_t count = 0;
+  uint64_t open = 0;     // of the kept matches, those after which no step came
   bool trained = false;  // the run had done a step by then
 };
+
+/// One occurrence has already lost something that the run was to keep.
+bool loses_something(const Signature& signature) {
+  if (signature.role != Role::kRoot || signature.severity == Severity::kInfo) return false;
+  const bool save = signature.kind == "checkpoint-failed" || signature.kind == "disk-full";
+  return (save && signature.severity == Severity::kCritical) || signature.kind == "logging-gap";
+}
+
+/// A start that fails the same way again and again within what looks like one attempt.
+bool loops(const Survived& seen) {
+  return !seen.trained && seen.first->signature->kind == "crash" && static_cast<double>(seen.open) >= kKnobs[1].value;
+}
 
 /// How much a person should care about something that did not end the run.
 Severity survived_severity(const Survived& seen) {
@@ -45,13 +60,16 @@ Severity survived_severity(const Survived& seen) {
   if (seen.first->teardown || signature.role == Role::kConfirmation) return Severity::kInfo;
   if (signature.severity == Severity::kInfo || !signature.metric_rule.empty()) return Severity::kInfo;
   const bool often = static_cast<double>(seen.count) >= kKnobs[0].value;
+  const bool burst = static_cast<double>(seen.open) >= kKnobs[1].value;
+  if (burst && seen.trained) return Severity::kWarning;
+  if (loops(seen)) return Severity::kCritical;
   if (signature.role == Role::kSymptom) {
     return often && signature.transient == "poison" ? Severity::kWarning : Severity::kInfo;
   }
   if (signature.layer == "learning-dynamics") return Severity::kInfo;  // the figures decide, not one line of them
   if (!seen.trained && !signature.fatal) return Severity::kInfo;
   const bool lasting = signature.transient == "poison" || signature.transient == "degraded";
-  if (signature.fatal || lasting || often) return Severity::kWarning;
+  if (signature.fatal || lasting || often || loses_something(signature)) return Severity::kWarning;
   return Severity::kInfo;
 }
 
@@ -66,6 +84,7 @@ void judge_survived(const std::vector<Mark>& marks, const std::vector<Story>& st
     if (seen.first == nullptr) seen.first = &mark;
     seen.last = &mark;
     seen.count = mark.count;
+    if (!mark.survived && !mark.teardown) ++seen.open;
     seen.trained = seen.trained || mark.moment.step > 0;
   }
   for (const auto& [id, seen] : by_id) {
@@ -75,12 +94,16 @@ void judge_survived(const std::vector<Mark>& marks, const std::vector<Story>& st
     finding.severity = survived_severity(seen);
     finding.onset = seen.first->moment;
     finding.detected = seen.first->moment;
-    finding.resolved = true;
-    finding.resolved_at = seen.last->moment;
+    const bool stuck = static_cast<double>(seen.open) >= kKnobs[1].value;
+    finding.resolved = !stuck;
+    if (!stuck) finding.resolved_at = seen.last->moment;
     finding.summary =
         cat(clause(seen.first->signature->symptom), "; seen ", seen.count, seen.count == 1 ? " time" : " times",
-            seen.first->teardown ? ", after the run was complete" : ", the run went on");
+            seen.first->teardown ? ", after the run was complete"
+            : stuck              ? ", no step was done after it"
+                                 : ", the run went on");
     finding.evidence.push_back({seen.first->moment.where, seen.first->text, "", kNoStep, 0});
+    if (loops(seen)) finding.suggests.push_back({"autoretry-crash-loop", 0.85, cat("the same ", seen.count, " times")});
     finding.suggests.push_back({id, 0.8, cat("seen: ", clip(seen.first->text, 160))});
     out.push_back(std::move(finding));
   }

@@ -6,6 +6,24 @@
 namespace mw::detect {
 namespace {
 
+bool stops(std::string_view kind) { return kind == "interrupted" || kind == "preempted"; }
+
+/// What had already failed was then stopped by somebody: worth knowing, no more.
+bool tell_aftermath(const Story& story, Finding& finding) {
+  for (const Mark& mark : story.others) {
+    if (!is_root(mark) || !stops(kind_of(mark))) continue;
+    finding.kind = kind_of(mark);
+    finding.severity = Severity::kInfo;
+    finding.onset = mark.moment;
+    finding.detected = mark.moment;
+    finding.summary = cat("After that the run was stopped from outside: ", clip(mark.text, 200));
+    finding.evidence.push_back({mark.moment.where, clip(mark.text, kTextLimit), "", kNoStep, 0});
+    finding.suggests.push_back({cause_of(mark), 0.7, cat("seen: ", clip(mark.text, 160))});
+    return true;
+  }
+  return false;
+}
+
 void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
   const std::vector<Story> stories = fatal_stories(state, marks_of(state, knowledge));
   for (size_t i = 0; i < state.attempts.size(); ++i) {
@@ -18,9 +36,12 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
     finding.detector = "interrupted";
     finding.severity = Severity::kWarning;
     if (story != nullptr) {
-      if (story->kind != "interrupted" && story->kind != "preempted") continue;
-      describe(*story, finding);
-      finding.summary = cat("The run was stopped from outside: ", clip(story->lead.text, 200));
+      if (stops(story->kind)) {
+        describe(*story, finding);
+        finding.summary = cat("The run was stopped from outside: ", clip(story->lead.text, 200));
+      } else if (!tell_aftermath(*story, finding)) {
+        continue;
+      }
     } else if (attempt.ended && attempt.ended->how == event::Ended::How::kInterrupted) {
       finding.kind = "interrupted";
       finding.onset = attempt.ended_at;

@@ -1,5 +1,6 @@
 // Alive without progress: lines keep coming, steps do not.
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "base/text.h"
@@ -31,13 +32,37 @@ double usual_seconds(const State& state) {
   return *middle;
 }
 
+/// When the run was last heard of.
+struct End {
+  Time at;
+  bool idle = true;  ///< what it said then is no work: probes of its servers, or what the reading knows well
+};
+
+/// Lines that a server writes whether or not anybody trains.
+bool is_probe(std::string_view text) {
+  constexpr std::array<std::string_view, 7> kProbes = {
+      "GET /health", "GET /metrics", "GET /ping", "GET /readyz", "GET /v1/models", "heartbeat", "GET /get_model_info"};
+  return std::any_of(kProbes.begin(), kProbes.end(),
+                     [text](std::string_view probe) { return contains_folded(text, probe); });
+}
+
+End end_of(const State& state) {
+  End end{state.last_at, true};
+  for (const SourceState& source : state.sources) {
+    if (!source.end_at.known() || (end.at.known() && source.end_at <= end.at)) continue;
+    end = {source.end_at, is_probe(source.last_text)};  // saving and evaluating may take long after the last step
+  }
+  return end;
+}
+
 void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
   if (state.attempts.empty() || state.anchors.empty()) return;
   const AttemptState& attempt = state.attempts.back();
   const auto& [since, step] = state.anchors.back();
   const double usual = usual_seconds(state);
-  if (usual <= 0 || attempt.ended || !state.last_at.known()) return;
-  const double silent = (state.last_at - since).seconds();
+  const End end = end_of(state);
+  if (usual <= 0 || attempt.ended || !end.at.known()) return;
+  const double silent = (end.at - since).seconds();
   const double patience = std::max(kKnobs[1].value, kKnobs[0].value * usual);
   if (silent <= patience) return;
   const size_t number = state.attempts.size() - 1;
@@ -49,12 +74,12 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   Finding finding;
   finding.kind = "stall";
   finding.detector = "stall";
-  finding.severity = Severity::kCritical;
+  finding.severity = end.idle ? Severity::kCritical : Severity::kInfo;
   finding.onset = {step, since, {}, static_cast<uint16_t>(number)};
   // Time alone tells it: no line of the run does.
   finding.detected = {step, since + Duration::seconds(patience), {}, static_cast<uint16_t>(number)};
-  finding.summary = cat("No step after ", step, " for ", format_duration(state.last_at - since),
-                        "; a step usually takes ", format_duration(Duration::seconds(usual)));
+  finding.summary = cat("No step after ", step, " for ", format_duration(end.at - since), "; a step usually takes ",
+                        format_duration(Duration::seconds(usual)));
   finding.suggests.push_back({"hang-no-progress-generic", 0.5, "lines keep coming, steps do not"});
   out.push_back(std::move(finding));
 }

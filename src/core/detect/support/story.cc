@@ -12,7 +12,6 @@ namespace {
 // A failure that ends a run is followed by its echoes, rarely by more text or time than this.
 constexpr uint64_t kAftermathLines = 4000;
 constexpr int64_t kAftermathSeconds = 1800;
-constexpr size_t kOthersKept = 24;
 // A failure that makes a person or a supervisor stop the run at once lies at most this far before the stop.
 constexpr double kEndingSeconds = 120;
 constexpr uint64_t kEndingLines = 300;
@@ -220,14 +219,6 @@ void join_traces(std::vector<Mark>& marks) {
   marks.resize(kept);
 }
 
-/// Is this a mark after which a process normally does nothing more?
-bool ends_a_process(const Mark& mark) {
-  if (mark.within != nullptr) return true;
-  // What needs a figure or a host sign beside the text decides nothing by the text alone (matching rule 3).
-  if (mark.signature != nullptr && !mark.signature->fatal && !mark.signature->metric_rule.empty()) return false;
-  return mark.trace != nullptr || mark.signature->fatal || mark.signature->severity == Severity::kCritical;
-}
-
 bool is_interruption(const Mark& mark) {
   if (!is_root(mark)) return false;
   const std::string kind = kind_of(mark);
@@ -315,15 +306,6 @@ void order_by_line(std::vector<Mark>& marks) {
   }
 }
 
-/// How much a mark deserves to lead: 0 not at all. A mark that only says "crash" says less than one that says of what.
-int lead_rank(const Mark& mark, bool came_to_nothing) {
-  if (!ends_a_process(mark)) return came_to_nothing && is_root(mark) ? 2 : 0;
-  if (is_root(mark)) return 4;
-  if (mark.signature != nullptr && mark.signature->role == Role::kConfirmation) return 1;
-  if (mark.signature != nullptr && mark.signature->role == Role::kCascade) return 1;
-  return kind_of(mark) == "crash" ? 2 : 3;
-}
-
 }  // namespace
 
 std::string kind_of(const Mark& mark) {
@@ -391,91 +373,6 @@ bool came_to_nothing(const State& state, size_t attempt) {
   if (attempt + 1 >= state.attempts.size()) return false;
   const AttemptState& it = state.attempts[attempt];
   return it.last_step == kNoStep && !complete(it);
-}
-
-namespace {
-
-/// Does a root that ends a process come at `begin` or later in the same attempt?
-bool a_root_ends(const std::vector<Mark>& marks, size_t begin) {
-  for (size_t i = begin; i < marks.size() && marks[i].moment.attempt == marks[begin].moment.attempt; ++i) {
-    if (is_root(marks[i]) && ends_a_process(marks[i]) && !marks[i].survived) return true;
-  }
-  return false;
-}
-
-/// The end of the episode that begins at `begin`: the next attempt, or a long silence in an attempt that never did a
-/// step (two starts in one log whose beginnings no dialect knows).
-size_t end_of_episode(const State& state, const std::vector<Mark>& marks, size_t begin) {
-  const uint16_t attempt = marks[begin].moment.attempt;
-  const bool trained = attempt < state.attempts.size() && state.attempts[attempt].last_step != kNoStep;
-  Time last = marks[begin].moment.at;
-  size_t end = begin + 1;
-  for (; end < marks.size() && marks[end].moment.attempt == attempt; ++end) {
-    const Time at = marks[end].moment.at;
-    if (!at.known()) continue;
-    const bool silence = last.known() && (at - last).seconds() > static_cast<double>(kAftermathSeconds);
-    if (!trained && silence && a_root_ends(marks, end)) break;
-    last = std::max(last, at);
-  }
-  return end;
-}
-
-}  // namespace
-
-std::vector<Story> fatal_stories(const State& state, const std::vector<Mark>& marks) {
-  std::vector<Story> stories;
-  for (size_t begin = 0, end = 0; begin < marks.size(); begin = end) {
-    end = end_of_episode(state, marks, begin);
-    const Mark* lead = nullptr;
-    int best = 0;
-    const bool barren = came_to_nothing(state, marks[begin].moment.attempt);
-    for (size_t i = begin; i < end; ++i) {
-      if (marks[i].survived || marks[i].teardown) continue;
-      const int rank = lead_rank(marks[i], barren);
-      if (rank > best) {
-        best = rank;
-        lead = &marks[i];
-      }
-    }
-    if (lead == nullptr) continue;
-    Story story;
-    story.attempt = lead->moment.attempt;
-    story.lead = *lead;
-    story.kind = kind_of(*lead);
-    story.ended = barren || lead->trace != nullptr || lead->within != nullptr || lead->signature->fatal;
-    for (size_t i = begin; i < end && story.others.size() < kOthersKept; ++i) {
-      if (&marks[i] != lead && !marks[i].survived && !marks[i].teardown) story.others.push_back(marks[i]);
-    }
-    stories.push_back(std::move(story));
-  }
-  return stories;
-}
-
-void describe(const Story& story, Finding& finding) {
-  constexpr size_t kEvidenceKept = 6;
-  finding.kind = story.kind;
-  finding.onset = story.lead.moment;
-  finding.detected = story.lead.moment;
-  finding.detected.where.line = std::max(finding.detected.where.line, story.lead.last_line);
-  finding.evidence.push_back({story.lead.moment.where, clip(story.lead.text, kTextLimit), "", kNoStep, 0});
-  std::map<std::string, bool> said;
-  const std::string own = cause_of(story.lead);
-  said[own] = true;
-  finding.suggests.push_back({own, is_root(story.lead) ? 0.8 : 0.55, cat("seen first: ", clip(story.lead.text, 160))});
-  double weight = 0.45;
-  for (const Mark& mark : story.others) {
-    const std::string cause = cause_of(mark);
-    if (std::exchange(said[cause], true)) continue;
-    const bool before = mark.order < story.lead.order;
-    const bool root = is_root(mark);
-    const double own_weight = root ? weight : 0.5 * weight;
-    finding.suggests.push_back(
-        {cause, own_weight, cat(before ? "seen before it: " : "seen with it: ", clip(mark.text, 160))});
-    if (root) weight *= 0.8;
-    if (finding.evidence.size() < kEvidenceKept) {
-      finding.evidence.push_back({mark.moment.where, clip(mark.text, kTextLimit), "", kNoStep, 0});
-    }
-  }
 }
 
 }  // namespace mw::detect
