@@ -252,7 +252,11 @@ def kl_runs(rng):
     top = max(last * rng.uniform(15, 100), rng.uniform(1.5, 20))
     for i in range(at, n):
         run.series["kl.ref"][i] = math.exp(blend(math.log(last), math.log(top), i, at, speed) + rng.gauss(0, 0.1))
-    drop_skill(run, at, max(speed, 2), level_before(run, at) * rng.uniform(0.2, 0.97))
+    slow = speed > 0.2 * (n - at)
+    low = level_before(run, at) * rng.uniform(0.2, 0.6 if slow else 0.97)
+    if slow and not visible(run, level_before(run, at), low, n - at - speed):
+        return None
+    drop_skill(run, at, max(speed, 2), low)
     return Case(run, ("kl-runaway",), at, at + speed, needed=("kl.ref",), allowed=FALLS)
 
 

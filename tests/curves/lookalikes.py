@@ -84,7 +84,10 @@ def economy(rng):
     """Answers get shorter while the reward rises."""
     run = runs.healthy(rng, gain=rng.uniform(0.2, 0.4))
     first = run.series["response.length"][0]
-    run.series["response.length"] = runs.drift(rng, runs.ramp(len(run), first, first * rng.uniform(0.2, 0.5)), 0.04)
+    short = runs.drift(rng, runs.ramp(len(run), first, first * rng.uniform(0.2, 0.5)), 0.04)
+    for i in range(len(run)):
+        run.series["time.step"][i] *= 0.3 + 0.7 * short[i] / run.series["response.length"][i]
+    run.series["response.length"] = short
     return run
 
 
@@ -162,7 +165,9 @@ def epochs(rng):
     """The data comes in the same order again: the reward swings with it by a sixth."""
     run = runs.healthy(rng, records=rng.randint(80, 300), batch=rng.choice((64, 128, 256)))
     period = rng.randint(12, 40)
-    run.set_skill([s * (1 + 0.16 * math.sin(2 * math.pi * i / period)) for i, s in enumerate(run.skill)])
+    bounded = runs.FAMILIES[run.family]["spread"] is None
+    size = 0.16 * run.skill[len(run) // 2] if bounded else 0.3 * abs(run.skill[-1] - run.skill[0])
+    run.set_skill([s + size * math.sin(2 * math.pi * i / period) for i, s in enumerate(run.skill)])
     return run
 
 
@@ -178,7 +183,7 @@ def cold_start(rng):
     """Nothing is solved in the first few records, then it learns."""
     run = runs.healthy(rng, family="binary", records=rng.randint(60, 300))
     late = rng.randint(2, 8)
-    run.steps = [run.steps[0] + i for i in range(len(run))]
+    run.steps = [1 + i for i in range(len(run))]
     run.set_skill([0.0 if i < late else s * min(1.0, (i - late + 1) / 20) for i, s in enumerate(run.skill)])
     return run
 

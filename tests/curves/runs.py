@@ -233,5 +233,7 @@ def thin_out(run, keep):
     for name in sorted(run.series):
         if name not in keep and name != "reward.mean" and run.rng.random() < 0.35:
             del run.series[name]
+    if "response.length" not in run.series and "time.step" not in keep:
+        run.series.pop("time.step", None)  # nothing would say why steps take longer
     if run.evals and "eval" not in keep and run.rng.random() < 0.5:
         run.evals = {}

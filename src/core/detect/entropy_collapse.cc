@@ -15,6 +15,8 @@ constexpr Knob kInitial{"initial", 5, "points", "The initial level: median of th
                         "field guide 4.3 rule 5 (20 steps), for short runs too"};
 constexpr Knob kShare{"share", 0.1, "ratio", "Of the initial level",
                       "field guide 4.3 rule 5 (0.3 warning, 0.1 critical); 0.2-0.3 is common in healthy runs"};
+constexpr Knob kNotable{"notable", 0.2, "ratio", "Of the initial level: worth a line, as information",
+                        "field guide 4.3 rule 5 (0.3 warning)"};
 constexpr Knob kHalfway{"halfway", 0.4, "ratio",
                         "Share of the initial level from which on the reward should have gained",
                         "94 % of the gain comes with the first 94 % of entropy: arXiv 2505.22617"};
@@ -27,9 +29,11 @@ constexpr Knob kSudden{"sudden", 3, "x", "Or: it fell by so much at once, and th
 constexpr Knob kSuddenShare{"sudden_share", 0.15, "ratio", "Of the records so far: what is slower is not at once",
                             "own"};
 constexpr Knob kSuddenPoints{"sudden_points", 10, "points", "And so many at least", "own"};
-constexpr Knob kKnobs[] = {kInitial, kShare, kHalfway, kPersist, kGain, kSolved, kSudden, kSuddenShare, kSuddenPoints};
+constexpr Knob kKnobs[] = {kInitial, kShare,  kHalfway,     kPersist,      kGain,
+                           kSolved,  kSudden, kSuddenShare, kSuddenPoints, kNotable};
 
-constexpr size_t kHighPoints = 3;  // points in a row that make a level
+constexpr double kMedianError = 1.2533;  // standard error of a median of normal values, in those of the mean
+constexpr size_t kHighPoints = 3;        // points in a row that make a level
 
 /// The reward of the `width` records before the entropy was at index `since`, and of those after: gained, solved, or
 /// (true) neither.
@@ -49,7 +53,10 @@ bool nothing_gained(const State& state, const Track& entropy, size_t since, size
     const size_t tail = std::min<size_t>(after.size(), 10);
     const double level = median({after.end() - static_cast<std::ptrdiff_t>(tail), after.end()});
     const double gain = scale.share(level) - scale.share(median(before));
-    return gain < kGain.value && scale.share(level) < kSolved.value;
+    const double error = kMedianError * noise(reward.values) *
+                         std::sqrt(1 / static_cast<double>(before.size()) + 1 / static_cast<double>(tail)) /
+                         std::max(scale.ceiling - scale.floor, 1e-9);
+    return gain < kGain.value + error && !solved(state, scale, level, kSolved.value);
   }
   return false;
 }
@@ -66,32 +73,49 @@ std::optional<size_t> fell_at_once(const Track& track, size_t first) {
   return std::nullopt;
 }
 
+/// First point of the first streak under the share `share` of the initial level that lasts.
+std::optional<size_t> lasting_low(const Track& track, double initial, double share) {
+  size_t streak = 0;
+  for (size_t i = points_of(kInitial); i < track.size(); ++i) {
+    streak = track.values[i] < share * initial ? streak + 1 : 0;
+    if (streak == points_of(kPersist)) return i + 1 - streak;
+  }
+  return std::nullopt;
+}
+
+void tell(const Track& track, double initial, size_t first, bool grave, std::vector<Finding>& out) {
+  const size_t now = first + points_of(kPersist) - 1;
+  Finding finding = make_finding(
+      "entropy-collapse", "entropy-collapse", grave ? Severity::kWarning : Severity::kInfo, track.points[first],
+      track.points[now],
+      cat("Entropy fell from ", initial, " to ", track.values[now], grave ? " while the reward gained nothing" : ""));
+  add_figure(finding, track, 0);
+  add_figures(finding, track, first, now);
+  finding.suggests.push_back(
+      {"entropy-collapse", 0.6,
+       cat("entropy is ", format_short(100 * track.values[now] / initial, 2), " % of its initial level")});
+  out.push_back(std::move(finding));
+}
+
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   for (const Track& track : tracks_of(state.find("entropy"))) {
     if (track.size() < points_of(kInitial) + points_of(kPersist)) continue;
     const auto head = track.slice(0, points_of(kInitial));
     const double initial = median({head.begin(), head.end()});
-    size_t streak = 0, halfway = 0;
-    for (size_t i = points_of(kInitial); i < track.size() && initial > 0; ++i) {
-      if (halfway == 0 && track.values[i] < kHalfway.value * initial) halfway = i;
-      streak = track.values[i] < kShare.value * initial ? streak + 1 : 0;
-      if (streak < points_of(kPersist)) continue;
-      const size_t first = i + 1 - streak;
-      const std::optional<size_t> at_once = fell_at_once(track, first);
-      const bool grave = nothing_gained(state, track, halfway, i, track.size()) ||
-                         (at_once && nothing_gained(state, track, *at_once, i, points_of(kSuddenPoints)));
-      Finding finding = make_finding(
-          "entropy-collapse", "entropy-collapse", grave ? Severity::kWarning : Severity::kInfo, track.points[first],
-          track.points[i],
-          cat("Entropy fell from ", initial, " to ", track.values[i], grave ? " while the reward gained nothing" : ""));
-      add_figure(finding, track, 0);
-      add_figures(finding, track, first, i);
-      finding.suggests.push_back(
-          {"entropy-collapse", 0.6,
-           cat("entropy is ", format_short(100 * track.values[i] / initial, 2), " % of its initial level")});
-      out.push_back(std::move(finding));
-      break;
+    if (!(initial > 0)) continue;
+    const std::optional<size_t> first = lasting_low(track, initial, kShare.value);
+    if (!first) {
+      const std::optional<size_t> notable = lasting_low(track, initial, kNotable.value);
+      if (notable) tell(track, initial, *notable, false, out);
+      continue;
     }
+    const size_t now = *first + points_of(kPersist) - 1;
+    size_t halfway = points_of(kInitial);
+    while (halfway < *first && track.values[halfway] >= kHalfway.value * initial) ++halfway;
+    const std::optional<size_t> at_once = fell_at_once(track, *first);
+    const bool grave = nothing_gained(state, track, halfway, now, track.size()) ||
+                       (at_once && nothing_gained(state, track, *at_once, now, points_of(kSuddenPoints)));
+    tell(track, initial, *first, grave, out);
   }
 }
 

@@ -21,9 +21,15 @@ constexpr Knob kTasks{"tasks", 1000, "tasks",
 constexpr Knob kLossRise{"loss_rise", 0.1, "ratio", "Evaluation loss above its minimum", "early stopping practice"};
 constexpr Knob kGain{"reward_gain", 0.1, "ratio", "Rise of the training reward that makes it reward hacking",
                      "failure catalogue, reward-hacking (20 %)"};
-constexpr Knob kKnobs[] = {kHistory, kDrop, kSigma, kTasks, kLossRise, kGain};
+constexpr Knob kFlatHistory{"flat_history", 5, "evaluations", "Before a held-out result is called flat", "own"};
+constexpr Knob kFlat{"flat", 0.02, "1", "Gain of a share of solved tasks that is none", "own"};
+constexpr Knob kFlatReward{"flat_reward", 0.3, "ratio",
+                           "Rise of the training reward, of its range, that it should share",
+                           "field guide 4.3 rule 19"};
+constexpr Knob kKnobs[] = {kFlatHistory, kFlat, kFlatReward, kHistory, kDrop, kSigma, kTasks, kLossRise, kGain};
 
-constexpr double kMostGrain = 0.05;  // sets of fewer than 20 tasks: the gap between values is chance
+constexpr double kSolvedShare = 0.9;  // nothing left to gain
+constexpr double kMostGrain = 0.05;   // sets of fewer than 20 tasks: the gap between values is chance
 
 enum class Better { kUnknown, kHigher, kLower };
 
@@ -101,13 +107,38 @@ bool find_drop(const Track& track, bool higher, Drop& found) {
   return false;
 }
 
+/// The training reward rises far and the held-out result does not move: told as information, as it may be another task.
+bool judge_flat(const State& state, const Track& track, std::vector<Finding>& out) {
+  for (size_t i = points_of(kFlatHistory) - 1; i < track.size(); ++i) {
+    const auto all = track.slice(0, i + 1);
+    if (*std::max_element(all.begin(), all.end()) > 1 || *std::min_element(all.begin(), all.end()) < 0) return false;
+    const double gain = mean(all.subspan(i - 1)) - mean(all.subspan(0, 2));
+    const auto reward = outcome_of(state, track.points[1], track.points[i]);
+    if (gain > kFlat.value || mean(all) > kSolvedShare || !reward || !reward->rose(kFlatReward.value)) continue;
+    Finding finding =
+        make_finding("eval-regression", "reward-hacking", Severity::kInfo, track.points[1], track.points[i],
+                     cat(track.series->raw, " stays at ", mean(all.subspan(i - 1)),
+                         " while the training reward rose from ", reward->before, " to ", reward->after));
+    add_figures(finding, track, 0, i);
+    finding.suggests.push_back({"train-eval-divergence", 0.5, "training and held-out results part"});
+    finding.suggests.push_back({"reward-hacking", 0.4, "the reward rises and the held-out result does not"});
+    out.push_back(std::move(finding));
+    return true;
+  }
+  return false;
+}
+
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  bool flat = false;
   for (const Series& series : state.eval) {
     const Better better = better_of(series);
     if (better == Better::kUnknown) continue;
     for (const Track& track : tracks_of(&series)) {
       Drop drop;
-      if (!find_drop(track, better == Better::kHigher, drop)) continue;
+      if (!find_drop(track, better == Better::kHigher, drop)) {
+        if (better == Better::kHigher && !flat) flat = judge_flat(state, track, out);
+        continue;
+      }
       const Point& onset = track.points[std::min(drop.best + 1, drop.detected)];
       const Point& now = track.points[drop.detected];
       const auto reward = outcome_of(state, onset, now);

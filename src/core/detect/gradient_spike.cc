@@ -12,6 +12,12 @@ namespace {
 
 constexpr Knob kHistory{"history", 20, "points", "Warm-up: the first gradients are large in healthy runs",
                         "field guide 4.1 (10-20 steps)"};
+constexpr Knob kShort{"short_history", 8, "points",
+                      "Runs that log every few steps have few records; large first gradients raise the baseline",
+                      "own"};
+constexpr Knob kWith{"corroborated", 10, "x",
+                     "A lone spike of this size is a warning when loss or KL jump as far in the same record",
+                     "failure catalogue, grad-norm-spike"};
 constexpr Knob kWindow{"window", 50, "points", "Baseline window", "field guide 4.3 rule 11"};
 constexpr Knob kNotable{"notable", 6, "x", "Times the upper tenth of the window: worth a line",
                         "field guide 4.3 rule 11 (10 x median), above the spread of small batches"};
@@ -28,7 +34,8 @@ constexpr Knob kRise{"rise", 4, "x", "Times its level, for good: an unstable run
 constexpr Knob kPersist{"persist", 3, "points", "It stays", "own"};
 constexpr Knob kHarm{"reward_loss", 0.15, "ratio", "Fall of the reward that makes a risen level a warning", "own"};
 constexpr Knob kNews{"news", 3, "x", "Later spikes are warned of again when they are so many times larger", "own"};
-constexpr Knob kKnobs[] = {kHistory, kWindow, kNotable, kGrave, kAgain, kLarge, kLevel, kRise, kPersist, kHarm, kNews};
+constexpr Knob kKnobs[] = {kHistory, kWindow,  kNotable, kGrave, kAgain, kLarge, kLevel,
+                           kRise,    kPersist, kHarm,    kNews,  kShort, kWith};
 
 struct Spike {
   size_t index;
@@ -39,9 +46,10 @@ std::vector<Spike> spikes_of(const Track& track) {
   std::vector<Spike> out;
   std::vector<double> window;
   for (size_t i = 0; i < track.size(); ++i) {
-    if (i >= points_of(kHistory)) {
+    if (i >= points_of(kShort)) {
       const double base = quantile(window, kLevel.value);
-      if (base > 0 && track.values[i] > kNotable.value * base) {
+      const bool warm = i >= points_of(kHistory) || quantile(window, 0.5) > 0;  // not one gradient among zeros
+      if (warm && base > 0 && track.values[i] > kNotable.value * base) {
         out.push_back({i, track.values[i] / base, base});
         continue;  // a spike does not raise its own baseline
       }
@@ -75,6 +83,27 @@ void tell(const State& state, const Track& track, const std::vector<Spike>& spik
   }
   if (spikes[to].index + 1 < track.size()) resolve(finding, track.points[spikes[to].index + 1]);
   out.push_back(std::move(finding));
+}
+
+/// Whether a loss or a KL of the same record lies as far above its own upper range.
+bool jumps_too(const State& state, const Point& at) {
+  for (const std::string_view name : {"kl.ref", "kl.step", "loss.total", "loss.policy", "loss.value"}) {
+    const Series* series = state.find(name);
+    if (series == nullptr) continue;
+    std::vector<double> before;
+    double now = 0;
+    for (const Point& point : series->points()) {
+      if (!std::isfinite(point.value) || point.attempt != at.attempt) continue;
+      if (point.step < at.step) before.push_back(std::abs(point.value));
+      if (point.step == at.step) now = std::abs(point.value);
+    }
+    if (before.size() > points_of(kWindow))
+      before.erase(before.begin(), before.end() - static_cast<std::ptrdiff_t>(points_of(kWindow)));
+    if (before.size() < points_of(kShort)) continue;
+    const double base = quantile(before, kLevel.value);
+    if (base > 0 && now > kWith.value * base) return true;
+  }
+  return false;
 }
 
 /// Spikes that are notable but not grave, and follow each other within one window, from `k` on.
@@ -125,14 +154,15 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
       const auto large = std::count_if(spikes.begin() + static_cast<std::ptrdiff_t>(k),
                                        spikes.begin() + static_cast<std::ptrdiff_t>(last) + 1,
                                        [](const Spike& spike) { return spike.ratio >= kLarge.value; });
-      const bool again = large >= static_cast<std::ptrdiff_t>(points_of(kAgain));
+      const bool joined = spikes[k].ratio >= kWith.value && jumps_too(state, track.points[spikes[k].index]);
+      const bool again = joined || large >= static_cast<std::ptrdiff_t>(points_of(kAgain));
       const double worst = worst_of(spikes, k, last).ratio;
       const bool news = worst > kNews.value * told;  // the same again and again is one story
       tell(state, track, spikes, k, last, (again || grave) && news ? Severity::kWarning : Severity::kInfo, out);
       if (again || grave) told = std::max(told, worst);
       k = last;
     }
-    if (spikes.empty()) judge_level(state, track, out);
+    if (told == 0) judge_level(state, track, out);
   }
 }
 

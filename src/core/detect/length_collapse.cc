@@ -7,13 +7,12 @@ namespace {
 
 constexpr Knob kHistory{"history", 5, "points", "A level needs a few points", "own"};
 constexpr Knob kWidth{"width", 10, "points", "Baseline window", "own"};
-constexpr Knob kFactor{"factor", 2.2, "x", "Times shorter than the longest level so far",
-                       "failure catalogue, length-collapse (a quarter)"};
+constexpr Knob kFactor{"factor", 2, "x", "Times shorter than the longest level so far", "field guide 4.3 rule 14"};
 constexpr Knob kDelta{"delta", 20, "tokens", "And at least this much shorter", "own"};
 constexpr Knob kPersist{"persist", 3, "points", "It stays", "own"};
 constexpr Knob kHarm{"reward_loss", 0.15, "ratio", "Fall of the reward that makes it a warning",
                      "field guide 4.3 rule 14 (collapse with reward is a shortcut)"};
-constexpr Knob kEmpty{"empty", 8, "x", "So much shorter that only a reward that rises excuses it",
+constexpr Knob kEmpty{"empty", 5, "x", "So much shorter that only a reward that rises excuses it",
                       "failure catalogue, length-collapse (a quarter)"};
 constexpr Knob kGain{"reward_gain", 0.05, "ratio", "Rise of the reward, of its range, that excuses it", "own"};
 constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kHarm, kEmpty, kGain};

@@ -125,16 +125,6 @@ bool judge_gradient(const State& state, std::vector<Finding>& out) {
   return false;
 }
 
-/// Whether nothing is left to learn. The best value seen is a ceiling only where the run shows single samples; else the
-/// next round number above it is taken for one.
-bool solved(const State& state, const RewardScale& scale, double level) {
-  if (state.find("reward.max") != nullptr) return scale.share(level) > kSolved.value;
-  for (const double round : {0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 10.0, 20.0, 50.0, 100.0}) {
-    if (scale.ceiling <= round) return level - scale.floor > kSolved.value * (round - scale.floor);
-  }
-  return false;
-}
-
 /// Highest mean of `width` values in a row.
 double highest_mean(std::span<const double> values, size_t width) {
   double highest = -INFINITY;
@@ -154,7 +144,7 @@ Learning learning(const State& state, const Track& track, size_t n) {
   const RewardScale scale = reward_scale(state, track, n - 1);
   const double range = scale.ceiling - scale.floor;
   if (!(range > 0)) return Learning::kUnclear;
-  if (solved(state, scale, after)) return Learning::kClear;
+  if (solved(state, scale, after, kSolved.value)) return Learning::kClear;
   const double error = noise(all) * std::sqrt(2.0 / static_cast<double>(third)) / range;
   const double gain = (after - before) / range;
   if (error > kPower.value) return Learning::kUnclear;  // so noisy that learning would not show either

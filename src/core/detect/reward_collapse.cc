@@ -37,6 +37,9 @@ constexpr Knob kGradualSigma{"gradual_sigma", 5, "standard errors",
                              "selection of the best window inflates the difference by about 2"};
 constexpr Knob kClearShare{"clear_share", 0.35, "ratio", "Loss of level that shows within half a window", "own"};
 constexpr Knob kClearSigma{"clear_sigma", 6, "standard errors", "The same, out of the noise", "own"};
+constexpr Knob kNotableShare{"notable_share", 0.2, "ratio", "Loss of level that is worth a line, as information",
+                             "failure catalogue, reward-drop-gradual (20 %)"};
+constexpr Knob kNotableSigma{"notable_sigma", 4, "standard errors", "The same, out of the noise", "own"};
 constexpr Knob kGradualHistory{"gradual_history", 15, "points", "A window and a half", "field guide 4.1, warm-up"};
 constexpr Knob kPointSigma{"point_sigma", 1.25, "sigma",
                            "The drop in units of the spread of single records: what is smaller is not seen by eye",
@@ -57,9 +60,9 @@ constexpr Knob kCaution{
 constexpr Knob kNoiseWindow{"noise_window", 50, "points", "Points from which the noise is estimated",
                             "field guide 4.1 (50-100)"};
 constexpr Knob kKnobs[] = {
-    kHistory,        kWidth,        kLow,    kBack,         kPersist,      kEvidence,   kSure,
-    kSurePersist,    kSomeEvidence, kChance, kGradualShare, kGradualSigma, kClearShare, kClearSigma,
-    kGradualHistory, kPointSigma,   kSwing,  kYoung,        kCaution,      kWindows,    kNoiseWindow};
+    kHistory,      kWidth,  kLow,          kBack,         kPersist,     kEvidence,     kSure,           kSurePersist,
+    kSomeEvidence, kChance, kGradualShare, kGradualSigma, kClearShare,  kClearSigma,   kGradualHistory, kPointSigma,
+    kSwing,        kYoung,  kCaution,      kWindows,      kNoiseWindow, kNotableShare, kNotableSigma};
 
 constexpr double kMedianError = 1.2533;  // standard error of a median of normal values, in those of the mean
 
@@ -278,20 +281,32 @@ std::optional<Decline> decline_at(const Track& track, const Levels& levels, size
   return decline_at(track, levels, i, width / 2, width / 2, kClearShare.value, kClearSigma.value);
 }
 
+void tell_decline(const State& state, const Track& track, const Decline& decline, size_t now, Severity severity,
+                  std::vector<Finding>& out) {
+  const Point& onset = track.points[decline.onset];
+  Finding finding = make_finding("reward-collapse", "reward-collapse", severity, onset, track.points[now],
+                                 cat("Reward declined from a level of ", decline.best, " to ", decline.now,
+                                     " (means of ", decline.width, " records)"));
+  add_figures(finding, track, decline.onset, now);
+  suggest(state, finding, onset, track.points[now], false);
+  out.push_back(std::move(finding));
+}
+
 void judge_gradual(const State& state, const Track& track, const Levels& levels, size_t end,
                    std::vector<Finding>& out) {
+  std::optional<Decline> notable;
+  size_t noted = 0;
   for (size_t i = points_of(kGradualHistory) - 1; i < end; i += std::max<size_t>(1, i / 100)) {
-    const std::optional<Decline> decline = decline_at(track, levels, i);
-    if (!decline) continue;
-    const Point& onset = track.points[decline->onset];
-    Finding finding = make_finding("reward-collapse", "reward-collapse", Severity::kWarning, onset, track.points[i],
-                                   cat("Reward declined from a level of ", decline->best, " to ", decline->now,
-                                       " (means of ", decline->width, " records)"));
-    add_figures(finding, track, decline->onset, i);
-    suggest(state, finding, onset, track.points[i], false);
-    out.push_back(std::move(finding));
-    return;
+    if (const auto decline = decline_at(track, levels, i)) {
+      tell_decline(state, track, *decline, i, Severity::kWarning, out);
+      return;
+    }
+    if (notable) continue;
+    const size_t width = std::max(points_of(kWidth), (i + 1) / points_of(kWindows));
+    notable = decline_at(track, levels, i, width, width, kNotableShare.value, kNotableSigma.value);
+    noted = i;
   }
+  if (notable) tell_decline(state, track, *notable, noted, Severity::kInfo, out);
 }
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {

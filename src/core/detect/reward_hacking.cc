@@ -42,7 +42,8 @@ bool is_true_measure(const Series& series) {
   for (const std::string_view word : {"minus", "gap", "std", "min", "max", "count"}) {
     if (contains(name, word)) return false;  // not a level
   }
-  for (const std::string_view word : {"correct", "accuracy", "solve", "pass", "true", "gold", "ground"}) {
+  for (const std::string_view word :
+       {"correct", "accuracy", "solve", "pass", "true", "gold", "ground", "exact", "outcome", "success", "unit_test"}) {
     if (contains(name, word)) return true;
   }
   return false;

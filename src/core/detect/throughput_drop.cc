@@ -17,9 +17,13 @@ constexpr Knob kDelta{"delta", 1, "s", "And at least this much more", "own"};
 constexpr Knob kPersist{"persist", 8, "points", "Evaluations, saves and stragglers make single slow steps",
                         "field guide 4.3 rule 27 (10 steps)"};
 constexpr Knob kLength{"length_share", 0.7, "ratio", "Part of the slow-down that longer responses may explain", "own"};
+constexpr Knob kRest{
+    "rest", 1.4, "x",
+    "What is left of the slow-down, divided by the growth of the responses, that their tail may explain",
+    "a step waits for its longest response, and attention grows faster than length"};
 constexpr Knob kNovel{"novel", 0.9, "quantile",
                       "Of recent steps: one step in ten may be slow for an evaluation or a save", "own"};
-constexpr Knob kKnobs[] = {kSkip, kHistory, kWidth, kFactor, kDelta, kPersist, kLength, kNovel};
+constexpr Knob kKnobs[] = {kSkip, kHistory, kWidth, kFactor, kDelta, kPersist, kLength, kNovel, kRest};
 
 /// Longer responses explain longer steps.
 bool explained(const State& state, const Track& track, const Rise& rise) {
@@ -30,7 +34,8 @@ bool explained(const State& state, const Track& track, const Rise& rise) {
   const auto before = level_between(length, first.attempt, first.step, track.points[rise.base_at].step);
   const auto after = level_between(length, now.attempt, track.points[rise.first].step, now.step);
   if (!before || !after || *before <= 0) return false;
-  return *after / *before > 1 + kLength.value * (rise.peak / rise.base - 1);
+  const double growth = *after / *before, slower = rise.peak / rise.base;
+  return growth > 1 + kLength.value * (slower - 1) || (growth > 1 && slower < kRest.value * growth);
 }
 
 /// The phase that grew most, for the reader.

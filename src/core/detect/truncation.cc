@@ -21,7 +21,8 @@ constexpr Knob kImproving{"improving", 0.1, "ratio",
                           "healthy runs start at 0.8 and end at 0.06"};
 constexpr Knob kAtCap{"at_cap", 0.995, "ratio", "Without a truncated share: the mean length is at the longest length",
                       "own"};
-constexpr Knob kKnobs[] = {kShare, kMost, kPersist, kMostPersist, kBegin, kImproving, kAtCap};
+constexpr Knob kStill{"still", 0.001, "ratio", "Without the longest length: the mean stands still within this", "own"};
+constexpr Knob kKnobs[] = {kShare, kMost, kPersist, kMostPersist, kBegin, kImproving, kAtCap, kStill};
 
 /// The truncated share as the run shows it, or 0/1 by whether the mean length stands at the longest length (the cap).
 std::vector<Track> shares_of(const State& state) {
@@ -36,8 +37,11 @@ std::vector<Track> shares_of(const State& state) {
     for (size_t i = 0; i < track.size(); ++i) {
       const auto most = value_at(longest, track.points[i]);
       cap = std::max({cap, track.values[i], most.value_or(0)});
-      const bool at_cap =
-          i > 0 && cap > 16 && track.values[i] >= kAtCap.value * cap && track.values[i - 1] >= kAtCap.value * cap;
+      // where the longest response is not shown, only a length that stands still is a limit: one that grows is its own
+      // largest all the time
+      const bool limit = most || (i > 0 && std::abs(track.values[i] - track.values[i - 1]) <= kStill.value * cap);
+      const bool at_cap = i > 0 && limit && cap > 16 && track.values[i] >= kAtCap.value * cap &&
+                          track.values[i - 1] >= kAtCap.value * cap;
       track.points[i].value = at_cap ? 1 : 0;
     }
     for (size_t i = 0; i < track.size(); ++i) track.values[i] = track.points[i].value;

@@ -59,7 +59,7 @@ Severity severity_of(const State& state, const Point& from, const Point& to, std
     if (!level) continue;
     const RewardScale scale = reward_scale(state, reward, end);
     const double share = scale.share(*level);
-    if (share >= kSolved.value) {
+    if (solved(state, scale, *level, kSolved.value)) {
       why = "the data is solved";
       return Severity::kInfo;
     }

@@ -15,6 +15,12 @@ constexpr Knob kFromStartPoints{"from_start_points", 4, "points", "The same for 
 constexpr Knob kExcerpt{"excerpt", 4, "points", "A log that begins in mid-run has its cold start behind it", "own"};
 constexpr Knob kSudden{"sudden", 5, "points", "After a good period, fewer are enough",
                        "failure catalogue, reward-sudden-zero (alert at 3, sure at 5)"};
+constexpr Knob kEarly{"early", 4, "points", "So many from the start on are worth a line, as information",
+                      "failure catalogue, reward-sudden-zero (alert at 3)"};
+constexpr Knob kNearPoints{"near_points", 30, "points", "Records before 'hardly ever off the floor' is said", "own"};
+constexpr Knob kNearShare{"near_share", 0.9, "ratio", "Of all records lie exactly on the floor, from the start on",
+                          "own"};
+constexpr Knob kNearMean{"near_mean", 0.02, "ratio", "Of the reward's range: the mean height above the floor", "own"};
 constexpr Knob kChance{
     "chance", 1e-4, "probability",
     "With small batches zeros come by chance: the streak must be longer than their share so far explains",
@@ -24,7 +30,8 @@ constexpr Knob kBack{"recovered", 3, "points", "Points off the floor in a row th
 constexpr Knob kBefore{"before", 10, "points", "Window of the level right before the streak", "own"};
 constexpr Knob kLow{"low", 0.1, "ratio", "Level right before, as a share of the best level, that had collapsed already",
                     "own"};
-constexpr Knob kKnobs[] = {kFromStart, kFromStartPoints, kExcerpt, kSudden, kChance, kBack, kBefore, kLow};
+constexpr Knob kKnobs[] = {kFromStart, kFromStartPoints, kExcerpt,    kSudden,    kChance,  kBack, kBefore,
+                           kLow,       kEarly,           kNearPoints, kNearShare, kNearMean};
 
 struct Streak {
   size_t first = 0, detected = 0;
@@ -35,9 +42,10 @@ struct Streak {
 bool on_floor(double value, double lowest) { return value == lowest && value <= 0; }
 
 size_t needed(const Track& track, size_t first, bool from_start) {
-  if (from_start && static_cast<double>(track.points[first].step) >= kFromStart.value) return points_of(kExcerpt);
   if (from_start) {
     const int64_t next = track.size() > first + 1 ? track.points[first + 1].step - track.points[first].step : 1;
+    const double begin = static_cast<double>(track.points[first].step);
+    if (begin >= kFromStart.value && begin > 2 * static_cast<double>(next)) return points_of(kExcerpt);
     const double points = std::ceil(kFromStart.value / static_cast<double>(std::max<int64_t>(1, next)));
     return std::max(points_of(kFromStartPoints), static_cast<size_t>(points));
   }
@@ -108,6 +116,51 @@ Finding told(const State& state, const Track& track, const Streak& streak) {
   return finding;
 }
 
+/// The first records lie on the floor, which may be a cold start.
+bool judge_early(const State& state, const Track& track, std::vector<Finding>& out) {
+  if (track.size() < points_of(kEarly)) return false;
+  const auto head = track.slice(0, points_of(kEarly));
+  const double floor = head[0];
+  if (floor > 0 || std::any_of(head.begin(), head.end(), [floor](double value) { return value != floor; }))
+    return false;
+  if (contradicted(state, track.points[0], track.points[points_of(kEarly) - 1], floor)) return false;
+  const Streak streak{0, points_of(kEarly) - 1, true};
+  Finding finding = told(state, track, streak);
+  finding.severity = Severity::kInfo;
+  for (size_t i = points_of(kEarly); i < track.size(); ++i) {
+    if (track.values[i] == floor) continue;
+    resolve(finding, track.points[i]);
+    break;
+  }
+  out.push_back(std::move(finding));
+  return true;
+}
+
+/// Hardly a record ever leaves the floor, and it does not get more.
+bool judge_near(const State& state, const Track& track, std::vector<Finding>& out) {
+  const double floor = track.values.empty() ? 1 : track.values[0];
+  size_t on = 0;
+  double above = 0;
+  for (size_t i = 0; i < track.size(); ++i) {
+    if (track.values[i] < floor || floor > 0) return false;
+    on += track.values[i] == floor ? 1 : 0;
+    above += track.values[i] - floor;
+    const size_t n = i + 1;
+    if (n < points_of(kNearPoints) || static_cast<double>(on) < kNearShare.value * static_cast<double>(n)) continue;
+    const RewardScale scale = reward_scale(state, track, i);
+    if (above / static_cast<double>(n) > kNearMean.value * std::max(1.0, scale.ceiling - scale.floor)) continue;
+    if (mean(track.slice(n - n / 3, n)) > mean(track.slice(0, n / 3))) continue;
+    if (contradicted(state, track.points[0], track.points[i], floor)) continue;
+    Finding finding = make_finding("zero-reward", "zero-reward", Severity::kWarning, track.points[0], track.points[i],
+                                   cat("Reward is exactly ", floor, " in ", on, " of ", n, " records"));
+    add_figures(finding, track, 0, i, 6);
+    suggest(state, finding, track.points[0], track.points[i], true);
+    out.push_back(std::move(finding));
+    return true;
+  }
+  return false;
+}
+
 /// The reward had collapsed before it became exactly zero: reward-collapse tells that story.
 bool was_low(const Track& track, const Streak& streak) {
   if (streak.from_start) return false;
@@ -121,6 +174,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   for (const Track& track : tracks_of(reward_series(state))) {
     Streak streak;
     size_t from = 0;
+    const size_t before = out.size();
     while (next_streak(state, track, from, streak)) {
       if (streak.from_start && follows_teacher(state)) break;
       Finding finding = told(state, track, streak);
@@ -129,7 +183,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
       for (; i < track.size() && back < points_of(kBack); ++i) back = track.values[i] > floor ? back + 1 : 0;
       const bool recovered = back >= points_of(kBack);
       if (recovered) {
-        finding.severity = Severity::kWarning;
+        finding.severity = streak.from_start ? Severity::kInfo : Severity::kWarning;  // a cold start that is over
         resolve(finding, track.points[i - 1]);
       }
       if (was_low(track, streak)) finding.severity = Severity::kInfo;
@@ -137,6 +191,8 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
       if (!recovered) break;
       from = i;
     }
+    if (out.size() > before || follows_teacher(state)) continue;
+    if (!judge_near(state, track, out)) judge_early(state, track, out);
   }
 }
 

@@ -124,6 +124,14 @@ RewardScale reward_scale(const State& state, const Track& track, size_t end) {
   return scale;
 }
 
+bool solved(const State& state, const RewardScale& scale, double level, double most) {
+  if (state.find("reward.max") != nullptr) return scale.share(level) > most;
+  for (const double round : {0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 10.0, 20.0, 50.0, 100.0}) {
+    if (scale.ceiling <= round) return level - scale.floor > most * (round - scale.floor);
+  }
+  return false;
+}
+
 namespace {
 
 /// The threshold for a rise that would begin at `i`.

@@ -41,6 +41,10 @@ struct RewardScale {
 };
 RewardScale reward_scale(const State& state, const Track& track, size_t end);
 
+/// Whether nothing is left to learn: `level` lies above the share `most` of the reward's range. The best value seen is
+/// the ceiling only where the run shows single samples; else the next round number above it is taken for one.
+bool solved(const State& state, const RewardScale& scale, double level, double most);
+
 /// A lasting rise of a signal above its own level. Whatever the rule says, the points must also lie above nearly all
 /// (`novel`) of the last kRecent points that no earlier rise covers: a swing that the signal has shown before is no
 /// news.
