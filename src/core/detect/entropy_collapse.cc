@@ -106,7 +106,9 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     const std::optional<size_t> first = lasting_low(track, initial, kShare.value);
     if (!first) {
       const std::optional<size_t> notable = lasting_low(track, initial, kNotable.value);
-      if (notable) tell(track, initial, *notable, false, out);
+      const bool gained = !notable || !nothing_gained(state, track, points_of(kInitial),
+                                                      *notable + points_of(kPersist) - 1, track.size());
+      if (!gained) tell(track, initial, *notable, false, out);
       continue;
     }
     const size_t now = *first + points_of(kPersist) - 1;
