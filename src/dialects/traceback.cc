@@ -28,6 +28,27 @@ bool frame_line(std::string_view bare) {
   return bare.starts_with("File \"") && bare.substr(0, 2 * kFrameLimit).find("\", line ") != std::string_view::npos;
 }
 
+/// The box that rich draws around a traceback: `inner` is what stands between its sides.
+bool rich_line(std::string_view message, std::string_view& inner) {
+  const std::string_view text = left_trim(message);
+  if (text.starts_with("\u256d") || text.starts_with("\u2570")) {  // its upper and lower edge
+    inner = {};
+    return true;
+  }
+  constexpr std::string_view kSide = "\u2502";
+  if (!text.starts_with(kSide)) return false;
+  inner = left_trim(text.substr(kSide.size()));
+  return true;
+}
+
+/// "/app/train.py:120 in main", as rich names a frame.
+bool rich_frame(std::string_view inner) {
+  const size_t in = inner.find(" in ");
+  const size_t colon = inner.substr(0, in).rfind(':');
+  return in != std::string_view::npos && colon != std::string_view::npos && colon > 3 && inner[0] != ' ' &&
+         inner.substr(0, colon).ends_with(".py");
+}
+
 /// The margin of an exception group: "  | ", "  +-+---- 1 ----", "    +----". Returns what is behind it.
 bool group_margin(std::string_view message, std::string_view& inner) {
   const std::string_view text = left_trim(message);
@@ -195,6 +216,15 @@ TracebackReader::Took TracebackReader::feed(std::string_view message, uint64_t n
 }
 
 TracebackReader::Took TracebackReader::feed_frames(std::string_view message, std::string_view bare, uint64_t number) {
+  if (std::string_view inner; rich_line(message, inner)) {
+    foreign_ = 0;
+    trace_.last_line = number;
+    if (!rich_frame(inner)) return Took::kYes;
+    if (trace_.frame.empty()) scratch_entry_ = !frame_is_infrastructure(inner);
+    const size_t end = inner.find_first_of(" \t", inner.find(" in ") + 4);
+    trace_.frame = clip(inner.substr(0, end), kFrameLimit);
+    return Took::kYes;
+  }
   if (frame_line(bare)) {
     take_frame(bare, number);
     foreign_ = 0;

@@ -50,6 +50,26 @@ TEST_CASE("frames whose head was cut off count once an exception follows") {
   CHECK(read({"  File \"/w/train.py\", line 12, in main", "    run(cfg)"}).empty());
 }
 
+TEST_CASE("rich draws a box around the frames") {
+  const auto seen =
+      read({"╭──── Traceback (most recent call last) ────╮", "│ /w/train.py:40 in main                    │",
+            "│   39     for x in data:                   │", "│ ❱ 40         step(x)                      │",
+            "│ /w/step.py:7 in step                      │", "╰───────────────────────────────────────────╯",
+            "KeyError: 'gold'", "done"});
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].trace.exception == "KeyError");
+  CHECK(seen[0].trace.frame == "/w/step.py:7 in step");
+}
+
+TEST_CASE("a program under /tmp that is entered from elsewhere is no tool") {
+  CHECK_FALSE(read({"Traceback (most recent call last):", "  File \"/app/run.py\", line 2, in main",
+                    "  File \"/tmp/job-1/model.py\", line 8, in check", "ValueError: bad"})[0]
+                  .trace.sample);
+  CHECK(read({"Traceback (most recent call last):", "  File \"/tmp/tmpab.py\", line 8, in <module>",
+              "ValueError: bad"})[0]
+            .trace.sample);
+}
+
 TEST_CASE("an exception's line is told from a metric's") {
   CHECK(is_exception_line("RuntimeError: bad shape"));
   CHECK(is_exception_line("torch.distributed.DistBackendError: NCCL error"));

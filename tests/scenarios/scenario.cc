@@ -131,7 +131,8 @@ class Reader {
   }
 
   static bool is_happening(std::string_view key) {
-    constexpr std::string_view kWords[] = {"plan", "start", "resume", "saving", "trace", "sign", "quiet", "end"};
+    constexpr std::string_view kWords[] = {"plan", "start", "resume", "saving", "trace",
+                                           "sign", "quiet", "last",   "end"};
     return std::find(std::begin(kWords), std::end(kWords), key) != std::end(kWords);
   }
 
@@ -145,6 +146,12 @@ class Reader {
     if (key == "start") return add(event::AttemptBegan{std::string(rest)});
     if (key == "sign") return add(event::Matched{first, more, 1, false});
     if (key == "trace") return add(event::TraceSeen{first, more, "train.py:10 in step", lines() + 1, false, false});
+    if (key == "last") {
+      event::SourceEnded ended;
+      ended.lines = static_cast<int64_t>(lines()) + 1;
+      ended.last_text = std::string(rest);
+      return add(std::move(ended));
+    }
     if (!number) return false;
     if (key == "plan") return add(event::Planned{*number});
     if (key == "resume") return add(event::Resumed{*number, cat("checkpoints/global_step_", *number)});

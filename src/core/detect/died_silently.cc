@@ -138,7 +138,8 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   const Open unfinished_work = unfinished(state, attempt, steps);
   const std::string& open = unfinished_work.what;
   if (!unfinished_work.planned && said_farewell(state, attempt)) return;
-  if (open.empty() || judged_otherwise(state, knowledge, state.attempts.size() - 1)) return;
+  if (open.empty() || final_error(state, attempt)) return;
+  if (judged_otherwise(state, knowledge, state.attempts.size() - 1)) return;
   Finding finding;
   finding.kind = "died-silently";
   finding.detector = "died-silently";

@@ -168,6 +168,13 @@ constexpr std::array kRows = {
     Row{"RuntimeError", "", {"crash", "runtime-error", false}},
 };
 
+/// A frame that checks settings: its file or its function is named after them.
+bool speaks_of_settings(std::string_view frame) {
+  const size_t slash = frame.rfind('/');
+  const std::string_view place = slash == std::string_view::npos ? frame : frame.substr(slash + 1);
+  return contains_folded(place, "config") || contains_folded(place, "arguments") || contains_folded(place, "_args");
+}
+
 }  // namespace
 
 std::string_view bare_exception(std::string_view exception) {
@@ -188,6 +195,8 @@ ExceptionClass classify_exception(std::string_view exception, std::string_view m
     if (program && !row.is.consequence && contains_folded(frame, "reward")) {
       return {"code-error", "reward-function-exception", false};
     }
+    const bool refused = bare == "ValueError" || bare == "AssertionError";
+    if (program && refused && speaks_of_settings(frame)) return {"config-error", row.is.cause, false};
     return row.is;
   }
   return {"crash", "unhandled-exception", false};

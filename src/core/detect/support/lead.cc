@@ -81,6 +81,18 @@ bool is_resource(std::string_view kind) {
   return std::find(kResources.begin(), kResources.end(), kind) != kResources.end();
 }
 
+/// The launcher's word that a task had failed of itself before its step was taken down with it.
+const Mark* failed_before(const Mark& lead, const Mark* first, const Mark* last) {
+  if (lead.signature == nullptr || kind_of(lead) != "interrupted") return nullptr;
+  for (const Mark* mark = first; mark != last; ++mark) {
+    if (mark->survived || mark->teardown || mark->signature == nullptr || mark->order >= lead.order) continue;
+    const bool signalled = contains(mark->text, "Terminated") || contains(mark->text, "Killed") ||
+                           contains(mark->text, "code 143") || contains(mark->text, "code 130");
+    if (mark->signature->id == "slurm-task-failed" && !signalled && near_to(lead, *mark)) return mark;
+  }
+  return nullptr;
+}
+
 /// A mark of the same moment that says of what the process died, where the lead only says that it did.
 const Mark* more_telling(const Mark& lead, const Mark* first, const Mark* last) {
   const std::string kind = kind_of(lead);
@@ -118,6 +130,10 @@ std::vector<Story> fatal_stories(const State& state, const std::vector<Mark>& ma
       story.lead.moment = lead->moment;
       story.lead.order = std::min(story.lead.order, lead->order);
       lead = telling;
+    }
+    if (const Mark* failed = failed_before(*lead, &marks[begin], marks.data() + end)) {
+      story.lead = *failed;
+      lead = failed;
     }
     story.kind = kind_of(story.lead);
     story.ended = barren || ends_for_sure(*lead);

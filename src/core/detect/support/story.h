@@ -2,6 +2,7 @@
 // The detectors that speak of failures in the run's text share this reading of it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +64,14 @@ struct Done {
 };
 Done done_in(const State& state, size_t attempt);
 int64_t last_done(const State& state, size_t attempt);
+
+/// An error that is the last line of the text which told of an attempt.
+struct FinalError {
+  std::string exception;  ///< its class; "" when only the line's level calls it fatal
+  std::string message;
+};
+/// Known only when the sources have ended; nothing when the attempt told its end.
+std::optional<FinalError> final_error(const State& state, const AttemptState& attempt);
 
 /// Another attempt was begun after this one had not done a single step.
 bool came_to_nothing(const State& state, size_t attempt);

@@ -1,0 +1,58 @@
+// The last line of a log is an error, and nothing else says how the attempt ended.
+#include <algorithm>
+
+#include "base/text.h"
+#include "core/detect/detector.h"
+#include "core/detect/support/story.h"
+
+namespace mw::detect {
+namespace {
+
+bool told(const State& state, const Knowledge& knowledge, size_t attempt) {
+  for (const Story& story : fatal_stories(state, marks_of(state, knowledge))) {
+    if (story.attempt == attempt) return true;
+  }
+  return false;
+}
+
+void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
+  if (!state.closed || state.attempts.empty()) return;
+  const size_t number = state.attempts.size() - 1;
+  const AttemptState& attempt = state.attempts[number];
+  const auto word = final_error(state, attempt);
+  if (!word || told(state, knowledge, number)) return;
+  const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
+  const int64_t last = last_done(state, number);
+  if (total > 1 && last + 1 >= total) return;
+  const ExceptionClass is = classify_exception(word->exception, word->message, "");
+  Finding finding;
+  finding.kind = word->exception.empty() ? "crash" : std::string(is.kind);
+  finding.detector = "last-word";
+  // Without a plan it may be an error that the program goes on from, in a copy of a log that was still being written.
+  finding.severity = total > 0 || last == kNoStep ? Severity::kCritical : Severity::kWarning;
+  finding.onset = attempt.last;
+  const SourceState& source = state.sources[attempt.last.where.source];
+  finding.onset.where.line =
+      std::max(finding.onset.where.line, static_cast<uint64_t>(std::max<int64_t>(source.lines, 0)));
+  finding.onset.step = last;
+  finding.detected = finding.onset;
+  finding.summary = cat("The last line is an error, and nothing comes after it: ", clip(source.last_text, 200));
+  finding.evidence.push_back({finding.onset.where, source.last_text, "", kNoStep, 0});
+  finding.suggests.push_back({word->exception.empty() ? "unhandled-exception" : std::string(is.cause), 0.7,
+                              cat("the last line: ", clip(source.last_text, 160))});
+  out.push_back(std::move(finding));
+}
+
+}  // namespace
+
+extern const Detector last_word;
+const Detector last_word{
+    "last-word",
+    "The last line of a log is an error, and nothing else says how the attempt ended.",
+    {"crash", "code-error", "config-error", "data-error", "dependency-broken", "network", "credentials",
+     "gpu-out-of-memory", "host-out-of-memory", "gpu-fault", "disk-full", "resource-limit", "worker-lost",
+     "engine-dead", "collective-timeout", "environment-fault", "checkpoint-failed", "interrupted"},
+    {},
+    judge};
+
+}  // namespace mw::detect

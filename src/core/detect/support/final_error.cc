@@ -1,0 +1,76 @@
+// What the last line of a log says, when it is an error.
+#include <array>
+
+#include "base/text.h"
+#include "core/detect/support/story.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr size_t kPrefixBytes = 80;  // of what a logger or a launcher puts before a message
+
+bool name_char(char c) {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+}
+
+/// Words outside brackets that begin with a small letter: a logger's name is one, a sentence has more.
+int small_words(std::string_view text) {
+  int words = 0, depth = 0;
+  char before = ' ';
+  for (const char c : text) {
+    if (c == '[' || c == '(') ++depth;
+    if (c == ']' || c == ')') --depth;
+    if (depth == 0 && before == ' ' && c >= 'a' && c <= 'z') ++words;
+    before = c;
+  }
+  return words;
+}
+
+/// What stands before a message and is no part of it: "", "[rank0]: ", "2026-01-15 08:00:00 - ERROR - ".
+bool is_prefix(std::string_view before) {
+  if (before.empty()) return true;
+  if (before.size() > kPrefixBytes || before.find_first_of("\"'`") != std::string_view::npos) return false;
+  if (small_words(before) > 1) return false;
+  const std::string_view end = trim(before);
+  return !end.empty() && before.back() == ' ' &&
+         (end.back() == ':' || end.back() == ']' || end.back() == ')' || end.back() == '-');
+}
+
+/// "ValueError: bad" behind a prefix.
+std::optional<FinalError> exception_in(std::string_view line) {
+  for (size_t colon = line.find(": "); colon != std::string_view::npos; colon = line.find(": ", colon + 1)) {
+    size_t begin = colon;
+    while (begin > 0 && name_char(line[begin - 1])) --begin;
+    const std::string_view name = line.substr(begin, colon - begin);
+    const std::string_view bare = bare_exception(name);
+    const bool error = (bare.ends_with("Error") && bare.size() > 5) ||
+                       (bare.ends_with("Exception") && bare.size() > 9) || bare == "SystemExit";
+    if (!error || bare[0] < 'A' || bare[0] > 'Z') continue;
+    if (bare == "SystemExit" && trim(line.substr(colon + 1)) == "0") return std::nullopt;
+    if (!is_prefix(line.substr(0, begin))) return std::nullopt;
+    return FinalError{std::string(name), std::string(trim(line.substr(colon + 1)))};
+  }
+  return std::nullopt;
+}
+
+bool is_fatal(std::string_view line) {
+  constexpr std::array<std::string_view, 5> kLevels = {" CRITICAL ", " CRITICAL:", "[CRITICAL]", " FATAL ", "[FATAL]"};
+  for (const std::string_view level : kLevels) {
+    const size_t at = line.find(level);
+    if (at != std::string_view::npos && at < kPrefixBytes) return true;
+  }
+  return line.starts_with("CRITICAL") || line.starts_with("FATAL") || line.starts_with("fatal: ");
+}
+
+}  // namespace
+
+std::optional<FinalError> final_error(const State& state, const AttemptState& attempt) {
+  const uint32_t number = attempt.last.where.source;
+  if (attempt.ended || number >= state.sources.size() || state.sources[number].kind != "text") return std::nullopt;
+  const std::string_view line = state.sources[number].last_text;
+  if (auto exception = exception_in(line)) return exception;
+  if (is_fatal(line)) return FinalError{"", std::string(line)};
+  return std::nullopt;
+}
+
+}  // namespace mw::detect
