@@ -77,6 +77,7 @@ struct Dialect {
   std::string title;
   Family family = Family::kTrainer;
   std::string framework;  ///< what the run is said to be; the id unless the file says else
+  bool base = false;      ///< others build upon it: gives way to any other trainer that surely speaks
   std::string extends;    ///< id of a dialect whose shapes and metric rules count here, too; "" for none
   std::vector<Sign> signs;
   std::vector<Shape> shapes;

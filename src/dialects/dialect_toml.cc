@@ -110,6 +110,7 @@ Result<void> Reader::head(const Toml& root, Dialect& out) {
   out.title = root.text_or("title", out.id);
   out.framework = root.text_or("framework", out.id);
   out.extends = root.text_or("extends", "");
+  out.base = root.boolean_or("base", false);
   if (out.id.empty()) return root.error(path_, "\"id\" is missing");
   const std::string family = root.text_or("family", "");
   if (family == "trainer") {
@@ -248,7 +249,7 @@ Result<void> Reader::sample(const Toml& table, Dialect& out) {
 
 Result<Dialect> Reader::read(const Toml& root) {
   Dialect out;
-  MW_TRY(root.check_keys(path_, {"id", "title", "family", "framework", "extends", "eval", "ignore", "steps", "sign",
+  MW_TRY(root.check_keys(path_, {"id", "title", "family", "framework", "extends", "base", "eval", "ignore", "steps", "sign",
                                  "line", "metrics", "sample"}));
   MW_TRY(head(root, out));
   if (const Toml* table = root.find("steps"); table != nullptr) MW_TRY(steps(*table, out));

@@ -82,17 +82,17 @@ bool Recogniser::force(std::string_view name) {
 double Recogniser::score(size_t dialect) const {
   const Dialect& of = book_.dialects()[dialect];
   const double own = scores_[dialect] + own_names_[dialect];
-  if (of.extends.empty() || own <= 0) return own;
+  if (of.extends.empty() || own < kLeastEvidence) return own;
   const auto base = book_.find(of.extends);
   return own + (base ? std::max(0.0, scores_[*base] + own_names_[*base]) : 0.0);
 }
 
-Recogniser::Best Recogniser::best_of(Dialect::Family family) const {
+Recogniser::Best Recogniser::best_of(Dialect::Family family, bool bases) const {
   Best best;
   for (size_t d = 0; d < scores_.size(); ++d) {
     const Dialect& dialect = book_.dialects()[d];
     const double own = score(d);
-    if (dialect.family != family || own < kLeastEvidence) continue;
+    if (dialect.family != family || own < kLeastEvidence || (dialect.base && !bases)) continue;
     const bool related = best.dialect && (book_.dialects()[*best.dialect].framework == dialect.framework ||
                                           book_.dialects()[*best.dialect].extends == dialect.id ||
                                           dialect.extends == book_.dialects()[*best.dialect].id);
@@ -109,7 +109,9 @@ Recogniser::Best Recogniser::best_of(Dialect::Family family) const {
 
 Recogniser::Answer Recogniser::answer() const {
   if (forced_) return *forced_;
-  Best best = best_of(Dialect::Family::kTrainer);
+  Best best = best_of(Dialect::Family::kTrainer, false);
+  // What others build upon speaks in their runs, too, and often louder.
+  if (!best.dialect || best.score < kHint) best = best_of(Dialect::Family::kTrainer);
   const Best engine = best_of(Dialect::Family::kEngine);
   // Layers' signs tell of training, not of whose: libraries under every trainer, and what scripts print.
   const bool unknown = unknown_records_ >= kUnknownRecords;

@@ -58,7 +58,7 @@ class Recogniser {
     double score = 0, second = 0;  // of the best, and of the best that is not related to it
   };
   double score(size_t dialect) const;
-  Best best_of(Dialect::Family family) const;
+  Best best_of(Dialect::Family family, bool bases = true) const;
 
   const DialectBook& book_;
   std::vector<double> scores_;
