@@ -82,9 +82,10 @@ bool Recogniser::force(std::string_view name) {
 double Recogniser::score(size_t dialect) const {
   const Dialect& of = book_.dialects()[dialect];
   const double own = scores_[dialect] + own_names_[dialect];
-  if (of.extends.empty() || own < kLeastEvidence) return own;
+  if (of.extends.empty() || own < kOwnName) return own;
   const auto base = book_.find(of.extends);
-  return own + (base ? std::max(0.0, scores_[*base] + own_names_[*base]) : 0.0);
+  const double below = base ? scores_[*base] + own_names_[*base] : 0;
+  return own + (below >= kHint ? below : 0);
 }
 
 Recogniser::Best Recogniser::best_of(Dialect::Family family, bool bases) const {
