@@ -45,7 +45,7 @@ def build_case(row, number, seed):
             case = run and faults.Case(run, (), 0, 0)
             keep = ["response.length", "time.step"] if row in lookalikes.KEEP_LENGTH else []
         if case:
-            runs.thin_out(case.run, set(case.needed) | {"reward.mean", *keep} | {"teacher.kl"})
+            runs.thin_out(case.run, set(case.needed) | {"reward.mean", "loss.total", *keep} | {"teacher.kl"})
             return case, rng
     raise RuntimeError(f"no run for {row}")
 
@@ -85,6 +85,15 @@ def judged(case, answer):
     return found, error, false
 
 
+def was_read(signal, answer, records):
+    """Whether midwatch took the column for the signal (a part of the reward: for some part of that name)."""
+    if signal == "eval":
+        return True
+    if signal == "loss.policy" and signal not in answer["signals"]:
+        signal = "loss.total"
+    return any(name.startswith(signal) and read["n"] >= records // 2 for name, read in answer["signals"].items())
+
+
 def tried(program, row, number, seed, keep):
     case, rng = build_case(row, number, seed)
     with tempfile.TemporaryDirectory() as name:
@@ -93,7 +102,7 @@ def tried(program, row, number, seed, keep):
         spoken, wanted = write_case(case, folder, rng)
         answer = answer_of(program, folder)
         found, error, false = judged(case, answer)
-        unread = [s for s in wanted if s != "eval" and answer["signals"].get(s, {}).get("n", 0) < len(case.run) // 2]
+        unread = [s for s in wanted if not was_read(s, answer, len(case.run))]
         if keep and (false or (case.kinds and not found)):
             kept = pathlib.Path(keep) / f"{row.replace(' ', '-').replace(',', '')}-{number}"
             kept.mkdir(parents=True, exist_ok=True)

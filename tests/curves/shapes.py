@@ -134,7 +134,8 @@ def write_state(path, records):
     """trainer_state.json of the transformers Trainer."""
     history = [{"epoch": 0.01 * step, "step": step, **row} for step, row in records]
     with open(path, "w", encoding="utf-8") as out:
-        json.dump({"global_step": records[-1][0], "max_steps": records[-1][0], "log_history": history}, out)
+        json.dump({"epoch": 1.0, "global_step": records[-1][0], "is_world_process_zero": True, "log_history": history,
+                   "max_steps": records[-1][0]}, out, indent=2)
 
 
 def crc32c(data, table=[]):
