@@ -48,6 +48,12 @@ std::vector<Spike> spikes_of(const Track& track) {
   for (size_t i = 0; i < track.size(); ++i) {
     if (i >= points_of(kShort)) {
       const double base = quantile(window, kLevel.value);
+      // where most groups are uniform most gradients are zero: then the largest before is what there is to compare with
+      const double most = base > 0 ? 0 : *std::max_element(window.begin(), window.end());
+      if (i >= points_of(kHistory) && most > 0 && track.values[i] > kGrave.value * most) {
+        out.push_back({i, track.values[i] / most, most});
+        continue;
+      }
       const bool warm = i >= points_of(kHistory) || quantile(window, 0.5) > 0;  // not one gradient among zeros
       if (warm && base > 0 && track.values[i] > kNotable.value * base) {
         out.push_back({i, track.values[i] / base, base});

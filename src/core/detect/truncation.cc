@@ -9,6 +9,8 @@
 namespace mw::detect {
 namespace {
 
+constexpr double kRoundSlack = 1;  // tokens by which a limit may differ (an end token that is not counted)
+
 constexpr Knob kShare{"share", 0.5, "ratio", "Half of the answers cannot end",
                       "failure catalogue, length-explosion-truncation (0.5); field guide 4.3 rule 13 (0.2 critical) is "
                       "common in healthy starts"};
@@ -21,8 +23,11 @@ constexpr Knob kImproving{"improving", 0.1, "ratio",
                           "healthy runs start at 0.8 and end at 0.06"};
 constexpr Knob kAtCap{"at_cap", 0.995, "ratio", "Without a truncated share: the mean length is at the longest length",
                       "own"};
+constexpr Knob kRound{"round", 64, "tokens",
+                      "Without the longest length: limits are set in multiples of this; short answers may all be alike",
+                      "own"};
 constexpr Knob kStill{"still", 0.001, "ratio", "Without the longest length: the mean stands still within this", "own"};
-constexpr Knob kKnobs[] = {kShare, kMost, kPersist, kMostPersist, kBegin, kImproving, kAtCap, kStill};
+constexpr Knob kKnobs[] = {kShare, kMost, kPersist, kMostPersist, kBegin, kImproving, kAtCap, kStill, kRound};
 
 /// The truncated share as the run shows it, or 0/1 by whether the mean length stands at the longest length (the cap).
 std::vector<Track> shares_of(const State& state) {
@@ -39,7 +44,8 @@ std::vector<Track> shares_of(const State& state) {
       cap = std::max({cap, track.values[i], most.value_or(0)});
       // where the longest response is not shown, only a length that stands still is a limit: one that grows is its own
       // largest all the time
-      const bool limit = most || (i > 0 && std::abs(track.values[i] - track.values[i - 1]) <= kStill.value * cap);
+      const bool still = i > 0 && std::abs(track.values[i] - track.values[i - 1]) <= kStill.value * cap;
+      const bool limit = most || (still && std::abs(std::remainder(cap, kRound.value)) <= kRoundSlack);
       const bool at_cap = i > 0 && limit && cap > 16 && track.values[i] >= kAtCap.value * cap &&
                           track.values[i - 1] >= kAtCap.value * cap;
       track.points[i].value = at_cap ? 1 : 0;
