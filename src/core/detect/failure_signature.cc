@@ -49,6 +49,12 @@ bool loses_something(const Signature& signature) {
   return (save && signature.severity == Severity::kCritical) || signature.kind == "logging-gap";
 }
 
+/// A program's own word of an error, rather than a shell's or a tool's.
+bool names_an_error(std::string_view text) {
+  return contains(text, "Errno") || contains(text, "Error:") || contains(text, "ERROR") ||
+         contains(text, "StorageFull");
+}
+
 /// A start that fails the same way again and again within what looks like one attempt.
 bool loops(const Survived& seen) {
   return !seen.trained && seen.first->signature->kind == "crash" && static_cast<double>(seen.open) >= kKnobs[1].value;
@@ -66,6 +72,9 @@ Severity survived_severity(const Survived& seen) {
   if (signature.role == Role::kSymptom) {
     return often && signature.transient == "poison" ? Severity::kWarning : Severity::kInfo;
   }
+  // Steps were done after it: it is the output of a tool or of a helper that was replaced.
+  if (signature.kind == "crash" && seen.open == 0) return Severity::kInfo;
+  if (signature.kind == "disk-full" && seen.open == 0 && !names_an_error(seen.first->text)) return Severity::kInfo;
   if (signature.layer == "learning-dynamics") return Severity::kInfo;  // the figures decide, not one line of them
   if (!seen.trained && !signature.fatal) return Severity::kInfo;
   const bool lasting = signature.transient == "poison" || signature.transient == "degraded";

@@ -1,6 +1,8 @@
 // A sink of metrics that stopped while another one of the same attempt went on.
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <vector>
 
 #include "base/text.h"
 #include "core/detect/detector.h"
@@ -15,6 +17,8 @@ constexpr Knob kKnobs[] = {
     {"silent_steps", 20, "steps", "Short runs must not be judged by a handful of steps", "own choice"},
 };
 
+constexpr double kHoleRecords = 4;  // times as many records as a rhythm needs, before a hole in it means anything
+
 bool is_regular(const SourceState& source) {
   return source.attempt >= 0 && static_cast<double>(source.steps.count()) >= kKnobs[0].value;
 }
@@ -24,7 +28,51 @@ double period_of(const SourceState& source) {
          static_cast<double>(source.steps.count() - 1);
 }
 
+/// A hole in the steps of one sink: the records between were lost, or never written.
+void judge_holes(const State& state, std::vector<Finding>& out) {
+  std::map<uint32_t, const Series*> fullest;
+  for (const Series& series : state.series) {
+    if (series.empty()) continue;
+    const Series*& known = fullest[series.points().front().where.source];
+    if (known == nullptr || series.points().size() > known->points().size()) known = &series;
+  }
+  for (const auto& [number, series] : fullest) {
+    const std::vector<Point>& points = series->points();
+    if (number >= state.sources.size() || static_cast<double>(points.size()) < kHoleRecords * kKnobs[0].value) continue;
+    if (series->count() > points.size()) continue;  // thinned out, or with values that are no numbers
+    std::vector<int64_t> gaps;
+    for (size_t i = 1; i < points.size(); ++i) {
+      const bool same =
+          points[i].attempt == points[i - 1].attempt && points[i].where.source == points[i - 1].where.source;
+      if (same && points[i].step > points[i - 1].step) gaps.push_back(points[i].step - points[i - 1].step);
+    }
+    if (gaps.empty()) continue;
+    std::vector<int64_t> sorted = gaps;
+    std::nth_element(sorted.begin(), sorted.begin() + static_cast<ptrdiff_t>(sorted.size() / 2), sorted.end());
+    const double usual = static_cast<double>(sorted[sorted.size() / 2]);
+    const double allowed = std::max(kKnobs[2].value, kKnobs[1].value * usual);
+    for (size_t i = 1; i < points.size(); ++i) {
+      const Point& before = points[i - 1];
+      const Point& after = points[i];
+      const bool same = after.attempt == before.attempt && after.where.source == before.where.source;
+      if (!same || static_cast<double>(after.step - before.step) <= allowed) continue;
+      Finding finding;
+      finding.kind = finding.detector = "logging-gap";
+      finding.severity = Severity::kInfo;
+      finding.onset = {before.step, before.at, before.where, before.attempt};
+      finding.detected = {after.step, after.at, after.where, after.attempt};
+      finding.summary =
+          cat(basename(state.sources[number].path), " has nothing between step ", before.step, " and step ", after.step,
+              " although it usually has a record every ", static_cast<int64_t>(usual), " steps");
+      finding.suggests.push_back({"evidence-gap-at-onset", 0.3, "records are missing"});
+      out.push_back(std::move(finding));
+      break;
+    }
+  }
+}
+
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  judge_holes(state, out);
   for (size_t i = 0; i < state.sources.size(); ++i) {
     const SourceState& silent = state.sources[i];
     if (!is_regular(silent)) continue;

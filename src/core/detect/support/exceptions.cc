@@ -77,6 +77,10 @@ constexpr std::array kRows = {
     Row{"UsageError", "api key", {"credentials", "wandb-api-key-missing", false}},
     Row{"CommError", "permission", {"credentials", "wandb-permission-denied", false}},
     Row{"RateLimitError", "", {"environment-fault", "judge-api-rate-limit", false}},
+    Row{"ClientError", "accessdenied", {"credentials", "credential-invalid-object-store", false}},
+    Row{"S3UploadFailedError", "access", {"credentials", "credential-invalid-object-store", false}},
+    Row{"S3UploadFailedError", "", {"network", "http-retries-exhausted", false}},
+    Row{"EndpointConnectionError", "", {"network", "connection-refused", false}},
     Row{"NameResolutionError", "", {"network", "dns-failure", false}},
     Row{"gaierror", "", {"network", "dns-failure", false}},
     Row{"SSLError", "", {"network", "tls-certificate-error", false}},
@@ -165,6 +169,8 @@ constexpr std::array kRows = {
     Row{"ValueError", "divisible", {"config-error", "batch-size-not-divisible", false}},
     Row{"ValueError", "", {"crash", "value-error", false}},
     Row{"TimeoutError", "", {"crash", "timeout-error", false}},
+    Row{"RuntimeError", "cuda error:", {"gpu-fault", "cuda-unspecified-launch-failure", false}},
+    Row{"RuntimeError", "hip error:", {"gpu-fault", "cuda-unspecified-launch-failure", false}},
     Row{"RuntimeError", "", {"crash", "runtime-error", false}},
 };
 
