@@ -5,6 +5,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "dialects/reward_list.h"
 
 namespace mw {
 namespace {
@@ -13,6 +14,8 @@ constexpr size_t kNone = std::string_view::npos;
 constexpr size_t kKnownLimit = 4096;   // names that are remembered
 constexpr size_t kPlaceBytes = 120;    // of a line in which it says where it is
 constexpr size_t kHeadingBytes = 120;  // of a line that only says which step begins
+// A part of the reward, so that it speaks for the reward only where nothing else does.
+constexpr std::string_view kListed = "rewards/listed";
 constexpr int64_t kStepLimit = 1'000'000'000;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -249,6 +252,11 @@ GenericReader::Found GenericReader::read(std::string_view text, uint64_t number,
   if (text.starts_with("**") && is_letter(text[2]) && text.find("**", 2) != kNone) return found;
   const bool digits = std::any_of(text.begin(), text.end(), is_digit);
   if (!digits) return found;
+  if (const auto rewards = read_reward_list(text)) {
+    out.add(kListed, rewards->mean);
+    found.record = true;
+    return found;
+  }
   const Place at = place(text);
   const bool placed = at.step != kNoStep || at.epoch != kNoStep;
   const size_t brace = text.find('{');
