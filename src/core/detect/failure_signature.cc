@@ -8,6 +8,8 @@
 namespace mw::detect {
 namespace {
 
+constexpr uint64_t kOneStoryLines = 60;  // a traceback of an engine with its frames and what is said around it
+
 constexpr Knob kKnobs[] = {
     {"survived_least", 3, "matches", "One hiccup that the run lived through is not worth a person's time",
      "failure catalogue, matching rule 1"},
@@ -74,12 +76,31 @@ Severity survived_severity(const Survived& seen) {
   }
   // Steps were done after it: it is the output of a tool or of a helper that was replaced.
   if (signature.kind == "crash" && seen.open == 0) return Severity::kInfo;
+  const bool of_the_start = signature.kind == "dependency-broken" || signature.kind == "config-error";
+  if (of_the_start && seen.open == 0 && !often)
+    return Severity::kInfo;  // what the run trains without it can do without
   if (signature.kind == "disk-full" && seen.open == 0 && !names_an_error(seen.first->text)) return Severity::kInfo;
   if (signature.layer == "learning-dynamics") return Severity::kInfo;  // the figures decide, not one line of them
   if (!seen.trained && !signature.fatal) return Severity::kInfo;
   const bool lasting = signature.transient == "poison" || signature.transient == "degraded";
   if (signature.fatal || lasting || often || loses_something(signature)) return Severity::kWarning;
   return Severity::kInfo;
+}
+
+/// Several signatures of one moment tell one story: the first that names a memory, or else the first, is told aloud.
+void quieten_echoes(std::vector<Finding>& findings, size_t begin) {
+  const auto memory = [](const Finding& f) { return f.kind == "gpu-out-of-memory" || f.kind == "host-out-of-memory"; };
+  for (size_t i = begin; i < findings.size(); ++i) {
+    for (size_t k = begin; k < findings.size() && findings[i].severity == Severity::kWarning; ++k) {
+      const Finding& other = findings[k];
+      if (k == i || other.severity != Severity::kWarning || other.onset.where.source != findings[i].onset.where.source)
+        continue;
+      const uint64_t a = findings[i].onset.where.line, b = other.onset.where.line;
+      if ((a > b ? a - b : b - a) > kOneStoryLines) continue;
+      const bool other_leads = memory(other) != memory(findings[i]) ? memory(other) : b < a || (a == b && k < i);
+      if (other_leads) findings[i].severity = Severity::kInfo;
+    }
+  }
 }
 
 void judge_survived(const std::vector<Mark>& marks, const std::vector<Story>& stories, std::vector<Finding>& out) {
@@ -96,6 +117,7 @@ void judge_survived(const std::vector<Mark>& marks, const std::vector<Story>& st
     if (!mark.survived && !mark.teardown) ++seen.open;
     seen.trained = seen.trained || mark.moment.step > 0;
   }
+  const size_t begin = out.size();
   for (const auto& [id, seen] : by_id) {
     Finding finding;
     finding.kind = seen.first->signature->kind;
@@ -116,6 +138,7 @@ void judge_survived(const std::vector<Mark>& marks, const std::vector<Story>& st
     finding.suggests.push_back({id, 0.8, cat("seen: ", clip(seen.first->text, 160))});
     out.push_back(std::move(finding));
   }
+  quieten_echoes(out, begin);
 }
 
 void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
