@@ -162,11 +162,11 @@ def solved(rng):
 
 
 def epochs(rng):
-    """The data comes in the same order again: the reward swings with it by a sixth."""
+    """The data comes in the same order again: the reward swings with it by a tenth."""
     run = runs.healthy(rng, records=rng.randint(80, 300), batch=rng.choice((64, 128, 256)))
     period = rng.randint(12, 40)
     bounded = runs.FAMILIES[run.family]["spread"] is None
-    size = 0.16 * run.skill[len(run) // 2] if bounded else 0.3 * abs(run.skill[-1] - run.skill[0])
+    size = 0.11 * run.skill[len(run) // 2] if bounded else 0.3 * abs(run.skill[-1] - run.skill[0])
     run.set_skill([s + size * math.sin(2 * math.pi * i / period) for i, s in enumerate(run.skill)])
     return run
 

@@ -57,12 +57,15 @@ constexpr Knob kCaution{
     "caution", 1, "standard errors",
     "By so much a window's median must lie above a level to show it: the best of many is luck in part",
     "expected maximum of few normal values"};
+constexpr Knob kHeight{
+    "height", 5, "sigma",
+    "Height of the level above the lowest value before it, where rewards go below zero: less is noise", "own"};
 constexpr Knob kNoiseWindow{"noise_window", 50, "points", "Points from which the noise is estimated",
                             "field guide 4.1 (50-100)"};
 constexpr Knob kKnobs[] = {
     kHistory,      kWidth,  kLow,          kBack,         kPersist,     kEvidence,     kSure,           kSurePersist,
     kSomeEvidence, kChance, kGradualShare, kGradualSigma, kClearShare,  kClearSigma,   kGradualHistory, kPointSigma,
-    kSwing,        kYoung,  kCaution,      kWindows,      kNoiseWindow, kNotableShare, kNotableSigma};
+    kSwing,        kYoung,  kCaution,      kWindows,      kNoiseWindow, kNotableShare, kNotableSigma,   kHeight};
 
 constexpr double kMedianError = 1.2533;  // standard error of a median of normal values, in those of the mean
 
@@ -159,6 +162,11 @@ struct Collapse {
   double best, range;
 };
 
+/// Where rewards go below zero, nothing says how low they may fall: then the level must stand out of its own noise.
+bool stands_out(const Levels& levels, double range, double sigma, size_t before) {
+  return before == 0 || levels.floor[before - 1] == 0 || range >= kHeight.value * sigma;
+}
+
 /// Next collapse at or after `from`. A streak that lies exactly on the floor is zero-reward's to tell.
 bool next_collapse(const Track& track, const Levels& levels, size_t from, Collapse& found) {
   size_t streak = 0;
@@ -174,6 +182,7 @@ bool next_collapse(const Track& track, const Levels& levels, size_t from, Collap
       continue;
     }
     if (streak == 0) sigma = noise_before(track, i, range);
+    if (streak == 0 && !stands_out(levels, range, sigma, first)) continue;
     ++streak;
     evidence += (best - track.values[i]) / sigma;
     const bool sure = streak >= points_of(kSurePersist) && evidence >= kSure.value;
@@ -264,6 +273,7 @@ std::optional<Decline> decline_at(const Track& track, const Levels& levels, size
   const auto half = window.subspan(last - last / 2);
   const double now = std::max(mean(window), median({window.begin(), window.end()}));
   const double lately = std::max(mean(half), median({half.begin(), half.end()}));
+  if (!stands_out(levels, range, sigma, i + 1 - last)) return std::nullopt;
   if (!(range > 0) || best - now < least || best - lately < least) return std::nullopt;
   if (all_at(track, i + 1 - points_of(kPersist), i, levels.floor[i])) return std::nullopt;
   const size_t from = best_end > width ? best_end - width : 0;
@@ -281,6 +291,17 @@ std::optional<Decline> decline_at(const Track& track, const Levels& levels, size
   return decline_at(track, levels, i, width / 2, width / 2, kClearShare.value, kClearSigma.value);
 }
 
+/// Where most of the loss was made good for half a window.
+std::optional<size_t> recovery_of(const Track& track, const Decline& decline, size_t from) {
+  const double back = decline.now + kBack.value * (decline.best - decline.now);
+  size_t high = 0;
+  for (size_t i = from + 1; i < track.size(); ++i) {
+    high = track.values[i] > back ? high + 1 : 0;
+    if (high >= points_of(kWidth) / 2) return i;
+  }
+  return std::nullopt;
+}
+
 void tell_decline(const State& state, const Track& track, const Decline& decline, size_t now, Severity severity,
                   std::vector<Finding>& out) {
   const Point& onset = track.points[decline.onset];
@@ -289,8 +310,11 @@ void tell_decline(const State& state, const Track& track, const Decline& decline
                                      " (means of ", decline.width, " records)"));
   add_figures(finding, track, decline.onset, now);
   suggest(state, finding, onset, track.points[now], false);
+  if (const auto back = recovery_of(track, decline, now)) resolve(finding, track.points[*back]);
   out.push_back(std::move(finding));
 }
+
+constexpr size_t kDeclinesTold = 3;  // of one stretch; one that goes on so is instability
 
 void judge_gradual(const State& state, const Track& track, const Levels& levels, size_t end,
                    std::vector<Finding>& out) {
@@ -299,21 +323,36 @@ void judge_gradual(const State& state, const Track& track, const Levels& levels,
   for (size_t i = points_of(kGradualHistory) - 1; i < end; i += std::max<size_t>(1, i / 100)) {
     if (const auto decline = decline_at(track, levels, i)) {
       tell_decline(state, track, *decline, i, Severity::kWarning, out);
-      return;
+      const auto back = recovery_of(track, *decline, i);
+      if (!back || out.size() >= kDeclinesTold) return;
+      i = *back;
+      continue;
     }
     if (notable) continue;
     const size_t width = std::max(points_of(kWidth), (i + 1) / points_of(kWindows));
     notable = decline_at(track, levels, i, width, width, kNotableShare.value, kNotableSigma.value);
     noted = i;
   }
-  if (notable) tell_decline(state, track, *notable, noted, Severity::kInfo, out);
+  if (notable && out.empty()) tell_decline(state, track, *notable, noted, Severity::kInfo, out);
 }
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   for (const Track& track : tracks_of(reward_series(state))) {
     const Levels levels = levels_of(track);
-    const size_t earliest = judge_sharp(state, track, levels, out);
-    judge_gradual(state, track, levels, earliest, out);
+    std::vector<Finding> sharp, gradual;
+    const size_t earliest = judge_sharp(state, track, levels, sharp);
+    judge_gradual(state, track, levels, earliest, gradual);
+    for (Finding& finding : sharp) {
+      // a decline that goes on to the bottom is one story, told where it began
+      const bool told = !gradual.empty() && gradual.back().severity == Severity::kWarning && !finding.resolved &&
+                        !gradual.back().resolved && finding.onset.step >= gradual.back().onset.step;
+      if (told) {
+        gradual.back().severity = finding.severity;
+      } else {
+        out.push_back(std::move(finding));
+      }
+    }
+    for (Finding& finding : gradual) out.push_back(std::move(finding));
   }
 }
 
