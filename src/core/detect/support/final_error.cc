@@ -1,4 +1,5 @@
 // What the last line of a log says, when it is an error.
+#include <algorithm>
 #include <array>
 
 #include "base/text.h"
@@ -56,10 +57,11 @@ std::optional<FinalError> exception_in(std::string_view line) {
 bool is_fatal(std::string_view line) {
   constexpr std::array<std::string_view, 5> kLevels = {" CRITICAL ", " CRITICAL:", "[CRITICAL]", " FATAL ", "[FATAL]"};
   for (const std::string_view level : kLevels) {
-    const size_t at = line.find(level);
-    if (at != std::string_view::npos && at < kPrefixBytes) return true;
+    if (line.find(level) < kPrefixBytes) return true;
   }
-  return line.starts_with("CRITICAL") || line.starts_with("FATAL") || line.starts_with("fatal: ");
+  constexpr std::array<std::string_view, 3> kStarts = {"CRITICAL", "FATAL", "fatal: "};
+  return std::any_of(kStarts.begin(), kStarts.end(),
+                     [line](std::string_view start) { return line.starts_with(start); });
 }
 
 }  // namespace
