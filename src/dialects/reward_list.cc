@@ -19,7 +19,7 @@ bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') |
 size_t list_at(std::string_view text) {
   const std::string head = to_lower(text.substr(0, kNameReach + 8));
   const size_t name = head.find("reward");
-  if (name == kNone || name >= kNameReach || (name > 0 && is_word(head[name - 1]))) return kNone;
+  if (name >= kNameReach || (name > 0 && is_word(head[name - 1]))) return kNone;
   size_t at = name + std::string_view("reward").size();
   if (at < text.size() && (text[at] == 's' || text[at] == 'S')) ++at;
   if (at < text.size() && is_word(text[at])) return kNone;
