@@ -249,8 +249,8 @@ Result<void> Reader::sample(const Toml& table, Dialect& out) {
 
 Result<Dialect> Reader::read(const Toml& root) {
   Dialect out;
-  MW_TRY(root.check_keys(path_, {"id", "title", "family", "framework", "extends", "base", "eval", "ignore", "steps", "sign",
-                                 "line", "metrics", "sample"}));
+  MW_TRY(root.check_keys(path_, {"id", "title", "family", "framework", "extends", "base", "eval", "ignore", "steps",
+                                 "sign", "line", "metrics", "sample"}));
   MW_TRY(head(root, out));
   if (const Toml* table = root.find("steps"); table != nullptr) MW_TRY(steps(*table, out));
   MW_TRY(each(root, "sign", [&](const Toml& table) { return sign(table, out); }));

@@ -362,10 +362,43 @@ class Reader {
   bool ok_ = true;
 };
 
+constexpr std::string_view kAnyCase = "(?i)";
+constexpr size_t kCaseWindow = 4;           // bytes of a literal that are spelled in every case
+constexpr size_t kCaseVariantsLimit = 100;  // spellings in all
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+// Every spelling of a few bytes of each literal: what a match that heeds no case must hold one of. Empty: too many.
+Strings in_every_case(const Strings& literals) {
+  Strings out;
+  for (const std::string& literal : literals) {
+    if (literal.size() < kLiteralLeast) return {};
+    Strings spellings = {""};
+    for (const char c : literal.substr(0, kCaseWindow)) {
+      if (static_cast<unsigned char>(c) >= 0x80) return {};
+      const size_t count = spellings.size();
+      for (size_t i = 0; i < count; ++i) {
+        if (is_letter(c)) spellings.push_back(spellings[i] + static_cast<char>(c ^ 0x20));
+        spellings[i].push_back(c);
+      }
+    }
+    out.insert(out.end(), spellings.begin(), spellings.end());
+    if (out.size() > kCaseVariantsLimit) return {};
+  }
+  return out;
+}
+
 }  // namespace
 
 RequiredLiterals required_literals(std::string_view expression) {
   RequiredLiterals required;
+  if (expression.starts_with(kAnyCase)) {
+    const RequiredLiterals one_case = required_literals(expression.substr(kAnyCase.size()));
+    if (!one_case.understood) return required;
+    required.any = in_every_case(one_case.any);
+    required.understood = !required.any.empty();
+    return required;
+  }
   Reader reader(expression);
   Part part = reader.read();
   required.understood = reader.ok();

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 namespace mw {
 namespace {
 
@@ -51,13 +53,21 @@ TEST_CASE("other literals are named, too") {
 }
 
 TEST_CASE("what is not understood is left to RE2") {
-  for (const std::string_view expression : {"(?i)error", "\\x{41}bcd", "\\pLabc", "\\Qa.b\\E", "a**", "(abc", "abc)",
+  for (const std::string_view expression : {"(?i)e.r", "\\x{41}bcd", "\\pLabc", "\\Qa.b\\E", "a**", "(abc", "abc)",
                                             "[abc", "abc\\", "*abc", "a{5,2}bc", "[[:alpha:]]abc", "a{2000}bc"}) {
     CAPTURE(expression);
     CHECK_FALSE(required_literals(expression).understood);
     CHECK(required_literals(expression).any.empty());
   }
   CHECK_FALSE(required_literals(std::string(500, '(') + std::string(500, ')')).understood);
+}
+
+TEST_CASE("a leading flag that heeds no case gives all spellings of a few bytes") {
+  const Strings spellings = any("(?i)\\bout of ids\\b");
+  CHECK(spellings.size() == 8);  // of "out "
+  for (const char* spelling : {"out ", "OUT ", "Out ", "oUt "}) {
+    CHECK(std::find(spellings.begin(), spellings.end(), spelling) != spellings.end());
+  }
 }
 
 TEST_CASE("classes and braces are read as RE2 does") {
