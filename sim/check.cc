@@ -1,21 +1,31 @@
 #include "sim/check.h"
 
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "base/checksum.h"
 #include "base/text.h"
 #include "core/event_codec.h"
+#include "daemon/attach.h"
 #include "platform/clock.h"
 #include "platform/fake_disk.h"
+#include "sim/doors.h"
 #include "sim/state_text.h"
 #include "sim/trainer.h"
 
 namespace mw::sim {
 namespace {
 
-constexpr int kTurnLimit = 5000;  ///< turns of the loop before a run counts as stuck
-constexpr Time kStart{1'700'000'000'000'000'000};
+constexpr int kLifeLimit = 400;    ///< lives of the watch before a run counts as stuck
+constexpr int kTurnLimit = 20000;  ///< turns of one life, likewise
+constexpr int kHealAfter = 60;     ///< waits after the trainer's end from which on the disk is well
+constexpr double kPollS = 45, kIdleS = 300;
+constexpr Time kStart{1'768'464'000'000'000'000};  // 2026-01-15 08:00:00 UTC
+constexpr const char* kRun = "/run";
 
 /// The first line in which two texts differ.
 std::string difference(const std::string& a, const std::string& b) {
@@ -28,13 +38,19 @@ std::string difference(const std::string& a, const std::string& b) {
              "\n  other: ", b.substr(line, b.find('\n', i) - line));
 }
 
-/// What the journal holds in the end.
+/// What a journal holds in the end.
 struct Held final : Journal::Reader {
   State state;
-  std::vector<std::vector<std::string>> told;  // by source: what its lines said, in order
-  std::vector<uint64_t> lines;
+  struct Line {
+    uint64_t number = 0;
+    std::string json;  ///< of the event, without the numbers of source and line
+    bool measured = false;
+  };
+  using Told = std::vector<Line>;
+  std::map<std::string, Told> told;  ///< by path: what its present content said, in order
   uint64_t digest = fnv1a("");
   std::string wrong;
+  std::string again;  ///< a file that was read as new content although it had been read before
 
   void record(uint64_t number, std::string_view json) override {
     digest = fnv1a(json, digest * 31 + number);
@@ -44,129 +60,239 @@ struct Held final : Journal::Reader {
       return;
     }
     fold(state, event);
-    const bool of_the_watch = std::holds_alternative<event::Ticked>(event.body) ||
-                              std::holds_alternative<event::Closed>(event.body) ||
-                              std::holds_alternative<event::SourceEnded>(event.body) ||
-                              std::holds_alternative<event::SourceOpened>(event.body) ||
-                              event_name(event).starts_with("incident") || event_name(event) == "verdict-given";
-    if (of_the_watch) return;
-    if (told.size() <= event.where.source) told.resize(event.where.source + 1);
-    told[event.where.source].emplace_back(json);
+    note(event);
   }
   void damage(const std::string& what) override { wrong = what; }
+  /// In the order of their numbers.
+  std::vector<std::string> paths() const {
+    std::vector<std::string> all;
+    for (const auto& [number, path] : paths_) all.push_back(path);
+    return all;
+  }
+  /// Also the last words that nothing came after.
+  void finish() {
+    for (auto& [path, words] : last_words_) told[path].insert(told[path].end(), words.begin(), words.end());
+  }
+
+ private:
+  void note(Event& event) {
+    if (const auto* ticked = std::get_if<event::Ticked>(&event.body)) {
+      closing_ = ticked->closing;
+      last_words_.clear();
+    }
+    if (const auto* opened = std::get_if<event::SourceOpened>(&event.body)) {
+      paths_[opened->source] = opened->path;
+      if (!told[opened->path].empty()) again = opened->path;
+      told[opened->path].clear();
+      return;
+    }
+    const std::string& path = paths_[event.where.source];
+    if (!is_from_source(event)) return;
+    Line line{event.where.line, "", std::holds_alternative<event::Measured>(event.body)};
+    event.where = {};
+    encode_event(event, line.json);
+    (closing_ ? last_words_ : told)[path].push_back(std::move(line));
+  }
+
+  std::map<uint32_t, std::string> paths_;
+  std::map<std::string, Told> last_words_;
+  bool closing_ = false;
 };
 
 class Run {
  public:
-  Run(uint64_t seed, Mutant mutant)
-      : prng_(seed), mutant_(mutant), disk_(seed), clock_(kStart), trainer_(seed, world_, kStart) {}
+  Run(uint64_t seed, const Language& language, bool compares)
+      : language_(language),
+        prng_(seed),
+        disk_(seed),
+        clock_(kStart),
+        trainer_(seed, disk_, kStart),
+        compares_(compares) {
+    request_.paths = {kRun};
+    request_.home = "/watch";
+    request_.poll_s = kPollS;
+    request_.exit_after_idle_s = kIdleS;
+    told_whose_ = prng_.chance(0.5);
+    if (told_whose_) request_.framework = trainer_.dialect();
+  }
 
   Verdict go() {
-    for (int turn = 0; turn < kTurnLimit && result_.wrong.empty(); ++turn) {
-      if (step()) {
-        check();
-        return result_;
-      }
+    for (int life = 0; life < kLifeLimit && result_.wrong.empty(); ++life) {
+      if (!live()) continue;
+      check();
+      return result_;
     }
-    if (result_.wrong.empty()) result_.wrong = "the watcher never came to an end";
+    if (result_.wrong.empty()) result_.wrong = "the watch never came to an end";
     return result_;
   }
 
  private:
-  /// True when the run is over, read and closed.
-  bool step() {
-    const Duration time = Duration::seconds(1 + prng_.unit() * 200);
-    clock_.pass(time);
-    trainer_.pass(time);
-    set_faults();
-    if (watcher_ == nullptr && !revive()) return false;
-    const bool last = trainer_.over() && watcher_->all_read();
-    const bool went_well = last ? watcher_->finish() : watcher_->turn(clock_.now(), 1 + prng_.below(12));
-    if (disk_.dead() || prng_.chance(0.05)) {
-      kill();
+  /// One life of the watch. True when the run is over, read and closed.
+  bool live() {
+    SimWatch watch([this](Duration longest) { return pass(longest); });
+    auto loop = AttachLoop::open({disk_, clock_, watch, locks_}, language_, request_);
+    if (!loop.ok()) {
+      die();
+      pass(Duration::seconds(kPollS));
       return false;
     }
-    return last && went_well && watcher_->state().closed;
+    ++result_.lives;
+    for (int turn = 0; (*loop)->turn(); ++turn) {
+      if (turn < kTurnLimit) continue;
+      wrong("a life of the watch never came to an end");
+      return false;
+    }
+    last_ = (*loop)->take();
+    loop->reset();
+    const bool died = disk_.dead();
+    if (died) die();
+    return !died && trainer_.over() && last_->state.closed && !last_->partial;
+  }
+
+  /// The process ends, and now and then the machine with it.
+  void die() {
+    if (disk_.dead() && prng_.chance(0.3)) {
+      disk_.power_lost();
+    } else {
+      disk_.process_died();
+    }
+  }
+
+  /// The world while the watch waits.
+  Watch::Woke pass(Duration longest) {
+    if (disk_.dead()) return Watch::Woke::kStop;
+    const Duration time{static_cast<int64_t>(static_cast<double>(longest.ns) * (0.2 + 0.8 * prng_.unit()))};
+    clock_.pass(time);
+    if (prng_.chance(0.01)) clock_.set(clock_.now() + Duration::seconds(4000 * (prng_.unit() - 0.5)));
+    disk_.set_time(clock_.now());
+    trainer_.pass(time);
+    set_faults();
+    if (!healed_ && prng_.chance(0.01)) {
+      disk_.die_after(0);
+      return Watch::Woke::kStop;
+    }
+    return news();
+  }
+
+  /// What the kernel tells; of network file systems it tells nothing.
+  Watch::Woke news() {
+    Watch::Woke woke = Watch::Woke::kTimeout;
+    for (RunFile& file : trainer_.files()) {
+      if (file.renamed()) woke = Watch::Woke::kNames;
+      if (file.written() && woke == Watch::Woke::kTimeout) woke = Watch::Woke::kChange;
+      file.told();
+    }
+    return prng_.chance(0.3) ? Watch::Woke::kTimeout : woke;
   }
 
   void set_faults() {
     // Towards the end the disk heals, or nothing could ever be checked.
-    const bool healed = trainer_.over() && ++after_ > 60;
-    if (healed) {
+    healed_ = trainer_.over() && ++after_ > kHealAfter;
+    if (healed_) {
       disk_.set_faults({});
       disk_.die_after(UINT64_MAX);
     } else if (prng_.chance(0.05)) {
       disk_.set_faults({prng_.chance(0.3) ? 0.2 : 0, prng_.chance(0.3) ? 0.3 : 0, prng_.chance(0.3) ? 0.1 : 0,
                         prng_.chance(0.1) ? disk_.used() + prng_.below(500) : UINT64_MAX});
     }
-    if (!healed && prng_.chance(0.06)) disk_.die_after(1 + prng_.below(12));
+    if (!healed_ && prng_.chance(0.03)) disk_.die_after(1 + prng_.below(12));
   }
 
-  bool revive() {
-    auto watcher = std::make_unique<Watcher>(disk_, world_, knowledge_, mutant_);
-    if (!watcher->start()) {
-      if (disk_.dead()) disk_.process_died();
-      return false;
+  Held held_in(const std::string& home) {
+    Held held;
+    const auto runs = disk_.list(home + "/runs");
+    if (!runs.ok() || runs->size() != 1) {
+      wrong(home + " does not hold one run");
+      return held;
     }
-    ++result_.lives;
-    if (!watcher->trouble().empty() && !power_was_lost_) result_.wrong = "on recovery: " + watcher->trouble();
-    watcher_ = std::move(watcher);
-    return true;
-  }
-
-  void kill() {
-    watcher_.reset();
-    if (prng_.chance(0.3)) {
-      disk_.power_lost();
-      power_was_lost_ = true;
-    } else {
-      disk_.process_died();
-    }
+    const auto read = Journal::read(disk_, cat(home, "/runs/", runs->front(), "/journal"), held);
+    if (!read.ok()) wrong(read.error().what);
+    held.finish();
+    return held;
   }
 
   void check() {
     disk_.set_faults({});
     disk_.die_after(UINT64_MAX);
-    Held held;
-    const Result<void> read = Journal::read(disk_, Watcher::kFolder, held);
-    if (!read.ok()) return wrong(read.error().what);
-    if (!held.wrong.empty() && !power_was_lost_) return wrong(held.wrong);
+    const Held held = held_in("/watch");
+    if (!held.wrong.empty()) return wrong(held.wrong);
     result_.digest = held.digest;
-    check_told(held);
-    const std::string live = state_text(watcher_->state()), kept = state_text(held.state);
+    const std::string live = state_text(last_->state), kept = state_text(held.state);
     if (live != kept) return wrong("the live state is not the journal's:" + difference(live, kept));
-    check_replay();
+    if (compares_) check_undisturbed(held);
   }
 
-  void check_told(const Held& held) {
-    for (size_t source = 0; source < world_.files.size(); ++source) {
-      const auto& lines = world_.files[source].lines;
+  /// A watch of the final files, by a process that nothing happens to.
+  void check_undisturbed(const Held& held) {
+    SimWatch watch([this](Duration longest) {
+      clock_.pass(longest);
+      return Watch::Woke::kTimeout;
+    });
+    AttachRequest request = request_;
+    request.home = "/reference";
+    request.paths = held.paths();  // so that the files have the same numbers
+    request.paths.emplace_back(kRun);
+    const auto after = attach_run({disk_, clock_, watch, locks_}, language_, request);
+    if (!after.ok()) return wrong(after.error().what);
+    const Held reference = held_in("/reference");
+    for (const auto& [path, lines] : reference.told) {
       result_.events += lines.size();
-      const size_t told = source < held.told.size() ? held.told[source].size() : 0;
-      for (size_t i = 0; i < std::min(told, lines.size()); ++i) {
-        std::string expected;
-        encode_event(lines[i], expected);
-        if (held.told[source][i] != expected) {
-          return wrong(
-              cat("source ", source, ": record ", i + 1, " should be ", expected, "\n  and is ", held.told[source][i]));
-        }
+      // What is written between a look and a cut is lost by the nature of the thing; a young log that is begun anew
+      // with the same first words while nobody watches is taken for the old one.
+      if (trainer_.copies() || trainer_.rewrote()) continue;
+      const auto told = held.told.find(path);
+      if (told == held.told.end()) return wrong(path + " was never read");
+      if (told_whose_) {
+        compare(path, lines, told->second);
+      } else {
+        compare_records(path, lines, told->second);
       }
-      if (told != lines.size()) return wrong(cat("source ", source, ": ", lines.size(), " lines, ", told, " records"));
+    }
+    if (!held.again.empty() && !trainer_.rewrote() && !trainer_.copies()) wrong(held.again + " was read twice");
+    // Where a counter alone tells that the trainer was started again, the order in which files are read decides what
+    // belongs to which attempt.
+    const bool clear = trainer_.starts() == 1 && !trainer_.rewrote() && !trainer_.copies();
+    if (told_whose_ && clear) check_incidents((*after)->state);
+  }
+
+  /// The same events in the same order.
+  void compare(const std::string& path, const Held::Told& expected, const Held::Told& told) {
+    for (size_t i = 0; i < std::max(expected.size(), told.size()); ++i) {
+      const std::string a = i < expected.size() ? expected[i].json : "nothing";
+      const std::string b = i < told.size() ? told[i].json : "missing";
+      if (a != b)
+        return wrong(cat(path, ":", i < expected.size() ? expected[i].number : 0, ": should be ", a, "\n  and is ", b));
     }
   }
 
-  void check_replay() {
-    State replayed;
-    std::vector<Event> decided;
-    for (const Event& event : world_.as_replay()) advance(replayed, event, knowledge_, Judge::kAtClose, decided);
-    // Whoever watches sees time go by without news; who reads the files afterwards does not.
-    std::vector<Incident> seen = watcher_->state().incidents;
-    const bool stalled = std::erase_if(seen, [](const Incident& incident) { return incident.kind == "stall"; }) != 0;
-    std::erase_if(replayed.incidents, [](const Incident& incident) { return incident.kind == "stall"; });
-    const std::string live = incidents_text(seen), after = incidents_text(replayed.incidents);
-    if (live != after) return wrong("attach and replay tell different incidents:" + difference(live, after));
-    if (!stalled && watcher_->state().verdict != replayed.verdict) {
-      return wrong(cat("attach says ", watcher_->state().verdict, ", replay ", replayed.verdict));
+  /// Until it was known whose run it is, its lines may have meant something else: none is told twice, most are told.
+  void compare_records(const std::string& path, const Held::Told& expected, const Held::Told& told) {
+    std::set<std::pair<uint64_t, std::string>> seen;
+    for (const Held::Line& line : told) {
+      const bool fresh = seen.emplace(line.number, line.json).second;
+      if (!fresh && line.measured) return wrong(cat(path, ":", line.number, ": told twice: ", line.json));
+    }
+    if (told.size() * 2 < expected.size())
+      wrong(cat(path, ": ", expected.size(), " events, ", told.size(), " recorded"));
+  }
+
+  /// Without stalls: whoever watches sees time go by without news, who reads the files afterwards does not.
+  static std::string told(const State& state) {
+    std::vector<Incident> all = state.incidents;
+    std::erase_if(all, [](const Incident& incident) { return incident.kind == "stall"; });
+    return incidents_text(all);
+  }
+
+  void check_incidents(const State& after) {
+    const State& live_state = last_->state;
+    result_.split =
+        live_state.attempts.size() != after.attempts.size() || live_state.sources.size() != after.sources.size();
+    if (result_.split) return;
+    const std::string live = told(last_->state), later = told(after);
+    if (live != later)
+      return wrong("who watched and who came later tell different incidents:" + difference(live, later));
+    if (last_->state.verdict != after.verdict && last_->state.verdict != "stalled" && after.verdict != "stalled") {
+      wrong(cat("who watched says ", last_->state.verdict, ", who came later ", after.verdict));
     }
   }
 
@@ -174,24 +300,25 @@ class Run {
     if (result_.wrong.empty()) result_.wrong = std::move(what);
   }
 
+  const Language& language_;
   Prng prng_;
-  Mutant mutant_;
   FakeDisk disk_;
   FakeClock clock_;
-  World world_;
+  SimLocks locks_;
   Trainer trainer_;
-  Knowledge knowledge_ = sim_knowledge();
-  std::unique_ptr<Watcher> watcher_;
+  AttachRequest request_;
+  bool compares_;
+  std::unique_ptr<Replayed> last_;
   Verdict result_;
-  bool power_was_lost_ = false;
+  bool told_whose_ = false, healed_ = false;
   int after_ = 0;
 };
 
 }  // namespace
 
-Verdict run_seed(uint64_t seed, Mutant mutant) {
-  Verdict first = Run(seed, mutant).go();
-  const Verdict second = Run(seed, mutant).go();
+Verdict run_seed(uint64_t seed, const Language& language) {
+  Verdict first = Run(seed, language, true).go();
+  const Verdict second = Run(seed, language, false).go();
   if (first.wrong.empty() && first.digest != second.digest) first.wrong = "the same seed gave two different journals";
   return first;
 }

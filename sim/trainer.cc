@@ -1,92 +1,95 @@
 #include "sim/trainer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "base/numbers.h"
 #include "base/text.h"
 
 namespace mw::sim {
 namespace {
 
-constexpr int64_t kClearRewind = 7;
-constexpr uint32_t kConsole = 0, kMetrics = 1, kEngine = 2;
+constexpr int64_t kClearRewind = 7;  // steps after a checkpoint: fewer cannot be told from disorder
+constexpr size_t kConsole = 0, kMetrics = 1, kEngine = 2;
 
-double rounded(double value) { return std::round(value * 1000) / 1000; }
+std::string number(double value) { return std::isfinite(value) ? format_double(std::round(value * 1e4) / 1e4) : "nan"; }
+
+/// "2026-01-15 08:00:00,123".
+std::string local(Time at) {
+  std::string text = format_utc(at);
+  text.pop_back();
+  if (text.size() == 19) text += ".000";
+  text[10] = ' ';
+  text[19] = ',';
+  return text.substr(0, 23);
+}
+
+RunFile::Flush manner(Prng& prng) {
+  return static_cast<RunFile::Flush>(prng.below(static_cast<uint64_t>(RunFile::Flush::kCount)));
+}
 
 }  // namespace
 
-Event World::opened(uint32_t source) const {
-  return {{}, {source, 0}, event::SourceOpened{source, files[source].path, files[source].kind, 0}};
-}
-
-Event World::ended(uint32_t source) const {
-  const auto lines = static_cast<int64_t>(files[source].lines.size());
-  return {{}, {source, static_cast<uint64_t>(lines)}, event::SourceEnded{lines * 100, lines, false, "the last line"}};
-}
-
-std::vector<Event> World::as_replay() const {
-  std::vector<Event> all;
-  for (uint32_t source = 0; source < files.size(); ++source) {
-    all.push_back(opened(source));
-    all.insert(all.end(), files[source].lines.begin(), files[source].lines.end());
-    all.push_back(ended(source));
-  }
-  all.push_back({{}, {}, event::Closed{true}});
-  return all;
-}
-
-Knowledge sim_knowledge() {
-  Knowledge knowledge;
-  const auto add = [&](const char* id, const char* kind, Role role, bool fatal) {
-    Signature signature;
-    signature.id = id;
-    signature.layer = "vllm";
-    signature.frameworks = {"any"};
-    signature.role = role;
-    signature.kind = kind;
-    signature.severity = Severity::kCritical;
-    signature.symptom = "the simulated one";
-    signature.fatal = fatal;
-    knowledge.by_id[id] = knowledge.signatures.size();
-    knowledge.signatures.push_back(std::move(signature));
-  };
-  add("sim-engine-died", "engine-dead", Role::kRoot, false);
-  add("sim-disk-full", "disk-full", Role::kRoot, true);
-  add("sim-actor-died", "worker-lost", Role::kCascade, true);
-  add("sim-noise", "network", Role::kBenign, false);
-  return knowledge;
-}
-
-Trainer::Trainer(uint64_t seed, World& world, Time start)
+Trainer::Trainer(uint64_t seed, FakeDisk& disk, Time start)
     : prng_(seed ^ 0x7a11e7ULL),
-      world_(world),
       story_(static_cast<Story>(prng_.below(static_cast<uint64_t>(Story::kCount)))),
+      speech_(static_cast<Speech>(prng_.below(static_cast<uint64_t>(Speech::kCount)))),
       now_(start),
       step_time_(Duration::seconds(20 + prng_.unit() * 60)),
       until_step_(step_time_) {
   total_ = 24 + static_cast<int64_t>(prng_.below(30));
   trouble_at_ = 8 + static_cast<int64_t>(prng_.below(static_cast<uint64_t>(total_ - 10)));
   checkpoint_every_ = 9 + static_cast<int64_t>(prng_.below(5));
-  has_metrics_ = prng_.chance(0.7);
-  metrics_timed_ = prng_.chance(0.6);
-  console_timed_ = prng_.chance(0.8);
-  banner_ = prng_.chance(0.7);
-  world_.files.push_back({"run/train.log", "text", {}});
-  world_.files.push_back({"run/metrics.jsonl", "jsonl", {}});
-  world_.files.push_back({"run/engine.log", "text", {}});
-  console(event::Recognised{"simtrainer", "1.0", 0.9});
-  if (banner_) console(event::AttemptBegan{"launch"});
-  console(event::Configured{"algorithm", "grpo"});
-  console(event::Planned{total_});
+  has_metrics_ = prng_.chance(0.6);
+  rotates_ = prng_.chance(0.25);
+  copies_ = !rotates_ && prng_.chance(0.2);
+  overwrites_ = !rotates_ && !copies_ && prng_.chance(0.3);
+  for (const char* name : {"/run/train.log", "/run/metrics.jsonl", "/run/engine.log"}) {
+    files_.emplace_back(disk, name, Prng(prng_.next()), manner(prng_));
+  }
+  begin();
 }
 
-void Trainer::put(uint32_t source, decltype(Event::body) body, bool timed) {
-  auto& lines = world_.files[source].lines;
-  lines.push_back({timed ? now_ : Time{}, {source, lines.size() + 1}, std::move(body)});
+std::string_view Trainer::dialect() const {
+  switch (speech_) {
+    case Speech::kVerl:
+      return "verl";
+    case Speech::kTrl:
+      return "trl";
+    case Speech::kOpenRlhf:
+      return "openrlhf";
+    case Speech::kUnknown:
+    case Speech::kCount:
+      break;
+  }
+  return "custom";
 }
-void Trainer::console(decltype(Event::body) body) { put(kConsole, std::move(body), console_timed_); }
-void Trainer::metrics(decltype(Event::body) body) {
-  if (has_metrics_) put(kMetrics, std::move(body), metrics_timed_);
+
+bool Trainer::rewrote() const {
+  return std::any_of(files_.begin(), files_.end(), [](const RunFile& file) { return file.rewritten(); });
+}
+
+std::string Trainer::stamp() const { return local(now_); }
+
+void Trainer::say(std::string_view text) {
+  std::string line;
+  if (speech_ == Speech::kVerl) line = "(TaskRunner pid=3977) ";
+  if (speech_ == Speech::kOpenRlhf) line = cat("(PPOTrainer pid=5201) ", stamp(), " INFO ppo_trainer.py:101 -- ");
+  if (speech_ == Speech::kUnknown) line = cat(stamp(), " INFO ");
+  files_[kConsole].line(line.append(text));
+}
+
+void Trainer::engine(std::string_view text) {
+  files_[kEngine].line(cat("INFO ", stamp().substr(5, 14), " [loggers.py:118] ", text));
+}
+
+void Trainer::begin() {
+  ++starts_;
+  if (speech_ == Speech::kVerl) say(cat("Total training steps: ", total_));
+  if (speech_ == Speech::kOpenRlhf) say("openrlhf.trainer.ppo_trainer: the training begins");
+  if (speech_ == Speech::kUnknown) say(cat("starting training: total_steps=", total_));
+  if (speech_ == Speech::kTrl) say("trl.trainer.grpo_trainer: the training begins");
 }
 
 void Trainer::pass(Duration time) {
@@ -101,56 +104,102 @@ void Trainer::pass(Duration time) {
   until_step_.ns -= time.ns;
 }
 
+void Trainer::say_figures(double reward, double loss, double kl) {
+  const std::string r = number(reward), l = number(loss), k = number(kl), e = number(entropy_);
+  switch (speech_) {
+    case Speech::kVerl:
+      return say(cat("step:", step_, " - critic/score/mean:", r, " - actor/pg_loss:", l, " - actor/entropy:", e,
+                     " - actor/ppo_kl:", k, " - timing_s/step:", number(step_time_.seconds())));
+    case Speech::kTrl:
+      say(cat("{'loss': ", l, ", 'reward': ", r, ", 'entropy': ", e, ", 'kl': ", k,
+              ", 'epoch': ", number(static_cast<double>(step_) / static_cast<double>(total_)), "}"));
+      return say(cat("\r", 100 * step_ / total_, "%|##        | ", step_, "/", total_, " [00:10<00:20,  1.00s/it]"));
+    case Speech::kOpenRlhf:
+      return say(cat("✨ Global step ", step_, ": {'policy_loss': ", l, ", 'reward': ", r, ", 'entropy_loss': ", e,
+                     ", 'ppo_kl': ", k, "}"));
+    case Speech::kUnknown:
+    case Speech::kCount:
+      return say(cat("step=", step_, " reward=", r, " loss=", l, " entropy=", e, " kl=", k));
+  }
+}
+
+void Trainer::say_row(double reward, double loss, double kl) {
+  const bool verl = speech_ == Speech::kVerl;
+  std::string row = verl ? cat("{\"step\": ", step_, ", \"data\": {\"critic/score/mean\": ")
+                         : cat("{\"step\": ", step_, ", \"reward\": ");
+  row +=
+      cat(number(reward), verl ? ", \"actor/pg_loss\": " : ", \"loss\": ", std::isfinite(loss) ? number(loss) : "NaN");
+  row += cat(verl ? ", \"actor/entropy\": " : ", \"entropy\": ", number(entropy_));
+  files_[kMetrics].line(cat(row, verl ? ", \"actor/ppo_kl\": " : ", \"kl\": ", number(kl), verl ? "}}" : "}"));
+}
+
 void Trainer::measure(double reward) {
-  const double noise = 0.02 * (prng_.unit() - 0.5);
-  double loss = 0.1 + noise;
+  double loss = 0.1 + 0.02 * (prng_.unit() - 0.5);
   if (story_ == Story::kNotANumber && troubled_) loss = std::numeric_limits<double>::quiet_NaN();
   entropy_ *= story_ == Story::kEntropyFalls && troubled_ ? 0.6 : 0.995;
   const double kl = 0.001 * static_cast<double>(step_) + 0.001 * prng_.unit();
-  event::Measured record{step_, false, {}};
-  record.readings = {{"reward.mean", "reward", reward},
-                     {"loss", "loss", loss},
-                     {"entropy", "entropy", entropy_},
-                     {"kl", "kl", kl},
-                     {"", "queue", static_cast<double>(prng_.below(100))}};
-  metrics(record);
-  for (Reading& reading : record.readings) reading.value = rounded(reading.value);
-  record.readings.pop_back();
-  console(std::move(record));
+  say_figures(reward, loss, kl);
+  if (has_metrics_) say_row(reward, loss, kl);
+}
+
+void Trainer::say_saved() {
+  const std::string where = cat("/ckpts/global_step_", step_);
+  if (speech_ == Speech::kTrl) return say(cat("Saving model checkpoint to /ckpts/checkpoint-", step_));
+  say(speech_ == Speech::kOpenRlhf ? cat("Checkpoint: global_step", step_, " is ready now!")
+                                   : cat("Saving checkpoint to: ", where));
+}
+
+/// What cron does to logs meanwhile.
+void Trainer::keep_house() {
+  if (!prng_.chance(0.1)) return;
+  RunFile& file = files_[prng_.chance(0.7) ? kConsole : kEngine];
+  if (rotates_) file.rotate();
+  if (copies_) file.copy_and_truncate();
 }
 
 void Trainer::one_step() {
   ++step_;
-  // A restart close after a checkpoint cannot be told from disorder in files without clock and banner.
   const bool clear = story_ != Story::kRestarts || step_ - last_checkpoint_ > kClearRewind;
   if (step_ >= trouble_at_ && clear && !troubled_) {
     trouble();
     if (done_) return;
   }
-  console(event::StepBegan{step_});
-  console(event::PhaseEnded{"rollout", step_time_.seconds() * 0.7, step_});
   const double learnt = 0.1 + 0.5 * static_cast<double>(step_) / static_cast<double>(total_);
   measure(engine_dead_ ? 0 : learnt + 0.05 * (prng_.unit() - 0.5));
-  if (prng_.chance(0.3)) put(kEngine, event::Matched{"sim-noise", "a harmless warning", 1, false}, true);
-  if (prng_.chance(0.2)) console(event::ToolCalled{"search", prng_.unit(), event::ToolCalled::Outcome::kOk, ""});
-  if (prng_.chance(0.1)) {
-    console(event::Logged{event::Logged::Level::kWarning, static_cast<uint32_t>(prng_.below(5)), "took <*> s", 1});
+  if (!engine_dead_ && prng_.chance(0.3)) {
+    engine(cat("Engine 000: Avg prompt throughput: ", 100 + prng_.below(50), ".0 tokens/s, Avg generation throughput: ",
+               900 + prng_.below(300), ".5 tokens/s, Running: ", prng_.below(64),
+               " reqs, Waiting: 0 reqs, GPU KV cache usage: 37.5%, Prefix cache hit rate: 12.0%"));
   }
+  if (prng_.chance(0.1)) say(cat("WARNING: a request took ", 30 + prng_.below(60), " s"));
   if (step_ % checkpoint_every_ == 0) {
-    console(event::CheckpointSaved{step_, cat("ckpt/", step_), true});
+    say_saved();
     last_checkpoint_ = step_;
   }
-  if (step_ % 10 == 0) metrics(event::Measured{step_, true, {{"eval.reward", "val/reward", learnt}}});
+  keep_house();
   if (step_ < total_) return;
-  console(event::Ended{event::Ended::How::kComplete, 0, "training complete"});
+  if (speech_ == Speech::kTrl) say("{'train_runtime': 4000.5, 'train_loss': 0.001, 'epoch': 1.0}");
+  say("Training completed");
+  for (RunFile& file : files_) file.flush();
   done_ = true;
+}
+
+void Trainer::crash() {
+  say("Traceback (most recent call last):");
+  say("  File \"/app/train.py\", line 310, in fit");
+  say("    torch.save(state, path)");
+  say("OSError: [Errno 28] No space left on device: '/ckpts/tmp'");
+  for (RunFile& file : files_) file.flush();
 }
 
 void Trainer::restart(int64_t from) {
   now_ = now_ + Duration::seconds(300 + static_cast<double>(prng_.below(600)));
-  console(event::AttemptBegan{"launch"});
-  if (from > 0) console(event::Resumed{from, cat("ckpt/", from)});
-  console(event::Planned{total_});
+  if (overwrites_) {
+    const bool fresh = prng_.chance(0.5);
+    for (RunFile& file : files_) file.begin_anew(fresh);
+  }
+  begin();
+  if (from > 0) say(cat("Resuming from checkpoint: /ckpts/global_step_", from));
   step_ = from + 1;
 }
 
@@ -158,24 +207,23 @@ void Trainer::trouble() {
   troubled_ = true;
   switch (story_) {
     case Story::kEngineDies:
-      put(kEngine, event::Matched{"sim-engine-died", "engine core died", 1, false}, true);
+      files_[kEngine].line(
+          cat("ERROR ", stamp().substr(5, 14), " [core.py:398] EngineCore encountered a fatal error."));
       engine_dead_ = true;
       break;
     case Story::kCrashes:
+      crash();
+      done_ = true;
+      break;
     case Story::kRestarts:
     case Story::kStartsOver:
-      console(event::Matched{"sim-disk-full", "No space left on device", 1, false});
-      console(event::TraceSeen{"OSError", "No space left on device", "trainer.py:10 in save",
-                               world_.files[kConsole].lines.size() + 9, false, false});
-      console(event::Matched{"sim-actor-died", "the actor died", 1, false});
-      if (story_ == Story::kCrashes) {
-        console(event::Ended{event::Ended::How::kFailed, 1, "exit status 1"});
-        done_ = true;
-      } else {
-        restart(story_ == Story::kRestarts ? last_checkpoint_ : 0);
-      }
+      crash();
+      restart(story_ == Story::kRestarts ? last_checkpoint_ : 0);
       break;
-    case Story::kDiesSilently:
+    case Story::kDiesSilently:  // killed: what its buffers hold is lost
+      for (RunFile& file : files_) file.lose();
+      done_ = true;
+      break;
     case Story::kStalls:
       done_ = true;
       break;

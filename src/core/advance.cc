@@ -23,6 +23,8 @@ bool may_matter(const Event& event, bool new_step) {
     bool operator()(const event::Progressed&) const { return false; }
     bool operator()(const event::SourceOpened&) const { return false; }
     bool operator()(const event::Recognised&) const { return false; }
+    bool operator()(const event::SourceHead&) const { return false; }
+    bool operator()(const event::ReadAs&) const { return false; }
     bool operator()(const event::Planned&) const { return false; }
     bool operator()(const event::WeightsSynced&) const { return false; }
     bool operator()(const event::SourceProblem&) const { return true; }

@@ -64,6 +64,13 @@ struct Recognised {  ///< whose trainer this is; may be said again with more con
   std::string version;
   double confidence = 0;  ///< 0..1
 };
+struct SourceHead {  ///< more of a young file came: from here on its content is known again by these first bytes
+  uint64_t hash = 0;
+  int64_t bytes = 0;
+};
+struct ReadAs {         ///< from this line on the file is read in this dialect; told where a watch may have to go on
+  std::string dialect;  ///< its id; "" is nobody's
+};
 struct Configured {  ///< one setting of the run ("algorithm"="grpo", "total_steps"="188"); canonical keys in words.md
   std::string key;
   std::string value;
@@ -151,8 +158,10 @@ struct ToolCalled {
 };
 
 // ---- the watch itself -----------------------------------------------------------------------------------------------
-struct Ticked {};  ///< time passed without news (attach)
-struct Closed {    ///< nothing more will come: end of a replay, or attach was told to stop
+struct Ticked {          ///< time passed without news (attach)
+  bool closing = false;  ///< the watch ends here: up to Closed come the last words of what was still open
+};
+struct Closed {  ///< nothing more will come: end of a replay, or attach was told to stop
   bool final = true;
 };
 
@@ -178,12 +187,12 @@ struct VerdictGiven {
 struct Event {
   Time at;  ///< when it happened by the run's own clock; unknown when its files do not say
   Where where;
-  std::variant<event::SourceOpened, event::SourceProblem, event::SourceEnded, event::Recognised, event::Configured,
-               event::AttemptBegan, event::Resumed, event::Planned, event::StepBegan, event::PhaseBegan,
-               event::PhaseEnded, event::Progressed, event::Measured, event::CheckpointSaved, event::WeightsSynced,
-               event::Ended, event::Matched, event::TraceSeen, event::Logged, event::FormatJudged, event::ToolCalled,
-               event::Ticked, event::Closed, event::IncidentOpened, event::IncidentChanged, event::IncidentClosed,
-               event::VerdictGiven>
+  std::variant<event::SourceOpened, event::SourceProblem, event::SourceEnded, event::Recognised, event::SourceHead,
+               event::ReadAs, event::Configured, event::AttemptBegan, event::Resumed, event::Planned, event::StepBegan,
+               event::PhaseBegan, event::PhaseEnded, event::Progressed, event::Measured, event::CheckpointSaved,
+               event::WeightsSynced, event::Ended, event::Matched, event::TraceSeen, event::Logged, event::FormatJudged,
+               event::ToolCalled, event::Ticked, event::Closed, event::IncidentOpened, event::IncidentChanged,
+               event::IncidentClosed, event::VerdictGiven>
       body;
 };
 

@@ -42,6 +42,8 @@ MW_EVENT(SourceEnded, "source-ended", field("bytes", &E::bytes), field("lines", 
          field("last_text", &E::last_text));
 MW_EVENT(Recognised, "recognised", field("framework", &E::framework), field("version", &E::version),
          field("confidence", &E::confidence));
+MW_EVENT(SourceHead, "source-head", field("hash", &E::hash), field("bytes", &E::bytes));
+MW_EVENT(ReadAs, "read-as", field("dialect", &E::dialect));
 MW_EVENT(Configured, "configured", field("key", &E::key), field("value", &E::value));
 MW_EVENT(AttemptBegan, "attempt-began", field("why", &E::why));
 MW_EVENT(Resumed, "resumed", field("step", &E::step), field("path", &E::path));
@@ -66,7 +68,7 @@ MW_EVENT(FormatJudged, "format-judged", field("rule", &E::rule), field("passed",
          field("failed", &E::failed));
 MW_EVENT(ToolCalled, "tool-called", field("function", &E::function), field("seconds", &E::seconds),
          field("outcome", &E::outcome), field("error", &E::error));
-MW_EVENT(Ticked, "ticked", );
+MW_EVENT(Ticked, "ticked", field("closing", &E::closing));
 MW_EVENT(Closed, "closed", field("final", &E::final));
 MW_EVENT(IncidentOpened, "incident-opened", field("id", &E::id), field("json", &E::json));
 MW_EVENT(IncidentChanged, "incident-changed", field("id", &E::id), field("json", &E::json));

@@ -131,6 +131,8 @@ class Folder {
     state_.framework = clip(recognised.framework, 64);
     state_.framework_confidence = recognised.confidence;
   }
+  void operator()(const event::SourceHead&) {}
+  void operator()(const event::ReadAs&) {}
   void operator()(const event::Configured& configured) {
     if (std::string* value = named(state_.config, configured.key)) *value = clip(configured.value, kTextLimit);
     if (configured.key == "total_steps") {

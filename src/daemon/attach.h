@@ -1,14 +1,52 @@
-// The loop of `midwatch attach`: waits for news, reads, records, judges; until it is told to stop.
+// The loop of `midwatch attach`: reads, records, judges and waits for news, until it is told to stop.
 #pragma once
 
 #include <memory>
+#include <string>
 
+#include "daemon/doors.h"
 #include "daemon/language.h"
-#include "platform/disk.h"
+#include "daemon/recorder.h"
+#include "daemon/run_reader.h"
 #include "ui/cli/verb.h"
 
 namespace mw {
 
-Result<std::unique_ptr<Replayed>> attach_run(Disk& disk, const Language& language, const AttachRequest& request);
+/// One life of a watch. It owns nothing of the world: whoever ends the process at any point, and makes another loop
+/// over the same doors, goes on where this one was.
+class AttachLoop {
+ public:
+  /// Takes up what was recorded of the run, or begins a record. Errors: another watch holds it, nothing there to read.
+  static Result<std::unique_ptr<AttachLoop>> open(const Doors& doors, const Language& language,
+                                                  const AttachRequest& request);
+  /// Reads what is new, records and judges it, or waits when nothing is. False when the watch is over: it was told to
+  /// stop, or nothing came for as long as was asked.
+  bool turn();
+  /// Makes the record durable and tells what was seen. Ends the loop.
+  std::unique_ptr<Replayed> take();
+
+ private:
+  AttachLoop(const Doors& doors, const Language& language, const AttachRequest& request,
+             std::unique_ptr<Recorder> recorder);
+  void wait();
+  void look_around();
+  void keep();
+  void finish();
+  Duration since(Duration then) { return Duration{doors_.clock.steady().ns - then.ns}; }
+
+  Doors doors_;
+  AttachRequest request_;
+  std::unique_ptr<Recorder> recorder_;
+  RunReader reader_;
+  Duration began_, last_news_, last_look_, last_tick_;  // by the steady clock
+  bool stopped_ = false;
+  bool kept_ = true;        // the last flush went well
+  bool cut_short_ = false;  // it ended while nothing could be kept, so that something may be unread
+  std::string trouble_;
+};
+
+/// A whole life: open, turn after turn, take.
+Result<std::unique_ptr<Replayed>> attach_run(const Doors& doors, const Language& language,
+                                             const AttachRequest& request);
 
 }  // namespace mw

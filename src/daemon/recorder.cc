@@ -30,16 +30,31 @@ std::string run_id(const std::vector<std::string>& paths) {
   return name;
 }
 
+struct FromSource {
+  const Where& where;
+  bool operator()(const event::Recognised&) const { return where.line != 0; }  // else all files together say it
+  bool operator()(const event::SourceHead&) const { return false; }
+  bool operator()(const event::ReadAs&) const { return false; }
+  bool operator()(const event::Ticked&) const { return false; }
+  bool operator()(const event::Closed&) const { return false; }
+  bool operator()(const event::IncidentOpened&) const { return false; }
+  bool operator()(const event::IncidentChanged&) const { return false; }
+  bool operator()(const event::IncidentClosed&) const { return false; }
+  bool operator()(const event::VerdictGiven&) const { return false; }
+  // How the file was met, which differs from watch to watch; what its bytes say is the decoder's.
+  bool operator()(const event::SourceProblem& of) const {
+    return of.problem != "rotated" && of.problem != "truncated" && of.problem != "unreadable";
+  }
+  bool operator()(const event::SourceEnded&) const { return false; }
+  template <typename Other>
+  bool operator()(const Other&) const {
+    return true;
+  }
+};
+
 }  // namespace
 
-bool is_from_source(const Event& event) {
-  return !std::holds_alternative<event::Recognised>(event.body) && !std::holds_alternative<event::Ticked>(event.body) &&
-         !std::holds_alternative<event::Closed>(event.body) &&
-         !std::holds_alternative<event::IncidentOpened>(event.body) &&
-         !std::holds_alternative<event::IncidentChanged>(event.body) &&
-         !std::holds_alternative<event::IncidentClosed>(event.body) &&
-         !std::holds_alternative<event::VerdictGiven>(event.body);
-}
+bool is_from_source(const Event& event) { return std::visit(FromSource{event.where}, event.body); }
 
 std::string home_of(const std::string& given, const std::string& path) {
   if (!given.empty()) return given;
@@ -48,10 +63,12 @@ std::string home_of(const std::string& given, const std::string& path) {
   return path + "/.midwatch";
 }
 
-/// Folds records and notes which events came from which content of which source.
-class Recorder::Fold final : public Journal::Reader {
+namespace {
+
+/// Folds records and notes which events came from which content of which source, and how it was read.
+class Recorded final : public Journal::Reader {
  public:
-  Fold(State& state, std::map<std::string, KnownSource>& sources) : state_(state), sources_(sources) {}
+  explicit Recorded(State& state) : state_(state) {}
   void record(uint64_t, std::string_view json) override {
     ++records;
     Event event;
@@ -59,28 +76,38 @@ class Recorder::Fold final : public Journal::Reader {
     note(event);
     fold(state_, event);
   }
-  void damage(const std::string& what) override { damaged += damaged.empty() ? what : "; " + what; }
+  void damage(const std::string&) override {}  // what a crash tore off is read again from the run's files
+
   uint64_t records = 0;
-  std::string damaged;
+  std::map<uint32_t, Recorder::KnownSource> sources;
+  std::string dialect;
 
  private:
   void note(const Event& event) {
+    if (const auto* ticked = std::get_if<event::Ticked>(&event.body)) closing_ = ticked->closing;
     if (const auto* opened = std::get_if<event::SourceOpened>(&event.body)) {
-      KnownSource& known = sources_[opened->path];
-      known = {opened->source, opened->head_hash, opened->head_bytes, 0};
-      by_number_[opened->source] = &known;
+      sources[opened->source] = {opened->source, opened->path, opened->head_hash, opened->head_bytes, 0, {}};
     }
-    if (!is_from_source(event)) return;
-    const auto known = by_number_.find(event.where.source);
-    if (known != by_number_.end()) ++known->second->events;
+    const auto known = sources.find(event.where.source);
+    if (known == sources.end()) return;
+    if (const auto* head = std::get_if<event::SourceHead>(&event.body)) {
+      known->second.head_hash = head->hash;
+      known->second.head_bytes = head->bytes;
+    }
+    if (const auto* read_as = std::get_if<event::ReadAs>(&event.body)) {
+      known->second.dialects.push_back({event.where.line, read_as->dialect});
+      if (!read_as->dialect.empty()) dialect = read_as->dialect;
+    }
+    if (!closing_ && is_from_source(event)) ++known->second.events;
   }
 
   State& state_;
-  std::map<std::string, KnownSource>& sources_;
-  std::map<uint32_t, KnownSource*> by_number_;
+  bool closing_ = false;  // last words, which a watch that goes on hears again when their rest has come
 };
 
-Result<std::unique_ptr<Recorder>> Recorder::open(Disk& disk, const std::string& home,
+}  // namespace
+
+Result<std::unique_ptr<Recorder>> Recorder::open(Disk& disk, Locks& locks, const std::string& home,
                                                  const std::vector<std::string>& paths) {
   const auto first = disk.info(paths.front());
   const bool folder_given = first.ok() && first->kind == FileInfo::Kind::kFolder;
@@ -88,18 +115,20 @@ Result<std::unique_ptr<Recorder>> Recorder::open(Disk& disk, const std::string& 
   const std::string folder = cat(home_of(home, beside), "/runs/", run_id(paths));
   MW_TRY(disk.make_folders(folder));
   std::unique_ptr<Recorder> recorder(new Recorder(disk, folder));
-  auto lock = Lock::take(folder + "/lock");
+  auto lock = locks.take(folder + "/lock");
   if (!lock.ok()) return lock.error();
   recorder->lock_ = std::move(*lock);
   return recorder;
 }
 
 Result<void> Recorder::replay_into(State& state) {
-  Fold reader(state, sources_);
+  Recorded reader(state);
   auto journal = Journal::open(disk_, folder_ + "/journal", &reader);
   if (!journal.ok()) return journal.error();
   journal_ = std::move(*journal);
   records_ = reader.records;
+  sources_ = std::move(reader.sources);
+  dialect_ = std::move(reader.dialect);
   return {};
 }
 
@@ -131,17 +160,7 @@ Result<State> read_recorded(Disk& disk, const std::string& home, const std::stri
     }
   }
   State state;
-  std::map<std::string, Recorder::KnownSource> sources;
-  class Fold final : public Journal::Reader {
-   public:
-    explicit Fold(State& folded) : state(folded) {}
-    void record(uint64_t, std::string_view json) override {
-      Event event;
-      if (decode_event(json, event) == Decoded::kEvent) fold(state, event);
-    }
-    void damage(const std::string&) override {}
-    State& state;
-  } reader(state);
+  Recorded reader(state);
   const auto read = Journal::read(disk, cat(runs, "/", id, "/journal"), reader);
   if (!read.ok()) return read.error();
   return state;

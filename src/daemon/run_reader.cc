@@ -10,12 +10,6 @@ namespace {
 
 constexpr size_t kTurnBytes = size_t{8} << 20;  // bytes of one file between two looks at the others
 
-bool is_known(const SourceReader& source) {
-  const FileKind kind = source.looked_like();
-  return kind == FileKind::kText || kind == FileKind::kSqlite || kind == FileKind::kEmpty ||
-         make_decoder(kind, source.path()) != nullptr;
-}
-
 }  // namespace
 
 RunReader::RunReader(Disk& disk, const Language& language, Judge when, Recorder* recorder,
@@ -32,7 +26,7 @@ Result<void> RunReader::open(const std::vector<std::string>& paths, const std::s
   if (!found.ok()) return found.error();
   notes_ = std::move(found->notes);
   partial_ = !notes_.empty();
-  for (const FoundFile& file : found->files) add_source(file);
+  for (const FoundFile& file : found->files) MW_TRY(add_source(file));
   const bool something =
       std::any_of(sources_.begin(), sources_.end(), [](const auto& s) { return s->looked_like() != FileKind::kEmpty; });
   if (sources_.empty() || (!something && recorder_ == nullptr)) {
@@ -43,30 +37,53 @@ Result<void> RunReader::open(const std::vector<std::string>& paths, const std::s
   return {};
 }
 
-void RunReader::add_source(const FoundFile& file) {
-  auto number = static_cast<uint32_t>(sources_.size());
+Result<void> RunReader::add_source(const FoundFile& file) {
+  const uint32_t number = number_of(file.path);
   auto source = std::make_unique<SourceReader>(disk_, file, number, voice_, *this);
   source->look();
-  if (!is_known(*source) || (source->looked_like() == FileKind::kEmpty && recorder_ == nullptr)) {
+  if (!is_readable(source->looked_like()) || (source->looked_like() == FileKind::kEmpty && recorder_ == nullptr)) {
     if (file.named) {
       notes_.push_back(cat(file.path, ": ", kind_name(source->looked_like()), "; nothing in it that midwatch reads"));
       partial_ = partial_ || source->looked_like() == FileKind::kEmpty;
     }
-    return;
+    return {};
+  }
+  if (recorder_ != nullptr) {
+    MW_TRY(source->open_parts());
+    MW_TRY(take_up(*source));
   }
   if (source->looked_like() == FileKind::kText) voice_.console_inside = false;
   known_paths_.insert(file.path);
   for (const std::string& older : file.older) known_paths_.insert(older);
   known_files_.insert({file.info.device, file.info.inode});
   total_bytes_ += file.info.size;
-  skip_.push_back(0);
+  next_number_ = std::max(next_number_, number + 1);
   sources_.push_back(std::move(source));
-  if (recorder_ == nullptr) return;
-  const auto known = recorder_->sources().find(file.path);
-  if (known == recorder_->sources().end() || known->second.number != number) return;
-  if (sources_.back()->begins_like(known->second.head_hash, known->second.head_bytes)) {
-    skip_.back() = known->second.events;
+  return {};
+}
+
+/// A file keeps the number that the journal knows it by.
+uint32_t RunReader::number_of(const std::string& path) {
+  if (recorder_ == nullptr) return next_number_;
+  for (const auto& [number, known] : recorder_->sources()) {
+    next_number_ = std::max(next_number_, number + 1);
+    if (known.path == path) return number;
   }
+  return next_number_;
+}
+
+/// What the journal holds of this content is read again and not put again.
+Result<void> RunReader::take_up(SourceReader& source) {
+  const auto known = recorder_->sources().find(source.number());
+  bool same = known != recorder_->sources().end() && known->second.events > 0;
+  if (same) {
+    const auto begins = source.begins_like(known->second.head_hash, known->second.head_bytes);
+    if (!begins.ok()) return begins.error();
+    same = *begins;
+  }
+  if (same) skip_[source.number()] = known->second.events;
+  source.tell_dialects(same ? known->second.dialects : std::vector<Interpreter::Switch>());
+  return {};
 }
 
 bool RunReader::look_again() {
@@ -76,14 +93,15 @@ bool RunReader::look_again() {
   for (const FoundFile& file : found->files) {
     if (known_paths_.count(file.path) > 0 || known_files_.count({file.info.device, file.info.inode}) > 0) continue;
     const size_t before = sources_.size();
-    add_source(file);
+    if (!add_source(file).ok()) continue;  // it cannot be read now: the next look may find it better
     fresh = fresh || sources_.size() > before;
   }
   return fresh;
 }
 
 void RunReader::say_framework() {
-  if (voice_.recogniser.version() == said_version_) return;
+  // While files are read again, what is recognised is less than was known.
+  if (!skip_.empty() || voice_.recogniser.version() == said_version_) return;
   said_version_ = voice_.recogniser.version();
   const Recogniser::Answer answer = voice_.recogniser.answer();
   if (answer.framework == said_framework_) return;
@@ -94,13 +112,22 @@ void RunReader::say_framework() {
   put(std::move(event));
 }
 
+bool RunReader::skipped(const Event& event) {
+  const auto* problem = std::get_if<event::SourceProblem>(&event.body);
+  if (problem != nullptr && problem->problem == "truncated") skip_.erase(event.where.source);
+  const auto left = skip_.find(event.where.source);
+  if (left == skip_.end() || !is_from_source(event)) return false;
+  if (--left->second > 0) return true;
+  skip_.erase(left);
+  for (const auto& source : sources_) {
+    if (source->number() == event.where.source) source->go_on();
+  }
+  return true;
+}
+
 void RunReader::put(Event&& event) {
   if (recorder_ != nullptr) {
-    const bool from_source = is_from_source(event);
-    if (from_source && event.where.source < skip_.size() && skip_[event.where.source] > 0) {
-      --skip_[event.where.source];
-      return;
-    }
+    if (!skip_.empty() && skipped(event)) return;
     recorder_->record(event);
   }
   advance(state_, event, language_.knowledge(), when_, decided_);
@@ -137,6 +164,7 @@ void RunReader::read_all(const std::function<void(int64_t, int64_t)>& progress) 
       if (!got.ok()) {
         notes_.push_back(cat(source->path(), ": ", got.error().what));
         partial_ = true;
+        if (source->skip_part()) continue;
         break;
       }
       say_framework();
@@ -160,7 +188,13 @@ void RunReader::tick(Time now) {
   put(std::move(event));
 }
 
-void RunReader::close() {
+void RunReader::close(Time now) {
+  if (recorder_ != nullptr) {
+    Event closing;
+    closing.at = now;
+    closing.body = event::Ticked{true};
+    put(std::move(closing));
+  }
   for (const auto& source : sources_) source->finish();
   say_framework();
   Event event;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -33,8 +34,8 @@ class RunReader final : public EventSink {
   void judge_again();
   /// Time went by without news.
   void tick(Time now);
-  /// Says that nothing more will come, and judges.
-  void close();
+  /// Says that nothing more will come, and judges. `now`: the end of a watch, which may be taken up again.
+  void close(Time now = {});
 
   void put(Event&& event) override;
   State& state() { return state_; }
@@ -44,7 +45,10 @@ class RunReader final : public EventSink {
   std::vector<std::string> watched() const;  ///< files and folders whose changes matter
 
  private:
-  void add_source(const FoundFile& file);
+  Result<void> add_source(const FoundFile& file);
+  uint32_t number_of(const std::string& path);
+  Result<void> take_up(SourceReader& source);
+  bool skipped(const Event& event);
   void say_framework();
   void tell_decisions();
 
@@ -59,7 +63,8 @@ class RunReader final : public EventSink {
   std::vector<std::unique_ptr<SourceReader>> sources_;
   std::set<std::string> known_paths_;
   std::set<std::pair<uint64_t, uint64_t>> known_files_;  // device and inode: a rotated log keeps its own
-  std::vector<uint64_t> skip_;                           // by source number: events that the journal has already
+  std::map<uint32_t, uint64_t> skip_;                    // by source number: events that the journal has already
+  uint32_t next_number_ = 0;                             // of a source that the journal does not know
   std::vector<Event> decided_;
   std::vector<std::string> notes_;
   uint64_t said_version_ = ~uint64_t{0};

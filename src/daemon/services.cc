@@ -6,7 +6,10 @@
 #include "daemon/attach.h"
 #include "daemon/recorder.h"
 #include "daemon/run_reader.h"
+#include "platform/clock.h"
+#include "platform/lock.h"
 #include "platform/posix_disk.h"
+#include "platform/watch.h"
 
 namespace mw {
 
@@ -41,7 +44,11 @@ Result<std::unique_ptr<Replayed>> DaemonServices::replay(const ReplayRequest& re
 
 Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& request) {
   MW_TRY(learn(request.knowledge));
-  return attach_run(*disk_, *language_, request);
+  auto watch = Watch::make();
+  if (!watch.ok()) return watch.error();
+  const auto clock = make_posix_clock();
+  const auto locks = make_posix_locks();
+  return attach_run({*disk_, *clock, **watch, *locks}, *language_, request);
 }
 
 Result<std::unique_ptr<Replayed>> DaemonServices::recorded(const std::string& home, const std::string& run) {

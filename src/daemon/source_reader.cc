@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kLookBytes =
     size_t{1} << 20;  // bytes of a structured file that are decoded to recognise the framework
 constexpr size_t kLookText = size_t{256} << 10;  // bytes of a log's head, and of its tail, that are searched for signs
+constexpr std::string_view kFirstCopy = ".1";    // as logrotate names the newest rotated part
 constexpr size_t kHeadBytes = 256;               // by which content is known again
 constexpr size_t kEnoughToTell = 4096;           // bytes that tell a growing file's kind even without a line end
 
@@ -48,6 +49,8 @@ class SourceReader::Stage {
   virtual ~Stage() = default;
   virtual void feed(std::string_view bytes) = 0;
   virtual void finish() = 0;
+  virtual void tell_dialects(const std::vector<Interpreter::Switch>& told) = 0;
+  virtual void go_on() = 0;
   virtual int64_t lines() const = 0;
   virtual bool torn() const = 0;
   virtual std::string last_text() const = 0;
@@ -91,6 +94,14 @@ class Relay final : public RecordSink {
     rows_.finish();
     console_.finish();
   }
+  void tell_dialects(const std::vector<Interpreter::Switch>& told) {
+    rows_.tell_dialects(told);
+    console_.tell_dialects(told);
+  }
+  void go_on() {
+    rows_.go_on();
+    console_.go_on();
+  }
   int64_t count() const { return count_; }
   bool torn() const { return torn_; }
 
@@ -118,6 +129,8 @@ class SourceReader::Records final : public SourceReader::Stage {
     decoder_->finish(relay_);
     relay_.finish();
   }
+  void tell_dialects(const std::vector<Interpreter::Switch>& told) override { relay_.tell_dialects(told); }
+  void go_on() override { relay_.go_on(); }
   int64_t lines() const override { return relay_.count(); }
   bool torn() const override { return relay_.torn(); }
   std::string last_text() const override { return ""; }
@@ -136,6 +149,8 @@ class SourceReader::Text final : public SourceReader::Stage {
   }
   void feed(std::string_view bytes) override { log_.feed(bytes); }
   void finish() override { log_.finish(); }
+  void tell_dialects(const std::vector<Interpreter::Switch>& told) override { interpreter_.tell_dialects(told); }
+  void go_on() override { interpreter_.go_on(); }
   int64_t lines() const override { return static_cast<int64_t>(log_.lines()); }
   bool torn() const override { return log_.torn(); }
   std::string last_text() const override { return log_.last_text(); }
@@ -162,6 +177,15 @@ void SourceReader::problem(std::string_view name, std::string_view detail) {
   sink_.put(std::move(event));
 }
 
+void SourceReader::tell_dialects(std::vector<Interpreter::Switch> told) {
+  tells_dialects_ = true;
+  told_dialects_ = std::move(told);
+}
+
+void SourceReader::go_on() {
+  if (stage_ != nullptr) stage_->go_on();
+}
+
 void SourceReader::open_as(FileKind kind) {
   kind_ = kind;
   kind_known_ = true;
@@ -170,14 +194,16 @@ void SourceReader::open_as(FileKind kind) {
   } else if (auto decoder = make_decoder(kind, file_.path)) {
     stage_ = std::make_unique<Records>(std::move(decoder), voice_, sink_, number_);
   }
+  if (stage_ != nullptr && tells_dialects_) stage_->tell_dialects(told_dialects_);
   speaks_ = stage_ != nullptr || kind == FileKind::kSqlite;
   if (!speaks_ || opened_) return;
   opened_ = true;
   Event event;
   event.where = {number_, 0};
-  event.body =
-      event::SourceOpened{number_, file_.path, std::string(kind_name(kind)), file_.info.size, head_hash_, head_bytes_};
+  event.body = event::SourceOpened{number_,         file_.path,   std::string(kind_name(kind)),
+                                   file_.info.size, fnv1a(head_), static_cast<int64_t>(head_.size())};
   sink_.put(std::move(event));
+  head_closed_ = head_closed_ || head_.size() == kHeadBytes;
 }
 
 /// Plain bytes: kept until they tell what they are, then handed on.
@@ -211,30 +237,92 @@ void SourceReader::close_stage(bool last) {
 
 /// logrotate's copytruncate: what was cut away stands in the first rotated part.
 bool SourceReader::was_copied_away(const Tail& tail) {
-  auto copy = disk_.open_read(tail.path() + ".1");
+  auto copy = disk_.open_read(cat(tail.path(), kFirstCopy));
   std::string head;
   return !tail.former_head().empty() && copy.ok() && (*copy)->read_at(0, tail.former_head().size(), head).ok() &&
          head == tail.former_head();
+}
+
+/// The content that the name belonged to is still in the folder, under another name: a log that goes on in a new file.
+/// Else it was removed, and what bears its name now is another log.
+bool SourceReader::is_kept(const Tail& tail) {
+  constexpr size_t kLookedAt = 5000;  // entries of the folder
+  const size_t slash = tail.path().rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : tail.path().substr(0, slash + 1);
+  const auto names =
+      disk_.list(folder.size() > 1 && folder.back() == '/' ? folder.substr(0, folder.size() - 1) : folder);
+  if (!names.ok()) return true;  // cannot be said; most often it is so
+  for (size_t i = 0; i < std::min(names->size(), kLookedAt); ++i) {
+    const auto info = disk_.info(slash == std::string::npos ? (*names)[i] : folder + (*names)[i]);
+    const FileInfo& former = tail.former_identity();
+    if (info.ok() && info->device == former.device && info->inode == former.inode) return true;
+  }
+  return names->size() > kLookedAt;
+}
+
+/// What was written between the last look and the cut stands in the copy only.
+void SourceReader::read_copy(const Tail& tail) {
+  auto copy = disk_.open_read(cat(tail.path(), kFirstCopy));
+  std::string piece;
+  for (uint64_t at = tail.former_offset(); copy.ok() && (*copy)->read_at(at, kPiece, piece).ok() && !piece.empty();
+       at += piece.size()) {
+    read_ += piece.size();
+    take(piece);
+  }
+}
+
+/// It was rotated more than once since the last look: what came between stands in the parts before that one.
+void SourceReader::find_missed_parts(const Tail& tail) {
+  constexpr int kParts = 100;
+  for (int part = 1; part <= kParts; ++part) {
+    const auto info = disk_.info(cat(file_.path, ".", part));
+    if (!info.ok()) return;
+    if (info->device != tail.former_identity().device || info->inode != tail.former_identity().inode) continue;
+    for (int missed = 1; missed < part; ++missed) {
+      parts_.emplace_front(disk_, cat(file_.path, ".", missed));
+      (void)parts_.front().read(0, piece_).ok();  // opens it, as its name may soon be another's
+    }
+    return;
+  }
 }
 
 /// The name belongs to new content. A rotated log goes on in it; of anything else what was begun is ended, and reading
 /// starts over with a fresh stage.
 void SourceReader::begin_anew(const Tail& tail) {
   const std::string& why = tail.why();
-  if (kind_known_ && is_text(kind_) && (why == "rotated" || was_copied_away(tail))) {
+  const bool text = kind_known_ && is_text(kind_);
+  const bool copied = text && why != "rotated" && was_copied_away(tail);
+  if (copied) read_copy(tail);
+  if (text && (copied || (why == "rotated" && is_kept(tail)))) {
+    head_closed_ = true;
+    missed_parts_ = !copied;
     problem(why, cat(file_.path, " was rotated after ", read_, " bytes; it goes on in the new file"));
     return;
   }
   close_stage(false);
   if (opened_) problem(why, cat(file_.path, " was ", why, " after ", read_, " bytes; reading its new content"));
   stage_.reset();
+  told_dialects_.clear();
   inflater_.reset();
   held_.clear();
   kind_known_ = opened_ = false;
   read_ = 0;
-  head_hash_ = 0;
-  head_bytes_ = 0;
+  head_.clear();
+  head_closed_ = false;
   file_.info.size = 0;
+}
+
+/// Keeps the first bytes of the first part. A file that was opened with fewer is known by more of them once they came.
+void SourceReader::note_head() {
+  if (head_closed_) return;
+  head_.append(piece_, 0, kHeadBytes - head_.size());
+  if (!opened_) return;
+  head_closed_ = head_.size() == kHeadBytes;
+  if (!tells_dialects_) return;
+  Event event;
+  event.where = {number_, 0};
+  event.body = event::SourceHead{fnv1a(head_), static_cast<int64_t>(head_.size())};
+  sink_.put(std::move(event));
 }
 
 Result<size_t> SourceReader::poll_sqlite() {
@@ -252,17 +340,17 @@ Result<size_t> SourceReader::poll_part(Tail& tail, size_t budget) {
     const auto news = tail.read(std::min(budget - done, kPiece), piece_);
     if (!news.ok()) return news.error();
     if (*news == Tail::News::kBeganAnew) {
+      part_over_ = &tail != &parts_.back();  // a rotated part is at its end, whoever has its name now
+      if (part_over_) break;
       begin_anew(tail);
+      if (missed_parts_) return std::max<size_t>(done, 1);
       continue;
     }
     if (*news != Tail::News::kBytes) break;
     done += piece_.size();
     read_ += piece_.size();
     if (tail.offset() == piece_.size()) inflater_ = make_inflater(piece_);
-    if (head_bytes_ == 0) {
-      head_bytes_ = static_cast<int64_t>(std::min(piece_.size(), kHeadBytes));
-      head_hash_ = fnv1a(std::string_view(piece_).substr(0, kHeadBytes));
-    }
+    note_head();
     if (inflater_ != nullptr) {
       const auto fed = inflater_->feed(piece_, [this](std::string_view plain) { take(plain); });
       if (!fed.ok()) problem("not-a-record", fed.error().what);
@@ -274,13 +362,39 @@ Result<size_t> SourceReader::poll_part(Tail& tail, size_t budget) {
   return done;
 }
 
+Result<void> SourceReader::open_parts() {
+  for (Tail& part : parts_) {
+    const auto opened = part.read(0, piece_);
+    if (!opened.ok()) return opened.error();
+  }
+  return {};
+}
+
+bool SourceReader::skip_part() {
+  if (parts_.size() < 2) return false;
+  problem("unreadable", cat(parts_.front().path(), " cannot be read; reading goes on after it"));
+  parts_.pop_front();
+  return true;
+}
+
 Result<size_t> SourceReader::poll(size_t budget) {
   size_t done = 0;
   while (parts_.size() > 1) {
     const auto got = poll_part(parts_.front(), budget);
-    if (!got.ok()) problem("unreadable", got.error().what);
-    if (got.ok() && *got > 0) return *got;
+    if (!got.ok()) return got.error();
+    if (*got > 0 && !part_over_) return *got;
+    part_over_ = false;
+    head_closed_ = true;
     parts_.pop_front();
+    if (*got > 0) return *got;
+  }
+  if (missed_parts_) {  // what was rotated away before it was seen comes first
+    const auto opened = parts_.back().read(0, piece_);
+    if (!opened.ok()) return opened.error();
+    if (*opened == Tail::News::kGone) return size_t{0};
+    missed_parts_ = false;
+    find_missed_parts(parts_.back());
+    return size_t{1};
   }
   const auto got = poll_part(parts_.back(), budget);
   if (!got.ok()) return got.error();
@@ -311,11 +425,12 @@ void SourceReader::finish() {
   sink_.put(std::move(event));
 }
 
-bool SourceReader::begins_like(uint64_t head_hash, int64_t head_bytes) {
+Result<bool> SourceReader::begins_like(uint64_t head_hash, int64_t head_bytes) {
   if (head_bytes <= 0) return false;
   auto file = disk_.open_read(parts_.front().path());
+  if (!file.ok()) return file.error();
   std::string head;
-  if (!file.ok() || !(*file)->read_at(0, static_cast<size_t>(head_bytes), head).ok()) return false;
+  MW_TRY((*file)->read_at(0, static_cast<size_t>(head_bytes), head));
   return static_cast<int64_t>(head.size()) == head_bytes && fnv1a(head) == head_hash;
 }
 

@@ -9,6 +9,7 @@
 
 #include "daemon/discover.h"
 #include "daemon/language.h"
+#include "dialects/interpreter.h"
 #include "dialects/recogniser.h"
 #include "dialects/template_miner.h"
 #include "platform/tail.h"
@@ -33,8 +34,17 @@ class SourceReader {
   SourceReader(Disk& disk, const FoundFile& file, uint32_t number, RunVoice& voice, EventSink& sink);
   ~SourceReader();
 
+  /// The dialects in which it is read are told from here on; those of `told` were, and are followed again until
+  /// go_on().
+  void tell_dialects(std::vector<Interpreter::Switch> told);
+  void go_on();
+
+  /// Opens all parts while their names are those that were found: a log may be rotated any time.
+  Result<void> open_parts();
   /// Reads up to about `budget` bytes and puts what they say. Returns the bytes read; 0: nothing new.
   Result<size_t> poll(size_t budget);
+  /// A rotated part cannot be read: goes on without it. False when it is the file itself that cannot.
+  bool skip_part();
   /// No more will come. Puts SourceEnded.
   void finish();
 
@@ -46,8 +56,9 @@ class SourceReader {
   uint32_t number() const { return number_; }
   int64_t bytes() const { return static_cast<int64_t>(read_); }
   int64_t lines() const;
-  /// True when the oldest content at hand begins with these bytes (by their hash and number).
-  bool begins_like(uint64_t head_hash, int64_t head_bytes);
+  /// True when the oldest content at hand begins with these bytes (by their hash and number). An error: not to be said
+  /// now, as it cannot be read.
+  Result<bool> begins_like(uint64_t head_hash, int64_t head_bytes);
   bool readable() const { return kind_known_ && speaks_; }
   bool finished() const { return finished_; }
 
@@ -60,6 +71,10 @@ class SourceReader {
   Result<size_t> poll_part(Tail& tail, size_t budget);
   void begin_anew(const Tail& tail);
   bool was_copied_away(const Tail& tail);
+  void read_copy(const Tail& tail);
+  bool is_kept(const Tail& tail);
+  void find_missed_parts(const Tail& tail);
+  void note_head();
   void problem(std::string_view name, std::string_view detail);
   Result<size_t> poll_sqlite();
   void close_stage(bool last);
@@ -71,12 +86,16 @@ class SourceReader {
   EventSink& sink_;
   std::deque<Tail> parts_;  // rotated parts, oldest first, then the file itself
   FileKind kind_ = FileKind::kEmpty, looked_like_ = FileKind::kEmpty;
+  bool tells_dialects_ = false;
+  std::vector<Interpreter::Switch> told_dialects_;
   bool kind_known_ = false, speaks_ = false, opened_ = false, finished_ = false;
   std::unique_ptr<Inflater> inflater_;
   std::string held_;  // first bytes, until they are enough to tell the kind by
   uint64_t read_ = 0;
-  uint64_t head_hash_ = 0;
-  int64_t head_bytes_ = 0;
+  std::string head_;           // the first bytes of the present content, at most kHeadBytes
+  bool part_over_ = false;     // the part that is being read is at its end
+  bool missed_parts_ = false;  // the name was given to a new file: parts may have come and gone in between
+  bool head_closed_ = false;   // no more bytes of the part that it begins with will come, or it is long enough
   int64_t earlier_lines_ = 0;
   std::unique_ptr<Stage> stage_;
   SqliteSince since_;

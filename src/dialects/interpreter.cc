@@ -76,13 +76,30 @@ bool Interpreter::wants_all_lines() const {
   return !speaker_ || speech_.book->dialects()[*speaker_].family != Dialect::Family::kTrainer;
 }
 
+void Interpreter::tell_dialects(std::vector<Switch> told) {
+  tells_dialects_ = true;
+  following_ = !told.empty();
+  told_dialects_ = std::move(told);
+}
+
+void Interpreter::speak_as(std::optional<size_t> dialect) {
+  speaker_ = dialect;
+  records_.set_speaker(speaker_);
+}
+
 void Interpreter::follow_speaker() {
+  if (following_) {
+    for (; told_next_ < told_dialects_.size() && told_dialects_[told_next_].line <= number_; ++told_next_) {
+      speak_as(speech_.book->find(told_dialects_[told_next_].dialect));
+    }
+    return;
+  }
   if (recognised_version_ == recogniser_.version()) return;
   recognised_version_ = recogniser_.version();
   const Recogniser::Answer answer = recogniser_.answer();
   if (answer.dialect == speaker_) return;
-  speaker_ = answer.dialect;
-  records_.set_speaker(speaker_);
+  speak_as(answer.dialect);
+  if (tells_dialects_) put(event::ReadAs{speaker_ ? speech_.book->dialects()[*speaker_].id : ""}, number_, {});
 }
 
 /// The next line, while something is open that it may belong to; it is then asked again.

@@ -75,6 +75,15 @@ class Interpreter {
   bool wants_all_lines() const;
   /// When `line`, read after all others, says that it was written; unknown when it does not say.
   Time time_of(std::string_view line) { return reader_.read(line, number_).at; }
+  /// From now on each change of the dialect that the source is read in is told (ReadAs), so that a watch that starts
+  /// again comes to the same events. `told` holds the changes that were told before: they are followed again, in place
+  /// of what is recognised now, until go_on().
+  struct Switch {
+    uint64_t line = 0;    ///< the first line that is read so
+    std::string dialect;  ///< its id; "" is nobody's
+  };
+  void tell_dialects(std::vector<Switch> told);
+  void go_on() { following_ = false; }
   void set_date_hint(Time date) { reader_.set_date_hint(date); }
 
  private:
@@ -109,6 +118,7 @@ class Interpreter {
   // interpreter.cc
   size_t segment(std::string_view raw, std::span<const uint32_t> hits, Time at);
   void follow_speaker();
+  void speak_as(std::optional<size_t> dialect);
   bool feed_trace(const LogLine& line, bool sample);
   void note_last_words(const LogLine& line, bool other);
   void tell_last_words();
@@ -167,6 +177,9 @@ class Interpreter {
   GenericReader generic_;
   std::optional<size_t> speaker_;
   uint64_t recognised_version_ = ~uint64_t{0};
+  bool tells_dialects_ = false, following_ = false;
+  std::vector<Switch> told_dialects_;
+  size_t told_next_ = 0;
   Pending pending_;
   std::map<int64_t, std::unique_ptr<Stream>> streams_;
   size_t open_traces_ = 0;    // streams with a traceback in progress

@@ -109,7 +109,7 @@ Result<void> Keeper::prepare() {
   sigprocmask(SIG_BLOCK, &child, nullptr);
   signals_ = signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC);
 
-  auto lock = Lock::take("lock");
+  auto lock = make_posix_locks()->take("lock");
   if (!lock.ok()) return lock.error();  // another keeper lives: two would start the command twice
   lock_ = std::move(*lock);
   auto before = read_kept(*disk_, ".");

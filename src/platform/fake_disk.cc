@@ -32,7 +32,7 @@ class FakeReadFile final : public ReadFile {
   }
   Result<FileInfo> info() override {
     if (disk_.dead()) return off();
-    return FileInfo{FileInfo::Kind::kFile, static_cast<int64_t>(file_.now.size()), 1, file_.number, {}};
+    return FileInfo{FileInfo::Kind::kFile, static_cast<int64_t>(file_.now.size()), 1, file_.number, file_.changed};
   }
 
  private:
@@ -48,6 +48,7 @@ class FakeAppendFile final : public AppendFile {
     if (disk_.dead()) return off();
     const bool last = disk_.changes_left_ == 1;
     disk_.change();
+    file_.changed = disk_.time_;
     if (last) {  // the machine dies within this call
       file_.now.append(bytes.substr(0, disk_.prng_.below(bytes.size() + 1)));
       return off();
@@ -156,8 +157,23 @@ void FakeDisk::put(const std::string& path, std::string content) {
   if (file == nullptr) file = create(path);
   file->now = file->durable = std::move(content);
   file->clean = file->now.size();
+  file->changed = time_;
   for (std::string folder = folder_of(path); !folder_exists(folder); folder = folder_of(folder))
     folders_[folder] = true;
+}
+
+void FakeDisk::write(const std::string& path, std::string_view bytes) {
+  const File* file = find(path);
+  std::string content = file == nullptr ? std::string() : file->now;
+  content.append(bytes);
+  put(path, std::move(content));
+}
+
+void FakeDisk::move(const std::string& from, const std::string& to) {
+  File* file = find(from);
+  if (file == nullptr) return;
+  names_.erase(from);
+  names_[to] = file;
 }
 
 std::vector<std::string> FakeDisk::paths() const {
@@ -194,7 +210,7 @@ Result<FileInfo> FakeDisk::info(const std::string& path) {
   if (folder_exists(path)) return FileInfo{FileInfo::Kind::kFolder, 0, 1, fnv1a(path), {}};
   const File* file = find(path);
   if (file == nullptr) return missing(path);
-  return FileInfo{FileInfo::Kind::kFile, static_cast<int64_t>(file->now.size()), 1, file->number, {}};
+  return FileInfo{FileInfo::Kind::kFile, static_cast<int64_t>(file->now.size()), 1, file->number, file->changed};
 }
 
 Result<std::vector<std::string>> FakeDisk::list(const std::string& folder) {

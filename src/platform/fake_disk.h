@@ -41,6 +41,12 @@ class FakeDisk final : public Disk {
   bool exists(const std::string& path) const { return names_.count(path) != 0; }
   std::string content(const std::string& path) const;
   void put(const std::string& path, std::string content);
+  /// What other processes do, on a medium that loses nothing: created when missing.
+  void write(const std::string& path, std::string_view bytes);
+  void move(const std::string& from, const std::string& to);
+  void unlink(const std::string& path) { names_.erase(path); }
+  /// From here on what is written is dated so.
+  void set_time(Time now) { time_ = now; }
   std::vector<std::string> paths() const;
   uint64_t used() const;
 
@@ -60,7 +66,8 @@ class FakeDisk final : public Disk {
     uint64_t number = 0;
     std::string now;      ///< what processes see
     std::string durable;  ///< what a power loss leaves
-    uint64_t clean = 0;   ///< bytes that a sync believes to be on the medium already
+    Time changed;
+    uint64_t clean = 0;  ///< bytes that a sync believes to be on the medium already
   };
 
   File* find(const std::string& path) const;
@@ -72,6 +79,7 @@ class FakeDisk final : public Disk {
 
   Prng prng_;
   Faults faults_;
+  Time time_;
   uint64_t changes_ = 0, changes_left_ = UINT64_MAX;
   std::vector<std::unique_ptr<File>> files_;
   std::map<std::string, File*> names_;

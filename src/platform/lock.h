@@ -8,11 +8,19 @@
 
 namespace mw {
 
+/// Held from take() to its end.
 class Lock {
  public:
-  /// Creates `path` when it is missing. kDenied when another process holds it.
-  static Result<std::unique_ptr<Lock>> take(const std::string& path);
   virtual ~Lock() = default;
 };
+
+class Locks {
+ public:
+  virtual ~Locks() = default;
+  /// Creates `path` when it is missing. kDenied when another process holds it.
+  virtual Result<std::unique_ptr<Lock>> take(const std::string& path) = 0;
+};
+
+std::unique_ptr<Locks> make_posix_locks();
 
 }  // namespace mw

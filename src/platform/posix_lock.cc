@@ -21,9 +21,7 @@ class PosixLock final : public Lock {
   int file_;
 };
 
-}  // namespace
-
-Result<std::unique_ptr<Lock>> Lock::take(const std::string& path) {
+Result<std::unique_ptr<Lock>> take_posix(const std::string& path) {
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (file < 0) {
     return Error{errno == ENOSPC ? Error::Code::kFull : Error::Code::kIo, path + ": " + std::strerror(errno), ""};
@@ -38,5 +36,14 @@ Result<std::unique_ptr<Lock>> Lock::take(const std::string& path) {
   }
   return std::unique_ptr<Lock>(std::make_unique<PosixLock>(file));
 }
+
+class PosixLocks final : public Locks {
+ public:
+  Result<std::unique_ptr<Lock>> take(const std::string& path) override { return take_posix(path); }
+};
+
+}  // namespace
+
+std::unique_ptr<Locks> make_posix_locks() { return std::make_unique<PosixLocks>(); }
 
 }  // namespace mw

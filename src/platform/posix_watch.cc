@@ -38,20 +38,22 @@ class PosixWatch final : public Watch {
     const int ready = ::poll(doors.data(), notify_ >= 0 ? 2 : 1, ms);
     if (ready <= 0) return Woke::kTimeout;
     if ((doors[0].revents & POLLIN) != 0) return Woke::kStop;
-    drain();
-    return Woke::kChange;
+    return drain();
   }
 
  private:
   /// What exactly changed does not matter: every source looks for itself. Names that lost their watch may be added
   /// anew.
-  void drain() {
+  Woke drain() {
+    constexpr uint32_t kOfNames = IN_CREATE | IN_MOVED_TO | IN_IGNORED | IN_MOVE_SELF | IN_DELETE_SELF | IN_Q_OVERFLOW;
+    Woke woke = Woke::kChange;
     alignas(inotify_event) std::array<char, 16384> buffer;
     for (;;) {
       const ssize_t got = ::read(notify_, buffer.data(), buffer.size());
-      if (got <= 0) return;
+      if (got <= 0) return woke;
       for (ssize_t at = 0; at < got;) {
         const auto* event = reinterpret_cast<const inotify_event*>(buffer.data() + at);
+        if ((event->mask & kOfNames) != 0) woke = Woke::kNames;
         if ((event->mask & (IN_IGNORED | IN_MOVE_SELF | IN_DELETE_SELF)) != 0) watched_.clear();
         at += static_cast<ssize_t>(sizeof(inotify_event)) + event->len;
       }

@@ -6,6 +6,8 @@ namespace mw {
 
 void Tail::begin_anew(std::string why) {
   file_.reset();
+  former_offset_ = offset_;
+  former_identity_ = identity_;
   offset_ = 0;
   former_head_ = std::move(head_);
   head_.clear();

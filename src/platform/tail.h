@@ -32,6 +32,8 @@ class Tail {
   const std::string& why() const { return why_; }  ///< of the last kBeganAnew: "rotated", "truncated"
   /// The first bytes (at most 256) of the content that the last kBeganAnew left behind.
   const std::string& former_head() const { return former_head_; }
+  const FileInfo& former_identity() const { return former_identity_; }
+  uint64_t former_offset() const { return former_offset_; }  ///< bytes of it that were read
 
  private:
   static constexpr size_t kHeadBytes = 256;  ///< bytes by which content is told from other content under one name
@@ -44,8 +46,8 @@ class Tail {
   Disk& disk_;
   std::string path_;
   std::unique_ptr<ReadFile> file_;
-  FileInfo identity_;
-  uint64_t offset_ = 0;
+  FileInfo identity_, former_identity_;
+  uint64_t offset_ = 0, former_offset_ = 0;
   std::string head_, former_head_;
   std::string why_;
 };

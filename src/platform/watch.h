@@ -11,7 +11,12 @@ namespace mw {
 
 class Watch {
  public:
-  enum class Woke { kChange, kTimeout, kStop };
+  enum class Woke {
+    kChange,   ///< something was written
+    kNames,    ///< a file came, went or was renamed; what was watched may have to be added again
+    kTimeout,  ///< `longest` passed
+    kStop      ///< the watch is asked to end
+  };
 
   /// Also takes SIGINT and SIGTERM over from here on: they make wait() return kStop instead of ending the process.
   static Result<std::unique_ptr<Watch>> make();

@@ -210,7 +210,8 @@ bool is_csv(std::string_view head, std::string_view path) {
   const std::string_view header = trim(head.substr(0, first_end));
   const std::string_view second =
       head.substr(first_end + 1, second_end == std::string_view::npos ? second_end : second_end - first_end - 1);
-  if (trim(second).empty()) return named && header.find_first_of(",;\t") != std::string_view::npos;
+  const bool torn = second_end == std::string_view::npos;  // a line that is still being written proves nothing
+  if (trim(second).empty() || (torn && !named)) return named && header.find_first_of(",;\t") != std::string_view::npos;
   for (const char separator : {',', '\t', ';'}) {
     if (is_csv_with(header, trim(second), separator, named)) return true;
   }
@@ -224,6 +225,8 @@ bool is_mlflow_metric(std::string_view head, std::string_view path) {
 }
 
 }  // namespace
+
+bool is_readable(FileKind kind) { return kind != FileKind::kSamples && kind != FileKind::kBinary; }
 
 std::string_view kind_name(FileKind kind) {
   switch (kind) {

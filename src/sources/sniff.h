@@ -36,6 +36,9 @@ constexpr size_t kSniffBytes = size_t{64} << 10;
 /// `head`: the start of the file, cut anywhere. `path` may be empty.
 FileKind sniff(std::string_view head, std::string_view path);
 
+/// Whether there is anything in a file of this kind that the program reads.
+bool is_readable(FileKind kind);
+
 /// Whether a directory entry can be something that sniff() knows, by its path below the directory that is being read
 /// and its size; false for weights, checkpoints' innards, images, archives, caches and the like. Folders: size 0.
 bool worth_reading(std::string_view path, int64_t size);

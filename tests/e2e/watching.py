@@ -80,7 +80,7 @@ def journal(folder):
     return events
 
 
-DECIDED = ("incident-opened", "incident-changed", "incident-closed", "verdict-given", "recognised", "ticked", "closed")
+DECIDED = ("incident-opened", "incident-changed", "incident-closed", "verdict-given", "recognised", "read-as", "source-head", "ticked", "closed")
 
 
 def seen(events):
