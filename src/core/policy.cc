@@ -1,0 +1,114 @@
+#include "core/policy.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+constexpr int kSigInt = 2, kSigTerm = 15;
+constexpr int kShellSignal = 128;         // a shell says 128 + n when its command died of signal n
+constexpr int64_t kStepsAfterResume = 2;  // a failure this close behind a resume is the resume's
+
+int ending_signal(const AttemptOutcome& attempt) {
+  if (attempt.signal != 0) return attempt.signal;
+  return attempt.code > kShellSignal ? attempt.code - kShellSignal : 0;
+}
+
+std::string ending(const AttemptOutcome& attempt) {
+  if (!attempt.known) return "It ended, and nobody was there to be told how";
+  if (attempt.signal != 0) return cat("It was ended by signal ", attempt.signal);
+  return cat("It ended with exit status ", attempt.code);
+}
+
+/// "engine-dead (vllm-core-proc-died)", "engine-dead", or "".
+std::string failure(const AttemptOutcome& attempt) {
+  if (attempt.kind.empty()) return "";
+  return attempt.cause.empty() ? attempt.kind : cat(attempt.kind, " (", attempt.cause, ")");
+}
+
+bool same_failure(const AttemptOutcome& a, const AttemptOutcome& b) {
+  return a.kind == b.kind && a.cause == b.cause && a.code == b.code && a.signal == b.signal;
+}
+
+bool has_checkpoints(const std::vector<AttemptOutcome>& attempts) {
+  return std::any_of(attempts.begin(), attempts.end(), [](const auto& a) { return a.last_checkpoint != kNoStep; });
+}
+
+/// Attempts at the end of the history that came no further than those before them.
+int without_progress(const std::vector<AttemptOutcome>& attempts) {
+  const bool by_checkpoint = has_checkpoints(attempts);
+  int64_t best = kNoStep;
+  int spent = 0;
+  for (const AttemptOutcome& attempt : attempts) {
+    const int64_t reached = by_checkpoint ? attempt.last_checkpoint : attempt.last_step;
+    if (reached > best) {
+      best = reached;
+      spent = 0;
+    } else if (!attempt.provider) {
+      ++spent;
+    }
+  }
+  return spent;
+}
+
+std::string needs_somebody(const AttemptOutcome& last) {
+  const bool repeats = last.transient == "deterministic" || last.transient == "poison";
+  if (!repeats || last.kind.empty()) return "";
+  if (last.last_step == kNoStep) return cat(failure(last), " before the first step: a restart would repeat it.");
+  if (last.reaction == "config-fix") return cat(failure(last), ": its settings must be changed first.");
+  if (last.reaction == "stop-and-notify") return cat(failure(last), ": a person must look first.");
+  if (last.reaction == "free-space-then-resume") return cat(failure(last), ": space must be made first.");
+  return "";
+}
+
+std::string repeats(const std::vector<AttemptOutcome>& attempts) {
+  if (attempts.size() < 2) return "";
+  const AttemptOutcome& last = attempts.back();
+  const AttemptOutcome& before = attempts[attempts.size() - 2];
+  if (!same_failure(last, before)) return "";
+  const std::string what = failure(last).empty() ? ending(last) : failure(last);
+  if (last.last_step != kNoStep && last.last_step == before.last_step) {
+    return cat(what, " twice at step ", last.last_step, ": it would happen again.");
+  }
+  if (last.resumed_at != kNoStep &&
+      (last.last_step == kNoStep || last.last_step <= last.resumed_at + kStepsAfterResume)) {
+    return cat(what, " again right after resuming from step ", last.resumed_at, ": it would happen again.");
+  }
+  return "";
+}
+
+}  // namespace
+
+RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const RestartLimits& limits) {
+  MW_CHECK(!attempts.empty());
+  const AttemptOutcome& last = attempts.back();
+  const auto stop = [](std::string why) { return RestartDecision{false, {}, std::move(why), 0}; };
+  if (last.told_to_stop) return stop("It was told to stop.");
+  if (!last.started) return stop("The command could not be started.");
+  if (last.provider) return {true, limits.first_wait, "The provider took the machine; that costs no restart.", 0};
+  if (last.known && last.code == 0) return stop("It ended by itself, with exit status 0.");
+  if (const int signal = ending_signal(last); signal == kSigInt || signal == kSigTerm) {
+    return stop(cat("Somebody else ended it by ", signal == kSigInt ? "SIGINT" : "SIGTERM", "."));
+  }
+  if (std::string why = repeats(attempts); !why.empty()) return stop(std::move(why));
+  if (std::string why = needs_somebody(last); !why.empty()) return stop(std::move(why));
+
+  const int idle = without_progress(attempts);
+  if (idle > limits.restarts) {
+    return stop(cat(idle, " attempts in a row came no further",
+                    has_checkpoints(attempts) ? " than the last checkpoint" : "", "; the limit is ", limits.restarts,
+                    "."));
+  }
+  Duration wait = limits.first_wait;
+  for (int i = 1; i < idle && wait.ns < limits.longest_wait.ns; ++i) wait.ns *= 2;
+  wait.ns = std::min(wait.ns, limits.longest_wait.ns);
+  const std::string what = failure(last).empty() ? ending(last) : cat("It ended: ", failure(last));
+  return {true, wait,
+          cat(what, idle == 0 ? ", after progress." : cat(", without progress (", idle, " of ", limits.restarts, ").")),
+          idle};
+}
+
+}  // namespace mw

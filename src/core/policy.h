@@ -1,0 +1,57 @@
+// What to do when a supervised command has ended: start it again, or stop with a reason. Pure: the same history gives
+// the same decision, and each decision says why in words.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "core/event.h"
+
+namespace mw {
+
+/// One attempt of a supervised command, in the terms that the decision needs.
+struct AttemptOutcome {
+  bool started = true;                                ///< false: the command could not be started at all
+  bool known = true;                                  ///< false: nobody was there to be told how it ended
+  int code = -1;                                      ///< exit status, -1 when a signal ended it or it is not known
+  int signal = 0;                                     ///< 0: none
+  bool told_to_stop = false;                          ///< by a person, or by midwatch because the watch was to end
+  bool provider = false;                              ///< the provider took the machine, or is about to
+  int64_t first_step = kNoStep, last_step = kNoStep;  ///< that it trained
+  int64_t last_checkpoint = kNoStep;                  ///< highest step of a complete checkpoint that it saved
+  int64_t resumed_at = kNoStep;                       ///< kNoStep: it began from nothing
+  std::string kind;                                   ///< of the incident that leads; "" when none was seen
+  std::string cause;                                  ///< its first-ranked cause; "" when not known
+  std::string transient;  ///< of that cause: "deterministic", "likely-transient", "degraded", "poison"
+  std::string reaction;   ///< of that incident, as knowledge/signatures has it
+};
+
+struct RestartLimits {
+  int restarts = 5;                             ///< in a row without progress; progress gives them all back
+  Duration first_wait = Duration::seconds(10);  ///< before a restart; doubles with each one without progress
+  Duration longest_wait = Duration::seconds(900);
+};
+
+struct RestartDecision {
+  bool restart = false;
+  Duration wait;    ///< before the restart
+  std::string why;  ///< one sentence for people
+  int spent = 0;    ///< of the budget: attempts in a row that came no further, the last one counted
+};
+
+/// Decides after the last of `attempts` (at least one) has ended. Rules, the first that fits:
+///  1. told to stop, exit status 0, or ended by SIGINT or SIGTERM from elsewhere: stop;
+///  2. it could not be started: stop;
+///  3. the provider took the machine: restart, and the budget is not touched;
+///  4. the same failure as the attempt before at the same step, or within two steps of resuming: stop, it is
+///     deterministic;
+///  5. a failure that is known to repeat (deterministic or poison) before any step was trained, or that needs something
+///     done first (settings, space, a person): stop;
+///  6. more restarts in a row without progress than allowed: stop;
+///  7. otherwise restart, after a wait that doubles while there is no progress.
+/// Progress is a newer complete checkpoint, or where no attempt shows any, a later step.
+RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const RestartLimits& limits);
+
+}  // namespace mw

@@ -1,0 +1,115 @@
+#include "core/policy.h"
+
+#include <doctest/doctest.h>
+
+namespace mw {
+namespace {
+
+/// Trained steps `from` to `to`, then failed by `kind`.
+AttemptOutcome failed(int64_t from, int64_t to, std::string kind = "crash",
+                      std::string transient = "likely-transient") {
+  AttemptOutcome attempt;
+  attempt.code = 1;
+  attempt.first_step = from;
+  attempt.last_step = to;
+  attempt.resumed_at = from > 1 ? from - 1 : kNoStep;
+  attempt.kind = std::move(kind);
+  attempt.cause = "some-cause";
+  attempt.transient = std::move(transient);
+  attempt.reaction = "restart-run-from-checkpoint";
+  return attempt;
+}
+
+TEST_CASE("an end that needs no restart") {
+  AttemptOutcome good = failed(1, 100);
+  good.code = 0;
+  CHECK_FALSE(after_end({good}, {}).restart);
+  AttemptOutcome told = failed(1, 100);
+  told.told_to_stop = true;
+  CHECK(after_end({told}, {}).why == "It was told to stop.");
+  for (const auto& [code, signal] : {std::pair{-1, 2}, {-1, 15}, {130, 0}, {143, 0}}) {
+    AttemptOutcome ended = failed(1, 100);
+    ended.code = code;
+    ended.signal = signal;
+    CHECK_FALSE(after_end({ended}, {}).restart);
+  }
+  AttemptOutcome never;
+  never.started = false;
+  CHECK(after_end({never}, {}).why == "The command could not be started.");
+}
+
+TEST_CASE("a killed trainer is started again at once, as it had made progress") {
+  AttemptOutcome killed = failed(1, 40, "");
+  killed.code = -1;
+  killed.signal = 9;
+  killed.cause = "";
+  const RestartDecision decision = after_end({killed}, {});
+  CHECK(decision.restart);
+  CHECK(decision.spent == 0);
+  CHECK(decision.wait.seconds() == 10);
+  CHECK(decision.why == "It was ended by signal 9, after progress.");
+}
+
+TEST_CASE("the wait doubles and the budget ends without progress; progress gives both back") {
+  RestartLimits limits;
+  limits.restarts = 3;
+  limits.longest_wait = Duration::seconds(30);
+  std::vector<AttemptOutcome> attempts{failed(1, 50)};
+  const double waits[] = {10, 20, 30};
+  for (int i = 0; i < 3; ++i) {
+    attempts.push_back(failed(1, 40 - i, "network"));  // not as far, and not at the same step
+    attempts.back().resumed_at = kNoStep;
+    const RestartDecision decision = after_end(attempts, limits);
+    CHECK(decision.restart);
+    CHECK(decision.spent == i + 1);
+    CHECK(decision.wait.seconds() == waits[i]);
+  }
+  attempts.push_back(failed(1, 20, "network"));
+  attempts.back().resumed_at = kNoStep;
+  CHECK_FALSE(after_end(attempts, limits).restart);
+  attempts.back() = failed(1, 60, "network");
+  CHECK(after_end(attempts, limits).restart);
+  CHECK(after_end(attempts, limits).spent == 0);
+}
+
+TEST_CASE("progress is measured by checkpoints where there are any") {
+  AttemptOutcome first = failed(1, 90);
+  first.last_checkpoint = 80;
+  AttemptOutcome second = failed(81, 95, "worker-lost");  // further, but nothing saved
+  CHECK(after_end({first, second}, {}).spent == 1);
+  second.last_checkpoint = 90;
+  CHECK(after_end({first, second}, {}).spent == 0);
+}
+
+TEST_CASE("what failed twice in the same way at the same place is not tried a third time") {
+  CHECK_FALSE(after_end({failed(1, 57), failed(51, 57)}, {}).restart);
+  CHECK(after_end({failed(1, 57), failed(51, 58)}, {}).restart);
+  CHECK(after_end({failed(1, 57), failed(51, 57, "network")}, {}).restart);
+  CHECK_FALSE(after_end({failed(1, 57), failed(58, 59)}, {}).restart);  // right behind the resume
+  AttemptOutcome silent = failed(1, 57, "");
+  silent.cause = "";
+  CHECK(after_end({silent, silent}, {}).why == "It ended with exit status 1 twice at step 57: it would happen again.");
+}
+
+TEST_CASE("what is known to repeat waits for somebody") {
+  AttemptOutcome start = failed(kNoStep, kNoStep, "config-error", "deterministic");
+  CHECK(after_end({start}, {}).why == "config-error (some-cause) before the first step: a restart would repeat it.");
+  AttemptOutcome space = failed(1, 50, "disk-full", "deterministic");
+  space.reaction = "free-space-then-resume";
+  CHECK_FALSE(after_end({space}, {}).restart);
+  AttemptOutcome lost = failed(1, 50, "engine-dead", "deterministic");
+  lost.reaction = "restart-component";
+  CHECK(after_end({lost}, {}).restart);
+}
+
+TEST_CASE("what the provider did costs nothing") {
+  AttemptOutcome taken = failed(1, 50, "preempted");
+  taken.provider = true;
+  std::vector<AttemptOutcome> attempts(20, taken);
+  const RestartDecision decision = after_end(attempts, {});
+  CHECK(decision.restart);
+  CHECK(decision.spent == 0);
+}
+
+}  // namespace
+}  // namespace mw
