@@ -21,7 +21,7 @@ Error from_errno(const std::string& path) {
           cat(path, ": ", std::strerror(errno)), ""};
 }
 
-int open_output(const std::string& path) { return open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644); }
+int open_output(const std::string& path) { return open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644); }
 
 }  // namespace
 
@@ -57,6 +57,19 @@ size_t Capture::pump(size_t most) {
     if (moved > 0 || can_splice_) return moved;
   }
   return read_some(most);
+}
+
+void Capture::say(std::string_view line) {
+  char last = '\n';
+  if (!waiting_.empty()) {
+    last = waiting_.back();
+  } else if (file_ >= 0 && size_ > 0 && pread(file_, &last, 1, static_cast<off_t>(size_ - 1)) != 1) {
+    last = '\n';
+  }
+  if (last != '\n') waiting_ += '\n';
+  waiting_ += line;
+  waiting_ += '\n';
+  write_waiting();
 }
 
 size_t Capture::splice_some(size_t most) {

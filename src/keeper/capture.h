@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 
@@ -26,6 +27,8 @@ class Capture {
   Result<void> open();
   /// Moves what is in the pipe now, at most `most` bytes. Returns how many left the pipe; 0 when it was empty.
   size_t pump(size_t most);
+  /// Puts a line of our own behind what the command has written so far, on a line of its own.
+  void say(std::string_view line);
   /// True while output waits in memory: call pump() again within a second, even when the pipe is quiet.
   bool waiting() const { return !waiting_.empty(); }
   uint64_t lost() const { return lost_; }     ///< bytes dropped so far

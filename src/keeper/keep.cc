@@ -82,6 +82,7 @@ class Keeper {
   std::unique_ptr<Capture> capture_;
   Kept kept_;
   int pipe_in_ = -1, pipe_out_ = -1, signals_ = -1;
+  int64_t attempt_ = 0;
   bool adopted_ = false, unsynced_ = false;
   uint64_t lost_told_ = 0;
 };
@@ -130,6 +131,7 @@ Result<void> Keeper::prepare() {
   MW_TRY((*file)->read_at(0, kLaunchBytes, text));
   auto launch = parse_launch(text);
   if (!launch.ok()) return launch.error();
+  attempt_ = launch->attempt;
   MW_TRY(open_pipe());
   capture_ = std::make_unique<Capture>(pipe_in_, launch->output, launch->rotate_bytes);
   MW_TRY(capture_->open());
@@ -185,7 +187,9 @@ Result<void> Keeper::launch_command(const Launch& launch) {
   }
   const auto info = processes_->info(child);  // not reaped yet, so it is there
   kept_.child = info.ok() ? info->id : ProcessId{child, 0};
-  note(record_started(kept_.child, clock_->now()));
+  const Time now = clock_->now();
+  if (launch.attempt > 0) capture_->say(began_line(launch.attempt, now, child));
+  note(record_started(kept_.child, now));
   close(pipe_out_);  // the command holds it open
   pipe_out_ = -1;
   return {};
@@ -221,6 +225,7 @@ void Keeper::ended(const Ending& end) {
   for (size_t moved = 0, got = 1; got > 0 && moved < Capture::kPipeBytes; moved += got)
     got = capture_->pump(kPumpBytes);
   kept_.ending = end;
+  if (attempt_ > 0) capture_->say(ended_line(attempt_, end.at, outcome_text(end)));
   note(record_ended(end));
 }
 

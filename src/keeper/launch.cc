@@ -12,11 +12,20 @@ Error wrong(std::string_view key) {
 
 }  // namespace
 
+std::string began_line(int64_t attempt, Time at, int64_t pid) {
+  return cat("=== midwatch: attempt ", attempt, " began ", format_utc(at), ", process ", pid, " ===");
+}
+
+std::string ended_line(int64_t attempt, Time at, std::string_view outcome) {
+  return cat("=== midwatch: attempt ", attempt, " ended ", format_utc(at), ", ", outcome, " ===");
+}
+
 std::string launch_text(const Launch& launch) {
   std::string out;
   {
     JsonWriter json(out);
-    json.begin_object().key("version").integer(1).key("command").begin_array();
+    json.begin_object().key("version").integer(1).key("attempt").integer(launch.attempt);
+    json.key("command").begin_array();
     for (const std::string& word : launch.command) json.string(word);
     json.end_array().key("folder").string(launch.folder).key("environment").begin_object();
     for (const auto& [name, value] : launch.environment) json.key(name).string(value);
@@ -38,6 +47,7 @@ Result<Launch> parse_launch(std::string_view text) {
     launch.command.push_back(word.string());
   }
   if (launch.command.front().empty()) return wrong("command");
+  launch.attempt = static_cast<int64_t>(parsed->number_or("attempt", 0));
   launch.folder = parsed->string_or("folder", "");
   launch.output = parsed->string_or("output", "");
   if (launch.folder.empty()) return wrong("folder");

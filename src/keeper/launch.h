@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time.h"
 
 namespace mw {
 
 struct Launch {
+  int64_t attempt = 0;  ///< its number, for the lines that the keeper puts around its output; 0: no such lines
   std::vector<std::string> command;                ///< program and arguments, as execvp takes them
   std::string folder;                              ///< working directory of the command
   std::map<std::string, std::string> environment;  ///< set for the command, on top of what the keeper inherited
@@ -24,6 +26,11 @@ struct Launch {
 inline constexpr std::string_view kLaunchFile = "launch.json";
 inline constexpr std::string_view kRecordFolder = "record";  ///< a journal of what the keeper did and saw
 inline constexpr std::string_view kPipeFile = "pipe";        ///< the command's stdout and stderr, while it runs
+
+/// The lines that a keeper puts before and behind an attempt's output, which knowledge/dialects/midwatch.toml reads.
+std::string began_line(int64_t attempt, Time at, int64_t pid);
+/// `outcome`: "exit status 1", "exit status -9, ended by signal 9", "how is not known", …
+std::string ended_line(int64_t attempt, Time at, std::string_view outcome);
 
 std::string launch_text(const Launch& launch);
 /// kInvalid with the key that is wrong.

@@ -61,6 +61,12 @@ class Folder final : public Journal::Reader {
 
 }  // namespace
 
+std::string outcome_text(const Ending& end) {
+  if (!end.known) return "how is not known";
+  if (end.signal == 0) return cat("exit status ", end.code);
+  return cat("exit status ", -end.signal, ", ended by signal ", end.signal, end.core ? ", core dumped" : "");
+}
+
 std::string record_keeping(const ProcessId& keeper, std::string_view boot, Time at) {
   return line("keeping", at, [&](JsonWriter& json) {
     put_process(json, keeper);

@@ -24,6 +24,9 @@ struct Ending {
   int64_t peak_bytes = 0;           ///< largest resident set of any of them
 };
 
+/// "exit status 3", "exit status -9, ended by signal 9, core dumped", "how is not known".
+std::string outcome_text(const Ending& ending);
+
 /// The fold of a keeper's record.
 struct Kept {
   std::string boot;  ///< which start of the machine; process starts count from there
