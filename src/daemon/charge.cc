@@ -1,0 +1,115 @@
+#include "daemon/charge.h"
+
+#include "base/json.h"
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+Error wrong(std::string_view key) {
+  return {Error::Code::kInvalid, cat("'", key, "' is missing or of the wrong kind"), ""};
+}
+
+int64_t integer(const Json& json, std::string_view key, int64_t otherwise) {
+  const Json* value = json.find(key);
+  return value != nullptr && value->is_number() ? value->integer() : otherwise;
+}
+
+bool truth(const Json& json, std::string_view key) {
+  const Json* value = json.find(key);
+  return value != nullptr && value->kind() == Json::Kind::kBool && value->boolean();
+}
+
+void put_step(JsonWriter& json, std::string_view key, int64_t step) {
+  json.key(key);
+  step == kNoStep ? json.null() : json.integer(step);
+}
+
+}  // namespace
+
+std::string charge_text(const Charge& charge) {
+  std::string out;
+  {
+    JsonWriter json(out);
+    json.begin_object().key("version").integer(1).key("command").begin_array();
+    for (const std::string& word : charge.command) json.string(word);
+    json.end_array().key("folder").string(charge.folder).key("environment").begin_object();
+    for (const auto& [name, value] : charge.environment) json.key(name).string(value);
+    json.end_object().key("restarts").integer(charge.limits.restarts);
+    json.key("first_wait_ns").integer(charge.limits.first_wait.ns);
+    json.key("longest_wait_ns").integer(charge.limits.longest_wait.ns);
+    json.key("grace_ns").integer(charge.grace.ns).end_object();
+  }
+  return out;
+}
+
+Result<Charge> parse_charge(std::string_view text) {
+  auto json = Json::parse(text);
+  if (!json.ok()) return json.error();
+  Charge charge;
+  const Json* command = json->find("command");
+  if (command == nullptr || !command->is_array() || command->items().empty()) return wrong("command");
+  for (const Json& word : command->items()) {
+    if (!word.is_string()) return wrong("command");
+    charge.command.push_back(word.string());
+  }
+  charge.folder = json->string_or("folder", "");
+  if (charge.folder.empty()) return wrong("folder");
+  if (const Json* environment = json->find("environment"); environment != nullptr && environment->is_object()) {
+    for (const auto& [name, value] : environment->members()) charge.environment[name] = value.string();
+  }
+  charge.limits.restarts = static_cast<int>(integer(*json, "restarts", charge.limits.restarts));
+  charge.limits.first_wait.ns = integer(*json, "first_wait_ns", charge.limits.first_wait.ns);
+  charge.limits.longest_wait.ns = integer(*json, "longest_wait_ns", charge.limits.longest_wait.ns);
+  charge.grace.ns = integer(*json, "grace_ns", charge.grace.ns);
+  return charge;
+}
+
+std::string judgement_text(const Judgement& judgement) {
+  const AttemptOutcome& of = judgement.outcome;
+  std::string out;
+  {
+    JsonWriter json(out);
+    json.begin_object().key("version").integer(1).key("started").boolean(of.started).key("known").boolean(of.known);
+    json.key("code").integer(of.code).key("signal").integer(of.signal).key("told_to_stop").boolean(of.told_to_stop);
+    json.key("provider").boolean(of.provider);
+    put_step(json, "first_step", of.first_step);
+    put_step(json, "last_step", of.last_step);
+    put_step(json, "last_checkpoint", of.last_checkpoint);
+    put_step(json, "resumed_at", of.resumed_at);
+    json.key("kind").string(of.kind).key("cause").string(of.cause).key("transient").string(of.transient);
+    json.key("reaction").string(of.reaction).key("restart").boolean(judgement.decision.restart);
+    json.key("wait_ns").integer(judgement.decision.wait.ns).key("why").string(judgement.decision.why);
+    json.key("spent").integer(judgement.decision.spent).end_object();
+  }
+  return out;
+}
+
+Result<Judgement> parse_judgement(std::string_view text) {
+  auto json = Json::parse(text);
+  if (!json.ok()) return json.error();
+  if (!json->is_object() || json->find("restart") == nullptr) return wrong("restart");
+  Judgement judgement;
+  AttemptOutcome& of = judgement.outcome;
+  of.started = truth(*json, "started");
+  of.known = truth(*json, "known");
+  of.code = static_cast<int>(integer(*json, "code", -1));
+  of.signal = static_cast<int>(integer(*json, "signal", 0));
+  of.told_to_stop = truth(*json, "told_to_stop");
+  of.provider = truth(*json, "provider");
+  of.first_step = integer(*json, "first_step", kNoStep);
+  of.last_step = integer(*json, "last_step", kNoStep);
+  of.last_checkpoint = integer(*json, "last_checkpoint", kNoStep);
+  of.resumed_at = integer(*json, "resumed_at", kNoStep);
+  of.kind = json->string_or("kind", "");
+  of.cause = json->string_or("cause", "");
+  of.transient = json->string_or("transient", "");
+  of.reaction = json->string_or("reaction", "");
+  judgement.decision.restart = truth(*json, "restart");
+  judgement.decision.wait.ns = integer(*json, "wait_ns", 0);
+  judgement.decision.why = json->string_or("why", "");
+  judgement.decision.spent = static_cast<int>(integer(*json, "spent", 0));
+  return judgement;
+}
+
+}  // namespace mw

@@ -1,0 +1,41 @@
+// The files by which a supervised run is known to the next midwatch: what to hold, and how each attempt was judged.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "core/policy.h"
+
+namespace mw {
+
+/// What to hold, and how. Written when the run begins; a later midwatch reads it from there.
+struct Charge {
+  std::vector<std::string> command;
+  std::string folder;                              ///< working directory of the command
+  std::map<std::string, std::string> environment;  ///< on top of what midwatch was started with
+  RestartLimits limits;
+  Duration grace = Duration::seconds(30);  ///< from asking the command to end to killing it
+};
+
+/// Names within a run's folder.
+inline constexpr std::string_view kChargeFile = "charge.json";
+inline constexpr std::string_view kAttemptsFolder = "attempts";  ///< attempts/1, attempts/2, …: a keeper's folder each
+inline constexpr std::string_view kJudgementFile = "judgement.json";  ///< in an attempt's folder, once it was judged
+inline constexpr std::string_view kOutputFile = "output/train.log";   ///< of all attempts, one after another
+inline constexpr std::string_view kStopFile = "stop";  ///< it is there: the run is to end, whoever watches
+
+std::string charge_text(const Charge& charge);
+Result<Charge> parse_charge(std::string_view text);
+
+/// How an attempt ended and what was decided then; the intent of a restart, durable before it is done.
+struct Judgement {
+  AttemptOutcome outcome;
+  RestartDecision decision;
+};
+std::string judgement_text(const Judgement& judgement);
+Result<Judgement> parse_judgement(std::string_view text);
+
+}  // namespace mw

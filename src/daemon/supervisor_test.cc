@@ -1,0 +1,274 @@
+#include "daemon/supervisor.h"
+
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <map>
+
+#include "base/text.h"
+#include "journal/journal.h"
+#include "keeper/launch.h"
+#include "platform/fake_disk.h"
+
+namespace mw {
+namespace {
+
+class FakeProcesses final : public Processes {
+ public:
+  Result<ProcessInfo> info(int64_t pid) override {
+    const auto found = alive.find(pid);
+    if (found == alive.end()) return Error{Error::Code::kNotFound, "", ""};
+    return found->second;
+  }
+  std::vector<ProcessInfo> all() override {
+    std::vector<ProcessInfo> out;
+    for (const auto& [pid, one] : alive) out.push_back(one);
+    return out;
+  }
+  Result<void> signal(const ProcessId& id, int number) override {
+    sent.emplace_back(id.pid, number);
+    return {};
+  }
+  std::string boot() override { return "boot"; }
+  ProcessId add(int64_t pid, int64_t parent, int64_t session) {
+    ProcessInfo one;
+    one.id = {pid, static_cast<uint64_t>(1000 + pid)};
+    one.parent = parent;
+    one.session = session;
+    one.state = 'S';
+    one.name = "python";
+    return (alive[pid] = one).id;
+  }
+
+  std::map<int64_t, ProcessInfo> alive;
+  std::vector<std::pair<int64_t, int>> sent;
+};
+
+/// A world in which keepers start what they are told, and commands end when the test says so.
+struct World {
+  FakeDisk disk;
+  FakeClock clock;
+  FakeProcesses processes;
+  Knowledge knowledge;
+  State state;
+  std::vector<std::string> said;
+  int keepers = 0;
+  int64_t next_pid = 100;
+  int64_t keeper = 0, child = 0;
+  std::unique_ptr<Supervisor> one;
+
+  explicit World(int restarts = 2) {
+    Charge charge;
+    charge.command = {"python", "train.py"};
+    charge.folder = "/work";
+    charge.limits.restarts = restarts;
+    disk.put("run/charge.json", charge_text(charge));
+    open();
+  }
+  void open() {
+    auto opened = Supervisor::open({disk, clock, processes, [this](const std::string& folder) { return start(folder); },
+                                    [this](const std::string& path, std::string_view text) {
+                                      disk.put(path, std::string(text));
+                                      return Result<void>();
+                                    },
+                                    [this](const std::string& sentence) { said.push_back(sentence); }},
+                                   knowledge, "run");
+    REQUIRE(opened.ok());
+    one = std::move(*opened);
+  }
+  Result<void> start(const std::string& folder) {
+    ++keepers;
+    keeper = next_pid++;
+    write(folder, record_keeping(processes.add(keeper, 1, keeper), "boot", clock.now()));
+    auto kept = read_kept(disk, folder);
+    if (!kept->child.known()) {
+      child = next_pid++;
+      write(folder, record_started(processes.add(child, keeper, child), clock.now()));
+    }
+    return {};
+  }
+  void write(const std::string& folder, const std::string& line) {
+    auto journal = Journal::open(disk, cat(folder, "/", kRecordFolder), nullptr);
+    REQUIRE(journal.ok());
+    (*journal)->append(line);
+    REQUIRE((*journal)->sync().ok());
+  }
+  /// The command ends, and its keeper with it.
+  void end(int code, int signal = 0) {
+    Ending ending;
+    ending.at = clock.now();
+    ending.code = code;
+    ending.signal = signal;
+    processes.alive.erase(child);
+    processes.alive.erase(keeper);
+    write(one->attempt_folder(), record_ended(ending));
+    write(one->attempt_folder(), record_done(clock.now()));
+  }
+  bool turn(bool quiet = true) {
+    auto on = one->turn(state, quiet);
+    REQUIRE(on.ok());
+    return *on;
+  }
+  /// Turns until the wait before the next attempt is over.
+  void pass(double seconds) {
+    for (double t = 0; t < seconds; t += 0.5) {
+      clock.pass(Duration::seconds(0.5));
+      if (!turn()) return;
+    }
+  }
+};
+
+TEST_CASE("an exit status of 0 ends it") {
+  World world;
+  CHECK(world.turn());
+  CHECK(world.one->attempt() == 1);
+  world.end(0);
+  CHECK(world.turn(false));
+  CHECK(world.turn(false));  // unread output may yet say why it ended
+  CHECK_FALSE(world.turn());
+  CHECK(world.one->ending()->code == 0);
+  CHECK(world.keepers == 1);
+  CHECK(world.disk.exists("run/attempts/1/judgement.json"));
+}
+
+TEST_CASE("a killed command is started again, until its budget is spent") {
+  World world(2);
+  for (int attempt = 1; attempt <= 3; ++attempt) {
+    CHECK(world.one->attempt() == attempt);
+    world.end(-1, 9);
+    world.pass(60);
+  }
+  CHECK(world.one->attempt() == 3);
+  CHECK(world.keepers == 3);
+  CHECK(world.one->why_over() == "3 attempts in a row came no further; the limit is 2.");
+  const auto launch = parse_launch(world.disk.content("run/attempts/3/launch.json"));
+  REQUIRE(launch.ok());
+  CHECK(launch->environment.at("MIDWATCH_ATTEMPT") == "3");
+  CHECK(launch->output == "run/output/train.log");
+}
+
+TEST_CASE("the next midwatch goes on in every state that the last one left") {
+  World world;
+  world.turn();
+  world.open();  // running
+  world.turn();
+  CHECK(world.keepers == 1);
+  CHECK(world.one->attempt() == 1);
+
+  world.end(1);  // ended while nobody watched
+  world.open();
+  world.turn();
+  world.turn();
+  CHECK(world.disk.exists("run/attempts/1/judgement.json"));
+
+  world.open();  // waiting for its restart
+  CHECK(world.one->attempt() == 1);
+  world.pass(30);
+  CHECK(world.one->attempt() == 2);
+  CHECK(world.keepers == 2);
+
+  world.disk.put("run/attempts/3/launch.json", world.disk.content("run/attempts/2/launch.json"));
+  world.end(1);
+  world.open();  // killed between deciding on attempt 3 and starting its keeper
+  CHECK(world.one->attempt() == 3);
+  world.turn();
+  CHECK(world.keepers == 3);
+  CHECK(world.turn());
+}
+
+TEST_CASE("a killed keeper is replaced, a living one is not") {
+  World world;
+  world.turn();
+  world.pass(30);
+  CHECK(world.keepers == 1);
+  world.processes.alive.erase(world.keeper);
+  world.turn();
+  CHECK(world.keepers == 2);
+  world.processes.alive[world.keeper].id.start += 1;  // its number belongs to somebody else now
+  world.pass(2);
+  CHECK(world.keepers == 3);
+}
+
+TEST_CASE("asked to stop: SIGINT to its session, SIGTERM, SIGKILL to all that came from it") {
+  World world;
+  world.turn();
+  const int64_t helper = 900, daemonised = 901, stranger = 902;
+  world.processes.add(helper, world.child, world.child);
+  world.processes.add(daemonised, world.keeper, daemonised);
+  world.processes.add(stranger, 1, stranger);
+  REQUIRE(world.one->stop().ok());
+  world.turn();
+  using Sent = std::vector<std::pair<int64_t, int>>;
+  CHECK(world.processes.sent == Sent{{world.child, SIGINT}, {helper, SIGINT}});
+  world.processes.sent.clear();
+  world.pass(16);
+  CHECK(world.processes.sent == Sent{{world.child, SIGTERM}, {helper, SIGTERM}});
+  world.processes.sent.clear();
+  world.pass(16);
+  for (const auto& [pid, number] : world.processes.sent) {
+    CHECK(number == SIGKILL);
+    CHECK(pid != stranger);
+  }
+  CHECK(world.processes.sent.size() >= 3);
+  world.end(-1, 9);
+  world.pass(2);
+  CHECK(world.one->why_over() == "It was told to stop.");
+}
+
+TEST_CASE("what the command leaves behind is ended before the next attempt") {
+  World world;
+  world.turn();
+  const int64_t engine = 950;
+  world.processes.add(engine, world.keeper, engine);
+  Ending ending;
+  ending.code = 1;
+  world.processes.alive.erase(world.child);
+  world.write(world.one->attempt_folder(), record_ended(ending));
+  world.turn();
+  CHECK(world.processes.sent.empty());
+  world.pass(6);
+  REQUIRE(world.processes.sent.size() == 1);
+  CHECK(world.processes.sent[0] == std::pair<int64_t, int>{engine, SIGTERM});
+  world.pass(6);
+  CHECK(world.processes.sent.back() == std::pair<int64_t, int>{engine, SIGKILL});
+  CHECK(world.one->attempt() == 1);
+}
+
+TEST_CASE("a command that cannot be started is not tried again") {
+  World world;
+  world.write(world.one->attempt_folder(), record_failed("no such file", world.clock.now()));
+  world.pass(2);
+  CHECK_FALSE(world.one->could_start());
+  CHECK(world.one->why_over() == "The command could not be started.");
+}
+
+TEST_CASE("charges and judgements are read back as written; others are refused") {
+  Charge charge;
+  charge.command = {"a b", "", "\xc3\xa9"};
+  charge.folder = "/x";
+  charge.environment = {{"A", "1=2"}};
+  charge.limits.restarts = 7;
+  const auto again = parse_charge(charge_text(charge));
+  REQUIRE(again.ok());
+  CHECK(again->command == charge.command);
+  CHECK(again->environment == charge.environment);
+  CHECK(again->limits.restarts == 7);
+  CHECK(charge_text(*again) == charge_text(charge));
+  Judgement judgement;
+  judgement.outcome.last_step = 41;
+  judgement.outcome.kind = "engine-dead";
+  judgement.decision.restart = true;
+  judgement.decision.why = "so";
+  const auto read = parse_judgement(judgement_text(judgement));
+  REQUIRE(read.ok());
+  CHECK(judgement_text(*read) == judgement_text(judgement));
+  CHECK(read->outcome.first_step == kNoStep);
+  for (const char* bad :
+       {"", "[]", "{}", "{\"command\":[]}", "{\"command\":[1],\"folder\":\"/\"}", "{\"command\":[\"a\"]}"}) {
+    CHECK_FALSE(parse_charge(bad).ok());
+    CHECK_FALSE(parse_judgement(bad).ok());
+  }
+}
+
+}  // namespace
+}  // namespace mw
