@@ -58,9 +58,10 @@ WireSample pack(const Sample& sample) {
 }
 
 bool serve_generate(int fd, const Policy& policy, mw::Prng& dice) {
-  uint64_t head[2];
+  uint64_t head[3];
   double temperature = 1;
   if (!receive_all(fd, head, sizeof head) || !receive_all(fd, &temperature, sizeof temperature)) return false;
+  if (head[2] != 0) dice = mw::Prng(head[2]);
   std::vector<Question> questions(head[0]);
   if (!receive_all(fd, questions.data(), questions.size() * sizeof(Question))) return false;
   for (const Question& question : questions) {
@@ -115,8 +116,9 @@ bool Engine::load(const std::vector<double>& weights, int64_t) {
 }
 
 std::optional<std::vector<Sample>> Engine::generate(const std::vector<Question>& questions, int group,
-                                                    double temperature) {
-  const uint64_t head[3] = {static_cast<uint64_t>(Order::kGenerate), questions.size(), static_cast<uint64_t>(group)};
+                                                    double temperature, uint64_t seed) {
+  const uint64_t head[4] = {static_cast<uint64_t>(Order::kGenerate), questions.size(), static_cast<uint64_t>(group),
+                            seed};
   if (!send_all(socket_, head, sizeof head) || !send_all(socket_, &temperature, sizeof temperature))
     return std::nullopt;
   if (!send_all(socket_, questions.data(), questions.size() * sizeof(Question))) return std::nullopt;

@@ -22,8 +22,10 @@ class Engine {
 
   /// Sends weights; false when the server is gone.
   bool load(const std::vector<double>& weights, int64_t version);
-  /// `group` samples for each question; nullopt when the server is gone.
-  std::optional<std::vector<Sample>> generate(const std::vector<Question>& questions, int group, double temperature);
+  /// `group` samples for each question; nullopt when the server is gone. With a `seed` other than 0 the server draws
+  /// from that, so that a resumed run gets the samples that the uninterrupted one got.
+  std::optional<std::vector<Sample>> generate(const std::vector<Question>& questions, int group, double temperature,
+                                              uint64_t seed);
   pid_t pid() const { return pid_; }
   void kill();
 

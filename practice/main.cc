@@ -1,14 +1,21 @@
 // practice_run: a small but real policy-gradient (GRPO) training: a policy, an inference server of its own that can be
 // killed, a reward with two parts, checkpoints. Its figures are those of the training; its clock is a practice clock,
 // so that the same seed gives the same bytes.
+#include <time.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/numbers.h"
+#include "practice/checkpoint.h"
 #include "practice/engine.h"
 #include "practice/policy.h"
 #include "practice/speak.h"
@@ -22,6 +29,9 @@ struct Options {
   int64_t kill_engine_at = 0;  // 0: never
   int64_t save_every = 20, eval_every = 20;
   uint64_t seed = 7;
+  std::string checkpoints;  // folder; "": none are written
+  double pace = 0;          // seconds a step takes at least, with a live clock
+  bool live = false;
   int groups = 32, group_size = 16, updates = 2;
   double lr = 0.004, clip = 0.2, max_norm = 1.0;
 };
@@ -32,7 +42,7 @@ struct Trainer {
         policy(given.seed),
         engine(given.seed),
         dice(given.seed * 977),
-        clock(*mw::parse_time("2026-01-15 08:00:00")) {}
+        clock(given.live ? Clock::live() : Clock(*mw::parse_time("2026-01-15 08:00:00"))) {}
 
   const Options& options;
   Policy policy;
@@ -43,6 +53,11 @@ struct Trainer {
   std::vector<double> first, second;  // Adam's moments
   int adam_steps = 0;
 
+  /// Of all that is drawn in a step, where the run may be resumed; else 0, and the dice just go on.
+  uint64_t seed_of(int64_t step) const {
+    return options.checkpoints.empty() ? 0 : options.seed * 1'000'003 + static_cast<uint64_t>(step) * 2 + 1;
+  }
+
   Question question() {
     return {static_cast<int>(dice.below(kOperands)), static_cast<int>(dice.below(kOperands)), dice.chance(0.5)};
   }
@@ -52,7 +67,7 @@ struct Trainer {
     questions.reserve(static_cast<size_t>(options.groups));
     for (int i = 0; i < options.groups; ++i) questions.push_back(question());
     if (engine_alive) {
-      auto samples = engine.generate(questions, options.group_size, 1.0);
+      auto samples = engine.generate(questions, options.group_size, 1.0, seed_of(step));
       if (samples) return *samples;
       engine_alive = false;
     }
@@ -190,14 +205,62 @@ struct Trainer {
     return right;
   }
 
+  /// The step to go on from (0: from the beginning); nullopt when the checkpoint is broken.
+  std::optional<int64_t> resume(Speaker& speaker) {
+    if (options.checkpoints.empty()) return 0;
+    std::string problem;
+    auto found = load_checkpoint(options.checkpoints, &problem);
+    if (!problem.empty()) {
+      std::fprintf(stderr, "RuntimeError: cannot load the checkpoint in %s: %s\n", options.checkpoints.c_str(),
+                   problem.c_str());
+      return std::nullopt;
+    }
+    if (!found) return 0;
+    policy.weights() = found->weights;
+    first = found->first;
+    second = found->second;
+    adam_steps = static_cast<int>(found->adam_steps);
+    speaker.resumed(found->step, checkpoint_place(options.checkpoints, found->step));
+    return found->step;
+  }
+
+  bool save(Speaker& speaker, int64_t step) const {
+    if (options.checkpoints.empty()) return speaker.saved(step, ""), true;
+    const std::string place = checkpoint_place(options.checkpoints, step);
+    if (!save_checkpoint(options.checkpoints, {step, adam_steps, policy.weights(), first, second})) {
+      std::fprintf(stderr, "OSError: [Errno %d] %s: '%s'\n", errno, std::strerror(errno), place.c_str());
+      return false;
+    }
+    speaker.saved(step, place);
+    return true;
+  }
+
+  static timespec steady() {
+    timespec at{};
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return at;
+  }
+
+  /// What is left of the step's pace is slept away.
+  void rest(const timespec& began) const {
+    const timespec now = steady();
+    const double spent =
+        static_cast<double>(now.tv_sec - began.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec - began.tv_nsec);
+    if (options.pace > spent) usleep(static_cast<useconds_t>((options.pace - spent) * 1e6));
+  }
+
   int train() {
     const auto speaker = make_speaker(options.speak, options.out, clock);
     if (speaker == nullptr) return std::fprintf(stderr, "practice_run: unknown --speak %s\n", options.speak.c_str()), 2;
     speaker->begin(options.steps, options.groups, options.group_size);
     warm_up();
+    const auto resumed = resume(*speaker);
+    if (!resumed) return 1;
     clock.pass(41);
     engine_alive = engine.load(policy.weights(), 0);
-    for (int64_t step = 1; step <= options.steps; ++step) {
+    for (int64_t step = *resumed + 1; step <= options.steps; ++step) {
+      const timespec began = steady();
+      if (const uint64_t seed = seed_of(step); seed != 0) dice = mw::Prng(seed);
       if (step == options.kill_engine_at) engine.kill();
       StepFigures f;
       f.step = step;
@@ -214,8 +277,9 @@ struct Trainer {
       clock.pass(f.s_step);
       if (engine_alive) engine_alive = engine.load(policy.weights(), step);
       speaker->step(f);
-      if (step % options.save_every == 0) speaker->saved(step);
+      if (step % options.save_every == 0 && !save(*speaker, step)) return 1;
       if (step % options.eval_every == 0) speaker->evaluated(step, evaluate());
+      rest(began);
     }
     speaker->finished();
     return 0;
@@ -223,9 +287,13 @@ struct Trainer {
 };
 
 int usage() {
-  std::fprintf(stderr,
-               "practice_run --speak areal|verl|trl|openrlhf --out DIR [--steps N] [--kill-engine-at STEP] [--seed N]\n"
-               "Trains a small policy for real and logs in the shape of a framework.\n");
+  std::fprintf(
+      stderr,
+      "practice_run --speak areal|verl|trl|openrlhf --out DIR|- [--steps N] [--kill-engine-at STEP] [--seed N]\n"
+      "             [--checkpoints DIR] [--save-every N] [--pace SECONDS]\n"
+      "Trains a small policy for real and logs in the shape of a framework. With --out - it logs to standard\n"
+      "output, by the clock on the wall. With --checkpoints it resumes from the newest one, to the very weights\n"
+      "that it would have come to without the break.\n");
   return 2;
 }
 
@@ -240,7 +308,14 @@ int main(int argc, char** argv) {
     if (name == "--speak") {
       options.speak = argv[i + 1];
     } else if (name == "--out") {
-      options.out = argv[i + 1];
+      options.live = std::string_view(argv[i + 1]) == "-";
+      options.out = options.live ? "" : argv[i + 1];
+    } else if (name == "--checkpoints") {
+      options.checkpoints = argv[i + 1];
+    } else if (name == "--save-every" && number && *number > 0) {
+      options.save_every = *number;
+    } else if (name == "--pace" && mw::parse_double(argv[i + 1])) {
+      options.pace = *mw::parse_double(argv[i + 1]);
     } else if (name == "--steps" && number && *number > 0) {
       options.steps = *number;
     } else if (name == "--kill-engine-at" && number) {

@@ -1,5 +1,7 @@
 #include "practice/speak.h"
 
+#include <unistd.h>
+
 #include <cinttypes>
 #include <cstdarg>
 
@@ -11,7 +13,11 @@ namespace {
 /// A text file that is written line by line, as a trainer's standard output is.
 class LogFile {
  public:
-  explicit LogFile(const std::string& path) : file_(std::fopen(path.c_str(), "w")) {}
+  /// `folder` "": standard output for the log, nothing for other files.
+  LogFile(const std::string& folder, const std::string& name)
+      : file_(!folder.empty()       ? std::fopen((folder + "/" + name).c_str(), "w")
+              : name == "train.log" ? fdopen(dup(STDOUT_FILENO), "w")
+                                    : nullptr) {}
   ~LogFile() {
     if (file_ != nullptr) std::fclose(file_);
   }
@@ -50,7 +56,7 @@ std::string month_day(const Clock& clock) { return iso(clock, ' ', '.').substr(5
 
 class AReaL final : public Speaker {
  public:
-  AReaL(const std::string& folder, Clock& clock) : log_(folder + "/train.log"), clock_(clock) {}
+  AReaL(const std::string& folder, Clock& clock) : log_(folder, "train.log"), clock_(clock) {}
 
   void begin(int64_t total, int, int) override {
     total_ = total;
@@ -100,9 +106,13 @@ class AReaL final : public Speaker {
         "══╛");
   }
   void evaluated(int64_t, double accuracy) override { info("StatsLogger", mw::cat("eval-rollout/reward: ", accuracy)); }
-  void saved(int64_t step) override {
-    info("Saver", mw::cat("Saved recover checkpoint to /tmp/practice/checkpoints/globalstep", step,
-                          "/recover_checkpoint (with_optim=True)"));
+  void resumed(int64_t step, const std::string&) override {
+    info("Recover", mw::cat("Recovering from StepInfo(epoch=0, epoch_step=", step, ", global_step=", step,
+                            ", steps_per_epoch=", total_, ")"));
+  }
+  void saved(int64_t step, const std::string& path) override {
+    const std::string place = path.empty() ? mw::cat("/tmp/practice/checkpoints/globalstep", step) : path;
+    info("Saver", mw::cat("Saved recover checkpoint to ", place, "/recover_checkpoint (with_optim=True)"));
   }
   bool engine_died(int64_t) override {
     if (deaths_++ == 0) error("LocalLauncher", "SGLang server 127.0.0.1:30417 exits, returncode=-9");
@@ -143,7 +153,7 @@ class AReaL final : public Speaker {
 class Verl final : public Speaker {
  public:
   Verl(const std::string& folder, Clock& clock)
-      : log_(folder + "/train.log"), rows_(folder + "/metrics.jsonl"), clock_(clock) {}
+      : log_(folder, "train.log"), rows_(folder, "metrics.jsonl"), clock_(clock) {}
 
   void begin(int64_t total, int, int) override {
     log_.line("%s,000\tINFO worker.py:1907 -- Started a local Ray instance.",
@@ -185,7 +195,14 @@ class Verl final : public Speaker {
   void evaluated(int64_t step, double accuracy) override {
     task(mw::cat("step:", step, " - val-core/practice/acc/mean@1:", mw::format_double(accuracy)));
   }
-  void saved(int64_t step) override { task(mw::cat("Saving checkpoint to: /tmp/practice/ckpts/global_step_", step)); }
+  void resumed(int64_t step, const std::string& path) override {
+    task(mw::cat("Load from checkpoint folder: ", path));
+    task(mw::cat("Setting global step to ", step));
+    task(mw::cat("Resuming from ", path));
+  }
+  void saved(int64_t step, const std::string& path) override {
+    task("Saving checkpoint to: " + (path.empty() ? mw::cat("/tmp/practice/ckpts/global_step_", step) : path));
+  }
   bool engine_died(int64_t) override {
     const std::string when = month_day(clock_);
     log_.line("(WorkerDict pid=4123) ERROR %s [core.py:398] EngineCore encountered a fatal error.", when.c_str());
@@ -216,7 +233,7 @@ class Verl final : public Speaker {
 
 class Trl final : public Speaker {
  public:
-  Trl(const std::string& folder, Clock& clock) : log_(folder + "/train.log"), clock_(clock) {}
+  Trl(const std::string& folder, Clock& clock) : log_(folder, "train.log"), clock_(clock) {}
 
   void begin(int64_t total, int, int) override {
     total_ = total;
@@ -240,8 +257,12 @@ class Trl final : public Speaker {
   void evaluated(int64_t, double accuracy) override {
     log_.line("{'eval_reward': %.4f, 'eval_loss': 0.0, 'epoch': 1.0}", accuracy);
   }
-  void saved(int64_t step) override {
-    log_.line("Saving model checkpoint to /tmp/practice/out/checkpoint-%" PRId64, step);
+  void resumed(int64_t step, const std::string&) override {
+    log_.line("  Continuing training from global step %" PRId64, step);
+  }
+  void saved(int64_t step, const std::string& path) override {
+    const std::string place = path.empty() ? mw::cat("/tmp/practice/out/checkpoint-", step) : path;
+    log_.line("Saving model checkpoint to %s", place.c_str());
   }
   bool engine_died(int64_t) override {
     log_.line("Traceback (most recent call last):");
@@ -280,7 +301,7 @@ class Trl final : public Speaker {
 
 class OpenRlhf final : public Speaker {
  public:
-  OpenRlhf(const std::string& folder, Clock& clock) : log_(folder + "/train.log"), clock_(clock) {}
+  OpenRlhf(const std::string& folder, Clock& clock) : log_(folder, "train.log"), clock_(clock) {}
   void begin(int64_t, int, int) override { say("openrlhf.trainer.ppo_trainer: PPO training begins"); }
   void step(const StepFigures& f) override {
     log_.line("(PPOTrainer pid=5201) %s INFO ppo_trainer.py:288 -- ✨ Global step %" PRId64
@@ -297,7 +318,12 @@ class OpenRlhf final : public Speaker {
   void evaluated(int64_t, double accuracy) override {
     say(mw::cat("Evaluation completed in 1s: eval_practice_pass1: ", accuracy));
   }
-  void saved(int64_t step) override { say(mw::cat("Checkpoint: global_step", step, " is ready now!")); }
+  void resumed(int64_t step, const std::string& path) override {
+    say(mw::cat("Loading the checkpoint: ", path, ", checkpoint_states: {'episode': 0, 'global_step': ", step, "}"));
+  }
+  void saved(int64_t step, const std::string&) override {
+    say(mw::cat("Checkpoint: global_step", step, " is ready now!"));
+  }
   bool engine_died(int64_t) override {
     say("ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.");
     return false;

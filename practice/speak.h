@@ -3,6 +3,8 @@
 // comes from the training that really happens here.
 #pragma once
 
+#include <time.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -28,12 +30,20 @@ struct StepFigures {
 };
 
 /// The practice clock: starts at a fixed moment and goes on by what the phases are said to take, so that the same seed
-/// gives the same bytes.
+/// gives the same bytes. A live one is the clock on the wall.
 class Clock {
  public:
   explicit Clock(mw::Time start) : now_(start) {}
-  void pass(double seconds) { now_ = now_ + mw::Duration::seconds(seconds); }
-  mw::Time now() const { return now_; }
+  static Clock live() { return Clock({}); }
+  void pass(double seconds) {
+    if (now_.known()) now_ = now_ + mw::Duration::seconds(seconds);
+  }
+  mw::Time now() const {
+    if (now_.known()) return now_;
+    timespec at{};
+    clock_gettime(CLOCK_REALTIME, &at);
+    return {at.tv_sec * 1'000'000'000 + at.tv_nsec / 1'000'000 * 1'000'000};
+  }
 
  private:
   mw::Time now_;
@@ -45,13 +55,15 @@ class Speaker {
   virtual void begin(int64_t total_steps, int groups, int group_size) = 0;
   virtual void step(const StepFigures& figures) = 0;
   virtual void evaluated(int64_t step, double accuracy) = 0;
-  virtual void saved(int64_t step) = 0;
+  virtual void resumed(int64_t step, const std::string& path) = 0;
+  virtual void saved(int64_t step, const std::string& path) = 0;
   /// The engine is gone; what the trainer of this framework then prints. True: it goes on with zero rewards.
   virtual bool engine_died(int64_t step) = 0;
   virtual void finished() = 0;
 };
 
-/// `speak` is one of "areal", "verl", "trl", "openrlhf"; nullptr when it is none of them. Files go to `folder`.
+/// `speak` is one of "areal", "verl", "trl", "openrlhf"; nullptr when it is none of them. Files go to `folder`;
+/// the log to standard output when it is "".
 std::unique_ptr<Speaker> make_speaker(std::string_view speak, const std::string& folder, Clock& clock);
 
 }  // namespace practice

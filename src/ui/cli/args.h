@@ -3,11 +3,16 @@
 
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace mw {
+
+struct Verb;
+struct Console;
+class Services;
 
 /// What a verb accepts. Order of declaration is the order in --help.
 struct ArgSpec {
@@ -42,6 +47,8 @@ class Args {
  private:
   friend struct ParsedCommand;
   friend class CommandParser;
+  friend int run_command(int argc, char** argv, std::span<const Verb* const> verbs, Services& services,
+                         const Console& console);
   std::map<std::string, std::vector<std::string>, std::less<>> values_;
   std::map<std::string, std::string, std::less<>> defaults_;
 };

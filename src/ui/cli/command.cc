@@ -1,6 +1,8 @@
 // The only includer of CLI11.
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "ui/cli/verb.h"
 
@@ -118,14 +120,22 @@ int run_command(int argc, char** argv, std::span<const Verb* const> verbs, Servi
     commands[i].verb = verbs[i];
     commands[i].attach(root);
   }
+  // The words of a command line within the command line are not ours to interpret.
+  const auto own = static_cast<int>(std::find(argv, argv + argc, std::string_view("--")) - argv);
+  const bool splits = own < argc && argc > 1 && std::any_of(verbs.begin(), verbs.end(), [&](const Verb* verb) {
+    return verb->takes_command && verb->name == argv[1];
+  });
   try {
-    root.parse(argc, argv);
+    root.parse(splits ? own : argc, argv);
   } catch (const CLI::ParseError& problem) {
     const int code = root.exit(problem);
     return code == 0 ? 0 : static_cast<int>(Exit::kUsage);
   }
   for (const ParsedCommand& command : commands) {
-    if (command.app->parsed()) return static_cast<int>(command.verb->run(command.take(), services, console));
+    if (!command.app->parsed()) continue;
+    Args args = command.take();
+    if (splits) args.values_["command"].assign(argv + own + 1, argv + argc);
+    return static_cast<int>(command.verb->run(args, services, console));
   }
   return static_cast<int>(Exit::kUsage);
 }

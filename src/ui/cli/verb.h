@@ -66,6 +66,32 @@ struct AttachRequest {
   std::function<void(const State&, const Event&)> decided;  ///< an incident opened, changed, closed; a verdict
 };
 
+struct RunRequest {
+  std::vector<std::string> command;  ///< as typed behind "--"
+  std::string home;                  ///< as of AttachRequest; .midwatch in the working directory
+  std::string name;                  ///< of the run; "" = made from the time and the command
+  std::string take_up;               ///< instead of a command: a run that another midwatch began, or "newest"
+  std::vector<std::string> also;     ///< further files and folders of the run to read
+  std::string framework;
+  std::vector<std::string> knowledge;
+  int restarts = 5;         ///< in a row without progress
+  double first_wait_s = 10; ///< before a restart; doubles with each one without progress
+  double grace_s = 30;      ///< from asking the command to end to killing it
+  std::function<void(std::string_view)> output;             ///< what the command writes, as it comes
+  std::function<void(const std::string&)> say;              ///< what midwatch does, a sentence each
+  std::function<void(const State&, const Event&)> decided;  ///< as of AttachRequest
+};
+
+struct RunTold {
+  std::unique_ptr<Replayed> replayed;
+  std::string folder;  ///< of the run
+  std::string why;     ///< it is over
+  int attempts = 0;
+  bool started = true;  ///< false: the command could not be started
+  int code = -1;        ///< exit status of the last attempt; -1: a signal, or not known
+  int signal = 0;
+};
+
 /// What the daemon does for the verbs.
 class Services {
  public:
@@ -73,6 +99,8 @@ class Services {
   virtual Result<std::unique_ptr<Replayed>> replay(const ReplayRequest& request) = 0;
   /// Watches until told to stop (SIGINT, SIGTERM) and returns what was seen.
   virtual Result<std::unique_ptr<Replayed>> attach(const AttachRequest& request) = 0;
+  /// Holds a command until it is over. SIGINT and SIGTERM ask it to end; the second one kills it.
+  virtual Result<RunTold> run(const RunRequest& request) = 0;
   /// The state folded from the newest (or the named) recorded run of `home`.
   virtual Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run) = 0;
   virtual const Knowledge& knowledge() = 0;
@@ -86,6 +114,7 @@ struct Verb {
   void (*declare)(ArgSpec& spec);
   Exit (*run)(const Args& args, Services& services, const Console& console);
   bool hidden = false;
+  bool takes_command = false;  ///< the words behind "--" are the list "command", untouched
 };
 
 std::span<const Verb* const> all_verbs();

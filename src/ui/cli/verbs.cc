@@ -4,11 +4,11 @@
 
 namespace mw {
 namespace verbs {
-extern const Verb replay, report, attach, incidents, why, compare;
+extern const Verb replay, report, attach, run, incidents, why, compare;
 }
 
 std::span<const Verb* const> all_verbs() {
-  static constexpr std::array<const Verb*, 6> kVerbs = {&verbs::replay,    &verbs::report, &verbs::attach,
+  static constexpr std::array<const Verb*, 7> kVerbs = {&verbs::replay,    &verbs::report, &verbs::attach, &verbs::run,
                                                         &verbs::incidents, &verbs::why,    &verbs::compare};
   return kVerbs;
 }

@@ -1,0 +1,115 @@
+#include "practice/checkpoint.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/json.h"
+#include "base/numbers.h"
+#include "base/text.h"
+
+namespace practice {
+namespace {
+
+constexpr const char* kPointer = "/latest_checkpointed_iteration.txt";
+constexpr const char* kFile = "/trainer.safetensors";
+constexpr uint64_t kHeaderLimit = 1 << 20;
+
+bool write_file(const std::string& path, const std::string& bytes) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (file < 0) return false;
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t put = write(file, bytes.data() + done, bytes.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) break;
+    done += static_cast<size_t>(put);
+  }
+  const bool synced = fsync(file) == 0;
+  return close(file) == 0 && synced && done == bytes.size();
+}
+
+std::optional<std::string> read_file(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  std::string bytes;
+  char piece[1 << 16];
+  for (ssize_t got; (got = read(file, piece, sizeof piece)) > 0;) bytes.append(piece, static_cast<size_t>(got));
+  close(file);
+  return bytes;
+}
+
+}  // namespace
+
+std::string checkpoint_place(const std::string& folder, int64_t step) { return mw::cat(folder, "/global_step_", step); }
+
+bool save_checkpoint(const std::string& folder, const Checkpoint& c) {
+  const std::pair<const char*, const std::vector<double>*> tensors[] = {
+      {"policy.weights", &c.weights}, {"adam.first", &c.first}, {"adam.second", &c.second}};
+  std::string header, data;
+  {
+    mw::JsonWriter json(header);
+    json.begin_object().key("__metadata__").begin_object().key("step").string(mw::cat(c.step));
+    json.key("adam_steps").string(mw::cat(c.adam_steps)).end_object();
+    for (const auto& [name, values] : tensors) {
+      const size_t from = data.size();
+      data.append(reinterpret_cast<const char*>(values->data()), values->size() * sizeof(double));
+      json.key(name).begin_object().key("dtype").string("F64").key("shape").begin_array();
+      json.integer(static_cast<int64_t>(values->size())).end_array().key("data_offsets").begin_array();
+      json.integer(static_cast<int64_t>(from)).integer(static_cast<int64_t>(data.size())).end_array().end_object();
+    }
+    json.end_object();
+  }
+  while (header.size() % 8 != 0) header += ' ';
+  const uint64_t size = header.size();
+  std::string bytes(reinterpret_cast<const char*>(&size), sizeof size);
+  bytes += header + data;
+
+  const std::string place = checkpoint_place(folder, c.step);
+  mkdir(folder.c_str(), 0755);
+  mkdir(place.c_str(), 0755);
+  if (!write_file(place + kFile + ".part", bytes)) return false;
+  if (rename((place + kFile + ".part").c_str(), (place + kFile).c_str()) != 0) return false;
+  if (!write_file(folder + kPointer + ".part", mw::cat(c.step))) return false;
+  return rename((folder + kPointer + ".part").c_str(), (folder + kPointer).c_str()) == 0;
+}
+
+std::optional<Checkpoint> load_checkpoint(const std::string& folder, std::string* problem) {
+  const auto pointer = read_file(folder + kPointer);
+  if (!pointer) return std::nullopt;
+  const auto broken = [problem](const std::string& why) {
+    *problem = why;
+    return std::nullopt;
+  };
+  const auto step = mw::parse_int(mw::trim(*pointer));
+  if (!step) return broken("the pointer holds no step");
+  const auto bytes = read_file(checkpoint_place(folder, *step) + kFile);
+  if (!bytes || bytes->size() < 8) return broken(mw::cat("no whole checkpoint of step ", *step));
+  uint64_t size = 0;
+  std::memcpy(&size, bytes->data(), sizeof size);
+  if (size > kHeaderLimit || size + 8 > bytes->size()) return broken("the header is cut");
+  const auto header = mw::Json::parse(std::string_view(*bytes).substr(8, size));
+  const mw::Json* meta = header.ok() ? header->find("__metadata__") : nullptr;
+  if (meta == nullptr) return broken("the header is not JSON");
+  Checkpoint c;
+  c.step = *step;
+  c.adam_steps = mw::parse_int(meta->string_or("adam_steps", "")).value_or(0);
+  const std::pair<const char*, std::vector<double>*> tensors[] = {
+      {"policy.weights", &c.weights}, {"adam.first", &c.first}, {"adam.second", &c.second}};
+  for (const auto& [name, values] : tensors) {
+    const mw::Json* tensor = header->find(name);
+    const mw::Json* offsets = tensor == nullptr ? nullptr : tensor->find("data_offsets");
+    if (offsets == nullptr || offsets->items().size() != 2) return broken(mw::cat(name, " is missing"));
+    const auto from = static_cast<uint64_t>(offsets->items()[0].integer());
+    const auto to = static_cast<uint64_t>(offsets->items()[1].integer());
+    if (from > to || to > bytes->size() - 8 - size || (to - from) % 8 != 0) return broken(mw::cat(name, " is cut"));
+    values->resize((to - from) / 8);
+    std::memcpy(values->data(), bytes->data() + 8 + size + from, to - from);
+  }
+  return c;
+}
+
+}  // namespace practice

@@ -1,0 +1,15 @@
+// Small files that are there whole or not at all.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "platform/disk.h"
+
+namespace mw {
+
+/// Writes `text` beside `path` and renames it there; durable when it returns.
+Result<void> write_durably(Disk& disk, const std::string& path, std::string_view text);
+
+}  // namespace mw

@@ -1,0 +1,184 @@
+#include "daemon/run.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "base/text.h"
+#include "daemon/attach.h"
+#include "daemon/durable.h"
+#include "daemon/supervisor.h"
+#include "keeper/keep.h"
+#include "platform/tail.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kShownAtOnce = 1U << 20;  // bytes of output passed on per read
+constexpr std::string_view kProgram = "/proc/self/exe";
+
+std::string absolute(const std::string& path) {
+  if (!path.empty() && path.front() == '/') return path;
+  char here[4096];
+  return getcwd(here, sizeof here) == nullptr ? path : path.empty() ? here : cat(here, "/", path);
+}
+
+/// "20260219-090811-train", of letters that no shell and no path minds.
+std::string name_of(Time now, const std::vector<std::string>& command) {
+  std::string stamp;
+  for (const char c : format_utc(now).substr(0, 19)) stamp += c == 'T' ? "-" : c == '-' || c == ':' ? "" : std::string(1, c);
+  // The script says more than the interpreter in front of it.
+  std::string_view word = command.front();
+  for (size_t i = 1; i < command.size() && i < 4; ++i) {
+    const std::string_view next = command[i];
+    if (next.size() > 3 && (next.substr(next.size() - 3) == ".py" || next.substr(next.size() - 3) == ".sh")) word = next;
+  }
+  std::string name;
+  for (const char c : basename(word).substr(0, 40)) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    name += plain ? c : '-';
+  }
+  return cat(stamp, "-", name);
+}
+
+Error bad_name(const std::string& name) {
+  return {Error::Code::kInvalid, cat("a run cannot be called '", name, "'"), "Use letters, digits, dots and dashes."};
+}
+
+bool good_name(std::string_view name) {
+  return !name.empty() && name.front() != '.' && name.size() <= 200 &&
+         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '-' || c == '_'; });
+}
+
+/// The newest run under `home` that a midwatch held (attached runs have no charge).
+Result<std::string> newest_held(Disk& disk, const std::string& home) {
+  auto names = disk.list(cat(home, "/runs"));
+  std::string newest;
+  Time newest_at;
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+    const auto info = disk.info(cat(home, "/runs/", name, "/", kChargeFile));
+    if (!info.ok() || (!newest.empty() && info->changed <= newest_at)) continue;
+    newest = name;
+    newest_at = info->changed;
+  }
+  if (!newest.empty()) return newest;
+  return Error{Error::Code::kNotFound, cat("no run was begun by 'midwatch run' under ", home), "Say where with --home."};
+}
+
+Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, const RunRequest& request) {
+  const std::string name = request.name.empty() ? name_of(now, request.command) : request.name;
+  if (!good_name(name)) return bad_name(name);
+  const std::string folder = cat(home, "/runs/", name);
+  if (disk.info(cat(folder, "/", kChargeFile)).ok()) {
+    return Error{Error::Code::kInvalid, cat("there is a run called ", name, " already"),
+                 cat("Go on with it: midwatch run --take-up ", name, "; or give another --name.")};
+  }
+  Charge charge;
+  charge.command = request.command;
+  charge.folder = absolute("");
+  if (std::getenv("PYTHONUNBUFFERED") == nullptr) charge.environment["PYTHONUNBUFFERED"] = "1";
+  charge.limits.restarts = request.restarts;
+  charge.limits.first_wait = Duration::seconds(request.first_wait_s);
+  charge.grace = Duration::seconds(request.grace_s);
+  MW_TRY(disk.make_folders(cat(folder, "/output")));
+  auto output = disk.open_append(cat(folder, "/", kOutputFile));  // so that there is something to follow
+  if (!output.ok()) return output.error();
+  MW_TRY(write_durably(disk, cat(folder, "/", kChargeFile), charge_text(charge)));
+  return name;
+}
+
+/// Passes on what the command writes.
+class Passing {
+ public:
+  Passing(Disk& disk, const std::string& path, const std::function<void(std::string_view)>& output)
+      : tail_(disk, path), output_(output) {}
+  /// From now on; what was written before has been shown.
+  void skip() {
+    while (next()) {
+    }
+  }
+  void show() {
+    while (output_ && next()) output_(bytes_);
+  }
+
+ private:
+  bool next() {
+    const auto news = tail_.read(kShownAtOnce, bytes_);
+    return news.ok() && (*news == Tail::News::kBytes || *news == Tail::News::kBeganAnew);
+  }
+
+  Tail tail_;
+  const std::function<void(std::string_view)>& output_;
+  std::string bytes_;
+};
+
+}  // namespace
+
+Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Language& language, const RunRequest& request) {
+  std::signal(SIGHUP, SIG_IGN);   // the terminal may go; the watch stays
+  std::signal(SIGPIPE, SIG_IGN);  // likewise who reads our output
+  const std::string home = absolute(home_of(request.home, "."));
+  auto name = request.take_up.empty()       ? begin_run(doors.disk, doors.clock.now(), home, request)
+              : request.take_up == "newest" ? newest_held(doors.disk, home)
+                                            : Result<std::string>(request.take_up);
+  if (!name.ok()) return name.error();
+  if (!good_name(*name)) return bad_name(*name);
+  const std::string folder = cat(home, "/runs/", *name);
+  const std::string output = cat(folder, "/", kOutputFile);
+
+  AttachRequest watching;
+  watching.paths = {output};
+  for (const std::string& path : request.also) watching.paths.push_back(absolute(path));
+  watching.framework = request.framework;
+  watching.knowledge = request.knowledge;
+  watching.home = home;
+  watching.run = *name;
+  watching.decided = request.decided;
+  Passing passing(doors.disk, output, request.output);
+  if (!request.take_up.empty()) passing.skip();
+
+  std::unique_ptr<Supervisor> supervisor;
+  std::string trouble;
+  watching.beside = [&](const State& state, bool quiet) -> std::optional<Duration> {
+    passing.show();
+    const auto on = supervisor->turn(state, quiet);
+    if (!on.ok() && on.error().what != trouble) request.say(trouble = on.error().what);
+    if (on.ok() && !*on) return std::nullopt;
+    doors.watch.add(supervisor->attempt_folder());
+    doors.watch.add(cat(supervisor->attempt_folder(), "/", kRecordFolder));
+    return supervisor->patience();
+  };
+  watching.told_to_stop = [&] {
+    request.say("told to stop");
+    if (const auto done = supervisor->stop(); !done.ok()) request.say(done.error().what);
+    return true;
+  };
+  auto loop = AttachLoop::open(doors, language, watching);  // takes the run's lock: from here on it is ours alone
+  if (!loop.ok()) return loop.error();
+  auto held = Supervisor::open(
+      {doors.disk, doors.clock, processes,
+       [](const std::string& place) { return start_keeper(place, std::string(kProgram)); },
+       [&doors](const std::string& path, std::string_view text) { return write_durably(doors.disk, path, text); },
+       request.say},
+      language.knowledge(), folder);
+  if (!held.ok()) return held.error();
+  supervisor = std::move(*held);
+  while ((*loop)->turn()) {
+  }
+  passing.show();
+
+  RunTold told;
+  told.replayed = (*loop)->take();
+  told.folder = folder;
+  told.why = supervisor->why_over();
+  told.attempts = supervisor->attempt();
+  told.started = supervisor->could_start();
+  if (const auto& ending = supervisor->ending(); ending) {
+    told.code = ending->code;
+    told.signal = ending->signal;
+  }
+  return told;
+}
+
+}  // namespace mw

@@ -1,0 +1,14 @@
+// The loop of `midwatch run`: that of attach, over what the command writes, with a supervisor beside it.
+#pragma once
+
+#include "daemon/doors.h"
+#include "daemon/language.h"
+#include "platform/process.h"
+#include "ui/cli/verb.h"
+
+namespace mw {
+
+/// Begins a run, or takes one up, and holds it until it is over.
+Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Language& language, const RunRequest& request);
+
+}  // namespace mw

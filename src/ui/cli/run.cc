@@ -1,0 +1,113 @@
+// midwatch run: starts a training command, watches it, and starts it again when that makes sense.
+#include "base/numbers.h"
+#include "base/text.h"
+#include "ui/cli/verb.h"
+#include "ui/report/terminal.h"
+
+namespace mw {
+namespace {
+
+// As env(1) and timeout(1) have them, so that they are not taken for the command's own.
+constexpr int kOwnFailure = 125, kCannotStart = 127, kSignalled = 128;
+
+void declare(ArgSpec& spec) {
+  spec.option("home", "DIR", "where the run is recorded (default: $MIDWATCH_HOME, or .midwatch here)");
+  spec.option("name", "NAME", "name of the run (default: from the time and the command)");
+  spec.option("watch", "PATH", "also read this file or folder of the run (metrics, TensorBoard, W&B); may be repeated");
+  spec.option("restarts", "N", "restarts in a row without progress; 0: never restart", "5");
+  spec.option("first-wait", "SECONDS", "before a restart; doubles while there is no progress", "10");
+  spec.option("grace", "SECONDS", "from asking the command to end to killing it", "30");
+  spec.option("take-up", "RUN", "go on with a run whose midwatch is gone: its name, or 'newest'");
+  spec.flag("quiet", "do not show what the command writes (it is kept in the run's folder)");
+  spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
+  spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
+}
+
+Result<RunRequest> request_of(const Args& args) {
+  RunRequest request;
+  const auto wrong = [](std::string what, std::string hint) {
+    return Error{Error::Code::kInvalid, std::move(what), std::move(hint)};
+  };
+  request.command = args.list("command");
+  request.take_up = args.get("take-up");
+  if (request.command.empty() == request.take_up.empty()) {
+    return request.command.empty() ? wrong("there is no command to run", "Write it behind --: midwatch run -- bash train.sh")
+                                   : wrong("--take-up goes on with the run's own command", "Leave the command out.");
+  }
+  request.home = args.get("home");
+  request.name = args.get("name");
+  request.also = args.list("watch");
+  request.framework = args.get("framework");
+  request.knowledge = args.list("knowledge");
+  const auto restarts = parse_int(args.get("restarts"));
+  const auto wait = parse_double(args.get("first-wait")), grace = parse_double(args.get("grace"));
+  if (!restarts || *restarts < 0 || *restarts > 1'000'000) return wrong("--restarts is a number from 0 up", "");
+  if (!wait || !(*wait >= 0) || !(*wait <= 86400) || !grace || !(*grace >= 0) || !(*grace <= 86400)) {
+    return wrong("--first-wait and --grace are numbers of seconds, at most a day", "");
+  }
+  request.restarts = static_cast<int>(*restarts);
+  request.first_wait_s = *wait;
+  request.grace_s = *grace;
+  return request;
+}
+
+void show_decision(const Console& console, const State& state, const Event& event) {
+  if (const auto* opened = std::get_if<event::IncidentOpened>(&event.body)) {
+    for (const Incident& incident : state.incidents) {
+      if (incident.id == opened->id && incident.severity != Severity::kInfo) {
+        console.err(terminal_incident(state, incident, console));
+      }
+    }
+  }
+  if (const auto* closed = std::get_if<event::IncidentClosed>(&event.body)) {
+    console.err(cat("midwatch: incident ", closed->id, " is over: ", escape_terminal(closed->why), "\n"));
+  }
+}
+
+Exit run(const Args& args, Services& services, const Console& console) {
+  auto request = request_of(args);
+  if (!request.ok()) return report_error(console, request.error());
+  request->say = [&console](const std::string& sentence) {
+    console.err(cat("midwatch: ", escape_terminal(sentence), "\n"));
+  };
+  request->decided = [&console](const State& state, const Event& event) { show_decision(console, state, event); };
+  if (!args.has("quiet")) {
+    request->output = [&console](std::string_view text) {
+      console.out(text);  // the command's own words, as they would have stood here without midwatch
+      std::fflush(stdout);
+    };
+  }
+  auto told = services.run(*request);
+  if (!told.ok()) {
+    (void)report_error(console, told.error());
+    return static_cast<Exit>(kOwnFailure);
+  }
+  console.err(terminal_report(*told->replayed, console));
+  for (const std::string& note : told->replayed->notes) console.err(cat("note: ", escape_terminal(note), "\n"));
+  console.err(cat("midwatch: ", told->attempts, told->attempts == 1 ? " attempt. " : " attempts. ",
+                  escape_terminal(told->why), " Recorded in ", escape_terminal(told->folder), "\n"));
+  if (!told->started) return static_cast<Exit>(kCannotStart);
+  if (told->signal != 0) return static_cast<Exit>(kSignalled + told->signal);
+  return told->code < 0 ? static_cast<Exit>(kOwnFailure) : static_cast<Exit>(told->code);
+}
+
+}  // namespace
+
+namespace verbs {
+extern const Verb run;
+const Verb run = {"run",
+                  "Start a training command, watch it, and start it again when that makes sense",
+                  "  midwatch run -- bash train_grpo.sh\n"
+                  "  midwatch run --watch outputs/ --restarts 3 -- python -m verl.trainer.main_ppo trainer.resume_mode=auto\n"
+                  "  midwatch run --take-up newest        # after midwatch itself was killed: training went on\n"
+                  "\nCtrl-C asks the command to end (SIGINT, later SIGTERM, SIGKILL), a second Ctrl-C kills it.\n"
+                  "The command should resume by itself when it is started again: midwatch does not change it.\n"
+                  "Exit status: the command's own, 128 + n when signal n ended it, 127 when it could not be started,\n"
+                  "125 when midwatch failed.\n",
+                  declare,
+                  mw::run,
+                  false,
+                  true};
+}  // namespace verbs
+
+}  // namespace mw
