@@ -261,7 +261,7 @@ struct Trainer {
     for (int64_t step = *resumed + 1; step <= options.steps; ++step) {
       const timespec began = steady();
       if (const uint64_t seed = seed_of(step); seed != 0) dice = mw::Prng(seed);
-      if (step == options.kill_engine_at) engine.kill();
+      if (step == options.kill_engine_at && *resumed == 0) engine.kill();  // a second attempt may live
       StepFigures f;
       f.step = step;
       bool go_on = true;

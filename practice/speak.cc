@@ -201,7 +201,12 @@ class Verl final : public Speaker {
     task(mw::cat("Resuming from ", path));
   }
   void saved(int64_t step, const std::string& path) override {
-    task("Saving checkpoint to: " + (path.empty() ? mw::cat("/tmp/practice/ckpts/global_step_", step) : path));
+    if (path.empty()) {
+      task(mw::cat("Saving checkpoint to: /tmp/practice/ckpts/global_step_", step));
+    } else {
+      task("local_global_step_folder: " + path);
+      task(mw::cat("Update latest_checkpointed_iteration.txt to step ", step));
+    }
   }
   bool engine_died(int64_t) override {
     const std::string when = month_day(clock_);

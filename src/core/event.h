@@ -116,7 +116,7 @@ struct WeightsSynced {
   double seconds = 0;
 };
 struct Ended {  ///< the run's own word on its end, or its launcher's
-  enum class How { kComplete, kExit, kInterrupted, kFailed };
+  enum class How { kComplete, kExit, kInterrupted, kFailed, kStopped };  ///< kStopped: by midwatch, for cause
   How how = How::kComplete;
   int64_t code = 0;  ///< exit status, or -signal; 0 when not said
   std::string text;

@@ -90,6 +90,8 @@ constexpr std::string_view enum_name(event::Ended::How how) {
       return "interrupted";
     case How::kFailed:
       return "failed";
+    case How::kStopped:
+      return "stopped";
   }
   return {};
 }

@@ -54,6 +54,19 @@ int without_progress(const std::vector<AttemptOutcome>& attempts) {
   return spent;
 }
 
+std::string after_trip(const AttemptOutcome& last) {
+  if (!last.tripped) return "";
+  if (last.suspect != kNoStep) {
+    return cat(failure(last), ": the checkpoints from step ", last.suspect,
+               " on were saved since its onset and are suspect; go back to one before.");
+  }
+  const bool infrastructure = last.kind == "engine-dead" || last.reaction == "restart-component" ||
+                              last.reaction == "restart-run-from-checkpoint" || last.reaction == "retry";
+  return infrastructure
+             ? ""
+             : cat(failure(last), ": nothing shows that the infrastructure is to blame, a person must look.");
+}
+
 std::string needs_somebody(const AttemptOutcome& last) {
   const bool repeats = last.transient == "deterministic" || last.transient == "poison";
   if (!repeats || last.kind.empty()) return "";
@@ -88,9 +101,10 @@ RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const Res
   const auto stop = [](std::string why) { return RestartDecision{false, {}, std::move(why), 0}; };
   if (last.told_to_stop) return stop("It was told to stop.");
   if (!last.started) return stop("The command could not be started.");
+  if (std::string why = after_trip(last); !why.empty()) return stop(std::move(why));
   if (last.provider) return {true, limits.first_wait, "The provider took the machine; that costs no restart.", 0};
   if (last.known && last.code == 0) return stop("It ended by itself, with exit status 0.");
-  if (const int signal = ending_signal(last); signal == kSigInt || signal == kSigTerm) {
+  if (const int signal = ending_signal(last); !last.tripped && (signal == kSigInt || signal == kSigTerm)) {
     return stop(cat("Somebody else ended it by ", signal == kSigInt ? "SIGINT" : "SIGTERM", "."));
   }
   if (std::string why = repeats(attempts); !why.empty()) return stop(std::move(why));
@@ -109,6 +123,16 @@ RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const Res
   return {true, wait,
           cat(what, idle == 0 ? ", after progress." : cat(", without progress (", idle, " of ", limits.restarts, ").")),
           idle};
+}
+
+const Incident* breaker(const State& state) {
+  for (const Incident& incident : state.incidents) {
+    if (!incident.open || incident.severity != Severity::kCritical) continue;
+    if (incident.onset.attempt + 1U != state.attempts.size()) continue;  // of an attempt that is over
+    if (incident.kind == "engine-dead" || incident.kind == "zero-reward" || incident.kind == "non-finite")
+      return &incident;
+  }
+  return nullptr;
 }
 
 }  // namespace mw

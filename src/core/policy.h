@@ -8,17 +8,20 @@
 
 #include "base/time.h"
 #include "core/event.h"
+#include "core/state.h"
 
 namespace mw {
 
 /// One attempt of a supervised command, in the terms that the decision needs.
 struct AttemptOutcome {
-  bool started = true;                                ///< false: the command could not be started at all
-  bool known = true;                                  ///< false: nobody was there to be told how it ended
-  int code = -1;                                      ///< exit status, -1 when a signal ended it or it is not known
-  int signal = 0;                                     ///< 0: none
-  bool told_to_stop = false;                          ///< by a person, or by midwatch because the watch was to end
-  bool provider = false;                              ///< the provider took the machine, or is about to
+  bool started = true;        ///< false: the command could not be started at all
+  bool known = true;          ///< false: nobody was there to be told how it ended
+  int code = -1;              ///< exit status, -1 when a signal ended it or it is not known
+  int signal = 0;             ///< 0: none
+  bool told_to_stop = false;  ///< by a person, or by midwatch because the watch was to end
+  bool provider = false;      ///< the provider took the machine, or is about to
+  bool tripped = false;       ///< midwatch's circuit breaker ended it: it trained on poisoned data
+  int64_t suspect = kNoStep;  ///< tripped: the first checkpoint that it saved since the poison's onset
   int64_t first_step = kNoStep, last_step = kNoStep;  ///< that it trained
   int64_t last_checkpoint = kNoStep;                  ///< highest step of a complete checkpoint that it saved
   int64_t resumed_at = kNoStep;                       ///< kNoStep: it began from nothing
@@ -44,14 +47,22 @@ struct RestartDecision {
 /// Decides after the last of `attempts` (at least one) has ended. Rules, the first that fits:
 ///  1. told to stop, exit status 0, or ended by SIGINT or SIGTERM from elsewhere: stop;
 ///  2. it could not be started: stop;
-///  3. the provider took the machine: restart, and the budget is not touched;
-///  4. the same failure as the attempt before at the same step, or within two steps of resuming: stop, it is
+///  3. the breaker tripped, and checkpoints were saved since the onset, or nothing shows that the infrastructure is to
+///     blame: stop, a person must look;
+///  4. the provider took the machine: restart, and the budget is not touched;
+///  5. the same failure as the attempt before at the same step, or within two steps of resuming: stop, it is
 ///     deterministic;
-///  5. a failure that is known to repeat (deterministic or poison) before any step was trained, or that needs something
+///  6. a failure that is known to repeat (deterministic or poison) before any step was trained, or that needs something
 ///     done first (settings, space, a person): stop;
-///  6. more restarts in a row without progress than allowed: stop;
-///  7. otherwise restart, after a wait that doubles while there is no progress.
+///  7. more restarts in a row without progress than allowed: stop;
+///  8. otherwise restart, after a wait that doubles while there is no progress.
 /// Progress is a newer complete checkpoint, or where no attempt shows any, a later step.
 RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const RestartLimits& limits);
+
+/// The circuit breaker: the incident for which the attempt that runs now should be ended at once, as every further step
+/// trains on poisoned data and every further checkpoint keeps it; nullptr when there is none. It trips on an open
+/// critical incident of that attempt: the engine is dead while the trainer goes on, rewards are at their floor
+/// (core/detect/zero_reward.cc says from how many steps on), or loss, gradient or weights are not finite.
+const Incident* breaker(const State& state);
 
 }  // namespace mw

@@ -102,6 +102,47 @@ TEST_CASE("what is known to repeat waits for somebody") {
   CHECK(after_end({lost}, {}).restart);
 }
 
+TEST_CASE("after the breaker: again from a good checkpoint, or a person must look") {
+  AttemptOutcome tripped = failed(1, 77, "engine-dead");
+  tripped.code = -1;
+  tripped.signal = 9;
+  tripped.tripped = true;
+  tripped.last_checkpoint = 60;
+  CHECK(after_end({tripped}, {}).restart);
+  AttemptOutcome suspect = tripped;
+  suspect.suspect = 80;
+  CHECK(after_end({suspect}, {}).why ==
+        "engine-dead (some-cause): the checkpoints from step 80 on were saved since its onset and are suspect; go back "
+        "to "
+        "one before.");
+  AttemptOutcome policy = tripped;
+  policy.kind = "zero-reward";
+  policy.reaction = "stop-and-notify";
+  CHECK_FALSE(after_end({policy}, {}).restart);
+}
+
+TEST_CASE("the breaker trips on what poisons training, in the attempt that runs, and on nothing else") {
+  State state;
+  state.attempts.resize(2);
+  const auto with = [&state](std::string kind, Severity severity, uint16_t attempt, bool open) {
+    Incident incident;
+    incident.kind = std::move(kind);
+    incident.severity = severity;
+    incident.onset.attempt = attempt;
+    incident.open = open;
+    state.incidents = {incident};
+    return breaker(state) != nullptr;
+  };
+  CHECK(breaker(state) == nullptr);
+  for (const char* kind : {"engine-dead", "zero-reward", "non-finite"}) {
+    CHECK(with(kind, Severity::kCritical, 1, true));
+    CHECK_FALSE(with(kind, Severity::kWarning, 1, true));
+    CHECK_FALSE(with(kind, Severity::kCritical, 0, true));
+    CHECK_FALSE(with(kind, Severity::kCritical, 1, false));
+  }
+  CHECK_FALSE(with("entropy-collapse", Severity::kCritical, 1, true));
+}
+
 TEST_CASE("what the provider did costs nothing") {
   AttemptOutcome taken = failed(1, 50, "preempted");
   taken.provider = true;

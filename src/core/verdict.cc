@@ -62,6 +62,7 @@ std::string verdict_of(const State& state, const std::vector<Incident>& incident
       case event::Ended::How::kExit:
         return last.ended->code == 0 && !crashed ? "finished" : "crashed";
       case event::Ended::How::kInterrupted:
+      case event::Ended::How::kStopped:
         return "interrupted";
       case event::Ended::How::kFailed:
         return told("interrupted") || told("preempted") ? "interrupted" : "crashed";

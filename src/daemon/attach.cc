@@ -21,10 +21,11 @@ std::string trainer_of(const Language& language, const std::string& dialect) {
 }  // namespace
 
 Result<std::unique_ptr<AttachLoop>> AttachLoop::open(const Doors& doors, const Language& language,
-                                                     const AttachRequest& request) {
-  auto recorder = Recorder::open(doors.disk, doors.locks, request.home, request.paths);
+                                                     const AttachRequest& request, Companion* companion) {
+  auto recorder = Recorder::open(doors.disk, doors.locks, request.home, request.run, request.paths);
   if (!recorder.ok()) return recorder.error();
   std::unique_ptr<AttachLoop> loop(new AttachLoop(doors, language, request, std::move(*recorder)));
+  loop->companion_ = companion;
   MW_TRY(loop->recorder_->replay_into(loop->reader_.state()));
   const bool resumed = loop->recorder_->resumed();
   MW_TRY(loop->reader_.open(
@@ -55,24 +56,31 @@ bool AttachLoop::turn() {
   if (read > 0) last_news_ = doors_.clock.steady();
   keep();
   if (kept_ && (read > 0 || held_up)) return true;  // there may be more
-  const double idle = request_.exit_after_idle_s;
-  if (idle > 0 && since(last_news_).seconds() >= idle) {
-    finish();
-  } else {
-    wait();
+  Duration longest = Duration::seconds(request_.poll_s);
+  if (companion_ != nullptr) {
+    const auto patience = companion_->turn(reader_.state(), read == 0 && kept_);
+    if (!patience) {
+      finish();
+      return false;
+    }
+    longest = std::min(longest, *patience);
   }
+  if (const Duration idle = Duration::seconds(request_.exit_after_idle_s); idle.ns > 0) {
+    const Duration left{idle.ns - since(last_news_).ns};
+    if (left.ns <= 0) {
+      finish();
+      return false;
+    }
+    longest = std::min(longest, std::max(kLeastWait, left));
+  }
+  wait(longest);
   return !stopped_;
 }
 
-void AttachLoop::wait() {
-  Duration longest = Duration::seconds(request_.poll_s);
-  if (request_.exit_after_idle_s > 0) {
-    const Duration left{Duration::seconds(request_.exit_after_idle_s).ns - since(last_news_).ns};
-    longest = std::min(longest, std::max(kLeastWait, left));
-  }
+void AttachLoop::wait(Duration longest) {
   const Watch::Woke woke = doors_.watch.wait(longest);
   if (woke == Watch::Woke::kStop) {
-    stopped_ = true;
+    stopped_ = companion_ == nullptr || !companion_->told_to_stop();
     return;
   }
   if (woke == Watch::Woke::kNames || since(last_look_) > kLookAgain) {

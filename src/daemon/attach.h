@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "daemon/doors.h"
@@ -12,13 +13,24 @@
 
 namespace mw {
 
+/// What goes on beside a watch, turn by turn, on the same thread.
+class Companion {
+ public:
+  virtual ~Companion() = default;
+  /// Does what is due; `quiet` says that nothing in the run's files is unread. Returns how long the loop may wait at
+  /// most; unset when it is over, and the watch with it.
+  virtual std::optional<Duration> turn(const State& state, bool quiet) = 0;
+  /// SIGINT or SIGTERM came. False ends the watch.
+  virtual bool told_to_stop() = 0;
+};
+
 /// One life of a watch. It owns nothing of the world: whoever ends the process at any point, and makes another loop
 /// over the same doors, goes on where this one was.
 class AttachLoop {
  public:
   /// Takes up what was recorded of the run, or begins a record. Errors: another watch holds it, nothing there to read.
   static Result<std::unique_ptr<AttachLoop>> open(const Doors& doors, const Language& language,
-                                                  const AttachRequest& request);
+                                                  const AttachRequest& request, Companion* companion = nullptr);
   /// Reads what is new, records and judges it, or waits when nothing is. False when the watch is over: it was told to
   /// stop, or nothing came for as long as was asked.
   bool turn();
@@ -28,7 +40,7 @@ class AttachLoop {
  private:
   AttachLoop(const Doors& doors, const Language& language, const AttachRequest& request,
              std::unique_ptr<Recorder> recorder);
-  void wait();
+  void wait(Duration longest);
   void look_around();
   void keep();
   void finish();
@@ -36,6 +48,7 @@ class AttachLoop {
 
   Doors doors_;
   AttachRequest request_;
+  Companion* companion_ = nullptr;
   std::unique_ptr<Recorder> recorder_;
   RunReader reader_;
   Duration began_, last_news_, last_look_, last_tick_;  // by the steady clock

@@ -35,10 +35,13 @@ std::string charge_text(const Charge& charge) {
     for (const std::string& word : charge.command) json.string(word);
     json.end_array().key("folder").string(charge.folder).key("environment").begin_object();
     for (const auto& [name, value] : charge.environment) json.key(name).string(value);
-    json.end_object().key("restarts").integer(charge.limits.restarts);
+    json.end_object().key("also").begin_array();
+    for (const std::string& path : charge.also) json.string(path);
+    json.end_array().key("restarts").integer(charge.limits.restarts);
     json.key("first_wait_ns").integer(charge.limits.first_wait.ns);
     json.key("longest_wait_ns").integer(charge.limits.longest_wait.ns);
-    json.key("grace_ns").integer(charge.grace.ns).end_object();
+    json.key("grace_ns").integer(charge.grace.ns);
+    json.key("breaker").boolean(charge.breaker).end_object();
   }
   return out;
 }
@@ -58,11 +61,40 @@ Result<Charge> parse_charge(std::string_view text) {
   if (const Json* environment = json->find("environment"); environment != nullptr && environment->is_object()) {
     for (const auto& [name, value] : environment->members()) charge.environment[name] = value.string();
   }
+  if (const Json* also = json->find("also"); also != nullptr) {
+    for (const Json& path : also->items()) charge.also.push_back(path.string());
+  }
   charge.limits.restarts = static_cast<int>(integer(*json, "restarts", charge.limits.restarts));
   charge.limits.first_wait.ns = integer(*json, "first_wait_ns", charge.limits.first_wait.ns);
   charge.limits.longest_wait.ns = integer(*json, "longest_wait_ns", charge.limits.longest_wait.ns);
   charge.grace.ns = integer(*json, "grace_ns", charge.grace.ns);
+  charge.breaker = json->find("breaker") == nullptr || truth(*json, "breaker");
   return charge;
+}
+
+std::string trip_text(const Trip& trip) {
+  std::string out;
+  {
+    JsonWriter json(out);
+    json.begin_object().key("version").integer(1).key("kind").string(trip.kind).key("cause").string(trip.cause);
+    json.key("reaction").string(trip.reaction).key("summary").string(trip.summary);
+    put_step(json, "step", trip.step);
+    json.end_object();
+  }
+  return out;
+}
+
+Result<Trip> parse_trip(std::string_view text) {
+  auto json = Json::parse(text);
+  if (!json.ok()) return json.error();
+  Trip trip;
+  trip.kind = json->string_or("kind", "");
+  if (trip.kind.empty()) return wrong("kind");
+  trip.cause = json->string_or("cause", "");
+  trip.reaction = json->string_or("reaction", "");
+  trip.summary = json->string_or("summary", "");
+  trip.step = integer(*json, "step", kNoStep);
+  return trip;
 }
 
 std::string judgement_text(const Judgement& judgement) {
@@ -72,7 +104,8 @@ std::string judgement_text(const Judgement& judgement) {
     JsonWriter json(out);
     json.begin_object().key("version").integer(1).key("started").boolean(of.started).key("known").boolean(of.known);
     json.key("code").integer(of.code).key("signal").integer(of.signal).key("told_to_stop").boolean(of.told_to_stop);
-    json.key("provider").boolean(of.provider);
+    json.key("provider").boolean(of.provider).key("tripped").boolean(of.tripped);
+    put_step(json, "suspect", of.suspect);
     put_step(json, "first_step", of.first_step);
     put_step(json, "last_step", of.last_step);
     put_step(json, "last_checkpoint", of.last_checkpoint);
@@ -97,6 +130,8 @@ Result<Judgement> parse_judgement(std::string_view text) {
   of.signal = static_cast<int>(integer(*json, "signal", 0));
   of.told_to_stop = truth(*json, "told_to_stop");
   of.provider = truth(*json, "provider");
+  of.tripped = truth(*json, "tripped");
+  of.suspect = integer(*json, "suspect", kNoStep);
   of.first_step = integer(*json, "first_step", kNoStep);
   of.last_step = integer(*json, "last_step", kNoStep);
   of.last_checkpoint = integer(*json, "last_checkpoint", kNoStep);

@@ -16,19 +16,30 @@ struct Charge {
   std::vector<std::string> command;
   std::string folder;                              ///< working directory of the command
   std::map<std::string, std::string> environment;  ///< on top of what midwatch was started with
+  std::vector<std::string> also;                   ///< further files and folders of the run to read
   RestartLimits limits;
   Duration grace = Duration::seconds(30);  ///< from asking the command to end to killing it
+  bool breaker = true;                     ///< end an attempt that trains on poisoned data
 };
 
 /// Names within a run's folder.
 inline constexpr std::string_view kChargeFile = "charge.json";
 inline constexpr std::string_view kAttemptsFolder = "attempts";  ///< attempts/1, attempts/2, …: a keeper's folder each
 inline constexpr std::string_view kJudgementFile = "judgement.json";  ///< in an attempt's folder, once it was judged
-inline constexpr std::string_view kOutputFile = "output/train.log";   ///< of all attempts, one after another
+inline constexpr std::string_view kTripFile = "trip.json";  ///< in an attempt's folder: for what the breaker ends it
+inline constexpr std::string_view kOutputFile = "output/train.log";  ///< of all attempts, one after another
 inline constexpr std::string_view kStopFile = "stop";  ///< it is there: the run is to end, whoever watches
 
 std::string charge_text(const Charge& charge);
 Result<Charge> parse_charge(std::string_view text);
+
+/// For what the breaker ends an attempt, as it stood then: afterwards the incident may look different.
+struct Trip {
+  std::string kind, cause, reaction, summary;  ///< of the incident
+  int64_t step = kNoStep;                      ///< its onset
+};
+std::string trip_text(const Trip& trip);
+Result<Trip> parse_trip(std::string_view text);
 
 /// How an attempt ended and what was decided then; the intent of a restart, durable before it is done.
 struct Judgement {

@@ -108,11 +108,11 @@ class Recorded final : public Journal::Reader {
 }  // namespace
 
 Result<std::unique_ptr<Recorder>> Recorder::open(Disk& disk, Locks& locks, const std::string& home,
-                                                 const std::vector<std::string>& paths) {
+                                                 const std::string& run, const std::vector<std::string>& paths) {
   const auto first = disk.info(paths.front());
   const bool folder_given = first.ok() && first->kind == FileInfo::Kind::kFolder;
   const std::string beside = folder_given ? paths.front() : parent_of(paths.front());
-  const std::string folder = cat(home_of(home, beside), "/runs/", run_id(paths));
+  const std::string folder = cat(home_of(home, beside), "/runs/", run.empty() ? run_id(paths) : run);
   MW_TRY(disk.make_folders(folder));
   std::unique_ptr<Recorder> recorder(new Recorder(disk, folder));
   auto lock = locks.take(folder + "/lock");

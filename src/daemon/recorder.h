@@ -34,9 +34,10 @@ class Recorder {
     std::vector<Interpreter::Switch> dialects;  ///< in which it was read, from which line on
   };
 
-  /// Opens the recorded run of `paths` under `home`, or begins one. Another watch of the same run is an error.
+  /// Opens the recorded run of `paths` under `home`, or begins one; it is called `run`, where that is not "". Another
+  /// watch of the same run is an error.
   static Result<std::unique_ptr<Recorder>> open(Disk& disk, Locks& locks, const std::string& home,
-                                                const std::vector<std::string>& paths);
+                                                const std::string& run, const std::vector<std::string>& paths);
 
   /// Folds what was recorded into `state`.
   Result<void> replay_into(State& state);

@@ -3,13 +3,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <csignal>
+#include <cstdlib>
 
 #include "base/text.h"
 #include "daemon/attach.h"
 #include "daemon/durable.h"
 #include "daemon/supervisor.h"
 #include "keeper/keep.h"
+#include "keeper/launch.h"
 #include "platform/tail.h"
 
 namespace mw {
@@ -27,16 +30,19 @@ std::string absolute(const std::string& path) {
 /// "20260219-090811-train", of letters that no shell and no path minds.
 std::string name_of(Time now, const std::vector<std::string>& command) {
   std::string stamp;
-  for (const char c : format_utc(now).substr(0, 19)) stamp += c == 'T' ? "-" : c == '-' || c == ':' ? "" : std::string(1, c);
+  for (const char c : format_utc(now).substr(0, 19))
+    stamp += c == 'T' ? "-" : c == '-' || c == ':' ? "" : std::string(1, c);
   // The script says more than the interpreter in front of it.
   std::string_view word = command.front();
   for (size_t i = 1; i < command.size() && i < 4; ++i) {
     const std::string_view next = command[i];
-    if (next.size() > 3 && (next.substr(next.size() - 3) == ".py" || next.substr(next.size() - 3) == ".sh")) word = next;
+    if (next.size() > 3 && (next.substr(next.size() - 3) == ".py" || next.substr(next.size() - 3) == ".sh"))
+      word = next;
   }
   std::string name;
   for (const char c : basename(word).substr(0, 40)) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
     name += plain ? c : '-';
   }
   return cat(stamp, "-", name);
@@ -48,7 +54,8 @@ Error bad_name(const std::string& name) {
 
 bool good_name(std::string_view name) {
   return !name.empty() && name.front() != '.' && name.size() <= 200 &&
-         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '-' || c == '_'; });
+         std::all_of(name.begin(), name.end(),
+                     [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '-' || c == '_'; });
 }
 
 /// The newest run under `home` that a midwatch held (attached runs have no charge).
@@ -63,7 +70,8 @@ Result<std::string> newest_held(Disk& disk, const std::string& home) {
     newest_at = info->changed;
   }
   if (!newest.empty()) return newest;
-  return Error{Error::Code::kNotFound, cat("no run was begun by 'midwatch run' under ", home), "Say where with --home."};
+  return Error{Error::Code::kNotFound, cat("no run was begun by 'midwatch run' under ", home),
+               "Say where with --home."};
 }
 
 Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, const RunRequest& request) {
@@ -78,8 +86,10 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   charge.command = request.command;
   charge.folder = absolute("");
   if (std::getenv("PYTHONUNBUFFERED") == nullptr) charge.environment["PYTHONUNBUFFERED"] = "1";
+  for (const std::string& path : request.also) charge.also.push_back(absolute(path));
   charge.limits.restarts = request.restarts;
   charge.limits.first_wait = Duration::seconds(request.first_wait_s);
+  charge.breaker = request.breaker;
   charge.grace = Duration::seconds(request.grace_s);
   MW_TRY(disk.make_folders(cat(folder, "/output")));
   auto output = disk.open_append(cat(folder, "/", kOutputFile));  // so that there is something to follow
@@ -113,9 +123,55 @@ class Passing {
   std::string bytes_;
 };
 
+/// The supervisor, and the command's output on its way to the terminal, beside the watch.
+class Holding final : public Companion {
+ public:
+  Holding(const Doors& doors, const RunRequest& request, Supervisor& supervisor, Passing& passing)
+      : doors_(doors), request_(request), supervisor_(supervisor), passing_(passing) {}
+
+  std::optional<Duration> turn(const State& state, bool quiet) override {
+    passing_.show();
+    const auto on = supervisor_.turn(state, quiet);
+    if (!on.ok() && on.error().what != trouble_) request_.say(trouble_ = on.error().what);
+    if (on.ok() && !*on) return std::nullopt;
+    if (supervisor_.attempt() > 0) {
+      doors_.watch.add(supervisor_.attempt_folder());
+      doors_.watch.add(cat(supervisor_.attempt_folder(), "/", kRecordFolder));
+    }
+    return supervisor_.patience();
+  }
+
+  bool told_to_stop() override {
+    request_.say("told to stop");
+    if (const auto done = supervisor_.stop(); !done.ok()) request_.say(done.error().what);
+    return true;
+  }
+
+ private:
+  const Doors& doors_;
+  const RunRequest& request_;
+  Supervisor& supervisor_;
+  Passing& passing_;
+  std::string trouble_;
+};
+
+AttachRequest watch_of(const RunRequest& request, const Charge& charge, const std::string& home,
+                       const std::string& name, const std::string& output) {
+  AttachRequest watching;
+  watching.paths = {output};
+  watching.paths.insert(watching.paths.end(), charge.also.begin(), charge.also.end());
+  watching.framework = request.framework;
+  watching.knowledge = request.knowledge;
+  watching.home = home;
+  watching.run = name;
+  watching.decided = request.decided;
+  return watching;
+}
+
 }  // namespace
 
-Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Language& language, const RunRequest& request) {
+Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Language& language,
+                         const RunRequest& request) {
   std::signal(SIGHUP, SIG_IGN);   // the terminal may go; the watch stays
   std::signal(SIGPIPE, SIG_IGN);  // likewise who reads our output
   const std::string home = absolute(home_of(request.home, "."));
@@ -124,57 +180,32 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
                                             : Result<std::string>(request.take_up);
   if (!name.ok()) return name.error();
   if (!good_name(*name)) return bad_name(*name);
-  const std::string folder = cat(home, "/runs/", *name);
-  const std::string output = cat(folder, "/", kOutputFile);
-
-  AttachRequest watching;
-  watching.paths = {output};
-  for (const std::string& path : request.also) watching.paths.push_back(absolute(path));
-  watching.framework = request.framework;
-  watching.knowledge = request.knowledge;
-  watching.home = home;
-  watching.run = *name;
-  watching.decided = request.decided;
+  RunTold told;
+  told.folder = cat(home, "/runs/", *name);
+  const std::string output = cat(told.folder, "/", kOutputFile);
+  const auto start = [](const std::string& place) { return start_keeper(place, std::string(kProgram)); };
+  const auto write = [&doors](const std::string& path, std::string_view text) {
+    return write_durably(doors.disk, path, text);
+  };
+  auto held = Supervisor::open({doors.disk, doors.clock, processes, start, write, request.say}, language.knowledge(),
+                               told.folder);
+  if (!held.ok()) return held.error();
+  Supervisor& supervisor = **held;
   Passing passing(doors.disk, output, request.output);
   if (!request.take_up.empty()) passing.skip();
-
-  std::unique_ptr<Supervisor> supervisor;
-  std::string trouble;
-  watching.beside = [&](const State& state, bool quiet) -> std::optional<Duration> {
-    passing.show();
-    const auto on = supervisor->turn(state, quiet);
-    if (!on.ok() && on.error().what != trouble) request.say(trouble = on.error().what);
-    if (on.ok() && !*on) return std::nullopt;
-    doors.watch.add(supervisor->attempt_folder());
-    doors.watch.add(cat(supervisor->attempt_folder(), "/", kRecordFolder));
-    return supervisor->patience();
-  };
-  watching.told_to_stop = [&] {
-    request.say("told to stop");
-    if (const auto done = supervisor->stop(); !done.ok()) request.say(done.error().what);
-    return true;
-  };
-  auto loop = AttachLoop::open(doors, language, watching);  // takes the run's lock: from here on it is ours alone
+  Holding holding(doors, request, supervisor, passing);
+  // Takes the run's lock, so that the supervisor's first turn is nobody else's.
+  auto loop = AttachLoop::open(doors, language, watch_of(request, supervisor.charge(), home, *name, output), &holding);
   if (!loop.ok()) return loop.error();
-  auto held = Supervisor::open(
-      {doors.disk, doors.clock, processes,
-       [](const std::string& place) { return start_keeper(place, std::string(kProgram)); },
-       [&doors](const std::string& path, std::string_view text) { return write_durably(doors.disk, path, text); },
-       request.say},
-      language.knowledge(), folder);
-  if (!held.ok()) return held.error();
-  supervisor = std::move(*held);
   while ((*loop)->turn()) {
   }
   passing.show();
 
-  RunTold told;
   told.replayed = (*loop)->take();
-  told.folder = folder;
-  told.why = supervisor->why_over();
-  told.attempts = supervisor->attempt();
-  told.started = supervisor->could_start();
-  if (const auto& ending = supervisor->ending(); ending) {
+  told.why = supervisor.why_over();
+  told.attempts = supervisor.attempt();
+  told.started = supervisor.could_start();
+  if (const auto& ending = supervisor.ending(); ending) {
     told.code = ending->code;
     told.signal = ending->signal;
   }

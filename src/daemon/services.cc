@@ -4,7 +4,9 @@
 
 #include "base/text.h"
 #include "daemon/attach.h"
+#include "daemon/durable.h"
 #include "daemon/recorder.h"
+#include "daemon/run.h"
 #include "daemon/run_reader.h"
 #include "platform/clock.h"
 #include "platform/lock.h"
@@ -51,6 +53,16 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& re
   return attach_run({*disk_, *clock, **watch, *locks}, *language_, request);
 }
 
+Result<RunTold> DaemonServices::run(const RunRequest& request) {
+  MW_TRY(learn(request.knowledge));
+  auto watch = Watch::make();
+  if (!watch.ok()) return watch.error();
+  const auto clock = make_posix_clock();
+  const auto locks = make_posix_locks();
+  const auto processes = make_posix_processes();
+  return hold_run({*disk_, *clock, **watch, *locks}, *processes, *language_, request);
+}
+
 Result<std::unique_ptr<Replayed>> DaemonServices::recorded(const std::string& home, const std::string& run) {
   auto state = read_recorded(*disk_, home, run);
   if (!state.ok()) return state.error();
@@ -65,15 +77,7 @@ Result<std::unique_ptr<Replayed>> DaemonServices::recorded(const std::string& ho
 }
 
 Result<void> DaemonServices::write_file(const std::string& path, std::string_view text) {
-  const std::string temporary = path + ".part";
-  (void)disk_->remove(temporary).ok();  // of an earlier attempt; absent is well
-  {
-    auto file = disk_->open_append(temporary);
-    if (!file.ok()) return file.error();
-    MW_TRY((*file)->append(text));
-    MW_TRY((*file)->sync());
-  }
-  return disk_->rename(temporary, path);
+  return write_durably(*disk_, path, text);
 }
 
 }  // namespace mw

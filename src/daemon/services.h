@@ -15,6 +15,7 @@ class DaemonServices final : public Services {
   ~DaemonServices() override;
   Result<std::unique_ptr<Replayed>> replay(const ReplayRequest& request) override;
   Result<std::unique_ptr<Replayed>> attach(const AttachRequest& request) override;
+  Result<RunTold> run(const RunRequest& request) override;
   Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run) override;
   const Knowledge& knowledge() override;
   Result<void> write_file(const std::string& path, std::string_view text) override;

@@ -66,11 +66,16 @@ Result<void> Supervisor::take_up() {
     why_over_ = judgement->decision.why;
     due_ = {doors_.clock.steady().ns + judgement->decision.wait.ns};  // how much of it has passed is not known
   }
-  if (attempt_ == 0) return stops_ > 0 ? Result<void>() : begin_attempt(1);
+  if (attempt_ == 0) return {};
   if (static_cast<int>(outcomes_.size()) < attempt_) phase_ = Phase::kRunning;
   auto kept = read_kept(doors_.disk, attempt_folder());
   if (!kept.ok()) return kept.error();
   kept_ = *kept;
+  if (const auto text = read_file(cat(attempt_folder(), "/", kTripFile)); text.ok()) {
+    auto trip = parse_trip(*text);
+    if (!trip.ok()) return trip.error();
+    trip_ = std::move(*trip);
+  }
   keeper_from_ = {doors_.clock.steady().ns - kKeeperBegins.ns};
   if (phase_ == Phase::kRunning && kept_.child.known() && !kept_.ending) {
     doors_.say(cat("took up attempt ", attempt_, ", process ", kept_.child.pid));
@@ -94,6 +99,8 @@ Result<void> Supervisor::begin_attempt(int number) {
   attempt_ = number;
   kept_ = {};
   presses_ = 0;
+  trip_.reset();
+  settled_ = false;
   phase_ = Phase::kRunning;
   keeper_from_ = doors_.clock.steady();
   return doors_.start_keeper(folder);
@@ -101,6 +108,9 @@ Result<void> Supervisor::begin_attempt(int number) {
 
 Result<void> Supervisor::look_at_keeper() {
   const bool had_child = kept_.child.known();
+  // Asked before its record is read: what a keeper that was gone by then has not written it will not write.
+  const ProcessId keeper = kept_.keeper;
+  const bool lived = lives(keeper);
   auto kept = read_kept(doors_.disk, attempt_folder());
   if (!kept.ok()) return kept.error();
   const bool had_ended = kept_.ending.has_value();
@@ -114,7 +124,8 @@ Result<void> Supervisor::look_at_keeper() {
   }
   if (kept_.done || !kept_.failure.empty()) {
     phase_ = Phase::kEnded;
-  } else if (!lives(kept_.keeper) && since(keeper_from_) >= (kept_.keeper.known() ? kKeeperTakesOver : kKeeperBegins)) {
+  } else if (!lived && kept_.keeper == keeper &&
+             since(keeper_from_) >= (kept_.keeper.known() ? kKeeperTakesOver : kKeeperBegins)) {
     if (kept_.keeper.known()) doors_.say(cat("the keeper of attempt ", attempt_, " is gone; another takes over"));
     keeper_from_ = doors_.clock.steady();
     return doors_.start_keeper(attempt_folder());
@@ -124,12 +135,15 @@ Result<void> Supervisor::look_at_keeper() {
 
 /// Signals that a command is asked to end by, one after another as its grace runs out: what Ctrl-C would send to all of
 /// its session, then SIGTERM, then SIGKILL to all that came from it.
-void Supervisor::press_to_end() {
-  if (!kept_.child.known() || kept_.ending) return;
-  if (presses_ == 0) asked_ = doors_.clock.steady();
+Result<void> Supervisor::press_to_end() {
+  if (!kept_.child.known() || kept_.ending) return {};
+  if (presses_ == 0) {
+    asked_ = doors_.clock.steady();
+    if (!trip_) MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), kAsTold));
+  }
   const int64_t spent = since(asked_).ns;
   const int due = stops_ > 1 || spent >= charge_.grace.ns ? 3 : spent >= charge_.grace.ns / 2 ? 2 : 1;
-  if (due <= presses_) return;
+  if (due <= presses_) return {};
   presses_ = due;
   const std::vector<ProcessInfo> all = doors_.processes.all();
   const int signal = due == 1 ? SIGINT : due == 2 ? SIGTERM : SIGKILL;
@@ -138,10 +152,11 @@ void Supervisor::press_to_end() {
     const bool of_session = process.session == kept_.child.pid;
     if (of_session) (void)doors_.processes.signal(process.id, signal).ok();  // gone meanwhile is well
   }
-  if (due < 3) return;
+  if (due < 3) return {};
   for (const ProcessInfo& process : descendants(all, kept_.keeper.pid)) {
     (void)doors_.processes.signal(process.id, signal).ok();
   }
+  return {};
 }
 
 /// What a command leaves behind (engines, workers) holds the GPUs and ports that the next attempt needs.
@@ -158,10 +173,35 @@ void Supervisor::clear_leftovers() {
   for (const ProcessInfo& process : left) (void)doors_.processes.signal(process.id, hard ? SIGKILL : SIGTERM).ok();
 }
 
+/// An attempt that trains on poisoned data is killed, not asked: asked, it might save what it has.
+Result<void> Supervisor::trip_on_poison(const State& state) {
+  if (!charge_.breaker || kept_.ending || !settled_) return {};
+  if (!trip_) {
+    const Incident* incident = breaker(state);
+    if (incident == nullptr) return {};
+    Trip trip;
+    trip.kind = incident->kind;
+    trip.reaction = incident->reaction;
+    if (!incident->causes.empty()) trip.cause = incident->causes.front().id;
+    trip.summary = incident->summary;
+    trip.step = incident->onset.step;
+    MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kTripFile), trip_text(trip)));
+    MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), kByBreaker));
+    doors_.say(cat("the circuit breaker ends attempt ", attempt_, ", ", trip.kind,
+                   trip.step == kNoStep ? "" : cat(" since step ", trip.step), ": ", trip.summary));
+    trip_ = std::move(trip);
+  }
+  for (const ProcessInfo& process : descendants(doors_.processes.all(), kept_.keeper.pid)) {
+    (void)doors_.processes.signal(process.id, SIGKILL).ok();  // gone meanwhile is well
+  }
+  return {};
+}
+
 AttemptOutcome Supervisor::outcome(const State& state) const {
   AttemptOutcome of;
   of.started = kept_.failure.empty();
   of.told_to_stop = stops_ > 0;
+  of.tripped = trip_.has_value();
   if (kept_.ending) {
     of.known = kept_.ending->known;
     of.code = kept_.ending->code;
@@ -173,8 +213,18 @@ AttemptOutcome Supervisor::outcome(const State& state) const {
   of.last_step = last.last_step;
   of.last_checkpoint = last.last_checkpoint;
   of.resumed_at = last.resumed_at;
+  if (trip_) {
+    of.kind = trip_->kind;
+    of.cause = trip_->cause;
+    of.reaction = trip_->reaction;
+    for (const auto& [moment, saved] : state.checkpoints) {
+      const bool since = saved.complete && trip_->step != kNoStep && saved.step >= trip_->step;
+      if (since && moment.attempt + 1U == state.attempts.size() && of.suspect == kNoStep) of.suspect = saved.step;
+    }
+  }
   for (const Incident& incident : state.incidents) {
-    if (incident.severity != Severity::kCritical || incident.onset.attempt + 1U != state.attempts.size()) continue;
+    if (trip_ || incident.severity != Severity::kCritical) continue;
+    if (incident.onset.attempt + 1U != state.attempts.size()) continue;
     of.kind = incident.kind;
     of.reaction = incident.reaction;
     if (!incident.causes.empty()) of.cause = incident.causes.front().id;
@@ -207,9 +257,16 @@ Result<void> Supervisor::judge(const State& state) {
 }
 
 Result<bool> Supervisor::turn(const State& state, bool quiet) {
-  if (phase_ == Phase::kRunning) {
+  if (phase_ == Phase::kNew) {
+    if (stops_ > 0) return false;
+    MW_TRY(begin_attempt(1));
+  } else if (phase_ == Phase::kRunning) {
+    // The keeper writes an attempt's first line before it says that it began; before that line was read, the incidents
+    // in `state` are those of the attempt before.
+    settled_ = settled_ || (quiet && kept_.child.known());
     MW_TRY(look_at_keeper());
-    if (stops_ > 0) press_to_end();
+    MW_TRY(trip_on_poison(state));
+    if (stops_ > 0) MW_TRY(press_to_end());
     clear_leftovers();
   } else if (phase_ == Phase::kEnded && quiet) {
     MW_TRY(judge(state));
@@ -221,7 +278,7 @@ Result<bool> Supervisor::turn(const State& state, bool quiet) {
       MW_TRY(begin_attempt(attempt_ + 1));
     }
   }
-  return phase_ != Phase::kOver && !(attempt_ == 0 && stops_ > 0);
+  return phase_ != Phase::kOver;
 }
 
 Duration Supervisor::patience() const {

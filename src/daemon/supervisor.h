@@ -34,6 +34,7 @@ struct SupervisorDoors {
 class Supervisor {
  public:
   /// Takes up the run in `run_folder`, which holds a charge file; attempts that were made before are found again.
+  /// Nothing is started before the first turn.
   static Result<std::unique_ptr<Supervisor>> open(SupervisorDoors doors, const Knowledge& knowledge,
                                                   std::string run_folder);
 
@@ -48,6 +49,7 @@ class Supervisor {
   /// midwatch knows of it too.
   Result<void> stop();
 
+  const Charge& charge() const { return charge_; }
   /// How the last attempt ended; unset while it runs.
   const std::optional<Ending>& ending() const { return kept_.ending; }
   bool could_start() const { return kept_.failure.empty(); }
@@ -56,7 +58,7 @@ class Supervisor {
   std::string attempt_folder() const { return attempt_folder(attempt_); }
 
  private:
-  enum class Phase { kRunning, kEnded, kWaiting, kOver };
+  enum class Phase { kNew, kRunning, kEnded, kWaiting, kOver };
 
   Supervisor(SupervisorDoors doors, const Knowledge& knowledge, std::string run_folder)
       : doors_(std::move(doors)), knowledge_(knowledge), folder_(std::move(run_folder)) {}
@@ -65,8 +67,9 @@ class Supervisor {
   Result<void> take_up();
   Result<void> begin_attempt(int number);
   Result<void> look_at_keeper();
-  void press_to_end();
+  Result<void> press_to_end();
   void clear_leftovers();
+  Result<void> trip_on_poison(const State& state);
   Result<void> judge(const State& state);
   AttemptOutcome outcome(const State& state) const;
   bool lives(const ProcessId& id) const;
@@ -76,7 +79,7 @@ class Supervisor {
   const Knowledge& knowledge_;
   std::string folder_;
   Charge charge_;
-  Phase phase_ = Phase::kRunning;
+  Phase phase_ = Phase::kNew;
   int attempt_ = 0;
   Kept kept_;
   std::vector<AttemptOutcome> outcomes_;
@@ -85,6 +88,8 @@ class Supervisor {
   Duration ended_;        ///< when its end was seen
   Duration keeper_from_;  ///< when a keeper was last started
   int stops_ = 0, presses_ = 0;
+  std::optional<Trip> trip_;
+  bool settled_ = false;  ///< `state` knows of this attempt: its first line was read
   std::string why_over_;
 };
 

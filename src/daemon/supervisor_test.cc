@@ -75,6 +75,7 @@ struct World {
                                    knowledge, "run");
     REQUIRE(opened.ok());
     one = std::move(*opened);
+    if (one->attempt() == 0) turn();
   }
   Result<void> start(const std::string& folder) {
     ++keepers;
@@ -213,6 +214,41 @@ TEST_CASE("asked to stop: SIGINT to its session, SIGTERM, SIGKILL to all that ca
   world.end(-1, 9);
   world.pass(2);
   CHECK(world.one->why_over() == "It was told to stop.");
+}
+
+TEST_CASE("poisoned data: everything is killed at once, and a good checkpoint is gone back to") {
+  World world;
+  world.turn();
+  const int64_t engine = 960;
+  world.processes.add(engine, world.child, world.child);
+  world.state.attempts.resize(1);
+  world.state.attempts[0].last_step = 77;
+  world.state.attempts[0].last_checkpoint = 60;
+  Incident dead;
+  dead.kind = "engine-dead";
+  dead.severity = Severity::kCritical;
+  dead.onset.step = 75;
+  dead.reaction = "restart-component";
+  world.state.incidents.push_back(dead);
+  world.turn();
+  using Sent = std::vector<std::pair<int64_t, int>>;
+  CHECK(world.processes.sent == Sent{{world.child, SIGKILL}, {engine, SIGKILL}});
+  world.processes.alive.erase(engine);
+  world.open();  // the next midwatch knows that it was the breaker
+  world.end(-1, 9);
+  world.pass(2);
+  const auto judgement = parse_judgement(world.disk.content("run/attempts/1/judgement.json"));
+  REQUIRE(judgement.ok());
+  CHECK(judgement->outcome.tripped);
+  CHECK(judgement->outcome.suspect == kNoStep);
+  CHECK(judgement->decision.restart);
+  world.processes.sent.clear();
+  while (world.one->attempt() == 1) world.pass(0.5);
+  CHECK(world.turn(false));
+  CHECK(world.turn(false));  // the new attempt's first line is unread: what `state` tells is of the one before
+  world.state.attempts.resize(2);
+  world.pass(5);
+  CHECK(world.processes.sent.empty());  // the incident is of the attempt before
 }
 
 TEST_CASE("what the command leaves behind is ended before the next attempt") {

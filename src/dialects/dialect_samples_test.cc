@@ -54,7 +54,7 @@ struct Teller {
     tell("synced", {{"version", step_text(e.version)}, {"seconds", format_double(e.seconds)}});
   }
   void operator()(const event::Ended& e) const {
-    constexpr std::string_view kHow[] = {"complete", "exit", "interrupted", "failed"};
+    constexpr std::string_view kHow[] = {"complete", "exit", "interrupted", "failed", "stopped"};
     tell("ended", {{"how", std::string(kHow[static_cast<size_t>(e.how)])}, {"code", std::to_string(e.code)}});
   }
   void operator()(const event::Configured& e) const { tell("configured", {{"key", e.key}, {"value", e.value}}); }

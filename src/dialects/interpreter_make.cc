@@ -64,6 +64,7 @@ event::Ended::How how_named(std::string_view name) {
   if (name == "complete") return event::Ended::How::kComplete;
   if (name == "interrupted") return event::Ended::How::kInterrupted;
   if (name == "failed") return event::Ended::How::kFailed;
+  if (name == "stopped") return event::Ended::How::kStopped;
   return event::Ended::How::kExit;
 }
 
@@ -195,6 +196,7 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
       if (fields.integer("total", 0) > 0) put(event::Planned{fields.integer("total", 0)}, line.number, line.at);
       break;
     case Maker::kAttempt:
+      for (auto& [key, stream] : streams_) end_trace(*stream);  // what failed before failed in the attempt before
       put(event::AttemptBegan{short_text(fields.has("why") ? fields.text("why") : line.text, kErrorLimit)}, line.number,
           line.at);
       break;

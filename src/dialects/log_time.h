@@ -32,8 +32,8 @@ std::optional<Stamp> read_stamp(std::string_view text);
 /// 09:08:11".
 std::optional<Stamp> read_glog_stamp(std::string_view text);
 
-/// A stamp without a year in the latest year that does not put it after `bound` (a file's time of last change), zones and
-/// clocks that differ allowed for by two days. Unknown for other stamps, and without a bound.
+/// A stamp without a year in the latest year that does not put it after `bound` (a file's time of last change), zones
+/// and clocks that differ allowed for by two days. Unknown for other stamps, and without a bound.
 Time latest_before(const Stamp& stamp, Time bound);
 
 /// Supplies what a stamp lacks. `last` is the last moment known in the same file; unknown when there is none. The

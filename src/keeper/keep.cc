@@ -28,6 +28,7 @@ namespace {
 
 constexpr size_t kPumpBytes = 8U << 20;  // of output per turn, so that a chatty command cannot hide its end
 constexpr int kQuietMs = 1000;  // how long to wait for news; then waiting output and adopted commands are looked at
+constexpr size_t kReasonBytes = 200;
 constexpr size_t kLaunchBytes = 4U << 20;
 
 /// Signals that a keeper neither dies of nor passes on: whoever wants the command to end tells the command.
@@ -69,6 +70,8 @@ class Keeper {
   bool turn();
   void reap();
   void ended(const Ending& ending);
+  /// Of the end, for people: midwatch's own, where it ended the command, else how it ended.
+  std::string reason(const Ending& ending);
   void note(const std::string& line) {
     record_->append(line);
     if (!record_->sync().ok()) unsynced_ = true;  // a full disk: tried again every turn
@@ -115,10 +118,10 @@ Result<void> Keeper::prepare() {
   lock_ = std::move(*lock);
   auto before = read_kept(*disk_, ".");
   if (before.ok()) kept_ = *before;
+  if (kept_.done || !kept_.failure.empty()) return Error{Error::Code::kInvalid, "this folder's command has ended", ""};
   auto record = Journal::open(*disk_, std::string(kRecordFolder), nullptr);
   if (!record.ok()) return record.error();
   record_ = std::move(*record);
-  if (kept_.done || !kept_.failure.empty()) return Error{Error::Code::kInvalid, "this folder's command has ended", ""};
   const auto self = processes_->info(getpid());
   if (!self.ok()) return self.error();
   const std::string boot = processes_->boot();
@@ -168,6 +171,7 @@ Result<void> Keeper::open_pipe() {
 Result<void> Keeper::launch_command(const Launch& launch) {
   std::vector<std::string> words = launch.command;
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   for (const auto& [name, value] : launch.environment) setenv(name.c_str(), value.c_str(), 1);
@@ -225,8 +229,15 @@ void Keeper::ended(const Ending& end) {
   for (size_t moved = 0, got = 1; got > 0 && moved < Capture::kPipeBytes; moved += got)
     got = capture_->pump(kPumpBytes);
   kept_.ending = end;
-  if (attempt_ > 0) capture_->say(ended_line(attempt_, end.at, outcome_text(end)));
+  if (attempt_ > 0) capture_->say(ended_line(attempt_, end.at, reason(end)));
   note(record_ended(end));
+}
+
+std::string Keeper::reason(const Ending& end) {
+  const auto file = disk_->open_read(std::string(kReasonFile));
+  std::string text;
+  if (end.code == 0 || !file.ok() || !(*file)->read_at(0, kReasonBytes, text).ok()) return outcome_text(end);
+  return std::string(trim(text));
 }
 
 void Keeper::adopt() {

@@ -25,7 +25,13 @@ struct Launch {
 /// Names within a keeper's folder.
 inline constexpr std::string_view kLaunchFile = "launch.json";
 inline constexpr std::string_view kRecordFolder = "record";  ///< a journal of what the keeper did and saw
+inline constexpr std::string_view kReasonFile = "reason";    ///< midwatch ends the command: one of the phrases below
 inline constexpr std::string_view kPipeFile = "pipe";        ///< the command's stdout and stderr, while it runs
+
+/// Why midwatch ends a command. It stands in the last line of the attempt's output in place of the exit status, which
+/// would only say that it was killed.
+inline constexpr std::string_view kByBreaker = "by midwatch's circuit breaker";
+inline constexpr std::string_view kAsTold = "as midwatch was told to stop";
 
 /// The lines that a keeper puts before and behind an attempt's output, which knowledge/dialects/midwatch.toml reads.
 std::string began_line(int64_t attempt, Time at, int64_t pid);

@@ -37,7 +37,8 @@ class PosixWatch final : public Watch {
     const auto ms = static_cast<int>(std::clamp<int64_t>(longest.ns / 1'000'000, 0, 3'600'000));
     const int ready = ::poll(doors.data(), notify_ >= 0 ? 2 : 1, ms);
     if (ready <= 0) return Woke::kTimeout;
-    if ((doors[0].revents & POLLIN) != 0) return Woke::kStop;
+    signalfd_siginfo told;
+    if ((doors[0].revents & POLLIN) != 0 && ::read(signals_, &told, sizeof told) > 0) return Woke::kStop;
     return drain();
   }
 

@@ -46,8 +46,11 @@ std::optional<Severity> severity_of(std::string_view word) {
 
 std::optional<event::Ended::How> how_of(std::string_view word) {
   using How = event::Ended::How;
-  constexpr std::pair<std::string_view, How> kWords[] = {
-      {"complete", How::kComplete}, {"exit", How::kExit}, {"interrupted", How::kInterrupted}, {"failed", How::kFailed}};
+  constexpr std::pair<std::string_view, How> kWords[] = {{"complete", How::kComplete},
+                                                         {"exit", How::kExit},
+                                                         {"interrupted", How::kInterrupted},
+                                                         {"failed", How::kFailed},
+                                                         {"stopped", How::kStopped}};
   for (const auto& [name, how] : kWords) {
     if (word == name) return how;
   }

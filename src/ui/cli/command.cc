@@ -1,6 +1,5 @@
 // The only includer of CLI11.
 #include <CLI/CLI.hpp>
-
 #include <algorithm>
 
 #include "base/text.h"
@@ -123,8 +122,8 @@ int run_command(int argc, char** argv, std::span<const Verb* const> verbs, Servi
   // The words of a command line within the command line are not ours to interpret.
   const auto own = static_cast<int>(std::find(argv, argv + argc, std::string_view("--")) - argv);
   const bool splits = own < argc && argc > 1 && std::any_of(verbs.begin(), verbs.end(), [&](const Verb* verb) {
-    return verb->takes_command && verb->name == argv[1];
-  });
+                        return verb->takes_command && verb->name == argv[1];
+                      });
   try {
     root.parse(splits ? own : argc, argv);
   } catch (const CLI::ParseError& problem) {

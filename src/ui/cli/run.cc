@@ -1,4 +1,5 @@
 // midwatch run: starts a training command, watches it, and starts it again when that makes sense.
+#include "base/json.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "ui/cli/verb.h"
@@ -17,7 +18,9 @@ void declare(ArgSpec& spec) {
   spec.option("restarts", "N", "restarts in a row without progress; 0: never restart", "5");
   spec.option("first-wait", "SECONDS", "before a restart; doubles while there is no progress", "10");
   spec.option("grace", "SECONDS", "from asking the command to end to killing it", "30");
+  spec.flag("no-breaker", "do not end an attempt that trains on poisoned data (dead engine, zero reward, NaN)");
   spec.option("take-up", "RUN", "go on with a run whose midwatch is gone: its name, or 'newest'");
+  spec.flag("json", "print what midwatch does and decides as JSON lines, in place of the command's output");
   spec.flag("quiet", "do not show what the command writes (it is kept in the run's folder)");
   spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
   spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
@@ -31,8 +34,9 @@ Result<RunRequest> request_of(const Args& args) {
   request.command = args.list("command");
   request.take_up = args.get("take-up");
   if (request.command.empty() == request.take_up.empty()) {
-    return request.command.empty() ? wrong("there is no command to run", "Write it behind --: midwatch run -- bash train.sh")
-                                   : wrong("--take-up goes on with the run's own command", "Leave the command out.");
+    return request.command.empty()
+               ? wrong("there is no command to run", "Write it behind --: midwatch run -- bash train.sh")
+               : wrong("--take-up goes on with the run's own command", "Leave the command out.");
   }
   request.home = args.get("home");
   request.name = args.get("name");
@@ -48,6 +52,7 @@ Result<RunRequest> request_of(const Args& args) {
   request.restarts = static_cast<int>(*restarts);
   request.first_wait_s = *wait;
   request.grace_s = *grace;
+  request.breaker = !args.has("no-breaker");
   return request;
 }
 
@@ -64,6 +69,55 @@ void show_decision(const Console& console, const State& state, const Event& even
   }
 }
 
+/// Decisions and deeds as JSON lines on standard output; docs/formats/run-folder.md.
+void report_in_json(const Console& console, RunRequest& request) {
+  request.say = [&console](const std::string& sentence) {
+    std::string line;
+    JsonWriter(line).begin_object().key("event").string("said").key("text").string(sentence).end_object();
+    console.out(line + "\n");
+    std::fflush(stdout);
+  };
+  request.decided = [&console](const State&, const Event& event) {
+    std::string line;
+    if (const auto* opened = std::get_if<event::IncidentOpened>(&event.body)) {
+      line = cat("{\"event\":\"opened\",\"id\":", opened->id, ",\"incident\":", opened->json, "}\n");
+    } else if (const auto* changed = std::get_if<event::IncidentChanged>(&event.body)) {
+      line = cat("{\"event\":\"changed\",\"id\":", changed->id, ",\"incident\":", changed->json, "}\n");
+    } else if (const auto* closed = std::get_if<event::IncidentClosed>(&event.body)) {
+      line = cat("{\"event\":\"closed\",\"id\":", closed->id, "}\n");
+    }
+    console.out(line);
+    std::fflush(stdout);
+  };
+}
+
+void say_end(const Console& console, bool json, const RunTold& told) {
+  if (json) {
+    std::string line;
+    JsonWriter(line)
+        .begin_object()
+        .key("event")
+        .string("over")
+        .key("why")
+        .string(told.why)
+        .key("attempts")
+        .integer(told.attempts)
+        .key("code")
+        .integer(told.code)
+        .key("signal")
+        .integer(told.signal)
+        .key("folder")
+        .string(told.folder)
+        .end_object();
+    console.out(line + "\n");
+    return;
+  }
+  console.err(terminal_report(*told.replayed, console));
+  for (const std::string& note : told.replayed->notes) console.err(cat("note: ", escape_terminal(note), "\n"));
+  console.err(cat("midwatch: ", told.attempts, told.attempts == 1 ? " attempt. " : " attempts. ",
+                  escape_terminal(told.why), " Recorded in ", escape_terminal(told.folder), "\n"));
+}
+
 Exit run(const Args& args, Services& services, const Console& console) {
   auto request = request_of(args);
   if (!request.ok()) return report_error(console, request.error());
@@ -71,7 +125,10 @@ Exit run(const Args& args, Services& services, const Console& console) {
     console.err(cat("midwatch: ", escape_terminal(sentence), "\n"));
   };
   request->decided = [&console](const State& state, const Event& event) { show_decision(console, state, event); };
-  if (!args.has("quiet")) {
+  const bool json = args.has("json");
+  if (json) {
+    report_in_json(console, *request);
+  } else if (!args.has("quiet")) {
     request->output = [&console](std::string_view text) {
       console.out(text);  // the command's own words, as they would have stood here without midwatch
       std::fflush(stdout);
@@ -82,10 +139,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
     (void)report_error(console, told.error());
     return static_cast<Exit>(kOwnFailure);
   }
-  console.err(terminal_report(*told->replayed, console));
-  for (const std::string& note : told->replayed->notes) console.err(cat("note: ", escape_terminal(note), "\n"));
-  console.err(cat("midwatch: ", told->attempts, told->attempts == 1 ? " attempt. " : " attempts. ",
-                  escape_terminal(told->why), " Recorded in ", escape_terminal(told->folder), "\n"));
+  say_end(console, json, *told);
   if (!told->started) return static_cast<Exit>(kCannotStart);
   if (told->signal != 0) return static_cast<Exit>(kSignalled + told->signal);
   return told->code < 0 ? static_cast<Exit>(kOwnFailure) : static_cast<Exit>(told->code);
@@ -95,19 +149,20 @@ Exit run(const Args& args, Services& services, const Console& console) {
 
 namespace verbs {
 extern const Verb run;
-const Verb run = {"run",
-                  "Start a training command, watch it, and start it again when that makes sense",
-                  "  midwatch run -- bash train_grpo.sh\n"
-                  "  midwatch run --watch outputs/ --restarts 3 -- python -m verl.trainer.main_ppo trainer.resume_mode=auto\n"
-                  "  midwatch run --take-up newest        # after midwatch itself was killed: training went on\n"
-                  "\nCtrl-C asks the command to end (SIGINT, later SIGTERM, SIGKILL), a second Ctrl-C kills it.\n"
-                  "The command should resume by itself when it is started again: midwatch does not change it.\n"
-                  "Exit status: the command's own, 128 + n when signal n ended it, 127 when it could not be started,\n"
-                  "125 when midwatch failed.\n",
-                  declare,
-                  mw::run,
-                  false,
-                  true};
+const Verb run = {
+    "run",
+    "Start a training command, watch it, and start it again when that makes sense",
+    "  midwatch run -- bash train_grpo.sh\n"
+    "  midwatch run --watch outputs/ --restarts 3 -- python -m verl.trainer.main_ppo trainer.resume_mode=auto\n"
+    "  midwatch run --take-up newest        # after midwatch itself was killed: training went on\n"
+    "\nCtrl-C asks the command to end (SIGINT, later SIGTERM, SIGKILL), a second Ctrl-C kills it.\n"
+    "The command should resume by itself when it is started again: midwatch does not change it.\n"
+    "Exit status: the command's own, 128 + n when signal n ended it, 127 when it could not be started,\n"
+    "125 when midwatch failed.\n",
+    declare,
+    mw::run,
+    false,
+    true};
 }  // namespace verbs
 
 }  // namespace mw

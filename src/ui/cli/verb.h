@@ -61,6 +61,7 @@ struct AttachRequest {
   std::string framework;
   std::vector<std::string> knowledge;
   std::string home;                                         ///< "" = $MIDWATCH_HOME, or .midwatch beside the run
+  std::string run;                                          ///< its folder's name there; "" = made from the paths
   double poll_s = 1.0;                                      ///< how often to look where inotify does not reach
   double exit_after_idle_s = 0;                             ///< stop when nothing new came for so long (0: never)
   std::function<void(const State&, const Event&)> decided;  ///< an incident opened, changed, closed; a verdict
@@ -74,11 +75,12 @@ struct RunRequest {
   std::vector<std::string> also;     ///< further files and folders of the run to read
   std::string framework;
   std::vector<std::string> knowledge;
-  int restarts = 5;         ///< in a row without progress
-  double first_wait_s = 10; ///< before a restart; doubles with each one without progress
-  double grace_s = 30;      ///< from asking the command to end to killing it
-  std::function<void(std::string_view)> output;             ///< what the command writes, as it comes
-  std::function<void(const std::string&)> say;              ///< what midwatch does, a sentence each
+  int restarts = 5;                              ///< in a row without progress
+  double first_wait_s = 10;                      ///< before a restart; doubles with each one without progress
+  bool breaker = true;                           ///< end an attempt that trains on poisoned data
+  double grace_s = 30;                           ///< from asking the command to end to killing it
+  std::function<void(std::string_view)> output;  ///< what the command writes, as it comes
+  std::function<void(const std::string&)> say;   ///< what midwatch does, a sentence each
   std::function<void(const State&, const Event&)> decided;  ///< as of AttachRequest
 };
 

@@ -56,6 +56,14 @@ class FakeServices : public Services {
     told->state = state_;
     return told;
   }
+  Result<RunTold> run(const RunRequest& request) override {
+    ran = request;
+    RunTold told;
+    told.replayed = std::make_unique<Replayed>();
+    told.replayed->state = state_;
+    told.code = 3;
+    return told;
+  }
   Result<std::unique_ptr<Replayed>> attach(const AttachRequest& request) override {
     return replay({request.paths, "", {}, nullptr});
   }
@@ -66,6 +74,7 @@ class FakeServices : public Services {
     return {};
   }
   std::vector<std::string> asked;
+  RunRequest ran;
   std::string written;
 
  private:

@@ -161,10 +161,18 @@ std::vector<SignalLine> evaluations(const State& state, const Cycle& cycle) {
 
 namespace {
 
+/// Is the incident history: a later attempt came further than the one that it befell?
+bool overtaken(const State& state, const Incident& incident) {
+  if (incident.onset.attempt + 1U >= state.attempts.size()) return false;
+  const int64_t reached = state.attempts[incident.onset.attempt].last_step;
+  return std::any_of(state.attempts.begin() + incident.onset.attempt + 1, state.attempts.end(),
+                     [reached](const AttemptState& later) { return later.last_step > reached; });
+}
+
 const Incident* worst_open(const State& state) {
   const Incident* worst = nullptr;
   for (const Incident& incident : state.incidents) {
-    if (!incident.open || incident.severity == Severity::kInfo) continue;
+    if (!incident.open || incident.severity == Severity::kInfo || overtaken(state, incident)) continue;
     if (worst == nullptr || incident.severity > worst->severity) worst = &incident;
   }
   return worst;
@@ -242,6 +250,11 @@ StatusLine status_line(const State& state) {
   const bool said = ended_badly || worst == nullptr || verdict == "unknown";
   line.rest = cat(said ? "" : verdict + ", ", steps_text(state));
   if (state.attempts.size() > 1) line.rest += cat(", attempt ", state.attempts.size());
+  const auto overcome = std::count_if(state.incidents.begin(), state.incidents.end(), [&](const Incident& incident) {
+    return incident.severity != Severity::kInfo && overtaken(state, incident);
+  });
+  if (overcome > 0)
+    line.rest += cat("; ", overcome, overcome == 1 ? " incident" : " incidents", " of earlier attempts overcome");
   if (worst != nullptr) {
     line.rest += cat(". ", trouble_text(*worst));
   } else if (const Time end = expected_end(state); end.known()) {

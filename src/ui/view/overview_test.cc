@@ -29,6 +29,21 @@ TEST_CASE("a trend is what the last quarter says against the first") {
   CHECK(trend_of({}) == Trend::kUnknown);
 }
 
+TEST_CASE("what befell an attempt that a later one overtook is history in the status line") {
+  FakeRun run;
+  run.measure(1, 0.5).measure(2, 0.5);
+  run.incident("engine-dead", Severity::kCritical, 2, "gone", "gone");
+  CHECK(status_line(run.state).word == "CRITICAL");
+  run.state.attempts.resize(2);
+  run.state.attempts[0].last_step = 2;
+  run.state.attempts[1].last_step = 2;
+  CHECK(status_line(run.state).word == "CRITICAL");
+  run.state.attempts[1].last_step = 3;
+  const StatusLine line = status_line(run.state);
+  CHECK(line.word != "CRITICAL");
+  CHECK(line.rest.find("1 incident of earlier attempts overcome") != std::string::npos);
+}
+
 TEST_CASE("a trend ignores what is not finite") {
   std::vector<Point> points = line_of(40, 1, 0.1);
   points[3].value = std::nan("");

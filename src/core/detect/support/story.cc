@@ -30,7 +30,7 @@ struct LastPoint {
 
 class Progress {
  public:
-  explicit Progress(const State& state) {
+  explicit Progress(const State& state) : state_(state) {
     for (const Series& series : state.series) {
       if (series.empty()) continue;
       // The points are in the order of arrival, so the last one of each attempt is the one before the next begins.
@@ -44,8 +44,12 @@ class Progress {
     }
   }
 
-  /// Did the attempt get further after `moment`?
+  /// Did the attempt get further after `moment`? Steps that midwatch cut off as poisoned do not count.
   bool after(const Moment& moment, uint64_t last_line) const {
+    if (moment.attempt < state_.attempts.size()) {
+      const auto& ended = state_.attempts[moment.attempt].ended;
+      if (ended && ended->how == event::Ended::How::kStopped) return false;
+    }
     const auto of_attempt = last_.find(moment.attempt);
     if (of_attempt == last_.end()) return false;
     for (const auto& [source, point] : of_attempt->second) {
@@ -77,6 +81,7 @@ class Progress {
     if (point.where.line >= last.line) last = {point.where.line, std::max(point.step, last.step), point.at};
   }
 
+  const State& state_;
   std::map<uint16_t, std::map<uint32_t, LastPoint>> last_;
 };
 

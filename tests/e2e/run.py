@@ -1,0 +1,225 @@
+"""midwatch run with the practice run: ends, kills of the trainer and of midwatch itself, stops, and what is not retried."""
+import glob
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+from watching import MIDWATCH, Scratch
+
+PROGRAM = os.path.abspath(MIDWATCH)
+PRACTICE = os.path.abspath(sys.argv[2])
+
+
+class Run:
+    def __init__(self, base, command, *options):
+        self.base = base
+        self.process = subprocess.Popen([PROGRAM, "run", "--home", os.path.join(base, "home"), *options, "--", *command],
+                                        cwd=base, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def end(self, seconds=120):
+        out, err = self.process.communicate(timeout=seconds)
+        self.out, self.err = out.decode(), err.decode()
+        return self.process.returncode
+
+    def folder(self):
+        return glob.glob(os.path.join(self.base, "home", "runs", "*"))[0]
+
+
+def take_up(base, *options):
+    run = Run.__new__(Run)
+    run.base = base
+    run.process = subprocess.Popen([PROGRAM, "run", "--home", os.path.join(base, "home"), "--take-up", "newest", *options],
+                                   cwd=base, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return run
+
+
+def training(base, steps=40, pace=0.1, speak="verl"):
+    return [PRACTICE, "--speak", speak, "--out", "-", "--steps", str(steps), "--save-every", "5", "--pace", str(pace),
+            "--checkpoints", os.path.join(base, "checkpoints")]
+
+
+def weights(base, step=40):
+    with open(os.path.join(base, "checkpoints", f"global_step_{step}", "trainer.safetensors"), "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def processes_of(base, word):
+    """Processes that were started for this test and whose program or first argument is `word`, the oldest first."""
+    found = []
+    for place in glob.glob("/proc/[0-9]*"):
+        try:
+            with open(place + "/cmdline", "rb") as file:
+                words = file.read().decode(errors="replace").split("\0")
+            with open(place + "/stat") as file:
+                stat = file.read().rsplit(")", 1)[1].split()
+            here = os.readlink(place + "/cwd")
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            continue
+        # midwatch's own command line names the command too
+        if (words[0].endswith(word) or words[1:2] == [word]) and here.startswith(base) and stat[0] != "Z":
+            found.append((int(stat[19]), int(place[6:])))
+    return [pid for _, pid in sorted(found)]
+
+
+def output(run):
+    with open(os.path.join(run.folder(), "output", "train.log"), errors="replace") as file:
+        return file.read()
+
+
+def wait_until(what, condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"not within {seconds} s: {what}"
+        time.sleep(0.02)
+
+
+def uninterrupted():
+    with Scratch() as base:
+        run = Run(base, training(base, pace=0), "--quiet")
+        assert run.end() == 0, run.err
+        assert run.out == "" and "1 attempt." in run.err and "exit status 0" in run.err, run.err
+        assert "FINISHED" in run.err, run.err
+        return weights(base)
+
+
+def shows_output(base, _):
+    run = Run(base, ["sh", "-c", "echo one; echo two >&2; exit 3"], "--restarts", "0")
+    assert run.end() == 3
+    lines = run.out.splitlines()
+    assert "one" in lines and "two" in lines, run.out
+    assert [line for line in lines if line.startswith("=== midwatch: attempt 1")][-1].endswith("exit status 3 ==="), run.out
+
+
+def killed_trainer(base, expected):
+    """Killed twice at random moments, it comes to the weights of the run that nobody disturbed."""
+    run = Run(base, training(base, pace=0.15), "--quiet", "--first-wait", "0.2")
+    dice = random.Random(3)
+    for kill in (1, 2):
+        wait_until("a step of the attempt", lambda: output(run).count(f"attempt {kill} began") == 1
+                   and "step:" in output(run).split(f"attempt {kill} began")[1] if glob.glob(base + "/home/runs/*") else False)
+        time.sleep(dice.uniform(0.3, 1.5))
+        os.kill(processes_of(base, "practice_run")[0], signal.SIGKILL)
+        wait_until("the next attempt", lambda: f"attempt {kill + 1} began" in output(run))
+    assert run.end() == 0, run.err
+    assert "3 attempts." in run.err, run.err
+    assert output(run).count("Setting global step to") >= 1, "it never resumed"
+    assert weights(base) == expected, "the weights differ from those of the undisturbed run"
+
+
+def dead_engine(base, expected):
+    """The engine dies behind the trainer, which dies of it (verl does): a new attempt brings both back."""
+    run = Run(base, training(base, pace=0.15), "--quiet", "--first-wait", "0.2")
+    wait_until("checkpoints", lambda: os.path.exists(os.path.join(base, "checkpoints", "global_step_10")))
+    trainer, *rest = processes_of(base, "practice_run")
+    os.kill(rest[0], signal.SIGKILL)
+    assert run.end() == 0, run.err
+    assert "2 attempts." in run.err and "engine-dead" in run.err, run.err
+    assert weights(base) == expected
+
+
+def killed_midwatch(base, expected):
+    """midwatch is killed -9 while it watches: training goes on, and the next one takes over without losing a line."""
+    run = Run(base, training(base, pace=0.15), "--quiet", "--first-wait", "0.2")
+    wait_until("a checkpoint", lambda: os.path.exists(os.path.join(base, "checkpoints", "global_step_5")))
+    for _ in range(3):
+        run.process.kill()
+        run.process.communicate()
+        before = output(run).count(" step:")
+        wait_until("a step without a watch", lambda: output(run).count("step:") > before)
+        run = take_up(base, "--quiet")
+        time.sleep(0.7)
+    assert run.end() == 0, run.err
+    text = output(run)
+    assert "attempt 2" not in text and "1 attempt." in run.err, run.err
+    for step in range(1, 41):
+        assert text.count(f" step:{step} - actor/entropy") == 1, f"step {step}"
+    assert weights(base) == expected
+
+
+def killed_everything(base, expected):
+    """midwatch and its keeper die together, then the trainer: the next midwatch sees to it all."""
+    run = Run(base, training(base, pace=0.15), "--quiet", "--first-wait", "0.2")
+    wait_until("a checkpoint", lambda: os.path.exists(os.path.join(base, "checkpoints", "global_step_5")))
+    run.process.kill()
+    run.process.communicate()
+    for pid in processes_of(base, "keep"):
+        os.kill(pid, signal.SIGKILL)
+    time.sleep(0.3)
+    os.kill(processes_of(base, "practice_run")[0], signal.SIGKILL)
+    run = take_up(base, "--quiet")
+    assert run.end() == 0, run.err
+    assert "how is not known" in output(run) and "2 attempts." in run.err, run.err
+    assert weights(base) == expected
+
+
+def breaker(base, expected):
+    """A trainer that goes on with a dead engine (AReaL scores zero) is ended before it saves what it learnt from that."""
+    run = Run(base, training(base, pace=0.25, speak="areal"), "--json", "--first-wait", "0.2")
+    wait_until("checkpoints", lambda: os.path.exists(os.path.join(base, "checkpoints", "global_step_10")))
+    os.kill(processes_of(base, "practice_run")[1], signal.SIGKILL)
+    assert run.end() == 0, run.err
+    told = [json.loads(line) for line in run.out.splitlines()]
+    over = told[-1]
+    assert over["event"] == "over" and over["attempts"] == 2 and over["code"] == 0, over
+    assert any(t["event"] == "opened" and t["incident"]["kind"] == "engine-dead" for t in told), told
+    text = output(run)
+    first, second = text.split("attempt 2 began")
+    assert "by midwatch's circuit breaker" in first, first[-300:]
+    assert first.count("HTTP request to") <= 3 * 3, "it trained on for more than two poisoned steps"
+    assert "Recovering from StepInfo" in second
+    assert weights(base) == expected
+
+
+def stopped(base, _):
+    """One SIGINT asks, and the run is over; nothing is left running."""
+    run = Run(base, training(base, steps=4000), "--quiet")
+    wait_until("a checkpoint", lambda: os.path.exists(os.path.join(base, "checkpoints", "global_step_5")))
+    run.process.send_signal(signal.SIGINT)
+    assert run.end(30) == 128 + signal.SIGINT, (run.process.returncode, run.err)
+    assert "told to stop" in run.err, run.err
+    assert not processes_of(base, "practice_run"), "something is left"
+
+
+def stubborn(base, _):
+    """A command that ignores being asked is killed by the second Ctrl-C."""
+    run = Run(base, ["sh", "-c", "trap '' INT TERM; while :; do sleep 0.2; done"], "--quiet")
+    wait_until("the command", lambda: glob.glob(base + "/home/runs/*") and "began" in output(run))
+    run.process.send_signal(signal.SIGINT)
+    time.sleep(1)
+    assert run.process.poll() is None
+    run.process.send_signal(signal.SIGINT)
+    assert run.end(30) == 128 + signal.SIGKILL, (run.process.returncode, run.err)
+
+
+def not_retried(base, _):
+    run = Run(base, ["no-such-trainer"], "--quiet")
+    assert run.end(30) == 127 and "could not be started" in run.err, run.err
+    other = os.path.join(base, "other")
+    os.makedirs(other)
+    text = ("Traceback (most recent call last):\\n  File \"train.py\", line 3, in <module>\\n    import vllm\\n"
+            "ModuleNotFoundError: No module named vllm\\n")
+    run = Run(other, ["sh", "-c", f"printf '{text}' >&2; exit 1"], "--quiet", "--first-wait", "0.1")
+    assert run.end(30) == 1, run.err
+    assert "1 attempt." in run.err and "a restart would repeat it" in run.err, run.err
+
+
+def budget(base, _):
+    run = Run(base, ["sh", "-c", "echo $MIDWATCH_ATTEMPT; kill -9 $$"], "--restarts", "2", "--first-wait", "0.1")
+    assert run.end(60) == 128 + signal.SIGKILL
+    assert "3 attempts." in run.err and "the limit is 2" in run.err, run.err
+    assert [line for line in run.out.splitlines() if line.isdigit()] == ["1", "2", "3"], run.out
+
+
+reference = uninterrupted()
+print("uninterrupted ok")
+for test in (shows_output, killed_trainer, dead_engine, killed_midwatch, killed_everything, breaker, stopped, stubborn,
+             not_retried, budget):
+    with Scratch() as base:
+        began = time.monotonic()
+        test(base, reference)
+        print(f"{test.__name__} ok, {time.monotonic() - began:.1f} s", flush=True)
