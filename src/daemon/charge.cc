@@ -79,6 +79,7 @@ std::string trip_text(const Trip& trip) {
     json.begin_object().key("version").integer(1).key("kind").string(trip.kind).key("cause").string(trip.cause);
     json.key("reaction").string(trip.reaction).key("summary").string(trip.summary);
     put_step(json, "step", trip.step);
+    json.key("source").integer(trip.where.source).key("line").integer(static_cast<int64_t>(trip.where.line));
     json.end_object();
   }
   return out;
@@ -94,6 +95,8 @@ Result<Trip> parse_trip(std::string_view text) {
   trip.reaction = json->string_or("reaction", "");
   trip.summary = json->string_or("summary", "");
   trip.step = integer(*json, "step", kNoStep);
+  trip.where.source = static_cast<uint32_t>(integer(*json, "source", 0));
+  trip.where.line = static_cast<uint64_t>(integer(*json, "line", 0));
   return trip;
 }
 

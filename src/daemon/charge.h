@@ -36,7 +36,8 @@ Result<Charge> parse_charge(std::string_view text);
 /// For what the breaker ends an attempt, as it stood then: afterwards the incident may look different.
 struct Trip {
   std::string kind, cause, reaction, summary;  ///< of the incident
-  int64_t step = kNoStep;                      ///< its onset
+  int64_t step = kNoStep;                      ///< its onset; the last step that was seen by then
+  Where where;                                 ///< of the onset
 };
 std::string trip_text(const Trip& trip);
 Result<Trip> parse_trip(std::string_view text);

@@ -17,6 +17,14 @@ constexpr Duration kLeftoverGrace = Duration::seconds(5);    // for what a comma
 constexpr Duration kUsualPatience = Duration::seconds(1);
 constexpr Duration kShortPatience = Duration::millis(100);
 
+/// Was a checkpoint saved after the onset? By its place in the same file, else by its step.
+bool since_onset(const Trip& trip, const Moment& moment, int64_t step) {
+  if (moment.where.source == trip.where.source && moment.where.line != 0 && trip.where.line != 0) {
+    return moment.where.line > trip.where.line;
+  }
+  return trip.step != kNoStep && step > trip.step;
+}
+
 std::string plural(int64_t n, std::string_view what) { return cat(n, " ", what, n == 1 ? "" : "s"); }
 
 }  // namespace
@@ -185,6 +193,7 @@ Result<void> Supervisor::trip_on_poison(const State& state) {
     if (!incident->causes.empty()) trip.cause = incident->causes.front().id;
     trip.summary = incident->summary;
     trip.step = incident->onset.step;
+    trip.where = incident->onset.where;
     MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kTripFile), trip_text(trip)));
     MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), kByBreaker));
     doors_.say(cat("the circuit breaker ends attempt ", attempt_, ", ", trip.kind,
@@ -218,8 +227,9 @@ AttemptOutcome Supervisor::outcome(const State& state) const {
     of.cause = trip_->cause;
     of.reaction = trip_->reaction;
     for (const auto& [moment, saved] : state.checkpoints) {
-      const bool since = saved.complete && trip_->step != kNoStep && saved.step >= trip_->step;
-      if (since && moment.attempt + 1U == state.attempts.size() && of.suspect == kNoStep) of.suspect = saved.step;
+      if (saved.complete && since_onset(*trip_, moment, saved.step) && moment.attempt + 1U == state.attempts.size()) {
+        of.suspect = of.suspect == kNoStep ? saved.step : std::min(of.suspect, saved.step);
+      }
     }
   }
   for (const Incident& incident : state.incidents) {
