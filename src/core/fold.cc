@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "core/attempts.h"
 #include "core/incident_json.h"
+#include "core/signal.h"
 #include "core/state.h"
 
 namespace mw {
@@ -192,7 +193,8 @@ class Folder {
       } else {
         const size_t share = State::kPointLimit / (state_.series.size() + state_.eval.size());
         const size_t limit = std::clamp<size_t>(share, kPointShareLeast, Series::kPointLimit);
-        series->add({step, reading.value, event_.at, event_.where, place.moment.attempt}, limit);
+        const bool by_batch = reading.signal == kListedRewards && measured.step == kNoStep;
+        series->add({by_batch ? kNoStep : step, reading.value, event_.at, event_.where, place.moment.attempt}, limit);
       }
     }
   }

@@ -25,4 +25,7 @@ const SignalRow* find_signal(std::string_view name);
 /// All rows, in the order in which reports show them. `count` gets their number.
 const SignalRow* all_signals(size_t* count);
 
+/// Means of the reward lists that a script prints batch by batch. They belong to no step: their records are counted.
+inline constexpr std::string_view kListedRewards = "reward.component.listed";
+
 }  // namespace mw

@@ -15,7 +15,6 @@ constexpr size_t kKnownLimit = 4096;   // names that are remembered
 constexpr size_t kPlaceBytes = 120;    // of a line in which it says where it is
 constexpr size_t kHeadingBytes = 120;  // of a line that only says which step begins
 // A part of the reward, so that it speaks for the reward only where nothing else does.
-constexpr std::string_view kListed = "rewards/listed";
 constexpr int64_t kStepLimit = 1'000'000'000;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -253,8 +252,7 @@ GenericReader::Found GenericReader::read(std::string_view text, uint64_t number,
   const bool digits = std::any_of(text.begin(), text.end(), is_digit);
   if (!digits) return found;
   if (const auto rewards = read_reward_list(text)) {
-    out.add(kListed, rewards->mean);
-    found.record = true;
+    found.listed = rewards->mean;
     return found;
   }
   const Place at = place(text);

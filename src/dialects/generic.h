@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,10 +25,11 @@ class GenericReader {
   explicit GenericReader(const DialectBook& book) : book_(book) {}
 
   struct Found {
-    bool record = false;     ///< `out` holds one
-    bool heading = false;    ///< the line says which step begins
-    int64_t step = kNoStep;  ///< counted over epochs where the trainer starts again in each
-    int64_t total = 0;       ///< steps planned; 0: not said
+    bool record = false;           ///< `out` holds one
+    bool heading = false;          ///< the line says which step begins
+    int64_t step = kNoStep;        ///< counted over epochs where the trainer starts again in each
+    int64_t total = 0;             ///< steps planned; 0: not said
+    std::optional<double> listed;  ///< the mean of a list of rewards that was printed
   };
   Found read(std::string_view text, uint64_t number, MetricLine& out);
   /// Whether a table or a dict over several lines is a metric record.

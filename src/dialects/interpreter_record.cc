@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/signal.h"
 #include "dialects/interpreter.h"
 #include "dialects/interpreter_fields.h"
 
@@ -156,6 +157,12 @@ bool Interpreter::begin_block(const LogLine& line) {
 
 bool Interpreter::make_generic(const LogLine& line) {
   const GenericReader::Found found = generic_.read(line.text, line.number, metrics_);
+  if (found.listed) {
+    recogniser_.unknown_trainer();
+    const Reading mean{std::string(kListedRewards), "rewards/listed", *found.listed};
+    put(event::Measured{kNoStep, false, {mean}}, line.number, line.at);
+    return true;
+  }
   if (found.total > 0 && found.total != steps_total_) {
     steps_total_ = found.total;
     put(event::Planned{found.total}, line.number, line.at);
