@@ -398,12 +398,26 @@ class Folder {
     place.source.step = step;
     if (place.attempt.first_step == kNoStep || step < place.attempt.first_step) place.attempt.first_step = step;
     if (place.attempt.last_step == kNoStep || step > place.attempt.last_step) place.attempt.last_step = step;
+    correct_plan(place.attempt);
   }
 
   void plan(int64_t steps) {
     const Place place = live();
     place.attempt.total_steps = steps;
+    place.attempt.plan_from_checkpoint = false;
     state_.total_steps = steps;
+    correct_plan(place.attempt);
+  }
+
+  /// Steps beyond the plan show what it meant: so many from the checkpoint on, or something else, and then it is none.
+  void correct_plan(AttemptState& attempt) {
+    const int64_t planned = attempt.total_steps;
+    if (planned <= 0 || attempt.last_step <= planned + 1) return;  // some count their last step beyond it
+    const bool from_there = !attempt.plan_from_checkpoint && attempt.resumed_at > 0 &&
+                            attempt.last_step <= attempt.resumed_at + planned + 1;
+    attempt.total_steps = from_there ? attempt.resumed_at + planned : 0;
+    attempt.plan_from_checkpoint = from_there;
+    if (state_.total_steps == planned) state_.total_steps = attempt.total_steps;
   }
 
   void put_incident(uint32_t id, std::string_view json) {

@@ -240,5 +240,24 @@ TEST_CASE("everything by name is bounded") {
   CHECK(state.signatures[0].text.size() <= kTextLimit + 8);
 }
 
+TEST_CASE("a plan that the steps go beyond counts from the checkpoint, or is none") {
+  const auto planned = [](int64_t resumed, int64_t plan, int64_t last) {
+    State state;
+    fold(state, {{}, {}, event::SourceOpened{0, "a.log", "text", 10}});
+    fold(state, {{}, {0, 1}, event::Planned{plan}});
+    if (resumed > 0) fold(state, {{}, {0, 2}, event::Resumed{resumed, ""}});
+    for (int64_t step = resumed + 1; step <= last; ++step) {
+      fold(state, {{}, {0, static_cast<uint64_t>(step + 2)}, event::Measured{step, false, {{"reward.mean", "r", 1}}}});
+    }
+    return state.total_steps;
+  };
+  CHECK(planned(0, 10, 5) == 10);
+  CHECK(planned(0, 10, 11) == 10);
+  CHECK(planned(6, 5, 11) == 11);
+  CHECK(planned(6, 100, 50) == 100);
+  CHECK(planned(0, 3, 40) == 0);
+  CHECK(planned(6, 5, 40) == 0);
+}
+
 }  // namespace
 }  // namespace mw

@@ -60,7 +60,8 @@ struct AttemptState {
   Moment last;  ///< last sign of life
   int64_t first_step = kNoStep, last_step = kNoStep;
   int64_t resumed_at = kNoStep;
-  int64_t total_steps = 0;  ///< as planned, 0 when not known
+  int64_t total_steps = 0;            ///< as planned, 0 when not known
+  bool plan_from_checkpoint = false;  ///< the trainer's plan counted from the checkpoint on; total_steps does not
   std::optional<event::Ended> ended;
   Moment ended_at;
   bool shown = false;                 ///< a step, a failure or an end was seen in it

@@ -137,7 +137,8 @@ void place(const State& state, const Progress& progress, Mark& mark) {
     mark.teardown = later(mark.moment, attempt->ended_at);
     mark.survived = !mark.teardown;
   }
-  if (attempt != nullptr && !mark.teardown && !is_root(mark) && plan_done(state, *attempt, progress, mark)) {
+  const bool echo = attempt != nullptr && !mark.teardown && !is_root(mark);
+  if (echo && plan_done(state, *attempt, progress, mark) && !progress.after(mark.moment, mark.last_line)) {
     mark.teardown = true;  // only echoes follow a plan that was carried out
   }
   if (!mark.teardown && !mark.survived) {
