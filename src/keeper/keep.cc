@@ -29,6 +29,8 @@ namespace {
 constexpr size_t kPumpBytes = 8U << 20;  // of output per turn, so that a chatty command cannot hide its end
 constexpr int kQuietMs = 1000;  // how long to wait for news; then waiting output and adopted commands are looked at
 constexpr size_t kReasonBytes = 200;
+constexpr size_t kFlood = 64U << 10;  // bytes in one turn: more will come, and is moved cheaper in large pieces
+constexpr useconds_t kFloodRestUs = 100;
 constexpr size_t kLaunchBytes = 4U << 20;
 
 /// Signals that a keeper neither dies of nor passes on: whoever wants the command to end tells the command.
@@ -255,6 +257,7 @@ bool Keeper::turn() {
   const bool soon = capture_->waiting() || unsynced_;
   poll(waiting, 2, soon ? kQuietMs / 10 : kQuietMs);
   const size_t moved = capture_->pump(kPumpBytes);
+  if (moved >= kFlood) usleep(kFloodRestUs);
   reap();
   if (adopted_) adopt();
   if (unsynced_) unsynced_ = !record_->sync().ok();
