@@ -119,6 +119,14 @@ double Json::number_or(std::string_view name, double otherwise) const {
   const Json* value = find(name);
   return value != nullptr && value->kind_ == Kind::kNumber ? value->number_ : otherwise;
 }
+int64_t Json::integer_or(std::string_view name, int64_t otherwise) const {
+  const Json* value = find(name);
+  return value != nullptr && value->kind_ == Kind::kNumber ? value->integer_ : otherwise;
+}
+bool Json::boolean_or(std::string_view name, bool otherwise) const {
+  const Json* value = find(name);
+  return value != nullptr && value->kind_ == Kind::kBool ? value->boolean() : otherwise;
+}
 std::string Json::string_or(std::string_view name, std::string_view otherwise) const {
   const Json* value = find(name);
   return value != nullptr && value->kind_ == Kind::kString ? value->string_ : std::string(otherwise);

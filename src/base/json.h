@@ -56,6 +56,8 @@ class Json {
   const std::vector<Member>& members() const { return members_; }
   const Json* find(std::string_view name) const;  ///< member of an object, or nullptr
   double number_or(std::string_view name, double otherwise) const;
+  int64_t integer_or(std::string_view name, int64_t otherwise) const;
+  bool boolean_or(std::string_view name, bool otherwise) const;
   std::string string_or(std::string_view name, std::string_view otherwise) const;
 
   /// Parses one document; accepts bare NaN, Infinity, -Infinity. Depth is limited to 64 levels.

@@ -83,25 +83,20 @@ void write_cause(JsonWriter& out, const RankedCause& cause) {
   out.end_object();
 }
 
-int64_t integer_or(const Json& json, std::string_view name, int64_t otherwise) {
-  const Json* found = json.find(name);
-  return found != nullptr && found->is_number() ? found->integer() : otherwise;
-}
-
 Where read_where(const Json& json) {
   Where where;
-  where.source = static_cast<uint32_t>(integer_or(json, "source_number", 0));
-  where.line = static_cast<uint64_t>(integer_or(json, "line", 0));
+  where.source = static_cast<uint32_t>(json.integer_or("source_number", 0));
+  where.line = static_cast<uint64_t>(json.integer_or("line", 0));
   return where;
 }
 
 Moment read_moment(const Json* json) {
   Moment moment;
   if (json == nullptr || !json->is_object()) return moment;
-  moment.step = integer_or(*json, "step", kNoStep);
+  moment.step = json->integer_or("step", kNoStep);
   moment.at.ns = parse_int(json->string_or("time_ns", "0")).value_or(0);
   moment.where = read_where(*json);
-  moment.attempt = static_cast<uint16_t>(std::max<int64_t>(integer_or(*json, "attempt", 1), 1) - 1);
+  moment.attempt = static_cast<uint16_t>(std::max<int64_t>(json->integer_or("attempt", 1), 1) - 1);
   return moment;
 }
 
@@ -115,7 +110,7 @@ std::vector<std::string> read_texts(const Json* json) {
 Evidence read_evidence(const Json& json) {
   Evidence evidence;
   evidence.signal = json.string_or("signal", "");
-  evidence.step = integer_or(json, "step", kNoStep);
+  evidence.step = json.integer_or("step", kNoStep);
   if (const Json* value = json.find("value")) {
     evidence.value = value->is_string() ? parse_double(value->string()).value_or(0) : value->number();
   }
@@ -172,7 +167,7 @@ std::optional<Incident> incident_from_json(std::string_view json, const State&) 
   const Result<Json> parsed = Json::parse(json);
   if (!parsed.ok() || !parsed->is_object()) return std::nullopt;
   Incident incident;
-  incident.id = static_cast<uint32_t>(integer_or(*parsed, "id", 0));
+  incident.id = static_cast<uint32_t>(parsed->integer_or("id", 0));
   incident.kind = parsed->string_or("kind", "");
   const std::string severity = parsed->string_or("severity", "warning");
   incident.severity = severity == "critical" ? Severity::kCritical

@@ -10,16 +10,6 @@ Error wrong(std::string_view key) {
   return {Error::Code::kInvalid, cat("'", key, "' is missing or of the wrong kind"), ""};
 }
 
-int64_t integer(const Json& json, std::string_view key, int64_t otherwise) {
-  const Json* value = json.find(key);
-  return value != nullptr && value->is_number() ? value->integer() : otherwise;
-}
-
-bool truth(const Json& json, std::string_view key) {
-  const Json* value = json.find(key);
-  return value != nullptr && value->kind() == Json::Kind::kBool && value->boolean();
-}
-
 void put_step(JsonWriter& json, std::string_view key, int64_t step) {
   json.key(key);
   step == kNoStep ? json.null() : json.integer(step);
@@ -64,11 +54,11 @@ Result<Charge> parse_charge(std::string_view text) {
   if (const Json* also = json->find("also"); also != nullptr) {
     for (const Json& path : also->items()) charge.also.push_back(path.string());
   }
-  charge.limits.restarts = static_cast<int>(integer(*json, "restarts", charge.limits.restarts));
-  charge.limits.first_wait.ns = integer(*json, "first_wait_ns", charge.limits.first_wait.ns);
-  charge.limits.longest_wait.ns = integer(*json, "longest_wait_ns", charge.limits.longest_wait.ns);
-  charge.grace.ns = integer(*json, "grace_ns", charge.grace.ns);
-  charge.breaker = json->find("breaker") == nullptr || truth(*json, "breaker");
+  charge.limits.restarts = static_cast<int>(json->integer_or("restarts", charge.limits.restarts));
+  charge.limits.first_wait.ns = json->integer_or("first_wait_ns", charge.limits.first_wait.ns);
+  charge.limits.longest_wait.ns = json->integer_or("longest_wait_ns", charge.limits.longest_wait.ns);
+  charge.grace.ns = json->integer_or("grace_ns", charge.grace.ns);
+  charge.breaker = json->boolean_or("breaker", true);
   return charge;
 }
 
@@ -94,9 +84,9 @@ Result<Trip> parse_trip(std::string_view text) {
   trip.cause = json->string_or("cause", "");
   trip.reaction = json->string_or("reaction", "");
   trip.summary = json->string_or("summary", "");
-  trip.step = integer(*json, "step", kNoStep);
-  trip.where.source = static_cast<uint32_t>(integer(*json, "source", 0));
-  trip.where.line = static_cast<uint64_t>(integer(*json, "line", 0));
+  trip.step = json->integer_or("step", kNoStep);
+  trip.where.source = static_cast<uint32_t>(json->integer_or("source", 0));
+  trip.where.line = static_cast<uint64_t>(json->integer_or("line", 0));
   return trip;
 }
 
@@ -127,26 +117,26 @@ Result<Judgement> parse_judgement(std::string_view text) {
   if (!json->is_object() || json->find("restart") == nullptr) return wrong("restart");
   Judgement judgement;
   AttemptOutcome& of = judgement.outcome;
-  of.started = truth(*json, "started");
-  of.known = truth(*json, "known");
-  of.code = static_cast<int>(integer(*json, "code", -1));
-  of.signal = static_cast<int>(integer(*json, "signal", 0));
-  of.told_to_stop = truth(*json, "told_to_stop");
-  of.provider = truth(*json, "provider");
-  of.tripped = truth(*json, "tripped");
-  of.suspect = integer(*json, "suspect", kNoStep);
-  of.first_step = integer(*json, "first_step", kNoStep);
-  of.last_step = integer(*json, "last_step", kNoStep);
-  of.last_checkpoint = integer(*json, "last_checkpoint", kNoStep);
-  of.resumed_at = integer(*json, "resumed_at", kNoStep);
+  of.started = json->boolean_or("started", false);
+  of.known = json->boolean_or("known", false);
+  of.code = static_cast<int>(json->integer_or("code", -1));
+  of.signal = static_cast<int>(json->integer_or("signal", 0));
+  of.told_to_stop = json->boolean_or("told_to_stop", false);
+  of.provider = json->boolean_or("provider", false);
+  of.tripped = json->boolean_or("tripped", false);
+  of.suspect = json->integer_or("suspect", kNoStep);
+  of.first_step = json->integer_or("first_step", kNoStep);
+  of.last_step = json->integer_or("last_step", kNoStep);
+  of.last_checkpoint = json->integer_or("last_checkpoint", kNoStep);
+  of.resumed_at = json->integer_or("resumed_at", kNoStep);
   of.kind = json->string_or("kind", "");
   of.cause = json->string_or("cause", "");
   of.transient = json->string_or("transient", "");
   of.reaction = json->string_or("reaction", "");
-  judgement.decision.restart = truth(*json, "restart");
-  judgement.decision.wait.ns = integer(*json, "wait_ns", 0);
+  judgement.decision.restart = json->boolean_or("restart", false);
+  judgement.decision.wait.ns = json->integer_or("wait_ns", 0);
   judgement.decision.why = json->string_or("why", "");
-  judgement.decision.spent = static_cast<int>(integer(*json, "spent", 0));
+  judgement.decision.spent = static_cast<int>(json->integer_or("spent", 0));
   return judgement;
 }
 

@@ -24,28 +24,20 @@ void put_process(JsonWriter& json, const ProcessId& id) {
   json.key("pid").integer(id.pid).key("start").integer(static_cast<int64_t>(id.start));
 }
 
-int64_t integer(const Json& json, std::string_view key, int64_t otherwise = 0) {
-  const Json* value = json.find(key);
-  return value != nullptr && value->is_number() ? value->integer() : otherwise;
+ProcessId process(const Json& json) {
+  return {json.integer_or("pid", 0), static_cast<uint64_t>(json.integer_or("start", 0))};
 }
-
-bool truth(const Json& json, std::string_view key) {
-  const Json* value = json.find(key);
-  return value != nullptr && value->kind() == Json::Kind::kBool && value->boolean();
-}
-
-ProcessId process(const Json& json) { return {integer(json, "pid"), static_cast<uint64_t>(integer(json, "start"))}; }
 
 Ending ending(const Json& json) {
   Ending end;
-  end.at = {integer(json, "at_ns")};
-  end.code = static_cast<int>(integer(json, "code", -1));
-  end.signal = static_cast<int>(integer(json, "signal"));
-  end.core = truth(json, "core");
-  end.known = truth(json, "known");
+  end.at = {json.integer_or("at_ns", 0)};
+  end.code = static_cast<int>(json.integer_or("code", -1));
+  end.signal = static_cast<int>(json.integer_or("signal", 0));
+  end.core = json.boolean_or("core", false);
+  end.known = json.boolean_or("known", false);
   end.user_s = json.number_or("user_s", 0);
   end.system_s = json.number_or("system_s", 0);
-  end.peak_bytes = integer(json, "peak_bytes");
+  end.peak_bytes = json.integer_or("peak_bytes", 0);
   return end;
 }
 
@@ -107,13 +99,13 @@ void fold_record(Kept& kept, std::string_view text) {
     kept.boot = json->string_or("boot", "");
   } else if (what == "started") {
     kept.child = process(*json);
-    kept.started = {integer(*json, "at_ns")};
+    kept.started = {json->integer_or("at_ns", 0)};
   } else if (what == "failed") {
     kept.failure = json->string_or("why", "no reason was given");
   } else if (what == "ended") {
     kept.ending = ending(*json);
   } else if (what == "lost") {
-    kept.lost_bytes = static_cast<uint64_t>(integer(*json, "bytes"));
+    kept.lost_bytes = static_cast<uint64_t>(json->integer_or("bytes", 0));
   } else if (what == "done") {
     kept.done = true;
   }
