@@ -182,6 +182,29 @@ struct VerdictGiven {
   std::string verdict;  ///< running, finished, crashed, stalled, interrupted, unknown
 };
 
+// ---- people and deeds
+// -------------------------------------------------------------------------------------------------
+struct Told {  ///< a person's word, for whoever reads the record later
+  std::string who;
+  std::string text;
+};
+/// midwatch is about to do something. It is in the journal, durably, before the deed; without an Acted of the same
+/// number after a restart it is in doubt, and the kind of deed says what to do then.
+struct Intended {
+  uint32_t id = 0;  ///< counts up within the run
+  std::string
+      action;  ///< "restart", "stop", "break", "pause", "resume", "notify", "hook", "set-aside", "free-space", ...
+  std::string target;     ///< on what: an attempt, a component, a channel, a path
+  uint32_t incident = 0;  ///< because of which; 0: none
+  std::string why;        ///< one sentence for people
+};
+struct Acted {  ///< how an intent came out
+  uint32_t id = 0;
+  bool ok = true;
+  std::string text;  ///< what came of it, or what went wrong
+  double seconds = 0;
+};
+
 }  // namespace event
 
 struct Event {
@@ -192,7 +215,7 @@ struct Event {
                event::PhaseBegan, event::PhaseEnded, event::Progressed, event::Measured, event::CheckpointSaved,
                event::WeightsSynced, event::Ended, event::Matched, event::TraceSeen, event::Logged, event::FormatJudged,
                event::ToolCalled, event::Ticked, event::Closed, event::IncidentOpened, event::IncidentChanged,
-               event::IncidentClosed, event::VerdictGiven>
+               event::IncidentClosed, event::VerdictGiven, event::Told, event::Intended, event::Acted>
       body;
 };
 

@@ -328,6 +328,35 @@ class Folder {
   }
   void operator()(const event::VerdictGiven& given) { state_.verdict = clip(given.verdict, 64); }
 
+  // ---- people and deeds
+  void operator()(const event::Told& told) {
+    make_room(state_.notes, State::kNoteLimit);
+    const uint16_t attempt = running_attempt();
+    const int64_t step = state_.attempts.empty() ? kNoStep : state_.attempts.back().last_step;
+    state_.notes.emplace_back(Moment{step, event_.at, event_.where, attempt, false},
+                              event::Told{clip(told.who, 200), clip(told.text, kTextLimit)});
+  }
+  void operator()(const event::Intended& intended) {
+    make_room(state_.actions, State::kActionLimit);
+    ActionState action;
+    action.at = event_.at;
+    action.attempt = running_attempt();
+    action.intent = {intended.id, clip(intended.action, 64), clip(intended.target, 500), intended.incident,
+                     clip(intended.why, kTextLimit)};
+    state_.actions.push_back(std::move(action));
+    state_.last_action = std::max(state_.last_action, intended.id);
+  }
+  void operator()(const event::Acted& acted) {
+    const auto known = std::find_if(state_.actions.rbegin(), state_.actions.rend(),
+                                    [&acted](const ActionState& action) { return action.intent.id == acted.id; });
+    if (known == state_.actions.rend()) return;
+    known->done = true;
+    known->done_at = event_.at;
+    known->ok = acted.ok;
+    known->outcome = clip(acted.text, kTextLimit);
+    known->seconds = acted.seconds;
+  }
+
  private:
   struct Place {
     SourceState& source;
@@ -399,6 +428,10 @@ class Folder {
     if (place.attempt.first_step == kNoStep || step < place.attempt.first_step) place.attempt.first_step = step;
     if (place.attempt.last_step == kNoStep || step > place.attempt.last_step) place.attempt.last_step = step;
     correct_plan(place.attempt);
+  }
+
+  uint16_t running_attempt() const {
+    return static_cast<uint16_t>(state_.attempts.empty() ? 0 : state_.attempts.size() - 1);
   }
 
   void plan(int64_t steps) {

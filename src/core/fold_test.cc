@@ -259,5 +259,27 @@ TEST_CASE("a plan that the steps go beyond counts from the checkpoint, or is non
   CHECK(planned(6, 5, 40) == 0);
 }
 
+TEST_CASE("what midwatch means to do is known until something came of it, and people's words are kept") {
+  State state;
+  const auto at = [](int64_t seconds) { return Time{seconds * 1'000'000'000}; };
+  fold(state, {at(1), {}, event::Told{"mira", "lowered lr"}});
+  fold(state, {at(2), {}, event::Intended{7, "restart", "attempt 2", 3, "It died."}});
+  REQUIRE(state.actions.size() == 1);
+  CHECK_FALSE(state.actions[0].done);
+  CHECK(state.last_action == 7);
+  fold(state, {at(3), {}, event::Acted{8, true, "of a deed that nobody meant", 0}});
+  CHECK_FALSE(state.actions[0].done);
+  fold(state, {at(4), {}, event::Acted{7, false, "no such program", 0.5}});
+  CHECK(state.actions[0].done);
+  CHECK_FALSE(state.actions[0].ok);
+  CHECK(state.actions[0].outcome == "no such program");
+  CHECK(state.actions[0].done_at == at(4));
+  REQUIRE(state.notes.size() == 1);
+  CHECK(state.notes[0].second.text == "lowered lr");
+  for (uint32_t i = 0; i < 5000; ++i) fold(state, {at(5), {}, event::Intended{i, "notify", "", 0, ""}});
+  CHECK(state.actions.size() <= State::kActionLimit);
+  CHECK(state.actions.front().intent.id == 7);
+}
+
 }  // namespace
 }  // namespace mw

@@ -112,6 +112,16 @@ struct PhaseState {
   double seconds_sum = 0, seconds_min = 0, seconds_max = 0, seconds_last = 0;
 };
 
+/// Something that midwatch did, or was about to do.
+struct ActionState {
+  Time at, done_at;  ///< done_at: unknown while nothing came of it
+  uint16_t attempt = 0;
+  event::Intended intent;
+  bool done = false, ok = false;
+  std::string outcome;
+  double seconds = 0;
+};
+
 struct State {
   // limits, beside what they limit
   static constexpr size_t kSeriesLimit = 2000;      ///< series; further raw names are counted, not kept
@@ -125,6 +135,8 @@ struct State {
   static constexpr size_t kNameLimit = 4096;        ///< entries of each map by name (config, tools, phases, ...)
   static constexpr size_t kAnchorLimit = 16384;     ///< (time, step) pairs; halved beyond
   static constexpr size_t kIncidentLimit = 1000;    ///< incidents kept
+  static constexpr size_t kActionLimit = 1000;      ///< deeds kept, the first and the last half
+  static constexpr size_t kNoteLimit = 1000;        ///< words of people kept, likewise
 
   std::string framework = "custom", version;
   double framework_confidence = 0;
@@ -159,6 +171,10 @@ struct State {
   std::vector<Incident> incidents;
   uint32_t last_incident = 0;  ///< highest number given so far; numbers are never given twice
   std::string verdict = "unknown";
+
+  std::vector<ActionState> actions;
+  uint32_t last_action = 0;  ///< highest number given so far
+  std::vector<std::pair<Moment, event::Told>> notes;
 
   /// (time, step) of training measurements and step announcements, by time: which step it was at a given moment.
   std::vector<std::pair<Time, int64_t>> anchors;

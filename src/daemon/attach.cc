@@ -21,11 +21,11 @@ std::string trainer_of(const Language& language, const std::string& dialect) {
 }  // namespace
 
 Result<std::unique_ptr<AttachLoop>> AttachLoop::open(const Doors& doors, const Language& language,
-                                                     const AttachRequest& request, Companion* companion) {
+                                                     const AttachRequest& request, std::vector<Companion*> companions) {
   auto recorder = Recorder::open(doors.disk, doors.locks, request.home, request.run, request.paths);
   if (!recorder.ok()) return recorder.error();
   std::unique_ptr<AttachLoop> loop(new AttachLoop(doors, language, request, std::move(*recorder)));
-  loop->companion_ = companion;
+  loop->companions_ = std::move(companions);
   MW_TRY(loop->recorder_->replay_into(loop->reader_.state()));
   const bool resumed = loop->recorder_->resumed();
   MW_TRY(loop->reader_.open(
@@ -57,8 +57,8 @@ bool AttachLoop::turn() {
   keep();
   if (kept_ && (read > 0 || held_up)) return true;  // there may be more
   Duration longest = Duration::seconds(request_.poll_s);
-  if (companion_ != nullptr) {
-    const auto patience = companion_->turn(reader_.state(), read == 0 && kept_);
+  for (Companion* companion : companions_) {
+    const auto patience = companion->turn(reader_.state(), read == 0 && kept_, *this);
     if (!patience) {
       finish();
       return false;
@@ -77,10 +77,30 @@ bool AttachLoop::turn() {
   return !stopped_;
 }
 
+Result<uint32_t> AttachLoop::intend(event::Intended intent) {
+  const uint32_t id = reader_.state().last_action + 1;
+  intent.id = id;
+  put({{}, {}, std::move(intent)});
+  if (auto durable = recorder_->sync(); !durable.ok()) {
+    acted({id, false, cat("not done: the intent could not be recorded: ", durable.error().what), 0});
+    return durable.error();
+  }
+  return id;
+}
+
+void AttachLoop::acted(event::Acted outcome) { put({{}, {}, std::move(outcome)}); }
+void AttachLoop::told(event::Told words) { put({{}, {}, std::move(words)}); }
+
+void AttachLoop::put(Event event) {
+  event.at = doors_.clock.now();
+  reader_.put(std::move(event));
+}
+
 void AttachLoop::wait(Duration longest) {
   const Watch::Woke woke = doors_.watch.wait(longest);
   if (woke == Watch::Woke::kStop) {
-    stopped_ = companion_ == nullptr || !companion_->told_to_stop();
+    stopped_ = true;
+    for (Companion* companion : companions_) stopped_ = !companion->told_to_stop() && stopped_;
     return;
   }
   if (woke == Watch::Woke::kNames || since(last_look_) > kLookAgain) {

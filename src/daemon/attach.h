@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "daemon/doors.h"
 #include "daemon/language.h"
@@ -13,24 +14,35 @@
 
 namespace mw {
 
+/// Where companions write down what people say, what they are about to do, and what came of it: in the run's journal.
+class Notebook {
+ public:
+  virtual ~Notebook() = default;
+  /// Gives the deed its number and returns once it is durable. After an error it must not be done: try again later.
+  virtual Result<uint32_t> intend(event::Intended intent) = 0;
+  virtual void acted(event::Acted outcome) = 0;
+  virtual void told(event::Told words) = 0;
+};
+
 /// What goes on beside a watch, turn by turn, on the same thread.
 class Companion {
  public:
   virtual ~Companion() = default;
   /// Does what is due; `quiet` says that nothing in the run's files is unread. Returns how long the loop may wait at
-  /// most; unset when it is over, and the watch with it.
-  virtual std::optional<Duration> turn(const State& state, bool quiet) = 0;
-  /// SIGINT or SIGTERM came. False ends the watch.
-  virtual bool told_to_stop() = 0;
+  /// most; unset when the watch is over.
+  virtual std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) = 0;
+  /// SIGINT or SIGTERM came. True: leave it to me, I shall end the watch.
+  virtual bool told_to_stop() { return false; }
 };
 
 /// One life of a watch. It owns nothing of the world: whoever ends the process at any point, and makes another loop
 /// over the same doors, goes on where this one was.
-class AttachLoop {
+class AttachLoop final : private Notebook {
  public:
   /// Takes up what was recorded of the run, or begins a record. Errors: another watch holds it, nothing there to read.
   static Result<std::unique_ptr<AttachLoop>> open(const Doors& doors, const Language& language,
-                                                  const AttachRequest& request, Companion* companion = nullptr);
+                                                  const AttachRequest& request,
+                                                  std::vector<Companion*> companions = {});
   /// Reads what is new, records and judges it, or waits when nothing is. False when the watch is over: it was told to
   /// stop, or nothing came for as long as was asked.
   bool turn();
@@ -40,6 +52,10 @@ class AttachLoop {
  private:
   AttachLoop(const Doors& doors, const Language& language, const AttachRequest& request,
              std::unique_ptr<Recorder> recorder);
+  Result<uint32_t> intend(event::Intended intent) override;
+  void acted(event::Acted outcome) override;
+  void told(event::Told words) override;
+  void put(Event event);
   void wait(Duration longest);
   void look_around();
   void keep();
@@ -48,7 +64,7 @@ class AttachLoop {
 
   Doors doors_;
   AttachRequest request_;
-  Companion* companion_ = nullptr;
+  std::vector<Companion*> companions_;
   std::unique_ptr<Recorder> recorder_;
   RunReader reader_;
   Duration began_, last_news_, last_look_, last_tick_;  // by the steady clock

@@ -41,6 +41,9 @@ struct FromSource {
   bool operator()(const event::IncidentChanged&) const { return false; }
   bool operator()(const event::IncidentClosed&) const { return false; }
   bool operator()(const event::VerdictGiven&) const { return false; }
+  bool operator()(const event::Told&) const { return false; }
+  bool operator()(const event::Intended&) const { return false; }
+  bool operator()(const event::Acted&) const { return false; }
   // How the file was met, which differs from watch to watch; what its bytes say is the decoder's.
   bool operator()(const event::SourceProblem& of) const {
     return of.problem != "rotated" && of.problem != "truncated" && of.problem != "unreadable";

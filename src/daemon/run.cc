@@ -129,7 +129,7 @@ class Holding final : public Companion {
   Holding(const Doors& doors, const RunRequest& request, Supervisor& supervisor, Passing& passing)
       : doors_(doors), request_(request), supervisor_(supervisor), passing_(passing) {}
 
-  std::optional<Duration> turn(const State& state, bool quiet) override {
+  std::optional<Duration> turn(const State& state, bool quiet, Notebook&) override {
     passing_.show();
     const auto on = supervisor_.turn(state, quiet);
     if (!on.ok() && on.error().what != trouble_) request_.say(trouble_ = on.error().what);
@@ -195,7 +195,8 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   if (!request.take_up.empty()) passing.skip();
   Holding holding(doors, request, supervisor, passing);
   // Takes the run's lock, so that the supervisor's first turn is nobody else's.
-  auto loop = AttachLoop::open(doors, language, watch_of(request, supervisor.charge(), home, *name, output), &holding);
+  auto loop =
+      AttachLoop::open(doors, language, watch_of(request, supervisor.charge(), home, *name, output), {&holding});
   if (!loop.ok()) return loop.error();
   while ((*loop)->turn()) {
   }
