@@ -89,6 +89,7 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   for (const std::string& path : request.also) charge.also.push_back(absolute(path));
   charge.limits.restarts = request.restarts;
   charge.limits.first_wait = Duration::seconds(request.first_wait_s);
+  charge.limits.longest_wait = Duration::seconds(request.longest_wait_s);
   charge.breaker = request.breaker;
   charge.grace = Duration::seconds(request.grace_s);
   MW_TRY(disk.make_folders(cat(folder, "/output")));

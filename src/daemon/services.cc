@@ -8,6 +8,7 @@
 #include "daemon/recorder.h"
 #include "daemon/run.h"
 #include "daemon/run_reader.h"
+#include "daemon/settings.h"
 #include "platform/clock.h"
 #include "platform/lock.h"
 #include "platform/posix_disk.h"
@@ -62,6 +63,35 @@ Result<RunTold> DaemonServices::run(const RunRequest& request) {
   const auto processes = make_posix_processes();
   return hold_run({*disk_, *clock, **watch, *locks}, *processes, *language_, request);
 }
+
+namespace {
+
+template <typename Request>
+Result<void> configure_request(Disk& disk, const std::string& file, Request& request) {
+  const auto config = load_config(disk, file);
+  if (!config.ok()) return config.error();
+  MW_TRY(config->check());
+  apply(*config, request);
+  return {};
+}
+
+}  // namespace
+
+Result<void> DaemonServices::configure(const std::string& file, RunRequest& request) {
+  return configure_request(*disk_, file, request);
+}
+
+Result<void> DaemonServices::configure(const std::string& file, AttachRequest& request) {
+  return configure_request(*disk_, file, request);
+}
+
+Result<ConfigTold> DaemonServices::config(const std::string& file) {
+  const auto config = load_config(*disk_, file);
+  if (!config.ok()) return config.error();
+  return tell_config(*disk_, *config);
+}
+
+std::string DaemonServices::config_reference(bool json) { return json ? config_reference_json() : config_page(); }
 
 Result<std::unique_ptr<Replayed>> DaemonServices::recorded(const std::string& home, const std::string& run) {
   auto state = read_recorded(*disk_, home, run);

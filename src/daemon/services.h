@@ -16,6 +16,10 @@ class DaemonServices final : public Services {
   Result<std::unique_ptr<Replayed>> replay(const ReplayRequest& request) override;
   Result<std::unique_ptr<Replayed>> attach(const AttachRequest& request) override;
   Result<RunTold> run(const RunRequest& request) override;
+  Result<void> configure(const std::string& file, RunRequest& request) override;
+  Result<void> configure(const std::string& file, AttachRequest& request) override;
+  Result<ConfigTold> config(const std::string& file) override;
+  std::string config_reference(bool json) override;
   Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run) override;
   const Knowledge& knowledge() override;
   Result<void> write_file(const std::string& path, std::string_view text) override;

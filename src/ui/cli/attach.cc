@@ -10,6 +10,7 @@ namespace {
 void declare(ArgSpec& spec) {
   spec.positional("paths", "files or directories of a run that is going", true, true);
   spec.flag("json", "print every decision as one JSON line");
+  spec.option("config", "FILE", "settings (default: midwatch.toml here, if there is one); 'none': none");
   spec.option("home", "DIR", "where the run is recorded (default: $MIDWATCH_HOME, or .midwatch beside the run)");
   spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
   spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
@@ -47,16 +48,19 @@ void print_decision(const Console& console, bool json, const State& state, const
 
 Exit run(const Args& args, Services& services, const Console& console) {
   AttachRequest request;
+  if (const auto done = services.configure(args.get("config"), request); !done.ok()) {
+    return report_error(console, done.error());
+  }
   request.paths = args.list("paths");
-  request.framework = args.get("framework");
-  request.knowledge = args.list("knowledge");
-  request.home = args.get("home");
+  if (args.has("framework")) request.framework = args.get("framework");
+  if (args.has("knowledge")) request.knowledge = args.list("knowledge");
+  if (args.has("home")) request.home = args.get("home");
   const auto poll = parse_double(args.get("poll")), idle = parse_double(args.get("exit-after-idle"));
   if (!poll || !(*poll > 0) || !idle || !(*idle >= 0)) {
     return report_error(console, {Error::Code::kInvalid, "--poll and --exit-after-idle are numbers of seconds", ""});
   }
-  request.poll_s = *poll;
-  request.exit_after_idle_s = *idle;
+  if (args.has("poll")) request.poll_s = *poll;
+  if (args.has("exit-after-idle")) request.exit_after_idle_s = *idle;
   const bool json = args.has("json");
   request.decided = [&](const State& state, const Event& event) { print_decision(console, json, state, event); };
   if (console.err_is_terminal) console.err("watching; Ctrl-C ends the watch, the run goes on\n");

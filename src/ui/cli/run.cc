@@ -12,6 +12,7 @@ namespace {
 constexpr int kOwnFailure = 125, kCannotStart = 127, kSignalled = 128;
 
 void declare(ArgSpec& spec) {
+  spec.option("config", "FILE", "settings (default: midwatch.toml here, if there is one); 'none': none");
   spec.option("home", "DIR", "where the run is recorded (default: $MIDWATCH_HOME, or .midwatch here)");
   spec.option("name", "NAME", "name of the run (default: from the time and the command)");
   spec.option("watch", "PATH", "also read this file or folder of the run (metrics, TensorBoard, W&B); may be repeated");
@@ -26,33 +27,34 @@ void declare(ArgSpec& spec) {
   spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
 }
 
-Result<RunRequest> request_of(const Args& args) {
-  RunRequest request;
+/// What the command line says wins over what the file said.
+Result<RunRequest> request_of(const Args& args, RunRequest request) {
   const auto wrong = [](std::string what, std::string hint) {
     return Error{Error::Code::kInvalid, std::move(what), std::move(hint)};
   };
-  request.command = args.list("command");
   request.take_up = args.get("take-up");
+  if (args.has("command") || !request.take_up.empty()) request.command = args.list("command");
   if (request.command.empty() == request.take_up.empty()) {
     return request.command.empty()
-               ? wrong("there is no command to run", "Write it behind --: midwatch run -- bash train.sh")
+               ? wrong("there is no command to run",
+                       "Write it behind --: midwatch run -- bash train.sh; or into midwatch.toml, as command of [run].")
                : wrong("--take-up goes on with the run's own command", "Leave the command out.");
   }
-  request.home = args.get("home");
-  request.name = args.get("name");
-  request.also = args.list("watch");
-  request.framework = args.get("framework");
-  request.knowledge = args.list("knowledge");
+  if (args.has("home")) request.home = args.get("home");
+  if (args.has("name")) request.name = args.get("name");
+  if (args.has("watch")) request.also = args.list("watch");
+  if (args.has("framework")) request.framework = args.get("framework");
+  if (args.has("knowledge")) request.knowledge = args.list("knowledge");
   const auto restarts = parse_int(args.get("restarts"));
   const auto wait = parse_double(args.get("first-wait")), grace = parse_double(args.get("grace"));
   if (!restarts || *restarts < 0 || *restarts > 1'000'000) return wrong("--restarts is a number from 0 up", "");
   if (!wait || !(*wait >= 0) || !(*wait <= 86400) || !grace || !(*grace >= 0) || !(*grace <= 86400)) {
     return wrong("--first-wait and --grace are numbers of seconds, at most a day", "");
   }
-  request.restarts = static_cast<int>(*restarts);
-  request.first_wait_s = *wait;
-  request.grace_s = *grace;
-  request.breaker = !args.has("no-breaker");
+  if (args.has("restarts")) request.restarts = static_cast<int>(*restarts);
+  if (args.has("first-wait")) request.first_wait_s = *wait;
+  if (args.has("grace")) request.grace_s = *grace;
+  if (args.has("no-breaker")) request.breaker = false;
   return request;
 }
 
@@ -119,7 +121,11 @@ void say_end(const Console& console, bool json, const RunTold& told) {
 }
 
 Exit run(const Args& args, Services& services, const Console& console) {
-  auto request = request_of(args);
+  RunRequest settings;
+  if (const auto done = services.configure(args.get("config"), settings); !done.ok()) {
+    return report_error(console, done.error());
+  }
+  auto request = request_of(args, std::move(settings));
   if (!request.ok()) return report_error(console, request.error());
   request->say = [&console](const std::string& sentence) {
     console.err(cat("midwatch: ", escape_terminal(sentence), "\n"));
@@ -154,6 +160,7 @@ const Verb run = {
     "Start a training command, watch it, and start it again when that makes sense",
     "  midwatch run -- bash train_grpo.sh\n"
     "  midwatch run --watch outputs/ --restarts 3 -- python -m verl.trainer.main_ppo trainer.resume_mode=auto\n"
+    "  midwatch run --config midwatch.toml  # everything is in the file: docs/config.md, midwatch config reference\n"
     "  midwatch run --take-up newest        # after midwatch itself was killed: training went on\n"
     "\nCtrl-C asks the command to end (SIGINT, later SIGTERM, SIGKILL), a second Ctrl-C kills it.\n"
     "The command should resume by itself when it is started again: midwatch does not change it.\n"

@@ -56,7 +56,24 @@ struct Replayed {
   bool partial = false;            ///< something could not be read
 };
 
+/// Settings as `midwatch config` tells them.
+struct ConfigTold {
+  struct Remark {
+    uint32_t line = 0;
+    std::string what, hint;
+  };
+  struct Value {
+    std::string key, value;
+    uint32_t line = 0;  ///< of the file; 0: the default
+  };
+  std::string file;              ///< "": there is none
+  std::vector<Remark> problems;  ///< for which the file is refused
+  std::vector<Remark> warnings;  ///< what it names is not there
+  std::vector<Value> values;
+};
+
 struct AttachRequest {
+  std::string config;  ///< the file of settings; "": none
   std::vector<std::string> paths;
   std::string framework;
   std::vector<std::string> knowledge;
@@ -68,6 +85,7 @@ struct AttachRequest {
 };
 
 struct RunRequest {
+  std::string config;                ///< the file of settings; "": none
   std::vector<std::string> command;  ///< as typed behind "--"
   std::string home;                  ///< as of AttachRequest; .midwatch in the working directory
   std::string name;                  ///< of the run; "" = made from the time and the command
@@ -77,6 +95,7 @@ struct RunRequest {
   std::vector<std::string> knowledge;
   int restarts = 5;                              ///< in a row without progress
   double first_wait_s = 10;                      ///< before a restart; doubles with each one without progress
+  double longest_wait_s = 900;                   ///< what it grows to
   bool breaker = true;                           ///< end an attempt that trains on poisoned data
   double grace_s = 30;                           ///< from asking the command to end to killing it
   std::function<void(std::string_view)> output;  ///< what the command writes, as it comes
@@ -103,6 +122,13 @@ class Services {
   virtual Result<std::unique_ptr<Replayed>> attach(const AttachRequest& request) = 0;
   /// Holds a command until it is over. SIGINT and SIGTERM ask it to end; the second one kills it.
   virtual Result<RunTold> run(const RunRequest& request) = 0;
+  /// Puts settings into a request: of `file`, "" is midwatch.toml in the working directory if it is there, "none" none.
+  /// An error says which line is wrong.
+  virtual Result<void> configure(const std::string& file, RunRequest& request) = 0;
+  virtual Result<void> configure(const std::string& file, AttachRequest& request) = 0;
+  virtual Result<ConfigTold> config(const std::string& file) = 0;
+  /// Every key of a file of settings, as Markdown or JSON.
+  virtual std::string config_reference(bool json) = 0;
   /// The state folded from the newest (or the named) recorded run of `home`.
   virtual Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run) = 0;
   virtual const Knowledge& knowledge() = 0;

@@ -4,12 +4,12 @@
 
 namespace mw {
 namespace verbs {
-extern const Verb replay, report, attach, run, incidents, why, compare;
+extern const Verb replay, report, attach, run, incidents, why, compare, config;
 }
 
 std::span<const Verb* const> all_verbs() {
-  static constexpr std::array<const Verb*, 7> kVerbs = {&verbs::replay,    &verbs::report, &verbs::attach, &verbs::run,
-                                                        &verbs::incidents, &verbs::why,    &verbs::compare};
+  static constexpr std::array kVerbs = {&verbs::replay,    &verbs::report, &verbs::attach,  &verbs::run,
+                                        &verbs::incidents, &verbs::why,    &verbs::compare, &verbs::config};
   return kVerbs;
 }
 

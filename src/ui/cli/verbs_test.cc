@@ -56,6 +56,29 @@ TEST_CASE("words go where they belong") {
   CHECK(Json::parse(services.written).ok());
 }
 
+TEST_CASE("the command line wins over the file, and the file over the defaults") {
+  FakeServices services(sick());
+  CHECK(run(services, {"run", "--config", "my.toml", "--grace", "5", "--", "true"}) == 3);
+  CHECK(services.ran.config == "my.toml");
+  CHECK(services.ran.restarts == 7);
+  CHECK(services.ran.grace_s == 5);
+  CHECK(services.ran.first_wait_s == RunRequest().first_wait_s);
+  CHECK(services.ran.command == std::vector<std::string>{"true"});
+  CHECK(run(services, {"run", "--restarts", "2", "--", "true"}) == 3);
+  CHECK(services.ran.restarts == 2);
+}
+
+TEST_CASE("config check says by its exit status whether the file is right") {
+  FakeServices services(sick());
+  CHECK(run(services, {"config", "check", "my.toml"}) == 0);
+  CHECK(services.settings.file == "my.toml");
+  CHECK(run(services, {"config", "reference"}) == 0);
+  CHECK(run(services, {"config", "nonsense"}) == static_cast<int>(Exit::kUsage));
+  services.settings.problems.push_back({3, "unknown key", ""});
+  CHECK(run(services, {"config", "check"}) == static_cast<int>(Exit::kUsage));
+  CHECK(run(services, {"config", "show", "--json"}) == static_cast<int>(Exit::kUsage));
+}
+
 TEST_CASE("exit codes are those of the table") {
   FakeServices services(sick());
   CHECK(run(services, {"replay", "a.log", "--fail-on", "warning"}) == static_cast<int>(Exit::kIncident));

@@ -67,6 +67,20 @@ class FakeServices : public Services {
   Result<std::unique_ptr<Replayed>> attach(const AttachRequest& request) override {
     return replay({request.paths, "", {}, nullptr});
   }
+  Result<void> configure(const std::string& file, RunRequest& request) override {
+    request.config = file;
+    request.restarts = 7;  // as if a file said so
+    return {};
+  }
+  Result<void> configure(const std::string& file, AttachRequest& request) override {
+    request.config = file;
+    return {};
+  }
+  Result<ConfigTold> config(const std::string& file) override {
+    settings.file = file;
+    return settings;
+  }
+  std::string config_reference(bool json) override { return json ? "{}" : "# keys"; }
   Result<std::unique_ptr<Replayed>> recorded(const std::string&, const std::string&) override { return replay({}); }
   const Knowledge& knowledge() override { return knowledge_; }
   Result<void> write_file(const std::string&, std::string_view text) override {
@@ -75,6 +89,7 @@ class FakeServices : public Services {
   }
   std::vector<std::string> asked;
   RunRequest ran;
+  ConfigTold settings;
   std::string written;
 
  private:

@@ -1,0 +1,35 @@
+// links: daemon
+// Any bytes as midwatch.toml: problems with a line and words, or values within their limits.
+#include "base/check.h"
+#include "daemon/config.h"
+#include "daemon/config_units.h"
+#include "fuzz.h"
+
+namespace mw {
+
+void fuzz_one(std::string_view input) {
+  const Config config = Config::parse(input, "/work/midwatch.toml");
+  for (const ConfigProblem& problem : config.problems()) MW_CHECK(!problem.what.empty());
+  MW_CHECK(config.check().ok() == config.problems().empty());
+  if (!config.problems().empty()) return;
+  for (const auto& [path, value] : config.all()) {
+    MW_CHECK(!value_text(*value).empty());
+    const ConfigKey& key = *value->key;
+    const bool timed = key.kind == ConfigKey::Kind::kDuration;
+    if (!timed && key.kind != ConfigKey::Kind::kInteger && key.kind != ConfigKey::Kind::kSize) continue;
+    const double number = static_cast<double>(value->number) / (timed ? 1e9 : 1);
+    MW_CHECK(number >= key.least && number <= key.most);
+  }
+  (void)check_root(input.substr(0, 200));
+}
+
+std::vector<std::string> fuzz_seeds() {
+  std::string all;
+  for (const ConfigKey& key : config_keys()) {
+    if (!key.otherwise.empty()) all += std::string(key.path) + " = " + std::string(key.otherwise) + "\n";
+  }
+  return {all, "[run]\ncommand = [\"bash\", \"train.sh\"]\nrestarts = 3\ngrace = \"1m 30s\"\n",
+          "[run]\nrestart = 3\nhome = \"/\"\n", "run.watch = [\"a\", \"../b\"]\nattach.poll = \"250ms\"\n"};
+}
+
+}  // namespace mw
