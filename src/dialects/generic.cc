@@ -96,6 +96,13 @@ bool is_bar(std::string_view text, size_t* done_at) {
   return text.find('[', close) != kNone;
 }
 
+/// A bar over held-out questions is not the training's.
+bool evaluates(std::string_view title) {
+  static constexpr std::array<std::string_view, 4> kWords = {"eval", "valid", "test", "benchmark"};
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [title](std::string_view word) { return contains_folded(title, word); });
+}
+
 }  // namespace
 
 void normal_name(std::string_view raw, std::string& out) {
@@ -141,13 +148,50 @@ bool GenericReader::bar_place(std::string_view text, Place& place) {
     return false;
   }
   place.word = "it";
+  // "Iter 5 groups:  20%|": the bar goes over the parts of a step; "Epoch 2:  20%|": over the steps of an epoch.
+  const Place title = GenericReader::worded_place(text.substr(0, std::min(text.find("%|"), kPlaceBytes)));
+  if (title.step != kNoStep) {
+    place = title;
+  } else if (title.epoch != kNoStep) {
+    place.epoch = title.epoch;
+    place.epoch_total = title.epoch_total;
+  }
+  return true;
+}
+
+/// "[run-a]  12/100 | loss=0.5": nothing but a count before the values.
+bool GenericReader::count_place(std::string_view text, Place& place) {
+  std::string_view rest = text;
+  if (rest.starts_with('[')) {
+    const size_t close = rest.substr(0, kPlaceBytes).find(']');
+    const bool counts = rest.size() > 1 && is_digit(rest[1]) && rest.substr(0, close).find('/') != kNone;
+    if (close == kNone) return false;
+    rest = counts ? rest.substr(1) : trim(rest.substr(close + 1));
+  }
+  if (rest.empty() || !is_digit(rest[0])) return false;
+  Place found;
+  std::string padded = cat(" ", rest.substr(0, kPlaceBytes));
+  const size_t end = number_after(padded, 0, &found.step, &found.step_total);
+  if (end == 0 || found.step_total <= 1 || found.step > found.step_total) return false;
+  size_t next = end;
+  while (next < padded.size() && padded[next] == ' ') ++next;
+  if (next >= padded.size() || std::string_view("|]:-,").find(padded[next]) == kNone) return false;
+  found.word = "it";
+  place = found;
   return true;
 }
 
 GenericReader::Place GenericReader::place(std::string_view text) {
   Place best;
-  int best_rank = 100;
   if (bar_place(text, best)) return best;
+  best = worded_place(text);
+  if (best.step == kNoStep && best.epoch == kNoStep) count_place(text, best);
+  return best;
+}
+
+GenericReader::Place GenericReader::worded_place(std::string_view text) {
+  Place best;
+  int best_rank = 100;
   const std::string_view head = text.substr(0, kPlaceBytes);
   for (size_t i = 0; i < head.size(); ++i) {
     const bool word_begins = is_letter(head[i]) && (i == 0 || (!is_letter(head[i - 1]) && head[i - 1] != '_'));
@@ -261,6 +305,7 @@ GenericReader::Found GenericReader::read(std::string_view text, uint64_t number,
   MetricLine::Form form = MetricLine::Form::kNone;
   size_t bar = 0;
   if (is_bar(text, &bar)) {
+    if (evaluates(text.substr(0, text.find("%|")))) return found;
     const size_t values = text.find(", ", text.find('[', bar));
     const size_t end = text.rfind(']');
     if (values == kNone || end == kNone || end < values) return found;
@@ -288,6 +333,7 @@ GenericReader::Found GenericReader::read(std::string_view text, uint64_t number,
     heading_line_ = number;
   }
   found.record = record;
+  found.numbered = record && found.step != kNoStep && bar == 0 && accepts(out);
   if (!record) out.clear();
   return found;
 }

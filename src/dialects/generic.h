@@ -27,6 +27,7 @@ class GenericReader {
   struct Found {
     bool record = false;           ///< `out` holds one
     bool heading = false;          ///< the line says which step begins
+    bool numbered = false;         ///< the record's line says its step and several things that training measures
     int64_t step = kNoStep;        ///< counted over epochs where the trainer starts again in each
     int64_t total = 0;             ///< steps planned; 0: not said
     std::optional<double> listed;  ///< the mean of a list of rewards that was printed
@@ -43,6 +44,8 @@ class GenericReader {
   };
   static Place place(std::string_view text);
   static bool bar_place(std::string_view text, Place& place);
+  static bool count_place(std::string_view text, Place& place);
+  static Place worded_place(std::string_view text);
   int64_t over_epochs(const Place& place, int64_t* total);
   bool is_record(std::string_view text, const MetricLine& out, bool placed, MetricLine::Form form, uint64_t number);
   bool well_known(std::string_view key);

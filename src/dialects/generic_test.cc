@@ -107,6 +107,31 @@ TEST_CASE("steps that begin again in every epoch go on counting") {
   CHECK(next.found.total == 200);
 }
 
+TEST_CASE("a progress bar inside a step, inside an epoch, over held-out questions") {
+  const auto book = DialectBook::built_in();
+  REQUIRE(book.ok());
+  GenericReader reader(*book);
+  const std::string_view inner = "Iter 7 groups:  20%|##   | 4/20 [00:31<02:06,  7.9s/q, loss=0.25, mean_reward=0.5]";
+  CHECK(read(reader, *book, inner).found.step == 7);
+  CHECK(!read(reader, *book, "GSM eval:  20%|##   | 4/20 [00:31<02:06,  7.9s/q, score=0.5, acc=0.5]").found.record);
+  GenericReader epochs(*book);
+  CHECK(read(epochs, *book, "Epoch 1: 90%|####| 90/100 [00:31<02:06, 7.9s/it, loss=0.5, reward=0.5]").found.step == 90);
+  CHECK(read(epochs, *book, "Epoch 2:  1%|    | 1/100 [00:31<02:06, 7.9s/it, loss=0.5, reward=0.5]").found.step == 101);
+}
+
+TEST_CASE("a count before the values is the step, and a line of values that says it is one of a known trainer") {
+  const auto book = DialectBook::built_in();
+  REQUIRE(book.ok());
+  GenericReader reader(*book);
+  const Read got = read(reader, *book, "[run-a]  12/50 | loss=-0.5 | reward=0.25 | acc=25.0%");
+  CHECK(got.found.step == 12);
+  CHECK(got.found.total == 50);
+  CHECK(got.found.numbered);
+  CHECK(read(reader, *book, "[13/50] loss: 0.5, reward: 0.25").found.step == 13);
+  CHECK(read(reader, *book, "2026/01/02 loss: 0.5, reward: 0.25").found.step != 2026);
+  CHECK(!read(reader, *book, "reward: 0.25, loss: 0.5").found.numbered);
+}
+
 TEST_CASE("a heading names the step of the values below it") {
   const auto book = DialectBook::built_in();
   REQUIRE(book.ok());

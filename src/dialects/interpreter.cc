@@ -14,7 +14,8 @@ constexpr std::string_view kIgnored = "Exception ignored in";  // as the interpr
 constexpr uint64_t kIgnoredLines = 3;                          // within which its traceback begins
 constexpr size_t kSpeakerBytes = 32;                           // of a line, in which it may name who speaks
 constexpr size_t kHeldMatches = 32;                            // signature matches inside one traceback
-constexpr uint64_t kToldOneByOne = 32;  // matches of a signature that are told singly; then at doubling counts
+constexpr uint64_t kOwnWordLines = 20'000;  // in which a recognised trainer has printed a record of its own
+constexpr uint64_t kToldOneByOne = 32;      // matches of a signature that are told singly; then at doubling counts
 
 bool power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
@@ -72,8 +73,14 @@ Interpreter::Interpreter(const Speech& speech, Recogniser& recogniser, TemplateM
 
 Interpreter::~Interpreter() = default;
 
+bool Interpreter::trainer_known() const {
+  return speaker_ && speech_.book->dialects()[*speaker_].family == Dialect::Family::kTrainer;
+}
+
 bool Interpreter::wants_all_lines() const {
-  return !speaker_ || speech_.book->dialects()[*speaker_].family != Dialect::Family::kTrainer;
+  if (!trainer_known()) return true;
+  // A loop of one's own over a known library (or a fork with a printer of its own) names it, but speaks differently.
+  return !own_record_ && (own_loop_ || number_ < kOwnWordLines);
 }
 
 void Interpreter::tell_dialects(std::vector<Switch> told) {
@@ -357,6 +364,7 @@ bool Interpreter::shapes(const LogLine& line, std::span<const uint32_t> hits, bo
   // The recognised trainer has the first word, layers the last; a line is one record and one bar at most.
   bar_made_ = record_made_ = false;
   const bool own = speaker_ && shapes_of(line, hits, sample, Turn::kSpeaker, quiet);
+  own_record_ = own_record_ || (own && record_made_);
   const bool others = shapes_of(line, hits, sample, Turn::kOthers, quiet);
   const bool layers = shapes_of(line, hits, sample, Turn::kLayers, quiet);
   return own || others || (layers && !bar_made_);  // a bar may carry an unknown trainer's values

@@ -71,7 +71,8 @@ class Interpreter {
   void ended(int64_t code, Time at);
   /// No more will come (or has come for a while): what was held back is said now.
   void finish();
-  /// True while nobody's dialect speaks, so that every line has to be looked at.
+  /// True while nobody's dialect speaks (or the one that does has shown no record yet), so that every line has to be
+  /// looked at.
   bool wants_all_lines() const;
   /// When `line`, read after all others, says that it was written; unknown when it does not say.
   Time time_of(std::string_view line) { return reader_.read(line, number_).at; }
@@ -134,6 +135,7 @@ class Interpreter {
   bool speaks_now(size_t dialect, const Shape& shape, bool sample, Turn turn) const;
   bool sample_state(const LogLine& line);
   size_t wanted() const;
+  bool trainer_known() const;
   bool says_nothing(const LogLine& line, std::span<const uint32_t> hits) const;
 
   // interpreter_make.cc
@@ -196,6 +198,8 @@ class Interpreter {
   int64_t sample_pid_ = -1;
   bool sample_stamped_ = false;                  // its first line had a time stamp
   bool bar_made_ = false, record_made_ = false;  // the line's progress bar, its metric record became an event
+  bool own_record_ = false;                      // the recognised trainer has printed one as its dialect knows them
+  bool own_loop_ = false;                        // or a record came that no dialect knows
   std::vector<std::string_view> captures_;
 };
 

@@ -86,7 +86,9 @@ bool Interpreter::pending_takes(const LogLine& line) {
   const size_t before = table_.numbers().size();
   MetricLine& row = metrics_;
   row.clear();
-  const bool cells = row.read_cells(text);
+  // Under a bare rule "a=1 | b=2" may be anything; a row of a drawn table begins with its border.
+  const bool drawn = !text.empty() && (text[0] == '|' || static_cast<unsigned char>(text[0]) >= 0x80);
+  const bool cells = (drawn || !pending_.unknown) && row.read_cells(text);
   if (!cells && pending_.rows && line.level != Level::kNone && line.at.known()) {  // a logger speaks: the table is over
     pending_done();
     return false;
@@ -157,6 +159,7 @@ bool Interpreter::begin_block(const LogLine& line) {
 
 bool Interpreter::make_generic(const LogLine& line) {
   const GenericReader::Found found = generic_.read(line.text, line.number, metrics_);
+  if (trainer_known() && !(found.record && found.numbered)) return false;  // its own shapes say the rest
   if (found.listed) {
     recogniser_.unknown_trainer();
     const Reading mean{std::string(kListedRewards), "rewards/listed", *found.listed};
@@ -173,6 +176,7 @@ bool Interpreter::make_generic(const LogLine& line) {
   }
   if (!found.record) return found.heading || begin_block(line);
   recogniser_.unknown_trainer();
+  own_loop_ = true;
   Pending as;
   as.step = found.step;
   as.number = line.number;

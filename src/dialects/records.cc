@@ -11,7 +11,7 @@ namespace mw {
 namespace {
 
 // Names that carry the step whoever the trainer is, best first.
-constexpr std::array<std::string_view, 14> kStepKeys = {"training/global_step",
+constexpr std::array<std::string_view, 22> kStepKeys = {"training/global_step",
                                                         "train/global_step",
                                                         "trainer/global_step",
                                                         "global_step",
@@ -24,7 +24,17 @@ constexpr std::array<std::string_view, 14> kStepKeys = {"training/global_step",
                                                         "iteration",
                                                         "iter",
                                                         "steps",
-                                                        "update"};
+                                                        "update",
+                                                        "current_steps",
+                                                        "current_step",
+                                                        "global_steps",
+                                                        "optimizer_step",
+                                                        "opt_step",
+                                                        "update_step",
+                                                        "iterations",
+                                                        "time/iterations"};
+// Names that carry how many steps there will be.
+constexpr std::array<std::string_view, 4> kPlanKeys = {"total_steps", "max_steps", "total_step", "num_training_steps"};
 // Bookkeeping of sinks, never signals.
 constexpr std::array<std::string_view, 6> kBookkeeping = {"_step", "_runtime",  "_timestamp",
                                                           "time",  "timestamp", "_wandb"};
@@ -48,6 +58,7 @@ const Meaning& Records::meaning(std::string_view raw) {
   if (meanings_.size() >= kMeaningLimit) meanings_.clear();
   Meaning fresh = book_.meaning(speaker_, raw);
   fresh.ignored = fresh.ignored || is_step_key(raw) ||
+                  std::find(kPlanKeys.begin(), kPlanKeys.end(), raw) != kPlanKeys.end() ||
                   std::find(kBookkeeping.begin(), kBookkeeping.end(), raw) != kBookkeeping.end();
   return meanings_.emplace(name_, std::move(fresh)).first->second;
 }
@@ -125,6 +136,7 @@ void Records::add(const Record& record) {
     (is_eval ? eval : train).readings.push_back(std::move(reading));
   }
   note_total(record);
+  note_plan(record);
   if (train.readings.empty() && eval.readings.empty()) return;
   int64_t ordinal = 0;
   if (!any_train && counts(record)) {  // an evaluation between two training records does not count
@@ -140,6 +152,16 @@ void Records::add(const Record& record) {
   if (any_train && !train.readings.empty()) put({record.at, record.where, std::move(train)}, ordinal);
   if (!eval.readings.empty()) put({record.at, record.where, std::move(eval)}, ordinal);
   release(false);
+}
+
+// A record that says beside its step how many there will be.
+void Records::note_plan(const Record& record) {
+  for (const RowNumber& number : record.numbers) {
+    if (std::find(kPlanKeys.begin(), kPlanKeys.end(), number.key) == kPlanKeys.end()) continue;
+    if (!whole(number.value) || number.value < 1 || number.value == planned_) continue;
+    planned_ = number.value;
+    sink_.put({record.at, record.where, event::Planned{static_cast<int64_t>(number.value)}});
+  }
 }
 
 // A Trainer's last record: how long it ran and how many steps a second it made.

@@ -63,6 +63,7 @@ class Records {
   bool counts(const Record& record) const;
   bool is_step_key(std::string_view raw) const;
   void note_total(const Record& record);
+  void note_plan(const Record& record);
   void put(Event&& event, int64_t ordinal);
   void release(bool all);
 
@@ -73,6 +74,7 @@ class Records {
   StepCounter counter_;
   std::deque<Held> held_;
   int64_t current_ = kNoStep;
+  double planned_ = 0;  // steps, as the last record with a plan said
   bool keyed_ = false;  // records of this source carry a step key
   std::string name_;    // scratch
 };

@@ -47,6 +47,12 @@ bool said_farewell(const State& state, const AttemptState& attempt) {
   return number < state.sources.size() && says_farewell(state.sources[number].last_text);
 }
 
+/// A bar of an inference engine: it goes over one call's requests, and the next call draws it anew.
+bool serves(std::string_view bar) {
+  constexpr std::array<std::string_view, 5> kWords = {"prompts", "requests", "cuda graph", "shards", "capturing"};
+  return std::any_of(kWords.begin(), kWords.end(), [bar](std::string_view word) { return contains_folded(bar, word); });
+}
+
 Open unfinished(const State& state, const AttemptState& attempt, Done steps) {
   const int64_t last = steps.last;
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
@@ -63,6 +69,7 @@ Open unfinished(const State& state, const AttemptState& attempt, Done steps) {
   // Without a step only a bar that is the last word counts: those of loading and compiling stay open for ever.
   if (number >= state.sources.size() || !contains(state.sources[number].last_text, "%|")) return {};
   for (const auto& [what, progress] : state.progress) {
+    if (serves(what)) continue;
     if (progress.total > 0 &&
         static_cast<double>(progress.done) < kKnobs[0].value * static_cast<double>(progress.total)) {
       return {cat(what.empty() ? std::string("progress") : what, " at ", progress.done, " of ", progress.total), true};

@@ -13,6 +13,14 @@ namespace {
 
 constexpr Knob kRecords{"records", 5, "points", "Zero learning rate or a loss above chance, in all of so many records",
                         "warm-up begins at zero but leaves it within a record or two"};
+constexpr Knob kDecimals{"decimals", 5, "digits",
+                         "A source none of whose figures has more of them would print a learning rate as zero",
+                         "learning rates of RL lie at 1e-7 to 1e-5"};
+constexpr Knob kFractions{"fractions", 10, "values", "That are no whole numbers, to tell how many digits are printed",
+                          "own"};
+constexpr Knob kRepeats{"repeats", 0.15, "ratio",
+                        "Of neighbours that were equal before: a loss in coarse steps repeats itself by chance",
+                        "a loss in bfloat16 has three digits"};
 constexpr Knob kZeroGradient{"zero_gradient", 10, "points", "Zero gradient and zero loss although rewards differ",
                              "failure catalogue, weights-not-updating (5 steps; the first three may be zero)"};
 constexpr Knob kChance{"chance", 13, "nats",
@@ -32,8 +40,8 @@ constexpr Knob kTiny{"tiny", 0.025, "ratio", "Of the reward's range: a gain that
 constexpr Knob kLearned{"learned", 0.1, "ratio", "Of the reward's range: a later gain that takes the verdict back",
                         "own"};
 constexpr Knob kGrowth{"growth", 1.3, "x", "The judgement is made anew each time the run is longer by this", "own"};
-constexpr Knob kKnobs[] = {kRecords, kZeroGradient, kChance, kFrozen, kSteps,   kPoints, kTrend,
-                           kGain,    kPower,        kSolved, kTiny,   kLearned, kGrowth};
+constexpr Knob kKnobs[] = {kRecords, kDecimals, kFractions, kRepeats, kZeroGradient, kChance, kFrozen,  kSteps,
+                           kPoints,  kTrend,    kGain,      kPower,   kSolved,       kTiny,   kLearned, kGrowth};
 
 /// Improvement of the objective so far, as a Mann-Kendall score: positive when it gets better.
 double improvement(const State& state) {
@@ -42,11 +50,28 @@ double improvement(const State& state) {
   return 0;
 }
 
+/// Whether a source prints all that it prints with so few decimals that a learning rate shows as zero.
+bool rounds(const State& state, uint32_t source) {
+  size_t fractions = 0;
+  for (const Series& series : state.series) {
+    if (series.source != source) continue;
+    const auto& points = series.points();
+    for (size_t i = 0; i < points.size() && i < points_of(kRecords); ++i) {
+      const double value = points[i].value;
+      if (!std::isfinite(value) || std::abs(value) > 1e6) continue;
+      const double scaled = value * std::pow(10.0, kDecimals.value);
+      if (std::abs(scaled - std::round(scaled)) > 1e-4) return false;
+      fractions += value != std::round(value);
+    }
+  }
+  return fractions >= points_of(kFractions);
+}
+
 bool judge_rate(const State& state, std::vector<Finding>& out) {
   for (const Track& track : tracks_of(state.find("lr"))) {
     if (track.size() < points_of(kRecords)) continue;
     if (std::any_of(track.values.begin(), track.values.end(), [](double value) { return value != 0; })) continue;
-    if (improvement(state) > kTrend.value) continue;  // a rate that is printed with too few digits
+    if (improvement(state) > kTrend.value || rounds(state, track.series->source)) continue;  // too few digits
     const size_t now = points_of(kRecords) - 1;
     Finding finding =
         make_finding("no-learning", "no-learning", Severity::kCritical, track.points[0], track.points[now],
@@ -81,6 +106,13 @@ bool judge_chance(const State& state, std::vector<Finding>& out) {
   return false;
 }
 
+/// Printed in steps so coarse that neighbours were often equal before index `end`.
+bool coarse(const Track& track, size_t end) {
+  size_t equal = 0;
+  for (size_t i = 1; i < end; ++i) equal += track.values[i] == track.values[i - 1];
+  return end > points_of(kRecords) && static_cast<double>(equal) > kRepeats.value * static_cast<double>(end - 1);
+}
+
 /// A supervised loss that repeats itself to the last digit.
 bool judge_frozen(const State& state, std::vector<Finding>& out) {
   if (has_reward(state)) return false;
@@ -90,6 +122,7 @@ bool judge_frozen(const State& state, std::vector<Finding>& out) {
       streak = i > 0 && track.values[i] == track.values[i - 1] ? streak + 1 : 1;
       const size_t first = i + 1 - streak;
       if (streak < points_of(kFrozen) || (track.values[i] == 0 && first > 0)) continue;  // zero may be learned
+      if (coarse(track, first)) continue;
       Finding finding =
           make_finding("no-learning", "no-learning", Severity::kCritical, track.points[first], track.points[i],
                        cat("Loss is exactly ", track.values[i], " for ", streak, " records"));
