@@ -2,6 +2,7 @@
 // must be silent.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -208,6 +209,26 @@ TEST_CASE("a log that ends in mid-flight died silently, one that is nearly done 
   Told open;
   open.steps(1, 30);
   CHECK(told(open.close()).empty());
+}
+
+TEST_CASE("while a person holds it still no step is no stall, and neither is the time until then") {
+  const auto stalls = [](Told& run) {
+    const auto incidents = judge(run.state, run.knowledge);
+    return std::any_of(incidents.begin(), incidents.end(), [](const Incident& one) { return one.kind == "stall"; });
+  };
+  const auto ticks = [](Told& run, int minutes) {
+    for (int i = 0; i < minutes; ++i) run.say(event::Ticked{});
+  };
+  Told run;
+  run.steps(1, 30);
+  run.say(event::Intended{1, "pause", "attempt 1", 0, ""});
+  ticks(run, 120);
+  CHECK_FALSE(stalls(run));
+  run.say(event::Intended{2, "resume", "attempt 1", 0, ""});
+  ticks(run, 20);
+  CHECK_FALSE(stalls(run));
+  ticks(run, 20);
+  CHECK(stalls(run));
 }
 
 TEST_CASE("an exception that the run lives with does not end it") {

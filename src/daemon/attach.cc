@@ -21,11 +21,10 @@ std::string trainer_of(const Language& language, const std::string& dialect) {
 }  // namespace
 
 Result<std::unique_ptr<AttachLoop>> AttachLoop::open(const Doors& doors, const Language& language,
-                                                     const AttachRequest& request, std::vector<Companion*> companions) {
+                                                     const AttachRequest& request) {
   auto recorder = Recorder::open(doors.disk, doors.locks, request.home, request.run, request.paths);
   if (!recorder.ok()) return recorder.error();
   std::unique_ptr<AttachLoop> loop(new AttachLoop(doors, language, request, std::move(*recorder)));
-  loop->companions_ = std::move(companions);
   MW_TRY(loop->recorder_->replay_into(loop->reader_.state()));
   const bool resumed = loop->recorder_->resumed();
   MW_TRY(loop->reader_.open(
@@ -89,10 +88,14 @@ Result<uint32_t> AttachLoop::intend(event::Intended intent) {
 }
 
 void AttachLoop::acted(event::Acted outcome) { put({{}, {}, std::move(outcome)}); }
-void AttachLoop::told(event::Told words) { put({{}, {}, std::move(words)}); }
+
+Result<void> AttachLoop::told(event::Told words, Time at) {
+  put({at, {}, std::move(words)});
+  return recorder_->sync();
+}
 
 void AttachLoop::put(Event event) {
-  event.at = doors_.clock.now();
+  if (!event.at.known()) event.at = doors_.clock.now();
   reader_.put(std::move(event));
 }
 

@@ -8,21 +8,12 @@
 
 #include "daemon/doors.h"
 #include "daemon/language.h"
+#include "daemon/notebook.h"
 #include "daemon/recorder.h"
 #include "daemon/run_reader.h"
 #include "ui/cli/verb.h"
 
 namespace mw {
-
-/// Where companions write down what people say, what they are about to do, and what came of it: in the run's journal.
-class Notebook {
- public:
-  virtual ~Notebook() = default;
-  /// Gives the deed its number and returns once it is durable. After an error it must not be done: try again later.
-  virtual Result<uint32_t> intend(event::Intended intent) = 0;
-  virtual void acted(event::Acted outcome) = 0;
-  virtual void told(event::Told words) = 0;
-};
 
 /// What goes on beside a watch, turn by turn, on the same thread.
 class Companion {
@@ -41,11 +32,14 @@ class AttachLoop final : private Notebook {
  public:
   /// Takes up what was recorded of the run, or begins a record. Errors: another watch holds it, nothing there to read.
   static Result<std::unique_ptr<AttachLoop>> open(const Doors& doors, const Language& language,
-                                                  const AttachRequest& request,
-                                                  std::vector<Companion*> companions = {});
+                                                  const AttachRequest& request);
+  /// `companion` goes beside it from the next turn on; it outlives the loop.
+  void accompany(Companion& companion) { companions_.push_back(&companion); }
   /// Reads what is new, records and judges it, or waits when nothing is. False when the watch is over: it was told to
   /// stop, or nothing came for as long as was asked.
   bool turn();
+  /// Where the run is recorded.
+  const std::string& folder() const { return recorder_->folder(); }
   /// Makes the record durable and tells what was seen. Ends the loop.
   std::unique_ptr<Replayed> take();
 
@@ -54,7 +48,7 @@ class AttachLoop final : private Notebook {
              std::unique_ptr<Recorder> recorder);
   Result<uint32_t> intend(event::Intended intent) override;
   void acted(event::Acted outcome) override;
-  void told(event::Told words) override;
+  Result<void> told(event::Told words, Time at) override;
   void put(Event event);
   void wait(Duration longest);
   void look_around();

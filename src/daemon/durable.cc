@@ -2,6 +2,16 @@
 
 namespace mw {
 
+constexpr size_t kSmallFile = 4U << 20;  // bytes
+
+Result<std::string> read_small(Disk& disk, const std::string& path) {
+  auto file = disk.open_read(path);
+  if (!file.ok()) return file.error();
+  std::string text;
+  MW_TRY((*file)->read_at(0, kSmallFile, text));
+  return text;
+}
+
 Result<void> write_durably(Disk& disk, const std::string& path, std::string_view text) {
   const std::string temporary = path + ".part";
   (void)disk.remove(temporary).ok();  // of an earlier attempt; absent is well

@@ -9,6 +9,9 @@
 
 namespace mw {
 
+/// The content of a small file, at most 4 MiB of it.
+Result<std::string> read_small(Disk& disk, const std::string& path);
+
 /// Writes `text` beside `path` and renames it there; durable when it returns.
 Result<void> write_durably(Disk& disk, const std::string& path, std::string_view text);
 

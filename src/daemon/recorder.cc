@@ -145,26 +145,10 @@ void Recorder::record(const Event& event) {
 Result<void> Recorder::flush() { return journal_->flush(); }
 Result<void> Recorder::sync() { return journal_->sync(); }
 
-Result<State> read_recorded(Disk& disk, const std::string& home, const std::string& run) {
-  const std::string runs = home_of(home, ".") + "/runs";
-  std::string id = run;
-  if (id.empty()) {
-    const auto names = disk.list(runs);
-    if (!names.ok() || names->empty()) {
-      return Error{Error::Code::kNotFound, cat("no recorded run in ", runs),
-                   "Give the files of a run, or watch one with: midwatch attach PATH"};
-    }
-    Time newest;
-    for (const std::string& name : *names) {
-      const auto info = disk.info(cat(runs, "/", name, "/journal"));
-      if (!info.ok() || info->changed < newest) continue;
-      newest = info->changed;
-      id = name;
-    }
-  }
+Result<State> read_recorded(Disk& disk, const std::string& run_folder) {
   State state;
   Recorded reader(state);
-  const auto read = Journal::read(disk, cat(runs, "/", id, "/journal"), reader);
+  const auto read = Journal::read(disk, cat(run_folder, "/journal"), reader);
   if (!read.ok()) return read.error();
   return state;
 }

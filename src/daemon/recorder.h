@@ -65,7 +65,7 @@ class Recorder {
   std::string line_;
 };
 
-/// The newest run under `home` (or the one called `run`), folded; changes nothing on disk.
-Result<State> read_recorded(Disk& disk, const std::string& home, const std::string& run);
+/// The run that is recorded in `run_folder`, folded; changes nothing on disk.
+Result<State> read_recorded(Disk& disk, const std::string& run_folder);
 
 }  // namespace mw

@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "daemon/attach.h"
 #include "daemon/durable.h"
+#include "daemon/inbox.h"
+#include "daemon/standing.h"
 #include "daemon/supervisor.h"
 #include "keeper/keep.h"
 #include "keeper/launch.h"
@@ -130,9 +132,9 @@ class Holding final : public Companion {
   Holding(const Doors& doors, const RunRequest& request, Supervisor& supervisor, Passing& passing)
       : doors_(doors), request_(request), supervisor_(supervisor), passing_(passing) {}
 
-  std::optional<Duration> turn(const State& state, bool quiet, Notebook&) override {
+  std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override {
     passing_.show();
-    const auto on = supervisor_.turn(state, quiet);
+    const auto on = supervisor_.turn(state, quiet, notebook);
     if (!on.ok() && on.error().what != trouble_) request_.say(trouble_ = on.error().what);
     if (on.ok() && !*on) return std::nullopt;
     if (supervisor_.attempt() > 0) {
@@ -144,7 +146,7 @@ class Holding final : public Companion {
 
   bool told_to_stop() override {
     request_.say("told to stop");
-    if (const auto done = supervisor_.stop(); !done.ok()) request_.say(done.error().what);
+    if (const auto done = supervisor_.stop(supervisor_.stopping()); !done.ok()) request_.say(done.error().what);
     return true;
   }
 
@@ -155,6 +157,22 @@ class Holding final : public Companion {
   Passing& passing_;
   std::string trouble_;
 };
+
+Result<void> do_as_asked(Supervisor& supervisor, const RunAsk& ask) {
+  switch (ask.what) {
+    case RunAsk::What::kTell:
+      return {};
+    case RunAsk::What::kPause:
+      return supervisor.pause();
+    case RunAsk::What::kResume:
+      return supervisor.resume();
+    case RunAsk::What::kStop:
+      return supervisor.stop(false);
+    case RunAsk::What::kKill:
+      return supervisor.stop(true);
+  }
+  return {};
+}
 
 AttachRequest watch_of(const RunRequest& request, const Charge& charge, const std::string& home,
                        const std::string& name, const std::string& output) {
@@ -196,9 +214,12 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   if (!request.take_up.empty()) passing.skip();
   Holding holding(doors, request, supervisor, passing);
   // Takes the run's lock, so that the supervisor's first turn is nobody else's.
-  auto loop =
-      AttachLoop::open(doors, language, watch_of(request, supervisor.charge(), home, *name, output), {&holding});
+  auto loop = AttachLoop::open(doors, language, watch_of(request, supervisor.charge(), home, *name, output));
   if (!loop.ok()) return loop.error();
+  MW_TRY(sign_watch(doors.disk, processes, told.folder));
+  Inbox inbox(doors, told.folder, [&supervisor](const RunAsk& ask) { return do_as_asked(supervisor, ask); });
+  (*loop)->accompany(inbox);
+  (*loop)->accompany(holding);
   while ((*loop)->turn()) {
   }
   passing.show();

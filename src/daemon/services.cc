@@ -1,20 +1,40 @@
 #include "daemon/services.h"
 
+#include <unistd.h>
+
 #include <chrono>
+#include <cstdlib>
+#include <thread>
 
 #include "base/text.h"
 #include "daemon/attach.h"
 #include "daemon/durable.h"
+#include "daemon/inbox.h"
 #include "daemon/recorder.h"
 #include "daemon/run.h"
 #include "daemon/run_reader.h"
 #include "daemon/settings.h"
+#include "daemon/standing.h"
 #include "platform/clock.h"
 #include "platform/lock.h"
 #include "platform/posix_disk.h"
 #include "platform/watch.h"
 
 namespace mw {
+namespace {
+
+constexpr Duration kTaken = Duration::seconds(5);  // within which a living midwatch takes what is asked
+
+/// "mira@node7", as far as it can be told.
+std::string this_user() {
+  const char* name = std::getenv("USER");
+  char host[256] = "";
+  if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
+  return cat(name == nullptr || *name == '\0' ? cat("uid ", getuid()) : std::string(name), *host == '\0' ? "" : "@",
+             host);
+}
+
+}  // namespace
 
 DaemonServices::DaemonServices() : disk_(make_posix_disk()) {}
 DaemonServices::~DaemonServices() = default;
@@ -51,7 +71,17 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& re
   if (!watch.ok()) return watch.error();
   const auto clock = make_posix_clock();
   const auto locks = make_posix_locks();
-  return attach_run({*disk_, *clock, **watch, *locks}, *language_, request);
+  const auto processes = make_posix_processes();
+  const Doors doors{*disk_, *clock, **watch, *locks};
+  auto loop = AttachLoop::open(doors, *language_, request);
+  if (!loop.ok()) return loop.error();
+  MW_TRY(sign_watch(*disk_, *processes, (*loop)->folder()));
+  // There is no command of ours to pause or stop: what people say is all that is taken.
+  Inbox inbox(doors, (*loop)->folder(), [](const RunAsk&) { return Result<void>(); });
+  (*loop)->accompany(inbox);
+  while ((*loop)->turn()) {
+  }
+  return (*loop)->take();
 }
 
 Result<RunTold> DaemonServices::run(const RunRequest& request) {
@@ -94,7 +124,9 @@ Result<ConfigTold> DaemonServices::config(const std::string& file) {
 std::string DaemonServices::config_reference(bool json) { return json ? config_reference_json() : config_page(); }
 
 Result<std::unique_ptr<Replayed>> DaemonServices::recorded(const std::string& home, const std::string& run) {
-  auto state = read_recorded(*disk_, home, run);
+  const auto folder = recorded_folder(*disk_, home, run);
+  if (!folder.ok()) return folder.error();
+  auto state = read_recorded(*disk_, *folder);
   if (!state.ok()) return state.error();
   auto told = std::make_unique<Replayed>();
   for (const SourceState& source : state->sources) {
@@ -104,6 +136,34 @@ Result<std::unique_ptr<Replayed>> DaemonServices::recorded(const std::string& ho
   }
   told->state = std::move(*state);
   return told;
+}
+
+Result<RunStanding> DaemonServices::standing(const std::string& home, const std::string& run) {
+  const auto folder = recorded_folder(*disk_, home, run);
+  if (!folder.ok()) return folder.error();
+  auto how = standing_of(*disk_, *make_posix_processes(), *folder);
+  if (how.ok()) how->now = make_posix_clock()->now();
+  return how;
+}
+
+Result<Asked> DaemonServices::ask(const std::string& home, const std::string& run, const RunAsk& ask) {
+  const auto how = standing(home, run);
+  if (!how.ok()) return how.error();
+  Asked asked;
+  asked.run = how->name;
+  asked.watched = how->watcher != 0 || how->elsewhere;
+  RunAsk put = ask;
+  const auto clock = make_posix_clock();
+  if (!put.at.known()) put.at = clock->now();
+  if (put.who.empty()) put.who = this_user();
+  const auto path = put_ask(*disk_, how->folder, put, getpid());
+  if (!path.ok()) return path.error();
+  const Duration until{clock->steady().ns + (asked.watched ? kTaken.ns : 0)};
+  for (;;) {
+    asked.taken = !disk_->info(*path).ok();
+    if (asked.taken || clock->steady().ns >= until.ns) return asked;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
 }
 
 Result<void> DaemonServices::write_file(const std::string& path, std::string_view text) {

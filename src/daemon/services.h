@@ -21,6 +21,8 @@ class DaemonServices final : public Services {
   Result<ConfigTold> config(const std::string& file) override;
   std::string config_reference(bool json) override;
   Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run) override;
+  Result<RunStanding> standing(const std::string& home, const std::string& run) override;
+  Result<Asked> ask(const std::string& home, const std::string& run, const RunAsk& ask) override;
   const Knowledge& knowledge() override;
   Result<void> write_file(const std::string& path, std::string_view text) override;
 

@@ -1,19 +1,16 @@
 #include "daemon/supervisor.h"
 
 #include <algorithm>
-#include <csignal>
 
-#include "base/numbers.h"
 #include "base/text.h"
+#include "daemon/durable.h"
 #include "keeper/launch.h"
 
 namespace mw {
 namespace {
 
-constexpr size_t kSmallFile = 4U << 20;                      // bytes of a charge, a judgement
 constexpr Duration kKeeperBegins = Duration::seconds(10);    // within which a keeper has written its first record
 constexpr Duration kKeeperTakesOver = Duration::seconds(1);  // likewise, where another one wrote before
-constexpr Duration kLeftoverGrace = Duration::seconds(5);    // for what a command leaves behind, to end by itself
 constexpr Duration kUsualPatience = Duration::seconds(1);
 constexpr Duration kShortPatience = Duration::millis(100);
 
@@ -25,19 +22,14 @@ bool since_onset(const Trip& trip, const Moment& moment, int64_t step) {
   return trip.step != kNoStep && step > trip.step;
 }
 
-std::string plural(int64_t n, std::string_view what) { return cat(n, " ", what, n == 1 ? "" : "s"); }
+/// Deeds of the supervisor, as the journal names them.
+constexpr std::string_view kRestart = "restart", kBreak = "break", kStop = "stop", kPause = "pause", kResume = "resume";
+
+std::string attempt_name(int number) { return cat("attempt ", number); }
 
 }  // namespace
 
 std::string Supervisor::attempt_folder(int number) const { return cat(folder_, "/", kAttemptsFolder, "/", number); }
-
-Result<std::string> Supervisor::read_file(const std::string& path) {
-  auto file = doors_.disk.open_read(path);
-  if (!file.ok()) return file.error();
-  std::string text;
-  MW_TRY((*file)->read_at(0, kSmallFile, text));
-  return text;
-}
 
 bool Supervisor::lives(const ProcessId& id) const {
   if (!id.known()) return false;
@@ -48,7 +40,7 @@ bool Supervisor::lives(const ProcessId& id) const {
 Result<std::unique_ptr<Supervisor>> Supervisor::open(SupervisorDoors doors, const Knowledge& knowledge,
                                                      std::string run_folder) {
   std::unique_ptr<Supervisor> one(new Supervisor(std::move(doors), knowledge, std::move(run_folder)));
-  auto text = one->read_file(cat(one->folder_, "/", kChargeFile));
+  auto text = read_small(one->doors_.disk, cat(one->folder_, "/", kChargeFile));
   if (!text.ok()) return text.error();
   auto charge = parse_charge(*text);
   if (!charge.ok()) return charge.error();
@@ -59,10 +51,11 @@ Result<std::unique_ptr<Supervisor>> Supervisor::open(SupervisorDoors doors, cons
 
 /// Finds the attempts that were made, and in which state the last one was left.
 Result<void> Supervisor::take_up() {
-  if (doors_.disk.info(cat(folder_, "/", kStopFile)).ok()) stops_ = 1;
+  if (doors_.disk.info(cat(folder_, "/", kStopFile)).ok()) stop_ = Stop::kAsked;
+  pause_ = doors_.disk.info(cat(folder_, "/", kPauseFile)).ok();
   while (doors_.disk.info(cat(attempt_folder(attempt_ + 1), "/", kLaunchFile)).ok()) {
     ++attempt_;
-    auto text = read_file(cat(attempt_folder(), "/", kJudgementFile));
+    auto text = read_small(doors_.disk, cat(attempt_folder(), "/", kJudgementFile));
     if (!text.ok()) {
       if (text.error().code != Error::Code::kNotFound) return text.error();
       continue;  // still running, or ended while nobody watched
@@ -79,12 +72,13 @@ Result<void> Supervisor::take_up() {
   auto kept = read_kept(doors_.disk, attempt_folder());
   if (!kept.ok()) return kept.error();
   kept_ = *kept;
-  if (const auto text = read_file(cat(attempt_folder(), "/", kTripFile)); text.ok()) {
+  if (const auto text = read_small(doors_.disk, cat(attempt_folder(), "/", kTripFile)); text.ok()) {
     auto trip = parse_trip(*text);
     if (!trip.ok()) return trip.error();
     trip_ = std::move(*trip);
   }
   keeper_from_ = {doors_.clock.steady().ns - kKeeperBegins.ns};
+  grip_.take(attempt_);
   if (phase_ == Phase::kRunning && kept_.child.known() && !kept_.ending) {
     doors_.say(cat("took up attempt ", attempt_, ", process ", kept_.child.pid));
   }
@@ -106,15 +100,41 @@ Result<void> Supervisor::begin_attempt(int number) {
   MW_TRY(doors_.write_file(cat(folder, "/", kLaunchFile), launch_text(launch)));
   attempt_ = number;
   kept_ = {};
-  presses_ = 0;
+  grip_.take(number);
   trip_.reset();
-  settled_ = false;
+  settled_ = held_ = false;
   phase_ = Phase::kRunning;
   keeper_from_ = doors_.clock.steady();
   return doors_.start_keeper(folder);
 }
 
-Result<void> Supervisor::look_at_keeper() {
+/// What was begun is told to have come out, once.
+void Supervisor::came_out(uint32_t* deed, bool ok, std::string text, Notebook& notebook) {
+  if (*deed == 0) return;
+  notebook.acted({*deed, ok, std::move(text), 0});
+  *deed = 0;
+}
+
+/// What a midwatch before this one meant to do and did not live to tell: the run's folder says how far it came, and
+/// whatever is due is decided anew.
+void Supervisor::settle_doubts(const State& state, Notebook& notebook) {
+  doubts_settled_ = true;
+  std::vector<event::Acted> outcomes;
+  for (const ActionState& action : state.actions) {
+    const auto is = [&action](std::string_view what) { return action.intent.action == what; };
+    if (is(kPause) || is(kResume)) held_ = is(kPause) || !action.done;
+    if (action.done || !(is(kRestart) || is(kBreak) || is(kStop) || is(kPause) || is(kResume))) continue;
+    const bool done = is(kRestart) ? action.intent.target == attempt_name(attempt_)
+                      : is(kBreak) ? trip_.has_value()
+                      : is(kStop)  ? stop_ != Stop::kNo
+                                   : pause_ == is(kPause);
+    outcomes.push_back(
+        {action.intent.id, done, done ? "begun; the next midwatch found it so" : "not done: midwatch ended before", 0});
+  }
+  for (event::Acted& outcome : outcomes) notebook.acted(std::move(outcome));
+}
+
+Result<void> Supervisor::look_at_keeper(Notebook& notebook) {
   const bool had_child = kept_.child.known();
   // Asked before its record is read: what a keeper that was gone by then has not written it will not write.
   const ProcessId keeper = kept_.keeper;
@@ -124,11 +144,18 @@ Result<void> Supervisor::look_at_keeper() {
   const bool had_ended = kept_.ending.has_value();
   const uint64_t lost = kept_.lost_bytes;
   kept_ = *kept;
-  if (!had_child && kept_.child.known()) doors_.say(cat("attempt ", attempt_, " began, process ", kept_.child.pid));
+  grip_.of(kept_.keeper, kept_.child);
+  if (!had_child && kept_.child.known()) {
+    doors_.say(cat("attempt ", attempt_, " began, process ", kept_.child.pid));
+    came_out(&starting_, true, cat("process ", kept_.child.pid), notebook);
+  }
+  if (!kept_.failure.empty()) came_out(&starting_, false, kept_.failure, notebook);
   if (kept_.lost_bytes > lost) doors_.say(cat(kept_.lost_bytes, " bytes of output are lost: the disk is full"));
   if (!had_ended && kept_.ending) {
     ended_ = doors_.clock.steady();
     doors_.say(cat("attempt ", attempt_, " ended: ", outcome_text(*kept_.ending)));
+    came_out(&stopping_, true, outcome_text(*kept_.ending), notebook);
+    came_out(&breaking_, true, outcome_text(*kept_.ending), notebook);
   }
   if (kept_.done || !kept_.failure.empty()) {
     phase_ = Phase::kEnded;
@@ -141,48 +168,38 @@ Result<void> Supervisor::look_at_keeper() {
   return {};
 }
 
-/// Signals that a command is asked to end by, one after another as its grace runs out: what Ctrl-C would send to all of
-/// its session, then SIGTERM, then SIGKILL to all that came from it.
-Result<void> Supervisor::press_to_end() {
+Result<void> Supervisor::end_as_told(Notebook& notebook) {
   if (!kept_.child.known() || kept_.ending) return {};
-  if (presses_ == 0) {
-    asked_ = doors_.clock.steady();
+  if (!grip_.asked()) {
     if (!trip_) MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), kAsTold));
+    if (stopping_ == 0) {
+      const auto deed = notebook.intend({0, std::string(kStop), attempt_name(attempt_), 0, "It was told to stop."});
+      if (!deed.ok()) return deed.error();
+      stopping_ = *deed;
+    }
   }
-  const int64_t spent = since(asked_).ns;
-  const int due = stops_ > 1 || spent >= charge_.grace.ns ? 3 : spent >= charge_.grace.ns / 2 ? 2 : 1;
-  if (due <= presses_) return {};
-  presses_ = due;
-  const std::vector<ProcessInfo> all = doors_.processes.all();
-  const int signal = due == 1 ? SIGINT : due == 2 ? SIGTERM : SIGKILL;
-  doors_.say(cat("asking attempt ", attempt_, " to end by ", due == 1 ? "SIGINT" : due == 2 ? "SIGTERM" : "SIGKILL"));
-  for (const ProcessInfo& process : all) {
-    const bool of_session = process.session == kept_.child.pid;
-    if (of_session) (void)doors_.processes.signal(process.id, signal).ok();  // gone meanwhile is well
-  }
-  if (due < 3) return {};
-  for (const ProcessInfo& process : descendants(all, kept_.keeper.pid)) {
-    (void)doors_.processes.signal(process.id, signal).ok();
-  }
+  grip_.ask_to_end(charge_.grace, stop_ == Stop::kNow);
   return {};
 }
 
-/// What a command leaves behind (engines, workers) holds the GPUs and ports that the next attempt needs.
-void Supervisor::clear_leftovers() {
-  if (!kept_.ending || kept_.done || !kept_.keeper.known() || since(ended_) < kLeftoverGrace) return;
-  const auto left = descendants(doors_.processes.all(), kept_.keeper.pid);
-  if (left.empty() || presses_ >= 5) return;
-  const bool hard = since(ended_).ns > 2 * kLeftoverGrace.ns;
-  if (presses_ >= (hard ? 5 : 4)) return;
-  presses_ = hard ? 5 : 4;
-  doors_.say(cat("attempt ", attempt_, " left ", plural(static_cast<int64_t>(left.size()), "process"), " behind (",
-                 left.front().name, left.size() > 1 ? ", …" : "", "); ending ", left.size() == 1 ? "it" : "them",
-                 " by ", hard ? "SIGKILL" : "SIGTERM"));
-  for (const ProcessInfo& process : left) (void)doors_.processes.signal(process.id, hard ? SIGKILL : SIGTERM).ok();
+/// Holds the command still for as long as it is to be paused, what it starts meanwhile too; then lets it go on.
+Result<void> Supervisor::keep_paused(Notebook& notebook) {
+  if (kept_.ending || !kept_.child.known() || stopping() || (!pause_ && !held_)) return {};
+  if (pause_ && held_) {
+    (void)grip_.hold_still();
+    return {};
+  }
+  const auto deed = notebook.intend({0, std::string(pause_ ? kPause : kResume), attempt_name(attempt_), 0,
+                                     pause_ ? "It was told to pause." : "It was told to go on."});
+  if (!deed.ok()) return deed.error();
+  const size_t processes = pause_ ? grip_.hold_still() : grip_.let_go_on();
+  notebook.acted({*deed, true, cat(processes, processes == 1 ? " process" : " processes"), 0});
+  held_ = pause_;
+  return {};
 }
 
 /// An attempt that trains on poisoned data is killed, not asked: asked, it might save what it has.
-Result<void> Supervisor::trip_on_poison(const State& state) {
+Result<void> Supervisor::trip_on_poison(const State& state, Notebook& notebook) {
   if (!charge_.breaker || kept_.ending || !settled_) return {};
   if (!trip_) {
     const Incident* incident = breaker(state);
@@ -194,22 +211,25 @@ Result<void> Supervisor::trip_on_poison(const State& state) {
     trip.summary = incident->summary;
     trip.step = incident->onset.step;
     trip.where = incident->onset.where;
+    const auto deed = notebook.intend(
+        {0, std::string(kBreak), attempt_name(attempt_), incident->id,
+         cat(trip.kind, trip.step == kNoStep ? "" : cat(" since step ", trip.step), ": ", trip.summary)});
+    if (!deed.ok()) return deed.error();
+    breaking_ = *deed;
     MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kTripFile), trip_text(trip)));
     MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), kByBreaker));
     doors_.say(cat("the circuit breaker ends attempt ", attempt_, ", ", trip.kind,
                    trip.step == kNoStep ? "" : cat(" since step ", trip.step), ": ", trip.summary));
     trip_ = std::move(trip);
   }
-  for (const ProcessInfo& process : descendants(doors_.processes.all(), kept_.keeper.pid)) {
-    (void)doors_.processes.signal(process.id, SIGKILL).ok();  // gone meanwhile is well
-  }
+  grip_.kill();
   return {};
 }
 
 AttemptOutcome Supervisor::outcome(const State& state) const {
   AttemptOutcome of;
   of.started = kept_.failure.empty();
-  of.told_to_stop = stops_ > 0;
+  of.told_to_stop = stopping();
   of.tripped = trip_.has_value();
   if (kept_.ending) {
     of.known = kept_.ending->known;
@@ -254,54 +274,87 @@ Result<void> Supervisor::judge(const State& state) {
   MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kJudgementFile), judgement_text(judgement)));
   outcomes_ = std::move(all);
   const RestartDecision& decision = judgement.decision;
+  why_over_ = decision.why;
   if (decision.restart) {
     phase_ = Phase::kWaiting;
     due_ = {doors_.clock.steady().ns + decision.wait.ns};
     doors_.say(cat(decision.why, " Attempt ", attempt_ + 1, " begins in ", format_duration(decision.wait)));
   } else {
     phase_ = Phase::kOver;
-    why_over_ = decision.why;
     doors_.say(cat(decision.why, " No restart", kept_.failure.empty() ? "" : cat(": ", kept_.failure)));
   }
   return {};
 }
 
-Result<bool> Supervisor::turn(const State& state, bool quiet) {
+/// The running attempt: looked at, ended where its data is poison or a person said so, held still, tidied up after.
+Result<void> Supervisor::watch_attempt(const State& state, bool quiet, Notebook& notebook) {
+  // The keeper writes an attempt's first line before it says that it began; before that line was read, the incidents
+  // in `state` are those of the attempt before.
+  settled_ = settled_ || (quiet && kept_.child.known());
+  MW_TRY(look_at_keeper(notebook));
+  MW_TRY(trip_on_poison(state, notebook));
+  if (stopping()) MW_TRY(end_as_told(notebook));
+  MW_TRY(keep_paused(notebook));
+  if (kept_.ending && !kept_.done) grip_.clear_leftovers(since(ended_));
+  return {};
+}
+
+Result<void> Supervisor::begin_next(Notebook& notebook) {
+  if (starting_ == 0) {
+    const auto deed = notebook.intend({0, std::string(kRestart), attempt_name(attempt_ + 1), 0, why_over_});
+    if (!deed.ok()) return deed.error();
+    starting_ = *deed;
+  }
+  return begin_attempt(attempt_ + 1);
+}
+
+Result<bool> Supervisor::turn(const State& state, bool quiet, Notebook& notebook) {
+  if (!doubts_settled_) settle_doubts(state, notebook);
   if (phase_ == Phase::kNew) {
-    if (stops_ > 0) return false;
+    if (stopping()) return false;
     MW_TRY(begin_attempt(1));
   } else if (phase_ == Phase::kRunning) {
-    // The keeper writes an attempt's first line before it says that it began; before that line was read, the incidents
-    // in `state` are those of the attempt before.
-    settled_ = settled_ || (quiet && kept_.child.known());
-    MW_TRY(look_at_keeper());
-    MW_TRY(trip_on_poison(state));
-    if (stops_ > 0) MW_TRY(press_to_end());
-    clear_leftovers();
+    MW_TRY(watch_attempt(state, quiet, notebook));
   } else if (phase_ == Phase::kEnded && quiet) {
     MW_TRY(judge(state));
   } else if (phase_ == Phase::kWaiting) {
-    if (stops_ > 0) {
+    if (stopping()) {
       phase_ = Phase::kOver;
       why_over_ = "It was told to stop.";
-    } else if (doors_.clock.steady().ns >= due_.ns) {
-      MW_TRY(begin_attempt(attempt_ + 1));
+    } else if (!pause_ && doors_.clock.steady().ns >= due_.ns) {
+      MW_TRY(begin_next(notebook));
     }
   }
   return phase_ != Phase::kOver;
 }
 
 Duration Supervisor::patience() const {
-  if (phase_ == Phase::kEnded || presses_ > 0 || !kept_.child.known()) return kShortPatience;
+  if (phase_ == Phase::kEnded || grip_.asked() || !kept_.child.known()) return kShortPatience;
   if (phase_ == Phase::kWaiting) {
     return {std::clamp(due_.ns - doors_.clock.steady().ns, Duration::millis(1).ns, kUsualPatience.ns)};
   }
   return kUsualPatience;
 }
 
-Result<void> Supervisor::stop() {
-  ++stops_;
+Result<void> Supervisor::stop(bool now) {
+  stop_ = now ? Stop::kNow : std::max(stop_, Stop::kAsked);
   return doors_.write_file(cat(folder_, "/", kStopFile), "");
+}
+
+Result<void> Supervisor::pause() {
+  if (pause_) return {};
+  MW_TRY(doors_.write_file(cat(folder_, "/", kPauseFile), ""));
+  pause_ = true;
+  doors_.say("holding the command still; midwatch resume lets it go on");
+  return {};
+}
+
+Result<void> Supervisor::resume() {
+  if (!pause_) return {};
+  MW_TRY(doors_.disk.remove(cat(folder_, "/", kPauseFile)));
+  pause_ = false;
+  doors_.say("letting the command go on");
+  return {};
 }
 
 }  // namespace mw

@@ -12,6 +12,8 @@
 #include "core/knowledge.h"
 #include "core/state.h"
 #include "daemon/charge.h"
+#include "daemon/grip.h"
+#include "daemon/notebook.h"
 #include "keeper/record.h"
 #include "platform/clock.h"
 #include "platform/disk.h"
@@ -41,13 +43,18 @@ class Supervisor {
   /// Looks, and does what is due. `state` is what the run's files told so far; `quiet`: nothing in them is unread.
   /// False when it is over. After an error (the run's folder cannot be read or written) call again later: the command
   /// goes on meanwhile.
-  Result<bool> turn(const State& state, bool quiet);
+  Result<bool> turn(const State& state, bool quiet, Notebook& notebook);
   /// How long the next turn may wait when nothing stirs in the run's folder.
   Duration patience() const;
 
-  /// The run is to end: the first time the command gets its grace, the second time it is killed at once. The next
-  /// midwatch knows of it too.
-  Result<void> stop();
+  /// The run is to end: the command gets its grace, or is killed at once where `now` says so. The next midwatch knows
+  /// of it too.
+  Result<void> stop(bool now);
+  bool stopping() const { return stop_ != Stop::kNo; }
+  /// Every process of the command is held still until resume(); no attempt begins meanwhile. Likewise known to the next
+  /// midwatch.
+  Result<void> pause();
+  Result<void> resume();
 
   const Charge& charge() const { return charge_; }
   /// How the last attempt ended; unset while it runs.
@@ -59,18 +66,25 @@ class Supervisor {
 
  private:
   enum class Phase { kNew, kRunning, kEnded, kWaiting, kOver };
+  enum class Stop { kNo, kAsked, kNow };
 
   Supervisor(SupervisorDoors doors, const Knowledge& knowledge, std::string run_folder)
-      : doors_(std::move(doors)), knowledge_(knowledge), folder_(std::move(run_folder)) {}
+      : doors_(std::move(doors)),
+        knowledge_(knowledge),
+        folder_(std::move(run_folder)),
+        grip_(doors_.processes, doors_.clock, doors_.say) {}
   std::string attempt_folder(int number) const;
-  Result<std::string> read_file(const std::string& path);
   Result<void> take_up();
   Result<void> begin_attempt(int number);
-  Result<void> look_at_keeper();
-  Result<void> press_to_end();
-  void clear_leftovers();
-  Result<void> trip_on_poison(const State& state);
+  Result<void> begin_next(Notebook& notebook);
+  Result<void> watch_attempt(const State& state, bool quiet, Notebook& notebook);
+  Result<void> look_at_keeper(Notebook& notebook);
+  Result<void> end_as_told(Notebook& notebook);
+  Result<void> keep_paused(Notebook& notebook);
+  Result<void> trip_on_poison(const State& state, Notebook& notebook);
   Result<void> judge(const State& state);
+  void settle_doubts(const State& state, Notebook& notebook);
+  void came_out(uint32_t* deed, bool ok, std::string text, Notebook& notebook);
   AttemptOutcome outcome(const State& state) const;
   bool lives(const ProcessId& id) const;
   Duration since(Duration then) const { return {doors_.clock.steady().ns - then.ns}; }
@@ -84,10 +98,15 @@ class Supervisor {
   Kept kept_;
   std::vector<AttemptOutcome> outcomes_;
   Duration due_;          ///< when the next attempt begins
-  Duration asked_;        ///< when the command was first asked to end
-  Duration ended_;        ///< when its end was seen
+  Duration ended_;        ///< when the command's end was seen
   Duration keeper_from_;  ///< when a keeper was last started
-  int stops_ = 0, presses_ = 0;
+  Grip grip_;
+  Stop stop_ = Stop::kNo;
+  bool pause_ = false;  ///< it is to be held still
+  bool held_ = false;   ///< it was
+  // Numbers of what was begun and has not come out yet; 0: none.
+  uint32_t starting_ = 0, stopping_ = 0, breaking_ = 0;
+  bool doubts_settled_ = false;
   std::optional<Trip> trip_;
   bool settled_ = false;  ///< `state` knows of this attempt: its first line was read
   std::string why_over_;

@@ -44,6 +44,28 @@ class FakeProcesses final : public Processes {
   std::vector<std::pair<int64_t, int>> sent;
 };
 
+/// Writes nothing down but folds it, as the journal would.
+class FakeNotebook final : public Notebook {
+ public:
+  explicit FakeNotebook(State& state) : state_(state) {}
+  Result<uint32_t> intend(event::Intended intent) override {
+    if (full) return Error{Error::Code::kFull, "no space", ""};
+    intent.id = state_.last_action + 1;
+    const uint32_t id = intent.id;
+    fold(state_, {{}, {}, std::move(intent)});
+    return id;
+  }
+  void acted(event::Acted outcome) override { fold(state_, {{}, {}, std::move(outcome)}); }
+  Result<void> told(event::Told words, Time at) override {
+    fold(state_, {at, {}, std::move(words)});
+    return {};
+  }
+  bool full = false;
+
+ private:
+  State& state_;
+};
+
 /// A world in which keepers start what they are told, and commands end when the test says so.
 struct World {
   FakeDisk disk;
@@ -51,6 +73,7 @@ struct World {
   FakeProcesses processes;
   Knowledge knowledge;
   State state;
+  FakeNotebook notebook{state};
   std::vector<std::string> said;
   int keepers = 0;
   int64_t next_pid = 100;
@@ -106,7 +129,7 @@ struct World {
     write(one->attempt_folder(), record_done(clock.now()));
   }
   bool turn(bool quiet = true) {
-    auto on = one->turn(state, quiet);
+    auto on = one->turn(state, quiet, notebook);
     REQUIRE(on.ok());
     return *on;
   }
@@ -197,7 +220,7 @@ TEST_CASE("asked to stop: SIGINT to its session, SIGTERM, SIGKILL to all that ca
   world.processes.add(helper, world.child, world.child);
   world.processes.add(daemonised, world.keeper, daemonised);
   world.processes.add(stranger, 1, stranger);
-  REQUIRE(world.one->stop().ok());
+  REQUIRE(world.one->stop(false).ok());
   world.turn();
   using Sent = std::vector<std::pair<int64_t, int>>;
   CHECK(world.processes.sent == Sent{{world.child, SIGINT}, {helper, SIGINT}});
@@ -249,6 +272,72 @@ TEST_CASE("poisoned data: everything is killed at once, and a good checkpoint is
   world.state.attempts.resize(2);
   world.pass(5);
   CHECK(world.processes.sent.empty());  // the incident is of the attempt before
+}
+
+TEST_CASE("paused: everything is held still, by the next midwatch too, and no attempt begins; resumed: it goes on") {
+  World world;
+  world.turn();
+  REQUIRE(world.one->pause().ok());
+  world.turn();
+  using Sent = std::vector<std::pair<int64_t, int>>;
+  CHECK(world.processes.sent == Sent{{world.child, SIGSTOP}});
+  world.processes.alive[world.child].state = 'T';
+  world.open();
+  world.turn();
+  CHECK(world.processes.sent.size() == 1);  // it is held still already
+  world.processes.add(970, world.child, world.child);
+  world.turn();
+  CHECK(world.processes.sent.back() == std::pair<int64_t, int>{970, SIGSTOP});
+  world.processes.alive[970].state = 'T';
+  world.processes.sent.clear();
+  REQUIRE(world.one->resume().ok());
+  world.open();  // killed before it could let them go on
+  world.turn();
+  CHECK(world.processes.sent == Sent{{world.child, SIGCONT}, {970, SIGCONT}});
+  REQUIRE(world.one->pause().ok());
+  world.end(1);
+  world.pass(60);
+  CHECK(world.one->attempt() == 1);
+  REQUIRE(world.one->resume().ok());
+  world.pass(1);
+  CHECK(world.one->attempt() == 2);
+  for (const ActionState& action : world.state.actions) CHECK(action.done);
+}
+
+TEST_CASE("every deed is written down before it is done, and what came of it; without that it is not done") {
+  World world;
+  world.turn();
+  world.notebook.full = true;
+  REQUIRE(world.one->stop(false).ok());
+  CHECK_FALSE(world.one->turn(world.state, true, world.notebook).ok());
+  CHECK(world.processes.sent.empty());
+  world.notebook.full = false;
+  world.turn();
+  CHECK(world.processes.sent.size() == 1);
+  REQUIRE(world.state.actions.size() == 1);
+  CHECK(world.state.actions[0].intent.action == "stop");
+  CHECK_FALSE(world.state.actions[0].done);
+  world.end(0);
+  world.pass(2);
+  CHECK(world.state.actions[0].done);
+  CHECK(world.state.actions[0].outcome == "exit status 0");
+}
+
+TEST_CASE("what the midwatch before meant to do is settled by the next one") {
+  World world;
+  world.turn();
+  world.end(1);
+  while (world.one->attempt() == 1) world.pass(0.5);
+  REQUIRE(world.state.actions.size() == 1);
+  CHECK(world.state.actions[0].intent.target == "attempt 2");
+  CHECK_FALSE(world.state.actions[0].done);
+  fold(world.state, {{}, {}, event::Intended{9, "stop", "attempt 2", 0, ""}});  // it died before it left word of it
+  world.open();
+  world.turn();
+  CHECK(world.state.actions[0].done);
+  CHECK(world.state.actions[0].ok);
+  CHECK(world.state.actions[1].done);
+  CHECK_FALSE(world.state.actions[1].ok);
 }
 
 TEST_CASE("what the command leaves behind is ended before the next attempt") {

@@ -1,81 +1,13 @@
 """midwatch run with the practice run: ends, kills of the trainer and of midwatch itself, stops, and what is not retried."""
 import glob
-import hashlib
 import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 
-from watching import MIDWATCH, Scratch
-
-PROGRAM = os.path.abspath(MIDWATCH)
-PRACTICE = os.path.abspath(sys.argv[2])
-
-
-class Run:
-    def __init__(self, base, command, *options):
-        self.base = base
-        self.process = subprocess.Popen([PROGRAM, "run", "--home", os.path.join(base, "home"), *options, "--", *command],
-                                        cwd=base, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-    def end(self, seconds=120):
-        out, err = self.process.communicate(timeout=seconds)
-        self.out, self.err = out.decode(), err.decode()
-        return self.process.returncode
-
-    def folder(self):
-        return glob.glob(os.path.join(self.base, "home", "runs", "*"))[0]
-
-
-def take_up(base, *options):
-    run = Run.__new__(Run)
-    run.base = base
-    run.process = subprocess.Popen([PROGRAM, "run", "--home", os.path.join(base, "home"), "--take-up", "newest", *options],
-                                   cwd=base, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    return run
-
-
-def training(base, steps=40, pace=0.1, speak="verl"):
-    return [PRACTICE, "--speak", speak, "--out", "-", "--steps", str(steps), "--save-every", "5", "--pace", str(pace),
-            "--checkpoints", os.path.join(base, "checkpoints")]
-
-
-def weights(base, step=40):
-    with open(os.path.join(base, "checkpoints", f"global_step_{step}", "trainer.safetensors"), "rb") as file:
-        return hashlib.sha256(file.read()).hexdigest()
-
-
-def processes_of(base, word):
-    """Processes that were started for this test and whose program or first argument is `word`, the oldest first."""
-    found = []
-    for place in glob.glob("/proc/[0-9]*"):
-        try:
-            with open(place + "/cmdline", "rb") as file:
-                words = file.read().decode(errors="replace").split("\0")
-            with open(place + "/stat") as file:
-                stat = file.read().rsplit(")", 1)[1].split()
-            here = os.readlink(place + "/cwd")
-        except (FileNotFoundError, ProcessLookupError, PermissionError):
-            continue
-        # midwatch's own command line names the command too
-        if (words[0].endswith(word) or words[1:2] == [word]) and here.startswith(base) and stat[0] != "Z":
-            found.append((int(stat[19]), int(place[6:])))
-    return [pid for _, pid in sorted(found)]
-
-
-def output(run):
-    with open(os.path.join(run.folder(), "output", "train.log"), errors="replace") as file:
-        return file.read()
-
-
-def wait_until(what, condition, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, f"not within {seconds} s: {what}"
-        time.sleep(0.02)
+from running import Run, output, processes_of, take_up, training, wait_until, weights
+from watching import Scratch
 
 
 def uninterrupted():

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "core/detect/detector.h"
+#include "core/detect/support/pause.h"
 #include "core/detect/support/story.h"
 
 namespace mw::detect {
@@ -58,7 +59,9 @@ End end_of(const State& state) {
 void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
   if (state.attempts.empty() || state.anchors.empty()) return;
   const AttemptState& attempt = state.attempts.back();
-  const auto& [since, step] = state.anchors.back();
+  if (held_still(state)) return;
+  const auto& [at, step] = state.anchors.back();
+  const Time since = std::max(at, let_go_on(state));
   const double usual = usual_seconds(state);
   const End end = end_of(state);
   if (usual <= 0 || attempt.ended || !end.at.known()) return;

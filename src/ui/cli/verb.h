@@ -113,6 +113,38 @@ struct RunTold {
   int signal = 0;
 };
 
+/// What a person asks of a run that is being watched.
+struct RunAsk {
+  enum class What { kTell, kPause, kResume, kStop, kKill };
+  What what = What::kTell;
+  std::string who;   ///< "mira@node7"; "" = whoever asks
+  std::string text;  ///< of kTell
+  Time at;           ///< unknown: now
+};
+struct Asked {
+  std::string run;       ///< its name
+  bool taken = false;    ///< by the run's midwatch; else it lies there until one comes
+  bool watched = false;  ///< a midwatch lives that will take it
+};
+
+/// How a recorded run stands now, apart from what its files tell.
+struct RunStanding {
+  enum class Phase { kUnknown, kStarting, kRunning, kPaused, kEnded, kWaiting, kOver };
+  std::string name, folder;
+  bool held = false;                 ///< begun by `midwatch run`; else only what `attach` reads
+  std::vector<std::string> command;  ///< of a held run
+  Phase phase = Phase::kUnknown;     ///< of a held run
+  int attempt = 0;
+  int64_t pid = 0;         ///< the command's; 0: it does not run
+  Time began;              ///< this attempt
+  Time due;                ///< kWaiting: when the next one begins
+  std::string why;         ///< the last decision between attempts
+  int64_t watcher = 0;     ///< process of the midwatch that watches now; 0: none does, or it is on another machine
+  bool elsewhere = false;  ///< it watches from another machine or container: whether it lives cannot be seen here
+  Time heard;              ///< when the journal was last written
+  Time now;                ///< when all this was looked at
+};
+
 /// What the daemon does for the verbs.
 class Services {
  public:
@@ -131,6 +163,10 @@ class Services {
   virtual std::string config_reference(bool json) = 0;
   /// The state folded from the newest (or the named) recorded run of `home`.
   virtual Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run) = 0;
+  /// How the newest (or the named) run of `home` stands.
+  virtual Result<RunStanding> standing(const std::string& home, const std::string& run) = 0;
+  /// Puts it to the run's midwatch and waits a moment for it to be taken.
+  virtual Result<Asked> ask(const std::string& home, const std::string& run, const RunAsk& ask) = 0;
   virtual const Knowledge& knowledge() = 0;
   virtual Result<void> write_file(const std::string& path, std::string_view text) = 0;
 };

@@ -4,12 +4,13 @@
 
 namespace mw {
 namespace verbs {
-extern const Verb replay, report, attach, run, incidents, why, compare, config;
+extern const Verb run, attach, status, incidents, why, tell, stop, pause, resume, replay, report, compare, config;
 }
 
 std::span<const Verb* const> all_verbs() {
-  static constexpr std::array kVerbs = {&verbs::replay,    &verbs::report, &verbs::attach,  &verbs::run,
-                                        &verbs::incidents, &verbs::why,    &verbs::compare, &verbs::config};
+  static constexpr std::array kVerbs = {
+      &verbs::run,   &verbs::attach, &verbs::status, &verbs::incidents, &verbs::why,     &verbs::tell,  &verbs::stop,
+      &verbs::pause, &verbs::resume, &verbs::replay, &verbs::report,    &verbs::compare, &verbs::config};
   return kVerbs;
 }
 

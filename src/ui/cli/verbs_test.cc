@@ -79,6 +79,30 @@ TEST_CASE("config check says by its exit status whether the file is right") {
   CHECK(run(services, {"config", "show", "--json"}) == static_cast<int>(Exit::kUsage));
 }
 
+TEST_CASE("what is asked of a run goes to its midwatch; only a command of its own can be stopped or held still") {
+  FakeServices services(sick());
+  services.how.held = true;
+  services.how.watcher = 7;
+  services.how.phase = RunStanding::Phase::kRunning;
+  CHECK(run(services, {"tell", "lowered", "lr"}) == 0);
+  CHECK(services.put.text == "lowered lr");
+  CHECK(run(services, {"tell", " "}) == static_cast<int>(Exit::kUsage));
+  CHECK(run(services, {"pause"}) == 0);
+  CHECK(services.put.what == RunAsk::What::kPause);
+  CHECK(run(services, {"stop", "--now", "--json"}) == 0);
+  CHECK(services.put.what == RunAsk::What::kKill);
+  CHECK(run(services, {"status", "--check"}) == 0);
+  services.how.watcher = 0;
+  CHECK(run(services, {"status", "--check"}) == static_cast<int>(Exit::kIncident));
+  CHECK(run(services, {"tell", "a word may wait"}) == 0);
+  CHECK(run(services, {"resume"}) == static_cast<int>(Exit::kFailed));
+  services.how.held = false;
+  services.put = {};
+  CHECK(run(services, {"stop"}) == static_cast<int>(Exit::kUsage));
+  CHECK(services.put.what == RunAsk::What::kTell);
+  CHECK(run(services, {"status", "--check"}) == 0);
+}
+
 TEST_CASE("exit codes are those of the table") {
   FakeServices services(sick());
   CHECK(run(services, {"replay", "a.log", "--fail-on", "warning"}) == static_cast<int>(Exit::kIncident));

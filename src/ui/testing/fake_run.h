@@ -82,6 +82,11 @@ class FakeServices : public Services {
   }
   std::string config_reference(bool json) override { return json ? "{}" : "# keys"; }
   Result<std::unique_ptr<Replayed>> recorded(const std::string&, const std::string&) override { return replay({}); }
+  Result<RunStanding> standing(const std::string&, const std::string&) override { return how; }
+  Result<Asked> ask(const std::string&, const std::string&, const RunAsk& ask) override {
+    put = ask;
+    return Asked{how.name, how.watcher != 0, how.watcher != 0};
+  }
   const Knowledge& knowledge() override { return knowledge_; }
   Result<void> write_file(const std::string&, std::string_view text) override {
     written = text;
@@ -90,6 +95,8 @@ class FakeServices : public Services {
   std::vector<std::string> asked;
   RunRequest ran;
   ConfigTold settings;
+  RunStanding how;
+  RunAsk put;
   std::string written;
 
  private:

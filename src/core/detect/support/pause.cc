@@ -1,0 +1,21 @@
+#include "core/detect/support/pause.h"
+
+namespace mw::detect {
+
+bool held_still(const State& state) {
+  for (size_t i = state.actions.size(); i-- > 0;) {
+    const std::string& action = state.actions[i].intent.action;
+    if (action == "resume" || action == "restart") return false;
+    if (action == "pause") return true;
+  }
+  return false;
+}
+
+Time let_go_on(const State& state) {
+  for (size_t i = state.actions.size(); i-- > 0;) {
+    if (state.actions[i].intent.action == "resume") return state.actions[i].at;
+  }
+  return {};
+}
+
+}  // namespace mw::detect

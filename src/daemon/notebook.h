@@ -1,0 +1,19 @@
+// Where those who act write down what people say, what they are about to do, and what came of it: in the run's journal.
+#pragma once
+
+#include "base/result.h"
+#include "core/event.h"
+
+namespace mw {
+
+class Notebook {
+ public:
+  virtual ~Notebook() = default;
+  /// Gives the deed its number and returns once it is durable. After an error it must not be done: try again later.
+  virtual Result<uint32_t> intend(event::Intended intent) = 0;
+  virtual void acted(event::Acted outcome) = 0;
+  /// `at`: when they were said. Durable when it returns.
+  virtual Result<void> told(event::Told words, Time at) = 0;
+};
+
+}  // namespace mw

@@ -1,0 +1,137 @@
+#include "daemon/standing.h"
+
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "daemon/charge.h"
+#include "daemon/durable.h"
+#include "daemon/recorder.h"
+#include "keeper/launch.h"
+#include "keeper/record.h"
+
+namespace mw {
+namespace {
+
+constexpr std::string_view kWatcherFile = "watcher.json";
+
+bool lives(Processes& processes, const ProcessId& id) {
+  if (!id.known()) return false;
+  const auto info = processes.info(id.pid);
+  return info.ok() && info->id == id && info->state != 'Z';
+}
+
+/// When the journal of a run was last written; unknown when there is none.
+Time last_written(Disk& disk, const std::string& run_folder) {
+  const std::string journal = cat(run_folder, "/journal");
+  const auto segments = disk.list(journal);
+  Time last;
+  for (const std::string& name : segments.ok() ? *segments : std::vector<std::string>()) {
+    const auto info = disk.info(cat(journal, "/", name));
+    if (info.ok() && (!last.known() || info->changed > last)) last = info->changed;
+  }
+  return last;
+}
+
+void find_watcher(Disk& disk, Processes& processes, RunStanding& standing) {
+  const auto text = read_small(disk, cat(standing.folder, "/", kWatcherFile));
+  if (!text.ok()) return;
+  const auto json = Json::parse(*text);
+  if (!json.ok()) return;
+  if (json->string_or("boot", "") != processes.boot()) {
+    standing.elsewhere = true;
+    return;
+  }
+  const ProcessId id{json->integer_or("pid", 0), static_cast<uint64_t>(json->integer_or("start", 0))};
+  if (lives(processes, id)) standing.watcher = id.pid;
+}
+
+/// What the last attempt's folder tells.
+Result<void> find_attempt(Disk& disk, Processes& processes, RunStanding& standing) {
+  using Phase = RunStanding::Phase;
+  const auto folder = [&](int number) { return cat(standing.folder, "/", kAttemptsFolder, "/", number); };
+  while (disk.info(cat(folder(standing.attempt + 1), "/", kLaunchFile)).ok()) ++standing.attempt;
+  if (standing.attempt == 0) return {};
+  const std::string place = folder(standing.attempt);
+  const auto kept = read_kept(disk, place);
+  if (!kept.ok()) return kept.error();
+  standing.began = kept->started;
+  standing.phase = !kept->child.known() ? Phase::kStarting : Phase::kEnded;
+  if (!kept->ending && kept->boot == processes.boot() && lives(processes, kept->child)) {
+    standing.pid = kept->child.pid;
+    standing.phase = Phase::kRunning;
+    if (disk.info(cat(standing.folder, "/", kPauseFile)).ok()) standing.phase = Phase::kPaused;
+  }
+  const std::string path = cat(place, "/", kJudgementFile);
+  const auto text = read_small(disk, path);
+  if (!text.ok()) return {};  // not judged yet
+  const auto judgement = parse_judgement(*text);
+  if (!judgement.ok()) return judgement.error();
+  standing.why = judgement->decision.why;
+  standing.phase = judgement->decision.restart ? Phase::kWaiting : Phase::kOver;
+  if (const auto info = disk.info(path); info.ok() && judgement->decision.restart) {
+    standing.due = info->changed + judgement->decision.wait;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> recorded_folder(Disk& disk, const std::string& home, const std::string& run) {
+  const std::string runs = home_of(home, ".") + "/runs";
+  if (!run.empty()) {
+    const std::string folder = cat(runs, "/", run);
+    if (disk.info(cat(folder, "/journal")).ok()) return folder;
+    return Error{Error::Code::kNotFound, cat("no run called ", run, " is recorded in ", runs),
+                 "Leave --run out for the newest one, or say where with --home."};
+  }
+  const auto names = disk.list(runs);
+  std::string newest;
+  Time newest_at;
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+    const Time written = last_written(disk, cat(runs, "/", name));
+    if (!written.known() || (!newest.empty() && written < newest_at)) continue;
+    newest_at = written;
+    newest = name;
+  }
+  if (!newest.empty()) return cat(runs, "/", newest);
+  return Error{Error::Code::kNotFound, cat("no recorded run in ", runs),
+               "Give the files of a run, or watch one with: midwatch attach PATH"};
+}
+
+Result<void> sign_watch(Disk& disk, Processes& processes, const std::string& run_folder) {
+  const auto self = processes.info(getpid());
+  if (!self.ok()) return self.error();
+  std::string text;
+  JsonWriter(text)
+      .begin_object()
+      .key("version")
+      .integer(1)
+      .key("pid")
+      .integer(self->id.pid)
+      .key("start")
+      .integer(static_cast<int64_t>(self->id.start))
+      .key("boot")
+      .string(processes.boot())
+      .end_object();
+  return write_durably(disk, cat(run_folder, "/", kWatcherFile), text);
+}
+
+Result<RunStanding> standing_of(Disk& disk, Processes& processes, const std::string& run_folder) {
+  RunStanding standing;
+  standing.folder = run_folder;
+  standing.name = basename(run_folder);
+  find_watcher(disk, processes, standing);
+  standing.heard = last_written(disk, run_folder);
+  const auto text = read_small(disk, cat(run_folder, "/", kChargeFile));
+  if (!text.ok()) return standing;  // an attached run
+  const auto charge = parse_charge(*text);
+  if (!charge.ok()) return charge.error();
+  standing.held = true;
+  standing.command = charge->command;
+  standing.phase = RunStanding::Phase::kStarting;
+  MW_TRY(find_attempt(disk, processes, standing));
+  return standing;
+}
+
+}  // namespace mw

@@ -1,0 +1,47 @@
+// midwatch status: how the run stands now.
+#include "ui/report/status.h"
+
+#include <algorithm>
+
+#include "ui/cli/verb.h"
+
+namespace mw {
+namespace {
+
+void declare(ArgSpec& spec) {
+  spec.option("run", "ID", "which recorded run (default: the one that was written last)");
+  spec.option("home", "DIR", "where runs are recorded (default: $MIDWATCH_HOME, or .midwatch here)");
+  spec.flag("check", "for scripts: exit with 10 when a critical incident is open or nobody watches a run that goes on");
+  spec.flag("json", "print it as JSON, schema midwatch.status/1");
+}
+
+bool needs_somebody(const State& state, const RunStanding& standing) {
+  const bool alone =
+      standing.held && standing.phase != RunStanding::Phase::kOver && standing.watcher == 0 && !standing.elsewhere;
+  return alone || std::any_of(state.incidents.begin(), state.incidents.end(), [](const Incident& incident) {
+           return incident.open && incident.severity == Severity::kCritical;
+         });
+}
+
+Exit run(const Args& args, Services& services, const Console& console) {
+  const auto standing = services.standing(args.get("home"), args.get("run"));
+  if (!standing.ok()) return report_error(console, standing.error());
+  auto told = services.recorded(args.get("home"), standing->name);
+  if (!told.ok()) return report_error(console, told.error());
+  const State& state = (*told)->state;
+  console.out(args.has("json") ? status_json(state, *standing) : terminal_standing(state, *standing, console));
+  return args.has("check") && needs_somebody(state, *standing) ? Exit::kIncident : Exit::kOk;
+}
+
+}  // namespace
+
+namespace verbs {
+extern const Verb status;
+const Verb status = {"status", "How the run stands: is it OK, since when, who watches it, what was done",
+                     "  midwatch status\n"
+                     "  midwatch status --json | jq .step\n"
+                     "  midwatch status --check || page-somebody     exit code 10: it needs somebody\n",
+                     declare, run};
+}  // namespace verbs
+
+}  // namespace mw

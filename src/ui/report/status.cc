@@ -1,0 +1,241 @@
+#include "ui/report/status.h"
+
+#include "base/json.h"
+#include "base/text.h"
+#include "core/incident_json.h"
+#include "ui/report/paint.h"
+#include "ui/report/terminal.h"
+#include "ui/view/overview.h"
+
+namespace mw {
+namespace {
+
+using Phase = RunStanding::Phase;
+
+constexpr size_t kLines = 3;         // terminal lines of one item
+constexpr size_t kDeedsShown = 6;    // the last ones
+constexpr size_t kNotesShown = 4;    // likewise
+constexpr size_t kDeedsInJson = 50;  // likewise
+constexpr std::string_view kMain[] = {"reward.mean", "entropy",         "kl.ref",    "grad_norm",
+                                      "loss.total",  "response.length", "time.step", "throughput.tokens"};
+
+std::string ago(Time then, Time now) {
+  if (!then.known()) return "never";
+  return now <= then ? "just now" : cat(format_duration(now - then), " ago");
+}
+
+std::string command_text(const RunStanding& standing) {
+  std::string text;
+  for (const std::string& word : standing.command) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+bool should_be_watched(const RunStanding& standing) {
+  return standing.watcher == 0 && !standing.elsewhere && standing.held && standing.phase != Phase::kOver;
+}
+
+std::string who_watches(const RunStanding& standing) {
+  if (standing.watcher != 0) return cat("midwatch process ", standing.watcher);
+  if (standing.elsewhere) return "a midwatch on another machine or in another container, if it still lives";
+  if (!standing.held) return "nobody now";
+  if (standing.phase == Phase::kOver) return "nobody: the run is over";
+  return cat("NOBODY: ", standing.pid != 0 ? "the command goes on, but nothing would be noticed. " : "",
+             "Take it up: midwatch run --take-up ", standing.name);
+}
+
+std::string attempt_text(const RunStanding& standing) {
+  std::string text = cat(standing.attempt);
+  switch (standing.phase) {
+    case Phase::kStarting:
+      return text + ", is being started";
+    case Phase::kPaused:
+    case Phase::kRunning:
+      return cat(text, ", process ", standing.pid, ", for ", format_duration(standing.now - standing.began),
+                 standing.phase == Phase::kPaused ? ", held still (midwatch resume lets it go on)" : "");
+    case Phase::kEnded:
+      return text +
+             (standing.watcher != 0 ? ", has ended and is being judged" : ", has ended; nobody was there to judge it");
+    case Phase::kWaiting:
+      return cat(text, " has ended. ", standing.why, " Attempt ", standing.attempt + 1, " begins ",
+                 standing.due > standing.now ? "in " + format_duration(standing.due - standing.now) : "now");
+    case Phase::kOver:
+      return cat(text, " was the last. ", standing.why);
+    case Phase::kUnknown:
+      break;
+  }
+  return text;
+}
+
+std::string deed_text(const ActionState& action) {
+  return cat(when(action.at), " ", action.intent.action, " ", action.intent.target,
+             action.intent.incident != 0 ? cat(" because of #", action.intent.incident) : "",
+             action.intent.why.empty() ? "" : ": " + action.intent.why,
+             !action.done ? " … (not finished)" : cat(" → ", action.ok ? "" : "failed: ", action.outcome));
+}
+
+/// "reward.mean 0.41 ↗ · entropy 1.2 →": the last values of what matters most.
+std::string figures(const State& state) {
+  std::string text;
+  for (const SignalLine& line : canonical_metrics(state, {})) {
+    for (const std::string_view name : kMain) {
+      if (line.name != name) continue;
+      const std::string_view arrow = trend_arrow(line.trend);
+      text += cat(text.empty() ? "" : " · ", line.name, " ", format_value(line.last, line.unit),
+                  arrow.empty() ? "" : " ", arrow);
+    }
+  }
+  return text;
+}
+
+const std::pair<Moment, event::CheckpointSaved>* last_checkpoint(const State& state) {
+  for (size_t i = state.checkpoints.size(); i-- > 0;) {
+    if (state.checkpoints[i].second.complete) return &state.checkpoints[i];
+  }
+  return nullptr;
+}
+
+std::string checkpoint_text(const State& state, Time now) {
+  const auto* last = last_checkpoint(state);
+  if (last == nullptr) return "";
+  const auto& [moment, saved] = *last;
+  const int64_t step = state.attempts.empty() ? kNoStep : state.attempts.back().last_step;
+  return cat(
+      saved.step == kNoStep ? "" : cat("step ", saved.step),
+      saved.step != kNoStep && step != kNoStep && step >= saved.step ? cat(", ", step - saved.step, " steps ago") : "",
+      moment.at.known() ? cat(", ", ago(moment.at, now)) : "", saved.path.empty() ? "" : ", " + saved.path);
+}
+
+/// The first word where the run's files cannot know it: held still, between attempts, watched by nobody.
+std::string standing_word(const RunStanding& standing) {
+  if (should_be_watched(standing)) return "NOT WATCHED  ";
+  if (standing.phase == Phase::kPaused) return "PAUSED  ";
+  if (standing.phase == Phase::kWaiting) return "WAITING TO RESTART  ";
+  return "";
+}
+
+}  // namespace
+
+std::string_view phase_word(const RunStanding& standing) {
+  if (!standing.held) return "read-only";
+  switch (standing.phase) {
+    case Phase::kStarting:
+      return "starting";
+    case Phase::kRunning:
+      return "running";
+    case Phase::kPaused:
+      return "paused";
+    case Phase::kEnded:
+      return "ended";
+    case Phase::kWaiting:
+      return "waiting";
+    case Phase::kOver:
+      return "over";
+    case Phase::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+std::string terminal_standing(const State& state, const RunStanding& standing, const Console& console) {
+  const Painter paint(console);
+  std::string out = paint.yellow(standing_word(standing)) + terminal_status(state, console) + "\n";
+  const auto line = [&](std::string_view head, const std::string& text, Painter::Colour colour = nullptr) {
+    if (!text.empty()) out += paint.hanging(head, text, kLines, colour, &Painter::dim);
+  };
+  line("  run         ", cat(standing.name, standing.held ? "" : ", read only", " (", standing.folder, ")"));
+  line("  command     ", command_text(standing));
+  if (standing.held && standing.attempt > 0) line("  attempt     ", attempt_text(standing));
+  line("  watched by  ", who_watches(standing), should_be_watched(standing) ? &Painter::red : nullptr);
+  line("  last heard  ", ago(standing.heard, standing.now));
+  line("  figures     ", figures(state));
+  line("  checkpoint  ", checkpoint_text(state, standing.now));
+  for (const Incident& incident : state.incidents) {
+    if (!incident.open || incident.severity == Severity::kInfo) continue;
+    line("  incident    ",
+         cat("#", incident.id, " ", incident.kind, ", ", severity_name(incident.severity), ", since ",
+             describe(state, incident.onset), " (midwatch why ", incident.id, ")"),
+         incident.severity == Severity::kCritical ? &Painter::red : &Painter::yellow);
+  }
+  for (size_t i = state.actions.size() > kDeedsShown ? state.actions.size() - kDeedsShown : 0; i < state.actions.size();
+       ++i) {
+    line("  done        ", deed_text(state.actions[i]));
+  }
+  for (size_t i = state.notes.size() > kNotesShown ? state.notes.size() - kNotesShown : 0; i < state.notes.size();
+       ++i) {
+    const auto& [moment, note] = state.notes[i];
+    line("  note        ", cat(when(moment.at), moment.step == kNoStep ? "" : cat(", step ", moment.step), ", ",
+                               note.who, ": ", note.text));
+  }
+  return out;
+}
+
+namespace {
+
+void put_time(JsonWriter& json, std::string_view key, Time at) {
+  json.key(key);
+  at.known() ? json.string(format_utc(at)) : json.null();
+}
+
+void put_step(JsonWriter& json, std::string_view key, int64_t step) {
+  json.key(key);
+  step == kNoStep ? json.null() : json.integer(step);
+}
+
+void put_deeds(JsonWriter& json, const State& state) {
+  json.key("actions").begin_array();
+  const size_t from = state.actions.size() > kDeedsInJson ? state.actions.size() - kDeedsInJson : 0;
+  for (size_t i = from; i < state.actions.size(); ++i) {
+    const ActionState& action = state.actions[i];
+    json.begin_object().key("id").integer(action.intent.id).key("action").string(action.intent.action);
+    json.key("target").string(action.intent.target).key("incident").integer(action.intent.incident);
+    json.key("why").string(action.intent.why);
+    put_time(json, "at", action.at);
+    json.key("done").boolean(action.done).key("ok").boolean(action.ok).key("outcome").string(action.outcome);
+    json.end_object();
+  }
+  json.end_array().key("notes").begin_array();
+  for (const auto& [moment, note] : state.notes) {
+    json.begin_object().key("who").string(note.who).key("text").string(note.text);
+    put_time(json, "at", moment.at);
+    put_step(json, "step", moment.step);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+std::string status_json(const State& state, const RunStanding& standing) {
+  std::string out;
+  JsonWriter json(out);
+  const StatusLine status = status_line(state);
+  json.begin_object().key("schema").string("midwatch.status/1").key("run").string(standing.name);
+  json.key("folder").string(standing.folder).key("held").boolean(standing.held);
+  json.key("phase").string(phase_word(standing)).key("command").begin_array();
+  for (const std::string& word : standing.command) json.string(word);
+  json.end_array().key("attempt").integer(standing.attempt).key("pid").integer(standing.pid);
+  put_time(json, "began", standing.began);
+  put_time(json, "next_attempt", standing.due);
+  json.key("decision").string(standing.why).key("watcher").integer(standing.watcher);
+  json.key("watched").boolean(standing.watcher != 0 || standing.elsewhere);
+  put_time(json, "heard", standing.heard);
+  json.key("verdict").string(state.verdict).key("status").string(status.word + ": " + status.rest);
+  put_step(json, "step", state.attempts.empty() ? kNoStep : state.attempts.back().last_step);
+  json.key("total_steps");
+  state.total_steps > 0 ? json.integer(state.total_steps) : json.null();
+  put_time(json, "expected_end", expected_end(state));
+  const auto* checkpoint = last_checkpoint(state);
+  put_step(json, "last_checkpoint", checkpoint == nullptr ? kNoStep : checkpoint->second.step);
+  json.key("figures").begin_object();
+  for (const SignalLine& line : canonical_metrics(state, {})) json.key(line.name).number(line.last);
+  json.end_object().key("incidents").begin_array();
+  for (const Incident& incident : state.incidents) {
+    if (incident.open) json.raw(incident_json(incident, state));
+  }
+  json.end_array();
+  put_deeds(json, state);
+  json.end_object();
+  return out + "\n";
+}
+
+}  // namespace mw

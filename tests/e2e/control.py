@@ -1,0 +1,127 @@
+"""What people ask of a run that goes on: status, tell, pause, resume, stop; with midwatch killed in between."""
+import json
+import os
+import signal
+import time
+
+from running import Run, midwatch, output, processes_of, take_up, training, wait_until, weights
+from watching import Scratch
+
+
+def status(base):
+    code, text = midwatch(base, "status", "--json")
+    assert code == 0, text
+    told = json.loads(text)
+    assert told["schema"] == "midwatch.status/1"
+    return told
+
+
+def started(base, steps=40, pace=0.15):
+    run = Run(base, training(base, steps=steps, pace=pace), "--quiet", "--first-wait", "0.2")
+    wait_until("a checkpoint", lambda: os.path.exists(os.path.join(base, "checkpoints", "global_step_5")))
+    return run
+
+
+def states_of(base):
+    states = []
+    for pid in processes_of(base, "practice_run"):
+        with open(f"/proc/{pid}/stat") as file:
+            states.append(file.read().rsplit(")", 1)[1].split()[0])
+    return states
+
+
+def told_and_shown(base, _):
+    run = started(base)
+    code, text = midwatch(base, "tell", "lowered lr", "--json", "password=hunter2hunter2")
+    assert code == 0 and json.loads(text)["taken"], text
+    shown = status(base)
+    assert shown["phase"] == "running" and shown["watched"] and shown["watcher"] == run.process.pid, shown
+    assert shown["step"] >= 5 and shown["last_checkpoint"] >= 5 and shown["verdict"] == "running", shown
+    assert [note["text"].split(" ")[0] for note in shown["notes"]] == ["lowered"] and shown["notes"][0]["step"] >= 5, shown
+    assert "hunter2" not in json.dumps(shown)
+    code, text = midwatch(base, "status")
+    assert code == 0 and text.startswith("RUNNING") and "lowered lr" in text, text
+    assert midwatch(base, "status", "--check")[0] == 0
+    assert run.end() == 0, run.err
+    assert status(base)["phase"] == "over" and midwatch(base, "status", "--check")[0] == 0
+    code, text = midwatch(base, "stop")
+    assert code == 2 and "is over" in text, (code, text)
+
+
+def paused(base, expected):
+    """Held still, midwatch killed meanwhile: the next one keeps holding it, and lets it go on when told."""
+    run = started(base)
+    assert midwatch(base, "pause")[0] == 0
+    wait_until("all stopped", lambda: set(states_of(base)) == {"T"})
+    before = output(run).count(" step:")
+    run.process.kill()
+    run.process.communicate()
+    assert midwatch(base, "status", "--check")[0] == 10  # nobody watches
+    assert "NOT WATCHED" in midwatch(base, "status")[1]
+    code, text = midwatch(base, "resume")
+    assert code == 1 and "not running" in text, (code, text)  # left for the next midwatch
+    os.remove(os.path.join(run.folder(), "inbox", os.listdir(os.path.join(run.folder(), "inbox"))[0]))
+    run = take_up(base, "--quiet")
+    wait_until("a watch", lambda: status(base)["watched"])
+    assert status(base)["phase"] == "paused"
+    time.sleep(0.5)
+    assert set(states_of(base)) == {"T"} and output(run).count(" step:") == before
+    assert midwatch(base, "resume")[0] == 0
+    wait_until("it goes on", lambda: output(run).count(" step:") > before)
+    assert run.end() == 0, run.err
+    assert weights(base) == expected
+    deeds = [(deed["action"], deed["done"], deed["ok"]) for deed in status(base)["actions"]]
+    assert deeds == [("pause", True, True), ("resume", True, True)], deeds
+
+
+def stopped(base, _):
+    run = started(base, steps=4000)
+    assert midwatch(base, "pause")[0] == 0
+    wait_until("all stopped", lambda: set(states_of(base)) == {"T"})
+    assert midwatch(base, "stop")[0] == 0  # what is held still can be ended, too
+    assert run.end(30) == 128 + signal.SIGINT, (run.process.returncode, run.err)
+    assert not processes_of(base, "practice_run"), "something is left"
+    assert status(base)["decision"] == "It was told to stop."
+
+
+def killed_at_once(base, _):
+    run = Run(base, ["sh", "-c", "trap '' INT TERM; while :; do sleep 0.2; done"], "--quiet")
+    wait_until("the command", lambda: os.path.exists(os.path.join(base, "home", "runs")) and "began" in output(run))
+    assert midwatch(base, "stop", "--now")[0] == 0
+    assert run.end(30) == 128 + signal.SIGKILL, (run.process.returncode, run.err)
+
+
+def asked_while_nobody_watches(base, _):
+    """A stop that nobody was there to take is taken by the next midwatch."""
+    run = started(base, steps=4000)
+    run.process.kill()
+    run.process.communicate()
+    code, text = midwatch(base, "stop")
+    assert code == 1 and "--take-up" in text, (code, text)
+    run = take_up(base, "--quiet")
+    assert run.end(30) == 128 + signal.SIGINT, (run.process.returncode, run.err)
+
+
+def bad_requests(base, _):
+    """What lies in the inbox and is no request is put aside, and nothing else suffers."""
+    run = started(base, steps=60)
+    inbox = os.path.join(run.folder(), "inbox")
+    for name, text in (("1-1.json", "{"), ("1-2.json", '{"ask":"rm -rf /"}'), ("1-3.json", "\0" * 5000)):
+        with open(os.path.join(inbox, name + ".part"), "w") as file:
+            file.write(text)
+        os.rename(os.path.join(inbox, name + ".part"), os.path.join(inbox, name))
+    os.mkdir(os.path.join(inbox, "1-4.json"))
+    assert midwatch(base, "tell", "still here")[0] == 0
+    assert sorted(os.listdir(inbox)) == ["1-1.json.refused", "1-2.json.refused", "1-3.json.refused", "1-4.json.unreadable"]
+    assert run.end() == 0, run.err
+
+
+with Scratch() as scratch:
+    first = Run(scratch, training(scratch, pace=0), "--quiet")
+    assert first.end() == 0, first.err
+    reference = weights(scratch)
+for test in (told_and_shown, paused, stopped, killed_at_once, asked_while_nobody_watches, bad_requests):
+    with Scratch() as scratch:
+        began = time.monotonic()
+        test(scratch, reference)
+        print(f"{test.__name__} ok, {time.monotonic() - began:.1f} s", flush=True)
