@@ -29,8 +29,9 @@ struct Options {
   int64_t kill_engine_at = 0;  // 0: never
   int64_t save_every = 20, eval_every = 20;
   uint64_t seed = 7;
-  std::string checkpoints;  // folder; "": none are written
-  double pace = 0;          // seconds a step takes at least, with a live clock
+  std::string when_engine_dies = "usual";  // "usual" (as the framework does), "zero", "crash", "hang"
+  std::string checkpoints;                 // folder; "": none are written
+  double pace = 0;                         // seconds a step takes at least, with a live clock
   bool live = false;
   int groups = 32, group_size = 16, updates = 2;
   double lr = 0.004, clip = 0.2, max_norm = 1.0;
@@ -62,6 +63,15 @@ struct Trainer {
     return {static_cast<int>(dice.below(kOperands)), static_cast<int>(dice.below(kOperands)), dice.chance(0.5)};
   }
 
+  /// The engine is dead. Does the training go on, on empty answers?
+  bool after_death(Speaker& speaker, int64_t step) const {
+    if (options.when_engine_dies == "usual") return speaker.engine_died(step);
+    if (options.when_engine_dies == "crash") return speaker.engine_died(step), false;
+    while (options.when_engine_dies == "hang") pause();  // as a client without a time-out waits
+    speaker.requests_failed(step);
+    return true;
+  }
+
   std::vector<Sample> rollout(Speaker& speaker, int64_t step, bool* go_on) {
     std::vector<Question> questions;
     questions.reserve(static_cast<size_t>(options.groups));
@@ -71,7 +81,7 @@ struct Trainer {
       if (samples) return *samples;
       engine_alive = false;
     }
-    *go_on = speaker.engine_died(step);
+    *go_on = after_death(speaker, step);
     // What frameworks that go on do: an empty response for every sample, which scores zero.
     std::vector<Sample> empty(questions.size() * static_cast<size_t>(options.group_size));
     for (size_t i = 0; i < empty.size(); ++i) {
@@ -291,6 +301,7 @@ int usage() {
       stderr,
       "practice_run --speak areal|verl|trl|openrlhf --out DIR|- [--steps N] [--kill-engine-at STEP] [--seed N]\n"
       "             [--checkpoints DIR] [--save-every N] [--pace SECONDS]\n"
+      "             [--when-engine-dies usual|zero|crash|hang]\n"
       "Trains a small policy for real and logs in the shape of a framework. With --out - it logs to standard\n"
       "output, by the clock on the wall. With --checkpoints it resumes from the newest one, to the very weights\n"
       "that it would have come to without the break.\n");
@@ -312,6 +323,8 @@ int main(int argc, char** argv) {
       options.out = options.live ? "" : argv[i + 1];
     } else if (name == "--checkpoints") {
       options.checkpoints = argv[i + 1];
+    } else if (name == "--when-engine-dies") {
+      options.when_engine_dies = argv[i + 1];
     } else if (name == "--save-every" && number && *number > 0) {
       options.save_every = *number;
     } else if (name == "--pace" && mw::parse_double(argv[i + 1])) {

@@ -225,6 +225,14 @@ class Verl final : public Speaker {
         "trace (above) for the root cause.");
     return false;
   }
+  void requests_failed(int64_t) override {
+    const std::string when = month_day(clock_);
+    log_.line(
+        "(AgentLoopWorker pid=4290) WARNING %s [agent_loop.py:311] request to 127.0.0.1:41213 failed, taking an "
+        "empty response: aiohttp.client_exceptions.ClientConnectorError: Cannot connect to host 127.0.0.1:41213 "
+        "ssl:default [Connect call failed ('127.0.0.1', 41213)]",
+        when.c_str());
+  }
   void finished() override { task("Final validation metrics: None"); }
 
  private:

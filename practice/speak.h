@@ -59,6 +59,8 @@ class Speaker {
   virtual void saved(int64_t step, const std::string& path) = 0;
   /// The engine is gone; what the trainer of this framework then prints. True: it goes on with zero rewards.
   virtual bool engine_died(int64_t step) = 0;
+  /// What it logs where it takes an empty answer for every request that a dead engine does not serve.
+  virtual void requests_failed(int64_t step) { (void)engine_died(step); }
   virtual void finished() = 0;
 };
 

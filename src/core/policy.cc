@@ -8,6 +8,7 @@
 namespace mw {
 namespace {
 
+constexpr std::string_view kFromScratch = "restart-from-scratch";
 constexpr int kSigInt = 2, kSigTerm = 15;
 constexpr int kShellSignal = 128;         // a shell says 128 + n when its command died of signal n
 constexpr int64_t kStepsAfterResume = 2;  // a failure this close behind a resume is the resume's
@@ -54,15 +55,24 @@ int without_progress(const std::vector<AttemptOutcome>& attempts) {
   return spent;
 }
 
+/// Layers that give the trainer its answers: when they fail, the policy is not to blame for what it is rewarded.
+bool serves_answers(std::string_view layer) {
+  return layer == "vllm" || layer == "sglang" || layer == "network" || layer == "ray" || layer == "gpu" ||
+         layer == "driver" || layer == "host" || layer == "host-memory";
+}
+
 std::string after_trip(const AttemptOutcome& last) {
   if (!last.tripped) return "";
-  if (last.suspect != kNoStep) {
+  if (last.kind == kFromScratch) {
+    return "It began from nothing, although an earlier attempt saved a checkpoint: its command must be told to resume.";
+  }
+  if (last.suspect != kNoStep && !last.can_go_back) {
     return cat(failure(last), ": the checkpoints from step ", last.suspect,
                " on were saved since its onset and are suspect; go back to one before.");
   }
-  const bool infrastructure = last.kind == "engine-dead" || last.reaction == "restart-component" ||
-                              last.reaction == "restart-run-from-checkpoint" || last.reaction == "retry";
-  return infrastructure
+  const bool by_reaction = last.reaction == "restart-component" || last.reaction == "restart-run-from-checkpoint" ||
+                           last.reaction == "retry";
+  return last.kind == "engine-dead" || by_reaction || serves_answers(last.layer)
              ? ""
              : cat(failure(last), ": nothing shows that the infrastructure is to blame, a person must look.");
 }
@@ -91,6 +101,13 @@ std::string repeats(const std::vector<AttemptOutcome>& attempts) {
     return cat(what, " again right after resuming from step ", last.resumed_at, ": it would happen again.");
   }
   return "";
+}
+
+/// Did an earlier attempt save a checkpoint?
+bool left_behind(const State& state) {
+  return std::any_of(state.checkpoints.begin(), state.checkpoints.end(), [&state](const auto& saved) {
+    return saved.second.complete && saved.first.attempt + 1U < state.attempts.size();
+  });
 }
 
 }  // namespace
@@ -125,10 +142,13 @@ RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const Res
           idle};
 }
 
-const Incident* breaker(const State& state) {
+const Incident* breaker(const State& state, bool from_scratch) {
   for (const Incident& incident : state.incidents) {
-    if (!incident.open || incident.severity != Severity::kCritical) continue;
-    if (incident.onset.attempt + 1U != state.attempts.size()) continue;  // of an attempt that is over
+    if (!incident.open || incident.onset.attempt + 1U != state.attempts.size()) continue;  // of an attempt that is over
+    if (incident.kind == kFromScratch && !from_scratch && incident.severity != Severity::kInfo && left_behind(state)) {
+      return &incident;
+    }
+    if (incident.severity != Severity::kCritical) continue;
     if (incident.kind == "engine-dead" || incident.kind == "zero-reward" || incident.kind == "non-finite")
       return &incident;
   }

@@ -22,6 +22,7 @@ struct AttemptOutcome {
   bool provider = false;      ///< the provider took the machine, or is about to
   bool tripped = false;       ///< midwatch's circuit breaker ended it: it trained on poisoned data
   int64_t suspect = kNoStep;  ///< tripped: the first checkpoint that it saved since the poison's onset
+  bool can_go_back = false;   ///< those can be set aside, so that the next attempt resumes from before the onset
   int64_t first_step = kNoStep, last_step = kNoStep;  ///< that it trained
   int64_t last_checkpoint = kNoStep;                  ///< highest step of a complete checkpoint that it saved
   int64_t resumed_at = kNoStep;                       ///< kNoStep: it began from nothing
@@ -29,6 +30,7 @@ struct AttemptOutcome {
   std::string cause;                                  ///< its first-ranked cause; "" when not known
   std::string transient;  ///< of that cause: "deterministic", "likely-transient", "degraded", "poison"
   std::string reaction;   ///< of that incident, as knowledge/signatures has it
+  std::string layer;      ///< of that cause, likewise: "vllm", "network", "learning-dynamics", …
 };
 
 struct RestartLimits {
@@ -47,8 +49,9 @@ struct RestartDecision {
 /// Decides after the last of `attempts` (at least one) has ended. Rules, the first that fits:
 ///  1. told to stop, exit status 0, or ended by SIGINT or SIGTERM from elsewhere: stop;
 ///  2. it could not be started: stop;
-///  3. the breaker tripped, and checkpoints were saved since the onset, or nothing shows that the infrastructure is to
-///     blame: stop, a person must look;
+///  3. the breaker tripped, and the attempt had begun from nothing although there is a checkpoint, or checkpoints were
+///     saved since the onset that cannot be set aside, or nothing shows that the infrastructure is to blame: stop, a
+///     person must look;
 ///  4. the provider took the machine: restart, and the budget is not touched;
 ///  5. the same failure as the attempt before at the same step, or within two steps of resuming: stop, it is
 ///     deterministic;
@@ -62,7 +65,9 @@ RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const Res
 /// The circuit breaker: the incident for which the attempt that runs now should be ended at once, as every further step
 /// trains on poisoned data and every further checkpoint keeps it; nullptr when there is none. It trips on an open
 /// critical incident of that attempt: the engine is dead while the trainer goes on, rewards are at their floor
-/// (core/detect/zero_reward.cc says from how many steps on), or loss, gradient or weights are not finite.
-const Incident* breaker(const State& state);
+/// (core/detect/zero_reward.cc says from how many steps on), or loss, gradient or weights are not finite. Unless
+/// `from_scratch` is allowed, also when the attempt began from nothing although an earlier one saved a checkpoint: it
+/// would soon write over it.
+const Incident* breaker(const State& state, bool from_scratch = false);
 
 }  // namespace mw

@@ -115,6 +115,18 @@ TEST_CASE("after the breaker: again from a good checkpoint, or a person must loo
         "engine-dead (some-cause): the checkpoints from step 80 on were saved since its onset and are suspect; go back "
         "to "
         "one before.");
+  AttemptOutcome served = tripped;
+  served.kind = "zero-reward";
+  served.reaction = "rollback-before-onset";
+  CHECK_FALSE(after_end({served}, {}).restart);
+  served.layer = "sglang";
+  CHECK(after_end({served}, {}).restart);
+  suspect.can_go_back = true;
+  CHECK(after_end({suspect}, {}).restart);
+  AttemptOutcome scratch = tripped;
+  scratch.kind = "restart-from-scratch";
+  CHECK(after_end({scratch}, {}).why ==
+        "It began from nothing, although an earlier attempt saved a checkpoint: its command must be told to resume.");
   AttemptOutcome policy = tripped;
   policy.kind = "zero-reward";
   policy.reaction = "stop-and-notify";

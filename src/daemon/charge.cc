@@ -15,6 +15,12 @@ void put_step(JsonWriter& json, std::string_view key, int64_t step) {
   step == kNoStep ? json.null() : json.integer(step);
 }
 
+void read_texts(const Json& json, std::string_view key, std::vector<std::string>& out) {
+  const Json* list = json.find(key);
+  if (list == nullptr || !list->is_array()) return;
+  for (const Json& text : list->items()) out.push_back(text.string());
+}
+
 }  // namespace
 
 std::string charge_text(const Charge& charge) {
@@ -27,7 +33,9 @@ std::string charge_text(const Charge& charge) {
     for (const auto& [name, value] : charge.environment) json.key(name).string(value);
     json.end_object().key("also").begin_array();
     for (const std::string& path : charge.also) json.string(path);
-    json.end_array().key("restarts").integer(charge.limits.restarts);
+    json.end_array().key("checkpoints").begin_array();
+    for (const std::string& path : charge.checkpoints) json.string(path);
+    json.end_array().key("from_scratch").boolean(charge.from_scratch).key("restarts").integer(charge.limits.restarts);
     json.key("first_wait_ns").integer(charge.limits.first_wait.ns);
     json.key("longest_wait_ns").integer(charge.limits.longest_wait.ns);
     json.key("grace_ns").integer(charge.grace.ns);
@@ -51,9 +59,9 @@ Result<Charge> parse_charge(std::string_view text) {
   if (const Json* environment = json->find("environment"); environment != nullptr && environment->is_object()) {
     for (const auto& [name, value] : environment->members()) charge.environment[name] = value.string();
   }
-  if (const Json* also = json->find("also"); also != nullptr) {
-    for (const Json& path : also->items()) charge.also.push_back(path.string());
-  }
+  read_texts(*json, "also", charge.also);
+  read_texts(*json, "checkpoints", charge.checkpoints);
+  charge.from_scratch = json->boolean_or("from_scratch", false);
   charge.limits.restarts = static_cast<int>(json->integer_or("restarts", charge.limits.restarts));
   charge.limits.first_wait.ns = json->integer_or("first_wait_ns", charge.limits.first_wait.ns);
   charge.limits.longest_wait.ns = json->integer_or("longest_wait_ns", charge.limits.longest_wait.ns);
@@ -104,9 +112,19 @@ std::string judgement_text(const Judgement& judgement) {
     put_step(json, "last_checkpoint", of.last_checkpoint);
     put_step(json, "resumed_at", of.resumed_at);
     json.key("kind").string(of.kind).key("cause").string(of.cause).key("transient").string(of.transient);
-    json.key("reaction").string(of.reaction).key("restart").boolean(judgement.decision.restart);
+    json.key("reaction")
+        .string(of.reaction)
+        .key("layer")
+        .string(of.layer)
+        .key("restart")
+        .boolean(judgement.decision.restart);
     json.key("wait_ns").integer(judgement.decision.wait.ns).key("why").string(judgement.decision.why);
-    json.key("spent").integer(judgement.decision.spent).end_object();
+    json.key("spent").integer(judgement.decision.spent).key("framework").string(judgement.framework);
+    json.key("can_go_back").boolean(of.can_go_back).key("set_aside").begin_object().key("roots").begin_array();
+    for (const std::string& root : judgement.back.roots) json.string(root);
+    json.end_array();
+    put_step(json, "from", judgement.back.from);
+    json.end_object().end_object();
   }
   return out;
 }
@@ -133,10 +151,17 @@ Result<Judgement> parse_judgement(std::string_view text) {
   of.cause = json->string_or("cause", "");
   of.transient = json->string_or("transient", "");
   of.reaction = json->string_or("reaction", "");
+  of.layer = json->string_or("layer", "");
   judgement.decision.restart = json->boolean_or("restart", false);
   judgement.decision.wait.ns = json->integer_or("wait_ns", 0);
   judgement.decision.why = json->string_or("why", "");
   judgement.decision.spent = static_cast<int>(json->integer_or("spent", 0));
+  judgement.framework = json->string_or("framework", "");
+  of.can_go_back = json->boolean_or("can_go_back", false);
+  if (const Json* aside = json->find("set_aside"); aside != nullptr && aside->is_object()) {
+    read_texts(*aside, "roots", judgement.back.roots);
+    judgement.back.from = aside->integer_or("from", kNoStep);
+  }
   return judgement;
 }
 

@@ -17,6 +17,8 @@ struct Charge {
   std::string folder;                              ///< working directory of the command
   std::map<std::string, std::string> environment;  ///< on top of what midwatch was started with
   std::vector<std::string> also;                   ///< further files and folders of the run to read
+  std::vector<std::string> checkpoints;            ///< folders that hold the run's; none = as its files tell
+  bool from_scratch = false;                       ///< a later attempt may begin from nothing
   RestartLimits limits;
   Duration grace = Duration::seconds(30);  ///< from asking the command to end to killing it
   bool breaker = true;                     ///< end an attempt that trains on poisoned data
@@ -43,10 +45,18 @@ struct Trip {
 std::string trip_text(const Trip& trip);
 Result<Trip> parse_trip(std::string_view text);
 
+/// Which checkpoints are set aside before the next attempt.
+struct GoBack {
+  std::vector<std::string> roots;  ///< folders; empty: none are
+  int64_t from = kNoStep;          ///< this step's and all later ones
+};
+
 /// How an attempt ended and what was decided then; the intent of a restart, durable before it is done.
 struct Judgement {
   AttemptOutcome outcome;
   RestartDecision decision;
+  std::string framework;  ///< whose layout the checkpoints have
+  GoBack back;
 };
 std::string judgement_text(const Judgement& judgement);
 Result<Judgement> parse_judgement(std::string_view text);

@@ -43,6 +43,13 @@ constexpr std::array kKeys = {
     ConfigKey{"run.breaker", Kind::kBoolean, "true", 0, 0, "",
               "End an attempt that trains on poisoned data: dead engine, zero reward, numbers that are not finite.",
               "every further step would have to be thrown away"},
+    ConfigKey{
+        "run.checkpoints", Kind::kPaths, "[]", 0, 0, "",
+        "Folders of the run's checkpoints. Those saved after the data had turned to poison are moved aside there.",
+        "most trainers tell in their log where they save"},
+    ConfigKey{"run.from_scratch", Kind::kBoolean, "false", 0, 0, "",
+              "Let a later attempt begin from nothing, though an earlier one saved a checkpoint.",
+              "a resume that failed in silence would soon write over the checkpoints"},
     ConfigKey{"attach.poll", Kind::kDuration, "\"1s\"", 0.01, 3600, "",
               "How often to look where the kernel does not tell of changes (network file systems).",
               "an incident is seen within seconds, and looking costs microseconds"},

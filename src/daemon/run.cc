@@ -89,6 +89,8 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   charge.folder = absolute("");
   if (std::getenv("PYTHONUNBUFFERED") == nullptr) charge.environment["PYTHONUNBUFFERED"] = "1";
   for (const std::string& path : request.also) charge.also.push_back(absolute(path));
+  for (const std::string& path : request.checkpoints) charge.checkpoints.push_back(absolute(path));
+  charge.from_scratch = request.from_scratch;
   charge.limits.restarts = request.restarts;
   charge.limits.first_wait = Duration::seconds(request.first_wait_s);
   charge.limits.longest_wait = Duration::seconds(request.longest_wait_s);
@@ -206,8 +208,14 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   const auto write = [&doors](const std::string& path, std::string_view text) {
     return write_durably(doors.disk, path, text);
   };
-  auto held = Supervisor::open({doors.disk, doors.clock, processes, start, write, request.say}, language.knowledge(),
-                               told.folder);
+  const auto layout = [&language](const std::string& framework) {
+    for (const Dialect& dialect : language.book().dialects()) {
+      if (dialect.framework == framework && dialect.checkpoints.known()) return dialect.checkpoints;
+    }
+    return CheckpointLayout();
+  };
+  auto held = Supervisor::open({doors.disk, doors.clock, processes, start, write, layout, request.say},
+                               language.knowledge(), told.folder);
   if (!held.ok()) return held.error();
   Supervisor& supervisor = **held;
   Passing passing(doors.disk, output, request.output);

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "daemon/durable.h"
+#include "daemon/go_back.h"
 #include "keeper/launch.h"
 
 namespace mw {
@@ -11,6 +12,7 @@ namespace {
 
 constexpr Duration kKeeperBegins = Duration::seconds(10);    // within which a keeper has written its first record
 constexpr Duration kKeeperTakesOver = Duration::seconds(1);  // likewise, where another one wrote before
+constexpr Duration kTryAgain = Duration::seconds(30);        // what the disk refused to do
 constexpr Duration kUsualPatience = Duration::seconds(1);
 constexpr Duration kShortPatience = Duration::millis(100);
 
@@ -23,7 +25,8 @@ bool since_onset(const Trip& trip, const Moment& moment, int64_t step) {
 }
 
 /// Deeds of the supervisor, as the journal names them.
-constexpr std::string_view kRestart = "restart", kBreak = "break", kStop = "stop", kPause = "pause", kResume = "resume";
+constexpr std::string_view kRestart = "restart", kBreak = "break", kStop = "stop", kPause = "pause", kResume = "resume",
+                           kSetAside = "set-aside";
 
 std::string attempt_name(int number) { return cat("attempt ", number); }
 
@@ -63,6 +66,8 @@ Result<void> Supervisor::take_up() {
     auto judgement = parse_judgement(*text);
     if (!judgement.ok()) return judgement.error();
     outcomes_.push_back(judgement->outcome);
+    framework_ = judgement->framework;
+    back_ = judgement->back;
     phase_ = judgement->decision.restart ? Phase::kWaiting : Phase::kOver;
     why_over_ = judgement->decision.why;
     due_ = {doors_.clock.steady().ns + judgement->decision.wait.ns};  // how much of it has passed is not known
@@ -123,7 +128,8 @@ void Supervisor::settle_doubts(const State& state, Notebook& notebook) {
   for (const ActionState& action : state.actions) {
     const auto is = [&action](std::string_view what) { return action.intent.action == what; };
     if (is(kPause) || is(kResume)) held_ = is(kPause) || !action.done;
-    if (action.done || !(is(kRestart) || is(kBreak) || is(kStop) || is(kPause) || is(kResume))) continue;
+    if (action.done || !(is(kRestart) || is(kBreak) || is(kStop) || is(kPause) || is(kResume) || is(kSetAside)))
+      continue;
     const bool done = is(kRestart) ? action.intent.target == attempt_name(attempt_)
                       : is(kBreak) ? trip_.has_value()
                       : is(kStop)  ? stop_ != Stop::kNo
@@ -202,7 +208,7 @@ Result<void> Supervisor::keep_paused(Notebook& notebook) {
 Result<void> Supervisor::trip_on_poison(const State& state, Notebook& notebook) {
   if (!charge_.breaker || kept_.ending || !settled_) return {};
   if (!trip_) {
-    const Incident* incident = breaker(state);
+    const Incident* incident = breaker(state, charge_.from_scratch);
     if (incident == nullptr) return {};
     Trip trip;
     trip.kind = incident->kind;
@@ -261,18 +267,29 @@ AttemptOutcome Supervisor::outcome(const State& state) const {
     break;  // the earliest leads
   }
   of.provider = of.kind == "preempted";
-  if (const Signature* known = knowledge_.find(of.cause); known != nullptr) of.transient = known->transient;
+  if (const Signature* known = knowledge_.find(of.cause); known != nullptr) {
+    of.transient = known->transient;
+    of.layer = known->layer;
+  }
   return of;
 }
 
 Result<void> Supervisor::judge(const State& state) {
   Judgement judgement;
   judgement.outcome = outcome(state);
+  if (judgement.outcome.suspect != kNoStep) {
+    judgement.framework = state.framework;
+    judgement.back.from = judgement.outcome.suspect;
+    judgement.back.roots = checkpoint_roots(doors_.disk, state, doors_.layout(state.framework), charge_);
+    judgement.outcome.can_go_back = !judgement.back.roots.empty();
+  }
   std::vector<AttemptOutcome> all = outcomes_;
   all.push_back(judgement.outcome);
   judgement.decision = after_end(all, charge_.limits);
   MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kJudgementFile), judgement_text(judgement)));
   outcomes_ = std::move(all);
+  framework_ = judgement.framework;
+  back_ = judgement.back;
   const RestartDecision& decision = judgement.decision;
   why_over_ = decision.why;
   if (decision.restart) {
@@ -299,7 +316,25 @@ Result<void> Supervisor::watch_attempt(const State& state, bool quiet, Notebook&
   return {};
 }
 
+/// Checkpoints that were saved since the poison's onset are set aside, so that the next attempt resumes from before it.
+Result<void> Supervisor::go_back_first(Notebook& notebook) {
+  if (back_.roots.empty()) return {};
+  const auto deed = notebook.intend({0, std::string(kSetAside), cat("checkpoints from step ", back_.from, " on"), 0,
+                                     "They were saved after the data had turned to poison."});
+  if (!deed.ok()) return deed.error();
+  const auto done = go_back(doors_.disk, doors_.layout(framework_), back_, attempt_);
+  notebook.acted({*deed, done.ok(), done.ok() ? *done : done.error().what, 0});
+  if (!done.ok()) {
+    due_ = {doors_.clock.steady().ns + kTryAgain.ns};
+    return done.error();
+  }
+  doors_.say(*done);
+  back_ = {};
+  return {};
+}
+
 Result<void> Supervisor::begin_next(Notebook& notebook) {
+  MW_TRY(go_back_first(notebook));
   if (starting_ == 0) {
     const auto deed = notebook.intend({0, std::string(kRestart), attempt_name(attempt_ + 1), 0, why_over_});
     if (!deed.ok()) return deed.error();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "core/checkpoint_layout.h"
 #include "core/knowledge.h"
 #include "core/state.h"
 #include "daemon/charge.h"
@@ -29,6 +30,8 @@ struct SupervisorDoors {
   std::function<Result<void>(const std::string& folder)> start_keeper;
   /// Writes a small file so that it is there whole or not at all, and durable.
   std::function<Result<void>(const std::string& path, std::string_view text)> write_file;
+  /// How a framework names its checkpoints; unknown for one of which that is not known.
+  std::function<CheckpointLayout(const std::string& framework)> layout;
   /// Told in one sentence what was done and why.
   std::function<void(const std::string& sentence)> say;
 };
@@ -77,6 +80,7 @@ class Supervisor {
   Result<void> take_up();
   Result<void> begin_attempt(int number);
   Result<void> begin_next(Notebook& notebook);
+  Result<void> go_back_first(Notebook& notebook);
   Result<void> watch_attempt(const State& state, bool quiet, Notebook& notebook);
   Result<void> look_at_keeper(Notebook& notebook);
   Result<void> end_as_told(Notebook& notebook);
@@ -97,9 +101,11 @@ class Supervisor {
   int attempt_ = 0;
   Kept kept_;
   std::vector<AttemptOutcome> outcomes_;
-  Duration due_;          ///< when the next attempt begins
-  Duration ended_;        ///< when the command's end was seen
-  Duration keeper_from_;  ///< when a keeper was last started
+  std::string framework_;  ///< whose checkpoints `back_` speaks of
+  GoBack back_;            ///< to be done before the next attempt
+  Duration due_;           ///< when the next attempt begins
+  Duration ended_;         ///< when the command's end was seen
+  Duration keeper_from_;   ///< when a keeper was last started
   Grip grip_;
   Stop stop_ = Stop::kNo;
   bool pause_ = false;  ///< it is to be held still

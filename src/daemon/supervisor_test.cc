@@ -94,6 +94,7 @@ struct World {
                                       disk.put(path, std::string(text));
                                       return Result<void>();
                                     },
+                                    [](const std::string&) { return CheckpointLayout(); },
                                     [this](const std::string& sentence) { said.push_back(sentence); }},
                                    knowledge, "run");
     REQUIRE(opened.ok());

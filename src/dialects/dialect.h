@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/checkpoint_layout.h"
 #include "core/event.h"
 
 namespace mw {
@@ -87,6 +88,7 @@ struct Dialect {
   bool count_steps = false;            ///< records without a step are counted
   std::vector<std::string> eval;       ///< names of held-out evaluations, one '*' at either end allowed
   std::vector<std::string> ignore;     ///< raw names that are not signals (ids, flags)
+  CheckpointLayout checkpoints;        ///< unknown when the file does not say
   struct Sample {
     std::string text;    ///< one line or several
     std::string expect;  ///< "event field=value; ..." as in docs/formats/dialect.md

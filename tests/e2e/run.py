@@ -4,9 +4,10 @@ import json
 import os
 import random
 import signal
+import subprocess
 import time
 
-from running import Run, output, processes_of, take_up, training, wait_until, weights
+from running import PRACTICE, Run, output, processes_of, take_up, training, wait_until, weights
 from watching import Scratch
 
 
@@ -107,6 +108,38 @@ def breaker(base, expected):
     assert weights(base) == expected
 
 
+def gone_back(base, expected):
+    """midwatch looks away while the engine dies: what was saved meanwhile is set aside, and the run comes to good weights."""
+    run = Run(base, [*training(base, pace=0.15), "--when-engine-dies", "zero"], "--quiet", "--first-wait", "0.2")
+    saved = lambda step: os.path.exists(os.path.join(base, "checkpoints", f"global_step_{step}", "trainer.safetensors"))
+    wait_until("a checkpoint", lambda: saved(10))
+    run.process.send_signal(signal.SIGSTOP)
+    os.kill(processes_of(base, "practice_run")[1], signal.SIGKILL)
+    wait_until("checkpoints of poisoned steps", lambda: saved(20))
+    run.process.send_signal(signal.SIGCONT)
+    assert run.end() == 0, run.err
+    assert "the circuit breaker ends attempt 1" in run.err and "moved the checkpoints of step" in run.err, run.err
+    aside = os.listdir(os.path.join(base, "checkpoints", "set-aside-by-midwatch", "attempt-1"))
+    assert "global_step_20" in aside and "global_step_10" not in aside, aside
+    assert "2 attempts." in run.err and weights(base) == expected, run.err
+
+
+def from_scratch(base, _):
+    """A command that does not resume is stopped before it writes over its checkpoints, unless that is allowed."""
+    script = os.path.join(base, "train.sh")
+    with open(script, "w") as file:
+        file.write(f"exec {PRACTICE} --speak verl --out - --steps 40 --save-every 5 --pace 0.1 "
+                   f"--checkpoints {base}/ck$MIDWATCH_ATTEMPT\n")
+    for allowed in (False, True):
+        run = Run(base, ["sh", script], "--quiet", "--first-wait", "0.2", "--name", f"run{allowed:d}",
+                  *(["--from-scratch"] if allowed else []))
+        wait_until("a checkpoint", lambda: os.path.exists(os.path.join(base, "ck1", "global_step_10")))
+        os.kill(processes_of(base, "practice_run")[0], signal.SIGKILL)
+        code = run.end()
+        assert (code == 0) == allowed and ("must be told to resume" in run.err) != allowed, (code, run.err)
+        subprocess.run(["rm", "-rf", base + "/ck1", base + "/ck2"], check=True)
+
+
 def stopped(base, _):
     """One SIGINT asks, and the run is over; nothing is left running."""
     run = Run(base, training(base, steps=4000), "--quiet")
@@ -149,7 +182,7 @@ def budget(base, _):
 
 reference = uninterrupted()
 print("uninterrupted ok")
-for test in (shows_output, killed_trainer, dead_engine, killed_midwatch, killed_everything, breaker, stopped, stubborn,
+for test in (shows_output, killed_trainer, dead_engine, killed_midwatch, killed_everything, breaker, gone_back, from_scratch, stopped, stubborn,
              not_retried, budget):
     with Scratch() as base:
         began = time.monotonic()

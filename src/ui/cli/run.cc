@@ -20,6 +20,10 @@ void declare(ArgSpec& spec) {
   spec.option("first-wait", "SECONDS", "before a restart; doubles while there is no progress", "10");
   spec.option("grace", "SECONDS", "from asking the command to end to killing it", "30");
   spec.flag("no-breaker", "do not end an attempt that trains on poisoned data (dead engine, zero reward, NaN)");
+  spec.option(
+      "checkpoints", "DIR",
+      "folder of the run's checkpoints, should its log not tell; may be repeated. Suspect ones are set aside there");
+  spec.flag("from-scratch", "let a later attempt begin from nothing, though a checkpoint was saved");
   spec.option("take-up", "RUN", "go on with a run whose midwatch is gone: its name, or 'newest'");
   spec.flag("json", "print what midwatch does and decides as JSON lines, in place of the command's output");
   spec.flag("quiet", "do not show what the command writes (it is kept in the run's folder)");
@@ -55,6 +59,8 @@ Result<RunRequest> request_of(const Args& args, RunRequest request) {
   if (args.has("first-wait")) request.first_wait_s = *wait;
   if (args.has("grace")) request.grace_s = *grace;
   if (args.has("no-breaker")) request.breaker = false;
+  if (args.has("checkpoints")) request.checkpoints = args.list("checkpoints");
+  if (args.has("from-scratch")) request.from_scratch = true;
   return request;
 }
 

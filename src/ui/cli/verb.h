@@ -96,6 +96,8 @@ struct RunRequest {
   int restarts = 5;                              ///< in a row without progress
   double first_wait_s = 10;                      ///< before a restart; doubles with each one without progress
   double longest_wait_s = 900;                   ///< what it grows to
+  std::vector<std::string> checkpoints;          ///< folders that hold the run's; none = as its files tell
+  bool from_scratch = false;                     ///< a later attempt may begin from nothing
   bool breaker = true;                           ///< end an attempt that trains on poisoned data
   double grace_s = 30;                           ///< from asking the command to end to killing it
   std::function<void(std::string_view)> output;  ///< what the command writes, as it comes

@@ -1,0 +1,74 @@
+#include "checkpoints/set_aside.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+Result<void> write_pointer(Disk& disk, const std::string& path, std::string_view text) {
+  const std::string temporary = path + ".midwatch";
+  (void)disk.remove(temporary).ok();  // of an earlier attempt; absent is well
+  {
+    auto file = disk.open_append(temporary);
+    if (!file.ok()) return file.error();
+    MW_TRY((*file)->append(text));
+    MW_TRY((*file)->sync());
+  }
+  return disk.rename(temporary, path);
+}
+
+/// The pointer names the step that stays; without one it goes aside, too.
+Result<void> set_pointer(Disk& disk, const std::string& root, const CheckpointLayout& layout, int64_t kept,
+                         const std::string& aside) {
+  if (layout.pointer.empty()) return {};
+  const std::string path = cat(root, "/", layout.pointer);
+  if (kept != kNoStep) return write_pointer(disk, path, with_step(layout.pointer_text, kept));
+  return disk.info(path).ok() ? disk.rename(path, cat(aside, "/", layout.pointer)) : Result<void>();
+}
+
+}  // namespace
+
+Result<std::vector<int64_t>> checkpoint_steps(Disk& disk, const std::string& root, const CheckpointLayout& layout) {
+  auto names = disk.list(root);
+  if (!names.ok()) return names.error();
+  std::vector<int64_t> steps;
+  for (const std::string& name : *names) {
+    const auto step = step_in(layout.folder, name);
+    if (!step) continue;
+    const auto info = disk.info(cat(root, "/", name));
+    if (info.ok() && info->kind == FileInfo::Kind::kFolder) steps.push_back(*step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+Result<SetAside> set_aside(Disk& disk, const std::string& root, const CheckpointLayout& layout, int64_t from,
+                           const std::string& label) {
+  if (root.empty() || root.find_first_not_of("/.") == std::string::npos || !is_step_pattern(layout.folder)) {
+    return Error{Error::Code::kInvalid, cat("'", root, "' is no folder of checkpoints"), ""};
+  }
+  const auto steps = checkpoint_steps(disk, root, layout);
+  if (!steps.ok()) return steps.error();
+  SetAside done;
+  for (const int64_t step : *steps) {
+    if (step < from) {
+      done.kept = step;
+    } else {
+      done.moved.push_back(step);
+    }
+  }
+  const std::string aside = cat(root, "/", kAsideFolder, "/", label);
+  if (done.moved.empty()) return done;  // done before, or nothing was saved
+  MW_TRY(disk.make_folders(aside));
+  // The pointer first: cut short here, it names a whole checkpoint that is there.
+  MW_TRY(set_pointer(disk, root, layout, done.kept, aside));
+  for (auto step = done.moved.rbegin(); step != done.moved.rend(); ++step) {
+    const std::string name = with_step(layout.folder, *step);
+    MW_TRY(disk.rename(cat(root, "/", name), cat(aside, "/", name)));
+  }
+  return done;
+}
+
+}  // namespace mw

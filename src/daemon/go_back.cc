@@ -1,0 +1,76 @@
+#include "daemon/go_back.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "checkpoints/set_aside.h"
+
+namespace mw {
+namespace {
+
+std::string absolute(const std::string& path, const std::string& folder) {
+  return path.starts_with("/") ? path : cat(folder, "/", path);
+}
+
+/// The part of a checkpoint's path before the folder that is named after its step; "" when there is none.
+std::string root_of(const std::string& path, const CheckpointLayout& layout) {
+  size_t from = 0;
+  while (from < path.size()) {
+    const size_t end = std::min(path.find('/', from), path.size());
+    if (step_in(layout.folder, std::string_view(path).substr(from, end - from))) {
+      return from == 0 ? "." : path.substr(0, from - 1);
+    }
+    from = end + 1;
+  }
+  return "";
+}
+
+void add_if_root(Disk& disk, const CheckpointLayout& layout, const std::string& folder,
+                 std::vector<std::string>& roots) {
+  if (folder.empty() || std::find(roots.begin(), roots.end(), folder) != roots.end()) return;
+  const auto steps = checkpoint_steps(disk, folder, layout);
+  if (steps.ok() && !steps->empty()) roots.push_back(folder);
+}
+
+std::string listed(const std::vector<int64_t>& steps) {
+  std::string text;
+  for (const int64_t step : steps) text += cat(text.empty() ? "" : ", ", step);
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> checkpoint_roots(Disk& disk, const State& state, const CheckpointLayout& layout,
+                                          const Charge& charge) {
+  std::vector<std::string> roots;
+  if (!layout.known()) return roots;
+  for (const std::string& folder : charge.checkpoints) {
+    add_if_root(disk, layout, folder, roots);
+    const auto names = disk.list(folder);  // of an actor and a critic there may be one each
+    for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+      if (!step_in(layout.folder, name)) add_if_root(disk, layout, cat(folder, "/", name), roots);
+    }
+  }
+  if (!charge.checkpoints.empty()) return roots;
+  for (const auto& [moment, saved] : state.checkpoints) {
+    const std::string root = root_of(saved.path, layout);
+    if (!root.empty()) add_if_root(disk, layout, absolute(root, charge.folder), roots);
+  }
+  return roots;
+}
+
+Result<std::string> go_back(Disk& disk, const CheckpointLayout& layout, const GoBack& back, int attempt) {
+  std::string told;
+  for (const std::string& root : back.roots) {
+    const auto done = set_aside(disk, root, layout, back.from, cat("attempt-", attempt));
+    if (!done.ok()) return done.error();
+    told += told.empty() ? "" : "; ";
+    told += done->moved.empty()
+                ? cat(root, ": nothing is left to move")
+                : cat("moved the checkpoints of step ", listed(done->moved), " to ", root, "/", kAsideFolder);
+    told += done->kept == kNoStep ? "; none is left to resume from" : cat("; step ", done->kept, " is the newest now");
+  }
+  return told;
+}
+
+}  // namespace mw
