@@ -15,7 +15,6 @@ constexpr Knob kKnobs[] = {
     {"excerpt_lines", 40, "lines", "So few lines are a copied excerpt more often than a whole log: worth no alarm",
      "excerpts in bug reports"},
     {"excerpt_steps", 5, "steps", "and hardly a step is seen in it", "excerpts in bug reports"},
-    {"steps_least", 5, "steps", "Without a plan fewer steps do not show a run that was meant to go on", "own choice"},
 };
 
 constexpr std::string_view kCounterWentBack = "step counter went back";  // as attempts.cc says it
@@ -58,18 +57,18 @@ Open unfinished(const State& state, const AttemptState& attempt, Done steps) {
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
   if (total > 0 && last != kNoStep) {
     const bool done = static_cast<double>(last) >= kKnobs[0].value * static_cast<double>(total);
-    return done ? Open{} : Open{cat("step ", last, " of ", total), true};
+    if (last + 1 >= total) return {};
+    return Open{cat("step ", last, " of ", total), !done};
   }
   if (serves_only(state)) return {};
   if (last != kNoStep) {  // no plan is known: nothing says that more was meant to come
-    const bool several = static_cast<double>(last - steps.first) >= kKnobs[3].value;
-    return several ? Open{cat("step ", last), false} : Open{};
+    return Open{cat("step ", last), false};
   }
   const uint32_t number = attempt.last.where.source;
   // Without a step only a bar that is the last word counts: those of loading and compiling stay open for ever.
-  if (number >= state.sources.size() || !contains(state.sources[number].last_text, "%|")) return {};
+  const bool bar = number < state.sources.size() && contains(state.sources[number].last_text, "%|");
   for (const auto& [what, progress] : state.progress) {
-    if (serves(what)) continue;
+    if (!bar || serves(what)) continue;
     if (progress.total > 0 &&
         static_cast<double>(progress.done) < kKnobs[0].value * static_cast<double>(progress.total)) {
       return {cat(what.empty() ? std::string("progress") : what, " at ", progress.done, " of ", progress.total), true};
@@ -165,8 +164,8 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   const std::string copied = copied_while_running(state, attempt);
   if (!unfinished_work.planned) {
     finding.severity = Severity::kInfo;
-    finding.summary =
-        cat("The files end at ", open, " with no error and no end; how much more was planned they do not say");
+    finding.summary = cat("The files end at ", open, " with no error and no end",
+                          contains(open, " of ") ? "" : "; how much more was planned they do not say");
   } else if (!copied.empty()) {
     finding.severity = Severity::kInfo;
     finding.summary = cat("The files end at ", open,

@@ -10,6 +10,7 @@ constexpr Knob kWidth{"width", 10, "points", "Baseline window", "own"};
 constexpr Knob kFactor{"factor", 2.5, "x", "Times the lowest level so far", "field guide 4.3 rule 6 (2 x)"};
 constexpr Knob kDelta{"delta", 0.4, "nats", "And at least this much above it: small entropies double easily",
                       "field guide 4.3 rule 6 (1-2 nats)"};
+constexpr Knob kNotable{"notable", 0.15, "nats", "Above it: worth a line, as information", "own"};
 constexpr Knob kPersist{"persist", 3, "points", "It stays", "failure catalogue, entropy-explosion (3 steps)"};
 constexpr Knob kHarm{"reward_loss", 0.2, "ratio", "Fall of the reward that makes it grave", "field guide 4.3 rule 6"};
 constexpr Knob kCut{"truncated", 0.2, "ratio", "Rise of the truncated share that makes it grave",
@@ -17,7 +18,7 @@ constexpr Knob kCut{"truncated", 0.2, "ratio", "Rise of the truncated share that
 constexpr Knob kNoise{"noise", 2, "nats",
                       "Below this a rising reward excuses it; above, the text is noise whatever the reward says",
                       "field guide 4.3 rule 6"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kHarm, kCut, kNoise};
+constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kHarm, kCut, kNoise, kNotable};
 
 Severity severity_of(const State& state, const Point& onset, const Point& now, double peak, Finding& finding) {
   const auto reward = outcome_of(state, onset, now, 5);
@@ -37,8 +38,13 @@ Severity severity_of(const State& state, const Point& onset, const Point& now, d
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   const RiseRule rule{points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value, points_of(kPersist)};
+  RiseRule slight = rule;
+  slight.delta = kNotable.value;
   for (const Track& track : tracks_of(state.find("entropy"))) {
-    for (const Rise& rise : rises(track, rule)) {
+    std::vector<Rise> found = rises(track, rule);
+    const bool grave = !found.empty();
+    if (!grave) found = rises(track, slight);
+    for (const Rise& rise : found) {
       const Point& onset = track.points[rise.onset];
       const Point& now = track.points[rise.detected];
       Finding finding =
@@ -52,6 +58,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
         resolve(finding, track.points[*rise.ended]);
         if (finding.severity == Severity::kCritical) finding.severity = Severity::kWarning;
       }
+      if (!grave) finding.severity = Severity::kInfo;
       out.push_back(std::move(finding));
     }
   }

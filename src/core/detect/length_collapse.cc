@@ -5,7 +5,9 @@
 namespace mw::detect {
 namespace {
 
-constexpr Knob kHistory{"history", 5, "points", "A level needs a few points", "own"};
+constexpr Knob kHistory{"history", 3, "points", "A level needs a few points", "own"};
+constexpr Knob kSlight{"slight", 1.5, "x", "So much shorter is worth a line, as information", "own"};
+constexpr Knob kSlightPersist{"slight_persist", 2, "points", "The same", "own"};
 constexpr Knob kWidth{"width", 10, "points", "Baseline window", "own"};
 constexpr Knob kFactor{"factor", 2, "x", "Times shorter than the longest level so far", "field guide 4.3 rule 14"};
 constexpr Knob kDelta{"delta", 20, "tokens", "And at least this much shorter", "own"};
@@ -15,12 +17,18 @@ constexpr Knob kHarm{"reward_loss", 0.15, "ratio", "Fall of the reward that make
 constexpr Knob kEmpty{"empty", 5, "x", "So much shorter that only a reward that rises excuses it",
                       "failure catalogue, length-collapse (a quarter)"};
 constexpr Knob kGain{"reward_gain", 0.05, "ratio", "Rise of the reward, of its range, that excuses it", "own"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kHarm, kEmpty, kGain};
+constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kHarm, kEmpty, kGain, kSlight, kSlightPersist};
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   const RiseRule rule{points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value, points_of(kPersist)};
+  RiseRule slight = rule;
+  slight.factor = kSlight.value;
+  slight.persist = points_of(kSlightPersist);
   for (const Track& track : tracks_of(state.find("response.length"))) {
-    for (const Rise& fall : falls(track, rule)) {
+    std::vector<Rise> found = falls(track, rule);
+    const bool grave = !found.empty();
+    if (!grave) found = falls(track, slight);
+    for (const Rise& fall : found) {
       const Point& onset = track.points[fall.onset];
       const auto harmed = harmed_at(state, track, fall, kHarm.value);
       const auto reward = outcome_of(state, onset, track.points[fall.detected]);
@@ -28,7 +36,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
       const bool worse = harmed || empty;
       const Point& now = track.points[harmed.value_or(fall.detected)];
       Finding finding = make_finding(
-          "length-collapse", "length-collapse", worse ? Severity::kWarning : Severity::kInfo, onset, now,
+          "length-collapse", "length-collapse", worse && grave ? Severity::kWarning : Severity::kInfo, onset, now,
           cat("Mean response length fell from ", fall.base, " to ", fall.peak, " tokens since step ", onset.step));
       add_figures(finding, track, fall.onset > 0 ? fall.onset - 1 : 0, fall.detected);
       finding.suggests.push_back(

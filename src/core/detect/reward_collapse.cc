@@ -40,6 +40,12 @@ constexpr Knob kClearSigma{"clear_sigma", 6, "standard errors", "The same, out o
 constexpr Knob kNotableShare{"notable_share", 0.2, "ratio", "Loss of level that is worth a line, as information",
                              "failure catalogue, reward-drop-gradual (20 %)"};
 constexpr Knob kNotableSigma{"notable_sigma", 4, "standard errors", "The same, out of the noise", "own"};
+constexpr Knob kGlimpseShare{"glimpse_share", 0.3, "ratio",
+                             "Loss of level that is worth a line when it shows within half a window", "own"};
+constexpr Knob kGlimpseSigma{"glimpse_sigma", 3.5, "standard errors", "The same, out of the noise", "own"};
+constexpr Knob kBrief{"brief", 10, "points", "A fall that was made good within so many points is history, not a danger",
+                      "own"};
+constexpr Knob kBriefShare{"brief_share", 0.1, "ratio", "Or within this part of the run up to there", "own"};
 constexpr Knob kGradualHistory{"gradual_history", 15, "points", "A window and a half", "field guide 4.1, warm-up"};
 constexpr Knob kPointSigma{"point_sigma", 1.25, "sigma",
                            "The drop in units of the spread of single records: what is smaller is not seen by eye",
@@ -63,9 +69,10 @@ constexpr Knob kHeight{
 constexpr Knob kNoiseWindow{"noise_window", 50, "points", "Points from which the noise is estimated",
                             "field guide 4.1 (50-100)"};
 constexpr Knob kKnobs[] = {
-    kHistory,      kWidth,  kLow,          kBack,         kPersist,     kEvidence,     kSure,           kSurePersist,
-    kSomeEvidence, kChance, kGradualShare, kGradualSigma, kClearShare,  kClearSigma,   kGradualHistory, kPointSigma,
-    kSwing,        kYoung,  kCaution,      kWindows,      kNoiseWindow, kNotableShare, kNotableSigma,   kHeight};
+    kHistory,        kWidth,        kLow,    kBack,         kPersist,      kEvidence,   kSure,
+    kSurePersist,    kSomeEvidence, kChance, kGradualShare, kGradualSigma, kClearShare, kClearSigma,
+    kGradualHistory, kPointSigma,   kSwing,  kYoung,        kCaution,      kWindows,    kNoiseWindow,
+    kNotableShare,   kNotableSigma, kHeight, kGlimpseShare, kGlimpseSigma, kBrief,      kBriefShare};
 
 constexpr double kMedianError = 1.2533;  // standard error of a median of normal values, in those of the mean
 
@@ -195,6 +202,11 @@ bool next_collapse(const Track& track, const Levels& levels, size_t from, Collap
   return false;
 }
 
+/// A fall from `onset` on that was made good by index `back`: too short to have cost the run anything?
+bool brief(size_t onset, size_t back) {
+  return static_cast<double>(back - onset) <= std::max(kBrief.value, kBriefShare.value * static_cast<double>(back));
+}
+
 size_t judge_sharp(const State& state, const Track& track, const Levels& levels, std::vector<Finding>& out) {
   size_t from = points_of(kHistory);
   size_t earliest = track.size();
@@ -216,7 +228,7 @@ size_t judge_sharp(const State& state, const Track& track, const Levels& levels,
     }
     const bool recovered = back >= points_of(kPersist);
     if (recovered) {
-      finding.severity = Severity::kWarning;
+      finding.severity = brief(onset, i) ? Severity::kInfo : Severity::kWarning;
       resolve(finding, track.points[i - 1]);
     }
     out.push_back(std::move(finding));
@@ -310,7 +322,10 @@ void tell_decline(const State& state, const Track& track, const Decline& decline
                                      " (means of ", decline.width, " records)"));
   add_figures(finding, track, decline.onset, now);
   suggest(state, finding, onset, track.points[now], false);
-  if (const auto back = recovery_of(track, decline, now)) resolve(finding, track.points[*back]);
+  if (const auto back = recovery_of(track, decline, now)) {
+    resolve(finding, track.points[*back]);
+    finding.severity = Severity::kInfo;
+  }
   out.push_back(std::move(finding));
 }
 
@@ -331,6 +346,9 @@ void judge_gradual(const State& state, const Track& track, const Levels& levels,
     if (notable) continue;
     const size_t width = std::max(points_of(kWidth), (i + 1) / points_of(kWindows));
     notable = decline_at(track, levels, i, width, width, kNotableShare.value, kNotableSigma.value);
+    if (!notable) {
+      notable = decline_at(track, levels, i, width / 2, width / 2, kGlimpseShare.value, kGlimpseSigma.value);
+    }
     noted = i;
   }
   if (notable && out.empty()) tell_decline(state, track, *notable, noted, Severity::kInfo, out);

@@ -1,6 +1,7 @@
 // Most responses are cut off at the length limit.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
@@ -18,6 +19,8 @@ constexpr Knob kMost{"most", 0.8, "ratio", "Nearly all: fewer points are needed"
 constexpr Knob kPersist{"persist", 5, "points", "It stays", "own"};
 constexpr Knob kMostPersist{"most_persist", 3, "points", "The same for nearly all", "failure catalogue (3 steps)"};
 constexpr Knob kBegin{"begin", 0.3, "ratio", "Where it is said to have begun", "own"};
+constexpr Knob kGlimpse{"glimpse", 2, "points", "So many at half or more are worth a line, as information", "own"};
+constexpr Knob kBrief{"brief", 10, "points", "What was over within so many points is information", "own"};
 constexpr Knob kImproving{"improving", 0.1, "ratio",
                           "A share that falls by this within the streak is on its way out (base models learn to stop)",
                           "healthy runs start at 0.8 and end at 0.06"};
@@ -27,7 +30,8 @@ constexpr Knob kRound{"round", 64, "tokens",
                       "Without the longest length: limits are set in multiples of this; short answers may all be alike",
                       "own"};
 constexpr Knob kStill{"still", 0.001, "ratio", "Without the longest length: the mean stands still within this", "own"};
-constexpr Knob kKnobs[] = {kShare, kMost, kPersist, kMostPersist, kBegin, kImproving, kAtCap, kStill, kRound};
+constexpr Knob kKnobs[] = {kShare, kMost,  kPersist, kMostPersist, kBegin, kImproving,
+                           kAtCap, kStill, kRound,   kGlimpse,     kBrief};
 
 /// The truncated share as the run shows it, or 0/1 by whether the mean length stands at the longest length (the cap).
 std::vector<Track> shares_of(const State& state) {
@@ -86,19 +90,28 @@ void tell(const State& state, const Track& track, size_t first, size_t now, std:
   }
   size_t low = 0, i = now + 1;
   for (; i < track.size() && low < points_of(kPersist); ++i) low = track.values[i] < kBegin.value ? low + 1 : 0;
-  if (low >= points_of(kPersist)) resolve(finding, track.points[i - 1]);
+  if (low >= points_of(kPersist)) {
+    resolve(finding, track.points[i - 1]);
+    if (i - low - onset <= points_of(kBrief)) finding.severity = Severity::kInfo;
+  }
   out.push_back(std::move(finding));
 }
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   for (const Track& track : shares_of(state)) {
     size_t streak = 0;
-    for (size_t i = 0; i < track.size(); ++i) {
+    std::optional<size_t> glimpse;
+    bool told = false;
+    for (size_t i = 0; i < track.size() && !told; ++i) {
       streak = track.values[i] >= kShare.value ? streak + 1 : 0;
+      if (streak == points_of(kGlimpse) && !glimpse) glimpse = i;
       if (streak == 0 || !long_enough(track, i + 1 - streak, i)) continue;
       tell(state, track, i + 1 - streak, i, out);
-      break;
+      told = true;
     }
+    if (told || !glimpse) continue;
+    tell(state, track, *glimpse + 1 - points_of(kGlimpse), *glimpse, out);
+    out.back().severity = Severity::kInfo;
   }
 }
 
