@@ -77,7 +77,7 @@ def main():
     for base, soname in SHELLS.items():
         make(folder, base, soname, {})
     here = os.path.dirname(os.path.abspath(__file__))
-    for name in ("start", "newer"):
+    for name in ("start", "newer", "unused"):
         subprocess.run(["gcc", "-O2", "-fPIE", "-ffunction-sections", "-c", os.path.join(here, name + ".c"), "-o",
                         os.path.join(folder, name + ".o")], check=True)
 

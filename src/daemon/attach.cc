@@ -136,6 +136,7 @@ void AttachLoop::finish() {
 }
 
 std::unique_ptr<Replayed> AttachLoop::take() {
+  for (Companion* companion : companions_) companion->over(reader_.state(), *this);
   const auto durable = recorder_->sync();
   auto told = std::make_unique<Replayed>();
   told->input = reader_.figures();

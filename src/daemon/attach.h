@@ -22,6 +22,8 @@ class Companion {
   /// Does what is due; `quiet` says that nothing in the run's files is unread. Returns how long the loop may wait at
   /// most; unset when the watch is over.
   virtual std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) = 0;
+  /// The watch is over, and nothing more will be read. Whatever is still to be done is done now, within seconds.
+  virtual void over(const State&, Notebook&) {}
   /// SIGINT or SIGTERM came. True: leave it to me, I shall end the watch.
   virtual bool told_to_stop() { return false; }
 };

@@ -31,7 +31,7 @@ std::string charge_text(const Charge& charge) {
     for (const std::string& word : charge.command) json.string(word);
     json.end_array().key("folder").string(charge.folder).key("environment").begin_object();
     for (const auto& [name, value] : charge.environment) json.key(name).string(value);
-    json.end_object().key("also").begin_array();
+    json.end_object().key("config").string(charge.config).key("also").begin_array();
     for (const std::string& path : charge.also) json.string(path);
     json.end_array().key("checkpoints").begin_array();
     for (const std::string& path : charge.checkpoints) json.string(path);
@@ -59,6 +59,7 @@ Result<Charge> parse_charge(std::string_view text) {
   if (const Json* environment = json->find("environment"); environment != nullptr && environment->is_object()) {
     for (const auto& [name, value] : environment->members()) charge.environment[name] = value.string();
   }
+  charge.config = json->string_or("config", "");
   read_texts(*json, "also", charge.also);
   read_texts(*json, "checkpoints", charge.checkpoints);
   charge.from_scratch = json->boolean_or("from_scratch", false);

@@ -16,6 +16,7 @@ struct Charge {
   std::vector<std::string> command;
   std::string folder;                              ///< working directory of the command
   std::map<std::string, std::string> environment;  ///< on top of what midwatch was started with
+  std::string config;                              ///< file of settings, "": none; whom to tell is read from there
   std::vector<std::string> also;                   ///< further files and folders of the run to read
   std::vector<std::string> checkpoints;            ///< folders that hold the run's; none = as its files tell
   bool from_scratch = false;                       ///< a later attempt may begin from nothing

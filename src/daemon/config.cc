@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "daemon/config_units.h"
+#include "daemon/notify_settings.h"
 #include "dialects/toml.h"
 
 namespace mw {
@@ -381,6 +382,7 @@ Config Config::parse(std::string_view text, const std::string& path) {
                      [](const ConfigProblem& a, const ConfigProblem& b) { return a.line < b.line; });
   }
   parser.defaults();
+  if (config.problems_.empty()) config.problems_ = notify_problems(config);
   return config;
 }
 

@@ -12,6 +12,13 @@ constexpr std::array kSections = {
     ConfigSection{"run",
                   "What `midwatch run` holds, and how. `attach` takes home, framework and knowledge from here, too."},
     ConfigSection{"attach", "How `midwatch attach` follows a run."},
+    ConfigSection{
+        "notify",
+        "Who is told when something happens, and of what. Nobody is told anything unless there is a channel: a section "
+        "[notify.channel.NAME] each. `midwatch notify --test` tries them."},
+    ConfigSection{"notify.channel.*",
+                  "One way to tell people. What is not said here is taken from [notify]. A message is sent once; when "
+                  "the receiver is down, it is tried again with growing waits."},
 };
 
 constexpr std::array kKeys = {
@@ -56,6 +63,48 @@ constexpr std::array kKeys = {
     ConfigKey{"attach.exit_after_idle", Kind::kDuration, "\"0s\"", 0, 1e8, "",
               "End the watch when nothing new was written for so long. 0s: never.",
               "a silent run may be a stalled one, which is what the watch is for"},
+    ConfigKey{"notify.events", Kind::kChoices,
+              "[\"opened\", \"closed\", \"restarted\", \"stopped\", \"finished\", \"escalation\"]", 0, 0,
+              "opened closed restarted stopped finished escalation",
+              "What is told: an incident opened (or became critical) or closed; the command was started again, was "
+              "stopped for "
+              "cause, finished; a critical incident is still open.",
+              "together they are the story of a run, a few messages a day"},
+    ConfigKey{"notify.min_severity", Kind::kChoice, "\"warning\"", 0, 0, "info warning critical",
+              "Incidents below it are not told.", "info is worth reading in the morning, not at night"},
+    ConfigKey{
+        "notify.escalate_after", Kind::kDuration, "\"30m\"", 0, 86400 * 7.0, "",
+        "A critical incident that is still open so long after it was told is told again, and again after as long. "
+        "`midwatch tell` (somebody took it up) ends that. 0s: never.",
+        "a GPU node costs tens of dollars by then"},
+    ConfigKey{"notify.escalate_times", Kind::kInteger, "3", 0, 100, "", "How often an incident is told again at most.",
+              "who does not hear three will not hear the fourth"},
+    ConfigKey{"notify.escalate_to", Kind::kTexts, "[]", 0, 0, "", "The channels that are told again, by name.",
+              "none named: all whose events have escalation"},
+    ConfigKey{"notify.give_up_after", Kind::kDuration, "\"6h\"", 1, 86400 * 7.0, "",
+              "A message that could not be delivered for so long is dropped, and that is recorded.",
+              "services are back within hours, and older news only confuses"},
+    ConfigKey{
+        "notify.channel.*.kind", Kind::kChoice, "", 0, 0, "terminal webhook slack discord ntfy",
+        "What it is. webhook: any server that takes JSON (docs/formats/notification.md). terminal: a line and the "
+        "bell where midwatch was started.",
+        "must be given"},
+    ConfigKey{"notify.channel.*.url", Kind::kSecret, "", 0, 0, "",
+              "The address: of the webhook; of the topic for ntfy (https://ntfy.sh/TOPIC).",
+              "must be given, but for terminal"},
+    ConfigKey{"notify.channel.*.token", Kind::kSecret, "", 0, 0, "", "Sent as `Authorization: Bearer` (webhook, ntfy).",
+              "none is sent"},
+    ConfigKey{"notify.channel.*.events", Kind::kChoices, "", 0, 0,
+              "opened closed restarted stopped finished escalation", "What this channel is told.", "as in [notify]"},
+    ConfigKey{"notify.channel.*.min_severity", Kind::kChoice, "", 0, 0, "info warning critical",
+              "Incidents below it are not told here.", "as in [notify]"},
+    ConfigKey{
+        "notify.channel.*.per_hour", Kind::kInteger, "20", 1, 3600, "",
+        "Messages an hour. The first five go at once, later ones are spaced out; what waits is put together into one "
+        "message.",
+        "more than that is not read, and servers begin to refuse"},
+    ConfigKey{"notify.channel.*.timeout", Kind::kDuration, "\"10s\"", 0.1, 60, "", "How long one try may take.",
+              "a healthy server answers within a second"},
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "daemon/inbox.h"
 #include "daemon/standing.h"
 #include "daemon/supervisor.h"
+#include "daemon/telling.h"
 #include "keeper/keep.h"
 #include "keeper/launch.h"
 #include "platform/tail.h"
@@ -88,6 +89,7 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   charge.command = request.command;
   charge.folder = absolute("");
   if (std::getenv("PYTHONUNBUFFERED") == nullptr) charge.environment["PYTHONUNBUFFERED"] = "1";
+  charge.config = request.config;
   for (const std::string& path : request.also) charge.also.push_back(absolute(path));
   for (const std::string& path : request.checkpoints) charge.checkpoints.push_back(absolute(path));
   charge.from_scratch = request.from_scratch;
@@ -189,6 +191,16 @@ AttachRequest watch_of(const RunRequest& request, const Charge& charge, const st
   return watching;
 }
 
+/// Whom to tell of a run that is taken up. The run is held whatever is wrong with the settings.
+std::unique_ptr<Telling> taken_up_telling(const Doors& doors, const Language& language, const RunRequest& request,
+                                          const Charge& charge) {
+  const std::string& config = request.config.empty() ? charge.config : request.config;
+  auto telling = Telling::make(doors, language.knowledge(), config, request.say);
+  if (telling.ok()) return std::move(*telling);
+  request.say(cat("nobody is told anything: ", telling.error().what));
+  return *Telling::make(doors, language.knowledge(), "", request.say);
+}
+
 }  // namespace
 
 Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Language& language,
@@ -196,6 +208,9 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   std::signal(SIGHUP, SIG_IGN);   // the terminal may go; the watch stays
   std::signal(SIGPIPE, SIG_IGN);  // likewise who reads our output
   const std::string home = absolute(home_of(request.home, "."));
+  // Before anything is begun, so that what is wrong is known at once.
+  auto telling = Telling::make(doors, language.knowledge(), request.take_up.empty() ? request.config : "", request.say);
+  if (!telling.ok()) return telling.error();
   auto name = request.take_up.empty()       ? begin_run(doors.disk, doors.clock.now(), home, request)
               : request.take_up == "newest" ? newest_held(doors.disk, home)
                                             : Result<std::string>(request.take_up);
@@ -220,6 +235,8 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   Supervisor& supervisor = **held;
   Passing passing(doors.disk, output, request.output);
   if (!request.take_up.empty()) passing.skip();
+  if (!request.take_up.empty()) telling = taken_up_telling(doors, language, request, supervisor.charge());
+  (*telling)->holds(told.folder, supervisor.charge().breaker);
   Holding holding(doors, request, supervisor, passing);
   // Takes the run's lock, so that the supervisor's first turn is nobody else's.
   auto loop = AttachLoop::open(doors, language, watch_of(request, supervisor.charge(), home, *name, output));
@@ -228,6 +245,7 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   Inbox inbox(doors, told.folder, [&supervisor](const RunAsk& ask) { return do_as_asked(supervisor, ask); });
   (*loop)->accompany(inbox);
   (*loop)->accompany(holding);
+  if (Companion* notifier = (*telling)->companion(); notifier != nullptr) (*loop)->accompany(*notifier);
   while ((*loop)->turn()) {
   }
   passing.show();

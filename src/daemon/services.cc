@@ -15,6 +15,7 @@
 #include "daemon/run_reader.h"
 #include "daemon/settings.h"
 #include "daemon/standing.h"
+#include "daemon/telling.h"
 #include "platform/clock.h"
 #include "platform/lock.h"
 #include "platform/posix_disk.h"
@@ -73,12 +74,16 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& re
   const auto locks = make_posix_locks();
   const auto processes = make_posix_processes();
   const Doors doors{*disk_, *clock, **watch, *locks};
+  auto telling = Telling::make(doors, language_->knowledge(), request.config, request.say);
+  if (!telling.ok()) return telling.error();
   auto loop = AttachLoop::open(doors, *language_, request);
   if (!loop.ok()) return loop.error();
+  (*telling)->watches((*loop)->folder());
   MW_TRY(sign_watch(*disk_, *processes, (*loop)->folder()));
   // There is no command of ours to pause or stop: what people say is all that is taken.
   Inbox inbox(doors, (*loop)->folder(), [](const RunAsk&) { return Result<void>(); });
   (*loop)->accompany(inbox);
+  if (Companion* notifier = (*telling)->companion(); notifier != nullptr) (*loop)->accompany(*notifier);
   while ((*loop)->turn()) {
   }
   return (*loop)->take();
@@ -119,6 +124,12 @@ Result<ConfigTold> DaemonServices::config(const std::string& file) {
   const auto config = load_config(*disk_, file);
   if (!config.ok()) return config.error();
   return tell_config(*disk_, *config);
+}
+
+Result<std::vector<NotifyTold>> DaemonServices::notify_test(const std::string& file, const std::string& channel) {
+  const auto config = load_config(*disk_, file);
+  if (!config.ok()) return config.error();
+  return test_channels(*disk_, *make_posix_clock(), *config, channel);
 }
 
 std::string DaemonServices::config_reference(bool json) { return json ? config_reference_json() : config_page(); }

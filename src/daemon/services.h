@@ -19,6 +19,7 @@ class DaemonServices final : public Services {
   Result<void> configure(const std::string& file, RunRequest& request) override;
   Result<void> configure(const std::string& file, AttachRequest& request) override;
   Result<ConfigTold> config(const std::string& file) override;
+  Result<std::vector<NotifyTold>> notify_test(const std::string& file, const std::string& channel) override;
   std::string config_reference(bool json) override;
   Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run) override;
   Result<RunStanding> standing(const std::string& home, const std::string& run) override;

@@ -63,6 +63,9 @@ Exit run(const Args& args, Services& services, const Console& console) {
   if (args.has("exit-after-idle")) request.exit_after_idle_s = *idle;
   const bool json = args.has("json");
   request.decided = [&](const State& state, const Event& event) { print_decision(console, json, state, event); };
+  request.say = [&console](const std::string& sentence) {
+    console.err(cat("midwatch: ", escape_terminal(sentence), "\n"));
+  };
   if (console.err_is_terminal) console.err("watching; Ctrl-C ends the watch, the run goes on\n");
   auto told = services.attach(request);
   if (!told.ok()) return report_error(console, told.error());

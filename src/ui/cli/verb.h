@@ -72,6 +72,14 @@ struct ConfigTold {
   std::vector<Value> values;
 };
 
+/// What came of a test message.
+struct NotifyTold {
+  std::string name, kind;  ///< of the channel
+  bool ok = false;
+  std::string said;  ///< by the receiver, or what went wrong
+  double seconds = 0;
+};
+
 struct AttachRequest {
   std::string config;  ///< the file of settings; "": none
   std::vector<std::string> paths;
@@ -82,6 +90,7 @@ struct AttachRequest {
   double poll_s = 1.0;                                      ///< how often to look where inotify does not reach
   double exit_after_idle_s = 0;                             ///< stop when nothing new came for so long (0: never)
   std::function<void(const State&, const Event&)> decided;  ///< an incident opened, changed, closed; a verdict
+  std::function<void(const std::string&)> say;              ///< what midwatch does beside, a sentence each
 };
 
 struct RunRequest {
@@ -161,6 +170,8 @@ class Services {
   virtual Result<void> configure(const std::string& file, RunRequest& request) = 0;
   virtual Result<void> configure(const std::string& file, AttachRequest& request) = 0;
   virtual Result<ConfigTold> config(const std::string& file) = 0;
+  /// Sends a test message to one channel of a file of settings, or to all.
+  virtual Result<std::vector<NotifyTold>> notify_test(const std::string& file, const std::string& channel) = 0;
   /// Every key of a file of settings, as Markdown or JSON.
   virtual std::string config_reference(bool json) = 0;
   /// The state folded from the newest (or the named) recorded run of `home`.

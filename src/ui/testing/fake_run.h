@@ -80,6 +80,9 @@ class FakeServices : public Services {
     settings.file = file;
     return settings;
   }
+  Result<std::vector<NotifyTold>> notify_test(const std::string&, const std::string& channel) override {
+    return std::vector<NotifyTold>{{channel, "webhook", channel != "broken", "HTTP 200", 0.1}};
+  }
   std::string config_reference(bool json) override { return json ? "{}" : "# keys"; }
   Result<std::unique_ptr<Replayed>> recorded(const std::string&, const std::string&) override { return replay({}); }
   Result<RunStanding> standing(const std::string&, const std::string&) override { return how; }

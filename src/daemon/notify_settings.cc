@@ -1,0 +1,105 @@
+#include "daemon/notify_settings.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "daemon/config_units.h"
+#include "daemon/settings.h"
+
+namespace mw {
+namespace {
+
+constexpr std::string_view kChannels = "notify.channel";
+
+std::string path_of(std::string_view channel, std::string_view key) { return cat(kChannels, ".", channel, ".", key); }
+
+/// A channel's own value, else that of all.
+const ConfigValue* own_or_common(const Config& config, std::string_view channel, std::string_view key) {
+  const ConfigValue* own = config.find(path_of(channel, key));
+  return own != nullptr ? own : config.find(cat("notify.", key));
+}
+
+Severity severity_of(std::string_view word) {
+  return word == "info" ? Severity::kInfo : word == "warning" ? Severity::kWarning : Severity::kCritical;
+}
+
+/// The setting without its secrets; they count as given when the file says where they are.
+ChannelSetting plain_setting(const Config& config, const std::string& name) {
+  ChannelSetting setting;
+  setting.name = name;
+  setting.kind = config.text(path_of(name, "kind"));
+  setting.timeout = config.duration(path_of(name, "timeout"));
+  return setting;
+}
+
+}  // namespace
+
+Result<NotifySettings> notify_settings(Disk& disk, const Config& config) {
+  NotifySettings settings;
+  settings.escalate_after = config.duration("notify.escalate_after");
+  settings.escalate_times = static_cast<int>(config.number("notify.escalate_times"));
+  settings.escalate_to = config.texts("notify.escalate_to");
+  settings.give_up_after = config.duration("notify.give_up_after");
+  for (const std::string& name : config.names(kChannels)) {
+    ChannelRule rule;
+    rule.channel = plain_setting(config, name);
+    const auto take = [&](std::string_view key, std::string& out) -> Result<void> {
+      const ConfigValue* value = config.find(path_of(name, key));
+      if (value == nullptr) return {};
+      auto secret = reveal(disk, value->secret);
+      if (!secret.ok()) {
+        return Error{Error::Code::kInvalid,
+                     cat(config.path(), ":", value->line, ": channel ", name, ": ", secret.error().what),
+                     secret.error().hint};
+      }
+      out = std::move(*secret);
+      return {};
+    };
+    MW_TRY(take("url", rule.channel.url));
+    MW_TRY(take("token", rule.channel.token));
+    const ChannelKind* kind = find_channel_kind(rule.channel.kind);
+    const std::string lacking = kind == nullptr ? "it has no kind" : kind->lacks(rule.channel);
+    if (!lacking.empty()) {
+      return Error{Error::Code::kInvalid,
+                   cat(config.path(), ":", config.line_of(kChannels, name), ": channel ", name, ": ", lacking), ""};
+    }
+    rule.events = own_or_common(config, name, "events")->texts;
+    rule.least = severity_of(own_or_common(config, name, "min_severity")->text);
+    rule.per_hour = static_cast<int>(config.number(path_of(name, "per_hour")));
+    settings.channels.push_back(std::move(rule));
+  }
+  return settings;
+}
+
+std::vector<ConfigProblem> notify_problems(const Config& config) {
+  std::vector<ConfigProblem> problems;
+  const auto names = config.names(kChannels);
+  for (const std::string& name : names) {
+    const uint32_t line = config.line_of(kChannels, name);
+    ChannelSetting setting = plain_setting(config, name);
+    const ChannelKind* kind = find_channel_kind(setting.kind);
+    if (kind == nullptr) {
+      problems.push_back(
+          {line, cat("channel ", name, " has no kind"), "Say what it is: kind = \"slack\", for example."});
+      continue;
+    }
+    const Secret url = config.secret(path_of(name, "url"));
+    // What stands elsewhere is not known before it is used; then it is checked again.
+    if (url.given()) setting.url = url.from == Secret::From::kText ? url.text : "https://elsewhere.invalid/topic";
+    if (const std::string lacking = kind->lacks(setting); !lacking.empty()) {
+      const ConfigValue* value = config.find(path_of(name, "url"));
+      problems.push_back({value != nullptr ? value->line : line, cat("channel ", name, ": ", lacking), ""});
+    }
+  }
+  const ConfigValue* to = config.find("notify.escalate_to");
+  for (const std::string& name : to == nullptr ? std::vector<std::string>() : to->texts) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    const std::string_view near = nearest(name, known);
+    problems.push_back({to->line, cat("notify.escalate_to: there is no channel \"", clip(name, 60), "\""),
+                        near.empty() ? "" : cat("Did you mean ", near, "?")});
+  }
+  return problems;
+}
+
+}  // namespace mw

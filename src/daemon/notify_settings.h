@@ -1,0 +1,37 @@
+// Who is to be told of what: the [notify] part of midwatch.toml, ready for use.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "actions/channel.h"
+#include "base/result.h"
+#include "core/knowledge.h"
+#include "daemon/config.h"
+#include "platform/disk.h"
+
+namespace mw {
+
+struct ChannelRule {
+  ChannelSetting channel;
+  std::vector<std::string> events;
+  Severity least = Severity::kWarning;  ///< of incidents
+  int per_hour = 20;
+};
+
+struct NotifySettings {
+  std::vector<ChannelRule> channels;                  ///< by name
+  Duration escalate_after = Duration::seconds(1800);  ///< 0: never
+  int escalate_times = 3;
+  std::vector<std::string> escalate_to;  ///< names of channels; none: all
+  Duration give_up_after = Duration::seconds(6 * 3600);
+};
+
+/// Reveals the secrets. An error says which channel cannot be used and why, with the line of the file.
+Result<NotifySettings> notify_settings(Disk& disk, const Config& config);
+
+/// What is wrong between keys that are each right by themselves: a channel without a kind or an address, a name that is
+/// no channel's.
+std::vector<ConfigProblem> notify_problems(const Config& config);
+
+}  // namespace mw

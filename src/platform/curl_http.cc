@@ -1,0 +1,207 @@
+// The only includer of libcurl.
+#include <curl/curl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/numbers.h"
+#include "base/text.h"
+#include "platform/http.h"
+
+namespace mw {
+namespace {
+
+/// Where distributions keep the certificates of authorities; a static libcurl knows only the one it was built for.
+std::string authorities() {
+  const char* given = std::getenv("SSL_CERT_FILE");
+  if (given != nullptr && *given != '\0') return given;
+  for (const char* path : {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
+                           "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"}) {
+    if (access(path, R_OK) == 0) return path;
+  }
+  return {};
+}
+
+struct Answering {
+  HttpAnswer answer;
+  size_t limit = 0;
+};
+
+size_t take_body(char* data, size_t size, size_t count, void* to) {
+  auto& answering = *static_cast<Answering*>(to);
+  const size_t bytes = size * count;
+  const size_t room = answering.limit - std::min(answering.limit, answering.answer.body.size());
+  answering.answer.body.append(data, std::min(bytes, room));
+  return bytes;
+}
+
+size_t take_header(char* data, size_t size, size_t count, void* to) {
+  const std::string_view line(data, size * count);
+  constexpr std::string_view kName = "retry-after:";
+  if (line.size() > kName.size() && contains_folded(line.substr(0, kName.size()), kName)) {
+    const auto seconds = parse_double(trim(line.substr(kName.size())));
+    if (seconds && *seconds >= 0) static_cast<Answering*>(to)->answer.retry_after_s = *seconds;
+  }
+  return line.size();
+}
+
+struct Sending {
+  std::string_view rest;
+};
+
+size_t give_mail(char* data, size_t size, size_t count, void* from) {
+  auto& sending = *static_cast<Sending*>(from);
+  const size_t bytes = std::min(size * count, sending.rest.size());
+  std::memcpy(data, sending.rest.data(), bytes);
+  sending.rest.remove_prefix(bytes);
+  return bytes;
+}
+
+struct Ends {
+  void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
+using Handle = std::unique_ptr<CURL, Ends>;
+using List = std::unique_ptr<curl_slist, Ends>;
+
+List list_of(const std::vector<std::string>& lines) {
+  List list;
+  for (const std::string& line : lines) {
+    curl_slist* longer = curl_slist_append(list.get(), line.c_str());
+    if (longer == nullptr) break;
+    (void)list.release();
+    list.reset(longer);
+  }
+  return list;
+}
+
+Error error_of(CURLcode code, const char* detail) {
+  const std::string_view said = detail[0] != '\0' ? std::string_view(detail) : curl_easy_strerror(code);
+  switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_COULDNT_CONNECT:
+      return {Error::Code::kNotFound, std::string(said), ""};
+    case CURLE_OPERATION_TIMEDOUT:
+      return {Error::Code::kInterrupted, "no answer within the deadline", ""};
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+      return {Error::Code::kDenied, std::string(said),
+              "SSL_CERT_FILE may name a file with the certificates of your own authority."};
+    case CURLE_LOGIN_DENIED:
+      return {Error::Code::kDenied, std::string(said), "Check user and password."};
+    case CURLE_URL_MALFORMAT:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+      return {Error::Code::kInvalid, "the address cannot be used",
+              "It begins with http://, https://, smtp:// or smtps://."};
+    default:
+      return {Error::Code::kIo, std::string(said), ""};
+  }
+}
+
+class CurlHttp final : public Http {
+ public:
+  CurlHttp() { curl_global_init(CURL_GLOBAL_DEFAULT); }
+  ~CurlHttp() override { curl_global_cleanup(); }
+  CurlHttp(const CurlHttp&) = delete;
+  CurlHttp& operator=(const CurlHttp&) = delete;
+
+  Result<HttpAnswer> send(const HttpRequest& request) override {
+    const Handle handle = begin(request.url, "http,https", request.deadline);
+    if (handle == nullptr) return Error{Error::Code::kIo, "libcurl has no memory", ""};
+    Answering answering;
+    answering.limit = request.answer_limit;
+    std::vector<std::string> lines = request.headers;
+    lines.emplace_back("Expect:");  // some servers never answer the question that it asks
+    const List headers = list_of(lines);
+    curl_easy_setopt(handle.get(), CURLOPT_HTTPHEADER, headers.get());
+    curl_easy_setopt(handle.get(), CURLOPT_CUSTOMREQUEST, request.method.c_str());
+    if (request.method != "GET") {
+      curl_easy_setopt(handle.get(), CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+      curl_easy_setopt(handle.get(), CURLOPT_POSTFIELDS, request.body.c_str());
+    }
+    curl_easy_setopt(handle.get(), CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(handle.get(), CURLOPT_WRITEDATA, &answering);
+    curl_easy_setopt(handle.get(), CURLOPT_HEADERFUNCTION, take_header);
+    curl_easy_setopt(handle.get(), CURLOPT_HEADERDATA, &answering);
+    std::array<char, CURL_ERROR_SIZE> detail{};
+    curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, detail.data());
+    const CURLcode code = curl_easy_perform(handle.get());
+    if (code != CURLE_OK) return error_of(code, detail.data());
+    long status = 0;
+    curl_easy_getinfo(handle.get(), CURLINFO_RESPONSE_CODE, &status);
+    answering.answer.status = static_cast<int>(status);
+    return std::move(answering.answer);
+  }
+
+  Result<void> mail(const MailRequest& request) override {
+    const Handle handle = begin(request.server, "smtp,smtps", request.deadline);
+    if (handle == nullptr) return Error{Error::Code::kIo, "libcurl has no memory", ""};
+    Sending sending{request.message};
+    const List to = list_of(request.to);
+    const auto tls = request.tls == MailRequest::Tls::kRequire     ? CURLUSESSL_ALL
+                     : request.tls == MailRequest::Tls::kIfOffered ? CURLUSESSL_TRY
+                                                                   : CURLUSESSL_NONE;
+    curl_easy_setopt(handle.get(), CURLOPT_USE_SSL, static_cast<long>(tls));
+    if (!request.user.empty()) {
+      curl_easy_setopt(handle.get(), CURLOPT_USERNAME, request.user.c_str());
+      curl_easy_setopt(handle.get(), CURLOPT_PASSWORD, request.password.c_str());
+    }
+    curl_easy_setopt(handle.get(), CURLOPT_MAIL_FROM, request.from.c_str());
+    curl_easy_setopt(handle.get(), CURLOPT_MAIL_RCPT, to.get());
+    curl_easy_setopt(handle.get(), CURLOPT_UPLOAD, 1L);
+    curl_easy_setopt(handle.get(), CURLOPT_READFUNCTION, give_mail);
+    curl_easy_setopt(handle.get(), CURLOPT_READDATA, &sending);
+    std::array<char, CURL_ERROR_SIZE> detail{};
+    curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, detail.data());
+    const CURLcode code = curl_easy_perform(handle.get());
+    if (code == CURLE_USE_SSL_FAILED) {
+      return Error{Error::Code::kDenied, "the mail server offers no encryption",
+                   "Use an smtps:// server, or allow it with tls = \"if-offered\"."};
+    }
+    if (code != CURLE_OK) return error_of(code, detail.data());
+    return {};
+  }
+
+ private:
+  Handle begin(const std::string& url, const char* protocols, Duration deadline) {
+    Handle handle(curl_easy_init());
+    if (handle == nullptr) return handle;
+    const long ms = static_cast<long>(std::max<int64_t>(1, deadline.ns / 1'000'000));
+    curl_easy_setopt(handle.get(), CURLOPT_URL, url.c_str());
+    curl_easy_setopt(handle.get(), CURLOPT_PROTOCOLS_STR, protocols);
+    curl_easy_setopt(handle.get(), CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(handle.get(), CURLOPT_TIMEOUT_MS, ms);
+    curl_easy_setopt(handle.get(), CURLOPT_CONNECTTIMEOUT_MS, ms);
+    curl_easy_setopt(handle.get(), CURLOPT_USERAGENT, "midwatch/" MIDWATCH_VERSION);
+    curl_easy_setopt(handle.get(), CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
+    if (const std::string file = authorities(); !file.empty()) {
+      curl_easy_setopt(handle.get(), CURLOPT_CAINFO, file.c_str());
+    }
+    return handle;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Http> make_http() { return std::make_unique<CurlHttp>(); }
+
+std::string percent_encode(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                       c == '.' || c == '_' || c == '~';
+    if (plain) {
+      out += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      out += cat('%', "0123456789ABCDEF"[byte >> 4], "0123456789ABCDEF"[byte & 15]);
+    }
+  }
+  return out;
+}
+
+}  // namespace mw

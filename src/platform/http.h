@@ -1,0 +1,55 @@
+// The door to other machines: one HTTP request or one mail at a time, each within a deadline.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+
+namespace mw {
+
+struct HttpRequest {
+  std::string method = "POST";
+  std::string url;                   ///< http or https; never told in an error, as it may hold a secret
+  std::vector<std::string> headers;  ///< "Name: value"
+  std::string body;
+  Duration deadline = Duration::seconds(10);  ///< for all of it: name, connection, answer
+  size_t answer_limit = size_t{64} << 10;     ///< bytes of the answer that are kept; the rest is dropped
+};
+
+struct HttpAnswer {
+  int status = 0;
+  std::string body;
+  double retry_after_s = -1;  ///< as the server asked (Retry-After in seconds); -1: it did not
+};
+
+struct MailRequest {
+  std::string server;          ///< "smtp://host:587" or "smtps://host:465"
+  std::string user, password;  ///< "": no login
+  enum class Tls { kRequire, kIfOffered, kNever };
+  Tls tls = Tls::kRequire;  ///< of an smtp:// server; smtps:// always has it
+  std::string from;
+  std::vector<std::string> to;
+  std::string message;  ///< headers, an empty line, the text (RFC 5322), with CR LF
+  Duration deadline = Duration::seconds(30);
+};
+
+/// May be asked from several threads.
+class Http {
+ public:
+  virtual ~Http() = default;
+  /// An answer of any status is an answer. Errors: no such host, refused, timed out, not trusted. Redirects are not
+  /// followed. Proxies are those of the environment (https_proxy, no_proxy, …).
+  virtual Result<HttpAnswer> send(const HttpRequest& request) = 0;
+  /// Delivered when the server took it for all recipients.
+  virtual Result<void> mail(const MailRequest& request) = 0;
+};
+
+std::unique_ptr<Http> make_http();
+
+/// `text` with all but unreserved characters percent-encoded (RFC 3986).
+std::string percent_encode(std::string_view text);
+
+}  // namespace mw

@@ -1,0 +1,313 @@
+"""Messages and hooks with real receivers: a web server that records, fails, hangs and closes; kills at any moment."""
+import http.server
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from watching import MIDWATCH, Scratch, append
+
+PROGRAM = os.path.abspath(MIDWATCH)
+PRACTICE = os.path.abspath(sys.argv[2])
+
+
+STARTED = []  # ended, whatever happens
+
+
+def popen(words, **more):
+    STARTED.append(subprocess.Popen(words, **more))
+    return STARTED[-1]
+
+
+class Receiver:
+    """A web server on a free port. `plan` says how the next requests are answered: a status, "hang" or "close"."""
+
+    def __init__(self):
+        self.got, self.plan, self.lock = [], [], threading.Lock()
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                with outer.lock:
+                    answer = outer.plan.pop(0) if outer.plan else 200
+                    outer.got.append((self.path, dict(self.headers), body, answer))
+                if answer == "hang":
+                    time.sleep(20)
+                if answer in ("hang", "close"):
+                    self.close_connection = True
+                    return
+                text = b"no such luck" if answer >= 400 else b"ok"
+                try:
+                    self.send_response(answer)
+                    self.send_header("Content-Length", str(len(text)))
+                    self.end_headers()
+                    self.wfile.write(text)
+                except OSError:
+                    pass  # whoever asked was killed
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def messages(self, path="/hook", answered=200):
+        with self.lock:
+            return [json.loads(body) for where, _, body, answer in self.got if where == path and answer == answered]
+
+    def notices(self, path="/hook"):
+        return [notice for message in self.messages(path) for notice in message["notices"]]
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def config(base, text, name="midwatch.toml"):
+    path = os.path.join(base, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def webhook(receiver, more=""):
+    return f'[notify.channel.hook]\nkind = "webhook"\nurl = "{receiver.url}/hook"\n{more}\n'
+
+
+def start(base, command, *options):
+    return popen([PROGRAM, "run", "--home", os.path.join(base, "home"), "--name", "r", "--quiet", *options, "--", *command],
+                            cwd=base, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def run(base, command, *options, seconds=60):
+    process = start(base, command, *options)
+    out, err = process.communicate(timeout=seconds)
+    return process.returncode, out.decode(), err.decode()
+
+
+def wait_until(what, condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"not within {seconds} s: {what}"
+        time.sleep(0.02)
+
+
+def training(base, steps=40, pace=0.1):
+    return [PRACTICE, "--speak", "verl", "--out", "-", "--steps", str(steps), "--save-every", "5", "--pace", str(pace),
+            "--checkpoints", os.path.join(base, "checkpoints")]
+
+
+FAILS = ["sh", "-c", "echo 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.'; exit 1"]
+
+
+def told_of_a_crash(base):
+    """What, since when, why, what midwatch did, what to do, whose run: in one message, secrets in none."""
+    receiver = Receiver()
+    config(base, webhook(receiver, 'token = { env = "MW_TEST_TOKEN" }'))
+    os.environ["MW_TEST_TOKEN"] = "a-token-that-nobody-may-see"
+    code, _, err = run(base, FAILS, "--restarts", "0")
+    assert code == 1, err
+    events = [notice["event"] for notice in receiver.notices()]
+    assert "opened" in events and "stopped" in events, (events, err)
+    _, headers, _, _ = receiver.got[0]
+    assert headers["Authorization"] == "Bearer a-token-that-nobody-may-see"
+    assert headers["Idempotency-Key"].strip('"').startswith("r%2F"), headers
+    opened = next(notice for notice in receiver.notices() if notice["event"] == "opened")
+    assert opened["incident"]["kind"] == opened["kind"] and opened["severity"] == "critical", opened
+    assert opened["what"] and opened["why"] and opened["advice"] and opened["did"], opened
+    message = receiver.messages()[0]
+    assert message["run"] == "r" and message["host"] and "Likely cause" in message["text"], message
+    for place, _, names in os.walk(os.path.join(base, "home")):
+        for name in names:
+            with open(os.path.join(place, name), "rb") as file:
+                text = file.read()
+            assert b"nobody-may-see" not in text and receiver.url.encode() + b"/hook" not in text, (place, name)
+    assert "nobody-may-see" not in err
+    keys = [notice["key"] for notice in receiver.notices()]
+    assert len(keys) == len(set(keys)), keys
+    receiver.close()
+
+
+def told_of_a_restart(base):
+    receiver = Receiver()
+    config(base, webhook(receiver) + "[run]\nfirst_wait = \"200ms\"\n")
+    process = start(base, training(base, pace=0.15))
+    wait_until("a checkpoint", lambda: os.path.exists(os.path.join(base, "checkpoints", "global_step_10")))
+    for place in os.listdir("/proc"):
+        if not place.isdigit():
+            continue
+        try:
+            with open(f"/proc/{place}/cmdline", "rb") as file:
+                words = file.read().decode(errors="replace").split("\0")
+            if words[0] == PRACTICE and os.readlink(f"/proc/{place}/cwd").startswith(base):
+                os.kill(int(place), signal.SIGKILL)
+        except OSError:
+            continue
+    _, err = process.communicate(timeout=90)
+    assert process.returncode == 0, err
+    events = [notice["event"] for notice in receiver.notices()]
+    assert events.count("restarted") == 1 and events.count("finished") == 1, events
+    restarted = next(notice for notice in receiver.notices() if notice["event"] == "restarted")
+    assert "Starts attempt 2" in restarted["did"], restarted
+    receiver.close()
+
+
+def receiver_in_trouble(base):
+    """It fails, closes, hangs, asks for patience; each message arrives once, and the watch never waited."""
+    receiver = Receiver()
+    receiver.plan = [500, "close", "hang", 429]
+    config(base, webhook(receiver, 'timeout = "500ms"'))
+    began = time.monotonic()
+    process = start(base, ["sh", "-c", "echo 'torch.OutOfMemoryError: CUDA out of memory.'; sleep 1; for i in 1 2 3 4;"
+                                       " do echo step $i; sleep 1; done; exit 1"], "--restarts", "0")
+    _, err = process.communicate(timeout=120)
+    assert time.monotonic() - began < 60, "the watch waited for the receiver"
+    events = [notice["key"] for notice in receiver.notices()]
+    assert len(events) == len(set(events)) and any(e.startswith("stopped") for e in events), events
+    assert b"trying again" in err, err
+    with receiver.lock:
+        first = [json.loads(body)["key"] for _, _, body, _ in receiver.got[:5]]
+    assert len(set(first)) == 1, f"tries of one message have one key: {first}"
+    receiver.close()
+
+
+def receiver_down(base):
+    """Nobody listens: the run ends as it would have, in good time, and says so."""
+    receiver = Receiver()
+    url = receiver.url
+    receiver.close()
+    config(base, f'[notify.channel.hook]\nkind = "webhook"\nurl = "{url}/secret-path"\n')
+    began = time.monotonic()
+    code, _, err = run(base, ["sh", "-c", "exit 3"], "--restarts", "0")
+    assert code == 3, err
+    assert time.monotonic() - began < 40, time.monotonic() - began
+    assert "cannot notify hook" in err and "did not reach hook" in err and "secret-path" not in err, err
+
+
+def refused_for_good(base):
+    receiver = Receiver()
+    receiver.plan = [403] * 20
+    config(base, webhook(receiver))
+    code, _, err = run(base, ["sh", "-c", "exit 3"], "--restarts", "0")
+    assert code == 3 and "could not notify hook: HTTP 403: no such luck" in err, err
+    assert len(receiver.got) == len({body for _, _, body, _ in receiver.got}), "it was tried again"
+    receiver.close()
+
+
+def kinds(base):
+    """notify --test: what each service receives, in its own form."""
+    receiver = Receiver()
+    path = config(base, "".join(f'[notify.channel.{kind}]\nkind = "{kind}"\nurl = "{receiver.url}/{kind}"\n'
+                                for kind in ("webhook", "slack", "discord", "ntfy")) + '[notify.channel.tty]\nkind = "terminal"\n')
+    done = subprocess.run([PROGRAM, "notify", "--test", "--config", path], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stdout.count(": sent, ") == 5, done
+    bodies = {where: json.loads(body) for where, _, body, _ in receiver.got}
+    assert bodies["/webhook"]["schema"] == "midwatch.notification/1"
+    assert bodies["/slack"]["blocks"][1]["text"]["type"] == "mrkdwn" and "Test message" in bodies["/slack"]["text"]
+    assert bodies["/discord"]["embeds"][0]["title"] and bodies["/discord"]["allowed_mentions"] == {"parse": []}
+    assert bodies["/"]["topic"] == "ntfy" and bodies["/"]["title"], bodies
+    assert "Test message" in done.stderr
+    receiver.plan = [500]
+    done = subprocess.run([PROGRAM, "notify", "--test", "slack", "--json", "--config", path], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and json.loads(done.stdout)["channels"][0]["ok"] is False, done
+    done = subprocess.run([PROGRAM, "notify", "--test", "nobody", "--config", path], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and "There is: discord, ntfy" in done.stderr, done
+    receiver.close()
+
+
+def attached(base):
+    """attach tells what it sees as it comes, and nothing twice when it is started again."""
+    receiver = Receiver()
+    config(base, webhook(receiver))
+    log = os.path.join(base, "train.log")
+    append(log, b"".join(b"step %d reward 0.5 loss 0.1\n" % step for step in range(1, 30)))
+
+    def watch():
+        return popen([PROGRAM, "attach", log, "--home", os.path.join(base, "home")], cwd=base,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+    process = watch()
+    time.sleep(1)
+    append(log, b'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n    main()\nValueError: bad batch\n'
+           b'the launcher ends\n')
+    wait_until("a message", lambda: receiver.notices())
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    before = [notice["key"] for notice in receiver.notices()]
+    process = watch()
+    time.sleep(4)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert [notice["key"] for notice in receiver.notices()] == before, receiver.notices()
+    receiver.close()
+
+
+def killed(base):
+    """midwatch is killed -9 again and again while messages go out: none is lost, and what comes twice says so by its key."""
+    receiver = Receiver()
+    dice = random.Random(5)
+    receiver.plan = [dice.choice([200, 200, 500, "close"]) for _ in range(12)]
+    config(base, webhook(receiver) + '[run]\nfirst_wait = "300ms"\n')
+    process = start(base, training(base, pace=0.12), "--restarts", "3")
+    wait_until("a checkpoint", lambda: os.path.exists(os.path.join(base, "checkpoints", "global_step_5")))
+    for kill in range(8):
+        if kill in (1, 4):
+            subprocess.run(["sh", "-c", f"for p in /proc/[0-9]*; do [ \"$(readlink $p/cwd)\" = {base} ] && "
+                                        f"[ \"$(readlink $p/exe)\" = {PRACTICE} ] && kill -9 ${{p#/proc/}}; done"], check=False)
+        time.sleep(dice.uniform(0.2, 1.6))
+        process.kill()
+        process.communicate()
+        process = popen([PROGRAM, "run", "--home", os.path.join(base, "home"), "--take-up", "newest", "--quiet"], cwd=base,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    told = [notice["key"] for notice in receiver.notices()]
+    assert sum(key.startswith("restarted:") for key in set(told)) >= 1 and "finished" in " ".join(told), (told, err)
+    folder = os.path.join(base, "home", "runs", "r")
+    done = subprocess.run([PROGRAM, "incidents", "--json", "--home", os.path.join(base, "home"), "--run", "r"], capture_output=True, check=True)
+    for incident in json.loads(done.stdout)["incidents"]:
+        if incident["severity"] != "info":
+            assert any(key.startswith(f"opened:{incident['id']}:") or key == f"closed:{incident['id']}" for key in told), (incident, told)
+    for number in range(1, len(os.listdir(os.path.join(folder, "attempts")))):
+        assert f"restarted:{number}" in told, (number, told)
+    # A key comes twice only when the first answer never reached the one that was killed.
+    again = [message for message in receiver.messages() if message["again"]]
+    repeated = [key for key in set(told) if told.count(key) > 1]
+    allowed = {notice["key"] for message in again for notice in message["notices"]}
+    assert set(repeated) <= allowed, (repeated, allowed)
+    receiver.close()
+
+
+def wrong_settings(base):
+    for text, words in (('[notify.channel.x]\nkind = "slak"\n', 'Did you mean slack?'),
+                        ('[notify.channel.x]\nkind = "slack"\n', "it has no url"),
+                        ('[notify.channel.x]\nkind = "slack"\nurl = { env = "NOT_SET_AT_ALL" }\n', "NOT_SET_AT_ALL is not set"),
+                        ('[notify]\nescalate_to = ["fone"]\n[notify.channel.phone]\nkind = "terminal"\n', "Did you mean phone?")):
+        path = config(base, text)
+        code, _, err = run(base, ["true"], "--config", path)
+        assert code == 125 or code == 2, (code, err)
+        assert words in err and "midwatch.toml:" in err, err
+        assert not os.path.exists(os.path.join(base, "home", "runs")), "something was begun"
+
+
+for case in (wrong_settings, kinds, told_of_a_crash, refused_for_good, receiver_down, receiver_in_trouble, attached,
+             told_of_a_restart, killed):
+    if len(sys.argv) > 3 and case.__name__ not in sys.argv[3:]:
+        continue
+    start_s = time.monotonic()
+    with Scratch() as scratch:
+        try:
+            case(scratch)
+        finally:
+            for child in STARTED:
+                child.kill()
+    print(f"{case.__name__} ok, {time.monotonic() - start_s:.1f} s", flush=True)
