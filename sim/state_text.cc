@@ -102,6 +102,7 @@ std::string state_text(const State& state) {
   Writer out;
   write_run(out, state);
   out.series("series", state.series);
+  out.series("host", state.host);
   out.series("eval", state.eval);
   write_trouble(out, state);
   write_work(out, state);

@@ -179,6 +179,7 @@ void take_back(State& state, SourceState& source) {
   for (SourceState& other : state.sources) other.attempt = std::min<int32_t>(other.attempt, kept);
   for (Series& series : state.series) series.move_attempt(gone, kept);
   for (Series& series : state.eval) series.move_attempt(gone, kept);
+  for (Series& series : state.host) series.move_attempt(gone, kept);
   for_each_moment(state, [&](Moment& moment) { moment.attempt = std::min(moment.attempt, kept); });
   source.two_counters = true;
 }

@@ -4,6 +4,7 @@
 #include "base/checksum.h"
 #include "base/text.h"
 #include "core/attempts.h"
+#include "core/host_figures.h"
 #include "core/incident_json.h"
 #include "core/signal.h"
 #include "core/state.h"
@@ -175,6 +176,7 @@ class Folder {
     }
   }
   void operator()(const event::Measured& measured) {
+    if (state_.by_host(event_.where)) return add_host_figures(state_, event_, measured, attempt_by_clock());
     Place place = live(measured.eval ? kNoStep : measured.step);
     if (!measured.eval && measured.step != kNoStep) {
       at_step(place, measured.step);
@@ -367,6 +369,7 @@ class Folder {
   /// The event is a sign of life: finds its attempt and moment.
   Place live(int64_t step = kNoStep) {
     SourceState& source = source_of(state_, event_.where.source);
+    if (source.kind == kHostKind) return of_host(source);
     const uint16_t number = by_line(attempt_of(state_, source, event_));
     AttemptState& attempt = state_.attempts[number];
     if (step == kNoStep) step = source.step;
@@ -379,6 +382,26 @@ class Folder {
     }
     if (is_later(moment, attempt.last)) attempt.last = moment;
     return {source, attempt, moment};
+  }
+
+  /// What the machine tells is told as it happens and is no sign of life of the run: it befell the attempt that was
+  /// under way by then, at the step that was last heard of.
+  Place of_host(SourceState& source) {
+    if (state_.attempts.empty()) attempt_of(state_, source, event_);
+    const uint16_t number = attempt_by_clock();
+    AttemptState& attempt = state_.attempts[number];
+    int64_t step = state_.step_at(event_.at);
+    const bool by_clock = step != kNoStep;
+    if (!by_clock) step = attempt.last_step;
+    source.last_at = std::max(source.last_at, event_.at);
+    return {source, attempt, {step, event_.at, event_.where, number, by_clock}};
+  }
+
+  uint16_t attempt_by_clock() const {
+    size_t number = state_.attempts.empty() ? 0 : state_.attempts.size() - 1;
+    while (number > 0 && state_.attempts[number].began.at.known() && event_.at < state_.attempts[number].began.at)
+      --number;
+    return static_cast<uint16_t>(number);
   }
 
   /// A traceback is told when it has ended, which may be after the next attempt began: its line says whose it is.

@@ -9,13 +9,15 @@ namespace mw {
 enum class Worse : uint8_t { kNeither, kUp, kDown };
 
 struct SignalRow {
-  std::string_view name;     ///< "reward.mean"
-  std::string_view unit;     ///< "1" (a plain number), "tokens", "s", "ratio" (0..1), "tokens/s", "nats", "bytes"
+  std::string_view name;  ///< "reward.mean"
+  std::string_view
+      unit;  ///< "1" (a plain number), "tokens", "s", "ratio" (0..1), "tokens/s", "nats", "bytes", "W", "C", "MHz"
   std::string_view meaning;  ///< one sentence
   double least;              ///< smallest value that makes sense (-inf: any)
   double most;               ///< largest
   Worse worse;               ///< the direction in which trouble usually lies
-  std::string_view group;    ///< heading in reports: "reward", "policy", "length", "engine", "time", "eval", "tools"
+  std::string_view
+      group;  ///< heading in reports: "reward", "policy", "length", "engine", "time", "eval", "tools", "host"
 };
 
 /// The row of a canonical name; families such as "reward.component.*" and "eval.*" have one row for all their

@@ -34,6 +34,9 @@ class Ranges {
   std::vector<std::pair<int64_t, int64_t>> ranges_;
 };
 
+/// The kind of a source that is no file of the run but the machine under it, as a live watch sees it.
+inline constexpr std::string_view kHostKind = "host";
+
 struct SourceState {
   std::string path, kind;
   int64_t bytes = 0, lines = 0;
@@ -125,6 +128,8 @@ struct ActionState {
 struct State {
   // limits, beside what they limit
   static constexpr size_t kSeriesLimit = 2000;      ///< series; further raw names are counted, not kept
+  static constexpr size_t kHostSeriesLimit = 512;   ///< series of the machine's figures; further ones are counted
+  static constexpr size_t kHostPointLimit = 2048;   ///< points of each of them
   static constexpr size_t kPointLimit = 1'500'000;  ///< points of all series together; each gets its share of them
   static constexpr size_t kTemplateLimit = 2000;    ///< log templates
   static constexpr size_t kTraceLimit = 256;        ///< tracebacks kept, the first and the last half
@@ -152,6 +157,9 @@ struct State {
   std::vector<Series> series;
   std::vector<Series> eval;  ///< held-out evaluations, likewise
   uint64_t series_dropped = 0;
+  /// What a live watch measured of the machine under the run: `raw` names the thing ("/data", "0" for a GPU), the
+  /// points have times and no step. Apart from the run's own series, which they must not be taken for.
+  std::vector<Series> host;
 
   std::vector<SignatureState> signatures;  ///< in order of first sight
   std::vector<TraceState> traces;
@@ -189,6 +197,10 @@ struct State {
   /// The step that the run was at by its own measurements at `at`; kNoStep when not known.
   int64_t step_at(Time at) const;
   const SignatureState* signature(std::string_view id) const;
+  /// Was it the machine, not a file of the run, that told what happened there?
+  bool by_host(const Where& where) const {
+    return where.source < sources.size() && sources[where.source].kind == kHostKind;
+  }
   /// First, last step and number of distinct steps over all attempts; kNoStep, kNoStep, 0 when none.
   struct Span {
     int64_t first = kNoStep, last = kNoStep, count = 0;

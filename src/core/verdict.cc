@@ -31,8 +31,10 @@ constexpr std::array<std::string_view, 19> kEnding{"crash",
                                                    "environment-fault",
                                                    "checkpoint-incomplete"};
 
-bool ends_run(const Incident& incident) {
-  return incident.severity == Severity::kCritical && incident.open &&
+/// What only the machine tells is a danger or a loss, not yet the run's end: that the run tells itself, or its
+/// launcher.
+bool ends_run(const State& state, const Incident& incident) {
+  return !state.by_host(incident.onset.where) && incident.severity == Severity::kCritical && incident.open &&
          std::find(kEnding.begin(), kEnding.end(), incident.kind) != kEnding.end();
 }
 
@@ -49,11 +51,12 @@ std::string verdict_of(const State& state, const std::vector<Incident>& incident
   const AttemptState& last = state.attempts.back();
   const size_t number = state.attempts.size() - 1;
   const auto in_last = [&](const Incident& incident) { return incident.onset.attempt == number; };
-  const bool crashed =
-      std::any_of(incidents.begin(), incidents.end(), [&](const Incident& i) { return in_last(i) && ends_run(i); });
+  const bool crashed = std::any_of(incidents.begin(), incidents.end(),
+                                   [&](const Incident& i) { return in_last(i) && ends_run(state, i); });
   const auto told = [&](std::string_view kind) {
-    return std::any_of(incidents.begin(), incidents.end(),
-                       [&](const Incident& i) { return in_last(i) && i.open && i.kind == kind; });
+    return std::any_of(incidents.begin(), incidents.end(), [&](const Incident& i) {
+      return in_last(i) && i.open && i.kind == kind && !state.by_host(i.onset.where);
+    });
   };
   if (last.ended) {
     switch (last.ended->how) {

@@ -94,6 +94,17 @@ Result<void> AttachLoop::told(event::Told words, Time at) {
   return recorder_->sync();
 }
 
+void AttachLoop::observed(const std::string& source, event::Measured figures) {
+  reader_.observe(source, {doors_.clock.now(), {}, std::move(figures)});
+}
+void AttachLoop::observed(const std::string& source, event::Matched match) {
+  reader_.observe(source, {doors_.clock.now(), {}, std::move(match)});
+}
+
+void AttachLoop::observed(const std::string& source, event::SourceProblem problem) {
+  reader_.observe(source, {doors_.clock.now(), {}, std::move(problem)});
+}
+
 void AttachLoop::put(Event event) {
   if (!event.at.known()) event.at = doors_.clock.now();
   reader_.put(std::move(event));

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "daemon/attach.h"
 #include "daemon/durable.h"
+#include "daemon/host_watch.h"
 #include "daemon/inbox.h"
 #include "daemon/standing.h"
 #include "daemon/supervisor.h"
@@ -246,6 +247,12 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   (*loop)->accompany(inbox);
   (*loop)->accompany(holding);
   if (Companion* notifier = (*telling)->companion(); notifier != nullptr) (*loop)->accompany(*notifier);
+  std::unique_ptr<HostWatch> host;
+  if (request.host) {
+    const auto root = [&supervisor] { return supervisor.keeper_pid(); };
+    host = watch_machine(doors.clock, language, {told.folder, supervisor.charge().folder}, root);
+    (*loop)->accompany(*host);
+  }
   while ((*loop)->turn()) {
   }
   passing.show();

@@ -86,6 +86,21 @@ Result<void> RunReader::take_up(SourceReader& source) {
   return {};
 }
 
+void RunReader::observe(const std::string& source, Event event) {
+  auto known = observers_.find(source);
+  if (known == observers_.end()) {
+    const uint32_t number = number_of(source);
+    known = observers_.emplace(source, number).first;
+    next_number_ = std::max(next_number_, number + 1);
+    if (number >= state_.sources.size() || state_.sources[number].kind != kHostKind) {
+      put({event.at, {number, 0}, event::SourceOpened{number, source, std::string(kHostKind), 0, 0, 0}});
+    }
+  }
+  const uint64_t line = known->second < state_.sources.size() ? state_.sources[known->second].last_line : 0;
+  event.where = {known->second, line + 1};
+  put(std::move(event));
+}
+
 bool RunReader::look_again() {
   auto found = discover(disk_, paths_, worth_reading);
   if (!found.ok()) return false;

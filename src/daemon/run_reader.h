@@ -37,6 +37,9 @@ class RunReader final : public EventSink {
   /// Says that nothing more will come, and judges. `now`: the end of a watch, which may be taken up again.
   void close(Time now = {});
 
+  /// What the machine shows, from a source that is no file; `source` is its name.
+  void observe(const std::string& source, Event event);
+
   void put(Event&& event) override;
   State& state() { return state_; }
   InputFigures figures() const;
@@ -64,6 +67,7 @@ class RunReader final : public EventSink {
   std::set<std::string> known_paths_;
   std::set<std::pair<uint64_t, uint64_t>> known_files_;  // device and inode: a rotated log keeps its own
   std::map<uint32_t, uint64_t> skip_;                    // by source number: events that the journal has already
+  std::map<std::string, uint32_t> observers_;            // numbers of the sources that are no files
   uint32_t next_number_ = 0;                             // of a source that the journal does not know
   std::vector<Event> decided_;
   std::vector<std::string> notes_;

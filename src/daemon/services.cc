@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "daemon/attach.h"
 #include "daemon/durable.h"
+#include "daemon/host_watch.h"
 #include "daemon/inbox.h"
 #include "daemon/recorder.h"
 #include "daemon/run.h"
@@ -33,6 +34,19 @@ std::string this_user() {
   if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
   return cat(name == nullptr || *name == '\0' ? cat("uid ", getuid()) : std::string(name), *host == '\0' ? "" : "@",
              host);
+}
+
+/// Where the run writes, as far as its watcher was told.
+std::vector<std::string> folders_of(Disk& disk, const AttachRequest& request) {
+  std::vector<std::string> folders;
+  for (const std::string& path : request.paths) {
+    const auto info = disk.info(path);
+    const bool folder = info.ok() && info->kind == FileInfo::Kind::kFolder;
+    const size_t slash = path.rfind('/');
+    folders.push_back(folder ? path : slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash));
+  }
+  if (!request.home.empty()) folders.push_back(request.home);
+  return folders;
 }
 
 }  // namespace
@@ -84,6 +98,11 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& re
   Inbox inbox(doors, (*loop)->folder(), [](const RunAsk&) { return Result<void>(); });
   (*loop)->accompany(inbox);
   if (Companion* notifier = (*telling)->companion(); notifier != nullptr) (*loop)->accompany(*notifier);
+  std::unique_ptr<HostWatch> host;
+  if (request.host) {
+    host = watch_machine(*clock, *language_, folders_of(*disk_, request), {});
+    (*loop)->accompany(*host);
+  }
   while ((*loop)->turn()) {
   }
   return (*loop)->take();
@@ -141,6 +160,7 @@ Result<std::unique_ptr<Replayed>> DaemonServices::recorded(const std::string& ho
   if (!state.ok()) return state.error();
   auto told = std::make_unique<Replayed>();
   for (const SourceState& source : state->sources) {
+    if (source.kind == kHostKind) continue;
     ++told->input.files;
     told->input.bytes += source.bytes;
     told->input.lines += source.lines;

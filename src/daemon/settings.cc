@@ -63,6 +63,7 @@ void apply(const Config& config, RunRequest& request) {
   request.breaker = config.boolean("run.breaker");
   request.checkpoints = config.texts("run.checkpoints");
   request.from_scratch = config.boolean("run.from_scratch");
+  request.host = config.boolean("run.host");
 }
 
 void apply(const Config& config, AttachRequest& request) {
@@ -70,6 +71,7 @@ void apply(const Config& config, AttachRequest& request) {
   request.home = config.text("run.home");
   request.framework = config.text("run.framework");
   request.knowledge = config.texts("run.knowledge");
+  request.host = config.boolean("run.host");
   request.poll_s = config.duration("attach.poll").seconds();
   request.exit_after_idle_s = config.duration("attach.exit_after_idle").seconds();
 }

@@ -8,6 +8,7 @@
 #include "base/numbers.h"
 #include "base/prng.h"
 #include "base/text.h"
+#include "core/state.h"
 
 namespace mw::scenario {
 namespace {
@@ -104,7 +105,7 @@ class Reader {
     out_.back().name = name;
     prng_ = Prng(7);
     files_.clear();
-    file_ = 0;
+    file_ = host_ = 0;
     ended_ = false;
     return true;
   }
@@ -134,8 +135,8 @@ class Reader {
   }
 
   static bool is_happening(std::string_view key) {
-    constexpr std::string_view kWords[] = {"plan", "start", "resume", "saving", "trace",
-                                           "sign", "quiet", "last",   "end"};
+    constexpr std::string_view kWords[] = {"plan",  "start", "resume", "saving", "trace", "sign",
+                                           "quiet", "last",  "end",    "host",   "hours"};
     return std::find(std::begin(kWords), std::end(kWords), key) != std::end(kWords);
   }
 
@@ -148,6 +149,7 @@ class Reader {
     if (key == "end") return end(first, more);
     if (key == "start") return add(event::AttemptBegan{std::string(rest)});
     if (key == "sign") return add(event::Matched{first, more, 1, false});
+    if (key == "host") return host(words(rest));
     if (key == "trace") return add(event::TraceSeen{first, more, "train.py:10 in step", lines() + 1, false, false});
     if (key == "last") {
       event::SourceEnded ended;
@@ -156,12 +158,37 @@ class Reader {
       return add(std::move(ended));
     }
     if (!number) return false;
+    if (key == "hours")
+      return put({kStart + Duration::seconds(3600.0 * static_cast<double>(*number)), {}, event::Ticked{}});
     if (key == "plan") return add(event::Planned{*number});
     if (key == "resume") return add(event::Resumed{*number, cat("checkpoints/global_step_", *number)});
     if (key == "saving") return add(event::CheckpointSaved{*number, cat("checkpoints/global_step_", *number), false});
     begin_file();  // "quiet"
     files_[file_].at = files_[file_].at + Duration::seconds(static_cast<double>(*number));
     return add(event::Ticked{});
+  }
+
+  /// A figure of the machine, or a signature that it shows: "SECONDS SIGNAL THING VALUE", "SECONDS sign ID".
+  bool host(const std::vector<std::string_view>& parts) {
+    const auto at = parts.empty() ? std::nullopt : parse_double(parts[0]);
+    if (!at || parts.size() < 3) return false;
+    begin_file();
+    if (host_ == 0) {
+      host_ = static_cast<uint32_t>(files_.size());
+      files_.emplace_back();
+      Event opened{{}, {host_, 0}, event::SourceOpened{host_, "host:machine", std::string(kHostKind), 0}};
+      auto& events = out_.back().events;
+      events.insert(events.begin(), std::move(opened));
+    }
+    Event event{kStart + Duration::seconds(*at), {host_, ++files_[host_].lines}, event::Ticked{}};
+    if (parts[1] == "sign") {
+      event.body = event::Matched{std::string(parts[2]), "as the machine shows", 1, false};
+      return put_in_time(std::move(event));
+    }
+    const auto value = parts.size() == 4 ? parse_double(parts[3]) : std::nullopt;
+    if (!value) return false;
+    event.body = event::Measured{kNoStep, false, {{std::string(parts[1]), std::string(parts[2]), *value}}};
+    return put_in_time(std::move(event));
   }
 
   bool end(const std::string& word, const std::string& code) {
@@ -305,7 +332,20 @@ class Reader {
     event.at = files_[file_].period.ns > 0 ? files_[file_].at : Time{};
     event.where = {file_, ++files_[file_].lines};
     event.body = std::move(body);
+    return put(std::move(event));
+  }
+
+  bool put(Event event) {
     out_.back().events.push_back(std::move(event));
+    return true;
+  }
+
+  /// What the machine shows comes between the records by the clock, wherever it is written.
+  bool put_in_time(Event event) {
+    auto& events = out_.back().events;
+    auto place = events.end();
+    while (place != events.begin() && std::prev(place)->at.known() && std::prev(place)->at > event.at) --place;
+    events.insert(place, std::move(event));
     return true;
   }
 
@@ -322,7 +362,7 @@ class Reader {
   std::vector<int64_t> saves_;
   Prng prng_{7};
   std::vector<File> files_;
-  uint32_t file_ = 0;
+  uint32_t file_ = 0, host_ = 0;  ///< 0: nothing of the machine is told
   bool ended_ = false;
 };
 

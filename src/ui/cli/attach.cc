@@ -15,6 +15,7 @@ void declare(ArgSpec& spec) {
   spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
   spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
   spec.option("poll", "SECONDS", "how often to look where the kernel does not tell (network file systems)", "1");
+  spec.flag("no-host", "do not watch the machine (disks, memory, processes), only the run's files");
   spec.option("exit-after-idle", "SECONDS", "stop when nothing new was written for so long", "0");
 }
 
@@ -61,6 +62,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
   }
   if (args.has("poll")) request.poll_s = *poll;
   if (args.has("exit-after-idle")) request.exit_after_idle_s = *idle;
+  if (args.has("no-host")) request.host = false;
   const bool json = args.has("json");
   request.decided = [&](const State& state, const Event& event) { print_decision(console, json, state, event); };
   request.say = [&console](const std::string& sentence) {

@@ -24,6 +24,7 @@ void declare(ArgSpec& spec) {
       "checkpoints", "DIR",
       "folder of the run's checkpoints, should its log not tell; may be repeated. Suspect ones are set aside there");
   spec.flag("from-scratch", "let a later attempt begin from nothing, though a checkpoint was saved");
+  spec.flag("no-host", "do not watch the machine (disks, memory, processes), only the run's files");
   spec.option("take-up", "RUN", "go on with a run whose midwatch is gone: its name, or 'newest'");
   spec.flag("json", "print what midwatch does and decides as JSON lines, in place of the command's output");
   spec.flag("quiet", "do not show what the command writes (it is kept in the run's folder)");
@@ -61,6 +62,7 @@ Result<RunRequest> request_of(const Args& args, RunRequest request) {
   if (args.has("no-breaker")) request.breaker = false;
   if (args.has("checkpoints")) request.checkpoints = args.list("checkpoints");
   if (args.has("from-scratch")) request.from_scratch = true;
+  if (args.has("no-host")) request.host = false;
   return request;
 }
 

@@ -89,6 +89,7 @@ struct AttachRequest {
   std::string run;                                          ///< its folder's name there; "" = made from the paths
   double poll_s = 1.0;                                      ///< how often to look where inotify does not reach
   double exit_after_idle_s = 0;                             ///< stop when nothing new came for so long (0: never)
+  bool host = true;                                         ///< watch the machine, too
   std::function<void(const State&, const Event&)> decided;  ///< an incident opened, changed, closed; a verdict
   std::function<void(const std::string&)> say;              ///< what midwatch does beside, a sentence each
 };
@@ -108,6 +109,7 @@ struct RunRequest {
   std::vector<std::string> checkpoints;          ///< folders that hold the run's; none = as its files tell
   bool from_scratch = false;                     ///< a later attempt may begin from nothing
   bool breaker = true;                           ///< end an attempt that trains on poisoned data
+  bool host = true;                              ///< watch the machine, too
   double grace_s = 30;                           ///< from asking the command to end to killing it
   std::function<void(std::string_view)> output;  ///< what the command writes, as it comes
   std::function<void(const std::string&)> say;   ///< what midwatch does, a sentence each

@@ -227,6 +227,7 @@ std::string sources(const State& state) {
   std::string out = "\n## Files\n\n| File | Kind | Size | Lines | Steps | Remarks |\n|---|---|---:|---:|---|---|\n";
   for (size_t i = 0; i < state.sources.size() && i < kSourcesShown; ++i) {
     const SourceState& s = state.sources[i];
+    if (s.kind == kHostKind) continue;  // no file: the machine
     std::string remarks = s.torn ? "ends within a record" : "";
     for (const std::string& problem : s.problems) remarks += (remarks.empty() ? "" : "; ") + problem;
     out += cat("| ", markdown_code(clip(s.path, kQuoted)), " | ", markdown_text(s.kind), " | ",

@@ -13,7 +13,7 @@ constexpr std::string_view kPrefix = "system/";
 constexpr double kMebi = 1024.0 * 1024.0;
 
 struct Samples {
-  double sum = 0, most = kNotMeasured;
+  double sum = 0, most = kNotMeasured, least = kNotMeasured;
   size_t count = 0, idle = 0;
   double mean() const { return count == 0 ? kNotMeasured : sum / static_cast<double>(count); }
 };
@@ -24,6 +24,7 @@ Samples samples_of(const Series& series, const Cycle& cycle) {
     if (!cycle.has(p) || !std::isfinite(p.value)) continue;
     s.sum += p.value;
     s.most = s.count == 0 ? p.value : std::max(s.most, p.value);
+    s.least = s.count == 0 ? p.value : std::min(s.least, p.value);
     s.idle += p.value < GpuLine::kIdlePercent ? 1 : 0;
     ++s.count;
   }
@@ -63,9 +64,66 @@ void take_host(std::vector<HostLine>& host, std::string_view what, const Samples
 
 bool of_machine(std::string_view raw) { return raw.rfind(kPrefix, 0) == 0; }
 
+namespace {
+
+using Gpus = std::map<std::pair<size_t, std::string>, GpuLine>;  // "10" after "9"
+
+GpuLine& gpu_of(Gpus& gpus, const std::string& index) {
+  GpuLine& gpu = gpus[{index.size(), index}];
+  gpu.index = index;
+  return gpu;
+}
+
+/// A GPU's figure as the watch itself measured it, in canonical units.
+void take_own_gpu(GpuLine& gpu, std::string_view signal, const Samples& s) {
+  if (signal == "gpu.busy") gpu.busy = s.mean() * 100;
+  if (signal == "gpu.memory.used") gpu.memory_bytes = s.most;
+  if (signal == "gpu.power") gpu.watts = s.mean();
+  if (signal == "gpu.temperature") gpu.celsius = s.most;
+  if (signal == "gpu.ecc") gpu.uncorrected = s.most;
+}
+
+struct OwnLine {
+  std::string_view signal, what, unit;
+  enum { kMost, kLeast, kMean } which;
+};
+constexpr OwnLine kOwnLines[] = {
+    {"host.cpu", "processors busy, mean", "%", OwnLine::kMean},
+    {"process.cpu", "processors that the run kept busy, mean", "", OwnLine::kMean},
+    {"process.memory", "memory of the run's processes, peak", "bytes", OwnLine::kMost},
+    {"process.count", "processes of the run, most", "", OwnLine::kMost},
+    {"host.memory.free", "memory of the machine still free, least", "bytes", OwnLine::kLeast},
+    {"cgroup.memory.free", "left of the cgroup's memory limit, least", "bytes", OwnLine::kLeast},
+    {"pressure.memory", "time lost waiting for memory, worst minute", "%", OwnLine::kMost},
+    {"pressure.io", "time lost waiting for disks, worst minute", "%", OwnLine::kMost},
+    {"disk.free", "free, least", "bytes", OwnLine::kLeast},
+    {"checkpoint.bytes", "largest checkpoint", "bytes", OwnLine::kMost},
+    {"process.core_dump", "core dump", "bytes", OwnLine::kMost},
+};
+
+void take_own(const State& state, const Cycle& cycle, MachineView& view, Gpus& gpus) {
+  for (const Series& series : state.host) {
+    const Samples s = samples_of(series, cycle);
+    if (s.count > 0 && series.signal.rfind("gpu.", 0) == 0) take_own_gpu(gpu_of(gpus, series.raw), series.signal, s);
+  }
+  for (const OwnLine& line : kOwnLines) {
+    for (const Series& series : state.host) {
+      const Samples s = samples_of(series, cycle);
+      if (series.signal != line.signal || s.count == 0) continue;
+      const double value = line.which == OwnLine::kMost ? s.most : line.which == OwnLine::kMean ? s.mean() : s.least;
+      const bool named = series.raw != "machine" && series.raw != "run";
+      view.host.push_back({named ? cat(series.raw, ": ", line.what) : std::string(line.what),
+                           line.unit == "%" ? value * 100 : value, line.unit});
+    }
+  }
+}
+
+}  // namespace
+
 MachineView machine_view(const State& state, const Cycle& cycle) {
   MachineView view;
-  std::map<std::pair<size_t, std::string>, GpuLine> gpus;  // "10" after "9"
+  Gpus gpus;
+  take_own(state, cycle, view, gpus);
   for (const Series* series : state.shown()) {
     if (!of_machine(series->raw)) continue;
     const Samples s = samples_of(*series, cycle);
@@ -75,9 +133,7 @@ MachineView machine_view(const State& state, const Cycle& cycle) {
     if (name.rfind("gpu.", 0) != 0 || dot == std::string_view::npos) {
       take_host(view.host, name, s);
     } else if (const std::string index(name.substr(4, dot - 4)); index.find_first_not_of("0123456789") == index.npos) {
-      GpuLine& gpu = gpus[{index.size(), index}];
-      gpu.index = index;
-      take_gpu(gpu, name.substr(dot + 1), s);
+      take_gpu(gpu_of(gpus, index), name.substr(dot + 1), s);
     }
   }
   for (auto& [key, gpu] : gpus) view.gpus.push_back(std::move(gpu));

@@ -1,0 +1,88 @@
+#include "core/detect/support/host.h"
+
+#include <algorithm>
+
+namespace mw::detect {
+namespace {
+
+Moment moment_of_host(const State& state, const Point& point, Time at) {
+  Moment moment{state.step_at(at), at, point.where, point.attempt, true};
+  moment.by_clock = moment.step != kNoStep;
+  return moment;
+}
+
+}  // namespace
+
+std::vector<const Series*> host_series(const State& state, std::string_view signal) {
+  std::vector<const Series*> found;
+  for (const Series& series : state.host) {
+    if (series.signal == signal && !series.empty()) found.push_back(&series);
+  }
+  return found;
+}
+
+const Series* host_series(const State& state, std::string_view signal, std::string_view thing) {
+  for (const Series& series : state.host) {
+    if (series.signal == signal && series.raw == thing && !series.empty()) return &series;
+  }
+  return nullptr;
+}
+
+std::optional<double> host_value(const State& state, std::string_view signal, std::string_view thing, Time at) {
+  const Series* series = host_series(state, signal, thing);
+  if (series == nullptr) return std::nullopt;
+  const std::vector<Point>& points = series->points();
+  const auto after =
+      std::upper_bound(points.begin(), points.end(), at, [](Time value, const Point& p) { return value < p.at; });
+  if (after == points.begin()) return std::nullopt;
+  return std::prev(after)->value;
+}
+
+std::vector<Spell> spells(const State& state, const Series& series, const SpellRule& rule) {
+  std::vector<Spell> found;
+  const std::vector<Point>& points = series.points();
+  for (size_t i = 0; i < points.size() && found.size() < kSpellsTold; ++i) {
+    if (!rule.bad(points[i])) continue;
+    Spell spell;
+    spell.first = points[i];
+    spell.worst = points[i].value;
+    spell.detected = points[i].at + rule.persist;
+    size_t next = i + 1;
+    while (next < points.size() && !rule.good(points[next])) {
+      if (points[next].at <= spell.detected) {
+        spell.worst = rule.low ? std::min(spell.worst, points[next].value) : std::max(spell.worst, points[next].value);
+      }
+      ++next;
+    }
+    const Time until = next < points.size() ? points[next].at : std::max(state.last_at, points.back().at);
+    if (next < points.size()) spell.ended = points[next];
+    i = next;
+    if (until >= spell.detected) found.push_back(spell);
+  }
+  return found;
+}
+
+Finding host_finding(const State& state, std::string_view detector, std::string_view kind, Severity severity,
+                     const Spell& spell, const Series& series, std::string summary) {
+  Finding finding;
+  finding.kind = kind;
+  finding.detector = detector;
+  finding.severity = severity;
+  finding.onset = moment_of_host(state, spell.first, spell.first.at);
+  finding.detected = moment_of_host(state, spell.first, spell.detected);
+  if (spell.detected > spell.first.at) finding.detected.where.line = 0;  // the clock tells it, no record does
+  finding.summary = std::move(summary);
+  Evidence evidence;
+  evidence.where = spell.first.where;
+  evidence.signal = series.signal;
+  evidence.step = finding.onset.step;
+  evidence.value = spell.first.value;
+  finding.evidence.push_back(std::move(evidence));
+  if (spell.ended) {
+    finding.resolved = true;
+    finding.resolved_at = moment_of_host(state, *spell.ended, spell.ended->at);
+  }
+  return finding;
+}
+
+}  // namespace mw::detect

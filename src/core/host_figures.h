@@ -1,0 +1,11 @@
+// What the machine under the run shows, as a part of the state. A part of fold().
+#pragma once
+
+#include "core/state.h"
+
+namespace mw {
+
+/// Adds the figures of `measured` to State::host; they belong to `attempt`.
+void add_host_figures(State& state, const Event& event, const event::Measured& measured, uint16_t attempt);
+
+}  // namespace mw

@@ -1,0 +1,147 @@
+#include "daemon/host_watch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "dialects/interpreter.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kLinesAtOnce = 500;  // lines of the kernel's log that one look interprets
+
+}  // namespace
+
+/// What the part that speaks now says, on its way to the notebook.
+class HostWatch::Hearing final : public host::Notes, private EventSink {
+ public:
+  explicit Hearing(const Language& language)
+      : language_(language),
+        recogniser_(language.book()),
+        interpreter_(language.speech(), recogniser_, miner_, *this, 0) {}
+
+  void begin(Duration now) {
+    now_ = now;
+    readings_.clear();
+    matches_.clear();
+    lines_ = 0;
+  }
+
+  void figure(std::string_view signal, std::string_view thing, double value) override {
+    ledger_.note(signal, clip(sanitize_utf8(thing), 200), value, now_, readings_);
+  }
+  void happened(std::string_view signature, std::string_view text) override {
+    matches_.push_back({std::string(signature), clip(redact_secrets(sanitize_utf8(text)), kTextLimit), 1, false});
+  }
+  void line(std::string_view text) override {
+    if (++lines_ > kLinesAtOnce) return;
+    hits_.clear();
+    language_.patterns().match_line(text, hits_);
+    if (!hits_.empty()) interpreter_.line(text, ++number_, hits_);
+  }
+  void unseen(std::string_view what) override { unseen_.push_back({"unseen", std::string(what)}); }
+
+  /// True when there was something to say.
+  bool tell(std::string_view part, Notebook& notebook) {
+    const std::string source = cat("host:", part);
+    const bool any = !readings_.empty() || !matches_.empty();
+    if (!readings_.empty()) notebook.observed(source, event::Measured{kNoStep, false, std::exchange(readings_, {})});
+    for (event::Matched& match : matches_) notebook.observed(source, std::move(match));
+    matches_.clear();
+    for (event::SourceProblem& problem : unseen_) notebook.observed(source, std::move(problem));
+    unseen_.clear();
+    return any;
+  }
+
+ private:
+  /// Of the kernel's lines only the signatures count: they are nobody's training log.
+  void put(Event&& event) override {
+    if (auto* match = std::get_if<event::Matched>(&event.body)) matches_.push_back(std::move(*match));
+  }
+
+  const Language& language_;
+  Recogniser recogniser_;
+  TemplateMiner miner_;
+  Interpreter interpreter_;
+  HostLedger ledger_;
+  Duration now_;
+  std::vector<Reading> readings_;
+  std::vector<event::Matched> matches_;
+  std::vector<event::SourceProblem> unseen_;
+  std::vector<uint32_t> hits_;
+  uint64_t number_ = 0;
+  size_t lines_ = 0;
+};
+
+HostWatch::HostWatch(Clock& clock, const Language& language, HostScope scope)
+    : clock_(clock), scope_(std::move(scope)), hearing_(std::make_unique<Hearing>(language)) {
+  System& system = *scope_.system;
+  parts_.push_back(host::make_processes(system, seen_));
+  parts_.push_back(host::make_memory(system, seen_));
+  parts_.push_back(host::make_pressure(system));
+  parts_.push_back(host::make_network(system));
+  parts_.push_back(host::make_disks(system));
+}
+
+HostWatch::~HostWatch() {
+  // A call that never came back still looks through the door.
+  const bool busy = std::any_of(parts_.begin(), parts_.end(), [](const auto& part) { return part->busy(); });
+  if (busy) (void)scope_.system.release();
+}
+
+host::Aim HostWatch::aim_at(const State& state) const {
+  host::Aim aim;
+  if (scope_.root) aim.root = scope_.root();
+  aim.folders = scope_.folders;
+  const std::string here = aim.root > 0 ? cat("/proc/", aim.root, "/cwd") : "";
+  if (!here.empty()) aim.folders.push_back(here);
+  for (auto saved = state.checkpoints.rbegin(); saved != state.checkpoints.rend(); ++saved) {
+    const std::string& path = saved->second.path;
+    if (!saved->second.complete || path.empty()) continue;
+    if (path.front() == '/') aim.checkpoint = path;
+    if (path.front() != '/' && !here.empty()) aim.checkpoint = cat(here, "/", path);
+    break;
+  }
+  if (const size_t slash = aim.checkpoint.rfind('/'); slash != std::string::npos && slash > 0) {
+    aim.folders.push_back(aim.checkpoint.substr(0, slash));
+  }
+  return aim;
+}
+
+/// Each part in turn, as far as they have their answers. True when all have told.
+bool HostWatch::look(Notebook& notebook, Duration now) {
+  for (; next_part_ < parts_.size(); ++next_part_) {
+    host::Part& part = *parts_[next_part_];
+    hearing_->begin(now);
+    if (!part.collect(*hearing_, now)) return false;
+    if (hearing_->tell(part.name(), notebook)) news_ = true;
+  }
+  return true;
+}
+
+std::optional<Duration> HostWatch::turn(const State& state, bool, Notebook& notebook) {
+  const Duration now = clock_.steady();
+  if (!looking_ && now >= due_) {
+    looking_ = true;
+    news_ = false;
+    next_part_ = 0;
+    due_ = Duration{now.ns + kPeriod.ns};
+    const host::Aim aim = aim_at(state);
+    for (const auto& part : parts_) part->begin(aim, now);
+  }
+  if (looking_ && look(notebook, now)) {
+    looking_ = false;
+    if (news_) notebook.judge();
+  }
+  if (looking_) return kPoll;
+  return Duration{std::max<int64_t>(0, due_.ns - now.ns)};
+}
+
+std::unique_ptr<HostWatch> watch_machine(Clock& clock, const Language& language, std::vector<std::string> folders,
+                                         std::function<int64_t()> root) {
+  return std::make_unique<HostWatch>(clock, language,
+                                     HostScope{make_posix_system(), std::move(folders), std::move(root)});
+}
+
+}  // namespace mw

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""What the machine does to a run, for real: a disk that fills up, a process that the kernel kills for memory, and a
+healthy run on a busy machine. `midwatch run` must tell the first two and nothing of the third.
+
+    host.py MIDWATCH
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+TRAIN = r"""
+import sys, time
+for step in range(1, %d):
+    print("step:%%d - actor/pg_loss:0.0%%d - actor/entropy:0.%%d - critic/score/mean:0.%%d - timing_s/step:1.0"
+          %% (step, 10 + step %% 7, 50 + step %% 9, 20 + step), flush=True)
+    %s
+    time.sleep(1)
+"""
+
+
+def run(midwatch, folder, work, code, also=()):
+    """Runs `code` as a trainer in `work`; returns what midwatch decided, as JSON objects."""
+    script = os.path.join(folder, "train.py")
+    with open(script, "w") as out:
+        out.write(code)
+    done = subprocess.run([*also, midwatch, "run", "--json", "--home", os.path.join(folder, "home"), "--restarts", "0",
+                           "--config", "none", "--", sys.executable, script], cwd=work, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=180)
+    decided = []
+    for line in done.stdout.decode().splitlines():
+        if line.startswith("{"):
+            decided.append(json.loads(line))
+    return decided, done
+
+
+def opened(decided):
+    return [one["incident"] for one in decided if one.get("event") == "opened" and one.get("incident")]
+
+
+def mounted(folder, options):
+    place = os.path.join(folder, "disk")
+    os.mkdir(place)
+    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "midwatch-test", place], stderr=subprocess.DEVNULL)
+    return place if mount.returncode == 0 else None
+
+
+def disk_fills(midwatch, folder):
+    place = mounted(folder, "size=512m")
+    if place is None:
+        return "skipped: mounting a small disk needs root"
+    fill = "step == 5 and open(%r, 'wb').write(bytes(508 << 20))" % os.path.join(place, "rollouts.bin")
+    try:
+        decided, done = run(midwatch, folder, place, TRAIN % (30, fill))
+    finally:
+        subprocess.run(["umount", place])
+    kinds = {incident["kind"]: incident for incident in opened(decided)}
+    assert "disk-full" in kinds, (kinds, done.stderr.decode()[-2000:])
+    full = kinds["disk-full"]
+    assert full["severity"] == "critical" and place in full["summary"], full
+    assert full["causes"][0]["id"] == "enospc-generic", full["causes"]
+    return "ok"
+
+
+def kernel_kills(midwatch, folder):
+    legacy = os.path.exists("/sys/fs/cgroup/memory/memory.limit_in_bytes")
+    group = os.path.join("/sys/fs/cgroup", "memory" if legacy else "", "midwatch-e2e-%d" % os.getpid())
+    try:
+        os.mkdir(group)
+        with open(os.path.join(group, "memory.limit_in_bytes" if legacy else "memory.max"), "w") as limit:
+            limit.write(str(96 << 20))
+    except OSError as error:
+        return "skipped: no cgroup with a memory limit may be made here (%s)" % error
+    # The trainer lives, its worker moves into the group, takes what it can get, and is killed.
+    worker = r"open(%r, 'w').write(str(__import__('os').getpid())); x = [bytearray(8 << 20) for _ in range(64)]; " \
+             r"[memoryview(b).__setitem__(slice(None), bytes(len(b))) for b in x]" % os.path.join(group, "cgroup.procs")
+    begin = "open(%r, 'w').write(str(__import__('os').getpid())) if step == 1 else None" % os.path.join(group, "cgroup.procs")
+    spawn = "%s; step == 14 and __import__('subprocess').Popen([sys.executable, '-c', %r])" % (begin, worker)
+    move = ["sh", "-c", 'echo $$ > "$0"; exec "$@"', os.path.join(group, "cgroup.procs")]
+    try:
+        # midwatch and its keeper are in the group, too, so that it is the run's own.
+        decided, done = run(midwatch, folder, folder, TRAIN % (36, spawn), also=move)
+    finally:
+        for _ in range(100):
+            try:
+                os.rmdir(group)
+                break
+            except OSError:
+                time.sleep(0.05)
+    incidents = [one for one in opened(decided) if one["kind"] == "host-out-of-memory"]
+    told = [one for one in incidents if one["causes"] and one["causes"][0]["id"] == "cgroup-oom-kill"]
+    assert told, ([one["summary"] for one in opened(decided)], done.stderr.decode()[-2000:])
+    text = " ".join(piece.get("text", "") for piece in told[0]["evidence"])
+    assert "killed 1 process" in text, text
+    return "ok"
+
+
+def healthy(midwatch, folder):
+    """All processors are busy, files are written: nothing to say."""
+    busy = "step <= 2 and children.append(__import__('subprocess').Popen([sys.executable, '-c', 'while True: pass']))"
+    code = "children = []\n" + TRAIN % (26, busy) + "\nfor child in children: child.kill()\n"
+    decided, _ = run(midwatch, folder, folder, code)
+    grave = [one["summary"] for one in opened(decided) if one["severity"] != "info"]
+    assert not grave, grave
+    return "ok"
+
+
+def main():
+    midwatch = os.path.abspath(sys.argv[1])
+    results = {}
+
+    def check(case):
+        folder = tempfile.mkdtemp(prefix="midwatch-host-")
+        began = time.monotonic()
+        try:
+            results[case.__name__] = "%s, %.0f s" % (case(midwatch, folder), time.monotonic() - began)
+        except Exception as error:  # a failure of one case must not hide those of others
+            results[case.__name__] = "FAILED: %r" % (error,)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    threads = [threading.Thread(target=check, args=(case,)) for case in (disk_fills, kernel_kills, healthy)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for name, result in results.items():
+        print(name, result)
+    return 1 if any(result.startswith("FAILED") for result in results.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
