@@ -10,10 +10,12 @@ namespace mw {
 namespace {
 
 constexpr std::string_view kTraceHead = "Traceback (most recent call last)";
-constexpr std::string_view kIgnored = "Exception ignored in";  // as the interpreter says of __del__ and atexit
-constexpr uint64_t kIgnoredLines = 3;                          // within which its traceback begins
-constexpr size_t kSpeakerBytes = 32;                           // of a line, in which it may name who speaks
-constexpr size_t kHeldMatches = 32;                            // signature matches inside one traceback
+constexpr std::string_view kIgnored = "Exception ignored in";        // as the interpreter says of __del__ and atexit
+constexpr std::string_view kHelperLog = "[wandb_setup.py:_flush()";  // how W&B begins its debug.log
+constexpr uint64_t kHelperLines = 3;                                 // in which it does so
+constexpr uint64_t kIgnoredLines = 3;                                // within which its traceback begins
+constexpr size_t kSpeakerBytes = 32;                                 // of a line, in which it may name who speaks
+constexpr size_t kHeldMatches = 32;                                  // signature matches inside one traceback
 constexpr uint64_t kOwnWordLines = 20'000;  // in which a recognised trainer has printed a record of its own
 constexpr uint64_t kToldOneByOne = 32;      // matches of a signature that are told singly; then at doubling counts
 
@@ -153,7 +155,9 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   follow_speaker();
   if (wanted() == 0 && says_nothing(line, hits)) return 0;
   if (pending_.kind != Pending::Kind::kNone && pending_takes(line)) return 0;
-  const bool sample = sample_state(line) || holds_sample_text(line.text);
+  // What W&B's own log says of W&B is nothing that happened to the run.
+  helper_log_ = helper_log_ || (line.number <= kHelperLines && contains(line.text, kHelperLog));
+  const bool sample = sample_state(line) || helper_log_ || holds_sample_text(line.text);
   Stream* trace = nullptr;
   if (line.text.starts_with(kIgnored)) ignored_until_ = line.number + kIgnoredLines;
   const bool in_trace = feed_trace(line, sample);
@@ -234,7 +238,7 @@ void Interpreter::note_last_words(const LogLine& line, bool other) {
 
 /// An excerpt that holds only the end of a traceback: its last line is an exception.
 void Interpreter::tell_last_words() {
-  if (last_words_.text.empty() || number_ > kExcerptLines) return;
+  if (last_words_.text.empty() || helper_log_ || number_ > kExcerptLines) return;
   const size_t colon = last_words_.text.find(": ");
   event::TraceSeen trace;
   trace.exception = last_words_.text.substr(0, colon);

@@ -198,6 +198,7 @@ class Interpreter {
   int64_t sample_pid_ = -1;
   bool sample_stamped_ = false;                  // its first line had a time stamp
   bool bar_made_ = false, record_made_ = false;  // the line's progress bar, its metric record became an event
+  bool helper_log_ = false;                      // the source is the log of a helper, not the run's
   bool own_record_ = false;                      // the recognised trainer has printed one as its dialect knows them
   bool own_loop_ = false;                        // or a record came that no dialect knows
   std::vector<std::string_view> captures_;

@@ -75,6 +75,10 @@ constexpr std::array kRows = {
     Row{"AuthenticationError", "", {"credentials", "openai-auth-error", false}},
     Row{"UsageError", "api_key", {"credentials", "wandb-api-key-missing", false}},
     Row{"UsageError", "api key", {"credentials", "wandb-api-key-missing", false}},
+    Row{"HTTPError", "403", {"credentials", "openai-auth-error", false}},
+    Row{"HTTPError", "401", {"credentials", "openai-auth-error", false}},
+    Row{"_InactiveRpcError", "", {"network", "connection-refused", false}},
+    Row{"CommError", "network", {"network", "wandb-init-timeout", false}},
     Row{"CommError", "permission", {"credentials", "wandb-permission-denied", false}},
     Row{"RateLimitError", "", {"environment-fault", "judge-api-rate-limit", false}},
     Row{"ClientError", "accessdenied", {"credentials", "credential-invalid-object-store", false}},
@@ -171,6 +175,12 @@ constexpr std::array kRows = {
     Row{"TimeoutError", "", {"crash", "timeout-error", false}},
     Row{"RuntimeError", "cuda error:", {"gpu-fault", "cuda-unspecified-launch-failure", false}},
     Row{"RuntimeError", "hip error:", {"gpu-fault", "cuda-unspecified-launch-failure", false}},
+    Row{"RuntimeError", "must match the size", {"code-error", "runtime-error", false}},
+    Row{"RuntimeError", "size mismatch", {"code-error", "runtime-error", false}},
+    Row{"RuntimeError", "shape mismatch", {"code-error", "runtime-error", false}},
+    Row{"RuntimeError", "shapes cannot be multiplied", {"code-error", "runtime-error", false}},
+    Row{"RuntimeError", "invalid for input of size", {"code-error", "runtime-error", false}},
+    Row{"RuntimeError", "expected scalar type", {"code-error", "dtype-mismatch", false}},
     Row{"RuntimeError", "", {"crash", "runtime-error", false}},
 };
 

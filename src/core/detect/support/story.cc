@@ -55,7 +55,8 @@ class Progress {
     for (const auto& [source, point] : of_attempt->second) {
       const bool further = moment.step == kNoStep || point.step == kNoStep || point.step > moment.step;
       if (!further) continue;
-      if (source == moment.where.source) {
+      const bool clocked = point.at.known() && moment.at.known();
+      if (source == moment.where.source && !(clocked && counts_apart(source))) {
         if (point.line > last_line) return true;
       } else if (point.at.known() && moment.at.known()) {
         if (point.at > moment.at) return true;
@@ -76,6 +77,11 @@ class Progress {
   }
 
  private:
+  /// A W&B file counts its records and the lines of its console apart.
+  bool counts_apart(uint32_t source) const {
+    return source < state_.sources.size() && state_.sources[source].kind == "wandb";
+  }
+
   void note(const Point& point) {
     LastPoint& last = last_[point.attempt][point.where.source];
     if (point.where.line >= last.line) last = {point.where.line, std::max(point.step, last.step), point.at};
@@ -92,6 +98,12 @@ const AttemptState* attempt_of(const State& state, uint16_t attempt) {
 bool complete(const AttemptState& attempt) {
   return attempt.ended && (attempt.ended->how == event::Ended::How::kComplete ||
                            (attempt.ended->how == event::Ended::How::kExit && attempt.ended->code == 0));
+}
+
+/// Only a file's exit record says that the attempt was complete, and it did not get to a step: a driver that catches
+/// what its workers die of exits in order.
+bool only_exited(const AttemptState& attempt, int64_t last_step) {
+  return complete(attempt) && attempt.ended->text.empty() && last_step <= 0;
 }
 
 /// Is the `moment` later than `than`, as far as their places and times tell?
@@ -133,7 +145,9 @@ bool plan_done(const State& state, const AttemptState& attempt, const Progress& 
 
 void place(const State& state, const Progress& progress, Mark& mark) {
   const AttemptState* attempt = attempt_of(state, mark.moment.attempt);
-  if (attempt != nullptr && complete(*attempt)) {
+  const bool died = attempt != nullptr && only_exited(*attempt, progress.last_step(mark.moment.attempt)) &&
+                    is_root(mark) && (mark.trace != nullptr || mark.within != nullptr || mark.signature->fatal);
+  if (attempt != nullptr && complete(*attempt) && !died) {
     mark.teardown = later(mark.moment, attempt->ended_at);
     mark.survived = !mark.teardown;
   }
