@@ -7,7 +7,7 @@
 
 namespace mw {
 namespace channels {
-extern const ChannelKind terminal, webhook, slack, discord, ntfy;
+extern const ChannelKind terminal, webhook, slack, discord, ntfy, email;
 }
 
 namespace {
@@ -25,8 +25,8 @@ void hide(std::string& text, const std::string& secret) {
 }  // namespace
 
 std::span<const ChannelKind> channel_kinds() {
-  static const std::array kKinds = {channels::terminal, channels::webhook, channels::slack, channels::discord,
-                                    channels::ntfy};
+  static const std::array kKinds = {channels::terminal, channels::webhook, channels::slack,
+                                    channels::discord,  channels::ntfy,    channels::email};
   return kKinds;
 }
 

@@ -57,5 +57,6 @@ HttpRequest webhook_request(const ChannelSetting& setting, const Message& messag
 HttpRequest slack_request(const ChannelSetting& setting, const Message& message);
 HttpRequest discord_request(const ChannelSetting& setting, const Message& message);
 HttpRequest ntfy_request(const ChannelSetting& setting, const Message& message);
+std::string mail_text(const ChannelSetting& setting, const Message& message);
 
 }  // namespace mw

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "actions/hook.h"
 #include "base/text.h"
 
 namespace mw {
@@ -155,6 +156,92 @@ TEST_CASE("a channel that cannot work says what it lacks") {
   setting.kind = "pigeon";
   CHECK_FALSE(send_message(setting, sample(), http).ok);
   CHECK(http.asked.empty());
+}
+
+std::string decoded(std::string_view base64) {
+  std::string out;
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char c : base64) {
+    const size_t digit = std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/").find(c);
+    if (digit == std::string_view::npos) continue;
+    bits = bits << 6 | static_cast<uint32_t>(digit);
+    if ((count += 6) >= 8) out += static_cast<char>(bits >> (count -= 8) & 255);
+  }
+  return out;
+}
+
+TEST_CASE("a mail has its headers, its text, and nothing that a foreign text put there") {
+  ChannelSetting setting = channel("email");
+  setting.to = {"a@example.org", "b@example.org"};
+  setting.server = "smtps://mail.example.org";
+  setting.password = "password-of-the-server";
+  Message message = sample("w\xc3\xa4rme\r\nBcc: evil@example.org " + std::string(200, 'x'));
+  message.run = "r\r\nBcc: evil@example.org \xc3\xa9";
+  FakeHttp http;
+  CHECK(send_message(setting, message, http).ok);
+  REQUIRE(http.mails.size() == 1);
+  const MailRequest& mail = http.mails[0];
+  CHECK(mail.from == "midwatch@node-17");
+  CHECK(mail.tls == MailRequest::Tls::kRequire);
+  const size_t end = mail.message.find("\r\n\r\n");
+  REQUIRE(end != std::string::npos);
+  const std::string head = mail.message.substr(0, end);
+  CHECK(head.find("From: midwatch <midwatch@node-17>\r\nTo: a@example.org, b@example.org\r\nSubject: =?UTF-8?B?") == 0);
+  CHECK(contains(head, "\r\nDate: Thu, 15 Jan 2026 09:56:59 +0000\r\n"));
+  CHECK_FALSE(contains(head, "\nBcc"));
+  for (const std::string_view line : split(mail.message, '\n')) CHECK(line.size() <= 78);
+  CHECK(contains(decoded(std::string_view(mail.message).substr(end)), "w\xc3\xa4rme"));
+  http.mailed = Error{Error::Code::kDenied, "no for password-of-the-server", ""};
+  const Sent refused = send_message(setting, message, http);
+  CHECK((!refused.ok && !refused.again && refused.said == "no for <hidden>"));
+  http.mailed = Error{Error::Code::kIo, "450 later", ""};
+  CHECK(send_message(setting, message, http).again);
+}
+
+TEST_CASE("without a server the sendmail program gets the mail") {
+  ChannelSetting setting = channel("email");
+  setting.to = {"a@example.org"};
+  FakeHttp http;
+  setting.sendmail = {"sh", "-c", "grep -q '^Subject: .midwatch. CRITICAL' && test \"$5\" = a@example.org", "sendmail"};
+  const Sent sent = send_message(setting, sample(), http);
+  CHECK_MESSAGE(sent.ok, sent.said);
+  setting.sendmail = {"sh", "-c", "echo busy; exit 75"};
+  CHECK(send_message(setting, sample(), http).again);
+  CHECK(send_message(setting, sample(), http).said == "sh ended with exit status 75: busy");
+  setting.sendmail = {"/nowhere/sendmail"};
+  CHECK_FALSE(send_message(setting, sample(), http).ok);
+}
+
+TEST_CASE("addresses that would be options or headers are refused") {
+  FakeHttp http;
+  for (const char* wrong : {"", "nobody", "-O@x", "a@b c@d", "a@", "@b", "a@b\r\nBcc:c@d", "a@b,c@d", "<a@b>"}) {
+    CAPTURE(wrong);
+    ChannelSetting setting = channel("email");
+    setting.to = {wrong};
+    setting.sendmail = {"true"};
+    CHECK_FALSE(send_message(setting, sample(), http).ok);
+  }
+}
+
+TEST_CASE("a hook gets the message and its surroundings, and what it said is kept") {
+  HookSetting hook{"h",
+                   {"sh", "-c", "echo \"$MIDWATCH_EVENT $MIDWATCH_INCIDENT $MIDWATCH_KEY $MIDWATCH_RUN\"; cat"},
+                   "/",
+                   Duration::seconds(10)};
+  std::string output;
+  const Sent sent = run_hook(hook, sample(), output);
+  CHECK((sent.ok && sent.said == "exit status 0"));
+  CHECK(output == "opened 3 grpo-7b/opened:3:critical /data/runs/grpo-7b\n" + message_json(sample()) +
+                      "\n=== midwatch: exit status 0 ===\n");
+  hook.command = {"sh", "-c", "exit 4"};
+  CHECK((!run_hook(hook, sample(), output).ok && run_hook(hook, sample(), output).said == "exit status 4"));
+  hook.command = {"sleep", "100"};
+  hook.timeout = Duration::millis(100);
+  const Sent late = run_hook(hook, sample(), output);
+  CHECK((!late.ok && !late.again && late.said == "ended by midwatch after 100 ms (ended by signal 15)"));
+  hook.command = {"/nowhere/hook"};
+  CHECK(run_hook(hook, sample(), output).said == "cannot start /nowhere/hook: No such file or directory");
 }
 
 }  // namespace

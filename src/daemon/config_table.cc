@@ -16,6 +16,12 @@ constexpr std::array kSections = {
         "notify",
         "Who is told when something happens, and of what. Nobody is told anything unless there is a channel: a section "
         "[notify.channel.NAME] each. `midwatch notify --test` tries them."},
+    ConfigSection{"hook.*",
+                  "A program of yours that is run when something happens: one at a time for each section, from the "
+                  "file's folder, with the "
+                  "message as JSON on its standard input (docs/formats/notification.md). What it writes is kept in the "
+                  "run's folder "
+                  "(hooks/). It is never run twice for the same thing."},
     ConfigSection{"notify.channel.*",
                   "One way to tell people. What is not said here is taken from [notify]. A message is sent once; when "
                   "the receiver is down, it is tried again with growing waits."},
@@ -88,13 +94,13 @@ constexpr std::array kKeys = {
               "A message that could not be delivered for so long is dropped, and that is recorded.",
               "services are back within hours, and older news only confuses"},
     ConfigKey{
-        "notify.channel.*.kind", Kind::kChoice, "", 0, 0, "terminal webhook slack discord ntfy",
+        "notify.channel.*.kind", Kind::kChoice, "", 0, 0, "terminal webhook slack discord ntfy email",
         "What it is. webhook: any server that takes JSON (docs/formats/notification.md). terminal: a line and the "
         "bell where midwatch was started.",
         "must be given"},
     ConfigKey{"notify.channel.*.url", Kind::kSecret, "", 0, 0, "",
               "The address: of the webhook; of the topic for ntfy (https://ntfy.sh/TOPIC).",
-              "must be given, but for terminal"},
+              "must be given, but for terminal and email"},
     ConfigKey{"notify.channel.*.token", Kind::kSecret, "", 0, 0, "", "Sent as `Authorization: Bearer` (webhook, ntfy).",
               "none is sent"},
     ConfigKey{"notify.channel.*.events", Kind::kChoices, "", 0, 0,
@@ -108,6 +114,33 @@ constexpr std::array kKeys = {
         "more than that is not read, and servers begin to refuse"},
     ConfigKey{"notify.channel.*.timeout", Kind::kDuration, "\"10s\"", 0.1, 60, "", "How long one try may take.",
               "a healthy server answers within a second"},
+    ConfigKey{"notify.channel.*.to", Kind::kTexts, "", 0, 0, "", "email: whom to write to.", "must be given for email"},
+    ConfigKey{"notify.channel.*.from", Kind::kText, "", 0, 0, "", "email: the sender's address.",
+              "midwatch@ and the host's name"},
+    ConfigKey{"notify.channel.*.server", Kind::kText, "", 0, 0, "",
+              "email: the mail server, as smtp://host:587 or smtps://host:465.",
+              "the machine's sendmail program sends"},
+    ConfigKey{"notify.channel.*.user", Kind::kText, "", 0, 0, "", "email: the name to log in with at the server.",
+              "no login"},
+    ConfigKey{"notify.channel.*.password", Kind::kSecret, "", 0, 0, "", "email: its password.", "no login"},
+    ConfigKey{"notify.channel.*.tls", Kind::kChoice, "\"require\"", 0, 0, "require if-offered never",
+              "email: encryption with an smtp:// server (an smtps:// one always has it).",
+              "a password and a run's trouble are nobody else's business"},
+    ConfigKey{"notify.channel.*.sendmail", Kind::kCommand, "[\"/usr/sbin/sendmail\"]", 0, 0, "",
+              "email without a server: the program that takes a mail, called as sendmail is.",
+              "where every mail system puts it"},
+    ConfigKey{"hook.*.command", Kind::kCommand, "", 0, 0, "", "The program and its arguments.", "must be given"},
+    ConfigKey{"hook.*.events", Kind::kChoices, "[\"opened\", \"stopped\"]", 0, 0,
+              "opened closed restarted stopped finished escalation", "On what it is run.",
+              "that is when something is to be done"},
+    ConfigKey{"hook.*.min_severity", Kind::kChoice, "\"critical\"", 0, 0, "info warning critical",
+              "Incidents below it do not run it.", "a program acts; a warning is for people"},
+    ConfigKey{"hook.*.timeout", Kind::kDuration, "\"60s\"", 0.1, 3600, "",
+              "How long it may take; then it gets SIGTERM, and 5 s later SIGKILL, it and all of its process group.",
+              "enough to upload a log; a hanging one holds up only itself"},
+    ConfigKey{"hook.*.per_hour", Kind::kInteger, "60", 1, 3600, "",
+              "How often it is run in an hour at most, five times at once.",
+              "a flapping incident does not become a storm of processes"},
 };
 
 }  // namespace

@@ -10,13 +10,16 @@
 #include <thread>
 
 #include "base/text.h"
+#include "daemon/durable.h"
 
 namespace mw {
 namespace {
 
 constexpr Duration kHour = Duration::seconds(3600);
-constexpr Duration kSoon = Duration::millis(50);  // between looks while something is on its way
-constexpr std::string_view kAction = "notify";
+constexpr Duration kSoon = Duration::millis(50);                // between looks while something is on its way
+constexpr std::string_view kNotify = "notify", kHook = "hook";  // as the journal names them
+
+std::string_view action_of(const ChannelRule& rule) { return rule.hook ? kHook : kNotify; }
 
 /// "phone opened:3:critical"
 std::string target_of(const std::string& channel, const std::string& key) { return cat(channel, " ", key); }
@@ -33,6 +36,7 @@ bool contains_word(const std::vector<std::string>& words, std::string_view word)
 struct Notifier::Flight {
   std::atomic<bool> done{false};
   Sent sent;
+  std::string output;  // of a hook
   Duration began;
   std::thread thread;
   ~Flight() {
@@ -68,14 +72,15 @@ void Notifier::watch(NoticeContext context, std::string folder) {
 /// What was told before, and what is in doubt: an intent without an outcome is sent once more.
 void Notifier::take_up(const State& state, Notebook& notebook) {
   taken_up_ = true;
-  std::vector<uint32_t> lost;
+  std::vector<uint32_t> lost, in_doubt;
   for (const ActionState& action : state.actions) {
-    if (action.intent.action != kAction) continue;
+    if (action.intent.action != kNotify && action.intent.action != kHook) continue;
     const size_t space = action.intent.target.find(' ');
     const std::string name = action.intent.target.substr(0, space);
     const std::string key = space == std::string::npos ? "" : action.intent.target.substr(space + 1);
-    const auto channel = std::find_if(channels_.begin(), channels_.end(),
-                                      [&](const auto& one) { return one->rule.channel.name == name; });
+    const auto channel = std::find_if(channels_.begin(), channels_.end(), [&](const auto& one) {
+      return one->rule.channel.name == name && action_of(one->rule) == action.intent.action;
+    });
     if (channel == channels_.end()) {
       if (!action.done) lost.push_back(action.intent.id);
       continue;
@@ -84,6 +89,10 @@ void Notifier::take_up(const State& state, Notebook& notebook) {
     mark(of, key);
     if (of.sends.empty() || of.sends.back() != action.at) of.sends.push_back(action.at);
     if (action.done) continue;
+    if (of.rule.hook) {
+      in_doubt.push_back(action.intent.id);
+      continue;
+    }
     Notice notice;
     notice.key = key;
     notice.event = key.substr(0, key.find(':'));
@@ -97,6 +106,9 @@ void Notifier::take_up(const State& state, Notebook& notebook) {
     of.message->notices.push_back(std::move(notice));
     of.intents.push_back(action.intent.id);
     of.first_try = of.next_try = doors_.clock.steady();
+  }
+  for (const uint32_t id : in_doubt) {
+    notebook.acted({id, false, "In doubt: midwatch was ended while it ran. It is not run again.", 0});
   }
   for (const uint32_t id : lost) notebook.acted({id, false, "There is no such channel any more.", 0});
 }
@@ -130,7 +142,7 @@ std::vector<Notice> Notifier::gather(const State& state) {
 void Notifier::add_withdrawn(const State& state, std::vector<Notice>& news) const {
   std::set<uint32_t> told;
   for (const ActionState& action : state.actions) {
-    if (action.intent.action == kAction && action.intent.incident != 0) told.insert(action.intent.incident);
+    if (action.intent.action == kNotify && action.intent.incident != 0) told.insert(action.intent.incident);
   }
   for (const Incident& incident : state.incidents) told.erase(incident.id);
   for (const uint32_t id : told) {
@@ -150,7 +162,7 @@ void Notifier::add_escalations(const State& state, std::vector<Notice>& news) co
     if (!incident.open || incident.severity != Severity::kCritical) continue;
     Time told;
     for (const ActionState& action : state.actions) {
-      const bool opens = action.intent.action == kAction && action.intent.incident == incident.id &&
+      const bool opens = action.intent.action == kNotify && action.intent.incident == incident.id &&
                          contains(action.intent.target, " " + opened_key(incident.id, Severity::kCritical));
       if (opens && (!told.known() || action.at < told)) told = action.at;
     }
@@ -192,6 +204,7 @@ void Notifier::mark(Channel& channel, const std::string& key) {
 
 /// A bucket of kBurst messages that fills at the channel's rate.
 bool Notifier::may_send(Channel& channel) const {
+  if (ending_) return true;  // the last message, with all that waited
   const Time now = doors_.clock.now();
   auto& sends = channel.sends;
   sends.erase(std::remove_if(sends.begin(), sends.end(), [&](Time at) { return now - at > kHour || at > now; }),
@@ -225,13 +238,15 @@ void Notifier::land(Channel& channel, Notebook& notebook) {
   const Duration now = doors_.clock.steady();
   const Sent sent = channel.flight->sent;
   const double seconds = Duration{now.ns - channel.flight->began.ns}.seconds();
+  if (channel.rule.hook) keep_output(channel, channel.flight->output);
   channel.flight.reset();
   const bool give_up = !sent.ok && (!sent.again || now.ns - channel.first_try.ns > settings_.give_up_after.ns);
   if (sent.ok || give_up) {
     for (const uint32_t id : channel.intents) {
       notebook.acted({id, sent.ok, cat(sent.said, sent.ok || !sent.again ? "" : "; given up"), seconds});
     }
-    if (!sent.ok) doors_.say(cat("could not notify ", channel.rule.channel.name, ": ", sent.said));
+    const std::string_view verb = channel.rule.hook ? "hook failed: " : "could not notify ";
+    if (!sent.ok) doors_.say(cat(verb, channel.rule.channel.name, ": ", sent.said));
     if (sent.ok && channel.complained) doors_.say(cat(channel.rule.channel.name, " can be notified again"));
     channel.complained = false;
     channel.message.reset();
@@ -251,7 +266,7 @@ void Notifier::land(Channel& channel, Notebook& notebook) {
 void Notifier::begin(Channel& channel, const std::vector<const Notice*>& news, const State& state, Notebook& notebook) {
   Message message{context_.run, host_, folder_, doors_.clock.now(), false, {}};
   for (const Notice* one : news) {
-    if (message.notices.size() >= kBundle) break;
+    if (message.notices.size() >= (channel.rule.hook ? 1 : kBundle)) break;
     Notice notice = *one;
     fill_in(notice, state, knowledge_, context_);
     message.notices.push_back(std::move(notice));
@@ -259,8 +274,9 @@ void Notifier::begin(Channel& channel, const std::vector<const Notice*>& news, c
   std::vector<Notice> meant;
   for (Notice& notice : message.notices) {
     Message alone{context_.run, "", "", message.at, false, {notice}};
-    const auto id = notebook.intend({0, std::string(kAction), target_of(channel.rule.channel.name, notice.key),
-                                     notice.incident, cat(message_title(alone), ": ", clip(notice.what, 300))});
+    const auto id =
+        notebook.intend({0, std::string(action_of(channel.rule)), target_of(channel.rule.channel.name, notice.key),
+                         notice.incident, cat(message_title(alone), ": ", clip(notice.what, 300))});
     if (!id.ok()) break;  // the journal cannot be written now; what is not meant stays news
     mark(channel, notice.key);
     channel.intents.push_back(*id);
@@ -281,15 +297,31 @@ void Notifier::launch(Channel& channel) {
   Flight* flight = channel.flight.get();
   flight->began = doors_.clock.steady();
   try {
-    flight->thread =
-        std::thread([flight, setting = channel.rule.channel, message = *channel.message, &http = doors_.http] {
-          flight->sent = send_message(setting, message, http);
-          flight->done.store(true);
-        });
+    flight->thread = std::thread([flight, rule = channel.rule, message = *channel.message, &http = doors_.http] {
+      flight->sent =
+          rule.hook ? run_hook(*rule.hook, message, flight->output) : send_message(rule.channel, message, http);
+      flight->done.store(true);
+    });
   } catch (const std::system_error&) {  // no more threads: as if the receiver had not answered
     flight->sent = {false, true, -1, "no thread could be started"};
     flight->done.store(true);
   }
+}
+
+/// In a file of its own, under the number of its intent; the oldest go.
+void Notifier::keep_output(const Channel& channel, const std::string& output) {
+  const std::string folder = cat(folder_, "/hooks");
+  const std::string path = cat(folder, "/", channel.intents.front(), "-", channel.rule.channel.name, ".log");
+  auto made = doors_.disk.make_folders(folder);
+  if (made.ok()) made = write_durably(doors_.disk, path, output);
+  if (!made.ok())
+    doors_.say(cat("the output of hook ", channel.rule.channel.name, " is not kept: ", made.error().what));
+  const auto names = doors_.disk.list(folder);
+  if (!names.ok() || names->size() <= kHookOutputs) return;
+  const auto number = [](const std::string& name) { return parse_int(name.substr(0, name.find('-'))).value_or(0); };
+  const auto oldest = std::min_element(
+      names->begin(), names->end(), [&](const std::string& a, const std::string& b) { return number(a) < number(b); });
+  (void)doors_.disk.remove(cat(folder, "/", *oldest)).ok();
 }
 
 void Notifier::work(const State& state, Notebook& notebook) {
@@ -330,17 +362,23 @@ std::optional<Duration> Notifier::turn(const State& state, bool quiet, Notebook&
   return due_ ? Duration::millis(250) : Duration::seconds(1);
 }
 
+/// Is there something to wait for at the end? Messages have so long to arrive, hooks have their own time.
+bool Notifier::unfinished(Duration waited) const {
+  return std::any_of(channels_.begin(), channels_.end(), [&](const auto& channel) {
+    return channel->message && (waited < kLastWords || (channel->rule.hook && channel->flight != nullptr));
+  });
+}
+
 void Notifier::over(const State& state, Notebook& notebook) {
   ending_ = true;
   const Duration began = doors_.clock.steady();
-  const auto left = [&] { return doors_.clock.steady().ns - began.ns < kLastWords.ns; };
+  Duration waited;
   do {
     work(state, notebook);
-    const bool undelivered =
-        std::any_of(channels_.begin(), channels_.end(), [](const auto& c) { return c->message.has_value(); });
-    if (!undelivered) return;
+    if (!unfinished(waited)) break;
     std::this_thread::sleep_for(std::chrono::nanoseconds(kSoon.ns));
-  } while (left());
+    waited.ns = doors_.clock.steady().ns - began.ns;
+  } while (true);
   for (const auto& channel : channels_) {
     if (channel->message) {
       doors_.say(cat("did not reach ", channel->rule.channel.name, ": ", message_title(*channel->message),

@@ -19,6 +19,7 @@
 namespace mw {
 
 struct NotifierDoors {
+  Disk& disk;
   Clock& clock;
   Http& http;
   /// Told in one sentence what went wrong with a channel.
@@ -37,9 +38,10 @@ class Notifier final : public Companion {
   static constexpr Duration kFirstRetry = Duration::seconds(1);  ///< doubles up to kLongestRetry
   static constexpr Duration kLongestRetry = Duration::seconds(300);
   static constexpr Duration kLastWords =
-      Duration::seconds(15);             ///< for messages that are on their way when the watch ends
-  static constexpr int kBurst = 5;       ///< messages that a channel sends at once
-  static constexpr size_t kBundle = 50;  ///< notices in one message; what is beyond goes next
+      Duration::seconds(15);                   ///< for messages that are on their way when the watch ends
+  static constexpr int kBurst = 5;             ///< messages that a channel sends at once
+  static constexpr size_t kHookOutputs = 200;  ///< outputs of hooks kept in the run's folder
+  static constexpr size_t kBundle = 50;        ///< notices in one message; what is beyond goes next
 
   /// `more` (may be empty) gives notices that the state does not know of.
   Notifier(NotifierDoors doors, NotifySettings settings, const Knowledge& knowledge,
@@ -78,6 +80,8 @@ class Notifier final : public Companion {
   void land(Channel& channel, Notebook& notebook);
   void begin(Channel& channel, const std::vector<const Notice*>& news, const State& state, Notebook& notebook);
   void launch(Channel& channel);
+  void keep_output(const Channel& channel, const std::string& output);
+  bool unfinished(Duration waited) const;
   void work(const State& state, Notebook& notebook);
   bool busy() const;
 

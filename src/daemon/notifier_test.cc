@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "platform/fake_disk.h"
 
 namespace mw {
 namespace {
@@ -38,6 +39,7 @@ class FakeHttp final : public Http {
 struct World final : Notebook {
   State state;
   FakeClock clock;
+  FakeDisk disk;
   FakeHttp http;
   Knowledge knowledge;
   std::vector<std::string> said;
@@ -57,7 +59,7 @@ struct World final : Notebook {
   }
   void start() {
     const auto say = [this](const std::string& sentence) { said.push_back(sentence); };
-    notifier = std::make_unique<Notifier>(NotifierDoors{clock, http, say}, settings, knowledge, nullptr);
+    notifier = std::make_unique<Notifier>(NotifierDoors{disk, clock, http, say}, settings, knowledge, nullptr);
     notifier->watch({"r", "/home", false, false}, "/home/runs/r");
   }
   Result<uint32_t> intend(event::Intended intent) override {
@@ -257,6 +259,31 @@ TEST_CASE("nothing is sent that could not be written down") {
   world.full = false;
   world.pass(2);
   CHECK(world.http.keys().size() == 1);
+}
+
+TEST_CASE("a hook runs once for each thing; one that was running when midwatch was killed is not run again") {
+  World world;
+  ChannelRule hook = world.settings.channels[0];
+  hook.channel.name = "hook";  // a channel may have the same name
+  hook.hook = HookSetting{"hook", {"sh", "-c", "echo did it"}, "/", Duration::seconds(10)};
+  hook.least = Severity::kCritical;
+  world.settings.channels.push_back(hook);
+  world.start();
+  world.incident(Severity::kCritical);
+  world.incident(Severity::kCritical);
+  world.pass(5);
+  size_t runs = 0;
+  for (const ActionState& action : world.state.actions) runs += action.intent.action == "hook" && action.ok ? 1 : 0;
+  CHECK(runs == 2);
+  const auto outputs = world.disk.list("/home/runs/r/hooks");
+  REQUIRE((outputs.ok() && outputs->size() == 2));
+  world.state.actions.back().done = false;  // as if killed then
+  world.start();
+  world.pass(5);
+  CHECK(world.state.actions.back().done);
+  CHECK_FALSE(world.state.actions.back().ok);
+  CHECK(world.state.actions.back().outcome.find("In doubt") == 0);
+  CHECK(world.disk.list("/home/runs/r/hooks")->size() == 2);
 }
 
 }  // namespace

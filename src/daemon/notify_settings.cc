@@ -9,7 +9,7 @@
 namespace mw {
 namespace {
 
-constexpr std::string_view kChannels = "notify.channel";
+constexpr std::string_view kChannels = "notify.channel", kHooks = "hook";
 
 std::string path_of(std::string_view channel, std::string_view key) { return cat(kChannels, ".", channel, ".", key); }
 
@@ -29,7 +29,25 @@ ChannelSetting plain_setting(const Config& config, const std::string& name) {
   setting.name = name;
   setting.kind = config.text(path_of(name, "kind"));
   setting.timeout = config.duration(path_of(name, "timeout"));
+  setting.to = config.texts(path_of(name, "to"));
+  setting.from = config.text(path_of(name, "from"));
+  setting.server = config.text(path_of(name, "server"));
+  setting.user = config.text(path_of(name, "user"));
+  setting.tls = config.text(path_of(name, "tls"));
+  setting.sendmail = config.texts(path_of(name, "sendmail"));
   return setting;
+}
+
+ChannelRule hook_rule(const Config& config, const std::string& name) {
+  const auto path = [&](std::string_view key) { return cat(kHooks, ".", name, ".", key); };
+  ChannelRule rule;
+  rule.channel.name = name;
+  rule.hook = HookSetting{name, config.texts(path("command")), config.path().substr(0, config.path().rfind('/')),
+                          config.duration(path("timeout"))};
+  rule.events = config.texts(path("events"));
+  rule.least = severity_of(config.text(path("min_severity")));
+  rule.per_hour = static_cast<int>(config.number(path("per_hour")));
+  return rule;
 }
 
 }  // namespace
@@ -57,6 +75,7 @@ Result<NotifySettings> notify_settings(Disk& disk, const Config& config) {
     };
     MW_TRY(take("url", rule.channel.url));
     MW_TRY(take("token", rule.channel.token));
+    MW_TRY(take("password", rule.channel.password));
     const ChannelKind* kind = find_channel_kind(rule.channel.kind);
     const std::string lacking = kind == nullptr ? "it has no kind" : kind->lacks(rule.channel);
     if (!lacking.empty()) {
@@ -68,6 +87,7 @@ Result<NotifySettings> notify_settings(Disk& disk, const Config& config) {
     rule.per_hour = static_cast<int>(config.number(path_of(name, "per_hour")));
     settings.channels.push_back(std::move(rule));
   }
+  for (const std::string& name : config.names(kHooks)) settings.channels.push_back(hook_rule(config, name));
   return settings;
 }
 
@@ -90,6 +110,11 @@ std::vector<ConfigProblem> notify_problems(const Config& config) {
       const ConfigValue* value = config.find(path_of(name, "url"));
       problems.push_back({value != nullptr ? value->line : line, cat("channel ", name, ": ", lacking), ""});
     }
+  }
+  for (const std::string& name : config.names(kHooks)) {
+    if (!config.texts(cat(kHooks, ".", name, ".command")).empty()) continue;
+    problems.push_back({config.line_of(kHooks, name), cat("hook ", name, " has no command"),
+                        "Say what to run: command = [\"./on-incident.sh\"]."});
   }
   const ConfigValue* to = config.find("notify.escalate_to");
   for (const std::string& name : to == nullptr ? std::vector<std::string>() : to->texts) {

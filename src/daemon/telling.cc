@@ -30,7 +30,7 @@ Result<std::unique_ptr<Telling>> Telling::make(const Doors& doors, const Knowled
   telling->http_ = make_http();
   Telling* self = telling.get();
   telling->notifier_ = std::make_unique<Notifier>(
-      NotifierDoors{doors.clock, *telling->http_, std::move(say)}, std::move(*settings), knowledge,
+      NotifierDoors{doors.disk, doors.clock, *telling->http_, std::move(say)}, std::move(*settings), knowledge,
       [self] { return self->attempts_ == nullptr ? std::vector<Notice>() : self->attempts_->look(); });
   return telling;
 }
@@ -48,10 +48,11 @@ void Telling::holds(const std::string& run_folder, bool breaker) {
 
 Result<std::vector<NotifyTold>> test_channels(Disk& disk, Clock& clock, const Config& config, const std::string& only) {
   MW_TRY(config.check());
-  const auto names = config.names("notify.channel");
+  auto names = config.names("notify.channel");
+  for (std::string& hook : config.names("hook")) names.push_back(std::move(hook));
   if (names.empty()) {
     return Error{
-        Error::Code::kNotFound, "no channel is set up",
+        Error::Code::kNotFound, "no channel and no hook is set up",
         "Write one into midwatch.toml: [notify.channel.phone], kind = \"ntfy\", url = \"https://ntfy.sh/TOPIC\"."};
   }
   const auto settings = notify_settings(disk, config);
@@ -67,14 +68,16 @@ Result<std::vector<NotifyTold>> test_channels(Disk& disk, Clock& clock, const Co
     notice.advice = "Nothing.";
     const Message message{"a-test", host_name(), "", clock.now(), false, {notice}};
     const Duration began = clock.steady();
-    const Sent sent = send_message(rule.channel, message, *http);
+    std::string output;
+    const Sent sent = rule.hook ? run_hook(*rule.hook, message, output) : send_message(rule.channel, message, *http);
     const double seconds = Duration{clock.steady().ns - began.ns}.seconds();
-    told.push_back({rule.channel.name, rule.channel.kind, sent.ok, sent.said, seconds});
+    told.push_back({rule.channel.name, rule.hook ? "hook" : rule.channel.kind, sent.ok, sent.said, seconds});
   }
   if (!told.empty()) return told;
   std::string all;
   for (const std::string& name : names) all += cat(all.empty() ? "" : ", ", name);
-  return Error{Error::Code::kInvalid, cat("there is no channel called '", only, "'"), cat("There is: ", all, ".")};
+  return Error{Error::Code::kInvalid, cat("there is no channel or hook called '", only, "'"),
+               cat("There is: ", all, ".")};
 }
 
 }  // namespace mw

@@ -162,8 +162,12 @@ class CurlHttp final : public Http {
       return Error{Error::Code::kDenied, "the mail server offers no encryption",
                    "Use an smtps:// server, or allow it with tls = \"if-offered\"."};
     }
-    if (code != CURLE_OK) return error_of(code, detail.data());
-    return {};
+    if (code == CURLE_OK) return {};
+    long reply = 0;  // of the server, to the last command: 5yz is final (RFC 5321, 4.2.1)
+    curl_easy_getinfo(handle.get(), CURLINFO_RESPONSE_CODE, &reply);
+    Error error = error_of(code, detail.data());
+    if (reply >= 500 && reply < 600) error.code = Error::Code::kDenied;
+    return error;
   }
 
  private:

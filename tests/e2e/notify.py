@@ -1,9 +1,11 @@
 """Messages and hooks with real receivers: a web server that records, fails, hangs and closes; kills at any moment."""
+import base64
 import http.server
 import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -287,6 +289,148 @@ def killed(base):
     receiver.close()
 
 
+class MailServer:
+    """Speaks enough SMTP to take mails, or to refuse them with `answer` to the recipient."""
+
+    def __init__(self, answer=b"250 ok", login=None):
+        self.mails, self.seen = [], []
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"smtp://127.0.0.1:{self.socket.getsockname()[1]}"
+        self.answer, self.login = answer, login
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                client, _ = self.socket.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.talk, args=(client,), daemon=True).start()
+
+    def talk(self, client):
+        with client, client.makefile("rb") as lines:
+            client.sendall(b"220 test\r\n")
+            body = None
+            for line in lines:
+                line = line.rstrip(b"\r\n")
+                if body is not None:
+                    if line != b".":
+                        body.append(line)
+                        continue
+                    self.mails.append(b"\n".join(body).decode())
+                    body = None
+                    client.sendall(b"250 taken\r\n")
+                    continue
+                word = line.split(b" ")[0].upper()
+                self.seen.append(line.decode())
+                if word == b"EHLO":
+                    client.sendall(b"250-test\r\n250-8BITMIME\r\n250 AUTH PLAIN\r\n")
+                elif word == b"AUTH":
+                    client.sendall(b"334 \r\n")
+                    self.seen.append(lines.readline().decode().strip())
+                    client.sendall(b"235 welcome\r\n" if self.seen[-1] == self.login else b"535 no\r\n")
+                elif word == b"RCPT":
+                    client.sendall(self.answer + b"\r\n")
+                elif word == b"DATA":
+                    client.sendall(b"354 go on\r\n")
+                    body = []
+                else:
+                    client.sendall(b"250 ok\r\n")
+                    if word == b"QUIT":
+                        return
+
+
+def mail(base):
+    """A real conversation with a mail server, one that says no, one without encryption; and a sendmail program."""
+    login = base64.b64encode(b"\0me\0pass-word-of-mine").decode()
+    server, full = MailServer(login=login), MailServer(b"452 later")
+    never = MailServer(b"550 no such mailbox")
+    to = 'to = ["on-call@example.org"]\nuser = "me"\npassword = { file = "password" }\n'
+    with open(os.path.join(base, "password"), "w", encoding="utf-8") as file:
+        file.write("pass-word-of-mine\n")
+    sendmail = os.path.join(base, "sendmail.sh")
+    with open(sendmail, "w", encoding="utf-8") as file:
+        file.write(f"#!/bin/sh\necho \"$@\" > {base}/args\ncat > {base}/mail\n")
+    os.chmod(sendmail, 0o755)
+    path = config(base, f'[notify.channel.a]\nkind = "email"\nserver = "{server.url}"\ntls = "if-offered"\n{to}'
+                        f'[notify.channel.b]\nkind = "email"\nserver = "{full.url}"\ntls = "never"\nto = ["a@example.org"]\n'
+                        f'[notify.channel.c]\nkind = "email"\nserver = "{never.url}"\ntls = "never"\nto = ["a@example.org"]\n'
+                        f'[notify.channel.d]\nkind = "email"\nserver = "{server.url}"\n{to}'
+                        f'[notify.channel.e]\nkind = "email"\nsendmail = ["{sendmail}"]\nto = ["a@example.org"]\n')
+    done = subprocess.run([PROGRAM, "notify", "--test", "--json", "--config", path], capture_output=True, text=True, timeout=90)
+    told = {one["name"]: one for one in json.loads(done.stdout)["channels"]}
+    assert done.returncode == 1 and [told[name]["ok"] for name in "abcde"] == [True, False, False, False, True], told
+    assert len(server.mails) == 1 and "Subject: [midwatch] Test message" in server.mails[0], server.mails
+    text = base64.b64decode(server.mails[0].split("\n\n", 1)[1]).decode()
+    assert "Nothing has happened" in text, text
+    assert login in server.seen, server.seen
+    assert "452" in told["b"]["said"] and "550" in told["c"]["said"], told
+    assert "no encryption" in told["d"]["said"], told
+    with open(os.path.join(base, "args"), encoding="utf-8") as file:
+        assert file.read().strip().endswith("-- a@example.org")
+    assert "pass-word-of-mine" not in done.stdout + done.stderr
+    shown = subprocess.run([PROGRAM, "config", "show", path], capture_output=True, text=True, check=True).stdout
+    assert "pass-word-of-mine" not in shown and "file =" in shown, shown
+
+
+def hooks(base):
+    """A hook gets the incident as JSON; one that hangs or floods holds up nothing; a killed midwatch runs none twice."""
+    receiver = Receiver()
+    script = os.path.join(base, "on-incident.sh")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(f"#!/bin/sh\ncat > {base}/got-$MIDWATCH_EVENT.json\necho started >> {base}/count\necho heard\n")
+    os.chmod(script, 0o755)
+    config(base, webhook(receiver) +
+           '[hook.good]\ncommand = ["./on-incident.sh"]\n'
+           '[hook.hangs]\ncommand = ["sh", "-c", "trap \'\' TERM; sleep 60"]\ntimeout = "500ms"\n'
+           '[hook.floods]\ncommand = ["sh", "-c", "head -c 100000000 /dev/zero"]\ntimeout = "20s"\n'
+           '[hook.missing]\ncommand = ["./not-there.sh"]\n')
+    began = time.monotonic()
+    code, _, err = run(base, FAILS, "--restarts", "0", seconds=90)
+    assert code == 1, err
+    assert time.monotonic() - began < 60
+    folder = os.path.join(base, "home", "runs", "r", "hooks")
+    kept = {}
+    for name in os.listdir(folder):
+        assert os.path.getsize(os.path.join(folder, name)) <= 1_100_000, name
+        with open(os.path.join(folder, name), "rb") as file:
+            kept.setdefault(name.split("-", 1)[1], []).append(file.read()[-300:].decode(errors="replace"))
+    assert all("heard" in text and "exit status 0" in text for text in kept["good.log"]), kept
+    assert all("ended by midwatch after" in text for text in kept["hangs.log"]), kept
+    assert all("more bytes were dropped" in text for text in kept["floods.log"]), kept
+    with open(os.path.join(base, "got-stopped.json"), encoding="utf-8") as file:
+        assert json.load(file)["notices"][0]["event"] == "stopped"
+    with open(os.path.join(base, "got-opened.json"), encoding="utf-8") as file:
+        assert json.load(file)["notices"][0]["incident"]["kind"]
+    assert "stopped" in [notice["event"] for notice in receiver.notices()], "hooks held up the messages"
+    assert "hook failed: hangs" in err and "hook failed: missing" in err, err
+    receiver.close()
+
+
+def hook_in_doubt(base):
+    """midwatch is killed while a hook runs: the next one writes that down and does not run it again."""
+    config(base, f'[hook.slow]\ncommand = ["sh", "-c", "echo began >> {base}/count; sleep 3; echo done >> {base}/count"]\n'
+                 'events = ["restarted"]\n')
+    process = start(base, ["sh", "-c", "test -e flag && sleep 30; touch flag; exit 1"], "--first-wait", "0.2")
+    wait_until("the hook", lambda: os.path.exists(os.path.join(base, "count")))
+    process.kill()
+    process.communicate()
+    process = popen([PROGRAM, "run", "--home", os.path.join(base, "home"), "--take-up", "newest", "--quiet"], cwd=base,
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(5)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    with open(os.path.join(base, "count"), encoding="utf-8") as file:
+        text = file.read()
+    assert text.count("began") == 1, text
+    journal = b""
+    for place, _, names in os.walk(os.path.join(base, "home", "runs", "r", "journal")):
+        for name in names:
+            with open(os.path.join(place, name), "rb") as file:
+                journal += file.read()
+    assert b"In doubt: midwatch was ended while it ran" in journal, journal[-2000:]
+
+
 def wrong_settings(base):
     for text, words in (('[notify.channel.x]\nkind = "slak"\n', 'Did you mean slack?'),
                         ('[notify.channel.x]\nkind = "slack"\n', "it has no url"),
@@ -299,7 +443,7 @@ def wrong_settings(base):
         assert not os.path.exists(os.path.join(base, "home", "runs")), "something was begun"
 
 
-for case in (wrong_settings, kinds, told_of_a_crash, refused_for_good, receiver_down, receiver_in_trouble, attached,
+for case in (wrong_settings, kinds, mail, hooks, hook_in_doubt, told_of_a_crash, refused_for_good, receiver_down, receiver_in_trouble, attached,
              told_of_a_restart, killed):
     if len(sys.argv) > 3 and case.__name__ not in sys.argv[3:]:
         continue
