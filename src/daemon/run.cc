@@ -202,6 +202,13 @@ std::unique_ptr<Telling> taken_up_telling(const Doors& doors, const Language& la
   return *Telling::make(doors, language.knowledge(), "", request.say);
 }
 
+CheckpointLayout layout_of(const Language& language, const std::string& framework) {
+  for (const Dialect& dialect : language.book().dialects()) {
+    if (dialect.framework == framework && dialect.checkpoints.known()) return dialect.checkpoints;
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Language& language,
@@ -224,19 +231,16 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   const auto write = [&doors](const std::string& path, std::string_view text) {
     return write_durably(doors.disk, path, text);
   };
-  const auto layout = [&language](const std::string& framework) {
-    for (const Dialect& dialect : language.book().dialects()) {
-      if (dialect.framework == framework && dialect.checkpoints.known()) return dialect.checkpoints;
-    }
-    return CheckpointLayout();
-  };
+  const auto layout = [&language](const std::string& framework) { return layout_of(language, framework); };
   auto held = Supervisor::open({doors.disk, doors.clock, processes, start, write, layout, request.say},
                                language.knowledge(), told.folder);
   if (!held.ok()) return held.error();
   Supervisor& supervisor = **held;
   Passing passing(doors.disk, output, request.output);
-  if (!request.take_up.empty()) passing.skip();
-  if (!request.take_up.empty()) telling = taken_up_telling(doors, language, request, supervisor.charge());
+  if (!request.take_up.empty()) {
+    passing.skip();
+    telling = taken_up_telling(doors, language, request, supervisor.charge());
+  }
   (*telling)->holds(told.folder, supervisor.charge().breaker);
   Holding holding(doors, request, supervisor, passing);
   // Takes the run's lock, so that the supervisor's first turn is nobody else's.
