@@ -9,10 +9,10 @@ namespace {
 
 Result<void> write_pointer(Disk& disk, const std::string& path, std::string_view text) {
   const std::string temporary = path + ".midwatch";
-  (void)disk.remove(temporary).ok();  // of an earlier attempt; absent is well
   {
     auto file = disk.open_append(temporary);
     if (!file.ok()) return file.error();
+    MW_TRY((*file)->truncate(0));  // an earlier attempt may have left a part of it
     MW_TRY((*file)->append(text));
     MW_TRY((*file)->sync());
   }

@@ -61,15 +61,15 @@ bool serves_answers(std::string_view layer) {
          layer == "driver" || layer == "host" || layer == "host-memory";
 }
 
-std::string after_trip(const AttemptOutcome& last) {
-  if (!last.tripped) return "";
-  if (last.kind == kFromScratch) {
+std::string after_poison(const AttemptOutcome& last) {
+  if (last.tripped && last.kind == kFromScratch) {
     return "It began from nothing, although an earlier attempt saved a checkpoint: its command must be told to resume.";
   }
   if (last.suspect != kNoStep && !last.can_go_back) {
     return cat(failure(last), ": the checkpoints from step ", last.suspect,
                " on were saved since its onset and are suspect; go back to one before.");
   }
+  if (!last.tripped) return "";
   const bool by_reaction = last.reaction == "restart-component" || last.reaction == "restart-run-from-checkpoint" ||
                            last.reaction == "retry";
   return last.kind == "engine-dead" || by_reaction || serves_answers(last.layer)
@@ -118,7 +118,7 @@ RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const Res
   const auto stop = [](std::string why) { return RestartDecision{false, {}, std::move(why), 0}; };
   if (last.told_to_stop) return stop("It was told to stop.");
   if (!last.started) return stop("The command could not be started.");
-  if (std::string why = after_trip(last); !why.empty()) return stop(std::move(why));
+  if (std::string why = after_poison(last); !why.empty()) return stop(std::move(why));
   if (last.provider) return {true, limits.first_wait, "The provider took the machine; that costs no restart.", 0};
   if (last.known && last.code == 0) return stop("It ended by itself, with exit status 0.");
   if (const int signal = ending_signal(last); !last.tripped && (signal == kSigInt || signal == kSigTerm)) {

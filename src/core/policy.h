@@ -21,7 +21,7 @@ struct AttemptOutcome {
   bool told_to_stop = false;  ///< by a person, or by midwatch because the watch was to end
   bool provider = false;      ///< the provider took the machine, or is about to
   bool tripped = false;       ///< midwatch's circuit breaker ended it: it trained on poisoned data
-  int64_t suspect = kNoStep;  ///< tripped: the first checkpoint that it saved since the poison's onset
+  int64_t suspect = kNoStep;  ///< the first checkpoint that it saved since its data had turned to poison
   bool can_go_back = false;   ///< those can be set aside, so that the next attempt resumes from before the onset
   int64_t first_step = kNoStep, last_step = kNoStep;  ///< that it trained
   int64_t last_checkpoint = kNoStep;                  ///< highest step of a complete checkpoint that it saved
@@ -49,9 +49,9 @@ struct RestartDecision {
 /// Decides after the last of `attempts` (at least one) has ended. Rules, the first that fits:
 ///  1. told to stop, exit status 0, or ended by SIGINT or SIGTERM from elsewhere: stop;
 ///  2. it could not be started: stop;
-///  3. the breaker tripped, and the attempt had begun from nothing although there is a checkpoint, or checkpoints were
-///     saved since the onset that cannot be set aside, or nothing shows that the infrastructure is to blame: stop, a
-///     person must look;
+///  3. checkpoints were saved since the data had turned to poison, and they cannot be set aside; or the breaker tripped,
+///     and the attempt had begun from nothing although there is a checkpoint, or nothing shows that the infrastructure
+///     is to blame: stop, a person must look;
 ///  4. the provider took the machine: restart, and the budget is not touched;
 ///  5. the same failure as the attempt before at the same step, or within two steps of resuming: stop, it is
 ///     deterministic;

@@ -1,5 +1,6 @@
 #include "daemon/grip.h"
 
+#include <algorithm>
 #include <csignal>
 
 #include "base/text.h"
@@ -18,7 +19,32 @@ void Grip::take(int attempt) {
 }
 
 std::vector<ProcessInfo> Grip::family() const {
-  return keeper_.known() ? descendants(processes_.all(), keeper_.pid) : std::vector<ProcessInfo>();
+  const auto all = processes_.all();
+  std::vector<ProcessInfo> family;
+  const auto add = [&family](const ProcessInfo& process) {
+    const auto same = [&process](const ProcessInfo& known) { return known.id == process.id; };
+    if (std::none_of(family.begin(), family.end(), same)) family.push_back(process);
+  };
+  // A keeper that took over from a killed one is nobody's parent: what is left then is known by the command's session,
+  // whose number the system gives to nobody else while one of it lives.
+  if (keeper_.known()) {
+    for (const ProcessInfo& process : descendants(all, keeper_.pid)) add(process);
+  }
+  if (!child_.known()) return family;
+  const auto leader = processes_.info(child_.pid);
+  if (leader.ok() && leader->id != child_) return family;  // all of it is gone, and somebody else has its number
+  for (const ProcessInfo& process : all) {
+    if (process.session == child_.pid) add(process);
+  }
+  if (leader.ok()) {
+    for (const ProcessInfo& process : descendants(all, child_.pid)) add(process);
+  }
+  return family;
+}
+
+bool Grip::leftovers() const {
+  const auto left = family();
+  return std::any_of(left.begin(), left.end(), [](const ProcessInfo& process) { return process.state != 'Z'; });
 }
 
 void Grip::ask_to_end(Duration grace, bool now) {
@@ -30,7 +56,7 @@ void Grip::ask_to_end(Duration grace, bool now) {
   const int signal = due == 1 ? SIGINT : due == 2 ? SIGTERM : SIGKILL;
   say_(cat("asking attempt ", attempt_, " to end by ", due == 1 ? "SIGINT" : due == 2 ? "SIGTERM" : "SIGKILL"));
   for (const ProcessInfo& process : processes_.all()) {
-    if (process.session != child_.pid) continue;
+    if (process.session != child_.pid || process.id.pid == keeper_.pid) continue;
     (void)processes_.signal(process.id, signal).ok();                             // gone meanwhile is well
     if (process.state == 'T') (void)processes_.signal(process.id, SIGCONT).ok();  // held still, it would never see it
   }
@@ -43,7 +69,7 @@ void Grip::kill() {
 
 /// What a command leaves behind (engines, workers) holds the GPUs and ports that the next attempt needs.
 void Grip::clear_leftovers(Duration ago) {
-  if (ago < kLeftoverGrace || !keeper_.known()) return;
+  if (ago < kLeftoverGrace) return;
   const int due = ago.ns > 2 * kLeftoverGrace.ns ? 2 : 1;
   if (due <= cleared_) return;
   const auto left = family();

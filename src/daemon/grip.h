@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "platform/clock.h"
 #include "platform/process.h"
@@ -17,7 +18,7 @@ class Grip {
 
   /// From now on this attempt's; nothing was sent yet.
   void take(int attempt);
-  /// Of whom: the keeper, and the command once it is known.
+  /// Of whom: the keeper while it lives, and the command once it is known; both of this start of the machine.
   void of(const ProcessId& keeper, const ProcessId& child) {
     keeper_ = keeper;
     child_ = child;
@@ -31,6 +32,8 @@ class Grip {
   void kill();
   /// The command has ended `ago`: what it left behind is asked to end, later killed. Call it again and again.
   void clear_leftovers(Duration ago);
+  /// Does anything live that came from it?
+  bool leftovers() const;
 
   /// Holds everything that came from it still (SIGSTOP), what came since the last call too. Returns how many are held.
   size_t hold_still();

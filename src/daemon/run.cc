@@ -202,6 +202,26 @@ std::unique_ptr<Telling> taken_up_telling(const Doors& doors, const Language& la
   return *Telling::make(doors, language.knowledge(), "", request.say);
 }
 
+/// The name of the run that is begun, or taken up.
+Result<std::string> begin_or_find(const Doors& doors, const std::string& home, const RunRequest& request) {
+  auto name = request.take_up.empty()       ? begin_run(doors.disk, doors.clock.now(), home, request)
+              : request.take_up == "newest" ? newest_held(doors.disk, home)
+                                            : Result<std::string>(request.take_up);
+  if (name.ok() && !good_name(*name)) return bad_name(*name);
+  return name;
+}
+
+/// How it came out, for whoever began it.
+void tell_end(const Supervisor& supervisor, RunTold& told) {
+  told.why = supervisor.why_over();
+  told.attempts = supervisor.attempt();
+  told.started = supervisor.could_start();
+  if (const auto& ending = supervisor.ending(); ending) {
+    told.code = ending->code;
+    told.signal = ending->signal;
+  }
+}
+
 CheckpointLayout layout_of(const Language& language, const std::string& framework) {
   for (const Dialect& dialect : language.book().dialects()) {
     if (dialect.framework == framework && dialect.checkpoints.known()) return dialect.checkpoints;
@@ -219,11 +239,8 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   // Before anything is begun, so that what is wrong is known at once.
   auto telling = Telling::make(doors, language.knowledge(), request.take_up.empty() ? request.config : "", request.say);
   if (!telling.ok()) return telling.error();
-  auto name = request.take_up.empty()       ? begin_run(doors.disk, doors.clock.now(), home, request)
-              : request.take_up == "newest" ? newest_held(doors.disk, home)
-                                            : Result<std::string>(request.take_up);
+  const auto name = begin_or_find(doors, home, request);
   if (!name.ok()) return name.error();
-  if (!good_name(*name)) return bad_name(*name);
   RunTold told;
   told.folder = cat(home, "/runs/", *name);
   const std::string output = cat(told.folder, "/", kOutputFile);
@@ -262,13 +279,7 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   passing.show();
 
   told.replayed = (*loop)->take();
-  told.why = supervisor.why_over();
-  told.attempts = supervisor.attempt();
-  told.started = supervisor.could_start();
-  if (const auto& ending = supervisor.ending(); ending) {
-    told.code = ending->code;
-    told.signal = ending->signal;
-  }
+  tell_end(supervisor, told);
   return told;
 }
 

@@ -12,6 +12,7 @@ namespace {
 
 constexpr Duration kKeeperBegins = Duration::seconds(10);    // within which a keeper has written its first record
 constexpr Duration kKeeperTakesOver = Duration::seconds(1);  // likewise, where another one wrote before
+constexpr Duration kLeftoverLimit = Duration::seconds(60);   // what not even SIGKILL ends does not hold up a restart
 constexpr Duration kTryAgain = Duration::seconds(30);        // what the disk refused to do
 constexpr Duration kUsualPatience = Duration::seconds(1);
 constexpr Duration kShortPatience = Duration::millis(100);
@@ -22,6 +23,17 @@ bool since_onset(const Trip& trip, const Moment& moment, int64_t step) {
     return moment.where.line > trip.where.line;
   }
   return trip.step != kNoStep && step > trip.step;
+}
+
+Trip trip_on(const Incident& incident) {
+  Trip trip;
+  trip.kind = incident.kind;
+  trip.reaction = incident.reaction;
+  if (!incident.causes.empty()) trip.cause = incident.causes.front().id;
+  trip.summary = incident.summary;
+  trip.step = incident.onset.step;
+  trip.where = incident.onset.where;
+  return trip;
 }
 
 /// Deeds of the supervisor, as the journal names them.
@@ -84,6 +96,7 @@ Result<void> Supervisor::take_up() {
   }
   keeper_from_ = {doors_.clock.steady().ns - kKeeperBegins.ns};
   grip_.take(attempt_);
+  ended_ = doors_.clock.steady();
   if (phase_ == Phase::kRunning && kept_.child.known() && !kept_.ending) {
     doors_.say(cat("took up attempt ", attempt_, ", process ", kept_.child.pid));
   }
@@ -150,7 +163,8 @@ Result<void> Supervisor::look_at_keeper(Notebook& notebook) {
   const bool had_ended = kept_.ending.has_value();
   const uint64_t lost = kept_.lost_bytes;
   kept_ = *kept;
-  grip_.of(kept_.keeper, kept_.child);
+  const bool here = kept_.boot == doors_.processes.boot();  // else its numbers mean nothing any more
+  grip_.of(here && lives(kept_.keeper) ? kept_.keeper : ProcessId(), here ? kept_.child : ProcessId());
   if (!had_child && kept_.child.known()) {
     doors_.say(cat("attempt ", attempt_, " began, process ", kept_.child.pid));
     came_out(&starting_, true, cat("process ", kept_.child.pid), notebook);
@@ -163,9 +177,10 @@ Result<void> Supervisor::look_at_keeper(Notebook& notebook) {
     came_out(&stopping_, true, outcome_text(*kept_.ending), notebook);
     came_out(&breaking_, true, outcome_text(*kept_.ending), notebook);
   }
-  if (kept_.done || !kept_.failure.empty()) {
+  const bool gone = kept_.done && (since(ended_) >= kLeftoverLimit || !grip_.leftovers());
+  if (gone || !kept_.failure.empty()) {
     phase_ = Phase::kEnded;
-  } else if (!lived && kept_.keeper == keeper &&
+  } else if (!kept_.done && !lived && kept_.keeper == keeper &&
              since(keeper_from_) >= (kept_.keeper.known() ? kKeeperTakesOver : kKeeperBegins)) {
     if (kept_.keeper.known()) doors_.say(cat("the keeper of attempt ", attempt_, " is gone; another takes over"));
     keeper_from_ = doors_.clock.steady();
@@ -210,13 +225,7 @@ Result<void> Supervisor::trip_on_poison(const State& state, Notebook& notebook) 
   if (!trip_) {
     const Incident* incident = breaker(state, charge_.from_scratch);
     if (incident == nullptr) return {};
-    Trip trip;
-    trip.kind = incident->kind;
-    trip.reaction = incident->reaction;
-    if (!incident->causes.empty()) trip.cause = incident->causes.front().id;
-    trip.summary = incident->summary;
-    trip.step = incident->onset.step;
-    trip.where = incident->onset.where;
+    Trip trip = trip_on(*incident);
     const auto deed = notebook.intend(
         {0, std::string(kBreak), attempt_name(attempt_), incident->id,
          cat(trip.kind, trip.step == kNoStep ? "" : cat(" since step ", trip.step), ": ", trip.summary)});
@@ -230,6 +239,21 @@ Result<void> Supervisor::trip_on_poison(const State& state, Notebook& notebook) 
   }
   grip_.kill();
   return {};
+}
+
+/// The first checkpoint that was saved since the data had turned to poison, whether the breaker ended the attempt for
+/// it or it ended before the breaker could.
+int64_t Supervisor::first_suspect(const State& state) const {
+  std::optional<Trip> trip = trip_;
+  const Incident* incident = charge_.breaker && kept_.child.known() ? breaker(state, charge_.from_scratch) : nullptr;
+  if (!trip && incident != nullptr) trip = trip_on(*incident);
+  if (!trip) return kNoStep;
+  int64_t first = kNoStep;
+  for (const auto& [moment, saved] : state.checkpoints) {
+    if (!saved.complete || moment.attempt + 1U != state.attempts.size()) continue;
+    if (since_onset(*trip, moment, saved.step) && (first == kNoStep || saved.step < first)) first = saved.step;
+  }
+  return first;
 }
 
 AttemptOutcome Supervisor::outcome(const State& state) const {
@@ -252,12 +276,8 @@ AttemptOutcome Supervisor::outcome(const State& state) const {
     of.kind = trip_->kind;
     of.cause = trip_->cause;
     of.reaction = trip_->reaction;
-    for (const auto& [moment, saved] : state.checkpoints) {
-      if (saved.complete && since_onset(*trip_, moment, saved.step) && moment.attempt + 1U == state.attempts.size()) {
-        of.suspect = of.suspect == kNoStep ? saved.step : std::min(of.suspect, saved.step);
-      }
-    }
   }
+  of.suspect = first_suspect(state);
   for (const Incident& incident : state.incidents) {
     if (trip_ || incident.severity != Severity::kCritical) continue;
     if (incident.onset.attempt + 1U != state.attempts.size()) continue;
@@ -312,7 +332,7 @@ Result<void> Supervisor::watch_attempt(const State& state, bool quiet, Notebook&
   MW_TRY(trip_on_poison(state, notebook));
   if (stopping()) MW_TRY(end_as_told(notebook));
   MW_TRY(keep_paused(notebook));
-  if (kept_.ending && !kept_.done) grip_.clear_leftovers(since(ended_));
+  if (kept_.ending) grip_.clear_leftovers(since(ended_));
   return {};
 }
 

@@ -124,7 +124,7 @@ struct World {
     ending.at = clock.now();
     ending.code = code;
     ending.signal = signal;
-    processes.alive.erase(child);
+    std::erase_if(processes.alive, [this](const auto& process) { return process.second.session == child; });
     processes.alive.erase(keeper);
     write(one->attempt_folder(), record_ended(ending));
     write(one->attempt_folder(), record_done(clock.now()));

@@ -240,12 +240,33 @@ Result<void> FakeDisk::make_folders(const std::string& path) {
 Result<void> FakeDisk::rename(const std::string& from, const std::string& to) {
   if (dead()) return off();
   if (fails(faults_.other)) return fault("rename");
+  if (folder_exists(from)) return rename_folder(from, to);
   File* file = find(from);
   if (file == nullptr) return missing(from);
   change();
   if (dead()) return off();
   names_.erase(from);
   names_[to] = file;
+  return {};
+}
+
+Result<void> FakeDisk::rename_folder(const std::string& from, const std::string& to) {
+  if (folder_exists(to) || find(to) != nullptr) return Error{Error::Code::kIo, cat(to, " is there already"), ""};
+  change();
+  if (dead()) return off();
+  const auto inside = [&from](const std::string& path) { return path == from || path.starts_with(from + "/"); };
+  std::vector<std::string> files, folders;
+  for (const auto& [path, file] : names_) {
+    if (inside(path)) files.push_back(path);
+  }
+  for (const auto& [path, there] : folders_) {
+    if (inside(path)) folders.push_back(path);
+  }
+  for (const std::string& path : files) move(path, to + path.substr(from.size()));
+  for (const std::string& path : folders) {
+    folders_.erase(path);
+    folders_[to + path.substr(from.size())] = true;
+  }
   return {};
 }
 

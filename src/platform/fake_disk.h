@@ -73,6 +73,7 @@ class FakeDisk final : public Disk {
   File* find(const std::string& path) const;
   File* create(const std::string& path);
   bool folder_exists(const std::string& path) const;
+  Result<void> rename_folder(const std::string& from, const std::string& to);
   /// Counts a change; false when the machine is dead.
   bool change();
   bool fails(double chance) { return chance > 0 && prng_.chance(chance); }

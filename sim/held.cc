@@ -1,0 +1,225 @@
+#include "sim/held.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/checksum.h"
+#include "base/text.h"
+#include "core/event_codec.h"
+#include "daemon/durable.h"
+#include "daemon/supervisor.h"
+#include "sim/held_world.h"
+
+namespace mw::sim {
+namespace {
+
+constexpr int64_t kLongest = 20'000;    // ticks within which every run is over
+constexpr int64_t kSlowToHold = 40;     // ticks from a pause that was taken to nothing moving any more
+constexpr uint64_t kPoisonLimit = 400;  // steps of poison in all, over every trip of a seed
+const CheckpointLayout kLayout{"global_step_{step}", "latest_checkpointed_iteration.txt", "{step}"};
+
+/// The journal's part: an intent is durable, or the deed is not done.
+class HeldNotebook final : public Notebook {
+ public:
+  HeldNotebook(HeldWorld& world, State& state) : world_(world), state_(state) {}
+  Result<uint32_t> intend(event::Intended intent) override {
+    intent.id = state_.last_action + 1;
+    Event event{world_.clock.now(), {}, intent};
+    fold(state_, event);
+    if (auto durable = touch(); !durable.ok()) {
+      acted({intent.id, false, "not recorded", 0});
+      return durable.error();
+    }
+    world_.journal.push_back(std::move(event));
+    return intent.id;
+  }
+  void acted(event::Acted outcome) override {
+    Event event{world_.clock.now(), {}, std::move(outcome)};
+    fold(state_, event);
+    if (!world_.disk.dead()) world_.journal.push_back(std::move(event));
+  }
+  Result<void> told(event::Told, Time) override { return {}; }
+
+ private:
+  /// One more change of the disk at which the watch may die.
+  Result<void> touch() {
+    auto file = world_.disk.open_append(cat(kHeldRun, "/journal"));
+    if (!file.ok()) return file.error();
+    MW_TRY((*file)->append("x"));
+    return (*file)->sync();
+  }
+  HeldWorld& world_;
+  State& state_;
+};
+
+class Held {
+ public:
+  Held(uint64_t seed, bool aloud) : world_(seed), dice_(seed * 104'729 + 11), aloud_(aloud) {
+    (void)world_.disk.make_folders(std::string(kHeldRun)).ok();
+    Charge charge;
+    charge.command = {"python", "train.py"};
+    charge.folder = "/w";
+    charge.limits.restarts = world_.restarts;
+    charge.limits.first_wait = Duration::seconds(1);
+    charge.limits.longest_wait = Duration::seconds(8);
+    charge.checkpoints = {std::string(kHeldCheckpoints)};
+    world_.disk.put(cat(kHeldRun, "/", kChargeFile), charge_text(charge));
+    stops_at_ = dice_.chance(0.15) ? static_cast<int64_t>(20 + dice_.below(200)) : 0;
+    pauses_at_ = dice_.chance(0.25) ? static_cast<int64_t>(20 + dice_.below(150)) : 0;
+    mortal_ = dice_.chance(0.8);
+  }
+
+  HeldVerdict run() {
+    while (!over_ && world_.problem.empty() && world_.tick() < kLongest) {
+      begin_life();
+      live();
+      ++verdict_.lives;
+    }
+    if (world_.problem.empty() && !over_) world_.wrong("it is not over in time");
+    if (world_.problem.empty()) check_end();
+    verdict_.wrong = world_.problem;
+    verdict_.attempts = world_.launched;
+    verdict_.finished = world_.finished ? 1 : 0;
+    for (const Event& event : world_.journal) {
+      std::string line;
+      encode_event(event, line);
+      verdict_.digest = fnv1a(line, verdict_.digest + 1);
+      const auto* intended = std::get_if<event::Intended>(&event.body);
+      if (intended != nullptr && intended->action == "break") ++verdict_.trips;
+    }
+    return verdict_;
+  }
+
+ private:
+  void begin_life() {
+    world_.disk.set_faults({});
+    world_.disk.process_died();
+    for (uint64_t n = dice_.below(10); n > 0; --n) pass();  // nobody watches
+    world_.remember(state_);
+    notebook_ = std::make_unique<HeldNotebook>(world_, state_);
+    const auto say = [this](const std::string& text) {
+      if (aloud_) std::printf("%lld: %s\n", static_cast<long long>(world_.tick()), text.c_str());
+    };
+    auto opened = Supervisor::open(
+        {world_.disk, world_.clock, world_.processes, [this](const std::string& folder) { return start(folder); },
+         [this](const std::string& path, std::string_view text) { return write_durably(world_.disk, path, text); },
+         [](const std::string&) { return kLayout; }, say},
+        knowledge_, std::string(kHeldRun));
+    if (!opened.ok()) return world_.wrong(cat("it cannot be taken up: ", opened.error().what));
+    one_ = std::move(*opened);
+    if (!mortal_) return;
+    world_.disk.die_after(1 + dice_.below(60));
+    world_.disk.set_faults(
+        {dice_.chance(0.3) ? 0.02 : 0, dice_.chance(0.3) ? 0.02 : 0, dice_.chance(0.3) ? 0.02 : 0, UINT64_MAX});
+  }
+
+  Result<void> start(const std::string& folder) {
+    if (world_.disk.dead()) return Error{Error::Code::kIo, "dead", ""};
+    return world_.start_keeper(folder);
+  }
+
+  /// Until it is over or the process dies.
+  void live() {
+    while (world_.problem.empty() && !world_.disk.dead() && world_.tick() < kLongest) {
+      people();
+      const bool quiet = world_.deliver(state_);
+      const auto on = one_->turn(state_, quiet, *notebook_);
+      if (world_.disk.dead()) return;
+      if (on.ok() && !*on) {
+        over_ = true;
+        return;
+      }
+      if (mortal_ && dice_.chance(0.002)) return;  // killed between two changes
+      pass();
+    }
+  }
+
+  void pass() {
+    world_.pass();
+    check_pointer();
+    check_pause();
+  }
+
+  void people() {
+    const auto asked = [this](int64_t& at, Result<void> (Supervisor::*deed)()) {
+      if (at == 0 || world_.tick() < at || !((*one_).*deed)().ok() || world_.disk.dead()) return false;
+      at = 0;
+      return true;
+    };
+    if (stops_at_ != 0 && world_.tick() >= stops_at_) {
+      told_to_stop_ = true;
+      if (one_->stop(dice_.chance(0.3)).ok() && !world_.disk.dead()) {  // else it is asked again
+        stops_at_ = 0;
+        world_.stopped_at = world_.tick();
+      }
+    }
+    if (asked(pauses_at_, &Supervisor::pause)) {
+      paused_since_ = world_.tick();
+      resumes_at_ = world_.tick() + 60;
+    }
+    if (asked(resumes_at_, &Supervisor::resume)) paused_since_ = 0;
+  }
+
+  /// Whenever anybody looks, the trainer's pointer names a whole checkpoint, or there is none.
+  void check_pointer() {
+    const std::string pointer = cat(kHeldCheckpoints, "/", kLayout.pointer);
+    if (!world_.disk.exists(pointer)) {
+      if (pointer_seen_ && world_.disk.content(cat(kHeldCheckpoints, "/global_step_5/model")) == "good") {
+        world_.wrong("the pointer is gone though there is a good checkpoint");
+      }
+      return;
+    }
+    pointer_seen_ = true;
+    const std::string at = cat(kHeldCheckpoints, "/global_step_", trim(world_.disk.content(pointer)), "/model");
+    if (!world_.disk.exists(at)) world_.wrong("the pointer names nothing");
+  }
+
+  /// Some time after a pause was taken no command moves, unless nobody watches or it was told to stop.
+  void check_pause() {
+    if (paused_since_ == 0 || one_ == nullptr || one_->stopping()) return;
+    if (world_.disk.dead() || !world_.runs())
+      paused_since_ = world_.tick();  // the next life, or attempt, gets its time
+    if (world_.tick() - paused_since_ < kSlowToHold) return;
+    for (const auto& [pid, one] : world_.processes.table) {
+      const bool of_run = one.info.name == "python" && one.info.session != pid;
+      if (of_run && one.info.state != 'T' && one.pending == 0) world_.wrong("something of a paused run moves");
+    }
+  }
+
+  void check_end() {
+    for (uint64_t n = 0; n < 10; ++n) pass();
+    if (!world_.still()) world_.wrong("it is over, and its command lives");
+    int judged = 0;
+    while (world_.disk.exists(cat(kHeldRun, "/", kAttemptsFolder, "/", judged + 1, "/", kJudgementFile))) ++judged;
+    if (static_cast<uint64_t>(judged) != world_.launched) world_.wrong("attempts and judgements differ in number");
+    if (one_->why_over().empty()) world_.wrong("it is over, and nobody knows why");
+    if (world_.poisoned_steps > kPoisonLimit) world_.wrong("too much was trained on poison");
+    if (!told_to_stop_ && one_->why_over() == "It was told to stop.") world_.wrong("nobody told it to stop");
+    if (world_.stubborn_bug && world_.launched > static_cast<uint64_t>(world_.restarts) * 30 + 60) {
+      world_.wrong("a failure that repeats was repeated for ever");
+    }
+    std::set<uint32_t> open, seen;
+    for (const Event& event : world_.journal) {
+      if (const auto* intended = std::get_if<event::Intended>(&event.body)) {
+        if (!seen.insert(intended->id).second) world_.wrong("two deeds have one number");
+        open.insert(intended->id);
+      }
+    }
+  }
+
+  HeldWorld world_;
+  Prng dice_;
+  Knowledge knowledge_;
+  State state_;
+  std::unique_ptr<HeldNotebook> notebook_;
+  std::unique_ptr<Supervisor> one_;
+  HeldVerdict verdict_;
+  int64_t stops_at_ = 0, pauses_at_ = 0, resumes_at_ = 0, paused_since_ = 0;
+  bool aloud_, mortal_ = true, over_ = false, pointer_seen_ = false, told_to_stop_ = false;
+};
+
+}  // namespace
+
+HeldVerdict run_held_seed(uint64_t seed, bool aloud) { return Held(seed, aloud).run(); }
+
+}  // namespace mw::sim

@@ -1,0 +1,338 @@
+#include "sim/held_world.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include "base/numbers.h"
+#include "base/text.h"
+#include "core/event_codec.h"
+#include "journal/journal.h"
+#include "keeper/launch.h"
+
+namespace mw::sim {
+namespace {
+
+constexpr int64_t kSaveEvery = 5;  // steps
+constexpr int64_t kSafeEnd = 20;  // steps before the end in which nothing goes wrong, so that the wrong is seen in time
+constexpr double kStepChance = 0.7;   // per tick
+constexpr int64_t kSlowToStop = 150;  // ticks: its grace, and a watch that is killed meanwhile
+constexpr int64_t kBugStep = 31;      // where a stubborn bug is
+
+std::string checkpoint(int64_t step) { return cat(kHeldCheckpoints, "/global_step_", step); }
+std::string pointer() { return cat(kHeldCheckpoints, "/latest_checkpointed_iteration.txt"); }
+
+}  // namespace
+
+// ---- processes
+// --------------------------------------------------------------------------------------------------------
+
+Result<ProcessInfo> HeldProcesses::info(int64_t pid) {
+  const auto found = table.find(pid);
+  if (found == table.end()) return Error{Error::Code::kNotFound, "no such process", ""};
+  return found->second.info;
+}
+
+std::vector<ProcessInfo> HeldProcesses::all() {
+  std::vector<ProcessInfo> out;
+  for (const auto& [pid, one] : table) out.push_back(one.info);
+  return out;
+}
+
+HeldProcesses::One& HeldProcesses::add(int64_t parent, int64_t session) {
+  One one;
+  one.info.id = {next_pid, static_cast<uint64_t>(10'000 + next_pid)};
+  one.info.parent = parent;
+  one.info.session = session == 0 ? next_pid : session;
+  one.info.state = 'S';
+  one.info.name = "python";
+  return table[next_pid++] = one;
+}
+
+HeldProcesses::One* HeldProcesses::find(const ProcessId& id) {
+  const auto found = table.find(id.pid);
+  return found == table.end() || found->second.info.id != id ? nullptr : &found->second;
+}
+
+void HeldProcesses::gone(const ProcessId& id) {
+  int64_t heir = 1;
+  for (int64_t up = id.pid; table.count(up) != 0;) {
+    up = table[up].info.parent;
+    if (subreapers.count(up) == 0 || table.count(up) == 0) continue;
+    heir = up;
+    break;
+  }
+  table.erase(id.pid);
+  subreapers.erase(id.pid);
+  for (auto& [pid, one] : table) {
+    if (one.info.parent == id.pid) one.info.parent = heir;
+  }
+}
+
+Result<void> HeldProcesses::signal(const ProcessId& id, int signal) {
+  One* one = find(id);
+  if (one == nullptr) return Error{Error::Code::kNotFound, "no such process", ""};
+  on_signal(id, signal);
+  if (signal == SIGSTOP) one->info.state = 'T';
+  if (signal == SIGCONT) one->info.state = 'S';
+  const bool ends =
+      signal == SIGKILL || (signal == SIGINT && !one->ignores_int) || (signal == SIGTERM && !one->ignores_term);
+  if (!ends || one->pending == SIGKILL) return {};
+  one->pending = signal;
+  one->ends_at = tick + (signal == SIGKILL ? 1 : 1 + static_cast<int64_t>(dice->below(5)));
+  return {};
+}
+
+// ---- the world
+// --------------------------------------------------------------------------------------------------------
+
+HeldWorld::HeldWorld(uint64_t seed) : disk(seed), dice(seed * 7919 + 3) {
+  processes.dice = &dice;
+  processes.on_signal = [this](const ProcessId& id, int signal) { check_signal(id, signal); };
+  stranger_ = processes.add(1, 0).info.id;
+  stubborn_bug = dice.chance(0.1);
+  fault_chance_ = dice.chance(0.2) ? 0 : 0.002 + 0.01 * dice.unit();
+  restarts = static_cast<int>(dice.below(5));
+  (void)disk.make_folders(std::string(kHeldCheckpoints)).ok();
+}
+
+/// Was such a deed written down before, and is it, where `still` asks for that, not over yet?
+bool HeldWorld::meant(std::string_view action, bool still) const {
+  std::set<uint32_t> open;
+  bool ever = false;
+  for (const Event& event : journal) {
+    if (const auto* intended = std::get_if<event::Intended>(&event.body);
+        intended != nullptr && intended->action == action) {
+      open.insert(intended->id);
+      ever = true;
+    }
+    if (const auto* acted = std::get_if<event::Acted>(&event.body)) open.erase(acted->id);
+  }
+  return still ? !open.empty() : ever;
+}
+
+void HeldWorld::check_signal(const ProcessId& id, int signal) {
+  if (id == stranger_) wrong("a stranger's process was signalled");
+  const bool runs = attempt_ && attempt_->spawned && !attempt_->ended;
+  if (!runs) return;
+  if (signal == SIGSTOP && !meant("pause", false)) wrong("held still without a word in the journal");
+  if (signal == SIGINT && !meant("stop", false)) wrong("asked to end without a word in the journal");
+  if (signal != SIGKILL || meant("stop", false)) return;
+  if (!meant("break", false)) wrong("killed without a word in the journal");
+  if (!attempt_->engine_dead) wrong("a healthy attempt was killed for what happened before it");
+}
+
+void HeldWorld::say(decltype(Event::body) body) { told_.push_back({clock.now(), {0, ++line_}, std::move(body)}); }
+
+void HeldWorld::blame(const std::string& kind, const std::string& reaction, int64_t step) {
+  Blame one;
+  one.after = told_.size();
+  one.incident.id = static_cast<uint32_t>(blamed_.size() + 1);
+  one.incident.kind = kind;
+  one.incident.severity = Severity::kCritical;
+  one.incident.reaction = reaction;
+  one.incident.onset = {step, clock.now(), {0, line_}, 0, false};
+  one.incident.summary = kind;
+  blamed_.push_back(std::move(one));
+}
+
+bool HeldWorld::deliver(State& state) {
+  const size_t left = told_.size() - delivered_;
+  const size_t now = dice.chance(0.3) ? dice.below(left + 1) : left;
+  for (size_t i = 0; i < now; ++i) {
+    journal.push_back(told_[delivered_++]);
+    fold(state, journal.back());
+  }
+  state.incidents.clear();
+  for (Blame& one : blamed_) {
+    if (one.after > delivered_) continue;
+    if (!one.seen) one.incident.onset.attempt = static_cast<uint16_t>(state.attempts.size() - 1);
+    one.seen = true;
+    state.incidents.push_back(one.incident);
+  }
+  return delivered_ == told_.size();
+}
+
+void HeldWorld::remember(State& state) {
+  state = {};
+  fold(state, {{}, {}, event::SourceOpened{0, "train.log", "text", 0}});
+  for (const Event& event : journal) fold(state, event);
+  for (const Blame& one : blamed_) {
+    if (one.seen) state.incidents.push_back(one.incident);
+  }
+}
+
+bool HeldWorld::still() const { return !attempt_ || !attempt_->spawned || (attempt_->ended && attempt_->done); }
+
+Result<void> HeldWorld::start_keeper(const std::string& folder) {
+  const auto number = parse_int(folder.substr(folder.rfind('/') + 1));
+  if (!number) return Error{Error::Code::kInvalid, "no such attempt", ""};
+  if (!attempt_ || attempt_->number != *number) {
+    if (*number != (attempt_ ? attempt_->number + 1 : 1)) wrong("attempts do not count up");
+    if (attempt_ && !attempt_->ended) wrong("an attempt begins while the one before it lives");
+    if (attempt_ && processes.find(attempt_->engine) != nullptr)
+      wrong("an attempt begins beside the engine of the one before");
+    if (stopped_at != 0) wrong("an attempt begins after it was told to stop");
+    attempt_.emplace();
+    attempt_->number = static_cast<int>(*number);
+    attempt_->folder = folder;
+  } else if (processes.find(attempt_->keeper.id) != nullptr) {
+    return {};  // the living one holds the lock; another goes at once
+  }
+  Keeper& keeper = attempt_->keeper;
+  keeper = {};
+  keeper.id = processes.add(1, 0).info.id;
+  processes.subreapers.insert(keeper.id.pid);
+  keeper.begins_at = tick_ + static_cast<int64_t>(dice.below(4));
+  return {};
+}
+
+/// The keeper's record is a journal on a disk of its own, copied to where midwatch sees it.
+void HeldWorld::put_record(const std::string& line) {
+  FakeDisk& own = records_.try_emplace(attempt_->folder).first->second;
+  const std::string folder = cat(attempt_->folder, "/", kRecordFolder);
+  {
+    auto record = Journal::open(own, folder, nullptr);
+    MW_CHECK(record.ok());
+    (void)(*record)->append(line);
+    MW_CHECK((*record)->sync().ok());
+  }
+  for (const std::string& path : own.paths()) disk.put(path, own.content(path));
+}
+
+void HeldWorld::keeper_lives() {
+  if (!attempt_ || processes.find(attempt_->keeper.id) == nullptr) return;
+  Attempt& a = *attempt_;
+  if (!a.keeper.begun) {
+    if (tick_ < a.keeper.begins_at) return;
+    a.keeper.begun = true;
+    put_record(record_keeping(a.keeper.id, "boot", clock.now()));
+    if (!a.spawned) spawn();
+    return;
+  }
+  if (a.ended && !a.done) {
+    Ending ending;
+    ending.at = clock.now();
+    ending.known = !a.orphaned;
+    ending.code = a.orphaned ? -1 : a.code;
+    ending.signal = a.orphaned ? 0 : a.signal;
+    const auto left = descendants(processes.all(), a.keeper.id.pid);
+    if (!a.told_end) {
+      say(event::Ended{event::Ended::How::kExit, ending.signal != 0 ? -ending.signal : ending.code, "keeper"});
+      put_record(record_ended(ending));
+    }
+    a.told_end = true;
+    if (!left.empty()) return;
+    put_record(record_done(clock.now()));
+    a.done = true;
+    processes.gone(a.keeper.id);
+  }
+}
+
+void HeldWorld::spawn() {
+  Attempt& a = *attempt_;
+  if (processes.find(a.child) != nullptr) wrong("the command runs twice");
+  ++launched;
+  a.spawned = true;
+  a.child = processes.add(a.keeper.id.pid, 0).info.id;
+  a.engine = processes.add(a.child.pid, a.child.pid).info.id;
+  processes.find(a.child)->ignores_int = dice.chance(0.2);
+  processes.find(a.child)->ignores_term = dice.chance(0.2);
+  processes.find(a.engine)->ignores_int = processes.find(a.engine)->ignores_term = dice.chance(0.3);
+  say(event::AttemptBegan{"keeper"});
+  const auto newest = parse_int(trim(disk.content(pointer())));
+  if (newest) {
+    if (!disk.exists(checkpoint(*newest) + "/model")) wrong("the pointer names a checkpoint that is not there");
+    a.step = *newest;
+    a.poisoned = disk.content(checkpoint(*newest) + "/model") == "poison";
+    say(event::Resumed{*newest, checkpoint(*newest)});
+  }
+  put_record(record_started(a.child, clock.now()));
+}
+
+void HeldWorld::end_child(int code, int signal) {
+  Attempt& a = *attempt_;
+  a.ended = true;
+  a.code = code;
+  a.signal = signal;
+  processes.gone(a.child);
+  if (processes.find(a.engine) != nullptr && dice.chance(0.6)) processes.gone(a.engine);
+}
+
+void HeldWorld::save() {
+  Attempt& a = *attempt_;
+  disk.put(checkpoint(a.step) + "/model", a.poisoned ? "poison" : "good");
+  disk.put(pointer(), cat(a.step));
+  say(event::CheckpointSaved{a.step, checkpoint(a.step), true});
+}
+
+/// The engine is gone: either the trainer dies of it soon, or it goes on with empty answers.
+void HeldWorld::lose_engine() {
+  Attempt& a = *attempt_;
+  a.engine_dead = true;
+  blame("engine-dead", "restart-component", a.step + 1);
+  if (dice.chance(0.5)) a.crash_at = tick_ + 1 + static_cast<int64_t>(dice.below(4));
+}
+
+void HeldWorld::one_step() {
+  Attempt& a = *attempt_;
+  if (a.engine_dead && a.crash_at != 0) return;  // it waits for an answer, until it dies of it
+  ++a.step;
+  if (a.engine_dead) {
+    a.poisoned = true;
+    ++poisoned_steps;
+  }
+  say(event::Measured{a.step, false, {{"reward.mean", "reward", a.engine_dead ? 0 : 0.5}}});
+  if (stubborn_bug && a.step == kBugStep) {
+    blame("code-error", "config-fix", a.step);
+    return end_child(1, 0);
+  }
+  if (a.step % kSaveEvery == 0) save();
+  if (a.step < total) return;
+  finished = true;
+  // Told to stop so late, it may lose its engine to that and be done before anybody can see it.
+  if (a.poisoned && !meant("stop", false)) wrong("it ended on poisoned weights");
+  end_child(0, 0);
+}
+
+void HeldWorld::train() {
+  Attempt& a = *attempt_;
+  const HeldProcesses::One* child = processes.find(a.child);
+  if (!a.spawned || a.ended || child == nullptr || child->info.state == 'T') return;
+  if (a.crash_at != 0 && tick_ >= a.crash_at) return end_child(1, 0);
+  if (!a.engine_dead && processes.find(a.engine) == nullptr) lose_engine();
+  const bool may_fail = a.step < total - kSafeEnd;
+  if (may_fail && dice.chance(fault_chance_)) processes.gone(a.engine);
+  if (may_fail && dice.chance(fault_chance_)) {  // killed from elsewhere
+    if (dice.chance(0.5)) blame("crash", "restart-run-from-checkpoint", a.step);
+    return end_child(-1, SIGKILL);
+  }
+  if (stopped_at != 0 && tick_ > stopped_at + kSlowToStop) wrong("it trains on though it was told to stop");
+  if (dice.chance(kStepChance)) one_step();
+}
+
+void HeldWorld::pass() {
+  clock.pass(Duration::seconds(0.5));
+  disk.set_time(clock.now());
+  processes.tick = ++tick_;
+  std::vector<std::pair<ProcessId, int>> ending;
+  for (const auto& [pid, one] : processes.table) {
+    const bool held = one.info.state == 'T' && one.pending != SIGKILL;
+    if (one.pending != 0 && tick_ >= one.ends_at && !held) ending.emplace_back(one.info.id, one.pending);
+  }
+  for (const auto& [id, signal] : ending) {
+    if (attempt_ && id == attempt_->child && !attempt_->ended) {
+      end_child(-1, signal);
+    } else {
+      processes.gone(id);
+    }
+  }
+  if (attempt_ && dice.chance(fault_chance_) && processes.find(attempt_->keeper.id) != nullptr &&
+      attempt_->keeper.begun) {
+    processes.gone(attempt_->keeper.id);
+    if (attempt_->spawned && !attempt_->ended) attempt_->orphaned = true;
+  }
+  keeper_lives();
+  if (attempt_) train();
+}
+
+}  // namespace mw::sim

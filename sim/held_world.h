@@ -1,0 +1,132 @@
+// The world that a supervisor lives in: processes that obey signals in their own time, a keeper for each attempt, a
+// trainer with checkpoints, and people who ask for things.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/prng.h"
+#include "core/state.h"
+#include "daemon/notebook.h"
+#include "keeper/record.h"
+#include "platform/clock.h"
+#include "platform/fake_disk.h"
+#include "platform/process.h"
+
+namespace mw::sim {
+
+inline constexpr std::string_view kHeldRun = "run";
+inline constexpr std::string_view kHeldCheckpoints = "ck";
+
+/// Processes that are what the world says; signals reach them at once or in their own time.
+class HeldProcesses final : public Processes {
+ public:
+  struct One {
+    ProcessInfo info;
+    bool ignores_int = false, ignores_term = false;
+    int pending = 0;      ///< a signal that it will end by
+    int64_t ends_at = 0;  ///< tick at which it does; 0: not
+  };
+  Result<ProcessInfo> info(int64_t pid) override;
+  std::vector<ProcessInfo> all() override;
+  Result<void> signal(const ProcessId& id, int signal) override;
+  std::string boot() override { return "boot"; }
+
+  One& add(int64_t parent, int64_t session);  ///< session 0: its own
+  One* find(const ProcessId& id);
+  void gone(const ProcessId& id);  ///< its children become orphans
+  /// Who lives of a family.
+  std::vector<ProcessId> of_session(int64_t session) const;
+
+  std::map<int64_t, One> table;
+  std::function<void(const ProcessId&, int)> on_signal;  ///< told before it takes effect
+  std::set<int64_t> subreapers;                          ///< pids that orphans of their descendants go to
+  int64_t next_pid = 100;
+  int64_t tick = 0;
+  Prng* dice = nullptr;
+};
+
+class HeldWorld {
+ public:
+  explicit HeldWorld(uint64_t seed);
+
+  /// Half a second passes.
+  void pass();
+  /// Starts a keeper for an attempt, as the door does: it begins in its own time.
+  Result<void> start_keeper(const std::string& folder);
+  /// What the run's files have told by now is folded into `state`, incidents and all; true when nothing is unread.
+  bool deliver(State& state);
+  /// What a new watch knows.
+  void remember(State& state);
+  void wrong(const std::string& what) {
+    if (problem.empty()) problem = what;
+  }
+  /// Nothing of the command lives.
+  bool still() const;
+  bool runs() const { return attempt_ && attempt_->spawned && !attempt_->ended; }
+  int64_t tick() const { return tick_; }
+
+  FakeDisk disk;
+  FakeClock clock;
+  HeldProcesses processes;
+  Prng dice;
+  std::string problem;
+  std::vector<Event> journal;  ///< durable: what was read, and deeds
+  uint64_t launched = 0, poisoned_steps = 0;
+  bool finished = false;
+  int64_t stopped_at = 0;  ///< tick at which it was told to stop, for good; 0: not
+  int restarts = 3;
+  int64_t total = 60;
+  bool stubborn_bug = false;  ///< it always fails at the same step
+
+ private:
+  struct Keeper {
+    ProcessId id;
+    int64_t begins_at = 0;  ///< tick
+    bool begun = false;
+  };
+  struct Attempt {
+    int number = 0;
+    std::string folder;
+    Keeper keeper;
+    ProcessId child, engine;
+    bool spawned = false, ended = false, engine_dead = false, poisoned = false, orphaned = false;
+    bool told_end = false, done = false;
+    int64_t step = 0, crash_at = 0;  ///< crash_at: tick; 0: not
+    int code = -1, signal = 0;
+  };
+  void keeper_lives();
+  void spawn();
+  void train();
+  void one_step();
+  void save();
+  void lose_engine();
+  void end_child(int code, int signal);
+  void put_record(const std::string& line);
+  void say(decltype(Event::body) body);
+  void blame(const std::string& kind, const std::string& reaction, int64_t step);
+  void check_signal(const ProcessId& id, int signal);
+  bool meant(std::string_view action, bool still) const;
+
+  std::optional<Attempt> attempt_;
+  std::map<std::string, FakeDisk> records_;  ///< by attempt folder, as its keepers write them
+  std::vector<Event> told_;                  ///< in the run's files
+  struct Blame {
+    size_t after = 0;   ///< facts
+    bool seen = false;  ///< by a watch; the attempt of its onset is as that one counts
+    Incident incident;
+  };
+  std::vector<Blame> blamed_;
+  size_t delivered_ = 0;
+  uint64_t line_ = 0;
+  int64_t tick_ = 0;
+  ProcessId stranger_;
+  double fault_chance_ = 0;  ///< of each kind, per tick
+};
+
+}  // namespace mw::sim
