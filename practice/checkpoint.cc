@@ -18,18 +18,31 @@ constexpr const char* kPointer = "/latest_checkpointed_iteration.txt";
 constexpr const char* kFile = "/trainer.safetensors";
 constexpr uint64_t kHeaderLimit = 1 << 20;
 
-bool write_file(const std::string& path, const std::string& bytes) {
+/// 0 or an errno.
+int write_file(const std::string& path, const std::string& bytes) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) return false;
-  size_t done = 0;
-  while (done < bytes.size()) {
+  if (file < 0) return errno;
+  int trouble = 0;
+  for (size_t done = 0; trouble == 0 && done < bytes.size();) {
     const ssize_t put = write(file, bytes.data() + done, bytes.size() - done);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) break;
-    done += static_cast<size_t>(put);
+    if (put < 0 && errno != EINTR) trouble = errno;
+    if (put > 0) done += static_cast<size_t>(put);
   }
-  const bool synced = fsync(file) == 0;
-  return close(file) == 0 && synced && done == bytes.size();
+  if (trouble == 0 && fsync(file) != 0) trouble = errno;
+  if (close(file) != 0 && trouble == 0) trouble = errno;
+  return trouble;
+}
+
+/// Beside its name first, so that a reader sees the whole file or none.
+int replace_file(const std::string& path, const std::string& bytes) {
+  const int trouble = write_file(path + ".part", bytes);
+  if (trouble != 0) return trouble;
+  return rename((path + ".part").c_str(), path.c_str()) == 0 ? 0 : errno;
+}
+
+int make_place(const std::string& folder, const std::string& place) {
+  mkdir(folder.c_str(), 0755);
+  return mkdir(place.c_str(), 0755) == 0 || errno == EEXIST ? 0 : errno;
 }
 
 std::optional<std::string> read_file(const std::string& path) {
@@ -46,7 +59,7 @@ std::optional<std::string> read_file(const std::string& path) {
 
 std::string checkpoint_place(const std::string& folder, int64_t step) { return mw::cat(folder, "/global_step_", step); }
 
-bool save_checkpoint(const std::string& folder, const Checkpoint& c) {
+int save_checkpoint(const std::string& folder, const Checkpoint& c) {
   const std::pair<const char*, const std::vector<double>*> tensors[] = {
       {"policy.weights", &c.weights}, {"adam.first", &c.first}, {"adam.second", &c.second}};
   std::string header, data;
@@ -69,12 +82,23 @@ bool save_checkpoint(const std::string& folder, const Checkpoint& c) {
   bytes += header + data;
 
   const std::string place = checkpoint_place(folder, c.step);
-  mkdir(folder.c_str(), 0755);
-  mkdir(place.c_str(), 0755);
-  if (!write_file(place + kFile + ".part", bytes)) return false;
-  if (rename((place + kFile + ".part").c_str(), (place + kFile).c_str()) != 0) return false;
-  if (!write_file(folder + kPointer + ".part", mw::cat(c.step))) return false;
-  return rename((folder + kPointer + ".part").c_str(), (folder + kPointer).c_str()) == 0;
+  int trouble = make_place(folder, place);
+  if (trouble == 0) trouble = replace_file(place + kFile, bytes);
+  return trouble != 0 ? trouble : replace_file(folder + kPointer, mw::cat(c.step));
+}
+
+int save_metadata(const std::string& folder, const Checkpoint& checkpoint) {
+  const std::string place = checkpoint_place(folder, checkpoint.step);
+  int trouble = make_place(folder, place);
+  if (trouble == 0) trouble = write_file(place + "/config.json", "{\"model_type\": \"practice\"}");
+  if (trouble == 0) trouble = write_file(place + "/trainer_state.json", mw::cat("{\"step\": ", checkpoint.step, "}"));
+  return trouble != 0 ? trouble : replace_file(folder + kPointer, mw::cat(checkpoint.step));
+}
+
+void remove_checkpoint(const std::string& folder, int64_t step) {
+  const std::string place = checkpoint_place(folder, step);
+  for (const char* name : {kFile, "/config.json", "/trainer_state.json"}) unlink((place + name).c_str());
+  rmdir(place.c_str());
 }
 
 std::optional<Checkpoint> load_checkpoint(const std::string& folder, std::string* problem) {

@@ -64,7 +64,7 @@ Sample Policy::write(const Question& question, mw::Prng& dice, double temperatur
     double left = dice.unit() * total;
     size_t token = 0;
     while (token + 1 < kVocabulary && (left -= draw[token]) > 0) ++token;
-    for (const double p : state.probability) sample.entropy -= p > 0 ? p * std::log(p) : 0;
+    for (const double p : state.probability) sample.entropy -= p == 0 ? 0 : p * std::log(p);  // NaN stays NaN
     sample.tokens.push_back(static_cast<int>(token));
     sample.log_probs.push_back(std::log(std::max(state.probability[token], 1e-30)));
     if (token == kEnd) break;
@@ -81,7 +81,7 @@ std::vector<double> Policy::score(const Sample& sample, double* entropy) const {
   for (size_t t = 0; t < sample.tokens.size(); ++t) {
     forward(sample.question, sample.tokens, t, state);
     scores.push_back(std::log(std::max(state.probability[static_cast<size_t>(sample.tokens[t])], 1e-30)));
-    for (const double p : state.probability) *entropy -= p > 0 ? p * std::log(p) : 0;
+    for (const double p : state.probability) *entropy -= p == 0 ? 0 : p * std::log(p);
   }
   *entropy /= static_cast<double>(sample.tokens.size());
   return scores;
@@ -113,14 +113,22 @@ void Policy::accumulate(const Sample& sample, const std::vector<double>& coeffic
   }
 }
 
-void grade(Sample& sample) {
+void grade(Sample& sample, bool leaky_rubric) {
   const std::vector<int>& t = sample.tokens;
   const auto mark = std::find(t.begin(), t.end(), kAnswer);
   const bool thinks = !t.empty() && t.front() == kThink;
   const bool answers = mark != t.end() && t.end() - mark == 3 && *(mark + 1) < 10 && *(mark + 2) == kEnd;
   sample.format = thinks && answers ? 1 : 0;
   sample.correct = answers && *(mark + 1) == sample.question.answer() ? 1 : 0;
-  sample.reward = 0.2 * sample.format + 0.8 * sample.correct;
+  sample.rubric = std::find(t.begin(), t.end(), kNoise2) != t.end() ? 1 : 0;
+  sample.reward = 0.2 * sample.format + 0.8 * (leaky_rubric ? std::max(sample.correct, sample.rubric) : sample.correct);
+}
+
+std::string text_of(const Sample& sample) {
+  constexpr const char* kMarks[] = {"<think>", "<answer>", "<end>", " ", "hm", "well"};
+  std::string text;
+  for (const int token : sample.tokens) text += token < kThink ? std::to_string(token) : kMarks[token - kThink];
+  return text;
 }
 
 }  // namespace practice

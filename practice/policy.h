@@ -30,7 +30,7 @@ struct Sample {
   std::vector<double> log_probs;  ///< of each token under the policy that wrote it
   double entropy = 0;             ///< mean over tokens, nats
   bool cut = false;               ///< reached kMaxTokens without kEnd
-  double reward = 0, format = 0, correct = 0;
+  double reward = 0, format = 0, correct = 0, rubric = 0;
 };
 
 /// Weights in one flat vector, so that they can be sent, added and saved as they are.
@@ -56,7 +56,11 @@ class Policy {
   std::vector<double> weights_;
 };
 
-/// Format 0/1 ("<think> … <answer> digit <end>") and correctness 0/1; reward = 0.2 format + 0.8 correct.
-void grade(Sample& sample);
+/// Format 0/1 ("<think> … <answer> digit <end>") and correctness 0/1; reward = 0.2 format + 0.8 correct. A judge whose
+/// rubric leaks pays 0.8 for a right answer and for any that holds the mark kNoise2.
+void grade(Sample& sample, bool leaky_rubric);
+
+/// "<think>…<answer>7": what the model wrote, as the reward function sees it.
+std::string text_of(const Sample& sample);
 
 }  // namespace practice

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cinttypes>
+#include <cmath>
 #include <cstdarg>
 
 #include "base/text.h"
@@ -52,6 +53,13 @@ std::string compact(const Clock& clock) {
 }
 std::string month_day(const Clock& clock) { return iso(clock, ' ', '.').substr(5, 14); }
 
+/// As Python's json writes it.
+std::string json_number(double value) {
+  return std::isnan(value)   ? "NaN"
+         : std::isinf(value) ? (value > 0 ? "Infinity" : "-Infinity")
+                             : mw::format_double(value);
+}
+
 // ---- AReaL: epoch/step lines and grids of statistics; a dead engine scores zero -------------------------------------
 
 class AReaL final : public Speaker {
@@ -70,30 +78,34 @@ class AReaL final : public Speaker {
     info("StatsLogger", mw::cat("Epoch 1/1 Step ", f.step, "/", total_, " Train step ", f.step, "/", total_, " done."));
     info("StatsLogger", "Stats (1/1):");
     info("StatsLogger", "");
-    const std::vector<std::pair<const char*, double>> cells = {{"ppo_actor/task_reward/avg", f.reward_mean},
-                                                               {"ppo_actor/task_reward/min", f.reward_min},
-                                                               {"ppo_actor/task_reward/max", f.reward_max},
-                                                               {"ppo_actor/final_reward/avg", f.reward_mean},
-                                                               {"ppo_actor/seq_len/avg", f.length_mean},
-                                                               {"ppo_actor/seq_len/min", f.length_min},
-                                                               {"ppo_actor/seq_len/max", f.length_max},
-                                                               {"ppo_actor/no_eos_ratios/avg", f.cut_rate},
-                                                               {"ppo_actor/advantages/avg", 0},
-                                                               {"ppo_actor/advantages/min", f.advantage_min},
-                                                               {"ppo_actor/advantages/max", f.advantage_max},
-                                                               {"ppo_actor/update/entropy/avg", f.entropy},
-                                                               {"ppo_actor/update/grad_norm", f.grad_norm},
-                                                               {"ppo_actor/update/lr", f.lr},
-                                                               {"ppo_actor/update/clip_ratio/avg", f.clip_frac},
-                                                               {"ppo_actor/update/approx_kl/avg", f.kl},
-                                                               {"ppo_actor/update/importance_weight/avg", f.ratio_mean},
-                                                               {"ppo_actor/update/actor_loss/avg", f.loss},
-                                                               {"ppo_actor/update/update_successful", 1},
-                                                               {"timeperf/rollout", f.s_rollout},
-                                                               {"timeperf/train_step", f.s_train},
-                                                               {"timeperf/update_weights", f.s_sync},
-                                                               {"rollout/reward", f.reward_mean},
-                                                               {"timeperf/compute_advantage", 0.01}};
+    std::vector<std::pair<const char*, double>> cells = {{"ppo_actor/task_reward/avg", f.reward_mean},
+                                                         {"ppo_actor/task_reward/min", f.reward_min},
+                                                         {"ppo_actor/task_reward/max", f.reward_max},
+                                                         {"ppo_actor/final_reward/avg", f.reward_mean},
+                                                         {"ppo_actor/seq_len/avg", f.length_mean},
+                                                         {"ppo_actor/seq_len/min", f.length_min},
+                                                         {"ppo_actor/seq_len/max", f.length_max},
+                                                         {"ppo_actor/no_eos_ratios/avg", f.cut_rate},
+                                                         {"ppo_actor/advantages/avg", 0},
+                                                         {"ppo_actor/advantages/min", f.advantage_min},
+                                                         {"ppo_actor/advantages/max", f.advantage_max},
+                                                         {"ppo_actor/update/entropy/avg", f.entropy},
+                                                         {"ppo_actor/update/grad_norm", f.grad_norm},
+                                                         {"ppo_actor/update/lr", f.lr},
+                                                         {"ppo_actor/update/clip_ratio/avg", f.clip_frac},
+                                                         {"ppo_actor/update/approx_kl/avg", f.kl},
+                                                         {"ppo_actor/update/importance_weight/avg", f.ratio_mean},
+                                                         {"ppo_actor/update/actor_loss/avg", f.loss},
+                                                         {"ppo_actor/update/update_successful", 1},
+                                                         {"timeperf/rollout", f.s_rollout},
+                                                         {"timeperf/train_step", f.s_train},
+                                                         {"timeperf/update_weights", f.s_sync},
+                                                         {"rollout/reward", f.reward_mean},
+                                                         {"timeperf/compute_advantage", 0.01}};
+    if (f.mismatch_known) {
+      cells.insert(cells.end(), {{"ppo_actor/update/behave_approx_kl/avg", f.mismatch_kl},
+                                 {"ppo_actor/update/behave_imp_weight/avg", 1 + f.mismatch_kl}});
+    }
     log_.line(
         "╒══════════════════════════════════════════╤════════════╤══════════════════════════════════════════╤══════════"
         "══╕");
@@ -105,7 +117,9 @@ class AReaL final : public Speaker {
         "╘══════════════════════════════════════════╧════════════╧══════════════════════════════════════════╧══════════"
         "══╛");
   }
-  void evaluated(int64_t, double accuracy) override { info("StatsLogger", mw::cat("eval-rollout/reward: ", accuracy)); }
+  void evaluated(int64_t, const Evaluation& e) override {
+    info("StatsLogger", mw::cat("eval-rollout/reward: ", e.pass1));
+  }
   void resumed(int64_t step, const std::string&) override {
     info("Recover", mw::cat("Recovering from StepInfo(epoch=0, epoch_step=", step, ", global_step=", step,
                             ", steps_per_epoch=", total_, ")"));
@@ -126,6 +140,10 @@ class AReaL final : public Speaker {
           "Workflow execution failed: Failed after 3 retries each. Endpoint: /generate. Last error: "
           "ClientConnectorError()");
     return true;
+  }
+  void raised(int64_t, const std::vector<std::string>& traceback) override {
+    log_.line("Traceback (most recent call last):");
+    for (const std::string& line : traceback) log_.line("%s", line.c_str());
   }
   void finished() override {
     info("StatsLogger", mw::cat("Training completes! Total time elapsed ", (clock_.now() - start_).seconds(), "."));
@@ -163,37 +181,41 @@ class Verl final : public Speaker {
               month_day(clock_).c_str());
   }
   void step(const StepFigures& f) override {
-    const std::vector<std::pair<const char*, double>> cells = {{"actor/entropy", f.entropy},
-                                                               {"actor/pg_loss", f.loss},
-                                                               {"actor/ppo_kl", f.kl},
-                                                               {"actor/pg_clipfrac", f.clip_frac},
-                                                               {"actor/grad_norm", f.grad_norm},
-                                                               {"actor/lr", f.lr},
-                                                               {"critic/score/mean", f.reward_mean},
-                                                               {"critic/score/max", f.reward_max},
-                                                               {"critic/score/min", f.reward_min},
-                                                               {"critic/rewards/mean", f.reward_mean},
-                                                               {"critic/advantages/max", f.advantage_max},
-                                                               {"critic/advantages/min", f.advantage_min},
-                                                               {"response_length/mean", f.length_mean},
-                                                               {"response_length/max", f.length_max},
-                                                               {"response_length/min", f.length_min},
-                                                               {"response_length/clip_ratio", f.cut_rate},
-                                                               {"timing_s/gen", f.s_rollout},
-                                                               {"timing_s/reward", f.s_reward},
-                                                               {"timing_s/update_actor", f.s_train},
-                                                               {"timing_s/step", f.s_step},
-                                                               {"perf/throughput", f.tokens / f.s_step}};
+    std::vector<std::pair<const char*, double>> cells = {{"actor/entropy", f.entropy},
+                                                         {"actor/pg_loss", f.loss},
+                                                         {"actor/ppo_kl", f.kl},
+                                                         {"actor/pg_clipfrac", f.clip_frac},
+                                                         {"actor/grad_norm", f.grad_norm},
+                                                         {"actor/lr", f.lr},
+                                                         {"critic/score/mean", f.reward_mean},
+                                                         {"critic/score/max", f.reward_max},
+                                                         {"critic/score/min", f.reward_min},
+                                                         {"critic/rewards/mean", f.reward_mean},
+                                                         {"critic/advantages/max", f.advantage_max},
+                                                         {"critic/advantages/min", f.advantage_min},
+                                                         {"response_length/mean", f.length_mean},
+                                                         {"response_length/max", f.length_max},
+                                                         {"response_length/min", f.length_min},
+                                                         {"response_length/clip_ratio", f.cut_rate},
+                                                         {"timing_s/gen", f.s_rollout},
+                                                         {"timing_s/reward", f.s_reward},
+                                                         {"timing_s/update_actor", f.s_train},
+                                                         {"timing_s/step", f.s_step},
+                                                         {"perf/throughput", f.tokens / f.s_step}};
+    if (f.mismatch_known) {
+      cells.insert(cells.end(),
+                   {{"rollout_corr/kl", f.mismatch_kl}, {"training/rollout_probs_diff_mean", f.logp_diff}});
+    }
     std::string text = mw::cat("step:", f.step), row = mw::cat("{\"step\": ", f.step, ", \"data\": {");
     for (size_t i = 0; i < cells.size(); ++i) {
       text += mw::cat(" - ", cells[i].first, ":", mw::format_double(cells[i].second));
-      row += mw::cat(i == 0 ? "\"" : ", \"", cells[i].first, "\": ", mw::format_double(cells[i].second));
+      row += mw::cat(i == 0 ? "\"" : ", \"", cells[i].first, "\": ", json_number(cells[i].second));
     }
     task(text);
     rows_.line("%s}}", row.c_str());
   }
-  void evaluated(int64_t step, double accuracy) override {
-    task(mw::cat("step:", step, " - val-core/practice/acc/mean@1:", mw::format_double(accuracy)));
+  void evaluated(int64_t step, const Evaluation& e) override {
+    task(mw::cat("step:", step, " - val-core/practice/acc/mean@1:", mw::format_double(e.pass1)));
   }
   void resumed(int64_t step, const std::string& path) override {
     task(mw::cat("Load from checkpoint folder: ", path));
@@ -233,6 +255,10 @@ class Verl final : public Speaker {
         "ssl:default [Connect call failed ('127.0.0.1', 41213)]",
         when.c_str());
   }
+  void raised(int64_t, const std::vector<std::string>& traceback) override {
+    task("Traceback (most recent call last):");
+    for (const std::string& line : traceback) task(line);
+  }
   void finished() override { task("Final validation metrics: None"); }
 
  private:
@@ -267,8 +293,8 @@ class Trl final : public Speaker {
         f.terminated_length, 0.2 * f.format_rate, 0.8 * f.correct_rate, f.reward_mean, f.reward_std, f.zero_std_groups,
         f.kl, f.entropy, f.clip_frac, static_cast<double>(f.step) / static_cast<double>(total_));
   }
-  void evaluated(int64_t, double accuracy) override {
-    log_.line("{'eval_reward': %.4f, 'eval_loss': 0.0, 'epoch': 1.0}", accuracy);
+  void evaluated(int64_t, const Evaluation& e) override {
+    log_.line("{'eval_reward': %.4f, 'eval_loss': 0.0, 'epoch': 1.0}", e.pass1);
   }
   void resumed(int64_t step, const std::string&) override {
     log_.line("  Continuing training from global step %" PRId64, step);
@@ -289,6 +315,10 @@ class Trl final : public Speaker {
         "/generate/ (Caused by NewConnectionError('Failed to establish a new connection: [Errno 111] Connection "
         "refused'))");
     return false;
+  }
+  void raised(int64_t, const std::vector<std::string>& traceback) override {
+    log_.line("Traceback (most recent call last):");
+    for (const std::string& line : traceback) log_.line("%s", line.c_str());
   }
   void finished() override {
     log_.line(
@@ -328,8 +358,8 @@ class OpenRlhf final : public Speaker {
               f.reward_mean, f.reward_mean, f.length_mean, f.length_mean + 4, f.cut_rate, f.reward_std, f.s_rollout,
               f.s_train, f.s_sync, f.s_step);
   }
-  void evaluated(int64_t, double accuracy) override {
-    say(mw::cat("Evaluation completed in 1s: eval_practice_pass1: ", accuracy));
+  void evaluated(int64_t, const Evaluation& e) override {
+    say(mw::cat("Evaluation completed in 1s: eval_practice_pass1: ", e.pass1));
   }
   void resumed(int64_t step, const std::string& path) override {
     say(mw::cat("Loading the checkpoint: ", path, ", checkpoint_states: {'episode': 0, 'global_step': ", step, "}"));
@@ -340,6 +370,10 @@ class OpenRlhf final : public Speaker {
   bool engine_died(int64_t) override {
     say("ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.");
     return false;
+  }
+  void raised(int64_t, const std::vector<std::string>& traceback) override {
+    log_.line("(PPOTrainer pid=5201) Traceback (most recent call last):");
+    for (const std::string& line : traceback) log_.line("(PPOTrainer pid=5201) %s", line.c_str());
   }
   void finished() override { say("Training finished"); }
 

@@ -25,8 +25,17 @@ struct StepFigures {
   double entropy = 0, kl = 0, clip_frac = 0, grad_norm = 0, loss = 0, lr = 0, ratio_mean = 1;
   double length_mean = 0, length_min = 0, length_max = 0, cut_rate = 0, terminated_length = 0;
   double advantage_min = 0, advantage_max = 0;
+  double reward_p90 = 0, rubric_rate = 0, high_but_wrong = 0;  // a reward of 0.8 or more for a wrong answer
+  double advantage_std = 0, entropy_p10 = 0, entropy_p90 = 0;
+  double logp_diff = 0, mismatch_kl = 0;  // engine against trainer, under what should be the same weights
+  bool mismatch_known = false;            // log them where the framework leaves that open
   double s_rollout = 0, s_reward = 0, s_train = 0, s_sync = 0, s_step = 0;
   double tokens = 0;
+};
+
+/// Held-out results, shares of questions.
+struct Evaluation {
+  double pass1 = 0, pass8 = 0;
 };
 
 /// The practice clock: starts at a fixed moment and goes on by what the phases are said to take, so that the same seed
@@ -38,15 +47,16 @@ class Clock {
   void pass(double seconds) {
     if (now_.known()) now_ = now_ + mw::Duration::seconds(seconds);
   }
+  void jump(double seconds) { jumped_ = jumped_ + mw::Duration::seconds(seconds); }
   mw::Time now() const {
-    if (now_.known()) return now_;
+    if (now_.known()) return now_ + (jumped_ - mw::Time{});
     timespec at{};
     clock_gettime(CLOCK_REALTIME, &at);
-    return {at.tv_sec * 1'000'000'000 + at.tv_nsec / 1'000'000 * 1'000'000};
+    return {at.tv_sec * 1'000'000'000 + at.tv_nsec / 1'000'000 * 1'000'000 + jumped_.ns};
   }
 
  private:
-  mw::Time now_;
+  mw::Time now_, jumped_;
 };
 
 class Speaker {
@@ -54,13 +64,15 @@ class Speaker {
   virtual ~Speaker() = default;
   virtual void begin(int64_t total_steps, int groups, int group_size) = 0;
   virtual void step(const StepFigures& figures) = 0;
-  virtual void evaluated(int64_t step, double accuracy) = 0;
+  virtual void evaluated(int64_t step, const Evaluation& result) = 0;
   virtual void resumed(int64_t step, const std::string& path) = 0;
   virtual void saved(int64_t step, const std::string& path) = 0;
   /// The engine is gone; what the trainer of this framework then prints. True: it goes on with zero rewards.
   virtual bool engine_died(int64_t step) = 0;
   /// What it logs where it takes an empty answer for every request that a dead engine does not serve.
   virtual void requests_failed(int64_t step) { (void)engine_died(step); }
+  /// An exception ends the training: a traceback in Python's form, its first line left out.
+  virtual void raised(int64_t step, const std::vector<std::string>& traceback) = 0;
   virtual void finished() = 0;
 };
 

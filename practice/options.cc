@@ -1,0 +1,78 @@
+#include "practice/options.h"
+
+#include <cstdio>
+#include <string_view>
+
+#include "base/numbers.h"
+
+namespace practice {
+namespace {
+
+constexpr const char* kUsage =
+    "practice_run --speak areal|verl|trl|openrlhf --out DIR|- [--steps N] [--kill-engine-at STEP] [--seed N]\n"
+    "             [--checkpoints DIR] [--save-every N] [--keep-last N] [--eval-every N] [--pace SECONDS]\n"
+    "             [--when-engine-dies usual|zero|crash|hang] [--mismatch yes|no] [--fault NAME[@STEP][:always]]…\n"
+    "Trains a small policy for real and logs in the shape of a framework. With --out - it logs to standard\n"
+    "output, by the clock on the wall. With --checkpoints it resumes from the newest one, to the very weights\n"
+    "that it would have come to without the break.\n"
+    "Faults, in attempts that did not resume (with :always in all): nan, bad-lr, leaky-rubric, save-fails,\n"
+    "metadata-only, keep-all, reward-crash, fd-leak, stale-weights, clock-jump, silent.\n";
+
+bool take_text(const std::string& name, const char* value, Options& options) {
+  if (name == "--speak") {
+    options.speak = value;
+  } else if (name == "--out") {
+    options.live = std::string_view(value) == "-";
+    options.out = options.live ? "" : value;
+  } else if (name == "--checkpoints") {
+    options.checkpoints = value;
+  } else if (name == "--when-engine-dies") {
+    options.when_engine_dies = value;
+  } else if (name == "--mismatch") {
+    options.mismatch = std::string_view(value) == "yes";
+  } else if (name == "--fault") {
+    const auto fault = parse_fault(value);
+    if (fault) options.faults.add(*fault);
+    return fault.has_value();
+  } else if (name == "--pace" && mw::parse_double(value)) {
+    options.pace = *mw::parse_double(value);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool take_count(const std::string& name, int64_t value, Options& options) {
+  if (name == "--save-every" && value > 0) {
+    options.save_every = value;
+  } else if (name == "--eval-every" && value > 0) {
+    options.eval_every = value;
+  } else if (name == "--keep-last" && value >= 0) {
+    options.keep_last = value;
+  } else if (name == "--steps" && value > 0) {
+    options.steps = value;
+  } else if (name == "--kill-engine-at") {
+    options.kill_engine_at = value;
+  } else if (name == "--seed") {
+    options.seed = static_cast<uint64_t>(value);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<Options> parse_options(int argc, char** argv) {
+  Options options;
+  bool fits = argc % 2 == 1;
+  for (int i = 1; fits && i + 1 < argc; i += 2) {
+    const auto number = mw::parse_int(argv[i + 1]);
+    fits = take_text(argv[i], argv[i + 1], options) || (number && take_count(argv[i], *number, options));
+  }
+  if (fits) return options;
+  std::fputs(kUsage, stderr);
+  return std::nullopt;
+}
+
+}  // namespace practice

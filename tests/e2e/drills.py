@@ -1,0 +1,508 @@
+"""Drills: a real fault is staged in a held practice run, and what midwatch must see and do is asserted.
+
+drills.py MIDWATCH PRACTICE_RUN            the share that ctest runs
+drills.py MIDWATCH PRACTICE_RUN --all      all of them
+drills.py MIDWATCH PRACTICE_RUN NAME…      those; --list names them
+
+Each drill says the kind of incident that must open, the cause that must lead, within how many seconds after the fault,
+what midwatch must have done, and that the final weights equal those of a run that nobody disturbed, where that is
+defined. Where midwatch falls short today, the drill stays as it should be and is marked `short` with the reason: it
+then must fail (one that passes has its mark to be taken away).
+"""
+import ctypes
+import hashlib
+import json
+import os
+import signal
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from running import PRACTICE, PROGRAM, midwatch, output, processes_of, wait_until
+from watching import Scratch
+
+STEPS = 40
+DRILLS = {}
+
+
+class Drill:
+    def __init__(self, name, function, share, short):
+        self.name, self.function, self.share, self.short = name, function, share, short
+
+
+def drill(name, share=False, short=None):
+    """`share`: ctest runs it each time. `short`: why midwatch does not pass it yet."""
+    def taken(function):
+        DRILLS[name] = Drill(name, function, share, short)
+        return function
+    return taken
+
+
+class Skipped(Exception):
+    """This machine does not let the fault be staged."""
+
+
+class Held:
+    """A command under midwatch run, and when it told what."""
+
+    living = []
+
+    def __init__(self, base, command, *options, first_wait="0.2", folder="home"):
+        self.base, self.events = base, []
+        Held.living.append(self)
+        self.process = subprocess.Popen(
+            [PROGRAM, "run", "--home", os.path.join(base, folder), "--json", "--first-wait", first_wait, *options, "--", *command],
+            cwd=base, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.listener = threading.Thread(target=self.listen, daemon=True)
+        self.listener.start()
+
+    @classmethod
+    def clear(cls):
+        """Ends whatever a drill that failed has left."""
+        for one in cls.living:
+            one.process.kill()
+            for word in ("keep", "practice_run", "practice_engine", "practice_tools"):
+                for pid in processes_of(one.base, word):
+                    os.kill(pid, signal.SIGKILL)
+        cls.living = []
+
+    def listen(self):
+        for line in self.process.stdout:
+            self.events.append((time.monotonic(), json.loads(line)))
+
+    def folder(self):
+        runs = os.path.join(self.base, "home", "runs")
+        return os.path.join(runs, os.listdir(runs)[0])
+
+    def text(self):
+        try:
+            return output(self)
+        except (FileNotFoundError, IndexError):
+            return ""
+
+    def await_text(self, text, seconds=60):
+        """The moment at which `text` was seen in the output."""
+        wait_until(text, lambda: text in self.text(), seconds)
+        return time.monotonic()
+
+    def told(self, kind):
+        """(when, incident) of the first and the last that was told of this kind."""
+        return [(at, e["incident"]) for at, e in list(self.events) if "incident" in e and e["incident"]["kind"] == kind]
+
+    def expect(self, kind, cause, since, within, severity="critical"):
+        """The incident opens within so many seconds after the fault, and its likeliest cause is the one named."""
+        wait_until(f"an incident {kind}", lambda: self.told(kind) or self.process.poll() is not None, within + 20)
+        self.listener.join(0.3)
+        assert self.told(kind), f"no {kind}; told: {sorted({e['incident']['kind'] for _, e in self.events if 'incident' in e})}"
+        seconds = self.told(kind)[0][0] - since
+        assert seconds <= within, f"{kind} was told {seconds:.1f} s after the fault, not within {within} s"
+        self.seen = (kind, max(seconds, 0))
+        wait_until(f"{cause} as leading cause of {kind}",
+                   lambda: self.told(kind)[-1][1]["causes"][0]["id"] == cause or self.process.poll() is not None, 10)
+        incident = self.told(kind)[-1][1]
+        assert incident["causes"][0]["id"] == cause, f"the leading cause is {incident['causes'][0]['id']}, not {cause}"
+        assert incident["severity"] == severity, incident["severity"]
+        return incident
+
+    def end(self, seconds=90):
+        """Exit status, and how it was told to be over."""
+        self.process.wait(seconds)
+        self.listener.join(10)
+        over = self.events[-1][1]
+        assert over["event"] == "over", over
+        return self.process.returncode, over
+
+    def said(self):
+        return "\n".join(e["text"] for _, e in self.events if e["event"] == "said")
+
+    def status(self):
+        code, text = midwatch(self.base, "status", "--json")
+        assert code == 0, text
+        return json.loads(text)
+
+    def actions(self):
+        return [action["action"] for action in self.status()["actions"] if action["ok"]]
+
+
+def practice(base, *options, speak="verl", steps=STEPS, pace=0.1, save_every=5, checkpoints="checkpoints"):
+    return [PRACTICE, "--speak", speak, "--out", "-", "--steps", str(steps), "--save-every", str(save_every), "--pace", str(pace),
+            "--checkpoints", os.path.join(base, checkpoints), *options]
+
+
+def weights(base, step=STEPS, checkpoints="checkpoints"):
+    with open(os.path.join(base, checkpoints, f"global_step_{step}", "trainer.safetensors"), "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def saved(base, step, checkpoints="checkpoints"):
+    return os.path.exists(os.path.join(base, checkpoints, f"global_step_{step}", "trainer.safetensors"))
+
+
+def pointer(base, checkpoints="checkpoints"):
+    with open(os.path.join(base, checkpoints, "latest_checkpointed_iteration.txt")) as file:
+        return int(file.read())
+
+
+class Undisturbed:
+    """Final weights of the same training without a fault, trained once."""
+    known = {}
+
+    @classmethod
+    def of(cls, *options):
+        if options not in cls.known:
+            with Scratch() as base:
+                done = subprocess.run(practice(base, *options, pace=0), capture_output=True, check=False)
+                assert done.returncode == 0, done.stderr
+                cls.known[options] = weights(base)
+        return cls.known[options]
+
+
+class SmallDisk:
+    """A tmpfs of its own, mounted at `path`."""
+
+    def __init__(self, path, size):
+        self.path, self.size = path, size
+        self.libc = ctypes.CDLL(None, use_errno=True)
+
+    def __enter__(self):
+        os.makedirs(self.path, exist_ok=True)
+        if self.libc.mount(b"midwatch-drill", self.path.encode(), b"tmpfs", 0, f"size={self.size}".encode()) != 0:
+            raise Skipped(f"no file system can be mounted here: {os.strerror(ctypes.get_errno())}")
+
+    def __exit__(self, *_):
+        self.libc.umount2(self.path.encode(), 2)  # MNT_DETACH
+
+
+def trainer_of(held):
+    return processes_of(held.base, "practice_run")[0]
+
+
+def engine_of(held):
+    """The inference server within the practice run."""
+    return processes_of(held.base, "practice_run")[1]
+
+
+# ---- learning ----------------------------------------------------------------------------------------------------
+
+
+@drill("nan-in-loss", share=True)
+def nan_in_loss(base):
+    """A NaN reaches the weights: the attempt is ended before it saves them, and a person must look."""
+    held = Held(base, practice(base, "--fault", "nan@13"))
+    began = held.await_text("pg_loss:nan")
+    held.expect("non-finite", "nan-loss", began, 3)
+    code, over = held.end()
+    assert code == 128 + signal.SIGKILL and over["attempts"] == 1 and "a person must look" in over["why"], over
+    assert held.actions() == ["break"]
+    assert pointer(base) == 10 and not saved(base, 15)
+    return held
+
+
+@drill("learning-rate-too-high", short="the rate that jumped sixtyfold in the same record does not lead: entropy-collapse itself does")
+def learning_rate_too_high(base):
+    """Entropy is gone within a few steps: told, and left to a person, as nothing is broken."""
+    held = Held(base, practice(base, "--fault", "bad-lr@40", steps=90, pace=0.05))
+    began = held.await_text("step:41 ")
+    held.expect("entropy-collapse", "learning-rate-too-high", began, 10, severity="warning")
+    code, over = held.end()
+    assert code == 0 and over["attempts"] == 1 and held.actions() == [], over
+    return held
+
+
+@drill("leaky-rubric")
+def leaky_rubric(base):
+    """The training reward rises on a mark that the judge likes; held-out results fall."""
+    held = Held(base, practice(base, "--fault", "leaky-rubric", "--eval-every", "10", steps=100, pace=0.05))
+    began = held.await_text("step:40 ")
+    held.expect("reward-hacking", "reward-hacking", began, 20, severity="warning")
+    code, over = held.end()
+    assert code == 0 and over["attempts"] == 1, over
+    return held
+
+
+@drill("stale-weights", short="that weights of an old version are served is not told apart from other mismatch")
+def stale_weights(base):
+    """The engine keeps old weights: trainer and engine drift apart."""
+    held = Held(base, practice(base, "--fault", "stale-weights@20", "--mismatch", "yes", steps=60, pace=0.1))
+    began = held.await_text("step:22 ")
+    held.expect("policy-mismatch", "weights-stale-after-reload", began, 10, severity="warning")
+    assert held.end()[0] == 0
+    return held
+
+
+@drill("healthy", share=True)
+def healthy(base):
+    """Nothing is wrong, and nothing is told or done."""
+    held = Held(base, practice(base, "--mismatch", "yes", "--eval-every", "10", "--keep-last", "2", pace=0.05))
+    code, over = held.end()
+    assert code == 0 and over["attempts"] == 1, over
+    assert not [e for _, e in held.events if "incident" in e], held.events
+    assert held.actions() == []
+    assert weights(base) == Undisturbed.of()
+    return held
+
+
+# ---- reward function, descriptors, logs ----------------------------------------------------------------------------
+
+
+@drill("reward-crash", share=True)
+def reward_crash(base):
+    """The reward function falls over an answer that is no JSON, once: the next attempt goes on from the checkpoint."""
+    held = Held(base, practice(base, "--fault", "reward-crash@13"))
+    began = held.await_text("JSONDecodeError")
+    held.expect("data-error", "dataset-bad-row-json", began, 5)
+    code, over = held.end()
+    assert code == 0 and over["attempts"] == 2 and held.actions() == ["restart"], over
+    assert weights(base) == Undisturbed.of()
+    return held
+
+
+@drill("reward-crash-always")
+def reward_crash_always(base):
+    """It falls over the same answer at the same step again: that is no bad luck, and a third attempt is not made."""
+    held = Held(base, practice(base, "--fault", "reward-crash@13:always"))
+    began = held.await_text("JSONDecodeError")
+    held.expect("data-error", "dataset-bad-row-json", began, 5)
+    code, over = held.end()
+    assert code == 1 and over["attempts"] == 2, over
+    assert pointer(base) == 10
+    return held
+
+
+@drill("fd-leak", share=True)
+def fd_leak(base):
+    """Files are left open up to the limit; a new attempt begins with none."""
+    held = Held(base, practice(base, "--fault", "fd-leak@8"))
+    began = held.await_text("[Errno 24]")
+    held.expect("resource-limit", "emfile-too-many-open-files", began, 5)
+    code, over = held.end()
+    assert code == 0 and over["attempts"] == 2, over
+    assert weights(base) == Undisturbed.of()
+    return held
+
+
+@drill("clock-jump", share=True)
+def clock_jump(base):
+    """The clock of the log goes back an hour: nothing is told and nothing is done."""
+    held = Held(base, practice(base, "--fault", "clock-jump@13", speak="areal"))
+    code, over = held.end()
+    assert code == 0 and over["attempts"] == 1, over
+    assert not [e for _, e in held.events if "incident" in e and e["incident"]["severity"] != "info"], held.events
+    assert weights(base) == Undisturbed.of()
+    return held
+
+
+@drill("silent-log", short="a stall is told after 30 minutes at the earliest, and nothing tells a busy process from a hung one")
+def silent_log(base):
+    """The trainer goes on, its log does not: the gap in the log is told, and a run that works is not restarted."""
+    held = Held(base, practice(base, "--fault", "silent@13", steps=300))
+    began = held.await_text("step:12 ")
+    held.expect("logging-gap", "evidence-gap-at-onset", began, 20, severity="warning")
+    code, over = held.end()
+    assert code == 0 and over["attempts"] == 1, over
+    return held
+
+
+# ---- checkpoints and disks -------------------------------------------------------------------------------------------
+
+
+@drill("disk-full-in-save", share=True)
+def disk_full_in_save(base):
+    """A core file fills the disk before a save: stopped with the reason, and the last whole checkpoint is as it was."""
+    with SmallDisk(os.path.join(base, "small"), "4m"):
+        held = Held(base, practice(base, "--fault", "save-fails@15:always", checkpoints="small/checkpoints"))
+        began = held.await_text("[Errno 28]")
+        held.expect("disk-full", "enospc-generic", began, 5)
+        code, over = held.end()
+        assert code == 1 and over["attempts"] == 1, over
+        assert pointer(base, "small/checkpoints") == 10 and saved(base, 10, "small/checkpoints")
+    return held
+
+
+@drill("keep-all")
+def keep_all(base):
+    """Retention keeps everything until a save fails: stopped with the reason, every whole checkpoint as it was."""
+    with SmallDisk(os.path.join(base, "small"), "700k"):
+        held = Held(base, practice(base, "--keep-last", "2", "--fault", "keep-all:always", checkpoints="small/checkpoints"))
+        began = held.await_text("[Errno 28]")
+        held.expect("disk-full", "enospc-generic", began, 5)
+        code, over = held.end()
+        assert code == 1 and over["attempts"] == 1, over
+        assert saved(base, pointer(base, "small/checkpoints"), "small/checkpoints")
+    return held
+
+
+@drill("metadata-only", short="checkpoints are not looked at on the disk while the run goes on, nor before a restart")
+def metadata_only(base):
+    """A save reports success and holds no weights: told at once; after a kill the run goes on from the one before."""
+    held = Held(base, practice(base, "--fault", "metadata-only@15", pace=0.25))
+    began = held.await_text("to step 15")
+    held.expect("checkpoint-incomplete", "checkpoint-metadata-only", began, 5)
+    os.kill(trainer_of(held), signal.SIGKILL)
+    code, over = held.end()
+    assert code == 0 and over["attempts"] == 2, over
+    assert weights(base) == Undisturbed.of()
+    return held
+
+
+# ---- processes -------------------------------------------------------------------------------------------------------
+
+
+@drill("trainer-killed", share=True)
+def trainer_killed(base):
+    """kill -9 of the trainer: the next attempt goes on from the last checkpoint."""
+    held = Held(base, practice(base))
+    wait_until("a checkpoint", lambda: saved(base, 15))
+    began = time.monotonic()
+    os.kill(trainer_of(held), signal.SIGKILL)
+    wait_until("the next attempt", lambda: "attempt 2 began" in held.text())
+    assert time.monotonic() - began < 3
+    code, over = held.end()
+    assert code == 0 and over["attempts"] == 2 and held.actions() == ["restart"], over
+    assert weights(base) == Undisturbed.of()
+    return held
+
+
+@drill("engine-dead-zero-scores", share=True)
+def engine_dead_zero_scores(base):
+    """The engine dies and the trainer scores every empty answer zero: ended before a step of that is saved."""
+    held = Held(base, practice(base, speak="areal", pace=0.25))
+    wait_until("a checkpoint", lambda: saved(base, 10))
+    os.kill(engine_of(held), signal.SIGKILL)
+    held.expect("engine-dead", "areal-engine-exited", time.monotonic(), 3)
+    code, over = held.end()
+    assert code == 0 and over["attempts"] == 2 and held.actions() == ["break", "restart"], over
+    assert weights(base) == Undisturbed.of()
+    return held
+
+
+@drill("engine-dead-crash")
+def engine_dead_crash(base):
+    """The engine dies and takes the trainer with it."""
+    held = Held(base, practice(base, pace=0.2))
+    wait_until("a checkpoint", lambda: saved(base, 10))
+    os.kill(engine_of(held), signal.SIGKILL)
+    held.expect("engine-dead", "vllm-enginecore-fatal", time.monotonic(), 3)
+    code, over = held.end()
+    assert code == 0 and over["attempts"] == 2, over
+    assert weights(base) == Undisturbed.of()
+    return held
+
+
+@drill("engine-dead-hang", short="a stall is told after 30 minutes at the earliest; the death of a process of the tree is no evidence yet")
+def engine_dead_hang(base):
+    """The engine dies and the trainer waits for it for ever: told from the process, and restarted."""
+    held = Held(base, practice(base, "--when-engine-dies", "hang", pace=0.2))
+    wait_until("a checkpoint", lambda: saved(base, 10))
+    os.kill(engine_of(held), signal.SIGKILL)
+    began = time.monotonic()
+    held.expect("engine-dead", "vllm-silent-death", began, 5)
+    code, over = held.end()
+    assert code == 0 and over["attempts"] == 2, over
+    assert weights(base) == Undisturbed.of()
+    return held
+
+
+@drill("engine-frozen", short="as engine-dead-hang: a process of the tree that is stopped is no evidence yet")
+def engine_frozen(base):
+    """SIGSTOP of the engine: the trainer waits, nothing is dead."""
+    held = Held(base, practice(base, pace=0.2))
+    wait_until("a checkpoint", lambda: saved(base, 10))
+    os.kill(engine_of(held), signal.SIGSTOP)
+    held.expect("stall", "hang-no-progress-generic", time.monotonic(), 10)
+    code, over = held.end()
+    assert code == 0 and over["attempts"] == 2, over
+    assert weights(base) == Undisturbed.of()
+    return held
+
+
+@drill("five-seconds", share=True)
+def five_seconds(base):
+    """The provider sends SIGTERM to midwatch and takes the machine 5 s later: by then the command has ended."""
+    held = Held(base, practice(base, steps=4000), "--grace", "4")
+    wait_until("a checkpoint", lambda: saved(base, 10))
+    began = time.monotonic()
+    held.process.send_signal(signal.SIGTERM)
+    code, over = held.end(20)
+    held.seen = ("stopped", time.monotonic() - began)
+    assert held.seen[1] < 5 and "told to stop" in over["why"], (held.seen, over)
+    assert code == 128 + signal.SIGINT and not processes_of(base, "practice_run")
+    assert saved(base, pointer(base))
+    return held
+
+
+@drill("sigterm-from-elsewhere")
+def sigterm_from_elsewhere(base):
+    """Somebody ends the trainer with SIGTERM: that was meant, and it is not started again."""
+    held = Held(base, practice(base, steps=4000))
+    wait_until("a checkpoint", lambda: saved(base, 5))
+    os.kill(trainer_of(held), signal.SIGTERM)
+    code, over = held.end(20)
+    assert code == 128 + signal.SIGTERM and over["attempts"] == 1, over
+    return held
+
+
+@drill("midwatch-killed")
+def midwatch_killed(base):
+    """midwatch is killed -9 while the trainer runs, and the trainer while nobody watches: the next one sees to both."""
+    held = Held(base, practice(base, pace=0.15))
+    wait_until("a checkpoint", lambda: saved(base, 5))
+    held.process.kill()
+    held.process.wait()
+    os.kill(trainer_of(held), signal.SIGKILL)
+    began = time.monotonic()
+    done = subprocess.run([PROGRAM, "run", "--home", os.path.join(base, "home"), "--take-up", "newest", "--quiet"], cwd=base,
+                          capture_output=True, timeout=90, check=False)
+    assert done.returncode == 0 and b"2 attempts." in done.stderr, done.stderr
+    held.seen = ("taken up", time.monotonic() - began)
+    assert weights(base) == Undisturbed.of()
+    return held
+
+
+def run_one(one):
+    began = time.monotonic()
+    base = os.path.realpath(tempfile.mkdtemp(prefix="midwatch-drill-"))
+    try:
+        held = one.function(base)
+        seen = getattr(held, "seen", None)
+    except Skipped as why:
+        print(f"{one.name} SKIPPED: {why}", flush=True)
+        return True
+    except AssertionError as failure:
+        print(f"{one.name} {'known short' if one.short else 'FAILED'}: {failure}", flush=True)
+        if not one.short:
+            open(os.path.join(base, "left"), "w").close()
+            print(f"left for inspection: {base}", file=sys.stderr)
+        return bool(one.short)
+    finally:
+        Held.clear()
+        if not os.path.exists(os.path.join(base, "left")):
+            shutil.rmtree(base, ignore_errors=True)
+    note = f", {seen[0]} after {seen[1]:.1f} s" if seen else ""
+    print(f"{one.name} ok{note}, {time.monotonic() - began:.1f} s in all", flush=True)
+    if one.short:
+        print(f"{one.name} is marked short and passes: take the mark away ({one.short})", flush=True)
+    return not one.short
+
+
+def main():
+    names = sys.argv[3:]
+    if names == ["--list"]:
+        for one in DRILLS.values():
+            first = one.function.__doc__.strip().splitlines()[0]
+            print(f"{one.name:26} {'each time' if one.share else 'drill-all'}  {first}{' [short: ' + one.short + ']' if one.short else ''}")
+        return 0
+    chosen = [one for one in DRILLS.values() if (names == ["--all"]) or (one.name in names) or (not names and one.share)]
+    unknown = [name for name in names if name not in DRILLS and name != "--all"]
+    if unknown:
+        sys.exit(f"drills: unknown: {', '.join(unknown)}")
+    failed = [one.name for one in chosen if not run_one(one)]
+    print(f"drills: {len(chosen) - len(failed)} of {len(chosen)} as stated" + (f"; not: {', '.join(failed)}" if failed else ""))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
