@@ -218,6 +218,9 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
       put(event::WeightsSynced{fields.integer("version", kNoStep), seconds}, line.number, line.at);
       break;
     case Maker::kEnded:
+      if (fields.flag("last")) {  // nobody goes on with a traceback: what it says comes before the end that it caused
+        for (auto& [key, stream] : streams_) end_trace(*stream);
+      }
       put(event::Ended{how_named(fields.text("how")), fields.integer("code", 0), short_text(line.text, kTextLimit)},
           line.number, line.at);
       break;
