@@ -91,7 +91,7 @@ bool serve_generate(int fd, const Policy& policy, mw::Prng& dice) {
 
 }  // namespace
 
-Engine::Engine(uint64_t seed) {
+ForkedEngine::ForkedEngine(uint64_t seed) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
   pid_ = fork();
@@ -103,20 +103,20 @@ Engine::Engine(uint64_t seed) {
   socket_ = ends[0];
 }
 
-Engine::~Engine() {
+ForkedEngine::~ForkedEngine() {
   if (socket_ >= 0) close(socket_);
   if (pid_ > 0) waitpid(pid_, nullptr, 0);
 }
 
-bool Engine::load(const std::vector<double>& weights, int64_t) {
+bool ForkedEngine::load(const std::vector<double>& weights, int64_t) {
   const auto order = static_cast<uint64_t>(Order::kLoad);
   uint64_t done = 0;
   return send_all(socket_, &order, sizeof order) &&
          send_all(socket_, weights.data(), weights.size() * sizeof(double)) && receive_all(socket_, &done, sizeof done);
 }
 
-std::optional<std::vector<Sample>> Engine::generate(const std::vector<Question>& questions, int group,
-                                                    double temperature, uint64_t seed) {
+std::optional<std::vector<Sample>> ForkedEngine::generate(const std::vector<Question>& questions, int group,
+                                                          double temperature, uint64_t seed) {
   const uint64_t head[4] = {static_cast<uint64_t>(Order::kGenerate), questions.size(), static_cast<uint64_t>(group),
                             seed};
   if (!send_all(socket_, head, sizeof head) || !send_all(socket_, &temperature, sizeof temperature))
@@ -139,7 +139,7 @@ std::optional<std::vector<Sample>> Engine::generate(const std::vector<Question>&
   return samples;
 }
 
-void Engine::kill() {
+void ForkedEngine::kill() {
   ::kill(pid_, SIGKILL);
   waitpid(pid_, nullptr, 0);
   pid_ = -1;

@@ -11,6 +11,7 @@ namespace {
 constexpr const char* kUsage =
     "practice_run --speak areal|verl|trl|openrlhf --out DIR|- [--steps N] [--kill-engine-at STEP] [--seed N]\n"
     "             [--checkpoints DIR] [--save-every N] [--keep-last N] [--eval-every N] [--pace SECONDS]\n"
+    "             [--engine http://127.0.0.1:PORT] [--request-timeout SECONDS]\n"
     "             [--when-engine-dies usual|zero|crash|hang] [--mismatch yes|no] [--fault NAME[@STEP][:always]]…\n"
     "Trains a small policy for real and logs in the shape of a framework. With --out - it logs to standard\n"
     "output, by the clock on the wall. With --checkpoints it resumes from the newest one, to the very weights\n"
@@ -34,6 +35,14 @@ bool take_text(const std::string& name, const char* value, Options& options) {
     const auto fault = parse_fault(value);
     if (fault) options.faults.add(*fault);
     return fault.has_value();
+  } else if (name == "--engine") {
+    constexpr std::string_view kLocal = "http://127.0.0.1:";
+    const std::string_view url = value;
+    const auto port = url.substr(0, kLocal.size()) == kLocal ? mw::parse_int(url.substr(kLocal.size())) : std::nullopt;
+    if (!port || *port < 1 || *port > 65535) return false;
+    options.engine_port = static_cast<int>(*port);
+  } else if (name == "--request-timeout" && mw::parse_double(value)) {
+    options.request_timeout = *mw::parse_double(value);
   } else if (name == "--pace" && mw::parse_double(value)) {
     options.pace = *mw::parse_double(value);
   } else {

@@ -129,17 +129,24 @@ class AReaL final : public Speaker {
     info("Saver", mw::cat("Saved recover checkpoint to ", place, "/recover_checkpoint (with_optim=True)"));
   }
   bool engine_died(int64_t) override {
-    if (deaths_++ == 0) error("LocalLauncher", "SGLang server 127.0.0.1:30417 exits, returncode=-9");
+    const std::string at = address.empty() ? "127.0.0.1:30417" : address;
+    const std::string why = !trouble.empty() ? trouble
+                                             : "ClientConnectorError: Cannot connect to host 127.0.0.1:30417 "
+                                               "ssl:default [Connect call failed ('127.0.0.1', 30417)]";
+    // A launcher tells of servers that it started itself.
+    if (deaths_++ == 0 && address.empty())
+      error("LocalLauncher", mw::cat("SGLang server ", at, " exits, returncode=-9"));
     for (int attempt = 1; attempt <= 3; ++attempt) {
       warning("RemoteInfEngine",
-              mw::cat("HTTP request to 127.0.0.1:30417/generate failed with ClientConnectorError: Cannot connect to "
-                      "host 127.0.0.1:30417 ssl:default [Connect call failed ('127.0.0.1', 30417)] (attempt ",
-                      attempt, "/3)"));
+              mw::cat("HTTP request to ", at, "/generate failed with ", why, " (attempt ", attempt, "/3)"));
     }
-    error("WorkflowExecutor",
-          "Workflow execution failed: Failed after 3 retries each. Endpoint: /generate. Last error: "
-          "ClientConnectorError()");
+    error("WorkflowExecutor", mw::cat("Workflow execution failed: Failed after 3 retries each. Endpoint: /generate. "
+                                      "Last error: ",
+                                      why.substr(0, why.find(':')), "()"));
     return true;
+  }
+  void waiting_for_engine(double seconds) override {
+    info("RemoteInfEngine", mw::cat("Waiting for server ready at ", address, " (", static_cast<int>(seconds), "s)..."));
   }
   void raised(int64_t, const std::vector<std::string>& traceback) override {
     log_.line("Traceback (most recent call last):");
@@ -248,12 +255,17 @@ class Verl final : public Speaker {
     return false;
   }
   void requests_failed(int64_t) override {
-    const std::string when = month_day(clock_);
+    const std::string when = month_day(clock_), at = address.empty() ? "127.0.0.1:41213" : address;
+    const std::string why = !trouble.empty() ? trouble
+                                             : "ClientConnectorError: Cannot connect to host 127.0.0.1:41213 "
+                                               "ssl:default [Connect call failed ('127.0.0.1', 41213)]";
     log_.line(
-        "(AgentLoopWorker pid=4290) WARNING %s [agent_loop.py:311] request to 127.0.0.1:41213 failed, taking an "
-        "empty response: aiohttp.client_exceptions.ClientConnectorError: Cannot connect to host 127.0.0.1:41213 "
-        "ssl:default [Connect call failed ('127.0.0.1', 41213)]",
-        when.c_str());
+        "(AgentLoopWorker pid=4290) WARNING %s [agent_loop.py:311] request to %s failed, taking an "
+        "empty response: aiohttp.client_exceptions.%s",
+        when.c_str(), at.c_str(), why.c_str());
+  }
+  void waiting_for_engine(double seconds) override {
+    task(mw::cat("Waiting for the rollout server at ", address, " (", static_cast<int>(seconds), " s)"));
   }
   void raised(int64_t, const std::vector<std::string>& traceback) override {
     task("Traceback (most recent call last):");
@@ -320,6 +332,9 @@ class Trl final : public Speaker {
     log_.line("Traceback (most recent call last):");
     for (const std::string& line : traceback) log_.line("%s", line.c_str());
   }
+  void waiting_for_engine(double) override {
+    log_.line("Server is not up yet. Retrying in 2.0 seconds... (http://%s)", address.c_str());
+  }
   void finished() override {
     log_.line(
         "{'train_runtime': %.4f, 'train_samples_per_second': 2.1, 'train_steps_per_second': 0.02, 'train_loss': 0.001, "
@@ -374,6 +389,9 @@ class OpenRlhf final : public Speaker {
   void raised(int64_t, const std::vector<std::string>& traceback) override {
     log_.line("(PPOTrainer pid=5201) Traceback (most recent call last):");
     for (const std::string& line : traceback) log_.line("(PPOTrainer pid=5201) %s", line.c_str());
+  }
+  void waiting_for_engine(double seconds) override {
+    say(mw::cat("Waiting for the vLLM engine at ", address, " for ", static_cast<int>(seconds), " s"));
   }
   void finished() override { say("Training finished"); }
 

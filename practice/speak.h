@@ -73,7 +73,12 @@ class Speaker {
   virtual void requests_failed(int64_t step) { (void)engine_died(step); }
   /// An exception ends the training: a traceback in Python's form, its first line left out.
   virtual void raised(int64_t step, const std::vector<std::string>& traceback) = 0;
+  /// The engine does not answer yet; said after 0, 10, 20 … seconds.
+  virtual void waiting_for_engine(double seconds) = 0;
   virtual void finished() = 0;
+
+  std::string address;  ///< of the engine, "host:port"; "" where it is a child
+  std::string trouble;  ///< why its last request failed, as a Python client says it; "" where that is not known
 };
 
 /// `speak` is one of "areal", "verl", "trl", "openrlhf"; nullptr when it is none of them. Files go to `folder`;

@@ -17,6 +17,9 @@ namespace {
 
 using mw::cat;
 
+constexpr useconds_t kWaitMicroseconds = 200'000;
+constexpr int64_t kWaitTurns = 50;  // between two lines about waiting
+
 LearnSettings settings_of(const Options& options) {
   return {options.groups, options.group_size, options.updates, options.lr, options.clip, options.max_norm};
 }
@@ -60,7 +63,8 @@ Trainer::Trainer(const Options& options)
     : options_(options),
       faults_(options.faults),
       learner_(options.seed, settings_of(options)),
-      engine_(options.seed),
+      engine_(options.engine_port == 0 ? std::unique_ptr<Engine>(std::make_unique<ForkedEngine>(options.seed))
+                                       : std::make_unique<RemoteEngine>(options.engine_port, options.request_timeout)),
       dice_(options.seed * 977),
       clock_(options.live ? Clock::live() : Clock(*mw::parse_time("2026-01-15 08:00:00"))),
       speaker_(make_speaker(options.speak, options.out, clock_)) {}
@@ -96,11 +100,14 @@ std::vector<Sample> Trainer::rollout(int64_t step, bool* go_on) {
   std::vector<Question> questions;
   questions.reserve(static_cast<size_t>(options_.groups));
   for (int i = 0; i < options_.groups; ++i) questions.push_back(draw_question(dice_));
+  // A server may have been started anew, with the weights it was built with.
+  if (!engine_alive_) engine_alive_ = engine_->load(learner_.policy().weights(), step - 1);
   if (engine_alive_) {
-    auto samples = engine_.generate(questions, options_.group_size, 1.0, seed_of(step));
+    auto samples = engine_->generate(questions, options_.group_size, 1.0, seed_of(step));
     if (samples) return *samples;
     engine_alive_ = false;
   }
+  speaker_->trouble = engine_->problem();
   *go_on = after_death(step);
   return empty_answers(questions);
 }
@@ -175,13 +182,24 @@ bool Trainer::save(int64_t step) {
 void Trainer::sync(int64_t step) {
   // A trainer that thinks that it sent its weights does not ask.
   if (faults_.from(Fault::kStaleWeights, step)) return;
-  if (engine_alive_) engine_alive_ = engine_.load(learner_.policy().weights(), step);
+  if (engine_alive_) engine_alive_ = engine_->load(learner_.policy().weights(), step);
+}
+
+/// A server of its own may come up later than the trainer, which then waits and says so now and then.
+void Trainer::await_engine() {
+  auto* remote = dynamic_cast<RemoteEngine*>(engine_.get());
+  if (remote == nullptr) return;
+  speaker_->address = cat("127.0.0.1:", options_.engine_port);
+  for (int64_t turn = 0; !remote->healthy(); ++turn) {
+    if (turn % kWaitTurns == 0) speaker_->waiting_for_engine(static_cast<double>(turn) * 1e-6 * kWaitMicroseconds);
+    usleep(kWaitMicroseconds);
+  }
 }
 
 /// False: the training is over.
 bool Trainer::step(int64_t number) {
   if (const uint64_t seed = seed_of(number); seed != 0) dice_ = mw::Prng(seed);
-  if (number == options_.kill_engine_at && !resumed_) engine_.kill();  // a second attempt may live
+  if (number == options_.kill_engine_at && !resumed_) engine_->kill();  // a second attempt may live
   if (faults_.at(Fault::kSilent, number)) go_silent();
   if (faults_.at(Fault::kClockJump, number)) clock_.jump(-kClockJumpSeconds);
   if (faults_.at(Fault::kBadLr, number)) learner_.set_lr(options_.lr * kBadLrFactor);
@@ -218,8 +236,9 @@ int Trainer::train() {
   learner_.warm_up(dice_);
   const auto resumed = resume();
   if (!resumed) return 1;
+  await_engine();
   clock_.pass(41);
-  engine_alive_ = engine_.load(learner_.policy().weights(), 0);
+  engine_alive_ = engine_->load(learner_.policy().weights(), 0);
   for (int64_t number = *resumed + 1; number <= options_.steps; ++number) {
     const timespec began = steady();
     if (!step(number)) return 1;

@@ -31,11 +31,12 @@ class Trainer {
   bool save(int64_t step);
   bool step(int64_t number);
   void sync(int64_t step);
+  void await_engine();
 
   Options options_;
   Faults faults_;
   Learner learner_;
-  Engine engine_;
+  std::unique_ptr<Engine> engine_;
   mw::Prng dice_;
   Clock clock_;
   std::unique_ptr<Speaker> speaker_;
