@@ -62,6 +62,8 @@ std::string_view kind_phrase(Kind kind) {
       return "a path";
     case Kind::kPaths:
       return "a list of paths";
+    case Kind::kRoots:
+      return "a list of folders, none of them a place of the system, reached through a link or with \"..\"";
     case Kind::kInteger:
       return "a whole number";
     case Kind::kDuration:
@@ -243,6 +245,13 @@ class ConfigParser {
       problem(at, cat(key.path, ": ", good.error().what), good.error().hint);
   }
 
+  /// Links above the file's own folder are the user's business; what the file names must not lead elsewhere.
+  void root(const Toml& at, const ConfigKey& key, std::string& out) {
+    const auto checked = check_root(absolute_path(out, real_path(folder_of(out_.path_))));
+    if (!checked.ok()) return problem(at, cat(key.path, ": ", checked.error().what), checked.error().hint);
+    out = *checked;
+  }
+
   void choice(const Toml& at, const ConfigKey& key, const std::string& word) {
     const auto choices = choices_of(key);
     if (std::find(choices.begin(), choices.end(), word) != choices.end()) return;
@@ -341,6 +350,10 @@ class ConfigParser {
       case Kind::kPaths:
         if (!strings(at, key, out.texts)) break;
         for (std::string& one : out.texts) path(at, key, one);
+        break;
+      case Kind::kRoots:
+        if (!strings(at, key, out.texts)) break;
+        for (std::string& one : out.texts) root(at, key, one);
         break;
       case Kind::kChoices:
         if (!strings(at, key, out.texts)) break;

@@ -23,6 +23,7 @@ struct ConfigKey {
     kCommand,   ///< a program and its arguments, a string each
     kPath,      ///< relative to the folder of the file; "~/" is the home directory
     kPaths,     ///< a list of them
+    kRoots,     ///< likewise, of folders in which things are moved or deleted: config_units.h, check_root()
     kInteger,   ///< within least..most
     kDuration,  ///< "30s", "1h 30m"; least..most in seconds
     kSize,      ///< "10MB", "5GiB"; least..most in bytes

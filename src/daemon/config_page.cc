@@ -70,6 +70,7 @@ std::string value_text(const ConfigValue& value) {
     case Kind::kTexts:
     case Kind::kCommand:
     case Kind::kPaths:
+    case Kind::kRoots:
     case Kind::kChoices:
       return list_text(value.texts);
     case Kind::kInteger:

@@ -57,7 +57,7 @@ constexpr std::array kKeys = {
               "End an attempt that trains on poisoned data: dead engine, zero reward, numbers that are not finite.",
               "every further step would have to be thrown away"},
     ConfigKey{
-        "run.checkpoints", Kind::kPaths, "[]", 0, 0, "",
+        "run.checkpoints", Kind::kRoots, "[]", 0, 0, "",
         "Folders of the run's checkpoints. Those saved after the data had turned to poison are moved aside there.",
         "most trainers tell in their log where they save"},
     ConfigKey{"run.from_scratch", Kind::kBoolean, "false", 0, 0, "",

@@ -112,6 +112,9 @@ TEST_CASE("what is wrong is refused with its line and a way out") {
   CHECK(first_problem("[run]\nhome = \"/\"").find("2: run.home: \"/\" is the root of all files") == 0);
   CHECK(first_problem("[run]\nhome = \"/proc/1\"").find("2: run.home: \"/proc/1\" is a file system of the kernel") ==
         0);
+  CHECK(first_problem("[run]\ncheckpoints = [\"/\"]").find("2: run.checkpoints: \"/\" is the root of all files") == 0);
+  CHECK(first_problem("[run]\ncheckpoints = [\"../x\"]").find("goes up by \"..\"") != std::string::npos);
+  CHECK(first_problem("[run]\ncheckpoints = [\"/data/my-run\"]").empty());
   CHECK(first_problem("run = 3") == "1: \"run\" is a section, not an integer | Write [run]");
   CHECK(first_problem("[run]\nname = \"a\nb\"").find("2: ") == 0);
 }

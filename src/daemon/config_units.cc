@@ -149,6 +149,13 @@ std::string absolute_path(std::string_view path, std::string_view folder) {
   return out.empty() ? (whole.substr(0, 1) == "/" ? "/" : ".") : out;
 }
 
+std::string real_path(const std::string& path) {
+  char* real = realpath(path.c_str(), nullptr);
+  const std::string resolved = real == nullptr ? path : real;
+  std::free(real);  // NOLINT: realpath's own
+  return resolved;
+}
+
 Result<void> check_home(std::string_view path) {
   constexpr std::string_view kHint = "Give a folder of its own, such as \".midwatch\" or \"/data/midwatch\".";
   for (const std::string_view system : {"/proc", "/sys", "/dev"}) {
@@ -181,9 +188,7 @@ Result<std::string> check_root(std::string_view path) {
   const char* home = std::getenv("HOME");
   if (home != nullptr && plain == absolute_path(home, "/"))
     return wrong(cat(quoted(path), " is a home directory"), kHint);
-  char* real = realpath(plain.c_str(), nullptr);
-  const std::string resolved = real == nullptr ? plain : real;  // what does not exist yet leads nowhere
-  std::free(real);                                              // NOLINT: realpath's own
+  const std::string resolved = real_path(plain);
   if (resolved != plain) return wrong(cat(quoted(path), " leads through a link to ", quoted(resolved)), kHint);
   return plain;
 }

@@ -27,6 +27,9 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 /// `path` from `folder` on, "~/" at the home directory, without "." and doubled slashes. ".." stays.
 std::string absolute_path(std::string_view path, std::string_view folder);
 
+/// Where `path` leads when all links are followed; `path` itself when it leads nowhere.
+std::string real_path(const std::string& path);
+
 /// Nothing of midwatch's is kept in such a place: the root of all files, or a file system of the kernel's own.
 Result<void> check_home(std::string_view path);
 

@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -431,6 +432,54 @@ def hook_in_doubt(base):
     assert b"In doubt: midwatch was ended while it ran" in journal, journal[-2000:]
 
 
+def encrypted(base):
+    """https: a server whose certificate an authority of ours signed is trusted, one that nobody signed is not."""
+    key, cert = os.path.join(base, "key.pem"), os.path.join(base, "cert.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert, "-days", "2", "-subj",
+                    "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(cert, key)
+    receiver = Receiver()
+    receiver.server.socket = context.wrap_socket(receiver.server.socket, server_side=True)
+    receiver.url = receiver.url.replace("http://", "https://")
+    path = config(base, webhook(receiver))
+    test = [PROGRAM, "notify", "--test", "--config", path]
+    done = subprocess.run(test, capture_output=True, text=True, timeout=60, env={**os.environ, "SSL_CERT_FILE": cert})
+    assert done.returncode == 0 and len(receiver.messages()) == 1, done
+    environment = {name: value for name, value in os.environ.items() if name != "SSL_CERT_FILE"}
+    done = subprocess.run(test, capture_output=True, text=True, timeout=60, env=environment)
+    assert done.returncode == 1 and "certificate" in done.stdout and len(receiver.messages()) == 1, done
+    receiver.close()
+
+
+def escalates(base):
+    """A critical incident that stays open is told again, until somebody says that they took it up."""
+    receiver = Receiver()
+    config(base, webhook(receiver) + '[notify]\nescalate_after = "2s"\nescalate_times = 50\n')
+    log = os.path.join(base, "train.log")
+    append(log, b"".join(b"step %d reward 0.5 loss 0.1\n" % step for step in range(1, 30)))
+    append(log, b'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n    main()\nValueError: bad batch\n'
+                b'the launcher ends\n')
+    home = os.path.join(base, "home")
+    began = time.monotonic()
+    process = popen([PROGRAM, "attach", log, "--home", home], cwd=base, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    wait_until("a message", lambda: receiver.notices())
+    assert time.monotonic() - began < 5, "an incident is told within seconds"
+
+    def escalations():
+        return [notice["key"] for notice in receiver.notices() if notice["event"] == "escalation"]
+
+    wait_until("two escalations", lambda: len(escalations()) >= 2, 20)
+    subprocess.run([PROGRAM, "tell", "I look at it", "--home", home], check=True, capture_output=True, timeout=20)
+    time.sleep(0.5)
+    before = escalations()
+    time.sleep(5)
+    assert escalations() == before and len(set(before)) == len(before), (before, escalations())
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    receiver.close()
+
+
 def wrong_settings(base):
     for text, words in (('[notify.channel.x]\nkind = "slak"\n', 'Did you mean slack?'),
                         ('[notify.channel.x]\nkind = "slack"\n', "it has no url"),
@@ -443,7 +492,7 @@ def wrong_settings(base):
         assert not os.path.exists(os.path.join(base, "home", "runs")), "something was begun"
 
 
-for case in (wrong_settings, kinds, mail, hooks, hook_in_doubt, told_of_a_crash, refused_for_good, receiver_down, receiver_in_trouble, attached,
+for case in (wrong_settings, kinds, mail, encrypted, escalates, hooks, hook_in_doubt, told_of_a_crash, refused_for_good, receiver_down, receiver_in_trouble, attached,
              told_of_a_restart, killed):
     if len(sys.argv) > 3 and case.__name__ not in sys.argv[3:]:
         continue
