@@ -151,7 +151,7 @@ std::string absolute_path(std::string_view path, std::string_view folder) {
 
 std::string real_path(const std::string& path) {
   char* real = realpath(path.c_str(), nullptr);
-  const std::string resolved = real == nullptr ? path : real;
+  std::string resolved = real == nullptr ? path : real;
   std::free(real);  // NOLINT: realpath's own
   return resolved;
 }

@@ -1,6 +1,7 @@
 #include "daemon/notices.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.h"
 #include "core/incident_json.h"
@@ -15,7 +16,7 @@ constexpr size_t kJudgementBytesLimit = 65536;
 std::string cause_sentence(const Incident& incident, const Knowledge& knowledge) {
   if (incident.causes.empty()) return "";
   const RankedCause& cause = incident.causes.front();
-  std::string text = cat(cause.id, " (", static_cast<int>(cause.score * 100 + 0.5), " %)");
+  std::string text = cat(cause.id, " (", std::lround(cause.score * 100), " %)");
   if (const Cause* known = knowledge.find_cause(cause.id); known != nullptr && !known->title.empty()) {
     text += cat(": ", known->title);
   } else if (const Signature* seen = knowledge.find(cause.id); seen != nullptr) {
