@@ -61,6 +61,11 @@ Open unfinished(const State& state, const AttemptState& attempt, Done steps) {
     return Open{cat("step ", last, " of ", total), !done};
   }
   if (serves_only(state)) return {};
+  if (total > 0 && last == kNoStep) {  // the bar over all steps shows that the loop had begun
+    for (const auto& [what, progress] : state.progress) {
+      if (progress.total == total && progress.done == 0) return {cat("step 0 of ", total), true};
+    }
+  }
   if (last != kNoStep) {  // no plan is known: nothing says that more was meant to come
     return Open{cat("step ", last), false};
   }
