@@ -81,13 +81,18 @@ HostWatch::HostWatch(Clock& clock, const Language& language, HostScope scope)
   parts_.push_back(host::make_memory(system, seen_));
   parts_.push_back(host::make_pressure(system));
   parts_.push_back(host::make_network(system));
+  parts_.push_back(host::make_kernel_log(system, seen_));
   parts_.push_back(host::make_disks(system));
+  parts_.push_back(host::make_core_dumps(system, seen_, clock.now()));
+  if (scope_.gpus != nullptr) parts_.push_back(host::make_gpu_part(*scope_.gpus));
 }
 
 HostWatch::~HostWatch() {
-  // A call that never came back still looks through the door.
+  // A call that never came back still looks through the doors.
   const bool busy = std::any_of(parts_.begin(), parts_.end(), [](const auto& part) { return part->busy(); });
-  if (busy) (void)scope_.system.release();
+  if (!busy) return;
+  (void)scope_.system.release();
+  (void)scope_.gpus.release();
 }
 
 host::Aim HostWatch::aim_at(const State& state) const {
@@ -141,7 +146,7 @@ std::optional<Duration> HostWatch::turn(const State& state, bool, Notebook& note
 std::unique_ptr<HostWatch> watch_machine(Clock& clock, const Language& language, std::vector<std::string> folders,
                                          std::function<int64_t()> root) {
   return std::make_unique<HostWatch>(clock, language,
-                                     HostScope{make_posix_system(), std::move(folders), std::move(root)});
+                                     HostScope{make_posix_system(), make_gpus(), std::move(folders), std::move(root)});
 }
 
 }  // namespace mw

@@ -10,6 +10,7 @@
 #include "daemon/attach.h"
 #include "daemon/host_ledger.h"
 #include "daemon/language.h"
+#include "platform/gpus.h"
 #include "platform/system.h"
 #include "sources/host/host.h"
 
@@ -18,6 +19,7 @@ namespace mw {
 /// What of the machine is watched, and through what.
 struct HostScope {
   std::unique_ptr<System> system;
+  std::unique_ptr<Gpus> gpus;        ///< nullptr: GPUs are not looked at
   std::vector<std::string> folders;  ///< absolute; where the run is known to write
   std::function<int64_t()> root;     ///< pid of the process above all of the run's, 0 while there is none; may be empty
 };

@@ -76,7 +76,7 @@ TEST_CASE("a look comes every ten seconds, tells what it saw, and never waits fo
   system.files["/proc/meminfo"] = "MemTotal: 64000000 kB\nMemAvailable: 40000000 kB\n";
   system.files["/proc/self/mounts"] = "a /data ext4 rw 0 0\n";
   system.spaces["/data"] = {50'000'000'000, 100'000'000'000, 0, 0};
-  HostWatch watch(clock, language(), {std::move(owned), {"/data/run"}, {}});
+  HostWatch watch(clock, language(), {std::move(owned), nullptr, {"/data/run"}, {}});
   FakeNotebook notebook;
   const State state;
   const auto look = [&] {
@@ -105,6 +105,28 @@ TEST_CASE("a look comes every ten seconds, tells what it saw, and never waits fo
   look();
   CHECK(notebook.lines.size() == first + 1);
   CHECK(notebook.judged == 2);
+}
+
+TEST_CASE("the kernel's words and the GPU driver's become matches of the signatures that know them") {
+  FakeClock clock;
+  auto owned = std::make_unique<FakeSystem>();
+  FakeSystem& system = *owned;
+  HostWatch watch(clock, language(), {std::move(owned), nullptr, {}, {}});
+  FakeNotebook notebook;
+  const auto look = [&] {
+    for (int i = 0; i < 3000; ++i) {
+      if (*watch.turn(State(), true, notebook) > HostWatch::kPoll) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    clock.pass(HostWatch::kPeriod);
+  };
+  look();
+  system.log = {"NVRM: Xid (PCI:0000:3b:00): 79, pid=4711, name=python, GPU has fallen off the bus.",
+                "NVRM: Xid (PCI:0000:1b:00): 94, as NVML tells", "nfs: server 10.1.2.3 not responding, still trying"};
+  look();
+  CHECK(notebook.has("host:kernel-log xid-79-fallen-off-bus NVRM: Xid (PCI:0000:3b:00): 79"));
+  CHECK(notebook.has("host:kernel-log xid-94-contained-ecc"));
+  CHECK(notebook.has("host:kernel-log nfs-server-not-responding"));
 }
 
 }  // namespace

@@ -179,6 +179,12 @@ Result<void> do_as_asked(Supervisor& supervisor, const RunAsk& ask) {
   return {};
 }
 
+std::unique_ptr<HostWatch> machine_of(const Doors& doors, const Language& language, const Supervisor& supervisor,
+                                      const std::string& folder) {
+  const auto root = [&supervisor] { return supervisor.keeper_pid(); };
+  return watch_machine(doors.clock, language, {folder, supervisor.charge().folder}, root);
+}
+
 AttachRequest watch_of(const RunRequest& request, const Charge& charge, const std::string& home,
                        const std::string& name, const std::string& output) {
   AttachRequest watching;
@@ -268,12 +274,8 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   (*loop)->accompany(inbox);
   (*loop)->accompany(holding);
   if (Companion* notifier = (*telling)->companion(); notifier != nullptr) (*loop)->accompany(*notifier);
-  std::unique_ptr<HostWatch> host;
-  if (request.host) {
-    const auto root = [&supervisor] { return supervisor.keeper_pid(); };
-    host = watch_machine(doors.clock, language, {told.folder, supervisor.charge().folder}, root);
-    (*loop)->accompany(*host);
-  }
+  const auto host = request.host ? machine_of(doors, language, supervisor, told.folder) : nullptr;
+  if (host != nullptr) (*loop)->accompany(*host);
   while ((*loop)->turn()) {
   }
   passing.show();

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/time.h"
+#include "platform/gpus.h"
 #include "platform/system.h"
 
 namespace mw::host {
@@ -57,6 +59,8 @@ struct Gone {
 /// What the processes part leaves for those that come after it in the same look.
 struct Seen {
   std::vector<Gone> gone;
+  std::vector<int64_t> pids;    ///< of the run's processes
+  std::set<std::string> names;  ///< theirs
 };
 
 /// `root` given: CPU, memory, threads, open files and states of it and its descendants. The machine's CPU in any case.
@@ -70,10 +74,12 @@ std::unique_ptr<Part> make_disks(System& system);
 /// Bytes and errors of the network interfaces.
 std::unique_ptr<Part> make_network(System& system);
 /// The kernel's own log, where it may be read.
-std::unique_ptr<Part> make_kernel_log(System& system);
-/// Core dumps that appear in the run's folders, or where the kernel is told to put them. `since`: older ones are not
-/// this run's.
-std::unique_ptr<Part> make_core_dumps(System& system, Time since);
+std::unique_ptr<Part> make_kernel_log(System& system, const Seen& seen);
+/// Core dumps that appear where the run's processes work, or where the kernel is told to put them. `since`: older ones
+/// are not this run's.
+std::unique_ptr<Part> make_core_dumps(System& system, const Seen& seen, Time since);
+/// The GPUs. `gpus` is asked on a thread of its own.
+std::unique_ptr<Part> make_gpu_part(Gpus& gpus);
 
 // ---- taking small kernel files apart; pure, for the parts and their tests ------------------------------------------
 

@@ -164,6 +164,14 @@ TEST_CASE("the tightest cgroup counts, its droppable page cache left out, and a 
   REQUIRE(second.happenings.size() == 1);
   CHECK(second.happenings[0].first == "cgroup-oom-kill");
   CHECK(contains(second.happenings[0].second, "python (pid 12), which held 70.0 GB"));
+  seen.gone.clear();
+  seen.pids = {10};
+  system.files[main + "/memory.events"] = "low 0\noom 1\noom_kill 3\n";
+  for (int i = 3; i < 8; ++i) CHECK(look(*part, aim, 10 * i).happenings.empty());  // somebody else's in the same group
+  system.files[main + "/memory.events"] = "low 0\noom 1\noom_kill 4\n";
+  CHECK(look(*part, aim, 80).happenings.empty());
+  seen.gone = {{12, "python", 70e9}};  // it took a while to die
+  CHECK(look(*part, aim, 90).happenings.size() == 1);
 }
 
 TEST_CASE("the first version of cgroups, and a machine without any") {
@@ -274,6 +282,126 @@ TEST_CASE("pressure and network, and machines that do not tell") {
   CHECK(heard.at("net.received machine") == doctest::Approx(200));
   CHECK(heard.at("net.sent machine") == doctest::Approx(100));
   CHECK(heard.at("net.errors machine") == doctest::Approx(0.5));
+}
+
+TEST_CASE("of the kernel's lines those about disks and GPUs count, and of processes those that name one of the run's") {
+  FakeSystem system;
+  Seen seen;
+  seen.names = {"python", "sh"};
+  seen.gone = {{11, "ray::Worker", 1e9}};
+  const auto part = make_kernel_log(system, seen);
+  system.log = {"NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.",
+                "usb 1-1: new high-speed USB device",
+                "Out of memory: Killed process 71 (postgres) total-vm:1kB",
+                "Memory cgroup out of memory: Killed process 72 (ray::Worker) total-vm:1kB",
+                "INFO: task python:4711 blocked for more than 122 seconds.",
+                "I/O error, dev nvme1n1, sector 8 op 0x1:(WRITE)"};
+  const Heard heard = look(*part, {}, 10);
+  CHECK(heard.lines.size() == 4);
+  CHECK(look(*part, {}, 20).lines.empty());
+  seen.gone.clear();
+  system.log = {"Out of memory: Killed process 73 (python) total-vm:1kB"};
+  CHECK(look(*part, {}, 30).lines.empty());
+  seen.gone = {{12, "python", 1e9}};  // it took a while to die
+  CHECK(look(*part, {}, 40).lines.size() == 1);
+  seen.gone.clear();
+  system.log = {"Out of memory: Killed process 74 (python) total-vm:1kB"};
+  for (int i = 5; i < 9; ++i) CHECK(look(*part, {}, 10 * i).lines.empty());
+  seen.gone = {{12, "python", 1e9}};  // too late to be that one
+  CHECK(look(*part, {}, 90).lines.empty());
+}
+
+/// The beginning of an ELF file of this type (2: a program, 4: a core dump).
+std::string elf(char type) {
+  std::string head(
+      "\x7f"
+      "ELF\x02\x01\x01",
+      7);
+  head.resize(16);
+  head += type;
+  head += '\0';
+  return head + std::string(2'000'000, 'x');
+}
+
+TEST_CASE("core dumps are found where the run's processes work, by what they are, and told to be gone") {
+  FakeSystem system;
+  Seen seen;
+  seen.pids = {10};
+  const auto part = make_core_dumps(system, seen, {});
+  const auto look_twice = [&](double at) {
+    Heard found;
+    part->begin({0, {"/work"}, ""}, Duration::seconds(at));
+    for (int i = 0; i < 2000 && part->busy(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    part->collect(found, Duration::seconds(at));
+    return found;
+  };
+  system.files["/work/core.12"] = elf(4);
+  system.files["/work/core"] = elf(2);
+  system.files["/work/core.py"] = "print(1)";
+  system.files["/proc/10/cwd/core"] = elf(4);
+  system.files["/cores/core-python-7"] = elf(4);
+  system.files["/proc/sys/kernel/core_pattern"] = "/cores/core-%e-%p\n";
+  Heard heard = look_twice(10);
+  CHECK(heard.figures.size() == 3);
+  CHECK(heard.at("process.core_dump /work/core.12") == 2'000'018);
+  CHECK(heard.at("process.core_dump /proc/10/cwd/core") > 0);
+  CHECK(heard.at("process.core_dump /cores/core-python-7") > 0);
+  system.files.erase("/work/core.12");
+  heard = look_twice(60);
+  CHECK(heard.at("process.core_dump /work/core.12") == 0);
+  CHECK(heard.figures.size() == 3);
+  CHECK(look_twice(120).figures.size() == 2);
+}
+
+/// GPUs that answer as they are told.
+class FakeGpus final : public Gpus {
+ public:
+  Result<GpuLook> look() override {
+    while (hangs) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (!answers) return Error{Error::Code::kNotFound, "no driver", ""};
+    return world;
+  }
+  GpuLook world;
+  std::atomic<bool> answers{true}, hangs{false};
+};
+
+TEST_CASE("GPUs are told with what is known of them, lost ones, the driver's words, and a driver that hangs") {
+  FakeGpus gpus;
+  const auto part = make_gpu_part(gpus);
+  gpus.answers = false;
+  CHECK(look(*part, {}, 10).unseen_things.size() == 1);
+  gpus.answers = true;
+  CHECK(look(*part, {}, 20).figures.empty());  // it is not asked again so soon
+  gpus.world.gpus.resize(2);
+  gpus.world.gpus[0].index = "0";
+  gpus.world.gpus[0].memory_used = 5;
+  gpus.world.gpus[1].index = "1";
+  gpus.world.gpus[1].lost = true;
+  gpus.world.lines = {"NVRM: Xid (PCI:0000:3b:00): 79, as NVML tells"};
+  Heard heard = look(*part, {}, 700);
+  CHECK(heard.at("gpu.memory.used 0") == 5);
+  CHECK(heard.at("gpu.busy 0") == -1);
+  CHECK(heard.at("gpu.lost 0") == -1);
+  CHECK(heard.at("gpu.lost 1") == 1);
+  CHECK(heard.lines.size() == 1);
+  gpus.world.gpus[1].lost = false;
+  CHECK(look(*part, {}, 710).at("gpu.lost 1") == 0);
+  CHECK(look(*part, {}, 720).at("gpu.lost 1") == -1);
+  gpus.answers = false;
+  CHECK(look(*part, {}, 730).at("gpu.lost driver") == 1);
+  gpus.answers = true;
+  gpus.hangs = true;
+  part->begin({}, Duration::seconds(740));
+  Heard silent;
+  CHECK_FALSE(part->collect(silent, Duration::seconds(740)));
+  CHECK(part->collect(silent, Duration::seconds(742)));
+  CHECK(silent.figures.empty());
+  part->begin({}, Duration::seconds(810));
+  CHECK(part->collect(silent, Duration::seconds(812)));
+  CHECK(silent.at("gpu.lost driver") == 1);
+  CHECK(part->busy());
+  gpus.hangs = false;
+  while (part->busy()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 TEST_CASE("the real machine tells what a real process does") {

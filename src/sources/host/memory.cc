@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view kUnified = "/sys/fs/cgroup", kLegacy = "/sys/fs/cgroup/memory";
 constexpr int64_t kNoLimit = int64_t{1} << 60;  // v1 says "no limit" as a number near 2^63
+constexpr int kLooks = 3;                       // within which a killed process is gone, however large it was
 constexpr int kLevels = 32;                     // of cgroups within each other that are looked at
 
 /// Where one version of the interface keeps things.
@@ -95,11 +96,20 @@ class Memory final : public Part {
     }
     if (now < 0) return;
     notes.figure("host.oom_kills", of_group ? "run" : "machine", static_cast<double>(now));
-    const int64_t more = kills_ < 0 || of_group != of_group_ ? 0 : now - kills_;
+    if (kills_ >= 0 && of_group == of_group_ && now > kills_) {
+      pending_ += now - kills_;
+      looks_ = kLooks;
+    }
     kills_ = now;
     of_group_ = of_group;
-    // On a shared machine the kernel may have killed anybody: it is ours when one of ours is gone.
-    if (more <= 0 || (!of_group && seen_.gone.empty())) return;
+    if (pending_ <= 0) return;
+    // Others may share the machine, and the group: it is ours when one of ours is gone. Whose processes are the run's
+    // is not always known; then the group's own count has to do.
+    const bool ours = !seen_.gone.empty() || (of_group && seen_.pids.empty());
+    const int64_t more = pending_;
+    if (!ours && --looks_ > 0) return;  // it may still be giving back its memory
+    pending_ = 0;
+    if (!ours) return;
     std::string victim;
     if (!seen_.gone.empty()) {
       const Gone& largest = *std::max_element(seen_.gone.begin(), seen_.gone.end(),
@@ -114,7 +124,8 @@ class Memory final : public Part {
 
   System& system_;
   const Seen& seen_;
-  int64_t kills_ = -1;
+  int64_t kills_ = -1, pending_ = 0;
+  int looks_ = 0;
   bool of_group_ = false;
   const Files* files_ = &kV2;
   std::string base_, group_;

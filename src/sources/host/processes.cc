@@ -15,6 +15,7 @@ namespace mw::host {
 namespace {
 
 constexpr size_t kProcesses = 4096;  // of the run; further ones are not looked at
+constexpr size_t kNames = 256;       // of processes, remembered when they are gone
 constexpr size_t kNamed = 32;        // processes with a figure of their own at a time
 constexpr double kFilesTold = 0.7;   // share of its file limit from which on a process has a figure of its own
 constexpr Duration kFilesEvery = Duration::seconds(30);
@@ -63,6 +64,7 @@ class Processes final : public Part {
     look_at_machine();
     found_.clear();
     seen_.gone.clear();
+    seen_.pids.clear();
     if (aim.root > 0) look_at_run(aim.root, now);
   }
 
@@ -130,6 +132,10 @@ class Processes final : public Part {
     if (const auto top = all.find(root); top != all.end()) found_.push_back(top->second);
     for (const ProcessInfo& child : descendants(infos, root)) {
       if (found_.size() < kProcesses) found_.push_back(all[child.id.pid]);
+    }
+    for (const Figures& one : found_) {
+      seen_.pids.push_back(one.info.id.pid);
+      if (seen_.names.size() < kNames) seen_.names.insert(one.info.name);
     }
     compare(now);
   }
