@@ -97,7 +97,7 @@ HostWatch::~HostWatch() {
 
 host::Aim HostWatch::aim_at(const State& state) const {
   host::Aim aim;
-  if (scope_.root) aim.root = scope_.root();
+  aim.root = root_;
   aim.folders = scope_.folders;
   const std::string here = aim.root > 0 ? cat("/proc/", aim.root, "/cwd") : "";
   if (!here.empty()) aim.folders.push_back(here);
@@ -127,18 +127,18 @@ bool HostWatch::look(Notebook& notebook, Duration now) {
 
 std::optional<Duration> HostWatch::turn(const State& state, bool, Notebook& notebook) {
   const Duration now = clock_.steady();
-  if (!looking_ && now >= due_) {
+  // An attempt that began or ended is looked at once: what ended it must be known when that is judged.
+  const int64_t root = scope_.root ? scope_.root() : 0;
+  if (!looking_ && (now >= due_ || root != root_)) {
+    root_ = root;
     looking_ = true;
-    news_ = false;
     next_part_ = 0;
     due_ = Duration{now.ns + kPeriod.ns};
     const host::Aim aim = aim_at(state);
     for (const auto& part : parts_) part->begin(aim, now);
   }
-  if (looking_ && look(notebook, now)) {
-    looking_ = false;
-    if (news_) notebook.judge();
-  }
+  if (looking_ && look(notebook, now)) looking_ = false;
+  if (std::exchange(news_, false)) notebook.judge();
   if (looking_) return kPoll;
   return Duration{std::max<int64_t>(0, due_.ns - now.ns)};
 }

@@ -47,6 +47,7 @@ class HostWatch final : public Companion {
   size_t next_part_ = 0;  ///< the first that has not told what it saw in this look
   bool looking_ = false, news_ = false;
   Duration due_;
+  int64_t root_ = 0;
 };
 
 /// Over this machine itself. `root` as in HostScope.

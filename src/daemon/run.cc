@@ -272,10 +272,10 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   MW_TRY(sign_watch(doors.disk, processes, told.folder));
   Inbox inbox(doors, told.folder, [&supervisor](const RunAsk& ask) { return do_as_asked(supervisor, ask); });
   (*loop)->accompany(inbox);
-  (*loop)->accompany(holding);
-  if (Companion* notifier = (*telling)->companion(); notifier != nullptr) (*loop)->accompany(*notifier);
   const auto host = request.host ? machine_of(doors, language, supervisor, told.folder) : nullptr;
   if (host != nullptr) (*loop)->accompany(*host);
+  (*loop)->accompany(holding);
+  if (Companion* notifier = (*telling)->companion(); notifier != nullptr) (*loop)->accompany(*notifier);
   while ((*loop)->turn()) {
   }
   passing.show();

@@ -66,36 +66,62 @@ def disk_fills(midwatch, folder):
     return "ok"
 
 
-def kernel_kills(midwatch, folder):
+def memory_group(name, limit):
+    """A cgroup of that name with a memory limit; where none may be made, why the case is skipped."""
     legacy = os.path.exists("/sys/fs/cgroup/memory/memory.limit_in_bytes")
-    group = os.path.join("/sys/fs/cgroup", "memory" if legacy else "", "midwatch-e2e-%d" % os.getpid())
+    group = os.path.join("/sys/fs/cgroup", "memory" if legacy else "", "midwatch-%s-%d" % (name, os.getpid()))
     try:
         os.mkdir(group)
-        with open(os.path.join(group, "memory.limit_in_bytes" if legacy else "memory.max"), "w") as limit:
-            limit.write(str(96 << 20))
+        with open(os.path.join(group, "memory.limit_in_bytes" if legacy else "memory.max"), "w") as out:
+            out.write(str(limit))
+        return group
     except OSError as error:
         return "skipped: no cgroup with a memory limit may be made here (%s)" % error
-    # The trainer lives, its worker moves into the group, takes what it can get, and is killed.
-    worker = r"open(%r, 'w').write(str(__import__('os').getpid())); x = [bytearray(8 << 20) for _ in range(64)]; " \
-             r"[memoryview(b).__setitem__(slice(None), bytes(len(b))) for b in x]" % os.path.join(group, "cgroup.procs")
-    begin = "open(%r, 'w').write(str(__import__('os').getpid())) if step == 1 else None" % os.path.join(group, "cgroup.procs")
-    spawn = "%s; step == 14 and __import__('subprocess').Popen([sys.executable, '-c', %r])" % (begin, worker)
-    move = ["sh", "-c", 'echo $$ > "$0"; exec "$@"', os.path.join(group, "cgroup.procs")]
-    try:
-        # midwatch and its keeper are in the group, too, so that it is the run's own.
-        decided, done = run(midwatch, folder, folder, TRAIN % (36, spawn), also=move)
+
+
+def remove_group(group):
+    for _ in range(100):
+        try:
+            return os.rmdir(group)
+        except OSError:
+            time.sleep(0.05)
+
+
+def kernel_kills(midwatch, folder):
+    group = memory_group("worker", 96 << 20)
+    if group.startswith("skipped"):
+        return group
+    procs = os.path.join(group, "cgroup.procs")
+    # The trainer lives, its worker takes what memory it can get, and is killed.
+    worker = "x = [bytearray(8 << 20) for _ in range(64)]; [memoryview(b).__setitem__(slice(None), bytes(len(b))) for b in x]"
+    spawn = "step == 14 and __import__('subprocess').Popen([sys.executable, '-c', %r])" % worker
+    try:  # midwatch and its keeper are in the group, too, so that it is the run's own
+        decided, done = run(midwatch, folder, folder, TRAIN % (36, spawn),
+                            also=["sh", "-c", 'echo $$ > "$0"; exec "$@"', procs])
     finally:
-        for _ in range(100):
-            try:
-                os.rmdir(group)
-                break
-            except OSError:
-                time.sleep(0.05)
+        remove_group(group)
     incidents = [one for one in opened(decided) if one["kind"] == "host-out-of-memory"]
     told = [one for one in incidents if one["causes"] and one["causes"][0]["id"] == "cgroup-oom-kill"]
     assert told, ([one["summary"] for one in opened(decided)], done.stderr.decode()[-2000:])
     text = " ".join(piece.get("text", "") for piece in told[0]["evidence"])
     assert "killed 1 process" in text or "Killed process" in text, text
+    return "ok"
+
+
+def kernel_kills_the_trainer(midwatch, folder):
+    """The trainer itself is killed and not started again: what killed it must still be told, at its end."""
+    group = memory_group("trainer", 128 << 20)
+    if group.startswith("skipped"):
+        return group
+    procs = os.path.join(group, "cgroup.procs")
+    grow = "step == 3 and [bytearray(os.urandom(1)) * (8 << 20) for _ in range(64)]"
+    try:
+        decided, done = run(midwatch, folder, folder, "import os\n" + TRAIN % (30, grow),
+                            also=["sh", "-c", 'echo $$ > "$0"; exec "$@"', procs])
+    finally:
+        remove_group(group)
+    told = [one for one in opened(decided) if one["causes"] and one["causes"][0]["id"] == "cgroup-oom-kill"]
+    assert told, ([one["summary"] for one in opened(decided)], done.stderr.decode()[-2000:])
     return "ok"
 
 
@@ -139,7 +165,7 @@ def main():
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    threads = [threading.Thread(target=check, args=(case,)) for case in (disk_fills, kernel_kills, gpu_falls_off, healthy)]
+    threads = [threading.Thread(target=check, args=(case,)) for case in (disk_fills, kernel_kills, kernel_kills_the_trainer, gpu_falls_off, healthy)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -53,7 +53,8 @@ class Part {
 struct Gone {
   int64_t pid = 0;
   std::string name;
-  double bytes = 0;  ///< its resident memory then
+  double bytes = 0;      ///< its resident memory then
+  bool largest = false;  ///< none of the run's held more
 };
 
 /// What the processes part leaves for those that come after it in the same look.
@@ -61,6 +62,7 @@ struct Seen {
   std::vector<Gone> gone;
   std::vector<int64_t> pids;    ///< of the run's processes
   std::set<std::string> names;  ///< theirs
+  bool kernel_log = false;      ///< the kernel's log can be read, so that nobody has to guess whom it killed
 };
 
 /// `root` given: CPU, memory, threads, open files and states of it and its descendants. The machine's CPU in any case.
@@ -74,7 +76,7 @@ std::unique_ptr<Part> make_disks(System& system);
 /// Bytes and errors of the network interfaces.
 std::unique_ptr<Part> make_network(System& system);
 /// The kernel's own log, where it may be read.
-std::unique_ptr<Part> make_kernel_log(System& system, const Seen& seen);
+std::unique_ptr<Part> make_kernel_log(System& system, Seen& seen);
 /// Core dumps that appear where the run's processes work, or where the kernel is told to put them. `since`: older ones
 /// are not this run's.
 std::unique_ptr<Part> make_core_dumps(System& system, const Seen& seen, Time since);

@@ -159,19 +159,24 @@ TEST_CASE("the tightest cgroup counts, its droppable page cache left out, and a 
   CHECK(first.at("host.oom_kills run") == 1);
   CHECK(first.happenings.empty());  // from before the watch
   system.files[main + "/memory.events"] = "low 0\noom 1\noom_kill 2\n";
-  seen.gone = {{11, "small", 5e6}, {12, "python", 70e9}};
+  seen.gone = {{11, "small", 5e6, false}, {12, "python", 70e9, true}};
   Heard second = look(*part, aim, 20);
   REQUIRE(second.happenings.size() == 1);
   CHECK(second.happenings[0].first == "cgroup-oom-kill");
   CHECK(contains(second.happenings[0].second, "python (pid 12), which held 70.0 GB"));
   seen.gone.clear();
-  seen.pids = {10};
   system.files[main + "/memory.events"] = "low 0\noom 1\noom_kill 3\n";
-  for (int i = 3; i < 8; ++i) CHECK(look(*part, aim, 10 * i).happenings.empty());  // somebody else's in the same group
+  CHECK(look(*part, aim, 30).happenings.size() == 1);  // a worker that no look ever met
+
+  // Only a group above the run's can be seen, and others share it.
+  system.files["/proc/10/cgroup"] = "0::/pod/main/not-visible\n";
+  CHECK(look(*part, aim, 40).happenings.empty());
   system.files[main + "/memory.events"] = "low 0\noom 1\noom_kill 4\n";
-  CHECK(look(*part, aim, 80).happenings.empty());
-  seen.gone = {{12, "python", 70e9}};  // it took a while to die
-  CHECK(look(*part, aim, 90).happenings.size() == 1);
+  for (int i = 5; i < 9; ++i) CHECK(look(*part, aim, 10 * i).happenings.empty());
+  system.files[main + "/memory.events"] = "low 0\noom 1\noom_kill 5\n";
+  CHECK(look(*part, aim, 90).happenings.empty());
+  seen.gone = {{12, "python", 70e9, true}};  // it took a while to die
+  CHECK(look(*part, aim, 100).happenings.size() == 1);
 }
 
 TEST_CASE("the first version of cgroups, and a machine without any") {
@@ -192,7 +197,7 @@ TEST_CASE("the first version of cgroups, and a machine without any") {
   CHECK(look(*plain, {}, 10).at("host.oom_kills machine") == 3);
   bare.files["/proc/vmstat"] = "pgfault 1\noom_kill 4\n";
   CHECK(look(*plain, {}, 20).happenings.empty());  // nobody of ours is gone
-  seen.gone = {{12, "python", 70e9}};
+  seen.gone = {{12, "python", 70e9, true}};
   bare.files["/proc/vmstat"] = "pgfault 1\noom_kill 5\n";
   CHECK(look(*plain, {}, 30).happenings.size() == 1);
 }
@@ -288,7 +293,7 @@ TEST_CASE("of the kernel's lines those about disks and GPUs count, and of proces
   FakeSystem system;
   Seen seen;
   seen.names = {"python", "sh"};
-  seen.gone = {{11, "ray::Worker", 1e9}};
+  seen.gone = {{11, "ray::Worker", 1e9, true}};
   const auto part = make_kernel_log(system, seen);
   system.log = {"NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.",
                 "usb 1-1: new high-speed USB device",
@@ -302,13 +307,18 @@ TEST_CASE("of the kernel's lines those about disks and GPUs count, and of proces
   seen.gone.clear();
   system.log = {"Out of memory: Killed process 73 (python) total-vm:1kB"};
   CHECK(look(*part, {}, 30).lines.empty());
-  seen.gone = {{12, "python", 1e9}};  // it took a while to die
+  seen.gone = {{12, "python", 1e9, true}};  // it took a while to die
   CHECK(look(*part, {}, 40).lines.size() == 1);
   seen.gone.clear();
   system.log = {"Out of memory: Killed process 74 (python) total-vm:1kB"};
   for (int i = 5; i < 9; ++i) CHECK(look(*part, {}, 10 * i).lines.empty());
-  seen.gone = {{12, "python", 1e9}};  // too late to be that one
+  seen.gone = {{12, "python", 1e9, true}};  // too late to be that one
   CHECK(look(*part, {}, 90).lines.empty());
+  system.files["/proc/2/stat"] = "2 (kthreadd) S 0";  // the kernel's numbers are ours
+  system.log = {"Out of memory: Killed process 74 (python) total-vm:1kB"};
+  CHECK(look(*part, {}, 100).lines.empty());
+  seen.gone = {{74, "python", 1e9, true}};
+  CHECK(look(*part, {}, 110).lines.size() == 1);
 }
 
 /// The beginning of an ELF file of this type (2: a program, 4: a core dump).

@@ -39,7 +39,7 @@ constexpr Topic kTopics[] = {{"NVRM: "},
 
 class KernelLog final : public Part {
  public:
-  KernelLog(System& system, const Seen& seen) : system_(system), seen_(seen) {}
+  KernelLog(System& system, Seen& seen) : system_(system), seen_(seen) {}
   std::string_view name() const override { return "kernel-log"; }
   void begin(const Aim&, Duration) override {}
 
@@ -59,12 +59,13 @@ class KernelLog final : public Part {
       if (topic->about == About::kMachine || (process && names_a_process(line))) notes.line(line);
       if (topic->about == About::kDeath && held_.size() < kHeld) held_.push_back({line, kLooks});
     }
+    seen_.kernel_log = true;
+    same_numbers_ = system_.read("/proc/2/stat", 64).ok() && contains(*system_.read("/proc/2/stat", 64), "(kthreadd)");
     tell_deaths(notes);
     return true;
   }
 
  private:
-  // By name, as the kernel's numbers need not be those of our container.
   static bool named(const std::string& line, const std::string& name) {
     return name.size() > 1 && contains(line, name);
   }
@@ -75,8 +76,12 @@ class KernelLog final : public Part {
   /// A large process is not gone at once when it was killed.
   void tell_deaths(Notes& notes) {
     for (Held& held : held_) {
-      const bool ours = std::any_of(seen_.gone.begin(), seen_.gone.end(),
-                                    [&held](const Gone& gone) { return named(held.line, gone.name); });
+      const bool ours = std::any_of(seen_.gone.begin(), seen_.gone.end(), [&](const Gone& gone) {
+        // "process 711 (python)", "python[711]"; in a container the kernel's numbers are not ours.
+        const bool number =
+            contains(held.line, cat(" ", gone.pid, " (")) || contains(held.line, cat("[", gone.pid, "]"));
+        return named(held.line, gone.name) && (number || !same_numbers_);
+      });
       if (ours) notes.line(held.line);
       held.looks = ours ? 0 : held.looks - 1;
     }
@@ -88,15 +93,14 @@ class KernelLog final : public Part {
     int looks = 0;
   };
   std::vector<Held> held_;
+  bool same_numbers_ = false;  ///< we see the kernel's own threads: its numbers of processes are ours
   System& system_;
-  const Seen& seen_;
+  Seen& seen_;
   bool given_up_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<Part> make_kernel_log(System& system, const Seen& seen) {
-  return std::make_unique<KernelLog>(system, seen);
-}
+std::unique_ptr<Part> make_kernel_log(System& system, Seen& seen) { return std::make_unique<KernelLog>(system, seen); }
 
 }  // namespace mw::host

@@ -55,7 +55,9 @@ class Memory final : public Part {
     base_ = std::string(legacy ? kLegacy : kUnified);
     std::string path = text.ok() ? cgroup_of(*text, legacy ? "memory" : "") : "";
     if (path == "/") path.clear();
-    while (!path.empty() && !system_.read(cat(base_, path, "/", files_->used), 64).ok()) path = parent(path);
+    int climbed = 0;
+    for (; !path.empty() && !system_.read(cat(base_, path, "/", files_->used), 64).ok(); ++climbed) path = parent(path);
+    exact_ = climbed == 0;
     if (group_ != base_ + path) kills_ = -1;
     group_ = base_ + path;
   }
@@ -103,9 +105,12 @@ class Memory final : public Part {
     kills_ = now;
     of_group_ = of_group;
     if (pending_ <= 0) return;
-    // Others may share the machine, and the group: it is ours when one of ours is gone. Whose processes are the run's
-    // is not always known; then the group's own count has to do.
-    const bool ours = !seen_.gone.empty() || (of_group && seen_.pids.empty());
+    // The run's own group speaks for itself: its short-lived workers are never seen. Others share the machine and the
+    // groups above: then it is ours when the largest of ours is gone, as the kernel picks the largest; unless its log
+    // can be read, which says whom it killed.
+    const bool largest_gone =
+        std::any_of(seen_.gone.begin(), seen_.gone.end(), [](const Gone& gone) { return gone.largest; });
+    const bool ours = (of_group && exact_) || (largest_gone && !seen_.kernel_log);
     const int64_t more = pending_;
     if (!ours && --looks_ > 0) return;  // it may still be giving back its memory
     pending_ = 0;
@@ -126,7 +131,7 @@ class Memory final : public Part {
   const Seen& seen_;
   int64_t kills_ = -1, pending_ = 0;
   int looks_ = 0;
-  bool of_group_ = false;
+  bool of_group_ = false, exact_ = false;
   const Files* files_ = &kV2;
   std::string base_, group_;
 };

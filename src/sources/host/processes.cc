@@ -65,7 +65,8 @@ class Processes final : public Part {
     found_.clear();
     seen_.gone.clear();
     seen_.pids.clear();
-    if (aim.root > 0) look_at_run(aim.root, now);
+    if (aim.root > 0) look_at_run(aim.root);
+    compare(now);
   }
 
   bool collect(Notes& notes, Duration now) override {
@@ -108,7 +109,7 @@ class Processes final : public Part {
     idle_ = idle;
   }
 
-  void look_at_run(int64_t root, Duration now) {
+  void look_at_run(int64_t root) {
     const auto names = system_.names("/proc");
     if (!names.ok()) return;
     std::map<int64_t, Figures> all;
@@ -137,7 +138,6 @@ class Processes final : public Part {
       seen_.pids.push_back(one.info.id.pid);
       if (seen_.names.size() < kNames) seen_.names.insert(one.info.name);
     }
-    compare(now);
   }
 
   /// With the last look: processor time, who is gone, who has been stuck or dead since when.
@@ -163,6 +163,9 @@ class Processes final : public Part {
       const bool here = known.count(pid) > 0 && known[pid].figures.info.id == one.figures.info.id;
       if (!here && one.figures.info.state != 'Z') seen_.gone.push_back({pid, one.figures.info.name, one.figures.bytes});
     }
+    double most = 0;
+    for (const auto& [pid, one] : known_) most = std::max(most, one.figures.bytes);
+    for (Gone& gone : seen_.gone) gone.largest = most > 0 && gone.bytes >= most;
     cores_ = known_.empty() || period_.ns <= 0
                  ? -1
                  : static_cast<double>(ticks) / static_cast<double>(ticks_) / period_.seconds();
