@@ -91,7 +91,8 @@ TEST_CASE("a look comes every ten seconds, tells what it saw, and never waits fo
   CHECK(look() == HostWatch::kPeriod);
   CHECK(notebook.has("host:memory host.memory.free machine"));
   CHECK(notebook.has("host:disks disk.free /data"));
-  CHECK(notebook.judged == 1);
+  const int judged = notebook.judged;  // once or twice, as slow calls come back
+  CHECK(judged >= 1);
   const size_t first = notebook.lines.size();
   clock.pass(Duration::seconds(4));
   CHECK(look() == Duration::seconds(6));
@@ -99,12 +100,12 @@ TEST_CASE("a look comes every ten seconds, tells what it saw, and never waits fo
   clock.pass(Duration::seconds(6));
   look();
   CHECK(notebook.lines.size() == first);  // nothing changed
-  CHECK(notebook.judged == 1);
+  CHECK(notebook.judged == judged);
   system.spaces["/data"].free = 1'000'000;
   clock.pass(HostWatch::kPeriod);
   look();
   CHECK(notebook.lines.size() == first + 1);
-  CHECK(notebook.judged == 2);
+  CHECK(notebook.judged == judged + 1);
 }
 
 TEST_CASE("the kernel's words and the GPU driver's become matches of the signatures that know them") {
