@@ -81,13 +81,29 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
 }  // namespace
 
 extern const Detector crash_trace;
-const Detector crash_trace{
-    "crash-trace",
-    "An exception that no signature knows, or an exit status alone, ended an attempt.",
-    {"crash", "code-error", "config-error", "data-error", "dependency-broken", "network", "credentials",
-     "gpu-out-of-memory", "host-out-of-memory", "gpu-fault", "disk-full", "resource-limit", "worker-lost",
-     "engine-dead", "collective-timeout", "environment-fault", "shm-exhausted"},
-    {},
-    judge};
+const Detector crash_trace{"crash-trace",
+                           "An exception that no signature knows, or an exit status alone, ended an attempt.",
+                           {"crash",
+                            "code-error",
+                            "config-error",
+                            "data-error",
+                            "dependency-broken",
+                            "network",
+                            "credentials",
+                            "gpu-out-of-memory",
+                            "host-out-of-memory",
+                            "gpu-fault",
+                            "disk-full",
+                            "resource-limit",
+                            "worker-lost",
+                            "engine-dead",
+                            "collective-timeout",
+                            "environment-fault",
+                            "shm-exhausted",
+                            "checkpoint-failed",
+                            "checkpoint-incomplete",
+                            "non-finite"},
+                           {},
+                           judge};
 
 }  // namespace mw::detect
