@@ -23,17 +23,6 @@ std::string one_line(std::string_view text, size_t limit) {
   return out;
 }
 
-std::string headline(const Notice& notice) {
-  if (notice.event == "test") return "Test message";
-  if (notice.event == "restarted") return "Restarted";
-  if (notice.event == "stopped") return "Stopped";
-  if (notice.event == "finished") return "Finished";
-  const std::string step = notice.step == kNoStep ? "" : cat(" since step ", notice.step);
-  if (notice.event == "closed") return cat("Over: ", notice.kind, " (#", notice.incident, ")");
-  return cat(notice.event == "escalation" ? "STILL " : "", upper(severity_name(notice.severity)), " ", notice.kind,
-             " (#", notice.incident, ")", step);
-}
-
 std::string since_of(const Notice& notice, Time now) {
   std::string out;
   if (notice.step != kNoStep) out = cat("step ", notice.step);
@@ -49,6 +38,17 @@ void put_text(JsonWriter& json, std::string_view key, std::string_view text) { j
 
 }  // namespace
 
+std::string notice_title(const Notice& notice) {
+  if (notice.event == "test") return "Test message";
+  if (notice.event == "restarted") return "Restarted";
+  if (notice.event == "stopped") return "Stopped";
+  if (notice.event == "finished") return "Finished";
+  const std::string step = notice.step == kNoStep ? "" : cat(" since step ", notice.step);
+  if (notice.event == "closed") return cat("Over: ", notice.kind, " (#", notice.incident, ")");
+  return cat(notice.event == "escalation" ? "STILL " : "", upper(severity_name(notice.severity)), " ", notice.kind,
+             " (#", notice.incident, ")", step);
+}
+
 const Notice& leading(const Message& message) {
   MW_CHECK(!message.notices.empty());
   return *std::max_element(message.notices.begin(), message.notices.end(),
@@ -56,7 +56,7 @@ const Notice& leading(const Message& message) {
 }
 
 std::string message_title(const Message& message) {
-  std::string title = cat(headline(leading(message)), " in ", message.run);
+  std::string title = cat(notice_title(leading(message)), " in ", message.run);
   if (message.notices.size() > 1) title += cat(", and ", message.notices.size() - 1, " more");
   return one_line(title, kTitleLimit);
 }
@@ -67,7 +67,7 @@ std::string message_text(const Message& message, size_t limit) {
     if (!text.empty()) out += cat(word, one_line(text, kSentenceLimit), "\n");
   };
   for (const Notice& notice : message.notices) {
-    if (message.notices.size() > 1) line(out.empty() ? "" : "\n", headline(notice));
+    if (message.notices.size() > 1) line(out.empty() ? "" : "\n", notice_title(notice));
     line("", notice.what);
     if (message.notices.size() > kWholeNotices) continue;
     line("Since: ", since_of(notice, message.at));

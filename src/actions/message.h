@@ -38,7 +38,10 @@ struct Message {
 /// The gravest of the notices, the first among equals.
 const Notice& leading(const Message& message);
 
-/// "CRITICAL engine-dead at step 188 in grpo-7b": one line, at most 200 bytes.
+/// "CRITICAL engine-dead (#3) since step 188": what happened, without whose run it is.
+std::string notice_title(const Notice& notice);
+
+/// "CRITICAL engine-dead (#3) since step 188 in grpo-7b": one line, at most 200 bytes.
 std::string message_title(const Message& message);
 
 /// All of it in a few lines of plain text, without the title; at most `limit` bytes.

@@ -273,10 +273,10 @@ void Notifier::begin(Channel& channel, const std::vector<const Notice*>& news, c
   }
   std::vector<Notice> meant;
   for (Notice& notice : message.notices) {
-    Message alone{context_.run, "", "", message.at, false, {notice}};
-    const auto id =
-        notebook.intend({0, std::string(action_of(channel.rule)), target_of(channel.rule.channel.name, notice.key),
-                         notice.incident, cat(message_title(alone), ": ", clip(notice.what, 300))});
+    const std::string why =
+        notice.incident != 0 ? notice_title(notice) : cat(notice_title(notice), ": ", clip(notice.what, 300));
+    const auto id = notebook.intend({0, std::string(action_of(channel.rule)),
+                                     target_of(channel.rule.channel.name, notice.key), notice.incident, why});
     if (!id.ok()) break;  // the journal cannot be written now; what is not meant stays news
     mark(channel, notice.key);
     channel.intents.push_back(*id);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "daemon/config_units.h"
 #include "daemon/settings.h"
 
 namespace mw {
@@ -35,8 +36,9 @@ Result<std::unique_ptr<Telling>> Telling::make(const Doors& doors, const Knowled
   return telling;
 }
 
-void Telling::watches(const std::string& run_folder) {
+void Telling::watches(const std::string& recorded_in) {
   if (notifier_ == nullptr) return;
+  const std::string run_folder = absolute_path(recorded_in, real_path("."));
   notifier_->watch({std::string(basename(run_folder)), home_above(run_folder), false, false}, run_folder);
 }
 
