@@ -39,6 +39,7 @@ std::string charge_text(const Charge& charge) {
     json.key("first_wait_ns").integer(charge.limits.first_wait.ns);
     json.key("longest_wait_ns").integer(charge.limits.longest_wait.ns);
     json.key("grace_ns").integer(charge.grace.ns);
+    json.key("rotate_bytes").integer(static_cast<int64_t>(charge.rotate_bytes));
     json.key("breaker").boolean(charge.breaker).end_object();
   }
   return out;
@@ -67,6 +68,8 @@ Result<Charge> parse_charge(std::string_view text) {
   charge.limits.first_wait.ns = json->integer_or("first_wait_ns", charge.limits.first_wait.ns);
   charge.limits.longest_wait.ns = json->integer_or("longest_wait_ns", charge.limits.longest_wait.ns);
   charge.grace.ns = json->integer_or("grace_ns", charge.grace.ns);
+  const int64_t rotate = json->integer_or("rotate_bytes", 0);
+  if (rotate > 0) charge.rotate_bytes = static_cast<uint64_t>(rotate);
   charge.breaker = json->boolean_or("breaker", true);
   return charge;
 }

@@ -22,6 +22,7 @@ struct Charge {
   bool from_scratch = false;                       ///< a later attempt may begin from nothing
   RestartLimits limits;
   Duration grace = Duration::seconds(30);  ///< from asking the command to end to killing it
+  uint64_t rotate_bytes = 256ULL << 20;    ///< beyond it the output's file is set aside and a new one begins
   bool breaker = true;                     ///< end an attempt that trains on poisoned data
 };
 

@@ -53,6 +53,10 @@ constexpr std::array kKeys = {
     ConfigKey{"run.grace", Kind::kDuration, "\"30s\"", 0, 86400, "",
               "From asking the command to end (SIGINT, SIGTERM) to killing it.",
               "what most providers give before they take a machine"},
+    ConfigKey{"run.rotate", Kind::kSize, "\"256MiB\"", 65536, 1e15, "",
+              "How large the file of the command's output grows before it is set aside, at a line's end, as "
+              "train.log.1, .2, …",
+              "what an editor still opens"},
     ConfigKey{"run.breaker", Kind::kBoolean, "true", 0, 0, "",
               "End an attempt that trains on poisoned data: dead engine, zero reward, numbers that are not finite.",
               "every further step would have to be thrown away"},

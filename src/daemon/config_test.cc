@@ -57,6 +57,7 @@ TEST_CASE("without a file the settings are those of a request that nobody touche
   CHECK(run.longest_wait_s == plain.longest_wait_s);
   CHECK(run.grace_s == plain.grace_s);
   CHECK(run.breaker == plain.breaker);
+  CHECK(run.rotate_bytes == plain.rotate_bytes);
   CHECK(run.command.empty());
   CHECK((run.home.empty() && run.config.empty() && run.also.empty()));
   AttachRequest attach;
@@ -72,6 +73,7 @@ command = ["bash", "train.sh"]
 watch = ["out", "/data/tb"]
 home = "records"
 restarts = 2
+rotate = "1MiB"
 first_wait = "1m 30s"
 breaker = false
 )");
@@ -82,6 +84,7 @@ breaker = false
   CHECK(run.also == std::vector<std::string>{"/etc/run/out", "/data/tb"});
   CHECK(run.home == "/etc/run/records");
   CHECK(run.restarts == 2);
+  CHECK(run.rotate_bytes == 1 << 20);
   CHECK(run.first_wait_s == 90);
   CHECK_FALSE(run.breaker);
   CHECK(config.given("run.restarts"));

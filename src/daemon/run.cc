@@ -99,6 +99,7 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   charge.limits.longest_wait = Duration::seconds(request.longest_wait_s);
   charge.breaker = request.breaker;
   charge.grace = Duration::seconds(request.grace_s);
+  charge.rotate_bytes = static_cast<uint64_t>(request.rotate_bytes);
   MW_TRY(disk.make_folders(cat(folder, "/output")));
   auto output = disk.open_append(cat(folder, "/", kOutputFile));  // so that there is something to follow
   if (!output.ok()) return output.error();

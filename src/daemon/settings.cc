@@ -61,6 +61,7 @@ void apply(const Config& config, RunRequest& request) {
   request.longest_wait_s = config.duration("run.longest_wait").seconds();
   request.grace_s = config.duration("run.grace").seconds();
   request.breaker = config.boolean("run.breaker");
+  request.rotate_bytes = config.number("run.rotate");
   request.checkpoints = config.texts("run.checkpoints");
   request.from_scratch = config.boolean("run.from_scratch");
   request.host = config.boolean("run.host");

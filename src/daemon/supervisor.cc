@@ -112,6 +112,7 @@ Result<void> Supervisor::begin_attempt(int number) {
   launch.environment["MIDWATCH_RUN"] = folder_;
   launch.environment["MIDWATCH_ATTEMPT"] = cat(number);
   launch.output = cat(folder_, "/", kOutputFile);
+  launch.rotate_bytes = charge_.rotate_bytes;
   const std::string folder = attempt_folder(number);
   MW_TRY(doors_.disk.make_folders(folder));
   // From here on the attempt exists: whoever comes later finds it and sees to it that it has a keeper, once.
