@@ -9,10 +9,12 @@ namespace practice {
 namespace {
 
 constexpr const char* kUsage =
-    "practice_run --speak areal|verl|trl|openrlhf --out DIR|- [--steps N] [--kill-engine-at STEP] [--seed N]\n"
+    "practice_run --speak areal|verl|trl|openrlhf|skyrl|prime-rl --out DIR|- [--steps N] [--kill-engine-at STEP] "
+    "[--seed N]\n"
     "             [--checkpoints DIR] [--save-every N] [--keep-last N] [--eval-every N] [--pace SECONDS]\n"
     "             [--engine http://127.0.0.1:PORT] [--request-timeout SECONDS]\n"
     "             [--when-engine-dies usual|zero|crash|hang] [--mismatch yes|no] [--fault NAME[@STEP][:always]]…\n"
+    "             [--sinks jsonl,tfevents,wandb] [--sinks-folder DIR]\n"
     "Trains a small policy for real and logs in the shape of a framework. With --out - it logs to standard\n"
     "output, by the clock on the wall. With --checkpoints it resumes from the newest one, to the very weights\n"
     "that it would have come to without the break.\n"
@@ -29,6 +31,10 @@ bool take_text(const std::string& name, const char* value, Options& options) {
     options.checkpoints = value;
   } else if (name == "--when-engine-dies") {
     options.when_engine_dies = value;
+  } else if (name == "--sinks") {
+    options.sinks = value;
+  } else if (name == "--sinks-folder") {
+    options.sinks_folder = value;
   } else if (name == "--mismatch") {
     options.mismatch = std::string_view(value) == "yes";
   } else if (name == "--fault") {

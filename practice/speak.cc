@@ -6,39 +6,31 @@
 #include <cmath>
 #include <cstdarg>
 
+#include "base/numbers.h"
 #include "base/text.h"
+#include "practice/speak_log.h"
 
 namespace practice {
-namespace {
 
-/// A text file that is written line by line, as a trainer's standard output is.
-class LogFile {
- public:
-  /// `folder` "": standard output for the log, nothing for other files.
-  LogFile(const std::string& folder, const std::string& name)
-      : file_(!folder.empty()       ? std::fopen((folder + "/" + name).c_str(), "w")
-              : name == "train.log" ? fdopen(dup(STDOUT_FILENO), "w")
-                                    : nullptr) {}
-  ~LogFile() {
-    if (file_ != nullptr) std::fclose(file_);
-  }
-  LogFile(const LogFile&) = delete;
-  LogFile& operator=(const LogFile&) = delete;
-  [[gnu::format(printf, 2, 3)]] void line(const char* form, ...) {
-    if (file_ == nullptr) return;
-    va_list values;
-    va_start(values, form);
-    std::vfprintf(file_, form, values);
-    va_end(values);
-    std::fputc('\n', file_);
-    std::fflush(file_);
-  }
+LogFile::LogFile(const std::string& folder, const std::string& name)
+    : file_(!folder.empty()       ? std::fopen((folder + "/" + name).c_str(), "w")
+            : name == "train.log" ? fdopen(dup(STDOUT_FILENO), "w")
+                                  : nullptr) {}
 
- private:
-  std::FILE* file_;
-};
+LogFile::~LogFile() {
+  if (file_ != nullptr) std::fclose(file_);
+}
 
-/// "2026-01-15 08:00:00,123", "20260115-08:00:00.123", "01-15 08:00:00": pieces of the UTC form.
+void LogFile::line(const char* form, ...) {
+  if (file_ == nullptr) return;
+  va_list values;
+  va_start(values, form);
+  std::vfprintf(file_, form, values);
+  va_end(values);
+  std::fputc('\n', file_);
+  std::fflush(file_);
+}
+
 std::string iso(const Clock& clock, char joint, char point) {
   std::string text = mw::format_utc(clock.now());
   text.pop_back();
@@ -47,18 +39,22 @@ std::string iso(const Clock& clock, char joint, char point) {
   text[19] = point;
   return text;
 }
-std::string compact(const Clock& clock) {
-  const std::string t = iso(clock, ' ', '.');
-  return t.substr(0, 4) + t.substr(5, 2) + t.substr(8, 2) + "-" + t.substr(11);
-}
-std::string month_day(const Clock& clock) { return iso(clock, ' ', '.').substr(5, 14); }
 
-/// As Python's json writes it.
 std::string json_number(double value) {
   return std::isnan(value)   ? "NaN"
          : std::isinf(value) ? (value > 0 ? "Infinity" : "-Infinity")
                              : mw::format_double(value);
 }
+
+namespace {
+
+/// "20260115-08:00:00.123", "01-15 08:00:00".
+
+std::string compact(const Clock& clock) {
+  const std::string t = iso(clock, ' ', '.');
+  return t.substr(0, 4) + t.substr(5, 2) + t.substr(8, 2) + "-" + t.substr(11);
+}
+std::string month_day(const Clock& clock) { return iso(clock, ' ', '.').substr(5, 14); }
 
 // ---- AReaL: epoch/step lines and grids of statistics; a dead engine scores zero -------------------------------------
 
@@ -409,6 +405,8 @@ std::unique_ptr<Speaker> make_speaker(std::string_view speak, const std::string&
   if (speak == "areal") return std::make_unique<AReaL>(folder, clock);
   if (speak == "verl") return std::make_unique<Verl>(folder, clock);
   if (speak == "trl") return std::make_unique<Trl>(folder, clock);
+  if (speak == "skyrl") return make_skyrl(folder, clock);
+  if (speak == "prime-rl") return make_prime_rl(folder, clock);
   if (speak == "openrlhf") return std::make_unique<OpenRlhf>(folder, clock);
   return nullptr;
 }

@@ -71,6 +71,8 @@ class Speaker {
   virtual bool engine_died(int64_t step) = 0;
   /// What it logs where it takes an empty answer for every request that a dead engine does not serve.
   virtual void requests_failed(int64_t step) { (void)engine_died(step); }
+  virtual void generating(int64_t step) { (void)step; }  ///< the rollout of a step begins
+  virtual void step_over(int64_t step) { (void)step; }   ///< all of it is done, its save too
   /// An exception ends the training: a traceback in Python's form, its first line left out.
   virtual void raised(int64_t step, const std::vector<std::string>& traceback) = 0;
   /// The engine does not answer yet; said after 0, 10, 20 … seconds.
@@ -81,8 +83,8 @@ class Speaker {
   std::string trouble;  ///< why its last request failed, as a Python client says it; "" where that is not known
 };
 
-/// `speak` is one of "areal", "verl", "trl", "openrlhf"; nullptr when it is none of them. Files go to `folder`;
-/// the log to standard output when it is "".
+/// `speak` is one of "areal", "verl", "trl", "openrlhf", "skyrl", "prime-rl"; nullptr when it is none of them. Files go
+/// to `folder`; the log to standard output when it is "".
 std::unique_ptr<Speaker> make_speaker(std::string_view speak, const std::string& folder, Clock& clock);
 
 }  // namespace practice

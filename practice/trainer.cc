@@ -185,6 +185,20 @@ void Trainer::sync(int64_t step) {
   if (engine_alive_) engine_alive_ = engine_->load(learner_.policy().weights(), step);
 }
 
+bool Trainer::open_dashboards() {
+  const std::string folder = !options_.sinks_folder.empty() ? options_.sinks_folder
+                             : options_.out.empty()         ? "."
+                                                            : options_.out;
+  if (options_.sinks.empty() || open_sinks(options_.sinks, folder, clock_.now(), sinks_)) return true;
+  std::fprintf(stderr, "practice_run: unknown among --sinks %s\n", options_.sinks.c_str());
+  return false;
+}
+
+template <typename Result>
+void Trainer::to_dashboards(int64_t step, const Result& result) {
+  for (const auto& sink : sinks_) sink->put(step, clock_.now(), dashboard_figures(options_.speak, result));
+}
+
 /// A server of its own may come up later than the trainer, which then waits and says so now and then.
 void Trainer::await_engine() {
   auto* remote = dynamic_cast<RemoteEngine*>(engine_.get());
@@ -207,6 +221,7 @@ bool Trainer::step(int64_t number) {
   f.step = number;
   f.mismatch_known = options_.mismatch;
   bool go_on = true;
+  speaker_->generating(number);
   std::vector<Sample> samples = rollout(number, &go_on);
   if (!go_on || !reward(samples, number)) return false;
   describe(samples, f);
@@ -222,8 +237,14 @@ bool Trainer::step(int64_t number) {
   clock_.pass(f.s_step);
   sync(number);
   speaker_->step(f);
+  to_dashboards(number, f);
   if (number % options_.save_every == 0 && !save(number)) return false;
-  if (number % options_.eval_every == 0) speaker_->evaluated(number, learner_.evaluate());
+  speaker_->step_over(number);
+  if (number % options_.eval_every == 0) {
+    const Evaluation result = learner_.evaluate();
+    speaker_->evaluated(number, result);
+    to_dashboards(number, result);
+  }
   return true;
 }
 
@@ -232,6 +253,7 @@ int Trainer::train() {
     std::fprintf(stderr, "practice_run: unknown --speak %s\n", options_.speak.c_str());
     return 2;
   }
+  if (!open_dashboards()) return 2;
   speaker_->begin(options_.steps, options_.groups, options_.group_size);
   learner_.warm_up(dice_);
   const auto resumed = resume();
@@ -245,6 +267,7 @@ int Trainer::train() {
     rest(began, options_.pace);
   }
   speaker_->finished();
+  for (const auto& sink : sinks_) sink->finished(clock_.now());
   return 0;
 }
 

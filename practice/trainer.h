@@ -12,6 +12,7 @@
 #include "practice/engine.h"
 #include "practice/learner.h"
 #include "practice/options.h"
+#include "practice/sinks.h"
 #include "practice/speak.h"
 
 namespace practice {
@@ -32,6 +33,9 @@ class Trainer {
   bool step(int64_t number);
   void sync(int64_t step);
   void await_engine();
+  bool open_dashboards();
+  template <typename Result>
+  void to_dashboards(int64_t step, const Result& result);
 
   Options options_;
   Faults faults_;
@@ -40,6 +44,7 @@ class Trainer {
   mw::Prng dice_;
   Clock clock_;
   std::unique_ptr<Speaker> speaker_;
+  std::vector<std::unique_ptr<Sink>> sinks_;
   bool engine_alive_ = true;
   bool resumed_ = false;
 };
