@@ -258,7 +258,7 @@ def attached(base):
 def killed(base):
     """midwatch is killed -9 again and again while messages go out: none is lost, and what comes twice says so by its key."""
     receiver = Receiver()
-    dice = random.Random(5)
+    dice = random.Random(int(os.environ.get("MIDWATCH_SEED", "5")))
     receiver.plan = [dice.choice([200, 200, 500, "close"]) for _ in range(12)]
     config(base, webhook(receiver) + '[run]\nfirst_wait = "300ms"\n')
     process = start(base, training(base, pace=0.12), "--restarts", "3")

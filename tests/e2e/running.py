@@ -64,8 +64,11 @@ def processes_of(base, word):
 
 
 def output(run):
-    with open(os.path.join(run.folder(), "output", "train.log"), errors="replace") as file:
-        return file.read()
+    try:
+        with open(os.path.join(run.folder(), "output", "train.log"), errors="replace") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""  # the run is about to begin
 
 
 def wait_until(what, condition, seconds=60):
