@@ -154,9 +154,9 @@ TEST_CASE("durations and sizes are read as they are written") {
 
 TEST_CASE("the defaults that are documented read back as themselves") {
   const Config none = Config::parse("", "");
-  for (const auto& [path, value] : none.all()) {
-    CAPTURE(path);
-    CHECK(value_text(*value) == value->key->otherwise);
+  for (const auto& one : none.all()) {
+    CAPTURE(one.first);
+    CHECK(value_text(*one.second) == one.second->key->otherwise);
   }
 }
 
