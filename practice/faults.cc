@@ -1,12 +1,15 @@
 #include "practice/faults.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "base/numbers.h"
@@ -19,6 +22,7 @@ constexpr std::pair<std::string_view, Fault> kNames[] = {{"nan", Fault::kNan},
                                                          {"bad-lr", Fault::kBadLr},
                                                          {"leaky-rubric", Fault::kLeakyRubric},
                                                          {"save-fails", Fault::kSaveFails},
+                                                         {"sigbus", Fault::kSigbus},
                                                          {"metadata-only", Fault::kMetadataOnly},
                                                          {"keep-all", Fault::kKeepAll},
                                                          {"reward-crash", Fault::kRewardCrash},
@@ -26,6 +30,22 @@ constexpr std::pair<std::string_view, Fault> kNames[] = {{"nan", Fault::kNan},
                                                          {"stale-weights", Fault::kStaleWeights},
                                                          {"clock-jump", Fault::kClockJump},
                                                          {"silent", Fault::kSilent}};
+
+/// Size of the file system; 0 when it is not a small one.
+size_t bytes_of_small(const std::string& folder) {
+  struct statvfs about {};
+  if (statvfs(folder.c_str(), &about) != 0) return 0;
+  const size_t bytes = about.f_blocks * about.f_frsize;
+  return static_cast<int64_t>(bytes) > kSmallDisk ? 0 : bytes;
+}
+
+void on_bus_error(int) {
+  constexpr std::string_view kWords =
+      "Fatal Python error: Bus error\n\nCurrent thread 0x00007f3a5c1d4740 (most recent call first):\n"
+      "  File \"/workspace/practice/train.py\", line 212 in save_checkpoint\n";
+  if (write(STDERR_FILENO, kWords.data(), kWords.size()) < 0) _exit(1);
+  signal(SIGBUS, SIG_DFL);  // the write is tried again when this returns, and ends the process
+}
 
 }  // namespace
 
@@ -78,15 +98,24 @@ int Faults::leak_files() {
 }
 
 bool fill_disk(const std::string& folder) {
-  struct statvfs about {};
-  if (statvfs(folder.c_str(), &about) != 0) return false;
-  if (static_cast<int64_t>(about.f_blocks * about.f_frsize) > kSmallDisk) return false;
+  if (bytes_of_small(folder) == 0) return false;
   const int file = open(mw::cat(folder, "/core.", getpid()).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return false;
   const std::string piece(4096, '\0');
   while (write(file, piece.data(), piece.size()) > 0) {
   }
   return close(file) == 0;
+}
+
+void write_past_memory(const std::string& folder) {
+  const size_t size = bytes_of_small(folder);
+  if (size == 0) return;
+  const int file = open(mw::cat(folder, "/staged.", getpid()).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0 || ftruncate(file, static_cast<off_t>(2 * size)) != 0) return;
+  void* const place = mmap(nullptr, 2 * size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (place == MAP_FAILED) return;
+  signal(SIGBUS, on_bus_error);
+  std::memset(place, 1, 2 * size);
 }
 
 }  // namespace practice

@@ -15,6 +15,7 @@ enum class Fault : uint8_t {
   kBadLr,         ///< the learning rate is kBadLrFactor times too high
   kLeakyRubric,   ///< the judge pays in full for a meaningless mark
   kSaveFails,     ///< a core file fills the (small) file system of the checkpoints before a save
+  kSigbus,        ///< a save goes through a mapped file that the (small) file system cannot hold
   kMetadataOnly,  ///< saves write the small files and the pointer only, and report success
   kKeepAll,       ///< retention forgets to remove what it should
   kRewardCrash,   ///< the reward function reads an answer as JSON that is none
@@ -55,5 +56,9 @@ class Faults {
 /// Fills the file system of `folder` with a core file, as a crash of another process does. False, and nothing is
 /// written, when that file system is larger than kSmallDisk.
 bool fill_disk(const std::string& folder);
+
+/// Writes a mapped file that the file system of `folder` cannot hold, which ends the process by SIGBUS, with the words
+/// of Python's faulthandler. Returns, and nothing is written, when that file system is larger than kSmallDisk.
+void write_past_memory(const std::string& folder);
 
 }  // namespace practice

@@ -138,7 +138,8 @@ void never_answer() {
   for (;;) pause();
 }
 
-int http_serve(int port, const std::function<void()>& ready, std::function<HttpReply(const HttpRequest&)> answer) {
+int http_serve(int port, const std::function<void()>& ready,
+               const std::function<HttpReply(const HttpRequest&)>& answer) {
   const int door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int again = 1;
   setsockopt(door, SOL_SOCKET, SO_REUSEADDR, &again, sizeof again);

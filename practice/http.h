@@ -30,6 +30,7 @@ HttpReply http_ask(int port, const HttpRequest& request, double timeout_s);
 
 /// Serves 127.0.0.1:`port`, each connection in a thread of its own, until the process ends. Returns the errno with
 /// which the port could not be taken; `ready` is called once it is.
-int http_serve(int port, const std::function<void()>& ready, std::function<HttpReply(const HttpRequest&)> answer);
+int http_serve(int port, const std::function<void()>& ready,
+               const std::function<HttpReply(const HttpRequest&)>& answer);
 
 }  // namespace practice

@@ -12,14 +12,24 @@ constexpr const char* kUsage =
     "practice_run --speak areal|verl|trl|openrlhf|skyrl|prime-rl --out DIR|- [--steps N] [--kill-engine-at STEP] "
     "[--seed N]\n"
     "             [--checkpoints DIR] [--save-every N] [--keep-last N] [--eval-every N] [--pace SECONDS]\n"
-    "             [--engine http://127.0.0.1:PORT] [--request-timeout SECONDS]\n"
+    "             [--engine http://127.0.0.1:PORT] [--request-timeout SECONDS] [--tools http://127.0.0.1:PORT]\n"
     "             [--when-engine-dies usual|zero|crash|hang] [--mismatch yes|no] [--fault NAME[@STEP][:always]]…\n"
     "             [--sinks jsonl,tfevents,wandb] [--sinks-folder DIR]\n"
     "Trains a small policy for real and logs in the shape of a framework. With --out - it logs to standard\n"
     "output, by the clock on the wall. With --checkpoints it resumes from the newest one, to the very weights\n"
     "that it would have come to without the break.\n"
-    "Faults, in attempts that did not resume (with :always in all): nan, bad-lr, leaky-rubric, save-fails,\n"
+    "Faults, in attempts that did not resume (with :always in all): nan, bad-lr, leaky-rubric, save-fails, sigbus,\n"
     "metadata-only, keep-all, reward-crash, fd-leak, stale-weights, clock-jump, silent.\n";
+
+/// "http://127.0.0.1:8000"; other machines are not for practice.
+bool take_port(std::string_view url, int& port) {
+  constexpr std::string_view kLocal = "http://127.0.0.1:";
+  if (url.substr(0, kLocal.size()) != kLocal) return false;
+  const auto number = mw::parse_int(url.substr(kLocal.size()));
+  if (!number || *number < 1 || *number > 65535) return false;
+  port = static_cast<int>(*number);
+  return true;
+}
 
 bool take_text(const std::string& name, const char* value, Options& options) {
   if (name == "--speak") {
@@ -42,11 +52,9 @@ bool take_text(const std::string& name, const char* value, Options& options) {
     if (fault) options.faults.add(*fault);
     return fault.has_value();
   } else if (name == "--engine") {
-    constexpr std::string_view kLocal = "http://127.0.0.1:";
-    const std::string_view url = value;
-    const auto port = url.substr(0, kLocal.size()) == kLocal ? mw::parse_int(url.substr(kLocal.size())) : std::nullopt;
-    if (!port || *port < 1 || *port > 65535) return false;
-    options.engine_port = static_cast<int>(*port);
+    return take_port(value, options.engine_port);
+  } else if (name == "--tools") {
+    return take_port(value, options.tools_port);
   } else if (name == "--request-timeout" && mw::parse_double(value)) {
     options.request_timeout = *mw::parse_double(value);
   } else if (name == "--pace" && mw::parse_double(value)) {

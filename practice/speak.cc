@@ -141,6 +141,7 @@ class AReaL final : public Speaker {
                                       why.substr(0, why.find(':')), "()"));
     return true;
   }
+  void note(const std::string& text) override { info("Workflow", text); }
   void waiting_for_engine(double seconds) override {
     info("RemoteInfEngine", mw::cat("Waiting for server ready at ", address, " (", static_cast<int>(seconds), "s)..."));
   }
@@ -260,6 +261,7 @@ class Verl final : public Speaker {
         "empty response: aiohttp.client_exceptions.%s",
         when.c_str(), at.c_str(), why.c_str());
   }
+  void note(const std::string& text) override { task(text); }
   void waiting_for_engine(double seconds) override {
     task(mw::cat("Waiting for the rollout server at ", address, " (", static_cast<int>(seconds), " s)"));
   }
@@ -328,6 +330,7 @@ class Trl final : public Speaker {
     log_.line("Traceback (most recent call last):");
     for (const std::string& line : traceback) log_.line("%s", line.c_str());
   }
+  void note(const std::string& text) override { log_.line("%s", text.c_str()); }
   void waiting_for_engine(double) override {
     log_.line("Server is not up yet. Retrying in 2.0 seconds... (http://%s)", address.c_str());
   }
@@ -386,6 +389,7 @@ class OpenRlhf final : public Speaker {
     log_.line("(PPOTrainer pid=5201) Traceback (most recent call last):");
     for (const std::string& line : traceback) log_.line("(PPOTrainer pid=5201) %s", line.c_str());
   }
+  void note(const std::string& text) override { say(text); }
   void waiting_for_engine(double seconds) override {
     say(mw::cat("Waiting for the vLLM engine at ", address, " for ", static_cast<int>(seconds), " s"));
   }

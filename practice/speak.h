@@ -75,6 +75,7 @@ class Speaker {
   virtual void step_over(int64_t step) { (void)step; }   ///< all of it is done, its save too
   /// An exception ends the training: a traceback in Python's form, its first line left out.
   virtual void raised(int64_t step, const std::vector<std::string>& traceback) = 0;
+  virtual void note(const std::string& text) = 0;  ///< a line of code that is not the framework's
   /// The engine does not answer yet; said after 0, 10, 20 … seconds.
   virtual void waiting_for_engine(double seconds) = 0;
   virtual void finished() = 0;

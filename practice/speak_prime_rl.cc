@@ -101,6 +101,7 @@ class PrimeRl final : public Speaker {
     log_.line("Traceback (most recent call last):");
     for (const std::string& line : traceback) log_.line("%s", line.c_str());
   }
+  void note(const std::string& text) override { say("INFO", text); }
   void waiting_for_engine(double seconds) override {
     say("WARNING", mw::cat("Inference server was not reached after ", static_cast<int>(seconds),
                            " seconds (Error: All connection attempts failed) on http://", address, "/health"));

@@ -92,6 +92,7 @@ class SkyRl final : public Speaker {
     log_.line("Traceback (most recent call last):");
     for (const std::string& line : traceback) log_.line("%s", line.c_str());
   }
+  void note(const std::string& text) override { say("skyrl_agent.tools.calculator:call:40", text); }
   void waiting_for_engine(double seconds) override {
     say("skyrl.backends.skyrl_train.inference_servers.common:wait:88",
         mw::cat("Waiting for server ", address, " to become healthy (", static_cast<int>(seconds), "s)"));

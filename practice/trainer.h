@@ -28,6 +28,7 @@ class Trainer {
   std::vector<Sample> rollout(int64_t step, bool* go_on);
   std::vector<Sample> empty_answers(const std::vector<Question>& questions) const;
   bool reward(std::vector<Sample>& samples, int64_t step);
+  void ask_tools(std::vector<Sample>& samples);
   std::optional<int64_t> resume();
   bool save(int64_t step);
   bool step(int64_t number);

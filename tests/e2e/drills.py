@@ -28,6 +28,7 @@ from running import PRACTICE, PROGRAM, midwatch, output, processes_of, wait_unti
 from watching import Scratch
 
 STEPS = 40
+TOOLS = os.path.join(os.path.dirname(PRACTICE), "practice_tools")
 ENGINE = os.path.join(os.path.dirname(PRACTICE), "practice_engine")
 DRILLS = {}
 
@@ -316,6 +317,19 @@ def disk_full_in_save(base):
     return held
 
 
+@drill("sigbus-in-save", share=True)
+def sigbus_in_save(base):
+    """A save through mapped memory that a small tmpfs cannot hold: SIGBUS, and the last whole checkpoint is as it was."""
+    with SmallDisk(os.path.join(base, "small"), "4m"):
+        held = Held(base, practice(base, "--fault", "sigbus@15:always", checkpoints="small/checkpoints"))
+        began = held.await_text("Fatal Python error: Bus error")
+        held.expect("shm-exhausted", "shm-sigbus-share-fd", began, 5)
+        code, over = held.end()
+        assert code != 0 and over["attempts"] <= 2, over
+        assert pointer(base, "small/checkpoints") == 10 and saved(base, 10, "small/checkpoints")
+    return held
+
+
 @drill("keep-all")
 def keep_all(base):
     """Retention keeps everything until a save fails: stopped with the reason, every whole checkpoint as it was."""
@@ -558,6 +572,53 @@ def port_taken(base):
     code, over = held.end()
     assert code == 0 and over["attempts"] == 2 and held.actions() == ["restart"], over
     assert weights(base) == Undisturbed.of()
+    return held
+
+
+# ---- tools -----------------------------------------------------------------------------------------------------------
+
+
+def with_tools(base, port, *options, **settings):
+    """The tool server in the background, then the trainer."""
+    trainer = practice(base, "--tools", f"http://127.0.0.1:{port}", speak="verl", **settings)
+    with open(os.path.join(base, "train.sh"), "w") as file:
+        file.write(f"{TOOLS} --port {port} {' '.join(options)} &\nserver=$!\nsleep 0.3\n"
+                   f"{' '.join(trainer)}\nstatus=$?\nkill $server\nexit $status\n")
+    return ["bash", os.path.join(base, "train.sh")]
+
+
+@drill("tools-well")
+def tools_well(base):
+    """A tool that answers at once: nothing is told or done, and the weights are those without it."""
+    held = Held(base, with_tools(base, free_port()))
+    code, over = held.end()
+    assert code == 0 and over["attempts"] == 1, over
+    assert not [e for _, e in held.events if "incident" in e], held.events
+    assert weights(base) == Undisturbed.of()
+    return held
+
+
+@drill("tools-failing")
+def tools_failing(base):
+    """From some call on most calls fail: told as the environment's fault; the run is left to a person."""
+    held = Held(base, with_tools(base, free_port(), "--fail-rate", "0.9", "--from", "480", pace=0.2))
+    began = held.await_text("Tool execution failed")
+    held.expect("environment-fault", "env-server-crash-empty-outputs", began, 5, severity="warning")
+    code, over = held.end()
+    assert over["attempts"] == 1, over
+    return held
+
+
+@drill("tools-slow")
+def tools_slow(base):
+    """From some call on each takes 60 ms: steps take two seconds more, which is told, and nothing is restarted."""
+    held = Held(base, with_tools(base, free_port(), "--latency", "0.06", "--from", "480", pace=0.1, steps=30, save_every=5))
+    held.await_text("step:15 ")
+    began = time.monotonic()
+    incident = held.expect("throughput-drop", "slow-step-degradation", began, 40, severity="warning")
+    assert "most of it in time.reward" in incident["summary"], incident["summary"]
+    code, over = held.end()
+    assert code == 0 and over["attempts"] == 1 and held.actions() == [], over
     return held
 
 
