@@ -33,6 +33,8 @@ class GenericReader {
     std::optional<double> listed;  ///< the mean of a list of rewards that was printed
   };
   Found read(std::string_view text, uint64_t number, MetricLine& out);
+  /// Whether a name is commonly given to something that training measures.
+  bool measures(std::string_view name) { return well_known(name) || name == "eval_loss"; }
   /// Whether a table or a dict over several lines is a metric record.
   bool accepts(const MetricLine& block);
 

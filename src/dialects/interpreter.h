@@ -14,6 +14,7 @@
 #include "core/event.h"
 #include "core/knowledge.h"
 #include "dialects/answer_judge.h"
+#include "dialects/column_table.h"
 #include "dialects/dialect_book.h"
 #include "dialects/generic.h"
 #include "dialects/log_line.h"
@@ -158,6 +159,7 @@ class Interpreter {
   void configure(std::string_view key, std::string_view value, Where where, Time at);
   Where where(uint64_t number) const { return {source_, number}; }
   bool make_generic(const LogLine& line);
+  bool make_columns(const LogLine& line);
   bool begin_block(const LogLine& line);
   template <typename Body>
   void put(Body body, uint64_t number, Time at) {
@@ -177,6 +179,7 @@ class Interpreter {
   Records records_;
   AnswerJudge answers_;
   GenericReader generic_;
+  ColumnTable columns_;
   std::optional<size_t> speaker_;
   uint64_t recognised_version_ = ~uint64_t{0};
   bool tells_dialects_ = false, following_ = false;

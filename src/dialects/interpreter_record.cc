@@ -157,7 +157,24 @@ bool Interpreter::begin_block(const LogLine& line) {
   return true;
 }
 
+/// A table with a head of names, as notebooks show it.
+bool Interpreter::make_columns(const LogLine& line) {
+  const auto measured = [this](std::string_view name) { return generic_.measures(name); };
+  int64_t step = kNoStep;
+  const ColumnTable::Took took = columns_.take(line.text, measured, metrics_, &step);
+  if (took != ColumnTable::Took::kRow) return took == ColumnTable::Took::kHead;
+  recogniser_.unknown_trainer();
+  own_loop_ = true;
+  Pending as;
+  as.step = step;
+  as.number = line.number;
+  as.at = line.at;
+  add_record(metrics_, as);
+  return true;
+}
+
 bool Interpreter::make_generic(const LogLine& line) {
+  if (make_columns(line)) return true;
   const GenericReader::Found found = generic_.read(line.text, line.number, metrics_);
   if (trainer_known() && !(found.record && found.numbered)) return false;  // its own shapes say the rest
   if (found.listed) {
