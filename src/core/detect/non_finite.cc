@@ -81,9 +81,10 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   std::optional<Finding> worst;  // one story: the gravest, then the first in the order of kWatched
   for (const Watched& watched : kWatched) {
     const Series* series = state.find(watched.signal);
-    if (series == nullptr || series->non_finite() == 0 || !meant(*series, watched.signal)) continue;
+    if (series == nullptr || series->non_finite() == 0) continue;
     for (const Burst& burst : bursts_of(series->points())) {
-      const Severity severity = severity_of(watched, series->points(), burst, scaled);
+      const Severity severity =
+          meant(*series, watched.signal) ? severity_of(watched, series->points(), burst, scaled) : Severity::kInfo;
       if (worst && severity <= worst->severity) continue;
       worst = told(watched, series->points(), burst, severity, scaled);
     }
