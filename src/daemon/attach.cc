@@ -94,14 +94,14 @@ Result<void> AttachLoop::told(event::Told words, Time at) {
   return recorder_->sync();
 }
 
-void AttachLoop::observed(const std::string& source, event::Measured figures) {
+void AttachLoop::observed(const std::string& source, event::Measured&& figures) {
   reader_.observe(source, {doors_.clock.now(), {}, std::move(figures)});
 }
-void AttachLoop::observed(const std::string& source, event::Matched match) {
+void AttachLoop::observed(const std::string& source, event::Matched&& match) {
   reader_.observe(source, {doors_.clock.now(), {}, std::move(match)});
 }
 
-void AttachLoop::observed(const std::string& source, event::SourceProblem problem) {
+void AttachLoop::observed(const std::string& source, event::SourceProblem&& problem) {
   reader_.observe(source, {doors_.clock.now(), {}, std::move(problem)});
 }
 

@@ -51,9 +51,9 @@ class AttachLoop final : private Notebook {
   Result<uint32_t> intend(event::Intended intent) override;
   void acted(event::Acted outcome) override;
   Result<void> told(event::Told words, Time at) override;
-  void observed(const std::string& source, event::Measured figures) override;
-  void observed(const std::string& source, event::Matched match) override;
-  void observed(const std::string& source, event::SourceProblem problem) override;
+  void observed(const std::string& source, event::Measured&& figures) override;
+  void observed(const std::string& source, event::Matched&& match) override;
+  void observed(const std::string& source, event::SourceProblem&& problem) override;
   void judge() override { reader_.tick(doors_.clock.now()); }
   void put(Event event);
   void wait(Duration longest);

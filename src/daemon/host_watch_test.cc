@@ -16,14 +16,14 @@ class FakeNotebook final : public Notebook {
   Result<uint32_t> intend(event::Intended) override { return uint32_t{1}; }
   void acted(event::Acted) override {}
   Result<void> told(event::Told, Time) override { return {}; }
-  void observed(const std::string& source, event::Measured figures) override {
+  void observed(const std::string& source, event::Measured&& figures) override {
     for (const Reading& reading : figures.readings)
       lines.push_back(cat(source, " ", reading.signal, " ", reading.raw, " ", reading.value));
   }
-  void observed(const std::string& source, event::Matched match) override {
+  void observed(const std::string& source, event::Matched&& match) override {
     lines.push_back(cat(source, " ", match.signature, " ", match.text));
   }
-  void observed(const std::string& source, event::SourceProblem problem) override {
+  void observed(const std::string& source, event::SourceProblem&& problem) override {
     lines.push_back(cat(source, " ", problem.problem));
   }
   void judge() override { ++judged; }

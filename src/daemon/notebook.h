@@ -15,9 +15,9 @@ class Notebook {
   /// `at`: when they were said. Durable when it returns.
   virtual Result<void> told(event::Told words, Time at) = 0;
   /// What the machine under the run shows; `source` is called "host:memory", "host:disks" and so on.
-  virtual void observed(const std::string& /*source*/, event::Measured /*figures*/) {}
-  virtual void observed(const std::string& /*source*/, event::Matched /*match*/) {}
-  virtual void observed(const std::string& /*source*/, event::SourceProblem /*problem*/) {}
+  virtual void observed(const std::string& /*source*/, event::Measured&& /*figures*/) {}
+  virtual void observed(const std::string& /*source*/, event::Matched&& /*match*/) {}
+  virtual void observed(const std::string& /*source*/, event::SourceProblem&& /*problem*/) {}
   /// Judges what was observed.
   virtual void judge() {}
 };

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -15,15 +16,15 @@ template <typename T>
 class Aside {
  public:
   Aside() = default;
-  Aside(Aside&&) = default;
+  Aside(Aside&&) noexcept = default;
   Aside& operator=(Aside&&) = delete;
-  /// A call that is still out is left to itself, and what it holds with it.
+  /// A call that is still out is left to itself; it takes away what it holds when it is back.
   ~Aside() {
-    if (busy()) (void)desk_.release();
+    if (desk_ != nullptr && desk_->now.exchange(Desk::kLeft) == Desk::kOut) (void)desk_.release();
   }
 
   bool started() const { return desk_ != nullptr; }
-  bool busy() const { return desk_ != nullptr && !desk_->done.load(std::memory_order_acquire); }
+  bool busy() const { return desk_ != nullptr && desk_->now.load() == Desk::kOut; }
 
   /// `work` is called on a thread of its own. It must own what it uses, or use what outlives the process's main loop.
   /// Not while a call is out.
@@ -31,10 +32,14 @@ class Aside {
     desk_ = std::make_unique<Desk>();
     desk_->work = std::move(work);
     Desk* desk = desk_.get();
-    std::thread([desk] {
-      desk->answer = desk->work();
-      desk->done.store(true, std::memory_order_release);
-    }).detach();
+    try {
+      std::thread([desk] {
+        desk->answer = desk->work();
+        if (desk->now.exchange(Desk::kBack) == Desk::kLeft) delete desk;
+      }).detach();
+    } catch (const std::system_error&) {  // no thread to be had: as if it had not been started
+      desk_.reset();
+    }
   }
 
   /// The answer, once; nothing while the call is out or when none was started.
@@ -49,7 +54,8 @@ class Aside {
   struct Desk {
     std::function<T()> work;
     std::optional<T> answer;
-    std::atomic<bool> done{false};
+    enum { kOut, kBack, kLeft };
+    std::atomic<int> now{kOut};
   };
   std::unique_ptr<Desk> desk_;
 };
