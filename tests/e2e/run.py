@@ -160,7 +160,7 @@ def stubborn(base, _):
     run.process.send_signal(signal.SIGINT)
     assert run.end(30) == 128 + signal.SIGKILL, (run.process.returncode, run.err)
 
-
+        assert "2 attempts." in run.err, run.err
 def not_retried(base, _):
     run = Run(base, ["no-such-trainer"], "--quiet")
     assert run.end(30) == 127 and "could not be started" in run.err, run.err
