@@ -130,7 +130,7 @@ void HeldWorld::blame(const std::string& kind, const std::string& reaction, int6
   one.incident.kind = kind;
   one.incident.severity = Severity::kCritical;
   one.incident.reaction = reaction;
-  one.incident.onset = {step, clock.now(), {0, line_}, 0, false};
+  one.incident.onset = one.incident.latest = {step, clock.now(), {0, line_}, 0, false};
   one.incident.summary = kind;
   blamed_.push_back(std::move(one));
 }
@@ -145,7 +145,7 @@ bool HeldWorld::deliver(State& state) {
   state.incidents.clear();
   for (Blame& one : blamed_) {
     if (one.after > delivered_) continue;
-    if (!one.seen) one.incident.onset.attempt = static_cast<uint16_t>(state.attempts.size() - 1);
+    if (!one.seen) one.incident.latest.attempt = static_cast<uint16_t>(state.attempts.size() - 1);
     one.seen = true;
     state.incidents.push_back(one.incident);
   }

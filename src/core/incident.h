@@ -65,6 +65,7 @@ struct Incident {
   std::string kind;
   Severity severity = Severity::kWarning;
   Moment onset;
+  Moment latest;  ///< onset in the latest attempt to which the same came back; else `onset`
   Moment detected;
   bool open = true;
   std::string summary;

@@ -140,6 +140,10 @@ void write_incident(JsonWriter& out, const Incident& incident, const State& stat
   out.key("open").boolean(incident.open);
   out.key("onset");
   write_moment(out, incident.onset, state);
+  if (incident.latest.attempt != incident.onset.attempt) {
+    out.key("latest");
+    write_moment(out, incident.latest, state);
+  }
   out.key("detected");
   write_moment(out, incident.detected, state);
   out.key("summary").string(incident.summary);
@@ -176,6 +180,8 @@ std::optional<Incident> incident_from_json(std::string_view json, const State&) 
   const Json* open = parsed->find("open");
   incident.open = open == nullptr || open->boolean();
   incident.onset = read_moment(parsed->find("onset"));
+  const Json* latest = parsed->find("latest");
+  incident.latest = latest == nullptr ? incident.onset : read_moment(latest);
   incident.detected = read_moment(parsed->find("detected"));
   incident.summary = parsed->string_or("summary", "");
   if (const Json* list = parsed->find("evidence")) {

@@ -41,7 +41,7 @@ Draft draft_of(Finding&& finding) {
   Incident& incident = draft.incident;
   incident.kind = std::move(finding.kind);
   incident.severity = finding.severity;
-  incident.onset = finding.onset;
+  incident.onset = incident.latest = finding.onset;
   incident.detected = finding.detected;
   incident.open = !finding.resolved;
   incident.summary = std::move(finding.summary);
@@ -72,6 +72,7 @@ bool same_story(const Draft& a, const Draft& b) {
 void merge(Draft& draft, Draft&& later) {
   if (draft.incident.onset.attempt != later.incident.onset.attempt) ++draft.times;
   Incident& into = draft.incident;
+  if (later.incident.latest.attempt > into.latest.attempt) into.latest = later.incident.latest;
   if (later.incident.severity > into.severity) {
     into.severity = later.incident.severity;
     into.summary = std::move(later.incident.summary);

@@ -211,6 +211,22 @@ TEST_CASE("a log that ends in mid-flight died silently, one that is nearly done 
   CHECK(told(open.close()).empty());
 }
 
+TEST_CASE("a failure that comes back is one incident, and it is known which attempt it came back to") {
+  Told run;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    run.restart();
+    run.steps(1 + 10 * attempt, 10 + 10 * attempt);
+    run.matched("vllm-enginecore-fatal");
+    run.say(event::Ended{event::Ended::How::kFailed, 1, "exit status 1"});
+  }
+  const auto incidents = run.close();
+  REQUIRE(told(incidents).starts_with("engine-dead/vllm-enginecore-fatal"));
+  CHECK(incidents[0].onset.attempt == 0);
+  CHECK(incidents[0].latest.attempt == 2);
+  CHECK(incidents[0].latest.step == 30);
+  CHECK(verdict_of(run.state, incidents) == "crashed");
+}
+
 TEST_CASE("while a person holds it still no step is no stall, and neither is the time until then") {
   const auto stalls = [](Told& run) {
     const auto incidents = judge(run.state, run.knowledge);

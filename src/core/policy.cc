@@ -144,7 +144,7 @@ RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const Res
 
 const Incident* breaker(const State& state, bool from_scratch) {
   for (const Incident& incident : state.incidents) {
-    if (!incident.open || incident.onset.attempt + 1U != state.attempts.size()) continue;  // of an attempt that is over
+    if (!incident.open || incident.latest.attempt + 1U != state.attempts.size()) continue;  // of an attempt that is over
     if (incident.kind == kFromScratch && !from_scratch && incident.severity != Severity::kInfo && left_behind(state)) {
       return &incident;
     }

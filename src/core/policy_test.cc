@@ -140,7 +140,7 @@ TEST_CASE("the breaker trips on what poisons training, in the attempt that runs,
     Incident incident;
     incident.kind = std::move(kind);
     incident.severity = severity;
-    incident.onset.attempt = attempt;
+    incident.onset.attempt = incident.latest.attempt = attempt;
     incident.open = open;
     state.incidents = {incident};
     return breaker(state) != nullptr;

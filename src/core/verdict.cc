@@ -50,7 +50,7 @@ std::string verdict_of(const State& state, const std::vector<Incident>& incident
   if (state.attempts.empty()) return "unknown";
   const AttemptState& last = state.attempts.back();
   const size_t number = state.attempts.size() - 1;
-  const auto in_last = [&](const Incident& incident) { return incident.onset.attempt == number; };
+  const auto in_last = [&](const Incident& incident) { return incident.latest.attempt == number; };
   const bool crashed = std::any_of(incidents.begin(), incidents.end(),
                                    [&](const Incident& i) { return in_last(i) && ends_run(state, i); });
   const auto told = [&](std::string_view kind) {

@@ -133,7 +133,8 @@ void AttachLoop::look_around() {
 }
 
 void AttachLoop::keep() {
-  const auto kept = recorder_->flush();
+  auto kept = recorder_->flush();
+  if (!kept.ok() && kept.error().code == Error::Code::kFull && make_room_ && make_room_()) kept = recorder_->flush();
   kept_ = kept.ok();
   if (!kept_ && trouble_.empty()) trouble_ = kept.error().what;
 }

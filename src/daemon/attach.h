@@ -1,6 +1,7 @@
 // The loop of `midwatch attach`: reads, records, judges and waits for news, until it is told to stop.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,8 @@ class AttachLoop final : private Notebook {
   /// Reads what is new, records and judges it, or waits when nothing is. False when the watch is over: it was told to
   /// stop, or nothing came for as long as was asked.
   bool turn();
+  /// What to do when the journal's disk is full; it says whether that made room.
+  void when_full(std::function<bool()> make_room) { make_room_ = std::move(make_room); }
   /// Where the run is recorded.
   const std::string& folder() const { return recorder_->folder(); }
   /// Makes the record durable and tells what was seen. Ends the loop.
@@ -65,6 +68,7 @@ class AttachLoop final : private Notebook {
   Doors doors_;
   AttachRequest request_;
   std::vector<Companion*> companions_;
+  std::function<bool()> make_room_;
   std::unique_ptr<Recorder> recorder_;
   RunReader reader_;
   Duration began_, last_news_, last_look_, last_tick_;  // by the steady clock

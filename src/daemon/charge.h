@@ -32,7 +32,8 @@ inline constexpr std::string_view kAttemptsFolder = "attempts";  ///< attempts/1
 inline constexpr std::string_view kJudgementFile = "judgement.json";  ///< in an attempt's folder, once it was judged
 inline constexpr std::string_view kTripFile = "trip.json";  ///< in an attempt's folder: for what the breaker ends it
 inline constexpr std::string_view kOutputFile = "output/train.log";  ///< of all attempts, one after another
-inline constexpr std::string_view kStopFile = "stop";     ///< it is there: the run is to end, whoever watches
+inline constexpr std::string_view kStopFile = "stop";        ///< it is there: the run is to end, whoever watches
+inline constexpr std::string_view kBallastFile = "ballast";  ///< space that is let go when the disk is full
 inline constexpr std::string_view kPauseFile = "paused";  ///< it is there: the command is held still, whoever watches
 
 std::string charge_text(const Charge& charge);

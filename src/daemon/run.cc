@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "daemon/attach.h"
+#include "daemon/ballast.h"
 #include "daemon/durable.h"
 #include "daemon/host_watch.h"
 #include "daemon/inbox.h"
@@ -252,7 +253,15 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   told.folder = cat(home, "/runs/", *name);
   const std::string output = cat(told.folder, "/", kOutputFile);
   const auto start = [](const std::string& place) { return start_keeper(place, std::string(kProgram)); };
-  const auto write = [&doors](const std::string& path, std::string_view text) {
+  Ballast ballast(doors.disk, cat(told.folder, "/", kBallastFile));
+  const auto make_room = [&ballast, &request] {
+    const bool made = ballast.release();
+    if (made) request.say("the disk of the run's record is full: let go of the space that was held back there");
+    return made;
+  };
+  const auto write = [&doors, make_room](const std::string& path, std::string_view text) {
+    auto written = write_durably(doors.disk, path, text);
+    if (written.ok() || written.error().code != Error::Code::kFull || !make_room()) return written;
     return write_durably(doors.disk, path, text);
   };
   const auto layout = [&language](const std::string& framework) { return layout_of(language, framework); };
@@ -270,7 +279,11 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   // Takes the run's lock, so that the supervisor's first turn is nobody else's.
   auto loop = AttachLoop::open(doors, language, watch_of(request, supervisor.charge(), home, *name, output));
   if (!loop.ok()) return loop.error();
-  MW_TRY(sign_watch(doors.disk, processes, told.folder));
+  (*loop)->when_full(make_room);
+  ballast.take();
+  if (const auto signed_in = sign_watch(doors.disk, processes, told.folder); !signed_in.ok()) {
+    request.say(signed_in.error().what);  // only status needs it
+  }
   Inbox inbox(doors, told.folder, [&supervisor](const RunAsk& ask) { return do_as_asked(supervisor, ask); });
   (*loop)->accompany(inbox);
   const auto host = request.host ? machine_of(doors, language, supervisor, told.folder) : nullptr;
@@ -282,6 +295,7 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   passing.show();
 
   told.replayed = (*loop)->take();
+  (void)ballast.release();
   tell_end(supervisor, told);
   return told;
 }

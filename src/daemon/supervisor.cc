@@ -31,8 +31,8 @@ Trip trip_on(const Incident& incident) {
   trip.reaction = incident.reaction;
   if (!incident.causes.empty()) trip.cause = incident.causes.front().id;
   trip.summary = incident.summary;
-  trip.step = incident.onset.step;
-  trip.where = incident.onset.where;
+  trip.step = incident.latest.step;
+  trip.where = incident.latest.where;
   return trip;
 }
 
@@ -281,7 +281,7 @@ AttemptOutcome Supervisor::outcome(const State& state) const {
   of.suspect = first_suspect(state);
   for (const Incident& incident : state.incidents) {
     if (trip_ || incident.severity != Severity::kCritical) continue;
-    if (incident.onset.attempt + 1U != state.attempts.size()) continue;
+    if (incident.latest.attempt + 1U != state.attempts.size()) continue;
     of.kind = incident.kind;
     of.reaction = incident.reaction;
     if (!incident.causes.empty()) of.cause = incident.causes.front().id;

@@ -251,7 +251,7 @@ TEST_CASE("poisoned data: everything is killed at once, and a good checkpoint is
   Incident dead;
   dead.kind = "engine-dead";
   dead.severity = Severity::kCritical;
-  dead.onset.step = 75;
+  dead.onset.step = dead.latest.step = 75;
   dead.reaction = "restart-component";
   world.state.incidents.push_back(dead);
   world.turn();

@@ -38,6 +38,7 @@ struct FakeRun {
     i.severity = severity;
     i.onset.step = i.detected.step = step;
     i.onset.where = i.detected.where = {0, 7};
+    i.latest = i.onset;
     i.summary = std::move(summary);
     i.evidence.push_back({{0, 7}, text, "", kNoStep, 0});
     i.evidence.push_back({{}, "", "reward.mean", kNoStep, 0.5});

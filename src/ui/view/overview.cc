@@ -163,9 +163,9 @@ namespace {
 
 /// Is the incident history: a later attempt came further than the one that it befell?
 bool overtaken(const State& state, const Incident& incident) {
-  if (incident.onset.attempt + 1U >= state.attempts.size()) return false;
-  const int64_t reached = state.attempts[incident.onset.attempt].last_step;
-  return std::any_of(state.attempts.begin() + incident.onset.attempt + 1, state.attempts.end(),
+  if (incident.latest.attempt + 1U >= state.attempts.size()) return false;
+  const int64_t reached = state.attempts[incident.latest.attempt].last_step;
+  return std::any_of(state.attempts.begin() + incident.latest.attempt + 1, state.attempts.end(),
                      [reached](const AttemptState& later) { return later.last_step > reached; });
 }
 
