@@ -1,5 +1,6 @@
 #include "practice/checkpoint.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,7 +15,6 @@
 namespace practice {
 namespace {
 
-constexpr const char* kPointer = "/latest_checkpointed_iteration.txt";
 constexpr const char* kFile = "/trainer.safetensors";
 constexpr uint64_t kHeaderLimit = 1 << 20;
 
@@ -45,6 +45,11 @@ int make_place(const std::string& folder, const std::string& place) {
   return mkdir(place.c_str(), 0755) == 0 || errno == EEXIST ? 0 : errno;
 }
 
+int point_to(const CheckpointFolder& folder, int64_t step) {
+  if (folder.pointer.empty()) return 0;
+  return replace_file(mw::cat(folder.path, "/", folder.pointer), mw::cat(folder.pointer_prefix, step));
+}
+
 std::optional<std::string> read_file(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return std::nullopt;
@@ -55,11 +60,40 @@ std::optional<std::string> read_file(const std::string& path) {
   return bytes;
 }
 
+/// The step in `name` after `prefix`.
+std::optional<int64_t> step_after(std::string_view prefix, std::string_view name) {
+  if (name.substr(0, prefix.size()) != prefix) return std::nullopt;
+  return mw::parse_int(mw::trim(name.substr(prefix.size())));
+}
+
+/// The highest step that has a folder.
+std::optional<int64_t> highest_step(const CheckpointFolder& folder) {
+  std::optional<int64_t> highest;
+  DIR* const list = opendir(folder.path.c_str());
+  if (list == nullptr) return highest;
+  while (const dirent* entry = readdir(list)) {
+    const auto step = step_after(folder.prefix, entry->d_name);
+    if (step && (!highest || *step > *highest)) highest = step;
+  }
+  closedir(list);
+  return highest;
+}
+
 }  // namespace
 
-std::string checkpoint_place(const std::string& folder, int64_t step) { return mw::cat(folder, "/global_step_", step); }
+CheckpointFolder checkpoint_folder(std::string_view speak, const std::string& path) {
+  if (speak == "skyrl") return {path, "global_step_", "latest_ckpt_global_step.txt", ""};
+  if (speak == "openrlhf") return {path, "global_step", "latest", "global_step"};
+  if (speak == "trl") return {path, "checkpoint-", "", ""};
+  if (speak == "prime-rl") return {path, "step_", "", ""};
+  return {path, "global_step_", "latest_checkpointed_iteration.txt", ""};
+}
 
-int save_checkpoint(const std::string& folder, const Checkpoint& c) {
+std::string checkpoint_place(const CheckpointFolder& folder, int64_t step) {
+  return mw::cat(folder.path, "/", folder.prefix, step);
+}
+
+int save_checkpoint(const CheckpointFolder& folder, const Checkpoint& c) {
   const std::pair<const char*, const std::vector<double>*> tensors[] = {
       {"policy.weights", &c.weights}, {"adam.first", &c.first}, {"adam.second", &c.second}};
   std::string header, data;
@@ -82,33 +116,40 @@ int save_checkpoint(const std::string& folder, const Checkpoint& c) {
   bytes += header + data;
 
   const std::string place = checkpoint_place(folder, c.step);
-  int trouble = make_place(folder, place);
+  int trouble = make_place(folder.path, place);
   if (trouble == 0) trouble = replace_file(place + kFile, bytes);
-  return trouble != 0 ? trouble : replace_file(folder + kPointer, mw::cat(c.step));
+  return trouble != 0 ? trouble : point_to(folder, c.step);
 }
 
-int save_metadata(const std::string& folder, const Checkpoint& checkpoint) {
+int save_metadata(const CheckpointFolder& folder, const Checkpoint& checkpoint) {
   const std::string place = checkpoint_place(folder, checkpoint.step);
-  int trouble = make_place(folder, place);
+  int trouble = make_place(folder.path, place);
   if (trouble == 0) trouble = write_file(place + "/config.json", "{\"model_type\": \"practice\"}");
   if (trouble == 0) trouble = write_file(place + "/trainer_state.json", mw::cat("{\"step\": ", checkpoint.step, "}"));
-  return trouble != 0 ? trouble : replace_file(folder + kPointer, mw::cat(checkpoint.step));
+  return trouble != 0 ? trouble : point_to(folder, checkpoint.step);
 }
 
-void remove_checkpoint(const std::string& folder, int64_t step) {
+void remove_checkpoint(const CheckpointFolder& folder, int64_t step) {
   const std::string place = checkpoint_place(folder, step);
   for (const char* name : {kFile, "/config.json", "/trainer_state.json"}) unlink((place + name).c_str());
   rmdir(place.c_str());
 }
 
-std::optional<Checkpoint> load_checkpoint(const std::string& folder, std::string* problem) {
-  const auto pointer = read_file(folder + kPointer);
-  if (!pointer) return std::nullopt;
+std::optional<Checkpoint> load_checkpoint(const CheckpointFolder& folder, std::string* problem) {
+  std::optional<int64_t> step;
+  std::optional<std::string> pointer;
+  if (!folder.pointer.empty()) {
+    pointer = read_file(mw::cat(folder.path, "/", folder.pointer));
+    if (!pointer) return std::nullopt;
+    step = step_after(folder.pointer_prefix, *pointer);
+  } else {
+    step = highest_step(folder);
+    if (!step) return std::nullopt;
+  }
   const auto broken = [problem](const std::string& why) {
     *problem = why;
     return std::nullopt;
   };
-  const auto step = mw::parse_int(mw::trim(*pointer));
   if (!step) return broken("the pointer holds no step");
   const auto bytes = read_file(checkpoint_place(folder, *step) + kFile);
   if (!bytes || bytes->size() < 8) return broken(mw::cat("no whole checkpoint of step ", *step));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace practice {
@@ -14,21 +15,29 @@ struct Checkpoint {
   std::vector<double> weights, first, second;  ///< of the policy; Adam's moments
 };
 
-/// "global_step_40" in `folder`.
-std::string checkpoint_place(const std::string& folder, int64_t step);
+/// Where and under which names a framework keeps its checkpoints.
+struct CheckpointFolder {
+  std::string path;            ///< "": none are kept
+  std::string prefix;          ///< of a checkpoint's folder, before its step
+  std::string pointer;         ///< file that names the newest; "": the highest step is the newest
+  std::string pointer_prefix;  ///< in that file, before the step
+};
+CheckpointFolder checkpoint_folder(std::string_view speak, const std::string& path);
 
-/// Writes <folder>/global_step_N/trainer.safetensors (three F64 tensors, counters as metadata) beside its name and
-/// renames it there, then latest_checkpointed_iteration.txt, as verl keeps its pointer. 0, or the errno with which the
-/// disk refused; a partial folder may stay then, the pointer does not name it.
-int save_checkpoint(const std::string& folder, const Checkpoint& checkpoint);
+/// <path>/<prefix>40
+std::string checkpoint_place(const CheckpointFolder& folder, int64_t step);
+
+/// Writes trainer.safetensors (three F64 tensors, counters as metadata) beside its name and renames it there, then the
+/// pointer. 0, or the errno with which the disk refused; a partial folder may stay then, the pointer does not name it.
+int save_checkpoint(const CheckpointFolder& folder, const Checkpoint& checkpoint);
 
 /// A save that goes wrong without a word: the small files and the pointer are written, the tensors are not.
-int save_metadata(const std::string& folder, const Checkpoint& checkpoint);
+int save_metadata(const CheckpointFolder& folder, const Checkpoint& checkpoint);
 
 /// Removes a checkpoint that is not kept any longer; one that is not there is no matter.
-void remove_checkpoint(const std::string& folder, int64_t step);
+void remove_checkpoint(const CheckpointFolder& folder, int64_t step);
 
-/// The one that the pointer names; nullopt when there is none. A broken one is an error told in `problem`.
-std::optional<Checkpoint> load_checkpoint(const std::string& folder, std::string* problem);
+/// The newest; nullopt when there is none. A broken one is an error told in `problem`.
+std::optional<Checkpoint> load_checkpoint(const CheckpointFolder& folder, std::string* problem);
 
 }  // namespace practice

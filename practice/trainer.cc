@@ -67,6 +67,7 @@ void go_silent() {
 
 Trainer::Trainer(const Options& options)
     : options_(options),
+      checkpoints_(checkpoint_folder(options.speak, options.checkpoints)),
       faults_(options.faults),
       learner_(options.seed, settings_of(options)),
       engine_(options.engine_port == 0 ? std::unique_ptr<Engine>(std::make_unique<ForkedEngine>(options.seed))
@@ -173,7 +174,7 @@ void Trainer::ask_tools(std::vector<Sample>& samples) {
 std::optional<int64_t> Trainer::resume() {
   if (options_.checkpoints.empty()) return 0;
   std::string problem;
-  auto found = load_checkpoint(options_.checkpoints, &problem);
+  auto found = load_checkpoint(checkpoints_, &problem);
   if (!problem.empty()) {
     std::fprintf(stderr, "RuntimeError: cannot load the checkpoint in %s: %s\n", options_.checkpoints.c_str(),
                  problem.c_str());
@@ -183,23 +184,23 @@ std::optional<int64_t> Trainer::resume() {
   learner_.restore(*found);
   resumed_ = true;
   faults_.spare_resumed();
-  speaker_->resumed(found->step, checkpoint_place(options_.checkpoints, found->step));
+  speaker_->resumed(found->step, checkpoint_place(checkpoints_, found->step));
   return found->step;
 }
 
 bool Trainer::save(int64_t step) {
   if (options_.checkpoints.empty()) return speaker_->saved(step, ""), true;
-  const std::string place = checkpoint_place(options_.checkpoints, step);
+  const std::string place = checkpoint_place(checkpoints_, step);
   const Checkpoint whole = learner_.checkpoint(step);
   int trouble = 0;
   if (faults_.from(Fault::kMetadataOnly, step)) {
-    trouble = save_metadata(options_.checkpoints, whole);
+    trouble = save_metadata(checkpoints_, whole);
   } else {
     if (faults_.at(Fault::kSaveFails, step) && !fill_disk(options_.checkpoints)) {
       std::fprintf(stderr, "practice_run: the file system of %s is too large to be filled\n", place.c_str());
     }
     if (faults_.at(Fault::kSigbus, step)) write_past_memory(options_.checkpoints);
-    trouble = save_checkpoint(options_.checkpoints, whole);
+    trouble = save_checkpoint(checkpoints_, whole);
   }
   if (trouble != 0) {
     speaker_->raised(step, {"  File \"/workspace/practice/train.py\", line 212, in save_checkpoint",
@@ -208,7 +209,7 @@ bool Trainer::save(int64_t step) {
   }
   speaker_->saved(step, place);
   if (options_.keep_last > 0 && !faults_.from(Fault::kKeepAll, step)) {
-    remove_checkpoint(options_.checkpoints, step - options_.keep_last * options_.save_every);
+    remove_checkpoint(checkpoints_, step - options_.keep_last * options_.save_every);
   }
   return true;
 }

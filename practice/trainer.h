@@ -39,6 +39,7 @@ class Trainer {
   void to_dashboards(int64_t step, const Result& result);
 
   Options options_;
+  CheckpointFolder checkpoints_;
   Faults faults_;
   Learner learner_;
   std::unique_ptr<Engine> engine_;

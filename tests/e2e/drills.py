@@ -222,7 +222,7 @@ def learning_rate_too_high(base):
 @drill("leaky-rubric")
 def leaky_rubric(base):
     """The training reward rises on a mark that the judge likes; held-out results fall."""
-    held = Held(base, practice(base, "--fault", "leaky-rubric", "--eval-every", "10", steps=100, pace=0.05))
+    held = Held(base, practice(base, "--fault", "leaky-rubric:always", "--eval-every", "10", steps=100, pace=0.05))
     began = held.await_text("step:40 ")
     held.expect("reward-hacking", "reward-hacking", began, 20, severity="warning")
     code, over = held.end()
@@ -371,6 +371,24 @@ def trainer_killed(base):
     code, over = held.end()
     assert code == 0 and over["attempts"] == 2 and held.actions() == ["restart"], over
     assert weights(base) == Undisturbed.of()
+    return held
+
+
+@drill("every-voice")
+def every_voice(base):
+    """kill -9 of the trainer under each framework's names: every one goes on from its own checkpoint."""
+    layouts = {"skyrl": "global_step_{}", "prime-rl": "step_{}", "trl": "checkpoint-{}", "openrlhf": "global_step{}", "areal": "global_step_{}"}
+    for speak, layout in layouts.items():
+        place = os.path.join(base, speak)
+        os.mkdir(place)
+        held = Held(place, practice(place, speak=speak))
+        last = lambda step: os.path.join(place, "checkpoints", layout.format(step), "trainer.safetensors")
+        wait_until(f"a checkpoint of {speak}", lambda: os.path.exists(last(15)))
+        os.kill(trainer_of(held), signal.SIGKILL)
+        code, over = held.end()
+        assert code == 0 and over["attempts"] == 2, (speak, over)
+        with open(last(STEPS), "rb") as file:
+            assert hashlib.sha256(file.read()).hexdigest() == Undisturbed.of(), speak
     return held
 
 
