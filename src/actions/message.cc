@@ -44,9 +44,10 @@ std::string notice_title(const Notice& notice) {
   if (notice.event == "stopped") return "Stopped";
   if (notice.event == "finished") return "Finished";
   const std::string step = notice.step == kNoStep ? "" : cat(" since step ", notice.step);
-  if (notice.event == "closed") return cat("Over: ", notice.kind, " (#", notice.incident, ")");
+  const std::string number = notice.incident == 0 ? "" : cat(" (#", notice.incident, ")");
+  if (notice.event == "closed") return cat("Over: ", notice.kind, number);
   return cat(notice.event == "escalation" ? "STILL " : "", upper(severity_name(notice.severity)), " ", notice.kind,
-             " (#", notice.incident, ")", step);
+             number, step);
 }
 
 const Notice& leading(const Message& message) {

@@ -86,6 +86,8 @@ void Notifier::take_up(const State& state, Notebook& notebook) {
       continue;
     }
     Channel& of = **channel;
+    if (action.done && !action.ok && action.outcome.rfind("not done:", 0) == 0)
+      continue;  // it could not be written down
     mark(of, key);
     if (of.sends.empty() || of.sends.back() != action.at) of.sends.push_back(action.at);
     if (action.done) continue;
@@ -311,7 +313,8 @@ void Notifier::launch(Channel& channel) {
 /// In a file of its own, under the number of its intent; the oldest go.
 void Notifier::keep_output(const Channel& channel, const std::string& output) {
   const std::string folder = cat(folder_, "/hooks");
-  const std::string path = cat(folder, "/", channel.intents.front(), "-", channel.rule.channel.name, ".log");
+  const std::string path =
+      cat(folder, "/", channel.intents.empty() ? 0 : channel.intents.front(), "-", channel.rule.channel.name, ".log");
   auto made = doors_.disk.make_folders(folder);
   if (made.ok()) made = write_durably(doors_.disk, path, output);
   if (!made.ok())
@@ -343,6 +346,7 @@ void Notifier::work(const State& state, Notebook& notebook) {
       if (wants(channel, notice)) wanted.push_back(&notice);
     }
     if (wanted.empty()) continue;
+    if (blind_since_) continue;  // nothing could be written down
     if (settled(wanted) && may_send(channel)) {
       begin(channel, wanted, state, notebook);
     } else {
@@ -356,8 +360,38 @@ bool Notifier::busy() const {
                      [](const auto& channel) { return channel->flight != nullptr; });
 }
 
+/// While the journal cannot be written the watch reads nothing, and nothing of the run would ever be told. That is told
+/// without being written down first, once for each time that it lasts.
+void Notifier::tell_sight(bool quiet) {
+  const Duration now = doors_.clock.steady();
+  if (quiet) {
+    blind_since_.reset();
+  } else if (!blind_since_) {
+    blind_since_ = now;
+  }
+  const bool blind = blind_since_ && now.ns - blind_since_->ns >= kBlind.ns;
+  for (const auto& channel : channels_) {
+    if (channel->flight != nullptr || channel->message || channel->blind == blind || (!blind && !quiet)) continue;
+    channel->blind = blind;
+    Notice notice;
+    notice.event = blind ? "opened" : "closed";
+    notice.key = cat(blind ? "blind:" : "sees:", doors_.clock.now().ns);
+    notice.severity = blind ? Severity::kCritical : Severity::kInfo;
+    notice.kind = "journal-held-up";
+    notice.what = blind
+                      ? "midwatch cannot write the run's journal, so it sees nothing more of the run; training goes on."
+                      : "midwatch writes the run's journal again, and reads what it missed.";
+    if (blind) notice.advice = cat("Make room on the disk of ", folder_, ", or make it writable.");
+    if (!contains_word(channel->rule.events, notice.event)) continue;
+    channel->message = Message{context_.run, host_, folder_, doors_.clock.now(), false, {notice}};
+    channel->first_try = channel->next_try = now;
+    launch(*channel);
+  }
+}
+
 std::optional<Duration> Notifier::turn(const State& state, bool quiet, Notebook& notebook) {
-  if (quiet || caught_up_) work(state, notebook);
+  tell_sight(quiet);
+  if (quiet || caught_up_ || busy()) work(state, notebook);
   if (busy()) return kSoon;
   return due_ ? Duration::millis(250) : Duration::seconds(1);
 }

@@ -38,10 +38,11 @@ class Notifier final : public Companion {
   static constexpr Duration kFirstRetry = Duration::seconds(1);  ///< doubles up to kLongestRetry
   static constexpr Duration kLongestRetry = Duration::seconds(300);
   static constexpr Duration kLastWords =
-      Duration::seconds(15);                   ///< for messages that are on their way when the watch ends
-  static constexpr int kBurst = 5;             ///< messages that a channel sends at once
-  static constexpr size_t kHookOutputs = 200;  ///< outputs of hooks kept in the run's folder
-  static constexpr size_t kBundle = 50;        ///< notices in one message; what is beyond goes next
+      Duration::seconds(15);                                 ///< for messages that are on their way when the watch ends
+  static constexpr Duration kBlind = Duration::seconds(10);  ///< without a journal, after which people are told
+  static constexpr int kBurst = 5;                           ///< messages that a channel sends at once
+  static constexpr size_t kHookOutputs = 200;                ///< outputs of hooks kept in the run's folder
+  static constexpr size_t kBundle = 50;                      ///< notices in one message; what is beyond goes next
 
   /// `more` (may be empty) gives notices that the state does not know of.
   Notifier(NotifierDoors doors, NotifySettings settings, const Knowledge& knowledge,
@@ -65,6 +66,7 @@ class Notifier final : public Companion {
     std::vector<uint32_t> intents;             ///< of its notices
     Duration first_try, next_try, wait;
     bool complained = false;
+    bool blind = false;  ///< it was told that the journal is held up
     std::unique_ptr<Flight> flight;
   };
 
@@ -83,6 +85,7 @@ class Notifier final : public Companion {
   void keep_output(const Channel& channel, const std::string& output);
   bool unfinished(Duration waited) const;
   void work(const State& state, Notebook& notebook);
+  void tell_sight(bool quiet);
   bool busy() const;
 
   NotifierDoors doors_;
@@ -93,6 +96,7 @@ class Notifier final : public Companion {
   std::function<std::vector<Notice>()> more_;
   std::vector<std::unique_ptr<Channel>> channels_;
   std::map<std::string, Duration> seen_;  ///< when a notice was first there, by its key
+  std::optional<Duration> blind_since_;
   bool taken_up_ = false, caught_up_ = false, ending_ = false;
   bool due_ = false;  ///< something waits for its moment: look again soon
 };

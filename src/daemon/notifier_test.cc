@@ -45,7 +45,7 @@ struct World final : Notebook {
   std::vector<std::string> said;
   std::unique_ptr<Notifier> notifier;
   NotifySettings settings;
-  bool full = false;
+  bool full = false, quiet = true;
 
   explicit World(Severity least = Severity::kWarning) {
     ChannelRule rule;
@@ -89,7 +89,7 @@ struct World final : Notebook {
   void pass(double seconds) {
     for (double at = 0; at < seconds; at += 0.25) {
       clock.pass(Duration::millis(250));
-      while (notifier->turn(state, true, *this)->ns == Duration::millis(50).ns) {
+      while (notifier->turn(state, quiet, *this)->ns == Duration::millis(50).ns) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
     }
@@ -284,6 +284,29 @@ TEST_CASE("a hook runs once for each thing; one that was running when midwatch w
   CHECK_FALSE(world.state.actions.back().ok);
   CHECK(world.state.actions.back().outcome.find("In doubt") == 0);
   CHECK(world.disk.list("/home/runs/r/hooks")->size() == 2);
+}
+
+TEST_CASE("that the journal cannot be written is told, and that it can be again") {
+  World world;
+  world.pass(1);
+  world.full = true;
+  world.quiet = false;
+  world.pass(9);
+  CHECK(world.http.keys().empty());
+  world.pass(60);
+  REQUIRE(world.http.keys().size() == 1);
+  CHECK(world.http.keys()[0].find("r/blind:") == 0);
+  world.full = false;
+  world.quiet = true;
+  world.pass(2);
+  REQUIRE(world.http.keys().size() == 2);
+  CHECK(world.http.keys()[1].find("r/sees:") == 0);
+  world.quiet = false;  // a moment only
+  world.pass(2);
+  world.quiet = true;
+  world.pass(20);
+  CHECK(world.http.keys().size() == 2);
+  CHECK(world.state.actions.empty());
 }
 
 }  // namespace
