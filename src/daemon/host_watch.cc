@@ -103,7 +103,7 @@ host::Aim HostWatch::aim_at(const State& state) const {
   if (!here.empty()) aim.folders.push_back(here);
   for (auto saved = state.checkpoints.rbegin(); saved != state.checkpoints.rend(); ++saved) {
     const std::string& path = saved->second.path;
-    if (!saved->second.complete || path.empty()) continue;
+    if (path.empty()) continue;  // one that was only begun is measured again until it is whole
     if (path.front() == '/') aim.checkpoint = path;
     if (path.front() != '/' && !here.empty()) aim.checkpoint = cat(here, "/", path);
     break;

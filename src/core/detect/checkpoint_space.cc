@@ -29,10 +29,15 @@ double needed(const Series& sizes, Time at) {
   return most;
 }
 
-/// Where a save went well although there was too little room before it, the run makes room by itself.
+/// Where a save went well although there was too little room before it, the run makes room by itself. Some trainers
+/// only tell that a save begins: then the step after it shows that it went well.
 bool saved_between(const State& state, Time from, Time to) {
   return std::any_of(state.checkpoints.begin(), state.checkpoints.end(), [&](const auto& saved) {
-    return saved.second.complete && saved.first.at.known() && saved.first.at > from && saved.first.at <= to;
+    const Time at = saved.first.at;
+    if (!at.known() || at <= from || at > to) return false;
+    return saved.second.complete || std::any_of(state.anchors.begin(), state.anchors.end(), [&](const auto& anchor) {
+             return anchor.first > at && anchor.first <= to;
+           });
   });
 }
 
@@ -42,7 +47,7 @@ std::string next_save(const State& state, Time at) {
   int64_t last = kNoStep;
   for (const auto& [moment, saved] : state.checkpoints) {
     const int64_t step = saved.step != kNoStep ? saved.step : moment.step;
-    if (!saved.complete || step == kNoStep || (moment.at.known() && moment.at > at)) continue;
+    if (step == kNoStep || (moment.at.known() && moment.at > at)) continue;
     if (last != kNoStep && step > last) gaps.push_back(static_cast<double>(step - last));
     last = step;
   }
