@@ -77,10 +77,14 @@ std::string after_poison(const AttemptOutcome& last) {
              : cat(failure(last), ": nothing shows that the infrastructure is to blame, a person must look.");
 }
 
-std::string needs_somebody(const AttemptOutcome& last) {
+std::string needs_somebody(const std::vector<AttemptOutcome>& attempts) {
+  const AttemptOutcome& last = attempts.back();
   const bool repeats = last.transient == "deterministic" || last.transient == "poison";
   if (!repeats || last.kind.empty()) return "";
-  if (last.last_step == kNoStep) return cat(failure(last), " before the first step: a restart would repeat it.");
+  // Where an earlier attempt of the same command trained, it is not the command that is wrong: the budget decides.
+  const bool ever_trained =
+      std::any_of(attempts.begin(), attempts.end(), [](const AttemptOutcome& one) { return one.last_step != kNoStep; });
+  if (!ever_trained) return cat(failure(last), " before the first step: a restart would repeat it.");
   if (last.reaction == "config-fix") return cat(failure(last), ": its settings must be changed first.");
   if (last.reaction == "stop-and-notify") return cat(failure(last), ": a person must look first.");
   if (last.reaction == "free-space-then-resume") return cat(failure(last), ": space must be made first.");
@@ -125,7 +129,7 @@ RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const Res
     return stop(cat("Somebody else ended it by ", signal == kSigInt ? "SIGINT" : "SIGTERM", "."));
   }
   if (std::string why = repeats(attempts); !why.empty()) return stop(std::move(why));
-  if (std::string why = needs_somebody(last); !why.empty()) return stop(std::move(why));
+  if (std::string why = needs_somebody(attempts); !why.empty()) return stop(std::move(why));
 
   const int idle = without_progress(attempts);
   if (idle > limits.restarts) {
@@ -144,7 +148,8 @@ RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const Res
 
 const Incident* breaker(const State& state, bool from_scratch) {
   for (const Incident& incident : state.incidents) {
-    if (!incident.open || incident.latest.attempt + 1U != state.attempts.size()) continue;  // of an attempt that is over
+    if (!incident.open || incident.latest.attempt + 1U != state.attempts.size())
+      continue;  // of an attempt that is over
     if (incident.kind == kFromScratch && !from_scratch && incident.severity != Severity::kInfo && left_behind(state)) {
       return &incident;
     }

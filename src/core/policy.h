@@ -55,8 +55,8 @@ struct RestartDecision {
 ///  4. the provider took the machine: restart, and the budget is not touched;
 ///  5. the same failure as the attempt before at the same step, or within two steps of resuming: stop, it is
 ///     deterministic;
-///  6. a failure that is known to repeat (deterministic or poison) before any step was trained, or that needs something
-///     done first (settings, space, a person): stop;
+///  6. a failure that is known to repeat (deterministic or poison) before any attempt trained a step, or that needs
+///     something done first (settings, space, a person): stop;
 ///  7. more restarts in a row without progress than allowed: stop;
 ///  8. otherwise restart, after a wait that doubles while there is no progress.
 /// Progress is a newer complete checkpoint, or where no attempt shows any, a later step.

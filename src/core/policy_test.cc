@@ -94,6 +94,7 @@ TEST_CASE("what failed twice in the same way at the same place is not tried a th
 TEST_CASE("what is known to repeat waits for somebody") {
   AttemptOutcome start = failed(kNoStep, kNoStep, "config-error", "deterministic");
   CHECK(after_end({start}, {}).why == "config-error (some-cause) before the first step: a restart would repeat it.");
+  CHECK(after_end({failed(1, 50, "network"), start}, {}).restart);  // the same command trained before
   AttemptOutcome space = failed(1, 50, "disk-full", "deterministic");
   space.reaction = "free-space-then-resume";
   CHECK_FALSE(after_end({space}, {}).restart);

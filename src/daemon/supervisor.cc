@@ -291,6 +291,11 @@ AttemptOutcome Supervisor::outcome(const State& state) const {
   if (const Signature* known = knowledge_.find(of.cause); known != nullptr) {
     of.transient = known->transient;
     of.layer = known->layer;
+    // The incident's own reaction is for whoever reads files: that it came back counts there, and progress does not.
+    if (!known->reaction.empty()) of.reaction = known->reaction;
+  }
+  if (const Cause* row = knowledge_.find_cause(of.cause); row != nullptr && !row->reaction.empty()) {
+    of.reaction = row->reaction;
   }
   return of;
 }
