@@ -57,8 +57,8 @@ int without_progress(const std::vector<AttemptOutcome>& attempts) {
 
 /// Layers that give the trainer its answers: when they fail, the policy is not to blame for what it is rewarded.
 bool serves_answers(std::string_view layer) {
-  return layer == "vllm" || layer == "sglang" || layer == "network" || layer == "ray" || layer == "gpu" ||
-         layer == "driver" || layer == "host" || layer == "host-memory";
+  return layer == kEngineLayer || layer == "vllm" || layer == "sglang" || layer == "network" || layer == "ray" ||
+         layer == "gpu" || layer == "driver" || layer == "host" || layer == "host-memory";
 }
 
 std::string after_poison(const AttemptOutcome& last) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -11,6 +12,9 @@
 #include "core/state.h"
 
 namespace mw {
+
+/// AttemptOutcome::layer where an engine failed in the attempt, whatever the incident that leads.
+inline constexpr std::string_view kEngineLayer = "engine";
 
 /// One attempt of a supervised command, in the terms that the decision needs.
 struct AttemptOutcome {

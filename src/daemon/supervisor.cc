@@ -252,7 +252,11 @@ int64_t Supervisor::first_suspect(const State& state) const {
   int64_t first = kNoStep;
   for (const auto& [moment, saved] : state.checkpoints) {
     if (!saved.complete || moment.attempt + 1U != state.attempts.size()) continue;
-    if (since_onset(*trip, moment, saved.step) && (first == kNoStep || saved.step < first)) first = saved.step;
+    if (!since_onset(*trip, moment, saved.step)) continue;
+    // Some say that they saved and not at which step: then it is the one that they were at.
+    const int64_t step =
+        saved.step != kNoStep ? saved.step : std::max<int64_t>(moment.step, std::max<int64_t>(trip->step, 0));
+    first = first == kNoStep ? step : std::min(first, step);
   }
   return first;
 }
@@ -287,6 +291,9 @@ AttemptOutcome Supervisor::outcome(const State& state) const {
     if (!incident.causes.empty()) of.cause = incident.causes.front().id;
     break;  // the earliest leads
   }
+  const bool engine_failed = std::any_of(state.incidents.begin(), state.incidents.end(), [&state](const Incident& one) {
+    return one.kind == "engine-dead" && one.latest.attempt + 1U == state.attempts.size();
+  });
   of.provider = of.kind == "preempted";
   if (const Signature* known = knowledge_.find(of.cause); known != nullptr) {
     of.transient = known->transient;
@@ -294,6 +301,7 @@ AttemptOutcome Supervisor::outcome(const State& state) const {
     // The incident's own reaction is for whoever reads files: that it came back counts there, and progress does not.
     if (!known->reaction.empty()) of.reaction = known->reaction;
   }
+  if (engine_failed) of.layer = kEngineLayer;  // whatever leads: the answers were not the policy's
   if (const Cause* row = knowledge_.find_cause(of.cause); row != nullptr && !row->reaction.empty()) {
     of.reaction = row->reaction;
   }

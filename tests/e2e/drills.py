@@ -519,7 +519,7 @@ def server_killed_at_once(base):
     return held
 
 
-@drill("poison-saved-without-step", short="checkpoints whose log line names no step (AReaL's) are not taken for suspect: it resumes from poison")
+@drill("poison-saved-without-step")
 def poison_saved_without_step(base):
     """AReaL saves while it scores empty answers zero: it must not go on from that, but from before it, or stop."""
     held = Held(base, served(base, free_port(), speak="areal", pace=0.25))
@@ -527,12 +527,11 @@ def poison_saved_without_step(base):
     os.kill(processes_of(base, "practice_engine")[0], signal.SIGKILL)
     held.expect("zero-reward", "sglang-server-down-zero-reward", time.monotonic(), 4)
     code, over = held.end()
-    assert (code != 0 and "a person must look" in over["why"]) or weights(base) == Undisturbed.of(), \
-        "it went on from weights that had been trained on empty answers"
+    assert code != 0 and "are suspect" in over["why"], over  # AReaL has one slot: there is nothing to go back to
     return held
 
 
-@drill("server-half-dead", short="an engine-dead incident before it does not make reward-sudden-zero the infrastructure's fault: it stops for a person")
+@drill("server-half-dead", short="requests that fail with status 500 are told as information: the zero reward that follows leads")
 def server_half_dead(base):
     """Only the worker behind the server dies: /health answers 200, every generation fails, and midwatch is not fooled."""
     port = free_port()

@@ -16,7 +16,7 @@ from watching import Scratch
 
 KILLS = int(sys.argv[3]) if len(sys.argv) > 3 else 20
 SEED = int(sys.argv[4]) if len(sys.argv) > 4 else 1
-STEPS = 40 + 5 * KILLS
+STEPS = 40 + 15 * KILLS  # more than are trained between so many kills
 OPTIONS = ["--quiet", "--first-wait", "0.1", "--restarts", "1000"]
 
 
