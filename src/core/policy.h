@@ -53,7 +53,8 @@ struct RestartDecision {
 /// Decides after the last of `attempts` (at least one) has ended. Rules, the first that fits:
 ///  1. told to stop, exit status 0, or ended by SIGINT or SIGTERM from elsewhere: stop;
 ///  2. it could not be started: stop;
-///  3. checkpoints were saved since the data had turned to poison, and they cannot be set aside; or the breaker tripped,
+///  3. checkpoints were saved since the data had turned to poison, and they cannot be set aside; or the breaker
+///  tripped,
 ///     and the attempt had begun from nothing although there is a checkpoint, or nothing shows that the infrastructure
 ///     is to blame: stop, a person must look;
 ///  4. the provider took the machine: restart, and the budget is not touched;

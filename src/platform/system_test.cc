@@ -91,7 +91,7 @@ TEST_CASE("a call aside is asked for until it answers, and one that never does i
     });
     CHECK(stuck.busy());
     CHECK_FALSE(stuck.take().has_value());
-  }  // does not wait
+  }                                                             // does not wait
   std::this_thread::sleep_for(std::chrono::milliseconds(400));  // the call comes back to nobody
 }
 
