@@ -84,8 +84,9 @@ DECIDED = ("incident-opened", "incident-changed", "incident-closed", "verdict-gi
 
 
 def seen(events):
-    """What the files said, without what the watch itself said."""
-    return [e for e in events if event_type(e) not in DECIDED and event_type(e) is not None]
+    """What the files said, without what the watch itself said and what the machine showed meanwhile."""
+    machine = {e.get("source", 0) for e in events if event_type(e) == "source-opened" and e.get("kind") == "host"}
+    return [e for e in events if event_type(e) not in DECIDED and event_type(e) is not None and e.get("src", 0) not in machine]
 
 
 def event_type(event):
