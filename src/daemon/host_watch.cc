@@ -1,6 +1,8 @@
 #include "daemon/host_watch.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "base/text.h"
@@ -9,6 +11,7 @@
 namespace mw {
 namespace {
 
+constexpr int kLastCalls = 1000;      // ms that calls get to come back in when the watch ends
 constexpr size_t kLinesAtOnce = 500;  // lines of the kernel's log that one look interprets
 
 }  // namespace
@@ -88,9 +91,12 @@ HostWatch::HostWatch(Clock& clock, const Language& language, HostScope scope)
 }
 
 HostWatch::~HostWatch() {
+  const auto busy = [this] {
+    return std::any_of(parts_.begin(), parts_.end(), [](const auto& part) { return part->busy(); });
+  };
+  for (int i = 0; i < kLastCalls && busy(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (!busy()) return;
   // A call that never came back still looks through the doors.
-  const bool busy = std::any_of(parts_.begin(), parts_.end(), [](const auto& part) { return part->busy(); });
-  if (!busy) return;
   (void)scope_.system.release();
   (void)scope_.gpus.release();
 }
