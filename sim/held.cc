@@ -6,8 +6,8 @@
 #include "base/checksum.h"
 #include "base/text.h"
 #include "core/event_codec.h"
-#include "daemon/durable.h"
 #include "daemon/supervisor.h"
+#include "platform/durable.h"
 #include "sim/held_world.h"
 
 namespace mw::sim {

@@ -3,28 +3,17 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "platform/durable.h"
 
 namespace mw {
 namespace {
-
-Result<void> write_pointer(Disk& disk, const std::string& path, std::string_view text) {
-  const std::string temporary = path + ".midwatch";
-  {
-    auto file = disk.open_append(temporary);
-    if (!file.ok()) return file.error();
-    MW_TRY((*file)->truncate(0));  // an earlier attempt may have left a part of it
-    MW_TRY((*file)->append(text));
-    MW_TRY((*file)->sync());
-  }
-  return disk.rename(temporary, path);
-}
 
 /// The pointer names the step that stays; without one it goes aside, too.
 Result<void> set_pointer(Disk& disk, const std::string& root, const CheckpointLayout& layout, int64_t kept,
                          const std::string& aside) {
   if (layout.pointer.empty()) return {};
   const std::string path = cat(root, "/", layout.pointer);
-  if (kept != kNoStep) return write_pointer(disk, path, with_step(layout.pointer_text, kept));
+  if (kept != kNoStep) return write_durably(disk, path, with_step(layout.pointer_text, kept));
   return disk.info(path).ok() ? disk.rename(path, cat(aside, "/", layout.pointer)) : Result<void>();
 }
 

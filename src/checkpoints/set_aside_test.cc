@@ -79,7 +79,7 @@ TEST_CASE("cut short between two moves it is finished by the next call") {
   for (const char* name : {"global_step_5", "global_step_10", "global_step_15"}) f.checkpoint(name);
   REQUIRE(f.disk->make_folders(f.root + "/set-aside-by-midwatch/attempt-1").ok());
   REQUIRE(f.disk->rename(f.root + "/global_step_15", f.root + "/set-aside-by-midwatch/attempt-1/global_step_15").ok());
-  f.put("latest_checkpointed_iteration.txt.midwatch", "torn");
+  f.put("latest_checkpointed_iteration.txt.part", "torn");
   const auto done = set_aside(*f.disk, f.root, kVerl, 10, "attempt-1");
   REQUIRE(done.ok());
   CHECK(done->moved == std::vector<int64_t>{10});

@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "daemon/durable.h"
+#include "platform/durable.h"
 
 namespace mw {
 namespace {

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/text.h"
-#include "daemon/durable.h"
+#include "platform/durable.h"
 
 namespace mw {
 namespace {

@@ -1,7 +1,5 @@
 #include "daemon/run.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
 #include <csignal>
@@ -10,7 +8,6 @@
 #include "base/text.h"
 #include "daemon/attach.h"
 #include "daemon/ballast.h"
-#include "daemon/durable.h"
 #include "daemon/host_watch.h"
 #include "daemon/inbox.h"
 #include "daemon/standing.h"
@@ -18,6 +15,8 @@
 #include "daemon/telling.h"
 #include "keeper/keep.h"
 #include "keeper/launch.h"
+#include "platform/durable.h"
+#include "platform/posix_disk.h"
 #include "platform/tail.h"
 
 namespace mw {
@@ -25,12 +24,6 @@ namespace {
 
 constexpr size_t kShownAtOnce = 1U << 20;  // bytes of output passed on per read
 constexpr std::string_view kProgram = "/proc/self/exe";
-
-std::string absolute(const std::string& path) {
-  if (!path.empty() && path.front() == '/') return path;
-  char here[4096];
-  return getcwd(here, sizeof here) == nullptr ? path : path.empty() ? here : cat(here, "/", path);
-}
 
 /// "20260219-090811-train", of letters that no shell and no path minds.
 std::string name_of(Time now, const std::vector<std::string>& command) {
@@ -89,11 +82,11 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   }
   Charge charge;
   charge.command = request.command;
-  charge.folder = absolute("");
+  charge.folder = absolute_path("");
   if (std::getenv("PYTHONUNBUFFERED") == nullptr) charge.environment["PYTHONUNBUFFERED"] = "1";
   charge.config = request.config;
-  for (const std::string& path : request.also) charge.also.push_back(absolute(path));
-  for (const std::string& path : request.checkpoints) charge.checkpoints.push_back(absolute(path));
+  for (const std::string& path : request.also) charge.also.push_back(absolute_path(path));
+  for (const std::string& path : request.checkpoints) charge.checkpoints.push_back(absolute_path(path));
   charge.from_scratch = request.from_scratch;
   charge.limits.restarts = request.restarts;
   charge.limits.first_wait = Duration::seconds(request.first_wait_s);
@@ -243,7 +236,7 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
                          const RunRequest& request) {
   std::signal(SIGHUP, SIG_IGN);   // the terminal may go; the watch stays
   std::signal(SIGPIPE, SIG_IGN);  // likewise who reads our output
-  const std::string home = absolute(home_of(request.home, "."));
+  const std::string home = absolute_path(home_of(request.home, "."));
   // Before anything is begun, so that what is wrong is known at once.
   auto telling = Telling::make(doors, language.knowledge(), request.take_up.empty() ? request.config : "", request.say);
   if (!telling.ok()) return telling.error();

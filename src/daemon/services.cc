@@ -8,9 +8,9 @@
 
 #include "base/text.h"
 #include "daemon/attach.h"
-#include "daemon/durable.h"
 #include "daemon/host_watch.h"
 #include "daemon/inbox.h"
+#include "daemon/notifier.h"
 #include "daemon/recorder.h"
 #include "daemon/run.h"
 #include "daemon/run_reader.h"
@@ -18,6 +18,7 @@
 #include "daemon/standing.h"
 #include "daemon/telling.h"
 #include "platform/clock.h"
+#include "platform/durable.h"
 #include "platform/lock.h"
 #include "platform/posix_disk.h"
 #include "platform/watch.h"
@@ -30,9 +31,8 @@ constexpr Duration kTaken = Duration::seconds(5);  // within which a living midw
 /// "mira@node7", as far as it can be told.
 std::string this_user() {
   const char* name = std::getenv("USER");
-  char host[256] = "";
-  if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
-  return cat(name == nullptr || *name == '\0' ? cat("uid ", getuid()) : std::string(name), *host == '\0' ? "" : "@",
+  const std::string host = host_name();
+  return cat(name == nullptr || *name == '\0' ? cat("uid ", getuid()) : std::string(name), host.empty() ? "" : "@",
              host);
 }
 

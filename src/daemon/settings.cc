@@ -5,16 +5,12 @@
 #include <cstdlib>
 
 #include "base/text.h"
+#include "platform/posix_disk.h"
 
 namespace mw {
 namespace {
 
 constexpr size_t kSecretBytesLimit = 16384;
-
-std::string working_folder() {
-  char here[4096];
-  return getcwd(here, sizeof here) == nullptr ? "." : here;
-}
 
 Result<std::string> read_whole(Disk& disk, const std::string& path, size_t limit) {
   auto file = disk.open_read(path);
@@ -40,7 +36,7 @@ bool can_run(const std::string& program) {
 Result<Config> load_config(Disk& disk, const std::string& file) {
   if (file == "none") return Config::parse("", "");
   const std::string name = file.empty() ? std::string(kConfigFile) : file;
-  const std::string path = name.front() == '/' ? name : cat(working_folder(), "/", name);
+  const std::string path = absolute_path(name);
   const auto text = read_whole(disk, path, kConfigBytesLimit);
   if (text.ok()) return Config::parse(*text, path);
   if (file.empty() && text.error().code == Error::Code::kNotFound) return Config::parse("", "");

@@ -5,21 +5,15 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "daemon/charge.h"
-#include "daemon/durable.h"
 #include "daemon/recorder.h"
 #include "keeper/launch.h"
 #include "keeper/record.h"
+#include "platform/durable.h"
 
 namespace mw {
 namespace {
 
 constexpr std::string_view kWatcherFile = "watcher.json";
-
-bool lives(Processes& processes, const ProcessId& id) {
-  if (!id.known()) return false;
-  const auto info = processes.info(id.pid);
-  return info.ok() && info->id == id && info->state != 'Z';
-}
 
 /// When the journal of a run was last written; unknown when there is none.
 Time last_written(Disk& disk, const std::string& run_folder) {

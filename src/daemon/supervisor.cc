@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "daemon/durable.h"
 #include "daemon/go_back.h"
 #include "keeper/launch.h"
+#include "platform/durable.h"
 
 namespace mw {
 namespace {
@@ -45,12 +45,6 @@ std::string attempt_name(int number) { return cat("attempt ", number); }
 }  // namespace
 
 std::string Supervisor::attempt_folder(int number) const { return cat(folder_, "/", kAttemptsFolder, "/", number); }
-
-bool Supervisor::lives(const ProcessId& id) const {
-  if (!id.known()) return false;
-  const auto info = doors_.processes.info(id.pid);
-  return info.ok() && info->id == id && info->state != 'Z';
-}
 
 Result<std::unique_ptr<Supervisor>> Supervisor::open(SupervisorDoors doors, const Knowledge& knowledge,
                                                      std::string run_folder) {
@@ -158,14 +152,15 @@ Result<void> Supervisor::look_at_keeper(Notebook& notebook) {
   const bool had_child = kept_.child.known();
   // Asked before its record is read: what a keeper that was gone by then has not written it will not write.
   const ProcessId keeper = kept_.keeper;
-  const bool lived = lives(keeper);
+  const bool lived = lives(doors_.processes, keeper);
   auto kept = read_kept(doors_.disk, attempt_folder());
   if (!kept.ok()) return kept.error();
   const bool had_ended = kept_.ending.has_value();
   const uint64_t lost = kept_.lost_bytes;
   kept_ = *kept;
   const bool here = kept_.boot == doors_.processes.boot();  // else its numbers mean nothing any more
-  grip_.of(here && lives(kept_.keeper) ? kept_.keeper : ProcessId(), here ? kept_.child : ProcessId());
+  grip_.of(here && lives(doors_.processes, kept_.keeper) ? kept_.keeper : ProcessId(),
+           here ? kept_.child : ProcessId());
   if (!had_child && kept_.child.known()) {
     doors_.say(cat("attempt ", attempt_, " began, process ", kept_.child.pid));
     came_out(&starting_, true, cat("process ", kept_.child.pid), notebook);

@@ -93,7 +93,6 @@ class Supervisor {
   void came_out(uint32_t* deed, bool ok, std::string text, Notebook& notebook);
   AttemptOutcome outcome(const State& state) const;
   int64_t first_suspect(const State& state) const;
-  bool lives(const ProcessId& id) const;
   Duration since(Duration then) const { return {doors_.clock.steady().ns - then.ns}; }
 
   SupervisorDoors doors_;

@@ -244,8 +244,7 @@ std::string Keeper::reason(const Ending& end) {
 
 void Keeper::adopt() {
   if (kept_.ending) return;
-  const auto info = processes_->info(kept_.child.pid);
-  if (info.ok() && info->id == kept_.child && info->state != 'Z') return;
+  if (lives(*processes_, kept_.child)) return;
   Ending end;
   end.known = false;
   end.at = clock_->now();

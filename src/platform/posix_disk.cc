@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -256,5 +258,12 @@ class PosixDisk final : public Disk {
 }  // namespace
 
 std::unique_ptr<Disk> make_posix_disk() { return std::make_unique<PosixDisk>(); }
+
+std::string absolute_path(const std::string& path) {
+  if (!path.empty() && path.front() == '/') return path;
+  std::array<char, PATH_MAX> here{};
+  if (getcwd(here.data(), here.size()) == nullptr) return path.empty() ? "." : path;
+  return path.empty() ? here.data() : cat(here.data(), "/", path);
+}
 
 }  // namespace mw

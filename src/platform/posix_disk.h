@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "platform/disk.h"
 
@@ -9,5 +10,8 @@ namespace mw {
 
 /// Files by system calls; relative paths count from the working directory. Calls interrupted by signals are repeated.
 std::unique_ptr<Disk> make_posix_disk();
+
+/// `path` from the root on; a relative one counts from the working directory, and "" is that one.
+std::string absolute_path(const std::string& path);
 
 }  // namespace mw

@@ -9,6 +9,12 @@
 
 namespace mw {
 
+bool lives(Processes& processes, const ProcessId& id) {
+  if (!id.known()) return false;
+  const auto info = processes.info(id.pid);
+  return info.ok() && info->id == id && info->state != 'Z';
+}
+
 Result<ProcessInfo> parse_process_stat(std::string_view text) {
   constexpr size_t kStartField = 22, kFirstBehindName = 3;
   const Error broken{Error::Code::kInvalid, "not the content of a /proc/PID/stat", ""};

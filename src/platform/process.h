@@ -42,6 +42,9 @@ class Processes {
 
 std::unique_ptr<Processes> make_posix_processes();
 
+/// This very process is there and has not ended. False for none.
+bool lives(Processes& processes, const ProcessId& id);
+
 /// Takes the content of /proc/PID/stat apart (proc(5)). The name may hold anything, brackets and spaces too.
 Result<ProcessInfo> parse_process_stat(std::string_view text);
 

@@ -24,7 +24,7 @@ import threading
 import time
 import urllib.request
 
-from running import PRACTICE, PROGRAM, midwatch, output, processes_of, wait_until
+from running import PRACTICE, PROGRAM, midwatch, output, processes_of, wait_until, weights
 from watching import Scratch
 
 STEPS = 40
@@ -137,11 +137,6 @@ class Held:
 def practice(base, *options, speak="verl", steps=STEPS, pace=0.1, save_every=5, checkpoints="checkpoints"):
     return [PRACTICE, "--speak", speak, "--out", "-", "--steps", str(steps), "--save-every", str(save_every), "--pace", str(pace),
             "--checkpoints", os.path.join(base, checkpoints), *options]
-
-
-def weights(base, step=STEPS, checkpoints="checkpoints"):
-    with open(os.path.join(base, checkpoints, f"global_step_{step}", "trainer.safetensors"), "rb") as file:
-        return hashlib.sha256(file.read()).hexdigest()
 
 
 def saved(base, step, checkpoints="checkpoints"):

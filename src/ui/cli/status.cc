@@ -16,9 +16,8 @@ void declare(ArgSpec& spec) {
 }
 
 bool needs_somebody(const State& state, const RunStanding& standing) {
-  const bool alone =
-      standing.held && standing.phase != RunStanding::Phase::kOver && standing.watcher == 0 && !standing.elsewhere;
-  return alone || std::any_of(state.incidents.begin(), state.incidents.end(), [](const Incident& incident) {
+  return should_be_watched(standing) ||
+         std::any_of(state.incidents.begin(), state.incidents.end(), [](const Incident& incident) {
            return incident.open && incident.severity == Severity::kCritical;
          });
 }

@@ -30,10 +30,6 @@ std::string command_text(const RunStanding& standing) {
   return text;
 }
 
-bool should_be_watched(const RunStanding& standing) {
-  return standing.watcher == 0 && !standing.elsewhere && standing.held && standing.phase != Phase::kOver;
-}
-
 std::string who_watches(const RunStanding& standing) {
   if (standing.watcher != 0) return cat("midwatch process ", standing.watcher);
   if (standing.elsewhere) return "a midwatch on another machine or in another container, if it still lives";
@@ -114,6 +110,10 @@ std::string standing_word(const RunStanding& standing) {
 }
 
 }  // namespace
+
+bool should_be_watched(const RunStanding& standing) {
+  return standing.watcher == 0 && !standing.elsewhere && standing.held && standing.phase != Phase::kOver;
+}
 
 std::string_view phase_word(const RunStanding& standing) {
   if (!standing.held) return "read-only";

@@ -12,6 +12,9 @@ std::string terminal_standing(const State& state, const RunStanding& standing, c
 /// One JSON object with a line end, schema midwatch.status/1 (docs/formats/status-json.md).
 std::string status_json(const State& state, const RunStanding& standing);
 
+/// Its command goes on, and no midwatch watches it.
+bool should_be_watched(const RunStanding& standing);
+
 /// "running", "paused", "waiting", "over", "read-only" (an attached run), …
 std::string_view phase_word(const RunStanding& standing);
 

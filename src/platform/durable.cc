@@ -1,4 +1,4 @@
-#include "daemon/durable.h"
+#include "platform/durable.h"
 
 namespace mw {
 
