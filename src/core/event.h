@@ -188,6 +188,13 @@ struct Told {  ///< a person's word, for whoever reads the record later
   std::string who;
   std::string text;
 };
+/// An attempt of a held run found something other than the attempt before: a package, a line of a script, a variable.
+struct Changed {
+  int64_t attempt = 0;  ///< the later one, from 1
+  std::string what;  ///< "environment", "package", "file", "code", …; "nothing": the two were compared, and are alike
+  std::string name;  ///< of the variable, the package, the file
+  std::string before, after;  ///< "": it is not there
+};
 /// midwatch is about to do something. It is in the journal, durably, before the deed; without an Acted of the same
 /// number after a restart it is in doubt, and the kind of deed says what to do then.
 struct Intended {
@@ -215,7 +222,7 @@ struct Event {
                event::PhaseBegan, event::PhaseEnded, event::Progressed, event::Measured, event::CheckpointSaved,
                event::WeightsSynced, event::Ended, event::Matched, event::TraceSeen, event::Logged, event::FormatJudged,
                event::ToolCalled, event::Ticked, event::Closed, event::IncidentOpened, event::IncidentChanged,
-               event::IncidentClosed, event::VerdictGiven, event::Told, event::Intended, event::Acted>
+               event::IncidentClosed, event::VerdictGiven, event::Told, event::Changed, event::Intended, event::Acted>
       body;
 };
 

@@ -338,6 +338,11 @@ class Folder {
     state_.notes.emplace_back(Moment{step, event_.at, event_.where, attempt, false},
                               event::Told{clip(told.who, 200), clip(told.text, kTextLimit)});
   }
+  void operator()(const event::Changed& changed) {
+    make_room(state_.changes, State::kChangeLimit);
+    state_.changes.push_back({changed.attempt, clip(changed.what, 64), clip(changed.name, 500),
+                              clip(changed.before, kTextLimit), clip(changed.after, kTextLimit)});
+  }
   void operator()(const event::Intended& intended) {
     make_room(state_.actions, State::kActionLimit);
     ActionState action;

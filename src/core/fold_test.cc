@@ -276,6 +276,10 @@ TEST_CASE("what midwatch means to do is known until something came of it, and pe
   CHECK(state.actions[0].done_at == at(4));
   REQUIRE(state.notes.size() == 1);
   CHECK(state.notes[0].second.text == "lowered lr");
+  for (int64_t i = 1; i <= 5000; ++i) fold(state, {at(5), {}, event::Changed{i, "package", "vllm", "0.8.5", "0.9.0"}});
+  CHECK(state.changes.size() <= State::kChangeLimit);
+  CHECK(state.changes.front().attempt == 1);
+  CHECK(state.changes.back().attempt == 5000);
   for (uint32_t i = 0; i < 5000; ++i) fold(state, {at(5), {}, event::Intended{i, "notify", "", 0, ""}});
   CHECK(state.actions.size() <= State::kActionLimit);
   CHECK(state.actions.front().intent.id == 7);

@@ -142,6 +142,7 @@ struct State {
   static constexpr size_t kIncidentLimit = 1000;    ///< incidents kept
   static constexpr size_t kActionLimit = 1000;      ///< deeds kept, the first and the last half
   static constexpr size_t kNoteLimit = 1000;        ///< words of people kept, likewise
+  static constexpr size_t kChangeLimit = 1000;      ///< changes between attempts kept, likewise
 
   std::string framework = "custom", version;
   double framework_confidence = 0;
@@ -183,6 +184,7 @@ struct State {
   std::vector<ActionState> actions;
   uint32_t last_action = 0;  ///< highest number given so far
   std::vector<std::pair<Moment, event::Told>> notes;
+  std::vector<event::Changed> changes;  ///< between attempts of a held run, in order
 
   /// (time, step) of training measurements and step announcements, by time: which step it was at a given moment.
   std::vector<std::pair<Time, int64_t>> anchors;

@@ -42,6 +42,7 @@ struct FromSource {
   bool operator()(const event::IncidentClosed&) const { return false; }
   bool operator()(const event::VerdictGiven&) const { return false; }
   bool operator()(const event::Told&) const { return false; }
+  bool operator()(const event::Changed&) const { return false; }
   bool operator()(const event::Intended&) const { return false; }
   bool operator()(const event::Acted&) const { return false; }
   // How the file was met, which differs from watch to watch; what its bytes say is the decoder's.
