@@ -249,4 +249,23 @@ uint16_t attempt_of(State& state, SourceState& source, const Event& event) {
   return static_cast<uint16_t>(source.attempt);
 }
 
+void add_anchor(State& state, Time at, int64_t step) {
+  if (!at.known() || step == kNoStep) return;
+  auto& anchors = state.anchors;
+  if (!anchors.empty() && anchors.back().second == step) return;
+  const std::pair<Time, int64_t> anchor(at, step);
+  if (anchors.empty() || anchors.back().first <= at) {
+    anchors.push_back(anchor);
+  } else {
+    const auto place = std::upper_bound(anchors.begin(), anchors.end(), anchor);
+    if (place != anchors.begin() && std::prev(place)->second == step) return;
+    anchors.insert(place, anchor);
+  }
+  if (anchors.size() > State::kAnchorLimit) {
+    size_t kept = 0;
+    for (size_t i = 0; i < anchors.size(); i += 2) anchors[kept++] = anchors[i];
+    anchors.resize(kept);
+  }
+}
+
 }  // namespace mw

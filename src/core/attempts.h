@@ -39,4 +39,7 @@ void for_each_moment(State& state, Visit&& visit) {
 /// afterwards.
 uint16_t attempt_of(State& state, SourceState& source, const Event& event);
 
+/// From `at` on the run was at `step`, as far as its own measurements and announcements tell: for State::step_at().
+void add_anchor(State& state, Time at, int64_t step);
+
 }  // namespace mw

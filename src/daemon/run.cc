@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "daemon/attach.h"
 #include "daemon/ballast.h"
+#include "daemon/fingerprinting.h"
 #include "daemon/host_watch.h"
 #include "daemon/inbox.h"
 #include "daemon/standing.h"
@@ -230,6 +231,13 @@ CheckpointLayout layout_of(const Language& language, const std::string& framewor
   return {};
 }
 
+Result<void> write_somehow(Disk& disk, const std::string& path, std::string_view text,
+                           const std::function<bool()>& make_room) {
+  auto written = write_durably(disk, path, text);
+  if (written.ok() || written.error().code != Error::Code::kFull || !make_room()) return written;
+  return write_durably(disk, path, text);
+}
+
 }  // namespace
 
 Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Language& language,
@@ -253,9 +261,7 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
     return made;
   };
   const auto write = [&doors, make_room](const std::string& path, std::string_view text) {
-    auto written = write_durably(doors.disk, path, text);
-    if (written.ok() || written.error().code != Error::Code::kFull || !make_room()) return written;
-    return write_durably(doors.disk, path, text);
+    return write_somehow(doors.disk, path, text, make_room);
   };
   const auto layout = [&language](const std::string& framework) { return layout_of(language, framework); };
   auto held = Supervisor::open({doors.disk, doors.clock, processes, start, write, layout, request.say},
@@ -282,6 +288,8 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   const auto host = request.host ? machine_of(doors, language, supervisor, told.folder) : nullptr;
   if (host != nullptr) (*loop)->accompany(*host);
   (*loop)->accompany(holding);
+  Fingerprinting fingerprints(doors.disk, doors.clock, fingerprints_of(doors.disk, supervisor, write, request.say));
+  (*loop)->accompany(fingerprints);
   if (Companion* notifier = (*telling)->companion(); notifier != nullptr) (*loop)->accompany(*notifier);
   while ((*loop)->turn()) {
   }

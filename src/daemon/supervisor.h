@@ -68,6 +68,7 @@ class Supervisor {
   const std::string& why_over() const { return why_over_; }
   int attempt() const { return attempt_; }
   std::string attempt_folder() const { return attempt_folder(attempt_); }
+  std::string attempt_folder(int number) const;
 
  private:
   enum class Phase { kNew, kRunning, kEnded, kWaiting, kOver };
@@ -78,7 +79,6 @@ class Supervisor {
         knowledge_(knowledge),
         folder_(std::move(run_folder)),
         grip_(doors_.processes, doors_.clock, doors_.say) {}
-  std::string attempt_folder(int number) const;
   Result<void> take_up();
   Result<void> begin_attempt(int number);
   Result<void> begin_next(Notebook& notebook);

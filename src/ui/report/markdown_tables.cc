@@ -17,6 +17,7 @@ constexpr size_t kTemplatesShown = 15;
 constexpr size_t kCheckpointsShown = 12;
 constexpr size_t kAttemptsShown = 30;
 constexpr size_t kSourcesShown = 30;
+constexpr size_t kChangesShown = 60;
 
 std::string percent(uint64_t part, uint64_t whole) {
   return whole == 0 ? "" : cat(format_short(100.0 * static_cast<double>(part) / static_cast<double>(whole), 3), " %");
@@ -239,6 +240,28 @@ std::string sources(const State& state) {
   return out;
 }
 
+std::string changes(const State& state) {
+  if (state.changes.empty()) return "";
+  std::string out =
+      "\n## What changed between attempts\n\n| Attempt | What | Name | Before | After |\n|---:|---|---|---|---|\n";
+  size_t shown = 0;
+  for (const event::Changed& change : state.changes) {
+    if (++shown > kChangesShown) break;
+    if (change.what == "nothing") {
+      out += cat("| ", change.attempt, " | nothing | | | |\n");
+      continue;
+    }
+    const auto side = [](std::string text) {
+      std::replace(text.begin(), text.end(), '\n', ';');
+      return text.empty() ? text : markdown_code(clip(trim(text), kQuoted));
+    };
+    out += cat("| ", change.attempt, " | ", markdown_text(change.what), " | ", markdown_text(change.name), " | ",
+               side(change.before), " | ", side(change.after), " |\n");
+  }
+  if (state.changes.size() > kChangesShown) out += cat("\n… and ", state.changes.size() - kChangesShown, " more.\n");
+  return out;
+}
+
 }  // namespace
 
 std::string markdown_text(std::string_view text) { return escape_markdown(clip(trim(text), kQuoted)); }
@@ -249,7 +272,8 @@ bool in_cycle(const Cycle& cycle, const Moment& moment) {
 
 std::string markdown_tables(const State& state, const Cycle& cycle) {
   return metrics(state, cycle) + formats(state, cycle) + tools(state, cycle) + timing(state, cycle) +
-         machine(state, cycle) + checkpoints(state, cycle) + attempts(state) + warnings(state, cycle) + sources(state);
+         machine(state, cycle) + checkpoints(state, cycle) + attempts(state) + changes(state) + warnings(state, cycle) +
+         sources(state);
 }
 
 }  // namespace mw

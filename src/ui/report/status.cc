@@ -1,10 +1,12 @@
 #include "ui/report/status.h"
 
 #include "base/json.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "core/incident_json.h"
 #include "ui/report/paint.h"
 #include "ui/report/terminal.h"
+#include "ui/view/changes.h"
 #include "ui/view/overview.h"
 
 namespace mw {
@@ -15,6 +17,7 @@ using Phase = RunStanding::Phase;
 constexpr size_t kLines = 3;         // terminal lines of one item
 constexpr size_t kDeedsShown = 6;    // the last ones
 constexpr size_t kNotesShown = 4;    // likewise
+constexpr size_t kChangesShown = 6;  // the first ones
 constexpr size_t kDeedsInJson = 50;  // likewise
 constexpr std::string_view kMain[] = {"reward.mean", "entropy",         "kl.ref",    "grad_norm",
                                       "loss.total",  "response.length", "time.step", "throughput.tokens"};
@@ -26,7 +29,7 @@ std::string ago(Time then, Time now) {
 
 std::string command_text(const RunStanding& standing) {
   std::string text;
-  for (const std::string& word : standing.command) text += (text.empty() ? "" : " ") + word;
+  for (const std::string& word : redact_words(standing.command)) text += (text.empty() ? "" : " ") + word;
   return text;
 }
 
@@ -156,6 +159,13 @@ std::string terminal_standing(const State& state, const RunStanding& standing, c
              describe(state, incident.onset), " (midwatch why ", incident.id, ")"),
          incident.severity == Severity::kCritical ? &Painter::red : &Painter::yellow);
   }
+  const auto changes = last_changes(state);
+  for (size_t i = 0; i < changes.size() && i < kChangesShown; ++i) {
+    line("  changed     ", cat("for attempt ", changes[i]->attempt, ": ", change_text(*changes[i])));
+  }
+  if (changes.size() > kChangesShown) {
+    line("  changed     ", cat("and ", changes.size() - kChangesShown, " more: midwatch report"));
+  }
   for (size_t i = state.actions.size() > kDeedsShown ? state.actions.size() - kDeedsShown : 0; i < state.actions.size();
        ++i) {
     line("  done        ", deed_text(state.actions[i]));
@@ -212,7 +222,7 @@ std::string status_json(const State& state, const RunStanding& standing) {
   json.begin_object().key("schema").string("midwatch.status/1").key("run").string(standing.name);
   json.key("folder").string(standing.folder).key("held").boolean(standing.held);
   json.key("phase").string(phase_word(standing)).key("command").begin_array();
-  for (const std::string& word : standing.command) json.string(word);
+  for (const std::string& word : redact_words(standing.command)) json.string(word);
   json.end_array().key("attempt").integer(standing.attempt).key("pid").integer(standing.pid);
   put_time(json, "began", standing.began);
   put_time(json, "next_attempt", standing.due);
@@ -234,7 +244,9 @@ std::string status_json(const State& state, const RunStanding& standing) {
   }
   json.end_array();
   put_deeds(json, state);
-  json.end_object();
+  json.key("changes").begin_array();
+  for (const event::Changed* change : last_changes(state)) put_change(json, *change);
+  json.end_array().end_object();
   return out + "\n";
 }
 

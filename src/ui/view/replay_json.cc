@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "core/incident_json.h"
 #include "core/signal.h"
+#include "ui/view/changes.h"
 #include "ui/view/overview.h"
 
 namespace mw {
@@ -225,6 +226,11 @@ std::string_view level_name(event::Logged::Level level) {
 }
 
 void history(JsonWriter& out, const State& state) {
+  if (!state.changes.empty()) {
+    out.key("changes").begin_array();
+    for (const event::Changed& change : state.changes) put_change(out, change);
+    out.end_array();
+  }
   out.key("checkpoints").begin_array();
   const size_t skip = state.checkpoints.size() > kCheckpointsShown ? state.checkpoints.size() - kCheckpointsShown : 0;
   for (size_t i = skip; i < state.checkpoints.size(); ++i) {

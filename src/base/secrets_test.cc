@@ -1,0 +1,72 @@
+#include "base/secrets.h"
+
+#include <doctest/doctest.h>
+
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+TEST_CASE("names that say that their value is a secret") {
+  for (const char* name :
+       {"WANDB_API_KEY", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "MYSQL_PWD",
+        "AWS_ACCESS_KEY_ID", "--hf-token", "trainer.hub_token", "wandbApiKey", "db.password", "hftoken", "GITHUB_PAT",
+        "SLACK_WEBHOOK_SECRET", "SENTRY_DSN", "NPM_AUTH", "REDIS_PASSWORD_2", "ROLLOUT_KEY", "azureConnectionString"}) {
+    CAPTURE(name);
+    CHECK(names_secret(name));
+  }
+  for (const char* name : {"max_tokens",
+                           "TOKENIZERS_PARALLELISM",
+                           "pad_token",
+                           "eostoken",
+                           "data.prompt_key",
+                           "--input_key",
+                           "PWD",
+                           "OLDPWD",
+                           "max_new_tokens",
+                           "tokenizer_path",
+                           "token_level_loss",
+                           "key",
+                           "keyboard",
+                           "PATH",
+                           "lr",
+                           "",
+                           "__",
+                           "special_token",
+                           "KEY",
+                           "loss_agg_mode",
+                           "author",
+                           "patience",
+                           "MONKEY_BARS"}) {
+    CAPTURE(name);
+    CHECK_FALSE(names_secret(name));
+  }
+}
+
+TEST_CASE("values of secret names are taken out of lines, the rest stays") {
+  CHECK(redact_lines("export HF_TOKEN=abcd") == "export HF_TOKEN=<redacted>");
+  CHECK(redact_lines("HF_TOKEN=abcd python train.py --lr 1e-6") == "HF_TOKEN=<redacted> python train.py --lr 1e-6");
+  CHECK(redact_lines("  wandb_api_key: \"abcd\"  # mine\n  lr: 1e-6\n") ==
+        "  wandb_api_key: \"<redacted>\"  # mine\n  lr: 1e-6\n");
+  CHECK(redact_lines("password: correct horse battery") == "password: <redacted>");
+  CHECK(redact_lines("{\"hub_token\": \"abcd\", \"max_tokens\": 512}") ==
+        "{\"hub_token\": \"<redacted>\", \"max_tokens\": 512}");
+  CHECK(redact_lines("+run --hub-token abcd --max-tokens 512") == "+run --hub-token <redacted> --max-tokens 512");
+  CHECK(redact_lines("data.prompt_key=question") == "data.prompt_key=question");
+  CHECK(redact_lines("-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----\nlr: 1") ==
+        "<redacted>\n<redacted>\n<redacted>\nlr: 1");
+  CHECK_FALSE(contains(redact_lines("token = 'abc"), "abc"));
+  CHECK(redact_lines("token =") == "token =");
+  CHECK(redact_lines("") == "");
+}
+
+TEST_CASE("words of a command") {
+  const std::vector<std::string> out =
+      redact_words({"python", "train.py", "--hf-token", "abcd", "--lr", "1", "trainer.api_key=xyz", "--token=abcd"});
+  CHECK(out == std::vector<std::string>{"python", "train.py", "--hf-token", "<redacted>", "--lr", "1",
+                                        "trainer.api_key=<redacted>", "--token=<redacted>"});
+  CHECK(redact_words({"--token", "--lr", "1"}) == std::vector<std::string>{"--token", "--lr", "1"});
+}
+
+}  // namespace
+}  // namespace mw

@@ -1,0 +1,141 @@
+"""What midwatch knows of the attempts of a run: what they were made of, what changed between them, and no secret."""
+import glob
+import json
+import os
+import subprocess
+import time
+
+from running import Run, midwatch, output, processes_of, wait_until
+from watching import Scratch, journal
+
+SECRET = "hush-hush-4711"
+
+
+def git(folder, *words):
+    subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *words], cwd=folder, check=True,
+                   capture_output=True)
+
+
+def package(base, name, version):
+    os.makedirs(f"{base}/venv/lib/python3.11/site-packages/{name}-{version}.dist-info")
+
+
+def project(base):
+    """A repository with a script, a module and settings, and a virtual environment: attempts wait for their turn."""
+    os.makedirs(f"{base}/venv/bin")
+    open(f"{base}/venv/pyvenv.cfg", "w").close()
+    os.symlink("/bin/sh", f"{base}/venv/bin/python")
+    package(base, "vllm", "0.8.5")
+    package(base, "torch", "2.6.0")
+    with open(f"{base}/train.sh", "w") as file:
+        file.write(f"export OTHER_TOKEN={SECRET}\n. ./settings.env\necho step with lr $LR\n"
+                   "while [ ! -e go$MIDWATCH_ATTEMPT ]; do sleep 0.05; done\n[ $MIDWATCH_ATTEMPT = 3 ] || kill -9 $$\n")
+    with open(f"{base}/reward.py", "w") as file:
+        file.write("scale = 1.0\n")
+    with open(f"{base}/settings.env", "w") as file:
+        file.write(f"LR=1e-6\nHF_TOKEN={SECRET}\n")
+    git(base, "init", "-q")
+    git(base, "add", "train.sh", "reward.py")
+    git(base, "commit", "-q", "-m", "one")
+
+
+def fingerprint(run, attempt):
+    wait_until("the run's folder", lambda: glob.glob(f"{run.base}/home/runs/*"), 30)
+    path = os.path.join(run.folder(), "attempts", str(attempt), "fingerprint.json")
+    wait_until(f"the fingerprint of attempt {attempt}", lambda: os.path.exists(path), 30)
+    with open(path) as file:
+        return json.load(file)
+
+
+def leaks(base):
+    """Files below the run's folder that hold the secret."""
+    found = []
+    for path in glob.glob(f"{base}/home/**", recursive=True):
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                if SECRET.encode() in file.read():
+                    found.append(path)
+    return found
+
+
+def what_changed(base):
+    project(base)
+    os.environ["PATH"] = f"{base}/venv/bin:{os.environ['PATH']}"
+    os.environ["WANDB_API_KEY"] = SECRET
+    os.environ["PROXY_URL"] = f"http://me:{SECRET}@proxy:1"
+    run = Run(base, ["sh", "train.sh", "--hub-token", SECRET, "--config=settings.env"], "--first-wait", "0.2", "--no-host")
+    first = fingerprint(run, 1)
+    assert first["facts"]["package"] == {"(Python environment)": f"{base}/venv", "torch": "2.6.0", "vllm": "0.8.5"}, first
+    assert first["facts"]["environment"]["WANDB_API_KEY"] == "<redacted>" and first["code"]["commit"], first
+    assert first["facts"]["limit"]["open files"] and first["facts"]["host"]["kernel"] and first["facts"]["disk"][base], first
+    assert first["command"][2:4] == ["--hub-token", "<redacted>"], first["command"]
+    # Between the attempts somebody edits, installs and commits nothing.
+    with open(f"{base}/reward.py", "w") as file:
+        file.write("scale = 0.5\n")
+    with open(f"{base}/train.sh", "a") as file:
+        file.write("# one more line\n")
+    os.rmdir(f"{base}/venv/lib/python3.11/site-packages/vllm-0.8.5.dist-info")
+    package(base, "vllm", "0.9.0")
+    open(f"{base}/go1", "w").close()
+    fingerprint(run, 2)
+    # midwatch is replaced by another, with another environment, and the trainer dies meanwhile.
+    run.process.kill()
+    run.process.communicate()
+    os.environ["NCCL_DEBUG"] = "INFO"
+    open(f"{base}/go2", "w").close()
+    wait_until("the end of attempt 2", lambda: "attempt 2 ended" in output(run))
+    again = Run.__new__(Run)
+    again.base = base
+    again.process = subprocess.Popen([run.process.args[0], "run", "--home", f"{base}/home", "--take-up", "newest", "--no-host"],
+                                     cwd=base, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    fingerprint(again, 3)
+    open(f"{base}/go3", "w").close()
+    assert again.end(60) == 0, again.err
+    assert "attempt 3 differs from attempt 2: environment NCCL_DEBUG: not set → INFO" in again.err, again.err
+
+    told = [e for e in journal(base) if e.get("e") == "changed"]
+    second = [(e["what"], e["name"], e["before"], e["after"]) for e in told if e["attempt"] == 2]
+    assert second == [
+        ("file", "train.sh", "", "# one more line"),
+        ("code", "reward.py", "", "-scale = 1.0\n+scale = 0.5"),
+        ("code", "train.sh", "", "+# one more line"),
+        ("package", "vllm", "0.8.5", "0.9.0")], second
+    assert [(e["what"], e["name"], e["after"]) for e in told if e["attempt"] == 3] == [("environment", "NCCL_DEBUG", "INFO")], told
+    report = midwatch(base, "report")[1]
+    assert "## What changed between attempts" in report and "| 2 | package | vllm | `0.8.5` | `0.9.0` |" in report, report
+    assert "environment NCCL_DEBUG: not set → INFO" in midwatch(base, "status")[1]
+    assert json.loads(midwatch(base, "status", "--json")[1])["changes"][0]["name"] == "NCCL_DEBUG"
+    # charge.json and launch.json hold the command itself, secrets too: midwatch has to start it.
+    assert {os.path.basename(path) for path in leaks(base)} <= {"charge.json", "launch.json"}, leaks(base)
+
+
+def nothing_changed(base):
+    run = Run(base, ["sh", "-c", "echo hello; [ $MIDWATCH_ATTEMPT = 2 ] || kill -9 $$"], "--first-wait", "0.1", "--no-host")
+    assert run.end(60) == 0, run.err
+    assert "attempt 2 differs from attempt 1 in nothing that midwatch compares" in run.err, run.err
+
+
+def no_delay(base):
+    """A git that hangs (a huge repository on a slow disk) does not delay the start of the command, and its end by two seconds at most."""
+    os.makedirs(f"{base}/bin")
+    with open(f"{base}/bin/git", "w") as file:
+        file.write("#!/bin/sh\nexec sleep 30\n")
+    os.chmod(f"{base}/bin/git", 0o755)
+    os.environ["PATH"] = f"{base}/bin:{os.environ['PATH']}"
+    began = time.monotonic()
+    run = Run(base, ["sh", "-c", "date +%s.%N"], "--no-host")
+    assert run.end(60) == 0, run.err
+    spent = time.monotonic() - began
+    assert spent < 6, f"it took {spent:.1f} s"
+    assert any("in time" in one for one in fingerprint(run, 1)["missing"]), fingerprint(run, 1)["missing"]
+    assert not processes_of(base, "no-such")
+
+
+for test in (what_changed, nothing_changed, no_delay):
+    before = dict(os.environ)
+    with Scratch() as base:
+        began = time.monotonic()
+        test(os.path.realpath(base))
+        print(f"{test.__name__} ok, {time.monotonic() - began:.1f} s", flush=True)
+    os.environ.clear()
+    os.environ.update(before)
