@@ -135,14 +135,14 @@ void remove_checkpoint(const CheckpointFolder& folder, int64_t step) {
   rmdir(place.c_str());
 }
 
-std::optional<Checkpoint> load_checkpoint(const CheckpointFolder& folder, std::string* problem) {
-  std::optional<int64_t> step;
-  std::optional<std::string> pointer;
-  if (!folder.pointer.empty()) {
-    pointer = read_file(mw::cat(folder.path, "/", folder.pointer));
+std::optional<Checkpoint> load_checkpoint(const CheckpointFolder& folder, std::optional<int64_t> wanted,
+                                          std::string* problem) {
+  std::optional<int64_t> step = wanted;
+  if (!step && !folder.pointer.empty()) {
+    const auto pointer = read_file(mw::cat(folder.path, "/", folder.pointer));
     if (!pointer) return std::nullopt;
     step = step_after(folder.pointer_prefix, *pointer);
-  } else {
+  } else if (!step) {
     step = highest_step(folder);
     if (!step) return std::nullopt;
   }

@@ -14,10 +14,12 @@ constexpr const char* kUsage =
     "             [--checkpoints DIR] [--save-every N] [--keep-last N] [--eval-every N] [--pace SECONDS]\n"
     "             [--engine http://127.0.0.1:PORT] [--request-timeout SECONDS] [--tools http://127.0.0.1:PORT]\n"
     "             [--when-engine-dies usual|zero|crash|hang] [--mismatch yes|no] [--fault NAME[@STEP][:always]]…\n"
-    "             [--sinks jsonl,tfevents,wandb] [--sinks-folder DIR]\n"
+    "             [--sinks jsonl,tfevents,wandb] [--sinks-folder DIR] [--resume auto|told] [a framework's own "
+    "arguments]\n"
     "Trains a small policy for real and logs in the shape of a framework. With --out - it logs to standard\n"
     "output, by the clock on the wall. With --checkpoints it resumes from the newest one, to the very weights\n"
-    "that it would have come to without the break.\n"
+    "that it would have come to without the break; with --resume told only when an argument of a framework says so\n"
+    "(trainer.resume_from_path=…, --resume_from_checkpoint …, --resume.step N, recover.mode=on, …).\n"
     "Faults, in attempts that did not resume (with :always in all): nan, bad-lr, leaky-rubric, save-fails, sigbus,\n"
     "metadata-only, keep-all, reward-crash, fd-leak, stale-weights, clock-jump, silent.\n";
 
@@ -39,6 +41,8 @@ bool take_text(const std::string& name, const char* value, Options& options) {
     options.out = options.live ? "" : value;
   } else if (name == "--checkpoints") {
     options.checkpoints = value;
+  } else if (name == "--resume") {
+    options.resume_told = std::string_view(value) == "told";
   } else if (name == "--when-engine-dies") {
     options.when_engine_dies = value;
   } else if (name == "--sinks") {
@@ -88,10 +92,12 @@ bool take_count(const std::string& name, int64_t value, Options& options) {
 
 std::optional<Options> parse_options(int argc, char** argv) {
   Options options;
-  bool fits = argc % 2 == 1;
-  for (int i = 1; fits && i + 1 < argc; i += 2) {
-    const auto number = mw::parse_int(argv[i + 1]);
-    fits = take_text(argv[i], argv[i + 1], options) || (number && take_count(argv[i], *number, options));
+  std::vector<std::string> words(argv + 1, argv + argc);
+  options.resume = take_resume_words(words);
+  bool fits = words.size() % 2 == 0;
+  for (size_t i = 0; fits && i + 1 < words.size(); i += 2) {
+    const auto number = mw::parse_int(words[i + 1]);
+    fits = take_text(words[i], words[i + 1].c_str(), options) || (number && take_count(words[i], *number, options));
   }
   if (fits) return options;
   std::fputs(kUsage, stderr);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "practice/faults.h"
+#include "practice/resume_words.h"
 
 namespace practice {
 
@@ -18,11 +19,13 @@ struct Options {
   uint64_t seed = 7;
   std::string when_engine_dies = "usual";  // "usual" (as the framework does), "zero", "crash", "hang"
   std::string checkpoints;                 // folder; "": none are written
-  int engine_port = 0;                     // of a practice_engine on this machine; 0: the engine is a child
-  int tools_port = 0;                      // of a practice_tools on this machine; 0: the reward needs no tool
-  double request_timeout = 0;              // seconds that it is given to answer; 0: for ever
-  std::string sinks, sinks_folder;         // "jsonl,tfevents,wandb"; "": the folder of the log
-  double pace = 0;                         // seconds a step takes at least, with a live clock
+  bool resume_told = false;                // resume only when `resume` says so
+  ResumeTold resume;
+  int engine_port = 0;              // of a practice_engine on this machine; 0: the engine is a child
+  int tools_port = 0;               // of a practice_tools on this machine; 0: the reward needs no tool
+  double request_timeout = 0;       // seconds that it is given to answer; 0: for ever
+  std::string sinks, sinks_folder;  // "jsonl,tfevents,wandb"; "": the folder of the log
+  double pace = 0;                  // seconds a step takes at least, with a live clock
   bool live = false;
   bool mismatch = false;  // log how far trainer and engine disagree, where the framework leaves that open
   Faults faults;

@@ -379,7 +379,7 @@ class OpenRlhf final : public Speaker {
     say(mw::cat("Loading the checkpoint: ", path, ", checkpoint_states: {'episode': 0, 'global_step': ", step, "}"));
   }
   void saved(int64_t step, const std::string&) override {
-    say(mw::cat("Checkpoint: global_step", step, " is ready now!"));
+    say(mw::cat("[Torch] Checkpoint global_step", step, " is ready now!"));  // as DeepSpeed under it says
   }
   bool engine_died(int64_t) override {
     say("ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.");

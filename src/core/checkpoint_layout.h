@@ -5,13 +5,22 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mw {
+
+/// Words on the trainer's command line by which it resumes; {path}, {root} and {step} stand for the checkpoint's
+/// folder, the folder of all of them, and its step.
+struct ResumeWords {
+  std::string when;                ///< only where the command has this in it; "": always
+  std::vector<std::string> words;  ///< none: it resumes by itself
+};
 
 struct CheckpointLayout {
   std::string folder;        ///< of one step, under the checkpoints' folder: "global_step_{step}", "iter_{step:07}"
   std::string pointer;       ///< file there that names the newest; "" = the framework takes the highest step
   std::string pointer_text;  ///< what stands in it: "{step}", "global_step{step}"
+  std::vector<ResumeWords> resume = {};  ///< the first that fits; none = how it is told to resume is not known
   bool known() const { return !folder.empty(); }
 };
 

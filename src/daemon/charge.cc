@@ -35,6 +35,8 @@ std::string charge_text(const Charge& charge) {
     for (const std::string& path : charge.also) json.string(path);
     json.end_array().key("checkpoints").begin_array();
     for (const std::string& path : charge.checkpoints) json.string(path);
+    json.end_array().key("resume").begin_array();
+    for (const std::string& word : charge.resume) json.string(word);
     json.end_array().key("from_scratch").boolean(charge.from_scratch).key("restarts").integer(charge.limits.restarts);
     json.key("first_wait_ns").integer(charge.limits.first_wait.ns);
     json.key("longest_wait_ns").integer(charge.limits.longest_wait.ns);
@@ -63,6 +65,7 @@ Result<Charge> parse_charge(std::string_view text) {
   charge.config = json->string_or("config", "");
   read_texts(*json, "also", charge.also);
   read_texts(*json, "checkpoints", charge.checkpoints);
+  read_texts(*json, "resume", charge.resume);
   charge.from_scratch = json->boolean_or("from_scratch", false);
   charge.limits.restarts = static_cast<int>(json->integer_or("restarts", charge.limits.restarts));
   charge.limits.first_wait.ns = json->integer_or("first_wait_ns", charge.limits.first_wait.ns);
@@ -128,7 +131,11 @@ std::string judgement_text(const Judgement& judgement) {
     for (const std::string& root : judgement.back.roots) json.string(root);
     json.end_array();
     put_step(json, "from", judgement.back.from);
-    json.end_object().end_object();
+    json.end_object().key("resume").begin_object();
+    put_step(json, "step", judgement.resume.step);
+    json.key("path").string(judgement.resume.path).key("words").begin_array();
+    for (const std::string& word : judgement.resume.words) json.string(word);
+    json.end_array().end_object().end_object();
   }
   return out;
 }
@@ -165,6 +172,11 @@ Result<Judgement> parse_judgement(std::string_view text) {
   if (const Json* aside = json->find("set_aside"); aside != nullptr && aside->is_object()) {
     read_texts(*aside, "roots", judgement.back.roots);
     judgement.back.from = aside->integer_or("from", kNoStep);
+  }
+  if (const Json* resume = json->find("resume"); resume != nullptr && resume->is_object()) {
+    judgement.resume.step = resume->integer_or("step", kNoStep);
+    judgement.resume.path = resume->string_or("path", "");
+    read_texts(*resume, "words", judgement.resume.words);
   }
   return judgement;
 }

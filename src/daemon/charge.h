@@ -19,6 +19,7 @@ struct Charge {
   std::string config;                              ///< file of settings, "": none; whom to tell is read from there
   std::vector<std::string> also;                   ///< further files and folders of the run to read
   std::vector<std::string> checkpoints;            ///< folders that hold the run's; none = as its files tell
+  std::vector<std::string> resume;                 ///< for {resume} in the command; none = as its dialect says
   bool from_scratch = false;                       ///< a later attempt may begin from nothing
   RestartLimits limits;
   Duration grace = Duration::seconds(30);  ///< from asking the command to end to killing it
@@ -54,12 +55,20 @@ struct GoBack {
   int64_t from = kNoStep;          ///< this step's and all later ones
 };
 
+/// What the next attempt is told to resume from, where the command leaves that to midwatch; daemon/resume.h.
+struct Resume {
+  int64_t step = kNoStep;          ///< kNoStep: from the beginning, or from whatever the trainer finds
+  std::string path;                ///< of that checkpoint; "": not known
+  std::vector<std::string> words;  ///< in place of {resume}
+};
+
 /// How an attempt ended and what was decided then; the intent of a restart, durable before it is done.
 struct Judgement {
   AttemptOutcome outcome;
   RestartDecision decision;
   std::string framework;  ///< whose layout the checkpoints have
   GoBack back;
+  Resume resume;
 };
 std::string judgement_text(const Judgement& judgement);
 Result<Judgement> parse_judgement(std::string_view text);

@@ -64,6 +64,12 @@ constexpr std::array kKeys = {
         "run.checkpoints", Kind::kRoots, "[]", 0, 0, "",
         "Folders of the run's checkpoints. Those saved after the data had turned to poison are moved aside there.",
         "most trainers tell in their log where they save"},
+    ConfigKey{
+        "run.resume", Kind::kTexts, "[]", 0, 0, "",
+        "What {resume} in the command stands for from the second attempt on: {path}, {root} and {step} in it are the "
+        "folder of the checkpoint to resume from, the folder of all of them, and its step. While there is no "
+        "checkpoint, {resume} stands for nothing.",
+        "the trainer's own arguments, where its dialect knows them"},
     ConfigKey{"run.from_scratch", Kind::kBoolean, "false", 0, 0, "",
               "Let a later attempt begin from nothing, though an earlier one saved a checkpoint.",
               "a resume that failed in silence would soon write over the checkpoints"},

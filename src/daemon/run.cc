@@ -88,6 +88,7 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   charge.config = request.config;
   for (const std::string& path : request.also) charge.also.push_back(absolute_path(path));
   for (const std::string& path : request.checkpoints) charge.checkpoints.push_back(absolute_path(path));
+  charge.resume = request.resume;
   charge.from_scratch = request.from_scratch;
   charge.limits.restarts = request.restarts;
   charge.limits.first_wait = Duration::seconds(request.first_wait_s);
@@ -226,7 +227,8 @@ void tell_end(const Supervisor& supervisor, RunTold& told) {
 
 CheckpointLayout layout_of(const Language& language, const std::string& framework) {
   for (const Dialect& dialect : language.book().dialects()) {
-    if (dialect.framework == framework && dialect.checkpoints.known()) return dialect.checkpoints;
+    const bool says = dialect.checkpoints.known() || !dialect.checkpoints.resume.empty();
+    if (dialect.framework == framework && says) return dialect.checkpoints;
   }
   return {};
 }

@@ -59,6 +59,7 @@ void apply(const Config& config, RunRequest& request) {
   request.breaker = config.boolean("run.breaker");
   request.rotate_bytes = config.number("run.rotate");
   request.checkpoints = config.texts("run.checkpoints");
+  request.resume = config.texts("run.resume");
   request.from_scratch = config.boolean("run.from_scratch");
   request.host = config.boolean("run.host");
 }

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "daemon/go_back.h"
+#include "daemon/resume.h"
 #include "keeper/launch.h"
 #include "platform/durable.h"
 
@@ -74,6 +75,7 @@ Result<void> Supervisor::take_up() {
     outcomes_.push_back(judgement->outcome);
     framework_ = judgement->framework;
     back_ = judgement->back;
+    resume_ = judgement->resume;
     phase_ = judgement->decision.restart ? Phase::kWaiting : Phase::kOver;
     why_over_ = judgement->decision.why;
     due_ = {doors_.clock.steady().ns + judgement->decision.wait.ns};  // how much of it has passed is not known
@@ -100,7 +102,7 @@ Result<void> Supervisor::take_up() {
 Result<void> Supervisor::begin_attempt(int number) {
   Launch launch;
   launch.attempt = number;
-  launch.command = charge_.command;
+  launch.command = with_resume(charge_.command, resume_.words);
   launch.folder = charge_.folder;
   launch.environment = charge_.environment;
   launch.environment["MIDWATCH_RUN"] = folder_;
@@ -115,7 +117,7 @@ Result<void> Supervisor::begin_attempt(int number) {
   kept_ = {};
   grip_.take(number);
   trip_.reset();
-  settled_ = held_ = false;
+  settled_ = held_ = resume_checked_ = false;
   phase_ = Phase::kRunning;
   keeper_from_ = doors_.clock.steady();
   return doors_.start_keeper(folder);
@@ -303,6 +305,19 @@ AttemptOutcome Supervisor::outcome(const State& state) const {
   return of;
 }
 
+/// Early enough for a person to do something.
+Result<void> Supervisor::check_resume(const State& state, Notebook& notebook) {
+  if (resume_checked_ || !settled_ || kept_.ending || !asks_to_resume(charge_.command)) return {};
+  auto trouble = resume_trouble(doors_.disk, state, doors_.layout(state.framework), charge_, resume_);
+  if (!trouble) return {};
+  resume_checked_ = true;
+  if (trouble->empty()) return {};
+  doors_.say(*trouble = cat(attempt_name(attempt_), ": ", *trouble));
+  const bool known = std::any_of(state.notes.begin(), state.notes.end(),
+                                 [&trouble](const auto& note) { return note.second.text == *trouble; });
+  return known ? Result<void>() : notebook.told({"midwatch", *trouble}, doors_.clock.now());
+}
+
 Result<void> Supervisor::judge(const State& state) {
   Judgement judgement;
   judgement.outcome = outcome(state);
@@ -315,16 +330,19 @@ Result<void> Supervisor::judge(const State& state) {
   std::vector<AttemptOutcome> all = outcomes_;
   all.push_back(judgement.outcome);
   judgement.decision = after_end(all, charge_.limits);
+  plan_next(doors_.disk, state, doors_.layout(state.framework), charge_, judgement);
   MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kJudgementFile), judgement_text(judgement)));
   outcomes_ = std::move(all);
   framework_ = judgement.framework;
   back_ = judgement.back;
+  resume_ = judgement.resume;
   const RestartDecision& decision = judgement.decision;
   why_over_ = decision.why;
   if (decision.restart) {
     phase_ = Phase::kWaiting;
     due_ = {doors_.clock.steady().ns + decision.wait.ns};
-    doors_.say(cat(decision.why, " Attempt ", attempt_ + 1, " begins in ", format_duration(decision.wait)));
+    const std::string from = resume_.words.empty() || resume_.step == kNoStep ? "" : cat(", from step ", resume_.step);
+    doors_.say(cat(decision.why, " Attempt ", attempt_ + 1, " begins in ", format_duration(decision.wait), from));
   } else {
     phase_ = Phase::kOver;
     doors_.say(cat(decision.why, " No restart", kept_.failure.empty() ? "" : cat(": ", kept_.failure)));
@@ -339,6 +357,7 @@ Result<void> Supervisor::watch_attempt(const State& state, bool quiet, Notebook&
   settled_ = settled_ || (quiet && kept_.child.known());
   MW_TRY(look_at_keeper(notebook));
   MW_TRY(trip_on_poison(state, notebook));
+  MW_TRY(check_resume(state, notebook));
   if (stopping()) MW_TRY(end_as_told(notebook));
   MW_TRY(keep_paused(notebook));
   if (kept_.ending) grip_.clear_leftovers(since(ended_));

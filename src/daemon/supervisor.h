@@ -89,6 +89,7 @@ class Supervisor {
   Result<void> keep_paused(Notebook& notebook);
   Result<void> trip_on_poison(const State& state, Notebook& notebook);
   Result<void> judge(const State& state);
+  Result<void> check_resume(const State& state, Notebook& notebook);
   void settle_doubts(const State& state, Notebook& notebook);
   void came_out(uint32_t* deed, bool ok, std::string text, Notebook& notebook);
   AttemptOutcome outcome(const State& state) const;
@@ -105,6 +106,7 @@ class Supervisor {
   std::vector<AttemptOutcome> outcomes_;
   std::string framework_;  ///< whose checkpoints `back_` speaks of
   GoBack back_;            ///< to be done before the next attempt
+  Resume resume_;          ///< what the present or next attempt is told
   Duration due_;           ///< when the next attempt begins
   Duration ended_;         ///< when the command's end was seen
   Duration keeper_from_;   ///< when a keeper was last started
@@ -112,6 +114,7 @@ class Supervisor {
   Stop stop_ = Stop::kNo;
   bool pause_ = false;  ///< it is to be held still
   bool held_ = false;   ///< it was
+  bool resume_checked_ = false;
   // Numbers of what was begun and has not come out yet; 0: none.
   uint32_t starting_ = 0, stopping_ = 0, breaking_ = 0;
   bool doubts_settled_ = false;

@@ -76,6 +76,7 @@ class Reader {
   Result<void> policy(const Toml& table, Shape& shape);
   Result<void> steps(const Toml& table, Dialect& out);
   Result<void> checkpoints(const Toml& table, Dialect& out);
+  Result<void> resume(const Toml& table, Dialect& out);
   Result<void> metric(std::string_view raw, const Toml& value, Dialect& out);
   Result<void> sample(const Toml& table, Dialect& out);
   Result<void> names(const Toml& root, std::string_view key, std::vector<std::string>& out);
@@ -215,7 +216,9 @@ Result<void> Reader::steps(const Toml& table, Dialect& out) {
 Result<void> Reader::checkpoints(const Toml& table, Dialect& out) {
   MW_TRY(table.check_keys(path_, {"folder", "pointer", "pointer_text"}));
   CheckpointLayout& layout = out.checkpoints;
-  layout = {table.text_or("folder", ""), table.text_or("pointer", ""), table.text_or("pointer_text", "{step}")};
+  layout.folder = table.text_or("folder", "");
+  layout.pointer = table.text_or("pointer", "");
+  layout.pointer_text = table.text_or("pointer_text", "{step}");
   if (!is_step_pattern(layout.folder)) {
     return table.error(path_, "\"folder\" must be one name with {step} or {step:07} in it");
   }
@@ -223,6 +226,16 @@ Result<void> Reader::checkpoints(const Toml& table, Dialect& out) {
   if (with_step(layout.pointer_text, 1) == layout.pointer_text) {
     return table.error(path_, "\"pointer_text\" must have {step} in it");
   }
+  return {};
+}
+
+Result<void> Reader::resume(const Toml& table, Dialect& out) {
+  MW_TRY(table.check_keys(path_, {"when", "words"}));
+  if (table.find("words") == nullptr) return table.error(path_, "\"words\" is missing ([]: it resumes by itself)");
+  ResumeWords resume;
+  resume.when = table.text_or("when", "");
+  MW_TRY(names(table, "words", resume.words));
+  out.checkpoints.resume.push_back(std::move(resume));
   return {};
 }
 
@@ -265,10 +278,11 @@ Result<void> Reader::sample(const Toml& table, Dialect& out) {
 Result<Dialect> Reader::read(const Toml& root) {
   Dialect out;
   MW_TRY(root.check_keys(path_, {"id", "title", "family", "framework", "extends", "base", "eval", "ignore", "steps",
-                                 "sign", "line", "metrics", "sample", "checkpoints"}));
+                                 "sign", "line", "metrics", "sample", "checkpoints", "resume"}));
   MW_TRY(head(root, out));
   if (const Toml* table = root.find("steps"); table != nullptr) MW_TRY(steps(*table, out));
   if (const Toml* table = root.find("checkpoints"); table != nullptr) MW_TRY(checkpoints(*table, out));
+  MW_TRY(each(root, "resume", [&](const Toml& table) { return resume(table, out); }));
   MW_TRY(each(root, "sign", [&](const Toml& table) { return sign(table, out); }));
   MW_TRY(each(root, "line", [&](const Toml& table) { return shape(table, out); }));
   MW_TRY(each(root, "sample", [&](const Toml& table) { return sample(table, out); }));

@@ -36,6 +36,18 @@ constexpr size_t kLaunchBytes = 4U << 20;
 /// Signals that a keeper neither dies of nor passes on: whoever wants the command to end tells the command.
 constexpr int kIgnored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU};
 
+constexpr unsigned kCloseOnExec = 4;    // CLOSE_RANGE_CLOEXEC, since Linux 5.11
+constexpr int kOldKernelFiles = 65536;  // looked at one by one where close_range(2) is not there
+
+/// What this process and whoever started it have open is not the next program's business: a lock or a pipe that a
+/// trainer holds for days hangs others. Async-signal-safe.
+void shut_files_at_exec() {
+  if (syscall(SYS_close_range, 3U, ~0U, kCloseOnExec) == 0) return;
+  for (int file = 3; file < kOldKernelFiles; ++file) {
+    if (fcntl(file, F_GETFD) >= 0) fcntl(file, F_SETFD, FD_CLOEXEC);
+  }
+}
+
 /// Between fork and exec: async-signal-safe calls only. Writes errno to `problem` when it does not come to exec.
 [[noreturn]] void become_command(const Launch& launch, char* const* argv, int pipe, int problem) {
   setsid();
@@ -51,6 +63,7 @@ constexpr int kIgnored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, 
       dup2(pipe, STDERR_FILENO) < 0 || chdir(launch.folder.c_str()) != 0) {
     failed = errno;
   }
+  shut_files_at_exec();
   if (failed == 0) {
     execvp(argv[0], argv);
     failed = errno;
@@ -287,6 +300,7 @@ Result<void> start_keeper(const std::string& folder, const std::string& program)
         chdir(folder.c_str()) != 0) {
       failed = errno;
     }
+    shut_files_at_exec();
     if (failed == 0) {
       execl(program.c_str(), "midwatch", kKeepWord, static_cast<char*>(nullptr));
       failed = errno;

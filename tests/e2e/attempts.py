@@ -1,11 +1,13 @@
-"""What midwatch knows of the attempts of a run: what they were made of, what changed between them, and no secret."""
+"""The attempts of a run: what they resume from, what they were made of, what changed between them, and no secret."""
 import glob
+import hashlib
 import json
 import os
+import signal
 import subprocess
 import time
 
-from running import Run, midwatch, output, processes_of, wait_until
+from running import PRACTICE, Run, midwatch, output, processes_of, wait_until
 from watching import Scratch, journal
 
 SECRET = "hush-hush-4711"
@@ -131,7 +133,75 @@ def no_delay(base):
     assert not processes_of(base, "no-such")
 
 
-for test in (what_changed, nothing_changed, no_delay):
+def weights_of(base, steps):
+    [path] = glob.glob(f"{base}/ck/**/*{steps}/trainer.safetensors", recursive=True)
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def obedient(base, *options, speak="verl", steps=20, pace=0.15):
+    """A trainer that resumes only when it is told to."""
+    return [PRACTICE, "--speak", speak, "--out", "-", "--steps", str(steps), "--save-every", "5", "--pace", str(pace),
+            "--checkpoints", f"{base}/ck", "--resume", "told", *options]
+
+
+def launched(run, attempt):
+    with open(os.path.join(run.folder(), "attempts", str(attempt), "launch.json")) as file:
+        return json.load(file)["command"]
+
+
+def saved(base, step):
+    return lambda: glob.glob(f"{base}/ck/**/*{step}/trainer.safetensors", recursive=True)
+
+
+def told_to_resume(base):
+    """Each framework in its own words; killed after a checkpoint, all come to the weights of the run nobody disturbed."""
+    for name in ("plain", "verl", "trl", "prime-rl", "skyrl", "openrlhf"):
+        os.mkdir(f"{base}/{name}")
+    plain = Run(f"{base}/plain", obedient(f"{base}/plain", pace=0), "--quiet", "--no-host")
+    assert plain.end() == 0, plain.err
+    expected = weights_of(f"{base}/plain", 20)
+    for speak, words in (("verl", "trainer.resume_from_path={}/ck/global_step_10"), ("trl", "{}/ck/checkpoint-10"),
+                         ("prime-rl", "10"), ("skyrl", "trainer.resume_path={}/ck/global_step_10"),
+                         ("openrlhf", "--load_checkpoint")):
+        place = f"{base}/{speak}"
+        run = Run(place, obedient(place, "{resume}", speak=speak), "--quiet", "--no-host", "--first-wait", "0.1")
+        wait_until(f"{speak}: a checkpoint", saved(place, 10))
+        wait_until(f"{speak}: it is told", lambda: "10" in output(run))
+        time.sleep(0.5)
+        os.kill(processes_of(place, "practice_run")[0], signal.SIGKILL)
+        assert run.end() == 0, (speak, run.err)
+        assert "{resume}" not in " ".join(launched(run, 1)) and launched(run, 2)[-1] == words.format(place), launched(run, 2)
+        assert "2 attempts." in run.err and "from step 10" in run.err, (speak, run.err)
+        assert weights_of(place, 20) == expected, speak
+
+
+def in_own_words(base):
+    """resume of [run] wins over the dialect; a trainer that takes another checkpoint than it was told is found out."""
+    with open(f"{base}/midwatch.toml", "w") as file:
+        file.write('[run]\nfirst_wait = "0.1s"\nhost = false\nresume = ["--resume.step", "5"]\n')
+    run = Run(base, ["sh", "-c", " ".join(obedient(base, "{resume}"))], "--quiet")
+    wait_until("a checkpoint", saved(base, 10))
+    time.sleep(0.4)
+    os.kill(processes_of(base, "practice_run")[0], signal.SIGKILL)
+    assert run.end() == 0, run.err
+    assert launched(run, 2)[-1].endswith("--resume told --resume.step 5"), launched(run, 2)
+    assert "attempt 2: it was told to resume from step 10 and resumed from step 5" in run.err, run.err
+
+
+def before_the_poison(base):
+    """midwatch looks away while the engine dies and poisoned steps are saved: the trainer is told the last good one."""
+    run = Run(base, obedient(base, "{resume}", "--when-engine-dies", "zero", steps=30), "--quiet", "--no-host", "--first-wait", "0.1")
+    wait_until("a checkpoint", saved(base, 10))
+    run.process.send_signal(signal.SIGSTOP)
+    os.kill(processes_of(base, "practice_run")[1], signal.SIGKILL)
+    wait_until("checkpoints of poisoned steps", saved(base, 20))
+    run.process.send_signal(signal.SIGCONT)
+    assert run.end() == 0, run.err
+    assert f"trainer.resume_from_path={base}/ck/global_step_10" in launched(run, 2), launched(run, 2)
+
+
+for test in (told_to_resume, in_own_words, before_the_poison, what_changed, nothing_changed, no_delay):
     before = dict(os.environ)
     with Scratch() as base:
         began = time.monotonic()

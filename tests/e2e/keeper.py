@@ -190,7 +190,40 @@ def signals(base):
     assert folder.record()["ended"]["code"] == 7
 
 
-for test in (endings, no_such_command, killed_keeper, one_keeper_at_a_time, orphans, rotation, full_disk, signals):
+def own_files_only(base):
+    """Neither the command nor the keeper holds a file that midwatch, or whoever started it, has open."""
+    held, other = os.pipe()
+    run = subprocess.Popen([KEEPER, "run", "--home", f"{base}/home", "--no-host", "--", "sleep", "987"], cwd=base, pass_fds=(held, other),
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    mine = os.readlink(f"/proc/self/fd/{other}")
+
+    def attempt():
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/cmdline", "rb") as file:
+                    if file.read() == b"sleep\x00987\x00" and os.readlink(f"/proc/{pid}/cwd") == os.path.realpath(base):
+                        return pid
+            except OSError:
+                pass
+        return None
+
+    end = time.monotonic() + 30
+    while attempt() is None:
+        assert time.monotonic() < end and run.poll() is None, "it did not start"
+        time.sleep(0.02)
+    child = attempt()
+    with open(f"/proc/{child}/stat") as file:
+        keeper = file.read().rsplit(")", 1)[1].split()[1]
+    assert sorted(os.listdir(f"/proc/{child}/fd")) == ["0", "1", "2"], os.listdir(f"/proc/{child}/fd")
+    of_keeper = [os.readlink(f"/proc/{keeper}/fd/{one}") for one in os.listdir(f"/proc/{keeper}/fd")]
+    assert mine in [os.readlink(f"/proc/{run.pid}/fd/{one}") for one in os.listdir(f"/proc/{run.pid}/fd")] and mine not in of_keeper
+    run.send_signal(signal.SIGTERM)
+    assert run.wait(30) == 128 + signal.SIGINT
+    os.close(held)
+    os.close(other)
+
+
+for test in (endings, own_files_only, no_such_command, killed_keeper, one_keeper_at_a_time, orphans, rotation, full_disk, signals):
     with Scratch() as base:
         began = time.monotonic()
         test(base)

@@ -171,7 +171,9 @@ const Verb run = {
     "  midwatch run --config midwatch.toml  # everything is in the file: docs/config.md, midwatch config reference\n"
     "  midwatch run --take-up newest        # after midwatch itself was killed: training went on\n"
     "\nCtrl-C asks the command to end (SIGINT, later SIGTERM, SIGKILL), a second Ctrl-C kills it.\n"
-    "The command should resume by itself when it is started again: midwatch does not change it.\n"
+    "The command should resume by itself when it is started again. Where it must be told, write {resume} into it:\n"
+    "nothing at first, later the trainer's own arguments for the last good checkpoint (or resume of [run]):\n"
+    "  midwatch run -- python train_grpo.py --config grpo.yaml {resume}\n"
     "Exit status: the command's own, 128 + n when signal n ended it, 127 when it could not be started,\n"
     "125 when midwatch failed.\n",
     declare,

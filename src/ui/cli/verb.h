@@ -107,6 +107,7 @@ struct RunRequest {
   double first_wait_s = 10;                      ///< before a restart; doubles with each one without progress
   double longest_wait_s = 900;                   ///< what it grows to
   std::vector<std::string> checkpoints;          ///< folders that hold the run's; none = as its files tell
+  std::vector<std::string> resume;               ///< for {resume} in the command; none = as its dialect says
   int64_t rotate_bytes = int64_t{256} << 20;     ///< of output in one file
   bool from_scratch = false;                     ///< a later attempt may begin from nothing
   bool breaker = true;                           ///< end an attempt that trains on poisoned data
