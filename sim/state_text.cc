@@ -72,6 +72,9 @@ void write_trouble(Writer& out, const State& s) {
   for (const TraceState& one : s.traces) {
     out.line("trace ", Writer::of(one.moment), " ", one.order, " ", Writer::of(one.trace));
   }
+  for (const LastWord& one : s.last_words) {
+    out.line("last word ", one.where.source, " ", one.where.line, " ", one.signature, " ", one.count);
+  }
   for (const TemplateState& one : s.templates) {
     out.line("template ", static_cast<int>(one.level), " ", one.text, " ", one.count, " ", Writer::of(one.first), " ",
              Writer::of(one.last));

@@ -151,17 +151,18 @@ int64_t current_step(const State& state) { return state.attempts.empty() ? kNoSt
 
 }  // namespace
 
-void advance(State& state, const Event& event, const Knowledge& knowledge, Judge when, std::vector<Event>& decided) {
+bool advance(State& state, const Event& event, const Knowledge& knowledge, Judge when, std::vector<Event>& decided) {
   const int64_t before = current_step(state);
   fold(state, event);
-  const bool closing = std::holds_alternative<event::Closed>(event.body);
-  if (closing || (when == Judge::kAlways && may_matter(event, current_step(state) != before))) {
-    decide(state, event, knowledge, decided);
-  }
+  const bool matters = may_matter(event, current_step(state) != before);
+  if (!std::holds_alternative<event::Closed>(event.body) && (when == Judge::kAtClose || !matters)) return matters;
+  decide(state, event, knowledge, decided);
+  return false;
 }
 
-void review(State& state, const Knowledge& knowledge, std::vector<Event>& decided) {
-  if (!state.attempts.empty()) decide(state, {state.last_at, {}, event::Ticked{}}, knowledge, decided);
+void review(State& state, const Knowledge& knowledge, std::vector<Event>& decided, Time at, Where where) {
+  if (state.attempts.empty()) return;
+  decide(state, {at.known() ? at : state.last_at, where, event::Ticked{}}, knowledge, decided);
 }
 
 }  // namespace mw

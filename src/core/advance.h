@@ -15,11 +15,13 @@ enum class Judge {
 };
 
 /// Folds `event` into `state` and appends what core decides to `decided` (which is folded already). Pure and total.
-void advance(State& state, const Event& event, const Knowledge& knowledge, Judge when, std::vector<Event>& decided);
+/// True when the event could change a judgement and none was made.
+bool advance(State& state, const Event& event, const Knowledge& knowledge, Judge when, std::vector<Event>& decided);
 
-/// Judges `state` again without an event. To be called once after a state was taken up from a journal: the process that
-/// wrote it may have died between an event and what would have been decided on it.
-void review(State& state, const Knowledge& knowledge, std::vector<Event>& decided);
+/// Judges `state` again without an event: after several that were only folded, the last of which came from `at` and
+/// `where`; and once after a state was taken up from a journal, as the process that wrote it may have died between an
+/// event and what would have been decided on it.
+void review(State& state, const Knowledge& knowledge, std::vector<Event>& decided, Time at = {}, Where where = {});
 
 /// All findings over `state` → incidents, grouped (one story, one incident; earliest onset first) and diagnosed.
 std::vector<Incident> judge(const State& state, const Knowledge& knowledge);

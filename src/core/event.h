@@ -158,8 +158,10 @@ struct ToolCalled {
 };
 
 // ---- the watch itself -----------------------------------------------------------------------------------------------
-struct Ticked {          ///< time passed without news (attach)
-  bool closing = false;  ///< the watch ends here: up to Closed come the last words of what was still open
+struct Ticked {  ///< time passed without news (attach)
+  /// What follows, up to the next Ticked or Closed, are the last words of what is still open. If more is written, they
+  /// come again, as they then are.
+  bool closing = false;
 };
 struct Closed {  ///< nothing more will come: end of a replay, or attach was told to stop
   bool final = true;

@@ -1,11 +1,15 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/checksum.h"
 #include "base/text.h"
 #include "core/attempts.h"
+#include "core/bounded.h"
+#include "core/fold_deeds.h"
 #include "core/host_figures.h"
 #include "core/incident_json.h"
+#include "core/last_words.h"
 #include "core/signal.h"
 #include "core/state.h"
 
@@ -52,12 +56,6 @@ Series* series_of(State& state, bool eval, uint32_t source, const Reading& readi
   return &all.back();
 }
 
-/// Where a story has more than `limit` items, its first and its last ones tell most.
-template <typename Item>
-void make_room(std::vector<Item>& items, size_t limit) {
-  if (items.size() >= limit) items.erase(items.begin() + static_cast<ptrdiff_t>(limit / 2));
-}
-
 class Folder {
  public:
   Folder(State& state, const Event& event) : state_(state), event_(event) {}
@@ -80,6 +78,7 @@ class Folder {
     source.kind = clip(opened.kind, 64);
     source.bytes = opened.bytes;
     source.ended = false;
+    forget_last_words(state_, opened.source);
   }
   void operator()(const event::SourceProblem& problem) {
     SourceState& source = source_of(state_, event_.where.source);
@@ -228,6 +227,11 @@ class Folder {
       known->text = clip(matched.text, kTextLimit);
       known->matches.clear();
     }
+    if (const auto before = take_last_word(state_, event_.where, matched.signature)) {
+      known->count -= std::min(known->count, before->count);
+      std::erase_if(known->matches, [this](const auto& match) { return match.moment.where == event_.where; });
+    }
+    if (state_.saying_last_words) add_last_word(state_, {event_.where, matched.signature, matched.count});
     known->last = place.moment;
     known->count += matched.count;
     if (known->sample == matched.sample) {
@@ -238,6 +242,10 @@ class Folder {
   void operator()(const event::TraceSeen& trace) {
     const Place place = live();
     if (!trace.sample) shown(place);
+    if (take_last_word(state_, event_.where, "")) {
+      std::erase_if(state_.traces, [this](const auto& known) { return known.moment.where == event_.where; });
+    }
+    if (state_.saying_last_words) add_last_word(state_, {event_.where, "", 1});
     make_room(state_.traces, State::kTraceLimit);
     state_.traces.push_back({place.moment, state_.order, trace});
     event::TraceSeen& kept = state_.traces.back().trace;
@@ -292,8 +300,12 @@ class Folder {
   }
 
   // ---- the watch itself
-  void operator()(const event::Ticked&) { settle(); }
+  void operator()(const event::Ticked& ticked) {
+    state_.saying_last_words = ticked.closing;
+    settle();
+  }
   void operator()(const event::Closed& closed) {
+    state_.saying_last_words = false;
     settle();
     state_.closed = closed.final;
   }
@@ -312,38 +324,10 @@ class Folder {
   void operator()(const event::VerdictGiven& given) { state_.verdict = clip(given.verdict, 64); }
 
   // ---- people and deeds
-  void operator()(const event::Told& told) {
-    make_room(state_.notes, State::kNoteLimit);
-    const uint16_t attempt = running_attempt();
-    const int64_t step = state_.attempts.empty() ? kNoStep : state_.attempts.back().last_step;
-    state_.notes.emplace_back(Moment{step, event_.at, event_.where, attempt, false},
-                              event::Told{clip(told.who, 200), clip(told.text, kTextLimit)});
-  }
-  void operator()(const event::Changed& changed) {
-    make_room(state_.changes, State::kChangeLimit);
-    state_.changes.push_back({changed.attempt, clip(changed.what, 64), clip(changed.name, 500),
-                              clip(changed.before, kTextLimit), clip(changed.after, kTextLimit)});
-  }
-  void operator()(const event::Intended& intended) {
-    make_room(state_.actions, State::kActionLimit);
-    ActionState action;
-    action.at = event_.at;
-    action.attempt = running_attempt();
-    action.intent = {intended.id, clip(intended.action, 64), clip(intended.target, 500), intended.incident,
-                     clip(intended.why, kTextLimit)};
-    state_.actions.push_back(std::move(action));
-    state_.last_action = std::max(state_.last_action, intended.id);
-  }
-  void operator()(const event::Acted& acted) {
-    const auto known = std::find_if(state_.actions.rbegin(), state_.actions.rend(),
-                                    [&acted](const ActionState& action) { return action.intent.id == acted.id; });
-    if (known == state_.actions.rend()) return;
-    known->done = true;
-    known->done_at = event_.at;
-    known->ok = acted.ok;
-    known->outcome = clip(acted.text, kTextLimit);
-    known->seconds = acted.seconds;
-  }
+  void operator()(const event::Told& told) { fold_deed(state_, event_, told); }
+  void operator()(const event::Changed& changed) { fold_deed(state_, event_, changed); }
+  void operator()(const event::Intended& intended) { fold_deed(state_, event_, intended); }
+  void operator()(const event::Acted& acted) { fold_deed(state_, event_, acted); }
 
  private:
   struct Place {
@@ -437,10 +421,6 @@ class Folder {
     if (place.attempt.first_step == kNoStep || step < place.attempt.first_step) place.attempt.first_step = step;
     if (place.attempt.last_step == kNoStep || step > place.attempt.last_step) place.attempt.last_step = step;
     correct_plan(place.attempt);
-  }
-
-  uint16_t running_attempt() const {
-    return static_cast<uint16_t>(state_.attempts.empty() ? 0 : state_.attempts.size() - 1);
   }
 
   void plan(int64_t steps) {

@@ -259,6 +259,40 @@ TEST_CASE("a plan that the steps go beyond counts from the checkpoint, or is non
   CHECK(planned(6, 5, 40) == 0);
 }
 
+TEST_CASE("last words that come again take the place of what was said before") {
+  State state;
+  Teller log{state};
+  log.open("train.log", "text");
+  log.measure(1, 0.5);
+  const auto say_at = [&](uint64_t line, decltype(Event::body) body) { fold(state, {{}, {0, line}, std::move(body)}); };
+  const event::Matched match{"cuda-oom", "torch.OutOfMemoryError: no room", 1, false};
+  for (int look = 0; look < 2; ++look) {  // a watch that was killed says them again
+    say_at(0, event::Ticked{true});
+    say_at(10, event::TraceSeen{"torch.OutOfMemoryError", "no room", "a.py:1 in f", 14, false, false});
+    say_at(14, match);
+    say_at(0, event::Ticked{});
+    REQUIRE(state.traces.size() == 1);
+    REQUIRE(state.signatures.size() == 1);
+    CHECK(state.signatures[0].count == 1);
+    CHECK(state.signatures[0].matches.size() == 1);
+  }
+  SUBCASE("it was only a link of a chain") {
+    say_at(10, event::TraceSeen{"torch.OutOfMemoryError", "no room", "a.py:1 in f", 14, false, true});
+    say_at(14, match);
+    REQUIRE(state.traces.size() == 1);
+    CHECK(state.traces[0].trace.handled);
+    CHECK(state.signatures[0].count == 1);
+    CHECK(state.last_words.empty());
+    say_at(14, match);  // another one, now that it was said in full
+    CHECK(state.signatures[0].count == 2);
+  }
+  SUBCASE("the file began anew: its lines are others") {
+    log.open("train.log", "text");
+    say_at(10, event::TraceSeen{"ValueError", "bad", "b.py:2 in g", 12, false, false});
+    CHECK(state.traces.size() == 2);
+  }
+}
+
 TEST_CASE("what midwatch means to do is known until something came of it, and people's words are kept") {
   State state;
   const auto at = [](int64_t seconds) { return Time{seconds * 1'000'000'000}; };

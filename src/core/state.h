@@ -115,6 +115,13 @@ struct PhaseState {
   double seconds_sum = 0, seconds_min = 0, seconds_max = 0, seconds_last = 0;
 };
 
+/// A last word (event::Ticked) that may come again and then takes the place of this one.
+struct LastWord {
+  Where where;
+  std::string signature;  ///< that was matched; "" of a traceback
+  uint64_t count = 0;     ///< that it was counted
+};
+
 /// Something that midwatch did, or was about to do.
 struct ActionState {
   Time at, done_at;  ///< done_at: unknown while nothing came of it
@@ -143,6 +150,7 @@ struct State {
   static constexpr size_t kActionLimit = 1000;      ///< deeds kept, the first and the last half
   static constexpr size_t kNoteLimit = 1000;        ///< words of people kept, likewise
   static constexpr size_t kChangeLimit = 1000;      ///< changes between attempts kept, likewise
+  static constexpr size_t kLastWordLimit = 1000;    ///< last words that are known again; older ones count for good
 
   std::string framework = "custom", version;
   double framework_confidence = 0;
@@ -164,6 +172,8 @@ struct State {
 
   std::vector<SignatureState> signatures;  ///< in order of first sight
   std::vector<TraceState> traces;
+  std::vector<LastWord> last_words;
+  bool saying_last_words = false;
   std::vector<TemplateState> templates;
   std::map<std::string, ToolState> tools;
   std::map<std::string, event::FormatJudged> formats;

@@ -7,8 +7,10 @@
 namespace mw {
 namespace {
 
-constexpr Duration kLookAgain = Duration::seconds(2);  // between looks for new files where nothing was told
-constexpr Duration kTick = Duration::seconds(10);      // without news, after which time itself is news
+constexpr Duration kLookAgain = Duration::seconds(2);     // between looks for new files where nothing was told
+constexpr Duration kTick = Duration::seconds(10);         // without news, after which time itself is news
+constexpr Duration kLull = Duration::seconds(0.05);       // without a line, after which a traceback may be all there is
+constexpr Duration kPreviewEvery = Duration::seconds(1);  // at most, as ranks often fail one after the other
 constexpr Duration kLeastWait = Duration::seconds(0.01);
 
 /// Whose trainer it is, once known, is not recognised anew; that only an engine spoke so far decides nothing.
@@ -52,7 +54,10 @@ bool AttachLoop::turn() {
   // While the journal cannot be written nothing more is read: what is in the files is not lost there.
   const bool held_up = !kept_;
   const size_t read = held_up ? 0 : reader_.turn();
-  if (read > 0) last_news_ = doors_.clock.steady();
+  if (read > 0) {
+    last_news_ = doors_.clock.steady();
+    unsaid_ = true;
+  }
   keep();
   if (kept_ && (read > 0 || held_up)) return true;  // there may be more
   Duration longest = Duration::seconds(request_.poll_s);
@@ -72,8 +77,23 @@ bool AttachLoop::turn() {
     }
     longest = std::min(longest, std::max(kLeastWait, left));
   }
+  if (const auto left = preview(); left) longest = std::min(longest, *left);
   wait(longest);
   return !stopped_;
+}
+
+/// A traceback after which nothing is written is told, too. Returns after how long to ask again.
+std::optional<Duration> AttachLoop::preview() {
+  if (!unsaid_ || !kept_) return std::nullopt;
+  const Duration due{std::max(last_news_.ns + kLull.ns, last_preview_.ns + kPreviewEvery.ns)};
+  const Duration now = doors_.clock.steady();
+  if (!reader_.holds_trace()) return std::nullopt;
+  if (now.ns < due.ns) return std::max(kLeastWait, Duration{due.ns - now.ns});
+  reader_.preview(doors_.clock.now());
+  keep();
+  unsaid_ = false;
+  last_preview_ = now;
+  return std::nullopt;
 }
 
 Result<uint32_t> AttachLoop::intend(event::Intended intent) {

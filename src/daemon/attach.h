@@ -61,6 +61,7 @@ class AttachLoop final : private Notebook {
   void judge() override { reader_.tick(doors_.clock.now()); }
   void put(Event event);
   void wait(Duration longest);
+  std::optional<Duration> preview();
   void look_around();
   void keep();
   void finish();
@@ -72,7 +73,8 @@ class AttachLoop final : private Notebook {
   std::function<bool()> make_room_;
   std::unique_ptr<Recorder> recorder_;
   RunReader reader_;
-  Duration began_, last_news_, last_look_, last_tick_;  // by the steady clock
+  Duration began_, last_news_, last_look_, last_tick_, last_preview_;  // by the steady clock
+  bool unsaid_ = false;                                                // there was news since the last preview
   bool stopped_ = false;
   bool kept_ = true;        // the last flush went well
   bool cut_short_ = false;  // it ended while nothing could be kept, so that something may be unread

@@ -145,7 +145,22 @@ void RunReader::put(Event&& event) {
     if (!skip_.empty() && skipped(event)) return;
     recorder_->record(event);
   }
-  advance(state_, event, language_.knowledge(), when_, decided_);
+  const bool matters = advance(state_, event, language_.knowledge(), together_ ? Judge::kAtClose : when_, decided_);
+  if (matters && together_) unjudged_ = {event.at, event.where};
+  tell_decisions();
+}
+
+/// What comes at once is judged at once: someone who catches up with a long log would judge it thousands of times.
+template <typename Do>
+void RunReader::judge_once(Do&& read) {
+  together_ = true;
+  read();
+  together_ = false;
+  if (!unjudged_) return;
+  const auto [at, where] = *unjudged_;
+  unjudged_.reset();
+  if (when_ != Judge::kAlways) return;
+  review(state_, language_.knowledge(), decided_, at, where);
   tell_decisions();
 }
 
@@ -164,9 +179,11 @@ void RunReader::tell_decisions() {
 size_t RunReader::turn() {
   size_t read = 0;
   for (const auto& source : sources_) {
-    const auto got = source->poll(kTurnBytes);
-    if (got.ok()) read += *got;
-    if (read > 0) say_framework();
+    judge_once([&] {
+      const auto got = source->poll(kTurnBytes);
+      if (got.ok()) read += *got;
+      if (read > 0) say_framework();
+    });
   }
   return read;
 }
@@ -201,6 +218,26 @@ void RunReader::tick(Time now) {
   event.at = now;
   event.body = event::Ticked{};
   put(std::move(event));
+}
+
+bool RunReader::holds_trace() const {
+  return std::any_of(sources_.begin(), sources_.end(), [](const auto& source) { return source->holds_trace(); });
+}
+
+void RunReader::preview(Time now) {
+  struct Kept final : EventSink {
+    void put(Event&& event) override { events.push_back(std::move(event)); }
+    std::vector<Event> events;
+  } kept;
+  for (const auto& source : sources_) {
+    if (skip_.count(source->number()) == 0) source->preview(kept);  // else it is still being read again
+  }
+  if (kept.events.empty()) return;
+  judge_once([&] {
+    put({now, {}, event::Ticked{true}});
+    for (Event& event : kept.events) put(std::move(event));
+    tick(now);
+  });
 }
 
 void RunReader::close(Time now) {

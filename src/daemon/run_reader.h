@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,6 +31,10 @@ class RunReader final : public EventSink {
   void read_all(const std::function<void(int64_t, int64_t)>& progress);
   /// Reads a bounded piece of every file; returns the bytes read (0: nothing new anywhere).
   size_t turn();
+  /// A traceback waits for the line after it.
+  bool holds_trace() const;
+  /// Tells what waits so, as last words (event::Ticked): it may be the end of the run.
+  void preview(Time now);
   /// Decides on what was taken up from a journal: the watch that wrote it may have died before it did.
   void judge_again();
   /// Time went by without news.
@@ -54,6 +59,8 @@ class RunReader final : public EventSink {
   bool skipped(const Event& event);
   void say_framework();
   void tell_decisions();
+  template <typename Do>
+  void judge_once(Do&& read);
 
   Disk& disk_;
   const Language& language_;
@@ -70,6 +77,8 @@ class RunReader final : public EventSink {
   std::map<std::string, uint32_t> observers_;            // numbers of the sources that are no files
   uint32_t next_number_ = 0;                             // of a source that the journal does not know
   std::vector<Event> decided_;
+  bool together_ = false;                           // what comes now is judged together
+  std::optional<std::pair<Time, Where>> unjudged_;  // the last of it that matters
   std::vector<std::string> notes_;
   uint64_t said_version_ = ~uint64_t{0};
   std::string said_framework_;

@@ -55,6 +55,8 @@ class SourceReader::Stage {
   virtual bool torn() const = 0;
   virtual std::string last_text() const = 0;
   virtual Time last_at() { return {}; }  ///< as the last line says
+  virtual bool holds_trace() const = 0;
+  virtual void preview(EventSink& sink) const = 0;
 };
 
 namespace {
@@ -102,6 +104,8 @@ class Relay final : public RecordSink {
     rows_.go_on();
     console_.go_on();
   }
+  bool holds_trace() const { return console_.holds_trace(); }
+  void preview(EventSink& sink) const { console_.preview(sink); }
   int64_t count() const { return count_; }
   bool torn() const { return torn_; }
 
@@ -134,6 +138,8 @@ class SourceReader::Records final : public SourceReader::Stage {
   int64_t lines() const override { return relay_.count(); }
   bool torn() const override { return relay_.torn(); }
   std::string last_text() const override { return ""; }
+  bool holds_trace() const override { return relay_.holds_trace(); }
+  void preview(EventSink& sink) const override { relay_.preview(sink); }
 
  private:
   std::unique_ptr<Decoder> decoder_;
@@ -155,6 +161,8 @@ class SourceReader::Text final : public SourceReader::Stage {
   bool torn() const override { return log_.torn(); }
   std::string last_text() const override { return log_.last_text(); }
   Time last_at() override { return interpreter_.time_of(log_.last_text()); }
+  bool holds_trace() const override { return interpreter_.holds_trace(); }
+  void preview(EventSink& sink) const override { interpreter_.preview(sink); }
 
  private:
   TemplateMiner miner_;  // as above
@@ -184,6 +192,12 @@ void SourceReader::tell_dialects(std::vector<Interpreter::Switch> told) {
 
 void SourceReader::go_on() {
   if (stage_ != nullptr) stage_->go_on();
+}
+
+bool SourceReader::holds_trace() const { return stage_ != nullptr && stage_->holds_trace(); }
+
+void SourceReader::preview(EventSink& sink) const {
+  if (stage_ != nullptr) stage_->preview(sink);
 }
 
 void SourceReader::open_as(FileKind kind) {

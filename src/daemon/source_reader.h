@@ -45,6 +45,9 @@ class SourceReader {
   Result<size_t> poll(size_t budget);
   /// A rotated part cannot be read: goes on without it. False when it is the file itself that cannot.
   bool skip_part();
+  /// A traceback that is read so far waits for the line after it; preview() puts it as if none came.
+  bool holds_trace() const;
+  void preview(EventSink& sink) const;
   /// No more will come. Puts SourceEnded.
   void finish();
 

@@ -70,6 +70,10 @@ class Interpreter {
   void property(std::string_view key, std::string_view value);
   /// The file says that the run ended with this exit code.
   void ended(int64_t code, Time at);
+  /// Tracebacks wait for the line after their last one, which may be long in coming (attach).
+  bool holds_trace() const;
+  /// What would be said of them if nothing more came. It is said again, in full, when it is known.
+  void preview(EventSink& sink) const;
   /// No more will come (or has come for a while): what was held back is said now.
   void finish();
   /// True while nobody's dialect speaks (or the one that does has shown no record yet), so that every line has to be
@@ -125,6 +129,7 @@ class Interpreter {
   void note_last_words(const LogLine& line, bool other);
   void tell_last_words();
   void trace_done(Stream& stream, event::TraceSeen trace);
+  static void judge_trace(const Stream& stream, event::TraceSeen& trace);
   void end_stale_traces();
   void end_trace(Stream& stream);
   void signatures(const LogLine& line, std::span<const uint32_t> hits, bool sample, Stream* trace);

@@ -36,8 +36,50 @@ def nothing(_):
     pass
 
 
+CRASH = b"""Traceback (most recent call last):
+  File "/app/train.py", line 210, in <module>
+    main()
+  File "/app/train.py", line 88, in step
+    batch = next(prompts)
+KeyError: 'answer'
+"""
+CHAIN = b"""
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/app/train.py", line 212, in <module>
+    report(error)
+torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.10 GiB
+"""
+
+
+def last_words():
+    """A traceback after which nothing is written is told at once; what is written later puts it right."""
+    data = recording("verl-healthy")
+    with Scratch() as folder:
+        path = os.path.join(folder, "train.log")
+        append(path, data[:data.index(b"\n", len(data) // 2) + 1])
+        watch = attach(folder, path, "--exit-after-idle", "6")
+        time.sleep(1)
+        append(path, CRASH)
+        began = time.monotonic()
+        while not incidents(folder):
+            assert time.monotonic() - began < 5, "the traceback at the end of the log was not told"
+            time.sleep(0.05)
+        assert "KeyError" in str(incidents(folder)), incidents(folder)
+        watch.kill()  # its successor says the same, once
+        watch.communicate(timeout=60)
+        watch = attach(folder, path, "--exit-after-idle", "4")
+        time.sleep(1)
+        append(path, CHAIN)
+        watch.communicate(timeout=60)
+        live, after = told(incidents(folder)), told(replay(path)["incidents"])
+        assert live == after, f"last words: attach {live}, replay {after}"
+
+
 def main():
-    checked = 0
+    last_words()
+    checked = 1
     for name in ("areal-engine-killed", "verl-engine-killed", "trl-engine-killed", "areal-healthy"):
         data = recording(name)
         for turn_over in (nothing, rotate, copy_and_truncate):

@@ -86,7 +86,20 @@ DECIDED = ("incident-opened", "incident-changed", "incident-closed", "verdict-gi
 def seen(events):
     """What the files said, without what the watch itself said and what the machine showed meanwhile."""
     machine = {e.get("source", 0) for e in events if event_type(e) == "source-opened" and e.get("kind") == "host"}
-    return [e for e in events if event_type(e) not in DECIDED and event_type(e) is not None and e.get("src", 0) not in machine]
+    return [e for e in lasting(events)
+            if event_type(e) not in DECIDED and event_type(e) is not None and e.get("src", 0) not in machine]
+
+
+def lasting(events):
+    """Without the last words that were followed by more, and were said again then."""
+    kept, words = [], None
+    for event in events:
+        if event_type(event) == "ticked":
+            words = [] if event.get("closing") else None
+        elif event_type(event) == "closed":
+            kept, words = kept + (words or []), None
+        (kept if words is None else words).append(event)
+    return kept + (words or [])
 
 
 def event_type(event):
