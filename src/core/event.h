@@ -48,7 +48,7 @@ struct SourceOpened {  ///< a file (or other source) of the run is being read
 };
 struct SourceProblem {  ///< something is wrong with the file itself; reading goes on
   std::string problem;  ///< "unreadable", "truncated", "rotated", "shrank", "torn-tail", "bad-checksum", "binary-junk",
-                        ///< "invalid-utf8", "line-too-long", "not-a-record", "mixed-runs"
+                        ///< "invalid-utf8", "line-too-long", "not-a-record"
   std::string detail;
 };
 struct SourceEnded {  ///< its end was reached (replay), or it is gone (attach)

@@ -4,6 +4,7 @@
 
 #include "base/checksum.h"
 #include "base/text.h"
+#include "core/mixed_runs.h"
 
 namespace mw {
 namespace {
@@ -252,6 +253,7 @@ void RunReader::close(Time now) {
   Event event;
   event.body = event::Closed{};
   put(std::move(event));
+  for (std::string& note : mixed_runs(state_)) notes_.push_back(std::move(note));
 }
 
 std::vector<std::string> RunReader::watched() const {

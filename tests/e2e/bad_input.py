@@ -38,6 +38,20 @@ def paths(folder):
         expect(3, "replay", empty)
 
 
+def two_runs(folder):
+    """Metrics of two runs in one folder: said, with what to do."""
+    for name, shift in (("a", 0.0), ("b", 0.21)):
+        with open(os.path.join(folder, f"{name}.jsonl"), "w") as handle:
+            for step in range(1, 41):
+                noise = 0.05 * ((step * 7919 + int(shift * 100) * 31) % 13)
+                handle.write(json.dumps({"step": step, "reward": 0.2 + shift + noise, "entropy": 1.5 - shift - noise,
+                                         "grad_norm": 0.4 + shift * noise + shift, "loss": 0.1 + shift + noise / 3}) + "\n")
+    done = expect(0, "replay", folder)
+    assert b"a.jsonl and" in done.stderr and b"two runs" in done.stderr, done.stderr
+    assert b"two runs" in expect(0, "report", folder).stdout, "the report does not say it"
+    assert b"two runs" not in expect(0, "replay", os.path.join(folder, "a.jsonl")).stderr
+
+
 def hostile_text(folder):
     log = os.path.join(folder, "hostile.log")
     with open(log, "wb") as handle:
@@ -80,7 +94,7 @@ def full_disk(folder):
 
 
 def main():
-    for part in (paths, hostile_text, full_disk):
+    for part in (paths, two_runs, hostile_text, full_disk):
         with Scratch() as folder:
             part(folder)
         print(f"{part.__name__}: well")

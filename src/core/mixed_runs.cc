@@ -1,0 +1,92 @@
+#include "core/mixed_runs.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kSharedSteps = 10;       // that both tell, before it means anything
+constexpr double kSameWithin = 0.02;      // of the larger value: what rounding for a console may cost
+constexpr double kNearlyAll = 0.8;        // of the shared steps
+constexpr int kSignals = 3;               // that have to differ
+constexpr size_t kComparedSources = 200;  // beyond them nobody is compared
+
+/// What two runs of one recipe differ in from the first step on. A learning rate follows its schedule, a counter
+/// counts, and clocks differ between two sinks of one run.
+constexpr std::array<std::string_view, 9> kTelling = {"reward.mean", "reward.std",     "loss.total",
+                                                      "loss.policy", "entropy",        "grad_norm",
+                                                      "kl.ref",      "advantage.mean", "response.length"};
+
+using Steps = std::map<std::pair<uint16_t, int64_t>, double>;
+
+Steps steps_of(const Series& series) {
+  Steps steps;
+  for (const Point& point : series.points()) {
+    if (point.step != kNoStep && std::isfinite(point.value)) steps[{point.attempt, point.step}] = point.value;
+  }
+  return steps;
+}
+
+enum class Likeness { kUnknown, kSame, kOther };
+
+Likeness compare(const Steps& a, const Steps& b) {
+  size_t shared = 0, differ = 0;
+  for (const auto& [step, value] : a) {
+    const auto other = b.find(step);
+    if (other == b.end()) continue;
+    ++shared;
+    const double larger = std::max(std::abs(value), std::abs(other->second));
+    if (std::abs(value - other->second) > kSameWithin * larger) ++differ;
+  }
+  if (shared < kSharedSteps) return Likeness::kUnknown;
+  return static_cast<double>(differ) >= kNearlyAll * static_cast<double>(shared) ? Likeness::kOther : Likeness::kSame;
+}
+
+struct Pair {
+  int same = 0, other = 0;
+  std::string signals;
+};
+
+}  // namespace
+
+std::vector<std::string> mixed_runs(const State& state) {
+  std::map<std::pair<uint32_t, uint32_t>, Pair> pairs;
+  for (const std::string_view signal : kTelling) {
+    std::vector<std::pair<const Series*, Steps>> tell;
+    for (const Series& series : state.series) {
+      if (series.signal == signal && series.source < kComparedSources) tell.emplace_back(&series, steps_of(series));
+    }
+    for (size_t i = 0; i < tell.size(); ++i) {
+      for (size_t k = i + 1; k < tell.size(); ++k) {
+        const auto& [a, a_steps] = tell[i];
+        const auto& [b, b_steps] = tell[k];
+        if (a->source == b->source || a->raw != b->raw) continue;
+        const Likeness likeness = compare(a_steps, b_steps);
+        Pair& pair = pairs[std::minmax(a->source, b->source)];
+        pair.same += likeness == Likeness::kSame ? 1 : 0;
+        if (likeness != Likeness::kOther) continue;
+        if (++pair.other <= kSignals) pair.signals += cat(pair.signals.empty() ? "" : ", ", signal);
+      }
+    }
+  }
+  std::vector<std::string> told;
+  for (const auto& [sources, pair] : pairs) {
+    if (pair.other < kSignals || pair.same > 0 || told.size() >= kMixedPairsTold) continue;
+    const auto path = [&state](uint32_t source) {
+      return source < state.sources.size() ? state.sources[source].path : std::string();
+    };
+    told.push_back(
+        cat(path(sources.first), " and ", path(sources.second), " tell different numbers for the same steps (",
+            pair.signals,
+            "): two runs, or ranks that log only what they see. What is said here is put together from both; "
+            "give them one by one, or put them side by side with midwatch compare."));
+  }
+  return told;
+}
+
+}  // namespace mw

@@ -1,0 +1,55 @@
+#include "core/mixed_runs.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+/// `steps` steps of a run whose noise comes from `seed`, as a source tells them that rounds to `digits`.
+void tell(State& state, uint32_t source, int seed, int steps, double digits = 1e6) {
+  fold(state, {{}, {source, 0}, event::SourceOpened{source, cat("log-", source), "jsonl", 0, 0, 0}});
+  for (int step = 1; step <= steps; ++step) {
+    const auto value = [&](double base, double salt) {
+      return std::round((base + 0.3 * base * std::sin(salt + seed * 1.7 + step * 2.3)) * digits) / digits;
+    };
+    fold(state, {{},
+                 {source, static_cast<uint64_t>(step)},
+                 event::Measured{step,
+                                 false,
+                                 {{"reward.mean", "reward", value(0.5, 1)},
+                                  {"entropy", "entropy", value(0.8, 2)},
+                                  {"grad_norm", "grad", value(0.2, 3)},
+                                  {"lr", "lr", 1e-6}}}});
+  }
+}
+
+TEST_CASE("two runs given as one are told apart") {
+  State state;
+  tell(state, 0, 1, 40);
+  tell(state, 1, 2, 40);
+  const auto told = mixed_runs(state);
+  REQUIRE(told.size() == 1);
+  CHECK(contains(told[0], "log-0 and log-1"));
+  CHECK(contains(told[0], "reward.mean"));
+}
+
+TEST_CASE("two sinks of one run are not, though one rounds") {
+  State state;
+  tell(state, 0, 1, 40);
+  tell(state, 1, 1, 40, 100);
+  CHECK(mixed_runs(state).empty());
+}
+
+TEST_CASE("a few shared steps mean nothing") {
+  State state;
+  tell(state, 0, 1, 8);
+  tell(state, 1, 2, 40);
+  CHECK(mixed_runs(state).empty());
+}
+
+}  // namespace
+}  // namespace mw
