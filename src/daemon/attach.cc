@@ -125,6 +125,10 @@ void AttachLoop::observed(const std::string& source, event::SourceProblem&& prob
   reader_.observe(source, {doors_.clock.now(), {}, std::move(problem)});
 }
 
+void AttachLoop::ended(const std::string& source, event::Ended&& end) {
+  reader_.observe(source, {doors_.clock.now(), {}, std::move(end)});
+}
+
 void AttachLoop::put(Event event) {
   if (!event.at.known()) event.at = doors_.clock.now();
   reader_.put(std::move(event));

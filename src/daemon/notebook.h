@@ -20,6 +20,8 @@ class Notebook {
   virtual void observed(const std::string& /*source*/, event::Measured&& /*figures*/) {}
   virtual void observed(const std::string& /*source*/, event::Matched&& /*match*/) {}
   virtual void observed(const std::string& /*source*/, event::SourceProblem&& /*problem*/) {}
+  /// A process of the run came to its end, likewise.
+  virtual void ended(const std::string& /*source*/, event::Ended&& /*end*/) {}
   /// Judges what was observed.
   virtual void judge() {}
 };

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "daemon/adopt.h"
 #include "daemon/attach.h"
 #include "daemon/host_watch.h"
 #include "daemon/inbox.h"
@@ -34,6 +35,18 @@ std::string this_user() {
   const std::string host = host_name();
   return cat(name == nullptr || *name == '\0' ? cat("uid ", getuid()) : std::string(name), host.empty() ? "" : "@",
              host);
+}
+
+/// Of the process that is asked for: what it writes is put into `request`, and where that is recorded.
+Result<std::unique_ptr<Adoption>> adoption_of(Processes& processes, Clock& clock, AttachRequest& request) {
+  auto adopted = adopt(processes, request.pid, request.paths);
+  if (!adopted.ok()) return adopted.error();
+  request.paths = adopted->paths;
+  adopted->allow = request.allow;
+  request.home = home_of(request.home, adopted->folder);
+  const std::string word = adopted->command.empty() ? "process" : std::string(basename(adopted->command.front()));
+  request.run = cat(word, "-", request.pid, "-", adopted->id.start);
+  return std::make_unique<Adoption>(processes, clock, std::move(*adopted), request.say);
 }
 
 /// Where the run writes, as far as its watcher was told.
@@ -80,27 +93,40 @@ Result<std::unique_ptr<Replayed>> DaemonServices::replay(const ReplayRequest& re
   return told;
 }
 
-Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& request) {
-  MW_TRY(learn(request.knowledge));
+Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& asked) {
+  MW_TRY(learn(asked.knowledge));
   auto watch = Watch::make();
   if (!watch.ok()) return watch.error();
   const auto clock = make_posix_clock();
   const auto locks = make_posix_locks();
   const auto processes = make_posix_processes();
   const Doors doors{*disk_, *clock, **watch, *locks};
+  AttachRequest request = asked;
+  std::unique_ptr<Adoption> adoption;
+  if (asked.pid > 0) {
+    auto made = adoption_of(*processes, *clock, request);
+    if (!made.ok()) return made.error();
+    adoption = std::move(*made);
+  }
   auto telling = Telling::make(doors, language_->knowledge(), request.config, request.say);
   if (!telling.ok()) return telling.error();
   auto loop = AttachLoop::open(doors, *language_, request);
   if (!loop.ok()) return loop.error();
   (*telling)->watches((*loop)->folder());
   MW_TRY(sign_watch(*disk_, *processes, (*loop)->folder()));
-  // There is no command of ours to pause or stop: what people say is all that is taken.
-  Inbox inbox(doors, (*loop)->folder(), [](const RunAsk&) { return Result<void>(); });
+  // There is no command of ours to pause or stop: what people say is all that is taken, unless more is allowed.
+  Inbox inbox(doors, (*loop)->folder(),
+              [&adoption](const RunAsk& ask) { return adoption == nullptr ? Result<void>() : adoption->ask(ask); });
   (*loop)->accompany(inbox);
+  if (adoption != nullptr) {
+    const std::string text = adopted_text(adoption->adopted(), processes->boot());
+    MW_TRY(write_durably(*disk_, cat((*loop)->folder(), "/", kAdoptedFile), text));
+    (*loop)->accompany(*adoption);
+  }
   if (Companion* notifier = (*telling)->companion(); notifier != nullptr) (*loop)->accompany(*notifier);
   std::unique_ptr<HostWatch> host;
   if (request.host) {
-    host = watch_machine(*clock, *language_, folders_of(*disk_, request), {});
+    host = watch_machine(*clock, *language_, folders_of(*disk_, request), [&request] { return request.pid; });
     (*loop)->accompany(*host);
   }
   while ((*loop)->turn()) {

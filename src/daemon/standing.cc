@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "daemon/adopt.h"
 #include "daemon/charge.h"
 #include "daemon/recorder.h"
 #include "keeper/launch.h"
@@ -38,6 +39,24 @@ void find_watcher(Disk& disk, Processes& processes, RunStanding& standing) {
   }
   const ProcessId id{json->integer_or("pid", 0), static_cast<uint64_t>(json->integer_or("start", 0))};
   if (lives(processes, id)) standing.watcher = id.pid;
+}
+
+/// The process of a run that somebody else started.
+void find_adopted(Disk& disk, Processes& processes, RunStanding& standing) {
+  using Phase = RunStanding::Phase;
+  const auto text = read_small(disk, cat(standing.folder, "/", kAdoptedFile));
+  if (!text.ok()) return;
+  std::string boot;
+  const auto adopted = parse_adopted(*text, &boot);
+  if (!adopted.ok()) return;
+  standing.adopted = true;
+  standing.command = adopted->command;
+  standing.allow = adopted->allow;
+  const auto info = processes.info(adopted->id.pid);
+  const bool lives = boot == processes.boot() && info.ok() && info->id == adopted->id && info->state != 'Z';
+  standing.pid = lives ? adopted->id.pid : 0;
+  standing.phase = !lives ? Phase::kOver : info->state == 'T' ? Phase::kPaused : Phase::kRunning;
+  if (!lives) standing.why = cat("Its process ", adopted->id.pid, " has ended.");
 }
 
 /// What the last attempt's folder tells.
@@ -118,7 +137,10 @@ Result<RunStanding> standing_of(Disk& disk, Processes& processes, const std::str
   find_watcher(disk, processes, standing);
   standing.heard = last_written(disk, run_folder);
   const auto text = read_small(disk, cat(run_folder, "/", kChargeFile));
-  if (!text.ok()) return standing;  // an attached run
+  if (!text.ok()) {  // an attached run
+    find_adopted(disk, processes, standing);
+    return standing;
+  }
   const auto charge = parse_charge(*text);
   if (!charge.ok()) return charge.error();
   standing.held = true;

@@ -1,5 +1,7 @@
 #include "ui/cli/ask.h"
 
+#include <algorithm>
+
 #include "base/json.h"
 #include "base/text.h"
 
@@ -9,7 +11,16 @@ namespace {
 /// Only a command that midwatch started is its to pause or stop.
 Result<void> may_ask(const RunStanding& standing, RunAsk::What what) {
   if (what == RunAsk::What::kTell) return {};
-  if (!standing.held) {
+  const bool pausing = what == RunAsk::What::kPause || what == RunAsk::What::kResume;
+  const std::string_view deed = pausing ? "pause" : "stop";
+  const bool allowed = std::find(standing.allow.begin(), standing.allow.end(), deed) != standing.allow.end();
+  if (standing.adopted && !allowed) {
+    return Error{
+        Error::Code::kInvalid,
+        cat("run ", standing.name, ": somebody else started its command, and midwatch is not allowed to ", deed, " it"),
+        cat("Attach with: midwatch attach --pid ", standing.pid, " --allow ", deed)};
+  }
+  if (!standing.held && !standing.adopted) {
     return Error{Error::Code::kInvalid, cat("run ", standing.name, " is only read: somebody else started its command"),
                  "midwatch pauses and stops what 'midwatch run' started."};
   }

@@ -8,7 +8,9 @@ namespace mw {
 namespace {
 
 void declare(ArgSpec& spec) {
-  spec.positional("paths", "files or directories of a run that is going", true, true);
+  spec.positional("paths", "files or directories of a run that is going", true, false);
+  spec.option("pid", "N", "a process that somebody else started: what it writes is found and read, its end is seen");
+  spec.option("allow", "LIST", "with --pid: what midwatch may do to it when asked: pause, stop or pause,stop");
   spec.flag("json", "print every decision as one JSON line");
   spec.option("config", "FILE", "settings (default: midwatch.toml here, if there is one); 'none': none");
   spec.option("home", "DIR", "where the run is recorded (default: $MIDWATCH_HOME, or .midwatch beside the run)");
@@ -47,12 +49,37 @@ void print_decision(const Console& console, bool json, const State& state, const
   }
 }
 
+/// Paths, a process, or both.
+Result<void> take_whom(const Args& args, AttachRequest& request) {
+  request.paths = args.list("paths");
+  const auto pid = parse_int(args.get("pid"));
+  if (args.has("pid") && (!pid || *pid < 1)) {
+    return Error{Error::Code::kInvalid, "--pid is the number of a process", "pgrep -af train shows some."};
+  }
+  if (args.has("pid")) request.pid = *pid;
+  if (request.paths.empty() && request.pid == 0) {
+    return Error{Error::Code::kInvalid, "there is nothing to watch", "Name the run's files, or its process: --pid N."};
+  }
+  if (args.has("allow") && request.pid == 0) {
+    return Error{Error::Code::kInvalid, "--allow is for a process: --pid N", ""};
+  }
+  const std::string allow = args.get("allow");
+  for (const std::string_view word : split(allow, ',')) {
+    if (word.empty()) continue;
+    if (word != "pause" && word != "stop") {
+      return Error{Error::Code::kInvalid, cat("--allow cannot be '", word, "'"), "It is pause, stop or pause,stop."};
+    }
+    request.allow.emplace_back(word);
+  }
+  return {};
+}
+
 Exit run(const Args& args, Services& services, const Console& console) {
   AttachRequest request;
   if (const auto done = services.configure(args.get("config"), request); !done.ok()) {
     return report_error(console, done.error());
   }
-  request.paths = args.list("paths");
+  if (const auto whom = take_whom(args, request); !whom.ok()) return report_error(console, whom.error());
   if (args.has("framework")) request.framework = args.get("framework");
   if (args.has("knowledge")) request.knowledge = args.list("knowledge");
   if (args.has("home")) request.home = args.get("home");
@@ -81,10 +108,12 @@ Exit run(const Args& args, Services& services, const Console& console) {
 namespace verbs {
 extern const Verb attach;
 const Verb attach = {"attach",
-                     "Watch a run that is going: read-only, prints incidents as they open",
+                     "Watch a run that is going: prints incidents as they open, does nothing to it unless allowed",
                      "  midwatch attach outputs/my-run/\n"
                      "  midwatch attach train.log --json | tee incidents.jsonl\n"
-                     "  midwatch attach train.log --exit-after-idle 600\n",
+                     "  midwatch attach train.log --exit-after-idle 600\n"
+                     "  midwatch attach --pid 4711                     its logs are found; the watch ends with it\n"
+                     "  midwatch attach --pid 4711 --allow pause,stop  midwatch pause, resume and stop work on it\n",
                      declare,
                      run,
                      false};

@@ -90,6 +90,8 @@ struct AttachRequest {
   double poll_s = 1.0;                                      ///< how often to look where inotify does not reach
   double exit_after_idle_s = 0;                             ///< stop when nothing new came for so long (0: never)
   bool host = true;                                         ///< watch the machine, too
+  int64_t pid = 0;                                          ///< adopt this process: what it writes is read, too
+  std::vector<std::string> allow;                           ///< what may be done to it: "pause", "stop"
   std::function<void(const State&, const Event&)> decided;  ///< an incident opened, changed, closed; a verdict
   std::function<void(const std::string&)> say;              ///< what midwatch does beside, a sentence each
 };
@@ -147,6 +149,8 @@ struct RunStanding {
   enum class Phase { kUnknown, kStarting, kRunning, kPaused, kEnded, kWaiting, kOver };
   std::string name, folder;
   bool held = false;                 ///< begun by `midwatch run`; else only what `attach` reads
+  bool adopted = false;              ///< not held, but its process is known (`attach --pid`)
+  std::vector<std::string> allow;    ///< of an adopted run: what may be done to it, "pause" and "stop"
   std::vector<std::string> command;  ///< of a held run
   Phase phase = Phase::kUnknown;     ///< of a held run
   int attempt = 0;

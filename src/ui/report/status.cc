@@ -65,6 +65,15 @@ std::string attempt_text(const RunStanding& standing) {
   return text;
 }
 
+/// Of a run that somebody else started.
+std::string process_text(const RunStanding& standing) {
+  if (standing.pid == 0) return standing.why;
+  std::string may;
+  for (const std::string& one : standing.allow) may += (may.empty() ? ", may be told to " : " and ") + one;
+  return cat(standing.pid, standing.phase == Phase::kPaused ? ", held still" : "",
+             may.empty() ? ", is left alone" : may);
+}
+
 std::string deed_text(const ActionState& action) {
   return cat(when(action.at), " ", action.intent.action, " ", action.intent.target,
              action.intent.incident != 0 ? cat(" because of #", action.intent.incident) : "",
@@ -119,7 +128,7 @@ bool should_be_watched(const RunStanding& standing) {
 }
 
 std::string_view phase_word(const RunStanding& standing) {
-  if (!standing.held) return "read-only";
+  if (!standing.held && !standing.adopted) return "read-only";
   switch (standing.phase) {
     case Phase::kStarting:
       return "starting";
@@ -145,9 +154,11 @@ std::string terminal_standing(const State& state, const RunStanding& standing, c
   const auto line = [&](std::string_view head, const std::string& text, Painter::Colour colour = nullptr) {
     if (!text.empty()) out += paint.hanging(head, text, kLines, colour, &Painter::dim);
   };
-  line("  run         ", cat(standing.name, standing.held ? "" : ", read only", " (", standing.folder, ")"));
+  line("  run         ",
+       cat(standing.name, standing.held || !standing.allow.empty() ? "" : ", read only", " (", standing.folder, ")"));
   line("  command     ", command_text(standing));
   if (standing.held && standing.attempt > 0) line("  attempt     ", attempt_text(standing));
+  if (standing.adopted) line("  process     ", process_text(standing));
   line("  watched by  ", who_watches(standing), should_be_watched(standing) ? &Painter::red : nullptr);
   line("  last heard  ", ago(standing.heard, standing.now));
   line("  figures     ", figures(state));
@@ -223,6 +234,8 @@ std::string status_json(const State& state, const RunStanding& standing) {
   json.key("folder").string(standing.folder).key("held").boolean(standing.held);
   json.key("phase").string(phase_word(standing)).key("command").begin_array();
   for (const std::string& word : redact_words(standing.command)) json.string(word);
+  json.end_array().key("allow").begin_array();
+  for (const std::string& word : standing.allow) json.string(word);
   json.end_array().key("attempt").integer(standing.attempt).key("pid").integer(standing.pid);
   put_time(json, "began", standing.began);
   put_time(json, "next_attempt", standing.due);
