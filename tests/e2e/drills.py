@@ -203,7 +203,7 @@ def nan_in_loss(base):
     return held
 
 
-@drill("learning-rate-too-high", short="the rate that jumped sixtyfold in the same record does not lead: entropy-collapse itself does")
+@drill("learning-rate-too-high")
 def learning_rate_too_high(base):
     """Entropy is gone within a few steps: told, and left to a person, as nothing is broken."""
     held = Held(base, practice(base, "--fault", "bad-lr@40", steps=90, pace=0.05))
@@ -225,7 +225,7 @@ def leaky_rubric(base):
     return held
 
 
-@drill("stale-weights", short="that weights of an old version are served is not told apart from other mismatch")
+@drill("stale-weights", short="that weights of an old version are served is not told apart from other mismatch: the gap alone does not show it")
 def stale_weights(base):
     """The engine keeps old weights: trainer and engine drift apart."""
     held = Held(base, practice(base, "--fault", "stale-weights@20", "--mismatch", "yes", steps=60, pace=0.1))

@@ -49,6 +49,25 @@ TEST_CASE("the words of the catalogue stand beside a cause") {
   CHECK(causes[0].fix == "do this");
 }
 
+TEST_CASE("a learning rate that was raised at once leads, one that warms up does not") {
+  const auto state_with = [](const std::vector<double>& rates) {
+    State state;
+    for (size_t i = 0; i < rates.size(); ++i) {
+      fold(state, {{}, {0, i + 1}, event::Measured{static_cast<int64_t>(i + 1), false, {{"lr", "lr", rates[i]}}}});
+    }
+    return state;
+  };
+  const auto leads = [&](const std::vector<double>& rates) {
+    const auto causes = rank_causes(incident_with("entropy-collapse", "x"), {{"entropy-collapse", 0.6, "seen"}}, {},
+                                    state_with(rates), {});
+    return causes.front().id == "learning-rate-too-high";
+  };
+  CHECK(leads({1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 5e-5, 5e-5, 5e-5, 5e-5}));
+  CHECK_FALSE(leads({1e-7, 2e-7, 3e-7, 4e-7, 5e-7, 6e-7, 7e-7, 8e-7, 9e-7, 1e-6, 1e-6}));
+  CHECK_FALSE(leads({1e-8, 4e-8, 2e-7, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6}));  // a steep warm-up
+  CHECK_FALSE(leads({1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 5e-5}));  // afterwards
+}
+
 TEST_CASE("memory held by other processes is told from memory of our own") {
   const std::string shared =
       "CUDA out of memory. Tried to allocate 22.00 MiB. Process 71 has 20.00 GiB memory in use. Including non-PyTorch "

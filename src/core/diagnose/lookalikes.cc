@@ -129,6 +129,36 @@ void lost_reward(const Scene& scene, Out& out) {
   if (scene.preceded_by("non-finite")) out.push_back({"nan-loss", 0.6, "the weights had met NaN before"});
 }
 
+// A learning rate moves by its schedule: it grows by equal parts in the warm-up and then only falls.
+constexpr double kRateJump = 3;  // times, from one record to the next, after one that had not grown
+constexpr double kStillGrowing = 1.05;
+constexpr int64_t kRateReach = 20;  // steps from the jump to what came of it
+
+/// The rate was raised at once, shortly before the trouble: a wrong setting, or a schedule that began anew.
+void learning_rate(const Scene& scene, Out& out) {
+  constexpr std::array<std::string_view, 8> kUpset{"instability",     "gradient-spike",   "loss-spike",
+                                                   "kl-runaway",      "entropy-collapse", "entropy-explosion",
+                                                   "clip-saturation", "reward-collapse"};
+  const Moment& onset = scene.incident.onset;
+  const Series* rate = scene.state.find("lr");
+  if (rate == nullptr || onset.step == kNoStep ||
+      std::find(kUpset.begin(), kUpset.end(), scene.incident.kind) == kUpset.end()) {
+    return;
+  }
+  const std::vector<Point>& points = rate->points();
+  for (size_t i = 2; i < points.size(); ++i) {
+    const Point &before = points[i - 1], &now = points[i];
+    if (now.attempt != onset.attempt || points[i - 2].attempt != onset.attempt) continue;
+    if (now.step > onset.step + 1 || onset.step - now.step > kRateReach) continue;
+    const bool grew = before.value > kStillGrowing * points[i - 2].value;
+    if (grew || !(before.value > 0) || now.value < kRateJump * before.value) continue;
+    out.push_back(
+        {"learning-rate-too-high", 0.9,
+         cat("the learning rate was raised at once at step ", now.step, ", from ", before.value, " to ", now.value)});
+    return;
+  }
+}
+
 void echoes(const Scene& scene, Out& out) {
   // A wrapper or an echo never leads where something else was seen.
   static constexpr std::array<std::string_view, 12> kEchoes{"exit-status",
@@ -163,6 +193,7 @@ std::vector<Argument> weigh_lookalikes(const Incident& incident, const std::vect
   killed(scene, out);
   cancelled(scene, out);
   lost_reward(scene, out);
+  learning_rate(scene, out);
   echoes(scene, out);
   return out;
 }
