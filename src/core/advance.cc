@@ -32,6 +32,7 @@ bool may_matter(const Event& event, bool new_step) {
     bool operator()(const event::AttemptBegan&) const { return true; }
     bool operator()(const event::Resumed&) const { return true; }
     bool operator()(const event::CheckpointSaved&) const { return true; }
+    bool operator()(const event::CheckpointSeen&) const { return true; }
     bool operator()(const event::Ended&) const { return true; }
     bool operator()(const event::Matched&) const { return true; }
     bool operator()(const event::TraceSeen&) const { return true; }

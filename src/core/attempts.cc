@@ -268,4 +268,11 @@ void add_anchor(State& state, Time at, int64_t step) {
   }
 }
 
+bool is_later(const Moment& now, const Moment& last) {
+  if (now.by_clock != last.by_clock) return last.by_clock;
+  if (now.at != last.at) return now.at > last.at;
+  if (!now.at.known() && now.step != last.step) return now.step > last.step;
+  return now.where.source <= last.where.source;
+}
+
 }  // namespace mw

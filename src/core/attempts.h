@@ -32,6 +32,7 @@ void for_each_moment(State& state, Visit&& visit) {
     visit(seen.last);
   }
   for (auto& [saved_at, saved] : state.checkpoints) visit(saved_at);
+  for (auto& [seen_at, seen] : state.looks) visit(seen_at);
 }
 
 /// The attempt that `event` belongs to; moves the cursor of its source on and makes new attempts where the event says
@@ -41,5 +42,9 @@ uint16_t attempt_of(State& state, SourceState& source, const Event& event);
 
 /// From `at` on the run was at `step`, as far as its own measurements and announcements tell: for State::step_at().
 void add_anchor(State& state, Time at, int64_t step);
+
+/// Does `now` come after `last`, whatever the order of reading? What a source says that tells steps counts more than
+/// the others (an engine may chatter on); then by time, without clocks by step; then the first source tells the end.
+bool is_later(const Moment& now, const Moment& last);
 
 }  // namespace mw

@@ -111,6 +111,16 @@ struct CheckpointSaved {
   std::string path;
   bool complete = true;  ///< false: the trainer only said that it began
 };
+struct CheckpointSeen {                          ///< a checkpoint was looked at on the disk
+  enum class How { kWhole, kBroken, kUnknown };  ///< kUnknown: nothing speaks against it, nothing proves it
+  int64_t step = kNoStep;
+  std::string path;  ///< absolute
+  How how = How::kUnknown;
+  std::string what;  ///< one sentence: what is wrong, or what was found
+  std::string sign;  ///< the signature of knowledge/ that it is a case of; "" when it is none
+  int64_t bytes = 0;
+  int64_t files = 0;
+};
 struct WeightsSynced {
   int64_t version = kNoStep;
   double seconds = 0;
@@ -222,9 +232,10 @@ struct Event {
   std::variant<event::SourceOpened, event::SourceProblem, event::SourceEnded, event::Recognised, event::SourceHead,
                event::ReadAs, event::Configured, event::AttemptBegan, event::Resumed, event::Planned, event::StepBegan,
                event::PhaseBegan, event::PhaseEnded, event::Progressed, event::Measured, event::CheckpointSaved,
-               event::WeightsSynced, event::Ended, event::Matched, event::TraceSeen, event::Logged, event::FormatJudged,
-               event::ToolCalled, event::Ticked, event::Closed, event::IncidentOpened, event::IncidentChanged,
-               event::IncidentClosed, event::VerdictGiven, event::Told, event::Changed, event::Intended, event::Acted>
+               event::CheckpointSeen, event::WeightsSynced, event::Ended, event::Matched, event::TraceSeen,
+               event::Logged, event::FormatJudged, event::ToolCalled, event::Ticked, event::Closed,
+               event::IncidentOpened, event::IncidentChanged, event::IncidentClosed, event::VerdictGiven, event::Told,
+               event::Changed, event::Intended, event::Acted>
       body;
 };
 

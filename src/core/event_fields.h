@@ -55,6 +55,8 @@ MW_EVENT(Progressed, "progressed", field("what", &E::what), field("done", &E::do
 MW_EVENT(Measured, "measured", field("step", &E::step), field("eval", &E::eval), field("readings", &E::readings));
 MW_EVENT(CheckpointSaved, "checkpoint-saved", field("step", &E::step), field("path", &E::path),
          field("complete", &E::complete));
+MW_EVENT(CheckpointSeen, "checkpoint-seen", field("step", &E::step), field("path", &E::path), field("how", &E::how),
+         field("what", &E::what), field("sign", &E::sign), field("bytes", &E::bytes), field("files", &E::files));
 MW_EVENT(WeightsSynced, "weights-synced", field("version", &E::version), field("seconds", &E::seconds));
 MW_EVENT(Ended, "ended", field("how", &E::how), field("code", &E::code), field("text", &E::text));
 MW_EVENT(Matched, "matched", field("signature", &E::signature), field("text", &E::text), field("count", &E::count),
@@ -86,6 +88,18 @@ MW_EVENT(Acted, "acted", field("id", &E::id), field("ok", &E::ok), field("text",
 // ---- words of the enumerations; a missing one is a compile warning, which is an error here
 // ----------------------------
 
+constexpr std::string_view enum_name(event::CheckpointSeen::How how) {
+  using How = event::CheckpointSeen::How;
+  switch (how) {
+    case How::kWhole:
+      return "whole";
+    case How::kBroken:
+      return "broken";
+    case How::kUnknown:
+      return "unknown";
+  }
+  return {};
+}
 constexpr std::string_view enum_name(event::Ended::How how) {
   using How = event::Ended::How;
   switch (how) {

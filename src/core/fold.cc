@@ -191,6 +191,7 @@ class Folder {
     state_.checkpoints.emplace_back(place.moment, saved);
     state_.checkpoints.back().second.path = clip(saved.path, kTextLimit);
   }
+  void operator()(const event::CheckpointSeen& seen) { add_look(state_, event_, seen, attempt_by_clock()); }
   void operator()(const event::WeightsSynced&) {
     const Place place = live();
     ++state_.weight_syncs;
@@ -382,15 +383,6 @@ class Folder {
     };
     while (number > 0 && before(state_.attempts[number].began)) --number;
     return number;
-  }
-
-  /// Does `now` come after `last`, whatever the order of reading? What a source says that tells steps counts more than
-  /// the others (an engine may chatter on); then by time, without clocks by step; then the first source tells the end.
-  static bool is_later(const Moment& now, const Moment& last) {
-    if (now.by_clock != last.by_clock) return last.by_clock;
-    if (now.at != last.at) return now.at > last.at;
-    if (!now.at.known() && now.step != last.step) return now.step > last.step;
-    return now.where.source <= last.where.source;
   }
 
   /// Steps and attempts that were read off the clock, once more: in the meantime the source that tells them may have

@@ -182,6 +182,8 @@ struct State {
   Moment phase_began;
   std::map<std::string, event::Progressed> progress;
   std::vector<std::pair<Moment, event::CheckpointSaved>> checkpoints;
+  /// Checkpoints as they were found on the disk, in the order of looking; Moment::step is theirs.
+  std::vector<std::pair<Moment, event::CheckpointSeen>> looks;
   uint64_t weight_syncs = 0;
   Moment last_sync;
   int64_t total_steps = 0;

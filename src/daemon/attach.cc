@@ -129,6 +129,10 @@ void AttachLoop::ended(const std::string& source, event::Ended&& end) {
   reader_.observe(source, {doors_.clock.now(), {}, std::move(end)});
 }
 
+void AttachLoop::observed(const std::string& source, event::CheckpointSeen&& seen) {
+  reader_.observe(source, {doors_.clock.now(), {}, std::move(seen)});
+}
+
 void AttachLoop::put(Event event) {
   if (!event.at.known()) event.at = doors_.clock.now();
   reader_.put(std::move(event));

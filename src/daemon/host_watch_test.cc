@@ -23,6 +23,7 @@ class FakeNotebook final : public Notebook {
   void observed(const std::string& source, event::Matched&& match) override {
     lines.push_back(cat(source, " ", match.signature, " ", match.text));
   }
+  void observed(const std::string&, event::CheckpointSeen&&) override {}
   void observed(const std::string& source, event::SourceProblem&& problem) override {
     lines.push_back(cat(source, " ", problem.problem));
   }

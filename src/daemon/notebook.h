@@ -22,6 +22,7 @@ class Notebook {
   virtual void observed(const std::string& /*source*/, event::SourceProblem&& /*problem*/) {}
   /// A process of the run came to its end, likewise.
   virtual void ended(const std::string& /*source*/, event::Ended&& /*end*/) {}
+  virtual void observed(const std::string& /*source*/, event::CheckpointSeen&& /*seen*/) {}
   /// Judges what was observed.
   virtual void judge() {}
 };
