@@ -8,6 +8,19 @@
 namespace mw {
 namespace {
 
+constexpr size_t kPointerBytes = 4096;
+
+/// Does the pointer name something that is not there (any more), or nothing at all, as one that was cut while it was
+/// written?
+bool dangles(Disk& disk, const std::string& root, const CheckpointLayout& layout) {
+  const auto text = read_pointer(disk, root, layout);
+  if (!text) return false;
+  const auto step = step_in(layout.pointer_text, *text);
+  const std::string named = step ? with_step(layout.folder, *step) : *text;
+  if (named.empty()) return true;
+  return named.find('/') == std::string::npos && !disk.info(cat(root, "/", named)).ok();
+}
+
 /// The pointer names the step that stays; without one it goes aside, too.
 Result<void> set_pointer(Disk& disk, const std::string& root, const CheckpointLayout& layout, int64_t kept,
                          const std::string& aside) {
@@ -18,6 +31,14 @@ Result<void> set_pointer(Disk& disk, const std::string& root, const CheckpointLa
 }
 
 }  // namespace
+
+std::optional<std::string> read_pointer(Disk& disk, const std::string& root, const CheckpointLayout& layout) {
+  if (layout.pointer.empty()) return std::nullopt;
+  auto file = disk.open_read(cat(root, "/", layout.pointer));
+  std::string text;
+  if (!file.ok() || !(*file)->read_at(0, kPointerBytes, text).ok()) return std::nullopt;
+  return std::string(trim(text));
+}
 
 Result<std::vector<int64_t>> checkpoint_steps(Disk& disk, const std::string& root, const CheckpointLayout& layout) {
   auto names = disk.list(root);
@@ -49,7 +70,10 @@ Result<SetAside> set_aside(Disk& disk, const std::string& root, const Checkpoint
     }
   }
   const std::string aside = cat(root, "/", kAsideFolder, "/", label);
-  if (done.moved.empty()) return done;  // done before, or nothing was saved
+  if (done.moved.empty()) {  // done before, or nothing was saved
+    if (done.kept != kNoStep && dangles(disk, root, layout)) MW_TRY(set_pointer(disk, root, layout, done.kept, aside));
+    return done;
+  }
   MW_TRY(disk.make_folders(aside));
   // The pointer first: cut short here, it names a whole checkpoint that is there.
   MW_TRY(set_pointer(disk, root, layout, done.kept, aside));

@@ -1,6 +1,7 @@
 #include "core/policy.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/check.h"
 #include "base/text.h"
@@ -107,10 +108,20 @@ std::string repeats(const std::vector<AttemptOutcome>& attempts) {
   return "";
 }
 
-/// Did an earlier attempt save a checkpoint?
+/// Is all that was last seen on the disk of the checkpoints of `step` broken?
+bool broken_on_disk(const State& state, int64_t step) {
+  std::map<std::string_view, bool> broken;  // by path
+  for (const auto& [moment, seen] : state.looks) {
+    if (seen.step == step) broken[seen.path] = seen.how == event::CheckpointSeen::How::kBroken;
+  }
+  return !broken.empty() && std::all_of(broken.begin(), broken.end(), [](const auto& one) { return one.second; });
+}
+
+/// Did an earlier attempt save a checkpoint that can be resumed from?
 bool left_behind(const State& state) {
   return std::any_of(state.checkpoints.begin(), state.checkpoints.end(), [&state](const auto& saved) {
-    return saved.second.complete && saved.first.attempt + 1U < state.attempts.size();
+    return saved.second.complete && saved.first.attempt + 1U < state.attempts.size() &&
+           !broken_on_disk(state, saved.second.step);
   });
 }
 

@@ -131,6 +131,7 @@ std::string judgement_text(const Judgement& judgement) {
     for (const std::string& root : judgement.back.roots) json.string(root);
     json.end_array();
     put_step(json, "from", judgement.back.from);
+    json.key("why").string(judgement.back.why);
     json.end_object().key("resume").begin_object();
     put_step(json, "step", judgement.resume.step);
     json.key("path").string(judgement.resume.path).key("words").begin_array();
@@ -172,6 +173,7 @@ Result<Judgement> parse_judgement(std::string_view text) {
   if (const Json* aside = json->find("set_aside"); aside != nullptr && aside->is_object()) {
     read_texts(*aside, "roots", judgement.back.roots);
     judgement.back.from = aside->integer_or("from", kNoStep);
+    judgement.back.why = aside->string_or("why", "");
   }
   if (const Json* resume = json->find("resume"); resume != nullptr && resume->is_object()) {
     judgement.resume.step = resume->integer_or("step", kNoStep);

@@ -53,6 +53,7 @@ Result<Trip> parse_trip(std::string_view text);
 struct GoBack {
   std::vector<std::string> roots;  ///< folders; empty: none are
   int64_t from = kNoStep;          ///< this step's and all later ones
+  std::string why;                 ///< one sentence
 };
 
 /// What the next attempt is told to resume from, where the command leaves that to midwatch; daemon/resume.h.

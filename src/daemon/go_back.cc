@@ -1,6 +1,8 @@
 #include "daemon/go_back.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "base/text.h"
 #include "checkpoints/set_aside.h"
@@ -10,19 +12,6 @@ namespace {
 
 std::string absolute(const std::string& path, const std::string& folder) {
   return path.starts_with("/") ? path : cat(folder, "/", path);
-}
-
-/// The part of a checkpoint's path before the folder that is named after its step; "" when there is none.
-std::string root_of(const std::string& path, const CheckpointLayout& layout) {
-  size_t from = 0;
-  while (from < path.size()) {
-    const size_t end = std::min(path.find('/', from), path.size());
-    if (step_in(layout.folder, std::string_view(path).substr(from, end - from))) {
-      return from == 0 ? "." : path.substr(0, from - 1);
-    }
-    from = end + 1;
-  }
-  return "";
 }
 
 void add_if_root(Disk& disk, const CheckpointLayout& layout, const std::string& folder,
@@ -39,6 +28,18 @@ std::string listed(const std::vector<int64_t>& steps) {
 }
 
 }  // namespace
+
+std::string root_of(const std::string& path, const CheckpointLayout& layout) {
+  size_t from = 0;
+  while (from < path.size()) {
+    const size_t end = std::min(path.find('/', from), path.size());
+    if (step_in(layout.folder, std::string_view(path).substr(from, end - from))) {
+      return from == 0 ? "." : path.substr(0, from - 1);
+    }
+    from = end + 1;
+  }
+  return "";
+}
 
 std::vector<std::string> checkpoint_roots(Disk& disk, const State& state, const CheckpointLayout& layout,
                                           const Charge& charge) {
@@ -57,6 +58,43 @@ std::vector<std::string> checkpoint_roots(Disk& disk, const State& state, const 
     if (!root.empty()) add_if_root(disk, layout, absolute(root, charge.folder), roots);
   }
   return roots;
+}
+
+bool is_news(const State& state, const event::CheckpointSeen& seen) {
+  const auto last = std::find_if(state.looks.rbegin(), state.looks.rend(),
+                                 [&](const auto& look) { return look.second.path == seen.path; });
+  return last == state.looks.rend() || last->second.how != seen.how || last->second.bytes != seen.bytes;
+}
+
+int64_t last_good_checkpoint(const State& state, const std::vector<event::CheckpointSeen>& seen) {
+  if (state.attempts.empty()) return kNoStep;
+  std::map<std::string, event::CheckpointSeen> last;  // by path
+  for (const auto& [moment, look] : state.looks) last[look.path] = look;
+  for (const event::CheckpointSeen& look : seen) last[look.path] = look;
+  std::set<int64_t> broken;
+  for (const auto& [path, look] : last) {
+    if (look.how == event::CheckpointSeen::How::kBroken) broken.insert(look.step);
+  }
+  const int64_t highest = state.attempts.back().last_checkpoint;
+  if (broken.count(highest) == 0) return highest;
+  int64_t best = kNoStep;
+  for (const auto& [moment, saved] : state.checkpoints) {
+    if (moment.attempt + 1U != state.attempts.size() || !saved.complete || broken.count(saved.step) > 0) continue;
+    best = std::max(best, saved.step);
+  }
+  return best;
+}
+
+GoBack back_from(int64_t suspect, const std::optional<LastWhole>& way) {
+  GoBack back;
+  const bool broken = way && way->from != kNoStep;
+  if (suspect != kNoStep) {
+    back.from = suspect;
+    back.why = "They were saved after the data had turned to poison.";
+  }
+  if (broken && (back.from == kNoStep || way->from < back.from)) back.from = way->from;
+  if (broken) back.why += cat(back.why.empty() ? "" : " Also: ", way->why, ".");
+  return back;
 }
 
 Result<std::string> go_back(Disk& disk, const CheckpointLayout& layout, const GoBack& back, int attempt) {

@@ -1,10 +1,12 @@
 // Going back to a checkpoint from before the trouble, as the supervisor does it between two attempts.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "checkpoints/last_whole.h"
 #include "core/checkpoint_layout.h"
 #include "core/state.h"
 #include "daemon/charge.h"
@@ -12,10 +14,24 @@
 
 namespace mw {
 
+/// The part of a checkpoint's path before the folder that is named after its step; "" when there is none.
+std::string root_of(const std::string& path, const CheckpointLayout& layout);
+
 /// The folders that hold checkpoints of that layout: those that the charge names and their subfolders, else those that
 /// the run's files told of. Only folders in which there is one.
 std::vector<std::string> checkpoint_roots(Disk& disk, const State& state, const CheckpointLayout& layout,
                                           const Charge& charge);
+
+/// Where looks at checkpoints are told from.
+inline constexpr std::string_view kLooksSource = "host:checkpoints";
+/// Is it something else than what was last told of that checkpoint?
+bool is_news(const State& state, const event::CheckpointSeen& seen);
+/// The highest step that the last attempt saved and that neither `state` nor `seen` shows to be broken.
+int64_t last_good_checkpoint(const State& state, const std::vector<event::CheckpointSeen>& seen);
+
+/// From which step on checkpoints are to be set aside, and why; no roots yet. `suspect`: the first that was saved after
+/// the data had turned to poison, or kNoStep. `way`: what the disk shows.
+GoBack back_from(int64_t suspect, const std::optional<LastWhole>& way);
 
 /// Sets aside, in each root, what was saved from `back.from` on; says in one sentence what was done. It may be done
 /// again after it was cut short.

@@ -73,4 +73,12 @@ Result<std::unique_ptr<Language>> Language::load(const std::vector<std::string>&
 
 const Knowledge& Language::knowledge() const { return signatures_->knowledge(); }
 
+CheckpointLayout Language::checkpoints_of(const std::string& framework) const {
+  for (const Dialect& dialect : book_.dialects()) {
+    const bool says = dialect.checkpoints.known() || !dialect.checkpoints.resume.empty();
+    if (dialect.framework == framework && says) return dialect.checkpoints;
+  }
+  return {};
+}
+
 }  // namespace mw

@@ -24,6 +24,8 @@ class Language {
   const PatternSet& patterns() const { return *patterns_; }
   const Knowledge& knowledge() const;
   const DialectBook& book() const { return book_; }
+  /// How a framework names its checkpoints; unknown for one of which that is not known.
+  CheckpointLayout checkpoints_of(const std::string& framework) const;
 
  private:
   Language() = default;

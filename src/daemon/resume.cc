@@ -163,7 +163,7 @@ Result<Resume> plan_resume(Disk& disk, const State& state, const CheckpointLayou
 void plan_next(Disk& disk, const State& state, const CheckpointLayout& layout, const Charge& charge,
                Judgement& judgement) {
   if (!judgement.decision.restart || !asks_to_resume(charge.command)) return;
-  auto planned = plan_resume(disk, state, layout, charge, judgement.outcome.suspect);
+  auto planned = plan_resume(disk, state, layout, charge, judgement.back.from);
   if (planned.ok()) {
     judgement.resume = std::move(*planned);
     return;

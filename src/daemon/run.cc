@@ -8,12 +8,14 @@
 #include "base/text.h"
 #include "daemon/attach.h"
 #include "daemon/ballast.h"
+#include "daemon/checkpoint_watch.h"
 #include "daemon/fingerprinting.h"
 #include "daemon/host_watch.h"
 #include "daemon/inbox.h"
 #include "daemon/standing.h"
 #include "daemon/supervisor.h"
 #include "daemon/telling.h"
+#include "daemon/way_back.h"
 #include "keeper/keep.h"
 #include "keeper/launch.h"
 #include "platform/durable.h"
@@ -176,10 +178,18 @@ Result<void> do_as_asked(Supervisor& supervisor, const RunAsk& ask) {
   return {};
 }
 
-std::unique_ptr<HostWatch> machine_of(const Doors& doors, const Language& language, const Supervisor& supervisor,
-                                      const std::string& folder) {
+/// What is watched of the machine under the run.
+std::vector<std::unique_ptr<Companion>> watches_of(const Doors& doors, const Language& language,
+                                                   const RunRequest& request, const Supervisor& supervisor,
+                                                   const std::string& folder) {
+  std::vector<std::unique_ptr<Companion>> watches;
+  if (!request.host) return watches;
+  const Charge& charge = supervisor.charge();
   const auto root = [&supervisor] { return supervisor.keeper_pid(); };
-  return watch_machine(doors.clock, language, {folder, supervisor.charge().folder}, root);
+  watches.push_back(watch_machine(doors.clock, language, {folder, charge.folder}, root));
+  const auto layout = [&language](const std::string& framework) { return language.checkpoints_of(framework); };
+  watches.push_back(watch_checkpoints(doors.clock, layout, charge.folder, charge.checkpoints));
+  return watches;
 }
 
 AttachRequest watch_of(const RunRequest& request, const Charge& charge, const std::string& home,
@@ -225,14 +235,6 @@ void tell_end(const Supervisor& supervisor, RunTold& told) {
   }
 }
 
-CheckpointLayout layout_of(const Language& language, const std::string& framework) {
-  for (const Dialect& dialect : language.book().dialects()) {
-    const bool says = dialect.checkpoints.known() || !dialect.checkpoints.resume.empty();
-    if (dialect.framework == framework && says) return dialect.checkpoints;
-  }
-  return {};
-}
-
 Result<void> write_somehow(Disk& disk, const std::string& path, std::string_view text,
                            const std::function<bool()>& make_room) {
   auto written = write_durably(disk, path, text);
@@ -265,8 +267,9 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   const auto write = [&doors, make_room](const std::string& path, std::string_view text) {
     return write_somehow(doors.disk, path, text, make_room);
   };
-  const auto layout = [&language](const std::string& framework) { return layout_of(language, framework); };
-  auto held = Supervisor::open({doors.disk, doors.clock, processes, start, write, layout, request.say},
+  const auto layout = [&language](const std::string& framework) { return language.checkpoints_of(framework); };
+  WayBack way(doors.clock, make_posix_disk());
+  auto held = Supervisor::open({doors.disk, doors.clock, processes, start, write, layout, request.say, way.door()},
                                language.knowledge(), told.folder);
   if (!held.ok()) return held.error();
   Supervisor& supervisor = **held;
@@ -287,8 +290,8 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   }
   Inbox inbox(doors, told.folder, [&supervisor](const RunAsk& ask) { return do_as_asked(supervisor, ask); });
   (*loop)->accompany(inbox);
-  const auto host = request.host ? machine_of(doors, language, supervisor, told.folder) : nullptr;
-  if (host != nullptr) (*loop)->accompany(*host);
+  const auto watches = watches_of(doors, language, request, supervisor, told.folder);
+  for (const auto& watch : watches) (*loop)->accompany(*watch);
   (*loop)->accompany(holding);
   Fingerprinting fingerprints(doors.disk, doors.clock, fingerprints_of(doors.disk, supervisor, write, request.say));
   (*loop)->accompany(fingerprints);
@@ -296,7 +299,6 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   while ((*loop)->turn()) {
   }
   passing.show();
-
   told.replayed = (*loop)->take();
   (void)ballast.release();
   tell_end(supervisor, told);

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "daemon/adopt.h"
 #include "daemon/attach.h"
+#include "daemon/checkpoint_watch.h"
 #include "daemon/host_watch.h"
 #include "daemon/inbox.h"
 #include "daemon/notifier.h"
@@ -125,9 +126,13 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
   }
   if (Companion* notifier = (*telling)->companion(); notifier != nullptr) (*loop)->accompany(*notifier);
   std::unique_ptr<HostWatch> host;
+  std::unique_ptr<CheckpointWatch> looks;
   if (request.host) {
     host = watch_machine(*clock, *language_, folders_of(*disk_, request), [&request] { return request.pid; });
     (*loop)->accompany(*host);
+    looks = watch_checkpoints(
+        *clock, [this](const std::string& framework) { return language_->checkpoints_of(framework); }, "", {});
+    (*loop)->accompany(*looks);
   }
   while ((*loop)->turn()) {
   }

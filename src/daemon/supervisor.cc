@@ -117,6 +117,7 @@ Result<void> Supervisor::begin_attempt(int number) {
   kept_ = {};
   grip_.take(number);
   trip_.reset();
+  way_.reset();
   settled_ = held_ = resume_checked_ = false;
   phase_ = Phase::kRunning;
   keeper_from_ = doors_.clock.steady();
@@ -272,7 +273,7 @@ AttemptOutcome Supervisor::outcome(const State& state) const {
   const AttemptState& last = state.attempts.back();
   of.first_step = last.first_step;
   of.last_step = last.last_step;
-  of.last_checkpoint = last.last_checkpoint;
+  of.last_checkpoint = last_good_checkpoint(state, way_ ? way_->seen : std::vector<event::CheckpointSeen>());
   of.resumed_at = last.resumed_at;
   if (trip_) {
     of.kind = trip_->kind;
@@ -283,6 +284,7 @@ AttemptOutcome Supervisor::outcome(const State& state) const {
   for (const Incident& incident : state.incidents) {
     if (trip_ || incident.severity != Severity::kCritical) continue;
     if (incident.latest.attempt + 1U != state.attempts.size()) continue;
+    if (incident.kind == "checkpoint-incomplete" && state.by_host(incident.onset.where)) continue;  // it ended nothing
     of.kind = incident.kind;
     of.reaction = incident.reaction;
     if (!incident.causes.empty()) of.cause = incident.causes.front().id;
@@ -318,12 +320,26 @@ Result<void> Supervisor::check_resume(const State& state, Notebook& notebook) {
   return known ? Result<void>() : notebook.told({"midwatch", *trouble}, doors_.clock.now());
 }
 
+/// What the next attempt would resume from is looked at on the disk. False while that is not known.
+bool Supervisor::look_back(const State& state, Notebook& notebook) {
+  const bool done = kept_.ending && kept_.ending->code == 0 && !trip_;
+  if (way_ || !doors_.last_whole || stopping() || done) return true;
+  const CheckpointLayout layout = doors_.layout(state.framework);
+  if (!layout.known()) return true;
+  way_ = doors_.last_whole(checkpoint_roots(doors_.disk, state, layout, charge_), layout, first_suspect(state));
+  if (!way_) return false;
+  for (const event::CheckpointSeen& seen : way_->seen) {
+    if (is_news(state, seen)) notebook.observed(std::string(kLooksSource), event::CheckpointSeen(seen));
+  }
+  return true;
+}
+
 Result<void> Supervisor::judge(const State& state) {
   Judgement judgement;
   judgement.outcome = outcome(state);
-  if (judgement.outcome.suspect != kNoStep) {
+  judgement.back = back_from(judgement.outcome.suspect, way_);
+  if (judgement.back.from != kNoStep) {
     judgement.framework = state.framework;
-    judgement.back.from = judgement.outcome.suspect;
     judgement.back.roots = checkpoint_roots(doors_.disk, state, doors_.layout(state.framework), charge_);
     judgement.outcome.can_go_back = !judgement.back.roots.empty();
   }
@@ -367,8 +383,8 @@ Result<void> Supervisor::watch_attempt(const State& state, bool quiet, Notebook&
 /// Checkpoints that were saved since the poison's onset are set aside, so that the next attempt resumes from before it.
 Result<void> Supervisor::go_back_first(Notebook& notebook) {
   if (back_.roots.empty()) return {};
-  const auto deed = notebook.intend({0, std::string(kSetAside), cat("checkpoints from step ", back_.from, " on"), 0,
-                                     "They were saved after the data had turned to poison."});
+  const auto deed =
+      notebook.intend({0, std::string(kSetAside), cat("checkpoints from step ", back_.from, " on"), 0, back_.why});
   if (!deed.ok()) return deed.error();
   const auto done = go_back(doors_.disk, doors_.layout(framework_), back_, attempt_);
   notebook.acted({*deed, done.ok(), done.ok() ? *done : done.error().what, 0});
@@ -399,7 +415,7 @@ Result<bool> Supervisor::turn(const State& state, bool quiet, Notebook& notebook
   } else if (phase_ == Phase::kRunning) {
     MW_TRY(watch_attempt(state, quiet, notebook));
   } else if (phase_ == Phase::kEnded && quiet) {
-    MW_TRY(judge(state));
+    if (look_back(state, notebook)) MW_TRY(judge(state));
   } else if (phase_ == Phase::kWaiting) {
     if (stopping()) {
       phase_ = Phase::kOver;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "checkpoints/last_whole.h"
 #include "core/checkpoint_layout.h"
 #include "core/knowledge.h"
 #include "core/state.h"
@@ -34,6 +35,11 @@ struct SupervisorDoors {
   std::function<CheckpointLayout(const std::string& framework)> layout;
   /// Told in one sentence what was done and why.
   std::function<void(const std::string& sentence)> say;
+  /// Looks at what is on the disk to resume from (checkpoints/last_whole.h); empty while the answer is out. May be
+  /// unset: then the trainer's word is believed.
+  std::function<std::optional<LastWhole>(const std::vector<std::string>& roots, const CheckpointLayout& layout,
+                                         int64_t before)>
+      last_whole = {};
 };
 
 class Supervisor {
@@ -88,6 +94,7 @@ class Supervisor {
   Result<void> end_as_told(Notebook& notebook);
   Result<void> keep_paused(Notebook& notebook);
   Result<void> trip_on_poison(const State& state, Notebook& notebook);
+  bool look_back(const State& state, Notebook& notebook);
   Result<void> judge(const State& state);
   Result<void> check_resume(const State& state, Notebook& notebook);
   void settle_doubts(const State& state, Notebook& notebook);
@@ -104,12 +111,13 @@ class Supervisor {
   int attempt_ = 0;
   Kept kept_;
   std::vector<AttemptOutcome> outcomes_;
-  std::string framework_;  ///< whose checkpoints `back_` speaks of
-  GoBack back_;            ///< to be done before the next attempt
-  Resume resume_;          ///< what the present or next attempt is told
-  Duration due_;           ///< when the next attempt begins
-  Duration ended_;         ///< when the command's end was seen
-  Duration keeper_from_;   ///< when a keeper was last started
+  std::string framework_;         ///< whose checkpoints `back_` speaks of
+  GoBack back_;                   ///< to be done before the next attempt
+  std::optional<LastWhole> way_;  ///< what the ended attempt left to resume from, once it was looked at
+  Resume resume_;                 ///< what the present or next attempt is told
+  Duration due_;                  ///< when the next attempt begins
+  Duration ended_;                ///< when the command's end was seen
+  Duration keeper_from_;          ///< when a keeper was last started
   Grip grip_;
   Stop stop_ = Stop::kNo;
   bool pause_ = false;  ///< it is to be held still

@@ -338,12 +338,12 @@ def keep_all(base):
     return held
 
 
-@drill("metadata-only", short="checkpoints are not looked at on the disk while the run goes on, nor before a restart")
+@drill("metadata-only", share=True)
 def metadata_only(base):
     """A save reports success and holds no weights: told at once; after a kill the run goes on from the one before."""
     held = Held(base, practice(base, "--fault", "metadata-only@15", pace=0.25))
     began = held.await_text("to step 15")
-    held.expect("checkpoint-incomplete", "checkpoint-metadata-only", began, 5)
+    held.expect("checkpoint-incomplete", "ckpt-metadata-only", began, 5)
     os.kill(trainer_of(held), signal.SIGKILL)
     code, over = held.end()
     assert code == 0 and over["attempts"] == 2, over

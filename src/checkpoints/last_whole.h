@@ -1,0 +1,28 @@
+// Which checkpoint a restart is to go on from: the newest that the disk does not show to be broken.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/checkpoint_layout.h"
+#include "core/event.h"
+#include "platform/disk.h"
+
+namespace mw {
+
+struct LastWhole {
+  int64_t from = kNoStep;  ///< the checkpoints from this step on are to be set aside; kNoStep: all is well as it is
+  int64_t kept = kNoStep;  ///< the newest one before them; kNoStep: none
+  std::string why;         ///< why: of the newest one that is not to be resumed from, one sentence
+  std::vector<event::CheckpointSeen> seen;  ///< that were looked at, the newest first
+};
+
+/// Looks at what the framework would resume from, in all `roots` of one run (of an actor and a critic there may be one
+/// each), and where that is broken or missing, for the newest one before that no root shows to be broken. Checkpoints
+/// of `before` and later steps do not count (kNoStep: all do). Where the pointer names a whole one, newer leftovers do
+/// no harm and stay; what it names under another name than a step's is left alone.
+LastWhole find_last_whole(Disk& disk, const std::vector<std::string>& roots, const CheckpointLayout& layout,
+                          int64_t before);
+
+}  // namespace mw
