@@ -1,6 +1,7 @@
 #include "practice/engine.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,6 +75,7 @@ bool serve_generate(int fd, const Policy& policy, mw::Prng& dice) {
 }
 
 [[noreturn]] void serve(int fd, uint64_t seed) {
+  prctl(PR_SET_NAME, "practice_engine");  // as engines do, so that people see in ps what they are
   Policy policy(seed);
   mw::Prng dice(seed ^ 0x5eedULL);
   uint64_t order = 0;

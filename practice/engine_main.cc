@@ -40,6 +40,11 @@ class Server {
     if (request.method == "GET" && path == "/health") return reply;
     if (request.method == "GET" && path == "/metrics") return metrics();
     if (request.method == "POST" && path == "/generate") return generate(request.body);
+    if (request.method == "GET" && path == "/v1/models") {
+      reply.body = "{\"object\":\"list\",\"data\":[{\"id\":\"practice\",\"object\":\"model\"}]}";
+      return reply;
+    }
+    if (request.method == "POST" && path == "/v1/completions") return complete();
     if (request.method == "POST" && path == "/update_weights") return update(request.body);
     reply.status = 404;
     reply.body = "{\"detail\":\"Not Found\"}";
@@ -92,6 +97,25 @@ class Server {
     if (!samples) return dead("/generate");  // it stays among the running ones
     --running_;
     return told(*samples, questions.size());
+  }
+
+  /// As OpenAI's protocol has it; whatever the prompt, an answer to the same question, as it is asked only to see
+  /// whether there is one. Each request draws from its own seed, so this changes nobody's samples.
+  HttpReply complete() {
+    ++running_;
+    std::optional<std::vector<Sample>> samples;
+    {
+      const std::lock_guard<std::mutex> lock(worker_lock_);
+      samples = worker_.generate({Question{1, 1, false}}, 1, 1, 1);
+    }
+    if (!samples) return dead("/v1/completions");
+    --running_;
+    ++generated_;
+    ++finished_;
+    HttpReply reply;
+    reply.body =
+        "{\"object\":\"text_completion\",\"choices\":[{\"index\":0,\"text\":\"2\",\"finish_reason\":\"length\"}]}";
+    return reply;
   }
 
   HttpReply told(const std::vector<Sample>& samples, size_t prompts) {
@@ -183,7 +207,7 @@ int main(int argc, char** argv) {
     std::fputs(
         "practice_engine --port N [--seed N] [--metrics vllm|sglang] [--when-worker-dies error|hang|exit] [--delay "
         "SECONDS]\n"
-        "Serves GET /health, GET /metrics, POST /generate, POST /update_weights on 127.0.0.1.\n",
+        "Serves GET /health, /metrics, /v1/models and POST /generate, /v1/completions, /update_weights on 127.0.0.1.\n",
         stderr);
     return 2;
   }

@@ -16,11 +16,13 @@ MAY_INCLUDE = {  # room -> rooms (or single headers) that its files may include;
     "keeper": ["base", "platform", "journal"],
     "dialects": ["base", "core"],
     "sources": ["base", "core/event.h", "core/signal.h", "core/knowledge.h", "dialects", "platform"],
+    "components": ["base", "core/event.h", "platform"],
     "checkpoints": ["base", "core/event.h", "core/checkpoint_layout.h", "platform"],
     "actions": ["base", "core/event.h", "core/knowledge.h", "platform"],
     "fingerprint": ["base", "platform"],
     "ui": ["base", "core", "journal"],
-    "daemon": ["base", "core", "platform", "journal", "keeper", "dialects", "sources", "checkpoints", "actions", "fingerprint", "ui"],
+    "daemon": ["base", "core", "platform", "journal", "keeper", "dialects", "sources", "components", "checkpoints", "actions",
+               "fingerprint", "ui"],
 }
 IMPURE = "chrono|ctime|time.h|random|thread|mutex|atomic|future|fstream|iostream|filesystem|locale|clocale|cstdlib"
 TABLES = re.compile(r"signal\.cc$|_table\.cc$|_table\.h$")

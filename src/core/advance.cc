@@ -27,6 +27,7 @@ bool may_matter(const Event& event, bool new_step) {
     bool operator()(const event::ReadAs&) const { return false; }
     bool operator()(const event::Planned&) const { return false; }
     bool operator()(const event::WeightsSynced&) const { return false; }
+    bool operator()(const event::ComponentSaw&) const { return true; }
     bool operator()(const event::SourceProblem&) const { return true; }
     bool operator()(const event::SourceEnded&) const { return true; }
     bool operator()(const event::AttemptBegan&) const { return true; }

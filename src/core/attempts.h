@@ -33,6 +33,14 @@ void for_each_moment(State& state, Visit&& visit) {
   }
   for (auto& [saved_at, saved] : state.checkpoints) visit(saved_at);
   for (auto& [seen_at, seen] : state.looks) visit(seen_at);
+  for (ComponentState& part : state.components) {
+    visit(part.since);
+    for (ComponentState::Trouble& trouble : part.troubles) {
+      visit(trouble.began);
+      if (trouble.certain) visit(*trouble.certain);
+      if (trouble.ended) visit(*trouble.ended);
+    }
+  }
 }
 
 /// The attempt that `event` belongs to; moves the cursor of its source on and makes new attempts where the event says

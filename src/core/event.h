@@ -167,6 +167,27 @@ struct ToolCalled {
   std::string error;  ///< exception type or short text
 };
 
+/// How a part of a run (an engine, a server of tools or rewards, Ray) is. Told by a live watch when it changed.
+struct ComponentSaw {
+  enum class Health {
+    kStarting,  ///< it is there and does not work yet
+    kWell,      ///< it works, or goes on; after trouble: that is over
+    kHalfDead,  ///< it says that it is well and does not do its work
+    kSilent,    ///< it does not answer
+    kFrozen,    ///< its process is stopped
+    kGone,      ///< its process has ended, and it may have been told to
+    kDead,      ///< its process has ended by a failure
+  };
+  std::string component;  ///< its name: as declared, else "VLLM::EngineCor (4711)"
+  std::string kind;       ///< "engine", "tools", "rewards", "ray", "other"
+  Health health = Health::kWell;
+  bool certain = false;  ///< the run needs it and goes on without: nothing else must show it
+  std::string text;      ///< what shows it, for people
+  std::string address;   ///< "127.0.0.1:8000"; "" when not known
+  int64_t pid = 0;       ///< 0: none of this machine that is known
+  double seconds = 0;    ///< for which it had lasted by then
+};
+
 // ---- the watch itself -----------------------------------------------------------------------------------------------
 struct Ticked {  ///< time passed without news (attach)
   /// What follows, up to the next Ticked or Closed, are the last words of what is still open. If more is written, they
@@ -233,7 +254,7 @@ struct Event {
                event::ReadAs, event::Configured, event::AttemptBegan, event::Resumed, event::Planned, event::StepBegan,
                event::PhaseBegan, event::PhaseEnded, event::Progressed, event::Measured, event::CheckpointSaved,
                event::CheckpointSeen, event::WeightsSynced, event::Ended, event::Matched, event::TraceSeen,
-               event::Logged, event::FormatJudged, event::ToolCalled, event::Ticked, event::Closed,
+               event::Logged, event::FormatJudged, event::ToolCalled, event::ComponentSaw, event::Ticked, event::Closed,
                event::IncidentOpened, event::IncidentChanged, event::IncidentClosed, event::VerdictGiven, event::Told,
                event::Changed, event::Intended, event::Acted>
       body;

@@ -70,6 +70,9 @@ MW_EVENT(FormatJudged, "format-judged", field("rule", &E::rule), field("passed",
          field("failed", &E::failed));
 MW_EVENT(ToolCalled, "tool-called", field("function", &E::function), field("seconds", &E::seconds),
          field("outcome", &E::outcome), field("error", &E::error));
+MW_EVENT(ComponentSaw, "component-saw", field("component", &E::component), field("kind", &E::kind),
+         field("health", &E::health), field("certain", &E::certain), field("text", &E::text),
+         field("address", &E::address), field("pid", &E::pid), field("seconds", &E::seconds));
 MW_EVENT(Ticked, "ticked", field("closing", &E::closing));
 MW_EVENT(Closed, "closed", field("final", &E::final));
 MW_EVENT(IncidentOpened, "incident-opened", field("id", &E::id), field("json", &E::json));
@@ -139,6 +142,27 @@ constexpr std::string_view enum_name(event::ToolCalled::Outcome outcome) {
       return "environment-error";
     case Outcome::kTimeout:
       return "timeout";
+  }
+  return {};
+}
+
+constexpr std::string_view enum_name(event::ComponentSaw::Health health) {
+  using Health = event::ComponentSaw::Health;
+  switch (health) {
+    case Health::kStarting:
+      return "starting";
+    case Health::kWell:
+      return "well";
+    case Health::kHalfDead:
+      return "half-dead";
+    case Health::kSilent:
+      return "silent";
+    case Health::kFrozen:
+      return "frozen";
+    case Health::kGone:
+      return "gone";
+    case Health::kDead:
+      return "dead";
   }
   return {};
 }

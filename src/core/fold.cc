@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "core/attempts.h"
 #include "core/bounded.h"
+#include "core/components.h"
 #include "core/fold_deeds.h"
 #include "core/host_figures.h"
 #include "core/incident_json.h"
@@ -299,6 +300,8 @@ class Folder {
       if (uint64_t* count = named(tool->errors, called.error)) ++*count;
     }
   }
+
+  void operator()(const event::ComponentSaw& saw) { add_component(state_, saw, live().moment); }
 
   // ---- the watch itself
   void operator()(const event::Ticked& ticked) {

@@ -125,6 +125,22 @@ bool left_behind(const State& state) {
   });
 }
 
+/// midwatch is just starting a part of the run anew: what that cannot mend still shows in the rewards.
+bool being_restarted(const State& state) {
+  return std::any_of(state.actions.begin(), state.actions.end(), [](const ActionState& action) {
+    return action.intent.action == kRestartComponent && !action.done;
+  });
+}
+
+/// Does the run wait for a process of its own that is dead or stopped, as the live watch sees it?
+bool component_down(const State& state) {
+  return std::any_of(state.components.begin(), state.components.end(), [&state](const ComponentState& part) {
+    if (part.troubles.empty()) return false;
+    const ComponentState::Trouble& last = part.troubles.back();
+    return last.certain && !last.ended && last.began.attempt + 1U == state.attempts.size();
+  });
+}
+
 }  // namespace
 
 RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const RestartLimits& limits) {
@@ -165,8 +181,10 @@ const Incident* breaker(const State& state, bool from_scratch) {
       return &incident;
     }
     if (incident.severity != Severity::kCritical) continue;
+    if (incident.kind == "engine-dead" && being_restarted(state)) continue;
     if (incident.kind == "engine-dead" || incident.kind == "zero-reward" || incident.kind == "non-finite")
       return &incident;
+    if ((incident.kind == "stall" || incident.kind == "worker-lost") && component_down(state)) return &incident;
   }
   return nullptr;
 }

@@ -16,6 +16,9 @@ namespace mw {
 /// AttemptOutcome::layer where an engine failed in the attempt, whatever the incident that leads.
 inline constexpr std::string_view kEngineLayer = "engine";
 
+/// The deed of starting a part of the run anew while the trainer goes on, as the journal names it.
+inline constexpr std::string_view kRestartComponent = "restart-component";
+
 /// One attempt of a supervised command, in the terms that the decision needs.
 struct AttemptOutcome {
   bool started = true;        ///< false: the command could not be started at all
@@ -70,9 +73,9 @@ RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const Res
 /// The circuit breaker: the incident for which the attempt that runs now should be ended at once, as every further step
 /// trains on poisoned data and every further checkpoint keeps it; nullptr when there is none. It trips on an open
 /// critical incident of that attempt: the engine is dead while the trainer goes on, rewards are at their floor
-/// (core/detect/zero_reward.cc says from how many steps on), or loss, gradient or weights are not finite. Unless
-/// `from_scratch` is allowed, also when the attempt began from nothing although an earlier one saved a checkpoint: it
-/// would soon write over it.
+/// (core/detect/zero_reward.cc says from how many steps on), loss, gradient or weights are not finite, or it waits for
+/// a process of its own that is dead or stopped (core/detect/component_down.cc). Unless `from_scratch` is allowed, also
+/// when the attempt began from nothing although an earlier one saved a checkpoint: it would soon write over it.
 const Incident* breaker(const State& state, bool from_scratch = false);
 
 }  // namespace mw

@@ -132,6 +132,21 @@ struct ActionState {
   double seconds = 0;
 };
 
+/// A part of the run as a live watch last saw it, and the times when it was not well.
+struct ComponentState {
+  struct Trouble {
+    Moment began;
+    uint64_t order = 0;  ///< number of the event in the run, for "which came first"
+    event::ComponentSaw saw;
+    std::optional<Moment> certain;  ///< since when nothing else must show it
+    std::optional<Moment> ended;
+  };
+  static constexpr size_t kTroublesKept = 16;  ///< the first and the last half
+  event::ComponentSaw last;
+  Moment since;  ///< it is as `last` says
+  std::vector<Trouble> troubles;
+};
+
 struct State {
   // limits, beside what they limit
   static constexpr size_t kSeriesLimit = 2000;      ///< series; further raw names are counted, not kept
@@ -148,6 +163,7 @@ struct State {
   static constexpr size_t kAnchorLimit = 16384;     ///< (time, step) pairs; halved beyond
   static constexpr size_t kIncidentLimit = 1000;    ///< incidents kept
   static constexpr size_t kActionLimit = 1000;      ///< deeds kept, the first and the last half
+  static constexpr size_t kComponentLimit = 64;     ///< parts of the run kept: the first half and the last
   static constexpr size_t kNoteLimit = 1000;        ///< words of people kept, likewise
   static constexpr size_t kChangeLimit = 1000;      ///< changes between attempts kept, likewise
   static constexpr size_t kLastWordLimit = 1000;    ///< last words that are known again; older ones count for good
@@ -197,6 +213,8 @@ struct State {
   uint32_t last_action = 0;  ///< highest number given so far
   std::vector<std::pair<Moment, event::Told>> notes;
   std::vector<event::Changed> changes;  ///< between attempts of a held run, in order
+
+  std::vector<ComponentState> components;  ///< in order of first sight
 
   /// (time, step) of training measurements and step announcements, by time: which step it was at a given moment.
   std::vector<std::pair<Time, int64_t>> anchors;

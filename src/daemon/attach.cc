@@ -125,6 +125,10 @@ void AttachLoop::observed(const std::string& source, event::SourceProblem&& prob
   reader_.observe(source, {doors_.clock.now(), {}, std::move(problem)});
 }
 
+void AttachLoop::observed(const std::string& source, event::ComponentSaw&& saw) {
+  reader_.observe(source, {doors_.clock.now(), {}, std::move(saw)});
+}
+
 void AttachLoop::ended(const std::string& source, event::Ended&& end) {
   reader_.observe(source, {doors_.clock.now(), {}, std::move(end)});
 }

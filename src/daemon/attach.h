@@ -58,6 +58,7 @@ class AttachLoop final : private Notebook {
   void observed(const std::string& source, event::Measured&& figures) override;
   void observed(const std::string& source, event::Matched&& match) override;
   void observed(const std::string& source, event::SourceProblem&& problem) override;
+  void observed(const std::string& source, event::ComponentSaw&& saw) override;
   void ended(const std::string& source, event::Ended&& end) override;
   void observed(const std::string& source, event::CheckpointSeen&& seen) override;
   void judge() override { reader_.tick(doors_.clock.now()); }

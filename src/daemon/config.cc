@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "daemon/component_settings.h"
 #include "daemon/config_units.h"
 #include "daemon/notify_settings.h"
 #include "dialects/toml.h"
@@ -396,6 +397,7 @@ Config Config::parse(std::string_view text, const std::string& path) {
   }
   parser.defaults();
   if (config.problems_.empty()) config.problems_ = notify_problems(config);
+  if (config.problems_.empty()) config.problems_ = component_problems(config);
   return config;
 }
 

@@ -16,6 +16,7 @@ class FakeNotebook final : public Notebook {
   Result<uint32_t> intend(event::Intended) override { return uint32_t{1}; }
   void acted(event::Acted) override {}
   Result<void> told(event::Told, Time) override { return {}; }
+  using Notebook::observed;
   void observed(const std::string& source, event::Measured&& figures) override {
     for (const Reading& reading : figures.readings)
       lines.push_back(cat(source, " ", reading.signal, " ", reading.raw, " ", reading.value));

@@ -20,6 +20,7 @@ class Notebook {
   virtual void observed(const std::string& /*source*/, event::Measured&& /*figures*/) {}
   virtual void observed(const std::string& /*source*/, event::Matched&& /*match*/) {}
   virtual void observed(const std::string& /*source*/, event::SourceProblem&& /*problem*/) {}
+  virtual void observed(const std::string& /*source*/, event::ComponentSaw&& /*saw*/) {}
   /// A process of the run came to its end, likewise.
   virtual void ended(const std::string& /*source*/, event::Ended&& /*end*/) {}
   virtual void observed(const std::string& /*source*/, event::CheckpointSeen&& /*seen*/) {}

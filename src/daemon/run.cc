@@ -9,9 +9,12 @@
 #include "daemon/attach.h"
 #include "daemon/ballast.h"
 #include "daemon/checkpoint_watch.h"
+#include "daemon/component_settings.h"
+#include "daemon/component_watch.h"
 #include "daemon/fingerprinting.h"
 #include "daemon/host_watch.h"
 #include "daemon/inbox.h"
+#include "daemon/settings.h"
 #include "daemon/standing.h"
 #include "daemon/supervisor.h"
 #include "daemon/telling.h"
@@ -178,6 +181,18 @@ Result<void> do_as_asked(Supervisor& supervisor, const RunAsk& ask) {
   return {};
 }
 
+std::unique_ptr<ComponentWatch> parts_of(const Doors& doors, const RunRequest& request, const Supervisor& supervisor) {
+  const auto held = [&supervisor] { return ComponentWatch::Held{supervisor.keeper_pid(), supervisor.command_pid()}; };
+  const std::string& config = request.config.empty() ? supervisor.charge().config : request.config;
+  std::vector<components::Target> declared;
+  if (!config.empty()) {
+    const auto loaded = load_config(doors.disk, config);
+    if (loaded.ok() && loaded->check().ok()) declared = component_targets(*loaded);
+  }
+  return std::make_unique<ComponentWatch>(
+      doors.clock, ComponentWatch::Scope{make_posix_system(), make_http(), std::move(declared), held});
+}
+
 /// What is watched of the machine under the run.
 std::vector<std::unique_ptr<Companion>> watches_of(const Doors& doors, const Language& language,
                                                    const RunRequest& request, const Supervisor& supervisor,
@@ -189,6 +204,7 @@ std::vector<std::unique_ptr<Companion>> watches_of(const Doors& doors, const Lan
   watches.push_back(watch_machine(doors.clock, language, {folder, charge.folder}, root));
   const auto layout = [&language](const std::string& framework) { return language.checkpoints_of(framework); };
   watches.push_back(watch_checkpoints(doors.clock, layout, charge.folder, charge.checkpoints));
+  watches.push_back(parts_of(doors, request, supervisor));
   return watches;
 }
 

@@ -70,6 +70,8 @@ class Supervisor {
   const std::optional<Ending>& ending() const { return kept_.ending; }
   /// The keeper of the attempt that goes on, above all of its processes; 0 while there is none.
   int64_t keeper_pid() const { return phase_ == Phase::kRunning ? kept_.keeper.pid : 0; }
+  /// The command's own process, likewise.
+  int64_t command_pid() const { return phase_ == Phase::kRunning && !kept_.ending ? kept_.child.pid : 0; }
   bool could_start() const { return kept_.failure.empty(); }
   const std::string& why_over() const { return why_over_; }
   int attempt() const { return attempt_; }

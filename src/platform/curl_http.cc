@@ -118,6 +118,7 @@ class CurlHttp final : public Http {
     lines.emplace_back("Expect:");  // some servers never answer the question that it asks
     const List headers = list_of(lines);
     curl_easy_setopt(handle.get(), CURLOPT_HTTPHEADER, headers.get());
+    if (request.direct) curl_easy_setopt(handle.get(), CURLOPT_PROXY, "");
     curl_easy_setopt(handle.get(), CURLOPT_CUSTOMREQUEST, request.method.c_str());
     if (request.method != "GET") {
       curl_easy_setopt(handle.get(), CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));

@@ -27,6 +27,8 @@ Result<std::vector<std::string>> FakeSystem::names(const std::string& folder) {
   return std::vector<std::string>(found.begin(), found.end());
 }
 
+Result<std::string> FakeSystem::link(const std::string& path) { return read(path, kFileBytes); }
+
 Result<size_t> FakeSystem::count(const std::string& folder) {
   const auto found = names(folder);
   if (!found.ok()) return found.error();

@@ -16,6 +16,7 @@ struct HttpRequest {
   std::vector<std::string> headers;  ///< "Name: value"
   std::string body;
   Duration deadline = Duration::seconds(10);  ///< for all of it: name, connection, answer
+  bool direct = false;                        ///< by no proxy, whatever the environment says
   size_t answer_limit = size_t{64} << 10;     ///< bytes of the answer that are kept; the rest is dropped
 };
 

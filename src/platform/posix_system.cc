@@ -70,6 +70,13 @@ class PosixSystem final : public System {
     return found;
   }
 
+  Result<std::string> link(const std::string& path) override {
+    char target[PATH_MAX];
+    const ssize_t got = readlink(placed(path).c_str(), target, sizeof target);
+    if (got < 0) return from_errno(path);
+    return std::string(target, static_cast<size_t>(got));
+  }
+
   Result<size_t> count(const std::string& folder) override {
     return walk(folder, [](const char*) {});
   }

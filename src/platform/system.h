@@ -37,6 +37,8 @@ class System {
   virtual Result<std::string> read(const std::string& path, size_t limit = kFileBytes) = 0;
   /// Names in a folder without "." and "..", in any order. Does not look at what they name.
   virtual Result<std::vector<std::string>> names(const std::string& folder) = 0;
+  /// What a link says that it points to, which need not exist.
+  virtual Result<std::string> link(const std::string& path) = 0;
   /// How many entries a folder has, as names() would list.
   virtual Result<size_t> count(const std::string& folder) = 0;
 
@@ -62,6 +64,7 @@ class FakeSystem final : public System {
 
   Result<std::string> read(const std::string& path, size_t limit) override;
   Result<std::vector<std::string>> names(const std::string& folder) override;
+  Result<std::string> link(const std::string& path) override;  ///< the text of the file of that path
   Result<size_t> count(const std::string& folder) override;
   Result<Entry> entry(const std::string& path) override;
   Result<Space> space(const std::string& path) override;

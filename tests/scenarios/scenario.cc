@@ -8,6 +8,7 @@
 #include "base/numbers.h"
 #include "base/prng.h"
 #include "base/text.h"
+#include "core/event_fields.h"
 #include "core/state.h"
 
 namespace mw::scenario {
@@ -183,6 +184,17 @@ class Reader {
     Event event{kStart + Duration::seconds(*at), {host_, ++files_[host_].lines}, event::Ticked{}};
     if (parts[1] == "sign") {
       event.body = event::Matched{std::string(parts[2]), "as the machine shows", 1, false};
+      return put_in_time(std::move(event));
+    }
+    if (parts[1] == "part") {
+      event::ComponentSaw saw;
+      if (parts.size() < 4 || !enum_from_name(parts[3], saw.health)) return false;
+      saw.kind = std::string(parts[2]);
+      saw.component = saw.kind + " (4711)";
+      saw.certain = parts.size() > 4 && parts[4] == "certain";
+      saw.text = "as the processes show";
+      saw.address = "127.0.0.1:8000";
+      event.body = std::move(saw);
       return put_in_time(std::move(event));
     }
     const auto value = parts.size() == 4 ? parse_double(parts[3]) : std::nullopt;

@@ -3,6 +3,8 @@
 #include "base/json.h"
 #include "base/secrets.h"
 #include "base/text.h"
+#include "core/components.h"
+#include "core/event_fields.h"
 #include "core/incident_json.h"
 #include "ui/report/paint.h"
 #include "ui/report/terminal.h"
@@ -113,6 +115,21 @@ std::string checkpoint_text(const State& state, Time now) {
       moment.at.known() ? cat(", ", ago(moment.at, now)) : "", saved.path.empty() ? "" : ", " + saved.path);
 }
 
+/// The parts of the attempt that runs, and what befell those of the last one.
+std::vector<const ComponentState*> parts_shown(const State& state) {
+  std::vector<const ComponentState*> shown;
+  for (const ComponentState& part : state.components) {
+    if (part.since.attempt + 1U == state.attempts.size()) shown.push_back(&part);
+  }
+  return shown;
+}
+
+std::string part_text(const ComponentState& part, Time now) {
+  const bool well = part.last.health == event::ComponentSaw::Health::kWell;
+  return cat(part.last.component, ", ", part.last.kind, part.last.address.empty() ? "" : " at " + part.last.address,
+             ": ", enum_name(part.last.health), " since ", ago(part.since.at, now), well ? "" : ". " + part.last.text);
+}
+
 /// The first word where the run's files cannot know it: held still, between attempts, watched by nobody.
 std::string standing_word(const RunStanding& standing) {
   if (should_be_watched(standing)) return "NOT WATCHED  ";
@@ -163,6 +180,10 @@ std::string terminal_standing(const State& state, const RunStanding& standing, c
   line("  last heard  ", ago(standing.heard, standing.now));
   line("  figures     ", figures(state));
   line("  checkpoint  ", checkpoint_text(state, standing.now));
+  for (const ComponentState* part : parts_shown(state)) {
+    const bool trouble = in_trouble(part->last.health);
+    line("  part        ", part_text(*part, standing.now), trouble ? &Painter::red : nullptr);
+  }
   for (const Incident& incident : state.incidents) {
     if (!incident.open || incident.severity == Severity::kInfo) continue;
     line("  incident    ",
@@ -200,6 +221,19 @@ void put_time(JsonWriter& json, std::string_view key, Time at) {
 void put_step(JsonWriter& json, std::string_view key, int64_t step) {
   json.key(key);
   step == kNoStep ? json.null() : json.integer(step);
+}
+
+void put_parts(JsonWriter& json, const State& state) {
+  json.key("components").begin_array();
+  for (const ComponentState* part : parts_shown(state)) {
+    const event::ComponentSaw& saw = part->last;
+    json.begin_object().key("name").string(saw.component).key("kind").string(saw.kind);
+    json.key("health").string(enum_name(saw.health)).key("text").string(saw.text);
+    json.key("address").string(saw.address).key("pid").integer(saw.pid);
+    put_time(json, "since", part->since.at);
+    json.end_object();
+  }
+  json.end_array();
 }
 
 void put_deeds(JsonWriter& json, const State& state) {
@@ -256,6 +290,7 @@ std::string status_json(const State& state, const RunStanding& standing) {
     if (incident.open) json.raw(incident_json(incident, state));
   }
   json.end_array();
+  put_parts(json, state);
   put_deeds(json, state);
   json.key("changes").begin_array();
   for (const event::Changed* change : last_changes(state)) put_change(json, *change);

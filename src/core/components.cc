@@ -1,0 +1,61 @@
+#include "core/components.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+event::ComponentSaw bounded(const event::ComponentSaw& saw) {
+  event::ComponentSaw kept = saw;
+  kept.component = clip(saw.component, 200);
+  kept.kind = clip(saw.kind, 64);
+  kept.text = clip(saw.text, 500);
+  kept.address = clip(saw.address, 200);
+  if (!std::isfinite(kept.seconds) || kept.seconds < 0) kept.seconds = 0;
+  return kept;
+}
+
+ComponentState& component_of(State& state, const std::string& name) {
+  const auto known = std::find_if(state.components.begin(), state.components.end(),
+                                  [&name](const ComponentState& part) { return part.last.component == name; });
+  if (known != state.components.end()) return *known;
+  if (state.components.size() >= State::kComponentLimit) {
+    state.components.erase(state.components.begin() + State::kComponentLimit / 2);
+  }
+  return state.components.emplace_back();
+}
+
+}  // namespace
+
+void add_component(State& state, const event::ComponentSaw& seen, const Moment& moment) {
+  event::ComponentSaw saw = bounded(seen);
+  ComponentState& part = component_of(state, saw.component);
+  const bool changed = part.last.component.empty() || part.last.health != saw.health || part.last.pid != saw.pid ||
+                       part.since.attempt != moment.attempt;
+  if (changed) part.since = moment;
+  part.last = saw;
+  const bool open = !part.troubles.empty() && !part.troubles.back().ended;
+  // What befell it in an attempt that is over is not taken back by the next one.
+  const bool same = open && part.troubles.back().began.attempt == moment.attempt;
+  if (!in_trouble(saw.health)) {
+    if (same) part.troubles.back().ended = moment;
+    return;
+  }
+  if (!same) {
+    if (part.troubles.size() >= ComponentState::kTroublesKept) {
+      part.troubles.erase(part.troubles.begin() + ComponentState::kTroublesKept / 2);
+    }
+    part.troubles.push_back({moment, state.order, saw, std::nullopt, std::nullopt});
+  }
+  ComponentState::Trouble& trouble = part.troubles.back();
+  // What it came to first is what it is told as, until it is certain.
+  if (!trouble.certain && saw.certain) {
+    trouble.certain = moment;
+    trouble.saw = std::move(saw);
+  }
+}
+
+}  // namespace mw

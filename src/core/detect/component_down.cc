@@ -1,0 +1,194 @@
+// A part of the run (an engine, a server, Ray) is dead, stopped or does not do its work while the trainer goes on.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "base/text.h"
+#include "core/components.h"
+#include "core/detect/detector.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+namespace {
+
+using Health = event::ComponentSaw::Health;
+using Trouble = ComponentState::Trouble;
+
+constexpr Knob kComplaints{"complaints", 3, "lines",
+                           "An engine that was shut down leaves a refused request or two behind", "own"};
+constexpr Knob kBefore{"before", 3, "steps", "The run complains at once, and an end is told a moment later", "own"};
+constexpr Knob kKnobs[] = {kComplaints, kBefore};
+constexpr size_t kEvidenceKept = 4;  // other parts that fell with it
+
+/// What shows that the run needs what is in trouble.
+struct Proof {
+  Moment moment;      ///< when it was known
+  std::string words;  ///< "" when what was seen of the part says it all
+  Where where;        ///< of the words
+  const SignatureState* complaint = nullptr;
+};
+
+bool speaks_of_servers(const Signature& signature) {
+  return signature.kind == "network" || signature.kind == "engine-dead";
+}
+
+/// ":8000" of "127.0.0.1:8000".
+std::string_view port_of(const std::string& address) {
+  const size_t colon = address.rfind(':');
+  return colon == std::string::npos ? std::string_view() : std::string_view(address).substr(colon);
+}
+
+/// Is it of the time since the trouble began? Files may have no clock, so it goes by order and by steps.
+bool since(const Trouble& trouble, const SignatureState::Match& match) {
+  if (match.order > trouble.order) return true;
+  const bool steps_known = match.moment.step != kNoStep && trouble.began.step != kNoStep;
+  return steps_known && match.moment.step > 0 &&
+         static_cast<double>(trouble.began.step - match.moment.step) <= kBefore.value;
+}
+
+/// The run's own files complain of a server since then: once at its very address, or often.
+std::optional<Proof> complaint(const State& state, const Knowledge& knowledge, const Trouble& trouble) {
+  const std::string_view port = port_of(trouble.saw.address);
+  std::vector<std::pair<const SignatureState*, const SignatureState::Match*>> found;
+  for (const SignatureState& seen : state.signatures) {
+    const Signature* signature = knowledge.find(seen.id);
+    if (seen.sample || signature == nullptr || !speaks_of_servers(*signature)) continue;
+    for (const SignatureState::Match& match : seen.matches) {
+      if (match.moment.attempt != trouble.began.attempt || !since(trouble, match)) continue;
+      if (!state.by_host(match.moment.where)) found.emplace_back(&seen, &match);
+    }
+  }
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.second->order < b.second->order; });
+  for (size_t i = 0; i < found.size(); ++i) {
+    const bool named = !port.empty() && contains(found[i].second->text, port);
+    if (!named && static_cast<double>(i + 1) < kComplaints.value) continue;
+    // What came before is proof from when the trouble is known.
+    const bool later = found[i].second->order > trouble.order;
+    return Proof{later ? found[i].second->moment : trouble.began, found[i].second->text, found[i].second->moment.where,
+                 found[i].first};
+  }
+  return std::nullopt;
+}
+
+/// The reward of a step that came after it lies on its floor, and did not before. Attempt by attempt, as each source
+/// told it: a later attempt that trains those steps again takes nothing back.
+std::optional<Proof> floor_reached(const State& state, const Trouble& trouble) {
+  const Series* reward = reward_series(state);
+  if (trouble.began.step == kNoStep || reward == nullptr) return std::nullopt;
+  for (const Series& series : state.series) {
+    if (series.signal != reward->signal || series.raw != reward->raw) continue;
+    double lowest = 0;
+    bool above = false;
+    for (const Point& point : series.points()) {
+      if (point.attempt != trouble.began.attempt || !std::isfinite(point.value)) continue;
+      lowest = std::min(lowest, point.value);
+      if (point.step <= trouble.began.step) {
+        above = above || point.value > lowest;
+      } else if (above && point.value == lowest) {
+        return Proof{moment_of(point), cat("reward ", point.value, " at step ", point.step), point.where, nullptr};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+bool plan_done(const State& state, const Moment& at) {
+  const int64_t total =
+      state.attempts[at.attempt].total_steps > 0 ? state.attempts[at.attempt].total_steps : state.total_steps;
+  return total > 0 && at.step != kNoStep && at.step + 1 >= total;
+}
+
+std::optional<Proof> proof_of(const State& state, const Knowledge& knowledge, const Trouble& trouble) {
+  if (trouble.began.attempt >= state.attempts.size()) return std::nullopt;
+  if (trouble.certain) return Proof{*trouble.certain, "", {}, nullptr};
+  if (trouble.saw.kind != "engine" || plan_done(state, trouble.began)) return std::nullopt;
+  if (trouble.saw.health == Health::kFrozen) return std::nullopt;
+  if (auto heard = complaint(state, knowledge, trouble)) return heard;
+  return floor_reached(state, trouble);
+}
+
+std::string_view kind_for(const event::ComponentSaw& saw) {
+  if (saw.health == Health::kFrozen) return "stall";
+  if (saw.kind == "engine") return "engine-dead";
+  if (saw.kind == "tools" || saw.kind == "rewards") return "environment-fault";
+  return "worker-lost";
+}
+
+std::string_view cause_for(const event::ComponentSaw& saw) {
+  if (saw.health == Health::kFrozen) return "hang-no-progress-generic";
+  if (saw.kind == "engine") {
+    return saw.health == Health::kHalfDead || saw.health == Health::kSilent ? "vllm-engine-dead" : "vllm-silent-death";
+  }
+  if (saw.kind == "tools" || saw.kind == "rewards") return "env-server-crash-empty-outputs";
+  return "worker-exited";
+}
+
+struct Case {
+  const Trouble* trouble;
+  Proof proof;
+};
+
+Finding finding_of(const State& state, const Knowledge& knowledge, const Case& one) {
+  const event::ComponentSaw& saw = one.trouble->saw;
+  Finding finding;
+  finding.kind = kind_for(saw);
+  finding.detector = "component-down";
+  const bool grave = saw.kind != "tools" && saw.kind != "rewards";
+  finding.severity = grave ? Severity::kCritical : Severity::kWarning;
+  finding.onset = one.trouble->began;
+  finding.detected = one.proof.moment;
+  finding.summary = saw.text;
+  finding.evidence.push_back({one.trouble->began.where, saw.text, "", kNoStep, 0});
+  Proof heard = one.proof;
+  if (heard.words.empty()) heard = complaint(state, knowledge, *one.trouble).value_or(heard);
+  if (!heard.words.empty()) finding.evidence.push_back({heard.where, clip(heard.words, 300), "", kNoStep, 0});
+  const bool told = heard.complaint != nullptr;
+  if (told) finding.suggests.push_back({heard.complaint->id, 0.6, cat("said since: ", clip(heard.words, 160))});
+  finding.suggests.push_back({std::string(cause_for(saw)), told ? 0.35 : 0.5, saw.text});
+  if (one.trouble->ended) {
+    finding.resolved = true;
+    finding.resolved_at = *one.trouble->ended;
+  }
+  return finding;
+}
+
+/// What falls together in one attempt is one story; the first leads.
+void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
+  std::vector<Case> cases;
+  for (const ComponentState& part : state.components) {
+    for (const Trouble& trouble : part.troubles) {
+      if (auto proof = proof_of(state, knowledge, trouble)) cases.push_back({&trouble, std::move(*proof)});
+    }
+  }
+  std::sort(cases.begin(), cases.end(),
+            [](const Case& a, const Case& b) { return a.trouble->order < b.trouble->order; });
+  const size_t begin = out.size();
+  for (const Case& one : cases) {
+    const auto same = std::find_if(out.begin() + static_cast<ptrdiff_t>(begin), out.end(), [&one](const Finding& f) {
+      return f.kind == kind_for(one.trouble->saw) && f.onset.attempt == one.trouble->began.attempt &&
+             (!f.resolved || !one.trouble->ended || f.resolved_at.at >= one.trouble->began.at);
+    });
+    if (same == out.end()) {
+      out.push_back(finding_of(state, knowledge, one));
+      continue;
+    }
+    same->resolved = same->resolved && one.trouble->ended.has_value();
+    if (same->evidence.size() < kEvidenceKept) {
+      same->evidence.push_back({one.trouble->began.where, one.trouble->saw.text, "", kNoStep, 0});
+    }
+  }
+}
+
+}  // namespace
+
+extern const Detector component_down;
+const Detector component_down{
+    "component-down",
+    "A process of the run that it needs (an engine, a server, Ray) is dead, stopped or does not do its work, as the "
+    "live watch sees it.",
+    {"engine-dead", "stall", "worker-lost", "environment-fault"},
+    kKnobs,
+    judge};
+
+}  // namespace mw::detect

@@ -1,0 +1,111 @@
+#include "daemon/component_watch.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "core/detect/support/pause.h"
+
+namespace mw {
+namespace {
+
+const std::string kSource = "host:components";
+/// Servers write a line for each question into their logs, and nobody asked us to ask.
+constexpr Duration kFoundEvery = Duration::seconds(30);
+
+/// The attempt that runs has done what it planned, or said how it ended.
+bool is_over(const State& state) {
+  if (state.attempts.empty()) return false;
+  const AttemptState& last = state.attempts.back();
+  const int64_t total = last.total_steps > 0 ? last.total_steps : state.total_steps;
+  return last.ended.has_value() || (total > 0 && last.last_step != kNoStep && last.last_step + 1 >= total);
+}
+
+}  // namespace
+
+ComponentWatch::ComponentWatch(Clock& clock, Scope scope)
+    : clock_(clock), scope_(std::move(scope)), tree_(*scope_.system) {
+  for (components::Target& target : scope_.declared) {
+    if (asked_.size() >= kAsked) break;
+    asked_.push_back(std::make_unique<Asked>());
+    asked_.back()->target = std::move(target);
+  }
+}
+
+ComponentWatch::~ComponentWatch() {
+  // A question that is still out goes through the door.
+  if (std::any_of(asked_.begin(), asked_.end(), [](const auto& one) { return one->call.busy(); })) {
+    (void)scope_.http.release();
+  }
+}
+
+components::Run ComponentWatch::run_of(const State& state) const {
+  const Held held = scope_.held();
+  return {held.keeper, held.command, detect::held_still(state), is_over(state)};
+}
+
+/// Another attempt: its servers start with it, and those of the one before are no more.
+void ComponentWatch::begin_anew(Duration now) {
+  std::erase_if(asked_, [](const auto& one) { return !one->target.declared && !one->call.busy(); });
+  for (const auto& one : asked_) {
+    one->judge = {};
+    one->stale = one->call.busy();
+    one->due = now;
+  }
+}
+
+/// Engines of the run's own processes are asked where they listen: for their health and their counters, nothing that
+/// costs them.
+void ComponentWatch::find_servers(Duration now) {
+  const auto places = tree_.places();
+  const auto is_known = [this](const std::string& address) {
+    const std::string port = address.substr(address.rfind(':'));
+    return std::any_of(asked_.begin(), asked_.end(), [&](const auto& one) {
+      const std::string& known = one->target.address;
+      return known.size() >= port.size() && known.compare(known.size() - port.size(), port.size(), port) == 0;
+    });
+  };
+  std::erase_if(asked_, [&places](const auto& one) {
+    if (one->target.declared || one->call.busy()) return false;
+    return std::none_of(places.begin(), places.end(),
+                        [&one](const auto& place) { return place.pid == one->target.pid; });
+  });
+  for (const auto& place : places) {
+    if (place.kind != "engine" || asked_.size() >= kAsked || is_known(place.address)) continue;
+    asked_.push_back(std::make_unique<Asked>());
+    components::Target& target = asked_.back()->target;
+    target.name = place.component;
+    target.kind = place.kind;
+    target.address = cat("http://", place.address);
+    target.pid = place.pid;
+    target.every = kFoundEvery;
+    asked_.back()->due = now;
+  }
+}
+
+void ComponentWatch::ask_servers(bool held, Duration now, Notebook& notebook) {
+  for (const auto& one : asked_) {
+    if (auto answer = one->call.take()) {
+      auto news = one->judge.take(one->target, *answer, rhythm_, now, held || std::exchange(one->stale, false));
+      if (news) notebook.observed(kSource, std::move(*news));
+    }
+    if (held || one->call.started() || now < one->due) continue;
+    one->due = {now.ns + one->target.every.ns};
+    one->call.start([http = scope_.http.get(), target = one->target] { return components::ask(*http, target); });
+  }
+}
+
+std::optional<Duration> ComponentWatch::turn(const State& state, bool, Notebook& notebook) {
+  const Duration now = clock_.steady();
+  if (!state.attempts.empty()) rhythm_.saw(state.attempts.size(), state.attempts.back().last_step, now);
+  if (now >= due_) {
+    due_ = {now.ns + components::TreeWatch::kQuick.ns};
+    const components::Run run = run_of(state);
+    if (std::exchange(keeper_, run.keeper) != run.keeper) begin_anew(now);
+    for (event::ComponentSaw& saw : tree_.look(run, rhythm_, now)) notebook.observed(kSource, std::move(saw));
+    find_servers(now);
+    ask_servers(run.keeper == 0 || run.held || run.over, now, notebook);
+  }
+  return Duration{std::max<int64_t>(0, due_.ns - now.ns)};
+}
+
+}  // namespace mw

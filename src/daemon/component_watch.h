@@ -1,0 +1,64 @@
+// The parts of a run beside a watch: looks at the processes of the held command, asks its servers whether they work,
+// and tells the run's journal how they are.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "components/probe.h"
+#include "components/rhythm.h"
+#include "components/tree_watch.h"
+#include "daemon/attach.h"
+#include "platform/aside.h"
+#include "platform/clock.h"
+#include "platform/http.h"
+#include "platform/system.h"
+
+namespace mw {
+
+class ComponentWatch final : public Companion {
+ public:
+  static constexpr size_t kAsked = 16;  ///< servers that are asked at most; those that were declared come first
+
+  /// The processes that the command lives in, as the supervisor knows them; keeper 0 while there is none.
+  struct Held {
+    int64_t keeper = 0, command = 0;
+  };
+  struct Scope {
+    std::unique_ptr<System> system;
+    std::unique_ptr<Http> http;
+    std::vector<components::Target> declared;
+    std::function<Held()> held;
+  };
+  ComponentWatch(Clock& clock, Scope scope);
+  ~ComponentWatch() override;
+  ComponentWatch(const ComponentWatch&) = delete;
+  ComponentWatch& operator=(const ComponentWatch&) = delete;
+
+  std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override;
+
+ private:
+  struct Asked {
+    components::Target target;
+    components::ProbeJudge judge;
+    Aside<components::Answer> call;
+    bool stale = false;  ///< what the call brings is of an attempt that is over
+    Duration due;
+  };
+  components::Run run_of(const State& state) const;
+  void begin_anew(Duration now);
+  void find_servers(Duration now);
+  void ask_servers(bool held, Duration now, Notebook& notebook);
+
+  Clock& clock_;
+  Scope scope_;
+  components::Rhythm rhythm_;
+  components::TreeWatch tree_;
+  std::vector<std::unique_ptr<Asked>> asked_;
+  int64_t keeper_ = 0;
+  Duration due_;
+};
+
+}  // namespace mw
