@@ -10,6 +10,7 @@
 #include "daemon/adopt.h"
 #include "daemon/attach.h"
 #include "daemon/checkpoint_watch.h"
+#include "daemon/drill.h"
 #include "daemon/host_watch.h"
 #include "daemon/inbox.h"
 #include "daemon/notifier.h"
@@ -226,6 +227,10 @@ Result<Asked> DaemonServices::ask(const std::string& home, const std::string& ru
     if (asked.taken || clock->steady().ns >= until.ns) return asked;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
+}
+
+Result<DrillTold> DaemonServices::drill(const DrillRequest& request) {
+  return hold_drill(*disk_, *make_posix_clock(), *make_posix_processes(), request);
 }
 
 Result<void> DaemonServices::write_file(const std::string& path, std::string_view text) {

@@ -13,6 +13,7 @@
 #include "core/knowledge.h"
 #include "core/state.h"
 #include "ui/cli/args.h"
+#include "ui/cli/drill.h"
 #include "ui/view/replay_json.h"
 
 namespace mw {
@@ -188,6 +189,8 @@ class Services {
   virtual Result<RunStanding> standing(const std::string& home, const std::string& run) = 0;
   /// Puts it to the run's midwatch and waits a moment for it to be taken.
   virtual Result<Asked> ask(const std::string& home, const std::string& run, const RunAsk& ask) = 0;
+  /// Stages a fault, on the practice run or on a held one, and waits for what comes of it.
+  virtual Result<DrillTold> drill(const DrillRequest& request) = 0;
   virtual const Knowledge& knowledge() = 0;
   virtual Result<void> write_file(const std::string& path, std::string_view text) = 0;
 };

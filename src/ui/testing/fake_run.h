@@ -87,6 +87,7 @@ class FakeServices : public Services {
   std::string config_reference(bool json) override { return json ? "{}" : "# keys"; }
   Result<std::unique_ptr<Replayed>> recorded(const std::string&, const std::string&) override { return replay({}); }
   Result<RunStanding> standing(const std::string&, const std::string&) override { return how; }
+  Result<DrillTold> drill(const DrillRequest&) override { return DrillTold{true, "it went on", "run"}; }
   Result<Asked> ask(const std::string&, const std::string&, const RunAsk& ask) override {
     put = ask;
     return Asked{how.name, how.watcher != 0, how.watcher != 0};

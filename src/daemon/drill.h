@@ -1,0 +1,16 @@
+// Stages a fault and watches, through the run's own record, what midwatch makes of it.
+#pragma once
+
+#include "base/result.h"
+#include "platform/clock.h"
+#include "platform/disk.h"
+#include "platform/process.h"
+#include "ui/cli/drill.h"
+
+namespace mw {
+
+/// Runs one drill to its end. Errors: no such drill, no practice run beside midwatch, a run that is not held or does
+/// not go on, nothing found to hit.
+Result<DrillTold> hold_drill(Disk& disk, Clock& clock, Processes& processes, const DrillRequest& request);
+
+}  // namespace mw
