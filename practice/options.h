@@ -17,7 +17,7 @@ struct Options {
   int64_t save_every = 20, eval_every = 20;
   int64_t keep_last = 0;  // checkpoints; 0: all
   uint64_t seed = 7;
-  std::string when_engine_dies = "usual";  // "usual" (as the framework does), "zero", "crash", "hang"
+  std::string when_engine_dies = "usual";  // "usual" (as the framework does), "zero", "crash", "hang", "retry"
   std::string checkpoints;                 // folder; "": none are written
   bool resume_told = false;                // resume only when `resume` says so
   ResumeTold resume;

@@ -107,13 +107,16 @@ std::vector<Sample> Trainer::rollout(int64_t step, bool* go_on) {
   std::vector<Question> questions;
   questions.reserve(static_cast<size_t>(options_.groups));
   for (int i = 0; i < options_.groups; ++i) questions.push_back(draw_question(dice_));
-  // A server may have been started anew, with the weights it was built with.
-  if (!engine_alive_) engine_alive_ = engine_->load(learner_.policy().weights(), step - 1);
-  if (engine_alive_) {
-    auto samples = engine_->generate(questions, options_.group_size, 1.0, seed_of(step));
-    if (samples) return *samples;
-    engine_alive_ = false;
-  }
+  do {
+    // A server may have been started anew, with the weights it was built with.
+    if (!engine_alive_) engine_alive_ = engine_->load(learner_.policy().weights(), step - 1);
+    if (engine_alive_) {
+      auto samples = engine_->generate(questions, options_.group_size, 1.0, seed_of(step));
+      if (samples) return *samples;
+      engine_alive_ = false;
+    }
+    if (options_.when_engine_dies == "retry") usleep(kWaitMicroseconds);
+  } while (options_.when_engine_dies == "retry");
   speaker_->trouble = engine_->problem();
   *go_on = after_death(step);
   return empty_answers(questions);

@@ -30,12 +30,35 @@ std::vector<components::Target> component_targets(const Config& config) {
   return found;
 }
 
+std::vector<ComponentCharge> component_charges(const Config& config, const std::string& folder,
+                                               const std::string& outputs) {
+  std::vector<ComponentCharge> found;
+  for (const std::string& name : config.names(kComponents)) {
+    ComponentCharge charge;
+    charge.command = config.texts(path_of(name, "command"));
+    if (charge.command.empty()) continue;
+    charge.name = name;
+    charge.kind = config.text(path_of(name, "kind"));
+    charge.address = config.text(path_of(name, "address"));
+    charge.folder = folder;
+    charge.output = cat(outputs, "/", name, ".log");
+    charge.restarts = static_cast<int>(config.number(path_of(name, "restarts")));
+    const std::string meanwhile = config.text(path_of(name, "meanwhile"));
+    charge.ends = charge.kind == "engine" && (meanwhile.empty() || meanwhile == "end");
+    charge.pause = meanwhile == "pause" || (meanwhile.empty() && !charge.ends);
+    found.push_back(std::move(charge));
+  }
+  return found;
+}
+
 std::vector<ConfigProblem> component_problems(const Config& config) {
   std::vector<ConfigProblem> problems;
   for (const std::string& name : config.names(kComponents)) {
     const ConfigValue* address = config.find(path_of(name, "address"));
+    const bool held = !config.texts(path_of(name, "command")).empty();
     if (address == nullptr || address->line == 0) {
-      problems.push_back({config.line_of(kComponents, name), cat("component ", name, " has no address"),
+      if (held) continue;
+      problems.push_back({config.line_of(kComponents, name), cat("component ", name, " has no address and no command"),
                           "Say where it is asked: address = \"http://127.0.0.1:8000\"."});
     } else if (address->text.rfind("http://", 0) != 0 && address->text.rfind("https://", 0) != 0) {
       problems.push_back({address->line, cat("component ", name, ": the address is none"),

@@ -5,11 +5,15 @@
 
 #include "components/probe.h"
 #include "daemon/config.h"
+#include "daemon/held_component.h"
 
 namespace mw {
 
 /// The servers that a person declared, in byte order of their names. The file has no problems.
 std::vector<components::Target> component_targets(const Config& config);
+/// Those of them that midwatch starts itself. They run in `folder`, and write into `outputs`/NAME.log.
+std::vector<ComponentCharge> component_charges(const Config& config, const std::string& folder,
+                                               const std::string& outputs);
 /// What the table of keys cannot say: an address that is none.
 std::vector<ConfigProblem> component_problems(const Config& config);
 

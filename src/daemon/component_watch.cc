@@ -82,13 +82,29 @@ void ComponentWatch::find_servers(Duration now) {
   }
 }
 
+/// One that midwatch holds is asked anew when it was started anew, whether or not an attempt runs. False: not one of
+/// those.
+bool ComponentWatch::follow_life(Asked& one, Duration now) const {
+  const int64_t process = one.target.declared ? scope_.process_of(one.target.name) : -1;
+  if (process < 0) return false;
+  if (std::exchange(one.target.pid, process) != process) {
+    one.judge = {};
+    one.stale = one.call.busy();
+    one.due = now;
+  }
+  return true;
+}
+
 void ComponentWatch::ask_servers(bool held, Duration now, Notebook& notebook) {
   for (const auto& one : asked_) {
+    const bool ours = follow_life(*one, now);
+    const bool wait = ours ? one->target.pid == 0 : held;
+    if (one->target.address.empty()) continue;
     if (auto answer = one->call.take()) {
-      auto news = one->judge.take(one->target, *answer, rhythm_, now, held || std::exchange(one->stale, false));
+      auto news = one->judge.take(one->target, *answer, rhythm_, now, wait || std::exchange(one->stale, false));
       if (news) notebook.observed(kSource, std::move(*news));
     }
-    if (held || one->call.started() || now < one->due) continue;
+    if (wait || one->call.started() || now < one->due) continue;
     one->due = {now.ns + one->target.every.ns};
     one->call.start([http = scope_.http.get(), target = one->target] { return components::ask(*http, target); });
   }

@@ -31,6 +31,8 @@ class ComponentWatch final : public Companion {
     std::unique_ptr<Http> http;
     std::vector<components::Target> declared;
     std::function<Held()> held;
+    /// Of a declared server that midwatch itself holds: its process, 0 while there is none; -1 of all others.
+    std::function<int64_t(const std::string& name)> process_of = [](const std::string&) { return int64_t{-1}; };
   };
   ComponentWatch(Clock& clock, Scope scope);
   ~ComponentWatch() override;
@@ -50,6 +52,7 @@ class ComponentWatch final : public Companion {
   components::Run run_of(const State& state) const;
   void begin_anew(Duration now);
   void find_servers(Duration now);
+  bool follow_life(Asked& one, Duration now) const;
   void ask_servers(bool held, Duration now, Notebook& notebook);
 
   Clock& clock_;

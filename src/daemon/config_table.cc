@@ -89,9 +89,24 @@ constexpr std::array kKeys = {
               "What it is. An engine that fails is a dead engine, and the circuit breaker ends what trains without it; "
               "of the others people are told.",
               "engines fail most often, and cost most"},
+    ConfigKey{
+        "component.*.command", Kind::kCommand, "", 0, 0, "",
+        "midwatch starts it before the trainer, waits until it answers, starts it anew when it dies or fails, and "
+        "ends it with the run. It runs where the training command does; its output is output/NAME.log in the run's "
+        "folder, which is read, too.",
+        "without a command it is only asked"},
+    ConfigKey{"component.*.restarts", Kind::kInteger, "5", 0, 1e6, "",
+              "Restarts of it in a row (without 5 min of working between) before the run is stopped.",
+              "as for the training command"},
+    ConfigKey{
+        "component.*.meanwhile", Kind::kChoice, "", 0, 0, "end pause nothing",
+        "What becomes of the trainer when a component with a command is started anew. end (engines): its attempt is "
+        "ended, and resumes from the checkpoint. pause: it is held still (SIGSTOP). nothing: it is left alone.",
+        "end for engines, which come back with the weights that they were built with, and a trainer that does not "
+        "notice would train on their answers; pause for all others"},
     ConfigKey{"component.*.address", Kind::kText, "", 0, 0, "",
               "Where it is asked, without a path: http://127.0.0.1:8000. Proxies of the environment are not used.",
-              "must be given"},
+              "must be given where there is no command"},
     ConfigKey{"component.*.health", Kind::kText, "\"/health\"", 0, 0, "",
               "The path that is asked (GET). A status of 500 and above, or no answer, is trouble.",
               "vLLM, SGLang and most servers have it"},

@@ -12,6 +12,7 @@
 #include "daemon/component_settings.h"
 #include "daemon/component_watch.h"
 #include "daemon/fingerprinting.h"
+#include "daemon/held_components.h"
 #include "daemon/host_watch.h"
 #include "daemon/inbox.h"
 #include "daemon/settings.h"
@@ -181,30 +182,39 @@ Result<void> do_as_asked(Supervisor& supervisor, const RunAsk& ask) {
   return {};
 }
 
-std::unique_ptr<ComponentWatch> parts_of(const Doors& doors, const RunRequest& request, const Supervisor& supervisor) {
+/// What was declared of the run's parts. A run is held whatever is wrong with the settings.
+Config declared_parts(const Doors& doors, const RunRequest& request, const Charge& charge) {
+  const std::string& path = request.config.empty() ? charge.config : request.config;
+  auto loaded = path.empty() ? Result<Config>(Config()) : load_config(doors.disk, path);
+  if (loaded.ok() && loaded->check().ok()) return std::move(*loaded);
+  request.say("the components that were declared are not looked after: the settings cannot be used");
+  return {};
+}
+
+std::unique_ptr<ComponentWatch> parts_of(const Doors& doors, const Config& config, const Supervisor& supervisor,
+                                         const HeldComponents& held_parts) {
   const auto held = [&supervisor] { return ComponentWatch::Held{supervisor.keeper_pid(), supervisor.command_pid()}; };
-  const std::string& config = request.config.empty() ? supervisor.charge().config : request.config;
-  std::vector<components::Target> declared;
-  if (!config.empty()) {
-    const auto loaded = load_config(doors.disk, config);
-    if (loaded.ok() && loaded->check().ok()) declared = component_targets(*loaded);
-  }
+  const auto process_of = [&held_parts](const std::string& name) { return held_parts.pid_of(name); };
   return std::make_unique<ComponentWatch>(
-      doors.clock, ComponentWatch::Scope{make_posix_system(), make_http(), std::move(declared), held});
+      doors.clock,
+      ComponentWatch::Scope{make_posix_system(), make_http(), component_targets(config), held, process_of});
 }
 
 /// What is watched of the machine under the run.
 std::vector<std::unique_ptr<Companion>> watches_of(const Doors& doors, const Language& language,
                                                    const RunRequest& request, const Supervisor& supervisor,
+                                                   const Config& declared, const HeldComponents& held_parts,
                                                    const std::string& folder) {
   std::vector<std::unique_ptr<Companion>> watches;
+  if (request.host || !declared.names("component").empty()) {
+    watches.push_back(parts_of(doors, declared, supervisor, held_parts));
+  }
   if (!request.host) return watches;
   const Charge& charge = supervisor.charge();
   const auto root = [&supervisor] { return supervisor.keeper_pid(); };
   watches.push_back(watch_machine(doors.clock, language, {folder, charge.folder}, root));
   const auto layout = [&language](const std::string& framework) { return language.checkpoints_of(framework); };
   watches.push_back(watch_checkpoints(doors.clock, layout, charge.folder, charge.checkpoints));
-  watches.push_back(parts_of(doors, request, supervisor));
   return watches;
 }
 
@@ -219,6 +229,20 @@ AttachRequest watch_of(const RunRequest& request, const Charge& charge, const st
   watching.run = name;
   watching.decided = request.decided;
   return watching;
+}
+
+/// The parts of the run that midwatch starts itself; what they write is read, too.
+Result<std::unique_ptr<HeldComponents>> hold_parts(const ComponentDoors& hands, Watch& watch, const Config& declared,
+                                                   Supervisor& supervisor, const std::string& run_folder,
+                                                   AttachRequest& watching) {
+  auto charges = component_charges(declared, supervisor.charge().folder, cat(run_folder, "/output"));
+  for (const ComponentCharge& charge : charges) {
+    const auto log = hands.disk.open_append(charge.output);  // so that there is something to follow
+    if (log.ok()) watching.paths.push_back(charge.output);
+  }
+  auto opened = HeldComponents::open(hands, watch, std::move(charges), run_folder);
+  if (opened.ok()) (*opened)->serve(supervisor);
+  return opened;
 }
 
 /// Whom to tell of a run that is taken up. The run is held whatever is wrong with the settings.
@@ -258,6 +282,26 @@ Result<void> write_somehow(Disk& disk, const std::string& path, std::string_view
   return write_durably(disk, path, text);
 }
 
+bool let_go(Ballast& ballast, const RunRequest& request) {
+  const bool made = ballast.release();
+  if (made) request.say("the disk of the run's record is full: let go of the space that was held back there");
+  return made;
+}
+
+/// For whoever asks for its status.
+void sign(const Doors& doors, Processes& processes, const std::string& folder, const RunRequest& request) {
+  if (const auto done = sign_watch(doors.disk, processes, folder); !done.ok()) request.say(done.error().what);
+}
+
+/// Turn by turn to its end; of the companions nullptr is none.
+void go_through(AttachLoop& loop, const std::vector<Companion*>& beside) {
+  for (Companion* companion : beside) {
+    if (companion != nullptr) loop.accompany(*companion);
+  }
+  while (loop.turn()) {
+  }
+}
+
 }  // namespace
 
 Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Language& language,
@@ -275,20 +319,25 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   const std::string output = cat(told.folder, "/", kOutputFile);
   const auto start = [](const std::string& place) { return start_keeper(place, std::string(kProgram)); };
   Ballast ballast(doors.disk, cat(told.folder, "/", kBallastFile));
-  const auto make_room = [&ballast, &request] {
-    const bool made = ballast.release();
-    if (made) request.say("the disk of the run's record is full: let go of the space that was held back there");
-    return made;
-  };
+  const auto make_room = [&ballast, &request] { return let_go(ballast, request); };
   const auto write = [&doors, make_room](const std::string& path, std::string_view text) {
     return write_somehow(doors.disk, path, text, make_room);
   };
   const auto layout = [&language](const std::string& framework) { return language.checkpoints_of(framework); };
   WayBack way(doors.clock, make_posix_disk());
-  auto held = Supervisor::open({doors.disk, doors.clock, processes, start, write, layout, request.say, way.door()},
-                               language.knowledge(), told.folder);
+  std::unique_ptr<HeldComponents> held_parts;
+  const auto may_begin = [&held_parts] { return held_parts->ready(); };
+  auto held =
+      Supervisor::open({doors.disk, doors.clock, processes, start, write, layout, request.say, way.door(), may_begin},
+                       language.knowledge(), told.folder);
   if (!held.ok()) return held.error();
   Supervisor& supervisor = **held;
+  const Config declared = declared_parts(doors, request, supervisor.charge());
+  AttachRequest watching = watch_of(request, supervisor.charge(), home, *name, output);
+  auto opened = hold_parts({doors.disk, doors.clock, processes, start, write, request.say}, doors.watch, declared,
+                           supervisor, told.folder, watching);
+  if (!opened.ok()) return opened.error();
+  held_parts = std::move(*opened);
   Passing passing(doors.disk, output, request.output);
   if (!request.take_up.empty()) {
     passing.skip();
@@ -297,23 +346,18 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   (*telling)->holds(told.folder, supervisor.charge().breaker);
   Holding holding(doors, request, supervisor, passing);
   // Takes the run's lock, so that the supervisor's first turn is nobody else's.
-  auto loop = AttachLoop::open(doors, language, watch_of(request, supervisor.charge(), home, *name, output));
+  auto loop = AttachLoop::open(doors, language, watching);
   if (!loop.ok()) return loop.error();
   (*loop)->when_full(make_room);
   ballast.take();
-  if (const auto signed_in = sign_watch(doors.disk, processes, told.folder); !signed_in.ok()) {
-    request.say(signed_in.error().what);  // only status needs it
-  }
+  sign(doors, processes, told.folder, request);
   Inbox inbox(doors, told.folder, [&supervisor](const RunAsk& ask) { return do_as_asked(supervisor, ask); });
-  (*loop)->accompany(inbox);
-  const auto watches = watches_of(doors, language, request, supervisor, told.folder);
-  for (const auto& watch : watches) (*loop)->accompany(*watch);
-  (*loop)->accompany(holding);
+  const auto watches = watches_of(doors, language, request, supervisor, declared, *held_parts, told.folder);
   Fingerprinting fingerprints(doors.disk, doors.clock, fingerprints_of(doors.disk, supervisor, write, request.say));
-  (*loop)->accompany(fingerprints);
-  if (Companion* notifier = (*telling)->companion(); notifier != nullptr) (*loop)->accompany(*notifier);
-  while ((*loop)->turn()) {
-  }
+  std::vector<Companion*> beside{&inbox};
+  for (const auto& watch : watches) beside.push_back(watch.get());
+  beside.insert(beside.end(), {held_parts.get(), &holding, &fingerprints, (*telling)->companion()});
+  go_through(**loop, beside);
   passing.show();
   told.replayed = (*loop)->take();
   (void)ballast.release();

@@ -411,7 +411,7 @@ Result<bool> Supervisor::turn(const State& state, bool quiet, Notebook& notebook
   if (!doubts_settled_) settle_doubts(state, notebook);
   if (phase_ == Phase::kNew) {
     if (stopping()) return false;
-    MW_TRY(begin_attempt(1));
+    if (may_begin()) MW_TRY(begin_attempt(1));
   } else if (phase_ == Phase::kRunning) {
     MW_TRY(watch_attempt(state, quiet, notebook));
   } else if (phase_ == Phase::kEnded && quiet) {
@@ -420,7 +420,7 @@ Result<bool> Supervisor::turn(const State& state, bool quiet, Notebook& notebook
     if (stopping()) {
       phase_ = Phase::kOver;
       why_over_ = "It was told to stop.";
-    } else if (!pause_ && doors_.clock.steady().ns >= due_.ns) {
+    } else if (!pause_ && doors_.clock.steady().ns >= due_.ns && may_begin()) {
       MW_TRY(begin_next(notebook));
     }
   }

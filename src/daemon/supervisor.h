@@ -40,6 +40,8 @@ struct SupervisorDoors {
   std::function<std::optional<LastWhole>(const std::vector<std::string>& roots, const CheckpointLayout& layout,
                                          int64_t before)>
       last_whole = {};
+  /// What the command needs is there, so that an attempt may begin; may be empty.
+  std::function<bool()> may_begin = nullptr;
 };
 
 class Supervisor {
@@ -63,6 +65,7 @@ class Supervisor {
   /// Every process of the command is held still until resume(); no attempt begins meanwhile. Likewise known to the next
   /// midwatch.
   Result<void> pause();
+  bool paused() const { return pause_; }
   Result<void> resume();
 
   const Charge& charge() const { return charge_; }
@@ -103,6 +106,7 @@ class Supervisor {
   void came_out(uint32_t* deed, bool ok, std::string text, Notebook& notebook);
   AttemptOutcome outcome(const State& state) const;
   int64_t first_suspect(const State& state) const;
+  bool may_begin() const { return !doors_.may_begin || doors_.may_begin(); }
   Duration since(Duration then) const { return {doors_.clock.steady().ns - then.ns}; }
 
   SupervisorDoors doors_;

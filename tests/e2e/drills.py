@@ -637,6 +637,94 @@ def server_half_dead_hangs(base):
     return held
 
 
+def held_engine(base, *options, **settings):
+    """midwatch.toml has midwatch start the engine itself; the trainer asks it again and again until it answers."""
+    port = free_port()
+    words = ", ".join(f'"{word}"' for word in (ENGINE, "--port", str(port), *settings.pop("engine", ())))
+    with open(os.path.join(base, "midwatch.toml"), "w") as file:
+        file.write(f'[component.engine]\ncommand = [{words}]\naddress = "http://127.0.0.1:{port}"\nprobe = "generate"\n'
+                   f'every = "300ms"\ntimeout = "1s"\n')
+    trainer = practice(base, "--engine", f"http://127.0.0.1:{port}", "--when-engine-dies", "retry", *options, **settings)
+    return trainer, ("--config", os.path.join(base, "midwatch.toml"))
+
+
+def both_restarted(held, base):
+    code, over = held.end()
+    assert code == 0 and over["attempts"] == 2, over
+    assert sorted(held.actions()) == ["break", "restart", "restart-with-run"], held.actions()
+    assert weights(base) == Undisturbed.of()
+    wait_until("the engine's end", lambda: not processes_of(base, "practice_engine"), 5)
+
+
+@drill("component-killed", share=True)
+def component_killed(base):
+    """The engine that midwatch holds is killed: it is started anew, and with it the trainer, as it must send its weights again."""
+    trainer, config = held_engine(base, pace=0.25)
+    held = Held(base, trainer, *config)
+    wait_until("a checkpoint", lambda: saved(base, 10))
+    os.kill(processes_of(base, "practice_engine")[0], signal.SIGKILL)
+    held.expect("engine-dead", "vllm-silent-death", time.monotonic(), 3)
+    both_restarted(held, base)
+    return held
+
+
+@drill("component-half-dead")
+def component_half_dead(base):
+    """The worker of the engine that midwatch holds dies, and nothing is answered: likewise."""
+    trainer, config = held_engine(base, "--request-timeout", "1", pace=0.25, engine=("--when-worker-dies", "hang"))
+    held = Held(base, trainer, *config)
+    wait_until("a checkpoint", lambda: saved(base, 10))
+    os.kill(processes_of(base, "practice_engine")[1], signal.SIGKILL)
+    held.expect("engine-dead", "vllm-engine-dead", time.monotonic(), 8)
+    both_restarted(held, base)
+    return held
+
+
+@drill("component-killed-unwatched")
+def component_killed_unwatched(base):
+    """midwatch is killed -9, then the engine that it held: the next midwatch sees to both."""
+    trainer, config = held_engine(base, pace=0.25)
+    held = Held(base, trainer, *config)
+    wait_until("a checkpoint", lambda: saved(base, 5))
+    held.process.kill()
+    held.process.wait()
+    os.kill(processes_of(base, "practice_engine")[0], signal.SIGKILL)
+    done = subprocess.run([PROGRAM, "run", "--home", os.path.join(base, "home"), "--take-up", "newest", "--quiet"], cwd=base,
+                          capture_output=True, timeout=90, check=False)
+    assert done.returncode == 0 and b"2 attempts." in done.stderr, done.stderr
+    assert weights(base) == Undisturbed.of()
+    wait_until("the engine's end", lambda: not processes_of(base, "practice_engine"), 5)
+    return held
+
+
+@drill("component-tools-killed", share=True)
+def component_tools_killed(base):
+    """The tool server that midwatch holds is killed: only it is started anew, and the trainer waits, held still."""
+    port = free_port()
+    with open(os.path.join(base, "midwatch.toml"), "w") as file:
+        file.write(f'[component.tools]\nkind = "tools"\ncommand = ["{TOOLS}", "--port", "{port}"]\n'
+                   f'address = "http://127.0.0.1:{port}"\nevery = "300ms"\n')
+    held = Held(base, practice(base, "--tools", f"http://127.0.0.1:{port}", pace=0.25), "--config", os.path.join(base, "midwatch.toml"))
+    wait_until("a checkpoint", lambda: saved(base, 10))
+    os.kill(processes_of(base, "practice_tools")[0], signal.SIGKILL)
+    code, over = held.end()
+    assert code == 0 and over["attempts"] == 1, over
+    assert held.actions() == ["restart-component", "pause", "resume"] or held.actions() == ["pause", "resume", "restart-component"], held.actions()
+    wait_until("the server's end", lambda: not processes_of(base, "practice_tools"), 5)
+    return held
+
+
+@drill("component-cannot-live")
+def component_cannot_live(base):
+    """An engine that ends at once: the trainer is never begun, and the run stops with the reason."""
+    with open(os.path.join(base, "midwatch.toml"), "w") as file:
+        file.write('[component.engine]\ncommand = ["false"]\nrestarts = 2\n')
+    held = Held(base, practice(base), "--config", os.path.join(base, "midwatch.toml"))
+    code, over = held.end()
+    assert over["attempts"] == 0 and "without component engine" in held.said(), (over, held.said())
+    return held
+
+
 @drill("port-taken", share=True)
 def port_taken(base):
     """The server's port is held by somebody else, who then lets it go: told, and the next attempt trains."""

@@ -1,0 +1,100 @@
+// A part of the run that midwatch starts itself (an engine, a server): started before the trainer, started anew when it
+// dies or fails to do its work, ended with the run. It keeps nothing that is not on disk or in the journal, so the next
+// midwatch goes on where this one was killed.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "core/state.h"
+#include "daemon/grip.h"
+#include "daemon/notebook.h"
+#include "keeper/record.h"
+#include "platform/clock.h"
+#include "platform/disk.h"
+#include "platform/process.h"
+
+namespace mw {
+
+struct ComponentCharge {
+  std::string name, kind;
+  std::vector<std::string> command;
+  std::string folder;   ///< working directory of the command
+  std::string address;  ///< "" when it is asked nothing: then it is ready when it has lived for a moment
+  std::string output;   ///< file that gets its stdout and stderr
+  int restarts = 5;     ///< in a row without having been ready for kProven
+  Duration first_wait = Duration::seconds(1), longest_wait = Duration::seconds(60);
+  Duration ready_within = Duration::seconds(900);
+  Duration grace = Duration::seconds(10);  ///< from asking it to end to killing it
+  bool pause = false;                      ///< hold the trainer still while it is down
+  bool ends = false;  ///< the trainer cannot go on without: leave its attempt to the circuit breaker
+};
+
+struct ComponentDoors {
+  Disk& disk;
+  Clock& clock;
+  Processes& processes;
+  std::function<Result<void>(const std::string& folder)> start_keeper;
+  std::function<Result<void>(const std::string& path, std::string_view text)> write_file;
+  std::function<void(const std::string& sentence)> say;
+};
+
+class HeldComponent {
+ public:
+  static constexpr Duration kProven = Duration::seconds(300);  ///< of being ready, after which its budget is full again
+
+  /// `folder`: of this component, within the run's. Lives of it that were begun before are found again.
+  static Result<std::unique_ptr<HeldComponent>> open(ComponentDoors doors, ComponentCharge charge, std::string folder);
+
+  /// Looks, and does what is due. `wanted`: the run goes on; else it is ended. What is seen of it goes to the notebook;
+  /// what the questions to its address showed is in `state`.
+  Result<void> turn(const State& state, bool wanted, Notebook& notebook);
+
+  bool ready() const { return ready_; }
+  /// It was ready, is not, and the trainer is to be held still meanwhile.
+  bool holds_trainer() const { return charge_.pause && was_ready_ && !ready_ && !gave_up_; }
+  bool gave_up() const { return gave_up_; }
+  /// Nothing of it lives.
+  bool over() const { return life_ == 0 || (phase_ == Phase::kEnded && !grip_.leftovers()); }
+  /// Its process; 0 while there is none.
+  int64_t pid() const { return phase_ == Phase::kRunning ? kept_.child.pid : 0; }
+  /// Where its keeper writes down what becomes of it.
+  std::string record_folder() const;
+  const ComponentCharge& charge() const { return charge_; }
+
+ private:
+  enum class Phase { kNone, kRunning, kEnded };
+
+  HeldComponent(ComponentDoors doors, ComponentCharge charge, std::string folder);
+  std::string life_folder(int number) const;
+  Result<void> take_up();
+  Result<void> begin_life(int number);
+  Result<void> look();
+  Result<void> begin_again(const std::string& why, Notebook& notebook);
+  void look_whether_ready(const State& state, Notebook& notebook);
+  void settle(bool ok, std::string text, Notebook& notebook);
+  void take_over_doubts(const State& state);
+  void tell(event::ComponentSaw::Health health, std::string text, Notebook& notebook) const;
+  const ComponentState* seen(const State& state) const;
+  /// The process tells its lives apart: what was known of the one before says nothing of this one.
+  bool is_of_this_life(const ComponentState& part) const { return part.last.pid == kept_.child.pid; }
+  Duration since(Duration then) const { return {doors_.clock.steady().ns - then.ns}; }
+
+  ComponentDoors doors_;
+  ComponentCharge charge_;
+  std::string folder_;
+  Grip grip_;
+  Phase phase_ = Phase::kNone;
+  int life_ = 0;
+  Kept kept_;
+  Duration keeper_from_, begun_, ended_, ready_since_, due_;
+  int spent_ = 0;      ///< restarts in a row
+  uint32_t deed_ = 0;  ///< a restart that has not come out yet
+  bool ready_ = false, was_ready_ = false, gave_up_ = false, doubts_taken_ = false;
+};
+
+}  // namespace mw

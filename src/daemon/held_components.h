@@ -1,0 +1,48 @@
+// All parts of a run that midwatch starts itself, beside the watch.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/attach.h"
+#include "daemon/held_component.h"
+#include "daemon/supervisor.h"
+#include "platform/watch.h"
+
+namespace mw {
+
+class HeldComponents final : public Companion {
+ public:
+  /// `folder`: of the run. Components of it that were begun before are found again.
+  static Result<std::unique_ptr<HeldComponents>> open(const ComponentDoors& doors, Watch& watch,
+                                                      std::vector<ComponentCharge> charges, std::string folder);
+  /// Before the first turn: whose trainer is held still while one of them is down.
+  void serve(Supervisor& supervisor) { supervisor_ = &supervisor; }
+
+  std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override;
+  /// The run is over: they are ended.
+  void over(const State& state, Notebook& notebook) override;
+
+  /// All of them work, so that an attempt may begin.
+  bool ready() const;
+  /// The process of the one called so; -1 when there is none of that name.
+  int64_t pid_of(const std::string& name) const;
+
+ private:
+  HeldComponents(const ComponentDoors& doors, Watch& watch, std::string folder)
+      : doors_(doors), watch_(watch), folder_(std::move(folder)) {}
+  Result<void> hold_trainer();
+
+  ComponentDoors doors_;
+  Watch& watch_;
+  std::string folder_;
+  Supervisor* supervisor_ = nullptr;
+  std::vector<std::unique_ptr<HeldComponent>> all_;
+  bool holds_ = false;  ///< the trainer is held still because of them
+  bool stopped_ = false;
+  std::string trouble_;
+};
+
+}  // namespace mw
