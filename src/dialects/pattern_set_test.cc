@@ -169,6 +169,25 @@ TEST_CASE("the same holds across pieces and over long segments") {
   }
 }
 
+TEST_CASE("a literal of any length is found at every place of a short text") {
+  for (const char* literal : {"q", "qq", "qrs"}) {
+    const auto set = PatternSet::compile({{literal, false, 1}, {"xywv", false, 2}});
+    REQUIRE(set.ok());
+    size_t missed = 0;
+    std::vector<uint32_t> ids;
+    for (size_t length = std::string(literal).size(); length < 200; ++length) {
+      for (size_t at = 0; at + std::string(literal).size() <= length; ++at) {
+        std::string text(length, 'a');
+        text.replace(at, std::string(literal).size(), literal);
+        ids.clear();
+        set->match_line(text, ids);
+        missed += ids == std::vector<uint32_t>{1} ? 0 : 1;
+      }
+    }
+    CHECK(missed == 0);
+  }
+}
+
 TEST_CASE("match_line agrees with scan") {
   const std::vector<Pattern>& patterns = sample_patterns();
   const PatternSet set = compiled(patterns);
