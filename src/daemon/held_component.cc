@@ -136,8 +136,8 @@ Result<void> HeldComponent::look() {
 
 /// It is to be started anew: that is in the journal before anything is done. What it was then is told to the run.
 Result<void> HeldComponent::begin_again(const std::string& why, Notebook& notebook) {
-  if (ready_since_.ns > 0 && since(ready_since_) >= kProven) spent_ = 0;
-  ready_since_ = {};
+  if (ready_since_ && since(*ready_since_) >= kProven) spent_ = 0;
+  ready_since_.reset();
   ready_ = false;
   if (spent_ >= charge_.restarts) {
     gave_up_ = true;
@@ -151,7 +151,7 @@ Result<void> HeldComponent::begin_again(const std::string& why, Notebook& notebo
   deed_ = *deed;
   Duration wait = charge_.first_wait;
   for (int i = 0; i < spent_ && wait < charge_.longest_wait; ++i) wait.ns *= 2;
-  due_ = {doors_.clock.steady().ns + (spent_ == 0 && was_ready_ ? 0 : std::min(wait, charge_.longest_wait).ns)};
+  due_ = Duration{doors_.clock.steady().ns + (spent_ == 0 && was_ready_ ? 0 : std::min(wait, charge_.longest_wait).ns)};
   ++spent_;
   return {};
 }
@@ -190,22 +190,22 @@ Result<void> HeldComponent::turn(const State& state, bool wanted, Notebook& note
     look_whether_ready(state, notebook);
     const ComponentState* part = seen(state);
     const bool fails = part != nullptr && is_of_this_life(*part) && in_trouble(part->last.health) && part->last.certain;
-    if (fails && due_.ns == 0) {
+    if (fails && !due_) {
       MW_TRY(begin_again(part->last.text, notebook));
       doors_.say(cat("component ", charge_.name, ": ", part->last.text, "; starting it anew"));
     }
-    if (due_.ns != 0) grip_.kill();
+    if (due_) grip_.kill();
     return {};
   }
-  if (due_.ns == 0) {
+  if (!due_) {
     const std::string why = kept_.failure.empty() ? cat("It ended: ", outcome_text(*kept_.ending)) : kept_.failure;
     MW_TRY(begin_again(why, notebook));
     tell(Health::kDead, cat("Component ", charge_.name, " (process ", kept_.child.pid, ") is gone. ", why), notebook);
     return {};
   }
   grip_.clear_leftovers(since(ended_));
-  if (doors_.clock.steady() < due_ || (grip_.leftovers() && since(ended_) < Duration::seconds(30))) return {};
-  due_ = {};
+  if (doors_.clock.steady() < *due_ || (grip_.leftovers() && since(ended_) < Duration::seconds(30))) return {};
+  due_.reset();
   return begin_life(life_ + 1);
 }
 

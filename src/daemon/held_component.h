@@ -91,7 +91,9 @@ class HeldComponent {
   Phase phase_ = Phase::kNone;
   int life_ = 0;
   Kept kept_;
-  Duration keeper_from_, begun_, ended_, ready_since_, due_;
+  Duration keeper_from_, begun_, ended_;
+  std::optional<Duration> ready_since_;
+  std::optional<Duration> due_;  ///< when the next life begins; none: it was not decided
   int spent_ = 0;      ///< restarts in a row
   uint32_t deed_ = 0;  ///< a restart that has not come out yet
   bool ready_ = false, was_ready_ = false, gave_up_ = false, doubts_taken_ = false;

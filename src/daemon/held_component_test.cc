@@ -247,7 +247,7 @@ TEST_CASE("the next midwatch finds it as it is") {
     world.die();
     world.open();
     world.turn();
-    world.turn();
+    world.turn(60);  // nobody knows whether it was ready: a wait as before any restart
     CHECK(world.lives == 2);
     CHECK(world.state.actions.size() == 1);
   }
@@ -256,7 +256,7 @@ TEST_CASE("the next midwatch finds it as it is") {
     world.turn();
     world.open();
     world.turn();
-    world.turn();
+    world.turn(60);  // nobody knows whether it was ready: a wait as before any restart
     CHECK(world.lives == 2);
     world.turn();
     world.answers(Health::kWell);

@@ -197,6 +197,17 @@ class Reader {
       event.body = std::move(saw);
       return put_in_time(std::move(event));
     }
+    if (parts[1] == "checkpoint") {
+      const auto step = parse_int(parts[2]);
+      event::CheckpointSeen seen;
+      if (!step || parts.size() < 4 || !enum_from_name(parts[3], seen.how)) return false;
+      seen.step = *step;
+      seen.path = cat("/data/global_step_", *step);
+      seen.what = "as its files show";
+      if (parts.size() > 4) seen.sign = std::string(parts[4]);
+      event.body = std::move(seen);
+      return put_in_time(std::move(event));
+    }
     const auto value = parts.size() == 4 ? parse_double(parts[3]) : std::nullopt;
     if (!value) return false;
     event.body = event::Measured{kNoStep, false, {{std::string(parts[1]), std::string(parts[2]), *value}}};

@@ -199,6 +199,7 @@ class Hanging final : public System {
   explicit Hanging(std::atomic<bool>& answers) : answers_(answers) {}
   Result<std::string> read(const std::string&, size_t) override { return std::string("a / nfs rw 0 0\n"); }
   Result<std::vector<std::string>> names(const std::string&) override { return std::vector<std::string>(); }
+  Result<std::string> link(const std::string& path) override { return path; }
   Result<size_t> count(const std::string&) override { return size_t{0}; }
   Result<Entry> entry(const std::string&) override { return Entry{}; }
   Result<Space> space(const std::string& path) override {
