@@ -88,7 +88,8 @@ std::string needs_somebody(const std::vector<AttemptOutcome>& attempts) {
   if (!ever_trained) return cat(failure(last), " before the first step: a restart would repeat it.");
   if (last.reaction == "config-fix") return cat(failure(last), ": its settings must be changed first.");
   if (last.reaction == "stop-and-notify") return cat(failure(last), ": a person must look first.");
-  if (last.reaction == "free-space-then-resume") return cat(failure(last), ": space must be made first.");
+  if (last.reaction == "free-space-then-resume" && !last.made_room)
+    return cat(failure(last), ": space must be made first.");
   return "";
 }
 

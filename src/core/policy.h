@@ -33,6 +33,7 @@ struct AttemptOutcome {
   int64_t first_step = kNoStep, last_step = kNoStep;  ///< that it trained
   int64_t last_checkpoint = kNoStep;                  ///< highest step of a complete checkpoint that it saved
   int64_t resumed_at = kNoStep;                       ///< kNoStep: it began from nothing
+  bool made_room = false;                             ///< it ended for want of space, and some was made since
   std::string kind;                                   ///< of the incident that leads; "" when none was seen
   std::string cause;                                  ///< its first-ranked cause; "" when not known
   std::string transient;  ///< of that cause: "deterministic", "likely-transient", "degraded", "poison"
@@ -64,7 +65,7 @@ struct RestartDecision {
 ///  5. the same failure as the attempt before at the same step, or within two steps of resuming: stop, it is
 ///     deterministic;
 ///  6. a failure that is known to repeat (deterministic or poison) before any attempt trained a step, or that needs
-///     something done first (settings, space, a person): stop;
+///     something done first (settings, a person, or space where none was made): stop;
 ///  7. more restarts in a row without progress than allowed: stop;
 ///  8. otherwise restart, after a wait that doubles while there is no progress.
 /// Progress is a newer complete checkpoint, or where no attempt shows any, a later step.

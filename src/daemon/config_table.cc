@@ -11,6 +11,16 @@ using Kind = ConfigKey::Kind;
 constexpr std::array kSections = {
     ConfigSection{"run",
                   "What `midwatch run` holds, and how. `attach` takes home, framework and knowledge from here, too."},
+    ConfigSection{
+        "free-space",
+        "What midwatch does when a disk that the run writes to is full or nearly, or the next checkpoint will not fit. "
+        "Only what is proven to be this run's goes, below the folders of `[run] checkpoints` and the command's own, "
+        "and never "
+        "the newest whole checkpoint (docs/host.md)."},
+    ConfigSection{"retention",
+                  "Which checkpoints are kept, where the trainer keeps more than it should. Only in the folders of "
+                  "`[run] checkpoints`, "
+                  "and only once a newer one is proven whole on the disk."},
     ConfigSection{"attach", "How `midwatch attach` follows a run."},
     ConfigSection{"component.*",
                   "A server that the run needs (docs/components.md): midwatch asks it whether it works. Engines and "
@@ -79,6 +89,24 @@ constexpr std::array kKeys = {
     ConfigKey{"run.host", Kind::kBoolean, "true", 0, 0, "",
               "Watch the machine, too: disks, memory, processes, GPUs. For attach as well.",
               "the costliest losses came from below: full disks, shared memory, killed processes"},
+    ConfigKey{"free-space.mode", Kind::kChoice, "\"ask\"", 0, 0, "watch ask act",
+              "watch: tell that space is short. ask: tell what could be freed, too. act: free it, and let a run that "
+              "ended for want of "
+              "space be started again.",
+              "what is deleted does not come back: a person says once that it may"},
+    ConfigKey{"free-space.what", Kind::kChoices,
+              "[\"core-dumps\", \"broken-checkpoints\", \"set-aside\", \"old-checkpoints\"]", 0, 0,
+              "core-dumps broken-checkpoints set-aside old-checkpoints",
+              "What may go, in this order: core dumps that a process of this run left; checkpoints that are proven "
+              "broken and older than a "
+              "whole one; what midwatch had set aside; checkpoints beyond [retention].",
+              "from what nobody will miss to what somebody might"},
+    ConfigKey{"retention.keep_last", Kind::kInteger, "0", 0, 1e6, "",
+              "How many checkpoints that are proven whole are kept; older ones are deleted. 0: all are kept.",
+              "the trainer's own setting is the first place for it; this is for those that do not hold theirs"},
+    ConfigKey{"retention.keep_every", Kind::kInteger, "0", 0, 1e9, "",
+              "Checkpoints whose step this divides are kept for ever. 0: none.",
+              "milestones to go back to, or to evaluate"},
     ConfigKey{"attach.poll", Kind::kDuration, "\"1s\"", 0.01, 3600, "",
               "How often to look where the kernel does not tell of changes (network file systems).",
               "an incident is seen within seconds, and looking costs microseconds"},

@@ -94,8 +94,8 @@ class HeldComponent {
   Duration keeper_from_, begun_, ended_;
   std::optional<Duration> ready_since_;
   std::optional<Duration> due_;  ///< when the next life begins; none: it was not decided
-  int spent_ = 0;      ///< restarts in a row
-  uint32_t deed_ = 0;  ///< a restart that has not come out yet
+  int spent_ = 0;                ///< restarts in a row
+  uint32_t deed_ = 0;            ///< a restart that has not come out yet
   bool ready_ = false, was_ready_ = false, gave_up_ = false, doubts_taken_ = false;
 };
 

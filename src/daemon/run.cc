@@ -14,6 +14,7 @@
 #include "daemon/fingerprinting.h"
 #include "daemon/held_components.h"
 #include "daemon/host_watch.h"
+#include "daemon/housekeeping.h"
 #include "daemon/inbox.h"
 #include "daemon/settings.h"
 #include "daemon/standing.h"
@@ -202,18 +203,23 @@ std::unique_ptr<ComponentWatch> parts_of(const Doors& doors, const Config& confi
 
 /// What is watched of the machine under the run.
 std::vector<std::unique_ptr<Companion>> watches_of(const Doors& doors, const Language& language,
-                                                   const RunRequest& request, const Supervisor& supervisor,
+                                                   const RunRequest& request, Supervisor& supervisor,
                                                    const Config& declared, const HeldComponents& held_parts,
                                                    const std::string& folder) {
   std::vector<std::unique_ptr<Companion>> watches;
   if (request.host || !declared.names("component").empty()) {
     watches.push_back(parts_of(doors, declared, supervisor, held_parts));
   }
-  if (!request.host) return watches;
   const Charge& charge = supervisor.charge();
+  const auto layout = [&language](const std::string& framework) { return language.checkpoints_of(framework); };
+  FreeScope places{folder, charge.folder, charge.checkpoints, {}};
+  HousekeepingScope means{make_posix_disk(), places, free_settings(declared), layout, remove_tree, request.say};
+  auto house = std::make_unique<Housekeeping>(doors.clock, std::move(means));
+  supervisor.when_space_is_wanted([keeper = house.get()](const State& state) { return keeper->made_room(state); });
+  watches.push_back(std::move(house));
+  if (!request.host) return watches;
   const auto root = [&supervisor] { return supervisor.keeper_pid(); };
   watches.push_back(watch_machine(doors.clock, language, {folder, charge.folder}, root));
-  const auto layout = [&language](const std::string& framework) { return language.checkpoints_of(framework); };
   watches.push_back(watch_checkpoints(doors.clock, layout, charge.folder, charge.checkpoints));
   return watches;
 }

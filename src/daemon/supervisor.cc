@@ -118,6 +118,7 @@ Result<void> Supervisor::begin_attempt(int number) {
   grip_.take(number);
   trip_.reset();
   way_.reset();
+  room_.reset();
   settled_ = held_ = resume_checked_ = false;
   phase_ = Phase::kRunning;
   keeper_from_ = doors_.clock.steady();
@@ -264,6 +265,7 @@ AttemptOutcome Supervisor::outcome(const State& state) const {
   of.started = kept_.failure.empty();
   of.told_to_stop = stopping();
   of.tripped = trip_.has_value();
+  of.made_room = room_.value_or(false);
   if (kept_.ending) {
     of.known = kept_.ending->known;
     of.code = kept_.ending->code;
@@ -332,6 +334,13 @@ bool Supervisor::look_back(const State& state, Notebook& notebook) {
     if (is_news(state, seen)) notebook.observed(std::string(kLooksSource), event::CheckpointSeen(seen));
   }
   return true;
+}
+
+/// False while somebody is making the space for want of which the attempt ended.
+bool Supervisor::space_is_settled(const State& state) {
+  if (room_ || !made_room_ || stopping() || outcome(state).reaction != "free-space-then-resume") return true;
+  room_ = made_room_(state);
+  return room_.has_value();
 }
 
 Result<void> Supervisor::judge(const State& state) {
@@ -415,7 +424,7 @@ Result<bool> Supervisor::turn(const State& state, bool quiet, Notebook& notebook
   } else if (phase_ == Phase::kRunning) {
     MW_TRY(watch_attempt(state, quiet, notebook));
   } else if (phase_ == Phase::kEnded && quiet) {
-    if (look_back(state, notebook)) MW_TRY(judge(state));
+    if (look_back(state, notebook) && space_is_settled(state)) MW_TRY(judge(state));
   } else if (phase_ == Phase::kWaiting) {
     if (stopping()) {
       phase_ = Phase::kOver;

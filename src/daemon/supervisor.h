@@ -68,6 +68,11 @@ class Supervisor {
   bool paused() const { return pause_; }
   Result<void> resume();
 
+  /// Asked when an attempt ended for want of space: has some been made? Empty while that is not known.
+  void when_space_is_wanted(std::function<std::optional<bool>(const State&)> made_room) {
+    made_room_ = std::move(made_room);
+  }
+
   const Charge& charge() const { return charge_; }
   /// How the last attempt ended; unset while it runs.
   const std::optional<Ending>& ending() const { return kept_.ending; }
@@ -100,6 +105,7 @@ class Supervisor {
   Result<void> keep_paused(Notebook& notebook);
   Result<void> trip_on_poison(const State& state, Notebook& notebook);
   bool look_back(const State& state, Notebook& notebook);
+  bool space_is_settled(const State& state);
   Result<void> judge(const State& state);
   Result<void> check_resume(const State& state, Notebook& notebook);
   void settle_doubts(const State& state, Notebook& notebook);
@@ -117,8 +123,10 @@ class Supervisor {
   int attempt_ = 0;
   Kept kept_;
   std::vector<AttemptOutcome> outcomes_;
-  std::string framework_;         ///< whose checkpoints `back_` speaks of
-  GoBack back_;                   ///< to be done before the next attempt
+  std::string framework_;  ///< whose checkpoints `back_` speaks of
+  GoBack back_;            ///< to be done before the next attempt
+  std::function<std::optional<bool>(const State&)> made_room_;
+  std::optional<bool> room_;      ///< was space made since the attempt ended for want of it?
   std::optional<LastWhole> way_;  ///< what the ended attempt left to resume from, once it was looked at
   Resume resume_;                 ///< what the present or next attempt is told
   Duration due_;                  ///< when the next attempt begins

@@ -313,6 +313,55 @@ def disk_full_in_save(base):
     return held
 
 
+def settings(base, text):
+    with open(os.path.join(base, "midwatch.toml"), "w") as file:
+        file.write(f'[run]\ncheckpoints = ["{base}/small/checkpoints"]\n{text}')
+
+
+@drill("disk-full-freed", share=True)
+def disk_full_freed(base):
+    """A core file fills the disk before a save, and [free-space] may act: it is deleted, and the run goes on to the end."""
+    settings(base, '[free-space]\nmode = "act"\n')
+    with SmallDisk(os.path.join(base, "small"), "4m"):
+        os.mkdir(os.path.join(base, "small", "checkpoints"))
+        held = Held(base, practice(base, "--fault", "save-fails@15", checkpoints="small/checkpoints"))
+        began = held.await_text("[Errno 28]")
+        held.expect("disk-full", "enospc-generic", began, 5)
+        code, over = held.end()
+        assert code == 0 and over["attempts"] == 2, over
+        assert "free-space" in held.actions() and "restart" in held.actions(), held.actions()
+        assert weights(os.path.join(base, "small")) == Undisturbed.of()
+    return held
+
+
+@drill("disk-full-ask")
+def disk_full_ask(base):
+    """As before, but midwatch may only say what it would do: nothing is deleted, and the run stops with the reason."""
+    settings(base, "")
+    with SmallDisk(os.path.join(base, "small"), "4m"):
+        os.mkdir(os.path.join(base, "small", "checkpoints"))
+        held = Held(base, practice(base, "--fault", "save-fails@15", checkpoints="small/checkpoints"))
+        code, over = held.end()
+        assert code == 1 and over["attempts"] == 1 and "space must be made first" in over["why"], over
+        assert [name for name in os.listdir(os.path.join(base, "small", "checkpoints")) if name.startswith("core.")]
+    return held
+
+
+@drill("keep-all-retention", share=True)
+def keep_all_retention(base):
+    """The trainer's own retention keeps everything; [retention] keeps the last two that are whole, and the disk lasts."""
+    settings(base, "[retention]\nkeep_last = 2\n")
+    with SmallDisk(os.path.join(base, "small"), "700k"):
+        os.mkdir(os.path.join(base, "small", "checkpoints"))
+        held = Held(base, practice(base, "--keep-last", "2", "--fault", "keep-all:always", pace=0.25, checkpoints="small/checkpoints"))
+        code, over = held.end()
+        assert code == 0 and over["attempts"] == 1, over
+        assert held.actions() and set(held.actions()) == {"free-space"}, held.actions()
+        assert weights(os.path.join(base, "small")) == Undisturbed.of()
+        assert saved(base, pointer(base, "small/checkpoints"), "small/checkpoints")
+    return held
+
+
 @drill("sigbus-in-save", share=True)
 def sigbus_in_save(base):
     """A save through mapped memory that a small tmpfs cannot hold: SIGBUS, and the last whole checkpoint is as it was."""

@@ -1,0 +1,232 @@
+#include "daemon/free_plan.h"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "base/text.h"
+#include "daemon/housekeeping.h"
+#include "keeper/record.h"
+#include "platform/fake_disk.h"
+#include "sources/host/core_file.h"
+
+namespace mw {
+namespace {
+
+template <typename Number>
+std::string number(Number value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
+std::string safetensors() {
+  const std::string header = R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";
+  return number(uint64_t{header.size()}) + header + "weights!";
+}
+
+/// A core dump of a process of that session.
+std::string core(int32_t session) {
+  std::string head("\x7f\x45\x4c\x46\x02\x01\x01", 7);
+  head.resize(64 + 56 + 12 + 8 + 136);
+  const auto put = [&head](size_t at, const std::string& bytes) { head.replace(at, bytes.size(), bytes); };
+  put(16, number(uint16_t{4}));
+  put(32, number(uint64_t{64}));
+  put(54, number(uint16_t{56}));
+  put(56, number(uint16_t{1}));
+  put(64, number(uint32_t{4}));
+  put(64 + 8, number(uint64_t{120}));
+  put(64 + 32, number(uint64_t{156}));
+  put(120, number(uint32_t{5}) + number(uint32_t{136}) + number(uint32_t{3}));
+  put(140 + 24, number(int32_t{77}));
+  put(140 + 36, number(session));
+  put(140 + 40, "trainer");
+  return head;
+}
+
+const std::vector<std::string> kAll = {"core-dumps", "broken-checkpoints", "set-aside", "old-checkpoints"};
+
+struct Place {
+  FakeDisk disk;
+  FreeScope scope{"/data/run", "/data/work", {"/data/ck"}, {"step_{step}", "latest", "{step}"}};
+  FreeSettings settings{FreeSettings::Mode::kAct, kAll, 2, 0};
+  Place() {
+    put("/data/run/attempts/1/record/journal", "");
+    (void)disk.make_folders("/data/work").ok();
+  }
+  void put(const std::string& path, std::string content) {
+    (void)disk.make_folders(path.substr(0, path.rfind('/'))).ok();
+    disk.put(path, std::move(content));
+  }
+  void whole(int step) { put(cat("/data/ck/step_", step, "/model.safetensors"), safetensors()); }
+  void hollow(int step) { put(cat("/data/ck/step_", step, "/config.json"), "{}"); }
+  std::vector<std::string> plan() {
+    std::vector<std::string> names;
+    for (const FreeItem& item : plan_free(disk, scope, settings)) names.push_back(item.name);
+    return names;
+  }
+};
+
+using Names = std::vector<std::string>;
+
+TEST_CASE("what may go, in the declared order; the newest whole one and what the pointer names stay") {
+  Place p;
+  for (const int step : {10, 20, 40, 50, 60}) p.whole(step);
+  p.hollow(30);
+  p.hollow(70);  // perhaps one that is just being written
+  p.put("/data/ck/set-aside-by-midwatch/attempt-2/step_65/model.safetensors", safetensors());
+  CHECK(p.plan() == Names{"step_30", "set-aside-by-midwatch/attempt-2", "step_10", "step_20", "step_40"});
+  p.settings.keep_every = 20;
+  CHECK(p.plan() == Names{"step_30", "set-aside-by-midwatch/attempt-2", "step_10"});
+  p.put("/data/ck/latest", "10");
+  CHECK(p.plan() == Names{"step_30", "set-aside-by-midwatch/attempt-2"});
+  p.settings.keep_last = 0;
+  p.settings.what = {"old-checkpoints"};
+  CHECK(p.plan().empty());
+}
+
+TEST_CASE("where no checkpoint is proven whole none goes; nothing goes outside of declared folders") {
+  Place p;
+  p.hollow(10);
+  p.hollow(20);
+  CHECK(p.plan().empty());
+  p.whole(30);
+  CHECK(p.plan() == Names{"step_10", "step_20"});
+  p.scope.roots.clear();
+  CHECK(p.plan().empty());
+  p.scope.roots = {"/"};
+  CHECK(p.plan().empty());
+}
+
+TEST_CASE("only a core dump that says that this run's session left it") {
+  Place p;
+  p.put("/data/work/core.77", core(4711));
+  p.put("/data/work/core.78", core(4712));
+  p.put("/data/work/core.py", "print('core')");
+  CHECK(p.plan().empty());  // no attempt had such a session
+}
+
+TEST_CASE("a core dump's head tells its process; anything else is none") {
+  const auto found = host::parse_core_head(core(4711));
+  REQUIRE(found);
+  CHECK(found->pid == 77);
+  CHECK(found->session == 4711);
+  CHECK(found->program == "trainer");
+  const std::string whole = core(1);
+  for (size_t bytes = 0; bytes < whole.size(); ++bytes) CHECK_FALSE(host::parse_core_head(whole.substr(0, bytes)));
+}
+
+/// Keeps what it is told, in order.
+struct Paper final : Notebook {
+  State& state;
+  std::vector<std::string> lines;
+  bool full = false;
+  explicit Paper(State& of) : state(of) {}
+  Result<uint32_t> intend(event::Intended intent) override {
+    if (full) return Error{Error::Code::kFull, "no space left", ""};
+    intent.id = state.last_action + 1;
+    lines.push_back(cat("means to remove ", intent.target));
+    fold(state, {Time::from_seconds(1), {}, intent});
+    return intent.id;
+  }
+  void acted(event::Acted outcome) override {
+    lines.push_back(cat(outcome.ok ? "done: " : "not done: ", outcome.text));
+    fold(state, {Time::from_seconds(1), {}, std::move(outcome)});
+  }
+  Result<void> told(event::Told words, Time) override {
+    lines.push_back(cat("told: ", words.text));
+    return {};
+  }
+};
+
+struct House {
+  Place place;
+  State state;
+  Paper paper{state};
+  FakeClock clock;
+  std::vector<std::string> removed;
+  std::unique_ptr<Housekeeping> keeper;
+
+  void open(FreeSettings::Mode mode) {
+    for (const int step : {10, 20}) place.whole(step);
+    place.hollow(5);
+    auto disk = std::make_unique<FakeDisk>();
+    for (const std::string& path : place.disk.paths()) {
+      (void)disk->make_folders(path.substr(0, path.rfind('/'))).ok();
+      disk->put(path, place.disk.content(path));
+    }
+    place.settings.mode = mode;
+    const auto remove = [this](const std::string& root, const std::string& below) -> Result<Removed> {
+      removed.push_back(cat(root, "/", below));
+      return Removed{1000, 1};
+    };
+    keeper = std::make_unique<Housekeeping>(
+        clock,
+        HousekeepingScope{std::move(disk), place.scope, place.settings,
+                          [this](const std::string&) { return place.scope.layout; }, remove, [](const auto&) {}});
+    fold(state, {Time::from_seconds(1), {}, event::AttemptBegan{"x"}});
+  }
+  void trouble() {
+    Incident incident;
+    incident.id = 1;
+    incident.kind = "disk-full";
+    state.incidents = {incident};
+  }
+  /// Until nothing more is done.
+  void turns() {
+    for (int i = 0; i < 400; ++i) {
+      (void)keeper->turn(state, true, paper);
+      clock.pass(Duration::millis(1));
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+};
+
+TEST_CASE("space is freed when a disk is full and it may be, each deed written down before") {
+  House house;
+  house.open(FreeSettings::Mode::kAct);
+  house.turns();
+  CHECK(house.paper.lines.empty());  // no trouble
+  house.trouble();
+  house.turns();
+  CHECK(house.removed == std::vector<std::string>{"/data/ck/step_5"});
+  CHECK(house.paper.lines == Names{"means to remove /data/ck/step_5", "done: 1.0 KB freed"});
+  CHECK(house.keeper->made_room(house.state) == true);
+}
+
+TEST_CASE("asked, it only says what could go, once; nothing is removed that could not be written down") {
+  House house;
+  house.open(FreeSettings::Mode::kAsk);
+  house.trouble();
+  house.turns();
+  house.clock.pass(Duration::seconds(100));
+  house.turns();
+  CHECK(house.removed.empty());
+  REQUIRE(house.paper.lines.size() == 1);
+  CHECK(contains(house.paper.lines[0], "/data/ck/step_5"));
+  CHECK(house.keeper->made_room(house.state) == false);
+  House full;
+  full.open(FreeSettings::Mode::kAct);
+  full.paper.full = true;
+  full.trouble();
+  full.turns();
+  CHECK(full.removed.empty());
+  full.paper.full = false;
+  full.turns();
+  CHECK(full.removed.size() == 1);
+}
+
+TEST_CASE("a deletion in doubt is told by what is there, and done again where it is") {
+  House house;
+  house.open(FreeSettings::Mode::kAct);
+  for (const char* path : {"/data/ck/gone", "/data/ck/step_5"}) {
+    (void)house.paper.intend({0, "free-space", path, 0, ""}).ok();
+  }
+  house.paper.lines.clear();
+  house.trouble();
+  house.turns();
+  CHECK(house.paper.lines == Names{"done: it is gone", "not done: not done, or not all of it",
+                                   "means to remove /data/ck/step_5", "done: 1.0 KB freed"});
+}
+
+}  // namespace
+}  // namespace mw
