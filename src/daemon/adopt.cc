@@ -40,7 +40,8 @@ class LogFiles {
   std::vector<std::string>& out_;
 };
 
-/// Files of whoever reads the pipes `pipes` and writes them on (tee, a logger), outside of the run's own processes.
+/// Files of whoever has one of `pipes` as standard input and writes it on (tee, a logger), outside of the run's own
+/// processes. Who reads one beside other work (a launcher, a service manager) writes files of others, too.
 void find_behind(const std::vector<ProcessInfo>& all, const std::set<int64_t>& tree, const std::set<std::string>& pipes,
                  LogFiles& finding) {
   if (pipes.empty()) return;
@@ -49,7 +50,7 @@ void find_behind(const std::vector<ProcessInfo>& all, const std::set<int64_t>& t
     const auto files = open_files(process.id.pid);
     if (!files.ok()) continue;
     const bool reads = std::any_of(files->begin(), files->end(), [&pipes](const OpenFile& file) {
-      return !file.writes && pipes.count(file.target) != 0;
+      return file.number == 0 && !file.writes && pipes.count(file.target) != 0;
     });
     if (!reads) continue;
     for (const OpenFile& file : *files) finding.add(file);
