@@ -62,7 +62,7 @@ TEST_CASE("a folder with whole weights is whole") {
   f.put("c/b/model_world_size_2_rank_0.pt", zip());
   f.put("c/b/huggingface/tokenizer.json", "{}");
   CHECK(f.look("c/b").how == How::kWhole);
-  f.put("c/d/.metadata", std::string("\x80\x02\x8c\x0c__0_0.distcp\x94X\x0c\0\0\0__1_0.distcp", 33));
+  f.put("c/d/.metadata", std::string("\x80\x02\x8c\x0c__0_0.distcp\x94X\x0c\0\0\0__1_0.distcp", 34));
   f.put("c/d/__0_0.distcp", "tensors");
   f.put("c/d/__1_0.distcp", "tensors");
   CHECK(f.look("c/d").how == How::kWhole);

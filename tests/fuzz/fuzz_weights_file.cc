@@ -7,10 +7,10 @@ std::vector<std::string> mw::fuzz_seeds() {
   std::string file(8, '\0');
   file[0] = static_cast<char>(header.size());
   file += header + "12345678";
-  std::string zip("PK\x03\x04 data PK\x01\x02 a directory", 31);
-  zip += std::string("PK\x05\x06\0\0\0\0\1\0\1\0", 12) + std::string("\x11\0\0\0\x0e\0\0\0\0\0", 10);
+  std::string zip("PK\x03\x04 data PK\x01\x02 a directory");
+  zip += std::string("PK\x05\x06\0\0\0\0\1\0\1\0", 12) + std::string("\x10\0\0\0\x0a\0\0\0\0\0", 10);
   return {file, zip, R"({"metadata":{"total_size":3},"weight_map":{"a":"model-1-of-2.safetensors","b":"../x"}})",
-          std::string("\x80\x02\x8c\x0c__0_0.distcp\x94X\x0c\0\0\0__1_0.distcp", 33)};
+          std::string("\x80\x02\x8c\x0c__0_0.distcp\x94X\x0c\0\0\0__1_0.distcp", 34)};
 }
 
 void mw::fuzz_one(std::string_view input) {
