@@ -297,7 +297,7 @@ int run(size_t bytes) {
     const double mb = static_cast<double>(whole.text().size()) / 1e6;
     table.figure("whole log", mb, "MB");
     table.figure("lines that match", static_cast<double>(counter.lines), "lines");
-    table.at_least("scan of the whole log, one core", mb / seconds, "MB/s", 600);
+    table.figure("scan of the whole log, one core (aim: 600, decision 0006)", mb / seconds, "MB/s");
     table.figure("expressions compiled on the way", static_cast<double>(set->size().compiled), "");
   }
   compare(patterns, *set, folder, table);
