@@ -22,6 +22,8 @@ size_t count_lines(std::string_view text);
 
 /// The last path component.
 std::string_view basename(std::string_view path);
+/// What holds `path`: "/a" of "/a/b", "/" of "/a", "." of "a".
+std::string folder_of(std::string_view path);
 
 /// Valid UTF-8: every broken byte becomes U+FFFD.
 std::string sanitize_utf8(std::string_view bytes);

@@ -57,10 +57,13 @@ struct Pair {
 std::vector<std::string> mixed_runs(const State& state) {
   std::map<std::pair<uint32_t, uint32_t>, Pair> pairs;
   for (const std::string_view signal : kTelling) {
-    std::vector<std::pair<const Series*, Steps>> tell;
+    std::vector<const Series*> shown;
     for (const Series& series : state.series) {
-      if (series.signal == signal && series.source < kComparedSources) tell.emplace_back(&series, steps_of(series));
+      if (series.signal == signal && series.source < kComparedSources) shown.push_back(&series);
     }
+    if (shown.size() < 2) continue;
+    std::vector<std::pair<const Series*, Steps>> tell;
+    for (const Series* series : shown) tell.emplace_back(series, steps_of(*series));
     for (size_t i = 0; i < tell.size(); ++i) {
       for (size_t k = i + 1; k < tell.size(); ++k) {
         const auto& [a, a_steps] = tell[i];

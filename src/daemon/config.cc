@@ -20,11 +20,6 @@ constexpr size_t kTextBytesLimit = 4096;  // of one value
 
 std::vector<std::string_view> choices_of(const ConfigKey& key) { return split(key.choices, ' '); }
 
-std::string folder_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
-
 std::string shown(std::string_view text) { return cat("\"", clip(sanitize_utf8(text), 80), "\""); }
 
 /// "channel.*.url" below "notify"; a name of the user's choice is matched by "*".

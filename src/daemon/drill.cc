@@ -27,8 +27,6 @@ constexpr Duration kReady = Duration::seconds(60);   // within which the practic
 constexpr Duration kLimit = Duration::seconds(180);  // after the fault
 constexpr int64_t kReadyStep = 10;
 
-std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
-
 Result<std::string> practice_program(const std::string& given) {
   if (!given.empty()) {
     if (access(given.c_str(), X_OK) == 0) return given;

@@ -12,33 +12,12 @@
 #include "journal/journal.h"
 #include "keeper/launch.h"
 #include "platform/fake_disk.h"
+#include "platform/fake_process.h"
 
 namespace mw {
 namespace {
 
 using Health = event::ComponentSaw::Health;
-
-class FakeProcesses final : public Processes {
- public:
-  Result<ProcessInfo> info(int64_t pid) override {
-    const auto found = alive.find(pid);
-    if (found == alive.end()) return Error{Error::Code::kNotFound, "", ""};
-    return found->second;
-  }
-  std::vector<ProcessInfo> all() override {
-    std::vector<ProcessInfo> out;
-    for (const auto& [pid, one] : alive) out.push_back(one);
-    return out;
-  }
-  Result<void> signal(const ProcessId& id, int number) override {
-    sent.emplace_back(id.pid, number);
-    return {};
-  }
-  std::string boot() override { return "boot"; }
-
-  std::map<int64_t, ProcessInfo> alive;
-  std::vector<std::pair<int64_t, int>> sent;
-};
 
 /// A world in which keepers start what they are told, and components end when the test says so.
 struct World final : Notebook {
@@ -74,12 +53,8 @@ struct World final : Notebook {
     return {};
   }
   ProcessId add(int64_t parent) {
-    ProcessInfo info;
-    info.id = {next, static_cast<uint64_t>(1000 + next)};
-    info.parent = parent;
-    info.session = next;
-    info.state = 'S';
-    return (processes.alive[next++] = info).id;
+    const int64_t pid = next++;
+    return processes.add(pid, parent, pid);
   }
   void write(const std::string& line) {
     auto journal = Journal::open(disk, cat(place, "/", kRecordFolder), nullptr);

@@ -9,11 +9,6 @@
 namespace mw {
 namespace {
 
-std::string parent_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
-
 /// Names the run by what was given: the same paths are the same run.
 std::string run_id(const std::vector<std::string>& paths) {
   std::string all;
@@ -115,7 +110,7 @@ Result<std::unique_ptr<Recorder>> Recorder::open(Disk& disk, Locks& locks, const
                                                  const std::string& run, const std::vector<std::string>& paths) {
   const auto first = disk.info(paths.front());
   const bool folder_given = first.ok() && first->kind == FileInfo::Kind::kFolder;
-  const std::string beside = folder_given ? paths.front() : parent_of(paths.front());
+  const std::string beside = folder_given ? paths.front() : folder_of(paths.front());
   const std::string folder = cat(home_of(home, beside), "/runs/", run.empty() ? run_id(paths) : run);
   MW_TRY(disk.make_folders(folder));
   std::unique_ptr<Recorder> recorder(new Recorder(disk, folder));

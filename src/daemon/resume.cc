@@ -28,11 +28,6 @@ std::string quoted(const std::string& word) {
   return cat("'", replaced(word, "'", "'\\''"), "'");
 }
 
-std::string folder_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, slash);
-}
-
 /// Where to resume from.
 struct Place {
   int64_t step = kNoStep;

@@ -57,8 +57,7 @@ std::vector<std::string> folders_of(Disk& disk, const AttachRequest& request) {
   for (const std::string& path : request.paths) {
     const auto info = disk.info(path);
     const bool folder = info.ok() && info->kind == FileInfo::Kind::kFolder;
-    const size_t slash = path.rfind('/');
-    folders.push_back(folder ? path : slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash));
+    folders.push_back(folder ? path : folder_of(path));
   }
   if (!request.home.empty()) folders.push_back(request.home);
   return folders;

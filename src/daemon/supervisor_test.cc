@@ -9,40 +9,10 @@
 #include "journal/journal.h"
 #include "keeper/launch.h"
 #include "platform/fake_disk.h"
+#include "platform/fake_process.h"
 
 namespace mw {
 namespace {
-
-class FakeProcesses final : public Processes {
- public:
-  Result<ProcessInfo> info(int64_t pid) override {
-    const auto found = alive.find(pid);
-    if (found == alive.end()) return Error{Error::Code::kNotFound, "", ""};
-    return found->second;
-  }
-  std::vector<ProcessInfo> all() override {
-    std::vector<ProcessInfo> out;
-    for (const auto& [pid, one] : alive) out.push_back(one);
-    return out;
-  }
-  Result<void> signal(const ProcessId& id, int number) override {
-    sent.emplace_back(id.pid, number);
-    return {};
-  }
-  std::string boot() override { return "boot"; }
-  ProcessId add(int64_t pid, int64_t parent, int64_t session) {
-    ProcessInfo one;
-    one.id = {pid, static_cast<uint64_t>(1000 + pid)};
-    one.parent = parent;
-    one.session = session;
-    one.state = 'S';
-    one.name = "python";
-    return (alive[pid] = one).id;
-  }
-
-  std::map<int64_t, ProcessInfo> alive;
-  std::vector<std::pair<int64_t, int>> sent;
-};
 
 /// Writes nothing down but folds it, as the journal would.
 class FakeNotebook final : public Notebook {

@@ -9,6 +9,13 @@ namespace mw {
 namespace {
 
 constexpr std::string_view kTraceHead = "Traceback (most recent call last)";
+const event::Ended kInterrupted{event::Ended::How::kInterrupted, 0, "KeyboardInterrupt"};
+
+/// Of a match that was held with a traceback, which is one of a sample or not and ends at line `last`.
+template <typename Match>
+bool is_sample(const Match& match, bool sample, uint64_t last) {
+  return match.sample || (sample && match.number <= last);
+}
 
 bool ends_the_run(const event::TraceSeen& trace) {
   return !trace.sample && !trace.handled && trace.exception == "KeyboardInterrupt";
@@ -103,20 +110,12 @@ void Interpreter::trace_done(Stream& stream, event::TraceSeen trace) {
   const bool interrupted = ends_the_run(trace);
   const uint64_t last = trace.last_line;
   const uint64_t first = stream.reader.first_line();
-  std::vector<Stream::Match> later;
   put(std::move(trace), first != 0 ? first : number_, stream.at);
-  for (Stream::Match& match : stream.matches) {
-    if (match.number > last) {
-      later.push_back(std::move(match));
-      continue;
-    }
-    matched(match.signature, match.text, match.number, match.count, match.sample || sample, match.at);
-  }
-  for (const Stream::Match& match : later) {
-    matched(match.signature, match.text, match.number, match.count, match.sample, match.at);
+  for (const Stream::Match& match : stream.matches) {
+    matched(match.signature, match.text, match.number, match.count, is_sample(match, sample, last), match.at);
   }
   stream.matches.clear();
-  if (interrupted) put(event::Ended{event::Ended::How::kInterrupted, 0, "KeyboardInterrupt"}, last, stream.at);
+  if (interrupted) put(kInterrupted, last, stream.at);
 }
 
 bool Interpreter::holds_trace() const {
@@ -132,17 +131,15 @@ void Interpreter::preview(EventSink& sink) const {
     if (!trace) continue;
     judge_trace(*stream, *trace);
     const bool sample = trace->sample, interrupted = ends_the_run(*trace);
-    const Where last = where(trace->last_line);
+    const uint64_t last = trace->last_line;
     sink.put({stream->at, where(reader.first_line()), std::move(*trace)});
     for (const Stream::Match& match : stream->matches) {
       sink.put({match.at, where(match.number),
                 event::Matched{speech_.knowledge->signatures[match.signature].id,
                                clip(redact_secrets(sanitize_utf8(match.text)), kTextLimit), match.count,
-                               match.sample || sample}});
+                               is_sample(match, sample, last)}});
     }
-    if (interrupted) {
-      sink.put({stream->at, last, event::Ended{event::Ended::How::kInterrupted, 0, "KeyboardInterrupt"}});
-    }
+    if (interrupted) sink.put({stream->at, where(last), kInterrupted});
   }
 }
 

@@ -12,7 +12,8 @@ bool is_python(std::string_view word) {
   return name.starts_with("python") && name.find_first_not_of("0123456789.", 6) == std::string_view::npos;
 }
 
-std::string folder_of(std::string_view path) {
+/// Without its last part; "" where that was all: what follows begins with a slash.
+std::string above(std::string_view path) {
   const size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? "" : std::string(path.substr(0, slash));
 }
@@ -24,7 +25,7 @@ bool is_file(System& system, const std::string& path) {
 }
 
 /// Of PREFIX/bin/python.
-std::string prefix_of(const std::string& program) { return folder_of(folder_of(program)); }
+std::string prefix_of(const std::string& program) { return above(above(program)); }
 
 std::string value_of(const Fingerprint::Facts& facts, const std::string& name) {
   const auto at = facts.find(name);

@@ -12,12 +12,6 @@ Error fault(std::string_view what) { return {Error::Code::kIo, cat(what, ": Inpu
 Error missing(const std::string& path) { return {Error::Code::kNotFound, cat("cannot find ", path), "check the path"}; }
 Error off() { return {Error::Code::kInterrupted, "the machine is off", ""}; }
 
-std::string folder_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 }  // namespace
 
 class FakeReadFile final : public ReadFile {

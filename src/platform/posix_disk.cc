@@ -162,12 +162,6 @@ class PosixAppendFile final : public AppendFile {
   std::string path_;
 };
 
-std::string folder_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 /// Makes changes of names in `folder` durable. Some file systems cannot sync a folder; they say EINVAL.
 Result<void> sync_folder(const std::string& folder) {
   const Descriptor file(open_again(folder, O_RDONLY | O_DIRECTORY));

@@ -12,20 +12,11 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "platform/from_errno.h"
 #include "platform/open_files.h"
 
 namespace mw {
 namespace {
-
-Error from_errno(const std::string& what) {
-  const int problem = errno;
-  const bool gone = problem == ENOENT || problem == ESRCH;
-  const bool denied = problem == EPERM || problem == EACCES;
-  return {gone     ? Error::Code::kNotFound
-          : denied ? Error::Code::kDenied
-                   : Error::Code::kIo,
-          cat(what, ": ", std::strerror(problem)), ""};
-}
 
 Result<std::string> link_at(const std::string& path) {
   char target[PATH_MAX];

@@ -10,22 +10,13 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "platform/from_errno.h"
 #include "platform/process.h"
 
 namespace mw {
 namespace {
 
 constexpr size_t kStatBytes = 4096;  // a /proc/PID/stat has some 300
-
-Error from_errno(const std::string& what) {
-  const int problem = errno;
-  const bool gone = problem == ENOENT || problem == ESRCH;
-  const bool denied = problem == EPERM || problem == EACCES;
-  return {gone     ? Error::Code::kNotFound
-          : denied ? Error::Code::kDenied
-                   : Error::Code::kIo,
-          cat(what, ": ", std::strerror(problem)), ""};
-}
 
 Result<std::string> read_small(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);

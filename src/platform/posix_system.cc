@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "platform/from_errno.h"
 #include "platform/system.h"
 
 namespace mw {
@@ -18,16 +19,6 @@ namespace {
 
 constexpr size_t kRecordBytes = 8192;    // a kernel log record, with its head and dictionary (printk's own bound)
 constexpr size_t kRecordsAtOnce = 2000;  // records taken by one call
-
-Error from_errno(const std::string& what) {
-  const int problem = errno;
-  const bool gone = problem == ENOENT || problem == ESRCH || problem == ENOTDIR;
-  const bool denied = problem == EPERM || problem == EACCES;
-  return {gone     ? Error::Code::kNotFound
-          : denied ? Error::Code::kDenied
-                   : Error::Code::kIo,
-          cat(what, ": ", std::strerror(problem)), ""};
-}
 
 /// A file descriptor that closes itself.
 class Handle {

@@ -14,12 +14,10 @@ constexpr Knob kKnobs[] = {
     {"told", 5, "checkpoints", "Where every save fails the first ones tell all that is to be told", "own"},
 };
 
-std::string_view parent(std::string_view path) { return path.substr(0, std::min(path.rfind('/'), path.size())); }
-
 /// Whether the trouble is over: it was finished after all, or a later one beside it is whole.
 bool heals(const event::CheckpointSeen& broken, const event::CheckpointSeen& later) {
   if (later.path == broken.path) return later.how != How::kBroken;
-  return later.how == How::kWhole && later.step > broken.step && parent(later.path) == parent(broken.path);
+  return later.how == How::kWhole && later.step > broken.step && folder_of(later.path) == folder_of(broken.path);
 }
 
 Finding finding_of(const Look& look) {

@@ -1,0 +1,44 @@
+// Processes as a test says that they are.
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "platform/process.h"
+
+namespace mw {
+
+/// Those in `alive` live; signals are only noted.
+class FakeProcesses final : public Processes {
+ public:
+  Result<ProcessInfo> info(int64_t pid) override {
+    const auto found = alive.find(pid);
+    if (found == alive.end()) return Error{Error::Code::kNotFound, "", ""};
+    return found->second;
+  }
+  std::vector<ProcessInfo> all() override {
+    std::vector<ProcessInfo> out;
+    for (const auto& [pid, one] : alive) out.push_back(one);
+    return out;
+  }
+  Result<void> signal(const ProcessId& id, int number) override {
+    sent.emplace_back(id.pid, number);
+    return {};
+  }
+  std::string boot() override { return "boot"; }
+  ProcessId add(int64_t pid, int64_t parent, int64_t session) {
+    ProcessInfo one;
+    one.id = {pid, static_cast<uint64_t>(1000 + pid)};
+    one.parent = parent;
+    one.session = session;
+    one.state = 'S';
+    one.name = "python";
+    return (alive[pid] = one).id;
+  }
+
+  std::map<int64_t, ProcessInfo> alive;
+  std::vector<std::pair<int64_t, int>> sent;
+};
+
+}  // namespace mw
