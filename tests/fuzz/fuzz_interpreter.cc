@@ -1,5 +1,6 @@
 // links: sources dialects core base
-// Any text as a log: what is said does not depend on the pieces in which it comes, and no event is larger than it may.
+// Any text as a log: what is said does not depend on the pieces in which it comes or on previews between them, and no
+// event is larger than it may.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -54,7 +55,8 @@ class Digest final : public mw::EventSink {
   std::string text;
 };
 
-std::string said(const Language& language, std::string_view text, size_t piece) {
+/// Of `text` in pieces; `previews`: with what each piece would say if it were the last, which changes nothing.
+std::string said(const Language& language, std::string_view text, size_t piece, bool previews) {
   const mw::Speech speech{&language.book,
                           0,
                           &language.signatures.knowledge(),
@@ -66,7 +68,13 @@ std::string said(const Language& language, std::string_view text, size_t piece) 
   Digest digest;
   mw::Interpreter interpreter(speech, recogniser, miner, digest, 0);
   mw::TextLog log(language.set, interpreter, digest, 0);
-  for (size_t at = 0; at < text.size(); at += piece) log.feed(text.substr(at, piece));
+  for (size_t at = 0; at < text.size(); at += piece) {
+    log.feed(text.substr(at, piece));
+    Digest unsaid;
+    if (!previews) continue;
+    interpreter.preview(unsaid);
+    MW_CHECK(unsaid.text.empty() || interpreter.holds_trace());
+  }
   log.finish();
   MW_CHECK(log.consumed() == text.size());
   digest.text += mw::cat("lines ", log.lines());
@@ -79,7 +87,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const mw::Result<Language> language = load();
   MW_CHECK(language.ok());
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const std::string whole = said(*language, text, size + 1);
-  MW_CHECK(said(*language, text, 1 + size % 61) == whole);
+  const std::string whole = said(*language, text, size + 1, false);
+  MW_CHECK(said(*language, text, 1 + size % 61, true) == whole);
   return 0;
 }
