@@ -5,7 +5,9 @@
 
 #include "base/checksum.h"
 #include "base/text.h"
+#include "checkpoints/last_whole.h"
 #include "core/event_codec.h"
+#include "daemon/resume.h"
 #include "daemon/supervisor.h"
 #include "platform/durable.h"
 #include "sim/held_world.h"
@@ -39,6 +41,12 @@ class HeldNotebook final : public Notebook {
     if (!world_.disk.dead()) world_.journal.push_back(std::move(event));
   }
   Result<void> told(event::Told, Time) override { return {}; }
+  using Notebook::observed;
+  void observed(const std::string&, event::CheckpointSeen&& seen) override {
+    Event event{world_.clock.now(), {}, std::move(seen)};
+    fold(state_, event);
+    if (!world_.disk.dead()) world_.journal.push_back(std::move(event));
+  }
 
  private:
   /// One more change of the disk at which the watch may die.
@@ -62,6 +70,10 @@ class Held {
     charge.limits.restarts = world_.restarts;
     charge.limits.first_wait = Duration::seconds(1);
     charge.limits.longest_wait = Duration::seconds(8);
+    if (world_.resumes_by_word) {
+      charge.command.emplace_back(kResumeWord);
+      charge.resume = {"--from={step}"};
+    }
     charge.checkpoints = {std::string(kHeldCheckpoints)};
     world_.disk.put(cat(kHeldRun, "/", kChargeFile), charge_text(charge));
     stops_at_ = dice_.chance(0.15) ? static_cast<int64_t>(20 + dice_.below(200)) : 0;
@@ -103,14 +115,19 @@ class Held {
     auto opened = Supervisor::open(
         {world_.disk, world_.clock, world_.processes, [this](const std::string& folder) { return start(folder); },
          [this](const std::string& path, std::string_view text) { return write_durably(world_.disk, path, text); },
-         [](const std::string&) { return kLayout; }, say},
+         [](const std::string&) { return kLayout; }, say,
+         [this](const auto& roots, const auto& layout, int64_t before) {
+           return std::optional<LastWhole>(find_last_whole(world_.disk, roots, layout, before));
+         }},
         knowledge_, std::string(kHeldRun));
     if (!opened.ok()) return world_.wrong(cat("it cannot be taken up: ", opened.error().what));
     one_ = std::move(*opened);
     if (!mortal_) return;
     world_.disk.die_after(1 + dice_.below(60));
-    world_.disk.set_faults(
-        {dice_.chance(0.3) ? 0.02 : 0, dice_.chance(0.3) ? 0.02 : 0, dice_.chance(0.3) ? 0.02 : 0, UINT64_MAX});
+    const auto sometimes = [this] { return dice_.chance(0.3) ? 0.02 : 0; };
+    const FakeDisk::Faults faults{sometimes(), sometimes(), sometimes(), UINT64_MAX};
+    world_.disk.set_faults(faults);
+    world_.disk_lies = world_.disk_lies || faults.other > 0;
   }
 
   Result<void> start(const std::string& folder) {
@@ -164,13 +181,13 @@ class Held {
   void check_pointer() {
     const std::string pointer = cat(kHeldCheckpoints, "/", kLayout.pointer);
     if (!world_.disk.exists(pointer)) {
-      if (pointer_seen_ && world_.disk.content(cat(kHeldCheckpoints, "/global_step_5/model")) == "good") {
+      if (pointer_seen_ && world_.disk.content(cat(kHeldCheckpoints, "/global_step_5/policy.bin")) == "good") {
         world_.wrong("the pointer is gone though there is a good checkpoint");
       }
       return;
     }
     pointer_seen_ = true;
-    const std::string at = cat(kHeldCheckpoints, "/global_step_", trim(world_.disk.content(pointer)), "/model");
+    const std::string at = cat(kHeldCheckpoints, "/global_step_", trim(world_.disk.content(pointer)), "/config.json");
     if (!world_.disk.exists(at)) world_.wrong("the pointer names nothing");
   }
 

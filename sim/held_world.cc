@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <csignal>
+#include <utility>
 
 #include "base/numbers.h"
 #include "base/text.h"
 #include "core/event_codec.h"
+#include "daemon/resume.h"
 #include "journal/journal.h"
 #include "keeper/launch.h"
 
@@ -92,6 +94,8 @@ HeldWorld::HeldWorld(uint64_t seed) : disk(seed), dice(seed * 7919 + 3) {
   stubborn_bug = dice.chance(0.1);
   fault_chance_ = dice.chance(0.2) ? 0 : 0.002 + 0.01 * dice.unit();
   restarts = static_cast<int>(dice.below(5));
+  broken_chance_ = dice.chance(0.5) ? 0 : 0.1;
+  resumes_by_word = dice.chance(0.3);
   (void)disk.make_folders(std::string(kHeldCheckpoints)).ok();
 }
 
@@ -228,6 +232,21 @@ void HeldWorld::keeper_lives() {
   }
 }
 
+/// By the words of its command, or by the trainer's own pointer.
+std::optional<int64_t> HeldWorld::resumes_from() {
+  if (!resumes_by_word) return parse_int(trim(disk.content(pointer())));
+  const auto launch = parse_launch(disk.content(cat(attempt_->folder, "/", kLaunchFile)));
+  if (!launch.ok()) {
+    wrong("the keeper's orders cannot be read");
+    return std::nullopt;
+  }
+  for (const std::string& word : launch->command) {
+    if (word == kResumeWord) wrong("nobody said in {resume}'s place what to resume from");
+    if (word.starts_with("--from=")) return parse_int(word.substr(7));
+  }
+  return std::nullopt;
+}
+
 void HeldWorld::spawn() {
   Attempt& a = *attempt_;
   if (processes.find(a.child) != nullptr) wrong("the command runs twice");
@@ -239,11 +258,14 @@ void HeldWorld::spawn() {
   processes.find(a.child)->ignores_term = dice.chance(0.2);
   processes.find(a.engine)->ignores_int = processes.find(a.engine)->ignores_term = dice.chance(0.3);
   say(event::AttemptBegan{"keeper"});
-  const auto newest = parse_int(trim(disk.content(pointer())));
-  if (newest) {
-    if (!disk.exists(checkpoint(*newest) + "/model")) wrong("the pointer names a checkpoint that is not there");
+  if (const auto newest = resumes_from(); newest) {
+    if (!disk.exists(checkpoint(*newest) + "/config.json")) wrong("it is to resume from what is not there");
+    if (!disk.exists(checkpoint(*newest) + "/policy.bin")) {
+      if (!disk_lies) wrong("it is to resume from a broken checkpoint");
+      a.crash_at = tick_ + 1;
+    }
     a.step = *newest;
-    a.poisoned = disk.content(checkpoint(*newest) + "/model") == "poison";
+    a.poisoned = disk.content(checkpoint(*newest) + "/policy.bin") == "poison";
     say(event::Resumed{*newest, checkpoint(*newest)});
   }
   put_record(record_started(a.child, clock.now()));
@@ -260,21 +282,45 @@ void HeldWorld::end_child(int code, int signal) {
 
 void HeldWorld::save() {
   Attempt& a = *attempt_;
-  disk.put(checkpoint(a.step) + "/model", a.poisoned ? "poison" : "good");
+  const std::string folder = checkpoint(a.step);
+  disk.put(folder + "/config.json", "{}");
+  a.half_saved = true;
+  if (dice.chance(0.7)) finish_save();
+}
+
+/// The weights come after the rest, and the pointer last; of a save that goes wrong no weights come at all.
+void HeldWorld::finish_save() {
+  Attempt& a = *attempt_;
+  if (!std::exchange(a.half_saved, false)) return;
+  if (dice.chance(broken_chance_)) {
+    (void)disk.remove(checkpoint(a.step) + "/policy.bin").ok();  // of an attempt before
+  } else {
+    disk.put(checkpoint(a.step) + "/policy.bin", a.poisoned ? "poison" : "good");
+  }
   disk.put(pointer(), cat(a.step));
-  say(event::CheckpointSaved{a.step, checkpoint(a.step), true});
+  a.unsaid = event::CheckpointSaved{a.step, checkpoint(a.step), true};
+  if (!dice.chance(0.3)) say_saved();
+}
+
+/// What it printed of its save leaves its buffer, unless it was killed before.
+void HeldWorld::say_saved() {
+  if (attempt_->unsaid) say(*std::exchange(attempt_->unsaid, std::nullopt));
 }
 
 /// The engine is gone: either the trainer dies of it soon, or it goes on with empty answers.
 void HeldWorld::lose_engine() {
   Attempt& a = *attempt_;
   a.engine_dead = true;
+  finish_save();
+  say_saved();  // of a step before: told after the onset it would be taken for a suspect, to be safe
   blame("engine-dead", "restart-component", a.step + 1);
   if (dice.chance(0.5)) a.crash_at = tick_ + 1 + static_cast<int64_t>(dice.below(4));
 }
 
 void HeldWorld::one_step() {
   Attempt& a = *attempt_;
+  finish_save();
+  say_saved();
   if (a.engine_dead && a.crash_at != 0) return;  // it waits for an answer, until it dies of it
   ++a.step;
   if (a.engine_dead) {
@@ -289,6 +335,8 @@ void HeldWorld::one_step() {
   if (a.step % kSaveEvery == 0) save();
   if (a.step < total) return;
   finished = true;
+  finish_save();
+  say_saved();
   // Told to stop so late, it may lose its engine to that and be done before anybody can see it.
   if (a.poisoned && !meant("stop", false)) wrong("it ended on poisoned weights");
   end_child(0, 0);

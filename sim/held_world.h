@@ -21,7 +21,7 @@
 namespace mw::sim {
 
 inline constexpr std::string_view kHeldRun = "run";
-inline constexpr std::string_view kHeldCheckpoints = "ck";
+inline constexpr std::string_view kHeldCheckpoints = "/w/ck";
 
 /// Processes that are what the world says; signals reach them at once or in their own time.
 class HeldProcesses final : public Processes {
@@ -82,7 +82,9 @@ class HeldWorld {
   int64_t stopped_at = 0;  ///< tick at which it was told to stop, for good; 0: not
   int restarts = 3;
   int64_t total = 60;
-  bool stubborn_bug = false;  ///< it always fails at the same step
+  bool resumes_by_word = false;  ///< {resume} in its command, else it reads its own pointer
+  bool disk_lies = false;        ///< to midwatch: reading fails now and then
+  bool stubborn_bug = false;     ///< it always fails at the same step
 
  private:
   struct Keeper {
@@ -96,15 +98,19 @@ class HeldWorld {
     Keeper keeper;
     ProcessId child, engine;
     bool spawned = false, ended = false, engine_dead = false, poisoned = false, orphaned = false;
-    bool told_end = false, done = false;
+    bool told_end = false, done = false, half_saved = false;
     int64_t step = 0, crash_at = 0;  ///< crash_at: tick; 0: not
     int code = -1, signal = 0;
+    std::optional<event::CheckpointSaved> unsaid;  ///< what it printed of its last save, in its own buffer
   };
   void keeper_lives();
   void spawn();
   void train();
   void one_step();
   void save();
+  void finish_save();
+  std::optional<int64_t> resumes_from();
+  void say_saved();
   void lose_engine();
   void end_child(int code, int signal);
   void put_record(const std::string& line);
@@ -126,7 +132,8 @@ class HeldWorld {
   uint64_t line_ = 0;
   int64_t tick_ = 0;
   ProcessId stranger_;
-  double fault_chance_ = 0;  ///< of each kind, per tick
+  double broken_chance_ = 0;  ///< of a save that is told to be good
+  double fault_chance_ = 0;   ///< of each kind, per tick
 };
 
 }  // namespace mw::sim

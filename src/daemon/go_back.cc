@@ -14,11 +14,15 @@ std::string absolute(const std::string& path, const std::string& folder) {
   return path.starts_with("/") ? path : cat(folder, "/", path);
 }
 
-void add_if_root(Disk& disk, const CheckpointLayout& layout, const std::string& folder,
-                 std::vector<std::string>& roots) {
-  if (folder.empty() || std::find(roots.begin(), roots.end(), folder) != roots.end()) return;
+bool is_silent(const Error& error) { return error.code == Error::Code::kIo; }
+
+Result<void> add_if_root(Disk& disk, const CheckpointLayout& layout, const std::string& folder,
+                         std::vector<std::string>& roots) {
+  if (folder.empty() || std::find(roots.begin(), roots.end(), folder) != roots.end()) return {};
   const auto steps = checkpoint_steps(disk, folder, layout);
+  if (!steps.ok() && is_silent(steps.error())) return steps.error();
   if (steps.ok() && !steps->empty()) roots.push_back(folder);
+  return {};
 }
 
 std::string listed(const std::vector<int64_t>& steps) {
@@ -41,21 +45,22 @@ std::string root_of(const std::string& path, const CheckpointLayout& layout) {
   return "";
 }
 
-std::vector<std::string> checkpoint_roots(Disk& disk, const State& state, const CheckpointLayout& layout,
-                                          const Charge& charge) {
+Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state, const CheckpointLayout& layout,
+                                                  const Charge& charge) {
   std::vector<std::string> roots;
   if (!layout.known()) return roots;
   for (const std::string& folder : charge.checkpoints) {
-    add_if_root(disk, layout, folder, roots);
+    MW_TRY(add_if_root(disk, layout, folder, roots));
     const auto names = disk.list(folder);  // of an actor and a critic there may be one each
+    if (!names.ok() && is_silent(names.error())) return names.error();
     for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
-      if (!step_in(layout.folder, name)) add_if_root(disk, layout, cat(folder, "/", name), roots);
+      if (!step_in(layout.folder, name)) MW_TRY(add_if_root(disk, layout, cat(folder, "/", name), roots));
     }
   }
   if (!charge.checkpoints.empty()) return roots;
   for (const auto& [moment, saved] : state.checkpoints) {
     const std::string root = root_of(saved.path, layout);
-    if (!root.empty()) add_if_root(disk, layout, absolute(root, charge.folder), roots);
+    if (!root.empty()) MW_TRY(add_if_root(disk, layout, absolute(root, charge.folder), roots));
   }
   return roots;
 }

@@ -18,9 +18,10 @@ namespace mw {
 std::string root_of(const std::string& path, const CheckpointLayout& layout);
 
 /// The folders that hold checkpoints of that layout: those that the charge names and their subfolders, else those that
-/// the run's files told of. Only folders in which there is one.
-std::vector<std::string> checkpoint_roots(Disk& disk, const State& state, const CheckpointLayout& layout,
-                                          const Charge& charge);
+/// the run's files told of. Only folders in which there is one; what is missing or not to be read holds none. kIo when
+/// the disk does not answer: then nobody knows.
+Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state, const CheckpointLayout& layout,
+                                                  const Charge& charge);
 
 /// Where looks at checkpoints are told from.
 inline constexpr std::string_view kLooksSource = "host:checkpoints";

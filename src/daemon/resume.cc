@@ -1,7 +1,7 @@
 #include "daemon/resume.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "base/text.h"
 #include "checkpoints/set_aside.h"
@@ -35,10 +35,11 @@ struct Place {
   bool any = false;  ///< there is something to resume from, wherever it is
 };
 
-/// Checkpoints that the run's files told of, older than `suspect`; the last one, too, where it has no step. Of trainers
-/// that only say when they begin to save, those after which another step was trained.
-std::set<int64_t> said_saved(const State& state, int64_t suspect, Place* last) {
-  std::set<int64_t> steps;
+/// Checkpoints that the run's files told of, older than `suspect`: the path of each, by step; `stepless`: there are
+/// some without a step, too. Of trainers that only say when they begin to save, those after which another step was
+/// trained.
+std::map<int64_t, std::string> said_saved(const State& state, int64_t suspect, bool* stepless) {
+  std::map<int64_t, std::string> paths;
   const bool says_end = std::any_of(state.checkpoints.begin(), state.checkpoints.end(),
                                     [](const auto& one) { return one.second.complete; });
   for (const auto& [moment, saved] : state.checkpoints) {
@@ -46,14 +47,25 @@ std::set<int64_t> said_saved(const State& state, int64_t suspect, Place* last) {
         moment.attempt < state.attempts.size() && state.attempts[moment.attempt].last_step > saved.step;
     if (!saved.complete && (says_end || saved.step == kNoStep || !went_on)) continue;
     if (saved.step == kNoStep) {
-      last->any = last->any || suspect == kNoStep;
+      *stepless = *stepless || suspect == kNoStep;
       continue;
     }
-    if (suspect != kNoStep && saved.step >= suspect) continue;
-    steps.insert(saved.step);
-    if (last->step == kNoStep || saved.step >= last->step) *last = {saved.step, saved.path, "", true};
+    if (suspect == kNoStep || saved.step < suspect) paths[saved.step] = saved.path;
   }
-  return steps;
+  return paths;
+}
+
+/// The newest of those, by its word alone where its folder is not of this machine. One that is no longer where it was
+/// does not count: it was set aside, or deleted.
+Place newest_said(Disk& disk, const std::map<int64_t, std::string>& said, const std::string& folder) {
+  for (auto one = said.rbegin(); one != said.rend(); ++one) {
+    const auto& [step, told] = *one;
+    if (told.empty()) return {step, "", "", true};
+    const std::string path = told.front() == '/' ? told : cat(folder, "/", told), root = folder_of(path);
+    if (disk.info(path).ok()) return {step, path, root, true};
+    if (!disk.info(root).ok()) return {step, "", "", true};
+  }
+  return {};
 }
 
 int64_t pointed_at(Disk& disk, const std::string& root, const CheckpointLayout& layout) {
@@ -63,35 +75,36 @@ int64_t pointed_at(Disk& disk, const std::string& root, const CheckpointLayout& 
 }
 
 /// The newest whole checkpoint in `root`; kNoStep: none.
-int64_t newest_in(Disk& disk, const std::string& root, const CheckpointLayout& layout, const std::set<int64_t>& said,
-                  int64_t suspect) {
+Result<int64_t> newest_in(Disk& disk, const std::string& root, const CheckpointLayout& layout,
+                          const std::map<int64_t, std::string>& said, int64_t suspect) {
   const auto steps = checkpoint_steps(disk, root, layout);
-  if (!steps.ok()) return kNoStep;
+  if (!steps.ok()) return steps.error();
   const int64_t pointed = pointed_at(disk, root, layout);
   int64_t whole = kNoStep, highest = kNoStep;
   for (const int64_t step : *steps) {
     if (suspect != kNoStep && step >= suspect) continue;
     highest = step;
     // Older ones than this run's own are those of a run before it.
-    if (said.count(step) != 0 || step <= pointed || (!said.empty() && step < *said.begin())) whole = step;
+    if (said.count(step) != 0 || step <= pointed || (!said.empty() && step < said.begin()->first)) whole = step;
   }
   const bool told = pointed != kNoStep || !said.empty();
   return whole != kNoStep || told ? whole : highest;
 }
 
-Place choose(Disk& disk, const State& state, const CheckpointLayout& layout, const Charge& charge, int64_t suspect) {
-  Place last;
-  const std::set<int64_t> said = said_saved(state, suspect, &last);
-  for (const std::string& root : checkpoint_roots(disk, state, layout, charge)) {
-    const int64_t step = newest_in(disk, root, layout, said, suspect);
-    if (step != kNoStep) return {step, cat(root, "/", with_step(layout.folder, step)), root, true};
+Result<Place> choose(Disk& disk, const State& state, const CheckpointLayout& layout, const Charge& charge,
+                     int64_t suspect) {
+  bool stepless = false;
+  const std::map<int64_t, std::string> said = said_saved(state, suspect, &stepless);
+  const auto roots = checkpoint_roots(disk, state, layout, charge);
+  if (!roots.ok()) return roots.error();
+  for (const std::string& root : *roots) {
+    const auto step = newest_in(disk, root, layout, said, suspect);
+    if (!step.ok()) return step.error();
+    if (*step != kNoStep) return Place{*step, cat(root, "/", with_step(layout.folder, *step)), root, true};
   }
-  if (!last.path.empty()) {
-    if (last.path.front() != '/') last.path = cat(charge.folder, "/", last.path);
-    last.root = folder_of(last.path);
-    if (!disk.info(last.path).ok()) last.path = last.root = "";
-  }
-  return last;
+  Place newest = newest_said(disk, said, charge.folder);
+  newest.any = newest.any || stepless;
+  return newest;
 }
 
 const std::vector<std::string>* words_for(const CheckpointLayout& layout, const Charge& charge) {
@@ -129,7 +142,9 @@ std::vector<std::string> with_resume(const std::vector<std::string>& command, co
 
 Result<Resume> plan_resume(Disk& disk, const State& state, const CheckpointLayout& layout, const Charge& charge,
                            int64_t suspect) {
-  const Place place = choose(disk, state, layout, charge, suspect);
+  const auto chosen = choose(disk, state, layout, charge, suspect);
+  if (!chosen.ok()) return chosen.error();
+  const Place& place = *chosen;
   if (!place.any) return Resume();
   const std::vector<std::string>* words = words_for(layout, charge);
   if (words == nullptr) {
@@ -155,16 +170,18 @@ Result<Resume> plan_resume(Disk& disk, const State& state, const CheckpointLayou
   return resume;
 }
 
-void plan_next(Disk& disk, const State& state, const CheckpointLayout& layout, const Charge& charge,
-               Judgement& judgement) {
-  if (!judgement.decision.restart || !asks_to_resume(charge.command)) return;
+Result<void> plan_next(Disk& disk, const State& state, const CheckpointLayout& layout, const Charge& charge,
+                       Judgement& judgement) {
+  if (!judgement.decision.restart || !asks_to_resume(charge.command)) return {};
   auto planned = plan_resume(disk, state, layout, charge, judgement.back.from);
   if (planned.ok()) {
     judgement.resume = std::move(*planned);
-    return;
+    return {};
   }
+  if (planned.error().code == Error::Code::kIo) return planned.error();
   judgement.decision.restart = false;
   judgement.decision.why = cat(judgement.decision.why, " But ", planned.error().what, ". ", planned.error().hint);
+  return {};
 }
 
 std::optional<std::string> resume_trouble(Disk& disk, const State& state, const CheckpointLayout& layout,
@@ -178,6 +195,7 @@ std::optional<std::string> resume_trouble(Disk& disk, const State& state, const 
   if (attempt.last_checkpoint == kNoStep) return std::nullopt;
   const auto planned = plan_resume(disk, state, layout, charge, kNoStep);
   if (planned.ok()) return "";
+  if (planned.error().code == Error::Code::kIo) return std::nullopt;
   return cat(planned.error().what, "; the next restart would end the run. ", planned.error().hint);
 }
 

@@ -25,7 +25,7 @@ std::vector<std::string> with_resume(const std::vector<std::string>& command, co
 /// The newest checkpoint that is whole and older than `suspect` (the first that was saved from poisoned data; kNoStep:
 /// none was), in the words of the charge or of the trainer's dialect. Without any checkpoint: no words. kUnsupported
 /// when nobody knows how this trainer is told; kNotFound when its words need a checkpoint's folder or step and neither
-/// the disk nor the run's files tell it.
+/// the disk nor the run's files tell it; kIo when the disk does not answer.
 ///
 /// Whole is what the trainer's pointer names, what is older than that, and what the run said that it had saved (where
 /// it only says that it begins to: what it went on from); where neither tells, the highest step.
@@ -33,9 +33,9 @@ Result<Resume> plan_resume(Disk& disk, const State& state, const CheckpointLayou
                            int64_t suspect);
 
 /// Where the command asks and it is to be started again: what it is told, into the judgement. Nobody knows how: it is
-/// not started again.
-void plan_next(Disk& disk, const State& state, const CheckpointLayout& layout, const Charge& charge,
-               Judgement& judgement);
+/// not started again. kIo when the disk does not answer: ask again.
+Result<void> plan_next(Disk& disk, const State& state, const CheckpointLayout& layout, const Charge& charge,
+                       Judgement& judgement);
 
 /// Of the attempt that goes on, for people: that it resumed from another step than it was told; that, as soon as there
 /// is something to resume from, nobody knows how the next one is told. "": all is well; nothing: it is too early to

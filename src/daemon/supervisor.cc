@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "daemon/go_back.h"
 #include "daemon/resume.h"
+#include "daemon/suspects.h"
 #include "keeper/launch.h"
 #include "platform/durable.h"
 
@@ -18,24 +19,8 @@ constexpr Duration kTryAgain = Duration::seconds(30);        // what the disk re
 constexpr Duration kUsualPatience = Duration::seconds(1);
 constexpr Duration kShortPatience = Duration::millis(100);
 
-/// Was a checkpoint saved after the onset? By its place in the same file, else by its step.
-bool since_onset(const Trip& trip, const Moment& moment, int64_t step) {
-  if (moment.where.source == trip.where.source && moment.where.line != 0 && trip.where.line != 0) {
-    return moment.where.line > trip.where.line;
-  }
-  return trip.step != kNoStep && step > trip.step;
-}
-
-Trip trip_on(const Incident& incident) {
-  Trip trip;
-  trip.kind = incident.kind;
-  trip.reaction = incident.reaction;
-  if (!incident.causes.empty()) trip.cause = incident.causes.front().id;
-  trip.summary = incident.summary;
-  trip.step = incident.latest.step;
-  trip.where = incident.latest.where;
-  return trip;
-}
+/// Of two steps, of which either may be kNoStep.
+int64_t earlier(int64_t a, int64_t b) { return a == kNoStep || b == kNoStep ? std::max(a, b) : std::min(a, b); }
 
 /// Deeds of the supervisor, as the journal names them.
 constexpr std::string_view kRestart = "restart", kBreak = "break", kStop = "stop", kPause = "pause", kResume = "resume",
@@ -118,6 +103,7 @@ Result<void> Supervisor::begin_attempt(int number) {
   grip_.take(number);
   trip_.reset();
   way_.reset();
+  remains_.reset();
   room_.reset();
   settled_ = held_ = resume_checked_ = false;
   phase_ = Phase::kRunning;
@@ -241,23 +227,30 @@ Result<void> Supervisor::trip_on_poison(const State& state, Notebook& notebook) 
   return {};
 }
 
-/// The first checkpoint that was saved since the data had turned to poison, whether the breaker ended the attempt for
-/// it or it ended before the breaker could.
-int64_t Supervisor::first_suspect(const State& state) const {
+/// What the ended attempt left on the disk: where its checkpoints are, and the first that was saved since the data had
+/// turned to poison, whether the breaker ended the attempt for it or it ended before the breaker could. Where no
+/// attempt is to follow, a disk that does not answer holds nothing up.
+Result<void> Supervisor::look_at_remains(const State& state) {
+  if (remains_) return {};
+  auto found = remains(state);
+  if (!found.ok() && !stopping() && !succeeded()) return found.error();
+  remains_ = found.ok() ? std::move(*found) : Remains();
+  return {};
+}
+
+Result<Supervisor::Remains> Supervisor::remains(const State& state) {
+  const CheckpointLayout layout = doors_.layout(state.framework);
+  auto roots = checkpoint_roots(doors_.disk, state, layout, charge_);
+  if (!roots.ok()) return roots.error();
+  Remains found{std::move(*roots), kNoStep};
   std::optional<Trip> trip = trip_;
   const Incident* incident = charge_.breaker && kept_.child.known() ? breaker(state, charge_.from_scratch) : nullptr;
   if (!trip && incident != nullptr) trip = trip_on(*incident);
-  if (!trip) return kNoStep;
-  int64_t first = kNoStep;
-  for (const auto& [moment, saved] : state.checkpoints) {
-    if (!saved.complete || moment.attempt + 1U != state.attempts.size()) continue;
-    if (!since_onset(*trip, moment, saved.step)) continue;
-    // Some say that they saved and not at which step: then it is the one that they were at.
-    const int64_t step =
-        saved.step != kNoStep ? saved.step : std::max<int64_t>(moment.step, std::max<int64_t>(trip->step, 0));
-    first = first == kNoStep ? step : std::min(first, step);
-  }
-  return first;
+  if (!trip) return found;
+  const auto untold = first_untold_suspect(doors_.disk, found.roots, layout, state, *trip, kept_.started);
+  if (!untold.ok()) return untold.error();
+  found.suspect = earlier(first_told_suspect(state, *trip), *untold);
+  return found;
 }
 
 AttemptOutcome Supervisor::outcome(const State& state) const {
@@ -282,7 +275,7 @@ AttemptOutcome Supervisor::outcome(const State& state) const {
     of.cause = trip_->cause;
     of.reaction = trip_->reaction;
   }
-  of.suspect = first_suspect(state);
+  if (remains_) of.suspect = remains_->suspect;
   for (const Incident& incident : state.incidents) {
     if (trip_ || incident.severity != Severity::kCritical) continue;
     if (incident.latest.attempt + 1U != state.attempts.size()) continue;
@@ -324,11 +317,11 @@ Result<void> Supervisor::check_resume(const State& state, Notebook& notebook) {
 
 /// What the next attempt would resume from is looked at on the disk. False while that is not known.
 bool Supervisor::look_back(const State& state, Notebook& notebook) {
-  const bool done = kept_.ending && kept_.ending->code == 0 && !trip_;
-  if (way_ || !doors_.last_whole || stopping() || done) return true;
-  const CheckpointLayout layout = doors_.layout(state.framework);
+  if (way_ || !doors_.last_whole || stopping() || succeeded()) return true;
+  CheckpointLayout layout = doors_.layout(state.framework);
   if (!layout.known()) return true;
-  way_ = doors_.last_whole(checkpoint_roots(doors_.disk, state, layout, charge_), layout, first_suspect(state));
+  if (asks_to_resume(charge_.command)) layout.pointer.clear();  // it resumes from what it is told, not by its pointer
+  way_ = doors_.last_whole(remains_->roots, layout, remains_->suspect);
   if (!way_) return false;
   for (const event::CheckpointSeen& seen : way_->seen) {
     if (is_news(state, seen)) notebook.observed(std::string(kLooksSource), event::CheckpointSeen(seen));
@@ -349,13 +342,13 @@ Result<void> Supervisor::judge(const State& state) {
   judgement.back = back_from(judgement.outcome.suspect, way_);
   if (judgement.back.from != kNoStep) {
     judgement.framework = state.framework;
-    judgement.back.roots = checkpoint_roots(doors_.disk, state, doors_.layout(state.framework), charge_);
+    judgement.back.roots = remains_->roots;
     judgement.outcome.can_go_back = !judgement.back.roots.empty();
   }
   std::vector<AttemptOutcome> all = outcomes_;
   all.push_back(judgement.outcome);
   judgement.decision = after_end(all, charge_.limits);
-  plan_next(doors_.disk, state, doors_.layout(state.framework), charge_, judgement);
+  MW_TRY(plan_next(doors_.disk, state, doors_.layout(state.framework), charge_, judgement));
   MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kJudgementFile), judgement_text(judgement)));
   outcomes_ = std::move(all);
   framework_ = judgement.framework;
@@ -424,6 +417,7 @@ Result<bool> Supervisor::turn(const State& state, bool quiet, Notebook& notebook
   } else if (phase_ == Phase::kRunning) {
     MW_TRY(watch_attempt(state, quiet, notebook));
   } else if (phase_ == Phase::kEnded && quiet) {
+    MW_TRY(look_at_remains(state));
     if (look_back(state, notebook) && space_is_settled(state)) MW_TRY(judge(state));
   } else if (phase_ == Phase::kWaiting) {
     if (stopping()) {

@@ -89,6 +89,10 @@ class Supervisor {
  private:
   enum class Phase { kNew, kRunning, kEnded, kWaiting, kOver };
   enum class Stop { kNo, kAsked, kNow };
+  struct Remains {
+    std::vector<std::string> roots;  ///< folders in which there are checkpoints
+    int64_t suspect = kNoStep;       ///< the first checkpoint that was saved from poisoned data
+  };
 
   Supervisor(SupervisorDoors doors, const Knowledge& knowledge, std::string run_folder)
       : doors_(std::move(doors)),
@@ -111,7 +115,9 @@ class Supervisor {
   void settle_doubts(const State& state, Notebook& notebook);
   void came_out(uint32_t* deed, bool ok, std::string text, Notebook& notebook);
   AttemptOutcome outcome(const State& state) const;
-  int64_t first_suspect(const State& state) const;
+  Result<void> look_at_remains(const State& state);
+  Result<Remains> remains(const State& state);
+  bool succeeded() const { return kept_.ending && kept_.ending->code == 0 && !trip_; }
   bool may_begin() const { return !doors_.may_begin || doors_.may_begin(); }
   Duration since(Duration then) const { return {doors_.clock.steady().ns - then.ns}; }
 
@@ -126,12 +132,13 @@ class Supervisor {
   std::string framework_;  ///< whose checkpoints `back_` speaks of
   GoBack back_;            ///< to be done before the next attempt
   std::function<std::optional<bool>(const State&)> made_room_;
-  std::optional<bool> room_;      ///< was space made since the attempt ended for want of it?
-  std::optional<LastWhole> way_;  ///< what the ended attempt left to resume from, once it was looked at
-  Resume resume_;                 ///< what the present or next attempt is told
-  Duration due_;                  ///< when the next attempt begins
-  Duration ended_;                ///< when the command's end was seen
-  Duration keeper_from_;          ///< when a keeper was last started
+  std::optional<bool> room_;        ///< was space made since the attempt ended for want of it?
+  std::optional<Remains> remains_;  ///< of the ended attempt, once they were looked at
+  std::optional<LastWhole> way_;    ///< what the ended attempt left to resume from, once it was looked at
+  Resume resume_;                   ///< what the present or next attempt is told
+  Duration due_;                    ///< when the next attempt begins
+  Duration ended_;                  ///< when the command's end was seen
+  Duration keeper_from_;            ///< when a keeper was last started
   Grip grip_;
   Stop stop_ = Stop::kNo;
   bool pause_ = false;  ///< it is to be held still

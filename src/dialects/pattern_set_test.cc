@@ -188,6 +188,24 @@ TEST_CASE("a literal of any length is found at every place of a short text") {
   }
 }
 
+// As Vectorscan alone does not with these: found by fuzzing.
+TEST_CASE("a literal of a small set is found at every distance from the end") {
+  std::vector<Pattern> patterns;
+  for (const char* literal : {"[@]", "@@@", "@@]", "[@@", "47@@@", "47[@@"}) {
+    patterns.push_back({literal, false, static_cast<uint32_t>(patterns.size())});
+  }
+  const auto set = PatternSet::compile(patterns);
+  REQUIRE(set.ok());
+  std::vector<uint32_t> ids;
+  for (const size_t head : {0U, 60U, 200U, 1000U}) {
+    for (size_t tail = 0; tail < 200; ++tail) {
+      ids.clear();
+      set->match_line(cat(std::string(head, '.'), "[@]", std::string(tail, '.')), ids);
+      CHECK(ids == std::vector<uint32_t>{0});
+    }
+  }
+}
+
 TEST_CASE("match_line agrees with scan") {
   const std::vector<Pattern>& patterns = sample_patterns();
   const PatternSet set = compiled(patterns);
