@@ -60,10 +60,10 @@ std::map<int64_t, std::string> said_saved(const State& state, int64_t suspect, b
 Place newest_said(Disk& disk, const std::map<int64_t, std::string>& said, const std::string& folder) {
   for (auto one = said.rbegin(); one != said.rend(); ++one) {
     const auto& [step, told] = *one;
-    if (told.empty()) return {step, "", "", true};
-    const std::string path = told.front() == '/' ? told : cat(folder, "/", told), root = folder_of(path);
-    if (disk.info(path).ok()) return {step, path, root, true};
-    if (!disk.info(root).ok()) return {step, "", "", true};
+    const std::string path = told.starts_with("/") ? told : cat(folder, "/", told), root = folder_of(path);
+    if (!told.empty() && disk.info(path).ok()) return {step, path, root, true};
+    const bool is_place = contains(told, "/") && disk.info(root).ok();  // else who knows of which folder it is told
+    if (!is_place) return {step, "", "", true};
   }
   return {};
 }

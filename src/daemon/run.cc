@@ -106,7 +106,7 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   MW_TRY(disk.make_folders(cat(folder, "/output")));
   auto output = disk.open_append(cat(folder, "/", kOutputFile));  // so that there is something to follow
   if (!output.ok()) return output.error();
-  MW_TRY(write_durably(disk, cat(folder, "/", kChargeFile), charge_text(charge)));
+  MW_TRY(write_privately(disk, cat(folder, "/", kChargeFile), charge_text(charge)));
   return name;
 }
 
@@ -283,9 +283,9 @@ void tell_end(const Supervisor& supervisor, RunTold& told) {
 
 Result<void> write_somehow(Disk& disk, const std::string& path, std::string_view text,
                            const std::function<bool()>& make_room) {
-  auto written = write_durably(disk, path, text);
+  auto written = write_privately(disk, path, text);  // the environment is in some of them, whole
   if (written.ok() || written.error().code != Error::Code::kFull || !make_room()) return written;
-  return write_durably(disk, path, text);
+  return write_privately(disk, path, text);
 }
 
 bool let_go(Ballast& ballast, const RunRequest& request) {

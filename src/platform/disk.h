@@ -37,6 +37,8 @@ class AppendFile {
   /// Returns when what was appended is on the medium (fdatasync).
   virtual Result<void> sync() = 0;
   virtual Result<void> truncate(uint64_t size) = 0;
+  /// From here on nobody but its owner (and root) may open it, where the file system knows of owners.
+  virtual void keep_private() {}
 };
 
 class Disk {

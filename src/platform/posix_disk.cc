@@ -157,6 +157,8 @@ class PosixAppendFile final : public AppendFile {
     return {};
   }
 
+  void keep_private() override { (void)::fchmod(file_.get(), S_IRUSR | S_IWUSR); }
+
  private:
   Descriptor file_;
   std::string path_;

@@ -108,7 +108,9 @@ def what_changed(base):
     assert "environment NCCL_DEBUG: not set → INFO" in midwatch(base, "status")[1]
     assert json.loads(midwatch(base, "status", "--json")[1])["changes"][0]["name"] == "NCCL_DEBUG"
     # charge.json and launch.json hold the command itself, secrets too: midwatch has to start it.
-    assert {os.path.basename(path) for path in leaks(base)} <= {"charge.json", "launch.json"}, leaks(base)
+    told = leaks(base)  # a restart needs the environment whole
+    assert {os.path.basename(path) for path in told} <= {"charge.json", "launch.json"}, told
+    assert all(os.stat(path).st_mode & 0o077 == 0 for path in told), told
 
 
 def nothing_changed(base):
