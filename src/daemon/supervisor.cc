@@ -18,6 +18,8 @@ constexpr Duration kLeftoverLimit = Duration::seconds(60);   // what not even SI
 constexpr Duration kTryAgain = Duration::seconds(30);        // what the disk refused to do
 constexpr Duration kUsualPatience = Duration::seconds(1);
 constexpr Duration kShortPatience = Duration::millis(100);
+constexpr Duration kAtOnce = Duration::seconds(1);  // after an end: the next attempt waits for little that takes long
+constexpr Duration kHaste = Duration::millis(5);
 
 /// Of two steps, of which either may be kNoStep.
 int64_t earlier(int64_t a, int64_t b) { return a == kNoStep || b == kNoStep ? std::max(a, b) : std::min(a, b); }
@@ -431,6 +433,7 @@ Result<bool> Supervisor::turn(const State& state, bool quiet, Notebook& notebook
 }
 
 Duration Supervisor::patience() const {
+  if (phase_ == Phase::kEnded && since(ended_) < kAtOnce) return kHaste;
   if (phase_ == Phase::kEnded || grip_.asked() || !kept_.child.known()) return kShortPatience;
   if (phase_ == Phase::kWaiting) {
     return {std::clamp(due_.ns - doors_.clock.steady().ns, Duration::millis(1).ns, kUsualPatience.ns)};
