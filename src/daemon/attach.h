@@ -61,6 +61,7 @@ class AttachLoop final : private Notebook {
   void observed(const std::string& source, event::ComponentSaw&& saw) override;
   void ended(const std::string& source, event::Ended&& end) override;
   void observed(const std::string& source, event::CheckpointSeen&& seen) override;
+  Duration silence() const override { return since(last_news_); }
   void judge() override { reader_.tick(doors_.clock.now()); }
   void put(Event event);
   void wait(Duration longest);
@@ -68,7 +69,7 @@ class AttachLoop final : private Notebook {
   void look_around();
   void keep();
   void finish();
-  Duration since(Duration then) { return Duration{doors_.clock.steady().ns - then.ns}; }
+  Duration since(Duration then) const { return Duration{doors_.clock.steady().ns - then.ns}; }
 
   Doors doors_;
   AttachRequest request_;

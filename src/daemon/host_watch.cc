@@ -131,8 +131,23 @@ bool HostWatch::look(Notebook& notebook, Duration now) {
   return true;
 }
 
+/// Only of a run that lives: what its processes do meanwhile is known then.
+void HostWatch::tell_silence(Notebook& notebook, Duration now) {
+  const Duration silence = notebook.silence();
+  const bool long_enough = root_ > 0 && silence >= kSilence;
+  hearing_->begin(now);
+  if (long_enough && rhythm_.known()) {
+    hearing_->figure("step.usual", "run", rhythm_.usual());
+    hearing_->figure("step.longest", "run", rhythm_.longest());
+  }
+  if (long_enough || silent_) hearing_->figure("log.silent", "run", long_enough ? silence.seconds() : 0);
+  silent_ = long_enough;
+  if (hearing_->tell("log", notebook)) news_ = true;
+}
+
 std::optional<Duration> HostWatch::turn(const State& state, bool, Notebook& notebook) {
   const Duration now = clock_.steady();
+  rhythm_.look(state, now);
   // An attempt that began or ended is looked at once: what ended it must be known when that is judged.
   const int64_t root = scope_.root ? scope_.root() : 0;
   if (!looking_ && (now >= due_ || root != root_)) {
@@ -143,7 +158,10 @@ std::optional<Duration> HostWatch::turn(const State& state, bool, Notebook& note
     const host::Aim aim = aim_at(state);
     for (const auto& part : parts_) part->begin(aim, now);
   }
-  if (looking_ && look(notebook, now)) looking_ = false;
+  if (looking_ && look(notebook, now)) {
+    looking_ = false;
+    tell_silence(notebook, now);
+  }
   if (std::exchange(news_, false)) notebook.judge();
   if (looking_) return kPoll;
   return Duration{std::max<int64_t>(0, due_.ns - now.ns)};

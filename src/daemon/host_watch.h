@@ -10,6 +10,7 @@
 #include "daemon/attach.h"
 #include "daemon/host_ledger.h"
 #include "daemon/language.h"
+#include "daemon/step_rhythm.h"
 #include "platform/gpus.h"
 #include "platform/system.h"
 #include "sources/host/host.h"
@@ -26,8 +27,9 @@ struct HostScope {
 
 class HostWatch final : public Companion {
  public:
-  static constexpr Duration kPeriod = Duration::seconds(10);  ///< between two looks
-  static constexpr Duration kPoll = Duration::millis(50);     ///< between two questions whether slow calls are back
+  static constexpr Duration kPeriod = Duration::seconds(10);    ///< between two looks
+  static constexpr Duration kSilence = Duration::seconds(120);  ///< of the run's files, from which on it is told
+  static constexpr Duration kPoll = Duration::millis(50);       ///< between two questions whether slow calls are back
 
   HostWatch(Clock& clock, const Language& language, HostScope scope);
   ~HostWatch() override;
@@ -38,6 +40,7 @@ class HostWatch final : public Companion {
   class Hearing;
   host::Aim aim_at(const State& state) const;
   bool look(Notebook& notebook, Duration now);
+  void tell_silence(Notebook& notebook, Duration now);
 
   Clock& clock_;
   HostScope scope_;
@@ -45,9 +48,10 @@ class HostWatch final : public Companion {
   host::Seen seen_;
   std::vector<std::unique_ptr<host::Part>> parts_;
   size_t next_part_ = 0;  ///< the first that has not told what it saw in this look
-  bool looking_ = false, news_ = false;
+  bool looking_ = false, news_ = false, silent_ = false;
   Duration due_;
   int64_t root_ = 0;
+  StepRhythm rhythm_;
 };
 
 /// Over this machine itself. `root` as in HostScope.

@@ -24,6 +24,8 @@ class Notebook {
   /// A process of the run came to its end, likewise.
   virtual void ended(const std::string& /*source*/, event::Ended&& /*end*/) {}
   virtual void observed(const std::string& /*source*/, event::CheckpointSeen&& /*seen*/) {}
+  /// For how long none of the run's files has said anything.
+  virtual Duration silence() const { return {}; }
   /// Judges what was observed.
   virtual void judge() {}
 };

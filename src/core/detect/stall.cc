@@ -1,11 +1,11 @@
 // Alive without progress: lines keep coming, steps do not.
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include "base/text.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/pause.h"
+#include "core/detect/support/rhythm.h"
 #include "core/detect/support/story.h"
 
 namespace mw::detect {
@@ -18,20 +18,6 @@ constexpr Knob kKnobs[] = {
      "report skyrl-biomni-monitor-cycles-2026-02-19: saves of 22 min"},
     {"steps_least", 5, "steps", "Fewer steps have no rhythm", "own choice"},
 };
-
-/// The median time of one step; 0 when the run has no rhythm yet.
-double usual_seconds(const State& state) {
-  std::vector<double> spans;
-  for (size_t i = 1; i < state.anchors.size(); ++i) {
-    const int64_t steps = state.anchors[i].second - state.anchors[i - 1].second;
-    if (steps <= 0) continue;
-    spans.push_back((state.anchors[i].first - state.anchors[i - 1].first).seconds() / static_cast<double>(steps));
-  }
-  if (static_cast<double>(spans.size()) < kKnobs[2].value) return 0;
-  const auto middle = spans.begin() + static_cast<ptrdiff_t>(spans.size() / 2);
-  std::nth_element(spans.begin(), middle, spans.end());
-  return *middle;
-}
 
 /// When the run was last heard of.
 struct End {
@@ -62,7 +48,7 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   if (held_still(state)) return;
   const auto& [at, step] = state.anchors.back();
   const Time since = std::max(at, let_go_on(state));
-  const double usual = usual_seconds(state);
+  const double usual = rhythm_of(state, at, kKnobs[2].value).usual;
   const End end = end_of(state);
   if (usual <= 0 || attempt.ended || !end.at.known()) return;
   const double silent = (end.at - since).seconds();

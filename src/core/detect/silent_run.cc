@@ -1,0 +1,130 @@
+// A run that is alive and says nothing, told by what its processes do meanwhile: nothing, or what they always did.
+#include <algorithm>
+
+#include "base/text.h"
+#include "core/detect/support/host.h"
+#include "core/detect/support/pause.h"
+#include "core/detect/support/rhythm.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kSteps{"steps_least", 5, "steps", "Fewer steps have no rhythm", "own choice"};
+constexpr Knob kOwn{"own_periods", 10, "usual steps", "A step ten times as long as the run's own is no slow step",
+                    "failure catalogue, hang against slow-step"};
+constexpr Knob kLongest{"longest_gaps", 3, "longest gaps", "Between two steps there may be an evaluation or a save",
+                        "own"};
+constexpr Knob kIdle{
+    "idle_least", 300, "s",
+    "Idle processes may wait for a tool or a remote judge; a run that does so often has its own rhythm of it", "own"};
+constexpr Knob kBusy{"busy_least", 180, "s", "By then the processors' use while it is silent is known", "own"};
+constexpr Knob kBusyOwn{"busy_periods", 100, "usual steps", "A first evaluation may say nothing for as long", "own"};
+constexpr Knob kBusyMost{"busy_most", 1800, "s", "Evaluation, saving and start-up may each take this long",
+                         "report skyrl-biomni-monitor-cycles-2026-02-19: saves of 22 min"};
+constexpr Knob kRests{"rests", 0.25, "of its usual processors", "Servers that only poll still use some", "own"};
+constexpr Knob kWorks{"works", 0.5, "of its usual processors", "Generation and training differ by half", "own"};
+constexpr Knob kNone{"none", 0.05, "processors", "Less is nobody's work", "own"};
+constexpr Knob kGpu{"gpu", 0.05, "of a GPU's time", "A GPU that runs kernels works, or spins in a collective", "own"};
+constexpr Knob kKnobs[] = {kSteps, kOwn, kLongest, kIdle, kBusy, kBusyOwn, kBusyMost, kRests, kWorks, kNone, kGpu};
+
+/// The mean of a figure that holds until it is told anew; below 0 when it is not known.
+double mean_between(const Series& series, Time from, Time to) {
+  double sum = 0, seconds = 0;
+  const std::vector<Point>& points = series.points();
+  for (size_t i = 0; i < points.size() && points[i].at < to; ++i) {
+    const Time begins = std::max(points[i].at, from),
+               ends = i + 1 < points.size() ? std::min(points[i + 1].at, to) : to;
+    if (ends <= begins) continue;
+    sum += points[i].value * (ends - begins).seconds();
+    seconds += (ends - begins).seconds();
+  }
+  return seconds > 0 ? sum / seconds : -1;
+}
+
+enum class Does { kUnknown, kNothing, kAsAlways };
+
+/// What the run's processes do at `at`, beside what they did from `began` to `since`.
+Does what_they_do(const State& state, Time began, Time since, Time at) {
+  const Series* cpu = host_series(state, "process.cpu", "run");
+  const auto now = host_value(state, "process.cpu", "run", at);
+  if (cpu == nullptr || !now) return Does::kUnknown;
+  const double before = mean_between(*cpu, began, since);
+  bool gpus = false;
+  for (const Series* gpu : host_series(state, "gpu.busy")) {
+    gpus = gpus || host_value(state, "gpu.busy", gpu->raw, at).value_or(0) > kGpu.value;
+  }
+  if (*now >= kNone.value && *now >= kWorks.value * before) return Does::kAsAlways;
+  const bool rests = *now < kNone.value || (before > 0 && *now < kRests.value * before);
+  return rests && !gpus ? Does::kNothing : Does::kUnknown;
+}
+
+/// As the watch measured it, else by the clocks of the run's files.
+Rhythm rhythm_at(const State& state, Time since, Time at) {
+  const auto usual = host_value(state, "step.usual", "run", at), longest = host_value(state, "step.longest", "run", at);
+  return usual && longest ? Rhythm{*usual, *longest} : rhythm_of(state, since, kSteps.value);
+}
+
+/// What a figure of the silence shows.
+struct Silence {
+  Does does = Does::kUnknown;
+  Time since;
+  Rhythm rhythm;
+  bool told = false;
+};
+
+Silence look(const State& state, const Point& point) {
+  Silence silence;
+  if (point.attempt >= state.attempts.size()) return silence;
+  const AttemptState& attempt = state.attempts[point.attempt];
+  silence.since = std::max(point.at + Duration::seconds(-point.value), let_go_on(state));
+  silence.rhythm = rhythm_at(state, silence.since, point.at);
+  const bool over = attempt.ended && (!attempt.ended_at.at.known() || attempt.ended_at.at <= point.at);
+  if (!silence.rhythm.known() || over || attempt.first_step == kNoStep) return silence;
+  const double usual = silence.rhythm.usual;
+  const double own = std::max(kOwn.value * usual, kLongest.value * silence.rhythm.longest);
+  const double lasts = (point.at - silence.since).seconds();
+  silence.does = what_they_do(state, attempt.began.at, silence.since, point.at);
+  if (silence.does == Does::kNothing) silence.told = lasts >= std::max(own, kIdle.value);
+  if (silence.does == Does::kAsAlways) {
+    silence.told = lasts >= std::max(own, std::clamp(kBusyOwn.value * usual, kBusy.value, kBusyMost.value));
+  }
+  return silence;
+}
+
+Finding finding_of(const State& state, const Spell& spell, const Series& series, const Silence& silence) {
+  const bool stuck = silence.does == Does::kNothing;
+  const std::string rhythm = cat("; a step usually takes ", format_duration(Duration::seconds(silence.rhythm.usual)));
+  Finding finding = host_finding(
+      state, "silent-run", stuck ? "stall" : "logging-gap", stuck ? Severity::kCritical : Severity::kWarning, spell,
+      series,
+      cat("None of the run's files said anything for ", format_duration(spell.first.at - silence.since),
+          stuck ? ", and its processes do next to nothing" : ", while its processes are as busy as before", rhythm));
+  finding.onset.at = silence.since;
+  finding.onset.step = state.step_at(silence.since);
+  finding.suggests.push_back(stuck ? Finding::Suggestion{"hang-no-progress-generic", 0.6, "its processes are idle"}
+                                   : Finding::Suggestion{"evidence-gap-at-onset", 0.5, "its processes are busy"});
+  return finding;
+}
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  const Series* silent = host_series(state, "log.silent", "run");
+  if (silent == nullptr || held_still(state)) return;
+  SpellRule rule;
+  rule.bad = [&state](const Point& point) { return point.value > 0 && look(state, point).told; };
+  rule.good = [](const Point& point) { return point.value <= 0; };
+  rule.low = false;
+  for (const Spell& spell : spells(state, *silent, rule)) {
+    out.push_back(finding_of(state, spell, *silent, look(state, spell.first)));
+  }
+}
+
+}  // namespace
+
+extern const Detector silent_run;
+const Detector silent_run{"silent-run",
+                          "A run that is alive says nothing: its processes are idle, or as busy as ever.",
+                          {"stall", "logging-gap"},
+                          kKnobs,
+                          judge};
+
+}  // namespace mw::detect

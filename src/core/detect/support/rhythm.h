@@ -1,0 +1,17 @@
+// How long the steps of a run take, by the clocks of what tells of them.
+#pragma once
+
+#include "core/state.h"
+
+namespace mw::detect {
+
+struct Rhythm {
+  double usual = 0;    ///< s, the median time of one step; 0 while too few were done
+  double longest = 0;  ///< s, between two steps: with an evaluation or a save, where there was one
+  bool known() const { return usual > 0; }
+};
+
+/// Of the steps that were told by `at`. `least`: fewer steps have no rhythm.
+Rhythm rhythm_of(const State& state, Time at, double least);
+
+}  // namespace mw::detect
