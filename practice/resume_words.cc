@@ -24,14 +24,13 @@ ResumeTold take_resume_words(std::vector<std::string>& words) {
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
     const bool value = i + 1 < words.size();
-    if (begins(word, "trainer.resume_mode=") || begins(word, "recover.mode=")) {
-      out.told = true;
-    } else if (begins(word, "trainer.resume_from_path=") || begins(word, "trainer.resume_path=")) {
+    if (begins(word, "trainer.resume_from_path=") || begins(word, "trainer.resume_path=")) {
       out = {true, step_of(word)};
     } else if ((word == "--resume_from_checkpoint" || word == "--resume.step" || word == "--ckpt.resume-step") &&
                value) {
       out = {true, step_of(words[++i])};
-    } else if (word == "--ckpt.load_enable" || word == "--load_checkpoint") {
+    } else if (begins(word, "trainer.resume_mode=") || begins(word, "recover.mode=") || word == "--ckpt.load_enable" ||
+               word == "--load_checkpoint") {
       out.told = true;
     } else {
       rest.push_back(words[i]);

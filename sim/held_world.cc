@@ -176,7 +176,7 @@ Result<void> HeldWorld::start_keeper(const std::string& folder) {
     if (attempt_ && processes.find(attempt_->engine) != nullptr)
       wrong("an attempt begins beside the engine of the one before");
     if (stopped_at != 0) wrong("an attempt begins after it was told to stop");
-    attempt_.emplace();
+    attempt_ = Attempt();
     attempt_->number = static_cast<int>(*number);
     attempt_->folder = folder;
   } else if (processes.find(attempt_->keeper.id) != nullptr) {

@@ -280,7 +280,7 @@ void TreeWatch::settle_replaced() {
   }
 }
 
-void TreeWatch::tell(Member& member, Health health, bool certain, std::string text, double seconds) {
+void TreeWatch::tell(Member& member, Health health, bool certain, const std::string& text, double seconds) {
   member.health = health;
   member.certain = certain;
   event::ComponentSaw saw;

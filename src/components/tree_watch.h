@@ -73,7 +73,7 @@ class TreeWatch {
   bool served(const Member& member, const Rhythm& rhythm, Duration at) const;
   bool trainer_goes_on(const Member& but) const;
   double age(const Member& member, Duration at) const;
-  void tell(Member& member, Health health, bool certain, std::string text, double seconds);
+  void tell(Member& member, Health health, bool certain, const std::string& text, double seconds);
   static std::string name_of(const Member& member);
 
   System& system_;

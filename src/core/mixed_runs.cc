@@ -63,6 +63,7 @@ std::vector<std::string> mixed_runs(const State& state) {
     }
     if (shown.size() < 2) continue;
     std::vector<std::pair<const Series*, Steps>> tell;
+    tell.reserve(shown.size());
     for (const Series* series : shown) tell.emplace_back(series, steps_of(*series));
     for (size_t i = 0; i < tell.size(); ++i) {
       for (size_t k = i + 1; k < tell.size(); ++k) {

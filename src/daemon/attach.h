@@ -54,7 +54,7 @@ class AttachLoop final : private Notebook {
   Result<uint32_t> intend(event::Intended intent) override;
   void acted(event::Acted outcome) override;
   Result<void> told(event::Told words, Time at) override;
-  void changed(event::Changed what) override { put({{}, {}, std::move(what)}); }
+  void changed(event::Changed&& what) override { put({{}, {}, std::move(what)}); }
   void observed(const std::string& source, event::Measured&& figures) override;
   void observed(const std::string& source, event::Matched&& match) override;
   void observed(const std::string& source, event::SourceProblem&& problem) override;

@@ -15,7 +15,7 @@ class Notebook {
   /// `at`: when they were said. Durable when it returns.
   virtual Result<void> told(event::Told words, Time at) = 0;
   /// What an attempt found other than the one before.
-  virtual void changed(event::Changed /*what*/) {}
+  virtual void changed(event::Changed&& /*what*/) {}
   /// What the machine under the run shows; `source` is called "host:memory", "host:disks" and so on.
   virtual void observed(const std::string& /*source*/, event::Measured&& /*figures*/) {}
   virtual void observed(const std::string& /*source*/, event::Matched&& /*match*/) {}

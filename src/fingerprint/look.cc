@@ -174,9 +174,8 @@ std::string memory_limit(System& system, const Subject& subject) {
     if (!unified && parts[1] != "memory") continue;
     // Seen from inside a container its own group is the root.
     for (const std::string& group : {path, std::string()}) {
-      const std::string value =
-          first_line(system, unified ? cat("/sys/fs/cgroup", group, "/memory.max")
-                                     : cat("/sys/fs/cgroup/memory", group, "/memory.limit_in_bytes"));
+      std::string value = first_line(system, unified ? cat("/sys/fs/cgroup", group, "/memory.max")
+                                                     : cat("/sys/fs/cgroup/memory", group, "/memory.limit_in_bytes"));
       if (const auto bytes = parse_int(value)) return format_bytes(static_cast<double>(*bytes));
       if (!value.empty()) return value;
     }

@@ -85,7 +85,7 @@ std::string python_prefix(System& system, const Subject& subject, const Fingerpr
       if (folder.empty() || folder.front() != '/' || name.empty() || !is_file(system, program)) continue;
       // A virtual environment's python is a link to the machine's: the folder that it lies in counts. A link that lies
       // elsewhere (pyenv, ~/bin) is followed.
-      const std::string prefix = prefix_of(program);
+      std::string prefix = prefix_of(program);
       if (is_file(system, prefix + "/pyvenv.cfg") || system.names(prefix + "/lib").ok()) return prefix;
       const auto real = system.real(program);
       return real.ok() ? prefix_of(*real) : prefix;

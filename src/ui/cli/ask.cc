@@ -39,7 +39,7 @@ void declare_ask(ArgSpec& spec) {
   spec.flag("json", "print what came of it as JSON");
 }
 
-Exit ask_run(const Args& args, Services& services, const Console& console, RunAsk ask, std::string_view done) {
+Exit ask_run(const Args& args, Services& services, const Console& console, const RunAsk& ask, std::string_view done) {
   const auto standing = services.standing(args.get("home"), args.get("run"));
   if (!standing.ok()) return report_error(console, standing.error());
   if (const auto may = may_ask(*standing, ask.what); !may.ok()) return report_error(console, may.error());

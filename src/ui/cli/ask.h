@@ -9,6 +9,6 @@ namespace mw {
 
 void declare_ask(ArgSpec& spec);
 /// Asks, waits for the answer and shows it: `done` is the sentence for when it was taken.
-Exit ask_run(const Args& args, Services& services, const Console& console, RunAsk ask, std::string_view done);
+Exit ask_run(const Args& args, Services& services, const Console& console, const RunAsk& ask, std::string_view done);
 
 }  // namespace mw
