@@ -569,7 +569,7 @@ def recovered(held, base, most_poisoned):
 def server_killed(base):
     """kill -9 of a server elsewhere; the trainer scores every empty answer zero, and midwatch goes back to before that."""
     server = Elsewhere(base)
-    held = Held(base, server.trainer(*SCORES_ZERO, pace=0.25))
+    held = Held(base, server.trainer(*SCORES_ZERO, pace=0.25), first_wait="1.5")
     held.await_text("step:11 ")  # so that the fifth step without reward is none that is saved
     server.end()
     held.expect("zero-reward", "sglang-server-down-zero-reward", time.monotonic(), 4)
@@ -620,7 +620,7 @@ def server_half_dead(base):
 def server_half_dead_timeouts(base):
     """The worker of a server elsewhere dies, /health answers 200, generations are never answered; the trainer's client has a time-out."""
     server = Elsewhere(base, "--when-worker-dies", "hang")
-    held = Held(base, server.trainer(*SCORES_ZERO, "--request-timeout", "0.5", pace=0.25))
+    held = Held(base, server.trainer(*SCORES_ZERO, "--request-timeout", "0.5", pace=0.25), first_wait="1.5")
     held.await_text("step:11 ")
     os.kill(server.worker(), signal.SIGKILL)
     began = time.monotonic()
