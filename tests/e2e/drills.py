@@ -556,6 +556,11 @@ def poisoned_steps(held):
     return held.text().split("attempt 2 began")[0].count("taking an empty response")
 
 
+# s, before an attempt: whether a server that is none of the run's will be back of itself midwatch cannot know, and does
+# not wait for it.
+BACK_BY_THEN = "1.5"
+
+
 def recovered(held, base, most_poisoned):
     code, over = held.end()
     assert code == 0 and over["attempts"] == 2, over
@@ -569,7 +574,7 @@ def recovered(held, base, most_poisoned):
 def server_killed(base):
     """kill -9 of a server elsewhere; the trainer scores every empty answer zero, and midwatch goes back to before that."""
     server = Elsewhere(base)
-    held = Held(base, server.trainer(*SCORES_ZERO, pace=0.25), first_wait="1.5")
+    held = Held(base, server.trainer(*SCORES_ZERO, pace=0.25), first_wait=BACK_BY_THEN)
     held.await_text("step:11 ")  # so that the fifth step without reward is none that is saved
     server.end()
     held.expect("zero-reward", "sglang-server-down-zero-reward", time.monotonic(), 4)
@@ -620,7 +625,7 @@ def server_half_dead(base):
 def server_half_dead_timeouts(base):
     """The worker of a server elsewhere dies, /health answers 200, generations are never answered; the trainer's client has a time-out."""
     server = Elsewhere(base, "--when-worker-dies", "hang")
-    held = Held(base, server.trainer(*SCORES_ZERO, "--request-timeout", "0.5", pace=0.25), first_wait="1.5")
+    held = Held(base, server.trainer(*SCORES_ZERO, "--request-timeout", "0.5", pace=0.25), first_wait=BACK_BY_THEN)
     held.await_text("step:11 ")
     os.kill(server.worker(), signal.SIGKILL)
     began = time.monotonic()
@@ -639,7 +644,7 @@ def declared_half_dead(base):
     server = Elsewhere(base, "--when-worker-dies", "hang")
     with open(os.path.join(base, "midwatch.toml"), "w") as file:
         file.write(f'[component.engine]\naddress = "http://127.0.0.1:{server.port}"\nprobe = "generate"\nevery = "500ms"\ntimeout = "1s"\n')
-    held = Held(base, server.trainer(pace=0.25), "--config", os.path.join(base, "midwatch.toml"))
+    held = Held(base, server.trainer(pace=0.25), "--config", os.path.join(base, "midwatch.toml"), first_wait=BACK_BY_THEN)
     wait_until("a checkpoint", lambda: saved(base, 10))
     [part] = held.status()["components"]
     assert (part["name"], part["health"]) == ("engine", "well"), part
@@ -661,7 +666,7 @@ def declared_killed(base):
     server = Elsewhere(base)
     with open(os.path.join(base, "midwatch.toml"), "w") as file:
         file.write(f'[component.engine]\naddress = "http://127.0.0.1:{server.port}"\nevery = "500ms"\ntimeout = "1s"\n')
-    held = Held(base, server.trainer(*SCORES_ZERO, pace=0.5), "--config", os.path.join(base, "midwatch.toml"))
+    held = Held(base, server.trainer(*SCORES_ZERO, pace=0.5), "--config", os.path.join(base, "midwatch.toml"), first_wait=BACK_BY_THEN)
     wait_until("a checkpoint", lambda: saved(base, 10))
     server.end()
     held.expect("engine-dead", "connection-refused", time.monotonic(), 5)
