@@ -94,7 +94,7 @@ std::vector<mw::Finding> judged(const Run& run) {
 }
 
 #ifdef __SANITIZE_ADDRESS__
-constexpr uint64_t kShare = 5;  // the sanitizers need to see the code, the figures all seeds
+constexpr uint64_t kShare = 2;  // the sanitizers need to see the code, the figures all seeds
 #else
 constexpr uint64_t kShare = 1;
 #endif
