@@ -16,6 +16,8 @@ void Rhythm::saw(size_t attempt, int64_t step, Duration now) {
   const int64_t done = step_ == INT64_MIN || step < step_ ? 1 : step - step_;
   if (steps_ > 0 && last_.ns > 0 && step > step_) {
     spans_.push_back((now.ns - last_.ns) / done);
+    ++timed_;
+    longest_.ns = std::max(longest_.ns, now.ns - last_.ns);
     if (spans_.size() > kKept) spans_.pop_front();
   }
   step_ = step;

@@ -14,8 +14,6 @@ std::string absolute(const std::string& path, const std::string& folder) {
   return path.starts_with("/") ? path : cat(folder, "/", path);
 }
 
-bool is_silent(const Error& error) { return error.code == Error::Code::kIo; }
-
 Result<void> add_if_root(Disk& disk, const CheckpointLayout& layout, const std::string& folder,
                          std::vector<std::string>& roots) {
   if (folder.empty() || std::find(roots.begin(), roots.end(), folder) != roots.end()) return {};

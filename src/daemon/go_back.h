@@ -14,6 +14,9 @@
 
 namespace mw {
 
+/// The disk did not answer: what was asked is not known, which is not the same as nothing.
+inline bool is_silent(const Error& error) { return error.code == Error::Code::kIo; }
+
 /// The part of a checkpoint's path before the folder that is named after its step; "" when there is none.
 std::string root_of(const std::string& path, const CheckpointLayout& layout);
 

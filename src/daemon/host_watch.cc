@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kLastCalls = 1000;      // ms that calls get to come back in when the watch ends
 constexpr size_t kLinesAtOnce = 500;  // lines of the kernel's log that one look interprets
+constexpr size_t kStepsLeast = 5;     // fewer have no rhythm
 
 }  // namespace
 
@@ -136,9 +137,9 @@ void HostWatch::tell_silence(Notebook& notebook, Duration now) {
   const Duration silence = notebook.silence();
   const bool long_enough = root_ > 0 && silence >= kSilence;
   hearing_->begin(now);
-  if (long_enough && rhythm_.known()) {
-    hearing_->figure("step.usual", "run", rhythm_.usual());
-    hearing_->figure("step.longest", "run", rhythm_.longest());
+  if (long_enough && rhythm_.timed() >= kStepsLeast) {
+    hearing_->figure("step.usual", "run", rhythm_.usual().seconds());
+    hearing_->figure("step.longest", "run", rhythm_.longest().seconds());
   }
   if (long_enough || silent_) hearing_->figure("log.silent", "run", long_enough ? silence.seconds() : 0);
   silent_ = long_enough;
@@ -147,7 +148,7 @@ void HostWatch::tell_silence(Notebook& notebook, Duration now) {
 
 std::optional<Duration> HostWatch::turn(const State& state, bool, Notebook& notebook) {
   const Duration now = clock_.steady();
-  rhythm_.look(state, now);
+  if (!state.attempts.empty()) rhythm_.saw(state.attempts.size(), state.attempts.back().last_step, now);
   // An attempt that began or ended is looked at once: what ended it must be known when that is judged.
   const int64_t root = scope_.root ? scope_.root() : 0;
   if (!looking_ && (now >= due_ || root != root_)) {

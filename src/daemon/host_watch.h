@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "components/rhythm.h"
 #include "daemon/attach.h"
 #include "daemon/host_ledger.h"
 #include "daemon/language.h"
-#include "daemon/step_rhythm.h"
 #include "platform/gpus.h"
 #include "platform/system.h"
 #include "sources/host/host.h"
@@ -51,7 +51,7 @@ class HostWatch final : public Companion {
   bool looking_ = false, news_ = false, silent_ = false;
   Duration due_;
   int64_t root_ = 0;
-  StepRhythm rhythm_;
+  components::Rhythm rhythm_;
 };
 
 /// Over this machine itself. `root` as in HostScope.

@@ -178,7 +178,7 @@ Result<void> plan_next(Disk& disk, const State& state, const CheckpointLayout& l
     judgement.resume = std::move(*planned);
     return {};
   }
-  if (planned.error().code == Error::Code::kIo) return planned.error();
+  if (is_silent(planned.error())) return planned.error();
   judgement.decision.restart = false;
   judgement.decision.why = cat(judgement.decision.why, " But ", planned.error().what, ". ", planned.error().hint);
   return {};
@@ -195,7 +195,7 @@ std::optional<std::string> resume_trouble(Disk& disk, const State& state, const 
   if (attempt.last_checkpoint == kNoStep) return std::nullopt;
   const auto planned = plan_resume(disk, state, layout, charge, kNoStep);
   if (planned.ok()) return "";
-  if (planned.error().code == Error::Code::kIo) return std::nullopt;
+  if (is_silent(planned.error())) return std::nullopt;
   return cat(planned.error().what, "; the next restart would end the run. ", planned.error().hint);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "checkpoints/set_aside.h"
+#include "daemon/go_back.h"
 
 namespace mw {
 namespace {
@@ -29,8 +30,6 @@ bool is_told(const State& state, int64_t step) {
     return one.second.complete && one.second.step == step && of_last_attempt(state, one.first);
   });
 }
-
-bool is_silent(const Error& error) { return error.code == Error::Code::kIo; }
 
 /// Of a checkpoint that may be a file or a folder: the newest of itself and what lies in it. kIo when the disk does not
 /// answer.

@@ -83,6 +83,7 @@ Silence look(const State& state, const Point& point) {
   const double usual = silence.rhythm.usual;
   const double own = std::max(kOwn.value * usual, kLongest.value * silence.rhythm.longest);
   const double lasts = (point.at - silence.since).seconds();
+  if (lasts < std::max(own, std::min(kIdle.value, kBusy.value))) return silence;  // most points of a healthy run
   silence.does = what_they_do(state, attempt.began.at, silence.since, point.at);
   if (silence.does == Does::kNothing) silence.told = lasts >= std::max(own, kIdle.value);
   if (silence.does == Does::kAsAlways) {
