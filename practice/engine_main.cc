@@ -26,7 +26,8 @@ struct EngineOptions {
   int port = 8000;
   uint64_t seed = 7;
   std::string metrics = "vllm", when_worker_dies = "error";
-  double delay = 0;  // seconds a request takes at least
+  double delay = 0;         // seconds a request takes at least
+  int64_t deaf_after = -1;  // updates after which weights are taken with thanks, and not loaded; -1: never
 };
 
 /// What the threads of the server share.
@@ -113,8 +114,11 @@ class Server {
     ++generated_;
     ++finished_;
     HttpReply reply;
-    reply.body =
-        "{\"object\":\"text_completion\",\"choices\":[{\"index\":0,\"text\":\"2\",\"finish_reason\":\"length\"}]}";
+    mw::JsonWriter json(reply.body);
+    json.begin_object().key("object").string("text_completion").key("choices").begin_array().begin_object();
+    json.key("index").integer(0).key("text").string(cat("<", samples->front().tokens.front(), ">"));
+    json.key("finish_reason").string("length").key("logprobs").begin_object().key("token_logprobs").begin_array();
+    json.number(samples->front().log_probs.front()).end_array().end_object().end_object().end_array().end_object();
     return reply;
   }
 
@@ -144,7 +148,8 @@ class Server {
     }
     std::memcpy(weights.data(), body.data(), body.size());
     const std::lock_guard<std::mutex> lock(worker_lock_);
-    if (!worker_.load(weights, 0)) return dead("/update_weights");
+    const bool deaf = options_.deaf_after >= 0 && updates_ >= options_.deaf_after;
+    if (!deaf && !worker_.load(weights, 0)) return dead("/update_weights");
     ++updates_;
     HttpReply reply;
     reply.body = "{\"success\":true}";
@@ -191,6 +196,8 @@ std::optional<EngineOptions> parse(int argc, char** argv) {
       options.when_worker_dies = value;
     } else if (name == "--delay" && mw::parse_double(value)) {
       options.delay = *mw::parse_double(value);
+    } else if (name == "--deaf-after" && number && *number >= 0) {
+      options.deaf_after = *number;
     } else {
       return std::nullopt;
     }
@@ -207,6 +214,7 @@ int main(int argc, char** argv) {
     std::fputs(
         "practice_engine --port N [--seed N] [--metrics vllm|sglang] [--when-worker-dies error|hang|exit] [--delay "
         "SECONDS]\n"
+        "                [--deaf-after UPDATES]\n"
         "Serves GET /health, /metrics, /v1/models and POST /generate, /v1/completions, /update_weights on 127.0.0.1.\n",
         stderr);
     return 2;

@@ -7,6 +7,7 @@ namespace mw::components {
 namespace {
 
 constexpr size_t kMetricsBytes = size_t{1} << 20;
+constexpr size_t kTokenBytes = 64;
 constexpr int kTwice = 2;                           // failures in a row: one may be a hiccup
 constexpr int kThrice = 3;                          // where a busy server is slow to answer
 constexpr Duration kWaits = Duration::seconds(60);  // of no step, before silence is no longer taken for work
@@ -52,29 +53,60 @@ std::string model_of(const Result<HttpAnswer>& answer) {
   return data->items().front().string_or("id", "");
 }
 
-Reply ask_for_a_token(Http& http, const Target& target) {
+/// A token and its log-probability as OpenAI's protocol has them
+/// (https://github.com/openai/openai-openapi, CreateCompletionResponse).
+void read_completion(const std::string& body, Answer& answer) {
+  const auto json = Json::parse(body);
+  const Json* choices = json.ok() ? json->find("choices") : nullptr;
+  if (choices == nullptr || !choices->is_array() || choices->items().empty()) return;
+  const Json& choice = choices->items().front();
+  const Json* logprobs = choice.find("logprobs");
+  const Json* scores = logprobs != nullptr ? logprobs->find("token_logprobs") : nullptr;
+  if (scores == nullptr || !scores->is_array() || scores->items().empty()) return;
+  if (!scores->items().front().is_number()) return;
+  answer.token = clip(choice.string_or("text", ""), kTokenBytes);
+  answer.score = scores->items().front().number();
+}
+
+/// As SGLang tells them: [[log-probability, number of the token, its text], …]
+/// (https://docs.sglang.ai/basic_usage/sampling_params.html, return_logprob).
+void read_generate(const std::string& body, Answer& answer) {
+  const auto json = Json::parse(body);
+  const Json* meta = json.ok() ? json->find("meta_info") : nullptr;
+  const Json* tokens = meta != nullptr ? meta->find("output_token_logprobs") : nullptr;
+  if (tokens == nullptr || !tokens->is_array() || tokens->items().empty()) return;
+  const Json& token = tokens->items().front();
+  if (!token.is_array() || token.items().size() < 2 || !token.items()[0].is_number()) return;
+  answer.token = token.items()[1].is_number() ? cat(token.items()[1].number()) : "";
+  answer.score = token.items()[0].number();
+}
+
+/// False where it does not speak OpenAI's protocol.
+bool ask_for_completion(Http& http, const Target& target, const std::string& model, Answer& answer) {
+  std::string body;
+  JsonWriter json(body);
+  json.begin_object().key("model").string(model).key("prompt").string("1").key("max_tokens").integer(1);
+  json.key("temperature").integer(0).key("logprobs").integer(1).end_object();
+  const auto reply = http.send(posted(target, "/v1/completions", std::move(body)));
+  answer.generation = reply_of(reply);
+  if (reply.ok() && reply->status == 200) read_completion(reply->body, answer);
+  return answer.generation.status != 404 && answer.generation.status != 405;
+}
+
+void ask_for_a_token(Http& http, const Target& target, Answer& answer) {
   const auto models = http.send(question(target, "GET", "/v1/models"));
-  if (!models.ok()) return reply_of(models);
-  if (const std::string model = model_of(models); !model.empty()) {
-    std::string body;
-    JsonWriter(body)
-        .begin_object()
-        .key("model")
-        .string(model)
-        .key("prompt")
-        .string("1")
-        .key("max_tokens")
-        .integer(1)
-        .end_object();
-    const Reply reply = reply_of(http.send(posted(target, "/v1/completions", std::move(body))));
-    if (reply.status != 404 && reply.status != 405) return reply;
-  }
-  Reply reply =
-      reply_of(http.send(posted(target, "/generate", R"({"text":"1","sampling_params":{"max_new_tokens":1}})")));
+  answer.generation = reply_of(models);
+  if (!models.ok()) return;
+  const std::string model = model_of(models);
+  if (!model.empty() && ask_for_completion(http, target, model, answer)) return;
+  const auto reply =
+      http.send(posted(target, "/generate",
+                       R"({"text":"1","sampling_params":{"max_new_tokens":1,"temperature":0},"return_logprob":true})"));
+  answer.generation = reply_of(reply);
+  if (reply.ok() && reply->status == 200) read_generate(reply->body, answer);
   // It speaks neither language: that tells nothing of its health.
-  if (reply.how == Reply::How::kAnswered && reply.status >= 400 && reply.status < 500)
-    reply.how = Reply::How::kNotAsked;
-  return reply;
+  Reply& last = answer.generation;
+  if (last.how == Reply::How::kAnswered && last.status >= 400 && last.status < 500) last.how = Reply::How::kNotAsked;
 }
 
 bool fine(const Reply& reply) { return reply.how == Reply::How::kAnswered && reply.status < 500; }
@@ -103,7 +135,7 @@ Answer ask(Http& http, const Target& target) {
   if (!fine(answer.health) || target.kind != "engine") return answer;
   const auto metrics = http.send(question(target, "GET", "/metrics"));
   if (metrics.ok() && metrics->status == 200) answer.figures = engine_figures(metrics->body);
-  if (target.generate) answer.generation = ask_for_a_token(http, target);
+  if (target.generate) ask_for_a_token(http, target, answer);
   return answer;
 }
 

@@ -35,12 +35,15 @@ struct Reply {
 
 struct Answer {
   Reply health, generation;
-  EngineFigures figures;
+  EngineFigures figures;        ///< before the token was asked for
+  std::string token;            ///< the likeliest one after the question, where the engine tells
+  std::optional<double> score;  ///< its log-probability, in nats
 };
 
 /// One round of questions; takes up to four times the target's time. An engine is asked for its counters (/metrics),
 /// too. For a token it is asked as vLLM and all that speak OpenAI's protocol are (/v1/completions with the model that
-/// /v1/models names), where it has no such thing as SGLang is (/generate).
+/// /v1/models names), where it has no such thing as SGLang is (/generate): the likeliest token, with its
+/// log-probability.
 Answer ask(Http& http, const Target& target);
 
 /// What the answers of one server mean, one after the other.

@@ -95,6 +95,31 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("the token comes with its log-probability, where the engine tells it") {
+  FakeHttp http;
+  http.answers["/health"] = {200, "", -1};
+  SUBCASE("OpenAI's protocol") {
+    http.answers["/v1/models"] = {200, R"({"data":[{"id":"m"}]})", -1};
+    http.answers["/v1/completions"] = {200, R"({"choices":[{"text":"2","logprobs":{"token_logprobs":[-0.25]}}]})", -1};
+    const Answer answer = ask(http, engine());
+    CHECK(answer.token == "2");
+    CHECK(answer.score == -0.25);
+  }
+  SUBCASE("SGLang") {
+    http.answers["/generate"] = {200, R"({"meta_info":{"output_token_logprobs":[[-0.5,17,null]]}})", -1};
+    const Answer answer = ask(http, engine());
+    CHECK(answer.token == "17");
+    CHECK(answer.score == -0.5);
+  }
+  SUBCASE("it does not") {
+    http.answers["/v1/models"] = {200, R"({"data":[{"id":"m"}]})", -1};
+    http.answers["/v1/completions"] = {200, R"({"choices":[{"text":"2","logprobs":null}]})", -1};
+    const Answer answer = ask(http, engine());
+    CHECK(answer.generation.status == 200);
+    CHECK(!answer.score);
+  }
+}
+
 TEST_CASE("who does not answer for its health is asked nothing else; a tool server only for that") {
   FakeHttp http;
   http.errors["/health"] = Error::Code::kNotFound;

@@ -22,7 +22,7 @@ void add_host_figures(State& state, const Event& event, const event::Measured& m
       series.source = event.where.source;
       known = state.host.insert(state.host.end(), std::move(series));
     }
-    known->add({kNoStep, reading.value, event.at, event.where, attempt}, State::kHostPointLimit);
+    known->add({measured.step, reading.value, event.at, event.where, attempt}, State::kHostPointLimit);
   }
 }
 

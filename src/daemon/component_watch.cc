@@ -95,14 +95,26 @@ bool ComponentWatch::follow_life(Asked& one, Duration now) const {
   return true;
 }
 
-void ComponentWatch::ask_servers(bool held, Duration now, Notebook& notebook) {
+void ComponentWatch::take(const State& state, Asked& one, const components::Answer& answer, bool held, Duration now,
+                          Notebook& notebook) const {
+  if (auto news = one.judge.take(one.target, answer, rhythm_, now, held)) notebook.observed(kSource, std::move(*news));
+  if (held || state.attempts.empty()) return;
+  const int64_t step = state.attempts.back().last_step;
+  const auto figures = one.same.take(answer, state.attempts.size(), step);
+  if (!figures) return;
+  notebook.observed(kSource, event::Measured{step,
+                                             false,
+                                             {{"engine.same_answer", one.target.name, figures->same},
+                                              {"engine.answer_changes", one.target.name, figures->changes}}});
+}
+
+void ComponentWatch::ask_servers(const State& state, bool held, Duration now, Notebook& notebook) {
   for (const auto& one : asked_) {
     const bool ours = follow_life(*one, now);
     const bool wait = ours ? one->target.pid == 0 : held;
     if (one->target.address.empty()) continue;
     if (auto answer = one->call.take()) {
-      auto news = one->judge.take(one->target, *answer, rhythm_, now, wait || std::exchange(one->stale, false));
-      if (news) notebook.observed(kSource, std::move(*news));
+      take(state, *one, *answer, wait || std::exchange(one->stale, false), now, notebook);
     }
     if (wait || one->call.started() || now < one->due) continue;
     one->due = {now.ns + one->target.every.ns};
@@ -119,7 +131,7 @@ std::optional<Duration> ComponentWatch::turn(const State& state, bool, Notebook&
     if (std::exchange(keeper_, run.keeper) != run.keeper) begin_anew(now);
     for (event::ComponentSaw& saw : tree_.look(run, rhythm_, now)) notebook.observed(kSource, std::move(saw));
     find_servers(now);
-    ask_servers(run.keeper == 0 || run.held || run.over, now, notebook);
+    ask_servers(state, run.keeper == 0 || run.held || run.over, now, notebook);
   }
   return Duration{std::max<int64_t>(0, due_.ns - now.ns)};
 }

@@ -9,6 +9,7 @@
 
 #include "components/probe.h"
 #include "components/rhythm.h"
+#include "components/same_answer.h"
 #include "components/tree_watch.h"
 #include "daemon/attach.h"
 #include "platform/aside.h"
@@ -45,6 +46,7 @@ class ComponentWatch final : public Companion {
   struct Asked {
     components::Target target;
     components::ProbeJudge judge;
+    components::SameAnswer same;
     Aside<components::Answer> call;
     bool stale = false;  ///< what the call brings is of an attempt that is over
     Duration due;
@@ -53,7 +55,9 @@ class ComponentWatch final : public Companion {
   void begin_anew(Duration now);
   void find_servers(Duration now);
   bool follow_life(Asked& one, Duration now) const;
-  void ask_servers(bool held, Duration now, Notebook& notebook);
+  void ask_servers(const State& state, bool held, Duration now, Notebook& notebook);
+  void take(const State& state, Asked& one, const components::Answer& answer, bool held, Duration now,
+            Notebook& notebook) const;
 
   Clock& clock_;
   Scope scope_;

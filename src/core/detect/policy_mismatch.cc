@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "core/detect/support/host.h"
 #include "core/detect/tools/track.h"
 
 namespace mw::detect {
@@ -23,7 +24,9 @@ constexpr Knob kProb{"prob_diff", 0.05, "ratio", "Mean absolute difference of pr
 constexpr Knob kRatio{"ratio", 0.2, "nats", "Size of the logarithm of the mean ratio (1 = they agree)",
                       "field guide 4.3 rules 10 and 16 (|mean-1| > 0.2 critical)"};
 constexpr Knob kStanding{"standing", 4, "x", "Times the limits above that is a mismatch from the first step on", "own"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kPersist, kLogp, kKl, kProb, kRatio, kStanding};
+constexpr Knob kSame{"same_answer", 5, "steps", "An engine whose answer does not move meanwhile has old weights",
+                     "own"};
+constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kPersist, kLogp, kKl, kProb, kRatio, kStanding, kSame};
 
 struct Watched {
   std::string_view signal;
@@ -44,6 +47,10 @@ void tell(const State& state, const Track& track, const Rise& rise, std::vector<
   finding.suggests.push_back({"train-inference-mismatch", 0.6, "engine and trainer differ on the same tokens"});
   if (const auto entropy = shift_of(state, "entropy", onset, now, 5); entropy && entropy->relative() > 1) {
     finding.suggests.push_back({"entropy-explosion", 0.4, cat("entropy rose to ", entropy->after)});
+  }
+  for (const Series* same : host_series(state, "engine.same_answer")) {
+    if (host_value(state, "engine.same_answer", same->raw, now.at).value_or(0) < kSame.value) continue;
+    finding.suggests.push_back({"weights-stale-after-reload", 0.7, cat(same->raw, " answers as it did steps ago")});
   }
   if (rise.ended) resolve(finding, track.points[*rise.ended]);
   out.push_back(std::move(finding));
