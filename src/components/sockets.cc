@@ -1,5 +1,7 @@
 #include "components/sockets.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <array>
 
@@ -9,10 +11,10 @@
 namespace mw::components {
 namespace {
 
-constexpr size_t kDescriptors = 4096;                 // of a process that are looked at
-constexpr size_t kTableBytes = size_t{1} << 20;       // of a /proc/net/tcp
-constexpr size_t kLocal = 1, kState = 3, kInode = 9;  // columns
-constexpr std::string_view kListens = "0A";           // TCP_LISTEN, include/net/tcp_states.h
+constexpr size_t kDescriptors = 4096;                                         // of a process that are looked at
+constexpr size_t kTableBytes = size_t{1} << 20;                               // of a /proc/net/tcp
+constexpr size_t kLocal = 1, kPeer = 2, kState = 3, kQueues = 4, kInode = 9;  // columns
+constexpr std::string_view kListens = "0A";                                   // TCP_LISTEN, include/net/tcp_states.h
 
 int digit(char c) {
   return c >= '0' && c <= '9'   ? c - '0'
@@ -53,6 +55,41 @@ std::string address_of(std::string_view local) {
   return cat(text, ":", port);
 }
 
+/// As address_of(), of whatever address: "10.0.0.7:8000", "[fd00::7]:8000"; "" when it is none.
+std::string any_address(std::string_view text) {
+  const size_t colon = text.find(':');
+  if (colon == std::string_view::npos || (colon != 8 && colon != 32)) return "";
+  const int high = byte_at(text, colon + 1), low = byte_at(text, colon + 3);
+  std::array<unsigned char, 16> bytes{};
+  for (size_t i = 0; i < colon / 2; ++i) {
+    const int byte = byte_at(text, 2 * (i / 4 * 4 + 3 - i % 4));  // words of the machine's order
+    if (byte < 0 || high < 0 || low < 0) return "";
+    bytes[i] = static_cast<unsigned char>(byte);
+  }
+  const bool mapped = colon == 32 && std::all_of(bytes.begin(), bytes.begin() + 10, [](int b) { return b == 0; }) &&
+                      bytes[10] == 0xff && bytes[11] == 0xff;
+  const bool four = colon == 8 || mapped;
+  std::array<char, INET6_ADDRSTRLEN> out{};
+  if (inet_ntop(four ? AF_INET : AF_INET6, bytes.data() + (mapped ? 12 : 0), out.data(), out.size()) == nullptr)
+    return "";
+  return four ? cat(out.data(), ":", high * 256 + low) : cat("[", out.data(), "]:", high * 256 + low);
+}
+
+/// A number in hexadecimal of at most eight digits; -1 when it is none.
+int64_t hex(std::string_view text) {
+  int64_t value = text.empty() || text.size() > 8 ? -1 : 0;
+  for (size_t i = 0; value >= 0 && i < text.size(); ++i) value = digit(text[i]) < 0 ? -1 : value * 16 + digit(text[i]);
+  return value;
+}
+
+/// include/net/tcp_states.h
+std::string_view state_name(int64_t number) {
+  constexpr std::array<std::string_view, 13> kNames = {
+      "",       "ESTABLISHED", "SYN_SENT", "SYN_RECV", "FIN_WAIT1", "FIN_WAIT2",   "TIME_WAIT",
+      "CLOSED", "CLOSE_WAIT",  "LAST_ACK", "LISTEN",   "CLOSING",   "NEW_SYN_RECV"};
+  return number > 0 && number < static_cast<int64_t>(kNames.size()) ? kNames[static_cast<size_t>(number)] : "";
+}
+
 std::vector<std::string_view> columns(std::string_view line) {
   std::vector<std::string_view> found;
   for (const std::string_view word : split(line, ' ')) {
@@ -77,6 +114,30 @@ std::map<uint64_t, std::string> listening(std::string_view text) {
   return found;
 }
 
+std::map<uint64_t, Connection> connections(std::string_view text) {
+  std::map<uint64_t, Connection> found;
+  for (const std::string_view line : split(text, '\n')) {
+    const auto fields = columns(line);
+    if (fields.size() <= kInode) continue;
+    const auto inode = parse_int(fields[kInode]);
+    Connection one{std::string(state_name(hex(fields[kState]))), any_address(fields[kLocal]),
+                   any_address(fields[kPeer])};
+    if (!inode || *inode <= 0 || one.state.empty() || one.local.empty()) continue;
+    const size_t colon = fields[kQueues].find(':');
+    one.unsent = std::max<int64_t>(0, hex(fields[kQueues].substr(0, colon)));
+    one.unread = colon == std::string_view::npos ? 0 : std::max<int64_t>(0, hex(fields[kQueues].substr(colon + 1)));
+    found[static_cast<uint64_t>(*inode)] = std::move(one);
+  }
+  return found;
+}
+
+uint64_t socket_inode(std::string_view link) {
+  constexpr std::string_view kHead = "socket:[";
+  if (link.rfind(kHead, 0) != 0 || link.back() != ']') return 0;
+  const auto inode = parse_int(link.substr(kHead.size(), link.size() - kHead.size() - 1));
+  return inode && *inode > 0 ? static_cast<uint64_t>(*inode) : 0;
+}
+
 std::vector<std::string> addresses_of(System& system, int64_t pid) {
   const std::string place = cat("/proc/", pid);
   // The process's own view: it may live in another network namespace.
@@ -92,10 +153,8 @@ std::vector<std::string> addresses_of(System& system, int64_t pid) {
   size_t looked = 0;
   for (const std::string& number : *descriptors) {
     if (++looked > kDescriptors) break;
-    const auto link = system.link(cat(place, "/fd/", number));  // "socket:[4711]"
-    if (!link.ok() || link->rfind("socket:[", 0) != 0) continue;
-    const auto inode = parse_int(std::string_view(*link).substr(8, link->size() - 9));
-    const auto known = inode ? open.find(static_cast<uint64_t>(*inode)) : open.end();
+    const auto link = system.link(cat(place, "/fd/", number));
+    const auto known = link.ok() ? open.find(socket_inode(*link)) : open.end();
     if (known != open.end()) found.push_back(known->second);
   }
   std::sort(found.begin(), found.end(), [](const std::string& a, const std::string& b) {

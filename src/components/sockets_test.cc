@@ -52,3 +52,31 @@ TEST_CASE("a process listens where its descriptors say") {
   CHECK(addresses_of(system, 7) == std::vector<std::string>{"127.0.0.1:8000", "127.0.0.1:8001"});
   CHECK(addresses_of(system, 8).empty());
 }
+
+TEST_CASE("connections tell their state, both ends and what lies in their queues") {
+  const auto found = connections(
+      kHead +
+      "   1: 0100007F:9C40 0700000A:1F40 01 00000010:0000012C 01:00000014 00000000  1000        0 21 2 0 20 4 30 10 "
+      "-1\n" +
+      "   2: 000080FE000000000000000001000000:9C41 000080FE000000000000000002000000:1F41 08 0:0 00:0 0 0 0 22 1\n" +
+      "   3: 0000000000000000FFFF00000100007F:1F42 0000000000000000FFFF00000700000A:0050 02 0:0 00:0 0 0 0 23 1\n" +
+      "   4: 0100007F:9C43 0700000A:1F40 06 0:0 00:0 0 0 0 0 1\n" + "   5: junk 0:0 01 x:y 00:0 0 0 0 25 1\n");
+  REQUIRE(found.size() == 3);
+  CHECK(found.at(21).state == "ESTABLISHED");
+  CHECK(found.at(21).local == "127.0.0.1:40000");
+  CHECK(found.at(21).peer == "10.0.0.7:8000");
+  CHECK(found.at(21).unsent == 16);
+  CHECK(found.at(21).unread == 300);
+  CHECK(found.at(22).state == "CLOSE_WAIT");
+  CHECK(found.at(22).peer == "[fe80::2]:8001");
+  CHECK(found.at(23).state == "SYN_SENT");
+  CHECK(found.at(23).local == "127.0.0.1:8002");
+}
+
+TEST_CASE("a descriptor's link names the inode of its socket") {
+  CHECK(socket_inode("socket:[4711]") == 4711);
+  CHECK(socket_inode("socket:[4711") == 0);
+  CHECK(socket_inode("socket:[]") == 0);
+  CHECK(socket_inode("pipe:[4711]") == 0);
+  CHECK(socket_inode("/tmp/x") == 0);
+}

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "components/recognise.h"
 #include "components/sockets.h"
+#include "components/stat_field.h"
 
 namespace mw::components {
 namespace {
@@ -34,13 +35,6 @@ constexpr Duration kNoRhythm = Duration::seconds(600);      // of waiting, where
 constexpr Duration kLeastWait = Duration::seconds(3);       // after a failure
 constexpr Duration kUnclearWait = Duration::seconds(1800);  // after an end that somebody may have meant
 constexpr double kSteps = 3, kUnclearSteps = 10;            // usual steps without one, likewise
-
-int64_t stat_field(std::string_view stat, size_t number) {
-  const size_t shut = stat.rfind(") ");
-  if (shut == std::string_view::npos || number < 3) return 0;
-  const auto fields = split(trim(stat.substr(shut + 2)), ' ');
-  return number - 3 < fields.size() ? parse_int(fields[number - 3]).value_or(0) : 0;
-}
 
 int signal_of(int status) { return status < 0 ? 0 : status & 0x7f; }
 int code_of(int status) { return status < 0 ? 0 : (status >> 8) & 0xff; }

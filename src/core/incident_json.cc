@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "core/collected.h"
 
 namespace mw {
 namespace {
@@ -130,10 +131,19 @@ RankedCause read_cause(const Json& json) {
   return cause;
 }
 
-}  // namespace
+/// What the run's processes did when it was seen.
+void write_processes(JsonWriter& out, const Incident& incident, const State& state) {
+  const auto looks = collected(state, incident.id);
+  if (looks.empty()) return;
+  out.key("processes").begin_array();
+  for (const ActionState* look : looks) {
+    out.begin_object().key("process").string(look->intent.target).key("text").string(look->outcome);
+    out.key("done").boolean(look->done).key("time").string(format_utc(look->at)).end_object();
+  }
+  out.end_array();
+}
 
-void write_incident(JsonWriter& out, const Incident& incident, const State& state) {
-  out.begin_object();
+void write_alone(JsonWriter& out, const Incident& incident, const State& state) {
   out.key("id").integer(incident.id);
   out.key("kind").string(incident.kind);
   out.key("severity").string(severity_name(incident.severity));
@@ -157,13 +167,30 @@ void write_incident(JsonWriter& out, const Incident& incident, const State& stat
   out.key("followed_by").begin_array();
   for (const uint32_t id : incident.followed_by) out.integer(id);
   out.end_array();
+}
+
+}  // namespace
+
+void write_incident(JsonWriter& out, const Incident& incident, const State& state) {
+  out.begin_object();
+  write_alone(out, incident, state);
+  write_processes(out, incident, state);
   out.end_object();
+}
+
+std::string shown_incident_json(const Incident& incident, const State& state) {
+  std::string text;
+  JsonWriter out(text);
+  write_incident(out, incident, state);
+  return text;
 }
 
 std::string incident_json(const Incident& incident, const State& state) {
   std::string text;
   JsonWriter out(text);
-  write_incident(out, incident, state);
+  out.begin_object();
+  write_alone(out, incident, state);
+  out.end_object();
   return text;
 }
 

@@ -89,6 +89,11 @@ constexpr std::array kKeys = {
     ConfigKey{"run.host", Kind::kBoolean, "true", 0, 0, "",
               "Watch the machine, too: disks, memory, processes, GPUs. For attach as well.",
               "the costliest losses came from below: full disks, shared memory, killed processes"},
+    ConfigKey{
+        "run.stacks", Kind::kBoolean, "true", 0, 0, "",
+        "When the run is stuck, ask py-spy, eu-stack or gdb, whichever is there, for the stacks of the process in "
+        "question (docs/host.md).",
+        "nothing tells as much about a hang; eu-stack and gdb stop the process for the moment in which they read"},
     ConfigKey{"free-space.mode", Kind::kChoice, "\"ask\"", 0, 0, "watch ask act",
               "watch: tell that space is short. ask: tell what could be freed, too. act: free it, and let a run that "
               "ended for want of "

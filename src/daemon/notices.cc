@@ -106,7 +106,7 @@ void fill_in(Notice& notice, const State& state, const Knowledge& knowledge, con
   }
   notice.advice += cat(notice.advice.empty() ? "" : " ", "More: midwatch why ", incident.id, " --run ", context.run,
                        " --home ", context.home);
-  notice.incident_json = incident_json(incident, state);
+  notice.incident_json = shown_incident_json(incident, state);
 }
 
 const std::vector<Notice>& AttemptNews::look() {

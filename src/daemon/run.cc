@@ -11,6 +11,7 @@
 #include "daemon/checkpoint_watch.h"
 #include "daemon/component_settings.h"
 #include "daemon/component_watch.h"
+#include "daemon/evidence.h"
 #include "daemon/fingerprinting.h"
 #include "daemon/held_components.h"
 #include "daemon/host_watch.h"
@@ -201,8 +202,17 @@ std::unique_ptr<ComponentWatch> parts_of(const Doors& doors, const Config& confi
       ComponentWatch::Scope{make_posix_system(), make_http(), component_targets(config), held, process_of});
 }
 
+EvidenceScope evidence_of(const Supervisor& supervisor, const std::string& folder, bool stacks) {
+  EvidenceScope scope;
+  scope.system = make_posix_system();
+  scope.held = [&supervisor] { return EvidenceScope::Held{supervisor.keeper_pid(), supervisor.command_pid(), false}; };
+  scope.folder = folder;
+  scope.stacks = stacks;
+  return scope;
+}
+
 /// What is watched of the machine under the run.
-std::vector<std::unique_ptr<Companion>> watches_of(const Doors& doors, const Language& language,
+std::vector<std::unique_ptr<Companion>> watches_of(const Doors& doors, Processes& processes, const Language& language,
                                                    const RunRequest& request, Supervisor& supervisor,
                                                    const Config& declared, const HeldComponents& held_parts,
                                                    const std::string& folder) {
@@ -221,6 +231,9 @@ std::vector<std::unique_ptr<Companion>> watches_of(const Doors& doors, const Lan
   const auto root = [&supervisor] { return supervisor.keeper_pid(); };
   watches.push_back(watch_machine(doors.clock, language, {folder, charge.folder}, root));
   watches.push_back(watch_checkpoints(doors.clock, layout, charge.folder, charge.checkpoints));
+  // Behind those who see that the run is stuck, and before those who do something about it.
+  watches.push_back(std::make_unique<EvidenceTaker>(doors.disk, doors.clock, processes,
+                                                    evidence_of(supervisor, folder, request.stacks)));
   return watches;
 }
 
@@ -358,7 +371,7 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   ballast.take();
   sign(doors, processes, told.folder, request);
   Inbox inbox(doors, told.folder, [&supervisor](const RunAsk& ask) { return do_as_asked(supervisor, ask); });
-  const auto watches = watches_of(doors, language, request, supervisor, declared, *held_parts, told.folder);
+  const auto watches = watches_of(doors, processes, language, request, supervisor, declared, *held_parts, told.folder);
   Fingerprinting fingerprints(doors.disk, doors.clock, fingerprints_of(doors.disk, supervisor, write, request.say));
   std::vector<Companion*> beside{&inbox};
   for (const auto& watch : watches) beside.push_back(watch.get());

@@ -11,6 +11,7 @@
 #include "daemon/attach.h"
 #include "daemon/checkpoint_watch.h"
 #include "daemon/drill.h"
+#include "daemon/evidence.h"
 #include "daemon/host_watch.h"
 #include "daemon/inbox.h"
 #include "daemon/notifier.h"
@@ -61,6 +62,16 @@ std::vector<std::string> folders_of(Disk& disk, const AttachRequest& request) {
   }
   if (!request.home.empty()) folders.push_back(request.home);
   return folders;
+}
+
+/// Of a process that is only read, nothing that could stop it.
+EvidenceScope evidence_of(const AttachRequest& request, const std::string& folder) {
+  EvidenceScope scope;
+  scope.system = make_posix_system();
+  scope.held = [pid = request.pid] { return EvidenceScope::Held{pid, 0, true}; };
+  scope.folder = folder;
+  scope.stacks = request.stacks && !request.allow.empty();
+  return scope;
 }
 
 }  // namespace
@@ -127,12 +138,17 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
   if (Companion* notifier = (*telling)->companion(); notifier != nullptr) (*loop)->accompany(*notifier);
   std::unique_ptr<HostWatch> host;
   std::unique_ptr<CheckpointWatch> looks;
+  std::unique_ptr<EvidenceTaker> evidence;
   if (request.host) {
     host = watch_machine(*clock, *language_, folders_of(*disk_, request), [&request] { return request.pid; });
     (*loop)->accompany(*host);
     looks = watch_checkpoints(
         *clock, [this](const std::string& framework) { return language_->checkpoints_of(framework); }, "", {});
     (*loop)->accompany(*looks);
+    if (request.pid > 0) {
+      evidence = std::make_unique<EvidenceTaker>(*disk_, *clock, *processes, evidence_of(request, (*loop)->folder()));
+      (*loop)->accompany(*evidence);
+    }
   }
   while ((*loop)->turn()) {
   }

@@ -62,6 +62,7 @@ void apply(const Config& config, RunRequest& request) {
   request.resume = config.texts("run.resume");
   request.from_scratch = config.boolean("run.from_scratch");
   request.host = config.boolean("run.host");
+  request.stacks = config.boolean("run.stacks");
 }
 
 void apply(const Config& config, AttachRequest& request) {
@@ -70,6 +71,7 @@ void apply(const Config& config, AttachRequest& request) {
   request.framework = config.text("run.framework");
   request.knowledge = config.texts("run.knowledge");
   request.host = config.boolean("run.host");
+  request.stacks = config.boolean("run.stacks");
   request.poll_s = config.duration("attach.poll").seconds();
   request.exit_after_idle_s = config.duration("attach.exit_after_idle").seconds();
 }

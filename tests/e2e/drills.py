@@ -132,7 +132,8 @@ class Held:
         return json.loads(text)
 
     def actions(self):
-        return [action["action"] for action in self.status()["actions"] if action["ok"]]
+        """What was done to the run; looking at it is nothing of the kind."""
+        return [action["action"] for action in self.status()["actions"] if action["ok"] and action["action"] != "collect-evidence"]
 
 
 def practice(base, *options, speak="verl", steps=STEPS, pace=0.1, save_every=5, checkpoints="checkpoints"):

@@ -23,7 +23,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
     std::string out;
     JsonWriter writer(out);
     writer.begin_object().key("schema").string("midwatch.incidents/1").key("incidents").begin_array();
-    for (const Incident& incident : state.incidents) writer.raw(incident_json(incident, state));
+    for (const Incident& incident : state.incidents) writer.raw(shown_incident_json(incident, state));
     writer.end_array().end_object();
     console.out(out + "\n");
     return Exit::kOk;

@@ -91,6 +91,7 @@ struct AttachRequest {
   double poll_s = 1.0;                                      ///< how often to look where inotify does not reach
   double exit_after_idle_s = 0;                             ///< stop when nothing new came for so long (0: never)
   bool host = true;                                         ///< watch the machine, too
+  bool stacks = true;                                       ///< ask for the stacks of a process that is stuck
   int64_t pid = 0;                                          ///< adopt this process: what it writes is read, too
   std::vector<std::string> allow;                           ///< what may be done to it: "pause", "stop"
   std::function<void(const State&, const Event&)> decided;  ///< an incident opened, changed, closed; a verdict
@@ -115,6 +116,7 @@ struct RunRequest {
   bool from_scratch = false;                     ///< a later attempt may begin from nothing
   bool breaker = true;                           ///< end an attempt that trains on poisoned data
   bool host = true;                              ///< watch the machine, too
+  bool stacks = true;                            ///< ask for the stacks of a process that is stuck
   double grace_s = 30;                           ///< from asking the command to end to killing it
   std::function<void(std::string_view)> output;  ///< what the command writes, as it comes
   std::function<void(const std::string&)> say;   ///< what midwatch does, a sentence each

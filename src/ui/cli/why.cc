@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/collected.h"
 #include "core/incident_json.h"
 #include "ui/cli/runs.h"
 #include "ui/report/paint.h"
@@ -49,6 +50,16 @@ std::string evidence_line(const Painter& paint, const State& state, const Eviden
   return paint.hanging(head, figure + std::string(trim(e.text)), kTextLines, nullptr, &Painter::dim);
 }
 
+/// What the run's processes did when the incident was seen.
+std::string processes(const Painter& paint, const State& state, const Incident& incident) {
+  std::string out;
+  for (const ActionState* look : collected(state, incident.id)) {
+    if (out.empty()) out = paint.heading("What its processes did");
+    out += paint.hanging("  ", collected_line(*look), kTextLines);
+  }
+  return out;
+}
+
 std::string explain(const Painter& paint, const State& state, const Incident& incident, const Knowledge& knowledge) {
   std::string out = cat(paint.of(incident.severity, escape_terminal(cat("#", incident.id, " ", incident.kind))), "  ",
                         severity_name(incident.severity), incident.open ? "" : ", over", "\n");
@@ -58,6 +69,7 @@ std::string explain(const Painter& paint, const State& state, const Incident& in
   out += paint.hanging("  reaction  ", incident.reaction.empty() ? "none" : incident.reaction, kTextLines);
   if (!incident.evidence.empty()) out += paint.heading("Evidence");
   for (const Evidence& e : incident.evidence) out += evidence_line(paint, state, e);
+  out += processes(paint, state, incident);
   out += paint.heading("Causes, most likely first");
   if (incident.causes.empty()) out += "  none known\n";
   for (size_t i = 0; i < incident.causes.size(); ++i) {
@@ -85,7 +97,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
   const State& state = (*told)->state;
   for (const Incident& incident : state.incidents) {
     if (incident.id != *number) continue;
-    console.out(args.has("json") ? incident_json(incident, state) + "\n"
+    console.out(args.has("json") ? shown_incident_json(incident, state) + "\n"
                                  : explain(Painter(console), state, incident, services.knowledge()));
     return Exit::kOk;
   }

@@ -1,6 +1,7 @@
 #include "ui/report/markdown.h"
 
 #include "base/text.h"
+#include "core/collected.h"
 #include "ui/report/markdown_tables.h"
 
 namespace mw {
@@ -8,6 +9,7 @@ namespace {
 
 constexpr size_t kQuoted = 200;  // bytes of a quoted log line
 constexpr size_t kStatusShown = 500;
+constexpr size_t kProcessShown = 1200;  // bytes of what one process did
 constexpr size_t kCausesShown = 4;
 constexpr size_t kEvidenceShown = 8;
 constexpr size_t kIncidentsShown = 50;
@@ -76,6 +78,16 @@ std::string evidence(const State& state, const Incident& incident) {
   return out;
 }
 
+/// What the run's processes did when it was seen.
+std::string processes(const State& state, const Incident& incident) {
+  std::string out;
+  for (const ActionState* look : collected(state, incident.id)) {
+    out += cat(out.empty() ? "\nWhat its processes did:\n\n" : "", "- ",
+               escape_markdown(clip(collected_line(*look), kProcessShown)), "\n");
+  }
+  return out;
+}
+
 std::string causes(const Incident& incident) {
   if (incident.causes.empty()) return "";
   std::string out = "\n| Likely cause | Score | For | Against |\n|---|---:|---|---|\n";
@@ -110,7 +122,7 @@ std::string one_incident(const State& state, const Incident& incident, const Cyc
     for (const uint32_t id : incident.followed_by) out += cat(" \\#", id);
     out += "\n";
   }
-  return out + evidence(state, incident) + causes(incident);
+  return out + evidence(state, incident) + processes(state, incident) + causes(incident);
 }
 
 std::string incidents(const State& state, const Cycle& cycle) {

@@ -1,8 +1,11 @@
 #include "ui/report/status.h"
 
+#include <algorithm>
+
 #include "base/json.h"
 #include "base/secrets.h"
 #include "base/text.h"
+#include "core/collected.h"
 #include "core/components.h"
 #include "core/event_fields.h"
 #include "core/incident_json.h"
@@ -81,6 +84,16 @@ std::string deed_text(const ActionState& action) {
              action.intent.incident != 0 ? cat(" because of #", action.intent.incident) : "",
              action.intent.why.empty() ? "" : ": " + action.intent.why,
              !action.done ? " … (not finished)" : cat(" → ", action.ok ? "" : "failed: ", action.outcome));
+}
+
+/// The last ones; what processes were seen to do stands with its incident.
+std::vector<const ActionState*> deeds_shown(const State& state) {
+  std::vector<const ActionState*> shown;
+  for (size_t i = state.actions.size(); i-- > 0 && shown.size() < kDeedsShown;) {
+    if (state.actions[i].intent.action != kCollectEvidence) shown.push_back(&state.actions[i]);
+  }
+  std::reverse(shown.begin(), shown.end());
+  return shown;
 }
 
 /// "reward.mean 0.41 ↗ · entropy 1.2 →": the last values of what matters most.
@@ -190,6 +203,7 @@ std::string terminal_standing(const State& state, const RunStanding& standing, c
          cat("#", incident.id, " ", incident.kind, ", ", severity_name(incident.severity), ", since ",
              describe(state, incident.onset), " (midwatch why ", incident.id, ")"),
          incident.severity == Severity::kCritical ? &Painter::red : &Painter::yellow);
+    for (const ActionState* look : collected(state, incident.id)) line("  process     ", collected_line(*look));
   }
   const auto changes = last_changes(state);
   for (size_t i = 0; i < changes.size() && i < kChangesShown; ++i) {
@@ -198,10 +212,7 @@ std::string terminal_standing(const State& state, const RunStanding& standing, c
   if (changes.size() > kChangesShown) {
     line("  changed     ", cat("and ", changes.size() - kChangesShown, " more: midwatch report"));
   }
-  for (size_t i = state.actions.size() > kDeedsShown ? state.actions.size() - kDeedsShown : 0; i < state.actions.size();
-       ++i) {
-    line("  done        ", deed_text(state.actions[i]));
-  }
+  for (const ActionState* deed : deeds_shown(state)) line("  done        ", deed_text(*deed));
   for (size_t i = state.notes.size() > kNotesShown ? state.notes.size() - kNotesShown : 0; i < state.notes.size();
        ++i) {
     const auto& [moment, note] = state.notes[i];
@@ -287,7 +298,7 @@ std::string status_json(const State& state, const RunStanding& standing) {
   for (const SignalLine& line : canonical_metrics(state, {})) json.key(line.name).number(line.last);
   json.end_object().key("incidents").begin_array();
   for (const Incident& incident : state.incidents) {
-    if (incident.open) json.raw(incident_json(incident, state));
+    if (incident.open) json.raw(shown_incident_json(incident, state));
   }
   json.end_array();
   put_parts(json, state);

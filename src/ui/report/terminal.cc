@@ -1,5 +1,6 @@
 #include "ui/report/terminal.h"
 
+#include "core/collected.h"
 #include "ui/report/paint.h"
 #include "ui/view/overview.h"
 #include "ui/view/plot.h"
@@ -77,6 +78,9 @@ std::string one_incident(const Painter& paint, const State& state, const Inciden
     const Evidence& e = incident.evidence[i];
     if (e.signal.empty() && trim(e.text) == trim(incident.summary)) continue;  // said already
     out += evidence_line(paint, state, e);
+  }
+  for (const ActionState* look : collected(state, incident.id)) {
+    out += paint.hanging("   process  ", collected_line(*look), kSummaryLines, nullptr, &Painter::dim);
   }
   out += cause_lines(paint, incident);
   if (!incident.followed_by.empty()) {

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""What is found out of a run that is stuck: a trainer waits for a server that has fallen silent, and midwatch tells where
+each of its processes waits, with whom it is connected, and, where a program for it is there, its stacks.
+
+evidence.py MIDWATCH PRACTICE_RUN
+"""
+import glob
+import json
+import os
+import signal
+import socket
+import stat
+import sys
+import threading
+import time
+
+from running import Run, midwatch, processes_of, wait_until
+from watching import Scratch
+
+TRAIN = r"""
+import socket, sys, threading, time
+def connect():
+    one = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    one.sendall(b"HOLD\n")
+    return one
+answers, unread = connect(), connect()
+threading.Thread(target=time.sleep, args=(1000,), name="helper", daemon=True).start()
+for step in range(1, 9):
+    print("step:%d - actor/pg_loss:0.0%d - actor/entropy:0.5 - critic/score/mean:0.%d - timing_s/step:0.2" % (step, 10 + step, 20 + step),
+          flush=True)
+    time.sleep(0.2)
+answers.recv(1)
+"""
+
+STUB = """#!/bin/sh
+echo "$@" >> {calls}
+printf 'Process %s: python train.py\\nPython v3.10.4\\n\\nThread %s (idle): "MainThread"\\n' "$4" "$4"
+printf '    readinto (socket.py:705)\\n    ask_engine (client.py:41)\\n    <module> (train.py:12)\\n'
+printf 'Thread 9 (idle): "\\033[31mred"\\n    sleep (train.py:9)\\n'
+printf 'api_key=abcdef0123456789abcdef\\n'
+"""
+
+
+class Server:
+    """Answers /health; who says HOLD gets an answer that nobody reads, and then nothing for ever."""
+
+    def __init__(self):
+        self.door = socket.create_server(("127.0.0.1", 0))
+        self.port, self.held = self.door.getsockname()[1], []
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def serve(self):
+        while True:
+            try:
+                one, _ = self.door.accept()
+            except OSError:
+                return
+            if one.recv(4096).startswith(b"HOLD"):
+                self.held.append(one)
+                if len(self.held) == 2:
+                    one.sendall(b"x" * 300)
+            else:
+                one.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+                one.close()
+
+    def fall_silent(self):
+        """What was connected stays so; nothing new is answered."""
+        self.door.shutdown(socket.SHUT_RDWR)
+        self.door.close()
+        self.thread.join()
+
+
+def begin(base, settings="", path=None):
+    server = Server()
+    with open(os.path.join(base, "midwatch.toml"), "w") as file:
+        file.write(f'[run]\nrestarts = 0\nfirst_wait = "200ms"\n{settings}\n[component.engine]\naddress = "http://127.0.0.1:{server.port}"\n'
+                   f'every = "300ms"\ntimeout = "1s"\n')
+    with open(os.path.join(base, "train.py"), "w") as file:
+        file.write(TRAIN)
+    before = os.environ["PATH"]
+    os.environ["PATH"] = f"{path}:{before}" if path else before
+    held = Run(base, [sys.executable, os.path.join(base, "train.py"), str(server.port)], "--config", os.path.join(base, "midwatch.toml"))
+    os.environ["PATH"] = before
+    wait_until("the last step", lambda: os.path.isdir(os.path.join(base, "home", "runs")) and b"step:8" in log(held), 60)
+    [trainer] = processes_of(base, os.path.join(base, "train.py"))
+    wait_until("the engine to be seen well", lambda: part(base) == "well")
+    return server, held, trainer
+
+
+def log(held):
+    try:
+        with open(os.path.join(held.folder(), "output", "train.log"), "rb") as file:
+            return file.read()
+    except (FileNotFoundError, IndexError):
+        return b""
+
+
+def part(base):
+    code, text = midwatch(base, "status", "--json")
+    assert code == 0, text
+    return "".join(one["health"] for one in json.loads(text)["components"])
+
+
+def looks(base):
+    """What was found out of the dead engine's incident, once it is told."""
+    code, text = midwatch(base, "incidents", "--json")
+    assert code == 0, text
+    for incident in json.loads(text)["incidents"]:
+        if incident["kind"] == "engine-dead" and all(one["done"] for one in incident.get("processes", [{"done": False}])):
+            return incident
+    return None
+
+
+def found(base, trainer):
+    wait_until("evidence", lambda: looks(base) is not None)
+    incident = looks(base)
+    [process] = incident["processes"]
+    assert process["process"] == f"train.py (pid {trainer})", process
+    text = process["text"]
+    print(text)
+    for words in ("2 threads", "the main thread waits in ", "2 sockets to 127.0.0.1:", "300 B unread", "(engine, silent)"):
+        assert words in text, (words, text)
+    shown = midwatch(base, "why", str(incident["id"]))[1], midwatch(base, "report")[1]
+    for face in shown:
+        assert "300 B unread" in " ".join(face.split()), face
+    [file] = glob.glob(os.path.join(base, "home", "runs", "*", "evidence", "*"))
+    assert text.endswith("evidence/" + os.path.basename(file)), text
+    assert stat.S_IMODE(os.stat(file).st_mode) == 0o600
+    with open(file) as opened:
+        whole = opened.read()
+    assert "ESTABLISHED 127.0.0.1:" in whole and "helper" not in whole.split("Threads")[0], whole
+    return text, whole
+
+
+def before_the_breaker(base):
+    """The circuit breaker ends the attempt at once; what its processes did is known by then."""
+    server, held, trainer = begin(base)
+    server.fall_silent()
+    code = held.end()
+    text, _ = found(base, trainer)
+    assert code != 0
+    try:
+        with open("/proc/self/syscall"):
+            assert f"recvfrom on 127.0.0.1:{server.port} (ESTABLISHED)" in text, text
+    except OSError:
+        pass  # this kernel does not tell
+
+
+def with_stacks(base):
+    """The run goes on: the program that shows stacks is asked once, and what it writes is harmless."""
+    tools = os.path.join(base, "tools")
+    os.mkdir(tools)
+    calls = os.path.join(base, "calls")
+    with open(os.path.join(tools, "py-spy"), "w") as file:
+        file.write(STUB.format(calls=calls))
+    os.chmod(os.path.join(tools, "py-spy"), 0o700)
+    server, held, trainer = begin(base, "breaker = false", tools)
+    server.fall_silent()
+    text, whole = found(base, trainer)
+    if os.path.exists(calls):
+        assert "py-spy: socket.py:705 in readinto <- client.py:41 in ask_engine <- train.py:12 in <module>" in text, text
+        assert "uses no processor time" in text, text
+        assert "\\x1b[31mred" in whole and "\033" not in whole and "abcdef0123456789" not in whole, whole
+        with open(calls) as file:
+            assert file.read().split() == ["dump", "--nonblocking", "--pid", str(trainer)]
+    else:
+        assert "ptrace_scope" in whole, whole
+    os.kill(trainer, signal.SIGKILL)
+    held.end()
+
+
+def without_stacks(base):
+    """As it was told to: nothing but /proc is looked at. A midwatch that comes later does not do it again."""
+    tools = os.path.join(base, "tools")
+    os.mkdir(tools)
+    calls = os.path.join(base, "calls")
+    for name in ("py-spy", "eu-stack", "gdb"):
+        with open(os.path.join(tools, name), "w") as file:
+            file.write(STUB.format(calls=calls))
+        os.chmod(os.path.join(tools, name), 0o700)
+    server, held, trainer = begin(base, "breaker = false\nstacks = false", tools)
+    server.fall_silent()
+    text, _ = found(base, trainer)
+    assert "py-spy" not in text and not os.path.exists(calls), text
+    held.process.kill()
+    held.process.wait()
+    held = Run(base, [], "--take-up", "newest", "--config", os.path.join(base, "midwatch.toml"))
+    time.sleep(2)
+    found(base, trainer)
+    os.kill(trainer, signal.SIGKILL)
+    held.end()
+
+
+def main():
+    for test in (before_the_breaker, with_stacks, without_stacks):
+        with Scratch() as base:
+            test(base)
+        print("ok", test.__name__)
+
+
+if __name__ == "__main__":
+    main()
