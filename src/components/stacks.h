@@ -29,8 +29,9 @@ constexpr size_t kStacksBytes = size_t{192} << 10;        ///< of their text
 
 using RunProgram = std::function<Result<ProgramEnd>(const ProgramRequest&)>;
 
-/// Blocks. py-spy does not stop the process; eu-stack and gdb do, for the moment in which they read. Each is tried
-/// where the one before is not there or tells nothing. A process that is stopped, or waits for a device, is left alone.
-Stacks stacks_of(System& system, const RunProgram& run, const ProcessId& id);
+/// Blocks. py-spy does not stop the process; eu-stack and gdb do, for the moment in which they read, and are asked only
+/// where they may (`may_stop`). Each is tried where the one before is not there or tells nothing. A process that is
+/// stopped, or waits for a device, is left alone.
+Stacks stacks_of(System& system, const RunProgram& run, const ProcessId& id, bool may_stop);
 
 }  // namespace mw::components
