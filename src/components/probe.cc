@@ -139,6 +139,10 @@ Answer ask(Http& http, const Target& target) {
   return answer;
 }
 
+bool works(const Answer& answer) {
+  return fine(answer.health) && (answer.generation.how == Reply::How::kNotAsked || fine(answer.generation));
+}
+
 /// Requests run, and not a token is generated.
 bool ProbeJudge::flat(const EngineFigures& figures, const Rhythm& rhythm, Duration now) {
   const bool moved = !figures.known() || !generated_ || *figures.generated != *generated_;

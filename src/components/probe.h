@@ -46,6 +46,9 @@ struct Answer {
 /// log-probability.
 Answer ask(Http& http, const Target& target);
 
+/// Nothing that was asked failed.
+bool works(const Answer& answer);
+
 /// What the answers of one server mean, one after the other.
 class ProbeJudge {
  public:

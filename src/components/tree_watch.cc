@@ -24,6 +24,8 @@ constexpr Duration kPerProcess =
     Duration::millis(5);  // of waiting for each process that a full look reads: under 0.5 %
 constexpr Duration kKnownAfter = Duration::seconds(1);  // what lives shorter is nobody's server
 constexpr Duration kToldAfter = Duration::seconds(3);
+constexpr double kPortsFirst = 1;  // seconds of age at which a process is first asked where it listens
+constexpr size_t kPorts = 4096;
 constexpr Duration kAddressesAgain = Duration::seconds(20);
 constexpr double kLongAge = 600;     // seconds; so old, it belongs to the run whatever its steps
 constexpr double kSeveralSteps = 5;  // usual steps, likewise
@@ -69,6 +71,10 @@ std::vector<event::ComponentSaw> TreeWatch::look(const Run& run, const Rhythm& r
     keeper_ = run.keeper;
     members_.clear();
     next_full_ = {};
+    if (run.keeper != 0) {
+      ports_.clear();
+      watched_from_ = now;
+    }
   }
   if (run.keeper == 0) return {};
   if (now >= next_full_) {
@@ -79,6 +85,7 @@ std::vector<event::ComponentSaw> TreeWatch::look(const Run& run, const Rhythm& r
   for (auto& [pid, member] : members_) {
     if (run.held) member.stopped = {};
     if (!member.reaped) get_to_know(member, now);
+    if (member.ended.ns == 0) note_ports(member, now);
     if (!run.over) judge(member, rhythm, now);
   }
   settle_replaced();
@@ -183,6 +190,23 @@ void TreeWatch::get_to_know(Member& member, Duration now) {
   const auto told = static_cast<size_t>(
       std::count_if(members_.begin(), members_.end(), [](const auto& one) { return one.second.told; }));
   if (told <= kNamed) tell(member, Health::kWell, false, cat("process ", member.info.id.pid, " of the run"), 0);
+}
+
+/// Servers listen soon after they begin, or once a model is loaded: each process is looked at when it is twice as old
+/// as the last time, which costs next to nothing in the long run.
+void TreeWatch::note_ports(Member& member, Duration now) {
+  const double old = age(member, now);
+  if (old < std::max(member.ports_age, kPortsFirst)) return;
+  member.ports_age = 2 * old;
+  for (const std::string& address : addresses_of(system_, member.info.id.pid)) {
+    if (ports_.size() < kPorts) ports_.insert(parse_int(address.substr(address.rfind(':') + 1)).value_or(0));
+  }
+}
+
+std::optional<bool> TreeWatch::listened(int64_t port, Duration now) const {
+  if (ports_.count(port) > 0) return true;
+  if (watched_from_.ns == 0 || now.ns - watched_from_.ns < kHeardOut.ns) return std::nullopt;
+  return false;
 }
 
 void TreeWatch::judge(Member& member, const Rhythm& rhythm, Duration now) {

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +42,12 @@ class TreeWatch {
   };
   std::vector<Place> places() const;
 
+  /// Has a process of the run listened at this port, in the attempt that goes on or was watched last? Empty where that
+  /// is not known: none was watched, or not for kHeardOut. A port that is opened late may be missed for as long again
+  /// as its process had lived by then.
+  std::optional<bool> listened(int64_t port, Duration now) const;
+  static constexpr Duration kHeardOut = Duration::seconds(3);
+
  private:
   using Health = event::ComponentSaw::Health;
   struct Member {
@@ -51,9 +59,10 @@ class TreeWatch {
     bool told = false;        ///< that it is there
     Duration addresses_due;
     std::vector<std::string> addresses;
-    Duration stopped;  ///< since when its state is T; 0: it is not
-    Duration ended;    ///< when it was first seen dead or gone; 0: it lives
-    int status = -1;   ///< as wait(2) gives it; -1: not known, as somebody else was told
+    double ports_age = 0;  ///< seconds, of the next look at where it listens
+    Duration stopped;      ///< since when its state is T; 0: it is not
+    Duration ended;        ///< when it was first seen dead or gone; 0: it lives
+    int status = -1;       ///< as wait(2) gives it; -1: not known, as somebody else was told
     bool reaped = false;
     Health health = Health::kWell;  ///< as it was told
     bool certain = false;
@@ -64,6 +73,7 @@ class TreeWatch {
   void take(const ProcessInfo& info, std::string_view stat, Duration now);
   void gone(Member& member, Duration now) const;
   void get_to_know(Member& member, Duration now);
+  void note_ports(Member& member, Duration now);
   void judge(Member& member, const Rhythm& rhythm, Duration now);
   void judge_end(Member& member, const Rhythm& rhythm, Duration now);
   void judge_stop(Member& member, const Rhythm& rhythm, Duration now);
@@ -80,7 +90,9 @@ class TreeWatch {
   int64_t keeper_ = 0;
   std::map<int64_t, Member> members_;  // by pid
   Duration next_full_;
-  double uptime_ = 0;  // seconds that the machine runs
+  double uptime_ = 0;        // seconds that the machine runs
+  std::set<int64_t> ports_;  // at which a process of the run has listened
+  Duration watched_from_;
   std::vector<event::ComponentSaw> news_;
 };
 

@@ -22,8 +22,8 @@ bool is_over(const State& state) {
 
 }  // namespace
 
-ComponentWatch::ComponentWatch(Clock& clock, Scope scope)
-    : clock_(clock), scope_(std::move(scope)), tree_(*scope_.system) {
+ComponentWatch::ComponentWatch(Clock& clock, const Knowledge& knowledge, Scope scope)
+    : clock_(clock), scope_(std::move(scope)), tree_(*scope_.system), wait_(clock, waiting(knowledge)) {
   for (components::Target& target : scope_.declared) {
     if (asked_.size() >= kAsked) break;
     asked_.push_back(std::make_unique<Asked>());
@@ -31,9 +31,20 @@ ComponentWatch::ComponentWatch(Clock& clock, Scope scope)
   }
 }
 
+/// Those that midwatch starts itself are waited for by whoever starts them.
+ServerWait::Scope ComponentWatch::waiting(const Knowledge& knowledge) {
+  std::vector<components::Target> foreign;
+  for (const components::Target& target : scope_.declared) {
+    if (scope_.process_of(target.name) < 0) foreign.push_back(target);
+  }
+  return {*scope_.http, knowledge, std::move(foreign),
+          [this](int64_t port) { return tree_.listened(port, clock_.steady()); }, scope_.say};
+}
+
 ComponentWatch::~ComponentWatch() {
   // A question that is still out goes through the door.
-  if (std::any_of(asked_.begin(), asked_.end(), [](const auto& one) { return one->call.busy(); })) {
+  const bool out = std::any_of(asked_.begin(), asked_.end(), [](const auto& one) { return one->call.busy(); });
+  if (out || wait_.asking()) {
     (void)scope_.http.release();
   }
 }

@@ -12,6 +12,7 @@
 #include "components/same_answer.h"
 #include "components/tree_watch.h"
 #include "daemon/attach.h"
+#include "daemon/server_wait.h"
 #include "platform/aside.h"
 #include "platform/clock.h"
 #include "platform/http.h"
@@ -34,13 +35,16 @@ class ComponentWatch final : public Companion {
     std::function<Held()> held;
     /// Of a declared server that midwatch itself holds: its process, 0 while there is none; -1 of all others.
     std::function<int64_t(const std::string& name)> process_of = [](const std::string&) { return int64_t{-1}; };
+    std::function<void(const std::string& sentence)> say = [](const std::string&) {};
   };
-  ComponentWatch(Clock& clock, Scope scope);
+  ComponentWatch(Clock& clock, const Knowledge& knowledge, Scope scope);
   ~ComponentWatch() override;
   ComponentWatch(const ComponentWatch&) = delete;
   ComponentWatch& operator=(const ComponentWatch&) = delete;
 
   std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override;
+  /// The servers elsewhere that the next attempt needs answer; ServerWait::may_begin().
+  bool servers_answer(const State& state, Notebook& notebook) { return wait_.may_begin(state, notebook); }
 
  private:
   struct Asked {
@@ -51,6 +55,7 @@ class ComponentWatch final : public Companion {
     bool stale = false;  ///< what the call brings is of an attempt that is over
     Duration due;
   };
+  ServerWait::Scope waiting(const Knowledge& knowledge);
   components::Run run_of(const State& state) const;
   void begin_anew(Duration now);
   void find_servers(Duration now);
@@ -63,6 +68,7 @@ class ComponentWatch final : public Companion {
   Scope scope_;
   components::Rhythm rhythm_;
   components::TreeWatch tree_;
+  ServerWait wait_;
   std::vector<std::unique_ptr<Asked>> asked_;
   int64_t keeper_ = 0;
   Duration due_;

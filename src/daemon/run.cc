@@ -193,13 +193,17 @@ Config declared_parts(const Doors& doors, const RunRequest& request, const Charg
   return {};
 }
 
-std::unique_ptr<ComponentWatch> parts_of(const Doors& doors, const Config& config, const Supervisor& supervisor,
+std::unique_ptr<ComponentWatch> parts_of(const Doors& doors, const Language& language, const RunRequest& request,
+                                         const Config& config, Supervisor& supervisor,
                                          const HeldComponents& held_parts) {
   const auto held = [&supervisor] { return ComponentWatch::Held{supervisor.keeper_pid(), supervisor.command_pid()}; };
   const auto process_of = [&held_parts](const std::string& name) { return held_parts.pid_of(name); };
-  return std::make_unique<ComponentWatch>(
-      doors.clock,
-      ComponentWatch::Scope{make_posix_system(), make_http(), component_targets(config), held, process_of});
+  ComponentWatch::Scope scope{make_posix_system(), make_http(), component_targets(config), held,
+                              process_of,          request.say};
+  auto watch = std::make_unique<ComponentWatch>(doors.clock, language.knowledge(), std::move(scope));
+  supervisor.when_servers_are_wanted(
+      [parts = watch.get()](const State& state, Notebook& notebook) { return parts->servers_answer(state, notebook); });
+  return watch;
 }
 
 EvidenceScope evidence_of(const Supervisor& supervisor, const std::string& folder, bool stacks) {
@@ -218,7 +222,7 @@ std::vector<std::unique_ptr<Companion>> watches_of(const Doors& doors, Processes
                                                    const std::string& folder) {
   std::vector<std::unique_ptr<Companion>> watches;
   if (request.host || !declared.names("component").empty()) {
-    watches.push_back(parts_of(doors, declared, supervisor, held_parts));
+    watches.push_back(parts_of(doors, language, request, declared, supervisor, held_parts));
   }
   const Charge& charge = supervisor.charge();
   const auto layout = [&language](const std::string& framework) { return language.checkpoints_of(framework); };

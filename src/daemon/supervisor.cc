@@ -425,7 +425,8 @@ Result<bool> Supervisor::turn(const State& state, bool quiet, Notebook& notebook
     if (stopping()) {
       phase_ = Phase::kOver;
       why_over_ = "It was told to stop.";
-    } else if (!pause_ && doors_.clock.steady().ns >= due_.ns && may_begin()) {
+    } else if (!pause_ && doors_.clock.steady().ns >= due_.ns && may_begin() &&
+               (!servers_answer_ || servers_answer_(state, notebook))) {
       MW_TRY(begin_next(notebook));
     }
   }
@@ -436,7 +437,8 @@ Duration Supervisor::patience() const {
   if (phase_ == Phase::kEnded && since(ended_) < kAtOnce) return kHaste;
   if (phase_ == Phase::kEnded || grip_.asked() || !kept_.child.known()) return kShortPatience;
   if (phase_ == Phase::kWaiting) {
-    return {std::clamp(due_.ns - doors_.clock.steady().ns, Duration::millis(1).ns, kUsualPatience.ns)};
+    const int64_t wait = due_.ns - doors_.clock.steady().ns;
+    return {wait <= 0 ? kShortPatience.ns : std::clamp(wait, Duration::millis(1).ns, kUsualPatience.ns)};
   }
   return kUsualPatience;
 }

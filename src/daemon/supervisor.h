@@ -73,6 +73,11 @@ class Supervisor {
     made_room_ = std::move(made_room);
   }
 
+  /// Asked when an attempt that is not the first is due: do the servers that it needs answer?
+  void when_servers_are_wanted(std::function<bool(const State&, Notebook&)> servers_answer) {
+    servers_answer_ = std::move(servers_answer);
+  }
+
   const Charge& charge() const { return charge_; }
   /// How the last attempt ended; unset while it runs.
   const std::optional<Ending>& ending() const { return kept_.ending; }
@@ -132,6 +137,7 @@ class Supervisor {
   std::string framework_;  ///< whose checkpoints `back_` speaks of
   GoBack back_;            ///< to be done before the next attempt
   std::function<std::optional<bool>(const State&)> made_room_;
+  std::function<bool(const State&, Notebook&)> servers_answer_;
   std::optional<bool> room_;        ///< was space made since the attempt ended for want of it?
   std::optional<Remains> remains_;  ///< of the ended attempt, once they were looked at
   std::optional<LastWhole> way_;    ///< what the ended attempt left to resume from, once it was looked at

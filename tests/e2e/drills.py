@@ -547,9 +547,22 @@ def poisoned_steps(held):
     return held.text().split("attempt 2 began")[0].count("taking an empty response")
 
 
-# s, before an attempt: whether a server that is none of the run's will be back of itself midwatch cannot know, and does
-# not wait for it.
+# s, before an attempt: that a server works on which nothing but the time-outs of its clients complain midwatch cannot
+# know, and does not wait for it.
 BACK_BY_THEN = "1.5"
+
+
+def back_late(held, server, words):
+    """The server comes back long after the next attempt was due, which waits for it."""
+    wait_until("the wait", lambda: f"the next attempt waits for {words}" in held.said(), 10)
+    time.sleep(2)
+    assert len(attempts_of(held)) == 1, "it did not wait"
+    server.begin()
+    wait_until("the end of the wait", lambda: "answers again after" in held.said(), 10)
+
+
+def attempts_of(held):
+    return os.listdir(os.path.join(held.folder(), "attempts"))
 
 
 def recovered(held, base, most_poisoned):
@@ -565,11 +578,11 @@ def recovered(held, base, most_poisoned):
 def server_killed(base):
     """kill -9 of a server elsewhere; the trainer scores every empty answer zero, and midwatch goes back to before that."""
     server = Elsewhere(base)
-    held = Held(base, server.trainer(*SCORES_ZERO, pace=0.25), first_wait=BACK_BY_THEN)
+    held = Held(base, server.trainer(*SCORES_ZERO, pace=0.25))
     held.await_text("step:11 ")  # so that the fifth step without reward is none that is saved
     server.end()
     held.expect("zero-reward", "sglang-server-down-zero-reward", time.monotonic(), 4)
-    server.begin()
+    back_late(held, server, f"the server at 127.0.0.1:{server.port}")
     recovered(held, base, 6)
     return held
 
@@ -635,7 +648,7 @@ def declared_half_dead(base):
     server = Elsewhere(base, "--when-worker-dies", "hang")
     with open(os.path.join(base, "midwatch.toml"), "w") as file:
         file.write(f'[component.engine]\naddress = "http://127.0.0.1:{server.port}"\nprobe = "generate"\nevery = "500ms"\ntimeout = "1s"\n')
-    held = Held(base, server.trainer(pace=0.25), "--config", os.path.join(base, "midwatch.toml"), first_wait=BACK_BY_THEN)
+    held = Held(base, server.trainer(pace=0.25), "--config", os.path.join(base, "midwatch.toml"))
     wait_until("a checkpoint", lambda: saved(base, 10))
     [part] = held.status()["components"]
     assert (part["name"], part["health"]) == ("engine", "well"), part
@@ -644,7 +657,7 @@ def declared_half_dead(base):
     assert health(server.port) == 200
     held.expect("engine-dead", "vllm-engine-dead", began, 8)
     server.end()
-    server.begin()
+    back_late(held, server, "engine")
     code, over = held.end()
     assert code == 0 and over["attempts"] == 2 and held.actions() == ["break", "restart"], over
     assert weights(base) == Undisturbed.of()
@@ -657,11 +670,11 @@ def declared_killed(base):
     server = Elsewhere(base)
     with open(os.path.join(base, "midwatch.toml"), "w") as file:
         file.write(f'[component.engine]\naddress = "http://127.0.0.1:{server.port}"\nevery = "500ms"\ntimeout = "1s"\n')
-    held = Held(base, server.trainer(*SCORES_ZERO, pace=0.5), "--config", os.path.join(base, "midwatch.toml"), first_wait=BACK_BY_THEN)
+    held = Held(base, server.trainer(*SCORES_ZERO, pace=0.5), "--config", os.path.join(base, "midwatch.toml"))
     wait_until("a checkpoint", lambda: saved(base, 10))
     server.end()
     held.expect("engine-dead", "connection-refused", time.monotonic(), 5)
-    server.begin()
+    back_late(held, server, "engine")
     recovered(held, base, 4)
     return held
 

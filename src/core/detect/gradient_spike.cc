@@ -34,8 +34,10 @@ constexpr Knob kRise{"rise", 4, "x", "Times its level, for good: an unstable run
 constexpr Knob kPersist{"persist", 3, "points", "It stays", "own"};
 constexpr Knob kHarm{"reward_loss", 0.15, "ratio", "Fall of the reward that makes a risen level a warning", "own"};
 constexpr Knob kNews{"news", 3, "x", "Later spikes are warned of again when they are so many times larger", "own"};
+constexpr Knob kFaded{"faded", 0.05, "of its highest level",
+                      "When the task is learnt gradients all but vanish, and what is left jumps by any factor", "own"};
 constexpr Knob kKnobs[] = {kHistory, kWindow,  kNotable, kGrave, kAgain, kLarge, kLevel,
-                           kRise,    kPersist, kHarm,    kNews,  kShort, kWith};
+                           kRise,    kPersist, kHarm,    kNews,  kShort, kWith,  kFaded};
 
 struct Spike {
   size_t index;
@@ -45,11 +47,15 @@ struct Spike {
 std::vector<Spike> spikes_of(const Track& track) {
   std::vector<Spike> out;
   std::vector<double> window;
+  double highest = 0;  // level after the warm-up
   for (size_t i = 0; i < track.size(); ++i) {
     if (i >= points_of(kShort)) {
-      const double base = quantile(window, kLevel.value);
+      const double level = quantile(window, kLevel.value);
+      if (i >= points_of(kHistory)) highest = std::max(highest, level);
+      const double base = level > 0 ? std::max(level, kFaded.value * highest) : 0;
       // where most groups are uniform most gradients are zero: then the largest before is what there is to compare with
-      const double most = base > 0 ? 0 : *std::max_element(window.begin(), window.end());
+      const double most =
+          base > 0 ? 0 : std::max(*std::max_element(window.begin(), window.end()), kFaded.value * highest);
       if (i >= points_of(kHistory) && most > 0 && track.values[i] > kGrave.value * most) {
         out.push_back({i, track.values[i] / most, most});
         continue;
@@ -122,12 +128,19 @@ size_t last_of_group(const std::vector<Spike>& spikes, size_t k) {
   return last;
 }
 
+/// The last few values.
+std::vector<double> last_of(const std::vector<double>& values) {
+  return {values.end() - static_cast<std::ptrdiff_t>(std::min(values.size(), points_of(kHistory))), values.end()};
+}
+
 /// A level that rose and stays up. Zeros are the gradients of uniform groups, not a level.
 void judge_level(const State& state, const Track& track, std::vector<Finding>& out) {
   Track alive;
   alive.series = track.series;
+  double highest = 0;
   for (const Point& point : track.points) {
-    if (point.value <= 0) continue;
+    if (point.value <= kFaded.value * highest) continue;  // there is no level in what is left when the task is learnt
+    if (alive.points.size() >= points_of(kHistory)) highest = std::max(highest, median(last_of(alive.values)));
     alive.points.push_back(point);
     alive.values.push_back(point.value);
   }

@@ -49,6 +49,18 @@ bool is_true_measure(const Series& series) {
   return false;
 }
 
+/// One right answer of several is enough (pass@k): that falls when answers become alike, too, however right they are.
+bool is_of_several(const Series& series) {
+  const std::string name = to_lower(series.raw);
+  for (const std::string_view word : {"pass_at_", "pass@"}) {
+    const size_t at = name.find(word);
+    if (at == std::string::npos) continue;
+    const std::string_view k = std::string_view(name).substr(at + word.size());
+    return !(k.substr(0, 1) == "1" && (k.size() == 1 || k[1] < '0' || k[1] > '9'));
+  }
+  return false;
+}
+
 /// Points of `track` up to `step`.
 size_t points_until(const Track& track, int64_t step) {
   size_t n = 0;
@@ -105,7 +117,8 @@ bool judge_fall(const Track& reward, const Track& truth, std::vector<Finding>& o
     const Point& onset = truth.points[loss->onset];
     const auto paid = outcome_of(reward.series, onset, truth.points[end]);
     if (!paid || !(paid->rose(kRise.value) || (loss->share() > kDeepFall.value && !paid->fell(kRise.value)))) continue;
-    Finding finding = make_finding("reward-hacking", "reward-hacking", Severity::kWarning, onset, truth.points[end],
+    const Severity severity = is_of_several(*truth.series) ? Severity::kInfo : Severity::kWarning;
+    Finding finding = make_finding("reward-hacking", "reward-hacking", severity, onset, truth.points[end],
                                    cat(truth.series->raw, " fell from ", loss->best, " to ", loss->now,
                                        " while the reward went from ", paid->before, " to ", paid->after));
     add_figure(finding, reward.series->signal, onset.step, paid->before);

@@ -1,0 +1,67 @@
+// Servers that the run needs and does not start itself: after an attempt that may have ended for want of one, the next
+// begins when they answer again. Begun sooner, it would train on what a dead server leaves it, or use up the restarts.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "components/probe.h"
+#include "core/knowledge.h"
+#include "core/state.h"
+#include "daemon/notebook.h"
+#include "platform/aside.h"
+#include "platform/clock.h"
+#include "platform/http.h"
+
+namespace mw {
+
+class ServerWait {
+ public:
+  static constexpr Duration kHeard = Duration::seconds(120);  ///< for one that nobody declared, at most
+  static constexpr Duration kAgain = Duration::millis(250);   ///< between two questions to one server
+
+  struct Scope {
+    Http& http;  ///< which outlives every question
+    const Knowledge& knowledge;
+    /// Servers that a person declared and that midwatch does not start itself.
+    std::vector<components::Target> declared;
+    /// Did a process of the last attempt listen at this port? Empty: that is not known.
+    std::function<std::optional<bool>(int64_t port)> ours;
+    std::function<void(const std::string& sentence)> say;
+  };
+  ServerWait(Clock& clock, Scope scope) : clock_(clock), scope_(std::move(scope)) {}
+
+  /// May the attempt after the last one in `state` begin? Asks those that were declared and worked before, and near
+  /// addresses of which the last attempt complained; never one at which the run's own processes listened, as the
+  /// command itself starts that. A declared server is waited for as long as its `ready_within` says. Ask again while it
+  /// is false.
+  bool may_begin(const State& state, Notebook& notebook);
+  /// A question is still out, which goes through the door.
+  bool asking() const;
+
+ private:
+  struct Awaited {
+    components::Target target;
+    Duration longest;
+    Aside<components::Answer> call;
+    Duration due;
+    bool told = false;   ///< that it is waited for
+    bool there = false;  ///< it answers, or is not waited for any more
+  };
+  void list(const State& state);
+  void add(const components::Target& target, Duration longest);
+  bool elsewhere(const std::string& address) const;
+  bool look(Awaited& one, Notebook& notebook);
+  void tell(const std::string& sentence, Notebook& notebook) const;
+
+  Clock& clock_;
+  Scope scope_;
+  size_t attempt_ = 0;  ///< that ended before: for it `awaited_` was made
+  Duration since_;
+  std::vector<std::unique_ptr<Awaited>> awaited_;
+};
+
+}  // namespace mw
