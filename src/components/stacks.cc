@@ -79,12 +79,13 @@ struct Tool {
 
 std::vector<Tool> tools_for(int64_t pid) {
   const std::string number = cat(pid);
-  return {{"py-spy", {"py-spy", "dump", "--nonblocking", "--pid", number}, false},
-          {"eu-stack", {"eu-stack", "-p", number}, true},
-          {"gdb",
-           {"gdb", "-nx", "-nh", "-batch", "-iex", "set auto-load off", "-iex", "set debuginfod enabled off", "-p",
-            number, "-ex", "set pagination off", "-ex", "thread apply all bt 40"},
-           true}};
+  return {
+      {"py-spy", {"py-spy", "dump", "--nonblocking", "--pid", number}, false},
+      {"eu-stack", {"eu-stack", "-p", number}, true},
+      {"gdb",
+       {"gdb", "-nx", "-nh", "-batch", "-iex", "set auto-load off", "-iex", "set debuginfod enabled off", "-p", number,
+        "-ex", "set pagination off", "-ex", "set print frame-arguments none", "-ex", "thread apply all bt 40"},
+       true}};
 }
 
 }  // namespace
@@ -100,8 +101,11 @@ std::string innermost(std::string_view text, int64_t tid) {
     }
     const std::string frame = clip(sanitize_utf8(trim(frame_of(line))), kFrameBytes);
     if (frame.empty()) continue;
-    if (of != 0 && of == threads && wanted.size() < kFrames) wanted.push_back(frame);
-    if (threads <= 1 && first.size() < kFrames) first.push_back(frame);
+    const auto add = [&frame](std::vector<std::string>& frames) {
+      if (frames.size() < kFrames && (frames.empty() || frames.back() != frame)) frames.push_back(frame);  // inlined
+    };
+    if (of != 0 && of == threads) add(wanted);
+    if (threads <= 1) add(first);
   }
   std::string out;
   for (const std::string& frame : wanted.empty() ? first : wanted) out += cat(out.empty() ? "" : " <- ", frame);
@@ -112,8 +116,10 @@ Stacks stacks_of(System& system, const RunProgram& run, const ProcessId& id, boo
   Stacks stacks;
   stacks.why_not = forbidden(system);
   if (!stacks.why_not.empty()) return stacks;
-  stacks.why_not = may_stop ? "neither py-spy nor eu-stack nor gdb is there"
-                            : "py-spy is not there, and nothing that stops a process is asked where it may be well";
+  stacks.why_not =
+      may_stop
+          ? "neither py-spy (pip install py-spy) nor eu-stack nor gdb is there"
+          : "py-spy (pip install py-spy) is not there, and nothing that stops a process is asked where it may be well";
   for (const Tool& tool : tools_for(id.pid)) {
     if (tool.stops && !may_stop) continue;
     // The number may be another's by now.

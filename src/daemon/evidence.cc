@@ -172,9 +172,10 @@ void EvidenceTaker::take_look(const State& state, Notebook& notebook) {
   auto look = first_.take();
   tree_ = look ? std::move(look->tree) : "";
   const Duration now = clock_.steady();
-  const bool stacks = scope_.stacks && now >= stacks_due_;
-  const std::string_view why =
-      stacks ? "to see what it does; its stacks, too, for which it may be stopped for a moment" : "to see what it does";
+  stacks_ = scope_.stacks && now >= stacks_due_;
+  const std::string_view why = stacks_
+                                   ? "to see what it does; its stacks, too, for which it may be stopped for a moment"
+                                   : "to see what it does";
   for (ProcessLook& one : look ? look->suspects : std::vector<ProcessLook>()) {
     const auto deed = notebook.intend({0, std::string(kCollectEvidence), name_of(one), incident_, std::string(why)});
     if (!deed.ok()) continue;  // the journal's disk is full: the run matters more
@@ -187,10 +188,10 @@ void EvidenceTaker::take_look(const State& state, Notebook& notebook) {
     incident_ = 0;
     return;
   }
-  if (stacks) stacks_due_ = {now.ns + kStacksEvery.ns};
+  if (stacks_) stacks_due_ = {now.ns + kStacksEvery.ns};
   std::vector<ProcessId> ids;
   for (const Subject& subject : subjects_) ids.push_back(subject.look.info.id);
-  rest_.start([system = scope_.system.get(), run = scope_.run_program, between = scope_.between, ids, stacks,
+  rest_.start([system = scope_.system.get(), run = scope_.run_program, between = scope_.between, ids, stacks = stacks_,
                may_stop = critical_] {
     const auto began = std::chrono::steady_clock::now();
     std::this_thread::sleep_for(std::chrono::nanoseconds(between.ns));
@@ -263,6 +264,12 @@ void EvidenceTaker::drop_old_files() const {
   const auto names = disk_.list(folder);
   for (size_t i = 0; names.ok() && i + kFiles < names->size(); ++i)
     (void)disk_.remove(cat(folder, "/", (*names)[i])).ok();
+}
+
+bool EvidenceTaker::reads(int64_t pid) const {
+  const bool busy = incident_ != 0 && stacks_ && clock_.steady().ns - last_.ns < kSpared.ns;
+  return busy && std::any_of(subjects_.begin(), subjects_.end(),
+                             [pid](const Subject& subject) { return subject.look.info.id.pid == pid; });
 }
 
 std::optional<Duration> EvidenceTaker::turn(const State& state, bool quiet, Notebook& notebook) {

@@ -35,6 +35,7 @@ class EvidenceTaker final : public Companion {
  public:
   static constexpr Duration kAtOnce = Duration::millis(300);    ///< that the first look may hold up the watch
   static constexpr Duration kTogether = Duration::seconds(30);  ///< incidents within it are one story: one look
+  static constexpr Duration kSpared = Duration::seconds(5);     ///< that a restart waits for stacks
   static constexpr Duration kStacksEvery = Duration::seconds(300);
   static constexpr Duration kLastLimit =
       Duration::seconds(2);             ///< where the watch ends; what is not there by then is left out
@@ -46,6 +47,8 @@ class EvidenceTaker final : public Companion {
   EvidenceTaker(const EvidenceTaker&) = delete;
   EvidenceTaker& operator=(const EvidenceTaker&) = delete;
 
+  /// The stacks of this process are being asked for; true for kSpared at most.
+  bool reads(int64_t pid) const;
   std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override;
   void over(const State& state, Notebook& notebook) override;
 
@@ -82,6 +85,7 @@ class EvidenceTaker final : public Companion {
   Duration stacks_due_;       ///< when stacks may be asked for again
   uint32_t incident_ = 0;     ///< of which it is being collected
   bool critical_ = false;     ///< it is
+  bool stacks_ = false;       ///< likewise: stacks are asked for
   std::vector<Subject> subjects_;
   std::string tree_;
   Aside<components::RunLook> first_;

@@ -125,6 +125,10 @@ TEST_CASE("the first look is in the journal before the turn is over in which the
   (void)world.taker->turn(world.state, true, world);
   REQUIRE(world.state.actions.size() == 1);
   CHECK_FALSE(world.file().empty());
+  CHECK(world.taker->reads(102));  // who would start it anew waits a moment
+  CHECK_FALSE(world.taker->reads(100));
+  world.clock.pass(Duration::seconds(5));
+  CHECK_FALSE(world.taker->reads(102));
   world.taker->over(world.state, world);
   CHECK(world.state.actions.front().done);
 }

@@ -194,7 +194,7 @@ Result<void> HeldComponent::turn(const State& state, bool wanted, Notebook& note
       MW_TRY(begin_again(part->last.text, notebook));
       doors_.say(cat("component ", charge_.name, ": ", part->last.text, "; starting it anew"));
     }
-    if (due_) grip_.kill();
+    if (due_ && !(looked_at_ && looked_at_(kept_.child.pid))) grip_.kill();
     return {};
   }
   if (!due_) {

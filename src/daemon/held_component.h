@@ -62,6 +62,8 @@ class HeldComponent {
   bool over() const { return life_ == 0 || (phase_ == Phase::kEnded && !grip_.leftovers()); }
   /// Its process; 0 while there is none.
   int64_t pid() const { return phase_ == Phase::kRunning ? kept_.child.pid : 0; }
+  /// It is not killed for a failure while `looked_at` says so of its process.
+  void spare_while(std::function<bool(int64_t pid)> looked_at) { looked_at_ = std::move(looked_at); }
   /// Where its keeper writes down what becomes of it.
   std::string record_folder() const;
   const ComponentCharge& charge() const { return charge_; }
@@ -85,6 +87,7 @@ class HeldComponent {
   Duration since(Duration then) const { return {doors_.clock.steady().ns - then.ns}; }
 
   ComponentDoors doors_;
+  std::function<bool(int64_t pid)> looked_at_;
   ComponentCharge charge_;
   std::string folder_;
   Grip grip_;

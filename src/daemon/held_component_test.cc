@@ -172,6 +172,24 @@ TEST_CASE("one that fails to do its work is killed and started anew") {
   CHECK(world.state.actions.size() == 1);
 }
 
+TEST_CASE("one whose stacks are being read is killed when they are there") {
+  World world;
+  world.turn();
+  world.turn();
+  world.answers(Health::kWell);
+  world.turn();
+  bool reads = true;
+  world.one->spare_while([&](int64_t pid) { return reads && pid == world.child.pid; });
+  world.answers(Health::kHalfDead);
+  world.turn();
+  CHECK(world.state.actions.size() == 1);  // what is to be done is in the journal
+  CHECK(world.processes.sent.empty());
+  reads = false;
+  world.turn();
+  CHECK(std::find(world.processes.sent.begin(), world.processes.sent.end(), std::pair(world.child.pid, SIGKILL)) !=
+        world.processes.sent.end());
+}
+
 TEST_CASE("the trouble of the life before is not the new one's") {
   World world;
   world.turn();

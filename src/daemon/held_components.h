@@ -21,6 +21,11 @@ class HeldComponents final : public Companion {
   /// Before the first turn: whose trainer is held still while one of them is down.
   void serve(Supervisor& supervisor) { supervisor_ = &supervisor; }
 
+  /// None of them is killed for a failure while `looked_at` says so of its process.
+  void spare_while(const std::function<bool(int64_t pid)>& looked_at) {
+    for (const auto& one : all_) one->spare_while(looked_at);
+  }
+
   std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override;
   /// The run is over: they are ended.
   void over(const State& state, Notebook& notebook) override;

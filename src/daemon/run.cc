@@ -218,7 +218,7 @@ EvidenceScope evidence_of(const Supervisor& supervisor, const std::string& folde
 /// What is watched of the machine under the run.
 std::vector<std::unique_ptr<Companion>> watches_of(const Doors& doors, Processes& processes, const Language& language,
                                                    const RunRequest& request, Supervisor& supervisor,
-                                                   const Config& declared, const HeldComponents& held_parts,
+                                                   const Config& declared, HeldComponents& held_parts,
                                                    const std::string& folder) {
   std::vector<std::unique_ptr<Companion>> watches;
   if (request.host || !declared.names("component").empty()) {
@@ -236,8 +236,10 @@ std::vector<std::unique_ptr<Companion>> watches_of(const Doors& doors, Processes
   watches.push_back(watch_machine(doors.clock, language, {folder, charge.folder}, root));
   watches.push_back(watch_checkpoints(doors.clock, layout, charge.folder, charge.checkpoints));
   // Behind those who see that the run is stuck, and before those who do something about it.
-  watches.push_back(std::make_unique<EvidenceTaker>(doors.disk, doors.clock, processes,
-                                                    evidence_of(supervisor, folder, request.stacks)));
+  auto evidence = std::make_unique<EvidenceTaker>(doors.disk, doors.clock, processes,
+                                                  evidence_of(supervisor, folder, request.stacks));
+  held_parts.spare_while([taker = evidence.get()](int64_t pid) { return taker->reads(pid); });
+  watches.push_back(std::move(evidence));
   return watches;
 }
 

@@ -4,6 +4,8 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "core/collected.h"
+#include "core/incident_json.h"
 #include "ui/report/markdown.h"
 #include "ui/report/terminal.h"
 #include "ui/testing/fake_run.h"
@@ -36,6 +38,8 @@ Replayed hostile_run() {
   run.state.sources[0].path = "logs/" + kHostile;
   run.incident("engine-dead", Severity::kCritical, kNoStep, kHostile, kHostile);
   run.incident("code-error", Severity::kInfo, 3, kHostile, kHostile);
+  run.say(event::Intended{1, std::string(kCollectEvidence), kHostile, 1, kHostile});
+  run.say(event::Acted{1, true, kHostile, 0});
   Replayed told;
   told.state = run.state;
   told.notes.push_back(kHostile);
@@ -191,6 +195,30 @@ TEST_CASE("slow calls and context overflows are counted") {
   const std::string report = markdown_report(told, {});
   CHECK(report.find("| search | 3 | 3m") != std::string::npos);
   CHECK(report.find("| context overflows (context/fits) | not said | 12 |") != std::string::npos);
+}
+
+TEST_CASE("what processes did stands with its incident, in every face") {
+  FakeRun run;
+  run.measure(1, 0.5);
+  run.incident("stall", Severity::kCritical, 1, "x", "some-cause");
+  run.incident("crash", Severity::kCritical, 1, "y", "some-cause");
+  run.say(event::Intended{1, std::string(kCollectEvidence), "train.py (pid 7)", 1, "to see"});
+  run.say(event::Intended{2, "notify", "ops", 1, "z"});
+  Replayed told;
+  told.state = run.state;
+  CHECK(contains(markdown_report(told, {}), "What its processes did:\n\n- train.py (pid 7): is being looked at\n"));
+  run.say(event::Acted{1, true, "3 threads, stopped (SIGSTOP)", 0});
+  told.state = run.state;
+  CHECK(contains(markdown_report(told, {}), "- train.py (pid 7): 3 threads, stopped (SIGSTOP)\n"));
+  CHECK(contains(terminal_report(told, plain(100)), "process  train.py (pid 7): 3 threads, stopped (SIGSTOP)\n"));
+  const auto json = Json::parse(replay_json(told.state, {}));
+  REQUIRE(json.ok());
+  const auto& incidents = json->find("incidents")->items();
+  REQUIRE(incidents.size() == 2);
+  CHECK(incidents[0].find("processes")->items()[0].string_or("text", "") == "3 threads, stopped (SIGSTOP)");
+  CHECK(incidents[1].find("processes") == nullptr);
+  // The journal keeps the incident alone: looking at it is no news of it.
+  CHECK_FALSE(contains(incident_json(run.state.incidents[0], run.state), "processes"));
 }
 
 TEST_CASE("numbers are readable") {
