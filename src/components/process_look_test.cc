@@ -101,6 +101,21 @@ TEST_CASE("a trainer that waits for an engine is told by where it waits and what
   CHECK(contains(whole, "104 S saver: io_schedule"));
 }
 
+TEST_CASE("the clients of a server are told together, those that gave up before those that wait") {
+  ProcessLook look;
+  look.threads = 1;
+  look.connections = {{"LISTEN", "0.0.0.0:8000", "0.0.0.0:0", 0, 0},
+                      {"ESTABLISHED", "127.0.0.1:8000", "127.0.0.1:40001", 0, 0},
+                      {"CLOSE_WAIT", "127.0.0.1:8000", "127.0.0.1:40002", 0, 1},
+                      {"CLOSE_WAIT", "127.0.0.1:8000", "127.0.0.1:40003", 0, 1},
+                      {"ESTABLISHED", "127.0.0.1:40004", "10.0.0.9:80", 7, 0},
+                      {"SYN_SENT", "127.0.0.1:40005", "10.0.0.9:81", 0, 0}};
+  CHECK(
+      sentence_of(look, {}) ==
+      "1 thread; 2 clients at 127.0.0.1:8000, hung up by the other side, 2 B unread; 1 socket to 10.0.0.9:80, 7 B not "
+      "taken by the other side; 1 socket to 10.0.0.9:81, not answered; and 1 more");
+}
+
 TEST_CASE("what it used between two looks is told") {
   World world;
   world.process(102, "python3", 'R', 1, 5000);

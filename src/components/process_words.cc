@@ -2,8 +2,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
+#include <set>
 
 #include "base/text.h"
 #include "components/process_look.h"
@@ -61,28 +61,37 @@ std::string processor_words(const ProcessLook& look, const Surroundings& around)
   return used < kNoWork ? "; uses no processor time" : cat("; uses ", format_short(used, 2), " processors");
 }
 
-/// Sockets of one kind to one address.
+/// Sockets of one kind: to one address, or of all clients of an address at which the process itself listens.
 struct Peer {
   std::string state, address;
+  bool clients = false;
   size_t sockets = 0;
   int64_t unread = 0, unsent = 0;
   /// What speaks first: what lies unread, what the other side did not take, hung up, does not answer.
   int rank() const { return unread > 0 ? 0 : unsent > 0 ? 1 : state != "ESTABLISHED" ? 2 : 3; }
 };
 
+std::string port_of(const std::string& address) { return address.substr(std::min(address.rfind(':'), address.size())); }
+
 std::vector<Peer> peers_of(const ProcessLook& look) {
+  std::set<std::string> served;  // ports; a client's own are of no meaning
+  for (const Connection& one : look.connections) {
+    if (one.state == "LISTEN") served.insert(port_of(one.local));
+  }
   std::map<std::pair<std::string, std::string>, Peer> all;
   for (const Connection& one : look.connections) {
-    const bool listens = one.state == "LISTEN";
-    if (listens && one.unread == 0) continue;
-    Peer& peer = all[{one.state, listens ? one.local : one.peer}];
+    if (one.state == "LISTEN" && one.unread == 0) continue;
+    const bool clients = served.count(port_of(one.local)) > 0;
+    Peer& peer = all[{one.state, clients ? one.local : one.peer}];
     peer.state = one.state;
-    peer.address = listens ? one.local : one.peer;
+    peer.address = clients ? one.local : one.peer;
+    peer.clients = clients;
     ++peer.sockets;
     peer.unread += one.unread;
     peer.unsent += one.unsent;
   }
   std::vector<Peer> sorted;
+  sorted.reserve(all.size());
   for (auto& [key, peer] : all) sorted.push_back(std::move(peer));
   std::stable_sort(sorted.begin(), sorted.end(), [](const Peer& a, const Peer& b) {
     return a.rank() != b.rank() ? a.rank() < b.rank() : a.sockets > b.sockets;
@@ -91,14 +100,16 @@ std::vector<Peer> peers_of(const ProcessLook& look) {
 }
 
 std::string peer_words(const Peer& peer, const Surroundings& around) {
-  if (peer.state == "LISTEN")
+  if (peer.state == "LISTEN") {
     return cat("listens at ", peer.address, ", ", count(static_cast<size_t>(peer.unread), "connection"),
                " not accepted");
-  std::string text = cat(count(peer.sockets, "socket"), " to ", peer.address);
-  for (const auto& [address, who] : around.peers) {
-    if (address == peer.address) text += cat(" (", who, ")");
   }
-  if (peer.state == "CLOSE_WAIT") text += ", the other side has hung up";
+  std::string text =
+      cat(count(peer.sockets, peer.clients ? "client" : "socket"), peer.clients ? " at " : " to ", peer.address);
+  for (const auto& [address, who] : around.peers) {
+    if (!peer.clients && address == peer.address) text += cat(" (", who, ")");
+  }
+  if (peer.state == "CLOSE_WAIT") text += ", hung up by the other side";
   if (peer.state == "SYN_SENT") text += ", not answered";
   if (peer.unread > 0) text += cat(", ", format_bytes(static_cast<double>(peer.unread)), " unread");
   if (peer.unsent > 0)

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 
+from drills import Held, held_engine
 from running import Run, midwatch, processes_of, wait_until
 from watching import Scratch
 
@@ -192,8 +193,36 @@ def without_stacks(base):
     held.end()
 
 
+def before_the_restart(base):
+    """The worker of an engine that midwatch holds dies: the engine is killed and started anew once its stacks are there."""
+    tools = os.path.join(base, "tools")
+    os.mkdir(tools)
+    calls = os.path.join(base, "calls")
+    with open(os.path.join(tools, "py-spy"), "w") as file:
+        file.write(STUB.format(calls=calls) + 'kill -0 "$4" && echo alive >> ' + calls + "\n")
+    os.chmod(os.path.join(tools, "py-spy"), 0o700)
+    trainer, config = held_engine(base, "--request-timeout", "1", pace=0.25, engine=("--when-worker-dies", "hang"))
+    before = os.environ["PATH"]
+    os.environ["PATH"] = f"{tools}:{before}"
+    held = Held(base, trainer, *config)
+    os.environ["PATH"] = before
+    held.await_text("step:11 ")
+    engine, worker = processes_of(base, "practice_engine")[:2]
+    os.kill(worker, signal.SIGKILL)
+    wait_until("evidence", lambda: looks(base) is not None)
+    process = looks(base)["processes"][0]
+    print(process["text"])
+    assert process["process"] == f"practice_engine (pid {engine})", process
+    code, over = held.end()
+    assert code == 0 and over["attempts"] == 2, over
+    if os.path.exists(calls):
+        assert "py-spy: socket.py:705 in readinto" in process["text"], process
+        with open(calls) as file:
+            assert file.read().splitlines()[:2] == [f"dump --nonblocking --pid {engine}", "alive"]
+
+
 def main():
-    for test in (before_the_breaker, with_stacks, without_stacks):
+    for test in (before_the_breaker, with_stacks, without_stacks, before_the_restart):
         with Scratch() as base:
             test(base)
         print("ok", test.__name__)
