@@ -100,12 +100,16 @@ constexpr std::array kKeys = {
               "space be started again.",
               "what is deleted does not come back: a person says once that it may"},
     ConfigKey{"free-space.what", Kind::kChoices,
-              "[\"core-dumps\", \"broken-checkpoints\", \"set-aside\", \"old-checkpoints\"]", 0, 0,
-              "core-dumps broken-checkpoints set-aside old-checkpoints",
-              "What may go, in this order: core dumps that a process of this run left; checkpoints that are proven "
-              "broken and older than a "
-              "whole one; what midwatch had set aside; checkpoints beyond [retention].",
+              "[\"shared-memory\", \"core-dumps\", \"broken-checkpoints\", \"set-aside\", \"ray-sessions\", "
+              "\"old-checkpoints\"]",
+              0, 0, "shared-memory core-dumps broken-checkpoints set-aside ray-sessions old-checkpoints",
+              "What may go, in this order: shared memory that dead processes of this run left; core dumps of its "
+              "processes; checkpoints that are proven broken and older than a whole one; what midwatch had set aside; "
+              "folders of sessions of Ray's that this run started and none of whose processes lives, logs and all; "
+              "checkpoints beyond [retention]. docs/host.md says what each must prove.",
               "from what nobody will miss to what somebody might"},
+    ConfigKey{"free-space.shared_memory", Kind::kPath, "\"/dev/shm\"", 0, 0, "",
+              "The folder of shared memory, for shared-memory above.", "where Linux has it"},
     ConfigKey{"retention.keep_last", Kind::kInteger, "0", 0, 1e6, "",
               "How many checkpoints that are proven whole are kept; older ones are deleted. 0: all are kept.",
               "the trainer's own setting is the first place for it; this is for those that do not hold theirs"},

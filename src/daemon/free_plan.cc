@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/text.h"
 #include "checkpoints/look.h"
 #include "checkpoints/set_aside.h"
-#include "daemon/charge.h"
 #include "daemon/config_units.h"
-#include "keeper/record.h"
+#include "daemon/leftovers.h"
+#include "daemon/tenures.h"
 #include "sources/host/core_file.h"
 
 namespace mw {
@@ -17,40 +18,44 @@ namespace {
 
 using How = event::CheckpointSeen::How;
 
-constexpr size_t kLookedAt = 128;   // checkpoints of one folder, the newest
-constexpr size_t kCores = 64;       // of one folder
-constexpr int kAttempts = 100'000;  // whose records are read
+constexpr size_t kLookedAt = 128;  // checkpoints of one folder, the newest
+constexpr size_t kCores = 64;      // of one folder
 constexpr std::string_view kCoreDumps = "core-dumps", kBroken = "broken-checkpoints", kAside = "set-aside",
                            kOld = "old-checkpoints";
 
-/// Sessions of all attempts' commands: each begins one, and its number is its pid.
+/// Sessions of all commands that were held: each begins one, and its number is its pid.
 std::set<int64_t> sessions_of(Disk& disk, const std::string& run_folder) {
   std::set<int64_t> sessions;
-  for (int number = 1; number < kAttempts; ++number) {
-    const std::string folder = cat(run_folder, "/", kAttemptsFolder, "/", number);
-    if (!disk.info(folder).ok()) break;
-    const auto kept = read_kept(disk, folder);
-    if (kept.ok() && kept->child.pid > 1) sessions.insert(kept->child.pid);
+  for (const Tenure& tenure : tenures_of(disk, run_folder)) {
+    if (tenure.kept.child.pid > 1) sessions.insert(tenure.kept.child.pid);
   }
   return sessions;
 }
 
+/// Of a file its content counts, too; a folder is known by itself.
+Identity identity_of(const FileInfo& info) {
+  const bool file = info.kind == FileInfo::Kind::kFile;
+  return {info.device, info.inode, file ? info.changed.ns : 0, false};
+}
+
 class Planner {
  public:
-  Planner(Disk& disk, const FreeScope& scope, const FreeSettings& settings)
-      : disk_(disk), scope_(scope), settings_(settings) {}
+  Planner(Disk& disk, const FreeDoors& doors, const FreeScope& scope, const FreeSettings& settings)
+      : disk_(disk), doors_(doors), scope_(scope), settings_(settings) {}
 
-  std::vector<FreeItem> plan() {
+  FreePlan plan() {
     for (const std::string& word : settings_.what) {
       if (word == kCoreDumps) {
         core_dumps();
+      } else if (word == kSharedMemory || word == kRaySessions) {
+        plan_leftovers(disk_, doors_, scope_, word, settings_.shared, plan_);
       } else {
         for (const std::string& root : scope_.roots) {
           if (scope_.layout.known() && check_root(root).ok()) checkpoints(root, word);
         }
       }
     }
-    return std::move(items_);
+    return std::move(plan_);
   }
 
  private:
@@ -71,8 +76,9 @@ class Planner {
         if (!file.ok() || !(*file)->read_at(0, host::kCoreHead, head).ok()) continue;
         const auto core = host::parse_core_head(head);
         if (!core || sessions.count(core->session) == 0) continue;
-        items_.push_back({std::string(kCoreDumps), folder, name, info->size,
-                          cat("the core dump of ", core->program, ", process ", core->pid, " of this run")});
+        plan_.items.push_back({std::string(kCoreDumps), folder, name, info->size,
+                               cat("the core dump of ", core->program, ", process ", core->pid, " of this run"),
+                               identity_of(*info)});
       }
     }
   }
@@ -107,7 +113,10 @@ class Planner {
     const auto put = [&](int64_t step, std::string why) {
       if (step == whole.front() || step == pointed) return;
       const auto one = all.find(step);
-      items_.push_back({word, root, with_step(scope_.layout.folder, step), one->second.bytes, std::move(why)});
+      const std::string name = with_step(scope_.layout.folder, step);
+      const auto info = disk_.info(cat(root, "/", name));
+      if (!info.ok()) return;
+      plan_.items.push_back({word, root, name, one->second.bytes, std::move(why), identity_of(*info)});
     };
     if (word == kBroken) {
       for (const auto& [step, seen] : all) {
@@ -129,17 +138,20 @@ class Planner {
     const std::string aside = cat(root, "/", kAsideFolder);
     const auto labels = disk_.list(aside);
     for (const std::string& label : labels.ok() ? *labels : std::vector<std::string>()) {
+      const auto info = disk_.info(cat(aside, "/", label));
+      if (!info.ok()) continue;
       const CheckpointLook look = look_at_checkpoint(disk_, cat(aside, "/", label), kNoStep, nullptr);
-      items_.push_back({std::string(kAside), root, cat(kAsideFolder, "/", label), look.seen.bytes,
-                        cat("set aside before the attempt after ", label)});
+      plan_.items.push_back({std::string(kAside), root, cat(kAsideFolder, "/", label), look.seen.bytes,
+                             cat("set aside before the attempt after ", label), identity_of(*info)});
     }
   }
 
   Disk& disk_;
+  const FreeDoors& doors_;
   const FreeScope& scope_;
   const FreeSettings& settings_;
   std::map<std::string, std::map<int64_t, event::CheckpointSeen>> looks_;  // by folder
-  std::vector<FreeItem> items_;
+  FreePlan plan_;
 };
 
 }  // namespace
@@ -151,13 +163,30 @@ FreeSettings free_settings(const Config& config) {
                   : mode == "watch" ? FreeSettings::Mode::kWatch
                                     : FreeSettings::Mode::kAsk;
   settings.what = config.texts("free-space.what");
+  settings.shared = config.text("free-space.shared_memory");
   settings.keep_last = config.number("retention.keep_last");
   settings.keep_every = config.number("retention.keep_every");
   return settings;
 }
 
-std::vector<FreeItem> plan_free(Disk& disk, const FreeScope& scope, const FreeSettings& settings) {
-  return Planner(disk, scope, settings).plan();
+std::vector<std::string_view> free_words() {
+  for (const ConfigKey& key : config_keys()) {
+    if (key.path == "free-space.what") return split(key.choices, ' ');
+  }
+  return {};
+}
+
+FreePlan plan_free(Disk& disk, const FreeDoors& doors, const FreeScope& scope, const FreeSettings& settings) {
+  return Planner(disk, doors, scope, settings).plan();
+}
+
+Result<Removed> remove_item(System& system, const FreeItem& item) {
+  if (item.what == kRaySessions) {
+    if (const std::string use = use_of_session(system, item.name); !use.empty()) {
+      return Error{Error::Code::kInvalid, cat("it is used again: ", use), ""};
+    }
+  }
+  return remove_tree(item.root, item.name, &item.only);
 }
 
 }  // namespace mw

@@ -3,13 +3,16 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "core/checkpoint_layout.h"
 #include "daemon/config.h"
 #include "platform/disk.h"
+#include "platform/process.h"
+#include "platform/remove_tree.h"
+#include "platform/system.h"
 
 namespace mw {
 
@@ -17,17 +20,32 @@ struct FreeSettings {
   enum class Mode { kWatch, kAsk, kAct };
   Mode mode = Mode::kAsk;
   std::vector<std::string> what;  ///< words of free-space.what, in the order in which things go
+  std::string shared;             ///< the folder of shared memory
   int64_t keep_last = 0;          ///< checkpoints; 0: all are kept
   int64_t keep_every = 0;         ///< those whose step it divides are kept for ever; 0: none
 };
 FreeSettings free_settings(const Config& config);
+/// All words of free-space.what.
+std::vector<std::string_view> free_words();
+
+/// The machine, for what lies outside of the run's folders. All of it may be asked from any thread.
+struct FreeDoors {
+  System& system;
+  Processes& processes;
+  /// nobody_holds() of platform/remove_tree.h.
+  std::function<bool(const std::string& root, const std::string& name, const Identity& only)> unheld;
+  int64_t user = -1;  ///< whose things may go
+};
 
 /// What is looked at.
-struct FreeScope {
+struct FreePlaces {
   std::string run_folder;          ///< midwatch's own, with the attempts' records
   std::string folder;              ///< in which the command works
   std::vector<std::string> roots;  ///< declared to hold the run's checkpoints
+};
+struct FreeScope : FreePlaces {
   CheckpointLayout layout;
+  Time now;  ///< when it is looked at
 };
 
 struct FreeItem {
@@ -35,11 +53,21 @@ struct FreeItem {
   std::string root, name;  ///< name: below root
   int64_t bytes = 0;
   std::string why;  ///< one sentence
+  Identity only;    ///< what was looked at
 };
 
-/// In the order in which they should go. A core dump goes when it says itself that a process of this run's session left
+struct FreePlan {
+  std::vector<FreeItem> items;  ///< in the order in which they should go
+  std::vector<FreeItem> left;   ///< what looks like it, too, and stays; `why` says why
+};
+
+/// A core dump goes when it says itself that a process of this run's session left
 /// it. A broken checkpoint, one set aside, and an old one go only where a newer one of the same folder is proven whole;
-/// that one, and what the trainer's pointer names, stay whatever the settings say.
-std::vector<FreeItem> plan_free(Disk& disk, const FreeScope& scope, const FreeSettings& settings);
+/// that one, and what the trainer's pointer names, stay whatever the settings say. Shared memory and sessions of Ray's:
+/// leftovers.h.
+FreePlan plan_free(Disk& disk, const FreeDoors& doors, const FreeScope& scope, const FreeSettings& settings);
+
+/// Removes it, if it still is what was looked at and nobody has come to use it. Errors as of remove_tree().
+Result<Removed> remove_item(System& system, const FreeItem& item);
 
 }  // namespace mw

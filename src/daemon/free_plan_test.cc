@@ -3,12 +3,14 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <map>
 #include <thread>
 
 #include "base/text.h"
 #include "daemon/housekeeping.h"
 #include "keeper/record.h"
 #include "platform/fake_disk.h"
+#include "platform/fake_process.h"
 #include "sources/host/core_file.h"
 
 namespace mw {
@@ -47,8 +49,10 @@ const std::vector<std::string> kAll = {"core-dumps", "broken-checkpoints", "set-
 
 struct Place {
   FakeDisk disk;
-  FreeScope scope{"/data/run", "/data/work", {"/data/ck"}, {"step_{step}", "latest", "{step}"}};
-  FreeSettings settings{FreeSettings::Mode::kAct, kAll, 2, 0};
+  FakeSystem system;
+  FakeProcesses processes;
+  FreeScope scope{{"/data/run", "/data/work", {"/data/ck"}}, {"step_{step}", "latest", "{step}"}, {}};
+  FreeSettings settings{FreeSettings::Mode::kAct, kAll, "", 2, 0};
   Place() {
     put("/data/run/attempts/1/record/journal", "");
     (void)disk.make_folders("/data/work").ok();
@@ -61,7 +65,8 @@ struct Place {
   void hollow(int step) { put(cat("/data/ck/step_", step, "/config.json"), "{}"); }
   std::vector<std::string> plan() {
     std::vector<std::string> names;
-    for (const FreeItem& item : plan_free(disk, scope, settings)) names.push_back(item.name);
+    const FreeDoors doors{system, processes, [](const auto&, const auto&, const auto&) { return false; }, 0};
+    for (const FreeItem& item : plan_free(disk, doors, scope, settings).items) names.push_back(item.name);
     return names;
   }
 };
@@ -144,6 +149,7 @@ struct House {
   Paper paper{state};
   FakeClock clock;
   std::vector<std::string> removed;
+  std::map<std::string, std::string> written;
   std::unique_ptr<Housekeeping> keeper;
 
   void open(FreeSettings::Mode mode) {
@@ -155,14 +161,24 @@ struct House {
       disk->put(path, place.disk.content(path));
     }
     place.settings.mode = mode;
-    const auto remove = [this](const std::string& root, const std::string& below) -> Result<Removed> {
-      removed.push_back(cat(root, "/", below));
+    HousekeepingScope scope;
+    scope.disk = std::move(disk);
+    scope.system = std::make_unique<FakeSystem>();
+    scope.processes = std::make_unique<FakeProcesses>();
+    scope.places = place.scope;
+    scope.settings = place.settings;
+    scope.layout = [this](const std::string&) { return place.scope.layout; };
+    scope.unheld = [](const auto&, const auto&, const auto&) { return false; };
+    scope.remove = [this](System&, const FreeItem& item) -> Result<Removed> {
+      removed.push_back(path_of(item));
       return Removed{1000, 1};
     };
-    keeper = std::make_unique<Housekeeping>(
-        clock,
-        HousekeepingScope{std::move(disk), place.scope, place.settings,
-                          [this](const std::string&) { return place.scope.layout; }, remove, [](const auto&) {}});
+    scope.say = [](const auto&) {};
+    scope.write = [this](const std::string& path, std::string_view text) -> Result<void> {
+      written[path] = text;
+      return {};
+    };
+    keeper = std::make_unique<Housekeeping>(clock, std::move(scope));
     fold(state, {Time::from_seconds(1), {}, event::AttemptBegan{"x"}});
   }
   void trouble() {
@@ -213,6 +229,42 @@ TEST_CASE("asked, it only says what could go, once; nothing is removed that coul
   full.paper.full = false;
   full.turns();
   CHECK(full.removed.size() == 1);
+}
+
+TEST_CASE("what a person asks for goes whatever the mode, and what came of it is told") {
+  House house;
+  house.open(FreeSettings::Mode::kWatch);
+  house.trouble();
+  house.turns();
+  CHECK(house.removed.empty());
+  RunAsk ask;
+  ask.what = RunAsk::What::kFree;
+  ask.text = "core-dumps";
+  ask.at = Time::from_seconds(77);
+  house.keeper->free_now(ask);
+  ask.text = "";
+  ask.at = Time::from_seconds(78);
+  house.keeper->free_now(ask);
+  house.turns();
+  CHECK(house.removed == Names{"/data/ck/step_5"});
+  const auto freed = parse_freed(house.written["/data/run/freed.json"]);
+  REQUIRE(freed.ok());
+  CHECK(freed->asked == ask.at);
+  REQUIRE(freed->items.size() == 1);
+  CHECK(freed->items[0].path == "/data/ck/step_5");
+  CHECK(freed->items[0].bytes == 1000);
+  CHECK(freed->items[0].ok);
+}
+
+TEST_CASE("a disk's trouble is not shared memory's") {
+  House house;
+  house.open(FreeSettings::Mode::kAct);
+  Incident incident;
+  incident.id = 1;
+  incident.kind = "shm-exhausted";
+  house.state.incidents = {incident};
+  house.turns();
+  CHECK(house.removed.empty());  // a checkpoint less gives no shared memory
 }
 
 TEST_CASE("a deletion in doubt is told by what is there, and done again where it is") {

@@ -1,26 +1,38 @@
 #include "daemon/housekeeping.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "daemon/leftovers.h"
+#include "platform/posix_disk.h"
 
 namespace mw {
 namespace {
 
-constexpr std::string_view kDeed = "free-space", kOldCheckpoints = "old-checkpoints";
+constexpr std::string_view kOldCheckpoints = "old-checkpoints";
 constexpr Duration kPatience = Duration::millis(50), kUsual = Duration::seconds(5);
 
-/// The open incident for which space is wanted; nullptr when there is none.
-const Incident* want_of_space(const State& state) {
+/// What is short by the open incidents of the last attempt.
+struct Want {
+  uint32_t incident = 0;  ///< the latest of them; 0: nothing is short
+  bool disk = false, shared = false;
+};
+
+Want want_of_space(const State& state) {
+  Want want;
   for (const Incident& incident : state.incidents) {
-    if (incident.open && incident.latest.attempt + 1U == state.attempts.size() &&
-        (incident.kind == "disk-full" || incident.kind == "disk-pressure")) {
-      return &incident;
-    }
+    if (!incident.open || incident.latest.attempt + 1U != state.attempts.size()) continue;
+    const bool disk = incident.kind == "disk-full" || incident.kind == "disk-pressure";
+    const bool shared = incident.kind == "shm-exhausted";
+    want.disk = want.disk || disk;
+    want.shared = want.shared || shared;
+    if (disk || shared) want.incident = std::max(want.incident, incident.id);
   }
-  return nullptr;
+  return want;
 }
 
 std::string bytes_text(int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
@@ -28,49 +40,62 @@ std::string bytes_text(int64_t bytes) { return format_bytes(static_cast<double>(
 }  // namespace
 
 Housekeeping::~Housekeeping() {
-  if (planning_.busy()) (void)scope_.disk.release();  // a call that never came back still looks through it
+  if (!planning_.busy() && !removing_.busy()) return;
+  // A call that never came back still looks through them.
+  (void)scope_.disk.release();
+  (void)scope_.system.release();
+  (void)scope_.processes.release();
 }
 
-/// Whether a deletion that nobody saw the end of was done: what is gone is gone, and the rest is planned anew.
-void Housekeeping::settle_doubts(const State& state, Notebook& notebook) {
-  doubts_settled_ = true;
-  std::vector<event::Acted> outcomes;
-  for (const ActionState& action : state.actions) {
-    if (action.done || action.intent.action != kDeed) continue;
-    const bool gone = !scope_.disk->info(action.intent.target).ok();
-    outcomes.push_back({action.intent.id, gone, gone ? "it is gone" : "not done, or not all of it", 0});
+/// What may go and helps: shared memory is none of the disks', and they are none of it.
+std::vector<std::string> Housekeeping::words_for(const State& state) const {
+  const Want want = want_of_space(state);
+  std::vector<std::string> words;
+  for (const std::string& word : scope_.settings.what) {
+    const bool shared = word == kSharedMemory;
+    if (want.incident == 0 || (shared ? want.shared : want.disk)) words.push_back(word);
   }
-  for (event::Acted& outcome : outcomes) notebook.acted(std::move(outcome));
+  return words;
 }
 
-void Housekeeping::begin_plan(const State& state, bool space) {
-  FreeScope places = scope_.places;
+void Housekeeping::begin_plan(const State& state, For what, std::vector<std::string> words) {
+  FreeScope places;
+  static_cast<FreePlaces&>(places) = scope_.places;
   places.layout = scope_.layout(state.framework);
+  places.now = clock_.now();
   FreeSettings settings = scope_.settings;
-  if (!space) settings.what = {std::string(kOldCheckpoints)};
-  for_space_ = space;
+  settings.what = std::move(words);
+  for_ = what;
   planned_ = clock_.steady();
-  planning_.start([&disk = *scope_.disk, places = std::move(places), settings = std::move(settings)] {
-    return std::make_unique<Plan>(plan_free(disk, places, settings));
+  planning_.start([&disk = *scope_.disk, &system = *scope_.system, &processes = *scope_.processes,
+                   unheld = scope_.unheld, user = scope_.user, places = std::move(places),
+                   settings = std::move(settings)] {
+    return std::make_unique<FreePlan>(plan_free(disk, {system, processes, unheld, user}, places, settings));
   });
 }
 
-void Housekeeping::take_plan(Plan plan, Notebook& notebook) {
-  if (!for_space_ || scope_.settings.mode == FreeSettings::Mode::kAct) {
-    plan_ = std::move(plan);
+void Housekeeping::take_plan(FreePlan plan, Notebook& notebook) {
+  if (for_ != For::kSpace || scope_.settings.mode == FreeSettings::Mode::kAct) {
+    plan_ = std::move(plan.items);
     std::reverse(plan_.begin(), plan_.end());  // taken from the end
-    return;
+    if (for_ == For::kPerson && plan_.empty()) finish_ask();
+  } else {
+    tell_plan(plan, notebook);
   }
+}
+
+void Housekeeping::tell_plan(const FreePlan& plan, Notebook& notebook) {
   if (scope_.settings.mode == FreeSettings::Mode::kWatch || told_of_ == incident_) return;
   told_of_ = incident_;
   int64_t bytes = 0;
   std::string things;
-  for (const FreeItem& item : plan) {
+  for (const FreeItem& item : plan.items) {
     bytes += item.bytes;
-    things += cat("; ", item.root, "/", item.name, " (", bytes_text(item.bytes), ", ", item.why, ")");
+    things += cat("; ", path_of(item), " (", bytes_text(item.bytes), ", ", item.why, ")");
   }
-  if (plan.empty()) return;
-  const std::string words = cat(bytes_text(bytes), " could be freed (mode = \"act\" of [free-space] does it)", things);
+  if (plan.items.empty()) return;
+  const std::string words =
+      cat(bytes_text(bytes), " could be freed (midwatch free, or mode = \"act\" of [free-space], does it)", things);
   scope_.say(words);
   (void)notebook.told({"midwatch", clip(words, kTextLimit)}, clock_.now()).ok();
 }
@@ -78,53 +103,83 @@ void Housekeeping::take_plan(Plan plan, Notebook& notebook) {
 /// Writes down what goes next and begins to delete it. False when nothing is left to go, or it cannot be written down.
 bool Housekeeping::remove_next(Notebook& notebook) {
   if (plan_.empty()) return false;
-  const FreeItem item = plan_.back();
-  path_ = cat(item.root, "/", item.name);
-  const auto deed = notebook.intend({0, std::string(kDeed), path_, for_space_ ? incident_ : 0,
-                                     cat("It is ", item.why, "; ", bytes_text(item.bytes), ".")});
+  const auto deed = intend_to_free(notebook, plan_.back(), for_ == For::kSpace ? incident_ : 0);
   if (!deed.ok()) return false;
+  item_ = std::move(plan_.back());
   plan_.pop_back();
   deed_ = *deed;
-  removing_.start([remove = scope_.remove, root = item.root, name = item.name] { return remove(root, name); });
+  removing_.start([remove = scope_.remove, &system = *scope_.system, item = item_] { return remove(system, item); });
   if (!removing_.started()) take_removed(Error{Error::Code::kIo, "no thread could be started", ""}, notebook);
   return true;
 }
 
 void Housekeeping::take_removed(const Result<Removed>& removed, Notebook& notebook) {
-  if (removed.ok()) freed_ += removed->bytes;
-  const std::string text = removed.ok() ? cat(bytes_text(removed->bytes), " freed") : removed.error().what;
-  notebook.acted({std::exchange(deed_, 0), removed.ok(), text, 0});
-  scope_.say(removed.ok() ? cat("removed ", path_, ": ", text) : cat("could not remove ", path_, ": ", text));
+  if (removed.ok() && (for_ == For::kSpace || for_ == For::kPerson)) freed_ += removed->bytes;
+  const Freed::Item done = note_freed(notebook, std::exchange(deed_, 0), item_, removed);
+  scope_.say(cat(done.ok ? "removed " : "could not remove ", done.path, ": ", done.text));
+  if (for_ != For::kPerson) return;
+  told_.items.push_back(done);
+  if (plan_.empty()) finish_ask();
+}
+
+/// The one that asked is told.
+void Housekeeping::finish_ask() {
+  told_.asked = asks_.front().at;
+  asks_.erase(asks_.begin());
+  const Freed told = std::exchange(told_, Freed());
+  if (scope_.write) (void)scope_.write(cat(scope_.places.run_folder, "/", kFreedFile), freed_text(told)).ok();
 }
 
 std::optional<Duration> Housekeeping::turn(const State& state, bool quiet, Notebook& notebook) {
-  if (!doubts_settled_) settle_doubts(state, notebook);
+  if (!std::exchange(doubts_settled_, true)) settle_freeing(*scope_.disk, state, notebook);
   if (auto removed = removing_.take()) take_removed(*removed, notebook);
   if (removing_.started()) return kPatience;
   if (remove_next(notebook)) return kPatience;
+  if (!plan_.empty()) return kUsual;  // it could not be written down: again, later
   if (auto plan = planning_.take()) {
     take_plan(std::move(**plan), notebook);
     if (!plan_.empty()) return kPatience;
   }
-  if (planning_.started()) return kPatience;
+  if (planning_.started() || begin_next(state, quiet)) return kPatience;
+  return kUsual;
+}
+
+/// Begins the plan that is due most. False when none is.
+bool Housekeeping::begin_next(const State& state, bool quiet) {
+  if (!asks_.empty()) {
+    const auto words = words_asked(asks_.front().text);
+    begin_plan(state, For::kPerson, words.empty() ? scope_.settings.what : words);
+    return true;
+  }
   const Duration now = clock_.steady();
-  const Incident* trouble = want_of_space(state);
-  const bool fresh = trouble != nullptr && trouble->id != incident_;
+  const Want want = want_of_space(state);
+  const bool fresh = want.incident != 0 && want.incident != incident_;
   const bool again = !planned_ || now.ns - planned_->ns >= kAgain.ns;
-  if (trouble != nullptr && quiet && (fresh || again) && scope_.settings.mode != FreeSettings::Mode::kWatch) {
-    incident_ = trouble->id;
-    begin_plan(state, true);
+  if (want.incident != 0 && quiet && (fresh || again) && scope_.settings.mode != FreeSettings::Mode::kWatch) {
+    incident_ = want.incident;
+    begin_plan(state, For::kSpace, words_for(state));
     asked_done_ = asked_.has_value();
-    return kPatience;
+    return true;
+  }
+  // Shared memory that an attempt left is freed before the next one finds it full, though nobody has complained yet.
+  const bool holds = scope_.holds();
+  leftovers_due_ = leftovers_due_ || (held_ && !holds);
+  held_ = holds;
+  const auto& what = scope_.settings.what;
+  if (leftovers_due_ && scope_.settings.mode == FreeSettings::Mode::kAct &&
+      std::find(what.begin(), what.end(), kSharedMemory) != what.end()) {
+    leftovers_due_ = false;
+    begin_plan(state, For::kLeftovers, {std::string(kSharedMemory)});
+    return true;
   }
   if (scope_.settings.keep_last > 0 && state.looks.size() != whole_seen_) {
     whole_seen_ = state.looks.size();
     if (state.looks.back().second.how == event::CheckpointSeen::How::kWhole) {
-      begin_plan(state, false);
-      return kPatience;
+      begin_plan(state, For::kRetention, {std::string(kOldCheckpoints)});
+      return true;
     }
   }
-  return kUsual;
+  return false;
 }
 
 std::optional<bool> Housekeeping::made_room(const State& state) {
@@ -138,7 +193,7 @@ std::optional<bool> Housekeeping::made_room(const State& state) {
   const bool busy = planning_.started() || removing_.started() || !plan_.empty();
   const bool late = now.ns - asked_->ns >= kLongest.ns;
   if (!asked_done_ && !busy && !late) {
-    begin_plan(state, true);
+    begin_plan(state, For::kSpace, words_for(state));
     asked_done_ = true;
     return std::nullopt;
   }
@@ -146,6 +201,18 @@ std::optional<bool> Housekeeping::made_room(const State& state) {
   asked_.reset();
   asked_done_ = false;
   return std::exchange(freed_, 0) > 0;
+}
+
+std::unique_ptr<Housekeeping> keep_house(
+    Clock& clock, FreePlaces places, FreeSettings settings,
+    std::function<CheckpointLayout(const std::string& framework)> layout,
+    std::function<void(const std::string& sentence)> say, std::function<bool()> holds,
+    std::function<Result<void>(const std::string& path, std::string_view text)> write) {
+  HousekeepingScope scope{
+      make_posix_disk(), make_posix_system(), make_posix_processes(), static_cast<int64_t>(geteuid()),
+      std::move(places), std::move(settings), std::move(layout),      nobody_holds,
+      remove_item,       std::move(say),      std::move(holds),       std::move(write)};
+  return std::make_unique<Housekeeping>(clock, std::move(scope));
 }
 
 }  // namespace mw

@@ -13,7 +13,7 @@ constexpr Duration kPatience = Duration::seconds(1);
 constexpr std::string_view kEnding = ".json";
 
 /// As the request names it; index = RunAsk::What.
-constexpr std::string_view kWords[] = {"tell", "pause", "resume", "stop", "kill"};
+constexpr std::string_view kWords[] = {"tell", "pause", "resume", "stop", "kill", "free"};
 
 }  // namespace
 

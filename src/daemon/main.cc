@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
   mw::Console console;
   console.out_is_terminal = isatty(STDOUT_FILENO) == 1;
   console.err_is_terminal = isatty(STDERR_FILENO) == 1;
+  console.in_is_terminal = isatty(STDIN_FILENO) == 1;
   const char* no_colour = std::getenv("NO_COLOR");
   const char* term = std::getenv("TERM");
   const bool dumb = term != nullptr && std::string_view(term) == "dumb";

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "daemon/attach.h"
 #include "daemon/ballast.h"
+#include "daemon/belongings_watch.h"
 #include "daemon/checkpoint_watch.h"
 #include "daemon/component_settings.h"
 #include "daemon/component_watch.h"
@@ -168,7 +169,7 @@ class Holding final : public Companion {
   std::string trouble_;
 };
 
-Result<void> do_as_asked(Supervisor& supervisor, const RunAsk& ask) {
+Result<void> do_as_asked(Supervisor& supervisor, Housekeeping& house, const RunAsk& ask) {
   switch (ask.what) {
     case RunAsk::What::kTell:
       return {};
@@ -180,6 +181,9 @@ Result<void> do_as_asked(Supervisor& supervisor, const RunAsk& ask) {
       return supervisor.stop(false);
     case RunAsk::What::kKill:
       return supervisor.stop(true);
+    case RunAsk::What::kFree:
+      house.free_now(ask);
+      return {};
   }
   return {};
 }
@@ -215,20 +219,33 @@ EvidenceScope evidence_of(const Supervisor& supervisor, const std::string& folde
   return scope;
 }
 
-/// What is watched of the machine under the run.
-std::vector<std::unique_ptr<Companion>> watches_of(const Doors& doors, Processes& processes, const Language& language,
-                                                   const RunRequest& request, Supervisor& supervisor,
-                                                   const Config& declared, HeldComponents& held_parts,
-                                                   const std::string& folder) {
-  std::vector<std::unique_ptr<Companion>> watches;
+using WriteFile = std::function<Result<void>(const std::string& path, std::string_view text)>;
+
+using Watches = std::vector<std::unique_ptr<Companion>>;
+
+auto layouts_of(const Language& language) {
+  return [&language](const std::string& framework) { return language.checkpoints_of(framework); };
+}
+
+/// What people ask, and what is watched of the machine under the run.
+Watches watches_of(const Doors& doors, Processes& processes, const Language& language, const RunRequest& request,
+                   Supervisor& supervisor, const Config& declared, HeldComponents& held_parts,
+                   const std::string& folder, const WriteFile& write) {
+  Watches watches;
   if (request.host || !declared.names("component").empty()) {
     watches.push_back(parts_of(doors, language, request, declared, supervisor, held_parts));
   }
   const Charge& charge = supervisor.charge();
-  const auto layout = [&language](const std::string& framework) { return language.checkpoints_of(framework); };
-  FreeScope places{folder, charge.folder, charge.checkpoints, {}};
-  HousekeepingScope means{make_posix_disk(), places, free_settings(declared), layout, remove_tree, request.say};
-  auto house = std::make_unique<Housekeeping>(doors.clock, std::move(means));
+  const auto layout = layouts_of(language);
+  const auto holds = [&supervisor] { return supervisor.keeper_pid() != 0; };
+  const FreeSettings may_go = free_settings(declared);
+  if (auto seen = watch_belongings(doors.clock, folder, may_go, holds, write); seen) watches.push_back(std::move(seen));
+  auto house =
+      keep_house(doors.clock, {folder, charge.folder, charge.checkpoints}, may_go, layout, request.say, holds, write);
+  watches.insert(watches.begin(),
+                 std::make_unique<Inbox>(doors, folder, [&supervisor, keeper = house.get()](const RunAsk& ask) {
+                   return do_as_asked(supervisor, *keeper, ask);
+                 }));
   supervisor.when_space_is_wanted([keeper = house.get()](const State& state) { return keeper->made_room(state); });
   watches.push_back(std::move(house));
   if (!request.host) return watches;
@@ -348,13 +365,12 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   const auto write = [&doors, make_room](const std::string& path, std::string_view text) {
     return write_somehow(doors.disk, path, text, make_room);
   };
-  const auto layout = [&language](const std::string& framework) { return language.checkpoints_of(framework); };
   WayBack way(doors.clock, make_posix_disk());
   std::unique_ptr<HeldComponents> held_parts;
   const auto may_begin = [&held_parts] { return held_parts->ready(); };
-  auto held =
-      Supervisor::open({doors.disk, doors.clock, processes, start, write, layout, request.say, way.door(), may_begin},
-                       language.knowledge(), told.folder);
+  auto held = Supervisor::open(
+      {doors.disk, doors.clock, processes, start, write, layouts_of(language), request.say, way.door(), may_begin},
+      language.knowledge(), told.folder);
   if (!held.ok()) return held.error();
   Supervisor& supervisor = **held;
   const Config declared = declared_parts(doors, request, supervisor.charge());
@@ -376,10 +392,10 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   (*loop)->when_full(make_room);
   ballast.take();
   sign(doors, processes, told.folder, request);
-  Inbox inbox(doors, told.folder, [&supervisor](const RunAsk& ask) { return do_as_asked(supervisor, ask); });
-  const auto watches = watches_of(doors, processes, language, request, supervisor, declared, *held_parts, told.folder);
+  const Watches watches =
+      watches_of(doors, processes, language, request, supervisor, declared, *held_parts, told.folder, write);
   Fingerprinting fingerprints(doors.disk, doors.clock, fingerprints_of(doors.disk, supervisor, write, request.say));
-  std::vector<Companion*> beside{&inbox};
+  std::vector<Companion*> beside;
   for (const auto& watch : watches) beside.push_back(watch.get());
   beside.insert(beside.end(), {held_parts.get(), &holding, &fingerprints, (*telling)->companion()});
   go_through(**loop, beside);

@@ -12,6 +12,7 @@
 #include "daemon/checkpoint_watch.h"
 #include "daemon/drill.h"
 #include "daemon/evidence.h"
+#include "daemon/free_by_hand.h"
 #include "daemon/host_watch.h"
 #include "daemon/inbox.h"
 #include "daemon/notifier.h"
@@ -242,6 +243,27 @@ Result<Asked> DaemonServices::ask(const std::string& home, const std::string& ru
     if (asked.taken || clock->steady().ns >= until.ns) return asked;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
+}
+
+Result<FreeTold> DaemonServices::could_free(const FreeRequest& request) {
+  MW_TRY(learn({}));
+  return plan_by_hand(*disk_, *language_, request);
+}
+
+Result<FreeTold> DaemonServices::free(const FreeRequest& request) {
+  const auto how = standing(request.home, request.run);
+  if (!how.ok()) return how.error();
+  if (how->watcher == 0 && !how->elsewhere) {
+    MW_TRY(learn({}));
+    return free_by_hand(*disk_, *language_, request, this_user());
+  }
+  RunAsk ask;
+  ask.what = RunAsk::What::kFree;
+  ask.at = make_posix_clock()->now();
+  for (const std::string& word : request.what) ask.text += (ask.text.empty() ? "" : ",") + word;
+  const auto asked = this->ask(request.home, how->name, ask);
+  if (!asked.ok()) return asked.error();
+  return wait_for_freed(*disk_, *make_posix_clock(), how->folder, ask.at);
 }
 
 Result<DrillTold> DaemonServices::drill(const DrillRequest& request) {

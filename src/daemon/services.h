@@ -23,6 +23,8 @@ class DaemonServices final : public Services {
   std::string config_reference(bool json) override;
   Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run) override;
   Result<RunStanding> standing(const std::string& home, const std::string& run) override;
+  Result<FreeTold> could_free(const FreeRequest& request) override;
+  Result<FreeTold> free(const FreeRequest& request) override;
   Result<DrillTold> drill(const DrillRequest& request) override;
   Result<Asked> ask(const std::string& home, const std::string& run, const RunAsk& ask) override;
   const Knowledge& knowledge() override;

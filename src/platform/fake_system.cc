@@ -36,6 +36,7 @@ Result<size_t> FakeSystem::count(const std::string& folder) {
 }
 
 Result<Entry> FakeSystem::entry(const std::string& path) {
+  if (const auto made = entries.find(path); made != entries.end()) return made->second;
   Entry found;
   found.name = basename(path);
   if (const auto file = files.find(path); file != files.end()) {

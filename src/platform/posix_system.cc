@@ -81,6 +81,15 @@ class PosixSystem final : public System {
     found.file = S_ISREG(info.st_mode);
     found.bytes = static_cast<int64_t>(info.st_blocks) * 512;
     found.changed_ns = static_cast<int64_t>(info.st_mtim.tv_sec) * 1'000'000'000 + info.st_mtim.tv_nsec;
+    found.device = info.st_dev;
+    found.inode = info.st_ino;
+    found.owner = info.st_uid;
+    found.links = info.st_nlink;
+    struct statx more {};
+    if (statx(AT_FDCWD, placed(path).c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME, &more) == 0 &&
+        (more.stx_mask & STATX_BTIME) != 0) {
+      found.born_ns = static_cast<int64_t>(more.stx_btime.tv_sec) * 1'000'000'000 + more.stx_btime.tv_nsec;
+    }
     return found;
   }
 

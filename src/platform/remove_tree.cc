@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
+#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -78,20 +80,63 @@ Result<std::vector<std::string>> list(int folder) {
   return names;
 }
 
-Result<void> remove_at(int at, const std::string& name, dev_t device, int depth, Removed& removed) {
+Error another(const std::string& name) {
+  return {Error::Code::kInvalid, cat(name, " is not what it was when it was looked at"), ""};
+}
+
+bool is_meant(const struct stat& status, const Identity& only) {
+  if (only.inode == 0) return true;
+  if (status.st_dev != only.device || status.st_ino != only.inode) return false;
+  const int64_t changed = int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+  return only.changed_ns == 0 || changed == only.changed_ns;
+}
+
+/// A lease on the very file that is meant, as long as it lives: who opens it meanwhile waits until it is let go of.
+class Lease {
+ public:
+  Lease(int at, const std::string& name, const Identity& only)
+      : file_(::openat(at, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) {
+    struct stat status {};
+    // Who opens it makes the kernel tell us by a signal. SIGIO, which it is unless said otherwise, would end us.
+    held_ = file_.get() >= 0 && ::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+            is_meant(status, only) && ::fcntl(file_.get(), F_SETSIG, SIGURG) == 0 &&
+            ::fcntl(file_.get(), F_SETLEASE, F_WRLCK) == 0;
+  }
+  bool held() const { return held_; }
+
+ private:
+  Folder file_;
+  bool held_ = false;
+};
+
+Result<void> remove_at(int at, const std::string& name, dev_t device, int depth, const Identity* only,
+                       Removed& removed) {
   struct stat status {};
   if (::fstatat(at, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
     return errno == ENOENT && depth > 0 ? Result<void>() : trouble(errno, "cannot look at", name);
   }
   if (status.st_dev != device) return Error{Error::Code::kInvalid, cat(name, " is on another file system"), ""};
   const bool folder = S_ISDIR(status.st_mode);
+  if (only != nullptr && (!is_meant(status, *only) || (only->unheld && folder))) return another(name);
+  std::unique_ptr<Lease> lease;
+  if (only != nullptr && only->unheld) {
+    lease = std::make_unique<Lease>(at, name, *only);
+    if (!lease->held()) return Error{Error::Code::kInvalid, cat("somebody holds ", name), ""};
+    // The name may have gone to another file since; between this look and the removal lie microseconds, and the names
+    // that programs give to shared memory are theirs alone: a random part, or the process's number.
+    if (::fstatat(at, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !is_meant(status, *only))
+      return another(name);
+  }
   if (folder) {
     if (depth >= kDepth) return Error{Error::Code::kLimit, cat(name, " lies too deep"), ""};
     auto inside = enter(at, name);
     if (!inside.ok()) return inside.error();
+    // What is removed below is what is in this very folder, whatever has its name meanwhile; and the name itself goes
+    // only where an empty folder has it.
+    if (only != nullptr && (::fstat(inside->get(), &status) != 0 || !is_meant(status, *only))) return another(name);
     const auto names = list(inside->get());
     if (!names.ok()) return names.error();
-    for (const std::string& one : *names) MW_TRY(remove_at(inside->get(), one, device, depth + 1, removed));
+    for (const std::string& one : *names) MW_TRY(remove_at(inside->get(), one, device, depth + 1, nullptr, removed));
   }
   if (::unlinkat(at, name.c_str(), folder ? AT_REMOVEDIR : 0) != 0 && errno != ENOENT) {
     return trouble(errno, "cannot remove", name);
@@ -101,24 +146,30 @@ Result<void> remove_at(int at, const std::string& name, dev_t device, int depth,
   return {};
 }
 
-}  // namespace
-
-Result<Removed> remove_tree(const std::string& root, const std::string& below) {
+/// The folder of an absolute path, without a link on the way.
+Result<Folder> enter_root(const std::string& root) {
   const std::vector<std::string> above = names_of(root);
-  std::vector<std::string> way = names_of(below);
   if (root.empty() || root.front() != '/' || above.empty()) {
     return Error{Error::Code::kInvalid, cat("'", root, "' is no folder in which things are removed"), ""};
   }
-  if (below.empty() || below.front() == '/' || way.empty()) {
-    return Error{Error::Code::kInvalid, cat("'", below, "' is no name below ", root), ""};
-  }
   auto folder = enter(AT_FDCWD, "/");
-  if (!folder.ok()) return folder.error();
-  for (const std::string& name : above) {
-    auto next = enter(folder->get(), name);
+  for (size_t i = 0; folder.ok() && i < above.size(); ++i) {
+    auto next = enter(folder->get(), above[i]);
     if (!next.ok()) return next.error();
     *folder = std::move(*next);
   }
+  return folder;
+}
+
+}  // namespace
+
+Result<Removed> remove_tree(const std::string& root, const std::string& below, const Identity* only) {
+  std::vector<std::string> way = names_of(below);
+  if (below.empty() || below.front() == '/' || way.empty()) {
+    return Error{Error::Code::kInvalid, cat("'", below, "' is no name below ", root), ""};
+  }
+  auto folder = enter_root(root);
+  if (!folder.ok()) return folder.error();
   struct stat status {};
   if (::fstat(folder->get(), &status) != 0) return trouble(errno, "cannot look at", root);
   const std::string name = way.back();
@@ -129,8 +180,13 @@ Result<Removed> remove_tree(const std::string& root, const std::string& below) {
     *folder = std::move(*next);
   }
   Removed removed;
-  MW_TRY(remove_at(folder->get(), name, status.st_dev, 0, removed));
+  MW_TRY(remove_at(folder->get(), name, status.st_dev, 0, only, removed));
   return removed;
+}
+
+bool nobody_holds(const std::string& root, const std::string& name, const Identity& only) {
+  const auto folder = enter_root(root);
+  return folder.ok() && names_of(name).size() == 1 && Lease(folder->get(), name, only).held();
 }
 
 }  // namespace mw

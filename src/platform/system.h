@@ -24,6 +24,10 @@ struct Entry {
   bool folder = false, file = false;  ///< links are neither
   int64_t bytes = 0;                  ///< that it takes on the disk
   int64_t changed_ns = 0;             ///< since 1970-01-01 UTC
+  int64_t born_ns = 0;                ///< likewise; 0 where the file system does not know
+  uint64_t device = 0, inode = 0;     ///< together they name it, whatever it is called
+  int64_t owner = -1;                 ///< the user's number
+  uint64_t links = 1;                 ///< names that it has
 };
 
 /// All calls may be made from any thread at once, kernel_lines() from one at a time.
@@ -59,8 +63,9 @@ std::unique_ptr<System> make_posix_system(const std::string& root = "");
 class FakeSystem final : public System {
  public:
   std::map<std::string, std::string> files;
-  std::map<std::string, Space> spaces;  ///< by folder; the longest that a path begins with holds it
-  std::vector<std::string> log;         ///< of the kernel; taken by the next call
+  std::map<std::string, Entry> entries;  ///< in place of what entry() would make of `files`
+  std::map<std::string, Space> spaces;   ///< by folder; the longest that a path begins with holds it
+  std::vector<std::string> log;          ///< of the kernel; taken by the next call
 
   Result<std::string> read(const std::string& path, size_t limit) override;
   Result<std::vector<std::string>> names(const std::string& folder) override;

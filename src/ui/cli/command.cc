@@ -113,7 +113,8 @@ int run_command(int argc, char** argv, std::span<const Verb* const> verbs, Servi
   root.require_subcommand(1);
   root.footer(
       "\nExit codes: 0 done · 2 wrong command line · 3 path missing or unreadable · 4 nothing known in it ·\n"
-      "5 partial result · 6 output could not be written · 10 an incident of --fail-on was found");
+      "5 partial result · 6 output could not be written ·\n"
+      "7 not done, nobody said yes · 10 an incident of --fail-on was found");
   std::vector<ParsedCommand> commands(verbs.size());
   for (size_t i = 0; i < verbs.size(); ++i) {
     commands[i].verb = verbs[i];

@@ -27,6 +27,7 @@ enum class Exit : int {
   kUnknown = 4,    ///< nothing in the input is a log or metric file that midwatch knows how to read
   kPartial = 5,    ///< results are partial: part of the input could not be read (the output says which)
   kDiskFull = 6,   ///< the output or the journal could not be written
+  kUndone = 7,     ///< nothing was done: somebody must say yes first
   kIncident = 10,  ///< --fail-on was given and such an incident was found
 };
 
@@ -34,6 +35,7 @@ enum class Exit : int {
 struct Console {
   bool out_is_terminal = false;
   bool err_is_terminal = false;
+  bool in_is_terminal = false;  ///< a person can be asked
   bool colour = false;
   bool unicode = true;
   int width = 100;
@@ -135,16 +137,35 @@ struct RunTold {
 
 /// What a person asks of a run that is being watched.
 struct RunAsk {
-  enum class What { kTell, kPause, kResume, kStop, kKill };
+  enum class What { kTell, kPause, kResume, kStop, kKill, kFree };
   What what = What::kTell;
   std::string who;   ///< "mira@node7"; "" = whoever asks
-  std::string text;  ///< of kTell
+  std::string text;  ///< of kTell; of kFree, words of free-space.what, with commas between
   Time at;           ///< unknown: now
 };
 struct Asked {
   std::string run;       ///< its name
   bool taken = false;    ///< by the run's midwatch; else it lies there until one comes
   bool watched = false;  ///< a midwatch lives that will take it
+};
+
+/// Of which run space is to be freed.
+struct FreeRequest {
+  std::string home, run;
+  std::vector<std::string> what;  ///< words of free-space.what; none = those of the run's settings
+};
+/// What could be freed, or what came of it.
+struct FreeTold {
+  struct Thing {
+    std::string what, path, why;
+    int64_t bytes = 0;
+    bool done = false;    ///< it is gone
+    std::string outcome;  ///< what came of it; "" before
+  };
+  std::string run;  ///< its name
+  std::vector<Thing> things;
+  std::vector<Thing> left;  ///< what looks like it, too, and is not proven to be of no use; only told
+  bool pending = false;     ///< the run's midwatch was asked and has not said yet what came of it
 };
 
 /// How a recorded run stands now, apart from what its files tell.
@@ -191,6 +212,10 @@ class Services {
   virtual Result<RunStanding> standing(const std::string& home, const std::string& run) = 0;
   /// Puts it to the run's midwatch and waits a moment for it to be taken.
   virtual Result<Asked> ask(const std::string& home, const std::string& run, const RunAsk& ask) = 0;
+  /// What of a held run's own things could be freed.
+  virtual Result<FreeTold> could_free(const FreeRequest& request) = 0;
+  /// Frees it: the run's midwatch does, or this process where none watches.
+  virtual Result<FreeTold> free(const FreeRequest& request) = 0;
   /// Stages a fault, on the practice run or on a held one, and waits for what comes of it.
   virtual Result<DrillTold> drill(const DrillRequest& request) = 0;
   virtual const Knowledge& knowledge() = 0;

@@ -103,6 +103,23 @@ TEST_CASE("what is asked of a run goes to its midwatch; only a command of its ow
   CHECK(run(services, {"status", "--check"}) == 0);
 }
 
+TEST_CASE("nothing is freed before somebody said yes") {
+  FakeServices services(sick());
+  CHECK(run(services, {"free"}) == 0);  // there is nothing
+  services.freed.run = "one";
+  services.freed.things = {{"core-dumps", "/data/core.7", "a core dump", 1000, true, "1.0 KB freed"}};
+  CHECK(run(services, {"free"}) == static_cast<int>(Exit::kUndone));
+  CHECK(run(services, {"free", "--json"}) == static_cast<int>(Exit::kUndone));
+  CHECK(run(services, {"free", "--dry-run", "--yes"}) == 0);
+  CHECK(services.frees == 0);
+  CHECK(run(services, {"free", "--yes", "--what", "core-dumps", "--what", "shared-memory"}) == 0);
+  CHECK(services.frees == 1);
+  CHECK(services.to_free.run == "one");
+  CHECK(services.to_free.what == std::vector<std::string>{"core-dumps", "shared-memory"});
+  services.freed.things[0].done = false;
+  CHECK(run(services, {"free", "--yes"}) == static_cast<int>(Exit::kFailed));
+}
+
 TEST_CASE("exit codes are those of the table") {
   FakeServices services(sick());
   CHECK(run(services, {"replay", "a.log", "--fail-on", "warning"}) == static_cast<int>(Exit::kIncident));
@@ -136,7 +153,7 @@ TEST_CASE("every verb and every option of the program is in the README or takes 
     CHECK_FALSE(verb->examples.empty());
   }
   for (const Exit code : {Exit::kOk, Exit::kFailed, Exit::kUsage, Exit::kNoInput, Exit::kUnknown, Exit::kPartial,
-                          Exit::kDiskFull, Exit::kIncident}) {
+                          Exit::kDiskFull, Exit::kUndone, Exit::kIncident}) {
     CHECK(readme.find(cat("\n| ", static_cast<int>(code), " | ")) != std::string::npos);
   }
 }

@@ -18,6 +18,7 @@ constexpr size_t kCheckpointsShown = 12;
 constexpr size_t kAttemptsShown = 30;
 constexpr size_t kSourcesShown = 30;
 constexpr size_t kChangesShown = 60;
+constexpr size_t kDeedsShown = 60;
 
 std::string percent(uint64_t part, uint64_t whole) {
   return whole == 0 ? "" : cat(format_short(100.0 * static_cast<double>(part) / static_cast<double>(whole), 3), " %");
@@ -262,6 +263,27 @@ std::string changes(const State& state) {
   return out;
 }
 
+std::string deeds(const State& state, const Cycle& cycle) {
+  std::string rows;
+  size_t shown = 0, earlier = 0;
+  for (auto action = state.actions.rbegin(); action != state.actions.rend(); ++action) {
+    if (!cycle.whole() && cycle.from.known() && action->at < cycle.from) break;
+    if (++shown > kDeedsShown) {
+      ++earlier;
+      continue;
+    }
+    const event::Intended& intent = action->intent;
+    rows.insert(0,
+                cat("| ", markdown_text(format_utc(action->at)), " | ", markdown_text(intent.action), " | ",
+                    markdown_code(clip(intent.target, kQuoted)), " | ", markdown_text(intent.why), " | ",
+                    !action->done ? "not finished" : cat(action->ok ? "" : "failed: ", markdown_text(action->outcome)),
+                    " |\n"));
+  }
+  if (rows.empty()) return "";
+  const std::string before = earlier > 0 ? cat("\n", earlier, " before these.\n") : "";
+  return cat("\n## What midwatch did\n\n| When | What | On | Why | Outcome |\n|---|---|---|---|---|\n", rows, before);
+}
+
 }  // namespace
 
 std::string markdown_text(std::string_view text) { return escape_markdown(clip(trim(text), kQuoted)); }
@@ -272,8 +294,8 @@ bool in_cycle(const Cycle& cycle, const Moment& moment) {
 
 std::string markdown_tables(const State& state, const Cycle& cycle) {
   return metrics(state, cycle) + formats(state, cycle) + tools(state, cycle) + timing(state, cycle) +
-         machine(state, cycle) + checkpoints(state, cycle) + attempts(state) + changes(state) + warnings(state, cycle) +
-         sources(state);
+         machine(state, cycle) + checkpoints(state, cycle) + attempts(state) + changes(state) + deeds(state, cycle) +
+         warnings(state, cycle) + sources(state);
 }
 
 }  // namespace mw

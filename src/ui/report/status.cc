@@ -12,6 +12,7 @@
 #include "ui/report/paint.h"
 #include "ui/report/terminal.h"
 #include "ui/view/changes.h"
+#include "ui/view/deeds.h"
 #include "ui/view/overview.h"
 
 namespace mw {
@@ -77,13 +78,6 @@ std::string process_text(const RunStanding& standing) {
   for (const std::string& one : standing.allow) may += (may.empty() ? ", may be told to " : " and ") + one;
   return cat(standing.pid, standing.phase == Phase::kPaused ? ", held still" : "",
              may.empty() ? ", is left alone" : may);
-}
-
-std::string deed_text(const ActionState& action) {
-  return cat(when(action.at), " ", action.intent.action, " ", action.intent.target,
-             action.intent.incident != 0 ? cat(" because of #", action.intent.incident) : "",
-             action.intent.why.empty() ? "" : ": " + action.intent.why,
-             !action.done ? " … (not finished)" : cat(" → ", action.ok ? "" : "failed: ", action.outcome));
 }
 
 /// The last ones; what processes were seen to do stands with its incident.

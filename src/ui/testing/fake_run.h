@@ -87,6 +87,15 @@ class FakeServices : public Services {
   std::string config_reference(bool json) override { return json ? "{}" : "# keys"; }
   Result<std::unique_ptr<Replayed>> recorded(const std::string&, const std::string&) override { return replay({}); }
   Result<RunStanding> standing(const std::string&, const std::string&) override { return how; }
+  Result<FreeTold> could_free(const FreeRequest& request) override {
+    to_free = request;
+    return freed;
+  }
+  Result<FreeTold> free(const FreeRequest& request) override {
+    to_free = request;
+    ++frees;
+    return freed;
+  }
   Result<DrillTold> drill(const DrillRequest&) override { return DrillTold{true, "it went on", "run"}; }
   Result<Asked> ask(const std::string&, const std::string&, const RunAsk& ask) override {
     put = ask;
@@ -102,6 +111,9 @@ class FakeServices : public Services {
   ConfigTold settings;
   RunStanding how;
   RunAsk put;
+  FreeRequest to_free;
+  FreeTold freed;
+  int frees = 0;
   std::string written;
 
  private:

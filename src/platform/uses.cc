@@ -1,0 +1,102 @@
+#include "platform/uses.h"
+
+#include <algorithm>
+
+#include "base/numbers.h"
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kLineBytes = size_t{2} << 20;   // of a command line or environment (the kernel's usual limit)
+constexpr size_t kMapsBytes = size_t{16} << 20;  // of /proc/PID/maps: some 100,000 mappings
+constexpr size_t kUses = 16;                     // that are told
+constexpr std::string_view kGone = " (deleted)";
+
+/// The inode and path of "7f00-7f01 rw-s 00000000 00:1b 553  /dev/shm/psm_1234" (proc(5)); the path may hold spaces.
+Mapped parse_map(std::string_view line) {
+  Mapped found;
+  size_t at = 0;
+  for (int field = 0; field < 5; ++field) {
+    const size_t begin = line.find_first_not_of(' ', at);
+    if (begin == std::string_view::npos) return {};
+    at = line.find(' ', begin);
+    if (at == std::string_view::npos) return {};
+    if (field == 4) {
+      const auto inode = parse_int(line.substr(begin, at - begin));
+      if (!inode || *inode <= 0) return {};
+      found.inode = static_cast<uint64_t>(*inode);
+    }
+  }
+  const size_t begin = line.find_first_not_of(' ', at);
+  if (begin != std::string_view::npos) found.path = line.substr(begin);
+  return found;
+}
+
+bool below(std::string_view path, std::string_view folder) {
+  return path.size() > folder.size() + 1 && path.starts_with(folder) && path[folder.size()] == '/' &&
+         !path.ends_with(kGone);
+}
+
+std::string use_by_files(System& system, const std::string& place, std::string_view word) {
+  if (const auto files = system.names(place + "/fd"); files.ok()) {
+    for (const std::string& number : *files) {
+      const auto target = system.link(cat(place, "/fd/", number));
+      if (target.ok() && contains(*target, word)) return "has a file of it open";
+    }
+  }
+  const auto maps = system.read(place + "/maps", kMapsBytes);
+  return maps.ok() && contains(*maps, word) ? "maps a file of it" : "";
+}
+
+std::string use_by(System& system, const std::string& place, std::string_view word, bool& complete) {
+  const auto words = system.read(place + "/cmdline", kLineBytes);
+  if (words.ok() && contains(*words, word)) return "names it in its command line";
+  // It may end while it is looked at; then nothing of it is left to look at.
+  if (!words.ok() && words.error().code != Error::Code::kNotFound && system.read(place + "/stat", 512).ok()) {
+    complete = false;
+  }
+  if (const auto text = system.read(place + "/environ", kLineBytes); text.ok() && contains(*text, word)) {
+    return "names it in its environment";
+  }
+  if (const auto folder = system.link(place + "/cwd"); folder.ok() && contains(*folder, word)) return "works in it";
+  return use_by_files(system, place, word);
+}
+
+}  // namespace
+
+Uses uses_of(System& system, std::string_view word) {
+  Uses uses;
+  const auto names = system.names("/proc");
+  // Where /proc hides other users' processes (mount option hidepid), it hides the first one, too.
+  if (!names.ok() || std::find(names->begin(), names->end(), "1") == names->end()) uses.complete = false;
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+    const auto pid = parse_int(name);
+    if (!pid || uses.found.size() >= kUses) continue;
+    std::string how = use_by(system, cat("/proc/", name), word, uses.complete);
+    if (!how.empty()) uses.found.push_back({*pid, std::move(how)});
+  }
+  const auto sockets = system.read("/proc/net/unix", kMapsBytes);
+  if (!sockets.ok()) uses.complete = false;
+  if (sockets.ok() && contains(*sockets, word)) uses.found.push_back({0, "a socket in it is open"});
+  return uses;
+}
+
+Result<std::vector<Mapped>> held_by(System& system, int64_t pid, const std::string& folder) {
+  std::vector<Mapped> held;
+  const auto maps = system.read(cat("/proc/", pid, "/maps"), kMapsBytes);
+  if (!maps.ok()) return maps.error();
+  for (const std::string_view line : split(*maps, '\n')) {
+    if (!contains(line, folder)) continue;
+    Mapped one = parse_map(line);
+    if (below(one.path, folder)) held.push_back(std::move(one));
+  }
+  const auto files = system.names(cat("/proc/", pid, "/fd"));
+  for (const std::string& number : files.ok() ? *files : std::vector<std::string>()) {
+    auto target = system.link(cat("/proc/", pid, "/fd/", number));
+    if (target.ok() && below(*target, folder)) held.push_back({std::move(*target), 0});
+  }
+  return held;
+}
+
+}  // namespace mw

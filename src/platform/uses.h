@@ -1,0 +1,36 @@
+// What live processes have to do with a file or folder: asked before something is removed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/system.h"
+
+namespace mw {
+
+struct Use {
+  int64_t pid = 0;  ///< 0: a socket of which the process is not known
+  std::string how;  ///< "works in it", "has a file of it open", …
+};
+
+struct Uses {
+  std::vector<Use> found;
+  /// Every process's command line could be read, and its whole was. What other users' processes have open cannot be.
+  bool complete = true;
+};
+
+/// The live processes of this machine, as far as they can be seen from here, that show `word` (a name that nothing else
+/// has) in their command line, environment, working folder, open files or memory, and the local sockets that do.
+Uses uses_of(System& system, std::string_view word);
+
+/// A line of /proc/PID/maps or a link of /proc/PID/fd names a file that is still there.
+struct Mapped {
+  std::string path;
+  uint64_t inode = 0;  ///< 0: a link does not tell
+};
+/// The files below `folder` that a process maps or has open. Errors as of System::read().
+Result<std::vector<Mapped>> held_by(System& system, int64_t pid, const std::string& folder);
+
+}  // namespace mw
