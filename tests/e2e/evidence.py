@@ -30,6 +30,7 @@ for step in range(1, 9):
     print("step:%d - actor/pg_loss:0.0%d - actor/entropy:0.5 - critic/score/mean:0.%d - timing_s/step:0.2" % (step, 10 + step, 20 + step),
           flush=True)
     time.sleep(0.2)
+print("waiting for the engine", flush=True)
 answers.recv(1)
 """
 
@@ -83,7 +84,7 @@ def begin(base, settings="", path=None):
     os.environ["PATH"] = f"{path}:{before}" if path else before
     held = Run(base, [sys.executable, os.path.join(base, "train.py"), str(server.port)], "--config", os.path.join(base, "midwatch.toml"))
     os.environ["PATH"] = before
-    wait_until("the last step", lambda: os.path.isdir(os.path.join(base, "home", "runs")) and b"step:8" in log(held), 60)
+    wait_until("its last step", lambda: os.path.isdir(os.path.join(base, "home", "runs")) and b"waiting" in log(held), 60)
     [trainer] = processes_of(base, os.path.join(base, "train.py"))
     wait_until("the engine to be seen well", lambda: part(base) == "well")
     return server, held, trainer
@@ -134,13 +135,18 @@ def found(base, trainer):
     return text, whole
 
 
+def ended(base, held):
+    code, text = midwatch(base, "stop")
+    assert code == 0 or "is over" in text, text
+    held.end()
+
+
 def before_the_breaker(base):
     """The circuit breaker ends the attempt at once; what its processes did is known by then."""
     server, held, trainer = begin(base)
     server.fall_silent()
-    code = held.end()
     text, _ = found(base, trainer)
-    assert code != 0
+    ended(base, held)
     try:
         with open("/proc/self/syscall"):
             assert f"recvfrom on 127.0.0.1:{server.port} (ESTABLISHED)" in text, text
@@ -167,8 +173,7 @@ def with_stacks(base):
             assert file.read().split() == ["dump", "--nonblocking", "--pid", str(trainer)]
     else:
         assert "ptrace_scope" in whole, whole
-    os.kill(trainer, signal.SIGKILL)
-    held.end()
+    ended(base, held)
 
 
 def without_stacks(base):
@@ -189,8 +194,7 @@ def without_stacks(base):
     held = Run(base, [], "--take-up", "newest", "--config", os.path.join(base, "midwatch.toml"))
     time.sleep(2)
     found(base, trainer)
-    os.kill(trainer, signal.SIGKILL)
-    held.end()
+    ended(base, held)
 
 
 def before_the_restart(base):
