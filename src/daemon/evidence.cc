@@ -269,7 +269,7 @@ void EvidenceTaker::drop_old_files() const {
 bool EvidenceTaker::reads(int64_t pid) const {
   const bool busy = incident_ != 0 && stacks_ && clock_.steady().ns - last_.ns < kSpared.ns;
   return busy && std::any_of(subjects_.begin(), subjects_.end(),
-                             [pid](const Subject& subject) { return subject.look.info.id.pid == pid; });
+                             [pid](const Subject& subject) { return pid == 0 || subject.look.info.id.pid == pid; });
 }
 
 std::optional<Duration> EvidenceTaker::turn(const State& state, bool quiet, Notebook& notebook) {

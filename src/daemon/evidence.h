@@ -35,7 +35,7 @@ class EvidenceTaker final : public Companion {
  public:
   static constexpr Duration kAtOnce = Duration::millis(300);    ///< that the first look may hold up the watch
   static constexpr Duration kTogether = Duration::seconds(30);  ///< incidents within it are one story: one look
-  static constexpr Duration kSpared = Duration::seconds(5);     ///< that a restart waits for stacks
+  static constexpr Duration kSpared = Duration::seconds(5);     ///< that an end or a restart waits for stacks
   static constexpr Duration kStacksEvery = Duration::seconds(300);
   static constexpr Duration kLastLimit =
       Duration::seconds(2);             ///< where the watch ends; what is not there by then is left out
@@ -47,8 +47,8 @@ class EvidenceTaker final : public Companion {
   EvidenceTaker(const EvidenceTaker&) = delete;
   EvidenceTaker& operator=(const EvidenceTaker&) = delete;
 
-  /// The stacks of this process are being asked for; true for kSpared at most.
-  bool reads(int64_t pid) const;
+  /// Stacks are being asked for, of this process or (0) of any; true for kSpared at most.
+  bool reads(int64_t pid = 0) const;
   std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override;
   void over(const State& state, Notebook& notebook) override;
 

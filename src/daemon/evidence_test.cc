@@ -126,6 +126,7 @@ TEST_CASE("the first look is in the journal before the turn is over in which the
   REQUIRE(world.state.actions.size() == 1);
   CHECK_FALSE(world.file().empty());
   CHECK(world.taker->reads(102));  // who would start it anew waits a moment
+  CHECK(world.taker->reads());
   CHECK_FALSE(world.taker->reads(100));
   world.clock.pass(Duration::seconds(5));
   CHECK_FALSE(world.taker->reads(102));

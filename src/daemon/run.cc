@@ -256,6 +256,7 @@ Watches watches_of(const Doors& doors, Processes& processes, const Language& lan
   auto evidence = std::make_unique<EvidenceTaker>(doors.disk, doors.clock, processes,
                                                   evidence_of(supervisor, folder, request.stacks));
   held_parts.spare_while([taker = evidence.get()](int64_t pid) { return taker->reads(pid); });
+  supervisor.spare_while([taker = evidence.get()] { return taker->reads(); });
   watches.push_back(std::move(evidence));
   return watches;
 }

@@ -225,7 +225,8 @@ Result<void> Supervisor::trip_on_poison(const State& state, Notebook& notebook) 
                    trip.step == kNoStep ? "" : cat(" since step ", trip.step), ": ", trip.summary));
     trip_ = std::move(trip);
   }
-  grip_.kill();
+  const bool waits = trip_->kind == "stall" || trip_->kind == "worker-lost";  // and learns nothing meanwhile
+  if (!waits || !looked_at_ || !looked_at_()) grip_.kill();
   return {};
 }
 

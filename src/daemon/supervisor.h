@@ -78,6 +78,9 @@ class Supervisor {
     servers_answer_ = std::move(servers_answer);
   }
 
+  /// Asked before an attempt is ended that only waits: is somebody looking at what its processes do?
+  void spare_while(std::function<bool()> looked_at) { looked_at_ = std::move(looked_at); }
+
   const Charge& charge() const { return charge_; }
   /// How the last attempt ended; unset while it runs.
   const std::optional<Ending>& ending() const { return kept_.ending; }
@@ -137,6 +140,7 @@ class Supervisor {
   std::string framework_;  ///< whose checkpoints `back_` speaks of
   GoBack back_;            ///< to be done before the next attempt
   std::function<std::optional<bool>(const State&)> made_room_;
+  std::function<bool()> looked_at_;
   std::function<bool(const State&, Notebook&)> servers_answer_;
   std::optional<bool> room_;        ///< was space made since the attempt ended for want of it?
   std::optional<Remains> remains_;  ///< of the ended attempt, once they were looked at

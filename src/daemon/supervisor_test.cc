@@ -245,6 +245,31 @@ TEST_CASE("poisoned data: everything is killed at once, and a good checkpoint is
   CHECK(world.processes.sent.empty());  // the incident is of the attempt before
 }
 
+TEST_CASE("an attempt that only waits is ended once its stacks are read, one on poisoned data at once") {
+  for (const std::string kind : {"stall", "engine-dead"}) {
+    World world;
+    world.turn();
+    world.state.attempts.resize(1);
+    ComponentState engine;
+    engine.troubles.push_back({{}, 0, {}, Moment{}, std::nullopt});
+    world.state.components.push_back(engine);
+    Incident incident;
+    incident.kind = kind;
+    incident.severity = Severity::kCritical;
+    world.state.incidents.push_back(incident);
+    bool reads = true;
+    world.one->spare_while([&reads] { return reads; });
+    world.turn();
+    REQUIRE(world.state.actions.size() == 1);
+    CHECK(world.state.actions[0].intent.action == "break");
+    CHECK(world.processes.sent.empty() == (kind == "stall"));
+    reads = false;
+    world.turn();
+    CHECK_FALSE(world.processes.sent.empty());
+    CHECK(world.state.actions.size() == 1);
+  }
+}
+
 TEST_CASE("paused: everything is held still, by the next midwatch too, and no attempt begins; resumed: it goes on") {
   World world;
   world.turn();
