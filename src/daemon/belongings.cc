@@ -66,22 +66,6 @@ Belonging belonging_of(Belonging::What what, const std::string& path, const Entr
   return one;
 }
 
-/// The folders of Ray's sessions that a command line names: "--raylet_socket_name=/tmp/ray/session_…/sockets/raylet".
-std::vector<std::string> sessions_named(std::string_view words) {
-  std::vector<std::string> found;
-  constexpr std::string_view kBegins = "/session_";
-  for (size_t at = words.find(kBegins); at != std::string_view::npos; at = words.find(kBegins, at + 1)) {
-    const size_t end = std::min(words.find_first_of(std::string_view("/\0 ,\"'", 6), at + 1), words.size());
-    if (!is_ray_session(words.substr(at + 1, end - at - 1))) continue;
-    size_t begin = at;
-    while (begin > 0 && std::string_view("\0 =,\"'", 6).find(words[begin - 1]) == std::string_view::npos) --begin;
-    std::string path(words.substr(begin, end - begin));
-    if (path.front() == '/' && std::find(found.begin(), found.end(), path) == found.end())
-      found.push_back(std::move(path));
-  }
-  return found;
-}
-
 class Look {
  public:
   Look(const BelongingsDoors& doors, const std::string& run_folder, BelongingsLook& told)
@@ -147,7 +131,7 @@ class Look {
   void find_sessions(const ProcessInfo& process, const Tenure& tenure, std::vector<Belonging>& found) {
     if (process.name != "raylet" && process.name != "gcs_server") return;
     const auto words = doors_.system.read(cat("/proc/", process.id.pid, "/cmdline"), kCommandBytes);
-    for (const std::string& path : words.ok() ? sessions_named(*words) : std::vector<std::string>()) {
+    for (const std::string& path : words.ok() ? ray_sessions_in(*words) : std::vector<std::string>()) {
       const auto entry = doors_.system.entry(path);
       if (!entry.ok() || !entry->folder || entry->owner != doors_.user || !made_since(*entry, tenure.kept.started)) {
         continue;
@@ -204,6 +188,22 @@ bool is_ray_session(std::string_view name) {
     if (i >= kShape.size() || kShape[i] == 'd' ? !digit : name[i] != kShape[i]) return false;
   }
   return true;
+}
+
+// "--raylet_socket_name=/tmp/ray/session_…/sockets/raylet"
+std::vector<std::string> ray_sessions_in(std::string_view words) {
+  std::vector<std::string> found;
+  constexpr std::string_view kBegins = "/session_";
+  for (size_t at = words.find(kBegins); at != std::string_view::npos; at = words.find(kBegins, at + 1)) {
+    const size_t end = std::min(words.find_first_of(std::string_view("/\0 ,\"'", 6), at + 1), words.size());
+    if (!is_ray_session(words.substr(at + 1, end - at - 1))) continue;
+    size_t begin = at;
+    while (begin > 0 && std::string_view("\0 =,\"'", 6).find(words[begin - 1]) == std::string_view::npos) --begin;
+    std::string path(words.substr(begin, end - begin));
+    if (path.front() == '/' && std::find(found.begin(), found.end(), path) == found.end())
+      found.push_back(std::move(path));
+  }
+  return found;
 }
 
 std::string belongings_text(const std::vector<Belonging>& all) {

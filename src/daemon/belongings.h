@@ -38,6 +38,8 @@ Result<std::vector<Belonging>> parse_belongings(std::string_view text);
 std::string_view maker_of(std::string_view name);
 /// "session_2026-02-19_09-08-11_123456_4711", as Ray names a session's folder (python/ray/_private/node.py).
 bool is_ray_session(std::string_view name);
+/// The folders of such sessions that the words of a command line (with NUL between) name.
+std::vector<std::string> ray_sessions_in(std::string_view words);
 
 struct BelongingsDoors {
   Disk& disk;

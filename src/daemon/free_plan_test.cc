@@ -7,7 +7,9 @@
 #include <thread>
 
 #include "base/text.h"
+#include "daemon/belongings.h"
 #include "daemon/housekeeping.h"
+#include "journal/journal.h"
 #include "keeper/record.h"
 #include "platform/fake_disk.h"
 #include "platform/fake_process.h"
@@ -150,25 +152,34 @@ struct House {
   FakeClock clock;
   std::vector<std::string> removed;
   std::map<std::string, std::string> written;
+  std::function<bool()> holds = [] { return true; };
+  FakeSystem* system = nullptr;
+  FakeDisk* disk = nullptr;
   std::unique_ptr<Housekeeping> keeper;
 
   void open(FreeSettings::Mode mode) {
     for (const int step : {10, 20}) place.whole(step);
     place.hollow(5);
-    auto disk = std::make_unique<FakeDisk>();
+    auto copy = std::make_unique<FakeDisk>();
     for (const std::string& path : place.disk.paths()) {
-      (void)disk->make_folders(path.substr(0, path.rfind('/'))).ok();
-      disk->put(path, place.disk.content(path));
+      (void)copy->make_folders(path.substr(0, path.rfind('/'))).ok();
+      copy->put(path, place.disk.content(path));
     }
     place.settings.mode = mode;
+    place.settings.shared = "/dev/shm";
     HousekeepingScope scope;
-    scope.disk = std::move(disk);
-    scope.system = std::make_unique<FakeSystem>();
+    disk = copy.get();
+    scope.disk = std::move(copy);
+    auto fake = std::make_unique<FakeSystem>();
+    system = fake.get();
+    scope.system = std::move(fake);
+    scope.holds = holds;
+    scope.user = 1000;
     scope.processes = std::make_unique<FakeProcesses>();
     scope.places = place.scope;
     scope.settings = place.settings;
     scope.layout = [this](const std::string&) { return place.scope.layout; };
-    scope.unheld = [](const auto&, const auto&, const auto&) { return false; };
+    scope.unheld = [](const auto&, const auto&, const auto&) { return true; };
     scope.remove = [this](System&, const FreeItem& item) -> Result<Removed> {
       removed.push_back(path_of(item));
       return Removed{1000, 1};
@@ -180,6 +191,26 @@ struct House {
     };
     keeper = std::make_unique<Housekeeping>(clock, std::move(scope));
     fold(state, {Time::from_seconds(1), {}, event::AttemptBegan{"x"}});
+  }
+  /// One file that the first attempt, which is through, was seen to hold.
+  FakeSystem& shared_memory() {
+    Entry entry;
+    entry.file = true;
+    entry.bytes = 4096;
+    entry.device = 27;
+    entry.inode = 5;
+    entry.owner = 1000;
+    system->files["/dev/shm/psm_0a1b2c3d"] = "x";
+    system->entries["/dev/shm/psm_0a1b2c3d"] = entry;
+    (void)disk->make_folders("/data/run/attempts/1/record").ok();
+    auto journal = Journal::open(*disk, "/data/run/attempts/1/record", nullptr);
+    REQUIRE(journal.ok());
+    (void)(*journal)->append(record_done(Time::from_seconds(9)));
+    REQUIRE((*journal)->sync().ok());
+    disk->put(
+        "/data/run/belongings.json",
+        belongings_text({{Belonging::What::kShared, "/dev/shm", "psm_0a1b2c3d", 27, 5, 0, "attempts/1", "boot"}}));
+    return *system;
   }
   void trouble() {
     Incident incident;
@@ -265,6 +296,27 @@ TEST_CASE("a disk's trouble is not shared memory's") {
   house.state.incidents = {incident};
   house.turns();
   CHECK(house.removed.empty());  // a checkpoint less gives no shared memory
+}
+
+TEST_CASE("shared memory of an attempt that is through is freed without a complaint, where that may be") {
+  for (const bool may : {true, false}) {
+    CAPTURE(may);
+    House house;
+    bool holds = true;
+    house.holds = [&holds] { return holds; };
+    house.place.settings.what = {"shared-memory", "broken-checkpoints"};
+    house.open(may ? FreeSettings::Mode::kAct : FreeSettings::Mode::kAsk);
+    auto& system = house.shared_memory();
+    house.turns();
+    CHECK(house.removed.empty());  // the attempt goes on
+    holds = false;
+    house.turns();
+    CHECK(house.removed == (may ? Names{"/dev/shm/psm_0a1b2c3d"} : Names{}));
+    system.files.erase("/dev/shm/psm_0a1b2c3d");
+    system.entries.clear();
+    house.turns();
+    CHECK(house.removed.size() == (may ? 1 : 0));  // once
+  }
 }
 
 TEST_CASE("a deletion in doubt is told by what is there, and done again where it is") {

@@ -366,6 +366,40 @@ def sigbus_in_save(base):
     return held
 
 
+LEAVES_SHARED = r"""
+import mmap, os, subprocess, sys
+shared, attempt = sys.argv[1], os.environ["MIDWATCH_ATTEMPT"]
+with open(os.path.join(shared, "nccl-Drill" + attempt), "w+b") as file:
+    file.write(b"x" * (6 << 20))
+    file.flush()
+    held = mmap.mmap(file.fileno(), 6 << 20)
+sys.exit(subprocess.run(sys.argv[2:]).returncode)
+"""
+
+
+@drill("shm-full", share=True)
+def shm_full(base):
+    """Killed, an attempt leaves most of a small /dev/shm filled: it is freed before the next one needs as much, which then trains on."""
+    with SmallDisk(os.path.join(base, "small"), "8m"):
+        settings(base, f'[free-space]\nmode = "act"\nshared_memory = "{base}/small"\n')
+        with open(os.path.join(base, "small", "psm_0a1b2c3d"), "w") as file:
+            file.write("somebody else's")
+        held = Held(base, [sys.executable, "-c", LEAVES_SHARED, os.path.join(base, "small"), *practice(base, pace=0.2)], first_wait="1")
+        def known():
+            with contextlib.suppress(FileNotFoundError, IndexError), open(os.path.join(held.folder(), "belongings.json")) as file:
+                return "nccl-Drill1" in file.read()
+            return False
+        wait_until("seen what the attempt holds", known, 30)
+        held.await_text("step:8 ")
+        os.kill(trainer_of(held), signal.SIGKILL)
+        code, over = held.end()
+        assert code == 0 and over["attempts"] == 2, over
+        assert [a for a in held.actions() if a == "free-space"] == ["free-space"], held.actions()
+        assert "psm_0a1b2c3d" in os.listdir(os.path.join(base, "small"))
+        assert weights(base) == Undisturbed.of()
+    return held
+
+
 @drill("keep-all")
 def keep_all(base):
     """Retention keeps everything until a save fails: stopped with the reason, every whole checkpoint as it was."""

@@ -2,10 +2,12 @@
 
 free.py MIDWATCH PRACTICE_RUN
 """
+import contextlib
 import ctypes
 import json
 import mmap
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -167,6 +169,34 @@ def by_person():
     print("by a person: ok")
 
 
+def asked_on_a_terminal():
+    """On a terminal the word is asked for: anything but yes leaves all as it is."""
+    with Scratch() as base, SharedMemory(os.path.join(base, "shared")) as shared:
+        staged = Staged(base, shared, "ask")
+        try:
+            staged.up(1)
+            write(os.path.join(base, "die-1"), "")
+            staged.up(2)
+            for answer, status in (("no", 7), ("yes", 0)):
+                main, side = pty.openpty()
+                process = subprocess.Popen([PROGRAM, "free", "--what", "shared-memory", "--home", os.path.join(base, "home")],
+                                           stdin=side, stdout=side, stderr=side)
+                os.close(side)
+                os.write(main, answer.encode() + b"\n")
+                shown = b""
+                with contextlib.suppress(OSError):  # EIO: the other side is closed
+                    while piece := os.read(main, 4096):
+                        shown += piece
+                os.close(main)
+                assert process.wait(30) == status and b"Type yes" in shown, (answer, shown.decode())
+                assert ("psm_00000001" in os.listdir(shared)) == (answer == "no"), shown.decode()
+            code, text = midwatch(base, "free", "--what", "everything")
+            assert code == 2 and "ray-sessions" in text, text
+        finally:
+            staged.end()
+    print("asked on a terminal: ok")
+
+
 def by_itself():
     """With mode = "act" shared memory that an attempt left is freed before anybody complains; Ray's session stays until space is short."""
     with Scratch() as base, SharedMemory(os.path.join(base, "shared")) as shared:
@@ -186,4 +216,5 @@ def by_itself():
 
 if __name__ == "__main__":
     by_person()
+    asked_on_a_terminal()
     by_itself()
