@@ -9,6 +9,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "components/ranks.h"
 #include "components/recognise.h"
 #include "components/stat_field.h"
 
@@ -244,6 +245,51 @@ std::string tree_line(const Member& member, System& system) {
              sanitize_utf8(member.info.name), kernel.empty() || kernel == "0" ? "" : cat(", ", kernel), "\n");
 }
 
+/// Processes to look at; 0 in front: one in trouble.
+using Ranked = std::vector<std::pair<int, const Member*>>;
+
+/// The ranks of the trainer: processes of one name and one parent that have done as much work as each other (half of
+/// the most, at least); of several such groups the one that has done the most in all.
+std::vector<int64_t> ranks_among(const Ranked& ranked) {
+  std::map<std::pair<int64_t, std::string>, std::vector<const Member*>> groups;
+  for (const auto& [order, member] : ranked) {
+    if (order > 0) groups[{member->info.parent, member->info.name}].push_back(member);
+  }
+  std::vector<int64_t> most;
+  int64_t most_ticks = -1;
+  for (const auto& [key, members] : groups) {
+    const int64_t least = ticks_of(members.front()->stat) / 2;  // they are sorted
+    std::vector<int64_t> pids;
+    int64_t ticks = 0;
+    for (const Member* member : members) {
+      if (ticks_of(member->stat) < least) continue;
+      pids.push_back(member->info.id.pid);
+      ticks += ticks_of(member->stat);
+    }
+    if (pids.size() < kFewestRanks || ticks <= most_ticks) continue;
+    most = std::move(pids);
+    most_ticks = ticks;
+  }
+  return most;
+}
+
+/// The rank that does something else than most moves to the front of what is not in trouble. Returns what is told of
+/// it, by pid.
+std::map<int64_t, std::string> set_apart(System& system, Ranked& ranked) {
+  std::map<int64_t, std::string> told;
+  const Ranks ranks = compare_ranks(system, ranks_among(ranked));
+  for (const int64_t pid : ranks.odd) {
+    told[pid] = cat("unlike ", ranks.alike, " other processes like it, which ", ranks.doing);
+  }
+  std::stable_sort(ranked.begin(), ranked.end(), [&told](const auto& a, const auto& b) {
+    const auto key = [&told](const auto& one) {
+      return 2 * one.first - static_cast<int>(told.count(one.second->info.id.pid));
+    };
+    return key(a) < key(b);
+  });
+  return told;
+}
+
 }  // namespace
 
 Call call_of(std::string_view text) {
@@ -269,7 +315,7 @@ Call call_of(std::string_view text) {
 RunLook look_at_run(System& system, const Suspicion& suspicion) {
   RunLook run;
   const auto members = members_of(system, suspicion);
-  std::vector<std::pair<int, const Member*>> ranked, shells;  // 0: in trouble
+  Ranked ranked, shells;
   size_t listed = 0, asked = 0;
   for (const auto& [pid, member] : members) {
     if (++listed <= kInTree) run.tree += tree_line(member, system);
@@ -283,8 +329,11 @@ RunLook look_at_run(System& system, const Suspicion& suspicion) {
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
     return std::pair(a.first, -ticks_of(a.second->stat)) < std::pair(b.first, -ticks_of(b.second->stat));
   });
+  auto told = set_apart(system, ranked);
   for (size_t i = 0; i < ranked.size() && i < kSuspects; ++i) {
-    run.suspects.push_back(look_at(system, ranked[i].second->info, ranked[i].second->stat));
+    const Member& one = *ranked[i].second;
+    run.suspects.push_back(look_at(system, one.info, one.stat));
+    run.suspects.back().among = told[one.info.id.pid];
   }
   return run;
 }

@@ -35,6 +35,7 @@ struct ThreadLook {
 struct ProcessLook {
   ProcessInfo info;
   std::string label;                    ///< "train.py"
+  std::string among;                    ///< "unlike 7 others, which run": of one that differs from its like; "" mostly
   int64_t ticks = 0;                    ///< of processor time, of all its threads, so far
   size_t threads = 0;                   ///< that it has
   std::vector<ThreadLook> looks;        ///< the main thread first; kThreads at most
@@ -53,8 +54,10 @@ struct Suspicion {
 };
 
 struct RunLook {
-  std::vector<ProcessLook> suspects;  ///< those in trouble, then those that have worked the most; kSuspects at most
-  std::string tree;                   ///< all processes of the run, a line each
+  /// Those in trouble, then those that do something else than their like, then those that have worked the most;
+  /// kSuspects at most.
+  std::vector<ProcessLook> suspects;
+  std::string tree;  ///< all processes of the run, a line each
 };
 constexpr size_t kSuspects = 3;
 

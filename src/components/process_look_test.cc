@@ -156,6 +156,28 @@ TEST_CASE("parts in trouble come first, wherever they live, then those that work
   CHECK(sentence_of(run.suspects[1], {}) == "1 thread, stopped (SIGSTOP)");
 }
 
+TEST_CASE("of ranks that wait for one, the one is looked at first") {
+  World world;
+  world.process(100, "keeper", 'S', 1, 1);
+  for (int64_t pid = 110; pid < 114; ++pid) {
+    world.process(pid, "python3", 'S', 100, 900 + pid);
+    world.thread(pid, pid, "python3", 'S', cat(SYS_futex, " 0x1"), "");
+  }
+  world.process(120, "python3", 'S', 100, 3);  // a helper: it has done nothing
+  world.process(121, "python3", 'S', 1, 1);
+  CHECK(look_at_run(world.system, {100, false, 0, {}, {}}).suspects[0].info.id.pid == 113);
+  world.thread(111, 111, "python3", 'S', cat(SYS_read, " 0x9"), "");
+  const RunLook run = look_at_run(world.system, {100, false, 0, {}, {}});
+  REQUIRE(run.suspects.size() == 3);
+  CHECK(run.suspects[0].info.id.pid == 111);
+  CHECK(sentence_of(run.suspects[0], {}) ==
+        "1 thread, the main thread waits in read, unlike 3 other processes like it, which wait in futex");
+  CHECK(run.suspects[1].info.id.pid == 113);
+  CHECK(run.suspects[1].among.empty());
+  world.thread(112, 112, "python3", 'R', "running", "");  // two of four: nobody is odd
+  CHECK(look_at_run(world.system, {100, false, 0, {}, {}}).suspects[0].info.id.pid == 113);
+}
+
 TEST_CASE("a process whose command line may hang the reader is called by its name") {
   World world;
   world.process(102, "python3", 'D', 1, 1, words({"python3", "train.py"}));

@@ -142,6 +142,7 @@ std::string thread_line(const ThreadLook& thread, const Surroundings& around) {
 std::string sentence_of(const ProcessLook& look, const Surroundings& around) {
   std::string text = count(look.threads, "thread");
   if (!look.looks.empty()) text += cat(", ", main_words(look.looks.front()), other_words(look));
+  if (!look.among.empty()) text += cat(", ", look.among);
   text += processor_words(look, around);
   if (!around.stacks.empty()) text += cat("; ", around.stacks);
   text += socket_words(look, around);

@@ -34,6 +34,30 @@ print("waiting for the engine", flush=True)
 answers.recv(1)
 """
 
+RANKS = r"""
+import multiprocessing, socket, sys, time
+engine = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+engine.sendall(b"HOLD\n")
+barrier = multiprocessing.Barrier(5)
+def work(rank):
+    for step in range(1, 9):
+        barrier.wait()
+        if rank == 0:
+            print("step:%d - actor/pg_loss:0.0%d - actor/entropy:0.5 - critic/score/mean:0.%d - timing_s/step:0.2" % (step, 10 + step, 20 + step),
+                  flush=True)
+        sum(range(2_000_000))  # all do the same work
+        time.sleep(0.1)
+    if rank == 2:
+        print("waiting for the engine", flush=True)
+        engine.recv(1)
+    barrier.wait()
+ranks = [multiprocessing.Process(target=work, args=(rank,)) for rank in range(5)]
+for rank in ranks:
+    rank.start()
+for rank in ranks:
+    rank.join()
+"""
+
 STUB = """#!/bin/sh
 echo "$@" >> {calls}
 printf 'Process %s: python train.py\\nPython v3.10.4\\n\\nThread %s (idle): "MainThread"\\n' "$4" "$4"
@@ -73,19 +97,19 @@ class Server:
         self.thread.join()
 
 
-def begin(base, settings="", path=None):
+def begin(base, settings="", path=None, script=TRAIN):
     server = Server()
     with open(os.path.join(base, "midwatch.toml"), "w") as file:
         file.write(f'[run]\nrestarts = 0\nfirst_wait = "200ms"\n{settings}\n[component.engine]\naddress = "http://127.0.0.1:{server.port}"\n'
                    f'every = "300ms"\ntimeout = "1s"\n')
     with open(os.path.join(base, "train.py"), "w") as file:
-        file.write(TRAIN)
+        file.write(script)
     before = os.environ["PATH"]
     os.environ["PATH"] = f"{path}:{before}" if path else before
     held = Run(base, [sys.executable, os.path.join(base, "train.py"), str(server.port)], "--config", os.path.join(base, "midwatch.toml"))
     os.environ["PATH"] = before
     wait_until("its last step", lambda: os.path.isdir(os.path.join(base, "home", "runs")) and b"waiting" in log(held), 60)
-    [trainer] = processes_of(base, os.path.join(base, "train.py"))
+    trainer = processes_of(base, os.path.join(base, "train.py"))[0]
     wait_until("the engine to be seen well", lambda: part(base) == "well")
     return server, held, trainer
 
@@ -197,6 +221,21 @@ def without_stacks(base):
     ended(base, held)
 
 
+def odd_one(base):
+    """Four ranks wait for the fifth, which waits for the engine: that one is told first."""
+    server, held, trainer = begin(base, "breaker = false\nstacks = false", script=RANKS)
+    ranks = processes_of(base, os.path.join(base, "train.py"))
+    server.fall_silent()
+    wait_until("evidence", lambda: looks(base) is not None)
+    process = looks(base)["processes"][0]
+    print(process["text"])
+    if os.access(f"/proc/{trainer}/syscall", os.R_OK):
+        assert process["process"] in [f"train.py (pid {rank})" for rank in ranks[1:]], process
+        assert "unlike 4 other processes like it, which wait in futex" in process["text"], process
+        assert f"recvfrom on 127.0.0.1:{server.port}" in process["text"], process
+    ended(base, held)
+
+
 def before_the_restart(base):
     """The worker of an engine that midwatch holds dies: the engine is killed and started anew once its stacks are there."""
     tools = os.path.join(base, "tools")
@@ -226,7 +265,7 @@ def before_the_restart(base):
 
 
 def main():
-    for test in (before_the_breaker, with_stacks, without_stacks, before_the_restart):
+    for test in (before_the_breaker, with_stacks, without_stacks, odd_one, before_the_restart):
         with Scratch() as base:
             test(base)
         print("ok", test.__name__)
