@@ -22,8 +22,9 @@ class BelongingsWatch final : public Companion {
   static constexpr Duration kEvery = Duration::seconds(2);      ///< between looks at the names in /dev/shm
   static constexpr Duration kRayEvery = Duration::seconds(60);  ///< between looks for Ray's sessions
   static constexpr Duration kYoung = Duration::seconds(180);    ///< an attempt in which Ray is looked for each time
-  static constexpr int kSparing = 200;  ///< a look that took long is not repeated for so many times as long
-  static constexpr int kTries = 3;      ///< looks in vain after which a file counts as nobody's of the run
+  static constexpr int kSparing =
+      400;  ///< a look that took long is not repeated for so many times as long: 0.25 % of a core
+  static constexpr int kTries = 3;  ///< looks in vain after which a file counts as nobody's of the run
 
   struct Scope {
     std::unique_ptr<Disk> disk;

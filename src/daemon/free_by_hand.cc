@@ -138,7 +138,7 @@ Result<FreeTold> free_by_hand(Disk& disk, const Language& language, const FreeRe
   JournalPages pages(**recorder, *machine.clock, state);
   settle_freeing(disk, state, pages);
   MW_TRY(pages.told({who, "free"}, machine.clock->now()));
-  for (const FreeItem& item : machine.plan(disk, language, *held, state).items) {
+  for (const FreeItem& item : asked_of(machine.plan(disk, language, *held, state).items, request.paths)) {
     FreeTold::Thing thing = thing_of(item);
     const auto deed = intend_to_free(pages, item, 0);
     if (!deed.ok()) return deed.error();

@@ -270,10 +270,14 @@ TEST_CASE("what a person asks for goes whatever the mode, and what came of it is
   CHECK(house.removed.empty());
   RunAsk ask;
   ask.what = RunAsk::What::kFree;
-  ask.text = "core-dumps";
+  ask.text = free_ask_text({{"core-dumps"}, {"/data/ck/step_5"}});
   ask.at = Time::from_seconds(77);
   house.keeper->free_now(ask);
-  ask.text = "";
+  ask.text = free_ask_text({{}, {"/data/ck/step_10"}});  // which may not go
+  house.keeper->free_now(ask);
+  house.turns();
+  CHECK(house.removed.empty());
+  ask.text = free_ask_text({{}, {"/data/ck/step_10", "/data/ck/step_5"}});
   ask.at = Time::from_seconds(78);
   house.keeper->free_now(ask);
   house.turns();

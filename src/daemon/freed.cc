@@ -1,5 +1,6 @@
 #include "daemon/freed.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/json.h"
@@ -65,12 +66,30 @@ void settle_freeing(Disk& disk, const State& state, Notebook& notebook) {
   for (event::Acted& outcome : outcomes) notebook.acted(std::move(outcome));
 }
 
-std::vector<std::string> words_asked(std::string_view text) {
-  std::vector<std::string> words;
-  for (const std::string_view word : split(text, ',')) {
-    if (!trim(word).empty()) words.emplace_back(trim(word));
+std::string free_ask_text(const FreeAsk& ask) {
+  std::string text;
+  for (const std::string& word : ask.words) text += cat(text.empty() ? "" : ",", word);
+  for (const std::string& path : ask.paths) text += cat("\n", path);
+  return text;
+}
+
+FreeAsk parse_free_ask(std::string_view text) {
+  FreeAsk ask;
+  const auto lines = split(text, '\n');
+  for (size_t i = 1; i < lines.size(); ++i) ask.paths.emplace_back(lines[i]);
+  for (const std::string_view word : lines.empty() ? lines : split(lines.front(), ',')) {
+    if (!trim(word).empty()) ask.words.emplace_back(trim(word));
   }
-  return words;
+  return ask;
+}
+
+std::vector<FreeItem> asked_of(std::vector<FreeItem> plan, const std::vector<std::string>& paths) {
+  plan.erase(std::remove_if(plan.begin(), plan.end(),
+                            [&paths](const FreeItem& item) {
+                              return std::find(paths.begin(), paths.end(), path_of(item)) == paths.end();
+                            }),
+             plan.end());
+  return plan;
 }
 
 }  // namespace mw

@@ -41,7 +41,14 @@ Freed::Item note_freed(Notebook& notebook, uint32_t deed, const FreeItem& item, 
 /// it again does no harm, as only what is still the very thing goes.
 void settle_freeing(Disk& disk, const State& state, Notebook& notebook);
 
-/// The words of free-space.what in a request's text ("shared-memory,core-dumps"); empty: no word of it is one.
-std::vector<std::string> words_asked(std::string_view text);
+/// What RunAsk::text says in a request of kFree: words on its first line, with commas between (none: those of the
+/// settings), a path on each of the others; nothing else goes.
+struct FreeAsk {
+  std::vector<std::string> words, paths;
+};
+std::string free_ask_text(const FreeAsk& ask);
+FreeAsk parse_free_ask(std::string_view text);
+/// Those of the plan that are asked for.
+std::vector<FreeItem> asked_of(std::vector<FreeItem> plan, const std::vector<std::string>& paths);
 
 }  // namespace mw

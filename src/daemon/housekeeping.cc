@@ -76,9 +76,10 @@ void Housekeeping::begin_plan(const State& state, For what, std::vector<std::str
 
 void Housekeeping::take_plan(FreePlan plan, Notebook& notebook) {
   if (for_ != For::kSpace || scope_.settings.mode == FreeSettings::Mode::kAct) {
-    plan_ = std::move(plan.items);
+    const bool person = for_ == For::kPerson;
+    plan_ = person ? asked_of(std::move(plan.items), parse_free_ask(asks_.front().text).paths) : std::move(plan.items);
     std::reverse(plan_.begin(), plan_.end());  // taken from the end
-    if (for_ == For::kPerson && plan_.empty()) finish_ask();
+    if (person && plan_.empty()) finish_ask();
   } else {
     tell_plan(plan, notebook);
   }
@@ -147,7 +148,7 @@ std::optional<Duration> Housekeeping::turn(const State& state, bool quiet, Noteb
 /// Begins the plan that is due most. False when none is.
 bool Housekeeping::begin_next(const State& state, bool quiet) {
   if (!asks_.empty()) {
-    const auto words = words_asked(asks_.front().text);
+    const auto words = parse_free_ask(asks_.front().text).words;
     begin_plan(state, For::kPerson, words.empty() ? scope_.settings.what : words);
     return true;
   }

@@ -10,6 +10,7 @@ namespace mw {
 namespace {
 
 constexpr Duration kPatience = Duration::seconds(1);
+constexpr size_t kAskLimit = size_t{1} << 20;  // bytes of text
 constexpr std::string_view kEnding = ".json";
 
 /// As the request names it; index = RunAsk::What.
@@ -48,7 +49,10 @@ Result<RunAsk> parse_ask(std::string_view text) {
   if (known == std::end(kWords)) return Error{Error::Code::kInvalid, cat("nobody can be asked to '", word, "'"), ""};
   ask.what = static_cast<RunAsk::What>(known - std::begin(kWords));
   ask.who = clip(json->string_or("who", ""), 200);
-  ask.text = redact_secrets(clip(json->string_or("text", ""), kTextLimit));
+  // What is told is kept; what is asked is only done.
+  const bool told = ask.what == RunAsk::What::kTell;
+  const std::string said = json->string_or("text", "");
+  ask.text = told ? redact_secrets(clip(said, kTextLimit)) : clip(said, kAskLimit);
   ask.at.ns = json->integer_or("at_ns", 0);
   return ask;
 }

@@ -13,6 +13,7 @@
 #include "daemon/drill.h"
 #include "daemon/evidence.h"
 #include "daemon/free_by_hand.h"
+#include "daemon/freed.h"
 #include "daemon/host_watch.h"
 #include "daemon/inbox.h"
 #include "daemon/notifier.h"
@@ -260,7 +261,7 @@ Result<FreeTold> DaemonServices::free(const FreeRequest& request) {
   RunAsk ask;
   ask.what = RunAsk::What::kFree;
   ask.at = make_posix_clock()->now();
-  for (const std::string& word : request.what) ask.text += (ask.text.empty() ? "" : ",") + word;
+  ask.text = free_ask_text({request.what, request.paths});
   const auto asked = this->ask(request.home, how->name, ask);
   if (!asked.ok()) return asked.error();
   return wait_for_freed(*disk_, *make_posix_clock(), how->folder, ask.at);

@@ -84,6 +84,19 @@ std::string outcome_text(const FreeTold& told) {
   return out + cat(bytes_text(total(told.things)), " freed\n");
 }
 
+/// What was shown, with what came of each.
+std::vector<Thing> outcomes(std::vector<Thing> shown, const FreeTold& told) {
+  for (Thing& thing : shown) {
+    const auto of = std::find_if(told.things.begin(), told.things.end(),
+                                 [&thing](const Thing& other) { return other.path == thing.path; });
+    thing.done = of != told.things.end() && of->done;
+    thing.bytes = of != told.things.end() ? of->bytes : 0;
+    thing.outcome =
+        of != told.things.end() ? of->outcome : "it may not go any more: it changed, or somebody came to use it";
+  }
+  return shown;
+}
+
 /// The word "yes", typed.
 bool says_yes(const Console& console) {
   console.out("Free it? It does not come back. Type yes: ");
@@ -93,7 +106,7 @@ bool says_yes(const Console& console) {
 }
 
 Exit run(const Args& args, Services& services, const Console& console) {
-  FreeRequest request{args.get("home"), args.get("run"), args.list("what")};
+  FreeRequest request{args.get("home"), args.get("run"), args.list("what"), {}};
   const auto plan = services.could_free(request);
   if (!plan.ok()) return report_error(console, plan.error());
   request.run = plan->run;
@@ -107,8 +120,10 @@ Exit run(const Args& args, Services& services, const Console& console) {
     console.err("midwatch: nothing was freed: say --yes if that is meant\n");
     return Exit::kUndone;
   }
-  const auto told = services.free(request);
+  for (const Thing& thing : plan->things) request.paths.push_back(thing.path);
+  auto told = services.free(request);
   if (!told.ok()) return report_error(console, told.error());
+  if (!told->pending) told->things = outcomes(plan->things, *told);
   console.out(json ? free_json(*told, true) : outcome_text(*told));
   const bool all = std::all_of(told->things.begin(), told->things.end(), [](const Thing& one) { return one.done; });
   return all && !told->pending ? Exit::kOk : Exit::kFailed;

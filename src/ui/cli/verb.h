@@ -140,7 +140,7 @@ struct RunAsk {
   enum class What { kTell, kPause, kResume, kStop, kKill, kFree };
   What what = What::kTell;
   std::string who;   ///< "mira@node7"; "" = whoever asks
-  std::string text;  ///< of kTell; of kFree, words of free-space.what, with commas between
+  std::string text;  ///< of kTell; of kFree, see daemon/freed.h
   Time at;           ///< unknown: now
 };
 struct Asked {
@@ -152,7 +152,8 @@ struct Asked {
 /// Of which run space is to be freed.
 struct FreeRequest {
   std::string home, run;
-  std::vector<std::string> what;  ///< words of free-space.what; none = those of the run's settings
+  std::vector<std::string> what;   ///< words of free-space.what; none = those of the run's settings
+  std::vector<std::string> paths;  ///< of could_free(), to which somebody said yes; nothing else goes
 };
 /// What could be freed, or what came of it.
 struct FreeTold {
@@ -214,7 +215,8 @@ class Services {
   virtual Result<Asked> ask(const std::string& home, const std::string& run, const RunAsk& ask) = 0;
   /// What of a held run's own things could be freed.
   virtual Result<FreeTold> could_free(const FreeRequest& request) = 0;
-  /// Frees it: the run's midwatch does, or this process where none watches.
+  /// Frees what of request.paths still may go: the run's midwatch does, or this process where none watches. Tells only
+  /// of what it went about.
   virtual Result<FreeTold> free(const FreeRequest& request) = 0;
   /// Stages a fault, on the practice run or on a held one, and waits for what comes of it.
   virtual Result<DrillTold> drill(const DrillRequest& request) = 0;

@@ -116,6 +116,7 @@ TEST_CASE("nothing is freed before somebody said yes") {
   CHECK(services.frees == 1);
   CHECK(services.to_free.run == "one");
   CHECK(services.to_free.what == std::vector<std::string>{"core-dumps", "shared-memory"});
+  CHECK(services.to_free.paths == std::vector<std::string>{"/data/core.7"});
   services.freed.things[0].done = false;
   CHECK(run(services, {"free", "--yes"}) == static_cast<int>(Exit::kFailed));
 }
