@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "core/collected.h"
+#include "daemon/notices.h"
 #include "platform/fake_disk.h"
 #include "platform/fake_process.h"
 
@@ -219,6 +220,19 @@ TEST_CASE("a process that a debugger left stopped is let go on") {
   REQUIRE(world.lines(1).size() == 1);
   CHECK(contains(world.lines(1).front(), "it was let go on"));
   CHECK(contains(world.file(), "No stacks: py-spy was not done within"));
+}
+
+TEST_CASE("a message that is sent later tells what the processes did, and takes the look for no decision") {
+  World world;
+  world.open(1, "stall");
+  world.turns();
+  Notice notice;
+  notice.incident = 1;
+  NoticeContext context;
+  context.holds = true;
+  fill_in(notice, world.state, Knowledge(), context);
+  CHECK(contains(notice.what, "python3 (pid 102): 1 thread, the main thread waits in futex_wait_queue"));
+  CHECK_FALSE(contains(notice.did, std::string(kCollectEvidence)));
 }
 
 TEST_CASE("what a process calls itself does nothing to the terminal of who reads it") {

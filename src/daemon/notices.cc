@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "core/collected.h"
 #include "core/incident_json.h"
 #include "core/policy.h"
 #include "daemon/charge.h"
@@ -12,6 +13,7 @@ namespace mw {
 namespace {
 
 constexpr size_t kJudgementBytesLimit = 65536;
+constexpr size_t kProcessBytes = 600;  // of what one process did
 
 std::string cause_sentence(const Incident& incident, const Knowledge& knowledge) {
   if (incident.causes.empty()) return "";
@@ -30,7 +32,8 @@ std::string deed_sentence(const State& state, const Incident& incident, const No
   if (!context.holds) return "It only watches this run.";
   for (auto action = state.actions.rbegin(); action != state.actions.rend(); ++action) {
     const std::string& what = action->intent.action;
-    if (action->intent.incident != incident.id || what == "notify" || what == "hook") continue;
+    if (action->intent.incident != incident.id || what == "notify" || what == "hook" || what == kCollectEvidence)
+      continue;
     if (what == "break") return cat("The circuit breaker ended ", action->intent.target, ".");
     return cat("Decided: ", what, " ", action->intent.target, ". ", action->intent.why);
   }
@@ -95,6 +98,10 @@ void fill_in(Notice& notice, const State& state, const Knowledge& knowledge, con
   notice.since = incident.onset.at;
   if (!incident.causes.empty()) notice.cause = incident.causes.front().id;
   notice.why = cause_sentence(incident, knowledge);
+  for (const ActionState* look : collected(state, incident.id)) {  // those that are told again know it
+    if (incident.open && look->done && look->ok)
+      notice.what += cat(" ", clip(collected_line(*look), kProcessBytes), ".");
+  }
   if (incident.open) {
     notice.did = deed_sentence(state, incident, context);
   } else {

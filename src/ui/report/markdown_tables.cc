@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "core/collected.h"
 #include "ui/view/machine.h"
 
 namespace mw {
@@ -268,6 +269,7 @@ std::string deeds(const State& state, const Cycle& cycle) {
   size_t shown = 0, earlier = 0;
   for (auto action = state.actions.rbegin(); action != state.actions.rend(); ++action) {
     if (!cycle.whole() && cycle.from.known() && action->at < cycle.from) break;
+    if (action->intent.action == kCollectEvidence) continue;  // it stands with the incident
     if (++shown > kDeedsShown) {
       ++earlier;
       continue;

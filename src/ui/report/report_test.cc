@@ -210,6 +210,7 @@ TEST_CASE("what processes did stands with its incident, in every face") {
   run.say(event::Acted{1, true, "3 threads, stopped (SIGSTOP)", 0});
   told.state = run.state;
   CHECK(contains(markdown_report(told, {}), "- train.py (pid 7): 3 threads, stopped (SIGSTOP)\n"));
+  CHECK_FALSE(contains(markdown_report(told, {}), kCollectEvidence));  // it did nothing to the run
   CHECK(contains(terminal_report(told, plain(100)), "process  train.py (pid 7): 3 threads, stopped (SIGSTOP)\n"));
   const auto json = Json::parse(replay_json(told.state, {}));
   REQUIRE(json.ok());
