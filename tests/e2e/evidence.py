@@ -159,6 +159,15 @@ def found(base, trainer):
     return text, whole
 
 
+def tells_calls(pid):
+    """May this user see in which system call another process is?"""
+    try:
+        with open(f"/proc/{pid}/syscall") as file:
+            return file.read() != ""
+    except OSError:
+        return False
+
+
 def ended(base, held):
     code, text = midwatch(base, "stop")
     assert code == 0 or "is over" in text, text
@@ -168,14 +177,11 @@ def ended(base, held):
 def before_the_breaker(base):
     """The circuit breaker ends the attempt at once; what its processes did is known by then."""
     server, held, trainer = begin(base)
+    seen = tells_calls(trainer)
     server.fall_silent()
     text, _ = found(base, trainer)
     ended(base, held)
-    try:
-        with open("/proc/self/syscall"):
-            assert f"recvfrom on 127.0.0.1:{server.port} (ESTABLISHED)" in text, text
-    except OSError:
-        pass  # this kernel does not tell
+    assert not seen or f"recvfrom on 127.0.0.1:{server.port} (ESTABLISHED)" in text, text
 
 
 def with_stacks(base):
@@ -229,7 +235,7 @@ def odd_one(base):
     wait_until("evidence", lambda: looks(base) is not None)
     process = looks(base)["processes"][0]
     print(process["text"])
-    if os.access(f"/proc/{trainer}/syscall", os.R_OK):
+    if tells_calls(trainer):
         assert process["process"] in [f"train.py (pid {rank})" for rank in ranks[1:]], process
         assert "unlike 4 other processes like it, which wait in futex" in process["text"], process
         assert f"recvfrom on 127.0.0.1:{server.port}" in process["text"], process
