@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -51,10 +52,37 @@ struct Cause {
   std::string reaction;
 };
 
+/// The kind of the incidents that a rule of the user's own makes.
+inline constexpr std::string_view kUserRule = "user-rule";
+
+/// What a user wants to be told of, or stopped at: a figure that lies out of its bounds for long enough.
+struct UserRule {
+  std::string name;
+  /// A signal (docs/signals.md), the trainer's own name of a metric, or a figure of the machine; of the last, as
+  /// "disk.free:/data", of one thing.
+  std::string signal;
+  std::optional<double> below, above;  ///< at least one; what is lower, or higher, is bad
+  uint32_t points = 3;                 ///< bad ones in a row
+  int64_t after_step = 0;              ///< points of earlier steps are left alone
+  Severity severity = Severity::kWarning;
+  bool breaker = false;  ///< ends the attempt, and goes back to before the onset
+  std::string text;      ///< what to do; may be empty
+
+  /// How its cause is called: "rule.NAME".
+  std::string cause() const { return "rule." + name; }
+  bool bad(double value) const { return (below && value < *below) || (above && value > *above); }
+};
+
 struct Knowledge {
   std::vector<Signature> signatures;
   std::unordered_map<std::string, size_t> by_id;  ///< only ever looked up, never iterated
   std::vector<Cause> causes;                      ///< by id, in byte order
+  std::vector<UserRule> rules;                    ///< by name, in byte order
+
+  /// Adds a rule, and the cause that it stands for; one of the same name is replaced.
+  void add(UserRule rule);
+  /// The rule that stands behind a cause; nullptr when there is none.
+  const UserRule* find_rule(std::string_view cause) const;
 
   const Signature* find(std::string_view id) const;
   const Cause* find_cause(std::string_view id) const;  ///< a row of `causes`; nullptr when there is none

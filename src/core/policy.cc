@@ -10,6 +10,7 @@ namespace mw {
 namespace {
 
 constexpr std::string_view kFromScratch = "restart-from-scratch";
+constexpr std::string_view kGoBack = "rollback-before-onset", kNothing = "ignore";  // of the reactions
 constexpr int kSigInt = 2, kSigTerm = 15;
 constexpr int kShellSignal = 128;         // a shell says 128 + n when its command died of signal n
 constexpr int64_t kStepsAfterResume = 2;  // a failure this close behind a resume is the resume's
@@ -62,7 +63,20 @@ bool serves_answers(std::string_view layer) {
          layer == "gpu" || layer == "driver" || layer == "host" || layer == "host-memory";
 }
 
-std::string after_poison(const AttemptOutcome& last) {
+/// Why a rule of the user's own that ended the last attempt is not answered by going back once more; "" when it is.
+std::string after_rule(const std::vector<AttemptOutcome>& attempts) {
+  const AttemptOutcome& last = attempts.back();
+  const std::string step = last.onset == kNoStep ? "" : cat(" at step ", last.onset);
+  if (last.reaction != kGoBack) return cat(failure(last), step, ": there is no checkpoint from before to go back to.");
+  const bool again = std::any_of(attempts.begin(), attempts.end() - 1, [&last](const AttemptOutcome& before) {
+    const bool as_far = last.onset == kNoStep || before.last_step == kNoStep || last.onset <= before.last_step;
+    return before.tripped && before.kind == last.kind && before.cause == last.cause && as_far;
+  });
+  return again ? cat(failure(last), " again", step, " after going back: a person must look.") : "";
+}
+
+std::string after_poison(const std::vector<AttemptOutcome>& attempts) {
+  const AttemptOutcome& last = attempts.back();
   if (last.tripped && last.kind == kFromScratch) {
     return "It began from nothing, although an earlier attempt saved a checkpoint: its command must be told to resume.";
   }
@@ -71,6 +85,7 @@ std::string after_poison(const AttemptOutcome& last) {
                " on were saved since its onset and are suspect; go back to one before.");
   }
   if (!last.tripped) return "";
+  if (last.kind == kUserRule) return after_rule(attempts);
   const bool by_reaction = last.reaction == "restart-component" || last.reaction == "restart-run-from-checkpoint" ||
                            last.reaction == "retry";
   return last.kind == "engine-dead" || by_reaction || serves_answers(last.layer)
@@ -150,7 +165,7 @@ RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const Res
   const auto stop = [](std::string why) { return RestartDecision{false, {}, std::move(why), 0}; };
   if (last.told_to_stop) return stop("It was told to stop.");
   if (!last.started) return stop("The command could not be started.");
-  if (std::string why = after_poison(last); !why.empty()) return stop(std::move(why));
+  if (std::string why = after_poison(attempts); !why.empty()) return stop(std::move(why));
   if (last.provider) return {true, limits.first_wait, "The provider took the machine; that costs no restart.", 0};
   if (last.known && last.code == 0) return stop("It ended by itself, with exit status 0.");
   if (const int signal = ending_signal(last); !last.tripped && (signal == kSigInt || signal == kSigTerm)) {
@@ -185,6 +200,7 @@ const Incident* breaker(const State& state, bool from_scratch) {
     if (incident.kind == "engine-dead" && being_restarted(state)) continue;
     if (incident.kind == "engine-dead" || incident.kind == "zero-reward" || incident.kind == "non-finite")
       return &incident;
+    if (incident.kind == kUserRule && !incident.reaction.empty() && incident.reaction != kNothing) return &incident;
     if ((incident.kind == "stall" || incident.kind == "worker-lost") && component_down(state)) return &incident;
   }
   return nullptr;

@@ -29,6 +29,7 @@ struct AttemptOutcome {
   bool provider = false;      ///< the provider took the machine, or is about to
   bool tripped = false;       ///< midwatch's circuit breaker ended it: it trained on poisoned data
   int64_t suspect = kNoStep;  ///< the first checkpoint that it saved since its data had turned to poison
+  int64_t onset = kNoStep;    ///< of what tripped the breaker
   bool can_go_back = false;   ///< those can be set aside, so that the next attempt resumes from before the onset
   int64_t first_step = kNoStep, last_step = kNoStep;  ///< that it trained
   int64_t last_checkpoint = kNoStep;                  ///< highest step of a complete checkpoint that it saved
@@ -60,7 +61,8 @@ struct RestartDecision {
 ///  3. checkpoints were saved since the data had turned to poison, and they cannot be set aside; or the breaker
 ///  tripped,
 ///     and the attempt had begun from nothing although there is a checkpoint, or nothing shows that the infrastructure
-///     is to blame: stop, a person must look;
+///     is to blame: stop, a person must look. A rule of the user's own needs no such sign, but a checkpoint from before
+///     its onset, and that it does not trip again before the run has come further than the last time;
 ///  4. the provider took the machine: restart, and the budget is not touched;
 ///  5. the same failure as the attempt before at the same step, or within two steps of resuming: stop, it is
 ///     deterministic;
@@ -75,7 +77,8 @@ RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const Res
 /// trains on poisoned data and every further checkpoint keeps it; nullptr when there is none. It trips on an open
 /// critical incident of that attempt: the engine is dead while the trainer goes on, rewards are at their floor
 /// (core/detect/zero_reward.cc says from how many steps on), loss, gradient or weights are not finite, or it waits for
-/// a process of its own that is dead or stopped (core/detect/component_down.cc). Unless `from_scratch` is allowed, also
+/// a process of its own that is dead or stopped (core/detect/component_down.cc), or a rule of the user's own says so
+/// (Incident::reaction is not to ignore it). Unless `from_scratch` is allowed, also
 /// when the attempt began from nothing although an earlier one saved a checkpoint: it would soon write over it.
 const Incident* breaker(const State& state, bool from_scratch = false);
 

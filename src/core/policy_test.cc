@@ -134,6 +134,36 @@ TEST_CASE("after the breaker: again from a good checkpoint, or a person must loo
   CHECK_FALSE(after_end({policy}, {}).restart);
 }
 
+TEST_CASE("after a rule of the user's own: once more from before it, and never in a circle") {
+  AttemptOutcome tripped = failed(1, 30, std::string(kUserRule), "");
+  tripped.code = -1;
+  tripped.signal = 9;
+  tripped.tripped = tripped.can_go_back = true;
+  tripped.cause = "rule.low";
+  tripped.reaction = "rollback-before-onset";
+  tripped.onset = tripped.suspect = 25;
+  CHECK(after_end({tripped}, {}).restart);
+  AttemptOutcome nowhere = tripped;
+  nowhere.reaction = "stop-and-notify";
+  CHECK(after_end({nowhere}, {}).why ==
+        "user-rule (rule.low) at step 25: there is no checkpoint from before to go back to.");
+  AttemptOutcome again = tripped;
+  again.first_step = 21;
+  again.resumed_at = 20;
+  again.onset = 28;
+  again.last_step = 33;
+  CHECK(after_end({tripped, again}, {}).why ==
+        "user-rule (rule.low) again at step 28 after going back: a person must look.");
+  CHECK_FALSE(after_end({tripped, failed(21, 26), again}, {}).restart);  // whatever came between
+  again.cause = "rule.high";
+  CHECK(after_end({tripped, again}, {}).restart);  // another one
+  again.cause = "rule.low";
+  again.onset = 31;
+  CHECK(after_end({tripped, again}, {}).restart);  // it had come further
+  again.onset = kNoStep;
+  CHECK_FALSE(after_end({tripped, again}, {}).restart);
+}
+
 TEST_CASE("the breaker trips on what poisons training, in the attempt that runs, and on nothing else") {
   State state;
   state.attempts.resize(2);
@@ -154,6 +184,15 @@ TEST_CASE("the breaker trips on what poisons training, in the attempt that runs,
     CHECK_FALSE(with(kind, Severity::kCritical, 1, false));
   }
   CHECK_FALSE(with("entropy-collapse", Severity::kCritical, 1, true));
+  CHECK_FALSE(with("user-rule", Severity::kCritical, 1, true));
+  for (const auto& [reaction, trips] :
+       {std::pair{"ignore", false}, {"rollback-before-onset", true}, {"stop-and-notify", true}}) {
+    state.incidents.front().reaction = reaction;
+    CHECK((breaker(state) != nullptr) == trips);
+    state.incidents.front().severity = Severity::kWarning;
+    CHECK(breaker(state) == nullptr);
+    state.incidents.front().severity = Severity::kCritical;
+  }
 }
 
 TEST_CASE("what the provider did costs nothing") {

@@ -114,6 +114,7 @@ std::string judgement_text(const Judgement& judgement) {
     json.key("code").integer(of.code).key("signal").integer(of.signal).key("told_to_stop").boolean(of.told_to_stop);
     json.key("provider").boolean(of.provider).key("tripped").boolean(of.tripped);
     put_step(json, "suspect", of.suspect);
+    put_step(json, "onset", of.onset);
     put_step(json, "first_step", of.first_step);
     put_step(json, "last_step", of.last_step);
     put_step(json, "last_checkpoint", of.last_checkpoint);
@@ -155,6 +156,7 @@ Result<Judgement> parse_judgement(std::string_view text) {
   of.provider = json->boolean_or("provider", false);
   of.tripped = json->boolean_or("tripped", false);
   of.suspect = json->integer_or("suspect", kNoStep);
+  of.onset = json->integer_or("onset", kNoStep);
   of.first_step = json->integer_or("first_step", kNoStep);
   of.last_step = json->integer_or("last_step", kNoStep);
   of.last_checkpoint = json->integer_or("last_checkpoint", kNoStep);

@@ -1,11 +1,13 @@
 #include "daemon/config.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.h"
 #include "daemon/component_settings.h"
 #include "daemon/config_units.h"
 #include "daemon/notify_settings.h"
+#include "daemon/rule_settings.h"
 #include "dialects/toml.h"
 
 namespace mw {
@@ -62,6 +64,8 @@ std::string_view kind_phrase(Kind kind) {
       return "a list of folders, none of them a place of the system, reached through a link or with \"..\"";
     case Kind::kInteger:
       return "a whole number";
+    case Kind::kNumber:
+      return "a number";
     case Kind::kDuration:
       return "a duration, such as \"30s\"";
     case Kind::kSize:
@@ -274,6 +278,14 @@ class ConfigParser {
       return;
     }
     const bool integer = at.kind() == Toml::Kind::kInteger;
+    if (key.kind == Kind::kNumber) {
+      if ((!integer && at.kind() != Toml::Kind::kFloat) || !std::isfinite(at.number())) {
+        return problem(at, cat(key.path, " is a number, not ", at.is_string() ? at.kind_name() : "this"),
+                       at.is_string() ? "Write it without quotes and without a unit, as 0.05 or 5e9." : "");
+      }
+      out.real = at.number();
+      return;
+    }
     if (key.kind == Kind::kInteger) {
       if (!integer) return problem(at, cat(key.path, " is a whole number, not ", at.kind_name()));
       out.number = at.integer();
@@ -359,6 +371,7 @@ class ConfigParser {
         secret(at, out);
         break;
       case Kind::kInteger:
+      case Kind::kNumber:
       case Kind::kDuration:
       case Kind::kSize:
       case Kind::kBoolean:
@@ -393,6 +406,7 @@ Config Config::parse(std::string_view text, const std::string& path) {
   parser.defaults();
   if (config.problems_.empty()) config.problems_ = notify_problems(config);
   if (config.problems_.empty()) config.problems_ = component_problems(config);
+  if (config.problems_.empty()) config.problems_ = rule_problems(config);
   return config;
 }
 
@@ -429,6 +443,11 @@ std::vector<std::string> Config::texts(std::string_view path) const {
 int64_t Config::number(std::string_view path) const {
   const ConfigValue* value = find(path);
   return value == nullptr ? 0 : value->number;
+}
+
+double Config::real(std::string_view path) const {
+  const ConfigValue* value = find(path);
+  return value == nullptr ? 0 : value->real;
 }
 
 Secret Config::secret(std::string_view path) const {

@@ -25,6 +25,7 @@ struct ConfigKey {
     kPaths,     ///< a list of them
     kRoots,     ///< likewise, of folders in which things are moved or deleted: config_units.h, check_root()
     kInteger,   ///< within least..most
+    kNumber,    ///< any finite one
     kDuration,  ///< "30s", "1h 30m"; least..most in seconds
     kSize,      ///< "10MB", "5GiB"; least..most in bytes
     kBoolean,
@@ -66,6 +67,7 @@ struct ConfigValue {
   std::string text;   ///< kText, kPath, kChoice
   std::vector<std::string> texts;
   int64_t number = 0;  ///< kInteger; kBoolean as 0, 1; kDuration in nanoseconds; kSize in bytes
+  double real = 0;     ///< kNumber
   Secret secret;
 };
 
@@ -94,6 +96,7 @@ class Config {
   std::string text(std::string_view path) const;
   std::vector<std::string> texts(std::string_view path) const;
   int64_t number(std::string_view path) const;
+  double real(std::string_view path) const;
   bool boolean(std::string_view path) const { return number(path) != 0; }
   Duration duration(std::string_view path) const { return {number(path)}; }
   Secret secret(std::string_view path) const;

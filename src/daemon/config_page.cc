@@ -75,6 +75,8 @@ std::string value_text(const ConfigValue& value) {
       return list_text(value.texts);
     case Kind::kInteger:
       return cat(value.number);
+    case Kind::kNumber:
+      return format_double(value.real);
     case Kind::kBoolean:
       return value.number != 0 ? "true" : "false";
     case Kind::kDuration:

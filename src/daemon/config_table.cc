@@ -25,6 +25,9 @@ constexpr std::array kSections = {
     ConfigSection{"component.*",
                   "A server that the run needs (docs/components.md): midwatch asks it whether it works. Engines and "
                   "servers that the command itself starts are found without."},
+    ConfigSection{"rule.*",
+                  "A rule of your own (docs/rules.md): a figure that lies out of its bounds for long enough is an "
+                  "incident, `user-rule`, and may end the attempt as poisoned data does."},
     ConfigSection{
         "notify",
         "Who is told when something happens, and of what. Nobody is told anything unless there is a channel: a section "
@@ -157,6 +160,29 @@ constexpr std::array kKeys = {
     ConfigKey{"component.*.ready_within", Kind::kDuration, "\"15m\"", 1, 86400, "",
               "How long it may take from an attempt's beginning until it answers; then it counts as dead.",
               "large models load and compile for ten minutes"},
+    ConfigKey{"rule.*.signal", Kind::kText, "", 0, 0, "",
+              "The figure: a signal (docs/signals.md), the trainer's own name of a metric, or a figure of the machine, "
+              "as \"gpu.temperature\" of all GPUs or \"disk.free:/data\" of one thing.",
+              "must be given"},
+    ConfigKey{"rule.*.below", Kind::kNumber, "", 0, 0, "",
+              "What is lower is bad. In the signal's unit; of a trainer's own metric, as it writes it.",
+              "this or above must be given"},
+    ConfigKey{"rule.*.above", Kind::kNumber, "", 0, 0, "", "What is higher is bad, likewise.", "likewise"},
+    ConfigKey{"rule.*.for", Kind::kInteger, "3", 1, 1e6, "",
+              "So many points in a row must be bad. Of a figure of the machine a point is 10 s. What is no number "
+              "counts neither way.",
+              "single steps of reinforcement learning are noise"},
+    ConfigKey{"rule.*.after_step", Kind::kInteger, "0", 0, 1e12, "", "Earlier steps are left alone.",
+              "set it where a signal needs to warm up"},
+    ConfigKey{"rule.*.severity", Kind::kChoice, "\"warning\"", 0, 0, "info warning critical",
+              "That of the incident, for those who are told.", "critical is what somebody gets up for"},
+    ConfigKey{"rule.*.breaker", Kind::kBoolean, "false", 0, 0, "",
+              "The attempt is ended at once, checkpoints saved since the first bad point are set aside, and the next "
+              "attempt resumes from before it, once: where it happens again before the run has come further, midwatch "
+              "stops with that reason. Needs severity = \"critical\", and `[run] breaker`.",
+              "a rule that is wrong should cost nothing"},
+    ConfigKey{"rule.*.text", Kind::kText, "", 0, 0, "", "What to do about it; told with the incident.",
+              "you know what you meant"},
     ConfigKey{"notify.events", Kind::kChoices,
               "[\"opened\", \"closed\", \"restarted\", \"stopped\", \"finished\", \"escalation\"]", 0, 0,
               "opened closed restarted stopped finished escalation",

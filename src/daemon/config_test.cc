@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "daemon/config_units.h"
+#include "daemon/rule_settings.h"
 #include "daemon/settings.h"
 #include "platform/fake_disk.h"
 
@@ -120,6 +121,64 @@ TEST_CASE("what is wrong is refused with its line and a way out") {
   CHECK(first_problem("[run]\ncheckpoints = [\"/data/my-run\"]").empty());
   CHECK(first_problem("run = 3") == "1: \"run\" is a section, not an integer | Write [run]");
   CHECK(first_problem("[run]\nname = \"a\nb\"").find("2: ") == 0);
+}
+
+TEST_CASE("a rule of the user's own is read as it is written") {
+  const Config config = parse(R"(
+[rule.reward-too-low]
+signal = "reward.mean"
+below = 0.05
+for = 5
+after_step = 20
+severity = "critical"
+breaker = true
+text = "Look at the verifier."
+
+[rule.full]
+signal = "disk.free:/data"
+below = 50_000_000_000
+above = 1e30
+)");
+  REQUIRE(config.check().ok());
+  const std::vector<UserRule> rules = user_rules(config);
+  REQUIRE(rules.size() == 2);
+  CHECK(rules[0].name == "full");
+  CHECK(rules[0].below == 5e10);
+  CHECK((rules[0].points == 3 && rules[0].severity == Severity::kWarning && !rules[0].breaker));
+  const UserRule& low = rules[1];
+  CHECK((low.signal == "reward.mean" && low.below == 0.05 && !low.above));
+  CHECK((low.points == 5 && low.after_step == 20 && low.severity == Severity::kCritical && low.breaker));
+  CHECK(low.text == "Look at the verifier.");
+  CHECK(value_text(*config.find("rule.reward-too-low.below")) == "0.05");
+}
+
+TEST_CASE("what is wrong with a rule is refused with its line and a way out") {
+  CHECK(first_problem("[rule.a]\nsignal = \"x\"\nbelow = \"0.1\"") ==
+        "3: rule.*.below is a number, not a string | Write it without quotes and without a unit, as 0.05 or 5e9.");
+  CHECK(first_problem("[rule.a]\nsignal = \"x\"\nbelow = nan").starts_with("3: rule.*.below is a number"));
+  CHECK(first_problem("[rule.a]\nsignal = \"x\"\nbelow = 1\nfor = 0").starts_with("4: rule.*.for is out of its range"));
+  CHECK(first_problem("[rule.a]\nbelow = 1").starts_with("1: rule a names no signal | "));
+  CHECK(first_problem("[rule.a]\nsignal = \"x\"") == "1: rule a has no bounds | Give it below = …, above = … or both.");
+  CHECK(first_problem("[rule.a]\nsignal = \"x\"\nbelow = 2\nabove = 1").starts_with("4: rule a: every value is below"));
+  CHECK(first_problem("[rule.a]\nsignal = \"x\"\nbelow = 2\nbreaker = true") ==
+        "4: rule a ends the attempt, and is not critical | Write severity = \"critical\".");
+  CHECK(first_problem("[rule.a]\nsignal = \"x\"\nbellow = 2") ==
+        "3: unknown key \"bellow\" in [rule.a] | Did you mean below?");
+  CHECK(first_problem("[rule]\nbelow = 2").starts_with("2: \"below\" is a section, not an integer"));
+  CHECK(first_problem("[[rule]]\nsignal = \"x\"").starts_with("1: "));
+}
+
+TEST_CASE("a knowledge folder's rules are those of the settings, and nothing else") {
+  CHECK(holds_user_rules("[rule.a]\nsignal = \"x\"\nbelow = 1\n"));
+  CHECK_FALSE(holds_user_rules("id = \"boxed\"\n[[rule]]\nid = \"a\"\n"));
+  CHECK_FALSE(holds_user_rules("= broken"));
+  const auto rules = read_user_rules("[rule.a]\nsignal = \"x\"\nbelow = 1\n", "own/rules/a.toml");
+  REQUIRE(rules.ok());
+  CHECK(rules->size() == 1);
+  const auto other = read_user_rules("[rule.a]\nsignal = \"x\"\nbelow = 1\n[run]\nrestarts = 1\n", "own/rules/a.toml");
+  REQUIRE_FALSE(other.ok());
+  CHECK(other.error().what.find("a.toml:5: run.restarts is no part of a rule") != std::string::npos);
+  CHECK_FALSE(read_user_rules("[rule.a]\nsignal = \"x\"\n", "own/rules/a.toml").ok());
 }
 
 TEST_CASE("all problems are found at once, in order") {

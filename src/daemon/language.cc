@@ -1,6 +1,10 @@
 #include "daemon/language.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/text.h"
+#include "daemon/rule_settings.h"
 #include "dialects/signature_book.h"
 #include "platform/posix_disk.h"
 
@@ -48,13 +52,23 @@ Result<std::unique_ptr<Language>> Language::load(const std::vector<std::string>&
   auto book = DialectBook::built_in();
   if (!book.ok()) return book.error();
   for (const SignatureBook::File& file : files.dialects) MW_TRY(book->add(file.text, file.path));
-  for (const SignatureBook::File& file : files.rules) MW_TRY(book->add_rules(file.text, file.path));
+  std::vector<UserRule> rules;
+  for (const SignatureBook::File& file : files.rules) {
+    if (!holds_user_rules(file.text)) {
+      MW_TRY(book->add_rules(file.text, file.path));
+      continue;
+    }
+    auto found = read_user_rules(file.text, file.path);
+    if (!found.ok()) return found.error();
+    std::move(found->begin(), found->end(), std::back_inserter(rules));
+  }
   auto signatures = SignatureBook::load(files.failures);
   if (!signatures.ok()) return signatures.error();
 
   std::unique_ptr<Language> language(new Language);
   language->book_ = std::move(*book);
   language->signatures_ = std::make_unique<SignatureBook>(std::move(*signatures));
+  language->add(std::move(rules));
   std::vector<Pattern> patterns = language->book_.patterns(0);
   const auto first = static_cast<uint32_t>(language->book_.pattern_count());
   for (Pattern& pattern : language->signatures_->patterns(first)) patterns.push_back(std::move(pattern));
@@ -69,6 +83,10 @@ Result<std::unique_ptr<Language>> Language::load(const std::vector<std::string>&
       &language->book_,           0, &language->signatures_->knowledge(), first, language->signature_patterns_,
       language->signatures_.get()};
   return language;
+}
+
+void Language::add(std::vector<UserRule> rules) {
+  for (UserRule& rule : rules) signatures_->add(std::move(rule));
 }
 
 const Knowledge& Language::knowledge() const { return signatures_->knowledge(); }

@@ -23,6 +23,8 @@ class Language {
   const Speech& speech() const { return speech_; }
   const PatternSet& patterns() const { return *patterns_; }
   const Knowledge& knowledge() const;
+  /// To be called before anything is judged.
+  void add(std::vector<UserRule> rules);
   const DialectBook& book() const { return book_; }
   /// How a framework names its checkpoints; unknown for one of which that is not known.
   CheckpointLayout checkpoints_of(const std::string& framework) const;

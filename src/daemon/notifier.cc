@@ -169,8 +169,9 @@ void Notifier::add_escalations(const State& state, std::vector<Notice>& news) co
       if (opens && (!told.known() || action.at < told)) told = action.at;
     }
     if (!told.known()) continue;
-    const bool taken_up =
-        std::any_of(state.notes.begin(), state.notes.end(), [&](const auto& note) { return note.first.at >= told; });
+    const bool taken_up = std::any_of(state.notes.begin(), state.notes.end(), [&](const auto& note) {
+      return note.first.at >= told && note.second.who != "midwatch";
+    });
     const int64_t times = std::min<int64_t>((now - told).ns / settings_.escalate_after.ns, settings_.escalate_times);
     if (taken_up || times < 1) continue;
     Notice notice;

@@ -18,6 +18,8 @@
 #include "daemon/host_watch.h"
 #include "daemon/housekeeping.h"
 #include "daemon/inbox.h"
+#include "daemon/rule_settings.h"
+#include "daemon/rule_watch.h"
 #include "daemon/settings.h"
 #include "daemon/standing.h"
 #include "daemon/supervisor.h"
@@ -193,7 +195,7 @@ Config declared_parts(const Doors& doors, const RunRequest& request, const Charg
   const std::string& path = request.config.empty() ? charge.config : request.config;
   auto loaded = path.empty() ? Result<Config>(Config()) : load_config(doors.disk, path);
   if (loaded.ok() && loaded->check().ok()) return std::move(*loaded);
-  request.say("the components that were declared are not looked after: the settings cannot be used");
+  request.say("the components and rules that were declared are not looked after: the settings cannot be used");
   return {};
 }
 
@@ -232,6 +234,7 @@ Watches watches_of(const Doors& doors, Processes& processes, const Language& lan
                    Supervisor& supervisor, const Config& declared, HeldComponents& held_parts,
                    const std::string& folder, const WriteFile& write) {
   Watches watches;
+  watches.push_back(std::make_unique<RuleWatch>(doors.clock, language.knowledge(), request.say));
   if (request.host || !declared.names("component").empty()) {
     watches.push_back(parts_of(doors, language, request, declared, supervisor, held_parts));
   }
@@ -347,8 +350,7 @@ void go_through(AttachLoop& loop, const std::vector<Companion*>& beside) {
 
 }  // namespace
 
-Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Language& language,
-                         const RunRequest& request) {
+Result<RunTold> hold_run(const Doors& doors, Processes& processes, Language& language, const RunRequest& request) {
   std::signal(SIGHUP, SIG_IGN);   // the terminal may go; the watch stays
   std::signal(SIGPIPE, SIG_IGN);  // likewise who reads our output
   const std::string home = absolute_path(home_of(request.home, "."));
@@ -375,6 +377,7 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Languag
   if (!held.ok()) return held.error();
   Supervisor& supervisor = **held;
   const Config declared = declared_parts(doors, request, supervisor.charge());
+  language.add(user_rules(declared));
   AttachRequest watching = watch_of(request, supervisor.charge(), home, *name, output);
   auto opened = hold_parts({doors.disk, doors.clock, processes, start, write, request.say}, doors.watch, declared,
                            supervisor, told.folder, watching);

@@ -9,6 +9,6 @@
 namespace mw {
 
 /// Begins a run, or takes one up, and holds it until it is over.
-Result<RunTold> hold_run(const Doors& doors, Processes& processes, const Language& language, const RunRequest& request);
+Result<RunTold> hold_run(const Doors& doors, Processes& processes, Language& language, const RunRequest& request);
 
 }  // namespace mw

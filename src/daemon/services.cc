@@ -18,6 +18,8 @@
 #include "daemon/inbox.h"
 #include "daemon/notifier.h"
 #include "daemon/recorder.h"
+#include "daemon/rule_settings.h"
+#include "daemon/rule_watch.h"
 #include "daemon/run.h"
 #include "daemon/run_reader.h"
 #include "daemon/settings.h"
@@ -89,11 +91,22 @@ Result<void> DaemonServices::learn(const std::vector<std::string>& folders) {
   return {};
 }
 
+/// The user's own, of a file of settings; "" is none.
+Result<void> DaemonServices::learn_rules(const std::string& config) {
+  if (config.empty()) return {};
+  const auto loaded = load_config(*disk_, config);
+  if (!loaded.ok()) return loaded.error();
+  MW_TRY(loaded->check());
+  language_->add(user_rules(*loaded));
+  return {};
+}
+
 const Knowledge& DaemonServices::knowledge() { return learn({}).ok() ? language_->knowledge() : none_; }
 
 Result<std::unique_ptr<Replayed>> DaemonServices::replay(const ReplayRequest& request) {
   const auto began = std::chrono::steady_clock::now();
   MW_TRY(learn(request.knowledge));
+  MW_TRY(learn_rules(request.config));
   RunReader reader(*disk_, *language_, Judge::kAtClose, nullptr, {});
   MW_TRY(reader.open(request.paths, request.framework));
   reader.read_all(request.progress);
@@ -102,6 +115,8 @@ Result<std::unique_ptr<Replayed>> DaemonServices::replay(const ReplayRequest& re
   told->input = reader.figures();
   told->input.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   told->notes = std::move(reader.notes());
+  for (std::string& idle : idle_rules(reader.state(), language_->knowledge(), 1))
+    told->notes.push_back(std::move(idle));
   told->partial = reader.partial();
   told->state = std::move(reader.state());
   return told;
@@ -109,6 +124,7 @@ Result<std::unique_ptr<Replayed>> DaemonServices::replay(const ReplayRequest& re
 
 Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& asked) {
   MW_TRY(learn(asked.knowledge));
+  MW_TRY(learn_rules(asked.config));
   auto watch = Watch::make();
   if (!watch.ok()) return watch.error();
   const auto clock = make_posix_clock();
@@ -132,6 +148,8 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
   Inbox inbox(doors, (*loop)->folder(),
               [&adoption](const RunAsk& ask) { return adoption == nullptr ? Result<void>() : adoption->ask(ask); });
   (*loop)->accompany(inbox);
+  RuleWatch rules(*clock, language_->knowledge(), request.say);
+  (*loop)->accompany(rules);
   if (adoption != nullptr) {
     const std::string text = adopted_text(adoption->adopted(), processes->boot());
     MW_TRY(write_durably(*disk_, cat((*loop)->folder(), "/", kAdoptedFile), text));

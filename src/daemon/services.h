@@ -32,6 +32,7 @@ class DaemonServices final : public Services {
 
  private:
   Result<void> learn(const std::vector<std::string>& folders);
+  Result<void> learn_rules(const std::string& config);
   std::unique_ptr<Disk> disk_;
   std::unique_ptr<Language> language_;
   Knowledge none_;

@@ -275,6 +275,7 @@ AttemptOutcome Supervisor::outcome(const State& state) const {
   of.resumed_at = last.resumed_at;
   if (trip_) {
     of.kind = trip_->kind;
+    of.onset = trip_->step;
     of.cause = trip_->cause;
     of.reaction = trip_->reaction;
   }
@@ -282,6 +283,7 @@ AttemptOutcome Supervisor::outcome(const State& state) const {
   for (const Incident& incident : state.incidents) {
     if (trip_ || incident.severity != Severity::kCritical) continue;
     if (incident.latest.attempt + 1U != state.attempts.size()) continue;
+    if (incident.kind == kUserRule) continue;  // without the breaker it is for people
     if (incident.kind == "checkpoint-incomplete" && state.by_host(incident.onset.where)) continue;  // it ended nothing
     of.kind = incident.kind;
     of.reaction = incident.reaction;

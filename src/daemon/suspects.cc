@@ -11,7 +11,9 @@ namespace {
 
 /// The onset is a figure of a step: what was saved at that step holds it. Of the others the step is only the one that
 /// was the last to be told when it began.
-bool is_of_its_step(const Trip& trip) { return trip.kind == "zero-reward" || trip.kind == "non-finite"; }
+bool is_of_its_step(const Trip& trip) {
+  return trip.kind == "zero-reward" || trip.kind == "non-finite" || trip.kind == kUserRule;
+}
 
 /// Was a checkpoint saved after the onset? By its place in the same file, else by its step.
 bool since_onset(const Trip& trip, const Moment& moment, int64_t step) {

@@ -46,6 +46,7 @@ class SignatureBook {
   static Result<SignatureBook> load(std::span<const File> user_files);
 
   const Knowledge& knowledge() const { return knowledge_; }
+  void add(UserRule rule) { knowledge_.add(std::move(rule)); }
 
   /// The literals and regular expressions of all signatures, numbered from `first_id`, for the one PatternSet of the
   /// process. Pattern first_id + i belongs to target(i).

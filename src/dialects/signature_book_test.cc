@@ -120,9 +120,10 @@ TEST_CASE("every incident kind has at least two causes to rank") {
     if (kind.empty()) continue;
     ++kinds;
     CHECK(mw::is_incident_kind(kind));
+    if (kind == mw::kUserRule) continue;  // a rule is its own cause
     if (by_kind[std::string(kind)].size() < 2) FAIL_CHECK("fewer than two causes: ", std::string(kind));
   }
-  CHECK(kinds == 50);
+  CHECK(kinds == 51);
   CHECK(!mw::is_incident_kind("crashed"));
   CHECK(!mw::is_incident_kind(""));
 }

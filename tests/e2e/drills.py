@@ -239,6 +239,51 @@ def healthy(base):
     return held
 
 
+RULE = """
+[rule.rate-too-high]
+signal = "actor/lr"
+above = 0.01
+for = 6
+severity = "critical"
+breaker = true
+text = "Look at the schedule."
+"""
+
+
+def own_rule(base, fault):
+    """What the user said is broken at step 21; the checkpoint of step 25 is saved by the time it is known."""
+    with open(os.path.join(base, "midwatch.toml"), "w") as file:
+        file.write(RULE)
+    held = Held(base, practice(base, "--fault", fault, pace=0.25))
+    began = held.await_text("step:26 ")
+    incident = held.expect("user-rule", "rule.rate-too-high", began, 3)
+    assert incident["onset"]["step"] == 21 and incident["causes"][0]["fix"] == "Look at the schedule.", incident
+    return held
+
+
+@drill("user-rule", share=True)
+def user_rule(base):
+    """A rule of the user's own ends the attempt; what was saved since is set aside, and the run goes on from before."""
+    held = own_rule(base, "bad-lr@21")
+    code, over = held.end()
+    assert code == 0 and over["attempts"] == 2, over
+    assert held.actions() == ["break", "set-aside", "restart"], held.actions()
+    assert "moved the checkpoints of step 25" in held.said(), held.said()
+    assert weights(base) == Undisturbed.of()
+    return held
+
+
+@drill("user-rule-again")
+def user_rule_again(base):
+    """What broke the rule is still there after going back: a person must look."""
+    held = own_rule(base, "bad-lr@21:always")
+    code, over = held.end()
+    assert code == 128 + signal.SIGKILL and over["attempts"] == 2, over
+    assert "again at step 21 after going back: a person must look" in over["why"], over
+    assert held.actions() == ["break", "set-aside", "restart", "break"], held.actions()
+    return held
+
+
 # ---- reward function, descriptors, logs ----------------------------------------------------------------------------
 
 

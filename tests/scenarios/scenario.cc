@@ -86,6 +86,7 @@ class Reader {
     if (key == "steps") return steps(rest);
     if (key == "expect") return expect(rest);
     if (key == "save") return save(rest);
+    if (key == "rule") return rule(words(rest));
     if (key == "file") return file(rest);
     if (key == "clock") return clock(rest);
     if (is_happening(key)) {
@@ -260,6 +261,35 @@ class Reader {
         return false;
     }
     out_.back().expects.push_back(expectation);
+    return true;
+  }
+
+  /// A rule of the user's own: "NAME SIGNAL below 0.1 above 9 for 5 after 20 severity critical".
+  bool rule(const std::vector<std::string_view>& parts) {
+    UserRule rule;
+    if (parts.size() < 4 || parts.size() % 2 != 0) return false;
+    rule.name = parts[0];
+    rule.signal = parts[1];
+    for (size_t i = 2; i + 1 < parts.size(); i += 2) {
+      const auto value = parse_double(parts[i + 1]);
+      const auto severity = severity_of(parts[i + 1]);
+      if (parts[i] == "severity" && severity) {
+        rule.severity = *severity;
+      } else if (!value) {
+        return false;
+      } else if (parts[i] == "below") {
+        rule.below = *value;
+      } else if (parts[i] == "above") {
+        rule.above = *value;
+      } else if (parts[i] == "for") {
+        rule.points = static_cast<uint32_t>(*value);
+      } else if (parts[i] == "after") {
+        rule.after_step = static_cast<int64_t>(*value);
+      } else {
+        return false;
+      }
+    }
+    out_.back().rules.push_back(std::move(rule));
     return true;
   }
 

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "core/event.h"
 #include "core/incident.h"
+#include "core/knowledge.h"
 
 namespace mw::scenario {
 
@@ -25,6 +26,7 @@ struct Scenario {
   std::vector<Event> events;  ///< without the closing one
   std::vector<Expectation> expects;
   std::vector<std::string> allows;
+  std::vector<UserRule> rules;
 };
 
 /// Parses a file of scenarios. An error names the line.

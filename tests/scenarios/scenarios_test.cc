@@ -27,16 +27,24 @@ const mw::Knowledge& knowledge() {
   return book->knowledge();
 }
 
+/// What is known, and the run's own rules.
+mw::Knowledge with_rules(const Scenario& scenario) {
+  mw::Knowledge all = knowledge();
+  for (const mw::UserRule& rule : scenario.rules) all.add(rule);
+  return all;
+}
+
 bool is_cause(std::string_view id) { return knowledge().find_cause(id) != nullptr || knowledge().find(id) != nullptr; }
 
-std::vector<Finding> findings_of(const std::vector<mw::Event>& events, size_t count) {
+std::vector<Finding> findings_of(const Scenario& scenario, const mw::Knowledge& known, size_t count) {
+  const std::vector<mw::Event>& events = scenario.events;
   mw::State state;
   for (size_t i = 0; i < count; ++i) mw::fold(state, events[i]);
   mw::Event closed;
   closed.body = mw::event::Closed{};
   mw::fold(state, closed);
   std::vector<Finding> findings;
-  for (const mw::Detector* detector : mw::all_detectors()) detector->judge(state, knowledge(), findings);
+  for (const mw::Detector* detector : mw::all_detectors()) detector->judge(state, known, findings);
   return findings;
 }
 
@@ -71,7 +79,9 @@ size_t events_until(const Scenario& scenario, const Finding& finding) {
 }
 
 void check(const Scenario& scenario) {
-  const std::vector<Finding> findings = findings_of(scenario.events, scenario.events.size());
+  const mw::Knowledge own = scenario.rules.empty() ? mw::Knowledge() : with_rules(scenario);
+  const mw::Knowledge& known = scenario.rules.empty() ? knowledge() : own;
+  const std::vector<Finding> findings = findings_of(scenario, known, scenario.events.size());
   for (const Expectation& expected : scenario.expects) {
     const bool found =
         std::any_of(findings.begin(), findings.end(), [&](const Finding& f) { return fits(expected, f); });
@@ -85,12 +95,12 @@ void check(const Scenario& scenario) {
     const bool allowed =
         std::find(scenario.allows.begin(), scenario.allows.end(), finding.kind) != scenario.allows.end();
     for (const Finding::Suggestion& suggestion : finding.suggests) {
-      CHECK_MESSAGE(is_cause(suggestion.cause),
+      CHECK_MESSAGE((is_cause(suggestion.cause) || known.find_rule(suggestion.cause) != nullptr),
                     scenario.name << ": knowledge/ has no cause '" << suggestion.cause << "': " << told(finding));
     }
     CHECK_MESSAGE((wanted || allowed || finding.severity == Severity::kInfo),
                   scenario.name << ": not expected: " << told(finding));
-    const std::vector<Finding> then = findings_of(scenario.events, events_until(scenario, finding));
+    const std::vector<Finding> then = findings_of(scenario, known, events_until(scenario, finding));
     const bool causal = std::any_of(then.begin(), then.end(), [&](const Finding& f) {
       return f.kind == finding.kind && f.onset.step == finding.onset.step;
     });

@@ -172,8 +172,24 @@ std::vector<RankedCause> rank_causes(const Incident& incident, const std::vector
   return ranking.ranked();
 }
 
+namespace {
+
+/// A rule that does not trip the breaker never makes midwatch act. A checkpoint that was saved at the onset holds it.
+std::string reaction_to(const UserRule* rule, const Incident& incident, const State& state) {
+  if (rule == nullptr || !rule->breaker) return "ignore";
+  Moment before = incident.onset;
+  if (before.step != kNoStep) --before.step;
+  return has_checkpoint_before(state, before) ? "rollback-before-onset" : "stop-and-notify";
+}
+
+}  // namespace
+
 std::string reaction_for(const Incident& incident, uint64_t times, const State& state, const Knowledge& knowledge) {
   if (incident.severity == Severity::kInfo) return "ignore";
+  if (incident.kind == kUserRule) {
+    return reaction_to(incident.causes.empty() ? nullptr : knowledge.find_rule(incident.causes.front().id), incident,
+                       state);
+  }
   std::string reaction(usual_reaction(incident.kind));
   if (!incident.causes.empty()) {
     const Signature* signature = knowledge.find(incident.causes.front().id);

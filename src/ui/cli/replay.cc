@@ -11,6 +11,7 @@ void declare(ArgSpec& spec) {
   spec.flag("json", "print one JSON object, schema midwatch.replay/1 (docs/formats/replay-json.md)");
   spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
   spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
+  spec.option("config", "FILE", "judge by the rules of this midwatch.toml, too");
   spec.option("fail-on", "SEVERITY", "exit with 10 when an incident this severe is found", "", 0,
               {"info", "warning", "critical"});
   spec.flag("quiet", "no progress on standard error", 'q');
@@ -31,6 +32,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
   request.paths = args.list("paths");
   request.framework = args.get("framework");
   request.knowledge = args.list("knowledge");
+  request.config = args.get("config");
   const bool progress = console.err_is_terminal && !args.has("quiet");
   if (progress) {
     request.progress = [&console](int64_t done, int64_t all) {

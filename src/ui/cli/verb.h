@@ -48,6 +48,7 @@ struct ReplayRequest {
   std::vector<std::string> paths;
   std::string framework;               ///< "" or the dialect to use whatever is recognised
   std::vector<std::string> knowledge;  ///< folders with the user's own dialects, signatures, rules
+  std::string config;                  ///< a file of settings, whose rules hold; "": none
   /// Called now and then with bytes done and bytes in all.
   std::function<void(int64_t, int64_t)> progress;
 };

@@ -66,7 +66,7 @@ class FakeServices : public Services {
     return told;
   }
   Result<std::unique_ptr<Replayed>> attach(const AttachRequest& request) override {
-    return replay({request.paths, "", {}, nullptr});
+    return replay({request.paths, "", {}, "", nullptr});
   }
   Result<void> configure(const std::string& file, RunRequest& request) override {
     request.config = file;

@@ -1,0 +1,24 @@
+// The [rule.NAME] sections of midwatch.toml, and of the files of a knowledge folder.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "core/knowledge.h"
+#include "daemon/config.h"
+
+namespace mw {
+
+/// The rules of a person's own, in byte order of their names. The file has no problems.
+std::vector<UserRule> user_rules(const Config& config);
+/// What the table of keys cannot say: bounds that are missing, or leave nothing that is good.
+std::vector<ConfigProblem> rule_problems(const Config& config);
+
+/// Does the text of a rule file hold [rule.NAME] tables, rather than the rules of an answer (docs/formats/rules.md)?
+bool holds_user_rules(std::string_view text);
+/// The rules of such a file, which holds nothing else.
+Result<std::vector<UserRule>> read_user_rules(std::string_view text, const std::string& path);
+
+}  // namespace mw
