@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <set>
+#include <utility>
 
 #include "base/numbers.h"
 #include "base/text.h"
@@ -26,6 +27,7 @@ constexpr Duration kKnownAfter = Duration::seconds(1);  // what lives shorter is
 constexpr Duration kToldAfter = Duration::seconds(3);
 constexpr double kPortsFirst = 1;  // seconds of age at which a process is first asked where it listens
 constexpr size_t kPorts = 4096;
+constexpr Duration kLookCounts = Duration::seconds(1);  // of watching, for each look at most
 constexpr Duration kAddressesAgain = Duration::seconds(20);
 constexpr double kLongAge = 600;     // seconds; so old, it belongs to the run whatever its steps
 constexpr double kSeveralSteps = 5;  // usual steps, likewise
@@ -73,10 +75,13 @@ std::vector<event::ComponentSaw> TreeWatch::look(const Run& run, const Rhythm& r
     next_full_ = {};
     if (run.keeper != 0) {
       ports_.clear();
-      watched_from_ = now;
+      watched_ = {};
+      full_looks_ = 0;
+      looked_ = now;
     }
   }
   if (run.keeper == 0) return {};
+  watched_.ns += std::min(now.ns - std::exchange(looked_, now).ns, kLookCounts.ns);
   if (now >= next_full_) {
     find_all(run, now);
   } else {
@@ -102,6 +107,7 @@ std::vector<event::ComponentSaw> TreeWatch::look(const Run& run, const Rhythm& r
 void TreeWatch::find_all(const Run& run, Duration now) {
   const auto names = system_.names("/proc");
   if (!names.ok()) return;
+  ++full_looks_;
   next_full_ = {now.ns + std::clamp(static_cast<int64_t>(names->size()) * kPerProcess.ns, kFullLeast.ns, kFullMost.ns)};
   if (const auto text = system_.read("/proc/uptime", 128); text.ok()) {
     uptime_ = parse_double(text->substr(0, text->find(' '))).value_or(0);
@@ -203,9 +209,9 @@ void TreeWatch::note_ports(Member& member, Duration now) {
   }
 }
 
-std::optional<bool> TreeWatch::listened(int64_t port, Duration now) const {
+std::optional<bool> TreeWatch::listened(int64_t port) const {
   if (ports_.count(port) > 0) return true;
-  if (watched_from_.ns == 0 || now.ns - watched_from_.ns < kHeardOut.ns) return std::nullopt;
+  if (watched_ < kHeardOut || full_looks_ < 2) return std::nullopt;
   return false;
 }
 

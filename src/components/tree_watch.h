@@ -43,9 +43,10 @@ class TreeWatch {
   std::vector<Place> places() const;
 
   /// Has a process of the run listened at this port, in the attempt that goes on or was watched last? Empty where that
-  /// is not known: none was watched, or not for kHeardOut. A port that is opened late may be missed for as long again
+  /// is not known: none was watched, or not for kHeardOut (the time in which the watch itself did not
+  /// run is none). A port that is opened late may be missed for as long again
   /// as its process had lived by then.
-  std::optional<bool> listened(int64_t port, Duration now) const;
+  std::optional<bool> listened(int64_t port) const;
   static constexpr Duration kHeardOut = Duration::seconds(3);
 
  private:
@@ -90,9 +91,10 @@ class TreeWatch {
   int64_t keeper_ = 0;
   std::map<int64_t, Member> members_;  // by pid
   Duration next_full_;
-  double uptime_ = 0;        // seconds that the machine runs
-  std::set<int64_t> ports_;  // at which a process of the run has listened
-  Duration watched_from_;
+  double uptime_ = 0;          // seconds that the machine runs
+  std::set<int64_t> ports_;    // at which a process of the run has listened
+  Duration watched_, looked_;  // for how long the attempt was looked at; when last
+  int full_looks_ = 0;         // in it
   std::vector<event::ComponentSaw> news_;
 };
 

@@ -38,7 +38,7 @@ ServerWait::Scope ComponentWatch::waiting(const Knowledge& knowledge) {
     if (scope_.process_of(target.name) < 0) foreign.push_back(target);
   }
   return {*scope_.http, knowledge, std::move(foreign),
-          [this](int64_t port) { return tree_.listened(port, clock_.steady()); }, scope_.say};
+          [this](int64_t port) { return tree_.listened(port); }, scope_.say};
 }
 
 ComponentWatch::~ComponentWatch() {
