@@ -445,6 +445,43 @@ def shm_full(base):
     return held
 
 
+LEAVES_SESSION = r"""
+import os, subprocess, sys
+small, attempt = sys.argv[1], os.environ["MIDWATCH_ATTEMPT"]
+if attempt == "1":
+    session = os.path.join(small, "ray", "session_2026-02-19_09-08-11_123456_%d" % os.getpid())
+    for folder in ("logs", "ray_spilled_objects"):
+        os.makedirs(os.path.join(session, folder))
+    with open(os.path.join(session, "ray_spilled_objects", "1"), "wb") as file:
+        file.write(b"x" * (2 << 20))
+    for folder in ("logs", "ray_spilled_objects", "."):
+        os.utime(os.path.join(session, folder), (1, 1))
+    with open(os.path.join(small, "raylet"), "w") as file:
+        file.write("#!/bin/sh\nsleep 600\n")
+    os.chmod(file.name, 0o755)
+    subprocess.Popen([file.name, "--raylet_socket_name=" + session + "/sockets/raylet"])
+sys.exit(subprocess.run(sys.argv[2:]).returncode)
+"""
+
+
+@drill("ray-leftover")
+def ray_leftover(base):
+    """The disk is full, and the dead attempt's session of Ray's takes half of it: it goes, and the run goes on to the end."""
+    settings(base, '[free-space]\nmode = "act"\nwhat = ["ray-sessions"]\n')
+    with SmallDisk(os.path.join(base, "small"), "4m"):
+        os.mkdir(os.path.join(base, "small", "checkpoints"))
+        command = practice(base, "--fault", "save-fails@15", pace=0.4, checkpoints="small/checkpoints")
+        held = Held(base, [sys.executable, "-c", LEAVES_SESSION, os.path.join(base, "small"), *command])
+        began = held.await_text("[Errno 28]")
+        held.expect("disk-full", "enospc-generic", began, 5)
+        code, over = held.end()
+        assert code == 0 and over["attempts"] == 2, over
+        assert held.actions().count("free-space") == 1, held.actions()
+        assert not os.listdir(os.path.join(base, "small", "ray"))
+        assert weights(os.path.join(base, "small")) == Undisturbed.of()
+    return held
+
+
 @drill("keep-all")
 def keep_all(base):
     """Retention keeps everything until a save fails: stopped with the reason, every whole checkpoint as it was."""
