@@ -13,10 +13,11 @@ constexpr std::array kSections = {
                   "What `midwatch run` holds, and how. `attach` takes home, framework and knowledge from here, too."},
     ConfigSection{
         "free-space",
-        "What midwatch does when a disk that the run writes to is full or nearly, or the next checkpoint will not fit. "
-        "Only what is proven to be this run's goes, below the folders of `[run] checkpoints` and the command's own, "
-        "and never "
-        "the newest whole checkpoint (docs/host.md)."},
+        "What midwatch does when a disk that the run writes to, or shared memory, is full or nearly, or the next "
+        "checkpoint will not fit. Only what is proven to be this run's goes: below the folders of `[run] checkpoints` "
+        "and "
+        "the command's own, and what its dead processes left in shared memory and in Ray's temporary folder; never the "
+        "newest whole checkpoint (docs/host.md)."},
     ConfigSection{"retention",
                   "Which checkpoints are kept, where the trainer keeps more than it should. Only in the folders of "
                   "`[run] checkpoints`, "

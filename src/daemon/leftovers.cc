@@ -1,7 +1,7 @@
 #include "daemon/leftovers.h"
 
 #include <algorithm>
-#include <optional>
+#include <set>
 
 #include "base/text.h"
 #include "daemon/belongings.h"
@@ -15,6 +15,7 @@ namespace {
 
 constexpr Duration kQuiet = Duration::seconds(120);  // for a session's logs
 constexpr size_t kCounted = 200'000;                 // files whose sizes are added up
+constexpr std::string_view kRayFolder = "/tmp/ray";  // where Ray has its sessions unless told otherwise
 constexpr size_t kLeft = 32;                         // things told that stay, of one kind
 constexpr int kDepth = 32;                           // folders in folders
 
@@ -86,7 +87,9 @@ class Leftovers {
   }
 
   void ray_sessions(FreePlan& plan) {
+    std::set<std::string> told, roots = {std::string(kRayFolder)};
     for (const Belonging& one : belongings_) {
+      if (one.what == Belonging::What::kRay) roots.insert(one.folder);
       if (one.what != Belonging::What::kRay || !is_ray_session(one.name)) continue;
       const std::string path = cat(one.folder, "/", one.name);
       const auto entry = doors_.system.entry(path);
@@ -105,12 +108,29 @@ class Leftovers {
         objection = "something in it changed in the last two minutes";
       }
       const bool may = objection.empty();
+      told.insert(path);
       item.why = may ? "a session of Ray's that this run started and none of whose processes lives" : objection;
       (may ? plan.items : plan.left).push_back(std::move(item));
     }
+    for (const std::string& root : roots) tell_other_sessions(root, told, plan);
   }
 
  private:
+  /// Sessions since this run began of which nothing shows that they are its own.
+  void tell_other_sessions(const std::string& root, const std::set<std::string>& told, FreePlan& plan) const {
+    const auto names = doors_.system.names(root);
+    size_t counted = 0, left = 0;
+    for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+      const std::string path = cat(root, "/", name);
+      if (!is_ray_session(name) || told.count(path) != 0) continue;
+      const auto entry = doors_.system.entry(path);
+      if (!entry.ok() || !entry->folder || entry->owner != doors_.user || !since_run_began(*entry)) continue;
+      if (++left > kLeft) return;
+      plan.left.push_back({std::string(kRaySessions), root, name, bytes_in(doors_.system, path, counted),
+                           "no raylet of this run was seen to run it", Identity()});
+    }
+  }
+
   bool is_there(const Belonging& one, const Entry& entry) const {
     return one.device == entry.device && one.inode == entry.inode && one.born_ns == entry.born_ns && one.boot == boot_;
   }

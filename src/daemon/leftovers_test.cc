@@ -219,6 +219,9 @@ TEST_CASE("a session that is older than the attempt, or that no raylet of it ran
   other.processes.alive[12].parent = 1;  // of somebody else's cluster
   other.look();
   CHECK(other.told().empty());
+  Names left;
+  CHECK(other.may("ray-sessions", &left).empty());
+  CHECK(left.size() == 1);  // only told
   Machine reader;
   reader.session();
   reader.processes.alive[12].name = "python";
