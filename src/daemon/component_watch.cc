@@ -37,8 +37,8 @@ ServerWait::Scope ComponentWatch::waiting(const Knowledge& knowledge) {
   for (const components::Target& target : scope_.declared) {
     if (scope_.process_of(target.name) < 0) foreign.push_back(target);
   }
-  return {*scope_.http, knowledge, std::move(foreign),
-          [this](int64_t port) { return tree_.listened(port); }, scope_.say};
+  return {*scope_.http, knowledge, std::move(foreign), [this](int64_t port) { return tree_.listened(port); },
+          scope_.say};
 }
 
 ComponentWatch::~ComponentWatch() {
