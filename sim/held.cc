@@ -75,6 +75,13 @@ class Held {
       charge.resume = {"--from={step}"};
     }
     charge.checkpoints = {std::string(kHeldCheckpoints)};
+    const auto some_mode = [this] {
+      return dice_.chance(0.8) ? Mode::kAct : dice_.chance(0.7) ? Mode::kAsk : Mode::kWatch;
+    };
+    breaking_ = charge.breaking = some_mode();
+    restarting_ = charge.restarting = some_mode();
+    world_.asks_to_break = breaking_ == Mode::kAsk;
+    world_.poison_allowed = breaking_ == Mode::kWatch;
     world_.disk.put(cat(kHeldRun, "/", kChargeFile), charge_text(charge));
     stops_at_ = dice_.chance(0.15) ? static_cast<int64_t>(20 + dice_.below(200)) : 0;
     pauses_at_ = dice_.chance(0.25) ? static_cast<int64_t>(20 + dice_.below(150)) : 0;
@@ -170,11 +177,31 @@ class Held {
         world_.stopped_at = world_.tick();
       }
     }
+    answer();
     if (asked(pauses_at_, &Supervisor::pause)) {
       paused_since_ = world_.tick();
       resumes_at_ = world_.tick() + 60;
     }
     if (asked(resumes_at_, &Supervisor::resume)) paused_since_ = 0;
+  }
+
+  /// To what it asks for, some time later; who lets a poisoned attempt go on has his way. What fails is asked again, as
+  /// from an inbox.
+  void answer() {
+    if (answer_ == nullptr && one_->asks() && dice_.chance(0.05)) {
+      const bool yes = dice_.chance(0.7);
+      answer_ = yes ? &Supervisor::approve : &Supervisor::refuse;
+      if (yes) world_.approved = world_.number();
+    }
+    if (answer_ == nullptr) return;
+    paused_since_ = 0;  // either lets it go on, or end
+    if (!((*one_).*answer_)().ok()) return;
+    if (answer_ == &Supervisor::refuse) {
+      world_.poison_allowed = true;
+      answer_ = &Supervisor::resume;
+    } else if (!world_.disk.dead()) {
+      answer_ = nullptr;
+    }
   }
 
   /// Whenever anybody looks, the trainer's pointer names a whole checkpoint, or there is none.
@@ -210,7 +237,9 @@ class Held {
     while (world_.disk.exists(cat(kHeldRun, "/", kAttemptsFolder, "/", judged + 1, "/", kJudgementFile))) ++judged;
     if (static_cast<uint64_t>(judged) != world_.launched) world_.wrong("attempts and judgements differ in number");
     if (one_->why_over().empty()) world_.wrong("it is over, and nobody knows why");
-    if (world_.poisoned_steps > kPoisonLimit) world_.wrong("too much was trained on poison");
+    if (restarting_ == Mode::kWatch && world_.launched > 1)
+      world_.wrong("it was started again, and should only be watched");
+    if (world_.poisoned_steps > kPoisonLimit && !world_.poison_allowed) world_.wrong("too much was trained on poison");
     if (!told_to_stop_ && one_->why_over() == "It was told to stop.") world_.wrong("nobody told it to stop");
     if (world_.stubborn_bug && world_.launched > static_cast<uint64_t>(world_.restarts) * 30 + 60) {
       world_.wrong("a failure that repeats was repeated for ever");
@@ -232,6 +261,8 @@ class Held {
   std::unique_ptr<Supervisor> one_;
   HeldVerdict verdict_;
   int64_t stops_at_ = 0, pauses_at_ = 0, resumes_at_ = 0, paused_since_ = 0;
+  Result<void> (Supervisor::*answer_)() = nullptr;
+  Mode breaking_ = Mode::kAct, restarting_ = Mode::kAct;
   bool aloud_, mortal_ = true, over_ = false, pointer_seen_ = false, told_to_stop_ = false;
 };
 

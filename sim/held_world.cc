@@ -122,6 +122,7 @@ void HeldWorld::check_signal(const ProcessId& id, int signal) {
   if (signal == SIGINT && !meant("stop", false)) wrong("asked to end without a word in the journal");
   if (signal != SIGKILL || meant("stop", false)) return;
   if (!meant("break", false)) wrong("killed without a word in the journal");
+  if (asks_to_break && approved != attempt_->number) wrong("killed without leave");
   if (!attempt_->engine_dead) wrong("a healthy attempt was killed for what happened before it");
 }
 
@@ -338,7 +339,7 @@ void HeldWorld::one_step() {
   finish_save();
   say_saved();
   // Told to stop so late, it may lose its engine to that and be done before anybody can see it.
-  if (a.poisoned && !meant("stop", false)) wrong("it ended on poisoned weights");
+  if (a.poisoned && !poison_allowed && !meant("stop", false)) wrong("it ended on poisoned weights");
   end_child(0, 0);
 }
 

@@ -70,6 +70,7 @@ class HeldWorld {
   bool still() const;
   bool runs() const { return attempt_ && attempt_->spawned && !attempt_->ended; }
   int64_t tick() const { return tick_; }
+  int number() const { return attempt_ ? attempt_->number : 0; }
 
   FakeDisk disk;
   FakeClock clock;
@@ -85,6 +86,9 @@ class HeldWorld {
   bool resumes_by_word = false;  ///< {resume} in its command, else it reads its own pointer
   bool disk_lies = false;        ///< to midwatch: reading fails now and then
   bool stubborn_bug = false;     ///< it always fails at the same step
+  bool asks_to_break = false;    ///< an attempt is only ended by the breaker when a person said so
+  bool poison_allowed = false;   ///< midwatch may not end what trains on poison, or a person let it go on
+  int approved = 0;              ///< attempt of which a person last said that it may be ended
 
  private:
   struct Keeper {

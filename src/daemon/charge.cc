@@ -42,7 +42,9 @@ std::string charge_text(const Charge& charge) {
     json.key("longest_wait_ns").integer(charge.limits.longest_wait.ns);
     json.key("grace_ns").integer(charge.grace.ns);
     json.key("rotate_bytes").integer(static_cast<int64_t>(charge.rotate_bytes));
-    json.key("breaker").boolean(charge.breaker).end_object();
+    json.key("breaker").boolean(charge.breaker).key("breaking").string(mode_name(charge.breaking));
+    json.key("restarting").string(mode_name(charge.restarting)).key("dry").boolean(charge.dry);
+    json.end_object();
   }
   return out;
 }
@@ -74,6 +76,9 @@ Result<Charge> parse_charge(std::string_view text) {
   const int64_t rotate = json->integer_or("rotate_bytes", 0);
   if (rotate > 0) charge.rotate_bytes = static_cast<uint64_t>(rotate);
   charge.breaker = json->boolean_or("breaker", true);
+  charge.breaking = mode_of(json->string_or("breaking", ""));
+  charge.restarting = mode_of(json->string_or("restarting", ""));
+  charge.dry = json->boolean_or("dry", false);
   return charge;
 }
 
@@ -137,7 +142,7 @@ std::string judgement_text(const Judgement& judgement) {
     put_step(json, "step", judgement.resume.step);
     json.key("path").string(judgement.resume.path).key("words").begin_array();
     for (const std::string& word : judgement.resume.words) json.string(word);
-    json.end_array().end_object().end_object();
+    json.end_array().end_object().key("asks").boolean(judgement.asks).end_object();
   }
   return out;
 }
@@ -182,6 +187,7 @@ Result<Judgement> parse_judgement(std::string_view text) {
     judgement.resume.path = resume->string_or("path", "");
     read_texts(*resume, "words", judgement.resume.words);
   }
+  judgement.asks = json->boolean_or("asks", false);
   return judgement;
 }
 

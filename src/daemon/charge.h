@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "core/policy.h"
+#include "daemon/mode.h"
 
 namespace mw {
 
@@ -24,7 +25,10 @@ struct Charge {
   RestartLimits limits;
   Duration grace = Duration::seconds(30);  ///< from asking the command to end to killing it
   uint64_t rotate_bytes = 256ULL << 20;    ///< beyond it the output's file is set aside and a new one begins
-  bool breaker = true;                     ///< end an attempt that trains on poisoned data
+  bool breaker = true;                     ///< look for poisoned data that an attempt trains on
+  Mode breaking = Mode::kAct;              ///< ending such an attempt
+  Mode restarting = Mode::kAct;            ///< beginning the next one
+  bool dry = false;                        ///< nothing is deleted either
 };
 
 /// Names within a run's folder.
@@ -70,6 +74,7 @@ struct Judgement {
   std::string framework;  ///< whose layout the checkpoints have
   GoBack back;
   Resume resume;
+  bool asks = false;  ///< the restart waits for a person's leave
 };
 std::string judgement_text(const Judgement& judgement);
 Result<Judgement> parse_judgement(std::string_view text);

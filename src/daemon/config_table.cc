@@ -12,6 +12,11 @@ constexpr std::array kSections = {
     ConfigSection{"run",
                   "What `midwatch run` holds, and how. `attach` takes home, framework and knowledge from here, too."},
     ConfigSection{
+        "actions",
+        "How far midwatch goes by itself in what it does to a held run. watch: it says what it would have done. "
+        "ask: it says what it would do, and waits until somebody types `midwatch approve`. act: it does it. "
+        "`midwatch run --dry-run` is watch for all of them. Deleting has a mode of its own, in [free-space]."},
+    ConfigSection{
         "free-space",
         "What midwatch does when a disk that the run writes to, or shared memory, is full or nearly, or the next "
         "checkpoint will not fit. Only what is proven to be this run's goes: below the folders of `[run] checkpoints` "
@@ -98,6 +103,15 @@ constexpr std::array kKeys = {
         "When the run is stuck, ask py-spy, eu-stack or gdb, whichever is there, for the stacks of the process in "
         "question (docs/host.md).",
         "nothing tells as much about a hang; eu-stack and gdb stop the process for the moment in which they read"},
+    ConfigKey{
+        "actions.break", Kind::kChoice, "\"act\"", 0, 0, "watch ask act",
+        "Ending an attempt that trains on poisoned data. ask: the command is held still (SIGSTOP) until `midwatch "
+        "approve` ends it, or `midwatch resume` lets it go on.",
+        "every further step costs money and would have to be thrown away"},
+    ConfigKey{"actions.restart", Kind::kChoice, "\"act\"", 0, 0, "watch ask act",
+              "Beginning the next attempt, and setting suspect checkpoints aside before it. watch: the run is over "
+              "then. ask: it waits for `midwatch approve`; `midwatch stop` ends it instead.",
+              "a GPU node that waits for somebody to wake up costs tens of dollars an hour"},
     ConfigKey{"free-space.mode", Kind::kChoice, "\"ask\"", 0, 0, "watch ask act",
               "watch: tell that space is short. ask: tell what could be freed, too. act: free it, and let a run that "
               "ended for want of "

@@ -156,15 +156,12 @@ class Planner {
 
 }  // namespace
 
-FreeSettings free_settings(const Config& config) {
+FreeSettings free_settings(const Config& config, bool dry) {
   FreeSettings settings;
-  const std::string mode = config.text("free-space.mode");
-  settings.mode = mode == "act"     ? FreeSettings::Mode::kAct
-                  : mode == "watch" ? FreeSettings::Mode::kWatch
-                                    : FreeSettings::Mode::kAsk;
+  settings.mode = dry ? Mode::kWatch : mode_of(config.text("free-space.mode"));
   settings.what = config.texts("free-space.what");
   settings.shared = config.text("free-space.shared_memory");
-  settings.keep_last = config.number("retention.keep_last");
+  settings.keep_last = dry ? 0 : config.number("retention.keep_last");
   settings.keep_every = config.number("retention.keep_every");
   return settings;
 }

@@ -9,6 +9,7 @@
 
 #include "core/checkpoint_layout.h"
 #include "daemon/config.h"
+#include "daemon/mode.h"
 #include "platform/disk.h"
 #include "platform/process.h"
 #include "platform/remove_tree.h"
@@ -17,14 +18,14 @@
 namespace mw {
 
 struct FreeSettings {
-  enum class Mode { kWatch, kAsk, kAct };
   Mode mode = Mode::kAsk;
   std::vector<std::string> what;  ///< words of free-space.what, in the order in which things go
   std::string shared;             ///< the folder of shared memory
   int64_t keep_last = 0;          ///< checkpoints; 0: all are kept
   int64_t keep_every = 0;         ///< those whose step it divides are kept for ever; 0: none
 };
-FreeSettings free_settings(const Config& config);
+/// `dry`: nothing is to be deleted, whatever the settings say.
+FreeSettings free_settings(const Config& config, bool dry = false);
 /// All words of free-space.what.
 std::vector<std::string_view> free_words();
 

@@ -54,7 +54,7 @@ struct Place {
   FakeSystem system;
   FakeProcesses processes;
   FreeScope scope{{"/data/run", "/data/work", {"/data/ck"}}, {"step_{step}", "latest", "{step}"}, {}};
-  FreeSettings settings{FreeSettings::Mode::kAct, kAll, "", 2, 0};
+  FreeSettings settings{Mode::kAct, kAll, "", 2, 0};
   Place() {
     put("/data/run/attempts/1/record/journal", "");
     (void)disk.make_folders("/data/work").ok();
@@ -230,7 +230,7 @@ struct House {
 
 TEST_CASE("space is freed when a disk is full and it may be, each deed written down before") {
   House house;
-  house.open(FreeSettings::Mode::kAct);
+  house.open(Mode::kAct);
   house.turns();
   CHECK(house.paper.lines.empty());  // no trouble
   house.trouble();
@@ -242,7 +242,7 @@ TEST_CASE("space is freed when a disk is full and it may be, each deed written d
 
 TEST_CASE("asked, it only says what could go, once; nothing is removed that could not be written down") {
   House house;
-  house.open(FreeSettings::Mode::kAsk);
+  house.open(Mode::kAsk);
   house.trouble();
   house.turns();
   house.clock.pass(Duration::seconds(100));
@@ -252,7 +252,7 @@ TEST_CASE("asked, it only says what could go, once; nothing is removed that coul
   CHECK(contains(house.paper.lines[0], "/data/ck/step_5"));
   CHECK(house.keeper->made_room(house.state) == false);
   House full;
-  full.open(FreeSettings::Mode::kAct);
+  full.open(Mode::kAct);
   full.paper.full = true;
   full.trouble();
   full.turns();
@@ -264,7 +264,7 @@ TEST_CASE("asked, it only says what could go, once; nothing is removed that coul
 
 TEST_CASE("what a person asks for goes whatever the mode, and what came of it is told") {
   House house;
-  house.open(FreeSettings::Mode::kWatch);
+  house.open(Mode::kWatch);
   house.trouble();
   house.turns();
   CHECK(house.removed.empty());
@@ -293,7 +293,7 @@ TEST_CASE("what a person asks for goes whatever the mode, and what came of it is
 
 TEST_CASE("a disk's trouble is not shared memory's") {
   House house;
-  house.open(FreeSettings::Mode::kAct);
+  house.open(Mode::kAct);
   Incident incident;
   incident.id = 1;
   incident.kind = "shm-exhausted";
@@ -309,7 +309,7 @@ TEST_CASE("shared memory of an attempt that is through is freed without a compla
     bool holds = true;
     house.holds = [&holds] { return holds; };
     house.place.settings.what = {"shared-memory", "broken-checkpoints"};
-    house.open(may ? FreeSettings::Mode::kAct : FreeSettings::Mode::kAsk);
+    house.open(may ? Mode::kAct : Mode::kAsk);
     auto& system = house.shared_memory();
     house.turns();
     CHECK(house.removed.empty());  // the attempt goes on
@@ -325,7 +325,7 @@ TEST_CASE("shared memory of an attempt that is through is freed without a compla
 
 TEST_CASE("a deletion in doubt is told by what is there, and done again where it is") {
   House house;
-  house.open(FreeSettings::Mode::kAct);
+  house.open(Mode::kAct);
   for (const char* path : {"/data/ck/gone", "/data/ck/step_5"}) {
     (void)house.paper.intend({0, "free-space", path, 0, ""}).ok();
   }

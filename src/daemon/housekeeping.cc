@@ -75,7 +75,7 @@ void Housekeeping::begin_plan(const State& state, For what, std::vector<std::str
 }
 
 void Housekeeping::take_plan(FreePlan plan, Notebook& notebook) {
-  if (for_ != For::kSpace || scope_.settings.mode == FreeSettings::Mode::kAct) {
+  if (for_ != For::kSpace || scope_.settings.mode == Mode::kAct) {
     const bool person = for_ == For::kPerson;
     plan_ = person ? asked_of(std::move(plan.items), parse_free_ask(asks_.front().text).paths) : std::move(plan.items);
     std::reverse(plan_.begin(), plan_.end());  // taken from the end
@@ -86,7 +86,7 @@ void Housekeeping::take_plan(FreePlan plan, Notebook& notebook) {
 }
 
 void Housekeeping::tell_plan(const FreePlan& plan, Notebook& notebook) {
-  if (scope_.settings.mode == FreeSettings::Mode::kWatch || told_of_ == incident_) return;
+  if (scope_.settings.mode == Mode::kWatch || told_of_ == incident_) return;
   told_of_ = incident_;
   int64_t bytes = 0;
   std::string things;
@@ -156,7 +156,7 @@ bool Housekeeping::begin_next(const State& state, bool quiet) {
   const Want want = want_of_space(state);
   const bool fresh = want.incident != 0 && want.incident != incident_;
   const bool again = !planned_ || now.ns - planned_->ns >= kAgain.ns;
-  if (want.incident != 0 && quiet && (fresh || again) && scope_.settings.mode != FreeSettings::Mode::kWatch) {
+  if (want.incident != 0 && quiet && (fresh || again) && scope_.settings.mode != Mode::kWatch) {
     incident_ = want.incident;
     begin_plan(state, For::kSpace, words_for(state));
     asked_done_ = asked_.has_value();
@@ -167,7 +167,7 @@ bool Housekeeping::begin_next(const State& state, bool quiet) {
   leftovers_due_ = leftovers_due_ || (held_ && !holds);
   held_ = holds;
   const auto& what = scope_.settings.what;
-  if (leftovers_due_ && scope_.settings.mode == FreeSettings::Mode::kAct &&
+  if (leftovers_due_ && scope_.settings.mode == Mode::kAct &&
       std::find(what.begin(), what.end(), kSharedMemory) != what.end()) {
     leftovers_due_ = false;
     begin_plan(state, For::kLeftovers, {std::string(kSharedMemory)});
@@ -184,7 +184,7 @@ bool Housekeeping::begin_next(const State& state, bool quiet) {
 }
 
 std::optional<bool> Housekeeping::made_room(const State& state) {
-  if (scope_.settings.mode != FreeSettings::Mode::kAct) return false;
+  if (scope_.settings.mode != Mode::kAct) return false;
   const Duration now = clock_.steady();
   if (!asked_) {
     asked_ = now;

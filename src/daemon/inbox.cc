@@ -14,7 +14,7 @@ constexpr size_t kAskLimit = size_t{1} << 20;  // bytes of text
 constexpr std::string_view kEnding = ".json";
 
 /// As the request names it; index = RunAsk::What.
-constexpr std::string_view kWords[] = {"tell", "pause", "resume", "stop", "kill", "free"};
+constexpr std::string_view kWords[] = {"tell", "pause", "resume", "stop", "kill", "free", "approve"};
 
 }  // namespace
 

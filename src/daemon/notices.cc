@@ -38,8 +38,13 @@ std::string deed_sentence(const State& state, const Incident& incident, const No
     return cat("Decided: ", what, " ", action->intent.target, ". ", action->intent.why);
   }
   const Incident* trips = context.breaker ? breaker(state) : nullptr;
-  if (trips != nullptr && trips->id == incident.id)
-    return "The circuit breaker ends this attempt, which trains on poisoned data.";
+  if (trips != nullptr && trips->id == incident.id) {
+    return context.breaking == Mode::kAct ? "The circuit breaker ends this attempt, which trains on poisoned data."
+           : context.breaking == Mode::kAsk
+               ? "It holds the run still, which trains on poisoned data, and asks: midwatch approve ends this attempt "
+                 "and goes back, midwatch resume lets it go on."
+               : "It only watches; else the circuit breaker would end this attempt, which trains on poisoned data.";
+  }
   return "It holds the run, and starts the command again if it ends and that makes sense.";
 }
 
@@ -127,8 +132,12 @@ const std::vector<Notice>& AttemptNews::look() {
     const AttemptOutcome& outcome = judgement->outcome;
     const bool finished = !judgement->decision.restart && outcome.started && outcome.code == 0 && !outcome.tripped;
     Notice notice;
-    notice.event = judgement->decision.restart ? "restarted" : finished ? "finished" : "stopped";
-    notice.severity = judgement->decision.restart        ? Severity::kWarning
+    notice.event = judgement->asks               ? "asks"
+                   : judgement->decision.restart ? "restarted"
+                   : finished                    ? "finished"
+                                                 : "stopped";
+    notice.severity = judgement->asks                    ? Severity::kCritical
+                      : judgement->decision.restart      ? Severity::kWarning
                       : finished || outcome.told_to_stop ? Severity::kInfo
                                                          : Severity::kCritical;
     notice.key = cat(notice.event, ":", next_);
@@ -137,7 +146,9 @@ const std::vector<Notice>& AttemptNews::look() {
     notice.step = outcome.last_step;
     if (info.ok()) notice.since = info->changed;
     notice.what = cat("Attempt ", next_, " is over. ", judgement->decision.why);
-    if (judgement->decision.restart) {
+    if (judgement->asks) {
+      notice.did = cat("Waits: midwatch approve begins attempt ", next_ + 1, ", midwatch stop ends the run.");
+    } else if (judgement->decision.restart) {
       notice.did = cat("Starts attempt ", next_ + 1, " in ", format_duration(judgement->decision.wait), ".");
     } else if (!finished) {
       notice.did = "Starts nothing more; the run is over.";

@@ -7,6 +7,7 @@
 #include "actions/message.h"
 #include "core/knowledge.h"
 #include "core/state.h"
+#include "daemon/mode.h"
 #include "platform/disk.h"
 
 namespace mw {
@@ -15,6 +16,7 @@ struct NoticeContext {
   std::string run, home;
   bool holds = false;    ///< midwatch run; otherwise it only watches
   bool breaker = false;  ///< the circuit breaker is on
+  Mode breaking = Mode::kAct;
 };
 
 /// The key under which an incident is told at its present severity; it is told again when it becomes graver.

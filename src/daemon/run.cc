@@ -105,6 +105,9 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   charge.limits.first_wait = Duration::seconds(request.first_wait_s);
   charge.limits.longest_wait = Duration::seconds(request.longest_wait_s);
   charge.breaker = request.breaker;
+  charge.breaking = mode_of(request.breaking);
+  charge.restarting = mode_of(request.restarting);
+  charge.dry = request.dry;
   charge.grace = Duration::seconds(request.grace_s);
   charge.rotate_bytes = static_cast<uint64_t>(request.rotate_bytes);
   MW_TRY(disk.make_folders(cat(folder, "/output")));
@@ -178,7 +181,10 @@ Result<void> do_as_asked(Supervisor& supervisor, Housekeeping& house, const RunA
     case RunAsk::What::kPause:
       return supervisor.pause();
     case RunAsk::What::kResume:
+      MW_TRY(supervisor.refuse());
       return supervisor.resume();
+    case RunAsk::What::kApprove:
+      return supervisor.approve();
     case RunAsk::What::kStop:
       return supervisor.stop(false);
     case RunAsk::What::kKill:
@@ -241,7 +247,7 @@ Watches watches_of(const Doors& doors, Processes& processes, const Language& lan
   const Charge& charge = supervisor.charge();
   const auto layout = layouts_of(language);
   const auto holds = [&supervisor] { return supervisor.keeper_pid() != 0; };
-  const FreeSettings may_go = free_settings(declared);
+  const FreeSettings may_go = free_settings(declared, charge.dry);
   if (auto seen = watch_belongings(doors.clock, folder, may_go, holds, write); seen) watches.push_back(std::move(seen));
   auto house =
       keep_house(doors.clock, {folder, charge.folder, charge.checkpoints}, may_go, layout, request.say, holds, write);
@@ -388,7 +394,7 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, Language& lan
     passing.skip();
     telling = taken_up_telling(doors, language, request, supervisor.charge());
   }
-  (*telling)->holds(told.folder, supervisor.charge().breaker);
+  (*telling)->holds(told.folder, supervisor.charge());
   Holding holding(doors, request, supervisor, passing);
   // Takes the run's lock, so that the supervisor's first turn is nobody else's.
   auto loop = AttachLoop::open(doors, language, watching);

@@ -57,6 +57,8 @@ void apply(const Config& config, RunRequest& request) {
   request.longest_wait_s = config.duration("run.longest_wait").seconds();
   request.grace_s = config.duration("run.grace").seconds();
   request.breaker = config.boolean("run.breaker");
+  request.breaking = config.text("actions.break");
+  request.restarting = config.text("actions.restart");
   request.rotate_bytes = config.number("run.rotate");
   request.checkpoints = config.texts("run.checkpoints");
   request.resume = config.texts("run.resume");

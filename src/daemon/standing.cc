@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "daemon/adopt.h"
 #include "daemon/charge.h"
+#include "daemon/consent.h"
 #include "daemon/recorder.h"
 #include "keeper/launch.h"
 #include "keeper/record.h"
@@ -75,6 +76,7 @@ Result<void> find_attempt(Disk& disk, Processes& processes, RunStanding& standin
     standing.phase = Phase::kRunning;
     if (disk.info(cat(standing.folder, "/", kPauseFile)).ok()) standing.phase = Phase::kPaused;
   }
+  standing.asks = asked_of(disk, place);
   const std::string path = cat(place, "/", kJudgementFile);
   const auto text = read_small(disk, path);
   if (!text.ok()) return {};  // not judged yet

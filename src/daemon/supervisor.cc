@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "daemon/go_back.h"
+#include "daemon/outcome.h"
 #include "daemon/resume.h"
 #include "daemon/suspects.h"
 #include "keeper/launch.h"
@@ -79,6 +80,7 @@ Result<void> Supervisor::take_up() {
   }
   keeper_from_ = {doors_.clock.steady().ns - kKeeperBegins.ns};
   grip_.take(attempt_);
+  consent_.attempt(attempt_folder());
   ended_ = doors_.clock.steady();
   if (phase_ == Phase::kRunning && kept_.child.known() && !kept_.ending) {
     doors_.say(cat("took up attempt ", attempt_, ", process ", kept_.child.pid));
@@ -103,6 +105,7 @@ Result<void> Supervisor::begin_attempt(int number) {
   attempt_ = number;
   kept_ = {};
   grip_.take(number);
+  consent_.attempt(folder);
   trip_.reset();
   way_.reset();
   remains_.reset();
@@ -193,13 +196,16 @@ Result<void> Supervisor::end_as_told(Notebook& notebook) {
 
 /// Holds the command still for as long as it is to be paused, what it starts meanwhile too; then lets it go on.
 Result<void> Supervisor::keep_paused(Notebook& notebook) {
-  if (kept_.ending || !kept_.child.known() || stopping() || (!pause_ && !held_)) return {};
+  if (kept_.ending || !kept_.child.known() || stopping() || trip_ || (!pause_ && !held_)) return {};
   if (pause_ && held_) {
     (void)grip_.hold_still();
     return {};
   }
-  const auto deed = notebook.intend({0, std::string(pause_ ? kPause : kResume), attempt_name(attempt_), 0,
-                                     pause_ ? "It was told to pause." : "It was told to go on."});
+  const auto deed =
+      notebook.intend({0, std::string(pause_ ? kPause : kResume), attempt_name(attempt_), 0,
+                       pause_ && consent_.asks(Consent::Deed::kBreak) ? "Until a person lets it be ended, or go on."
+                       : pause_                                       ? "It was told to pause."
+                                                                      : "It was told to go on."});
   if (!deed.ok()) return deed.error();
   const size_t processes = pause_ ? grip_.hold_still() : grip_.let_go_on();
   notebook.acted({*deed, true, cat(processes, processes == 1 ? " process" : " processes"), 0});
@@ -207,13 +213,25 @@ Result<void> Supervisor::keep_paused(Notebook& notebook) {
   return {};
 }
 
+/// Where a person is to say so first, the attempt is held still meanwhile.
+Result<bool> Supervisor::may_trip(const Trip& trip, const State& state, Notebook& notebook) {
+  const std::string what = cat(attempt_name(attempt_), " would be ended: ", trip.kind,
+                               trip.step == kNoStep ? "" : cat(" since step ", trip.step));
+  auto may = consent_.may(Consent::Deed::kBreak, charge_.breaking, what, cat(trip.summary, "."), state, notebook);
+  if (may.ok() && !*may && charge_.breaking == Mode::kAsk) MW_TRY(pause());
+  return may;
+}
+
 /// An attempt that trains on poisoned data is killed, not asked: asked, it might save what it has.
 Result<void> Supervisor::trip_on_poison(const State& state, Notebook& notebook) {
-  if (!charge_.breaker || kept_.ending || !settled_) return {};
+  if (!charge_.breaker || kept_.ending || !settled_ || consent_.refused()) return {};
   if (!trip_) {
     const Incident* incident = breaker(state, charge_.from_scratch);
     if (incident == nullptr) return {};
     Trip trip = trip_on(*incident);
+    const auto may = may_trip(trip, state, notebook);
+    if (!may.ok()) return may.error();
+    if (!*may) return {};
     const auto deed = notebook.intend(
         {0, std::string(kBreak), attempt_name(attempt_), incident->id,
          cat(trip.kind, trip.step == kNoStep ? "" : cat(" since step ", trip.step), ": ", trip.summary)});
@@ -257,54 +275,8 @@ Result<Supervisor::Remains> Supervisor::remains(const State& state) {
 }
 
 AttemptOutcome Supervisor::outcome(const State& state) const {
-  AttemptOutcome of;
-  of.started = kept_.failure.empty();
-  of.told_to_stop = stopping();
-  of.tripped = trip_.has_value();
-  of.made_room = room_.value_or(false);
-  if (kept_.ending) {
-    of.known = kept_.ending->known;
-    of.code = kept_.ending->code;
-    of.signal = kept_.ending->signal;
-  }
-  if (state.attempts.empty()) return of;
-  const AttemptState& last = state.attempts.back();
-  of.first_step = last.first_step;
-  of.last_step = last.last_step;
-  of.last_checkpoint = last_good_checkpoint(state, way_ ? way_->seen : std::vector<event::CheckpointSeen>());
-  of.resumed_at = last.resumed_at;
-  if (trip_) {
-    of.kind = trip_->kind;
-    of.onset = trip_->step;
-    of.cause = trip_->cause;
-    of.reaction = trip_->reaction;
-  }
-  if (remains_) of.suspect = remains_->suspect;
-  for (const Incident& incident : state.incidents) {
-    if (trip_ || incident.severity != Severity::kCritical) continue;
-    if (incident.latest.attempt + 1U != state.attempts.size()) continue;
-    if (incident.kind == kUserRule) continue;  // without the breaker it is for people
-    if (incident.kind == "checkpoint-incomplete" && state.by_host(incident.onset.where)) continue;  // it ended nothing
-    of.kind = incident.kind;
-    of.reaction = incident.reaction;
-    if (!incident.causes.empty()) of.cause = incident.causes.front().id;
-    break;  // the earliest leads
-  }
-  const bool engine_failed = std::any_of(state.incidents.begin(), state.incidents.end(), [&state](const Incident& one) {
-    return one.kind == "engine-dead" && one.latest.attempt + 1U == state.attempts.size();
-  });
-  of.provider = of.kind == "preempted";
-  if (const Signature* known = knowledge_.find(of.cause); known != nullptr) {
-    of.transient = known->transient;
-    of.layer = known->layer;
-    // The incident's own reaction is for whoever reads files: that it came back counts there, and progress does not.
-    if (!known->reaction.empty()) of.reaction = known->reaction;
-  }
-  if (engine_failed) of.layer = kEngineLayer;  // whatever leads: the answers were not the policy's
-  if (const Cause* row = knowledge_.find_cause(of.cause); row != nullptr && !row->reaction.empty()) {
-    of.reaction = row->reaction;
-  }
-  return of;
+  const int64_t suspect = remains_ ? remains_->suspect : kNoStep;
+  return outcome_of({kept_, trip_, way_, stopping(), room_.value_or(false), suspect}, state, knowledge_);
 }
 
 /// Early enough for a person to do something.
@@ -353,6 +325,11 @@ Result<void> Supervisor::judge(const State& state) {
   std::vector<AttemptOutcome> all = outcomes_;
   all.push_back(judgement.outcome);
   judgement.decision = after_end(all, charge_.limits);
+  if (judgement.decision.restart && charge_.restarting == Mode::kWatch) {
+    judgement.decision = {
+        false, {}, cat("It would be started again, and midwatch only watches. ", judgement.decision.why), 0};
+  }
+  judgement.asks = judgement.decision.restart && charge_.restarting == Mode::kAsk;
   MW_TRY(plan_next(doors_.disk, state, doors_.layout(state.framework), charge_, judgement));
   MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kJudgementFile), judgement_text(judgement)));
   outcomes_ = std::move(all);
@@ -404,6 +381,14 @@ Result<void> Supervisor::go_back_first(Notebook& notebook) {
   return {};
 }
 
+/// It is due: may it begin, and can it?
+Result<bool> Supervisor::may_restart(const State& state, Notebook& notebook) {
+  const std::string what = cat("attempt ", attempt_, " is over and attempt ", attempt_ + 1, " would begin");
+  auto may = consent_.may(Consent::Deed::kRestart, charge_.restarting, what, why_over_, state, notebook);
+  if (!may.ok() || !*may) return may;
+  return may_begin() && (!servers_answer_ || servers_answer_(state, notebook));
+}
+
 Result<void> Supervisor::begin_next(Notebook& notebook) {
   MW_TRY(go_back_first(notebook));
   if (starting_ == 0) {
@@ -428,9 +413,10 @@ Result<bool> Supervisor::turn(const State& state, bool quiet, Notebook& notebook
     if (stopping()) {
       phase_ = Phase::kOver;
       why_over_ = "It was told to stop.";
-    } else if (!pause_ && doors_.clock.steady().ns >= due_.ns && may_begin() &&
-               (!servers_answer_ || servers_answer_(state, notebook))) {
-      MW_TRY(begin_next(notebook));
+    } else if (!pause_ && doors_.clock.steady().ns >= due_.ns) {
+      const auto may = may_restart(state, notebook);
+      if (!may.ok()) return may.error();
+      if (*may) MW_TRY(begin_next(notebook));
     }
   }
   return phase_ != Phase::kOver;
@@ -457,6 +443,20 @@ Result<void> Supervisor::pause() {
   pause_ = true;
   doors_.say("holding the command still; midwatch resume lets it go on");
   return {};
+}
+
+Result<void> Supervisor::approve() {
+  if (phase_ == Phase::kRunning && consent_.was_asked(Consent::Deed::kBreak)) {
+    MW_TRY(consent_.give(Consent::Deed::kBreak));
+    return resume();  // it is held still no more, also where the midwatch that was told so died after half of it
+  }
+  if (phase_ == Phase::kWaiting && charge_.restarting == Mode::kAsk) return consent_.give(Consent::Deed::kRestart);
+  doors_.say("nothing is asked just now");
+  return {};
+}
+
+Result<void> Supervisor::refuse() {
+  return phase_ == Phase::kRunning && consent_.asks(Consent::Deed::kBreak) ? consent_.refuse_break() : Result<void>();
 }
 
 Result<void> Supervisor::resume() {

@@ -14,6 +14,7 @@
 #include "core/knowledge.h"
 #include "core/state.h"
 #include "daemon/charge.h"
+#include "daemon/consent.h"
 #include "daemon/grip.h"
 #include "daemon/notebook.h"
 #include "keeper/record.h"
@@ -67,6 +68,11 @@ class Supervisor {
   Result<void> pause();
   bool paused() const { return pause_; }
   Result<void> resume();
+  /// A person lets it do what it asks for: end the attempt, or begin the next.
+  Result<void> approve();
+  /// A person does not want the attempt to be ended for what it is asked about now.
+  Result<void> refuse();
+  bool asks() const { return consent_.asks(Consent::Deed::kBreak) || consent_.asks(Consent::Deed::kRestart); }
 
   /// Asked when an attempt ended for want of space: has some been made? Empty while that is not known.
   void when_space_is_wanted(std::function<std::optional<bool>(const State&)> made_room) {
@@ -106,7 +112,8 @@ class Supervisor {
       : doors_(std::move(doors)),
         knowledge_(knowledge),
         folder_(std::move(run_folder)),
-        grip_(doors_.processes, doors_.clock, doors_.say) {}
+        grip_(doors_.processes, doors_.clock, doors_.say),
+        consent_({doors_.disk, doors_.clock, doors_.write_file, doors_.say}) {}
   Result<void> take_up();
   Result<void> begin_attempt(int number);
   Result<void> begin_next(Notebook& notebook);
@@ -116,6 +123,8 @@ class Supervisor {
   Result<void> end_as_told(Notebook& notebook);
   Result<void> keep_paused(Notebook& notebook);
   Result<void> trip_on_poison(const State& state, Notebook& notebook);
+  Result<bool> may_trip(const Trip& trip, const State& state, Notebook& notebook);
+  Result<bool> may_restart(const State& state, Notebook& notebook);
   bool look_back(const State& state, Notebook& notebook);
   bool space_is_settled(const State& state);
   Result<void> judge(const State& state);
@@ -150,6 +159,7 @@ class Supervisor {
   Duration ended_;                  ///< when the command's end was seen
   Duration keeper_from_;            ///< when a keeper was last started
   Grip grip_;
+  Consent consent_;
   Stop stop_ = Stop::kNo;
   bool pause_ = false;  ///< it is to be held still
   bool held_ = false;   ///< it was

@@ -42,10 +42,11 @@ void Telling::watches(const std::string& recorded_in) {
   notifier_->watch({std::string(basename(run_folder)), home_above(run_folder), false, false}, run_folder);
 }
 
-void Telling::holds(const std::string& run_folder, bool breaker) {
+void Telling::holds(const std::string& run_folder, const Charge& charge) {
   if (notifier_ == nullptr) return;
   attempts_ = std::make_unique<AttemptNews>(disk_, run_folder);
-  notifier_->watch({std::string(basename(run_folder)), home_above(run_folder), true, breaker}, run_folder);
+  notifier_->watch({std::string(basename(run_folder)), home_above(run_folder), true, charge.breaker, charge.breaking},
+                   run_folder);
 }
 
 Result<std::vector<NotifyTold>> test_channels(Disk& disk, Clock& clock, const Config& config, const std::string& only) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "daemon/charge.h"
 #include "daemon/doors.h"
 #include "daemon/notices.h"
 #include "daemon/notifier.h"
@@ -23,7 +24,7 @@ class Telling {
   /// Of a watch that only watches: its folder is known once it is open.
   void watches(const std::string& run_folder);
   /// Of a run that is held: also tells how its attempts end.
-  void holds(const std::string& run_folder, bool breaker);
+  void holds(const std::string& run_folder, const Charge& charge);
 
   Companion* companion() { return notifier_.get(); }
 

@@ -14,13 +14,13 @@ Result<void> may_ask(const RunStanding& standing, RunAsk::What what) {
   const bool pausing = what == RunAsk::What::kPause || what == RunAsk::What::kResume;
   const std::string_view deed = pausing ? "pause" : "stop";
   const bool allowed = std::find(standing.allow.begin(), standing.allow.end(), deed) != standing.allow.end();
-  if (standing.adopted && !allowed) {
+  if (standing.adopted && !allowed && what != RunAsk::What::kApprove) {
     return Error{
         Error::Code::kInvalid,
         cat("run ", standing.name, ": somebody else started its command, and midwatch is not allowed to ", deed, " it"),
         cat("Attach with: midwatch attach --pid ", standing.pid, " --allow ", deed)};
   }
-  if (!standing.held && !standing.adopted) {
+  if (!standing.held && (!standing.adopted || what == RunAsk::What::kApprove)) {
     return Error{Error::Code::kInvalid, cat("run ", standing.name, " is only read: somebody else started its command"),
                  "midwatch pauses and stops what 'midwatch run' started."};
   }

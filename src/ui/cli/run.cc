@@ -20,6 +20,9 @@ void declare(ArgSpec& spec) {
   spec.option("first-wait", "SECONDS", "before a restart; doubles while there is no progress", "10");
   spec.option("grace", "SECONDS", "from asking the command to end to killing it", "30");
   spec.flag("no-breaker", "do not end an attempt that trains on poisoned data (dead engine, zero reward, NaN)");
+  spec.flag("dry-run",
+            "run the command once and do nothing to it or to its files: say what would have been done ([actions], "
+            "[free-space])");
   spec.option(
       "checkpoints", "DIR",
       "folder of the run's checkpoints, should its log not tell; may be repeated. Suspect ones are set aside there");
@@ -63,6 +66,10 @@ Result<RunRequest> request_of(const Args& args, RunRequest request) {
   if (args.has("checkpoints")) request.checkpoints = args.list("checkpoints");
   if (args.has("from-scratch")) request.from_scratch = true;
   if (args.has("no-host")) request.host = false;
+  if (args.has("dry-run")) {
+    request.dry = true;
+    request.breaking = request.restarting = "watch";
+  }
   return request;
 }
 
@@ -169,6 +176,7 @@ const Verb run = {
     "  midwatch run -- bash train_grpo.sh\n"
     "  midwatch run --watch outputs/ --restarts 3 -- python -m verl.trainer.main_ppo trainer.resume_mode=auto\n"
     "  midwatch run --config midwatch.toml  # everything is in the file: docs/config.md, midwatch config reference\n"
+    "  midwatch run --dry-run -- bash train_grpo.sh   # what would it have done?\n"
     "  midwatch run --take-up newest        # after midwatch itself was killed: training went on\n"
     "\nCtrl-C asks the command to end (SIGINT, later SIGTERM, SIGKILL), a second Ctrl-C kills it.\n"
     "The command should resume by itself when it is started again. Where it must be told, write {resume} into it:\n"

@@ -118,6 +118,9 @@ struct RunRequest {
   int64_t rotate_bytes = int64_t{256} << 20;     ///< of output in one file
   bool from_scratch = false;                     ///< a later attempt may begin from nothing
   bool breaker = true;                           ///< end an attempt that trains on poisoned data
+  std::string breaking = "act";                  ///< that: "watch", "ask" or "act"
+  std::string restarting = "act";                ///< beginning the next attempt, likewise
+  bool dry = false;                              ///< nothing is done to the run, only said
   bool host = true;                              ///< watch the machine, too
   bool stacks = true;                            ///< ask for the stacks of a process that is stuck
   double grace_s = 30;                           ///< from asking the command to end to killing it
@@ -138,7 +141,7 @@ struct RunTold {
 
 /// What a person asks of a run that is being watched.
 struct RunAsk {
-  enum class What { kTell, kPause, kResume, kStop, kKill, kFree };
+  enum class What { kTell, kPause, kResume, kStop, kKill, kFree, kApprove };
   What what = What::kTell;
   std::string who;   ///< "mira@node7"; "" = whoever asks
   std::string text;  ///< of kTell; of kFree, see daemon/freed.h
@@ -184,6 +187,7 @@ struct RunStanding {
   Time began;              ///< this attempt
   Time due;                ///< kWaiting: when the next one begins
   std::string why;         ///< the last decision between attempts
+  std::string asks;        ///< what midwatch asks a person's leave for: "break", "restart"; "": nothing
   int64_t watcher = 0;     ///< process of the midwatch that watches now; 0: none does, or it is on another machine
   bool elsewhere = false;  ///< it watches from another machine or container: whether it lives cannot be seen here
   Time heard;              ///< when the journal was last written

@@ -56,11 +56,18 @@ std::string attempt_text(const RunStanding& standing) {
     case Phase::kPaused:
     case Phase::kRunning:
       return cat(text, ", process ", standing.pid, ", for ", format_duration(standing.now - standing.began),
-                 standing.phase == Phase::kPaused ? ", held still (midwatch resume lets it go on)" : "");
+                 standing.asks == "break"
+                     ? ", held still until midwatch approve ends it, or midwatch resume lets it go on"
+                 : standing.phase == Phase::kPaused ? ", held still (midwatch resume lets it go on)"
+                                                    : "");
     case Phase::kEnded:
       return text +
              (standing.watcher != 0 ? ", has ended and is being judged" : ", has ended; nobody was there to judge it");
     case Phase::kWaiting:
+      if (standing.asks == "restart") {
+        return cat(text, " has ended. ", standing.why, " Attempt ", standing.attempt + 1,
+                   " begins when somebody types midwatch approve");
+      }
       return cat(text, " has ended. ", standing.why, " Attempt ", standing.attempt + 1, " begins ",
                  standing.due > standing.now ? "in " + format_duration(standing.due - standing.now) : "now");
     case Phase::kOver:
@@ -275,7 +282,13 @@ std::string status_json(const State& state, const RunStanding& standing) {
   for (const std::string& word : redact_words(standing.command)) json.string(word);
   json.end_array().key("allow").begin_array();
   for (const std::string& word : standing.allow) json.string(word);
-  json.end_array().key("attempt").integer(standing.attempt).key("pid").integer(standing.pid);
+  json.end_array()
+      .key("asks")
+      .string(standing.asks)
+      .key("attempt")
+      .integer(standing.attempt)
+      .key("pid")
+      .integer(standing.pid);
   put_time(json, "began", standing.began);
   put_time(json, "next_attempt", standing.due);
   json.key("decision").string(standing.why).key("watcher").integer(standing.watcher);

@@ -1,0 +1,76 @@
+#include "daemon/consent.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "platform/durable.h"
+
+namespace mw {
+namespace {
+
+constexpr std::string_view kDeeds[] = {"break", "restart"};
+constexpr std::string_view kSelf = "midwatch";
+constexpr std::string_view kAsked = "asked-to-", kGiven = "may-", kRefused = "may-not-break";
+
+}  // namespace
+
+std::string asked_of(Disk& disk, const std::string& folder) {
+  for (const std::string_view deed : kDeeds) {
+    const bool asked = disk.info(cat(folder, "/", kAsked, deed)).ok();
+    if (asked && !disk.info(cat(folder, "/", kGiven, deed)).ok()) return std::string(deed);
+  }
+  return "";
+}
+
+std::string Consent::file(std::string_view what, Deed deed) const {
+  return cat(folder_, "/", what, kDeeds[index(deed)]);
+}
+
+void Consent::attempt(const std::string& folder) {
+  folder_ = folder;
+  told_.clear();
+  for (const Deed deed : {Deed::kBreak, Deed::kRestart}) {
+    asked_[index(deed)] = doors_.disk.info(file(kAsked, deed)).ok();
+    given_[index(deed)] = doors_.disk.info(file(kGiven, deed)).ok();
+  }
+  refused_ = doors_.disk.info(cat(folder_, "/", kRefused)).ok();
+}
+
+Result<bool> Consent::may(Deed deed, Mode mode, const std::string& what, const std::string& why, const State& state,
+                          Notebook& notebook) {
+  const size_t i = index(deed);
+  if (mode == Mode::kAct || given_[i]) return true;
+  if (mode == Mode::kAsk && !asked_[i]) {
+    MW_TRY(doors_.write_file(file(kAsked, deed), ""));
+    asked_[i] = true;
+  }
+  if (!told_.insert(what).second) return false;
+  const bool known = std::any_of(state.notes.begin(), state.notes.end(), [&what](const auto& note) {
+    return note.second.who == kSelf && contains(note.second.text, what);
+  });
+  if (known) return false;
+  const std::string otherwise =
+      deed == Deed::kBreak ? "midwatch resume lets it go on" : "midwatch stop ends the run instead";
+  const std::string text = mode == Mode::kAsk
+                               ? cat(what, ". ", why, " May it? midwatch approve says yes; ", otherwise, ".")
+                               : cat("Only watching: ", what, ". ", why);
+  doors_.say(text);
+  MW_TRY(notebook.told({std::string(kSelf), text}, doors_.clock.now()));
+  return false;
+}
+
+Result<void> Consent::give(Deed deed) {
+  MW_TRY(doors_.write_file(file(kGiven, deed), ""));
+  given_[index(deed)] = true;
+  return {};
+}
+
+Result<void> Consent::refuse_break() {
+  MW_TRY(doors_.write_file(cat(folder_, "/", kRefused), ""));
+  refused_ = true;
+  MW_TRY(doors_.disk.remove(file(kAsked, Deed::kBreak)));
+  asked_[index(Deed::kBreak)] = false;
+  return {};
+}
+
+}  // namespace mw

@@ -1,0 +1,97 @@
+"""What midwatch does only when a person lets it ([actions]), and what it only says (--dry-run)."""
+import json
+import os
+import signal
+import time
+
+from running import Run, midwatch, output, processes_of, take_up, training, wait_until, weights
+from watching import Scratch
+
+
+def silently(base):
+    """It goes on when its engine is dead, and scores what it does not get zero."""
+    return [*training(base, pace=0.15), "--when-engine-dies", "zero"]
+
+
+def asking(base):
+    with open(os.path.join(base, "midwatch.toml"), "w") as file:
+        file.write('[run]\nfirst_wait = "200ms"\n[actions]\nbreak = "ask"\nrestart = "ask"\n')
+    return Run(base, silently(base), "--quiet", "--config", os.path.join(base, "midwatch.toml"))
+
+
+def kill_engine(base):
+    wait_until("a checkpoint", lambda: os.path.exists(os.path.join(base, "checkpoints", "global_step_10")))
+    os.kill(processes_of(base, "practice_run")[1], signal.SIGKILL)
+
+
+def notes(base):
+    code, text = midwatch(base, "status", "--json")
+    assert code == 0, text
+    return "\n".join(note["text"] for note in json.loads(text)["notes"])
+
+
+def states_of(base):
+    states = []
+    for pid in processes_of(base, "practice_run"):
+        with open(f"/proc/{pid}/stat") as file:
+            states.append(file.read().rsplit(")", 1)[1].split()[0])
+    return states
+
+
+def attempts(run):
+    return len(os.listdir(os.path.join(run.folder(), "attempts")))
+
+
+def said_yes(base, expected):
+    """The attempt is held still until a person lets it be ended, through midwatch's own death; so is the next begun."""
+    run = asking(base)
+    kill_engine(base)
+    wait_until("the question", lambda: "attempt 1 would be ended: engine-dead" in notes(base))
+    wait_until("nothing moves", lambda: set(states_of(base)) == {"T"})
+    run.process.kill()
+    run.process.communicate()
+    run = take_up(base, "--quiet")
+    time.sleep(1)
+    assert set(states_of(base)) == {"T"} and attempts(run) == 1
+    assert "until midwatch approve ends it" in " ".join(midwatch(base, "status")[1].split())
+    assert midwatch(base, "approve")[0] == 0
+    wait_until("the next question", lambda: "attempt 2 would begin" in notes(base))
+    assert processes_of(base, "practice_run") == []
+    time.sleep(0.5)
+    assert attempts(run) == 1
+    code, text = midwatch(base, "approve", "--json")
+    assert code == 0 and json.loads(text)["taken"], text
+    assert run.end() == 0, run.err
+    assert attempts(run) == 2 and weights(base) == expected
+
+
+def said_no(base, _):
+    """A person lets the attempt go on: it is not asked about the same again, and ends as it ends."""
+    run = asking(base)
+    kill_engine(base)
+    wait_until("the question", lambda: "attempt 1 would be ended" in notes(base))
+    assert midwatch(base, "resume")[0] == 0
+    run.end()
+    assert attempts(run) == 1 and notes(base).count("would be ended") == 1, notes(base)
+
+
+def dry(base, _):
+    """Nothing is done, all is said."""
+    run = Run(base, silently(base), "--quiet", "--dry-run")
+    kill_engine(base)
+    wait_until("what it would do", lambda: "Only watching: attempt 1 would be ended: engine-dead" in notes(base))
+    run.end()
+    code, text = midwatch(base, "status", "--json")
+    assert json.loads(text)["actions"] == [] and attempts(run) == 1, text
+    assert "attempt 1" in output(run) and not os.path.exists(os.path.join(run.folder(), "attempts", "1", "trip.json"))
+
+
+with Scratch() as scratch:
+    first = Run(scratch, training(scratch, pace=0), "--quiet")
+    assert first.end() == 0, first.err
+    reference = weights(scratch)
+for test in (said_yes, said_no, dry):
+    with Scratch() as scratch:
+        began = time.monotonic()
+        test(scratch, reference)
+        print(f"{test.__name__} ok, {time.monotonic() - began:.1f} s", flush=True)
