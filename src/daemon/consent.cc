@@ -14,7 +14,7 @@ constexpr std::string_view kAsked = "asked-to-", kGiven = "may-", kRefused = "ma
 
 }  // namespace
 
-std::string asked_of(Disk& disk, const std::string& folder) {
+std::string leave_asked(Disk& disk, const std::string& folder) {
   for (const std::string_view deed : kDeeds) {
     const bool asked = disk.info(cat(folder, "/", kAsked, deed)).ok();
     if (asked && !disk.info(cat(folder, "/", kGiven, deed)).ok()) return std::string(deed);

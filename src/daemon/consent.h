@@ -17,7 +17,7 @@
 namespace mw {
 
 /// What is asked of a person about the attempt in this folder: "break", "restart", or "".
-std::string asked_of(Disk& disk, const std::string& folder);
+std::string leave_asked(Disk& disk, const std::string& folder);
 
 class Consent {
  public:

@@ -76,7 +76,7 @@ Result<void> find_attempt(Disk& disk, Processes& processes, RunStanding& standin
     standing.phase = Phase::kRunning;
     if (disk.info(cat(standing.folder, "/", kPauseFile)).ok()) standing.phase = Phase::kPaused;
   }
-  standing.asks = asked_of(disk, place);
+  standing.asks = leave_asked(disk, place);
   const std::string path = cat(place, "/", kJudgementFile);
   const auto text = read_small(disk, path);
   if (!text.ok()) return {};  // not judged yet
