@@ -1,5 +1,6 @@
 #include "components/prometheus.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -53,8 +54,39 @@ std::optional<std::pair<std::string_view, double>> sample(std::string_view line)
   return std::pair(line.substr(0, end), *value);
 }
 
-std::optional<double> first_of(const std::map<std::string, double, std::less<>>& all,
-                               std::initializer_list<std::string_view> names) {
+using Totals = std::map<std::string, double, std::less<>>;
+
+template <typename Each>
+void each_sample(std::string_view text, const Each& each) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trim(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.empty() || line.front() == '#') continue;
+    if (const auto one = sample(line)) each(one->first, one->second);
+  }
+}
+
+void add(Totals& found, std::string_view name, double value) {
+  const auto known = found.find(name);
+  if (known == found.end() && found.size() >= kMetrics) return;
+  double& sum = known != found.end() ? known->second : found[std::string(name)];
+  if (std::isfinite(sum + value)) sum += value;
+}
+
+/// Of several engines behind one address the sum would mean nothing.
+std::optional<double> cache_use(std::string_view text) {
+  constexpr std::array<std::string_view, 3> kNames{"vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc",
+                                                   "sglang:token_usage"};
+  std::optional<double> most;
+  each_sample(text, [&most, &kNames](std::string_view name, double value) {
+    const bool is = std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+    if (is && value >= 0 && value <= 1) most = std::max(most.value_or(0), value);
+  });
+  return most;
+}
+
+std::optional<double> first_of(const Totals& all, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
     if (const auto found = all.find(name); found != all.end()) return found->second;
   }
@@ -63,21 +95,24 @@ std::optional<double> first_of(const std::map<std::string, double, std::less<>>&
 
 }  // namespace
 
+bool is_metric_name(std::string_view name) {
+  const bool digit = !name.empty() && name.front() >= '0' && name.front() <= '9';
+  return !name.empty() && !digit && name.size() <= kNameBytes && std::all_of(name.begin(), name.end(), in_name);
+}
+
 std::map<std::string, double, std::less<>> totals(std::string_view text, std::string_view prefixes) {
-  std::map<std::string, double, std::less<>> found;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trim(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.empty() || line.front() == '#') continue;
-    const auto one = sample(line);
-    if (!one || !begins_with_one(one->first, prefixes)) continue;
-    const auto known = found.find(one->first);
-    if (known == found.end() && found.size() >= kMetrics) continue;
-    double& sum = known != found.end() ? known->second : found[std::string(one->first)];
-    const double now = sum + one->second;
-    if (std::isfinite(now)) sum = now;
-  }
+  Totals found;
+  each_sample(text, [&](std::string_view name, double value) {
+    if (begins_with_one(name, prefixes)) add(found, name, value);
+  });
+  return found;
+}
+
+std::map<std::string, double, std::less<>> totals_of(std::string_view text, const std::vector<std::string>& names) {
+  Totals found;
+  each_sample(text, [&](std::string_view name, double value) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) add(found, name, value);
+  });
   return found;
 }
 
@@ -88,6 +123,7 @@ EngineFigures engine_figures(std::string_view text) {
   figures.waiting = first_of(all, {"vllm:num_requests_waiting", "sglang:num_queue_reqs"});
   figures.generated =
       first_of(all, {"vllm:generation_tokens_total", "vllm:generation_tokens", "sglang:generation_tokens_total"});
+  figures.cache = cache_use(text);
   return figures;
 }
 

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "components/rate.h"
+
 using namespace mw::components;
 
 TEST_CASE("samples are summed over their labels") {
@@ -42,4 +44,32 @@ TEST_CASE("an engine's own figures are known under either name") {
   CHECK(*vllm.generated == 77);
   CHECK(engine_figures("sglang:num_running_reqs{tp_rank=\"0\"} 2\nsglang:generation_tokens_total 5\n").known());
   CHECK(!engine_figures("up 1\n").known());
+}
+
+TEST_CASE("of the cache that is fullest the share is told") {
+  CHECK(!engine_figures("vllm:num_requests_running 1\n").cache);
+  CHECK(*engine_figures("vllm:kv_cache_usage_perc{engine=\"0\"} 0.25\nvllm:kv_cache_usage_perc{engine=\"1\"} 0.75\n")
+             .cache == 0.75);
+  CHECK(*engine_figures("sglang:token_usage 0.5\n").cache == 0.5);
+  CHECK(!engine_figures("vllm:gpu_cache_usage_perc 75\nvllm:kv_cache_usage_perc NaN\n").cache);
+}
+
+TEST_CASE("metrics are asked for by their whole names") {
+  const auto found = totals_of("a{x=\"1\"} 1\na{x=\"2\"} 2\nab 4\nb 8\n", {"a", "b", "c"});
+  CHECK(found.size() == 2);
+  CHECK(found.at("a") == 3);
+  CHECK(found.at("b") == 8);
+  for (const char* name : {"a", "vllm:x_total", "_a9"}) CHECK(is_metric_name(name));
+  for (const char* name : {"", "9a", "a b", "a{b=\"c\"}", "rate(a)", "ä"}) CHECK_FALSE(is_metric_name(name));
+}
+
+TEST_CASE("a counter's growth is told by the second, and not across its beginning anew") {
+  Rate rate;
+  const auto at = [](double seconds) { return mw::Duration::seconds(seconds); };
+  CHECK(!rate.take(100, at(10)));
+  CHECK(*rate.take(150, at(20)) == 5);
+  CHECK(*rate.take(150, at(30)) == 0);
+  CHECK(!rate.take(7, at(40)));
+  CHECK(*rate.take(9, at(41)) == 2);
+  CHECK(!rate.take(10, at(41)));
 }

@@ -159,6 +159,8 @@ constexpr std::array kRows = {
     SignalRow{"step.usual", "s", "Median time of a step by the machine's own clock, told when the log falls silent", 0,
               kInf, Worse::kNeither, "host"},
     SignalRow{"step.longest", "s", "Longest time between two steps, likewise", 0, kInf, Worse::kNeither, "host"},
+    SignalRow{"scrape.*", "1", "A metric of an endpoint of your own ([scrape.NAME]), in its own unit", -kInf, kInf,
+              Worse::kNeither, "host"},
     SignalRow{"engine.same_answer", "steps",
               "Steps over which an engine has answered the same question the same, to the last bit", 0, kInf,
               Worse::kUp, "host"},

@@ -106,10 +106,28 @@ bool ComponentWatch::follow_life(Asked& one, Duration now) const {
   return true;
 }
 
+/// What an engine counts of its work, by the ledger's rules of what is worth a line.
+void ComponentWatch::note_figures(Asked& one, const components::EngineFigures& figures, Duration now,
+                                  Notebook& notebook) {
+  std::vector<Reading> told;
+  const auto note = [&](std::string_view signal, const std::optional<double>& value) {
+    if (value) ledger_.note(signal, one.target.name, *value, now, told);
+  };
+  note("engine.running", figures.running);
+  note("engine.waiting", figures.waiting);
+  note("engine.kv_usage", figures.cache);
+  if (figures.generated) note("engine.tokens", one.tokens.take(*figures.generated, now));
+  if (!told.empty()) notebook.observed(kSource, event::Measured{kNoStep, false, std::move(told)});
+}
+
 void ComponentWatch::take(const State& state, Asked& one, const components::Answer& answer, bool held, Duration now,
-                          Notebook& notebook) const {
+                          Notebook& notebook) {
   if (auto news = one.judge.take(one.target, answer, rhythm_, now, held)) notebook.observed(kSource, std::move(*news));
-  if (held || state.attempts.empty()) return;
+  if (held || state.attempts.empty()) {
+    one.tokens = {};
+    return;
+  }
+  note_figures(one, answer.figures, now, notebook);
   const int64_t step = state.attempts.back().last_step;
   const auto figures = one.same.take(answer, state.attempts.size(), step);
   if (!figures) return;

@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "components/probe.h"
+#include "components/rate.h"
 #include "components/rhythm.h"
 #include "components/same_answer.h"
 #include "components/tree_watch.h"
 #include "daemon/attach.h"
+#include "daemon/host_ledger.h"
 #include "daemon/server_wait.h"
 #include "platform/aside.h"
 #include "platform/clock.h"
@@ -51,6 +53,7 @@ class ComponentWatch final : public Companion {
     components::Target target;
     components::ProbeJudge judge;
     components::SameAnswer same;
+    components::Rate tokens;
     Aside<components::Answer> call;
     bool stale = false;  ///< what the call brings is of an attempt that is over
     Duration due;
@@ -62,7 +65,8 @@ class ComponentWatch final : public Companion {
   bool follow_life(Asked& one, Duration now) const;
   void ask_servers(const State& state, bool held, Duration now, Notebook& notebook);
   void take(const State& state, Asked& one, const components::Answer& answer, bool held, Duration now,
-            Notebook& notebook) const;
+            Notebook& notebook);
+  void note_figures(Asked& one, const components::EngineFigures& figures, Duration now, Notebook& notebook);
 
   Clock& clock_;
   Scope scope_;
@@ -70,6 +74,7 @@ class ComponentWatch final : public Companion {
   components::TreeWatch tree_;
   ServerWait wait_;
   std::vector<std::unique_ptr<Asked>> asked_;
+  HostLedger ledger_;
   int64_t keeper_ = 0;
   Duration due_;
 };

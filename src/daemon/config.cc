@@ -8,6 +8,7 @@
 #include "daemon/config_units.h"
 #include "daemon/notify_settings.h"
 #include "daemon/rule_settings.h"
+#include "daemon/scrape_settings.h"
 #include "dialects/toml.h"
 
 namespace mw {
@@ -407,6 +408,7 @@ Config Config::parse(std::string_view text, const std::string& path) {
   if (config.problems_.empty()) config.problems_ = notify_problems(config);
   if (config.problems_.empty()) config.problems_ = component_problems(config);
   if (config.problems_.empty()) config.problems_ = rule_problems(config);
+  if (config.problems_.empty()) config.problems_ = scrape_problems(config);
   return config;
 }
 

@@ -31,6 +31,9 @@ constexpr std::array kSections = {
     ConfigSection{"component.*",
                   "A server that the run needs (docs/components.md): midwatch asks it whether it works. Engines and "
                   "servers that the command itself starts are found without."},
+    ConfigSection{"scrape.*",
+                  "Metrics of any server that tells them as Prometheus reads them (docs/components.md), as figures of "
+                  "the machine: in the report, and for rules."},
     ConfigSection{"rule.*",
                   "A rule of your own (docs/rules.md): a figure that lies out of its bounds for long enough is an "
                   "incident, `user-rule`, and may end the attempt as poisoned data does."},
@@ -175,9 +178,21 @@ constexpr std::array kKeys = {
     ConfigKey{"component.*.ready_within", Kind::kDuration, "\"15m\"", 1, 86400, "",
               "How long it may take from an attempt's beginning until it answers; then it counts as dead.",
               "large models load and compile for ten minutes"},
+    ConfigKey{"scrape.*.address", Kind::kText, "", 0, 0, "",
+              "Where it is asked (GET): http://127.0.0.1:9400/metrics. Without a path, /metrics. Proxies of the "
+              "environment are not used.",
+              "must be given"},
+    ConfigKey{
+        "scrape.*.metrics", Kind::kTexts, "", 0, 0, "",
+        "The metrics, by name, each the sum over its labels; \"rate(NAME)\" is what a counter grows by in a second.",
+        "must be given: servers tell hundreds"},
+    ConfigKey{"scrape.*.every", Kind::kDuration, "\"30s\"", 1, 3600, "", "How often it is asked.",
+              "what changes faster is seldom understood"},
+    ConfigKey{"scrape.*.timeout", Kind::kDuration, "\"10s\"", 0.1, 600, "", "How long that may take.",
+              "it holds up nothing else"},
     ConfigKey{"rule.*.signal", Kind::kText, "", 0, 0, "",
               "The figure: a signal (docs/signals.md), the trainer's own name of a metric, or a figure of the machine, "
-              "as \"gpu.temperature\" of all GPUs or \"disk.free:/data\" of one thing.",
+              "as \"gpu.temperature\" of all GPUs, \"disk.free:/data\" or \"scrape.NAME:metric\" of one thing.",
               "must be given"},
     ConfigKey{"rule.*.below", Kind::kNumber, "", 0, 0, "",
               "What is lower is bad. In the signal's unit; of a trainer's own metric, as it writes it.",

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "daemon/config_units.h"
 #include "daemon/rule_settings.h"
+#include "daemon/scrape_settings.h"
 #include "daemon/settings.h"
 #include "platform/fake_disk.h"
 
@@ -166,6 +167,35 @@ TEST_CASE("what is wrong with a rule is refused with its line and a way out") {
         "3: unknown key \"bellow\" in [rule.a] | Did you mean below?");
   CHECK(first_problem("[rule]\nbelow = 2").starts_with("2: \"below\" is a section, not an integer"));
   CHECK(first_problem("[[rule]]\nsignal = \"x\"").starts_with("1: "));
+}
+
+TEST_CASE("endpoints are read as they are written, and what is wrong is refused") {
+  const Config config = parse(R"toml(
+[scrape.gateway]
+address = "http://10.0.0.9:9400"
+metrics = ["queue_depth", "rate(errors_total)"]
+every = "5s"
+[scrape.other]
+address = "https://h/own/path"
+metrics = ["a:b"]
+)toml");
+  REQUIRE(config.check().ok());
+  const auto all = endpoints_of(config);
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].url == "http://10.0.0.9:9400/metrics");
+  CHECK((all[0].every.seconds() == 5 && all[0].timeout.seconds() == 10));
+  REQUIRE(all[0].figures.size() == 2);
+  CHECK((all[0].figures[0].metric == "queue_depth" && !all[0].figures[0].rate));
+  CHECK((all[0].figures[1].metric == "errors_total" && all[0].figures[1].rate));
+  CHECK(all[0].figures[1].shown == "rate(errors_total)");
+  CHECK(all[1].url == "https://h/own/path");
+  CHECK(first_problem("[scrape.a]\naddress = \"http://h\"").starts_with("1: scrape a names no metric | Write metrics"));
+  CHECK(first_problem("[scrape.a]\nmetrics = [\"x\"]").starts_with("1: scrape a: the address is none | "));
+  CHECK(first_problem("[scrape.a]\naddress = \"file:///etc\"\nmetrics = [\"x\"]")
+            .starts_with("2: scrape a: the address"));
+  CHECK(first_problem("[scrape.a]\naddress = \"http://h\"\nmetrics = [\"x{y=1}\"]")
+            .starts_with("3: scrape a: \"x{y=1}\" is no metric"));
+  CHECK(first_problem("[scrape.a]\naddress = \"http://h\"\nmetrics = [\"rate(x\"]").starts_with("3: scrape a: "));
 }
 
 TEST_CASE("a knowledge folder's rules are those of the settings, and nothing else") {

@@ -20,6 +20,7 @@
 #include "daemon/inbox.h"
 #include "daemon/rule_settings.h"
 #include "daemon/rule_watch.h"
+#include "daemon/scrape_watch.h"
 #include "daemon/settings.h"
 #include "daemon/standing.h"
 #include "daemon/supervisor.h"
@@ -241,6 +242,7 @@ Watches watches_of(const Doors& doors, Processes& processes, const Language& lan
                    const std::string& folder, const WriteFile& write) {
   Watches watches;
   watches.push_back(std::make_unique<RuleWatch>(doors.clock, language.knowledge(), request.say));
+  if (auto scrapes = watch_endpoints(doors.clock, declared); scrapes) watches.push_back(std::move(scrapes));
   if (request.host || !declared.names("component").empty()) {
     watches.push_back(parts_of(doors, language, request, declared, supervisor, held_parts));
   }

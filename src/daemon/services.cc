@@ -22,6 +22,7 @@
 #include "daemon/rule_watch.h"
 #include "daemon/run.h"
 #include "daemon/run_reader.h"
+#include "daemon/scrape_watch.h"
 #include "daemon/settings.h"
 #include "daemon/standing.h"
 #include "daemon/telling.h"
@@ -91,14 +92,14 @@ Result<void> DaemonServices::learn(const std::vector<std::string>& folders) {
   return {};
 }
 
-/// The user's own, of a file of settings; "" is none.
-Result<void> DaemonServices::learn_rules(const std::string& config) {
-  if (config.empty()) return {};
-  const auto loaded = load_config(*disk_, config);
+/// What the file says, whose rules hold from here on; "" says nothing.
+Result<Config> DaemonServices::settings(const std::string& file) {
+  if (file.empty()) return Config();
+  auto loaded = load_config(*disk_, file);
   if (!loaded.ok()) return loaded.error();
   MW_TRY(loaded->check());
   language_->add(user_rules(*loaded));
-  return {};
+  return loaded;
 }
 
 const Knowledge& DaemonServices::knowledge() { return learn({}).ok() ? language_->knowledge() : none_; }
@@ -106,7 +107,7 @@ const Knowledge& DaemonServices::knowledge() { return learn({}).ok() ? language_
 Result<std::unique_ptr<Replayed>> DaemonServices::replay(const ReplayRequest& request) {
   const auto began = std::chrono::steady_clock::now();
   MW_TRY(learn(request.knowledge));
-  MW_TRY(learn_rules(request.config));
+  if (const auto rules = settings(request.config); !rules.ok()) return rules.error();
   RunReader reader(*disk_, *language_, Judge::kAtClose, nullptr, {});
   MW_TRY(reader.open(request.paths, request.framework));
   reader.read_all(request.progress);
@@ -124,7 +125,8 @@ Result<std::unique_ptr<Replayed>> DaemonServices::replay(const ReplayRequest& re
 
 Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& asked) {
   MW_TRY(learn(asked.knowledge));
-  MW_TRY(learn_rules(asked.config));
+  const auto config = settings(asked.config);
+  if (!config.ok()) return config.error();
   auto watch = Watch::make();
   if (!watch.ok()) return watch.error();
   const auto clock = make_posix_clock();
@@ -150,6 +152,8 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
   (*loop)->accompany(inbox);
   RuleWatch rules(*clock, language_->knowledge(), request.say);
   (*loop)->accompany(rules);
+  const auto scrapes = watch_endpoints(*clock, *config);
+  if (scrapes != nullptr) (*loop)->accompany(*scrapes);
   if (adoption != nullptr) {
     const std::string text = adopted_text(adoption->adopted(), processes->boot());
     MW_TRY(write_durably(*disk_, cat((*loop)->folder(), "/", kAdoptedFile), text));

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "daemon/config.h"
 #include "daemon/language.h"
 #include "platform/disk.h"
 #include "ui/cli/verb.h"
@@ -32,7 +33,7 @@ class DaemonServices final : public Services {
 
  private:
   Result<void> learn(const std::vector<std::string>& folders);
-  Result<void> learn_rules(const std::string& config);
+  Result<Config> settings(const std::string& file);
   std::unique_ptr<Disk> disk_;
   std::unique_ptr<Language> language_;
   Knowledge none_;

@@ -1,5 +1,7 @@
 // links: daemon
 // Any bytes as midwatch.toml: problems with a line and words, or values within their limits.
+#include <cmath>
+
 #include "base/check.h"
 #include "daemon/config.h"
 #include "daemon/config_units.h"
@@ -15,6 +17,7 @@ void fuzz_one(std::string_view input) {
   for (const auto& [path, value] : config.all()) {
     MW_CHECK(!value_text(*value).empty());
     const ConfigKey& key = *value->key;
+    if (key.kind == ConfigKey::Kind::kNumber) MW_CHECK(std::isfinite(value->real));
     const bool timed = key.kind == ConfigKey::Kind::kDuration;
     if (!timed && key.kind != ConfigKey::Kind::kInteger && key.kind != ConfigKey::Kind::kSize) continue;
     const double number = static_cast<double>(value->number) / (timed ? 1e9 : 1);
@@ -28,8 +31,12 @@ std::vector<std::string> fuzz_seeds() {
   for (const ConfigKey& key : config_keys()) {
     if (!key.otherwise.empty()) all += std::string(key.path) + " = " + std::string(key.otherwise) + "\n";
   }
-  return {all, "[run]\ncommand = [\"bash\", \"train.sh\"]\nrestarts = 3\ngrace = \"1m 30s\"\n",
-          "[run]\nrestart = 3\nhome = \"/\"\n", "run.watch = [\"a\", \"../b\"]\nattach.poll = \"250ms\"\n"};
+  return {all,
+          "[run]\ncommand = [\"bash\", \"train.sh\"]\nrestarts = 3\ngrace = \"1m 30s\"\n",
+          "[rule.a]\nsignal = \"x\"\nbelow = 1.5\nabove = 3\nseverity = \"critical\"\nbreaker = true\n",
+          "[scrape.a]\naddress = \"http://h:1\"\nmetrics = [\"x\", \"rate(y)\"]\nevery = \"5s\"\n",
+          "[run]\nrestart = 3\nhome = \"/\"\n",
+          "run.watch = [\"a\", \"../b\"]\nattach.poll = \"250ms\"\n"};
 }
 
 }  // namespace mw

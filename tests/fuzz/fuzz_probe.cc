@@ -26,13 +26,16 @@ class Babbler final : public mw::Http {
 std::vector<std::string> mw::fuzz_seeds() {
   return {R"({"choices":[{"text":"2","logprobs":{"token_logprobs":[-0.25]}}]})",
           R"({"choices":[{"text":null,"logprobs":{"token_logprobs":null}}]})",
-          R"({"meta_info":{"output_token_logprobs":[[-0.5,17,null]]}})", R"({"data":[{"id":"model"}]})"};
+          R"({"meta_info":{"output_token_logprobs":[[-0.5,17,null]]}})", R"({"data":[{"id":"model"}]})",
+          "vllm:x{a=\"1\"} 2\nvllm:kv_cache_usage_perc 0.5\na 1e3 17\nsglang:generation_tokens_total 4\n"};
 }
 
 void mw::fuzz_one(std::string_view input) {
   components::Target target;
   target.address = "http://h:1";
   target.generate = true;
+  (void)components::totals_of(input, {"a", "vllm:x"});
+  (void)components::engine_figures(input);
   for (const bool openai : {false, true}) {
     Babbler server(input, openai);
     (void)components::ask(server, target);

@@ -98,6 +98,10 @@ constexpr OwnLine kOwnLines[] = {
     {"pressure.io", "time lost waiting for disks, worst minute", "%", OwnLine::kMost},
     {"disk.free", "free, least", "bytes", OwnLine::kLeast},
     {"checkpoint.bytes", "largest checkpoint", "bytes", OwnLine::kMost},
+    {"engine.tokens", "tokens generated a second, mean", "", OwnLine::kMean},
+    {"engine.running", "requests that are worked on, mean", "", OwnLine::kMean},
+    {"engine.waiting", "requests that wait, most", "", OwnLine::kMost},
+    {"engine.kv_usage", "memory for keys and values in use, peak", "%", OwnLine::kMost},
     {"process.core_dump", "core dump", "bytes", OwnLine::kMost},
 };
 
@@ -118,12 +122,26 @@ void take_own(const State& state, const Cycle& cycle, MachineView& view, Gpus& g
   }
 }
 
+constexpr std::string_view kScrape = "scrape.";
+
+/// The metrics of endpoints of the user's own, in units of theirs.
+void take_scraped(const State& state, const Cycle& cycle, MachineView& view) {
+  for (const Series& series : state.host) {
+    if (series.signal.rfind(kScrape, 0) != 0) continue;
+    const Samples s = samples_of(series, cycle);
+    if (s.count == 0) continue;
+    view.host.push_back({cat(series.signal.substr(kScrape.size()), ": ", series.raw, ", least"), s.least, ""});
+    view.host.push_back({cat(series.signal.substr(kScrape.size()), ": ", series.raw, ", most"), s.most, ""});
+  }
+}
+
 }  // namespace
 
 MachineView machine_view(const State& state, const Cycle& cycle) {
   MachineView view;
   Gpus gpus;
   take_own(state, cycle, view, gpus);
+  take_scraped(state, cycle, view);
   for (const Series* series : state.shown()) {
     if (!of_machine(series->raw)) continue;
     const Samples s = samples_of(*series, cycle);

@@ -39,6 +39,21 @@ TEST_CASE("one line per GPU, in the order of their numbers, and the host") {
   CHECK(machine_view(State{}, {}).empty());
 }
 
+TEST_CASE("what servers count is told by server and metric") {
+  State state;
+  fold(state, {{}, {0, 0}, event::SourceOpened{0, "host:scrape", std::string(kHostKind), 0}});
+  const auto at = [](int64_t s) { return Time{1'700'000'000'000'000'000 + s * 1'000'000'000}; };
+  fold(state, {at(1), {0, 1}, event::Measured{kNoStep, false, {{"scrape.gateway", "depth", 3}}}});
+  fold(state, {at(2), {0, 2}, event::Measured{kNoStep, false, {{"scrape.gateway", "depth", 9}}}});
+  fold(state, {at(3), {0, 3}, event::Measured{kNoStep, false, {{"engine.kv_usage", "engine", 0.5}}}});
+  const MachineView view = machine_view(state, {});
+  REQUIRE(view.host.size() == 3);
+  CHECK(view.host[0].what == "engine: memory for keys and values in use, peak");
+  CHECK((view.host[0].value == 50 && view.host[0].unit == "%"));
+  CHECK((view.host[1].what == "gateway: depth, least" && view.host[1].value == 3));
+  CHECK((view.host[2].what == "gateway: depth, most" && view.host[2].value == 9));
+}
+
 TEST_CASE("the report has the machine's rows in a table of their own only") {
   const std::string text = markdown_tables(machine_run(), {});
   CHECK(text.find("| 10 | 38 % | 50 % |  |  | 43 °C |  |") != std::string::npos);
