@@ -138,22 +138,31 @@ uint64_t socket_inode(std::string_view link) {
   return inode && *inode > 0 ? static_cast<uint64_t>(*inode) : 0;
 }
 
-std::vector<std::string> addresses_of(System& system, int64_t pid) {
+/// As the process itself sees it, which may live in another namespace than we do.
+const std::map<uint64_t, std::string>& Listeners::table_of(int64_t pid) {
   const std::string place = cat("/proc/", pid);
-  // The process's own view: it may live in another network namespace.
-  std::map<uint64_t, std::string> open;
-  for (const char* table : {"/net/tcp", "/net/tcp6"}) {
-    const auto text = system.read(place + table, kTableBytes);
-    if (text.ok()) open.merge(listening(*text));
+  const auto space = system_.link(place + "/ns/net");
+  const auto [table, fresh] = tables_.try_emplace(space.ok() ? *space : place);
+  for (const char* name : {"/net/tcp", "/net/tcp6"}) {
+    const auto text = fresh ? system_.read(place + name, kTableBytes) : Error{Error::Code::kNotFound, "", ""};
+    if (text.ok()) table->second.merge(listening(*text));
   }
+  return table->second;
+}
+
+std::vector<std::string> addresses_of(System& system, int64_t pid) { return Listeners(system).of(pid); }
+
+std::vector<std::string> Listeners::of(int64_t pid) {
+  const std::string place = cat("/proc/", pid);
+  const std::map<uint64_t, std::string>& open = table_of(pid);
   std::vector<std::string> found;
   if (open.empty()) return found;
-  const auto descriptors = system.names(place + "/fd");
+  const auto descriptors = system_.names(place + "/fd");
   if (!descriptors.ok()) return found;
   size_t looked = 0;
   for (const std::string& number : *descriptors) {
     if (++looked > kDescriptors) break;
-    const auto link = system.link(cat(place, "/fd/", number));
+    const auto link = system_.link(cat(place, "/fd/", number));
     const auto known = link.ok() ? open.find(socket_inode(*link)) : open.end();
     if (known != open.end()) found.push_back(known->second);
   }

@@ -28,7 +28,21 @@ std::map<uint64_t, Connection> connections(std::string_view text);
 /// The inode in a descriptor's link "socket:[4711]"; 0 when it is no socket.
 uint64_t socket_inode(std::string_view link);
 
-/// The addresses at which process `pid` listens, in ascending order of their ports; at most kAddresses.
+/// Where processes listen. The tables of a network namespace are read once, for one look at many processes: the kernel
+/// takes milliseconds to write them where there are many connections.
+class Listeners {
+ public:
+  explicit Listeners(System& system) : system_(system) {}
+  /// The addresses at which process `pid` listens, in ascending order of their ports; at most kAddresses.
+  std::vector<std::string> of(int64_t pid);
+
+ private:
+  const std::map<uint64_t, std::string>& table_of(int64_t pid);
+
+  System& system_;
+  std::map<std::string, std::map<uint64_t, std::string>> tables_;  // by namespace
+};
+/// Of one process alone.
 std::vector<std::string> addresses_of(System& system, int64_t pid);
 constexpr size_t kAddresses = 4;
 

@@ -87,10 +87,11 @@ std::vector<event::ComponentSaw> TreeWatch::look(const Run& run, const Rhythm& r
   } else {
     look_again(now);
   }
+  Listeners listeners(system_);
   for (auto& [pid, member] : members_) {
     if (run.held) member.stopped = {};
-    if (!member.reaped) get_to_know(member, now);
-    if (member.ended.ns == 0) note_ports(member, now);
+    if (!member.reaped) get_to_know(member, listeners, now);
+    if (member.ended.ns == 0) note_ports(member, listeners, now);
     if (!run.over) judge(member, rhythm, now);
   }
   settle_replaced();
@@ -177,7 +178,7 @@ void TreeWatch::gone(Member& member, Duration now) const {
 }
 
 /// What it is, and where it listens.
-void TreeWatch::get_to_know(Member& member, Duration now) {
+void TreeWatch::get_to_know(Member& member, Listeners& listeners, Duration now) {
   const double old = age(member, now);
   if (!member.looked_at && old >= kKnownAfter.seconds()) {
     member.looked_at = true;
@@ -188,7 +189,7 @@ void TreeWatch::get_to_know(Member& member, Duration now) {
   }
   if (member.kind.empty() || member.ended.ns > 0) return;
   if (member.addresses.empty() && now >= member.addresses_due) {
-    member.addresses = addresses_of(system_, member.info.id.pid);
+    member.addresses = listeners.of(member.info.id.pid);
     member.addresses_due = {now.ns + (old < kAddressesAgain.seconds() ? kToldAfter.ns : kAddressesAgain.ns)};
   }
   if (member.told || old < kToldAfter.seconds()) return;
@@ -200,11 +201,11 @@ void TreeWatch::get_to_know(Member& member, Duration now) {
 
 /// Servers listen soon after they begin, or once a model is loaded: each process is looked at when it is twice as old
 /// as the last time, which costs next to nothing in the long run.
-void TreeWatch::note_ports(Member& member, Duration now) {
+void TreeWatch::note_ports(Member& member, Listeners& listeners, Duration now) {
   const double old = age(member, now);
   if (old < std::max(member.ports_age, kPortsFirst)) return;
   member.ports_age = 2 * old;
-  for (const std::string& address : addresses_of(system_, member.info.id.pid)) {
+  for (const std::string& address : listeners.of(member.info.id.pid)) {
     if (ports_.size() < kPorts) ports_.insert(parse_int(address.substr(address.rfind(':') + 1)).value_or(0));
   }
 }

@@ -11,6 +11,7 @@
 
 #include "base/time.h"
 #include "components/rhythm.h"
+#include "components/sockets.h"
 #include "core/event.h"
 #include "platform/process.h"
 #include "platform/system.h"
@@ -73,8 +74,8 @@ class TreeWatch {
   void look_again(Duration now);
   void take(const ProcessInfo& info, std::string_view stat, Duration now);
   void gone(Member& member, Duration now) const;
-  void get_to_know(Member& member, Duration now);
-  void note_ports(Member& member, Duration now);
+  void get_to_know(Member& member, Listeners& listeners, Duration now);
+  void note_ports(Member& member, Listeners& listeners, Duration now);
   void judge(Member& member, const Rhythm& rhythm, Duration now);
   void judge_end(Member& member, const Rhythm& rhythm, Duration now);
   void judge_stop(Member& member, const Rhythm& rhythm, Duration now);
