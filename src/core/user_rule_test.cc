@@ -100,6 +100,14 @@ TEST_CASE("without a checkpoint from before, and without the breaker, a rule ask
   CHECK(breaker(other.state) == nullptr);
 }
 
+TEST_CASE("what the attempt itself resumed from is there to go back to") {
+  Run run{with(low_reward()), {}, 0};
+  run.put(event::Resumed{100, "out/global_step_100"});
+  for (int64_t step = 101; step <= 103; ++step) run.step(step, 0.01);
+  REQUIRE(run.state.incidents.size() == 1);
+  CHECK(run.state.incidents.front().reaction == "rollback-before-onset");
+}
+
 TEST_CASE("a figure is found by its signal, the trainer's name, and the machine's thing") {
   Run run;
   run.step(1, 0.5);

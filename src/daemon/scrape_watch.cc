@@ -46,7 +46,7 @@ ScrapeWatch::Answer ScrapeWatch::ask(Http& http, const Endpoint& endpoint) {
 }
 
 /// Told once each: what is not there now may come, and what comes and goes is no news.
-void ScrapeWatch::miss(Asked& one, std::string what, Notebook& notebook) {
+void ScrapeWatch::miss(Asked& one, const std::string& what, Notebook& notebook) {
   std::string text = cat("scrape ", one.endpoint.name, ": ", what);
   if (one.told.size() >= kTroublesTold || !one.told.insert(text).second) return;
   notebook.observed(kSource, event::SourceProblem{"unseen", std::move(text)});

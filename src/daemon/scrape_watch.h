@@ -43,7 +43,7 @@ class ScrapeWatch final : public Companion {
   };
   static Answer ask(Http& http, const Endpoint& endpoint);
   void take(Asked& one, const Answer& answer, Duration now, Notebook& notebook);
-  static void miss(Asked& one, std::string what, Notebook& notebook);
+  static void miss(Asked& one, const std::string& what, Notebook& notebook);
 
   Clock& clock_;
   std::unique_ptr<Http> http_;

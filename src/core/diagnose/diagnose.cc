@@ -179,7 +179,10 @@ std::string reaction_to(const UserRule* rule, const Incident& incident, const St
   if (rule == nullptr || !rule->breaker) return "ignore";
   Moment before = incident.onset;
   if (before.step != kNoStep) --before.step;
-  return has_checkpoint_before(state, before) ? "rollback-before-onset" : "stop-and-notify";
+  const size_t attempt = incident.onset.attempt;
+  const int64_t resumed = attempt < state.attempts.size() ? state.attempts[attempt].resumed_at : kNoStep;
+  const bool from_before = resumed != kNoStep && (before.step == kNoStep || resumed <= before.step);
+  return from_before || has_checkpoint_before(state, before) ? "rollback-before-onset" : "stop-and-notify";
 }
 
 }  // namespace
