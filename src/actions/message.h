@@ -15,7 +15,7 @@ namespace mw {
 /// One thing worth telling. The texts may hold pieces of the run's own output, so each channel escapes them its way.
 struct Notice {
   std::string key;    ///< of what happened, once in a run: "opened:3"
-  std::string event;  ///< "opened", "closed", "restarted", "stopped", "finished", "escalation", "test"
+  std::string event;  ///< "opened", "closed", "restarted", "asks", "stopped", "finished", "escalation", "test"
   Severity severity = Severity::kInfo;
   uint32_t incident = 0;    ///< its number; 0: none
   std::string kind, cause;  ///< of the incident; "": none

@@ -214,9 +214,10 @@ constexpr std::array kKeys = {
     ConfigKey{"rule.*.text", Kind::kText, "", 0, 0, "", "What to do about it; told with the incident.",
               "you know what you meant"},
     ConfigKey{"notify.events", Kind::kChoices,
-              "[\"opened\", \"closed\", \"restarted\", \"stopped\", \"finished\", \"escalation\"]", 0, 0,
-              "opened closed restarted stopped finished escalation",
-              "What is told: an incident opened (or became critical) or closed; the command was started again, was "
+              "[\"opened\", \"closed\", \"restarted\", \"asks\", \"stopped\", \"finished\", \"escalation\"]", 0, 0,
+              "opened closed restarted asks stopped finished escalation",
+              "What is told: an incident opened (or became critical) or closed; the command was started again, waits "
+              "for leave to be ([actions]), was "
               "stopped for "
               "cause, finished; a critical incident is still open.",
               "together they are the story of a run, a few messages a day"},
@@ -245,7 +246,8 @@ constexpr std::array kKeys = {
     ConfigKey{"notify.channel.*.token", Kind::kSecret, "", 0, 0, "", "Sent as `Authorization: Bearer` (webhook, ntfy).",
               "none is sent"},
     ConfigKey{"notify.channel.*.events", Kind::kChoices, "", 0, 0,
-              "opened closed restarted stopped finished escalation", "What this channel is told.", "as in [notify]"},
+              "opened closed restarted asks stopped finished escalation", "What this channel is told.",
+              "as in [notify]"},
     ConfigKey{"notify.channel.*.min_severity", Kind::kChoice, "", 0, 0, "info warning critical",
               "Incidents below it are not told here.", "as in [notify]"},
     ConfigKey{
@@ -271,8 +273,8 @@ constexpr std::array kKeys = {
               "email without a server: the program that takes a mail, called as sendmail is.",
               "where every mail system puts it"},
     ConfigKey{"hook.*.command", Kind::kCommand, "", 0, 0, "", "The program and its arguments.", "must be given"},
-    ConfigKey{"hook.*.events", Kind::kChoices, "[\"opened\", \"stopped\"]", 0, 0,
-              "opened closed restarted stopped finished escalation", "On what it is run.",
+    ConfigKey{"hook.*.events", Kind::kChoices, "[\"opened\", \"asks\", \"stopped\"]", 0, 0,
+              "opened closed restarted asks stopped finished escalation", "On what it is run.",
               "that is when something is to be done"},
     ConfigKey{"hook.*.min_severity", Kind::kChoice, "\"critical\"", 0, 0, "info warning critical",
               "Incidents below it do not run it.", "a program acts; a warning is for people"},

@@ -15,7 +15,8 @@ def silently(base):
 
 def asking(base):
     with open(os.path.join(base, "midwatch.toml"), "w") as file:
-        file.write('[run]\nfirst_wait = "200ms"\n[actions]\nbreak = "ask"\nrestart = "ask"\n')
+        file.write('[run]\nfirst_wait = "200ms"\n[actions]\nbreak = "ask"\nrestart = "ask"\n'
+                   '[hook.note]\nevents = ["asks"]\nmin_severity = "info"\ncommand = ["sh", "-c", "cat >asked"]\n')
     return Run(base, silently(base), "--quiet", "--config", os.path.join(base, "midwatch.toml"))
 
 
@@ -57,6 +58,9 @@ def said_yes(base, expected):
     assert midwatch(base, "approve")[0] == 0
     wait_until("the next question", lambda: "attempt 2 would begin" in notes(base))
     assert processes_of(base, "practice_run") == []
+    wait_until("the message", lambda: os.path.exists(os.path.join(base, "asked")) and os.path.getsize(os.path.join(base, "asked")) > 0)
+    with open(os.path.join(base, "asked")) as file:
+        assert json.load(file)["notices"][0]["event"] == "asks"
     time.sleep(0.5)
     assert attempts(run) == 1
     code, text = midwatch(base, "approve", "--json")
