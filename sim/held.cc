@@ -17,6 +17,7 @@ namespace {
 
 constexpr int64_t kLongest = 20'000;    // ticks within which every run is over
 constexpr int64_t kSlowToHold = 40;     // ticks from a pause that was taken to nothing moving any more
+constexpr size_t kTripsOfARule = 2;     // the second time a person must look
 constexpr uint64_t kPoisonLimit = 400;  // steps of poison in all, over every trip of a seed
 const CheckpointLayout kLayout{"global_step_{step}", "latest_checkpointed_iteration.txt", "{step}"};
 
@@ -245,12 +246,20 @@ class Held {
       world_.wrong("a failure that repeats was repeated for ever");
     }
     std::set<uint32_t> open, seen;
+    std::map<uint32_t, std::string> breaks;  // attempts that were to end for a rule, by the deed
+    std::set<std::string> by_rule;           // and did
     for (const Event& event : world_.journal) {
+      const auto* acted = std::get_if<event::Acted>(&event.body);
+      if (acted != nullptr && acted->ok && breaks.count(acted->id) > 0) by_rule.insert(breaks[acted->id]);
       if (const auto* intended = std::get_if<event::Intended>(&event.body)) {
+        if (intended->action == "break" && intended->why.starts_with(kUserRule))
+          breaks[intended->id] = intended->target;
         if (!seen.insert(intended->id).second) world_.wrong("two deeds have one number");
         open.insert(intended->id);
       }
     }
+    if (by_rule.size() > kTripsOfARule)
+      world_.wrong("a rule was broken at the same step again, and it went back once more");
   }
 
   HeldWorld world_;

@@ -86,6 +86,7 @@ class HeldWorld {
   bool resumes_by_word = false;  ///< {resume} in its command, else it reads its own pointer
   bool disk_lies = false;        ///< to midwatch: reading fails now and then
   bool stubborn_bug = false;     ///< it always fails at the same step
+  int rule_broken = 0;           ///< so often training turns to what a rule of the user's own forbids, at one step
   bool asks_to_break = false;    ///< an attempt is only ended by the breaker when a person said so
   bool poison_allowed = false;   ///< midwatch may not end what trains on poison, or a person let it go on
   int approved = 0;              ///< attempt of which a person last said that it may be ended
@@ -102,6 +103,7 @@ class HeldWorld {
     Keeper keeper;
     ProcessId child, engine;
     bool spawned = false, ended = false, engine_dead = false, poisoned = false, orphaned = false;
+    bool against_rule = false;  ///< a rule of the user's own is broken
     bool told_end = false, done = false, half_saved = false;
     int64_t step = 0, crash_at = 0;  ///< crash_at: tick; 0: not
     int code = -1, signal = 0;
@@ -116,6 +118,7 @@ class HeldWorld {
   std::optional<int64_t> resumes_from();
   void say_saved();
   void lose_engine();
+  void break_rule();
   void end_child(int code, int signal);
   void put_record(const std::string& line);
   void say(decltype(Event::body) body);
