@@ -61,6 +61,7 @@ Result<void> HeldComponent::begin_life(int number) {
   MW_TRY(doors_.disk.make_folders(folder));
   MW_TRY(doors_.write_file(cat(folder, "/", kLaunchFile), launch_text(launch)));
   life_ = number;
+  due_.reset();  // not before: what could not be begun is still due, and no further failure of it
   kept_ = {};
   grip_.take(number);
   phase_ = Phase::kRunning;
@@ -205,7 +206,6 @@ Result<void> HeldComponent::turn(const State& state, bool wanted, Notebook& note
   }
   grip_.clear_leftovers(since(ended_));
   if (doors_.clock.steady() < *due_ || (grip_.leftovers() && since(ended_) < Duration::seconds(30))) return {};
-  due_.reset();
   return begin_life(life_ + 1);
 }
 
