@@ -84,7 +84,12 @@ Result<void> find_attempt(Disk& disk, Processes& processes, RunStanding& standin
   if (!judgement.ok()) return judgement.error();
   standing.why = judgement->decision.why;
   standing.phase = judgement->decision.restart ? Phase::kWaiting : Phase::kOver;
-  if (const auto info = disk.info(path); info.ok() && judgement->decision.restart) {
+  if (standing.phase == Phase::kWaiting && disk.info(cat(standing.folder, "/", kStopFile)).ok()) {
+    standing.phase = Phase::kOver;
+    standing.why = "It was told to stop.";
+    standing.asks.clear();
+  }
+  if (const auto info = disk.info(path); info.ok() && standing.phase == Phase::kWaiting) {
     standing.due = info->changed + judgement->decision.wait;
   }
   return {};

@@ -57,7 +57,7 @@ def said_yes(base, expected):
     assert "until midwatch approve ends it" in " ".join(midwatch(base, "status")[1].split())
     assert midwatch(base, "approve")[0] == 0
     wait_until("the next question", lambda: "attempt 2 would begin" in notes(base))
-    assert processes_of(base, "practice_run") == []
+    assert processes_of(base, "practice_run") == [] and midwatch(base, "status", "--check")[0] == 10
     wait_until("the message", lambda: os.path.exists(os.path.join(base, "asked")) and os.path.getsize(os.path.join(base, "asked")) > 0)
     with open(os.path.join(base, "asked")) as file:
         assert json.load(file)["notices"][0]["event"] == "asks"
@@ -79,6 +79,18 @@ def said_no(base, _):
     assert attempts(run) == 1 and notes(base).count("would be ended") == 1, notes(base)
 
 
+def stopped(base, _):
+    """Instead of an answer the run is told to stop: it is over, and asks for nothing any more."""
+    run = asking(base)
+    wait_until("a checkpoint", lambda: os.path.exists(os.path.join(base, "checkpoints", "global_step_5")))
+    os.kill(processes_of(base, "practice_run")[0], signal.SIGKILL)
+    wait_until("the question", lambda: "attempt 2 would begin" in notes(base))
+    assert midwatch(base, "stop")[0] == 0
+    run.end(20)
+    told = json.loads(midwatch(base, "status", "--json")[1])
+    assert (told["phase"], told["asks"], attempts(run)) == ("over", "", 1), told
+
+
 def dry(base, _):
     """Nothing is done, all is said."""
     run = Run(base, silently(base), "--quiet", "--dry-run")
@@ -94,7 +106,7 @@ with Scratch() as scratch:
     first = Run(scratch, training(scratch, pace=0), "--quiet")
     assert first.end() == 0, first.err
     reference = weights(scratch)
-for test in (said_yes, said_no, dry):
+for test in (said_yes, said_no, stopped, dry):
     with Scratch() as scratch:
         began = time.monotonic()
         test(scratch, reference)

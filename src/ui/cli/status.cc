@@ -11,12 +11,14 @@ namespace {
 void declare(ArgSpec& spec) {
   spec.option("run", "ID", "which recorded run (default: the one that was written last)");
   spec.option("home", "DIR", "where runs are recorded (default: $MIDWATCH_HOME, or .midwatch here)");
-  spec.flag("check", "for scripts: exit with 10 when a critical incident is open or nobody watches a run that goes on");
+  spec.flag("check",
+            "for scripts: exit with 10 when a critical incident is open, midwatch asks for leave, or nobody watches a "
+            "run that goes on");
   spec.flag("json", "print it as JSON, schema midwatch.status/1");
 }
 
 bool needs_somebody(const State& state, const RunStanding& standing) {
-  return should_be_watched(standing) ||
+  return should_be_watched(standing) || !standing.asks.empty() ||
          std::any_of(state.incidents.begin(), state.incidents.end(), [](const Incident& incident) {
            return incident.open && incident.severity == Severity::kCritical;
          });
