@@ -11,6 +11,12 @@ struct HeldVerdict {
   std::string wrong;  ///< "" when everything holds
   uint64_t digest = 0;
   uint64_t lives = 0, attempts = 0, trips = 0, finished = 0;
+  void add(const HeldVerdict& one) {
+    lives += one.lives;
+    attempts += one.attempts;
+    trips += one.trips;
+    finished += one.finished;
+  }
 };
 
 /// `aloud`: what the supervisor says goes to standard output.

@@ -11,6 +11,11 @@ struct PartVerdict {
   std::string wrong;  ///< "" when everything holds
   uint64_t digest = 0;
   uint64_t lives = 0, servers = 0, given_up = 0;  ///< of the watch, of the component; 1 when it was given up
+  void add(const PartVerdict& one) {
+    lives += one.lives;
+    servers += one.servers;
+    given_up += one.given_up;
+  }
 };
 
 /// `aloud`: what is said goes to standard output.

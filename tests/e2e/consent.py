@@ -4,7 +4,7 @@ import os
 import signal
 import time
 
-from running import Run, midwatch, output, processes_of, take_up, training, wait_until, weights
+from running import Run, midwatch, output, processes_of, states_of, take_up, training, wait_until, weights
 from watching import Scratch
 
 
@@ -29,14 +29,6 @@ def notes(base):
     code, text = midwatch(base, "status", "--json")
     assert code == 0, text
     return "\n".join(note["text"] for note in json.loads(text)["notes"])
-
-
-def states_of(base):
-    states = []
-    for pid in processes_of(base, "practice_run"):
-        with open(f"/proc/{pid}/stat") as file:
-            states.append(file.read().rsplit(")", 1)[1].split()[0])
-    return states
 
 
 def attempts(run):

@@ -4,7 +4,7 @@ import os
 import signal
 import time
 
-from running import Run, midwatch, output, processes_of, take_up, training, wait_until, weights
+from running import Run, midwatch, output, processes_of, states_of, take_up, training, wait_until, weights
 from watching import Scratch
 
 
@@ -20,14 +20,6 @@ def started(base, steps=40, pace=0.15):
     run = Run(base, training(base, steps=steps, pace=pace), "--quiet", "--first-wait", "0.2")
     wait_until("a checkpoint", lambda: os.path.exists(os.path.join(base, "checkpoints", "global_step_5")))
     return run
-
-
-def states_of(base):
-    states = []
-    for pid in processes_of(base, "practice_run"):
-        with open(f"/proc/{pid}/stat") as file:
-            states.append(file.read().rsplit(")", 1)[1].split()[0])
-    return states
 
 
 def told_and_shown(base, _):

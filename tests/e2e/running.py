@@ -63,6 +63,15 @@ def processes_of(base, word):
     return [pid for _, pid in sorted(found)]
 
 
+def states_of(base):
+    """Of each process of the practice run, as /proc has it: \"T\" is held still."""
+    states = []
+    for pid in processes_of(base, "practice_run"):
+        with open(f"/proc/{pid}/stat") as file:
+            states.append(file.read().rsplit(")", 1)[1].split()[0])
+    return states
+
+
 def output(run):
     try:
         with open(os.path.join(run.folder(), "output", "train.log"), errors="replace") as file:
