@@ -150,6 +150,12 @@ const std::map<uint64_t, std::string>& Listeners::table_of(int64_t pid) {
   return table->second;
 }
 
+std::vector<int64_t> Listeners::ports_beside(int64_t pid) {
+  std::vector<int64_t> ports;
+  for (const auto& [inode, address] : table_of(pid)) ports.push_back(port_of(address));
+  return ports;
+}
+
 std::vector<std::string> addresses_of(System& system, int64_t pid) { return Listeners(system).of(pid); }
 
 std::vector<std::string> Listeners::of(int64_t pid) {

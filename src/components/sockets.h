@@ -35,6 +35,8 @@ class Listeners {
   explicit Listeners(System& system) : system_(system) {}
   /// The addresses at which process `pid` listens, in ascending order of their ports; at most kAddresses.
   std::vector<std::string> of(int64_t pid);
+  /// The ports at which anybody listens whom `pid` could reach on its own machine.
+  std::vector<int64_t> ports_beside(int64_t pid);
 
  private:
   const std::map<uint64_t, std::string>& table_of(int64_t pid);

@@ -74,7 +74,9 @@ std::vector<event::ComponentSaw> TreeWatch::look(const Run& run, const Rhythm& r
     members_.clear();
     next_full_ = {};
     if (run.keeper != 0) {
-      ports_.clear();
+      for (const int64_t port : Listeners(system_).ports_beside(run.keeper)) {
+        if (before_.size() < kPorts) before_.insert(port);
+      }
       watched_ = {};
       full_looks_ = 0;
       looked_ = now;
@@ -210,10 +212,8 @@ void TreeWatch::note_ports(Member& member, Listeners& listeners, Duration now) {
   }
 }
 
-std::optional<bool> TreeWatch::listened(int64_t port) const {
-  if (ports_.count(port) > 0) return true;
-  if (watched_ < kHeardOut || full_looks_ < 2) return std::nullopt;
-  return false;
+bool TreeWatch::elsewhere(int64_t port) const {
+  return watched_ >= kHeardOut && full_looks_ >= 2 && before_.count(port) > 0 && ports_.count(port) == 0;
 }
 
 void TreeWatch::judge(Member& member, const Rhythm& rhythm, Duration now) {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -43,11 +42,11 @@ class TreeWatch {
   };
   std::vector<Place> places() const;
 
-  /// Has a process of the run listened at this port, in the attempt that goes on or was watched last? Empty where that
-  /// is not known: none was watched, or not for kHeardOut (the time in which the watch itself did not
-  /// run is none). A port that is opened late may be missed for as long again
-  /// as its process had lived by then.
-  std::optional<bool> listened(int64_t port) const;
+  /// Is it a server of somebody else's that listens, or did, at this port of the run's machine? It listened when an
+  /// attempt began, and no process of the run was ever seen to. False where that is not known: the last attempt was not
+  /// watched for kHeardOut (the time in which the watch itself did not run is none). What the run starts through
+  /// others, as Ray's daemons, or within the first moment of an attempt and for less than a second, is not told apart.
+  bool elsewhere(int64_t port) const;
   static constexpr Duration kHeardOut = Duration::seconds(3);
 
  private:
@@ -93,7 +92,8 @@ class TreeWatch {
   std::map<int64_t, Member> members_;  // by pid
   Duration next_full_;
   double uptime_ = 0;          // seconds that the machine runs
-  std::set<int64_t> ports_;    // at which a process of the run has listened
+  std::set<int64_t> ports_;    // at which a process of the run has listened, in any attempt
+  std::set<int64_t> before_;   // at which somebody listened when an attempt began
   Duration watched_, looked_;  // for how long the attempt was looked at; when last
   int full_looks_ = 0;         // in it
   std::vector<event::ComponentSaw> news_;

@@ -211,25 +211,33 @@ TEST_CASE("a keeper that took over finds the processes by their session") {
   CHECK(world.trouble().size() == 1);
 }
 
-TEST_CASE("that no process of the run listened somewhere is known once the watch itself has looked for a while") {
+TEST_CASE("a server that was there before the run, and is none of its own, is somebody else's") {
   World world;
+  const char* table = "   0: 0100007F:1F40 00000000:0000 0A 0:0 00:0 0 1000 0 7 1\n";
+  world.system.files["/proc/100/net/tcp"] = table;
   world.pass(1);
-  CHECK_FALSE(world.watch.listened(8000));
+  CHECK_FALSE(world.watch.elsewhere(8000));
   world.seconds += 60;  // the watch is held still, and an engine may have come and gone
   world.pass(0.5);
-  CHECK_FALSE(world.watch.listened(8000));
+  CHECK_FALSE(world.watch.elsewhere(8000));
   world.pass(3);
-  CHECK(world.watch.listened(8000) == std::optional(false));
-  world.put(103, 102, 'S', "python3", "python3\0-m\0http.server");
-  world.system.files["/proc/103/fd/3"] = "socket:[7]";
-  world.system.files["/proc/103/net/tcp"] = "   0: 0100007F:1F40 00000000:0000 0A 0:0 00:0 0 1000 0 7 1\n";
-  world.pass(4);
-  CHECK(world.watch.listened(8000) == std::optional(true));
-  world.end(103);
+  CHECK(world.watch.elsewhere(8000));
+  CHECK_FALSE(world.watch.elsewhere(8001));  // nobody was seen there
   world.run.keeper = 0;
+  world.system.files.erase("/proc/100/net/tcp");  // it dies
   world.pass(60);
-  CHECK(world.watch.listened(8000) == std::optional(true));
-  world.run.keeper = 300;
-  world.pass(1);
-  CHECK_FALSE(world.watch.listened(8000));
+  CHECK(world.watch.elsewhere(8000));
+  SUBCASE("also after an attempt that found it dead") {
+    world.run.keeper = 100;
+    world.pass(5);
+    CHECK(world.watch.elsewhere(8000));
+  }
+  SUBCASE("but not once the run itself listens there") {
+    world.put(103, 102, 'S', "python3", "python3\0-m\0http.server");
+    world.system.files["/proc/103/fd/3"] = "socket:[7]";
+    world.system.files["/proc/103/net/tcp"] = table;
+    world.run.keeper = 100;
+    world.pass(5);
+    CHECK_FALSE(world.watch.elsewhere(8000));
+  }
 }

@@ -37,7 +37,7 @@ ServerWait::Scope ComponentWatch::waiting(const Knowledge& knowledge) {
   for (const components::Target& target : scope_.declared) {
     if (scope_.process_of(target.name) < 0) foreign.push_back(target);
   }
-  return {*scope_.http, knowledge, std::move(foreign), [this](int64_t port) { return tree_.listened(port); },
+  return {*scope_.http, knowledge, std::move(foreign), [this](int64_t port) { return tree_.elsewhere(port); },
           scope_.say};
 }
 

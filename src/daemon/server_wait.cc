@@ -47,14 +47,8 @@ std::vector<std::string> complained_of(const State& state, const Knowledge& know
 
 }  // namespace
 
-/// Not among the run's own processes. Of one on this machine that must be known; of another machine's it is so.
-bool ServerWait::elsewhere(const std::string& address) const {
-  const auto ours = scope_.ours(port_of(address));
-  return ours ? !*ours : !is_local(address);
-}
-
 void ServerWait::add(const components::Target& target, Duration longest) {
-  if (awaited_.size() >= kAwaited || !elsewhere(target.address)) return;
+  if (awaited_.size() >= kAwaited) return;
   awaited_.push_back(std::make_unique<Awaited>());
   awaited_.back()->target = target;
   awaited_.back()->longest = longest;
@@ -63,14 +57,15 @@ void ServerWait::add(const components::Target& target, Duration longest) {
 void ServerWait::list(const State& state) {
   awaited_.clear();
   for (const components::Target& target : scope_.declared) {
-    if (!target.address.empty() && worked(state, target.name)) add(target, target.ready_within);
+    if (target.address.empty() || !worked(state, target.name)) continue;
+    if (!is_local(target.address) || scope_.elsewhere(port_of(target.address))) add(target, target.ready_within);
   }
   for (const std::string& address : complained_of(state, scope_.knowledge)) {
     const std::string port = address.substr(address.rfind(':'));
     const bool known = std::any_of(scope_.declared.begin(), scope_.declared.end(), [&port](const auto& target) {
       return target.address.size() > port.size() && target.address.substr(target.address.size() - port.size()) == port;
     });
-    if (known) continue;
+    if (known || !scope_.elsewhere(port_of(address))) continue;
     components::Target target;
     target.name = cat("the server at ", address);
     target.kind = "other";

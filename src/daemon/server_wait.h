@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,16 +27,16 @@ class ServerWait {
     const Knowledge& knowledge;
     /// Servers that a person declared and that midwatch does not start itself.
     std::vector<components::Target> declared;
-    /// Did a process of the last attempt listen at this port? Empty: that is not known.
-    std::function<std::optional<bool>(int64_t port)> ours;
+    /// Is it surely somebody else's server that listens, or did, at this port of the run's machine?
+    std::function<bool(int64_t port)> elsewhere;
     std::function<void(const std::string& sentence)> say;
   };
   ServerWait(Clock& clock, Scope scope) : clock_(clock), scope_(std::move(scope)) {}
 
-  /// May the attempt after the last one in `state` begin? Asks those that were declared and worked before, and near
-  /// addresses of which the last attempt complained; never one at which the run's own processes listened, as the
-  /// command itself starts that. A declared server is waited for as long as its `ready_within` says. Ask again while it
-  /// is false.
+  /// May the attempt after the last one in `state` begin? Asks servers that were declared and worked before, and those
+  /// beside the run on its machine of which the last attempt complained. On this machine only ones that are surely
+  /// somebody else's: what the command itself starts would be waited for in vain. A declared server is waited for as
+  /// long as its `ready_within` says. Ask again while it is false.
   bool may_begin(const State& state, Notebook& notebook);
   /// A question is still out, which goes through the door.
   bool asking() const;
@@ -53,7 +52,6 @@ class ServerWait {
   };
   void list(const State& state);
   void add(const components::Target& target, Duration longest);
-  bool elsewhere(const std::string& address) const;
   bool look(Awaited& one, Notebook& notebook);
   void tell(const std::string& sentence, Notebook& notebook) const;
 
