@@ -15,7 +15,9 @@ constexpr std::array kSections = {
         "actions",
         "How far midwatch goes by itself in what it does to a held run. watch: it says what it would have done. "
         "ask: it says what it would do, and waits until somebody types `midwatch approve`. act: it does it. "
-        "`midwatch run --dry-run` is watch for all of them. Deleting has a mode of its own, in [free-space]."},
+        "`midwatch run --dry-run` is watch for both, for starting components anew and for deleting, which has a mode "
+        "of "
+        "its own in [free-space]."},
     ConfigSection{
         "free-space",
         "What midwatch does when a disk that the run writes to, or shared memory, is full or nearly, or the next "

@@ -1,6 +1,7 @@
 #include "daemon/held_component.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "core/components.h"
@@ -157,6 +158,16 @@ Result<void> HeldComponent::begin_again(const std::string& why, Notebook& notebo
   return {};
 }
 
+/// Where nothing is to be done it is only said, once for each life.
+bool HeldComponent::only_says(const std::string& why, Notebook& notebook) {
+  if (!charge_.dry) return false;
+  if (std::exchange(dry_told_, true)) return true;
+  const std::string text = cat("Only watching: component ", charge_.name, " would be started anew. ", why);
+  doors_.say(text);
+  (void)notebook.told({"midwatch", text}, doors_.clock.now()).ok();
+  return true;
+}
+
 void HeldComponent::look_whether_ready(const State& state, Notebook& notebook) {
   if (ready_ || !kept_.child.known()) return;
   if (charge_.address.empty()) {
@@ -191,7 +202,7 @@ Result<void> HeldComponent::turn(const State& state, bool wanted, Notebook& note
     look_whether_ready(state, notebook);
     const ComponentState* part = seen(state);
     const bool fails = part != nullptr && is_of_this_life(*part) && in_trouble(part->last.health) && part->last.certain;
-    if (fails && !due_) {
+    if (fails && !due_ && !only_says(part->last.text, notebook)) {
       MW_TRY(begin_again(part->last.text, notebook));
       doors_.say(cat("component ", charge_.name, ": ", part->last.text, "; starting it anew"));
     }
@@ -200,6 +211,7 @@ Result<void> HeldComponent::turn(const State& state, bool wanted, Notebook& note
   }
   if (!due_) {
     const std::string why = kept_.failure.empty() ? cat("It ended: ", outcome_text(*kept_.ending)) : kept_.failure;
+    if (only_says(why, notebook)) return {};
     MW_TRY(begin_again(why, notebook));
     tell(Health::kDead, cat("Component ", charge_.name, " (process ", kept_.child.pid, ") is gone. ", why), notebook);
     return {};

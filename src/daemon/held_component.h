@@ -31,6 +31,7 @@ struct ComponentCharge {
   Duration ready_within = Duration::seconds(900);
   Duration grace = Duration::seconds(10);  ///< from asking it to end to killing it
   bool pause = false;                      ///< hold the trainer still while it is down
+  bool dry = false;                        ///< it is not started anew: that it would be is said
   bool ends = false;  ///< the trainer cannot go on without: leave its attempt to the circuit breaker
 };
 
@@ -77,6 +78,7 @@ class HeldComponent {
   Result<void> begin_life(int number);
   Result<void> look();
   Result<void> begin_again(const std::string& why, Notebook& notebook);
+  bool only_says(const std::string& why, Notebook& notebook);
   void look_whether_ready(const State& state, Notebook& notebook);
   void settle(bool ok, std::string text, Notebook& notebook);
   void take_over_doubts(const State& state);
@@ -99,7 +101,7 @@ class HeldComponent {
   std::optional<Duration> due_;  ///< when the next life begins; none: it was not decided
   int spent_ = 0;                ///< restarts in a row
   uint32_t deed_ = 0;            ///< a restart that has not come out yet
-  bool ready_ = false, was_ready_ = false, gave_up_ = false, doubts_taken_ = false;
+  bool ready_ = false, was_ready_ = false, gave_up_ = false, doubts_taken_ = false, dry_told_ = false;
 };
 
 }  // namespace mw

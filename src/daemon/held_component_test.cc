@@ -128,6 +128,24 @@ TEST_CASE("one that is asked nothing is ready when it has lived for a moment") {
   CHECK(world.one->ready());
 }
 
+TEST_CASE("in a dry run it is only said that it would be started anew") {
+  World world;
+  world.charge.dry = true;
+  world.open();
+  world.turn();
+  world.turn();
+  world.answers(Health::kWell);
+  world.turn();
+  SUBCASE("when it dies") { world.die(); }
+  SUBCASE("when it fails") { world.answers(Health::kHalfDead); }
+  world.said.clear();
+  for (int i = 0; i < 5; ++i) world.turn(30);
+  CHECK(world.lives == 1);
+  CHECK(world.state.actions.empty());
+  CHECK(std::count_if(world.said.begin(), world.said.end(),
+                      [](const std::string& text) { return contains(text, "would be started anew"); }) == 1);
+}
+
 TEST_CASE(
     "one that dies is started anew, with the deed in the journal first, and its restart comes out when it answers") {
   World world;

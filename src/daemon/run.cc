@@ -290,7 +290,8 @@ Result<std::unique_ptr<HeldComponents>> hold_parts(const ComponentDoors& hands, 
                                                    Supervisor& supervisor, const std::string& run_folder,
                                                    AttachRequest& watching) {
   auto charges = component_charges(declared, supervisor.charge().folder, cat(run_folder, "/output"));
-  for (const ComponentCharge& charge : charges) {
+  for (ComponentCharge& charge : charges) {
+    charge.dry = supervisor.charge().dry;
     const auto log = hands.disk.open_append(charge.output);  // so that there is something to follow
     if (log.ok()) watching.paths.push_back(charge.output);
   }
