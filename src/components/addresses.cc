@@ -66,6 +66,8 @@ std::optional<int64_t> take_port(std::string_view text) {
 
 }  // namespace
 
+int64_t port_of(std::string_view address) { return parse_int(address.substr(address.rfind(':') + 1)).value_or(0); }
+
 std::vector<std::string> addresses_in(std::string_view line) {
   std::vector<std::string> found;
   for (size_t i = 0; i < line.size() && found.size() < kAddressesHeard; ++i) {

@@ -1,6 +1,7 @@
 // Addresses of servers in what a trainer writes of them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,5 +13,8 @@ namespace mw::components {
 /// 127.0.0.1) and of private networks (RFC 1918, RFC 6598): a line of a log is nobody's leave to ask the world.
 std::vector<std::string> addresses_in(std::string_view line);
 constexpr size_t kAddressesHeard = 4;
+
+/// 8000 of "127.0.0.1:8000" or "http://[::1]:8000"; 0 where none stands at the end.
+int64_t port_of(std::string_view address);
 
 }  // namespace mw::components

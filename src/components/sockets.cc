@@ -7,6 +7,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "components/addresses.h"
 
 namespace mw::components {
 namespace {
@@ -97,8 +98,6 @@ std::vector<std::string_view> columns(std::string_view line) {
   }
   return found;
 }
-
-int64_t port_of(const std::string& address) { return parse_int(address.substr(address.rfind(':') + 1)).value_or(0); }
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "components/addresses.h"
 #include "components/recognise.h"
 #include "components/sockets.h"
 #include "components/stat_field.h"
@@ -208,7 +209,7 @@ void TreeWatch::note_ports(Member& member, Listeners& listeners, Duration now) {
   if (old < std::max(member.ports_age, kPortsFirst)) return;
   member.ports_age = 2 * old;
   for (const std::string& address : listeners.of(member.info.id.pid)) {
-    if (ports_.size() < kPorts) ports_.insert(parse_int(address.substr(address.rfind(':') + 1)).value_or(0));
+    if (ports_.size() < kPorts) ports_.insert(port_of(address));
   }
 }
 

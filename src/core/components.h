@@ -1,6 +1,7 @@
 // The parts of a run (engines, servers, Ray) as a live watch sees them. A part of fold().
 #pragma once
 
+#include "core/knowledge.h"
 #include "core/state.h"
 
 namespace mw {
@@ -8,6 +9,11 @@ namespace mw {
 /// Does it do its work? What is only starting is no trouble.
 constexpr bool in_trouble(event::ComponentSaw::Health health) {
   return health != event::ComponentSaw::Health::kWell && health != event::ComponentSaw::Health::kStarting;
+}
+
+/// Does a match of it say that a server was not reached, or failed?
+inline bool speaks_of_servers(const Signature& signature) {
+  return signature.kind == "network" || signature.kind == "engine-dead";
 }
 
 /// Adds to State::components what was seen of one.

@@ -2,19 +2,17 @@
 
 #include <algorithm>
 
-#include "base/numbers.h"
 #include "base/text.h"
 #include "components/addresses.h"
+#include "core/components.h"
 
 namespace mw {
 namespace {
 
+using components::port_of;
+
 constexpr size_t kAwaited = 8;  // servers, those that were declared first
 constexpr Duration kHeardTimeout = Duration::seconds(2);
-
-int64_t port_of(const std::string& address) {
-  return parse_int(std::string_view(address).substr(address.rfind(':') + 1)).value_or(0);
-}
 
 bool is_local(const std::string& address) {
   return contains(address, "//127.") || contains(address, "//localhost") || contains(address, "//[::1]");
@@ -34,7 +32,7 @@ std::vector<std::string> complained_of(const State& state, const Knowledge& know
   for (const SignatureState& seen : state.signatures) {
     const Signature* signature = knowledge.find(seen.id);
     if (seen.sample || signature == nullptr) continue;
-    if (signature->kind != "network" && signature->kind != "engine-dead") continue;
+    if (!speaks_of_servers(*signature)) continue;
     for (const SignatureState::Match& match : seen.matches) {
       if (match.moment.attempt + 1U != state.attempts.size() || state.by_host(match.moment.where)) continue;
       for (std::string& address : components::addresses_in(match.text)) found.push_back(std::move(address));
@@ -61,11 +59,10 @@ void ServerWait::list(const State& state) {
     if (!is_local(target.address) || scope_.elsewhere(port_of(target.address))) add(target, target.ready_within);
   }
   for (const std::string& address : complained_of(state, scope_.knowledge)) {
-    const std::string port = address.substr(address.rfind(':'));
-    const bool known = std::any_of(scope_.declared.begin(), scope_.declared.end(), [&port](const auto& target) {
-      return target.address.size() > port.size() && target.address.substr(target.address.size() - port.size()) == port;
-    });
-    if (known || !scope_.elsewhere(port_of(address))) continue;
+    const int64_t port = port_of(address);
+    const bool known = std::any_of(scope_.declared.begin(), scope_.declared.end(),
+                                   [port](const auto& target) { return port_of(target.address) == port; });
+    if (known || !scope_.elsewhere(port)) continue;
     components::Target target;
     target.name = cat("the server at ", address);
     target.kind = "other";

@@ -29,10 +29,6 @@ struct Proof {
   const SignatureState* complaint = nullptr;
 };
 
-bool speaks_of_servers(const Signature& signature) {
-  return signature.kind == "network" || signature.kind == "engine-dead";
-}
-
 /// ":8000" of "127.0.0.1:8000".
 std::string_view port_of(const std::string& address) {
   const size_t colon = address.rfind(':');
