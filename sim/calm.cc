@@ -5,7 +5,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
-#include "core/policy.h"
+#include "core/breaker.h"
 #include "daemon/attach.h"
 #include "platform/clock.h"
 #include "platform/fake_disk.h"
@@ -169,7 +169,7 @@ class CalmTrainer {
 class Inspector final : public Companion {
  public:
   std::optional<Duration> turn(const State& state, bool, Notebook&) override {
-    if (const Incident* incident = breaker(state); incident != nullptr) note("the breaker trips: ", *incident);
+    if (const Incident* incident = breaker(state).incident; incident != nullptr) note("the breaker trips: ", *incident);
     for (const Incident& incident : state.incidents) {
       if (incident.severity == Severity::kCritical) note("critical: ", incident);
     }

@@ -79,7 +79,7 @@ class Held {
     const auto some_mode = [this] {
       return dice_.chance(0.8) ? Mode::kAct : dice_.chance(0.7) ? Mode::kAsk : Mode::kWatch;
     };
-    breaking_ = charge.breaking = some_mode();
+    breaking_ = charge.breaking = charge.breaking_learning = some_mode();
     restarting_ = charge.restarting = some_mode();
     world_.asks_to_break = breaking_ == Mode::kAsk;
     world_.poison_allowed = breaking_ == Mode::kWatch;

@@ -66,7 +66,7 @@ class Folder {
     state_.order = state_.events;
     if (event_.at.known() && !std::holds_alternative<event::SourceEnded>(event_.body)) {
       if (!state_.first_at.known() || event_.at < state_.first_at) state_.first_at = event_.at;
-      if (event_.at > state_.last_at) state_.last_at = event_.at;
+      if (event_.at > state_.last_at && !beyond_today()) state_.last_at = event_.at;
     }
     if (event_.where.line != 0) source_of(state_, event_.where.source).last_line = event_.where.line;
     std::visit(*this, event_.body);
@@ -306,6 +306,7 @@ class Folder {
   // ---- the watch itself
   void operator()(const event::Ticked& ticked) {
     state_.saying_last_words = ticked.closing;
+    if (event_.at.known()) add_tick();
     settle();
   }
   void operator()(const event::Closed& closed) {
@@ -405,6 +406,25 @@ class Folder {
       if (attempt.last.by_clock) attempt.last.step = state_.step_at(attempt.last.at);
       if (attempt.ended_at.by_clock) attempt.ended_at.step = state_.step_at(attempt.ended_at.at);
     }
+  }
+
+  /// A printed sample may hold a clock of its own. What is being written now is not dated days ahead of the machine,
+  /// whatever zone its clock is in.
+  bool beyond_today() const {
+    constexpr Duration kFurthestZones = Duration::seconds(26.0 * 3600);  // from UTC-12 to UTC+14
+    return !state_.ticks.empty() && event_.at - state_.ticks.back().at > kFurthestZones &&
+           !std::holds_alternative<event::Ticked>(event_.body);
+  }
+
+  void add_tick() {
+    auto& ticks = state_.ticks;
+    const int64_t step = state_.attempts.empty() ? kNoStep : state_.attempts.back().last_step;
+    ticks.push_back({state_.order, event_.at, step});
+    if (ticks.size() <= State::kTickLimit) return;
+    size_t kept = 0;
+    for (size_t i = 1; i < ticks.size(); i += 2) ticks[kept++] = ticks[i];
+    if (ticks.size() % 2 == 1) ticks[kept++] = ticks.back();  // the last one says what time it is
+    ticks.resize(kept);
   }
 
   void shown(const Place& place) { place.source.shown = place.attempt.shown = true; }

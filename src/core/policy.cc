@@ -1,7 +1,6 @@
 #include "core/policy.h"
 
 #include <algorithm>
-#include <map>
 
 #include "base/check.h"
 #include "base/text.h"
@@ -124,39 +123,6 @@ std::string repeats(const std::vector<AttemptOutcome>& attempts) {
   return "";
 }
 
-/// Is all that was last seen on the disk of the checkpoints of `step` broken?
-bool broken_on_disk(const State& state, int64_t step) {
-  std::map<std::string_view, bool> broken;  // by path
-  for (const auto& [moment, seen] : state.looks) {
-    if (seen.step == step) broken[seen.path] = seen.how == event::CheckpointSeen::How::kBroken;
-  }
-  return !broken.empty() && std::all_of(broken.begin(), broken.end(), [](const auto& one) { return one.second; });
-}
-
-/// Did an earlier attempt save a checkpoint that can be resumed from?
-bool left_behind(const State& state) {
-  return std::any_of(state.checkpoints.begin(), state.checkpoints.end(), [&state](const auto& saved) {
-    return saved.second.complete && saved.first.attempt + 1U < state.attempts.size() &&
-           !broken_on_disk(state, saved.second.step);
-  });
-}
-
-/// midwatch is just starting a part of the run anew: what that cannot mend still shows in the rewards.
-bool being_restarted(const State& state) {
-  return std::any_of(state.actions.begin(), state.actions.end(), [](const ActionState& action) {
-    return action.intent.action == kRestartComponent && !action.done;
-  });
-}
-
-/// Does the run wait for a process of its own that is dead or stopped, as the live watch sees it?
-bool component_down(const State& state) {
-  return std::any_of(state.components.begin(), state.components.end(), [&state](const ComponentState& part) {
-    if (part.troubles.empty()) return false;
-    const ComponentState::Trouble& last = part.troubles.back();
-    return last.certain && !last.ended && last.began.attempt + 1U == state.attempts.size();
-  });
-}
-
 }  // namespace
 
 RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const RestartLimits& limits) {
@@ -187,23 +153,6 @@ RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const Res
   return {true, wait,
           cat(what, idle == 0 ? ", after progress." : cat(", without progress (", idle, " of ", limits.restarts, ").")),
           idle};
-}
-
-const Incident* breaker(const State& state, bool from_scratch) {
-  for (const Incident& incident : state.incidents) {
-    if (!incident.open || incident.latest.attempt + 1U != state.attempts.size())
-      continue;  // of an attempt that is over
-    if (incident.kind == kFromScratch && !from_scratch && incident.severity != Severity::kInfo && left_behind(state)) {
-      return &incident;
-    }
-    if (incident.severity != Severity::kCritical) continue;
-    if (incident.kind == "engine-dead" && being_restarted(state)) continue;
-    if (incident.kind == "engine-dead" || incident.kind == "zero-reward" || incident.kind == "non-finite")
-      return &incident;
-    if (incident.kind == kUserRule && !incident.reaction.empty() && incident.reaction != kNothing) return &incident;
-    if ((incident.kind == "stall" || incident.kind == "worker-lost") && component_down(state)) return &incident;
-  }
-  return nullptr;
 }
 
 }  // namespace mw

@@ -73,13 +73,4 @@ struct RestartDecision {
 /// Progress is a newer complete checkpoint, or where no attempt shows any, a later step.
 RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const RestartLimits& limits);
 
-/// The circuit breaker: the incident for which the attempt that runs now should be ended at once, as every further step
-/// trains on poisoned data and every further checkpoint keeps it; nullptr when there is none. It trips on an open
-/// critical incident of that attempt: the engine is dead while the trainer goes on, rewards are at their floor
-/// (core/detect/zero_reward.cc says from how many steps on), loss, gradient or weights are not finite, or it waits for
-/// a process of its own that is dead or stopped (core/detect/component_down.cc), or a rule of the user's own says so
-/// (Incident::reaction is not to ignore it). Unless `from_scratch` is allowed, also
-/// when the attempt began from nothing although an earlier one saved a checkpoint: it would soon write over it.
-const Incident* breaker(const State& state, bool from_scratch = false);
-
 }  // namespace mw

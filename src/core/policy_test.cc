@@ -164,37 +164,6 @@ TEST_CASE("after a rule of the user's own: once more from before it, and never i
   CHECK_FALSE(after_end({tripped, again}, {}).restart);
 }
 
-TEST_CASE("the breaker trips on what poisons training, in the attempt that runs, and on nothing else") {
-  State state;
-  state.attempts.resize(2);
-  const auto with = [&state](std::string kind, Severity severity, uint16_t attempt, bool open) {
-    Incident incident;
-    incident.kind = std::move(kind);
-    incident.severity = severity;
-    incident.onset.attempt = incident.latest.attempt = attempt;
-    incident.open = open;
-    state.incidents = {incident};
-    return breaker(state) != nullptr;
-  };
-  CHECK(breaker(state) == nullptr);
-  for (const char* kind : {"engine-dead", "zero-reward", "non-finite"}) {
-    CHECK(with(kind, Severity::kCritical, 1, true));
-    CHECK_FALSE(with(kind, Severity::kWarning, 1, true));
-    CHECK_FALSE(with(kind, Severity::kCritical, 0, true));
-    CHECK_FALSE(with(kind, Severity::kCritical, 1, false));
-  }
-  CHECK_FALSE(with("entropy-collapse", Severity::kCritical, 1, true));
-  CHECK_FALSE(with("user-rule", Severity::kCritical, 1, true));
-  for (const auto& [reaction, trips] :
-       {std::pair{"ignore", false}, {"rollback-before-onset", true}, {"stop-and-notify", true}}) {
-    state.incidents.front().reaction = reaction;
-    CHECK((breaker(state) != nullptr) == trips);
-    state.incidents.front().severity = Severity::kWarning;
-    CHECK(breaker(state) == nullptr);
-    state.incidents.front().severity = Severity::kCritical;
-  }
-}
-
 TEST_CASE("what the provider did costs nothing") {
   AttemptOutcome taken = failed(1, 50, "preempted");
   taken.provider = true;

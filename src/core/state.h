@@ -147,6 +147,13 @@ struct ComponentState {
   std::vector<Trouble> troubles;
 };
 
+/// Time passed, by the clock of the machine on which the run is watched.
+struct Tick {
+  uint64_t order = 0;  ///< number of the event in the run
+  Time at;
+  int64_t step = kNoStep;  ///< that the last attempt was at
+};
+
 struct State {
   // limits, beside what they limit
   static constexpr size_t kSeriesLimit = 2000;      ///< series; further raw names are counted, not kept
@@ -166,6 +173,7 @@ struct State {
   static constexpr size_t kComponentLimit = 64;     ///< parts of the run kept: the first half and the last
   static constexpr size_t kNoteLimit = 1000;        ///< words of people kept, likewise
   static constexpr size_t kChangeLimit = 1000;      ///< changes between attempts kept, likewise
+  static constexpr size_t kTickLimit = 2048;        ///< ticks kept; halved beyond
   static constexpr size_t kLastWordLimit = 1000;    ///< last words that are known again; older ones count for good
 
   std::string framework = "custom", version;
@@ -218,6 +226,8 @@ struct State {
 
   /// (time, step) of training measurements and step announcements, by time: which step it was at a given moment.
   std::vector<std::pair<Time, int64_t>> anchors;
+  /// What told that time passed, in order: by when the events before it had been received.
+  std::vector<Tick> ticks;
 
   /// The series of a canonical signal, nullptr when the run does not show it. When several sources (or raw names) tell
   /// it, the one with the most points of an attempt owns that attempt, the lower source number on a tie; the others

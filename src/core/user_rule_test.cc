@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "core/advance.h"
+#include "core/breaker.h"
 #include "core/policy.h"
 
 namespace mw {
@@ -58,10 +59,10 @@ TEST_CASE("a rule that is broken trips the breaker, and is over when the figure 
   REQUIRE_FALSE(incident.causes.empty());
   CHECK(incident.causes.front().id == "rule.low");
   CHECK(incident.causes.front().fix == "Look at the verifier.");
-  CHECK(breaker(run.state) == &incident);
+  CHECK(breaker(run.state).incident == &incident);
   run.step(13, 0.5);
   CHECK_FALSE(run.state.incidents.front().open);
-  CHECK(breaker(run.state) == nullptr);
+  CHECK(breaker(run.state).incident == nullptr);
 }
 
 TEST_CASE("in the attempt that went back it counts anew") {
@@ -69,17 +70,17 @@ TEST_CASE("in the attempt that went back it counts anew") {
   for (int64_t step = 1; step <= 10; ++step) run.step(step, 0.5);
   run.put(event::CheckpointSaved{10, "out/global_step_10", true});
   for (int64_t step = 11; step <= 13; ++step) run.step(step, 0.01);
-  REQUIRE(breaker(run.state) != nullptr);
+  REQUIRE(breaker(run.state).incident != nullptr);
   run.put(event::AttemptBegan{"started again"});
   run.put(event::Resumed{10, "out/global_step_10"});
   run.step(11, 0.01);
-  CHECK(breaker(run.state) == nullptr);
+  CHECK(breaker(run.state).incident == nullptr);
   run.step(12, 0.01);
-  const Incident* again = breaker(run.state);
+  const Incident* again = breaker(run.state).incident;
   REQUIRE(again != nullptr);
   CHECK((again->latest.attempt == 1 && again->latest.step == 11));
   run.step(13, 0.5);
-  CHECK(breaker(run.state) == nullptr);
+  CHECK(breaker(run.state).incident == nullptr);
   CHECK_FALSE(run.state.incidents.front().open);
 }
 
@@ -90,14 +91,14 @@ TEST_CASE("without a checkpoint from before, and without the breaker, a rule ask
   for (int64_t step = 2; step <= 3; ++step) run.step(step, 0.01);  // the checkpoint holds its onset
   REQUIRE(run.state.incidents.size() == 1);
   CHECK(run.state.incidents.front().reaction == "stop-and-notify");
-  CHECK(breaker(run.state) != nullptr);
+  CHECK(breaker(run.state).incident != nullptr);
   UserRule rule = low_reward();
   rule.breaker = false;
   Run other{with(rule), {}, 0};
   for (int64_t step = 1; step <= 3; ++step) other.step(step, 0.01);
   REQUIRE(other.state.incidents.size() == 1);
   CHECK(other.state.incidents.front().reaction == "ignore");
-  CHECK(breaker(other.state) == nullptr);
+  CHECK(breaker(other.state).incident == nullptr);
 }
 
 TEST_CASE("what the attempt itself resumed from is there to go back to") {

@@ -8,7 +8,7 @@ namespace mw {
 namespace {
 
 constexpr Duration kLookAgain = Duration::seconds(2);     // between looks for new files where nothing was told
-constexpr Duration kTick = Duration::seconds(10);         // without news, after which time itself is news
+constexpr Duration kTick = Duration::seconds(10);         // after which time itself is news
 constexpr Duration kLull = Duration::seconds(0.05);       // without a line, after which a traceback may be all there is
 constexpr Duration kPreviewEvery = Duration::seconds(1);  // at most, as ranks often fail one after the other
 constexpr Duration kLeastWait = Duration::seconds(0.01);
@@ -153,7 +153,7 @@ void AttachLoop::wait(Duration longest) {
     reader_.look_again();
     look_around();
   }
-  if (since(last_news_) > kTick && since(last_tick_) > kTick) {
+  if (since(last_tick_) > kTick) {
     last_tick_ = doors_.clock.steady();
     reader_.tick(doors_.clock.now());
   }

@@ -43,6 +43,7 @@ std::string charge_text(const Charge& charge) {
     json.key("grace_ns").integer(charge.grace.ns);
     json.key("rotate_bytes").integer(static_cast<int64_t>(charge.rotate_bytes));
     json.key("breaker").boolean(charge.breaker).key("breaking").string(mode_name(charge.breaking));
+    json.key("breaking_learning").string(mode_name(charge.breaking_learning));
     json.key("restarting").string(mode_name(charge.restarting)).key("dry").boolean(charge.dry);
     json.end_object();
   }
@@ -77,6 +78,7 @@ Result<Charge> parse_charge(std::string_view text) {
   if (rotate > 0) charge.rotate_bytes = static_cast<uint64_t>(rotate);
   charge.breaker = json->boolean_or("breaker", true);
   charge.breaking = mode_of(json->string_or("breaking", ""));
+  charge.breaking_learning = mode_of(json->string_or("breaking_learning", "ask"));
   charge.restarting = mode_of(json->string_or("restarting", ""));
   charge.dry = json->boolean_or("dry", false);
   return charge;

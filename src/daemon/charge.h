@@ -26,7 +26,8 @@ struct Charge {
   Duration grace = Duration::seconds(30);  ///< from asking the command to end to killing it
   uint64_t rotate_bytes = 256ULL << 20;    ///< beyond it the output's file is set aside and a new one begins
   bool breaker = true;                     ///< look for poisoned data that an attempt trains on
-  Mode breaking = Mode::kAct;              ///< ending such an attempt
+  Mode breaking = Mode::kAct;              ///< ending such an attempt, as a part that it needs is proven dead
+  Mode breaking_learning = Mode::kAsk;     ///< ending one of which only the figures say that they are poisoned
   Mode restarting = Mode::kAct;            ///< beginning the next one
   bool dry = false;                        ///< nothing is deleted either
 };

@@ -110,9 +110,18 @@ constexpr std::array kKeys = {
         "nothing tells as much about a hang; eu-stack and gdb stop the process for the moment in which they read"},
     ConfigKey{
         "actions.break", Kind::kChoice, "\"act\"", 0, 0, "watch ask act",
-        "Ending an attempt that trains on poisoned data. ask: the command is held still (SIGSTOP) until `midwatch "
-        "approve` ends it, or `midwatch resume` lets it go on.",
+        "Ending an attempt that trains without a part that it needs, as that is proven dead or stopped (an engine, a "
+        "server), or that breaks a rule of your own. ask: the command is paused (SIGSTOP) until `midwatch approve` "
+        "ends "
+        "it, or `midwatch resume` lets it go on.",
         "every further step costs money and would have to be thrown away"},
+    ConfigKey{"actions.break_learning", Kind::kChoice, "\"ask\"", 0, 0, "watch ask act",
+              "Ending an attempt of which only its own figures say that they are poisoned: rewards at their floor, "
+              "numbers that "
+              "are not finite. ask: the command goes on meanwhile, its checkpoints since the onset count as tainted, "
+              "and it is "
+              "paused only right before its next save; `midwatch approve` ends it, `midwatch resume` lets it go on.",
+              "a curriculum or a broken figure looks the same for a while: a person knows which"},
     ConfigKey{"actions.restart", Kind::kChoice, "\"act\"", 0, 0, "watch ask act",
               "Beginning the next attempt, and setting suspect checkpoints aside before it. watch: the run is over "
               "then. ask: it waits for `midwatch approve`; `midwatch stop` ends it instead.",

@@ -73,4 +73,14 @@ Result<void> Consent::refuse_break() {
   return {};
 }
 
+Result<void> Consent::withdraw_break() {
+  const size_t i = index(Deed::kBreak);
+  if (!asked_[i]) return {};
+  MW_TRY(doors_.disk.remove(file(kAsked, Deed::kBreak)));
+  asked_[i] = given_[i] = false;
+  told_.clear();
+  doors_.say("what midwatch asked about is over: it asks no more");
+  return {};
+}
+
 }  // namespace mw

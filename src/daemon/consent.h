@@ -40,6 +40,8 @@ class Consent {
   Result<void> give(Deed deed);
   /// The attempt goes on, whatever more is seen in it: it is not asked about again.
   Result<void> refuse_break();
+  /// The reason to ask is gone: nothing is asked any more, nor allowed.
+  Result<void> withdraw_break();
   bool refused() const { return refused_; }
 
  private:

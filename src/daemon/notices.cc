@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "core/breaker.h"
 #include "core/collected.h"
 #include "core/incident_json.h"
-#include "core/policy.h"
 #include "daemon/charge.h"
 
 namespace mw {
@@ -37,13 +37,18 @@ std::string deed_sentence(const State& state, const Incident& incident, const No
     if (what == "break") return cat("The circuit breaker ended ", action->intent.target, ".");
     return cat("Decided: ", what, " ", action->intent.target, ". ", action->intent.why);
   }
-  const Incident* trips = context.breaker ? breaker(state) : nullptr;
-  if (trips != nullptr && trips->id == incident.id) {
-    return context.breaking == Mode::kAct ? "The circuit breaker ends this attempt, which trains on poisoned data."
-           : context.breaking == Mode::kAsk
-               ? "It holds the run still, which trains on poisoned data, and asks: midwatch approve ends this attempt "
-                 "and goes back, midwatch resume lets it go on."
-               : "It only watches; else the circuit breaker would end this attempt, which trains on poisoned data.";
+  const BreakCase trips = context.breaker ? breaker(state) : BreakCase();
+  if (trips.incident != nullptr && trips.incident->id == incident.id) {
+    const bool learning = trips.why == BreakReason::kLearning;
+    const Mode mode = learning ? context.breaking_learning : context.breaking;
+    if (mode == Mode::kAct) return "The circuit breaker ends this attempt, which trains on poisoned data.";
+    if (mode == Mode::kWatch)
+      return "It only watches; else the circuit breaker would end this attempt, which trains on poisoned data.";
+    return learning
+               ? "It asks: midwatch approve ends this attempt and goes back, midwatch resume lets it go on. The run "
+                 "goes on meanwhile and is paused before its next save; checkpoints since the onset are tainted."
+               : "It pauses the run, which trains on poisoned data, and asks: midwatch approve ends this attempt "
+                 "and goes back, midwatch resume lets it go on.";
   }
   return "It holds the run, and starts the command again if it ends and that makes sense.";
 }

@@ -16,7 +16,7 @@ struct NoticeContext {
   std::string run, home;
   bool holds = false;    ///< midwatch run; otherwise it only watches
   bool breaker = false;  ///< the circuit breaker is on
-  Mode breaking = Mode::kAct;
+  Mode breaking = Mode::kAct, breaking_learning = Mode::kAsk;
 };
 
 /// The key under which an incident is told at its present severity; it is told again when it becomes graver.

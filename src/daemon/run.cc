@@ -107,6 +107,7 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   charge.limits.longest_wait = Duration::seconds(request.longest_wait_s);
   charge.breaker = request.breaker;
   charge.breaking = mode_of(request.breaking);
+  charge.breaking_learning = mode_of(request.breaking_learning);
   charge.restarting = mode_of(request.restarting);
   charge.dry = request.dry;
   charge.grace = Duration::seconds(request.grace_s);

@@ -58,6 +58,7 @@ void apply(const Config& config, RunRequest& request) {
   request.grace_s = config.duration("run.grace").seconds();
   request.breaker = config.boolean("run.breaker");
   request.breaking = config.text("actions.break");
+  request.breaking_learning = config.text("actions.break_learning");
   request.restarting = config.text("actions.restart");
   request.rotate_bytes = config.number("run.rotate");
   request.checkpoints = config.texts("run.checkpoints");

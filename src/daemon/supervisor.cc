@@ -213,23 +213,28 @@ Result<void> Supervisor::keep_paused(Notebook& notebook) {
   return {};
 }
 
-/// Where a person is to say so first, the attempt is held still meanwhile.
-Result<bool> Supervisor::may_trip(const Trip& trip, const State& state, Notebook& notebook) {
+/// Where a person is to say so first, an attempt without a part that it needs is paused meanwhile; one of which only
+/// the figures are bad goes on, as paused it tells no more of them, until it is about to save.
+Result<bool> Supervisor::may_trip(const Trip& trip, BreakReason reason, const State& state, Notebook& notebook) {
   const std::string what = cat(attempt_name(attempt_), " would be ended: ", trip.kind,
                                trip.step == kNoStep ? "" : cat(" since step ", trip.step));
-  auto may = consent_.may(Consent::Deed::kBreak, charge_.breaking, what, cat(trip.summary, "."), state, notebook);
-  if (may.ok() && !*may && charge_.breaking == Mode::kAsk) MW_TRY(pause());
+  const bool learning = reason == BreakReason::kLearning;
+  const Mode mode = learning ? charge_.breaking_learning : charge_.breaking;
+  auto may = consent_.may(Consent::Deed::kBreak, mode, what, cat(trip.summary, "."), state, notebook);
+  if (may.ok() && !*may && mode == Mode::kAsk && (!learning || save_is_due(state))) MW_TRY(pause());
   return may;
 }
 
-/// An attempt that trains on poisoned data is killed, not asked: asked, it might save what it has.
+/// An attempt that trains on poisoned data and is about to save is killed; another one is asked to end. What it saves
+/// even then is tainted, as all that it saved since the onset.
 Result<void> Supervisor::trip_on_poison(const State& state, Notebook& notebook) {
   if (!charge_.breaker || kept_.ending || !settled_ || consent_.refused()) return {};
   if (!trip_) {
-    const Incident* incident = breaker(state, charge_.from_scratch);
-    if (incident == nullptr) return {};
+    const BreakCase found = breaker(state, charge_.from_scratch);
+    const Incident* incident = found.incident;
+    if (incident == nullptr) return pause_ ? Result<void>() : consent_.withdraw_break();
     Trip trip = trip_on(*incident);
-    const auto may = may_trip(trip, state, notebook);
+    const auto may = may_trip(trip, found.why, state, notebook);
     if (!may.ok()) return may.error();
     if (!*may) return {};
     const auto deed = notebook.intend(
@@ -244,7 +249,12 @@ Result<void> Supervisor::trip_on_poison(const State& state, Notebook& notebook) 
     trip_ = std::move(trip);
   }
   const bool waits = trip_->kind == "stall" || trip_->kind == "worker-lost";  // and learns nothing meanwhile
-  if (!waits || !looked_at_ || !looked_at_()) grip_.kill();
+  if (waits && looked_at_ && looked_at_()) return {};
+  if (save_is_due(state)) {
+    grip_.kill();
+  } else {
+    grip_.ask_to_end(charge_.grace, false);
+  }
   return {};
 }
 
@@ -265,7 +275,8 @@ Result<Supervisor::Remains> Supervisor::remains(const State& state) {
   if (!roots.ok()) return roots.error();
   Remains found{std::move(*roots), kNoStep};
   std::optional<Trip> trip = trip_;
-  const Incident* incident = charge_.breaker && kept_.child.known() ? breaker(state, charge_.from_scratch) : nullptr;
+  const Incident* incident =
+      charge_.breaker && kept_.child.known() ? breaker(state, charge_.from_scratch).incident : nullptr;
   if (!trip && incident != nullptr) trip = trip_on(*incident);
   if (!trip) return found;
   const auto untold = first_untold_suspect(doors_.disk, found.roots, layout, state, *trip, kept_.started);

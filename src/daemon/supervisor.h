@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "checkpoints/last_whole.h"
+#include "core/breaker.h"
 #include "core/checkpoint_layout.h"
 #include "core/knowledge.h"
 #include "core/state.h"
@@ -123,7 +124,7 @@ class Supervisor {
   Result<void> end_as_told(Notebook& notebook);
   Result<void> keep_paused(Notebook& notebook);
   Result<void> trip_on_poison(const State& state, Notebook& notebook);
-  Result<bool> may_trip(const Trip& trip, const State& state, Notebook& notebook);
+  Result<bool> may_trip(const Trip& trip, BreakReason reason, const State& state, Notebook& notebook);
   Result<bool> may_restart(const State& state, Notebook& notebook);
   bool look_back(const State& state, Notebook& notebook);
   bool space_is_settled(const State& state);

@@ -1,6 +1,7 @@
 // A traceback that ended an attempt and that no signature knows, or an exit status without any word.
 #include "base/text.h"
 #include "core/detect/detector.h"
+#include "core/detect/support/settled.h"
 #include "core/detect/support/story.h"
 
 namespace mw::detect {
@@ -9,15 +10,16 @@ namespace {
 constexpr int64_t kSigkill = 9;
 constexpr int64_t kSignalBase = 128;  // a shell reports death by signal n as 128 + n (POSIX)
 
-void judge_trace(const Story& story, std::vector<Finding>& out) {
+void judge_trace(const State& state, const Story& story, std::vector<Finding>& out) {
+  const bool sure = settled(state, story);
   const event::TraceSeen& trace = story.lead.trace->trace;
   Finding finding;
   describe(story, finding);
   finding.detector = "crash-trace";
-  finding.severity = Severity::kCritical;
+  finding.severity = sure ? Severity::kCritical : provisional_severity(story);
   finding.summary = cat(trace.exception.empty() ? std::string("An exception") : trace.exception, " in ",
                         trace.frame.empty() ? std::string("an unknown place") : trace.frame,
-                        " ended the run: ", clip(trace.message, 200));
+                        sure ? " ended the run: " : ": ", clip(trace.message, 200), sure ? "" : kNotSettled);
   out.push_back(std::move(finding));
 }
 
@@ -67,7 +69,7 @@ bool failed(const AttemptState& attempt) {
 void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
   const std::vector<Story> stories = fatal_stories(state, marks_of(state, knowledge));
   for (const Story& story : stories) {
-    if (story.lead.trace != nullptr && story.kind != "interrupted") judge_trace(story, out);
+    if (story.lead.trace != nullptr && story.kind != "interrupted") judge_trace(state, story, out);
   }
   for (size_t i = 0; i < state.attempts.size(); ++i) {
     bool told = false;

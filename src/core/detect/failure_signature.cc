@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "core/detect/detector.h"
+#include "core/detect/support/settled.h"
 #include "core/detect/support/story.h"
 
 namespace mw::detect {
@@ -24,15 +25,18 @@ std::string_view clause(std::string_view symptom) {
   return !symptom.empty() && symptom.back() == '.' ? symptom.substr(0, symptom.size() - 1) : symptom;
 }
 
-void judge_fatal(const Story& story, std::vector<Finding>& out) {
+void judge_fatal(const State& state, const Story& story, std::vector<Finding>& out) {
+  const bool sure = settled(state, story);
   Finding finding;
   describe(story, finding);
   finding.detector = "failure-signature";
-  finding.severity = Severity::kCritical;
+  finding.severity = sure ? Severity::kCritical : provisional_severity(story);
   const std::string step =
       story.lead.moment.step == kNoStep ? std::string() : cat(", at step ", story.lead.moment.step);
   finding.summary = cat(clause(story.lead.signature->symptom), step,
-                        story.ended ? "; nothing was done after it" : "; no step was done after it");
+                        !sure         ? kNotSettled
+                        : story.ended ? "; nothing was done after it"
+                                      : "; no step was done after it");
   out.push_back(std::move(finding));
 }
 
@@ -145,7 +149,7 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   const std::vector<Mark> marks = marks_of(state, knowledge);
   const std::vector<Story> stories = fatal_stories(state, marks);
   for (const Story& story : stories) {
-    if (story.lead.signature != nullptr && !is_interruption(story.kind)) judge_fatal(story, out);
+    if (story.lead.signature != nullptr && !is_interruption(story.kind)) judge_fatal(state, story, out);
   }
   judge_survived(marks, stories, out);
 }

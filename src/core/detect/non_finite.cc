@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "core/detect/support/settled.h"
 #include "core/detect/tools/track.h"
 
 namespace mw::detect {
@@ -14,17 +15,21 @@ constexpr Knob kPersist{"persist", 3, "points", "An isolated overflow is skipped
                         "DeepSpeed and Megatron skip steps that overflow"};
 constexpr Knob kWarmUp{"warm_up", 30, "points", "Loss scaling starts high and overflows while it finds its level",
                        "Megatron, fp16: about 20 skipped steps at the start"};
-constexpr Knob kKnobs[] = {kPersist, kWarmUp};
+constexpr Knob kBeside{"beside", 10, "points",
+                       "A figure beside the loss may have no samples for some steps (a task that a batch lacks)",
+                       "own"};
+constexpr Knob kKnobs[] = {kPersist, kWarmUp, kBeside};
 
 struct Watched {
   std::string_view signal;
   bool may_overflow;  ///< Inf here is how mixed precision says "step skipped"
+  bool updates;       ///< the weights follow it, so that they are gone with it
 };
 constexpr std::array kWatched = {
-    Watched{"loss.total", false},  Watched{"loss.policy", false}, Watched{"loss.value", false},
-    Watched{"loss.kl", false},     Watched{"grad_norm", true},    Watched{"grad_norm.value", true},
-    Watched{"kl.ref", false},      Watched{"kl.step", false},     Watched{"entropy", false},
-    Watched{"reward.mean", false}, Watched{"ratio.mean", false}};
+    Watched{"loss.total", false, true},   Watched{"loss.policy", false, true}, Watched{"loss.value", false, true},
+    Watched{"loss.kl", false, true},      Watched{"grad_norm", true, true},    Watched{"grad_norm.value", true, true},
+    Watched{"kl.ref", false, false},      Watched{"kl.step", false, false},    Watched{"entropy", false, false},
+    Watched{"reward.mean", false, false}, Watched{"ratio.mean", false, false}};
 
 struct Burst {
   size_t first = 0, count = 0, last = 0;
@@ -42,11 +47,20 @@ std::vector<Burst> bursts_of(const std::vector<Point>& points) {
   return out;
 }
 
-Severity severity_of(const Watched& watched, const std::vector<Point>& points, const Burst& burst, bool scaled) {
+/// Is the point the last that its attempt says? While the attempt goes on, every point is for a while.
+bool said_last(const State& state, const std::vector<Point>& points, size_t index) {
+  if (index + 1 < points.size() && points[index + 1].attempt == points[index].attempt) return false;
+  return is_over(state, points[index].attempt);
+}
+
+Severity severity_of(const State& state, const Watched& watched, const std::vector<Point>& points, const Burst& burst,
+                     bool scaled) {
   const bool overflow = watched.may_overflow && (scaled || std::isinf(points[burst.first].value));
-  const bool lasting = burst.count >= points_of(kPersist) || burst.last + 1 == points.size();
+  const bool over = burst.last + 1 == points.size() && said_last(state, points, burst.last);
+  const size_t persist = points_of(watched.updates ? kPersist : kBeside);
+  const bool lasting = burst.count >= persist || over;
   if (overflow) {
-    if (burst.last < points_of(kWarmUp) && burst.last + 1 < points.size()) return Severity::kInfo;
+    if (burst.last < points_of(kWarmUp) && !over) return Severity::kInfo;
     return burst.count >= points_of(kPersist) ? Severity::kCritical : Severity::kInfo;
   }
   return lasting ? Severity::kCritical : Severity::kWarning;
@@ -83,8 +97,9 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     const Series* series = state.find(watched.signal);
     if (series == nullptr || series->non_finite() == 0) continue;
     for (const Burst& burst : bursts_of(series->points())) {
-      const Severity severity =
-          meant(*series, watched.signal) ? severity_of(watched, series->points(), burst, scaled) : Severity::kInfo;
+      const Severity severity = meant(*series, watched.signal)
+                                    ? severity_of(state, watched, series->points(), burst, scaled)
+                                    : Severity::kInfo;
       if (worst && severity <= worst->severity) continue;
       worst = told(watched, series->points(), burst, severity, scaled);
     }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "core/detect/support/settled.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 
@@ -46,6 +47,9 @@ constexpr Knob kGlimpseSigma{"glimpse_sigma", 3.5, "standard errors", "The same,
 constexpr Knob kBrief{"brief", 10, "points", "A fall that was made good within so many points is history, not a danger",
                       "own"};
 constexpr Knob kBriefShare{"brief_share", 0.1, "ratio", "Or within this part of the run up to there", "own"};
+constexpr Knob kStays{"stays", 20, "points",
+                      "While the run goes on, a harder data set or a phase may still end and the fall be made good",
+                      "own"};
 constexpr Knob kGradualHistory{"gradual_history", 15, "points", "A window and a half", "field guide 4.1, warm-up"};
 constexpr Knob kPointSigma{"point_sigma", 1.25, "sigma",
                            "The drop in units of the spread of single records: what is smaller is not seen by eye",
@@ -68,11 +72,12 @@ constexpr Knob kHeight{
     "Height of the level above the lowest value before it, where rewards go below zero: less is noise", "own"};
 constexpr Knob kNoiseWindow{"noise_window", 50, "points", "Points from which the noise is estimated",
                             "field guide 4.1 (50-100)"};
-constexpr Knob kKnobs[] = {
-    kHistory,        kWidth,        kLow,    kBack,         kPersist,      kEvidence,   kSure,
-    kSurePersist,    kSomeEvidence, kChance, kGradualShare, kGradualSigma, kClearShare, kClearSigma,
-    kGradualHistory, kPointSigma,   kSwing,  kYoung,        kCaution,      kWindows,    kNoiseWindow,
-    kNotableShare,   kNotableSigma, kHeight, kGlimpseShare, kGlimpseSigma, kBrief,      kBriefShare};
+constexpr Knob kKnobs[] = {kStays,          kHistory,      kWidth,        kLow,          kBack,
+                           kPersist,        kEvidence,     kSure,         kSurePersist,  kSomeEvidence,
+                           kChance,         kGradualShare, kGradualSigma, kClearShare,   kClearSigma,
+                           kGradualHistory, kPointSigma,   kSwing,        kYoung,        kCaution,
+                           kWindows,        kNoiseWindow,  kNotableShare, kNotableSigma, kHeight,
+                           kGlimpseShare,   kGlimpseSigma, kBrief,        kBriefShare};
 
 constexpr double kMedianError = 1.2533;  // standard error of a median of normal values, in those of the mean
 
@@ -230,6 +235,9 @@ size_t judge_sharp(const State& state, const Track& track, const Levels& levels,
     if (recovered) {
       finding.severity = brief(onset, i) ? Severity::kInfo : Severity::kWarning;
       resolve(finding, track.points[i - 1]);
+    } else if ((brief(onset, track.size()) || static_cast<double>(track.size() - onset) <= kStays.value) &&
+               !is_over(state, track.points.back().attempt)) {
+      finding.severity = Severity::kWarning;  // it may still be made good
     }
     out.push_back(std::move(finding));
     if (!recovered) break;

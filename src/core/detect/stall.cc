@@ -17,6 +17,8 @@ constexpr Knob kKnobs[] = {
     {"least_seconds", 1800, "s", "Evaluation, saving and start-up may each take this long",
      "report skyrl-biomni-monitor-cycles-2026-02-19: saves of 22 min"},
     {"steps_least", 5, "steps", "Fewer steps have no rhythm", "own choice"},
+    {"longest_gaps", 2, "longest gaps", "What the run has taken once between two steps it may take again",
+     "evaluations and saves come back; own choice"},
 };
 
 /// When the run was last heard of.
@@ -47,12 +49,15 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   const AttemptState& attempt = state.attempts.back();
   if (held_still(state)) return;
   const auto& [at, step] = state.anchors.back();
-  const Time since = std::max(at, let_go_on(state));
-  const double usual = rhythm_of(state, at, kKnobs[2].value).usual;
-  const End end = end_of(state);
+  const Standstill watched = standstill(state);
+  const bool live = !state.closed && watched.since.known();  // then the machine's clock tells, whatever the log's zone
+  const Time since = std::max(live ? watched.since : at, let_go_on(state));
+  const Rhythm rhythm = rhythm_of(state, at, kKnobs[2].value);
+  const double usual = rhythm.usual;
+  const End end = live ? End{state.ticks.back().at, true} : end_of(state);
   if (usual <= 0 || attempt.ended || !end.at.known()) return;
   const double silent = (end.at - since).seconds();
-  const double patience = std::max(kKnobs[1].value, kKnobs[0].value * usual);
+  const double patience = std::max({kKnobs[1].value, kKnobs[0].value * usual, kKnobs[3].value * rhythm.longest});
   if (silent <= patience) return;
   const size_t number = state.attempts.size() - 1;
   for (const Story& story : fatal_stories(state, marks_of(state, knowledge))) {

@@ -1,8 +1,11 @@
 // The reward is exactly zero (or lies exactly on its floor) for many steps.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/text.h"
+#include "core/components.h"
+#include "core/detect/support/settled.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 
@@ -30,8 +33,15 @@ constexpr Knob kBack{"recovered", 3, "points", "Points off the floor in a row th
 constexpr Knob kBefore{"before", 10, "points", "Window of the level right before the streak", "own"};
 constexpr Knob kLow{"low", 0.1, "ratio", "Level right before, as a share of the best level, that had collapsed already",
                     "own"};
-constexpr Knob kKnobs[] = {kFromStart, kFromStartPoints, kExcerpt,    kSudden,    kChance,  kBack, kBefore,
-                           kLow,       kEarly,           kNearPoints, kNearShare, kNearMean};
+constexpr Knob kLong{
+    "long", 20, "points",
+    "A curriculum, a harder data set or a phase of evaluation gives nothing for some steps, and then again "
+    "something: without a second sign it is grave only when it lasts",
+    "circuit breakers of the reports stop at 10 to 50"};
+constexpr Knob kLongStart{"long_start", 40, "points", "The same for a cold start, which may take longer", "as above"};
+constexpr Knob kTrouble{"trouble", 3, "steps", "So close to the onset lies what brought it about", "own"};
+constexpr Knob kKnobs[] = {kLong, kLongStart, kTrouble, kFromStart, kFromStartPoints, kExcerpt,   kSudden,  kChance,
+                           kBack, kBefore,    kLow,     kEarly,     kNearPoints,      kNearShare, kNearMean};
 
 struct Streak {
   size_t first = 0, detected = 0;
@@ -84,10 +94,58 @@ bool next_streak(const State& state, const Track& track, size_t from, Streak& fo
   return false;
 }
 
-void suggest(const State& state, Finding& finding, const Point& onset, const Point& now, bool from_start) {
+/// No answer comes any more: they are empty, or given up.
+bool no_answers(const State& state, const Point& onset, const Point& now) {
   const auto length = level_between(state.find("response.length"), now.attempt, onset.step, now.step);
   const auto aborted = level_between(state.find("response.aborted"), now.attempt, onset.step, now.step);
-  const bool empty = (length && *length < 2) || (aborted && *aborted > 0.9);
+  return (length && *length < 2) || (aborted && *aborted > 0.9);
+}
+
+/// A second kind of evidence that answers or their rewards fail: a part of the run is in trouble, or its text tells of
+/// a server, an engine or a verifier that fails time and again from the onset on.
+bool something_failed(const State& state, const Knowledge& knowledge, const Point& onset, const Point& now) {
+  for (const ComponentState& part : state.components) {
+    for (const ComponentState::Trouble& trouble : part.troubles) {
+      if (trouble.began.attempt == now.attempt && !trouble.ended) return true;
+    }
+  }
+  size_t times = 0;
+  for (const SignatureState& seen : state.signatures) {
+    const Signature* signature = knowledge.find(seen.id);
+    if (seen.sample || signature == nullptr || signature->role == Role::kBenign) continue;
+    const bool serves =
+        speaks_of_servers(*signature) || signature->kind == "worker-lost" || signature->kind == "environment-fault";
+    for (const SignatureState::Match& match : seen.matches) {
+      const bool near = match.moment.attempt == now.attempt && match.moment.step != kNoStep &&
+                        static_cast<double>(onset.step - match.moment.step) <= kTrouble.value;
+      if (!serves || !near) continue;
+      if (signature->kind == "engine-dead" && signature->role == Role::kRoot) return true;
+      ++times;
+    }
+  }
+  return static_cast<double>(times) >= kTrouble.value;
+}
+
+/// Records in a row on the floor from `first` on, and the first one at which they are grave: nullopt while they are
+/// not.
+std::optional<size_t> grave_at(const State& state, const Knowledge& knowledge, const Track& track,
+                               const Streak& streak) {
+  const double floor = track.values[streak.detected];
+  size_t last = streak.detected;
+  while (last + 1 < track.size() && track.values[last + 1] == floor) ++last;
+  const Point& onset = track.points[streak.first];
+  if (no_answers(state, onset, track.points[streak.detected]) ||
+      something_failed(state, knowledge, onset, track.points[last])) {
+    return streak.detected;
+  }
+  const size_t enough = streak.first + points_of(streak.from_start ? kLongStart : kLong);
+  if (last + 1 >= enough) return std::max(streak.detected, enough - 1);
+  const bool at_end = last + 1 == track.size() && is_over(state, track.points[last].attempt);
+  return at_end ? std::optional(streak.detected) : std::nullopt;
+}
+
+void suggest(const State& state, Finding& finding, const Point& onset, const Point& now, bool from_start) {
+  const bool empty = no_answers(state, onset, now);
   if (from_start) {
     finding.suggests.push_back(
         {"reward-function-broken-all-zero", 0.65, "no sample was ever rewarded, from the first step on"});
@@ -170,14 +228,17 @@ bool was_low(const Track& track, const Streak& streak) {
   return best > floor && medians.back() - floor < kLow.value * (best - floor);
 }
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
   for (const Track& track : tracks_of(reward_series(state))) {
     Streak streak;
     size_t from = 0;
     const size_t before = out.size();
     while (next_streak(state, track, from, streak)) {
       if (streak.from_start && follows_teacher(state)) break;
+      const auto grave = grave_at(state, knowledge, track, streak);
+      if (grave) streak.detected = *grave;
       Finding finding = told(state, track, streak);
+      if (!grave) finding.severity = Severity::kWarning;
       const double floor = track.values[streak.detected];
       size_t back = 0, i = streak.detected + 1;
       for (; i < track.size() && back < points_of(kBack); ++i) back = track.values[i] > floor ? back + 1 : 0;

@@ -69,7 +69,7 @@ Result<RunRequest> request_of(const Args& args, RunRequest request) {
   if (args.has("dry-run")) {
     request.dry = true;
     request.stacks = false;  // reading them stops a process for a moment
-    request.breaking = request.restarting = "watch";
+    request.breaking = request.breaking_learning = request.restarting = "watch";
   }
   return request;
 }

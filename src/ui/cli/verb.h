@@ -119,6 +119,7 @@ struct RunRequest {
   bool from_scratch = false;                     ///< a later attempt may begin from nothing
   bool breaker = true;                           ///< end an attempt that trains on poisoned data
   std::string breaking = "act";                  ///< that: "watch", "ask" or "act"
+  std::string breaking_learning = "ask";         ///< ending one of which only the figures are bad, likewise
   std::string restarting = "act";                ///< beginning the next attempt, likewise
   bool dry = false;                              ///< nothing is done to the run, only said
   bool host = true;                              ///< watch the machine, too

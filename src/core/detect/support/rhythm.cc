@@ -22,4 +22,36 @@ Rhythm rhythm_of(const State& state, Time at, double least) {
   return rhythm;
 }
 
+Rhythm rhythm_by_ticks(const State& state, double least) {
+  Rhythm rhythm;
+  const Tick* begin = nullptr;  // the first tick of the attempt
+  const Tick* since = nullptr;  // the first one at its present step
+  for (const Tick& tick : state.ticks) {
+    if (tick.step == kNoStep || (since != nullptr && tick.step < since->step)) {
+      rhythm = {};
+      begin = since = nullptr;
+    }
+    if (tick.step == kNoStep) continue;
+    if (begin == nullptr) begin = &tick;
+    if (since != nullptr && tick.step == since->step) continue;
+    if (since != nullptr) rhythm.longest = std::max(rhythm.longest, (tick.at - since->at).seconds());
+    since = &tick;
+  }
+  if (begin == nullptr || static_cast<double>(since->step - begin->step) < least) return {};
+  rhythm.usual = (since->at - begin->at).seconds() / static_cast<double>(since->step - begin->step);
+  return rhythm;
+}
+
+Standstill standstill(const State& state) {
+  constexpr double kNobodyWatched = 60;  // s between two ticks: a watch ticks every ten seconds
+  if (state.ticks.empty()) return {};
+  const Tick& last = state.ticks.back();
+  const Tick* since = &last;
+  for (size_t i = state.ticks.size() - 1; i-- > 0;) {
+    if (state.ticks[i].step != last.step || (since->at - state.ticks[i].at).seconds() > kNobodyWatched) break;
+    since = &state.ticks[i];
+  }
+  return {since->at, (last.at - since->at).seconds()};
+}
+
 }  // namespace mw::detect

@@ -14,4 +14,16 @@ struct Rhythm {
 /// Of the steps that were told by `at`. `least`: fewer steps have no rhythm.
 Rhythm rhythm_of(const State& state, Time at, double least);
 
+/// The same by the clock of the watch, of the last attempt, whether or not the run's files have a clock. Zero while no
+/// watch ticks, or fewer steps were done meanwhile.
+Rhythm rhythm_by_ticks(const State& state, double least);
+
+/// For how long the last attempt has been at its step, as the watch saw it, not counting times when nobody watched;
+/// since when; unknown while no watch ticks.
+struct Standstill {
+  Time since;
+  double seconds = 0;
+};
+Standstill standstill(const State& state);
+
 }  // namespace mw::detect

@@ -1,0 +1,210 @@
+#include "core/breaker.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "core/detect/tools/track.h"
+#include "core/policy.h"
+
+namespace mw {
+namespace {
+
+constexpr std::string_view kFromScratch = "restart-from-scratch";
+constexpr std::string_view kNothing = "ignore";   // of the reactions
+constexpr std::string_view kRestart = "restart";  // the action of beginning another attempt
+
+// A single step may be a hiccup that the run mends by itself; two completed ones are no accident of one batch.
+constexpr size_t kPoisonedSteps = 2;
+// One figure alone, without another kind of evidence, must stay so for longer.
+constexpr size_t kGoneAlone = 4;
+constexpr double kEmptyLength = 2, kGivenUpShare = 0.9;  // of answers, as core/detect/zero_reward.cc has them
+constexpr int64_t kTogether = 3;                         // steps between the onsets of two signs of one failure
+
+/// Is all that was last seen on the disk of the checkpoints of `step` broken?
+bool broken_on_disk(const State& state, int64_t step) {
+  std::map<std::string_view, bool> broken;  // by path
+  for (const auto& [moment, seen] : state.looks) {
+    if (seen.step == step) broken[seen.path] = seen.how == event::CheckpointSeen::How::kBroken;
+  }
+  return !broken.empty() && std::all_of(broken.begin(), broken.end(), [](const auto& one) { return one.second; });
+}
+
+/// Did an earlier attempt save a checkpoint that can be resumed from?
+bool left_behind(const State& state) {
+  return std::any_of(state.checkpoints.begin(), state.checkpoints.end(), [&state](const auto& saved) {
+    return saved.second.complete && saved.first.attempt + 1U < state.attempts.size() &&
+           !broken_on_disk(state, saved.second.step);
+  });
+}
+
+/// midwatch is just starting a part of the run anew: what that cannot mend still shows in the rewards.
+bool being_restarted(const State& state) {
+  return std::any_of(state.actions.begin(), state.actions.end(), [](const ActionState& action) {
+    return action.intent.action == kRestartComponent && !action.done;
+  });
+}
+
+/// Did midwatch itself begin the attempt that runs now? A command of the user's may well train several models one after
+/// the other, each from nothing.
+bool begun_by_midwatch(const State& state) {
+  const auto last = std::find_if(state.actions.rbegin(), state.actions.rend(),
+                                 [](const ActionState& action) { return action.intent.action == kRestart; });
+  return last != state.actions.rend() && last->attempt + 2U >= state.attempts.size();
+}
+
+using Trouble = ComponentState::Trouble;
+
+/// The trouble of the attempt that runs now in which a part still is; nullptr when none is.
+const Trouble* trouble_now(const State& state, bool certain) {
+  for (const ComponentState& part : state.components) {
+    if (part.troubles.empty()) continue;
+    const Trouble& last = part.troubles.back();
+    const bool here = !last.ended && last.began.attempt + 1U == state.attempts.size();
+    if (here && (!certain || last.certain)) return &last;
+  }
+  return nullptr;
+}
+
+/// Values of `signal` in the attempt that runs now from `step` on, in order.
+std::vector<double> values_since(const State& state, std::string_view signal, int64_t step) {
+  std::vector<double> values;
+  const Series* series = state.find(signal);
+  if (series == nullptr) return values;
+  for (const Point& point : series->points()) {
+    if (point.attempt + 1U == state.attempts.size() && point.step >= step) values.push_back(point.value);
+  }
+  return values;
+}
+
+bool all_of_last(const std::vector<double>& values, size_t count, bool (*is)(double)) {
+  return values.size() >= count && std::all_of(values.end() - static_cast<ptrdiff_t>(count), values.end(), is);
+}
+
+/// Completed steps in a row in which nothing, or next to nothing, was answered.
+bool answers_are_empty(const State& state, int64_t step) {
+  const auto empty = [](double length) { return length < kEmptyLength; };
+  const auto given_up = [](double share) { return share > kGivenUpShare; };
+  return all_of_last(values_since(state, "response.length", step), kPoisonedSteps, empty) ||
+         all_of_last(values_since(state, "response.aborted", step), kPoisonedSteps, given_up);
+}
+
+/// Steps in a row on the floor, which the reward had left before.
+bool reward_on_floor(const State& state, int64_t step) {
+  const Series* reward = detect::reward_series(state);
+  if (reward == nullptr || step == kNoStep) return false;
+  double lowest = 0;
+  size_t streak = 0;
+  bool above = false;
+  for (const Point& point : reward->points()) {
+    if (point.attempt + 1U != state.attempts.size() || !std::isfinite(point.value)) continue;
+    lowest = std::min(lowest, point.value);
+    above = above || (point.step < step && point.value > lowest);
+    streak = point.step >= step && point.value == lowest ? streak + 1 : 0;
+  }
+  return above && streak >= kPoisonedSteps;
+}
+
+/// An engine is dead: seen by the live watch, or the text says so and completed steps since are empty or worth nothing.
+bool engine_is_dead(const State& state, const Incident& incident) {
+  if (trouble_now(state, false) != nullptr) return true;
+  const int64_t step = incident.latest.step;
+  return step != kNoStep && (answers_are_empty(state, step) || reward_on_floor(state, step));
+}
+
+/// Does an incident of another kind tell, with the zero rewards, that what gives answers or rewards fails?
+bool something_failed(const State& state, const Incident& zero) {
+  if (trouble_now(state, false) != nullptr) return true;
+  return std::any_of(state.incidents.begin(), state.incidents.end(), [&zero](const Incident& other) {
+    const bool serves = other.kind == "engine-dead" || other.kind == "network" || other.kind == "worker-lost" ||
+                        other.kind == "environment-fault";
+    return serves && other.latest.attempt == zero.latest.attempt && other.latest.step != kNoStep &&
+           zero.latest.step - other.latest.step <= kTogether;
+  });
+}
+
+BreakCase on_zero_reward(const State& state, const Incident& zero) {
+  const int64_t onset = zero.latest.step;
+  const bool failed = something_failed(state, zero);
+  if (failed && (answers_are_empty(state, onset) || trouble_now(state, false) != nullptr)) {
+    return {&zero, BreakReason::kDeadComponent};
+  }
+  // Rewards that were never anything else give no gradient, so that nothing is lost by waiting.
+  const AttemptState& attempt = state.attempts.back();
+  const bool from_start = attempt.first_step != kNoStep && onset <= attempt.first_step + 1;
+  return from_start && !failed && !answers_are_empty(state, onset) ? BreakCase()
+                                                                   : BreakCase{&zero, BreakReason::kLearning};
+}
+
+/// The weights are gone: what they are updated by is still not a number after completed steps.
+bool weights_are_gone(const State& state) {
+  const auto is_nan = [](double value) { return !std::isfinite(value); };
+  size_t short_runs = 0;
+  for (const std::string_view signal : {"loss.total", "loss.policy", "grad_norm"}) {
+    const std::vector<double> values = values_since(state, signal, 0);
+    if (all_of_last(values, kGoneAlone, is_nan)) return true;
+    short_runs += all_of_last(values, kPoisonedSteps, is_nan) ? 1 : 0;
+  }
+  return short_runs >= 2;
+}
+
+BreakCase on(const State& state, const Incident& incident) {
+  if (incident.severity != Severity::kCritical) return {};
+  const BreakCase dead{&incident, BreakReason::kDeadComponent};
+  if (incident.kind == "engine-dead") {
+    return !being_restarted(state) && engine_is_dead(state, incident) ? dead : BreakCase();
+  }
+  if (incident.kind == "stall" || incident.kind == "worker-lost") {
+    return trouble_now(state, true) != nullptr ? dead : BreakCase();
+  }
+  if (incident.kind == "zero-reward") return on_zero_reward(state, incident);
+  if (incident.kind == "non-finite" && weights_are_gone(state)) return {&incident, BreakReason::kLearning};
+  const bool ruled = incident.kind == kUserRule && !incident.reaction.empty() && incident.reaction != kNothing;
+  return ruled ? BreakCase{&incident, BreakReason::kRule} : BreakCase();
+}
+
+}  // namespace
+
+std::string_view break_reason_name(BreakReason why) {
+  switch (why) {
+    case BreakReason::kDeadComponent:
+      return "dead-component";
+    case BreakReason::kLearning:
+      return "learning";
+    case BreakReason::kRule:
+      return "rule";
+    case BreakReason::kFromScratch:
+      return "from-scratch";
+  }
+  return "";
+}
+
+bool save_is_due(const State& state) {
+  if (state.attempts.empty()) return false;
+  const AttemptState& attempt = state.attempts.back();
+  std::set<int64_t> steps;
+  for (const auto& [moment, saved] : state.checkpoints) {
+    const int64_t step = saved.step != kNoStep ? saved.step : moment.step;
+    if (moment.attempt + 1U == state.attempts.size() && step != kNoStep) steps.insert(step);
+  }
+  if (steps.empty() || attempt.last_step == kNoStep) return false;
+  const int64_t last = *steps.rbegin();
+  const int64_t before = steps.size() > 1 ? *std::next(steps.rbegin()) : std::max<int64_t>(0, attempt.resumed_at);
+  // The step that is under way has no figures yet, and it may save before it tells them.
+  return last - before > 0 && attempt.last_step + 2 >= last + (last - before);
+}
+
+BreakCase breaker(const State& state, bool from_scratch) {
+  for (const Incident& incident : state.incidents) {
+    if (!incident.open || incident.latest.attempt + 1U != state.attempts.size()) continue;  // of one that is over
+    const bool anew = incident.kind == kFromScratch && !from_scratch && incident.severity != Severity::kInfo;
+    if (anew && begun_by_midwatch(state) && left_behind(state)) return {&incident, BreakReason::kFromScratch};
+    if (const BreakCase found = on(state, incident); found.incident != nullptr) return found;
+  }
+  return {};
+}
+
+}  // namespace mw

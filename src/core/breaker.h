@@ -1,0 +1,32 @@
+// The circuit breaker: when an attempt that still runs should be ended, as it trains on poisoned data. Pure.
+#pragma once
+
+#include <string_view>
+
+#include "core/state.h"
+
+namespace mw {
+
+/// What the case for ending an attempt rests on. Each has a mode of its own in [actions].
+enum class BreakReason {
+  kDeadComponent,  ///< a part that the run needs is proven dead or stopped, and the trainer goes on without it
+  kLearning,       ///< the figures are poisoned: they stayed so over completed steps, or two kinds of evidence agree
+  kRule,           ///< a rule of the user's own says so
+  kFromScratch,    ///< it began from nothing although an earlier attempt saved a checkpoint, and would write over it
+};
+std::string_view break_reason_name(BreakReason why);
+
+struct BreakCase {
+  const Incident* incident = nullptr;  ///< nullptr: there is no case; lives as long as the state it was found in
+  BreakReason why = BreakReason::kLearning;
+};
+
+/// Is the attempt about to save a checkpoint? By the rhythm of those that it saved: with its next step or the one after.
+/// False where it has saved none, or is not known to.
+bool save_is_due(const State& state);
+
+/// The case for ending the attempt that runs now, as every further step trains on poisoned data and every further
+/// checkpoint keeps it; no incident when there is none. `from_scratch`: beginning from nothing is allowed.
+BreakCase breaker(const State& state, bool from_scratch = false);
+
+}  // namespace mw

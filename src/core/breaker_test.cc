@@ -1,0 +1,166 @@
+#include "core/breaker.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "core/advance.h"
+#include "core/policy.h"
+
+namespace mw {
+namespace {
+
+/// A run that is judged as it goes.
+struct Run {
+  Knowledge known;
+  State state;
+  uint64_t line = 0;
+  int64_t at = 0;
+
+  template <typename Body>
+  void put(Body body) {
+    std::vector<Event> decided;
+    advance(state, {{}, {0, ++line}, std::move(body)}, known, Judge::kAlways, decided);
+  }
+  void step(double reward, double loss = 0.01, double grad_norm = 0.3, double length = 500) {
+    put(event::Measured{++at,
+                        false,
+                        {{"reward.mean", "reward", reward},
+                         {"loss.policy", "loss", loss},
+                         {"grad_norm", "grad", grad_norm},
+                         {"response.length", "length", length}}});
+  }
+  void healthy(int steps) {
+    for (int i = 0; i < steps; ++i) step(0.4 + 0.01 * (i % 5));
+  }
+  BreakCase trips() {
+    put(event::Ticked{});
+    return breaker(state);
+  }
+  bool trips_for(BreakReason why) {
+    const BreakCase found = trips();
+    return found.incident != nullptr && found.why == why;
+  }
+};
+
+const double kNan = std::nan("");
+
+TEST_CASE("a figure that is no number once, or a few times apart, ends nothing") {
+  Run run;
+  run.healthy(10);
+  for (int i = 0; i < 5; ++i) {
+    run.step(0.4, kNan, kNan);
+    CHECK(run.trips().incident == nullptr);
+    run.healthy(3);
+    CHECK(run.trips().incident == nullptr);
+  }
+  run.step(kNan);
+  run.step(kNan);
+  run.step(kNan);
+  CHECK(run.trips().incident == nullptr);  // a reward without samples, while the loss is well
+}
+
+TEST_CASE("weights that are gone end the attempt, once completed steps show it") {
+  Run run;
+  run.healthy(10);
+  run.step(0.4, kNan, kNan);
+  run.step(0.4, kNan, kNan);
+  CHECK(run.trips().incident == nullptr);
+  run.step(0.4, kNan, kNan);
+  CHECK(run.trips_for(BreakReason::kLearning));
+  run.step(0.4);
+  CHECK(run.trips().incident == nullptr);  // it healed
+}
+
+TEST_CASE("rewards on their floor end the attempt only when they stay there") {
+  Run cold;
+  for (int i = 0; i < 60; ++i) cold.step(0);
+  CHECK(cold.trips().incident == nullptr);  // a cold start loses nothing
+  Run run;
+  run.healthy(20);
+  for (int i = 0; i < 10; ++i) run.step(0);
+  CHECK(run.trips().incident == nullptr);  // a curriculum, an evaluation
+  for (int i = 0; i < 10; ++i) run.step(0);
+  CHECK(run.trips_for(BreakReason::kLearning));
+}
+
+TEST_CASE("two kinds of evidence are enough after few steps: zero rewards for answers that are empty") {
+  Run run;
+  run.healthy(10);
+  for (int i = 0; i < 5; ++i) run.step(0, 0, 0, 1);
+  CHECK(run.trips_for(BreakReason::kLearning));
+  Run failed;
+  failed.healthy(10);
+  event::ComponentSaw saw;
+  saw.component = saw.kind = "engine";
+  saw.health = event::ComponentSaw::Health::kGone;
+  saw.text = "the engine ended";
+  failed.put(event::ComponentSaw(saw));
+  CHECK(failed.trips().incident == nullptr);  // it may have been taken away on purpose
+  for (int i = 0; i < 5; ++i) failed.step(0, 0, 0, 1);
+  CHECK(failed.trips_for(BreakReason::kDeadComponent));
+  Run proven;
+  proven.healthy(10);
+  saw.certain = true;
+  proven.put(event::ComponentSaw(saw));
+  CHECK(proven.trips_for(BreakReason::kDeadComponent));
+}
+
+TEST_CASE("a dead engine that the text alone tells of ends nothing while steps are worth something") {
+  State state;
+  state.attempts.resize(2);
+  state.attempts.back().last_step = 20;
+  Incident incident;
+  incident.kind = "engine-dead";
+  incident.severity = Severity::kCritical;
+  incident.onset.attempt = incident.latest.attempt = 1;
+  incident.onset.step = incident.latest.step = 20;
+  state.incidents = {incident};
+  CHECK(breaker(state).incident == nullptr);
+  ComponentState part;
+  part.troubles.emplace_back();
+  part.troubles.back().began.attempt = 1;
+  state.components = {part};
+  CHECK(breaker(state).why == BreakReason::kDeadComponent);
+  CHECK(breaker(state).incident != nullptr);
+  state.incidents.front().latest.attempt = 0;
+  CHECK(breaker(state).incident == nullptr);  // of an attempt that is over
+  state.incidents.front().latest.attempt = 1;
+  state.incidents.front().open = false;
+  CHECK(breaker(state).incident == nullptr);
+}
+
+TEST_CASE(
+    "what a command begins anew by itself is its own affair; what midwatch restarted must not lose a checkpoint") {
+  State state;
+  state.attempts.resize(2);
+  state.checkpoints.push_back({{10, {}, {}, 0}, {10, "out/global_step_10", true}});
+  Incident incident;
+  incident.kind = "restart-from-scratch";
+  incident.latest.attempt = 1;
+  state.incidents = {incident};
+  CHECK(breaker(state).incident == nullptr);
+  ActionState restart;
+  restart.attempt = 0;
+  restart.intent.action = "restart";
+  state.actions = {restart};
+  CHECK(breaker(state).why == BreakReason::kFromScratch);
+  CHECK(breaker(state, true).incident == nullptr);
+}
+
+TEST_CASE("a save is due by the rhythm of those before") {
+  Run run;
+  run.healthy(5);
+  CHECK_FALSE(save_is_due(run.state));
+  run.put(event::CheckpointSaved{5, "out/5", true});
+  run.healthy(2);
+  CHECK_FALSE(save_is_due(run.state));
+  run.healthy(1);
+  CHECK(save_is_due(run.state));  // the ninth step is under way, and the tenth comes before its figures are told
+  run.healthy(2);
+  run.put(event::CheckpointSaved{10, "out/10", true});
+  CHECK_FALSE(save_is_due(run.state));
+}
+
+}  // namespace
+}  // namespace mw

@@ -1,0 +1,61 @@
+#include "core/detect/support/settled.h"
+
+#include <algorithm>
+
+#include "core/detect/support/rhythm.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr double kUsualSteps = 3;       // a step so long is no slow step any more
+constexpr double kLeastSeconds = 30;    // a trainer that catches an exception goes on sooner
+constexpr double kUnknownSeconds = 60;  // where no rhythm is known: at the start
+constexpr double kMostSeconds = 1800;   // as detect/stall.cc has it for evaluation, saving and start-up
+constexpr double kUnsureSteps = 10;     // likewise, of usual steps
+constexpr double kStepsLeast = 3;       // fewer steps have no rhythm
+
+Rhythm rhythm_now(const State& state) {
+  const Rhythm watched = rhythm_by_ticks(state, kStepsLeast);
+  if (state.anchors.empty()) return watched;
+  const Rhythm own = rhythm_of(state, state.anchors.back().first, kStepsLeast);
+  return {std::max(watched.usual, own.usual), std::max(watched.longest, own.longest)};
+}
+
+/// Seconds for which nothing must come before a failure counts as the end. An error of which a process does not die may
+/// be followed by an evaluation, a save or a wait.
+double patience(const State& state, bool ends_for_sure) {
+  const Rhythm pace = rhythm_now(state);
+  if (!ends_for_sure) return std::max(kMostSeconds, kUnsureSteps * pace.usual);
+  if (pace.usual <= 0) return kUnknownSeconds;
+  return std::clamp(std::max(kUsualSteps * pace.usual, pace.longest), kLeastSeconds, kMostSeconds);
+}
+
+/// Seconds that have passed by the watch's clock since the event of this order was received, to the tick after it.
+double seconds_since(const State& state, uint64_t order) {
+  const auto after = std::upper_bound(state.ticks.begin(), state.ticks.end(), order,
+                                      [](uint64_t o, const Tick& tick) { return o < tick.order; });
+  return after == state.ticks.end() ? 0 : (state.ticks.back().at - after->at).seconds();
+}
+
+bool figures_decide(const Mark& lead) {
+  return lead.signature != nullptr && lead.signature->layer == "learning-dynamics";
+}
+
+}  // namespace
+
+bool is_over(const State& state, uint16_t attempt) {
+  if (state.closed || attempt + 1U < state.attempts.size()) return true;
+  if (attempt >= state.attempts.size() || !state.attempts[attempt].ended) return false;
+  // That it failed or was stopped is a word of its text, which may be a sample's.
+  const event::Ended::How how = state.attempts[attempt].ended->how;
+  return how == event::Ended::How::kExit || how == event::Ended::How::kComplete;
+}
+
+bool settled(const State& state, const Story& story) {
+  if (is_over(state, story.attempt)) return true;
+  return seconds_since(state, story.lead.order) >= patience(state, story.ended && !figures_decide(story.lead));
+}
+
+Severity provisional_severity(const Story& story) { return story.ended ? Severity::kWarning : Severity::kInfo; }
+
+}  // namespace mw::detect

@@ -1,0 +1,24 @@
+// Whether a failure that the text tells of has really ended the run. While a run goes on, "no step was done after it"
+// is true of every line for a while: a printed sample, a request that is tried again, a helper that is replaced.
+#pragma once
+
+#include <string_view>
+
+#include "core/detect/support/story.h"
+
+namespace mw::detect {
+
+/// Will nothing more come of this attempt? True when the run's files have ended, another attempt began, or its process
+/// is known to have ended.
+bool is_over(const State& state, uint16_t attempt);
+
+/// True when the attempt is over, or has done nothing for so long, by the clock of the watch, that it should have:
+/// three usual steps and its longest one so far, at least 30 s, at most 30 min, and 60 s where its steps have no known
+/// rhythm. An error of which a process does not die for sure is given as long as a stall: 30 min, or ten usual steps.
+bool settled(const State& state, const Story& story);
+
+/// How a failure is told that is not settled, and what is said of it beside what was seen.
+Severity provisional_severity(const Story& story);
+inline constexpr std::string_view kNotSettled = "; whether the run survives it is not known yet";
+
+}  // namespace mw::detect
