@@ -101,9 +101,31 @@ def loss_scale_overflows(rng, tongue):
     scale, warm = 65536 * 2 ** rng.randint(0, 3), rng.randint(2, 5)
     for at in [*range(warm), story.middle(20)]:
         story.series["grad_norm"][at] = rng.choice((INF, NAN, 0.0))
-        story.print_before(at, f"[{tongue.stamp(point=',')}] [INFO] [loss_scaler.py:190:update_scale] [deepspeed] OVERFLOW! "
-                           f"Rank 0 Skipping step. Attempted loss scale: {scale}, reducing to {scale // 2}")
+        story.before[at].append(lambda told, scale=scale: told.raw(
+            f"[{told.stamp(point=',')}] [INFO] [loss_scaler.py:190:update_scale] [deepspeed] OVERFLOW! Rank 0 Skipping "
+            f"step. Attempted loss scale: {scale}, reducing to {scale // 2}"))
         scale //= 2
+    return story
+
+
+@shown_by("grad_norm")
+def skipped_by_all_ranks(rng, tongue):
+    """The same skip, told by each of eight ranks at once."""
+    story = Story(rng)
+    at = story.middle()
+    story.series["grad_norm"][at] = NAN
+    for rank in range(8):
+        story.print_before(at, f"WARN: rank {rank} grad_norm is not finite: nan")
+    return story
+
+
+@shown_by("kl.ref", "entropy")
+def never_computed(rng, tongue):
+    """Without a KL term and without an entropy bonus neither is computed: both are NaN from the first step to the last."""
+    story = Story(rng)
+    story.series["kl.ref"] = [NAN] * len(story)
+    if rng.random() < 0.5:
+        story.series["entropy"] = [NAN] * len(story)
     return story
 
 
@@ -137,4 +159,5 @@ def lone_spikes(rng, tongue):
 
 
 FAMILIES = [nan_grad_norm, nan_policy_loss, nan_kl, nan_reward, nan_reward_std, nan_reward_part, nan_task_once,
-            nan_unimportant, skipped_updates, loss_scale_overflows, nans_apart, nan_twice_running, lone_spikes]
+            nan_unimportant, never_computed, skipped_updates, skipped_by_all_ranks, loss_scale_overflows, nans_apart,
+            nan_twice_running, lone_spikes]

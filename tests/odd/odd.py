@@ -51,8 +51,8 @@ def how_far(file):
         return {"lines": 0, "starts": 0, "continued": 0, "over": False}
 
 
-def tried(program, made_by, mode, step_s, keep):
-    """One run: what befell it."""
+def tried(program, made_by, mode, step_s, keep, sparing=False):
+    """One run: what befell it. Sparing: a replay only where something was raised."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="odd-") as name:
         folder = pathlib.Path(name)
@@ -60,7 +60,8 @@ def tried(program, made_by, mode, step_s, keep):
         made, line, file = written(made_by, folder, step_s)
         code, events = held.go([sys.executable, str(HERE / "feeder.py"), file.name], LIMIT_S + 2 * line["seconds"])
         fed, status, deeds = how_far(file), held.ask("status", "--json"), held.deeds()
-        raised, again = live.told(events), live.replayed(program, [file])
+        raised = live.told(events)
+        again = live.replayed(program, [file]) if raised or not sparing else set()
         fallen = {"kills": "break" in deeds, "stops": fed["continued"] > 0 or "pause" in deeds,
                   "asks": held.asked() or bool(status.get("asks")),
                   "restarts": fed["starts"] != 1 or status.get("attempt", 1) != 1,
@@ -128,7 +129,8 @@ def main():
     program = os.path.abspath(wanted.program)
     began = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(wanted.jobs) as pool:
-        results = list(pool.map(lambda one: tried(program, *one, wanted.step_ms / 1000, wanted.keep), work))
+        results = list(pool.map(lambda one: tried(program, *one, wanted.step_ms / 1000, wanted.keep, wanted.share),
+                                work))
     results.sort(key=lambda one: (one["family"], one["mode"], one["run"]))
     for one in results:
         if any(one["fallen"].values()):

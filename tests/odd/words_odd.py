@@ -56,6 +56,19 @@ def retried_judge(rng, tongue):
     return story
 
 
+def retried_engine(rng, tongue):
+    """A request to an engine, or its health check, timed out once or twice and then went through."""
+    story = Story(rng)
+    at = story.middle()
+    for attempt in range(1, rng.randint(2, 3)):
+        story.say_before(at, rng.choice((
+            f"HTTP request to 127.0.0.1:30417/generate failed with TimeoutError:  (attempt {attempt}/3)",
+            f"health check of rollout server 3 timed out after 5 s, trying again ({attempt}/3)",
+            f"request to 127.0.0.1:8000 failed: aiohttp.client_exceptions.ServerDisconnectedError, retry {attempt}/3")),
+            "WARNING")
+    return story
+
+
 def retried_bursts(rng, tongue):
     """Bursts of 429 and 502 from the judge and the sandbox, all retried within a step."""
     story = Story(rng)
@@ -216,7 +229,7 @@ def numbered_list(rng, tongue):
     return sampled(rng, ["The usual errors are:\n" + text])
 
 
-FAMILIES = [retried_judge, retried_bursts, wandb_errors, start_warnings, noise, worker_restarts, sandbox_failures,
-            sampled_questions, sampled_tracebacks, sampled_cuda, sampled_engines, printed_engines, catalogue_plain,
-            catalogue_indented, catalogue_quoted, catalogue_blocks, catalogue_tables, catalogue_json, catalogue_samples,
-            numbered_list]
+FAMILIES = [retried_judge, retried_engine, retried_bursts, wandb_errors, start_warnings, noise, worker_restarts,
+            sandbox_failures, sampled_questions, sampled_tracebacks, sampled_cuda, sampled_engines, printed_engines,
+            catalogue_plain, catalogue_indented, catalogue_quoted, catalogue_blocks, catalogue_tables, catalogue_json,
+            catalogue_samples, numbered_list]
