@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""Writes odd but healthy runs as files: make.py --out DIR [--runs N] [--seed S] [--family F]
+"""Writes odd but healthy runs as files: make.py --out DIR [--runs N] [--seed S] [--family F] [--sick]
 
 Of each run: NAME.log (what it writes), NAME.log.times (for each line, the second in which it is written) and, where
 processes come and go, NAME.log.deeds (JSON: [line, deed, {...}], see feeder.py). DIR/runs.json lists them:
 [{"file", "family", "variant", "framework", "healthy": true, "why", "steps", "seconds", "usual_step_seconds", "allowed"}],
 `allowed` being kinds of incident that are true there although the run is well. --runs: so many in all, families in turn
-(default: ten of each). --pace P: times and time stamps go P times as slow. Everything follows from the seed.
+(default: ten of each). --sick: of the families of sick.py, which are not healthy. --pace P: times and time stamps go P
+times as slow. Everything follows from the seed.
 """
 import argparse
 import json
 import pathlib
 
 import story
-from families import FAMILIES, variants
+from families import ALL, SICK, chosen
 
 
 def write(made, folder, pace=1.0):
@@ -23,19 +24,9 @@ def write(made, folder, pace=1.0):
     if made.deeds:
         (folder / (path.name + ".deeds")).write_text(json.dumps(made.deeds), encoding="utf-8")
     return {"file": path.name, "family": made.family, "variant": made.variant, "framework": made.framework,
-            "healthy": True, "why": " ".join(FAMILIES[made.family].__doc__.split()), "steps": made.steps,
+            "healthy": made.family not in SICK, "why": " ".join(ALL[made.family].__doc__.split()), "steps": made.steps,
             "seconds": round(made.lines[-1][0] * pace, 3), "usual_step_seconds": round(made.usual * pace, 4),
             "allowed": list(made.allowed)}
-
-
-def chosen(runs, family):
-    """(family, variant) as asked for."""
-    names = [name for name in FAMILIES if family in ("", name)] or [name for name in FAMILIES if family in name]
-    if not names:
-        raise SystemExit(f"no family named {family}")
-    if not family:
-        return variants(runs)
-    return [(names[i % len(names)], i // len(names)) for i in range(runs or 10 * len(names))]
 
 
 def main():
@@ -44,11 +35,12 @@ def main():
     parser.add_argument("--runs", type=int)
     parser.add_argument("--seed", default="1")
     parser.add_argument("--family", default="")
+    parser.add_argument("--sick", action="store_true")
     parser.add_argument("--pace", type=float, default=1.0)
     asked = parser.parse_args()
     asked.out.mkdir(parents=True, exist_ok=True)
-    listed = [write(story.make(name, FAMILIES[name], variant, asked.seed, pace=asked.pace), asked.out, asked.pace)
-              for name, variant in chosen(asked.runs, asked.family)]
+    listed = [write(story.make(name, ALL[name], variant, asked.seed, pace=asked.pace), asked.out, asked.pace)
+              for name, variant in chosen(asked.runs, asked.family, SICK if asked.sick else None)]
     (asked.out / "runs.json").write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
     print(f"{len(listed)} runs of {len({one['family'] for one in listed})} families in {asked.out}")
 

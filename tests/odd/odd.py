@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """Odd but healthy runs, each fed live by a real process under the real `midwatch run`: none may be ended or held up.
 
-odd.py PROGRAM [N | --share] [--seed S] [--family TEXT] [--mode default|act|both] [--jobs J] [--step-ms MS] [--keep DIR]
-       [--json FILE]
+odd.py PROGRAM [N | --share] [--sick] [--seed S] [--family TEXT] [--mode default|act|both] [--jobs J] [--step-ms MS]
+       [--keep DIR] [--json FILE]
 
 N: so many runs in all, families in turn (default: ten of each). --share: one of each family, the frameworks and the modes
-in turn. --mode: how far midwatch may go. default: as a new user
-has it; act: with everything in [actions] that acts by itself. Every run must go through to its last line and its exit
-status 0, started once, never stopped, without a deed or a question of midwatch's that would end or hold it, and must be
-taken for finished. Prints, per family: what befell its runs, the critical incidents that were raised live and the critical
-ones that `midwatch replay` of the same file has (those a family allows are left out of both), and what tripped. Exit
-status: 0 when no run was disturbed, else 1. --keep leaves the files of disturbed runs in DIR.
+in turn. --mode: how far midwatch may go. default: as a new user has it; act: with everything in [actions] that acts by
+itself. Every run must go through to its last line and its exit status 0, started once, never stopped, without a deed or
+a question of midwatch's that would end or hold it, and must be taken for finished. Prints, per family: what befell its
+runs, the critical incidents that were raised live and the critical ones that `midwatch replay` of the same file has
+(those a family allows are left out of both), and what tripped. Exit status: 0 when no run was disturbed, else 1. --keep
+leaves the files of disturbed runs in DIR.
+--sick turns it round: runs that are truly lost (sick.py). With act each must be ended, with default ended, asked about
+or told of as critical, before its own end; the last two columns say how many were ended and how many told of.
 """
 import argparse
 import collections
@@ -27,7 +29,7 @@ import time
 import live
 import make
 import story
-from families import FAMILIES
+from families import ALL, FAMILIES, SICK, chosen
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIMIT_S = 240      # of a run; those take seconds, on a loaded machine many
@@ -37,9 +39,9 @@ FAULTS = ("kills", "stops", "asks", "restarts", "unfinished")
 def written(made_by, folder, step_s):
     """Writes the run so that it can be fed from now on; returns it, its line of the manifest and its file."""
     name, variant, seed = made_by
-    usual = story.make(name, FAMILIES[name], variant, seed)
+    usual = story.make(name, ALL[name], variant, seed)
     pace = (usual.live_step_s or step_s) / usual.usual
-    made = story.make(name, FAMILIES[name], variant, seed, begin=time.time() + 0.3, pace=pace)
+    made = story.make(name, ALL[name], variant, seed, begin=time.time() + 0.3, pace=pace)
     line = make.write(made, folder, pace)
     return made, line, folder / line["file"]
 
@@ -103,11 +105,32 @@ def table(results):
     return sums["disturbed"]
 
 
+def missed(results):
+    """Of sick runs: prints what was done about each family, returns how many were left alone."""
+    rows = collections.defaultdict(list)
+    for one in results:
+        acted = one["fallen"]["kills"] or (one["mode"] == "default" and (one["fallen"]["asks"] or bool(one["raised"])))
+        rows[(one["family"], one["mode"])].append({**one, "left": not acted})
+    print(f"{'family':28s} {'mode':8s} {'runs':>5s} {'ended':>6s} {'asked':>6s} {'told':>6s} {'left':>6s}  by")
+    for (family, mode), many in sorted(rows.items()):
+        kinds = collections.Counter(kind for one in many for kind in one["raised"])
+        counts = [sum(one["fallen"]["kills"] for one in many), sum(one["fallen"]["asks"] for one in many),
+                  sum(bool(one["raised"]) for one in many), sum(one["left"] for one in many)]
+        print(f"{family:28s} {mode:8s} {len(many):5d} " + " ".join(f"{count:6d}" for count in counts) + "  " +
+              ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items())))
+    left = [one for many in rows.values() for one in many if one["left"]]
+    for one in left:
+        print(f"left alone: {one['run']} ({one['mode']}), live: {' '.join(one['raised']) or '-'}")
+    print(f"\n{len(left)} of {len(results)} lost runs were left alone")
+    return len(left)
+
+
 def asked():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("runs", nargs="?", type=int)
     parser.add_argument("--share", action="store_true")
+    parser.add_argument("--sick", action="store_true")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--family", default="")
     parser.add_argument("--mode", choices=("default", "act", "both"), default="default")
@@ -121,10 +144,11 @@ def asked():
 def main():
     wanted = asked()
     modes = ("default", "act") if wanted.mode == "both" else (wanted.mode,)
-    work = [((name, variant, wanted.seed), mode) for name, variant in make.chosen(wanted.runs, wanted.family)
+    families = SICK if wanted.sick else FAMILIES
+    work = [((name, variant, wanted.seed), mode) for name, variant in chosen(wanted.runs, wanted.family, families)
             for mode in modes]
     if wanted.share:
-        work = [((name, i, wanted.seed), ("act", "default")[i % 2]) for i, name in enumerate(FAMILIES)]
+        work = [((name, i, wanted.seed), ("act", "default")[i % 2]) for i, name in enumerate(families)]
     random.Random(wanted.seed).shuffle(work)  # the slow ones are of a few families: not all at once
     program = os.path.abspath(wanted.program)
     began = time.monotonic()
@@ -133,11 +157,11 @@ def main():
                                 work))
     results.sort(key=lambda one: (one["family"], one["mode"], one["run"]))
     for one in results:
-        if any(one["fallen"].values()):
+        if any(one["fallen"].values()) and not wanted.sick:
             print(f"{one['run']} ({one['mode']}): {', '.join(f for f in FAULTS if one['fallen'][f])}: {' '.join(one['why'])}")
     if wanted.json:
         pathlib.Path(wanted.json).write_text(json.dumps(results, indent=1), encoding="utf-8")
-    disturbed = table(results)
+    disturbed = missed(results) if wanted.sick else table(results)
     print(f"seed {wanted.seed}, {time.monotonic() - began:.0f} s")
     return 1 if disturbed else 0
 
