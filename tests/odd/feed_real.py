@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Feeds real runs live, piece by piece, to the real `midwatch run`, and compares with a replay of the whole files.
+"""Feeds real runs live, piece by piece, and compares what midwatch says meanwhile with a replay of the whole files.
 
-feed_real.py PROGRAM FILE... [--mode watch|default|act] [--pieces N] [--ms MS] [--keep DIR]
+feed_real.py PROGRAM FILE... [--mode attach|watch|default|act] [--pieces N] [--ms MS] [--keep DIR] [--json FILE]
 feed_real.py PROGRAM --labels labels.json [--healthy | --sick] [--only TEXT] [--jobs J] [...]
 
 FILE...: the files of one run. --labels: the cases of a labels.json, a list of {"id", "paths", "healthy", "allowed"}, whose
 paths lie beside it. Each file is cut into N pieces (text at the ends of lines), which are written one after another, MS
-milliseconds apart: that of the first console log to standard output, all others to files that midwatch is told of
-(--watch). After the last the command ends with status 0. A healthy run that was or would have been ended or held up is
-listed, and makes the exit status 1; of the critical incidents raised live it is told which the replay has, too.
---mode watch (default): midwatch says what it would do, and does nothing.
+milliseconds apart. --mode attach (default): all files grow, and `midwatch attach` follows them. The others are of
+`midwatch run`: the first console log is the command's output, the other files are watched (--watch), the command ends with
+status 0; watch: it says what it would do, default: as a new user has it, act: all of [actions] acts. As the run's own
+time stamps are of long ago, a stall that is raised live proves nothing and is not counted. A healthy run that was or would have been
+ended or held up makes the exit status 1, one with a critical incident that its labels do not allow is listed.
 """
 import argparse
 import collections
@@ -18,6 +19,7 @@ import json
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -27,6 +29,8 @@ import live
 CONSOLE = (".log", ".txt", ".out", ".err")
 TEXT = (*CONSOLE, ".jsonl", ".csv", ".json")
 LIMIT_S = 300
+CLOCKED = {"stall"}  # kinds that tell by the clock alone
+IDLE_S = 3  # without a new line, and the watch is over
 
 
 def pieces_of(path, count):
@@ -68,30 +72,55 @@ def labelled(path, healthy, only):
             for one in listed if healthy in (None, one["healthy"]) and only in one["id"]]
 
 
+def lay_out(case, folder, asked):
+    """Where each file of the case goes: the plan for play(), and the files that grow (all but a held command's output)."""
+    console = next((path for path in case.paths if path.suffix in CONSOLE), None) if asked.mode != "attach" else None
+    files, growing = [], []
+    for number, path in enumerate(case.paths):
+        to = "" if path == console else str(folder / f"{number}" / path.name)
+        if to:
+            pathlib.Path(to).parent.mkdir()
+            growing.append(to)
+            open(to, "wb").close()
+        files.append([str(path), to])
+    plan = folder / "plan.json"
+    plan.write_text(json.dumps({"files": files, "pieces": asked.pieces, "ms": asked.ms}), encoding="utf-8")
+    return [sys.executable, os.path.abspath(__file__), "--play", str(plan)], growing
+
+
+def followed(program, folder, command, growing):
+    """What `midwatch attach` tells while the files grow."""
+    with open(folder / "events", "wb") as out, open(folder / "errors", "wb") as errors:
+        watch = subprocess.Popen([program, "attach", "--config", "none", "--no-host", "--json", "--home", str(folder / "home"),
+                                  "--exit-after-idle", str(IDLE_S), *growing], stdout=out, stderr=errors)
+        subprocess.run(command, check=True, timeout=LIMIT_S)
+        try:
+            watch.wait(LIMIT_S)
+        except subprocess.TimeoutExpired:
+            watch.kill()
+            watch.wait()
+    return live.events_of(folder)
+
+
 def fed(program, case, asked):
     """One case: what midwatch told and did live, and what a replay of the files has."""
     with tempfile.TemporaryDirectory(prefix="odd-") as name:
         folder = pathlib.Path(name)
-        console = next((path for path in case.paths if path.suffix in CONSOLE), None)
-        files, watched = [], []
-        for number, path in enumerate(case.paths):
-            to = "" if path == console else str(folder / f"{number}" / path.name)
-            if to:
-                pathlib.Path(to).parent.mkdir()
-                watched += ["--watch", to]
-                open(to, "wb").close()
-            files.append([str(path), to])
-        plan = folder / "plan.json"
-        plan.write_text(json.dumps({"files": files, "pieces": asked.pieces, "ms": asked.ms}), encoding="utf-8")
-        held = live.Live(program, folder, asked.mode)
-        code, events = held.go([sys.executable, os.path.abspath(__file__), "--play", str(plan)], LIMIT_S, *watched)
-        deeds, why = held.deeds(), live.reasons(events)
-        raised, again = live.told(events), live.replayed(program, case.paths)
-        disturbed = bool(deeds) or held.asked() or code != 0 or bool(why)
+        command, growing = lay_out(case, folder, asked)
+        if asked.mode == "attach":
+            events, disturbed, why = followed(program, folder, command, growing), False, []
+        else:
+            held = live.Live(program, folder, asked.mode)
+            watched = [word for path in growing for word in ("--watch", path)]
+            code, events = held.go(command, LIMIT_S, *watched)
+            why = live.reasons(events)
+            disturbed = bool(held.deeds()) or held.asked() or code != 0 or bool(why)
+        again = live.replayed(program, case.paths)
+        raised = live.told(events) - (CLOCKED - again)
         if asked.keep and case.healthy and (disturbed or raised - case.allowed):
             shutil.copytree(folder, pathlib.Path(asked.keep) / case.name.replace("/", "-"), dirs_exist_ok=True,
                             ignore=shutil.ignore_patterns("lock", "ballast"))
-    return {"case": case.name, "healthy": case.healthy, "disturbed": disturbed, "code": code, "why": why[:1],
+    return {"case": case.name, "healthy": case.healthy, "disturbed": disturbed, "why": why[:1],
             "raised": sorted(raised), "replayed": sorted(again), "false": sorted(raised - case.allowed)}
 
 
@@ -125,7 +154,7 @@ def main():
     parser.add_argument("--healthy", action="store_true")
     parser.add_argument("--sick", action="store_true")
     parser.add_argument("--only", default="")
-    parser.add_argument("--mode", choices=sorted(live.CONFIGS), default="watch")
+    parser.add_argument("--mode", choices=("attach", *live.CONFIGS), default="attach")
     parser.add_argument("--pieces", type=int, default=400)
     parser.add_argument("--ms", type=float, default=10)
     parser.add_argument("--jobs", type=int, default=4)

@@ -26,6 +26,17 @@ def replayed(program, paths):
         return {"no-replay"}
 
 
+def events_of(folder):
+    """What midwatch wrote with --json."""
+    events = []
+    for text in (folder / "events").read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            events.append(json.loads(text))
+        except ValueError:
+            pass
+    return events
+
+
 class Live:
     def __init__(self, program, folder, mode):
         self.program, self.folder, self.home = program, folder, folder / "home"
@@ -47,13 +58,7 @@ class Live:
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()
-        events = []
-        for text in (self.folder / "events").read_text(encoding="utf-8", errors="replace").splitlines():
-            try:
-                events.append(json.loads(text))
-            except ValueError:
-                pass
-        return process.returncode, events
+        return process.returncode, events_of(self.folder)
 
     def asked(self):
         return any(True for _ in self.home.glob("runs/*/attempts/*/asked-to-*"))
@@ -78,7 +83,7 @@ class Live:
 
 def told(events):
     """Kinds of the incidents that were critical at any time, as they were told live."""
-    return critical([event["incident"] for event in events if "incident" in event])
+    return critical([event["incident"] for event in events if event.get("incident")])
 
 
 def reasons(events):
