@@ -1,5 +1,6 @@
 """Healthy runs that say frightening things: errors that were retried, warnings, and samples full of other people's errors."""
 import json
+import re
 import textwrap
 
 import catalogue
@@ -96,18 +97,19 @@ def wandb_errors(rng, tongue):
 def start_warnings(rng, tongue):
     """What NCCL, vLLM, Ray and torch warn of at each start."""
     story = Story(rng)
-    said = ["[rank0]:[W115 08:00:01.1 ProcessGroupNCCL.cpp:4115] [PG ID 0 PG GUID 0 Rank 0] using GPU 0 to perform barrier as "
+    said = ["[rank0]:[W{%m%d %H:%M:%S}.1 ProcessGroupNCCL.cpp:4115] [PG ID 0 PG GUID 0 Rank 0] using GPU 0 to perform barrier as "
             "devices used by this process are currently unknown.",
             "NCCL WARN NET/Plugin: Could not find: libnccl-net.so. Using internal network plugin.",
-            "WARNING 01-15 08:00:02 [interface.py:344] Using 'pin_memory=False' as WSL is detected. This may slow down the "
-            "performance.", "WARNING 01-15 08:00:03 [config.py:487] Async output processing is not supported on this platform.",
-            "(raylet) [2026-01-15 08:00:04] file_system_monitor.cc:116: /tmp/ray is over 90% full, available space: 22 GB.",
+            "WARNING {%m-%d %H:%M:%S} [interface.py:344] Using 'pin_memory=False' as WSL is detected. This may slow down the "
+            "performance.", "WARNING {%m-%d %H:%M:%S} [config.py:487] Async output processing is not supported on this platform.",
+            "(raylet) [{%Y-%m-%d %H:%M:%S}] file_system_monitor.cc:116: /tmp/ray is over 90% full, available space: 22 GB.",
             "Error in cpuinfo: prctl(PR_SVE_GET_VL) failed", "WARNING: Running pip as the 'root' user can result in broken "
             "permissions", "Flash Attention 2 only supports torch.float16 and torch.bfloat16 dtypes, but the current dype is "
             "torch.float32.", "FutureWarning: torch.cpu.amp.autocast(args...) is deprecated.",
             "[Gloo] Rank 0 is connected to 0 peer ranks. Expected number of connected peer ranks is : 0"]
     for text in rng.sample(said, rng.randint(4, len(said))):
-        story.opening.append(lambda told, text=text: told.put(text))
+        story.opening.append(lambda told, text=text: told.put(
+            re.sub(r"\{(.*?)\}", lambda form: told.stamp(form.group(1)), text)))
     return story
 
 
