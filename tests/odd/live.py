@@ -1,0 +1,92 @@
+"""A command under the real `midwatch run`: how it ended, what midwatch told, and what it did or wanted to do to it."""
+import json
+import subprocess
+import time
+
+CONFIGS = {
+    "default": '[run]\nfirst_wait = "0s"\n',
+    "act": '[run]\nfirst_wait = "0s"\n[actions]\nbreak = "act"\nrestart = "act"\n',
+    "watch": '[run]\nfirst_wait = "0s"\n[actions]\nbreak = "watch"\nrestart = "watch"\n',
+}
+DISTURBING = ("break", "pause", "restart", "set-aside", "roll-back", "restart-component")
+REPLAY_S = 300
+
+
+def critical(incidents):
+    return {incident["kind"] for incident in incidents if incident["severity"] == "critical"}
+
+
+def replayed(program, paths):
+    """Kinds of the critical incidents that a replay of the files has."""
+    done = subprocess.run([program, "replay", "--json", "-q", *map(str, paths)], capture_output=True, timeout=REPLAY_S,
+                          check=False)
+    try:
+        return critical(json.loads(done.stdout)["incidents"])
+    except (ValueError, KeyError):
+        return {"no-replay"}
+
+
+def events_of(folder):
+    """What midwatch wrote with --json."""
+    events = []
+    for text in (folder / "events").read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            events.append(json.loads(text))
+        except ValueError:
+            pass
+    return events
+
+
+class Live:
+    def __init__(self, program, folder, mode):
+        self.program, self.folder, self.home = program, folder, folder / "home"
+        (folder / "midwatch.toml").write_text(CONFIGS[mode], encoding="utf-8")
+
+    def go(self, command, limit_s, *options):
+        """Runs the command; returns midwatch's exit status and the events that it told. What is held still, or runs for
+        longer than the limit, is ended."""
+        with open(self.folder / "events", "wb") as out, open(self.folder / "errors", "wb") as errors:
+            process = subprocess.Popen([self.program, "run", "--config", "midwatch.toml", "--home", str(self.home), "--json",
+                                        *options, "--", *command], cwd=self.folder, stdout=out, stderr=errors)
+            end = time.monotonic() + limit_s
+            while process.poll() is None and time.monotonic() < end and not self.held():
+                time.sleep(0.1)
+            if process.poll() is None:
+                self.ask("stop", "--now")
+                try:
+                    process.wait(20)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+        return process.returncode, events_of(self.folder)
+
+    def asked(self):
+        return any(True for _ in self.home.glob("runs/*/attempts/*/asked-to-*"))
+
+    def held(self):
+        """Does midwatch wait for somebody's leave, or hold the run still?"""
+        return self.asked() or any(True for _ in self.home.glob("runs/*/paused"))
+
+    def ask(self, *words):
+        done = subprocess.run([self.program, words[0], "--home", str(self.home), *words[1:]], capture_output=True, timeout=60,
+                              check=False)
+        try:
+            return json.loads(done.stdout)
+        except ValueError:
+            return {}
+
+    def deeds(self):
+        """What midwatch did or set out to do that ends, holds up or restarts a run."""
+        return [deed["action"] for deed in self.ask("status", "--json").get("actions", [])
+                if deed["action"] in DISTURBING]
+
+
+def told(events):
+    """Kinds of the incidents that were critical at any time, as they were told live."""
+    return critical([event["incident"] for event in events if event.get("incident")])
+
+
+def reasons(events):
+    """Why it ended or would have ended the run, in midwatch's words."""
+    said = [event.get("text", "") for event in events if event.get("event") == "said"]
+    return [text for text in said if "circuit breaker" in text or "would be ended" in text or "would have" in text]
