@@ -210,7 +210,7 @@ TEST_CASE("asked to stop: SIGINT to its session, SIGTERM, SIGKILL to all that ca
   CHECK(world.one->why_over() == "It was told to stop.");
 }
 
-TEST_CASE("poisoned data: everything is killed at once, and a good checkpoint is gone back to") {
+TEST_CASE("poisoned data: the attempt is ended, and a good checkpoint is gone back to") {
   World world;
   world.turn();
   const int64_t engine = 960;
@@ -225,8 +225,13 @@ TEST_CASE("poisoned data: everything is killed at once, and a good checkpoint is
   dead.reaction = "restart-component";
   world.state.incidents.push_back(dead);
   world.turn();
+  CHECK(world.processes.sent.empty());  // the text alone says so
+  ComponentState part;
+  part.troubles.push_back({{}, 0, {}, Moment{}, std::nullopt});
+  world.state.components.push_back(part);
+  world.turn();
   using Sent = std::vector<std::pair<int64_t, int>>;
-  CHECK(world.processes.sent == Sent{{world.child, SIGKILL}, {engine, SIGKILL}});
+  CHECK(world.processes.sent == Sent{{world.child, SIGINT}, {engine, SIGINT}});  // nothing is about to be saved
   world.processes.alive.erase(engine);
   world.open();  // the next midwatch knows that it was the breaker
   world.end(-1, 9);

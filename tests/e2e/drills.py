@@ -194,13 +194,32 @@ def engine_of(held):
 
 @drill("nan-in-loss", share=True)
 def nan_in_loss(base):
-    """A NaN reaches the weights: the attempt is ended before it saves them, and a person must look."""
-    held = Held(base, practice(base, "--fault", "nan@13"))
+    """A NaN reaches the weights: where midwatch may act, the attempt is ended once completed steps show it, and a person
+    must look."""
+    with open(os.path.join(base, "midwatch.toml"), "w") as file:
+        file.write('[actions]\nbreak_learning = "act"\n')
+    held = Held(base, practice(base, "--fault", "nan@11", pace=0.25))
     began = held.await_text("pg_loss:nan")
-    held.expect("non-finite", "nan-loss", began, 3)
+    held.expect("non-finite", "nan-loss", began, 5)
     code, over = held.end()
-    assert code == 128 + signal.SIGKILL and over["attempts"] == 1 and "a person must look" in over["why"], over
+    assert code != 0 and over["attempts"] == 1 and "a person must look" in over["why"], over
     assert held.actions() == ["break"]
+    assert pointer(base) == 10 and not saved(base, 15)
+    return held
+
+
+@drill("nan-in-loss-asks", share=True)
+def nan_in_loss_asks(base):
+    """The same by default: midwatch asks, the run goes on, and is paused before it saves; approve ends it."""
+    held = Held(base, practice(base, "--fault", "nan@11", pace=0.25))
+    held.await_text("pg_loss:nan")
+    wait_until("it asks", lambda: held.status()["asks"] == "break", 10)
+    wait_until("it pauses before the save", lambda: held.actions() == ["pause"], 10)
+    assert not saved(base, 15)
+    assert midwatch(base, "approve")[0] == 0
+    code, over = held.end()
+    assert code != 0 and over["attempts"] == 1 and "a person must look" in over["why"], over
+    assert held.actions() == ["pause", "break"]
     assert pointer(base) == 10 and not saved(base, 15)
     return held
 

@@ -130,7 +130,9 @@ Finding finding_of(const State& state, const Knowledge& knowledge, const Case& o
   Finding finding;
   finding.kind = kind_for(saw);
   finding.detector = "component-down";
-  const bool grave = saw.kind != "tools" && saw.kind != "rewards";
+  // Of a process that nobody knows it is not known either whether the run needs it: a helper may fail, and a slow
+  // evaluation come next. When it does need it, the run stalls, and that is told by itself.
+  const bool grave = saw.kind != "tools" && saw.kind != "rewards" && saw.kind != "other";
   finding.severity = grave ? Severity::kCritical : Severity::kWarning;
   finding.onset = one.trouble->began;
   finding.detected = one.proof.moment;
