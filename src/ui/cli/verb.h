@@ -135,6 +135,7 @@ struct RunTold {
   std::string why;     ///< it is over
   int attempts = 0;
   bool started = true;  ///< false: the command could not be started
+  bool unfinished = false;  ///< its status is 0, and it was not done: short of its plan, or ended by an error
   int code = -1;        ///< exit status of the last attempt; -1: a signal, or not known
   int signal = 0;
 };
