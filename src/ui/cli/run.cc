@@ -133,7 +133,7 @@ void say_end(const Console& console, bool json, const RunTold& told) {
     console.out(line + "\n");
     return;
   }
-  console.err(terminal_report(*told.replayed, console));
+  if (told.started) console.err(terminal_report(*told.replayed, console));  // else there is no run to report on
   for (const std::string& note : told.replayed->notes) console.err(cat("note: ", escape_terminal(note), "\n"));
   console.err(cat("midwatch: ", told.attempts, told.attempts == 1 ? " attempt. " : " attempts. ",
                   escape_terminal(told.why), " Recorded in ", escape_terminal(told.folder), "\n"));
