@@ -36,7 +36,7 @@ std::string jsonl_file() {
 }
 
 struct Format {
-  const char* name;
+  std::string name;
   std::string bytes;
   std::function<std::unique_ptr<Decoder>()> make;
 };
@@ -52,7 +52,7 @@ std::string with_zeros(std::string bytes, size_t at, size_t count) {
 }
 
 struct Harm {
-  const char* name;
+  std::string name;
   std::function<std::string(const std::string&)> done;
 };
 
@@ -60,8 +60,8 @@ std::vector<Harm> harms() {
   return {{"a page of zeros", [](const std::string& file) { return with_zeros(file, 36'864, 4096); }},
           {"two pages of zeros at a block's begin", [](const std::string& file) { return with_zeros(file, 32'768, 8192); }},
           {"the first page is zeros", [](const std::string& file) { return with_zeros(file, 0, 4096); }},
-          {"100 bytes of the middle are missing",
-           [](const std::string& file) { return file.substr(0, 40'000) + file.substr(40'100); }},
+          {"130 bytes of the middle are missing",
+           [](const std::string& file) { return file.substr(0, 40'000) + file.substr(40'130); }},
           {"a page of another file",
            [](const std::string& file) { return file.substr(0, 36'864) + std::string(4096, '\x81') + file.substr(40'960); }}};
 }
@@ -87,7 +87,7 @@ TEST_CASE("damage in the middle is said, with place and size, however the file c
 TEST_CASE("a flipped bit in what is checked is said, wherever it is") {
   Prng prng(5);
   for (const Format& format : formats()) {
-    if (std::string_view(format.name) == "jsonl") continue;  // nothing checks its numbers
+    if (format.name == "jsonl") continue;  // nothing checks its numbers
     const std::string good = decode_log(format.make, format.bytes, 0, 0);
     for (int round = 0; round < 200; ++round) {
       std::string bad = format.bytes;
@@ -106,7 +106,7 @@ TEST_CASE("what is only cut at its end, or ends in zeros that were never written
       CHECK_FALSE_MESSAGE(contains(decode_log(format.make, format.bytes.substr(0, cut), 0, 0), "damaged"), format.name,
                           " cut at ", cut);
     }
-    if (std::string_view(format.name) == "jsonl") continue;
+    if (format.name == "jsonl") continue;
     const std::string log = decode_log(format.make, format.bytes + std::string(10'000, '\0'), 0, 0);
     CHECK_FALSE_MESSAGE(contains(log, "damaged"), format.name);
     CHECK_MESSAGE(contains(log, "torn-tail"), format.name);

@@ -69,7 +69,8 @@ LogRecord log_record(RowBuilder& row) {
 /// Words, rather than the pieces of a record or what never was text.
 bool is_text(std::string_view line) {
   const std::string_view bare = trim(line);
-  const bool piece = bare.substr(0, 2) == "{\"" || (bare == line && bare.back() == '}' && contains(bare, "\":"));
+  const bool object = bare[0] == '{' && bare.substr(1, 1) != "'";  // Python's {'a': 1} is text to us
+  const bool piece = object || (bare == line && bare.back() == '}' && contains(bare, "\":"));
   return !piece && std::none_of(bare.begin(), bare.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     return (byte < 0x20 && c != '\t' && c != '\x1b' && c != '\r') || byte == 0x7f;

@@ -198,7 +198,7 @@ class StatusEnds {
   /// A checkpoint or an evaluation came after it.
   bool worked_after(const Mark& mark) const {
     const auto behind = [&mark](const Where& where) {
-      return where.source == mark.moment.where.source && where.line > mark.last_line + kStragglingLines;
+      return where.source == mark.moment.where.source && where.line > mark.last_line;
     };
     const bool saved = std::any_of(state_.checkpoints.begin(), state_.checkpoints.end(), [&behind](const auto& one) {
       return one.second.complete && behind(one.first.where);
