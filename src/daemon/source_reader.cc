@@ -75,6 +75,7 @@ class Relay final : public RecordSink {
 
   void row(const Row& row) override {
     ++count_;
+    if (text_between_ && console_.holds_trace()) console_.line("{}", row.number, {}, row.at);  // it ended before this
     rows_.row(row);
   }
   void console(std::string_view line, uint64_t number, Time at) override {
@@ -85,6 +86,7 @@ class Relay final : public RecordSink {
     wanted_ = std::max(wanted_, console_.line(line, number, hits_, at));
   }
   void text(std::string_view line, uint64_t number, Time at) override {  // of this file alone
+    text_between_ = true;
     const bool inside = std::exchange(voice_.console_inside, true);
     console(line, number, at);
     voice_.console_inside = inside;
@@ -127,6 +129,7 @@ class Relay final : public RecordSink {
   size_t wanted_ = 0;
   int64_t count_ = 0, problems_ = 0;
   bool torn_ = false;
+  bool text_between_ = false;  // the file's own, between its records
 };
 
 }  // namespace
