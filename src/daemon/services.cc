@@ -112,12 +112,8 @@ Result<std::unique_ptr<Replayed>> DaemonServices::replay(const ReplayRequest& re
   MW_TRY(reader.open(request.paths, request.framework));
   reader.read_all(request.progress);
   reader.close();
-  if (reader.says_nothing() && request.framework.empty() && !reader.partial()) {
-    return Error{Error::Code::kUnsupported,
-                 cat("nothing in ", request.paths.front(), " is what a run writes, as far as midwatch knows"),
-                 "It reads text logs, JSON lines and documents, CSV, .wandb, tensorboard, trackio and MLflow files."};
-  }
   auto told = std::make_unique<Replayed>();
+  told->unknown = reader.says_nothing() && request.framework.empty();
   told->input = reader.figures();
   told->input.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   told->notes = std::move(reader.notes());

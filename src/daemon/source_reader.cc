@@ -16,7 +16,7 @@ constexpr size_t kLookText = size_t{256} << 10;  // bytes of a log's head, and o
 constexpr std::string_view kFirstCopy = ".1";    // as logrotate names the newest rotated part
 constexpr size_t kHeadBytes = 256;               // by which content is known again
 constexpr int64_t kCheckedBytes = int64_t{1} << 30;  // of a database whose pages are looked through
-constexpr size_t kEnoughToTell = 4096;           // bytes that tell a growing file's kind even without a line end
+constexpr size_t kEnoughToTell = 4096;               // bytes that tell a growing file's kind even without a line end
 
 /// Only the names: for recognising whose run it is.
 class NameCollector final : public RecordSink {

@@ -19,7 +19,8 @@ namespace {
 
 std::string wandb_file() {
   encode::Wandb file;
-  for (int step = 0; step < 1500; ++step) file.history(step, 1'760'000'000 + step, {{"reward", "0.5"}, {"loss", "0.1"}});
+  for (int step = 0; step < 1500; ++step)
+    file.history(step, 1'760'000'000 + step, {{"reward", "0.5"}, {"loss", "0.1"}});
   return file.take();
 }
 
@@ -57,13 +58,15 @@ struct Harm {
 };
 
 std::vector<Harm> harms() {
-  return {{"a page of zeros", [](const std::string& file) { return with_zeros(file, 36'864, 4096); }},
-          {"two pages of zeros at a block's begin", [](const std::string& file) { return with_zeros(file, 32'768, 8192); }},
-          {"the first page is zeros", [](const std::string& file) { return with_zeros(file, 0, 4096); }},
-          {"130 bytes of the middle are missing",
-           [](const std::string& file) { return file.substr(0, 40'000) + file.substr(40'130); }},
-          {"a page of another file",
-           [](const std::string& file) { return file.substr(0, 36'864) + std::string(4096, '\x81') + file.substr(40'960); }}};
+  return {
+      {"a page of zeros", [](const std::string& file) { return with_zeros(file, 36'864, 4096); }},
+      {"two pages of zeros at a block's begin", [](const std::string& file) { return with_zeros(file, 32'768, 8192); }},
+      {"the first page is zeros", [](const std::string& file) { return with_zeros(file, 0, 4096); }},
+      {"130 bytes of the middle are missing",
+       [](const std::string& file) { return file.substr(0, 40'000) + file.substr(40'130); }},
+      {"a page of another file", [](const std::string& file) {
+         return file.substr(0, 36'864) + std::string(4096, '\x81') + file.substr(40'960);
+       }}};
 }
 
 }  // namespace
@@ -71,13 +74,16 @@ std::vector<Harm> harms() {
 TEST_CASE("damage in the middle is said, with place and size, however the file comes") {
   for (const Format& format : formats()) {
     REQUIRE(format.bytes.size() > 50'000);
-    const auto say = [&format](const std::string& bytes, size_t most) { return decode_log(format.make, bytes, most, 3); };
+    const auto say = [&format](const std::string& bytes, size_t most) {
+      return decode_log(format.make, bytes, most, 3);
+    };
     CHECK_FALSE(contains(say(format.bytes, 0), "problem"));
     for (const Harm& harm : harms()) {
       const std::string bad = harm.done(format.bytes);
       const std::string log = say(bad, 0);
       CHECK_MESSAGE(contains(log, "problem damaged 0: "), format.name, ": ", harm.name);
-      CHECK_MESSAGE(contains(log, cat(" of ", bad.size(), " bytes could not be read, in ")), format.name, ": ", harm.name);
+      CHECK_MESSAGE(contains(log, cat(" of ", bad.size(), " bytes could not be read, in ")), format.name, ": ",
+                    harm.name);
       CHECK_FALSE_MESSAGE(contains(log, "torn-tail"), format.name, ": ", harm.name);
       CHECK_MESSAGE(say(bad, 977) == log, format.name, ": ", harm.name);
     }
@@ -94,8 +100,8 @@ TEST_CASE("a flipped bit in what is checked is said, wherever it is") {
       const size_t at = static_cast<size_t>(prng.below(bad.size()));
       bad[at] = static_cast<char>(bad[at] ^ (1 << prng.below(8)));
       const std::string log = decode_log(format.make, bad, 0, 0);
-      CHECK_MESSAGE((log == good || contains(log, "problem damaged 0: ") || contains(log, "of a newer kind")), format.name,
-                    " at ", at);
+      CHECK_MESSAGE((log == good || contains(log, "problem damaged 0: ") || contains(log, "of a newer kind")),
+                    format.name, " at ", at);
     }
   }
 }
@@ -117,7 +123,8 @@ TEST_CASE("jsonl: a program's dying words between its records are text, and so a
   const auto read = [](std::string_view text) {
     return decode_log([] { return std::make_unique<JsonlDecoder>(); }, text, 0, 0);
   };
-  const std::string log = read("{\"step\": 1}\nTraceback (most recent call last):\n  File \"a.py\", line 1, in f\nKeyError: 1\n");
+  const std::string log =
+      read("{\"step\": 1}\nTraceback (most recent call last):\n  File \"a.py\", line 1, in f\nKeyError: 1\n");
   CHECK(contains(log, "console 2  Traceback (most recent call last):\nconsole 3    File \"a.py\", line 1, in f\n"));
   CHECK_FALSE(contains(log, "problem"));
   const std::string trace = "Traceback (most recent call last):\\n  File \\\"a.py\\\", line 1, in f\\nKeyError: 1";
@@ -127,8 +134,9 @@ TEST_CASE("jsonl: a program's dying words between its records are text, and so a
   CHECK(contains(read("{\"level\": \"error\", \"msg\": \"CUDA error: oh\"}\n"), "console 1  ERROR CUDA error: oh\n"));
   CHECK_FALSE(contains(read("{\"level\": \"info\", \"msg\": \"well\"}\n"), "console"));
   CHECK_FALSE(contains(read(cat("{\"tool\": \"python\", \"error\": \"", trace, "\"}\n")), "console"));
-  CHECK_FALSE(contains(read(cat("{\"step\": 3, \"error\": \"", trace, "\", \"a\":1, \"b\":1, \"c\":1, \"d\":1, \"e\":1, \"f\":1}\n")),
-                    "console"));
+  CHECK_FALSE(contains(
+      read(cat("{\"step\": 3, \"error\": \"", trace, "\", \"a\":1, \"b\":1, \"c\":1, \"d\":1, \"e\":1, \"f\":1}\n")),
+      "console"));
   CHECK(contains(read("{\"step\": 1, \"lo{\"step\": 2}\n"), "problem not-a-record 1"));
 }
 

@@ -59,9 +59,9 @@ LogRecord log_record(RowBuilder& row) {
       record.level = true;
       record.loud = is_one_of(text.value, std::array<std::string_view, 4>{"error", "critical", "fatal", "err"});
     }
-    record.other = record.other || is_one_of(name, std::array<std::string_view, 8>{"tool", "tool_name", "function", "prompt",
-                                                                                   "response", "completion", "observation",
-                                                                                   "tool_output"});
+    record.other = record.other || is_one_of(name, std::array<std::string_view, 8>{"tool", "tool_name", "function",
+                                                                                   "prompt", "response", "completion",
+                                                                                   "observation", "tool_output"});
   }
   return record;
 }
@@ -167,10 +167,12 @@ void JsonlDecoder::say_log_text(Time at, RecordSink& sink) {
   for (const RowText& text : row_.texts()) {
     const std::string_view name = last_name(text.key);
     const bool trace = contains(text.value, kTraceHead) && (is_exception_name(name) ? true : is_message_name(name));
-    const bool told = trace ? is_exception_name(name) || record.level || record.plain : record.loud && is_message_name(name);
+    const bool told =
+        trace ? is_exception_name(name) || record.level || record.plain : record.loud && is_message_name(name);
     if (!told || text.value.size() > kLogTextLimit) continue;
     const std::string line(trace ? "" : "ERROR ");
-    for (const std::string_view part : split(text.value, '\n')) sink.text(line.empty() ? part : line + std::string(part), lines_, at);
+    for (const std::string_view part : split(text.value, '\n'))
+      sink.text(line.empty() ? part : line + std::string(part), lines_, at);
   }
 }
 

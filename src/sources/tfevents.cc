@@ -242,9 +242,9 @@ size_t TfeventsDecoder::next_record(std::string_view view, RecordSink& sink) {
   ++records_;
   const std::string_view data = view.substr(kHead, static_cast<size_t>(size));
   if (mask_crc32c(crc32c(data)) != little32(view.data() + whole - kTail)) {
-    bad_checksum_.report(sink, cat("checksum of the record at byte ", offset_, " differs; its ", whole,
-                                   " bytes are left out"),
-                         records_);
+    bad_checksum_.report(
+        sink, cat("checksum of the record at byte ", offset_, " differs; its ", whole, " bytes are left out"),
+        records_);
     damage_.add(offset_, whole);
   } else {
     event(data, sink);
@@ -255,8 +255,9 @@ size_t TfeventsDecoder::next_record(std::string_view view, RecordSink& sink) {
 
 /// What stands between a garbled length and `end` is lost.
 void TfeventsDecoder::tell_gap(uint64_t end, RecordSink& sink) {
-  bad_checksum_.report(sink, cat("the length of the record at byte ", search_from_, " is garbled; ", end - search_from_,
-                                 " bytes are left out"),
+  bad_checksum_.report(sink,
+                       cat("the length of the record at byte ", search_from_, " is garbled; ", end - search_from_,
+                           " bytes are left out"),
                        records_ + 1);
   damage_.add(search_from_, end - search_from_);
 }
@@ -351,7 +352,8 @@ void TfeventsDecoder::finish(RecordSink& sink) {
   hand_over(sink);
   const uint64_t size = offset_ + buffer_.held().size();
   if (searching_ && only_zeros_ && is_zeros(buffer_.held())) {
-    sink.problem("torn-tail", cat("the last ", size - search_from_, " bytes, from byte ", search_from_, " on, are zeros"),
+    sink.problem("torn-tail",
+                 cat("the last ", size - search_from_, " bytes, from byte ", search_from_, " on, are zeros"),
                  records_ + 1);
   } else if (searching_) {
     tell_gap(size, sink);

@@ -155,25 +155,24 @@ size_t WandbDecoder::next_chunk(std::string_view view, RecordSink& sink) {
   return kHeader + size;
 }
 
-void WandbDecoder::pass_over(std::string_view bytes) {
-  bytes_behind_ = bytes_behind_ || (zeros_ && !is_zeros(bytes));
-}
+void WandbDecoder::pass_over(std::string_view bytes) { bytes_behind_ = bytes_behind_ || (zeros_ && !is_zeros(bytes)); }
 
 /// Zeros in the middle of the file: a page that was never written, or was lost.
 void WandbDecoder::tell_hole(RecordSink& sink) {
   if (!zeros_) return;
   zeros_ = bytes_behind_ = false;
-  bad_checksum_.report(sink, cat("zeros in place of records from byte ", zeros_from_, " on; ", offset_ - zeros_from_,
-                                 " bytes are left out"),
-                       records_ + 1);
+  bad_checksum_.report(
+      sink,
+      cat("zeros in place of records from byte ", zeros_from_, " on; ", offset_ - zeros_from_, " bytes are left out"),
+      records_ + 1);
   damage_.add(zeros_from_, offset_ - zeros_from_);
 }
 
 /// Does a whole chunk stand behind the first byte, so that the one before it is not merely still being written?
 bool WandbDecoder::holds_chunk(std::string_view view) const {
   for (size_t at = 1; at + kHeader < view.size(); ++at) {
-    const size_t size = static_cast<unsigned char>(view[at + 4]) |
-                        static_cast<size_t>(static_cast<unsigned char>(view[at + 5])) << 8;
+    const size_t size =
+        static_cast<unsigned char>(view[at + 4]) | static_cast<size_t>(static_cast<unsigned char>(view[at + 5])) << 8;
     const auto type = static_cast<unsigned char>(view[at + 6]);
     if (type < 1 || type > 4 || size == 0 || at + kHeader + size > view.size()) continue;
     if (crc32_ieee(view.substr(at + 6, 1 + size)) == little32(view.data() + at)) return true;
@@ -186,8 +185,9 @@ bool WandbDecoder::tell_tail(RecordSink& sink) {
   const uint64_t size = offset_ + buffer_.held().size();
   if (zeros_ && (bytes_behind_ || !is_zeros(buffer_.held()))) tell_hole(sink);
   if (holds_chunk(buffer_.held())) {
-    bad_checksum_.report(sink, cat("the length of the chunk at byte ", offset_, " is garbled; the last ",
-                                   buffer_.held().size(), " bytes are left out"),
+    bad_checksum_.report(sink,
+                         cat("the length of the chunk at byte ", offset_, " is garbled; the last ",
+                             buffer_.held().size(), " bytes are left out"),
                          records_ + 1);
     damage_.add(offset_, buffer_.held().size());
     assembling_ = false;

@@ -52,7 +52,7 @@ class WandbDecoder : public Decoder {
   uint64_t offset_ = 0;  // of the next byte to look at
   uint64_t skip_ = 0;    // bytes to pass over
   uint64_t consumed_ = 0;
-  bool zeros_ = false;       // zeros where a chunk should begin: a hole, unless nothing comes behind them
+  bool zeros_ = false;         // zeros where a chunk should begin: a hole, unless nothing comes behind them
   bool bytes_behind_ = false;  // something did, in the same block
   uint64_t zeros_from_ = 0;
   Damage damage_;

@@ -240,7 +240,10 @@ StatusLine status_line(const State& state) {
   const bool ended_badly = verdict == "crashed" || verdict == "stalled" || early;
   if (ended_badly || (worst != nullptr && worst->severity == Severity::kCritical)) {
     line.mood = StatusLine::Mood::kBad;
-    line.word = early ? "ENDED EARLY" : verdict == "crashed" ? "CRASHED" : verdict == "stalled" ? "STALLED" : "CRITICAL";
+    line.word = early                  ? "ENDED EARLY"
+                : verdict == "crashed" ? "CRASHED"
+                : verdict == "stalled" ? "STALLED"
+                                       : "CRITICAL";
   } else if (worst != nullptr) {
     line.mood = StatusLine::Mood::kDoubt;
     line.word = "WARNING";

@@ -157,8 +157,7 @@ class StatusEnds {
   StatusEnds(const State& state, const Knowledge& knowledge) : state_(state) {
     for (size_t i = 0; i < state.attempts.size(); ++i) {
       if (!ended_by_status(state.attempts[i]) || said_done(state, knowledge, i)) continue;
-      const int64_t total =
-          state.attempts[i].total_steps > 0 ? state.attempts[i].total_steps : state.total_steps;
+      const int64_t total = state.attempts[i].total_steps > 0 ? state.attempts[i].total_steps : state.total_steps;
       const bool open = open_plan(state, i).has_value();
       if (open || total <= 1 || last_done(state, i) < 1) ends_[static_cast<uint16_t>(i)] = open;
     }
