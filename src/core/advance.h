@@ -26,7 +26,8 @@ void review(State& state, const Knowledge& knowledge, std::vector<Event>& decide
 /// All findings over `state` → incidents, grouped (one story, one incident; earliest onset first) and diagnosed.
 std::vector<Incident> judge(const State& state, const Knowledge& knowledge);
 
-/// The verdict on the run as a whole: running, finished, crashed, stalled, interrupted, unknown.
+/// The verdict on the run as a whole: running, finished, crashed, ended-early (its command ended with status 0, far
+/// short of the plan), stalled, interrupted, unknown.
 std::string verdict_of(const State& state, const std::vector<Incident>& incidents);
 
 }  // namespace mw

@@ -22,6 +22,9 @@ int ending_signal(const AttemptOutcome& attempt) {
 std::string ending(const AttemptOutcome& attempt) {
   if (!attempt.known) return "It ended, and nobody was there to be told how";
   if (attempt.signal != 0) return cat("It was ended by signal ", attempt.signal);
+  if (attempt.unfinished && attempt.planned > 0 && attempt.last_step != kNoStep) {
+    return cat("It ended with exit status 0 at step ", attempt.last_step, " of ", attempt.planned);
+  }
   return cat("It ended with exit status ", attempt.code);
 }
 
@@ -92,6 +95,13 @@ std::string after_poison(const std::vector<AttemptOutcome>& attempts) {
              : cat(failure(last), ": nothing shows that the infrastructure is to blame, a person must look.");
 }
 
+/// A run that stops early by a rule of its own does so again and again.
+std::string may_mean_it(const std::vector<AttemptOutcome>& attempts) {
+  const auto silent = [](const AttemptOutcome& one) { return one.known && one.unfinished && one.kind.empty(); };
+  if (attempts.size() < 2 || !silent(attempts.back()) || !silent(attempts[attempts.size() - 2])) return "";
+  return cat(ending(attempts.back()), ", the second time without an error: it may mean to, a person must look.");
+}
+
 std::string needs_somebody(const std::vector<AttemptOutcome>& attempts) {
   const AttemptOutcome& last = attempts.back();
   const bool repeats = last.transient == "deterministic" || last.transient == "poison";
@@ -133,12 +143,13 @@ RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const Res
   if (!last.started) return stop("The command could not be started.");
   if (std::string why = after_poison(attempts); !why.empty()) return stop(std::move(why));
   if (last.provider) return {true, limits.first_wait, "The provider took the machine; that costs no restart.", 0};
-  if (last.known && last.code == 0) return stop("It ended by itself, with exit status 0.");
+  if (last.known && last.code == 0 && !last.unfinished) return stop("It ended by itself, with exit status 0.");
   if (const int signal = ending_signal(last); !last.tripped && (signal == kSigInt || signal == kSigTerm)) {
     return stop(cat("Somebody else ended it by ", signal == kSigInt ? "SIGINT" : "SIGTERM", "."));
   }
   if (std::string why = repeats(attempts); !why.empty()) return stop(std::move(why));
   if (std::string why = needs_somebody(attempts); !why.empty()) return stop(std::move(why));
+  if (std::string why = may_mean_it(attempts); !why.empty()) return stop(std::move(why));
 
   const int idle = without_progress(attempts);
   if (idle > limits.restarts) {

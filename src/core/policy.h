@@ -25,6 +25,7 @@ struct AttemptOutcome {
   bool known = true;          ///< false: nobody was there to be told how it ended
   int code = -1;              ///< exit status, -1 when a signal ended it or it is not known
   int signal = 0;             ///< 0: none
+  bool unfinished = false;    ///< its status is 0, and what its files tell belies that (core/exit_status.h)
   bool told_to_stop = false;  ///< by a person, or by midwatch because the watch was to end
   bool provider = false;      ///< the provider took the machine, or is about to
   bool tripped = false;       ///< midwatch's circuit breaker ended it: it trained on poisoned data
@@ -35,6 +36,7 @@ struct AttemptOutcome {
   int64_t last_checkpoint = kNoStep;                  ///< highest step of a complete checkpoint that it saved
   int64_t resumed_at = kNoStep;                       ///< kNoStep: it began from nothing
   bool made_room = false;                             ///< it ended for want of space, and some was made since
+  int64_t planned = 0;                                ///< steps; 0: not known
   std::string kind;                                   ///< of the incident that leads; "" when none was seen
   std::string cause;                                  ///< its first-ranked cause; "" when not known
   std::string transient;  ///< of that cause: "deterministic", "likely-transient", "degraded", "poison"
@@ -56,7 +58,8 @@ struct RestartDecision {
 };
 
 /// Decides after the last of `attempts` (at least one) has ended. Rules, the first that fits:
-///  1. told to stop, exit status 0, or ended by SIGINT or SIGTERM from elsewhere: stop;
+///  1. told to stop, exit status 0, or ended by SIGINT or SIGTERM from elsewhere: stop. A status of 0 that is belied
+///     counts as a failure; twice in a row without any error it may be the run's own rule: stop, a person must look;
 ///  2. it could not be started: stop;
 ///  3. checkpoints were saved since the data had turned to poison, and they cannot be set aside; or the breaker
 ///  tripped,

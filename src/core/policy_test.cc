@@ -38,6 +38,27 @@ TEST_CASE("an end that needs no restart") {
   CHECK(after_end({never}, {}).why == "The command could not be started.");
 }
 
+TEST_CASE("a status of 0 that its files belie is a failure; twice without an error it may be meant") {
+  AttemptOutcome died = failed(1, 20);
+  died.code = 0;
+  died.unfinished = true;
+  died.planned = 40;
+  CHECK(after_end({died}, {}).restart);
+  AttemptOutcome silent = died;
+  silent.kind = silent.cause = "";
+  const RestartDecision once = after_end({silent}, {});
+  CHECK(once.restart);
+  CHECK(once.why == "It ended with exit status 0 at step 20 of 40, after progress.");
+  AttemptOutcome again = silent;
+  again.first_step = 15;
+  again.resumed_at = 14;
+  again.last_step = 30;
+  CHECK_FALSE(after_end({silent, again}, {}).restart);
+  CHECK(after_end({died, again}, {}).restart);
+  silent.told_to_stop = true;
+  CHECK_FALSE(after_end({silent}, {}).restart);
+}
+
 TEST_CASE("a killed trainer is started again at once, as it had made progress") {
   AttemptOutcome killed = failed(1, 40, "");
   killed.code = -1;

@@ -63,7 +63,8 @@ std::string verdict_of(const State& state, const std::vector<Incident>& incident
       case event::Ended::How::kComplete:
         return crashed ? "crashed" : "finished";
       case event::Ended::How::kExit:
-        return last.ended->code == 0 && !crashed ? "finished" : "crashed";
+        if (last.ended->code != 0 || crashed) return "crashed";
+        return told("died-silently") ? "ended-early" : "finished";
       case event::Ended::How::kInterrupted:
       case event::Ended::How::kStopped:
         return "interrupted";

@@ -119,6 +119,7 @@ std::string judgement_text(const Judgement& judgement) {
     JsonWriter json(out);
     json.begin_object().key("version").integer(1).key("started").boolean(of.started).key("known").boolean(of.known);
     json.key("code").integer(of.code).key("signal").integer(of.signal).key("told_to_stop").boolean(of.told_to_stop);
+    json.key("unfinished").boolean(of.unfinished).key("planned").integer(of.planned);
     json.key("provider").boolean(of.provider).key("tripped").boolean(of.tripped);
     put_step(json, "suspect", of.suspect);
     put_step(json, "onset", of.onset);
@@ -160,6 +161,8 @@ Result<Judgement> parse_judgement(std::string_view text) {
   of.code = static_cast<int>(json->integer_or("code", -1));
   of.signal = static_cast<int>(json->integer_or("signal", 0));
   of.told_to_stop = json->boolean_or("told_to_stop", false);
+  of.unfinished = json->boolean_or("unfinished", false);
+  of.planned = json->integer_or("planned", 0);
   of.provider = json->boolean_or("provider", false);
   of.tripped = json->boolean_or("tripped", false);
   of.suspect = json->integer_or("suspect", kNoStep);

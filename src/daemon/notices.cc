@@ -135,7 +135,8 @@ const std::vector<Notice>& AttemptNews::look() {
     const auto judgement = parse_judgement(text);
     if (!judgement.ok()) return notices_;
     const AttemptOutcome& outcome = judgement->outcome;
-    const bool finished = !judgement->decision.restart && outcome.started && outcome.code == 0 && !outcome.tripped;
+    const bool finished =
+        !judgement->decision.restart && outcome.started && outcome.code == 0 && !outcome.unfinished && !outcome.tripped;
     Notice notice;
     notice.event = judgement->asks               ? "asks"
                    : judgement->decision.restart ? "restarted"

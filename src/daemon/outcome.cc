@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/exit_status.h"
 #include "daemon/go_back.h"
 
 namespace mw {
@@ -23,6 +24,8 @@ AttemptOutcome outcome_of(const AttemptEnd& end, const State& state, const Knowl
   of.last_step = last.last_step;
   of.last_checkpoint = last_good_checkpoint(state, end.way ? end.way->seen : std::vector<event::CheckpointSeen>());
   of.resumed_at = last.resumed_at;
+  of.planned = last.total_steps > 0 ? last.total_steps : state.total_steps;
+  of.unfinished = of.known && of.code == 0 && !of.tripped && !of.told_to_stop && belies_status(state, knowledge);
   if (end.trip) {
     of.kind = end.trip->kind;
     of.onset = end.trip->step;

@@ -325,6 +325,7 @@ void tell_end(const Supervisor& supervisor, RunTold& told) {
   told.why = supervisor.why_over();
   told.attempts = supervisor.attempt();
   told.started = supervisor.could_start();
+  told.unfinished = supervisor.unfinished();
   if (const auto& ending = supervisor.ending(); ending) {
     told.code = ending->code;
     told.signal = ending->signal;

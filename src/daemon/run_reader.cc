@@ -1,6 +1,7 @@
 #include "daemon/run_reader.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/checksum.h"
 #include "base/text.h"
@@ -10,6 +11,11 @@ namespace mw {
 namespace {
 
 constexpr size_t kTurnBytes = size_t{8} << 20;  // bytes of one file between two looks at the others
+
+/// A database by its name, though its content begins like none.
+bool is_store_name(std::string_view path) {
+  return path.ends_with(".db") || path.ends_with(".sqlite") || path.ends_with(".sqlite3");
+}
 
 }  // namespace
 
@@ -45,7 +51,7 @@ Result<void> RunReader::add_source(const FoundFile& file) {
   if (!is_readable(source->looked_like()) || (source->looked_like() == FileKind::kEmpty && recorder_ == nullptr)) {
     if (file.named) {
       notes_.push_back(cat(file.path, ": ", kind_name(source->looked_like()), "; nothing in it that midwatch reads"));
-      partial_ = partial_ || source->looked_like() == FileKind::kEmpty;
+      partial_ = partial_ || source->looked_like() == FileKind::kEmpty || is_store_name(file.path);
     }
     return {};
   }
@@ -146,9 +152,43 @@ void RunReader::put(Event&& event) {
     if (!skip_.empty() && skipped(event)) return;
     recorder_->record(event);
   }
+  if (const auto* problem = std::get_if<event::SourceProblem>(&event.body)) note_problem(event.where.source, *problem);
   const bool matters = advance(state_, event, language_.knowledge(), together_ ? Judge::kAtClose : when_, decided_);
   if (matters && together_) unjudged_ = {event.at, event.where};
   tell_decisions();
+}
+
+/// Damage makes the result partial. A missing end does not: the file may still be written, and what came is all there.
+void RunReader::note_problem(uint32_t source, const event::SourceProblem& problem) {
+  constexpr std::array<std::string_view, 4> kDamage = {"damaged", "bad-checksum", "not-a-record", "unreadable"};
+  const bool damage = std::find(kDamage.begin(), kDamage.end(), problem.problem) != kDamage.end();
+  const bool tail = problem.problem == "torn-tail" && recorder_ == nullptr;
+  if (!damage && !tail) return;
+  partial_ = partial_ || damage;
+  const bool in_all = problem.problem == "damaged";
+  Unread& known = unread_[source];
+  if (!known.what.empty() && !(damage && known.tail) && !(in_all && !known.in_all)) return;
+  known = {clip(cat(problem.problem == "not-a-record" ? "garbled: " : "", problem.detail), 300), in_all, tail};
+}
+
+void RunReader::tell_problems() {
+  for (const auto& [number, unread] : unread_) {
+    const std::string path = number < state_.sources.size() ? state_.sources[number].path : "";
+    notes_.push_back(unread.tail ? cat(path, ": its end is missing, or is still being written: ", unread.what)
+                                 : cat(path, ": part of it could not be read: ", unread.what));
+  }
+  unread_.clear();
+}
+
+bool RunReader::says_nothing() const {
+  const bool known = !state_.framework.empty() && state_.framework != "custom";
+  if (known || !state_.attempts.empty() || !state_.series.empty() || !state_.eval.empty() || !state_.config.empty() ||
+      !state_.templates.empty() || !state_.signatures.empty() || !state_.progress.empty()) {
+    return false;
+  }
+  return std::all_of(state_.sources.begin(), state_.sources.end(), [](const SourceState& source) {
+    return source.kind == "text" && !source.end_at.known() && !source.first_at.known();
+  });
 }
 
 /// What comes at once is judged at once: someone who catches up with a long log would judge it thousands of times.
@@ -253,6 +293,7 @@ void RunReader::close(Time now) {
   Event event;
   event.body = event::Closed{};
   put(std::move(event));
+  tell_problems();
   for (std::string& note : mixed_runs(state_)) notes_.push_back(std::move(note));
 }
 

@@ -50,6 +50,8 @@ class RunReader final : public EventSink {
   InputFigures figures() const;
   std::vector<std::string>& notes() { return notes_; }
   bool partial() const { return partial_; }
+  /// All that was read is text in which there is nothing that a run says: no figure, no event, no clock.
+  bool says_nothing() const;
   std::vector<std::string> watched() const;  ///< files and folders whose changes matter
 
  private:
@@ -57,6 +59,8 @@ class RunReader final : public EventSink {
   uint32_t number_of(const std::string& path);
   Result<void> take_up(SourceReader& source);
   bool skipped(const Event& event);
+  void note_problem(uint32_t source, const event::SourceProblem& problem);
+  void tell_problems();
   void say_framework();
   void tell_decisions();
   template <typename Do>
@@ -82,6 +86,12 @@ class RunReader final : public EventSink {
   std::vector<std::string> notes_;
   uint64_t said_version_ = ~uint64_t{0};
   std::string said_framework_;
+  struct Unread {
+    std::string what;
+    bool in_all = false;  ///< it tells of all places
+    bool tail = false;    ///< nothing is wrong but that the end is missing
+  };
+  std::map<uint32_t, Unread> unread_;  ///< by source: what of it could not be read
   bool partial_ = false;
   int64_t total_bytes_ = 0;
 };

@@ -113,6 +113,7 @@ Result<std::unique_ptr<Replayed>> DaemonServices::replay(const ReplayRequest& re
   reader.read_all(request.progress);
   reader.close();
   auto told = std::make_unique<Replayed>();
+  told->unknown = reader.says_nothing() && request.framework.empty();
   told->input = reader.figures();
   told->input.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   told->notes = std::move(reader.notes());

@@ -1,6 +1,7 @@
 #include "daemon/source_reader.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/checksum.h"
 #include "base/text.h"
@@ -14,7 +15,8 @@ constexpr size_t kLookBytes =
 constexpr size_t kLookText = size_t{256} << 10;  // bytes of a log's head, and of its tail, that are searched for signs
 constexpr std::string_view kFirstCopy = ".1";    // as logrotate names the newest rotated part
 constexpr size_t kHeadBytes = 256;               // by which content is known again
-constexpr size_t kEnoughToTell = 4096;           // bytes that tell a growing file's kind even without a line end
+constexpr int64_t kCheckedBytes = int64_t{1} << 30;  // of a database whose pages are looked through
+constexpr size_t kEnoughToTell = 4096;               // bytes that tell a growing file's kind even without a line end
 
 /// Only the names: for recognising whose run it is.
 class NameCollector final : public RecordSink {
@@ -73,6 +75,7 @@ class Relay final : public RecordSink {
 
   void row(const Row& row) override {
     ++count_;
+    if (text_between_ && console_.holds_trace()) console_.line("{}", row.number, {}, row.at);  // it ended before this
     rows_.row(row);
   }
   void console(std::string_view line, uint64_t number, Time at) override {
@@ -81,6 +84,12 @@ class Relay final : public RecordSink {
     voice_.language.patterns().match_line(line, hits_);
     if (wanted_ > 0) --wanted_;
     wanted_ = std::max(wanted_, console_.line(line, number, hits_, at));
+  }
+  void text(std::string_view line, uint64_t number, Time at) override {  // of this file alone
+    text_between_ = true;
+    const bool inside = std::exchange(voice_.console_inside, true);
+    console(line, number, at);
+    voice_.console_inside = inside;
   }
   void property(std::string_view key, std::string_view value) override { rows_.property(key, value); }
   void ended(int64_t code, Time at) override { rows_.ended(code, at); }
@@ -120,6 +129,7 @@ class Relay final : public RecordSink {
   size_t wanted_ = 0;
   int64_t count_ = 0, problems_ = 0;
   bool torn_ = false;
+  bool text_between_ = false;  // the file's own, between its records
 };
 
 }  // namespace
@@ -415,7 +425,8 @@ Result<size_t> SourceReader::poll(size_t budget) {
   done = *got;
   if (kind_ == FileKind::kSqlite && done > 0) {
     const auto rows = poll_sqlite();
-    if (!rows.ok()) problem("unreadable", rows.error().what);
+    const bool foreign = !rows.ok() && rows.error().code == Error::Code::kUnsupported;
+    if (!rows.ok()) problem(foreign ? "foreign" : "unreadable", rows.error().what);
   }
   return done;
 }
@@ -425,6 +436,10 @@ void SourceReader::finish() {
   finished_ = true;
   close_stage(true);
   if (!opened_) return;
+  // A watch does not look: its database is still being written.
+  if (kind_ == FileKind::kSqlite && !tells_dialects_ && bytes() <= kCheckedBytes) {
+    if (const std::string found = sqlite_damage(file_.path); !found.empty()) problem("damaged", found);
+  }
   Event event;
   event.where = {number_, static_cast<uint64_t>(lines())};
   event::SourceEnded ended;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/exit_status.h"
 #include "daemon/go_back.h"
 #include "daemon/outcome.h"
 #include "daemon/resume.h"
@@ -258,13 +259,17 @@ Result<void> Supervisor::trip_on_poison(const State& state, Notebook& notebook) 
   return {};
 }
 
+bool Supervisor::succeeded(const State& state) const {
+  return kept_.ending && kept_.ending->code == 0 && !trip_ && !belies_status(state, knowledge_);
+}
+
 /// What the ended attempt left on the disk: where its checkpoints are, and the first that was saved since the data had
 /// turned to poison, whether the breaker ended the attempt for it or it ended before the breaker could. Where no
 /// attempt is to follow, a disk that does not answer holds nothing up.
 Result<void> Supervisor::look_at_remains(const State& state) {
   if (remains_) return {};
   auto found = remains(state);
-  if (!found.ok() && !stopping() && !succeeded()) return found.error();
+  if (!found.ok() && !stopping() && !succeeded(state)) return found.error();
   remains_ = found.ok() ? std::move(*found) : Remains();
   return {};
 }
@@ -305,7 +310,7 @@ Result<void> Supervisor::check_resume(const State& state, Notebook& notebook) {
 
 /// What the next attempt would resume from is looked at on the disk. False while that is not known.
 bool Supervisor::look_back(const State& state, Notebook& notebook) {
-  if (way_ || !doors_.last_whole || stopping() || succeeded()) return true;
+  if (way_ || !doors_.last_whole || stopping() || succeeded(state)) return true;
   CheckpointLayout layout = doors_.layout(state.framework);
   if (!layout.known()) return true;
   if (asks_to_resume(charge_.command)) layout.pointer.clear();  // it resumes from what it is told, not by its pointer

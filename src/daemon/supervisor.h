@@ -96,6 +96,8 @@ class Supervisor {
   /// The command's own process, likewise.
   int64_t command_pid() const { return phase_ == Phase::kRunning && !kept_.ending ? kept_.child.pid : 0; }
   bool could_start() const { return kept_.failure.empty(); }
+  /// The last attempt ended with status 0, and what its files tell belies that.
+  bool unfinished() const { return !outcomes_.empty() && outcomes_.back().unfinished; }
   const std::string& why_over() const { return why_over_; }
   int attempt() const { return attempt_; }
   std::string attempt_folder() const { return attempt_folder(attempt_); }
@@ -135,7 +137,7 @@ class Supervisor {
   AttemptOutcome outcome(const State& state) const;
   Result<void> look_at_remains(const State& state);
   Result<Remains> remains(const State& state);
-  bool succeeded() const { return kept_.ending && kept_.ending->code == 0 && !trip_; }
+  bool succeeded(const State& state) const;
   bool may_begin() const { return !doors_.may_begin || doors_.may_begin(); }
   Duration since(Duration then) const { return {doors_.clock.steady().ns - then.ns}; }
 

@@ -19,11 +19,13 @@ class RecordSink {
   virtual void row(const Row& row) = 0;
   /// A line of console output that the file carries inside (wandb "output_raw"); `number` counts them from 1.
   virtual void console(std::string_view line, uint64_t number, Time at) = 0;
+  /// A line of text that stands between the file's records, or inside one that is a log's; `number` is its line.
+  virtual void text(std::string_view line, uint64_t number, Time at) { console(line, number, at); }
   /// A setting or fact of the run: "config/trainer/lr" = "1e-6", "run/name", "run/start_time", "run/host", ...
   virtual void property(std::string_view key, std::string_view value) = 0;
   /// The file says that the run ended ("exit" record of wandb, trackio's status) with this code.
   virtual void ended(int64_t code, Time at) = 0;
-  /// Something is wrong with the file: names as in event::SourceProblem.
+  /// Something is wrong with the file: names as in event::SourceProblem, and "damaged" for what was left out in all.
   virtual void problem(std::string_view name, std::string_view detail, uint64_t number) = 0;
 };
 

@@ -54,6 +54,14 @@ bool is_tfevents(std::string_view head, std::string_view path) {
   return contains(basename(path), "tfevents") && head.find('\0') != std::string_view::npos;
 }
 
+/// A name that nothing else bears, whatever has become of the content's own mark; kBinary when it says nothing.
+FileKind claims_to_be(std::string_view path) {
+  const std::string_view name = basename(path);
+  if (ends_with(name, ".wandb")) return FileKind::kWandb;
+  const bool store = name == "mlflow.db" || (ends_with(name, ".db") && contains(path, "trackio/"));
+  return store ? FileKind::kSqlite : FileKind::kBinary;
+}
+
 /// Text that a log may hold: at most 30 % of the bytes are control characters or broken UTF-8. NUL bytes do not count,
 /// as a log that was truncated under its writer begins with a hole of them; nothing but NUL is no text.
 bool is_mostly_text(std::string_view head) {
@@ -271,6 +279,7 @@ FileKind sniff(std::string_view head, std::string_view path) {
   if (starts_with(head, "\x28\xb5\x2f\xfd")) return FileKind::kZstd;
   if (starts_with(head, "\x3a\x57\x26\x42\xe1\xbe")) return FileKind::kWandb;
   if (starts_with(head, std::string_view("SQLite format 3\0", 16))) return FileKind::kSqlite;
+  if (claims_to_be(path) != FileKind::kBinary) return claims_to_be(path);
   if (is_known_binary(head)) return FileKind::kBinary;
   if (is_tfevents(head, path)) return FileKind::kTfevents;
   if (!is_mostly_text(head)) return FileKind::kBinary;

@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <limits>
 #include <set>
 
@@ -62,6 +63,7 @@ class Store {
   ~Store() { sqlite3_close_v2(database_); }
 
   Result<void> read();
+  std::string damage();
 
  private:
   Result<void> open();
@@ -152,6 +154,20 @@ bool Store::has_column(std::string_view table, std::string_view column) {
   sqlite3_bind_text(statement->get(), 1, table.data(), static_cast<int>(table.size()), SQLITE_TRANSIENT);
   sqlite3_bind_text(statement->get(), 2, column.data(), static_cast<int>(column.size()), SQLITE_TRANSIENT);
   return statement->step() == SQLITE_ROW;
+}
+
+std::string Store::damage() {
+  if (!open().ok()) return "";  // which reading it has said
+  std::string found;
+  size_t places = 0;
+  const auto asked = each("PRAGMA quick_check(20)", [&](const Statement& row) {
+    if (row.text(0) == "ok") return;
+    if (places++ > 0) return;
+    found = clip(row.text(0), 200);
+    std::replace(found.begin(), found.end(), '\n', ' ');
+  });
+  if (!asked.ok()) return asked.error().code == Error::Code::kInvalid ? asked.error().what : "";
+  return places > 1 ? cat(found, " and ", places - 1, places == 20 ? " or more" : "", " other places") : found;
 }
 
 Result<void> Store::read() {
@@ -283,6 +299,18 @@ Result<void> Store::mlflow_rows() {
 }
 
 }  // namespace
+
+std::string sqlite_damage(const std::string& path) {
+  class None final : public RecordSink {
+    void row(const Row&) override {}
+    void console(std::string_view, uint64_t, Time) override {}
+    void property(std::string_view, std::string_view) override {}
+    void ended(int64_t, Time) override {}
+    void problem(std::string_view, std::string_view, uint64_t) override {}
+  } none;
+  SqliteSince since;
+  return Store(path, none, since).damage();
+}
 
 Result<void> read_sqlite(const std::string& path, RecordSink& sink, SqliteSince& since) {
   return Store(path, sink, since).read();

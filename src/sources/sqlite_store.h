@@ -27,4 +27,8 @@ struct SqliteSince {
 /// (locked).
 Result<void> read_sqlite(const std::string& path, RecordSink& sink, SqliteSince& since);
 
+/// What SQLite finds wrong with the pages of a database, "" when nothing, or when it cannot be looked at now: rows of a
+/// damaged page may be missing without a word.
+std::string sqlite_damage(const std::string& path);
+
 }  // namespace mw

@@ -209,6 +209,8 @@ size_t TfeventsDecoder::consume(std::string_view view, RecordSink& sink) {
       if (skip_ == 0) done_ = offset_ + used;
     } else if (searching_) {
       used = search(view);
+      only_zeros_ = only_zeros_ && is_zeros(view.substr(0, used));
+      if (!searching_) tell_gap(offset_ + used, sink);
       if (used == 0 && searching_) break;
     } else {
       used = next_record(view, sink);
@@ -224,9 +226,9 @@ size_t TfeventsDecoder::consume(std::string_view view, RecordSink& sink) {
 size_t TfeventsDecoder::next_record(std::string_view view, RecordSink& sink) {
   if (view.size() < kHead) return wanted_ = kHead, 0;
   if (!good_head(view)) {
-    bad_checksum_.report(sink, cat("the length of the record at byte ", offset_, " is garbled; looking for the next"),
-                         records_ + 1);
     searching_ = true;
+    search_from_ = offset_;
+    only_zeros_ = is_zeros(view.substr(0, kHead));
     return 1;
   }
   const uint64_t size = little64(view.data());
@@ -240,12 +242,24 @@ size_t TfeventsDecoder::next_record(std::string_view view, RecordSink& sink) {
   ++records_;
   const std::string_view data = view.substr(kHead, static_cast<size_t>(size));
   if (mask_crc32c(crc32c(data)) != little32(view.data() + whole - kTail)) {
-    bad_checksum_.report(sink, cat("checksum of the record at byte ", offset_, " differs; it is left out"), records_);
+    bad_checksum_.report(
+        sink, cat("checksum of the record at byte ", offset_, " differs; its ", whole, " bytes are left out"),
+        records_);
+    damage_.add(offset_, whole);
   } else {
     event(data, sink);
   }
   done_ = offset_ + whole;
   return whole;
+}
+
+/// What stands between a garbled length and `end` is lost.
+void TfeventsDecoder::tell_gap(uint64_t end, RecordSink& sink) {
+  bad_checksum_.report(sink,
+                       cat("the length of the record at byte ", search_from_, " is garbled; ", end - search_from_,
+                           " bytes are left out"),
+                       records_ + 1);
+  damage_.add(search_from_, end - search_from_);
 }
 
 /// Bytes to pass over to the next place where a record may begin (its length's checksum holds, its size is sensible).
@@ -336,10 +350,17 @@ void TfeventsDecoder::hand_over(RecordSink& sink) { row_.hand_over(sink, row_num
 
 void TfeventsDecoder::finish(RecordSink& sink) {
   hand_over(sink);
-  if (searching_) return;  // that the rest is garbled has been said
-  if (!buffer_.held().empty() || skip_ > 0) {
+  const uint64_t size = offset_ + buffer_.held().size();
+  if (searching_ && only_zeros_ && is_zeros(buffer_.held())) {
+    sink.problem("torn-tail",
+                 cat("the last ", size - search_from_, " bytes, from byte ", search_from_, " on, are zeros"),
+                 records_ + 1);
+  } else if (searching_) {
+    tell_gap(size, sink);
+  } else if (!buffer_.held().empty() || skip_ > 0) {
     sink.problem("torn-tail", cat("the last record, at byte ", done_, ", is incomplete"), records_ + 1);
   }
+  damage_.tell(sink, size);
 }
 
 }  // namespace mw

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "sources/damage.h"
 #include "sources/frame_buffer.h"
 #include "sources/protobuf.h"
 #include "sources/row_builder.h"
@@ -27,6 +28,7 @@ class TfeventsDecoder : public Decoder {
   size_t consume(std::string_view view, RecordSink& sink);
   size_t next_record(std::string_view view, RecordSink& sink);
   size_t search(std::string_view view);
+  void tell_gap(uint64_t end, RecordSink& sink);
   void event(std::string_view bytes, RecordSink& sink);
   void summary(std::string_view bytes, double wall_time, int64_t step, RecordSink& sink);
   void scalar(std::string_view tag, double value, double wall_time, int64_t step, RecordSink& sink);
@@ -38,6 +40,9 @@ class TfeventsDecoder : public Decoder {
   uint64_t skip_ = 0;
   uint64_t done_ = 0;       // end of the last record that was read
   bool searching_ = false;  // a length was garbled: looking for the next record
+  uint64_t search_from_ = 0;
+  bool only_zeros_ = false;  // were passed over since then
+  Damage damage_;
   uint64_t records_ = 0;
   RowBuilder row_;
   uint64_t row_start_ = 0;  // offset of the first record of row_

@@ -104,6 +104,7 @@ size_t WandbDecoder::consume(std::string_view view, RecordSink& sink) {
       used = view.size();
     } else if (skip_ > 0) {
       used = skip_ < view.size() ? static_cast<size_t>(skip_) : view.size();
+      pass_over(view.substr(0, used));
       skip_ -= used;
     } else if (!begun_) {
       if (view.size() < kHeader) return wanted_ = kHeader, size - view.size();
@@ -120,10 +121,14 @@ size_t WandbDecoder::consume(std::string_view view, RecordSink& sink) {
 }
 
 bool WandbDecoder::begin(std::string_view view, RecordSink& sink) {
-  begun_ = view.substr(0, kMagic.size()) == kMagic && view[6] <= 1;
+  const bool marked = view.substr(0, kMagic.size()) == kMagic;
+  begun_ = !marked || view[6] <= 1;
   if (!begun_) {
-    sink.problem("not-a-record", "this is no W&B run file: it does not begin with its mark, or is of a newer kind", 0);
+    sink.problem("not-a-record", "this W&B run file is of a newer kind", 0);
     dead_ = true;
+  } else if (!marked) {
+    sink.problem("not-a-record", "this is no W&B run file, or its first 7 bytes are damaged", 0);
+    damage_.add(0, kHeader);
   }
   return begun_;
 }
@@ -137,16 +142,70 @@ size_t WandbDecoder::next_chunk(std::string_view view, RecordSink& sink) {
   const size_t size = static_cast<unsigned char>(view[4]) | static_cast<size_t>(static_cast<unsigned char>(view[5]))
                                                                 << 8;
   const unsigned type = static_cast<unsigned char>(view[6]);
-  if (checksum == 0 && size == 0 && type == 0) return skip_ = left, 0;  // zeroed block
+  if (checksum == 0 && size == 0 && type == 0) {
+    if (!zeros_) zeros_from_ = offset_;
+    zeros_ = true;
+    return skip_ = left, 0;
+  }
   if (kHeader + size > left || type < 1 || type > 4) return drop_block("impossible chunk", sink), 0;
   if (view.size() < kHeader + size) return wanted_ = kHeader + size, 0;
   if (crc32_ieee(view.substr(6, 1 + size)) != checksum) return drop_block("checksum of a chunk differs", sink), 0;
+  tell_hole(sink);
   chunk(type, view.substr(kHeader, size), sink);
   return kHeader + size;
 }
 
+void WandbDecoder::pass_over(std::string_view bytes) { bytes_behind_ = bytes_behind_ || (zeros_ && !is_zeros(bytes)); }
+
+/// Zeros in the middle of the file: a page that was never written, or was lost.
+void WandbDecoder::tell_hole(RecordSink& sink) {
+  if (!zeros_) return;
+  zeros_ = bytes_behind_ = false;
+  bad_checksum_.report(
+      sink,
+      cat("zeros in place of records from byte ", zeros_from_, " on; ", offset_ - zeros_from_, " bytes are left out"),
+      records_ + 1);
+  damage_.add(zeros_from_, offset_ - zeros_from_);
+}
+
+/// Does a whole chunk stand behind the first byte, so that the one before it is not merely still being written?
+bool WandbDecoder::holds_chunk(std::string_view view) const {
+  for (size_t at = 1; at + kHeader < view.size(); ++at) {
+    const size_t size =
+        static_cast<unsigned char>(view[at + 4]) | static_cast<size_t>(static_cast<unsigned char>(view[at + 5])) << 8;
+    const auto type = static_cast<unsigned char>(view[at + 6]);
+    if (type < 1 || type > 4 || size == 0 || at + kHeader + size > view.size()) continue;
+    if (crc32_ieee(view.substr(at + 6, 1 + size)) == little32(view.data() + at)) return true;
+  }
+  return false;
+}
+
+/// Was the file cut, rather than damaged, at its end?
+bool WandbDecoder::tell_tail(RecordSink& sink) {
+  const uint64_t size = offset_ + buffer_.held().size();
+  if (zeros_ && (bytes_behind_ || !is_zeros(buffer_.held()))) tell_hole(sink);
+  if (holds_chunk(buffer_.held())) {
+    bad_checksum_.report(sink,
+                         cat("the length of the chunk at byte ", offset_, " is garbled; the last ",
+                             buffer_.held().size(), " bytes are left out"),
+                         records_ + 1);
+    damage_.add(offset_, buffer_.held().size());
+    assembling_ = false;
+  } else if (zeros_ && damage_.any()) {
+    damage_.add(zeros_from_, size - zeros_from_);
+  } else if (zeros_) {
+    sink.problem("torn-tail", cat("the last ", size - zeros_from_, " bytes, from byte ", zeros_from_, " on, are zeros"),
+                 records_ + 1);
+  } else if (assembling_ || !buffer_.held().empty()) {
+    return true;
+  }
+  return false;
+}
+
 void WandbDecoder::drop_block(std::string_view why, RecordSink& sink) {
+  tell_hole(sink);
   skip_ = kBlock - offset_ % kBlock;
+  damage_.add(offset_, skip_);
   bad_checksum_.report(sink, cat(why, " at byte ", offset_, "; the rest of its 32 KiB block is left out"),
                        records_ + 1);
   assembling_ = false;
@@ -181,8 +240,10 @@ void WandbDecoder::finish(RecordSink& sink) {
   if (dead_) return;
   console_.finish(sink);
   hand_over_summary(sink);
-  const bool torn = assembling_ || !buffer_.held().empty();
-  if (torn) sink.problem("torn-tail", cat("the last record, at byte ", consumed_, ", is incomplete"), records_ + 1);
+  if (tell_tail(sink)) {
+    sink.problem("torn-tail", cat("the last record, at byte ", consumed_, ", is incomplete"), records_ + 1);
+  }
+  damage_.tell(sink, offset_ + buffer_.held().size());
 }
 
 void WandbDecoder::record(std::string_view bytes, RecordSink& sink) {

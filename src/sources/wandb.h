@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "sources/console_lines.h"
+#include "sources/damage.h"
 #include "sources/frame_buffer.h"
 #include "sources/protobuf.h"
 #include "sources/row_builder.h"
@@ -30,6 +31,10 @@ class WandbDecoder : public Decoder {
   size_t next_chunk(std::string_view view, RecordSink& sink);
   void chunk(unsigned type, std::string_view payload, RecordSink& sink);
   void drop_block(std::string_view why, RecordSink& sink);
+  void pass_over(std::string_view bytes);
+  void tell_hole(RecordSink& sink);
+  bool holds_chunk(std::string_view view) const;
+  bool tell_tail(RecordSink& sink);
   void record(std::string_view bytes, RecordSink& sink);
   void other_record(uint32_t field, std::string_view body, RecordSink& sink);
   void history(std::string_view body, RecordSink& sink);
@@ -47,6 +52,10 @@ class WandbDecoder : public Decoder {
   uint64_t offset_ = 0;  // of the next byte to look at
   uint64_t skip_ = 0;    // bytes to pass over
   uint64_t consumed_ = 0;
+  bool zeros_ = false;         // zeros where a chunk should begin: a hole, unless nothing comes behind them
+  bool bytes_behind_ = false;  // something did, in the same block
+  uint64_t zeros_from_ = 0;
+  Damage damage_;
   bool begun_ = false;
   bool dead_ = false;  // not a run file: nothing more is read
   bool assembling_ = false;

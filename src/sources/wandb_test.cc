@@ -135,8 +135,9 @@ TEST_CASE("wandb: a bad block is passed over and the next one read") {
   WandbDecoder decoder;
   decoder.feed(bytes, sink);
   decoder.finish(sink);
-  CHECK(sink.problems == 1);
+  CHECK(sink.problems == 2);
   CHECK(sink.has("problem bad-checksum"));
+  CHECK(sink.has("problem damaged"));
   CHECK(sink.rows > 1600);
   CHECK(sink.rows < 1999);
   CHECK(sink.last_step == 1999);

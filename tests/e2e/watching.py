@@ -15,10 +15,13 @@ MIDWATCH = sys.argv[1] if len(sys.argv) > 1 else "build/midwatch"
 
 
 class Scratch:
-    """A folder that is gone afterwards, unless the test failed."""
+    """A folder that is gone afterwards, unless the test failed; in the folder `under`, else among temporary files."""
+
+    def __init__(self, under=None):
+        self.under = under
 
     def __enter__(self):
-        self.path = tempfile.mkdtemp(prefix="midwatch-e2e-")
+        self.path = tempfile.mkdtemp(prefix="midwatch-e2e-", dir=self.under)
         return self.path
 
     def __exit__(self, kind, value, trace):

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/story.h"
+#include "core/exit_status.h"
 
 namespace mw::detect {
 namespace {
@@ -139,8 +140,29 @@ void judge_earlier(const State& state, const Knowledge& knowledge, std::vector<F
   }
 }
 
+/// A command whose status is 0 is believed, unless its plan was far from done and it said no word of being so.
+void judge_status(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
+  for (size_t i = 0; i < state.attempts.size(); ++i) {
+    const auto open = fell_short(state, knowledge, i);
+    if (!open || judged_otherwise(state, knowledge, i)) continue;
+    const AttemptState& attempt = state.attempts[i];
+    Finding finding;
+    finding.kind = finding.detector = "died-silently";
+    finding.severity = Severity::kWarning;
+    finding.onset = finding.detected = attempt.ended_at;
+    finding.onset.step = open->step;
+    finding.summary = cat("The command ended with exit status 0 at step ", open->step, " of ", open->total,
+                          ", with no error and no word of being done");
+    finding.evidence.push_back({attempt.ended_at.where, attempt.ended->text, "", kNoStep, 0});
+    finding.suggests.push_back({"exit-status-of-another", 0.6, "exit status 0 short of the plan"});
+    finding.suggests.push_back({"user-cancelled", 0.2, "no trace of an error"});
+    out.push_back(std::move(finding));
+  }
+}
+
 void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
   judge_earlier(state, knowledge, out);
+  judge_status(state, knowledge, out);
   if (!state.closed || state.attempts.empty()) return;
   const AttemptState& attempt = state.attempts.back();
   if (attempt.ended || std::none_of(state.sources.begin(), state.sources.end(), is_live)) return;

@@ -47,11 +47,16 @@ Exit run(const Args& args, Services& services, const Console& console) {
   const Replayed& result = **told;
   if (args.has("json")) {
     console.out(replay_json(result.state, result.input));
-  } else {
+  } else if (!result.unknown) {  // of no run it cannot be said that no trouble was seen
     console.out(terminal_report(result, console));
+  }
+  if (result.unknown) {
+    console.err(cat("midwatch: nothing in ", escape_terminal(request.paths.front()),
+                    " is what a run writes, as far as midwatch knows\n"));
   }
   for (const std::string& note : result.notes) console.err(cat("note: ", escape_terminal(note), "\n"));
   if (fails(result, args.get("fail-on"))) return Exit::kIncident;
+  if (result.unknown && !result.partial) return Exit::kUnknown;
   return result.partial ? Exit::kPartial : Exit::kOk;
 }
 

@@ -10,6 +10,7 @@ namespace {
 
 // As env(1) and timeout(1) have them, so that they are not taken for the command's own.
 constexpr int kOwnFailure = 125, kCannotStart = 127, kSignalled = 128;
+constexpr int kUnfinished = 1;  // as a training that fails mostly says itself
 
 void declare(ArgSpec& spec) {
   spec.option("config", "FILE", "settings (default: midwatch.toml here, if there is one); 'none': none");
@@ -124,13 +125,15 @@ void say_end(const Console& console, bool json, const RunTold& told) {
         .integer(told.code)
         .key("signal")
         .integer(told.signal)
+        .key("unfinished")
+        .boolean(told.unfinished)
         .key("folder")
         .string(told.folder)
         .end_object();
     console.out(line + "\n");
     return;
   }
-  console.err(terminal_report(*told.replayed, console));
+  if (told.started) console.err(terminal_report(*told.replayed, console));  // else there is no run to report on
   for (const std::string& note : told.replayed->notes) console.err(cat("note: ", escape_terminal(note), "\n"));
   console.err(cat("midwatch: ", told.attempts, told.attempts == 1 ? " attempt. " : " attempts. ",
                   escape_terminal(told.why), " Recorded in ", escape_terminal(told.folder), "\n"));
@@ -164,6 +167,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
   say_end(console, json, *told);
   if (!told->started) return static_cast<Exit>(kCannotStart);
   if (told->signal != 0) return static_cast<Exit>(kSignalled + told->signal);
+  if (told->code == 0 && told->unfinished) return static_cast<Exit>(kUnfinished);
   return told->code < 0 ? static_cast<Exit>(kOwnFailure) : static_cast<Exit>(told->code);
 }
 
@@ -184,7 +188,8 @@ const Verb run = {
     "nothing at first, later the trainer's own arguments for the last good checkpoint (or resume of [run]):\n"
     "  midwatch run -- python train_grpo.py --config grpo.yaml {resume}\n"
     "Exit status: the command's own, 128 + n when signal n ended it, 127 when it could not be started,\n"
-    "125 when midwatch failed.\n",
+    "125 when midwatch failed, 1 when the command said 0 though it ended far short of its plan or by an error\n"
+    "(\"python train.py | tee log\" gives the status of tee).\n",
     declare,
     mw::run,
     false,

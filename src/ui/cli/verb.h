@@ -58,6 +58,7 @@ struct Replayed {
   InputFigures input;
   std::vector<std::string> notes;  ///< for the reader, in words: skipped files, mixed runs, unreadable parts
   bool partial = false;            ///< something could not be read
+  bool unknown = false;            ///< nothing in it is what a run writes, as far as midwatch knows
 };
 
 /// Settings as `midwatch config` tells them.
@@ -135,8 +136,9 @@ struct RunTold {
   std::string folder;  ///< of the run
   std::string why;     ///< it is over
   int attempts = 0;
-  bool started = true;  ///< false: the command could not be started
-  int code = -1;        ///< exit status of the last attempt; -1: a signal, or not known
+  bool started = true;      ///< false: the command could not be started
+  bool unfinished = false;  ///< its status is 0, and it was not done: short of its plan, or ended by an error
+  int code = -1;            ///< exit status of the last attempt; -1: a signal, or not known
   int signal = 0;
 };
 

@@ -236,10 +236,14 @@ StatusLine status_line(const State& state) {
   StatusLine line;
   const Incident* worst = worst_open(state);
   const std::string& verdict = state.verdict;
-  const bool ended_badly = verdict == "crashed" || verdict == "stalled";
+  const bool early = verdict == "ended-early";
+  const bool ended_badly = verdict == "crashed" || verdict == "stalled" || early;
   if (ended_badly || (worst != nullptr && worst->severity == Severity::kCritical)) {
     line.mood = StatusLine::Mood::kBad;
-    line.word = ended_badly ? (verdict == "crashed" ? "CRASHED" : "STALLED") : "CRITICAL";
+    line.word = early                  ? "ENDED EARLY"
+                : verdict == "crashed" ? "CRASHED"
+                : verdict == "stalled" ? "STALLED"
+                                       : "CRITICAL";
   } else if (worst != nullptr) {
     line.mood = StatusLine::Mood::kDoubt;
     line.word = "WARNING";

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/exit_status.h"
 
 namespace mw::detect {
 namespace {
@@ -20,6 +21,13 @@ constexpr uint64_t kEndingLines = 300;
 constexpr uint64_t kHabitTimes = 3;
 constexpr uint64_t kFileHabitTimes = 8;  // the same of any exceptions out of one file
 constexpr double kHabitSeconds = 120;
+
+// An error that ends a log is followed by a logger's summary and the echoes of other ranks, rarely by more text. Where
+// no plan says that more was to come, only what stands at the very end counts.
+constexpr uint64_t kEndingLog = 100;
+// Two pipes end in one file: the last step's line may come behind the error that followed it.
+constexpr uint64_t kStragglingLines = 3;
+constexpr uint64_t kHeaderLines = 2;  // from "Exception in thread ...:" to its traceback
 
 /// The last metric record of an attempt in one source.
 struct LastPoint {
@@ -143,7 +151,69 @@ bool plan_done(const State& state, const AttemptState& attempt, const Progress& 
   return total > 1 && progress.last_step(mark.moment.attempt) + 1 >= total;
 }
 
-void place(const State& state, const Progress& progress, Mark& mark) {
+/// Attempts of which nothing but an exit status of 0 says that they ended well.
+class StatusEnds {
+ public:
+  StatusEnds(const State& state, const Knowledge& knowledge) : state_(state) {
+    for (size_t i = 0; i < state.attempts.size(); ++i) {
+      if (!ended_by_status(state.attempts[i]) || said_done(state, knowledge, i)) continue;
+      const int64_t total = state.attempts[i].total_steps > 0 ? state.attempts[i].total_steps : state.total_steps;
+      const bool open = open_plan(state, i).has_value();
+      if (open || total <= 1 || last_done(state, i) < 1) ends_[static_cast<uint16_t>(i)] = open;
+    }
+    if (ends_.empty()) return;
+    for (const SignatureState& seen : state.signatures) {
+      const Signature* signature = knowledge.find(seen.id);
+      if (signature == nullptr || signature->role != Role::kBenign || signature->kind != "crash") continue;
+      for (const SignatureState::Match& match : seen.matches) headers_.push_back(match.moment.where);
+    }
+  }
+
+  /// Did the mark end its attempt, whatever the status says? An error that ended the log did; where the plan was open,
+  /// so did what normally ends a process, and what is only the echo of a failure.
+  bool belied_by(const Mark& mark, const Progress& progress) const {
+    const auto end = ends_.find(mark.moment.attempt);
+    if (end == ends_.end()) return false;
+    const bool open = end->second, trace = mark.trace != nullptr || mark.within != nullptr;
+    if (!trace && !(open && mark.signature->fatal)) return false;
+    if ((!open && !is_root(mark)) || (trace && beside_the_program(mark))) return false;
+    const Moment& over = state_.attempts[mark.moment.attempt].ended_at;
+    const bool same = over.where.source == mark.moment.where.source;
+    const bool clocked = over.at.known() && mark.moment.at.known();
+    const bool near = same ? over.where.line <= mark.last_line + (open ? kEndingLines : kEndingLog)
+                           : clocked && (over.at - mark.moment.at).seconds() <= kEndingSeconds;
+    return near && !progress.after(mark.moment, mark.last_line + kStragglingLines) && !worked_after(mark);
+  }
+
+ private:
+  /// What dies in a thread of its own, or as the interpreter ends, does not end the program.
+  bool beside_the_program(const Mark& mark) const {
+    return std::any_of(headers_.begin(), headers_.end(), [&mark](const Where& header) {
+      const Where& at = mark.moment.where;
+      return header.source == at.source && header.line < at.line && header.line + kHeaderLines >= at.line;
+    });
+  }
+
+  /// A checkpoint or an evaluation came after it.
+  bool worked_after(const Mark& mark) const {
+    const auto behind = [&mark](const Where& where) {
+      return where.source == mark.moment.where.source && where.line > mark.last_line;
+    };
+    const bool saved = std::any_of(state_.checkpoints.begin(), state_.checkpoints.end(), [&behind](const auto& one) {
+      return one.second.complete && behind(one.first.where);
+    });
+    return saved || std::any_of(state_.eval.begin(), state_.eval.end(), [&behind](const Series& series) {
+             return !series.empty() && behind(series.points().back().where);
+           });
+  }
+
+  const State& state_;
+  std::map<uint16_t, bool> ends_;  ///< by attempt: was its plan open?
+  std::vector<Where> headers_;
+};
+
+void place(const State& state, const Progress& progress, const StatusEnds& ends, Mark& mark) {
+  if (ends.belied_by(mark, progress)) return;  // neither survived nor a matter of the teardown
   const AttemptState* attempt = attempt_of(state, mark.moment.attempt);
   const bool died = attempt != nullptr && only_exited(*attempt, progress.last_step(mark.moment.attempt)) &&
                     is_root(mark) && (mark.trace != nullptr || mark.within != nullptr || mark.signature->fatal);
@@ -352,7 +422,8 @@ std::vector<Mark> marks_of(const State& state, const Knowledge& knowledge) {
   add_traces(state, marks);
   join_traces(marks);
   const Progress progress(state);
-  for (Mark& mark : marks) place(state, progress, mark);
+  const StatusEnds ends(state, knowledge);
+  for (Mark& mark : marks) place(state, progress, ends, mark);
   order_by_line(marks);
   std::stable_sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) {
     if (a.moment.attempt != b.moment.attempt) return a.moment.attempt < b.moment.attempt;

@@ -1,0 +1,121 @@
+#include "core/exit_status.h"
+
+#include <algorithm>
+
+#include "base/numbers.h"
+#include "core/detect/support/story.h"
+
+namespace mw {
+namespace {
+
+constexpr double kDoneShare = 0.9;     // so much of a plan may be all of it by the run's own rules (died_silently.cc)
+constexpr double kEpochsShort = 0.02;  // epochs by which the last record lags behind the end of the last epoch
+constexpr std::string_view kSaysDone = "died-silently";  // what a word of being done would be mistaken for
+
+int64_t total_of(const State& state, const AttemptState& attempt) {
+  return attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
+}
+
+/// Did the run do all its epochs, as its settings and its records tell?
+bool epochs_done(const State& state) {
+  const auto planned = state.config.find("epochs");
+  const auto epochs = planned == state.config.end() ? std::nullopt : parse_double(planned->second);
+  if (!epochs || *epochs <= 0) return false;
+  return std::any_of(state.series.begin(), state.series.end(), [&epochs](const Series& series) {
+    const bool counts = series.raw == "epoch" || series.raw.ends_with("/epoch");
+    return counts && !series.empty() && series.points().back().value >= *epochs - kEpochsShort;
+  });
+}
+
+bool has_bar(const State& state, int64_t total, bool full) {
+  return std::any_of(state.progress.begin(), state.progress.end(), [&](const auto& named) {
+    return named.second.total == total && (!full || named.second.done >= total);
+  });
+}
+
+/// Where epochs are planned beside the steps, whichever comes first ends the run, and nobody said which that is.
+bool only_a_limit(const State& state, int64_t total) {
+  const auto set = state.config.find("total_steps");
+  if (set == state.config.end() || parse_int(set->second) != total) return false;
+  return state.config.count("epochs") > 0 && !has_bar(state, total, false);
+}
+
+/// Was a step of training recorded in the attempt after `moment`?
+bool trained_after(const State& state, const Moment& moment) {
+  for (const Series& series : state.series) {
+    const auto& points = series.points();
+    for (size_t i = points.size(); i-- > 0;) {
+      const Point& point = points[i];
+      if (point.attempt > moment.attempt) continue;
+      if (point.attempt < moment.attempt) break;
+      if (point.where.source == moment.where.source && point.where.line != 0 && moment.where.line != 0) {
+        if (point.where.line > moment.where.line) return true;
+      } else if (point.at.known() && moment.at.known() && point.at > moment.at) {
+        return true;
+      }
+      break;
+    }
+  }
+  return false;
+}
+
+bool failed_by_its_word(const State& state, const AttemptState& attempt) {
+  using How = event::Ended::How;
+  if (!attempt.ended || trained_after(state, attempt.ended_at)) return false;
+  return attempt.ended->how == How::kFailed || (attempt.ended->how == How::kExit && attempt.ended->code != 0);
+}
+
+}  // namespace
+
+bool ended_by_status(const AttemptState& attempt) {
+  return attempt.ended && attempt.ended->how == event::Ended::How::kExit && attempt.ended->code == 0;
+}
+
+std::optional<OpenPlan> open_plan(const State& state, size_t number) {
+  if (number >= state.attempts.size()) return std::nullopt;
+  const AttemptState& attempt = state.attempts[number];
+  const int64_t total = total_of(state, attempt);
+  const detect::Done steps = detect::done_in(state, number);
+  if (total <= 1 || steps.last == kNoStep || steps.last < 1 || steps.last + 1 >= total) return std::nullopt;
+  const auto enough = [total](int64_t done) {
+    return static_cast<double>(done) >= kDoneShare * static_cast<double>(total);
+  };
+  if (enough(steps.last)) return std::nullopt;
+  if (attempt.resumed_at > 0 && enough(attempt.resumed_at + steps.last - steps.first + 1)) return std::nullopt;
+  if (has_bar(state, total, true) || epochs_done(state) || only_a_limit(state, total)) return std::nullopt;
+  return OpenPlan{steps.last, total};
+}
+
+bool said_done(const State& state, const Knowledge& knowledge, size_t number) {
+  for (const SignatureState& seen : state.signatures) {
+    const Signature* signature = seen.sample ? nullptr : knowledge.find(seen.id);
+    if (signature == nullptr || signature->role != Role::kBenign || signature->kind != kSaysDone) continue;
+    for (const SignatureState::Match& match : seen.matches) {
+      if (match.moment.attempt == number && !trained_after(state, match.moment)) return true;
+    }
+  }
+  return false;
+}
+
+std::optional<OpenPlan> fell_short(const State& state, const Knowledge& knowledge, size_t number) {
+  if (number >= state.attempts.size() || !ended_by_status(state.attempts[number])) return std::nullopt;
+  const auto open = open_plan(state, number);
+  return open && !said_done(state, knowledge, number) ? open : std::nullopt;
+}
+
+bool belies_status(const State& state, const Knowledge& knowledge) {
+  if (state.attempts.empty()) return false;
+  const size_t last = state.attempts.size() - 1;
+  if (fell_short(state, knowledge, last)) return true;
+  const bool by_status = ended_by_status(state.attempts[last]);
+  if (!by_status && !failed_by_its_word(state, state.attempts[last])) return false;
+  if (!by_status && open_plan(state, last)) return true;
+  if (!by_status && total_of(state, state.attempts[last]) > 0) return false;
+  for (const detect::Story& story : detect::fatal_stories(state, detect::marks_of(state, knowledge))) {
+    const bool from_outside = story.kind == "interrupted" || story.kind == "preempted";
+    if (story.attempt == last && story.ended && !from_outside) return true;
+  }
+  return false;
+}
+
+}  // namespace mw

@@ -1,0 +1,35 @@
+// What an exit status of 0 is worth. A shell gives the status of a pipeline's last part ("python train.py | tee log"),
+// and a wrapper its own: the trainer may have died all the same.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/knowledge.h"
+#include "core/state.h"
+
+namespace mw {
+
+/// Nothing but an exit status of 0 tells that the attempt ended: the run itself said no word of it.
+bool ended_by_status(const AttemptState& attempt);
+
+/// Where an attempt stands in its plan.
+struct OpenPlan {
+  int64_t step = kNoStep, total = 0;
+};
+/// Set when the attempt trained and its plan, which is known for sure, was far from done: by its steps, counted from
+/// where it resumed, too; by another counter that has the same goal; and by its epochs.
+std::optional<OpenPlan> open_plan(const State& state, size_t attempt);
+
+/// Did the attempt say, after its last step, that it is done, or stops early by a rule of its own? Known by benign
+/// signatures that would be mistaken for a silent death.
+bool said_done(const State& state, const Knowledge& knowledge, size_t attempt);
+
+/// The attempt ended with status 0, short of its plan, and said no word of being done.
+std::optional<OpenPlan> fell_short(const State& state, const Knowledge& knowledge, size_t attempt);
+
+/// Does what the run's files tell of the last attempt belie that its command ended with status 0? Its plan was open
+/// (fell_short()), an error ended its log, or its own launcher said that it failed and no step was done after that.
+bool belies_status(const State& state, const Knowledge& knowledge);
+
+}  // namespace mw

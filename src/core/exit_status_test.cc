@@ -1,0 +1,157 @@
+#include "core/exit_status.h"
+
+#include <doctest/doctest.h>
+
+#include "base/text.h"
+#include "core/advance.h"
+
+namespace mw {
+namespace {
+
+/// A run of one text log with a plan, which ends by the word that an attempt's keeper writes.
+class Log {
+ public:
+  Log() {
+    Signature done;
+    done.id = "said-done";
+    done.kind = "died-silently";
+    done.role = Role::kBenign;
+    knowledge.by_id[done.id] = 0;
+    knowledge.signatures.push_back(done);
+    say(event::SourceOpened{0, "train.log", "text", 0});
+  }
+  template <typename Body>
+  void say(Body body) {
+    Event event;
+    event.where = {0, ++line};
+    event.body = std::move(body);
+    std::vector<Event> decided;
+    advance(state, event, knowledge, Judge::kAlways, decided);
+  }
+  void steps(int64_t from, int64_t to) {
+    for (int64_t step = from; step <= to; ++step) {
+      say(event::Measured{step, false, {{"reward.mean", "reward", 0.3 + 0.001 * static_cast<double>(step % 5)}}});
+    }
+  }
+  void trace() { say(event::TraceSeen{"KeyError", "'answer'", "train.py:10 in step", line + 1, false, false}); }
+  void done() { say(event::Matched{"said-done", "Training finished", 1, false}); }
+  std::string end(int64_t code = 0) {
+    say(event::Ended{event::Ended::How::kExit, code, ""});
+    return state.verdict;
+  }
+  bool belied() const { return belies_status(state, knowledge); }
+
+  Knowledge knowledge;
+  State state;
+  uint64_t line = 0;
+};
+
+}  // namespace
+
+TEST_CASE("status 0 at the end of the plan is success, and what fails as it is taken down changes nothing") {
+  Log log;
+  log.say(event::Planned{40});
+  log.steps(1, 40);
+  log.trace();
+  CHECK(log.end() == "finished");
+  CHECK_FALSE(log.belied());
+}
+
+TEST_CASE("status 0 in the middle of the plan") {
+  Log silent;
+  silent.say(event::Planned{40});
+  silent.steps(1, 20);
+  CHECK(silent.end() == "ended-early");
+  CHECK(silent.belied());
+  Log died;
+  died.say(event::Planned{40});
+  died.steps(1, 20);
+  died.trace();
+  CHECK(died.end() == "crashed");
+  CHECK(died.belied());
+  Log straggler;  // the last step's line comes by another pipe than the error
+  straggler.say(event::Planned{40});
+  straggler.steps(1, 19);
+  straggler.trace();
+  straggler.steps(20, 20);
+  CHECK(straggler.end() == "crashed");
+}
+
+TEST_CASE("nobody knows the plan: an error at the very end counts, silence does not") {
+  Log silent;
+  silent.steps(1, 20);
+  CHECK(silent.end() == "finished");
+  CHECK_FALSE(silent.belied());
+  Log died;
+  died.steps(1, 20);
+  died.trace();
+  CHECK(died.end() == "crashed");
+  CHECK(died.belied());
+  Log before_the_first;
+  before_the_first.say(event::Planned{40});
+  before_the_first.trace();
+  CHECK(before_the_first.end() == "crashed");
+  Log handled;
+  handled.steps(1, 20);
+  handled.trace();
+  handled.steps(21, 40);
+  CHECK(handled.end() == "finished");
+}
+
+TEST_CASE("what says that it is done is done, unless it goes on") {
+  Log log;
+  log.say(event::Planned{40});
+  log.steps(1, 20);
+  log.done();
+  log.trace();
+  CHECK(log.end() == "finished");
+  Log first_phase;
+  first_phase.say(event::Planned{40});
+  first_phase.steps(1, 10);
+  first_phase.done();
+  first_phase.steps(11, 20);
+  CHECK(first_phase.end() == "ended-early");
+}
+
+TEST_CASE("other counters that came to the goal") {
+  Log resumed;  // the counter begins anew, and the plan does not
+  resumed.say(event::Planned{40});
+  resumed.say(event::Resumed{20, "ckpt/20"});
+  resumed.steps(1, 20);
+  CHECK(resumed.end() == "finished");
+  Log updates;
+  updates.say(event::Planned{40});
+  updates.steps(1, 10);
+  updates.say(event::Progressed{"updates", 40, 40});
+  CHECK(updates.end() == "finished");
+  Log epochs;
+  epochs.say(event::Configured{"epochs", "2"});
+  epochs.say(event::Planned{40});
+  for (int64_t step = 1; step <= 20; ++step) {
+    epochs.say(event::Measured{step, false, {{"", "epoch", 0.1 * static_cast<double>(step)}}});
+  }
+  CHECK(epochs.end() == "finished");
+  Log evaluation;
+  evaluation.say(event::Planned{40});
+  CHECK_FALSE(evaluation.belied());
+  CHECK(evaluation.end() == "finished");
+}
+
+TEST_CASE("a launcher's word that it failed, in a pipeline whose status is 0") {
+  Log log;
+  log.say(event::Planned{40});
+  log.steps(1, 20);
+  CHECK(log.end(1) == "crashed");
+  log.end(0);
+  CHECK(log.state.verdict == "crashed");
+  CHECK(log.belied());
+  Log cell;  // a tool's exit status, and training goes on
+  cell.say(event::Planned{40});
+  cell.steps(1, 20);
+  cell.end(1);
+  cell.steps(21, 40);
+  cell.end(0);
+  CHECK_FALSE(cell.belied());
+}
+
+}  // namespace mw
