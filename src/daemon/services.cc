@@ -25,6 +25,7 @@
 #include "daemon/scrape_watch.h"
 #include "daemon/settings.h"
 #include "daemon/standing.h"
+#include "daemon/stop_watchdog.h"
 #include "daemon/telling.h"
 #include "platform/clock.h"
 #include "platform/durable.h"
@@ -133,6 +134,7 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
   const auto locks = make_posix_locks();
   const auto processes = make_posix_processes();
   const Doors doors{*disk_, *clock, **watch, *locks};
+  StopWatchdog watchdog(**watch, *processes, *clock, static_cast<int>(Exit::kFailed));
   AttachRequest request = asked;
   std::unique_ptr<Adoption> adoption;
   if (asked.pid > 0) {
