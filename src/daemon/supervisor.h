@@ -183,6 +183,7 @@ class Supervisor {
   bool doubts_settled_ = false;
   std::optional<Duration> trouble_since_;  ///< every look since then failed ...
   std::optional<Duration> gone_since_;     ///< ... and nothing of the command lives
+  std::optional<Duration> waits_since_;    ///< nothing of the command lives, and its keeper has not said so
   std::optional<Trip> trip_;
   bool settled_ = false;  ///< `state` knows of this attempt: its first line was read
   std::string why_over_;

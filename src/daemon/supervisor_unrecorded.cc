@@ -9,7 +9,8 @@ namespace mw {
 namespace {
 
 constexpr Duration kKeeperBegins = Duration::seconds(10);  // a keeper without a record never began after that
-constexpr Duration kOutputWaits = Duration::seconds(5);    // for a disk, after the command's end, before that is asked
+// For a keeper to write down how its command ended, before the disk is asked whether it can.
+constexpr Duration kKeeperWrites = Duration::seconds(5), kKeeperWritesAtStop = Duration::seconds(1);
 constexpr size_t kProbeBytes = 4096;                       // a block of most file systems
 
 }  // namespace
@@ -29,14 +30,17 @@ Result<bool> Supervisor::turn(const State& state, bool quiet, Notebook& notebook
 }
 
 /// Two states in which nothing fails, and nothing would ever happen: no keeper began though the run is to stop; and a
-/// keeper whose command has ended cannot write down the last of its output, as the disk is full.
+/// keeper whose command is gone cannot write down how it ended, or the last of its output.
 Result<void> Supervisor::keeper_can_go_on() {
-  if (phase_ != Phase::kRunning) return {};
-  const bool keeper_lives = lives(doors_.processes, kept_.keeper);
-  if (stopping() && !kept_.child.known() && !keeper_lives && since(keeper_from_) >= kKeeperBegins) {
-    return Error{Error::Code::kIo, "no keeper began", ""};
+  const bool waits = phase_ == Phase::kRunning && !kept_.done && is_gone();
+  if (!waits) {
+    waits_since_.reset();
+    return {};
   }
-  if (!kept_.ending || kept_.done || !keeper_lives || since(ended_) < kOutputWaits || grip_.leftovers()) return {};
+  if (!waits_since_) waits_since_ = doors_.clock.steady();
+  if (!kept_.child.known()) return stopping() ? Error{Error::Code::kIo, "no keeper began", ""} : Result<void>();
+  const Duration patience = stop_ == Stop::kNow ? kUnrecordedKill : stopping() ? kKeeperWritesAtStop : kKeeperWrites;
+  if (since(*waits_since_) < patience) return {};
   const std::string probe = cat(attempt_folder(), "/probe");
   const auto room = doors_.write_file(probe, std::string(kProbeBytes, '\n'));
   (void)doors_.disk.remove(probe).ok();
@@ -58,7 +62,8 @@ Result<bool> Supervisor::do_without_record(const Error& trouble) {
   }
   if (phase_ != Phase::kEnded && (phase_ != Phase::kRunning || !is_gone())) return trouble;
   if (!gone_since_) gone_since_ = doors_.clock.steady();
-  const Duration patience = stopping()                  ? kUnrecordedEndAtStop
+  const Duration patience = now                         ? kUnrecordedKill
+                            : stopping()                ? kUnrecordedEndAtStop
                             : phase_ == Phase::kRunning ? kUnrecordedEnd
                                                         : kUnrecordedRestart;
   if (since(*gone_since_) < patience) return trouble;

@@ -4,6 +4,7 @@ with few descriptors, with a reader that reads nothing; and a flood neither star
 stops.py MIDWATCH PRACTICE_RUN [CASE...] runs some or all of the cases; they run beside each other."""
 import concurrent.futures
 import ctypes
+import glob
 import json
 import os
 import signal
@@ -37,8 +38,8 @@ out = sys.stdout.buffer
 line = b"step:%d - actor/entropy:0.5 - critic/rewards/mean:0.25 - perf/throughput:1200.5 " + b"x" * 400 + b"\n"
 step, began = 0, time.monotonic()
 while True:
-    if "flood" in mode:  # `amount` MB/s, at most 1 GB
-        while step * 490 < min(1e9, (time.monotonic() - began) * amount * 1e6):
+    if "flood" in mode:  # `amount` MB/s, at most 1.5 GB
+        while step * 490 < min(1.5e9, (time.monotonic() - began) * amount * 1e6):
             out.write(line % (step // 1000) * 50)
             step += 50
             out.flush()
@@ -126,18 +127,18 @@ def flood_one(base, mode, amount):
 
 
 def output_flood(base):
-    """60 MB/s of output: one Ctrl-C ends the command."""
-    flood_one(base, "flood", 60)
+    """150 MB/s of output: one Ctrl-C ends the command."""
+    flood_one(base, "flood", 150)
 
 
 def error_flood(base):
-    """500 lines of errors a second, every tenth of them a traceback: likewise."""
-    flood_one(base, "errors,history", 500)
+    """2,000 lines of errors a second in a long run, every tenth of them a traceback: likewise."""
+    flood_one(base, "errors,history", 2000)
 
 
 def output_flood_shown(base):
     """Output that comes as fast as it can be shown does not keep the watch from its turn."""
-    run = Run(base, trainer(base, "flood", 60), "--no-host")
+    run = Run(base, trainer(base, "flood", 150), "--no-host")
     reader = subprocess.Popen(["cat"], stdin=run.process.stdout, stdout=subprocess.DEVNULL)
     pid = began(run)
     run.process.send_signal(signal.SIGINT)
@@ -258,13 +259,14 @@ def home_frozen_forced(base): home_forced(base, "frozen")
 
 
 def home_full(base, ends_with):
-    """Not one byte is left, nor the reserve, when the trainer ends: midwatch ends too, and says why."""
+    """Not one byte is left, nor the reserve, when the trainer ends: midwatch ends too, and says why. After a failure it
+    waits for space to start the command again, until it is told to stop."""
     home = base + "/home"
     os.mkdir(home)
     mount("none", home, "tmpfs", 0, "size=24m")
     try:
         run = Run(base, trainer(base, "steps"), "--quiet", "--no-host", "--restarts", "0")
-        began(run)
+        pid = began(run)
         folder = run.folder()
 
         def fill():
@@ -281,7 +283,12 @@ def home_full(base, ends_with):
             time.sleep(0.1)
         with open(base + "/end", "w") as file:
             file.write(str(ends_with))
-        code = ends(run, 90)
+        if ends_with != 0:
+            wait_until("the end", lambda: not alive(pid))
+            time.sleep(3)
+            assert run.process.poll() is None
+            run.process.send_signal(signal.SIGTERM)
+        code = ends(run, 90 if ends_with == 0 else 20)
         assert code in (ends_with, 125), (code, run.err[-800:])
         assert "full" in run.err or "No space" in run.err, run.err[-800:]
     finally:
@@ -367,10 +374,10 @@ def cpu_of(pid):
 
 
 def judging_budget(base):
-    """A long run, then 300 lines of errors a second: judging takes a share of a core, and a new fault is told in seconds."""
+    """A long run, then 400 lines of errors a second: judging takes a share of a core, and a new fault is told in seconds."""
     log = base + "/train.log"
     with open(log, "w") as file:
-        for step in range(4000):
+        for step in range(8000):
             file.write(f"step:{step} - actor/entropy:0.5 - critic/rewards/mean:{0.3 + step % 7 / 50:.3f} - actor/grad_norm:{1 + step % 5 / 10:.2f} "
                        f"- actor/kl_loss:0.00{step % 9 + 1} - response_length/mean:{300 + step % 40} - actor/lr:1e-06\n")
     watch = subprocess.Popen([PROGRAM, "attach", log, "--json", "--home", base + "/home", "--no-host"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -381,7 +388,7 @@ def judging_budget(base):
     writer = None
     try:
         with open(log, "ab") as file:
-            writer = subprocess.Popen(trainer(base, "errors", 300), stdout=file)
+            writer = subprocess.Popen(trainer(base, "errors", 400), stdout=file)
         time.sleep(2)
         before, at = cpu_of(watch.pid), time.monotonic()
         time.sleep(6)
@@ -437,11 +444,27 @@ CASES = [output_flood, error_flood, output_flood_shown, stubborn_flood, attach_f
          home_full_at_a_failure, without_proc, few_descriptors, nobody_reads, user_signals, judging_budget, memory_of_files]
 
 
+def clean_up(base):
+    """What a failed case left: whatever was started with its folder among its words."""
+    for place in glob.glob("/proc/[0-9]*"):
+        try:
+            with open(place + "/cmdline", "rb") as file:
+                ours = base.encode() in file.read() or os.readlink(place + "/cwd").startswith(base)
+        except OSError:
+            continue
+        if ours:
+            os.kill(int(place[6:]), signal.SIGKILL)
+
+
 def attempt(case):
     start = time.monotonic()
     try:
         with Scratch() as base:
-            case(base)
+            try:
+                case(base)
+            except Exception:
+                clean_up(base)
+                raise
         return f"{case.__name__} ok, {time.monotonic() - start:.1f} s", True
     except Skipped as why:
         return f"{case.__name__} SKIPPED: {why}", True
