@@ -87,7 +87,7 @@ class AttachLoop final : private Notebook {
   Duration refused_since_;  // since when the journal takes nothing, where `kept_` is false
   bool busy_ = false;       // the last turn brought news
   bool told_ = false;       // SIGINT or SIGTERM came
-  bool unsaid_ = false;                                                // there was news since the last preview
+  bool unsaid_ = false;     // there was news since the last preview
   bool stopped_ = false;
   bool kept_ = true;        // the last flush went well
   bool cut_short_ = false;  // it ended while nothing could be kept, so that something may be unread

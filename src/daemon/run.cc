@@ -38,7 +38,7 @@
 namespace mw {
 namespace {
 
-constexpr size_t kShownAtOnce = 256U << 10;  // bytes of output passed on per read
+constexpr size_t kShownAtOnce = 256U << 10;          // bytes of output passed on per read
 constexpr Duration kShowing = Duration::millis(50);  // per turn: output that comes as fast as it is shown never ends
 constexpr int kOwnFailure = 125;                     // exit status, where the watch hangs and nothing was killed
 constexpr std::string_view kProgram = "/proc/self/exe";
@@ -378,26 +378,31 @@ void sign(const Doors& doors, Processes& processes, const std::string& folder, c
   if (const auto done = sign_watch(doors.disk, processes, folder); !done.ok()) request.say(done.error().what);
 }
 
-/// Turn by turn to its end; of the companions nullptr is none.
-void go_through(AttachLoop& loop, const std::vector<Companion*>& beside) {
+/// What a held run needs of this process and its machine.
+Result<void> prepare(Processes& processes) {
+  std::signal(SIGHUP, SIG_IGN);   // the terminal may go; the watch stays
+  std::signal(SIGPIPE, SIG_IGN);  // likewise who reads our output
+  if (processes.info(getpid()).ok()) return {};
+  return Error{Error::Code::kUnsupported, "the processes of this machine cannot be seen: there is no /proc here",
+               "Mount it: mount -t proc proc /proc"};
+}
+
+/// Turn by turn to its end, and what was written last; of the companions nullptr is none.
+void go_through(AttachLoop& loop, const std::vector<Companion*>& beside, Passing& passing) {
   for (Companion* companion : beside) {
     if (companion != nullptr) loop.accompany(*companion);
   }
   while (loop.turn()) {
   }
+  passing.show();
 }
 
 }  // namespace
 
 Result<RunTold> hold_run(const Doors& doors, Processes& real, Language& language, const RunRequest& request) {
-  if (!real.info(getpid()).ok()) {
-    return Error{Error::Code::kUnsupported, "the processes of this machine cannot be seen: there is no /proc here",
-                 "Mount it: mount -t proc proc /proc"};
-  }
+  MW_TRY(prepare(real));
   InterruptOnce processes(real);
   StopWatchdog watchdog(doors.watch, processes, doors.clock, kOwnFailure);
-  std::signal(SIGHUP, SIG_IGN);   // the terminal may go; the watch stays
-  std::signal(SIGPIPE, SIG_IGN);  // likewise who reads our output
   const std::string home = absolute_path(home_of(request.home, "."));
   // Before anything is begun, so that what is wrong is known at once.
   auto telling = Telling::make(doors, language.knowledge(), request.take_up.empty() ? request.config : "", request.say);
@@ -447,8 +452,7 @@ Result<RunTold> hold_run(const Doors& doors, Processes& real, Language& language
   std::vector<Companion*> beside;
   for (const auto& watch : watches) beside.push_back(watch.get());
   beside.insert(beside.end(), {held_parts.get(), &holding, &fingerprints, (*telling)->companion()});
-  go_through(**loop, beside);
-  passing.show();
+  go_through(**loop, beside, passing);
   told.replayed = (*loop)->take();
   (void)ballast.release();
   tell_end(supervisor, told);

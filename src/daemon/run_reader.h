@@ -92,8 +92,8 @@ class RunReader final : public EventSink {
   Recorder* recorder_;
   std::function<void(const State&, const Event&)> told_;
   Clock* clock_;
-  Duration next_judgement_;            // by its steady time, not before
-  size_t next_source_ = 0;             // whose turn it is: the one before used all the time there was
+  Duration next_judgement_;             // by its steady time, not before
+  size_t next_source_ = 0;              // whose turn it is: the one before used all the time there was
   std::map<uint32_t, int64_t> behind_;  // by source number: bytes up to which it is to be caught up with
   RunVoice voice_;
   State state_;

@@ -11,7 +11,7 @@ namespace {
 constexpr Duration kKeeperBegins = Duration::seconds(10);  // a keeper without a record never began after that
 // For a keeper to write down how its command ended, before the disk is asked whether it can.
 constexpr Duration kKeeperWrites = Duration::seconds(5), kKeeperWritesAtStop = Duration::seconds(1);
-constexpr size_t kProbeBytes = 4096;                       // a block of most file systems
+constexpr size_t kProbeBytes = 4096;  // a block of most file systems
 
 }  // namespace
 
@@ -72,7 +72,8 @@ Result<bool> Supervisor::do_without_record(const Error& trouble) {
     kept_.ending->known = false;
   }
   phase_ = Phase::kOver;
-  why_over_ = stopping() ? "It was told to stop." : cat("It ended, and the run's record cannot be kept: ", trouble.what);
+  why_over_ =
+      stopping() ? "It was told to stop." : cat("It ended, and the run's record cannot be kept: ", trouble.what);
   doors_.say(cat(why_over_, " ", outcome_text(*kept_.ending), stopping() ? cat("; not recorded: ", trouble.what) : ""));
   return false;
 }

@@ -45,11 +45,11 @@ struct World {
     charge.limits.restarts = restarts;
     charge.grace = Duration::seconds(10);
     disk.put("run/charge.json", charge_text(charge));
-    auto opened = Supervisor::open({disk, clock, processes, [this](const std::string& folder) { return start(folder); },
-                                    [this](const std::string& path, std::string_view text) { return write(path, text); },
-                                    [](const std::string&) { return CheckpointLayout(); },
-                                    [](const std::string&) {}},
-                                   knowledge, "run");
+    auto opened =
+        Supervisor::open({disk, clock, processes, [this](const std::string& folder) { return start(folder); },
+                          [this](const std::string& path, std::string_view text) { return write(path, text); },
+                          [](const std::string&) { return CheckpointLayout(); }, [](const std::string&) {}},
+                         knowledge, "run");
     REQUIRE(opened.ok());
     one = std::move(*opened);
     turn();
