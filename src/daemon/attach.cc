@@ -73,8 +73,9 @@ bool AttachLoop::turn() {
   busy_ = more;
   if (more && doors_.watch.stop_came()) told_to_stop();
   if (more && !companions_are_due()) return !stopped_;
-  const bool unread = !kept_ && since(refused_since_) < (told_ ? kHeldUpAtStop : kHeldUp);
-  const auto patience = companions(!more && !unread && !reader_.owes_judgement());
+  const bool unread = !kept_ && since(refused_since_) < (stops_ > 0 ? kHeldUpAtStop : kHeldUp);
+  // Who is told twice does not go through what is left to read.
+  const auto patience = companions(stops_ > 1 || (!more && !unread && !reader_.owes_judgement()));
   if (!patience) {
     finish();
     return false;
@@ -99,7 +100,7 @@ bool AttachLoop::turn() {
 /// They act on what is known now. While old lines are caught up with that is what was long ago, and they wait; unless
 /// it is to end.
 bool AttachLoop::companions_are_due() const {
-  return (told_ || reader_.caught_up()) && since(busy_since_) >= kCompanionsEvery;
+  return (stops_ > 0 || reader_.caught_up()) && since(busy_since_) >= kCompanionsEvery;
 }
 
 /// A turn for each. Returns how long the loop may wait; unset when the watch is over.
@@ -115,7 +116,8 @@ std::optional<Duration> AttachLoop::companions(bool quiet) {
 
 /// Each companion hears of it; where none ends the watch, the loop does.
 void AttachLoop::told_to_stop() {
-  told_ = stopped_ = true;
+  ++stops_;
+  stopped_ = true;
   for (Companion* companion : companions_) stopped_ = !companion->told_to_stop() && stopped_;
 }
 

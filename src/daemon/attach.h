@@ -86,7 +86,7 @@ class AttachLoop final : private Notebook {
   Duration back_by_;        // when the loop is to be back from its wait at the latest
   Duration refused_since_;  // since when the journal takes nothing, where `kept_` is false
   bool busy_ = false;       // the last turn brought news
-  bool told_ = false;       // SIGINT or SIGTERM came
+  int stops_ = 0;           // SIGINT and SIGTERM that came
   bool unsaid_ = false;     // there was news since the last preview
   bool stopped_ = false;
   bool kept_ = true;        // the last flush went well

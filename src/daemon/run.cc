@@ -1,7 +1,5 @@
 #include "daemon/run.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
 #include <csignal>
@@ -378,15 +376,6 @@ void sign(const Doors& doors, Processes& processes, const std::string& folder, c
   if (const auto done = sign_watch(doors.disk, processes, folder); !done.ok()) request.say(done.error().what);
 }
 
-/// What a held run needs of this process and its machine.
-Result<void> prepare(Processes& processes) {
-  std::signal(SIGHUP, SIG_IGN);   // the terminal may go; the watch stays
-  std::signal(SIGPIPE, SIG_IGN);  // likewise who reads our output
-  if (processes.info(getpid()).ok()) return {};
-  return Error{Error::Code::kUnsupported, "the processes of this machine cannot be seen: there is no /proc here",
-               "Mount it: mount -t proc proc /proc"};
-}
-
 /// Turn by turn to its end, and what was written last; of the companions nullptr is none.
 void go_through(AttachLoop& loop, const std::vector<Companion*>& beside, Passing& passing) {
   for (Companion* companion : beside) {
@@ -400,7 +389,8 @@ void go_through(AttachLoop& loop, const std::vector<Companion*>& beside, Passing
 }  // namespace
 
 Result<RunTold> hold_run(const Doors& doors, Processes& real, Language& language, const RunRequest& request) {
-  MW_TRY(prepare(real));
+  for (const int gone : {SIGHUP, SIGPIPE}) std::signal(gone, SIG_IGN);  // the terminal, and who reads our output
+  MW_TRY(can_see_processes(real));
   InterruptOnce processes(real);
   StopWatchdog watchdog(doors.watch, processes, doors.clock, kOwnFailure);
   const std::string home = absolute_path(home_of(request.home, "."));

@@ -134,6 +134,7 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
   const auto locks = make_posix_locks();
   const auto processes = make_posix_processes();
   const Doors doors{*disk_, *clock, **watch, *locks};
+  MW_TRY(can_see_processes(*processes));
   StopWatchdog watchdog(**watch, *processes, *clock, static_cast<int>(Exit::kFailed));
   AttachRequest request = asked;
   std::unique_ptr<Adoption> adoption;

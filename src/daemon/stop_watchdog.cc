@@ -37,6 +37,12 @@ bool handles(Disk& disk, int64_t pid, int signal) {
 
 }  // namespace
 
+Result<void> can_see_processes(Processes& processes) {
+  if (processes.info(getpid()).ok()) return {};
+  return Error{Error::Code::kIo, "the processes of this machine cannot be seen: there is no /proc here",
+               "Mount it: mount -t proc proc /proc"};
+}
+
 Result<void> InterruptOnce::signal(const ProcessId& id, int signal) {
   if (signal != SIGINT) return processes_.signal(id, signal);
   const std::lock_guard<std::mutex> held(mutex_);

@@ -18,6 +18,9 @@
 
 namespace mw {
 
+/// Without /proc nobody's process can be seen or ended: kIo.
+Result<void> can_see_processes(Processes& processes);
+
 /// Interrupts each process (SIGINT) once at most, whoever asks, and from whichever thread: a second one breaks off what
 /// a trainer saves after the first.
 class InterruptOnce final : public Processes {
