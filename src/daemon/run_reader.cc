@@ -153,12 +153,13 @@ void RunReader::put(Event&& event) {
     if (!skip_.empty() && skipped(event)) return;
     recorder_->record(event);
   }
-  const bool later = together_ || !may_judge();
+  const bool later = together_ || unjudged_ || !may_judge();
   const Duration began = later ? Duration{} : steady();
   const bool matters = advance(state_, event, language_.knowledge(), later ? Judge::kAtClose : when_, decided_);
   if (matters && later) unjudged_ = {event.at, event.where};
   if (!later) judged_since(began);  // most events call for none, and cost next to nothing
   tell_decisions();
+  if (!together_) judge_when_due();
 }
 
 void RunReader::judged_since(Duration began) {
