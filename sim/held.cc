@@ -149,6 +149,7 @@ class Held {
       people();
       const bool quiet = world_.deliver(state_);
       const auto on = one_->turn(state_, quiet, *notebook_);
+      world_.refused_turns = on.ok() ? 0 : world_.refused_turns + 1;
       if (world_.disk.dead()) return;
       if (on.ok() && !*on) {
         over_ = true;
@@ -172,7 +173,7 @@ class Held {
       return true;
     };
     if (stops_at_ != 0 && world_.tick() >= stops_at_) {
-      told_to_stop_ = true;
+      told_to_stop_ = world_.told_to_stop = true;
       if (one_->stop(dice_.chance(0.3)).ok() && !world_.disk.dead()) {  // else it is asked again
         stops_at_ = 0;
         world_.stopped_at = world_.tick();

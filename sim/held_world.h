@@ -84,12 +84,16 @@ class HeldWorld {
   int restarts = 3;
   int64_t total = 60;
   bool resumes_by_word = false;  ///< {resume} in its command, else it reads its own pointer
-  bool disk_lies = false;        ///< to midwatch: reading fails now and then
-  bool stubborn_bug = false;     ///< it always fails at the same step
-  int rule_broken = 0;           ///< so often training turns to what a rule of the user's own forbids, at one step
-  bool asks_to_break = false;    ///< an attempt is only ended by the breaker when a person said so
-  bool poison_allowed = false;   ///< midwatch may not end what trains on poison, or a person let it go on
-  int approved = 0;              ///< attempt of which a person last said that it may be ended
+  /// Told to stop, it may do so without a word once its disk has refused that for some turns.
+  bool told_to_stop = false;
+  int refused_turns = 0;
+
+  bool disk_lies = false;       ///< to midwatch: reading fails now and then
+  bool stubborn_bug = false;    ///< it always fails at the same step
+  int rule_broken = 0;          ///< so often training turns to what a rule of the user's own forbids, at one step
+  bool asks_to_break = false;   ///< an attempt is only ended by the breaker when a person said so
+  bool poison_allowed = false;  ///< midwatch may not end what trains on poison, or a person let it go on
+  int approved = 0;             ///< attempt of which a person last said that it may be ended
 
  private:
   struct Keeper {

@@ -1,6 +1,7 @@
 #include "daemon/attach.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 
@@ -12,6 +13,12 @@ constexpr Duration kTick = Duration::seconds(10);         // after which time it
 constexpr Duration kLull = Duration::seconds(0.05);       // without a line, after which a traceback may be all there is
 constexpr Duration kPreviewEvery = Duration::seconds(1);  // at most, as ranks often fail one after the other
 constexpr Duration kLeastWait = Duration::seconds(0.01);
+/// While news come without end, after which the companions have their turn: with RunReader::kTurnTime and one judgement
+/// it bounds how long a signal waits.
+constexpr Duration kCompanionsEvery = Duration::millis(100);
+constexpr Duration kGap = Duration::seconds(5);  // beyond the planned wait: the process was stopped meanwhile
+/// For so long companions may wait for the last of the run's lines, which a journal that takes nothing holds up.
+constexpr Duration kHeldUp = Duration::seconds(20), kHeldUpAtStop = Duration::seconds(2);
 
 /// Whose trainer it is, once known, is not recognised anew; that only an engine spoke so far decides nothing.
 std::string trainer_of(const Language& language, const std::string& dialect) {
@@ -44,13 +51,14 @@ AttachLoop::AttachLoop(const Doors& doors, const Language& language, const Attac
     : doors_(doors),
       request_(request),
       recorder_(std::move(recorder)),
-      reader_(doors.disk, language, Judge::kAlways, recorder_.get(), request_.decided),
+      reader_(doors.disk, language, Judge::kAlways, recorder_.get(), request_.decided, &doors_.clock),
       began_(doors.clock.steady()),
       last_news_(began_),
       last_look_(began_),
       last_tick_(began_) {}
 
 bool AttachLoop::turn() {
+  notice_a_gap();
   // While the journal cannot be written nothing more is read: what is in the files is not lost there.
   const bool held_up = !kept_;
   const size_t read = held_up ? 0 : reader_.turn();
@@ -58,17 +66,23 @@ bool AttachLoop::turn() {
     last_news_ = doors_.clock.steady();
     unsaid_ = true;
   }
+  reader_.judge_when_due();
   keep();
-  if (kept_ && (read > 0 || held_up)) return true;  // there may be more
-  Duration longest = Duration::seconds(request_.poll_s);
-  for (Companion* companion : companions_) {
-    const auto patience = companion->turn(reader_.state(), read == 0 && kept_, *this);
-    if (!patience) {
-      finish();
-      return false;
-    }
-    longest = std::min(longest, *patience);
+  const bool more = kept_ && (read > 0 || held_up);  // than was read now
+  if (more && !std::exchange(busy_, more)) busy_since_ = doors_.clock.steady();
+  busy_ = more;
+  if (more && doors_.watch.stop_came()) told_to_stop();
+  if (more && !companions_are_due()) return !stopped_;
+  const bool unread = !kept_ && since(refused_since_) < (stops_ > 0 ? kHeldUpAtStop : kHeldUp);
+  // Who is told twice does not go through what is left to read.
+  const auto patience = companions(stops_ > 1 || (!more && !unread && !reader_.owes_judgement()));
+  if (!patience) {
+    finish();
+    return false;
   }
+  busy_since_ = doors_.clock.steady();
+  if (more) return !stopped_;
+  Duration longest = *patience;
   if (const Duration idle = Duration::seconds(request_.exit_after_idle_s); idle.ns > 0) {
     const Duration left{idle.ns - since(last_news_).ns};
     if (left.ns <= 0) {
@@ -78,8 +92,40 @@ bool AttachLoop::turn() {
     longest = std::min(longest, std::max(kLeastWait, left));
   }
   if (const auto left = preview(); left) longest = std::min(longest, *left);
+  if (reader_.owes_judgement()) longest = std::min(longest, std::max(kLeastWait, reader_.judgement_in()));
   wait(longest);
   return !stopped_;
+}
+
+/// They act on what is known now. While old lines are caught up with that is what was long ago, and they wait; unless
+/// it is to end.
+bool AttachLoop::companions_are_due() const {
+  return (stops_ > 0 || reader_.caught_up()) && since(busy_since_) >= kCompanionsEvery;
+}
+
+/// A turn for each. Returns how long the loop may wait; unset when the watch is over.
+std::optional<Duration> AttachLoop::companions(bool quiet) {
+  Duration longest = Duration::seconds(request_.poll_s);
+  for (Companion* companion : companions_) {
+    const auto patience = companion->turn(reader_.state(), quiet, *this);
+    if (!patience) return std::nullopt;
+    longest = std::min(longest, *patience);
+  }
+  return longest;
+}
+
+/// Each companion hears of it; where none ends the watch, the loop does.
+void AttachLoop::told_to_stop() {
+  ++stops_;
+  stopped_ = true;
+  for (Companion* companion : companions_) stopped_ = !companion->told_to_stop() && stopped_;
+}
+
+/// A process that was stopped for a while (SIGSTOP, a suspended machine) first reads what was written meanwhile.
+void AttachLoop::notice_a_gap() {
+  const Duration now = doors_.clock.steady();
+  if (back_by_.ns != 0 && now.ns > back_by_.ns + kGap.ns) reader_.catch_up();
+  back_by_ = now;
 }
 
 /// A traceback after which nothing is written is told, too. Returns after how long to ask again.
@@ -143,12 +189,9 @@ void AttachLoop::put(Event event) {
 }
 
 void AttachLoop::wait(Duration longest) {
+  back_by_ = {doors_.clock.steady().ns + longest.ns};
   const Watch::Woke woke = doors_.watch.wait(longest);
-  if (woke == Watch::Woke::kStop) {
-    stopped_ = true;
-    for (Companion* companion : companions_) stopped_ = !companion->told_to_stop() && stopped_;
-    return;
-  }
+  if (woke == Watch::Woke::kStop) return told_to_stop();
   if (woke == Watch::Woke::kNames || since(last_look_) > kLookAgain) {
     reader_.look_again();
     look_around();
@@ -167,6 +210,7 @@ void AttachLoop::look_around() {
 void AttachLoop::keep() {
   auto kept = recorder_->flush();
   if (!kept.ok() && kept.error().code == Error::Code::kFull && make_room_ && make_room_()) kept = recorder_->flush();
+  if (kept_ && !kept.ok()) refused_since_ = doors_.clock.steady();
   kept_ = kept.ok();
   if (!kept_ && trouble_.empty()) trouble_ = kept.error().what;
 }
@@ -180,6 +224,8 @@ void AttachLoop::finish() {
 }
 
 std::unique_ptr<Replayed> AttachLoop::take() {
+  doors_.watch.ending();
+  if (reader_.owes_judgement()) reader_.judge_again();
   for (Companion* companion : companions_) companion->over(reader_.state(), *this);
   const auto durable = recorder_->sync();
   auto told = std::make_unique<Replayed>();

@@ -65,6 +65,10 @@ class AttachLoop final : private Notebook {
   void judge() override { reader_.tick(doors_.clock.now()); }
   void put(Event event);
   void wait(Duration longest);
+  std::optional<Duration> companions(bool quiet);
+  bool companions_are_due() const;
+  void told_to_stop();
+  void notice_a_gap();
   std::optional<Duration> preview();
   void look_around();
   void keep();
@@ -78,7 +82,12 @@ class AttachLoop final : private Notebook {
   std::unique_ptr<Recorder> recorder_;
   RunReader reader_;
   Duration began_, last_news_, last_look_, last_tick_, last_preview_;  // by the steady clock
-  bool unsaid_ = false;                                                // there was news since the last preview
+  Duration busy_since_;     // likewise: since when there is news turn after turn, or the companions had theirs
+  Duration back_by_;        // when the loop is to be back from its wait at the latest
+  Duration refused_since_;  // since when the journal takes nothing, where `kept_` is false
+  bool busy_ = false;       // the last turn brought news
+  int stops_ = 0;           // SIGINT and SIGTERM that came
+  bool unsaid_ = false;     // there was news since the last preview
   bool stopped_ = false;
   bool kept_ = true;        // the last flush went well
   bool cut_short_ = false;  // it ended while nothing could be kept, so that something may be unread

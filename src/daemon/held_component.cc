@@ -112,6 +112,7 @@ Result<void> HeldComponent::look() {
   const bool had_child = kept_.child.known(), had_ended = kept_.ending.has_value() || !kept_.failure.empty();
   auto kept = read_kept(doors_.disk, life_folder(life_));
   if (!kept.ok()) return kept.error();
+  if (had_child && !kept->child.known()) return Error{Error::Code::kIo, "the record of a component is gone", ""};
   kept_ = std::move(*kept);
   const bool here = kept_.boot == doors_.processes.boot();
   grip_.of(here && lives(doors_.processes, kept_.keeper) ? kept_.keeper : ProcessId(),
@@ -190,8 +191,10 @@ Result<void> HeldComponent::turn(const State& state, bool wanted, Notebook& note
     if (!wanted) return {};
     return begin_life(1);
   }
-  if (phase_ == Phase::kRunning) MW_TRY(look());
+  const auto looked = phase_ == Phase::kRunning ? look() : Result<void>();
+  if (!looked.ok() && wanted) return looked;
   if (!wanted) {
+    gone_unrecorded_ = !looked.ok() && !lives(doors_.processes, kept_.child) && !grip_.leftovers();
     if (phase_ == Phase::kRunning) grip_.ask_to_end(charge_.grace, false);
     if (phase_ == Phase::kEnded) grip_.clear_leftovers(since(ended_));
     settle(false, "the run is over", notebook);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -60,9 +61,11 @@ class HeldComponent {
   bool holds_trainer() const { return charge_.pause && was_ready_ && !ready_ && !gave_up_; }
   bool gave_up() const { return gave_up_; }
   /// Nothing of it lives.
-  bool over() const { return life_ == 0 || (phase_ == Phase::kEnded && !grip_.leftovers()); }
+  bool over() const { return life_ == 0 || (phase_ == Phase::kEnded && !grip_.leftovers()) || gone_unrecorded_; }
   /// Its process; 0 while there is none.
   int64_t pid() const { return phase_ == Phase::kRunning ? kept_.child.pid : 0; }
+  /// Its keeper and itself, whether they live or not.
+  std::pair<ProcessId, ProcessId> processes() const { return {kept_.keeper, kept_.child}; }
   /// It is not killed for a failure while `looked_at` says so of its process.
   void spare_while(std::function<bool(int64_t pid)> looked_at) { looked_at_ = std::move(looked_at); }
   /// Where its keeper writes down what becomes of it.
@@ -102,6 +105,7 @@ class HeldComponent {
   int spent_ = 0;                ///< restarts in a row
   uint32_t deed_ = 0;            ///< a restart that has not come out yet
   bool ready_ = false, was_ready_ = false, gave_up_ = false, doubts_taken_ = false, dry_told_ = false;
+  bool gone_unrecorded_ = false;  ///< nothing of it lives, and its record cannot be read
 };
 
 }  // namespace mw

@@ -32,6 +32,12 @@ bool HeldComponents::ready() const {
   return std::all_of(all_.begin(), all_.end(), [](const auto& one) { return one->ready(); });
 }
 
+std::vector<std::pair<ProcessId, ProcessId>> HeldComponents::processes() const {
+  std::vector<std::pair<ProcessId, ProcessId>> all;
+  for (const auto& one : all_) all.push_back(one->processes());
+  return all;
+}
+
 int64_t HeldComponents::pid_of(const std::string& name) const {
   for (const auto& one : all_) {
     if (one->charge().name == name) return one->pid();

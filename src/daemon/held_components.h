@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/attach.h"
@@ -32,6 +33,8 @@ class HeldComponents final : public Companion {
 
   /// All of them work, so that an attempt may begin.
   bool ready() const;
+  /// Of each its keeper and itself.
+  std::vector<std::pair<ProcessId, ProcessId>> processes() const;
   /// The process of the one called so; -1 when there is none of that name.
   int64_t pid_of(const std::string& name) const;
 

@@ -23,6 +23,7 @@
 #include "daemon/scrape_watch.h"
 #include "daemon/settings.h"
 #include "daemon/standing.h"
+#include "daemon/stop_watchdog.h"
 #include "daemon/supervisor.h"
 #include "daemon/telling.h"
 #include "daemon/way_back.h"
@@ -35,7 +36,9 @@
 namespace mw {
 namespace {
 
-constexpr size_t kShownAtOnce = 1U << 20;  // bytes of output passed on per read
+constexpr size_t kShownAtOnce = 256U << 10;          // bytes of output passed on per read
+constexpr Duration kShowing = Duration::millis(50);  // per turn: output that comes as fast as it is shown never ends
+constexpr int kOwnFailure = 125;                     // exit status, where the watch hangs and nothing was killed
 constexpr std::string_view kProgram = "/proc/self/exe";
 
 /// "20260219-090811-train", of letters that no shell and no path minds.
@@ -123,14 +126,20 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
 class Passing {
  public:
   Passing(Disk& disk, const std::string& path, const std::function<void(std::string_view)>& output)
-      : tail_(disk, path), output_(output) {}
+      : disk_(disk), tail_(disk, path), output_(output) {}
   /// From now on; what was written before has been shown.
   void skip() {
-    while (next()) {
+    const auto now = disk_.info(tail_.path());
+    while (now.ok() && tail_.offset() < static_cast<uint64_t>(now->size) && next()) {
     }
   }
   void show() {
     while (output_ && next()) output_(bytes_);
+  }
+  /// What can be shown in about so long.
+  void show_some(Clock& clock, Duration longest) {
+    const Duration until{clock.steady().ns + longest.ns};
+    while (output_ && clock.steady() < until && next()) output_(bytes_);
   }
 
  private:
@@ -139,6 +148,7 @@ class Passing {
     return news.ok() && (*news == Tail::News::kBytes || *news == Tail::News::kBeganAnew);
   }
 
+  Disk& disk_;
   Tail tail_;
   const std::function<void(std::string_view)>& output_;
   std::string bytes_;
@@ -147,12 +157,21 @@ class Passing {
 /// The supervisor, and the command's output on its way to the terminal, beside the watch.
 class Holding final : public Companion {
  public:
-  Holding(const Doors& doors, const RunRequest& request, Supervisor& supervisor, Passing& passing)
-      : doors_(doors), request_(request), supervisor_(supervisor), passing_(passing) {}
+  Holding(const Doors& doors, const RunRequest& request, Supervisor& supervisor, Passing& passing,
+          const HeldComponents& parts, StopWatchdog& watchdog)
+      : doors_(doors),
+        request_(request),
+        supervisor_(supervisor),
+        passing_(passing),
+        parts_(parts),
+        watchdog_(watchdog) {
+    guard();
+  }
 
   std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override {
-    passing_.show();
+    passing_.show_some(doors_.clock, kShowing);
     const auto on = supervisor_.turn(state, quiet, notebook);
+    guard();
     if (!on.ok() && on.error().what != trouble_) request_.say(trouble_ = on.error().what);
     if (on.ok() && !*on) return std::nullopt;
     if (supervisor_.attempt() > 0) {
@@ -169,10 +188,19 @@ class Holding final : public Companion {
   }
 
  private:
+  /// Whom the watchdog is to end, should this loop hang.
+  void guard() {
+    std::vector<StopWatchdog::Tree> trees = {{supervisor_.keeper(), supervisor_.command()}};
+    for (const auto& [keeper, process] : parts_.processes()) trees.push_back({keeper, process});
+    watchdog_.guard(std::move(trees), supervisor_.charge().grace);
+  }
+
   const Doors& doors_;
   const RunRequest& request_;
   Supervisor& supervisor_;
   Passing& passing_;
+  const HeldComponents& parts_;
+  StopWatchdog& watchdog_;
   std::string trouble_;
 };
 
@@ -350,20 +378,23 @@ void sign(const Doors& doors, Processes& processes, const std::string& folder, c
   if (const auto done = sign_watch(doors.disk, processes, folder); !done.ok()) request.say(done.error().what);
 }
 
-/// Turn by turn to its end; of the companions nullptr is none.
-void go_through(AttachLoop& loop, const std::vector<Companion*>& beside) {
+/// Turn by turn to its end, and what was written last; of the companions nullptr is none.
+void go_through(AttachLoop& loop, const std::vector<Companion*>& beside, Passing& passing) {
   for (Companion* companion : beside) {
     if (companion != nullptr) loop.accompany(*companion);
   }
   while (loop.turn()) {
   }
+  passing.show();
 }
 
 }  // namespace
 
-Result<RunTold> hold_run(const Doors& doors, Processes& processes, Language& language, const RunRequest& request) {
-  std::signal(SIGHUP, SIG_IGN);   // the terminal may go; the watch stays
-  std::signal(SIGPIPE, SIG_IGN);  // likewise who reads our output
+Result<RunTold> hold_run(const Doors& doors, Processes& real, Language& language, const RunRequest& request) {
+  for (const int gone : {SIGHUP, SIGPIPE}) std::signal(gone, SIG_IGN);  // the terminal, and who reads our output
+  MW_TRY(can_see_processes(real));
+  InterruptOnce processes(real);
+  StopWatchdog watchdog(doors.watch, processes, doors.clock, kOwnFailure);
   const std::string home = absolute_path(home_of(request.home, "."));
   // Before anything is begun, so that what is wrong is known at once.
   auto telling = Telling::make(doors, language.knowledge(), request.take_up.empty() ? request.config : "", request.say);
@@ -400,7 +431,7 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, Language& lan
     telling = taken_up_telling(doors, language, request, supervisor.charge());
   }
   (*telling)->holds(told.folder, supervisor.charge());
-  Holding holding(doors, request, supervisor, passing);
+  Holding holding(doors, request, supervisor, passing, *held_parts, watchdog);
   // Takes the run's lock, so that the supervisor's first turn is nobody else's.
   auto loop = AttachLoop::open(doors, language, watching);
   if (!loop.ok()) return loop.error();
@@ -413,8 +444,7 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, Language& lan
   std::vector<Companion*> beside;
   for (const auto& watch : watches) beside.push_back(watch.get());
   beside.insert(beside.end(), {held_parts.get(), &holding, &fingerprints, (*telling)->companion()});
-  go_through(**loop, beside);
-  passing.show();
+  go_through(**loop, beside, passing);
   told.replayed = (*loop)->take();
   (void)ballast.release();
   tell_end(supervisor, told);

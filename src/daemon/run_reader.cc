@@ -20,8 +20,14 @@ bool is_store_name(std::string_view path) {
 }  // namespace
 
 RunReader::RunReader(Disk& disk, const Language& language, Judge when, Recorder* recorder,
-                     std::function<void(const State&, const Event&)> decided)
-    : disk_(disk), language_(language), when_(when), recorder_(recorder), told_(std::move(decided)), voice_(language) {}
+                     std::function<void(const State&, const Event&)> decided, Clock* clock)
+    : disk_(disk),
+      language_(language),
+      when_(when),
+      recorder_(recorder),
+      told_(std::move(decided)),
+      clock_(clock),
+      voice_(language) {}
 
 Result<void> RunReader::open(const std::vector<std::string>& paths, const std::string& framework) {
   paths_ = paths;
@@ -65,6 +71,7 @@ Result<void> RunReader::add_source(const FoundFile& file) {
   known_files_.insert({file.info.device, file.info.inode});
   total_bytes_ += file.info.size;
   next_number_ = std::max(next_number_, number + 1);
+  if (recorder_ != nullptr) behind_[number] = source->unread();
   sources_.push_back(std::move(source));
   return {};
 }
@@ -153,9 +160,13 @@ void RunReader::put(Event&& event) {
     recorder_->record(event);
   }
   if (const auto* problem = std::get_if<event::SourceProblem>(&event.body)) note_problem(event.where.source, *problem);
-  const bool matters = advance(state_, event, language_.knowledge(), together_ ? Judge::kAtClose : when_, decided_);
-  if (matters && together_) unjudged_ = {event.at, event.where};
+  const bool later = together_ || unjudged_ || !may_judge();
+  const Duration began = later ? Duration{} : steady();
+  const bool matters = advance(state_, event, language_.knowledge(), later ? Judge::kAtClose : when_, decided_);
+  if (matters && later) unjudged_ = {event.at, event.where};
+  if (!later) judged_since(began);  // most events call for none, and cost next to nothing
   tell_decisions();
+  if (!together_) judge_when_due();
 }
 
 /// Damage makes the result partial. A missing end does not: the file may still be written, and what came is all there.
@@ -191,17 +202,31 @@ bool RunReader::says_nothing() const {
   });
 }
 
+void RunReader::judged_since(Duration began) {
+  if (clock_ == nullptr) return;
+  const Duration now = clock_->steady();
+  next_judgement_ = {now.ns + kRestPerJudgement * (now.ns - began.ns)};
+}
+
+Duration RunReader::judgement_in() const { return {std::max<int64_t>(0, next_judgement_.ns - steady().ns)}; }
+
 /// What comes at once is judged at once: someone who catches up with a long log would judge it thousands of times.
 template <typename Do>
 void RunReader::judge_once(Do&& read) {
   together_ = true;
   read();
   together_ = false;
-  if (!unjudged_) return;
+  judge_when_due();
+}
+
+void RunReader::judge_when_due() {
+  if (!unjudged_ || !may_judge()) return;
   const auto [at, where] = *unjudged_;
   unjudged_.reset();
   if (when_ != Judge::kAlways) return;
+  const Duration began = steady();
   review(state_, language_.knowledge(), decided_, at, where);
+  judged_since(began);
   tell_decisions();
 }
 
@@ -217,16 +242,40 @@ void RunReader::tell_decisions() {
   decided_.clear();
 }
 
-size_t RunReader::turn() {
+/// Reads one file, up to its end, its share, or the time.
+size_t RunReader::turn_of(SourceReader& source, Duration until) {
   size_t read = 0;
-  for (const auto& source : sources_) {
-    judge_once([&] {
-      const auto got = source->poll(kTurnBytes);
+  bool at_end = false;
+  judge_once([&] {
+    while (!at_end && read < kTurnBytes && (read == 0 || steady() < until)) {
+      const auto got = source.poll(kPieceBytes);
+      at_end = !got.ok() || *got < kPieceBytes;
       if (got.ok()) read += *got;
-      if (read > 0) say_framework();
-    });
-  }
+    }
+    if (read > 0) say_framework();
+  });
+  const auto behind = behind_.find(source.number());
+  if (behind != behind_.end() && (read == 0 || source.bytes() >= behind->second)) behind_.erase(behind);
   return read;
+}
+
+size_t RunReader::turn() {
+  const Duration until{steady().ns + kTurnTime.ns};
+  size_t read = 0;
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    const size_t place = (next_source_ + i) % sources_.size();
+    read += turn_of(*sources_[place], until);
+    if (read > 0 && clock_ != nullptr && steady() >= until) {
+      next_source_ = place + 1;  // which follows on the next turn
+      return read;
+    }
+  }
+  next_source_ = 0;
+  return read;
+}
+
+void RunReader::catch_up() {
+  for (const auto& source : sources_) behind_[source->number()] = source->bytes() + source->unread();
 }
 
 void RunReader::read_all(const std::function<void(int64_t, int64_t)>& progress) {
@@ -250,6 +299,7 @@ void RunReader::read_all(const std::function<void(int64_t, int64_t)>& progress) 
 }
 
 void RunReader::judge_again() {
+  unjudged_.reset();
   review(state_, language_.knowledge(), decided_);
   tell_decisions();
 }

@@ -13,15 +13,25 @@
 #include "core/advance.h"
 #include "daemon/recorder.h"
 #include "daemon/source_reader.h"
+#include "platform/clock.h"
 #include "ui/cli/verb.h"
 
 namespace mw {
 
 class RunReader final : public EventSink {
  public:
-  /// `recorder` may be nullptr (replay). `decided` (may be empty) is told of every decision once it is recorded.
+  /// Of a live watch: reading and interpreting in one turn end after so long, so that signals and companions have
+  /// theirs. (A piece of kPieceBytes takes some 10 ms at the most.)
+  static constexpr Duration kTurnTime = Duration::millis(50);
+  static constexpr size_t kPieceBytes = size_t{256} << 10;
+  /// Likewise: after a judgement that took so long, the next waits three times as long, so that judging takes a quarter
+  /// of a core at the most however many lines call for it, and what calls for one is judged within four times its cost.
+  static constexpr int64_t kRestPerJudgement = 3;
+
+  /// `recorder` may be nullptr (replay). `decided` (may be empty) is told of every decision once it is recorded. With a
+  /// `clock` it is a live watch, which shares its time out; without, it judges whatever it costs.
   RunReader(Disk& disk, const Language& language, Judge when, Recorder* recorder,
-            std::function<void(const State&, const Event&)> decided);
+            std::function<void(const State&, const Event&)> decided, Clock* clock = nullptr);
 
   /// Finds the files and recognises the framework. Errors: nothing there, nothing known in it.
   Result<void> open(const std::vector<std::string>& paths, const std::string& framework);
@@ -29,8 +39,18 @@ class RunReader final : public EventSink {
   bool look_again();
   /// Reads every file to its present end and ends it; `progress` is called between pieces.
   void read_all(const std::function<void(int64_t, int64_t)>& progress);
-  /// Reads a bounded piece of every file; returns the bytes read (0: nothing new anywhere).
+  /// Reads a bounded piece of every file, or of as many as there is time for; returns the bytes read (0: nothing new
+  /// anywhere).
   size_t turn();
+  /// All that was in the files when they were found, or at the last catch_up(), is read.
+  bool caught_up() const { return behind_.empty(); }
+  /// What is in the files now is old.
+  void catch_up();
+  /// What was read calls for a judgement, which had to wait.
+  bool owes_judgement() const { return unjudged_.has_value(); }
+  /// For so long; 0: no more.
+  Duration judgement_in() const;
+  void judge_when_due();
   /// A traceback waits for the line after it.
   bool holds_trace() const;
   /// Tells what waits so, as last words (event::Ticked): it may be the end of the run.
@@ -65,12 +85,20 @@ class RunReader final : public EventSink {
   void tell_decisions();
   template <typename Do>
   void judge_once(Do&& read);
+  size_t turn_of(SourceReader& source, Duration until);
+  bool may_judge() const { return clock_ == nullptr || clock_->steady() >= next_judgement_; }
+  Duration steady() const { return clock_ == nullptr ? Duration{} : clock_->steady(); }
+  void judged_since(Duration began);
 
   Disk& disk_;
   const Language& language_;
   Judge when_;
   Recorder* recorder_;
   std::function<void(const State&, const Event&)> told_;
+  Clock* clock_;
+  Duration next_judgement_;             // by its steady time, not before
+  size_t next_source_ = 0;              // whose turn it is: the one before used all the time there was
+  std::map<uint32_t, int64_t> behind_;  // by source number: bytes up to which it is to be caught up with
   RunVoice voice_;
   State state_;
   std::vector<std::string> paths_;

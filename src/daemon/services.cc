@@ -25,6 +25,7 @@
 #include "daemon/scrape_watch.h"
 #include "daemon/settings.h"
 #include "daemon/standing.h"
+#include "daemon/stop_watchdog.h"
 #include "daemon/telling.h"
 #include "platform/clock.h"
 #include "platform/durable.h"
@@ -134,6 +135,8 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
   const auto locks = make_posix_locks();
   const auto processes = make_posix_processes();
   const Doors doors{*disk_, *clock, **watch, *locks};
+  MW_TRY(can_see_processes(*processes));
+  StopWatchdog watchdog(**watch, *processes, *clock, static_cast<int>(Exit::kFailed));
   AttachRequest request = asked;
   std::unique_ptr<Adoption> adoption;
   if (asked.pid > 0) {

@@ -463,6 +463,15 @@ Result<bool> SourceReader::begins_like(uint64_t head_hash, int64_t head_bytes) {
   return static_cast<int64_t>(head.size()) == head_bytes && fnv1a(head) == head_hash;
 }
 
+int64_t SourceReader::unread() {
+  int64_t bytes = 0;
+  for (const Tail& part : parts_) {
+    const auto info = disk_.info(part.path());
+    if (info.ok()) bytes += std::max<int64_t>(0, info->size - static_cast<int64_t>(part.offset()));
+  }
+  return bytes;
+}
+
 int64_t SourceReader::lines() const { return earlier_lines_ + (stage_ != nullptr ? stage_->lines() : 0); }
 
 void SourceReader::look() {

@@ -25,6 +25,7 @@ struct RunVoice {
   const Language& language;
   Recogniser recogniser;
   bool console_inside = true;  ///< read console output that metric files carry inside (no text log tells the same)
+  std::string piece;           ///< what is being read just now; one for all, as each would keep a megabyte
 };
 
 class SourceReader {
@@ -59,6 +60,8 @@ class SourceReader {
   uint32_t number() const { return number_; }
   int64_t bytes() const { return static_cast<int64_t>(read_); }
   int64_t lines() const;
+  /// Bytes in its files, as they are called now, that were not read.
+  int64_t unread();
   /// True when the oldest content at hand begins with these bytes (by their hash and number). An error: not to be said
   /// now, as it cannot be read.
   Result<bool> begins_like(uint64_t head_hash, int64_t head_bytes);
@@ -102,7 +105,7 @@ class SourceReader {
   int64_t earlier_lines_ = 0;
   std::unique_ptr<Stage> stage_;
   SqliteSince since_;
-  std::string piece_;
+  std::string& piece_ = voice_.piece;
 };
 
 }  // namespace mw

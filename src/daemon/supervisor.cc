@@ -151,6 +151,7 @@ Result<void> Supervisor::look_at_keeper(Notebook& notebook) {
   const bool lived = lives(doors_.processes, keeper);
   auto kept = read_kept(doors_.disk, attempt_folder());
   if (!kept.ok()) return kept.error();
+  if (had_child && !kept->child.known()) return Error{Error::Code::kIo, "the record of the attempt is gone", ""};
   const bool had_ended = kept_.ending.has_value();
   const uint64_t lost = kept_.lost_bytes;
   kept_ = *kept;
@@ -172,7 +173,7 @@ Result<void> Supervisor::look_at_keeper(Notebook& notebook) {
   const bool gone = kept_.done && (since(ended_) >= kLeftoverLimit || !grip_.leftovers());
   if (gone || !kept_.failure.empty()) {
     phase_ = Phase::kEnded;
-  } else if (!kept_.done && !lived && kept_.keeper == keeper &&
+  } else if (!kept_.done && !lived && kept_.keeper == keeper && (!stopping() || kept_.child.known()) &&
              since(keeper_from_) >= (kept_.keeper.known() ? kKeeperTakesOver : kKeeperBegins)) {
     if (kept_.keeper.known()) doors_.say(cat("the keeper of attempt ", attempt_, " is gone; another takes over"));
     keeper_from_ = doors_.clock.steady();
@@ -347,7 +348,9 @@ Result<void> Supervisor::judge(const State& state) {
   }
   judgement.asks = judgement.decision.restart && charge_.restarting == Mode::kAsk;
   MW_TRY(plan_next(doors_.disk, state, doors_.layout(state.framework), charge_, judgement));
-  MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kJudgementFile), judgement_text(judgement)));
+  const auto written = doors_.write_file(cat(attempt_folder(), "/", kJudgementFile), judgement_text(judgement));
+  // An end is an end, also where it cannot be written down; what is begun is written down first.
+  if (!written.ok() && (judgement.decision.restart || since(ended_) < kUnrecordedEnd)) return written.error();
   outcomes_ = std::move(all);
   framework_ = judgement.framework;
   back_ = judgement.back;
@@ -415,7 +418,7 @@ Result<void> Supervisor::begin_next(Notebook& notebook) {
   return begin_attempt(attempt_ + 1);
 }
 
-Result<bool> Supervisor::turn(const State& state, bool quiet, Notebook& notebook) {
+Result<bool> Supervisor::look_and_act(const State& state, bool quiet, Notebook& notebook) {
   if (!doubts_settled_) settle_doubts(state, notebook);
   if (phase_ == Phase::kNew) {
     if (stopping()) return false;
@@ -440,7 +443,7 @@ Result<bool> Supervisor::turn(const State& state, bool quiet, Notebook& notebook
 
 Duration Supervisor::patience() const {
   if (phase_ == Phase::kEnded && since(ended_) < kAtOnce) return kHaste;
-  if (phase_ == Phase::kEnded || grip_.asked() || !kept_.child.known()) return kShortPatience;
+  if (phase_ == Phase::kEnded || grip_.asked() || stopping() || !kept_.child.known()) return kShortPatience;
   if (phase_ == Phase::kWaiting) {
     const int64_t wait = due_.ns - doors_.clock.steady().ns;
     return {wait <= 0 ? kShortPatience.ns : std::clamp(wait, Duration::millis(1).ns, kUsualPatience.ns)};

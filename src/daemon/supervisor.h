@@ -53,9 +53,16 @@ class Supervisor {
   static Result<std::unique_ptr<Supervisor>> open(SupervisorDoors doors, const Knowledge& knowledge,
                                                   std::string run_folder);
 
+  /// With a record that cannot be read or written, so long after a stop was asked for the command is told to end, or
+  /// killed, without a word in it; and so long after its end the run is over, with or without such a request.
+  static constexpr Duration kUnrecordedStop = Duration::seconds(1), kUnrecordedKill = Duration::millis(200);
+  static constexpr Duration kUnrecordedEnd = Duration::seconds(20), kUnrecordedEndAtStop = Duration::seconds(2);
+  /// Likewise where another attempt may be due: that needs a record, and somebody may make space for it.
+  static constexpr Duration kUnrecordedRestart = Duration::seconds(600);
+
   /// Looks, and does what is due. `state` is what the run's files told so far; `quiet`: nothing in them is unread.
   /// False when it is over. After an error (the run's folder cannot be read or written) call again later: the command
-  /// goes on meanwhile.
+  /// goes on meanwhile, unless it is to stop.
   Result<bool> turn(const State& state, bool quiet, Notebook& notebook);
   /// How long the next turn may wait when nothing stirs in the run's folder.
   Duration patience() const;
@@ -95,6 +102,9 @@ class Supervisor {
   int64_t keeper_pid() const { return phase_ == Phase::kRunning ? kept_.keeper.pid : 0; }
   /// The command's own process, likewise.
   int64_t command_pid() const { return phase_ == Phase::kRunning && !kept_.ending ? kept_.child.pid : 0; }
+  /// Likewise both, as they are known to be themselves; they may have ended.
+  ProcessId keeper() const { return phase_ == Phase::kRunning ? kept_.keeper : ProcessId(); }
+  ProcessId command() const { return phase_ == Phase::kRunning ? kept_.child : ProcessId(); }
   bool could_start() const { return kept_.failure.empty(); }
   /// The last attempt ended with status 0, and what its files tell belies that.
   bool unfinished() const { return !outcomes_.empty() && outcomes_.back().unfinished; }
@@ -118,6 +128,10 @@ class Supervisor {
         grip_(doors_.processes, doors_.clock, doors_.say),
         consent_({doors_.disk, doors_.clock, doors_.write_file, doors_.say}) {}
   Result<void> take_up();
+  Result<bool> look_and_act(const State& state, bool quiet, Notebook& notebook);
+  Result<bool> do_without_record(const Error& trouble);
+  Result<void> keeper_can_go_on();
+  bool is_gone() const;
   Result<void> begin_attempt(int number);
   Result<void> begin_next(Notebook& notebook);
   Result<void> go_back_first(Notebook& notebook);
@@ -170,6 +184,9 @@ class Supervisor {
   // Numbers of what was begun and has not come out yet; 0: none.
   uint32_t starting_ = 0, stopping_ = 0, breaking_ = 0;
   bool doubts_settled_ = false;
+  std::optional<Duration> trouble_since_;  ///< every look since then failed ...
+  std::optional<Duration> gone_since_;     ///< ... and nothing of the command lives
+  std::optional<Duration> waits_since_;    ///< nothing of the command lives, and its keeper has not said so
   std::optional<Trip> trip_;
   bool settled_ = false;  ///< `state` knows of this attempt: its first line was read
   std::string why_over_;

@@ -69,6 +69,7 @@ Result<Tail::News> Tail::read(size_t most, std::string& out) {
     identity_.changed = info->changed;
     return look_for_new_content();
   }
+  most = static_cast<size_t>(std::min<uint64_t>(most, size - offset_));  // a buffer for more would be filled in vain
   if (const auto got = file_->read_at(offset_, most, out); !got.ok()) return got.error();
   if (out.empty()) return News::kNothing;
   if (head_.size() < kHeadBytes && offset_ == head_.size()) {

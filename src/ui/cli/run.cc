@@ -184,12 +184,13 @@ const Verb run = {
     "  midwatch run --dry-run -- bash train_grpo.sh   # what would it have done?\n"
     "  midwatch run --take-up newest        # after midwatch itself was killed: training went on\n"
     "\nCtrl-C asks the command to end (SIGINT, later SIGTERM, SIGKILL), a second Ctrl-C kills it.\n"
+    "SIGUSR1 and SIGUSR2 are passed on to those of its processes that handle them.\n"
     "The command should resume by itself when it is started again. Where it must be told, write {resume} into it:\n"
     "nothing at first, later the trainer's own arguments for the last good checkpoint (or resume of [run]):\n"
     "  midwatch run -- python train_grpo.py --config grpo.yaml {resume}\n"
     "Exit status: the command's own, 128 + n when signal n ended it, 127 when it could not be started,\n"
-    "125 when midwatch failed, 1 when the command said 0 though it ended far short of its plan or by an error\n"
-    "(\"python train.py | tee log\" gives the status of tee).\n",
+    "125 when midwatch failed or could not learn how it ended, 1 when the command said 0 though it ended far short of\n"
+    "its plan or by an error (\"python train.py | tee log\" gives the status of tee).\n",
     declare,
     mw::run,
     false,
