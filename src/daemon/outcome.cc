@@ -6,6 +6,18 @@
 
 namespace mw {
 
+namespace {
+
+/// It said so, or did every step that was planned and saved the last one where it saves any.
+bool is_complete(const State& state, const AttemptState& attempt, int64_t last_checkpoint) {
+  if (attempt.ended && attempt.ended->how == event::Ended::How::kComplete) return true;
+  const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
+  if (total <= 0 || attempt.last_step == kNoStep || attempt.last_step < total) return false;
+  return state.checkpoints.empty() || last_checkpoint >= attempt.last_step;
+}
+
+}  // namespace
+
 AttemptOutcome outcome_of(const AttemptEnd& end, const State& state, const Knowledge& knowledge) {
   AttemptOutcome of;
   of.started = end.kept.failure.empty();
@@ -23,6 +35,7 @@ AttemptOutcome outcome_of(const AttemptEnd& end, const State& state, const Knowl
   of.last_step = last.last_step;
   of.last_checkpoint = last_good_checkpoint(state, end.way ? end.way->seen : std::vector<event::CheckpointSeen>());
   of.resumed_at = last.resumed_at;
+  of.finished = !of.known && is_complete(state, last, of.last_checkpoint);
   if (end.trip) {
     of.kind = end.trip->kind;
     of.onset = end.trip->step;

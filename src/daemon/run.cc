@@ -21,6 +21,7 @@
 #include "daemon/rule_settings.h"
 #include "daemon/rule_watch.h"
 #include "daemon/scrape_watch.h"
+#include "daemon/seal.h"
 #include "daemon/settings.h"
 #include "daemon/standing.h"
 #include "daemon/supervisor.h"
@@ -29,6 +30,7 @@
 #include "keeper/keep.h"
 #include "keeper/launch.h"
 #include "platform/durable.h"
+#include "platform/orphans.h"
 #include "platform/posix_disk.h"
 #include "platform/tail.h"
 
@@ -111,6 +113,8 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   charge.dry = request.dry;
   charge.grace = Duration::seconds(request.grace_s);
   charge.rotate_bytes = static_cast<uint64_t>(request.rotate_bytes);
+  charge.nonce = random_nonce();
+  charge.mark = random_nonce();
   MW_TRY(disk.make_folders(cat(folder, "/output")));
   auto output = disk.open_append(cat(folder, "/", kOutputFile));  // so that there is something to follow
   if (!output.ok()) return output.error();
@@ -146,11 +150,16 @@ class Passing {
 /// The supervisor, and the command's output on its way to the terminal, beside the watch.
 class Holding final : public Companion {
  public:
-  Holding(const Doors& doors, const RunRequest& request, Supervisor& supervisor, Passing& passing)
-      : doors_(doors), request_(request), supervisor_(supervisor), passing_(passing) {}
+  Holding(const Doors& doors, Processes& processes, const RunRequest& request, Supervisor& supervisor, Passing& passing)
+      : doors_(doors),
+        request_(request),
+        supervisor_(supervisor),
+        passing_(passing),
+        orphans_(processes, doors.clock) {}
 
   std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override {
     passing_.show();
+    orphans_.reap();
     const auto on = supervisor_.turn(state, quiet, notebook);
     if (!on.ok() && on.error().what != trouble_) request_.say(trouble_ = on.error().what);
     if (on.ok() && !*on) return std::nullopt;
@@ -172,6 +181,7 @@ class Holding final : public Companion {
   const RunRequest& request_;
   Supervisor& supervisor_;
   Passing& passing_;
+  Orphans orphans_;
   std::string trouble_;
 };
 
@@ -282,6 +292,7 @@ AttachRequest watch_of(const RunRequest& request, const Charge& charge, const st
   watching.home = home;
   watching.run = name;
   watching.decided = request.decided;
+  watching.keeper_nonce = charge.nonce;
   return watching;
 }
 
@@ -292,10 +303,12 @@ Result<std::unique_ptr<HeldComponents>> hold_parts(const ComponentDoors& hands, 
   auto charges = component_charges(declared, supervisor.charge().folder, cat(run_folder, "/output"));
   for (ComponentCharge& charge : charges) {
     charge.dry = supervisor.charge().dry;
+    const std::string& mark = supervisor.charge().mark;
+    charge.mark = mark.empty() ? "" : cat(mark, "-", charge.name);
     const auto log = hands.disk.open_append(charge.output);  // so that there is something to follow
     if (log.ok()) watching.paths.push_back(charge.output);
   }
-  auto opened = HeldComponents::open(hands, watch, std::move(charges), run_folder);
+  auto opened = HeldComponents::open(hands, watch, std::move(charges), run_folder, supervisor.charge().nonce);
   if (opened.ok()) (*opened)->serve(supervisor);
   return opened;
 }
@@ -398,7 +411,7 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, Language& lan
     telling = taken_up_telling(doors, language, request, supervisor.charge());
   }
   (*telling)->holds(told.folder, supervisor.charge());
-  Holding holding(doors, request, supervisor, passing);
+  Holding holding(doors, processes, request, supervisor, passing);
   // Takes the run's lock, so that the supervisor's first turn is nobody else's.
   auto loop = AttachLoop::open(doors, language, watching);
   if (!loop.ok()) return loop.error();

@@ -4,8 +4,10 @@
 
 #include "base/text.h"
 #include "daemon/go_back.h"
+#include "daemon/members.h"
 #include "daemon/outcome.h"
 #include "daemon/resume.h"
+#include "daemon/seal.h"
 #include "daemon/suspects.h"
 #include "keeper/launch.h"
 #include "platform/durable.h"
@@ -13,13 +15,15 @@
 namespace mw {
 namespace {
 
-constexpr Duration kKeeperBegins = Duration::seconds(10);    // within which a keeper has written its first record
+// Within which a keeper has written its first record; of two that are started for one attempt the second ends at once.
+constexpr Duration kKeeperBegins = Duration::seconds(2);
 constexpr Duration kKeeperTakesOver = Duration::seconds(1);  // likewise, where another one wrote before
 constexpr Duration kLeftoverLimit = Duration::seconds(60);   // what not even SIGKILL ends does not hold up a restart
 constexpr Duration kTryAgain = Duration::seconds(30);        // what the disk refused to do
 constexpr Duration kUsualPatience = Duration::seconds(1);
 constexpr Duration kShortPatience = Duration::millis(100);
-constexpr Duration kAtOnce = Duration::seconds(1);  // after an end: the next attempt waits for little that takes long
+constexpr Duration kMembers = Duration::seconds(2);  // between two looks at who has come from an attempt
+constexpr Duration kAtOnce = Duration::seconds(1);   // after an end: the next attempt waits for little that takes long
 constexpr Duration kHaste = Duration::millis(5);
 
 /// Of two steps, of which either may be kNoStep.
@@ -49,15 +53,63 @@ Result<std::unique_ptr<Supervisor>> Supervisor::open(SupervisorDoors doors, cons
 
 /// Finds the attempts that were made, and in which state the last one was left.
 Result<void> Supervisor::take_up() {
-  if (doors_.disk.info(cat(folder_, "/", kStopFile)).ok()) stop_ = Stop::kAsked;
-  pause_ = doors_.disk.info(cat(folder_, "/", kPauseFile)).ok();
-  while (doors_.disk.info(cat(attempt_folder(attempt_ + 1), "/", kLaunchFile)).ok()) {
-    ++attempt_;
-    auto text = read_small(doors_.disk, cat(attempt_folder(), "/", kJudgementFile));
-    if (!text.ok()) {
-      if (text.error().code != Error::Code::kNotFound) return text.error();
-      continue;  // still running, or ended while nobody watched
+  const auto stop = ours(cat(folder_, "/", kStopFile)), pause = ours(cat(folder_, "/", kPauseFile));
+  if (!stop.ok()) return stop.error();
+  if (!pause.ok()) return pause.error();
+  if (*stop) stop_ = Stop::kAsked;
+  pause_ = *pause;
+  MW_TRY(take_up_attempts());
+  if (attempt_ == 0) return {};
+  if (static_cast<int>(outcomes_.size()) < attempt_) phase_ = Phase::kRunning;
+  auto kept = read_kept(doors_.disk, attempt_folder());
+  if (!kept.ok()) return kept.error();
+  kept_ = *kept;
+  const std::string trip_file = cat(attempt_folder(), "/", kTripFile);
+  const auto tripped = ours(trip_file);
+  if (!tripped.ok()) return tripped.error();
+  if (*tripped) {
+    const auto text = read_small(doors_.disk, trip_file);
+    if (!text.ok()) return text.error();
+    auto trip = parse_trip(*text);
+    if (!trip.ok()) return trip.error();
+    trip_ = std::move(*trip);
+  }
+  keeper_from_ = {doors_.clock.steady().ns - kKeeperBegins.ns};
+  grip_.take(attempt_, mark_of(charge_, attempt_));
+  take_up_members();
+  consent_.attempt(attempt_folder(), charge_.nonce);
+  foreign_.insert(foreign_.end(), consent_.foreign().begin(), consent_.foreign().end());
+  ended_ = doors_.clock.steady();
+  if (phase_ == Phase::kRunning && kept_.child.known() && !kept_.ending) {
+    doors_.say(cat("took up attempt ", attempt_, ", process ", kept_.child.pid));
+  }
+  return {};
+}
+
+/// A file that steers, and that midwatch wrote.
+Result<bool> Supervisor::ours(const std::string& path) {
+  const auto seal = seal_of(doors_.disk, path, charge_.nonce);
+  if (!seal.ok()) return seal.error();
+  if (*seal == Seal::kForeign) foreign_.push_back(path);
+  return *seal == Seal::kOurs;
+}
+
+Result<void> Supervisor::take_up_attempts() {
+  for (;;) {
+    const std::string next = attempt_folder(attempt_ + 1);
+    const auto launch = launch_in(doors_.disk, next);
+    if (!launch.ok()) return launch.error();
+    if (!*launch || (*launch)->nonce != charge_.nonce) {
+      if (*launch) foreign_.push_back(cat(next, "/", kLaunchFile));
+      return {};
     }
+    ++attempt_;
+    const std::string judged_in = cat(attempt_folder(), "/", kJudgementFile);
+    const auto judged = ours(judged_in);
+    if (!judged.ok()) return judged.error();
+    if (!*judged) continue;  // still running, or ended while nobody watched
+    const auto text = read_small(doors_.disk, judged_in);
+    if (!text.ok()) return text.error();
     auto judgement = parse_judgement(*text);
     if (!judgement.ok()) return judgement.error();
     outcomes_.push_back(judgement->outcome);
@@ -68,24 +120,38 @@ Result<void> Supervisor::take_up() {
     why_over_ = judgement->decision.why;
     due_ = {doors_.clock.steady().ns + judgement->decision.wait.ns};  // how much of it has passed is not known
   }
-  if (attempt_ == 0) return {};
-  if (static_cast<int>(outcomes_.size()) < attempt_) phase_ = Phase::kRunning;
-  auto kept = read_kept(doors_.disk, attempt_folder());
-  if (!kept.ok()) return kept.error();
-  kept_ = *kept;
-  if (const auto text = read_small(doors_.disk, cat(attempt_folder(), "/", kTripFile)); text.ok()) {
-    auto trip = parse_trip(*text);
-    if (!trip.ok()) return trip.error();
-    trip_ = std::move(*trip);
+}
+
+/// Who came from the attempt and cannot be told by its mark, as the midwatch before this one saw it.
+void Supervisor::take_up_members() {
+  const std::string path = cat(attempt_folder(), "/", kMembersFile);
+  const auto mine = ours(path);
+  if (!mine.ok() || !*mine) return;
+  const auto text = read_small(doors_.disk, path);
+  const auto members = text.ok() ? parse_members(*text, doors_.processes.boot()) : std::vector<ProcessId>();
+  grip_.remember(members);
+}
+
+/// Now and then; what cannot be written is written the next time that it changes.
+void Supervisor::look_at_members() {
+  if (since(members_at_) < kMembers) return;
+  members_at_ = doors_.clock.steady();
+  if (!grip_.look_around()) return;
+  const std::string text = members_text(grip_.unmarked(), charge_.nonce, doors_.processes.boot());
+  (void)doors_.write_file(cat(attempt_folder(), "/", kMembersFile), text).ok();
+}
+
+void Supervisor::tell_foreign(const State& state, Notebook& notebook) {
+  for (const std::string& path : foreign_) {
+    const std::string text = cat("ignored the file ", path.substr(std::min(path.size(), folder_.size() + 1)),
+                                 " in the run's folder: midwatch did not write it");
+    const bool known = std::any_of(state.notes.begin(), state.notes.end(),
+                                   [&text](const auto& note) { return note.second.text == text; });
+    if (known) continue;
+    doors_.say(text);
+    (void)notebook.told({"midwatch", text}, doors_.clock.now()).ok();
   }
-  keeper_from_ = {doors_.clock.steady().ns - kKeeperBegins.ns};
-  grip_.take(attempt_);
-  consent_.attempt(attempt_folder());
-  ended_ = doors_.clock.steady();
-  if (phase_ == Phase::kRunning && kept_.child.known() && !kept_.ending) {
-    doors_.say(cat("took up attempt ", attempt_, ", process ", kept_.child.pid));
-  }
-  return {};
+  foreign_.clear();
 }
 
 Result<void> Supervisor::begin_attempt(int number) {
@@ -98,14 +164,16 @@ Result<void> Supervisor::begin_attempt(int number) {
   launch.environment["MIDWATCH_ATTEMPT"] = cat(number);
   launch.output = cat(folder_, "/", kOutputFile);
   launch.rotate_bytes = charge_.rotate_bytes;
+  launch.nonce = charge_.nonce;
+  launch.mark = mark_of(charge_, number);
   const std::string folder = attempt_folder(number);
   MW_TRY(doors_.disk.make_folders(folder));
   // From here on the attempt exists: whoever comes later finds it and sees to it that it has a keeper, once.
   MW_TRY(doors_.write_file(cat(folder, "/", kLaunchFile), launch_text(launch)));
   attempt_ = number;
   kept_ = {};
-  grip_.take(number);
-  consent_.attempt(folder);
+  grip_.take(number, launch.mark);
+  consent_.attempt(folder, charge_.nonce);
   trip_.reset();
   way_.reset();
   remains_.reset();
@@ -147,13 +215,14 @@ Result<void> Supervisor::look_at_keeper(Notebook& notebook) {
   const bool had_child = kept_.child.known();
   // Asked before its record is read: what a keeper that was gone by then has not written it will not write.
   const ProcessId keeper = kept_.keeper;
-  const bool lived = lives(doors_.processes, keeper);
+  const std::string boot = doors_.processes.boot();
+  const bool lived = same_boot(kept_.boot, boot) && lives(doors_.processes, keeper);
   auto kept = read_kept(doors_.disk, attempt_folder());
   if (!kept.ok()) return kept.error();
   const bool had_ended = kept_.ending.has_value();
   const uint64_t lost = kept_.lost_bytes;
   kept_ = *kept;
-  const bool here = kept_.boot == doors_.processes.boot();  // else its numbers mean nothing any more
+  const bool here = same_boot(kept_.boot, boot);  // else its numbers mean nothing any more
   grip_.of(here && lives(doors_.processes, kept_.keeper) ? kept_.keeper : ProcessId(),
            here ? kept_.child : ProcessId());
   if (!had_child && kept_.child.known()) {
@@ -183,7 +252,7 @@ Result<void> Supervisor::look_at_keeper(Notebook& notebook) {
 Result<void> Supervisor::end_as_told(Notebook& notebook) {
   if (!kept_.child.known() || kept_.ending) return {};
   if (!grip_.asked()) {
-    if (!trip_) MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), kAsTold));
+    if (!trip_) MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), reason_text(kAsTold, charge_.nonce)));
     if (stopping_ == 0) {
       const auto deed = notebook.intend({0, std::string(kStop), attempt_name(attempt_), 0, "It was told to stop."});
       if (!deed.ok()) return deed.error();
@@ -237,8 +306,9 @@ Result<void> Supervisor::trip_on_poison(const State& state, Notebook& notebook) 
          cat(trip.kind, trip.step == kNoStep ? "" : cat(" since step ", trip.step), ": ", trip.summary)});
     if (!deed.ok()) return deed.error();
     breaking_ = *deed;
+    trip.nonce = charge_.nonce;
     MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kTripFile), trip_text(trip)));
-    MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), kByBreaker));
+    MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), reason_text(kByBreaker, charge_.nonce)));
     doors_.say(cat("the circuit breaker ends attempt ", attempt_, ", ", trip.kind,
                    trip.step == kNoStep ? "" : cat(" since step ", trip.step), ": ", trip.summary));
     trip_ = std::move(trip);
@@ -315,6 +385,7 @@ bool Supervisor::space_is_settled(const State& state) {
 
 Result<void> Supervisor::judge(const State& state) {
   Judgement judgement;
+  judgement.nonce = charge_.nonce;
   judgement.outcome = outcome(state);
   judgement.back = back_from(judgement.outcome.suspect, way_);
   if (judgement.back.from != kNoStep) {
@@ -356,6 +427,7 @@ Result<void> Supervisor::watch_attempt(const State& state, bool quiet, Notebook&
   // in `state` are those of the attempt before.
   settled_ = settled_ || (quiet && kept_.child.known());
   MW_TRY(look_at_keeper(notebook));
+  look_at_members();
   MW_TRY(trip_on_poison(state, notebook));
   MW_TRY(check_resume(state, notebook));
   if (stopping()) MW_TRY(end_as_told(notebook));
@@ -401,6 +473,7 @@ Result<void> Supervisor::begin_next(Notebook& notebook) {
 
 Result<bool> Supervisor::turn(const State& state, bool quiet, Notebook& notebook) {
   if (!doubts_settled_) settle_doubts(state, notebook);
+  if (!foreign_.empty()) tell_foreign(state, notebook);
   if (phase_ == Phase::kNew) {
     if (stopping()) return false;
     if (may_begin()) MW_TRY(begin_attempt(1));
@@ -434,12 +507,12 @@ Duration Supervisor::patience() const {
 
 Result<void> Supervisor::stop(bool now) {
   stop_ = now ? Stop::kNow : std::max(stop_, Stop::kAsked);
-  return doors_.write_file(cat(folder_, "/", kStopFile), "");
+  return doors_.write_file(cat(folder_, "/", kStopFile), seal_text(charge_.nonce, kStopFile, doors_.clock.now()));
 }
 
 Result<void> Supervisor::pause() {
   if (pause_) return {};
-  MW_TRY(doors_.write_file(cat(folder_, "/", kPauseFile), ""));
+  MW_TRY(doors_.write_file(cat(folder_, "/", kPauseFile), seal_text(charge_.nonce, kPauseFile, doors_.clock.now())));
   pause_ = true;
   doors_.say("holding the command still; midwatch resume lets it go on");
   return {};

@@ -115,6 +115,11 @@ class Supervisor {
         grip_(doors_.processes, doors_.clock, doors_.say),
         consent_({doors_.disk, doors_.clock, doors_.write_file, doors_.say}) {}
   Result<void> take_up();
+  Result<void> take_up_attempts();
+  Result<bool> ours(const std::string& path);
+  void take_up_members();
+  void tell_foreign(const State& state, Notebook& notebook);
+  void look_at_members();
   Result<void> begin_attempt(int number);
   Result<void> begin_next(Notebook& notebook);
   Result<void> go_back_first(Notebook& notebook);
@@ -168,7 +173,9 @@ class Supervisor {
   uint32_t starting_ = 0, stopping_ = 0, breaking_ = 0;
   bool doubts_settled_ = false;
   std::optional<Trip> trip_;
-  bool settled_ = false;  ///< `state` knows of this attempt: its first line was read
+  std::vector<std::string> foreign_;  ///< files that midwatch did not write, and that count for nothing
+  Duration members_at_;               ///< when it was last looked who has come from the attempt
+  bool settled_ = false;              ///< `state` knows of this attempt: its first line was read
   std::string why_over_;
 };
 
