@@ -102,6 +102,9 @@ class Supervisor {
 
  private:
   enum class Phase { kNew, kRunning, kEnded, kWaiting, kOver };
+  /// Within which a keeper has written its first record; of two that are started for one attempt the second ends at
+  /// once.
+  static constexpr Duration kKeeperBegins = Duration::seconds(2);
   enum class Stop { kNo, kAsked, kNow };
   struct Remains {
     std::vector<std::string> roots;  ///< folders in which there are checkpoints
