@@ -230,6 +230,7 @@ void HeldWorld::keeper_lives() {
     begin_command();
     return;
   }
+  if (!a.keeper.settled) return begin_command();
   if (a.ended && !a.done) {
     Ending ending;
     ending.at = clock.now();
@@ -264,16 +265,14 @@ void HeldWorld::begin_command() {
   const auto kept = read_kept(records_.at(a.folder), a.folder);
   MW_CHECK(kept.ok());
   const Left left = what_was_left(*kept, lives(processes, kept->forked), a.spawned, true);
-  if (left == Left::kWaits) {  // to be asked again
-    a.keeper.begun = false;
-    a.keeper.begins_at = tick_ + 1;
-    return;
-  }
+  if (left == Left::kWaits) return;  // to be asked again
+  a.keeper.settled = true;
   if (left == Left::kNothing) {
     if (a.waits) processes.gone(a.child);  // of a keeper that had not written it down
     if (a.spawned) wrong("the command of an attempt is begun twice");
     a.child = processes.add(a.keeper.id.pid, 0).info.id;
     a.waits = true;
+    a.forker = a.keeper.id;
     if (dies_early()) return;
     put_record(record_forked(a.child, clock.now()));
     if (dies_early()) return;
@@ -457,7 +456,7 @@ void HeldWorld::pass() {
     processes.gone(attempt_->keeper.id);
     if (attempt_->spawned && !attempt_->ended) attempt_->orphaned = true;
   }
-  if (attempt_ && attempt_->waits && processes.find(attempt_->keeper.id) == nullptr && dice.chance(0.7)) {
+  if (attempt_ && attempt_->waits && processes.find(attempt_->forker) == nullptr && dice.chance(0.7)) {
     processes.gone(attempt_->child);  // nobody will say the word
     attempt_->waits = false;
   }

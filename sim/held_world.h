@@ -101,12 +101,14 @@ class HeldWorld {
     ProcessId id;
     int64_t begins_at = 0;  ///< tick
     bool begun = false;
+    bool settled = false;  ///< it knows that the command was begun
   };
   struct Attempt {
     int number = 0;
     std::string folder;
     Keeper keeper;
     ProcessId child, engine;
+    ProcessId forker;    ///< the keeper that forked the child
     bool waits = false;  ///< the child is forked, and waits for its keeper's word
     bool spawned = false, ended = false, engine_dead = false, poisoned = false, orphaned = false;
     bool against_rule = false;  ///< a rule of the user's own is broken

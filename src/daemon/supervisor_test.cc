@@ -205,6 +205,7 @@ TEST_CASE("asked to stop: SIGINT to its session, SIGTERM, SIGKILL to all that ca
     CHECK(pid != stranger);
   }
   CHECK(world.processes.sent.size() >= 3);
+  world.processes.alive.erase(daemonised);  // it had to go
   world.end(-1, 9);
   world.pass(2);
   CHECK(world.one->why_over() == "It was told to stop.");
