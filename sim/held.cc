@@ -142,7 +142,8 @@ class Held {
     if (!mortal_) return;
     world_.disk.die_after(1 + dice_.below(60));
     const auto sometimes = [this] { return dice_.chance(0.3) ? 0.02 : 0; };
-    const FakeDisk::Faults faults{sometimes(), sometimes(), sometimes(), UINT64_MAX, world_.unreadable ? sometimes() : 0};
+    const FakeDisk::Faults faults{sometimes(), sometimes(), sometimes(), UINT64_MAX,
+                                  world_.unreadable ? sometimes() : 0};
     world_.disk.set_faults(faults);
     world_.disk_lies = world_.disk_lies || faults.other > 0 || faults.look > 0;
   }

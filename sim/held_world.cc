@@ -258,8 +258,8 @@ bool HeldWorld::dies_early() {
   return true;
 }
 
-/// As the program's keeper does, whose rule for what a killed one left it asks: it forks, writes that down, lets go what
-/// it forked, writes that down.
+/// As the program's keeper does, whose rule for what a killed one left it asks: it forks, writes that down, lets go
+/// what it forked, writes that down.
 void HeldWorld::begin_command() {
   Attempt& a = *attempt_;
   const auto kept = read_kept(records_.at(a.folder), a.folder);

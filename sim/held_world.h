@@ -152,8 +152,8 @@ class HeldWorld {
   std::set<int64_t> strangers_;  ///< pids
   double early_death_ = 0;       ///< of a keeper, between any two things that it does to begin a command
   double reuse_chance_ = 0;      ///< of a number that is free again, per tick
-  double broken_chance_ = 0;  ///< of a save that is told to be good
-  double fault_chance_ = 0;   ///< of each kind, per tick
+  double broken_chance_ = 0;     ///< of a save that is told to be good
+  double fault_chance_ = 0;      ///< of each kind, per tick
 };
 
 }  // namespace mw::sim
