@@ -20,7 +20,7 @@ class FakeDisk final : public Disk {
     double sync = 0;    ///< EIO; the pages count as clean afterwards, as on Linux: a later sync does not save them
     double other = 0;   ///< EIO of open, rename, remove, truncate, list; nothing happened
     uint64_t capacity = UINT64_MAX;  ///< bytes of all files together; beyond it appends are short and fail (ENOSPC)
-    double look = 0;  ///< EIO of info, and of open for reading: what is there cannot be told
+    double look = 0;                 ///< EIO of info, and of open for reading: what is there cannot be told
   };
 
   explicit FakeDisk(uint64_t seed = 0);
