@@ -326,6 +326,7 @@ Result<void> Supervisor::watch_attempt(const State& state, bool quiet, Notebook&
   MW_TRY(check_resume(state, notebook));
   if (stopping()) MW_TRY(end_as_told(notebook));
   MW_TRY(keep_paused(notebook));
+  if (kept_.ending && stop_ == Stop::kNow) grip_.kill();  // no more grace
   if (kept_.ending) grip_.clear_leftovers(since(ended_));
   return {};
 }

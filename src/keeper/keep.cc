@@ -201,6 +201,8 @@ void Keeper::say_began(const Launch& launch, Time at) {
 
 Result<void> Keeper::open_pipe() {
   const std::string name(kPipeFile);
+  struct stat there {};
+  if (lstat(name.c_str(), &there) == 0 && !S_ISFIFO(there.st_mode)) unlink(name.c_str());  // somebody else's file
   if (mkfifo(name.c_str(), 0600) != 0 && errno != EEXIST) {
     // A file system without named pipes: one without a name does, but breaks when this keeper is killed.
     int ends[2];
