@@ -120,8 +120,7 @@ class Held {
     for (uint64_t n = dice_.below(10); n > 0; --n) pass();  // nobody watches
     world_.remember(state_);
     if (world_.unreadable && dice_.chance(0.5)) {
-      world_.disk.set_faults({0, 0, 0, UINT64_MAX, 0.3});
-      world_.disk_lies = true;
+      world_.disk.set_faults({0, 0, 0, UINT64_MAX, 0.3, std::string(kHeldRun)});
     }
     notebook_ = std::make_unique<HeldNotebook>(world_, state_);
     const auto say = [this](const std::string& text) {
@@ -142,10 +141,10 @@ class Held {
     if (!mortal_) return;
     world_.disk.die_after(1 + dice_.below(60));
     const auto sometimes = [this] { return dice_.chance(0.3) ? 0.02 : 0; };
-    const FakeDisk::Faults faults{sometimes(), sometimes(), sometimes(), UINT64_MAX,
-                                  world_.unreadable ? sometimes() : 0};
+    const FakeDisk::Faults faults{
+        sometimes(), sometimes(), sometimes(), UINT64_MAX, world_.unreadable ? sometimes() : 0, std::string(kHeldRun)};
     world_.disk.set_faults(faults);
-    world_.disk_lies = world_.disk_lies || faults.other > 0 || faults.look > 0;
+    world_.disk_lies = world_.disk_lies || faults.other > 0;
   }
 
   Result<void> start(const std::string& folder) {
