@@ -76,6 +76,8 @@ class Held {
       charge.resume = {"--from={step}"};
     }
     charge.checkpoints = {std::string(kHeldCheckpoints)};
+    charge.nonce = "0123456789abcdef";
+    charge.mark = "fedcba9876543210";
     const auto some_mode = [this] {
       return dice_.chance(0.8) ? Mode::kAct : dice_.chance(0.7) ? Mode::kAsk : Mode::kWatch;
     };
@@ -91,8 +93,9 @@ class Held {
 
   HeldVerdict run() {
     while (!over_ && world_.problem.empty() && world_.tick() < kLongest) {
+      one_.reset();
       begin_life();
-      live();
+      if (one_ != nullptr) live();
       ++verdict_.lives;
     }
     if (world_.problem.empty() && !over_) world_.wrong("it is not over in time");
@@ -116,6 +119,9 @@ class Held {
     world_.disk.process_died();
     for (uint64_t n = dice_.below(10); n > 0; --n) pass();  // nobody watches
     world_.remember(state_);
+    if (world_.unreadable && dice_.chance(0.5)) {
+      world_.disk.set_faults({0, 0, 0, UINT64_MAX, 0.3, std::string(kHeldRun)});
+    }
     notebook_ = std::make_unique<HeldNotebook>(world_, state_);
     const auto say = [this](const std::string& text) {
       if (aloud_) std::printf("%lld: %s\n", static_cast<long long>(world_.tick()), text.c_str());
@@ -128,12 +134,15 @@ class Held {
            return std::optional<LastWhole>(find_last_whole(world_.disk, roots, layout, before));
          }},
         knowledge_, std::string(kHeldRun));
+    if (!opened.ok() && world_.unreadable) return;  // who begins it begins it again
     if (!opened.ok()) return world_.wrong(cat("it cannot be taken up: ", opened.error().what));
     one_ = std::move(*opened);
+    world_.disk.set_faults({});
     if (!mortal_) return;
     world_.disk.die_after(1 + dice_.below(60));
     const auto sometimes = [this] { return dice_.chance(0.3) ? 0.02 : 0; };
-    const FakeDisk::Faults faults{sometimes(), sometimes(), sometimes(), UINT64_MAX};
+    const FakeDisk::Faults faults{
+        sometimes(), sometimes(), sometimes(), UINT64_MAX, world_.unreadable ? sometimes() : 0, std::string(kHeldRun)};
     world_.disk.set_faults(faults);
     world_.disk_lies = world_.disk_lies || faults.other > 0;
   }
@@ -227,7 +236,7 @@ class Held {
       paused_since_ = world_.tick();  // the next life, or attempt, gets its time
     if (world_.tick() - paused_since_ < kSlowToHold) return;
     for (const auto& [pid, one] : world_.processes.table) {
-      const bool of_run = one.info.name == "python" && one.info.session != pid;
+      const bool of_run = !one.mark.empty();
       if (of_run && one.info.state != 'T' && one.pending == 0) world_.wrong("something of a paused run moves");
     }
   }

@@ -41,14 +41,24 @@ std::vector<ProcessInfo> HeldProcesses::all() {
   return out;
 }
 
+bool HeldProcesses::carries(const ProcessInfo& process, std::string_view mark) {
+  const One* one = find(process.id);
+  return one != nullptr && !mark.empty() && one->mark == mark;
+}
+
 HeldProcesses::One& HeldProcesses::add(int64_t parent, int64_t session) {
+  const int64_t pid = next_pid;
+  return add_as(pid, parent, session);
+}
+
+HeldProcesses::One& HeldProcesses::add_as(int64_t pid, int64_t parent, int64_t session) {
   One one;
-  one.info.id = {next_pid, static_cast<uint64_t>(10'000 + next_pid)};
+  one.info.id = {pid, static_cast<uint64_t>(10'000 + next_pid++)};
   one.info.parent = parent;
-  one.info.session = session == 0 ? next_pid : session;
+  one.info.session = session == 0 ? pid : session;
   one.info.state = 'S';
   one.info.name = "python";
-  return table[next_pid++] = one;
+  return table[pid] = one;
 }
 
 HeldProcesses::One* HeldProcesses::find(const ProcessId& id) {
@@ -91,13 +101,16 @@ Result<void> HeldProcesses::signal(const ProcessId& id, int signal) {
 HeldWorld::HeldWorld(uint64_t seed) : disk(seed), dice(seed * 7919 + 3) {
   processes.dice = &dice;
   processes.on_signal = [this](const ProcessId& id, int signal) { check_signal(id, signal); };
-  stranger_ = processes.add(1, 0).info.id;
+  strangers_.insert(processes.add(1, 0).info.id.pid);
   stubborn_bug = dice.chance(0.1);
   rule_broken = seed % 8 != 3 ? 0 : seed % 16 == 3 ? 1 : 1'000'000;
   fault_chance_ = dice.chance(0.2) ? 0 : 0.002 + 0.01 * dice.unit();
   restarts = static_cast<int>(dice.below(5));
   broken_chance_ = dice.chance(0.5) ? 0 : 0.1;
   resumes_by_word = dice.chance(0.3);
+  early_death_ = dice.chance(0.6) ? 0 : 0.2;
+  reuse_chance_ = dice.chance(0.6) ? 0 : 0.1;
+  unreadable = dice.chance(0.2);
   (void)disk.make_folders(std::string(kHeldCheckpoints)).ok();
 }
 
@@ -117,7 +130,7 @@ bool HeldWorld::meant(std::string_view action, bool still) const {
 }
 
 void HeldWorld::check_signal(const ProcessId& id, int signal) {
-  if (id == stranger_) wrong("a stranger's process was signalled");
+  if (strangers_.count(id.pid) != 0) wrong("a stranger's process was signalled");
   const bool runs = attempt_ && attempt_->spawned && !attempt_->ended;
   if (!runs) return;
   if (signal == SIGSTOP && !meant("pause", false)) wrong("held still without a word in the journal");
@@ -215,9 +228,10 @@ void HeldWorld::keeper_lives() {
     if (tick_ < a.keeper.begins_at) return;
     a.keeper.begun = true;
     put_record(record_keeping(a.keeper.id, "boot", clock.now()));
-    if (!a.spawned) spawn();
+    begin_command();
     return;
   }
+  if (!a.keeper.settled) return begin_command();
   if (a.ended && !a.done) {
     Ending ending;
     ending.at = clock.now();
@@ -234,6 +248,55 @@ void HeldWorld::keeper_lives() {
     put_record(record_done(clock.now()));
     a.done = true;
     processes.gone(a.keeper.id);
+  }
+}
+
+/// Killed between two things that it does.
+bool HeldWorld::dies_early() {
+  if (!dice.chance(early_death_)) return false;
+  processes.gone(attempt_->keeper.id);
+  if (attempt_->spawned && !attempt_->ended) attempt_->orphaned = true;
+  return true;
+}
+
+/// As the program's keeper does, whose rule for what a killed one left it asks: it forks, writes that down, lets go
+/// what it forked, writes that down.
+void HeldWorld::begin_command() {
+  Attempt& a = *attempt_;
+  const auto kept = read_kept(records_.at(a.folder), a.folder);
+  MW_CHECK(kept.ok());
+  const Left left = what_was_left(*kept, lives(processes, kept->forked), a.spawned, true);
+  if (left == Left::kWaits) return;  // to be asked again
+  a.keeper.settled = true;
+  if (left == Left::kNothing) {
+    if (a.waits) processes.gone(a.child);  // of a keeper that had not written it down
+    if (a.spawned) wrong("the command of an attempt is begun twice");
+    a.child = processes.add(a.keeper.id.pid, 0).info.id;
+    a.waits = true;
+    a.forker = a.keeper.id;
+    if (dies_early()) return;
+    put_record(record_forked(a.child, clock.now()));
+    if (dies_early()) return;
+    spawn();
+    if (dies_early()) return;
+  }
+  if (!kept->child.known()) put_record(record_started(a.child, clock.now()));
+}
+
+/// Numbers that are free again are given to others, whose sessions may outlive those who began them.
+void HeldWorld::reuse_numbers() {
+  if (!attempt_ || !attempt_->ended || !dice.chance(reuse_chance_)) return;
+  const int64_t pid = dice.chance(0.7) ? attempt_->child.pid : attempt_->keeper.id.pid;
+  for (const auto& [number, one] : processes.table) {
+    if (number == pid || one.info.session == pid || one.info.parent == pid) return;
+  }
+  const ProcessId leader = processes.add_as(pid, 1, 0).info.id;
+  const ProcessId other = processes.add(pid, pid).info.id;
+  strangers_.insert(pid);
+  strangers_.insert(other.pid);
+  if (dice.chance(0.7)) {
+    strangers_.erase(pid);
+    processes.gone(leader);
   }
 }
 
@@ -254,11 +317,12 @@ std::optional<int64_t> HeldWorld::resumes_from() {
 
 void HeldWorld::spawn() {
   Attempt& a = *attempt_;
-  if (processes.find(a.child) != nullptr) wrong("the command runs twice");
   ++launched;
   a.spawned = true;
-  a.child = processes.add(a.keeper.id.pid, 0).info.id;
-  a.engine = processes.add(a.child.pid, a.child.pid).info.id;
+  a.waits = false;
+  const auto launch = parse_launch(disk.content(cat(a.folder, "/", kLaunchFile)));
+  a.engine = processes.add(a.child.pid, dice.chance(0.5) ? a.child.pid : 0).info.id;
+  if (launch.ok()) processes.find(a.child)->mark = processes.find(a.engine)->mark = launch->mark;
   processes.find(a.child)->ignores_int = dice.chance(0.2);
   processes.find(a.child)->ignores_term = dice.chance(0.2);
   processes.find(a.engine)->ignores_int = processes.find(a.engine)->ignores_term = dice.chance(0.3);
@@ -273,7 +337,6 @@ void HeldWorld::spawn() {
     a.poisoned = disk.content(checkpoint(*newest) + "/policy.bin") == "poison";
     say(event::Resumed{*newest, checkpoint(*newest)});
   }
-  put_record(record_started(a.child, clock.now()));
 }
 
 void HeldWorld::end_child(int code, int signal) {
@@ -394,7 +457,12 @@ void HeldWorld::pass() {
     processes.gone(attempt_->keeper.id);
     if (attempt_->spawned && !attempt_->ended) attempt_->orphaned = true;
   }
+  if (attempt_ && attempt_->waits && processes.find(attempt_->forker) == nullptr && dice.chance(0.7)) {
+    processes.gone(attempt_->child);  // nobody will say the word
+    attempt_->waits = false;
+  }
   keeper_lives();
+  reuse_numbers();
   if (attempt_) train();
 }
 

@@ -31,12 +31,16 @@ class HeldProcesses final : public Processes {
     bool ignores_int = false, ignores_term = false;
     int pending = 0;      ///< a signal that it will end by
     int64_t ends_at = 0;  ///< tick at which it does; 0: not
+    std::string mark;     ///< in its environment
   };
   Result<ProcessInfo> info(int64_t pid) override;
   std::vector<ProcessInfo> all() override;
   Result<void> signal(const ProcessId& id, int signal) override;
   std::string boot() override { return "boot"; }
+  bool carries(const ProcessInfo& process, std::string_view mark) override;
 
+  /// Of another process, that gets a number which is free again.
+  One& add_as(int64_t pid, int64_t parent, int64_t session);
   One& add(int64_t parent, int64_t session);  ///< session 0: its own
   One* find(const ProcessId& id);
   void gone(const ProcessId& id);  ///< its children become orphans
@@ -88,6 +92,7 @@ class HeldWorld {
   bool told_to_stop = false;
   int refused_turns = 0;
 
+  bool unreadable = false;      ///< now and then the run's folder cannot be read
   bool disk_lies = false;       ///< to midwatch: reading fails now and then
   bool stubborn_bug = false;    ///< it always fails at the same step
   int rule_broken = 0;          ///< so often training turns to what a rule of the user's own forbids, at one step
@@ -100,12 +105,15 @@ class HeldWorld {
     ProcessId id;
     int64_t begins_at = 0;  ///< tick
     bool begun = false;
+    bool settled = false;  ///< it knows that the command was begun
   };
   struct Attempt {
     int number = 0;
     std::string folder;
     Keeper keeper;
     ProcessId child, engine;
+    ProcessId forker;    ///< the keeper that forked the child
+    bool waits = false;  ///< the child is forked, and waits for its keeper's word
     bool spawned = false, ended = false, engine_dead = false, poisoned = false, orphaned = false;
     bool against_rule = false;  ///< a rule of the user's own is broken
     bool told_end = false, done = false, half_saved = false;
@@ -114,6 +122,9 @@ class HeldWorld {
     std::optional<event::CheckpointSaved> unsaid;  ///< what it printed of its last save, in its own buffer
   };
   void keeper_lives();
+  void begin_command();
+  bool dies_early();
+  void reuse_numbers();
   void spawn();
   void train();
   void one_step();
@@ -142,9 +153,11 @@ class HeldWorld {
   size_t delivered_ = 0;
   uint64_t line_ = 0;
   int64_t tick_ = 0;
-  ProcessId stranger_;
-  double broken_chance_ = 0;  ///< of a save that is told to be good
-  double fault_chance_ = 0;   ///< of each kind, per tick
+  std::set<int64_t> strangers_;  ///< pids
+  double early_death_ = 0;       ///< of a keeper, between any two things that it does to begin a command
+  double reuse_chance_ = 0;      ///< of a number that is free again, per tick
+  double broken_chance_ = 0;     ///< of a save that is told to be good
+  double fault_chance_ = 0;      ///< of each kind, per tick
 };
 
 }  // namespace mw::sim

@@ -243,6 +243,7 @@ class Held {
     (void)world_.disk.make_folders(std::string(kFolder)).ok();
     charge_.name = charge_.kind = kName;
     charge_.command = {"serve"};
+    charge_.folder = "/w";
     charge_.address = dice_.chance(0.8) ? "http://127.0.0.1:8000" : "";
     charge_.output = "engine.log";
     charge_.restarts = static_cast<int>(dice_.below(5));

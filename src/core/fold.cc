@@ -19,6 +19,8 @@ namespace {
 
 /// Points that a series may keep however many others there are.
 constexpr size_t kPointShareLeast = 256;
+/// In the text of an end of which nobody was told how it came (knowledge/dialects/midwatch.toml).
+constexpr std::string_view kEndNotKnown = "how is not known";
 
 template <typename Map>
 typename Map::mapped_type* named(Map& map, const std::string& name) {
@@ -201,8 +203,12 @@ class Folder {
   void operator()(const event::Ended& ended) {
     const Place place = live();
     shown(place);
-    const bool better = !place.attempt.ended.has_value() || ended.code != 0 || ended.how != event::Ended::How::kExit;
-    if (!better) return;
+    using How = event::Ended::How;
+    const auto& before = place.attempt.ended;
+    const bool better = !before.has_value() || ended.code != 0 || ended.how != How::kExit;
+    // That nobody was told how it ended takes nothing from the run's own word that it is complete.
+    const bool tells_nothing = ended.how == How::kFailed && ended.code == 0 && contains(ended.text, kEndNotKnown);
+    if (!better || (tells_nothing && before.has_value() && before->how == How::kComplete)) return;
     place.attempt.ended = ended;
     place.attempt.ended->text = clip(ended.text, kTextLimit);
     place.attempt.ended_at = place.moment;

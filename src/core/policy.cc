@@ -142,6 +142,13 @@ RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const Res
   if (last.told_to_stop) return stop("It was told to stop.");
   if (!last.started) return stop("The command could not be started.");
   if (std::string why = after_poison(attempts); !why.empty()) return stop(std::move(why));
+  if (!last.known && last.finished) {
+    return stop("Nobody was told how it ended, but its output says that it was complete.");
+  }
+  if (limits.restarts <= 0 && !(last.known && last.code == 0)) {
+    return stop(cat(failure(last).empty() ? ending(last) : cat("It ended: ", failure(last)),
+                    "; no restart is allowed, the limit is 0."));
+  }
   if (last.provider) return {true, limits.first_wait, "The provider took the machine; that costs no restart.", 0};
   if (last.known && last.code == 0 && !last.unfinished) return stop("It ended by itself, with exit status 0.");
   if (const int signal = ending_signal(last); !last.tripped && (signal == kSigInt || signal == kSigTerm)) {

@@ -26,6 +26,7 @@ struct AttemptOutcome {
   int code = -1;              ///< exit status, -1 when a signal ended it or it is not known
   int signal = 0;             ///< 0: none
   bool unfinished = false;    ///< its status is 0, and what its files tell belies that (core/exit_status.h)
+  bool finished = false;      ///< how it ended is not known, but what it wrote shows that it was complete
   bool told_to_stop = false;  ///< by a person, or by midwatch because the watch was to end
   bool provider = false;      ///< the provider took the machine, or is about to
   bool tripped = false;       ///< midwatch's circuit breaker ended it: it trained on poisoned data
@@ -45,7 +46,7 @@ struct AttemptOutcome {
 };
 
 struct RestartLimits {
-  int restarts = 5;                             ///< in a row without progress; progress gives them all back
+  int restarts = 5;  ///< in a row without progress; progress gives them all back. 0: none ever, whatever the progress
   Duration first_wait = Duration::seconds(10);  ///< before a restart; doubles with each one without progress
   Duration longest_wait = Duration::seconds(900);
 };
@@ -58,15 +59,16 @@ struct RestartDecision {
 };
 
 /// Decides after the last of `attempts` (at least one) has ended. Rules, the first that fits:
-///  1. told to stop, exit status 0, or ended by SIGINT or SIGTERM from elsewhere: stop. A status of 0 that is belied
-///     counts as a failure; twice in a row without any error it may be the run's own rule: stop, a person must look;
+///  1. told to stop, exit status 0, complete as far as its output tells where nobody knows how it ended, or ended by
+///     SIGINT or SIGTERM from elsewhere: stop. A status of 0 that is belied counts as a failure; twice in a row without
+///     any error it may be the run's own rule: stop, a person must look;
 ///  2. it could not be started: stop;
 ///  3. checkpoints were saved since the data had turned to poison, and they cannot be set aside; or the breaker
 ///  tripped,
 ///     and the attempt had begun from nothing although there is a checkpoint, or nothing shows that the infrastructure
 ///     is to blame: stop, a person must look. A rule of the user's own needs no such sign, but a checkpoint from before
 ///     its onset, and that it does not trip again before the run has come further than the last time;
-///  4. the provider took the machine: restart, and the budget is not touched;
+///  4. no restart is allowed at all: stop. The provider took the machine: restart, and the budget is not touched;
 ///  5. the same failure as the attempt before at the same step, or within two steps of resuming: stop, it is
 ///     deterministic;
 ///  6. a failure that is known to repeat (deterministic or poison) before any attempt trained a step, or that needs

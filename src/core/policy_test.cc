@@ -20,6 +20,29 @@ AttemptOutcome failed(int64_t from, int64_t to, std::string kind = "crash",
   return attempt;
 }
 
+TEST_CASE("no restart is allowed: none, whatever the progress") {
+  AttemptOutcome one;
+  one.code = -1;
+  one.signal = 9;
+  one.last_step = 20;
+  one.last_checkpoint = 20;
+  RestartLimits limits;
+  CHECK(after_end({one}, limits).restart);
+  limits.restarts = 0;
+  CHECK_FALSE(after_end({one}, limits).restart);
+  one.provider = true;
+  CHECK_FALSE(after_end({one}, limits).restart);
+}
+
+TEST_CASE("nobody knows how it ended: what it wrote decides") {
+  AttemptOutcome one;
+  one.known = false;
+  one.last_step = 20;
+  CHECK(after_end({one}, RestartLimits()).restart);
+  one.finished = true;
+  CHECK_FALSE(after_end({one}, RestartLimits()).restart);
+}
+
 TEST_CASE("an end that needs no restart") {
   AttemptOutcome good = failed(1, 100);
   good.code = 0;

@@ -36,6 +36,7 @@ Result<std::unique_ptr<AttachLoop>> AttachLoop::open(const Doors& doors, const L
   std::unique_ptr<AttachLoop> loop(new AttachLoop(doors, language, request, std::move(*recorder)));
   MW_TRY(loop->recorder_->replay_into(loop->reader_.state()));
   const bool resumed = loop->recorder_->resumed();
+  if (request.keeper_nonce) loop->reader_.trust_keeper(*request.keeper_nonce);
   MW_TRY(loop->reader_.open(
       request.paths, request.framework.empty() ? trainer_of(language, loop->recorder_->dialect()) : request.framework));
   if (resumed) {

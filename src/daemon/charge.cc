@@ -45,6 +45,7 @@ std::string charge_text(const Charge& charge) {
     json.key("breaker").boolean(charge.breaker).key("breaking").string(mode_name(charge.breaking));
     json.key("breaking_learning").string(mode_name(charge.breaking_learning));
     json.key("restarting").string(mode_name(charge.restarting)).key("dry").boolean(charge.dry);
+    json.key("nonce").string(charge.nonce).key("mark").string(charge.mark);
     json.end_object();
   }
   return out;
@@ -81,6 +82,8 @@ Result<Charge> parse_charge(std::string_view text) {
   charge.breaking_learning = mode_of(json->string_or("breaking_learning", "ask"));
   charge.restarting = mode_of(json->string_or("restarting", ""));
   charge.dry = json->boolean_or("dry", false);
+  charge.nonce = json->string_or("nonce", "");
+  charge.mark = json->string_or("mark", "");
   return charge;
 }
 
@@ -88,7 +91,15 @@ std::string trip_text(const Trip& trip) {
   std::string out;
   {
     JsonWriter json(out);
-    json.begin_object().key("version").integer(1).key("kind").string(trip.kind).key("cause").string(trip.cause);
+    json.begin_object()
+        .key("version")
+        .integer(1)
+        .key("run")
+        .string(trip.nonce)
+        .key("kind")
+        .string(trip.kind)
+        .key("cause")
+        .string(trip.cause);
     json.key("reaction").string(trip.reaction).key("summary").string(trip.summary);
     put_step(json, "step", trip.step);
     json.key("source").integer(trip.where.source).key("line").integer(static_cast<int64_t>(trip.where.line));
@@ -101,6 +112,7 @@ Result<Trip> parse_trip(std::string_view text) {
   auto json = Json::parse(text);
   if (!json.ok()) return json.error();
   Trip trip;
+  trip.nonce = json->string_or("run", "");
   trip.kind = json->string_or("kind", "");
   if (trip.kind.empty()) return wrong("kind");
   trip.cause = json->string_or("cause", "");
@@ -117,7 +129,8 @@ std::string judgement_text(const Judgement& judgement) {
   std::string out;
   {
     JsonWriter json(out);
-    json.begin_object().key("version").integer(1).key("started").boolean(of.started).key("known").boolean(of.known);
+    json.begin_object().key("version").integer(1).key("run").string(judgement.nonce);
+    json.key("started").boolean(of.started).key("known").boolean(of.known);
     json.key("code").integer(of.code).key("signal").integer(of.signal).key("told_to_stop").boolean(of.told_to_stop);
     json.key("unfinished").boolean(of.unfinished).key("planned").integer(of.planned);
     json.key("provider").boolean(of.provider).key("tripped").boolean(of.tripped);
@@ -155,6 +168,7 @@ Result<Judgement> parse_judgement(std::string_view text) {
   if (!json.ok()) return json.error();
   if (!json->is_object() || json->find("restart") == nullptr) return wrong("restart");
   Judgement judgement;
+  judgement.nonce = json->string_or("run", "");
   AttemptOutcome& of = judgement.outcome;
   of.started = json->boolean_or("started", false);
   of.known = json->boolean_or("known", false);

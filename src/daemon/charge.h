@@ -30,6 +30,9 @@ struct Charge {
   Mode breaking_learning = Mode::kAsk;     ///< ending one of which only the figures say that they are poisoned
   Mode restarting = Mode::kAct;            ///< beginning the next one
   bool dry = false;                        ///< nothing is deleted either
+  /// Random, of this run alone: in what midwatch writes for itself to read again, and in its processes' environment.
+  /// "" in a run that an older midwatch began.
+  std::string nonce, mark;
 };
 
 /// Names within a run's folder.
@@ -40,6 +43,8 @@ inline constexpr std::string_view kTripFile = "trip.json";  ///< in an attempt's
 inline constexpr std::string_view kOutputFile = "output/train.log";  ///< of all attempts, one after another
 inline constexpr std::string_view kStopFile = "stop";        ///< it is there: the run is to end, whoever watches
 inline constexpr std::string_view kBallastFile = "ballast";  ///< space that is let go when the disk is full
+inline constexpr std::string_view kMembersFile =
+    "members";                                            ///< in an attempt's folder: what came from it without a mark
 inline constexpr std::string_view kPauseFile = "paused";  ///< it is there: the command is held still, whoever watches
 
 std::string charge_text(const Charge& charge);
@@ -47,6 +52,7 @@ Result<Charge> parse_charge(std::string_view text);
 
 /// For what the breaker ends an attempt, as it stood then: afterwards the incident may look different.
 struct Trip {
+  std::string nonce;                           ///< the run's
   std::string kind, cause, reaction, summary;  ///< of the incident
   int64_t step = kNoStep;                      ///< its onset; the last step that was seen by then
   Where where;                                 ///< of the onset
@@ -70,6 +76,7 @@ struct Resume {
 
 /// How an attempt ended and what was decided then; the intent of a restart, durable before it is done.
 struct Judgement {
+  std::string nonce;  ///< the run's
   AttemptOutcome outcome;
   RestartDecision decision;
   std::string framework;  ///< whose layout the checkpoints have

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "daemon/seal.h"
 #include "platform/durable.h"
 
 namespace mw {
@@ -14,10 +15,13 @@ constexpr std::string_view kAsked = "asked-to-", kGiven = "may-", kRefused = "ma
 
 }  // namespace
 
-std::string leave_asked(Disk& disk, const std::string& folder) {
+std::string leave_asked(Disk& disk, const std::string& folder, const std::string& nonce) {
+  const auto ours = [&](const std::string& path) {
+    const auto seal = seal_of(disk, path, nonce);
+    return seal.ok() && *seal == Seal::kOurs;
+  };
   for (const std::string_view deed : kDeeds) {
-    const bool asked = disk.info(cat(folder, "/", kAsked, deed)).ok();
-    if (asked && !disk.info(cat(folder, "/", kGiven, deed)).ok()) return std::string(deed);
+    if (ours(cat(folder, "/", kAsked, deed)) && !ours(cat(folder, "/", kGiven, deed))) return std::string(deed);
   }
   return "";
 }
@@ -26,14 +30,26 @@ std::string Consent::file(std::string_view what, Deed deed) const {
   return cat(folder_, "/", what, kDeeds[index(deed)]);
 }
 
-void Consent::attempt(const std::string& folder) {
+bool Consent::ours(const std::string& path) {
+  const auto seal = seal_of(doors_.disk, path, nonce_);
+  if (seal.ok() && *seal == Seal::kForeign) foreign_.push_back(path);
+  return seal.ok() && *seal == Seal::kOurs;
+}
+
+Result<void> Consent::write(const std::string& path) {
+  return doors_.write_file(path, seal_text(nonce_, basename(path), doors_.clock.now()));
+}
+
+void Consent::attempt(const std::string& folder, const std::string& nonce) {
   folder_ = folder;
+  nonce_ = nonce;
+  foreign_.clear();
   told_.clear();
   for (const Deed deed : {Deed::kBreak, Deed::kRestart}) {
-    asked_[index(deed)] = doors_.disk.info(file(kAsked, deed)).ok();
-    given_[index(deed)] = doors_.disk.info(file(kGiven, deed)).ok();
+    asked_[index(deed)] = ours(file(kAsked, deed));
+    given_[index(deed)] = ours(file(kGiven, deed));
   }
-  refused_ = doors_.disk.info(cat(folder_, "/", kRefused)).ok();
+  refused_ = ours(cat(folder_, "/", kRefused));
 }
 
 Result<bool> Consent::may(Deed deed, Mode mode, const std::string& what, const std::string& why, const State& state,
@@ -41,7 +57,7 @@ Result<bool> Consent::may(Deed deed, Mode mode, const std::string& what, const s
   const size_t i = index(deed);
   if (mode == Mode::kAct || given_[i]) return true;
   if (mode == Mode::kAsk && !asked_[i]) {
-    MW_TRY(doors_.write_file(file(kAsked, deed), ""));
+    MW_TRY(write(file(kAsked, deed)));
     asked_[i] = true;
   }
   if (!told_.insert(what).second) return false;
@@ -60,13 +76,13 @@ Result<bool> Consent::may(Deed deed, Mode mode, const std::string& what, const s
 }
 
 Result<void> Consent::give(Deed deed) {
-  MW_TRY(doors_.write_file(file(kGiven, deed), ""));
+  MW_TRY(write(file(kGiven, deed)));
   given_[index(deed)] = true;
   return {};
 }
 
 Result<void> Consent::refuse_break() {
-  MW_TRY(doors_.write_file(cat(folder_, "/", kRefused), ""));
+  MW_TRY(write(cat(folder_, "/", kRefused)));
   refused_ = true;
   MW_TRY(doors_.disk.remove(file(kAsked, Deed::kBreak)));
   asked_[index(Deed::kBreak)] = false;

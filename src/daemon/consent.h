@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "core/state.h"
@@ -16,8 +17,8 @@
 
 namespace mw {
 
-/// What is asked of a person about the attempt in this folder: "break", "restart", or "".
-std::string leave_asked(Disk& disk, const std::string& folder);
+/// What is asked of a person about the attempt in this folder of the run with this nonce: "break", "restart", or "".
+std::string leave_asked(Disk& disk, const std::string& folder, const std::string& nonce);
 
 class Consent {
  public:
@@ -31,7 +32,9 @@ class Consent {
   explicit Consent(const Doors& doors) : doors_(doors) {}
 
   /// From now on it is about the attempt in this folder, and what was asked there before.
-  void attempt(const std::string& folder);
+  void attempt(const std::string& folder, const std::string& nonce);
+  /// Files there that midwatch did not write, and that count for nothing.
+  const std::vector<std::string>& foreign() const { return foreign_; }
   /// May it be done now? When it may not, `what` (a sentence) and `why` (another) are told, once for each `what`.
   Result<bool> may(Deed deed, Mode mode, const std::string& what, const std::string& why, const State& state,
                    Notebook& notebook);
@@ -47,9 +50,12 @@ class Consent {
  private:
   static size_t index(Deed deed) { return deed == Deed::kBreak ? 0 : 1; }
   std::string file(std::string_view what, Deed deed) const;
+  bool ours(const std::string& path);
+  Result<void> write(const std::string& path);
 
   Doors doors_;
-  std::string folder_;
+  std::string folder_, nonce_;
+  std::vector<std::string> foreign_;
   std::set<std::string> told_;
   bool asked_[2] = {}, given_[2] = {};
   bool refused_ = false;

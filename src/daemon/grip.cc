@@ -8,43 +8,75 @@
 namespace mw {
 namespace {
 
+constexpr size_t kMostUnmarked = 4096;                     // processes
 constexpr Duration kLeftoverGrace = Duration::seconds(5);  // for what a command leaves behind, to end by itself
 
 }  // namespace
 
-void Grip::take(int attempt) {
+void Grip::take(int attempt, std::string mark) {
   attempt_ = attempt;
+  mark_ = std::move(mark);
   keeper_ = child_ = {};
+  known_.clear();
+  unmarked_.clear();
   asked_for_ = cleared_ = 0;
 }
 
 std::vector<ProcessInfo> Grip::family() const {
   const auto all = processes_.all();
-  std::vector<ProcessInfo> family;
-  const auto add = [&family](const ProcessInfo& process) {
-    const auto same = [&process](const ProcessInfo& known) { return known.id == process.id; };
-    if (std::none_of(family.begin(), family.end(), same)) family.push_back(process);
+  const auto one_of = [&all](const ProcessId& id) {
+    return id.known() && std::any_of(all.begin(), all.end(), [&id](const ProcessInfo& one) { return one.id == id; });
   };
-  // A keeper that took over from a killed one is nobody's parent: what is left then is known by the command's session,
-  // whose number the system gives to nobody else while one of it lives.
-  if (keeper_.known()) {
-    for (const ProcessInfo& process : descendants(all, keeper_.pid)) add(process);
-  }
-  if (!child_.known()) return family;
-  const auto leader = processes_.info(child_.pid);
-  if (leader.ok() && leader->id != child_) return family;  // all of it is gone, and somebody else has its number
+  const bool child_there = one_of(child_), keeper_there = one_of(keeper_);
+  std::set<int64_t> members;  // the keeper, too, so that its children are found
+  if (keeper_there) members.insert(keeper_.pid);
   for (const ProcessInfo& process : all) {
-    if (process.session == child_.pid) add(process);
+    if (process.id == keeper_) continue;
+    // Who is older than the command does not come from it.
+    const bool proven = process.id == child_ || known_.count({process.id.pid, process.id.start}) != 0 ||
+                        (child_there && process.session == child_.pid) ||
+                        (process.id.start >= child_.start && processes_.carries(process, mark_));
+    if (proven) members.insert(process.id.pid);
   }
-  if (leader.ok()) {
-    for (const ProcessInfo& process : descendants(all, child_.pid)) add(process);
+  // Numbers wrap around, so a child may have a smaller one than its parent.
+  for (bool more = true; more;) {
+    more = false;
+    for (const ProcessInfo& process : all) {
+      if (members.count(process.parent) != 0) more = members.insert(process.id.pid).second || more;
+    }
+  }
+  std::vector<ProcessInfo> family;
+  for (const ProcessInfo& process : all) {
+    if (members.count(process.id.pid) != 0 && process.id != keeper_) family.push_back(process);
   }
   return family;
 }
 
+bool Grip::look_around() {
+  std::set<std::pair<int64_t, uint64_t>> now;
+  std::vector<ProcessId> unmarked;
+  for (const ProcessInfo& process : family()) {
+    const std::pair<int64_t, uint64_t> id(process.id.pid, process.id.start);
+    now.insert(id);
+    if (process.state == 'Z' || known_.count(id) == 0 || processes_.carries(process, mark_)) continue;
+    if (unmarked.size() < kMostUnmarked) unmarked.push_back(process.id);
+  }
+  known_ = std::move(now);
+  if (unmarked == unmarked_) return false;
+  unmarked_ = std::move(unmarked);
+  return true;
+}
+
+void Grip::remember(const std::vector<ProcessId>& members) {
+  for (const ProcessId& id : members) known_.insert({id.pid, id.start});
+}
+
 bool Grip::leftovers() const {
-  const auto left = family();
-  return std::any_of(left.begin(), left.end(), [](const ProcessInfo& process) { return process.state != 'Z'; });
+  const auto alive = [this] {
+    const auto left = family();
+    return std::any_of(left.begin(), left.end(), [](const ProcessInfo& process) { return process.state != 'Z'; });
+  };
+  return alive() || alive();  // while the list is read, one may start another and end
 }
 
 void Grip::ask_to_end(Duration grace, bool now) {
@@ -55,8 +87,8 @@ void Grip::ask_to_end(Duration grace, bool now) {
   asked_for_ = due;
   const int signal = due == 1 ? SIGINT : due == 2 ? SIGTERM : SIGKILL;
   say_(cat("asking attempt ", attempt_, " to end by ", due == 1 ? "SIGINT" : due == 2 ? "SIGTERM" : "SIGKILL"));
-  for (const ProcessInfo& process : processes_.all()) {
-    if (process.session != child_.pid || process.id.pid == keeper_.pid) continue;
+  for (const ProcessInfo& process : family()) {
+    if (process.session != child_.pid) continue;
     (void)processes_.signal(process.id, signal).ok();                             // gone meanwhile is well
     if (process.state == 'T') (void)processes_.signal(process.id, SIGCONT).ok();  // held still, it would never see it
   }

@@ -16,8 +16,9 @@ using Health = event::ComponentSaw::Health;
 const std::string kSource = "host:components";
 /// The deed where the trainer goes on, which the circuit breaker minds, and where its attempt ends with it.
 constexpr std::string_view kRestart = kRestartComponent, kRestartBoth = "restart-with-run";
-constexpr Duration kKeeperBegins = Duration::seconds(10);    // within which a keeper has written its first record
+constexpr Duration kKeeperBegins = Duration::seconds(2);     // within which a keeper has written its first record
 constexpr Duration kKeeperTakesOver = Duration::seconds(1);  // likewise, where another one wrote before
+constexpr Duration kMembers = Duration::seconds(5);          // between two looks at who has come from it
 constexpr Duration kMoment = Duration::seconds(1);           // of living, where nothing can be asked
 
 }  // namespace
@@ -29,6 +30,7 @@ HeldComponent::HeldComponent(ComponentDoors doors, ComponentCharge charge, std::
       grip_(doors_.processes, doors_.clock, [](const std::string&) {}) {}
 
 std::string HeldComponent::life_folder(int number) const { return cat(folder_, "/", number); }
+std::string HeldComponent::mark(int life) const { return charge_.mark.empty() ? "" : cat(charge_.mark, "-", life); }
 std::string HeldComponent::record_folder() const { return cat(life_folder(life_), "/", kRecordFolder); }
 
 Result<std::unique_ptr<HeldComponent>> HeldComponent::open(ComponentDoors doors, ComponentCharge charge,
@@ -39,13 +41,17 @@ Result<std::unique_ptr<HeldComponent>> HeldComponent::open(ComponentDoors doors,
 }
 
 Result<void> HeldComponent::take_up() {
-  while (doors_.disk.info(cat(life_folder(life_ + 1), "/", kLaunchFile)).ok()) ++life_;
+  for (;; ++life_) {
+    const auto launch = launch_in(doors_.disk, life_folder(life_ + 1));
+    if (!launch.ok()) return launch.error();
+    if (!*launch) break;
+  }
   if (life_ == 0) return {};
   auto kept = read_kept(doors_.disk, life_folder(life_));
   if (!kept.ok()) return kept.error();
   kept_ = std::move(*kept);
   phase_ = Phase::kRunning;
-  grip_.take(life_);
+  grip_.take(life_, mark(life_));
   begun_ = doors_.clock.steady();
   keeper_from_ = {begun_.ns - kKeeperBegins.ns};
   return {};
@@ -58,13 +64,14 @@ Result<void> HeldComponent::begin_life(int number) {
   launch.environment["MIDWATCH_COMPONENT"] = charge_.name;
   launch.environment["PYTHONUNBUFFERED"] = "1";
   launch.output = charge_.output;
+  launch.mark = mark(number);
   const std::string folder = life_folder(number);
   MW_TRY(doors_.disk.make_folders(folder));
   MW_TRY(doors_.write_file(cat(folder, "/", kLaunchFile), launch_text(launch)));
   life_ = number;
   due_.reset();  // not before: what could not be begun is still due, and no further failure of it
   kept_ = {};
-  grip_.take(number);
+  grip_.take(number, launch.mark);
   phase_ = Phase::kRunning;
   ready_ = false;
   begun_ = keeper_from_ = doors_.clock.steady();
@@ -108,13 +115,13 @@ void HeldComponent::take_over_doubts(const State& state) {
 /// The keeper's record: has it ended, and who keeps it.
 Result<void> HeldComponent::look() {
   const ProcessId keeper = kept_.keeper;
-  const bool lived = lives(doors_.processes, keeper);
+  const bool lived = same_boot(kept_.boot, doors_.processes.boot()) && lives(doors_.processes, keeper);
   const bool had_child = kept_.child.known(), had_ended = kept_.ending.has_value() || !kept_.failure.empty();
   auto kept = read_kept(doors_.disk, life_folder(life_));
   if (!kept.ok()) return kept.error();
   if (had_child && !kept->child.known()) return Error{Error::Code::kIo, "the record of a component is gone", ""};
   kept_ = std::move(*kept);
-  const bool here = kept_.boot == doors_.processes.boot();
+  const bool here = same_boot(kept_.boot, doors_.processes.boot());
   grip_.of(here && lives(doors_.processes, kept_.keeper) ? kept_.keeper : ProcessId(),
            here ? kept_.child : ProcessId());
   if (!had_child && kept_.child.known())
@@ -193,6 +200,10 @@ Result<void> HeldComponent::turn(const State& state, bool wanted, Notebook& note
   }
   const auto looked = phase_ == Phase::kRunning ? look() : Result<void>();
   if (!looked.ok() && wanted) return looked;
+  if (phase_ == Phase::kRunning && since(members_at_) >= kMembers) {
+    members_at_ = doors_.clock.steady();
+    (void)grip_.look_around();
+  }
   if (!wanted) {
     gone_unrecorded_ = !looked.ok() && !lives(doors_.processes, kept_.child) && !grip_.leftovers();
     if (phase_ == Phase::kRunning) grip_.ask_to_end(charge_.grace, false);

@@ -31,9 +31,10 @@ struct ComponentCharge {
   Duration first_wait = Duration::seconds(1), longest_wait = Duration::seconds(60);
   Duration ready_within = Duration::seconds(900);
   Duration grace = Duration::seconds(10);  ///< from asking it to end to killing it
-  bool pause = false;                      ///< hold the trainer still while it is down
-  bool dry = false;                        ///< it is not started anew: that it would be is said
-  bool ends = false;  ///< the trainer cannot go on without: leave its attempt to the circuit breaker
+  std::string mark;    ///< by which the processes of its lives are known, with their numbers; "": not
+  bool pause = false;  ///< hold the trainer still while it is down
+  bool dry = false;    ///< it is not started anew: that it would be is said
+  bool ends = false;   ///< the trainer cannot go on without: leave its attempt to the circuit breaker
 };
 
 struct ComponentDoors {
@@ -77,6 +78,7 @@ class HeldComponent {
 
   HeldComponent(ComponentDoors doors, ComponentCharge charge, std::string folder);
   std::string life_folder(int number) const;
+  std::string mark(int life) const;
   Result<void> take_up();
   Result<void> begin_life(int number);
   Result<void> look();
@@ -99,7 +101,7 @@ class HeldComponent {
   Phase phase_ = Phase::kNone;
   int life_ = 0;
   Kept kept_;
-  Duration keeper_from_, begun_, ended_;
+  Duration keeper_from_, begun_, ended_, members_at_;
   std::optional<Duration> ready_since_;
   std::optional<Duration> due_;  ///< when the next life begins; none: it was not decided
   int spent_ = 0;                ///< restarts in a row

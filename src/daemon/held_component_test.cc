@@ -24,6 +24,7 @@ struct World final : Notebook {
   explicit World(const std::string& address = "http://127.0.0.1:8000") {
     charge.name = charge.kind = "engine";
     charge.command = {"serve"};
+    charge.folder = "/w";
     charge.address = address;
     charge.output = "engine.log";
     charge.restarts = 2;

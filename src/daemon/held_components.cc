@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "daemon/seal.h"
 
 namespace mw {
 namespace {
@@ -16,15 +17,18 @@ constexpr int kLastTurns = 400;  // of 50 ms, for what is ended with the run
 }  // namespace
 
 Result<std::unique_ptr<HeldComponents>> HeldComponents::open(const ComponentDoors& doors, Watch& watch,
-                                                             std::vector<ComponentCharge> charges, std::string folder) {
-  std::unique_ptr<HeldComponents> held(new HeldComponents(doors, watch, std::move(folder)));
+                                                             std::vector<ComponentCharge> charges, std::string folder,
+                                                             std::string nonce) {
+  std::unique_ptr<HeldComponents> held(new HeldComponents(doors, watch, std::move(folder), std::move(nonce)));
   for (ComponentCharge& charge : charges) {
     std::string place = cat(held->folder_, "/", kFolder, "/", charge.name);
     auto one = HeldComponent::open(doors, std::move(charge), std::move(place));
     if (!one.ok()) return one.error();
     held->all_.push_back(std::move(*one));
   }
-  held->holds_ = doors.disk.info(cat(held->folder_, "/", kFolder, "/", kHoldsFile)).ok();
+  const auto holds = seal_of(doors.disk, cat(held->folder_, "/", kFolder, "/", kHoldsFile), held->nonce_);
+  if (!holds.ok()) return holds.error();
+  held->holds_ = *holds == Seal::kOurs;
   return held;
 }
 
@@ -51,7 +55,7 @@ Result<void> HeldComponents::hold_trainer() {
   const std::string file = cat(folder_, "/", kFolder, "/", kHoldsFile);
   const bool should = std::any_of(all_.begin(), all_.end(), [](const auto& one) { return one->holds_trainer(); });
   if (should && !holds_ && !supervisor_->paused()) {
-    MW_TRY(doors_.write_file(file, ""));
+    MW_TRY(doors_.write_file(file, seal_text(nonce_, kHoldsFile, doors_.clock.now())));
     holds_ = true;
     return supervisor_->pause();
   }

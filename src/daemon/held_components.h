@@ -16,9 +16,10 @@ namespace mw {
 
 class HeldComponents final : public Companion {
  public:
-  /// `folder`: of the run. Components of it that were begun before are found again.
+  /// `folder` and `nonce`: of the run. Components of it that were begun before are found again.
   static Result<std::unique_ptr<HeldComponents>> open(const ComponentDoors& doors, Watch& watch,
-                                                      std::vector<ComponentCharge> charges, std::string folder);
+                                                      std::vector<ComponentCharge> charges, std::string folder,
+                                                      std::string nonce);
   /// Before the first turn: whose trainer is held still while one of them is down.
   void serve(Supervisor& supervisor) { supervisor_ = &supervisor; }
 
@@ -39,13 +40,13 @@ class HeldComponents final : public Companion {
   int64_t pid_of(const std::string& name) const;
 
  private:
-  HeldComponents(const ComponentDoors& doors, Watch& watch, std::string folder)
-      : doors_(doors), watch_(watch), folder_(std::move(folder)) {}
+  HeldComponents(const ComponentDoors& doors, Watch& watch, std::string folder, std::string nonce)
+      : doors_(doors), watch_(watch), folder_(std::move(folder)), nonce_(std::move(nonce)) {}
   Result<void> hold_trainer();
 
   ComponentDoors doors_;
   Watch& watch_;
-  std::string folder_;
+  std::string folder_, nonce_;
   Supervisor* supervisor_ = nullptr;
   std::vector<std::unique_ptr<HeldComponent>> all_;
   bool holds_ = false;  ///< the trainer is held still because of them

@@ -7,6 +7,18 @@
 
 namespace mw {
 
+namespace {
+
+/// It said so, or did every step that was planned and saved the last one where it saves any.
+bool is_complete(const State& state, const AttemptState& attempt, int64_t last_checkpoint) {
+  if (attempt.ended && attempt.ended->how == event::Ended::How::kComplete) return true;
+  const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
+  if (total <= 0 || attempt.last_step == kNoStep || attempt.last_step < total) return false;
+  return state.checkpoints.empty() || last_checkpoint >= attempt.last_step;
+}
+
+}  // namespace
+
 AttemptOutcome outcome_of(const AttemptEnd& end, const State& state, const Knowledge& knowledge) {
   AttemptOutcome of;
   of.started = end.kept.failure.empty();
@@ -26,6 +38,7 @@ AttemptOutcome outcome_of(const AttemptEnd& end, const State& state, const Knowl
   of.resumed_at = last.resumed_at;
   of.planned = last.total_steps > 0 ? last.total_steps : state.total_steps;
   of.unfinished = of.known && of.code == 0 && !of.tripped && !of.told_to_stop && belies_status(state, knowledge);
+  of.finished = !of.known && is_complete(state, last, of.last_checkpoint);
   if (end.trip) {
     of.kind = end.trip->kind;
     of.onset = end.trip->step;

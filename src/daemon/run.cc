@@ -21,6 +21,7 @@
 #include "daemon/rule_settings.h"
 #include "daemon/rule_watch.h"
 #include "daemon/scrape_watch.h"
+#include "daemon/seal.h"
 #include "daemon/settings.h"
 #include "daemon/standing.h"
 #include "daemon/stop_watchdog.h"
@@ -30,6 +31,7 @@
 #include "keeper/keep.h"
 #include "keeper/launch.h"
 #include "platform/durable.h"
+#include "platform/orphans.h"
 #include "platform/posix_disk.h"
 #include "platform/tail.h"
 
@@ -115,6 +117,8 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   charge.dry = request.dry;
   charge.grace = Duration::seconds(request.grace_s);
   charge.rotate_bytes = static_cast<uint64_t>(request.rotate_bytes);
+  charge.nonce = random_nonce();
+  charge.mark = random_nonce();
   MW_TRY(disk.make_folders(cat(folder, "/output")));
   auto output = disk.open_append(cat(folder, "/", kOutputFile));  // so that there is something to follow
   if (!output.ok()) return output.error();
@@ -157,19 +161,21 @@ class Passing {
 /// The supervisor, and the command's output on its way to the terminal, beside the watch.
 class Holding final : public Companion {
  public:
-  Holding(const Doors& doors, const RunRequest& request, Supervisor& supervisor, Passing& passing,
+  Holding(const Doors& doors, Processes& processes, const RunRequest& request, Supervisor& supervisor, Passing& passing,
           const HeldComponents& parts, StopWatchdog& watchdog)
       : doors_(doors),
         request_(request),
         supervisor_(supervisor),
         passing_(passing),
         parts_(parts),
-        watchdog_(watchdog) {
+        watchdog_(watchdog),
+        orphans_(processes, doors.clock) {
     guard();
   }
 
   std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override {
     passing_.show_some(doors_.clock, kShowing);
+    orphans_.reap();
     const auto on = supervisor_.turn(state, quiet, notebook);
     guard();
     if (!on.ok() && on.error().what != trouble_) request_.say(trouble_ = on.error().what);
@@ -201,6 +207,7 @@ class Holding final : public Companion {
   Passing& passing_;
   const HeldComponents& parts_;
   StopWatchdog& watchdog_;
+  Orphans orphans_;
   std::string trouble_;
 };
 
@@ -311,6 +318,7 @@ AttachRequest watch_of(const RunRequest& request, const Charge& charge, const st
   watching.home = home;
   watching.run = name;
   watching.decided = request.decided;
+  watching.keeper_nonce = charge.nonce;
   return watching;
 }
 
@@ -321,10 +329,12 @@ Result<std::unique_ptr<HeldComponents>> hold_parts(const ComponentDoors& hands, 
   auto charges = component_charges(declared, supervisor.charge().folder, cat(run_folder, "/output"));
   for (ComponentCharge& charge : charges) {
     charge.dry = supervisor.charge().dry;
+    const std::string& mark = supervisor.charge().mark;
+    charge.mark = mark.empty() ? "" : cat(mark, "-", charge.name);
     const auto log = hands.disk.open_append(charge.output);  // so that there is something to follow
     if (log.ok()) watching.paths.push_back(charge.output);
   }
-  auto opened = HeldComponents::open(hands, watch, std::move(charges), run_folder);
+  auto opened = HeldComponents::open(hands, watch, std::move(charges), run_folder, supervisor.charge().nonce);
   if (opened.ok()) (*opened)->serve(supervisor);
   return opened;
 }
@@ -431,7 +441,7 @@ Result<RunTold> hold_run(const Doors& doors, Processes& real, Language& language
     telling = taken_up_telling(doors, language, request, supervisor.charge());
   }
   (*telling)->holds(told.folder, supervisor.charge());
-  Holding holding(doors, request, supervisor, passing, *held_parts, watchdog);
+  Holding holding(doors, processes, request, supervisor, passing, *held_parts, watchdog);
   // Takes the run's lock, so that the supervisor's first turn is nobody else's.
   auto loop = AttachLoop::open(doors, language, watching);
   if (!loop.ok()) return loop.error();

@@ -33,6 +33,9 @@ class RunReader final : public EventSink {
   RunReader(Disk& disk, const Language& language, Judge when, Recorder* recorder,
             std::function<void(const State&, const Event&)> decided, Clock* clock = nullptr);
 
+  /// Only lines of a keeper with this nonce ("": with none) are believed; before open(). Else the first one tells
+  /// which.
+  void trust_keeper(std::string nonce) { voice_.keeper_nonce = std::move(nonce); }
   /// Finds the files and recognises the framework. Errors: nothing there, nothing known in it.
   Result<void> open(const std::vector<std::string>& paths, const std::string& framework);
   /// Looks for files of the run that were not there before; true when there are new ones.

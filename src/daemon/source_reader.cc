@@ -162,6 +162,7 @@ class SourceReader::Text final : public SourceReader::Stage {
       : interpreter_(voice.language.speech(), voice.recogniser, miner_, sink, source),
         log_(voice.language.patterns(), interpreter_, sink, source) {
     interpreter_.set_date_hint(date);
+    if (voice.keeper_nonce) interpreter_.trust_keeper(*voice.keeper_nonce);
   }
   void feed(std::string_view bytes) override { log_.feed(bytes); }
   void finish() override { log_.finish(); }

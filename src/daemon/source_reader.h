@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "daemon/discover.h"
@@ -24,6 +25,8 @@ struct RunVoice {
   explicit RunVoice(const Language& known) : language(known), recogniser(known.book()) {}
   const Language& language;
   Recogniser recogniser;
+  std::optional<std::string>
+      keeper_nonce;            ///< of the keeper whose lines are believed; unset: of the first in each file
   bool console_inside = true;  ///< read console output that metric files carry inside (no text log tells the same)
   std::string piece;           ///< what is being read just now; one for all, as each would keep a megabyte
 };

@@ -8,6 +8,7 @@
 #include "daemon/charge.h"
 #include "daemon/consent.h"
 #include "daemon/recorder.h"
+#include "daemon/seal.h"
 #include "keeper/launch.h"
 #include "keeper/record.h"
 #include "platform/durable.h"
@@ -34,7 +35,7 @@ void find_watcher(Disk& disk, Processes& processes, RunStanding& standing) {
   if (!text.ok()) return;
   const auto json = Json::parse(*text);
   if (!json.ok()) return;
-  if (json->string_or("boot", "") != processes.boot()) {
+  if (!same_boot(json->string_or("boot", ""), processes.boot())) {
     standing.elsewhere = true;
     return;
   }
@@ -54,37 +55,46 @@ void find_adopted(Disk& disk, Processes& processes, RunStanding& standing) {
   standing.command = adopted->command;
   standing.allow = adopted->allow;
   const auto info = processes.info(adopted->id.pid);
-  const bool lives = boot == processes.boot() && info.ok() && info->id == adopted->id && info->state != 'Z';
+  const bool lives = same_boot(boot, processes.boot()) && info.ok() && info->id == adopted->id && info->state != 'Z';
   standing.pid = lives ? adopted->id.pid : 0;
   standing.phase = !lives ? Phase::kOver : info->state == 'T' ? Phase::kPaused : Phase::kRunning;
   if (!lives) standing.why = cat("Its process ", adopted->id.pid, " has ended.");
 }
 
+bool is_launched(Disk& disk, const std::string& folder, const std::string& nonce) {
+  const auto launch = launch_in(disk, folder);
+  return launch.ok() && (*launch).has_value() && (*launch)->nonce == nonce;
+}
+
 /// What the last attempt's folder tells.
-Result<void> find_attempt(Disk& disk, Processes& processes, RunStanding& standing) {
+Result<void> find_attempt(Disk& disk, Processes& processes, const std::string& nonce, RunStanding& standing) {
   using Phase = RunStanding::Phase;
   const auto folder = [&](int number) { return cat(standing.folder, "/", kAttemptsFolder, "/", number); };
-  while (disk.info(cat(folder(standing.attempt + 1), "/", kLaunchFile)).ok()) ++standing.attempt;
+  const auto ours = [&disk, &nonce](const std::string& path) {
+    const auto seal = seal_of(disk, path, nonce);
+    return seal.ok() && *seal == Seal::kOurs;
+  };
+  while (is_launched(disk, folder(standing.attempt + 1), nonce)) ++standing.attempt;
   if (standing.attempt == 0) return {};
   const std::string place = folder(standing.attempt);
   const auto kept = read_kept(disk, place);
   if (!kept.ok()) return kept.error();
   standing.began = kept->started;
   standing.phase = !kept->child.known() ? Phase::kStarting : Phase::kEnded;
-  if (!kept->ending && kept->boot == processes.boot() && lives(processes, kept->child)) {
+  if (!kept->ending && same_boot(kept->boot, processes.boot()) && lives(processes, kept->child)) {
     standing.pid = kept->child.pid;
     standing.phase = Phase::kRunning;
-    if (disk.info(cat(standing.folder, "/", kPauseFile)).ok()) standing.phase = Phase::kPaused;
+    if (ours(cat(standing.folder, "/", kPauseFile))) standing.phase = Phase::kPaused;
   }
-  standing.asks = leave_asked(disk, place);
+  standing.asks = leave_asked(disk, place, nonce);
   const std::string path = cat(place, "/", kJudgementFile);
-  const auto text = read_small(disk, path);
+  const auto text = ours(path) ? read_small(disk, path) : Result<std::string>(Error{Error::Code::kNotFound, "", ""});
   if (!text.ok()) return {};  // not judged yet
   const auto judgement = parse_judgement(*text);
   if (!judgement.ok()) return judgement.error();
   standing.why = judgement->decision.why;
   standing.phase = judgement->decision.restart ? Phase::kWaiting : Phase::kOver;
-  if (standing.phase == Phase::kWaiting && disk.info(cat(standing.folder, "/", kStopFile)).ok()) {
+  if (standing.phase == Phase::kWaiting && ours(cat(standing.folder, "/", kStopFile))) {
     standing.phase = Phase::kOver;
     standing.why = "It was told to stop.";
     standing.asks.clear();
@@ -153,7 +163,7 @@ Result<RunStanding> standing_of(Disk& disk, Processes& processes, const std::str
   standing.held = true;
   standing.command = charge->command;
   standing.phase = RunStanding::Phase::kStarting;
-  MW_TRY(find_attempt(disk, processes, standing));
+  MW_TRY(find_attempt(disk, processes, charge->nonce, standing));
   return standing;
 }
 

@@ -5,8 +5,10 @@
 #include "base/text.h"
 #include "core/exit_status.h"
 #include "daemon/go_back.h"
+#include "daemon/members.h"
 #include "daemon/outcome.h"
 #include "daemon/resume.h"
+#include "daemon/seal.h"
 #include "daemon/suspects.h"
 #include "keeper/launch.h"
 #include "platform/durable.h"
@@ -14,7 +16,6 @@
 namespace mw {
 namespace {
 
-constexpr Duration kKeeperBegins = Duration::seconds(10);    // within which a keeper has written its first record
 constexpr Duration kKeeperTakesOver = Duration::seconds(1);  // likewise, where another one wrote before
 constexpr Duration kLeftoverLimit = Duration::seconds(60);   // what not even SIGKILL ends does not hold up a restart
 constexpr Duration kTryAgain = Duration::seconds(30);        // what the disk refused to do
@@ -48,47 +49,6 @@ Result<std::unique_ptr<Supervisor>> Supervisor::open(SupervisorDoors doors, cons
   return one;
 }
 
-/// Finds the attempts that were made, and in which state the last one was left.
-Result<void> Supervisor::take_up() {
-  if (doors_.disk.info(cat(folder_, "/", kStopFile)).ok()) stop_ = Stop::kAsked;
-  pause_ = doors_.disk.info(cat(folder_, "/", kPauseFile)).ok();
-  while (doors_.disk.info(cat(attempt_folder(attempt_ + 1), "/", kLaunchFile)).ok()) {
-    ++attempt_;
-    auto text = read_small(doors_.disk, cat(attempt_folder(), "/", kJudgementFile));
-    if (!text.ok()) {
-      if (text.error().code != Error::Code::kNotFound) return text.error();
-      continue;  // still running, or ended while nobody watched
-    }
-    auto judgement = parse_judgement(*text);
-    if (!judgement.ok()) return judgement.error();
-    outcomes_.push_back(judgement->outcome);
-    framework_ = judgement->framework;
-    back_ = judgement->back;
-    resume_ = judgement->resume;
-    phase_ = judgement->decision.restart ? Phase::kWaiting : Phase::kOver;
-    why_over_ = judgement->decision.why;
-    due_ = {doors_.clock.steady().ns + judgement->decision.wait.ns};  // how much of it has passed is not known
-  }
-  if (attempt_ == 0) return {};
-  if (static_cast<int>(outcomes_.size()) < attempt_) phase_ = Phase::kRunning;
-  auto kept = read_kept(doors_.disk, attempt_folder());
-  if (!kept.ok()) return kept.error();
-  kept_ = *kept;
-  if (const auto text = read_small(doors_.disk, cat(attempt_folder(), "/", kTripFile)); text.ok()) {
-    auto trip = parse_trip(*text);
-    if (!trip.ok()) return trip.error();
-    trip_ = std::move(*trip);
-  }
-  keeper_from_ = {doors_.clock.steady().ns - kKeeperBegins.ns};
-  grip_.take(attempt_);
-  consent_.attempt(attempt_folder());
-  ended_ = doors_.clock.steady();
-  if (phase_ == Phase::kRunning && kept_.child.known() && !kept_.ending) {
-    doors_.say(cat("took up attempt ", attempt_, ", process ", kept_.child.pid));
-  }
-  return {};
-}
-
 Result<void> Supervisor::begin_attempt(int number) {
   Launch launch;
   launch.attempt = number;
@@ -99,14 +59,16 @@ Result<void> Supervisor::begin_attempt(int number) {
   launch.environment["MIDWATCH_ATTEMPT"] = cat(number);
   launch.output = cat(folder_, "/", kOutputFile);
   launch.rotate_bytes = charge_.rotate_bytes;
+  launch.nonce = charge_.nonce;
+  launch.mark = mark_of(charge_, number);
   const std::string folder = attempt_folder(number);
   MW_TRY(doors_.disk.make_folders(folder));
   // From here on the attempt exists: whoever comes later finds it and sees to it that it has a keeper, once.
   MW_TRY(doors_.write_file(cat(folder, "/", kLaunchFile), launch_text(launch)));
   attempt_ = number;
   kept_ = {};
-  grip_.take(number);
-  consent_.attempt(folder);
+  grip_.take(number, launch.mark);
+  consent_.attempt(folder, charge_.nonce);
   trip_.reset();
   way_.reset();
   remains_.reset();
@@ -148,14 +110,15 @@ Result<void> Supervisor::look_at_keeper(Notebook& notebook) {
   const bool had_child = kept_.child.known();
   // Asked before its record is read: what a keeper that was gone by then has not written it will not write.
   const ProcessId keeper = kept_.keeper;
-  const bool lived = lives(doors_.processes, keeper);
+  const std::string boot = doors_.processes.boot();
+  const bool lived = same_boot(kept_.boot, boot) && lives(doors_.processes, keeper);
   auto kept = read_kept(doors_.disk, attempt_folder());
   if (!kept.ok()) return kept.error();
   if (had_child && !kept->child.known()) return Error{Error::Code::kIo, "the record of the attempt is gone", ""};
   const bool had_ended = kept_.ending.has_value();
   const uint64_t lost = kept_.lost_bytes;
   kept_ = *kept;
-  const bool here = kept_.boot == doors_.processes.boot();  // else its numbers mean nothing any more
+  const bool here = same_boot(kept_.boot, boot);  // else its numbers mean nothing any more
   grip_.of(here && lives(doors_.processes, kept_.keeper) ? kept_.keeper : ProcessId(),
            here ? kept_.child : ProcessId());
   if (!had_child && kept_.child.known()) {
@@ -185,7 +148,7 @@ Result<void> Supervisor::look_at_keeper(Notebook& notebook) {
 Result<void> Supervisor::end_as_told(Notebook& notebook) {
   if (!kept_.child.known() || kept_.ending) return {};
   if (!grip_.asked()) {
-    if (!trip_) MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), kAsTold));
+    if (!trip_) MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), reason_text(kAsTold, charge_.nonce)));
     if (stopping_ == 0) {
       const auto deed = notebook.intend({0, std::string(kStop), attempt_name(attempt_), 0, "It was told to stop."});
       if (!deed.ok()) return deed.error();
@@ -244,8 +207,9 @@ Result<void> Supervisor::trip_on_poison(const State& state, Notebook& notebook) 
          cat(trip.kind, trip.step == kNoStep ? "" : cat(" since step ", trip.step), ": ", trip.summary)});
     if (!deed.ok()) return deed.error();
     breaking_ = *deed;
+    trip.nonce = charge_.nonce;
     MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kTripFile), trip_text(trip)));
-    MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), kByBreaker));
+    MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), reason_text(kByBreaker, charge_.nonce)));
     doors_.say(cat("the circuit breaker ends attempt ", attempt_, ", ", trip.kind,
                    trip.step == kNoStep ? "" : cat(" since step ", trip.step), ": ", trip.summary));
     trip_ = std::move(trip);
@@ -332,6 +296,7 @@ bool Supervisor::space_is_settled(const State& state) {
 
 Result<void> Supervisor::judge(const State& state) {
   Judgement judgement;
+  judgement.nonce = charge_.nonce;
   judgement.outcome = outcome(state);
   judgement.back = back_from(judgement.outcome.suspect, way_);
   if (judgement.back.from != kNoStep) {
@@ -375,10 +340,12 @@ Result<void> Supervisor::watch_attempt(const State& state, bool quiet, Notebook&
   // in `state` are those of the attempt before.
   settled_ = settled_ || (quiet && kept_.child.known());
   MW_TRY(look_at_keeper(notebook));
+  look_at_members();
   MW_TRY(trip_on_poison(state, notebook));
   MW_TRY(check_resume(state, notebook));
   if (stopping()) MW_TRY(end_as_told(notebook));
   MW_TRY(keep_paused(notebook));
+  if (kept_.ending && stop_ == Stop::kNow) grip_.kill();  // no more grace
   if (kept_.ending) grip_.clear_leftovers(since(ended_));
   return {};
 }
@@ -420,6 +387,7 @@ Result<void> Supervisor::begin_next(Notebook& notebook) {
 
 Result<bool> Supervisor::look_and_act(const State& state, bool quiet, Notebook& notebook) {
   if (!doubts_settled_) settle_doubts(state, notebook);
+  if (!foreign_.empty()) tell_foreign(state, notebook);
   if (phase_ == Phase::kNew) {
     if (stopping()) return false;
     if (may_begin()) MW_TRY(begin_attempt(1));
@@ -453,12 +421,12 @@ Duration Supervisor::patience() const {
 
 Result<void> Supervisor::stop(bool now) {
   stop_ = now ? Stop::kNow : std::max(stop_, Stop::kAsked);
-  return doors_.write_file(cat(folder_, "/", kStopFile), "");
+  return doors_.write_file(cat(folder_, "/", kStopFile), seal_text(charge_.nonce, kStopFile, doors_.clock.now()));
 }
 
 Result<void> Supervisor::pause() {
   if (pause_) return {};
-  MW_TRY(doors_.write_file(cat(folder_, "/", kPauseFile), ""));
+  MW_TRY(doors_.write_file(cat(folder_, "/", kPauseFile), seal_text(charge_.nonce, kPauseFile, doors_.clock.now())));
   pause_ = true;
   doors_.say("holding the command still; midwatch resume lets it go on");
   return {};

@@ -115,6 +115,9 @@ class Supervisor {
 
  private:
   enum class Phase { kNew, kRunning, kEnded, kWaiting, kOver };
+  /// Within which a keeper has written its first record; of two that are started for one attempt the second ends at
+  /// once.
+  static constexpr Duration kKeeperBegins = Duration::seconds(2);
   enum class Stop { kNo, kAsked, kNow };
   struct Remains {
     std::vector<std::string> roots;  ///< folders in which there are checkpoints
@@ -132,6 +135,11 @@ class Supervisor {
   Result<bool> do_without_record(const Error& trouble);
   Result<void> keeper_can_go_on();
   bool is_gone() const;
+  Result<void> take_up_attempts();
+  Result<bool> ours(const std::string& path);
+  void take_up_members();
+  void tell_foreign(const State& state, Notebook& notebook);
+  void look_at_members();
   Result<void> begin_attempt(int number);
   Result<void> begin_next(Notebook& notebook);
   Result<void> go_back_first(Notebook& notebook);
@@ -188,7 +196,9 @@ class Supervisor {
   std::optional<Duration> gone_since_;     ///< ... and nothing of the command lives
   std::optional<Duration> waits_since_;    ///< nothing of the command lives, and its keeper has not said so
   std::optional<Trip> trip_;
-  bool settled_ = false;  ///< `state` knows of this attempt: its first line was read
+  std::vector<std::string> foreign_;  ///< files that midwatch did not write, and that count for nothing
+  Duration members_at_;               ///< when it was last looked who has come from the attempt
+  bool settled_ = false;              ///< `state` knows of this attempt: its first line was read
   std::string why_over_;
 };
 

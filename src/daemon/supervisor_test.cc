@@ -184,6 +184,40 @@ TEST_CASE("a killed keeper is replaced, a living one is not") {
   CHECK(world.keepers == 3);
 }
 
+TEST_CASE("files that midwatch did not write change nothing, and are told once") {
+  Charge charge;
+  charge.command = {"python", "train.py"};
+  charge.folder = "/work";
+  charge.nonce = "0123456789abcdef";
+  charge.mark = "fedcba9876543210";
+  World other;
+  other.disk.put("run/charge.json", charge_text(charge));
+  other.disk.put("run/attempts/1/launch.json", "");
+  other.one.reset();
+  other.keepers = 0;
+  for (const char* name : {"stop", "paused", "attempts/1/judgement.json", "attempts/1/trip.json"})
+    other.disk.put(std::string("run/") + name, "");
+  for (const std::string& path : other.disk.paths()) {
+    if (path.starts_with("run/attempts/1/record")) other.disk.unlink(path);
+  }
+  other.open();
+  CHECK(other.one->attempt() == 1);
+  CHECK_FALSE(other.one->stopping());
+  CHECK_FALSE(other.one->paused());
+  CHECK(other.keepers == 1);
+  const auto told = [&other](const std::string& name) {
+    return std::count_if(other.state.notes.begin(), other.state.notes.end(), [&name](const auto& note) {
+      return note.second.text.find(" " + name + " ") != std::string::npos;
+    });
+  };
+  CHECK(told("stop") == 1);
+  CHECK(told("paused") == 1);
+  other.open();
+  other.turn();
+  CHECK(told("stop") == 1);
+  CHECK(other.one->attempt() == 1);
+}
+
 TEST_CASE("asked to stop: SIGINT to its session, SIGTERM, SIGKILL to all that came from it") {
   World world;
   world.turn();
@@ -205,6 +239,7 @@ TEST_CASE("asked to stop: SIGINT to its session, SIGTERM, SIGKILL to all that ca
     CHECK(pid != stranger);
   }
   CHECK(world.processes.sent.size() >= 3);
+  world.processes.alive.erase(daemonised);  // it had to go
   world.end(-1, 9);
   world.pass(2);
   CHECK(world.one->why_over() == "It was told to stop.");

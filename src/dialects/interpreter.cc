@@ -19,6 +19,8 @@ constexpr size_t kHeldMatches = 32;                                  // signatur
 constexpr uint64_t kOwnWordLines = 20'000;  // in which a recognised trainer has printed a record of its own
 constexpr uint64_t kToldOneByOne = 32;      // matches of a signature that are told singly; then at doubling counts
 
+constexpr std::string_view kKeeperDialect = "midwatch";
+
 bool power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
 // Quoted or dumped conversation inside one line: what a model or a tool said.
@@ -259,6 +261,17 @@ bool Interpreter::shapes(const LogLine& line, std::span<const uint32_t> hits, bo
   return own || others || (layers && !bar_made_);  // a bar may carry an unknown trainer's values
 }
 
+/// False for a line that only looks like one of midwatch's keeper: whoever prints one changes nothing by it.
+bool Interpreter::is_keepers(size_t dialect, std::string_view text) {
+  if (speech_.book->dialects()[dialect].id != kKeeperDialect) return true;
+  // "=== midwatch: attempt 2 began 2026-01-02T10:20:30Z (0123abcd), process 4711 ==="
+  std::string_view nonce = text.substr(0, text.find(','));
+  const size_t open = nonce.rfind('(');
+  nonce = open != std::string_view::npos && nonce.ends_with(')') ? nonce.substr(open + 1, nonce.size() - open - 2) : "";
+  if (!keeper_) keeper_ = std::string(nonce);
+  return *keeper_ == nonce;
+}
+
 bool Interpreter::speaks_now(size_t dialect, const Shape& shape, bool sample, Turn turn) const {
   const bool layer = speech_.book->dialects()[dialect].family == Dialect::Family::kLayer;
   const bool own = speaker_ && speech_.book->counts(speaker_, dialect);
@@ -289,6 +302,7 @@ bool Interpreter::shapes_of(const LogLine& line, std::span<const uint32_t> hits,
                             [&](const std::string& literal) { return contains(line.whole, literal); })) {
       continue;
     }
+    if (!is_keepers(target.dialect, text)) continue;
     last_dialect = target.dialect;
     any = true;
     bar_made_ = bar_made_ || shape.make == Maker::kProgress;

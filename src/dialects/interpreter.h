@@ -91,6 +91,9 @@ class Interpreter {
   void tell_dialects(std::vector<Switch> told);
   void go_on() { following_ = false; }
   void set_date_hint(Time date) { reader_.set_date_hint(date); }
+  /// Lines of midwatch's keeper count only with this nonce in them ("": with none); what else looks like one is the
+  /// trainer's own. Unless it is told, the first such line says which nonce that is.
+  void trust_keeper(std::string nonce) { keeper_ = std::move(nonce); }
 
  private:
   struct Stream;
@@ -138,6 +141,7 @@ class Interpreter {
   bool shapes(const LogLine& line, std::span<const uint32_t> hits, bool sample, bool* quiet);
   enum class Turn : uint8_t { kSpeaker, kOthers, kLayers };
   bool shapes_of(const LogLine& line, std::span<const uint32_t> hits, bool sample, Turn turn, bool* quiet);
+  bool is_keepers(size_t dialect, std::string_view text);
   bool speaks_now(size_t dialect, const Shape& shape, bool sample, Turn turn) const;
   bool sample_state(const LogLine& line);
   size_t wanted() const;
@@ -206,6 +210,7 @@ class Interpreter {
   int64_t sample_pid_ = -1;
   bool sample_stamped_ = false;                  // its first line had a time stamp
   bool bar_made_ = false, record_made_ = false;  // the line's progress bar, its metric record became an event
+  std::optional<std::string> keeper_;            // the nonce in its lines, once it is known
   bool helper_log_ = false;                      // the source is the log of a helper, not the run's
   bool own_record_ = false;                      // the recognised trainer has printed one as its dialect knows them
   bool own_loop_ = false;                        // or a record came that no dialect knows

@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kEnvironBytes = 4U << 20;
 
 // Of the terminal or the login in which a command was started, or midwatch's own: they differ and mean nothing.
-constexpr std::array<std::string_view, 28> kPassing = {"_",
+constexpr std::array<std::string_view, 29> kPassing = {"_",
                                                        "SHLVL",
                                                        "PWD",
                                                        "OLDPWD",
@@ -40,7 +40,8 @@ constexpr std::array<std::string_view, 28> kPassing = {"_",
                                                        "DBUS_SESSION_BUS_ADDRESS",
                                                        "GPG_AGENT_INFO",
                                                        "MIDWATCH_RUN",
-                                                       "MIDWATCH_ATTEMPT"};
+                                                       "MIDWATCH_ATTEMPT",
+                                                       "MIDWATCH_ATTEMPT_MARK"};
 
 std::string hex(uint64_t value) {
   std::string out;

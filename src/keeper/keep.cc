@@ -6,10 +6,10 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -17,6 +17,8 @@
 #include "base/text.h"
 #include "journal/journal.h"
 #include "keeper/capture.h"
+#include "keeper/held_back.h"
+#include "keeper/last_state.h"
 #include "keeper/launch.h"
 #include "keeper/record.h"
 #include "platform/clock.h"
@@ -33,43 +35,21 @@ constexpr size_t kFlood = 64U << 10;  // bytes in one turn: more will come, and 
 constexpr useconds_t kFloodRestUs = 100;
 constexpr size_t kLaunchBytes = 4U << 20;
 
-/// Signals that a keeper neither dies of nor passes on: whoever wants the command to end tells the command.
-constexpr int kIgnored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU};
+constexpr useconds_t kRecordAgainUs = 100'000;  // until a disk that took no record is asked again
+constexpr int kRecordTries = 600;               // then the command is not begun
+constexpr useconds_t kForkLookUs = 2'000;
+constexpr int kForkLooks = 5'000;     // at what an earlier keeper forked, until it is ended
+constexpr int64_t kTailBytes = 4096;  // of the output, in which its last line is
 
-constexpr unsigned kCloseOnExec = 4;    // CLOSE_RANGE_CLOEXEC, since Linux 5.11
-constexpr int kOldKernelFiles = 65536;  // looked at one by one where close_range(2) is not there
-
-/// What this process and whoever started it have open is not the next program's business: a lock or a pipe that a
-/// trainer holds for days hangs others. Async-signal-safe.
-void shut_files_at_exec() {
-  if (syscall(SYS_close_range, 3U, ~0U, kCloseOnExec) == 0) return;
-  for (int file = 3; file < kOldKernelFiles; ++file) {
-    if (fcntl(file, F_GETFD) >= 0) fcntl(file, F_SETFD, FD_CLOEXEC);
+Ending ending_of(int status, Time at) {
+  Ending end;
+  end.at = at;
+  if (WIFEXITED(status)) end.code = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) {
+    end.signal = WTERMSIG(status);
+    end.core = WCOREDUMP(status);
   }
-}
-
-/// Between fork and exec: async-signal-safe calls only. Writes errno to `problem` when it does not come to exec.
-[[noreturn]] void become_command(const Launch& launch, char* const* argv, int pipe, int problem) {
-  setsid();
-  struct sigaction usual = {};
-  usual.sa_handler = SIG_DFL;
-  for (const int signal : kIgnored) sigaction(signal, &usual, nullptr);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  const int nothing = open("/dev/null", O_RDONLY);
-  int failed = 0;
-  if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(pipe, STDOUT_FILENO) < 0 ||
-      dup2(pipe, STDERR_FILENO) < 0 || chdir(launch.folder.c_str()) != 0) {
-    failed = errno;
-  }
-  shut_files_at_exec();
-  if (failed == 0) {
-    execvp(argv[0], argv);
-    failed = errno;
-  }
-  [[maybe_unused]] const ssize_t told = write(problem, &failed, sizeof failed);
-  _exit(127);
+  return end;
 }
 
 class Keeper {
@@ -80,9 +60,15 @@ class Keeper {
   Result<void> prepare();
   Result<void> open_pipe();
   Result<void> launch_command(const Launch& launch);
+  /// Waits until it is known what became of a command that an earlier keeper forked.
+  Left settle_fork(bool here);
+  Result<void> take_over(const Launch& launch, bool here);
+  /// The first line of its output, unless an earlier keeper came to write it.
+  void say_began(const Launch& launch, Time at);
   void adopt();
   /// Handles what came, or what time brought; false when there is nothing left to keep.
   bool turn();
+  void wait_for_news();
   void reap();
   void ended(const Ending& ending);
   /// Of the end, for people: midwatch's own, where it ended the command, else how it ended.
@@ -90,6 +76,15 @@ class Keeper {
   void note(const std::string& line) {
     record_->append(line);
     if (!record_->sync().ok()) unsynced_ = true;  // a full disk: tried again every turn
+  }
+  /// Without it on the disk it does not go on.
+  bool note_surely(const std::string& line) {
+    note(line);
+    for (int i = 0; unsynced_ && i < kRecordTries; ++i) {
+      usleep(kRecordAgainUs);
+      unsynced_ = !record_->sync().ok();
+    }
+    return !unsynced_;
   }
 
   std::unique_ptr<Disk> disk_ = make_posix_disk();
@@ -101,7 +96,9 @@ class Keeper {
   Kept kept_;
   int pipe_in_ = -1, pipe_out_ = -1, signals_ = -1;
   int64_t attempt_ = 0;
-  bool adopted_ = false, unsynced_ = false;
+  std::string nonce_;
+  std::unique_ptr<LastState> last_state_;  ///< of a command that is not this keeper's child
+  bool unsynced_ = false;
   uint64_t lost_told_ = 0;
 };
 
@@ -116,11 +113,12 @@ int Keeper::run() {
   }
   note(record_done(clock_->now()));
   unlink(std::string(kPipeFile).c_str());
+  unlink(std::string(kHeldBackFile).c_str());
   return 0;
 }
 
 Result<void> Keeper::prepare() {
-  for (const int signal : kIgnored) std::signal(signal, SIG_IGN);
+  ignore_signals();
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   sigset_t child;
   sigemptyset(&child);
@@ -140,7 +138,7 @@ Result<void> Keeper::prepare() {
   const auto self = processes_->info(getpid());
   if (!self.ok()) return self.error();
   const std::string boot = processes_->boot();
-  const bool same_boot = kept_.boot == boot;
+  const bool here = same_boot(kept_.boot, boot);
   note(record_keeping(self->id, boot, clock_->now()));
 
   auto file = disk_->open_read(std::string(kLaunchFile));
@@ -150,22 +148,61 @@ Result<void> Keeper::prepare() {
   auto launch = parse_launch(text);
   if (!launch.ok()) return launch.error();
   attempt_ = launch->attempt;
+  nonce_ = launch->nonce;
   MW_TRY(open_pipe());
   capture_ = std::make_unique<Capture>(pipe_in_, launch->output, launch->rotate_bytes);
   MW_TRY(capture_->open());
-  if (!kept_.child.known()) return launch_command(*launch);
-  adopted_ = true;
-  if (!same_boot && !kept_.ending) {
-    Ending lost;
-    lost.known = false;
-    lost.at = clock_->now();
-    ended(lost);
+  return settle_fork(here) == Left::kNothing ? launch_command(*launch) : take_over(*launch, here);
+}
+
+Left Keeper::settle_fork(bool here) {
+  for (int i = 0;; ++i) {
+    const bool living = lives(*processes_, kept_.forked);
+    const bool went = disk_->info(std::string(kWentFile)).ok();
+    const Left found = what_was_left(kept_, living, went, here);
+    if (found != Left::kWaits) return found;
+    // It ends by itself, as nobody holds the other end of what it waits for, unless it is held still.
+    if (i == kForkLooks) (void)processes_->signal(kept_.forked, SIGKILL).ok();
+    usleep(kForkLookUs);
   }
+}
+
+Result<void> Keeper::take_over(const Launch& launch, bool here) {
+  if (!kept_.child.known()) {
+    const Time now = clock_->now();
+    kept_.child = kept_.forked;
+    say_began(launch, now);
+    note(record_started(kept_.child, now));
+    unlink(std::string(kWentFile).c_str());
+  }
+  last_state_ = std::make_unique<LastState>(here ? kept_.child : ProcessId());
+  if (here || kept_.ending) return {};
+  Ending lost;
+  lost.known = false;
+  lost.at = clock_->now();
+  ended(lost);
   return {};
+}
+
+void Keeper::say_began(const Launch& launch, Time at) {
+  if (launch.attempt <= 0) return;
+  const auto file = disk_->open_read(launch.output);
+  const auto info = file.ok() ? (*file)->info() : Result<FileInfo>(Error{Error::Code::kNotFound, "", ""});
+  std::string text;
+  if (info.ok()) {
+    const int64_t from = std::max<int64_t>(0, info->size - kTailBytes);
+    (void)(*file)->read_at(static_cast<uint64_t>(from), kTailBytes, text).ok();
+  }
+  // Nothing was moved into the file between that line and the keeper's death.
+  const std::string_view tail = trim(text);
+  if (tail.substr(tail.rfind('\n') + 1).starts_with(began_words(launch.attempt))) return;
+  capture_->say(began_line(launch.attempt, at, kept_.child.pid, nonce_));
 }
 
 Result<void> Keeper::open_pipe() {
   const std::string name(kPipeFile);
+  struct stat there {};
+  if (lstat(name.c_str(), &there) == 0 && !S_ISFIFO(there.st_mode)) unlink(name.c_str());  // somebody else's file
   if (mkfifo(name.c_str(), 0600) != 0 && errno != EEXIST) {
     // A file system without named pipes: one without a name does, but breaks when this keeper is killed.
     int ends[2];
@@ -184,31 +221,19 @@ Result<void> Keeper::open_pipe() {
 }
 
 Result<void> Keeper::launch_command(const Launch& launch) {
-  std::vector<std::string> words = launch.command;
-  std::vector<char*> argv;
-  argv.reserve(words.size() + 1);
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  for (const auto& [name, value] : launch.environment) setenv(name.c_str(), value.c_str(), 1);
-  int problem[2];
-  if (pipe2(problem, O_CLOEXEC) != 0) return Error{Error::Code::kIo, cat("pipe: ", std::strerror(errno)), ""};
-  const pid_t child = fork();
-  if (child == 0) become_command(launch, argv.data(), pipe_out_, problem[1]);
-  const int fork_problem = errno;
-  close(problem[1]);
-  int failed = child < 0 ? fork_problem : 0;
-  if (child > 0 && read(problem[0], &failed, sizeof failed) != sizeof failed) failed = 0;  // exec closed it
-  close(problem[0]);
-  if (failed != 0) {
-    if (child > 0) waitpid(child, nullptr, 0);
-    return Error{Error::Code::kNotFound,
-                 cat("cannot start ", launch.command.front(), " in ", launch.folder, ": ", std::strerror(failed)), ""};
+  auto held = HeldBack::fork(launch, pipe_out_);
+  if (!held.ok()) return held.error();
+  const auto info = processes_->info(held->pid());
+  const ProcessId child = info.ok() ? info->id : ProcessId{held->pid(), 0};
+  if (!note_surely(record_forked(child, clock_->now()))) {
+    return Error{Error::Code::kFull, "the attempt's record cannot be written", ""};
   }
-  const auto info = processes_->info(child);  // not reaped yet, so it is there
-  kept_.child = info.ok() ? info->id : ProcessId{child, 0};
+  if (const auto gone = held->let_go(); !gone.ok()) return gone.error();
+  kept_.child = child;
   const Time now = clock_->now();
-  if (launch.attempt > 0) capture_->say(began_line(launch.attempt, now, child));
+  say_began(launch, now);
   note(record_started(kept_.child, now));
+  unlink(std::string(kWentFile).c_str());
   close(pipe_out_);  // the command holds it open
   pipe_out_ = -1;
   return {};
@@ -222,13 +247,7 @@ void Keeper::reap() {
   rusage used{};
   for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &used)) > 0;) {
     if (pid != kept_.child.pid || kept_.ending) continue;
-    Ending end;
-    end.at = clock_->now();
-    if (WIFEXITED(status)) end.code = WEXITSTATUS(status);
-    if (WIFSIGNALED(status)) {
-      end.signal = WTERMSIG(status);
-      end.core = WCOREDUMP(status);
-    }
+    Ending end = ending_of(status, clock_->now());
     const auto seconds = [](const timeval& t) {
       return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
     };
@@ -244,7 +263,7 @@ void Keeper::ended(const Ending& end) {
   for (size_t moved = 0, got = 1; got > 0 && moved < Capture::kPipeBytes; moved += got)
     got = capture_->pump(kPumpBytes);
   kept_.ending = end;
-  if (attempt_ > 0) capture_->say(ended_line(attempt_, end.at, reason(end)));
+  if (attempt_ > 0) capture_->say(ended_line(attempt_, end.at, reason(end), nonce_));
   note(record_ended(end));
 }
 
@@ -252,26 +271,35 @@ std::string Keeper::reason(const Ending& end) {
   const auto file = disk_->open_read(std::string(kReasonFile));
   std::string text;
   if (end.code == 0 || !file.ok() || !(*file)->read_at(0, kReasonBytes, text).ok()) return outcome_text(end);
-  return std::string(trim(text));
+  for (const std::string_view phrase : {kByBreaker, kAsTold}) {
+    if (trim(text) == reason_text(phrase, nonce_)) return std::string(phrase);
+  }
+  return outcome_text(end);  // somebody else's file
 }
 
 void Keeper::adopt() {
   if (kept_.ending) return;
   if (lives(*processes_, kept_.child)) return;
-  Ending end;
-  end.known = false;
-  end.at = clock_->now();
+  const auto status = last_state_->status();
+  Ending end = ending_of(status.value_or(0), clock_->now());
+  if (!status) end.code = -1;
+  end.known = status.has_value();
   ended(end);
 }
 
-bool Keeper::turn() {
-  pollfd waiting[] = {{pipe_in_, POLLIN, 0}, {signals_, POLLIN, 0}};
+void Keeper::wait_for_news() {
+  const bool watched = last_state_ != nullptr && !kept_.ending && last_state_->file() >= 0;
+  pollfd waiting[] = {{pipe_in_, POLLIN, 0}, {signals_, POLLIN, 0}, {watched ? last_state_->file() : -1, POLLIN, 0}};
   const bool soon = capture_->waiting() || unsynced_;
-  poll(waiting, 2, soon ? kQuietMs / 10 : kQuietMs);
+  poll(waiting, 3, soon ? kQuietMs / 10 : kQuietMs);
+}
+
+bool Keeper::turn() {
+  wait_for_news();
   const size_t moved = capture_->pump(kPumpBytes);
   if (moved >= kFlood) usleep(kFloodRestUs);
   reap();
-  if (adopted_) adopt();
+  if (last_state_ != nullptr) adopt();
   if (unsynced_) unsynced_ = !record_->sync().ok();
   if (capture_->lost() != lost_told_) {
     lost_told_ = capture_->lost();

@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "base/time.h"
+#include "platform/disk.h"
 
 namespace mw {
 
@@ -20,25 +22,38 @@ struct Launch {
   std::map<std::string, std::string> environment;  ///< set for the command, on top of what the keeper inherited
   std::string output;                              ///< file that gets its stdout and stderr, appended
   uint64_t rotate_bytes = 256ULL << 20;  ///< beyond it the file becomes OUTPUT.1 (.2, …) and a new one begins
+  std::string mark;   ///< in the environment of all that comes from the command (kMarkVariable); "": none
+  std::string nonce;  ///< in the keeper's own lines and asked of files that steer it; "": neither
 };
 
 /// Names within a keeper's folder.
 inline constexpr std::string_view kLaunchFile = "launch.json";
-inline constexpr std::string_view kRecordFolder = "record";  ///< a journal of what the keeper did and saw
-inline constexpr std::string_view kReasonFile = "reason";    ///< midwatch ends the command: one of the phrases below
-inline constexpr std::string_view kPipeFile = "pipe";        ///< the command's stdout and stderr, while it runs
+inline constexpr std::string_view kRecordFolder = "record";     ///< a journal of what the keeper did and saw
+inline constexpr std::string_view kReasonFile = "reason";       ///< midwatch ends the command: one of the phrases below
+inline constexpr std::string_view kHeldBackFile = "held-back";  ///< the command is forked and has not begun
+inline constexpr std::string_view kWentFile = "went";  ///< held-back is called so just before the command begins
+inline constexpr std::string_view kPipeFile = "pipe";  ///< the command's stdout and stderr, while it runs
 
 /// Why midwatch ends a command. It stands in the last line of the attempt's output in place of the exit status, which
 /// would only say that it was killed.
 inline constexpr std::string_view kByBreaker = "by midwatch's circuit breaker";
 inline constexpr std::string_view kAsTold = "as midwatch was told to stop";
 
+/// What the reason file holds.
+std::string reason_text(std::string_view phrase, std::string_view nonce);
+
 /// The lines that a keeper puts before and behind an attempt's output, which knowledge/dialects/midwatch.toml reads.
-std::string began_line(int64_t attempt, Time at, int64_t pid);
+/// With the run's nonce, if there is one, so that what the command prints is not taken for them.
+std::string began_line(int64_t attempt, Time at, int64_t pid, std::string_view nonce);
 /// `outcome`: "exit status 1", "exit status -9, ended by signal 9", "how is not known", …
-std::string ended_line(int64_t attempt, Time at, std::string_view outcome);
+std::string ended_line(int64_t attempt, Time at, std::string_view outcome, std::string_view nonce);
+/// What a line that says that `attempt` began begins with.
+std::string began_words(int64_t attempt);
 
 std::string launch_text(const Launch& launch);
+/// What a keeper's folder holds of it; unset where there is none, or where the file is none that midwatch wrote and no
+/// keeper has begun there.
+Result<std::optional<Launch>> launch_in(Disk& disk, const std::string& keeper_folder);
 /// kInvalid with the key that is wrong.
 Result<Launch> parse_launch(std::string_view text);
 

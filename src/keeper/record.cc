@@ -66,6 +66,10 @@ std::string record_keeping(const ProcessId& keeper, std::string_view boot, Time 
   });
 }
 
+std::string record_forked(const ProcessId& child, Time at) {
+  return line("forked", at, [&](JsonWriter& json) { put_process(json, child); });
+}
+
 std::string record_started(const ProcessId& child, Time at) {
   return line("started", at, [&](JsonWriter& json) { put_process(json, child); });
 }
@@ -90,6 +94,13 @@ std::string record_done(Time at) {
   return line("done", at, [](JsonWriter&) {});
 }
 
+Left what_was_left(const Kept& kept, bool lives, bool went, bool here) {
+  if (kept.child.known()) return Left::kCommand;
+  if (!kept.forked.known()) return Left::kNothing;
+  if (went || !here) return Left::kCommand;
+  return lives ? Left::kWaits : Left::kNothing;
+}
+
 void fold_record(Kept& kept, std::string_view text) {
   const auto json = Json::parse(text);
   if (!json.ok()) return;
@@ -97,6 +108,8 @@ void fold_record(Kept& kept, std::string_view text) {
   if (what == "keeping") {
     kept.keeper = process(*json);
     kept.boot = json->string_or("boot", "");
+  } else if (what == "forked") {
+    kept.forked = process(*json);
   } else if (what == "started") {
     kept.child = process(*json);
     kept.started = {json->integer_or("at_ns", 0)};

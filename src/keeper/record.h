@@ -31,6 +31,7 @@ std::string outcome_text(const Ending& ending);
 struct Kept {
   std::string boot;  ///< which start of the machine; process starts count from there
   ProcessId keeper;  ///< the newest, when one took over from another
+  ProcessId forked;  ///< what is to become the command, and waits until this is on the disk
   ProcessId child;   ///< the command; not known before it was started
   Time started;
   std::string failure;           ///< why the command could not be started; "" when it could
@@ -41,11 +42,22 @@ struct Kept {
 
 /// Lines for the record. Each changes Kept when it is read back.
 std::string record_keeping(const ProcessId& keeper, std::string_view boot, Time at);
+std::string record_forked(const ProcessId& child, Time at);
 std::string record_started(const ProcessId& child, Time at);
 std::string record_failed(std::string_view why, Time at);
 std::string record_ended(const Ending& ending);
 std::string record_lost(uint64_t bytes_in_all, Time at);
 std::string record_done(Time at);
+
+/// What the next keeper makes of the record that one left which was killed.
+enum class Left {
+  kNothing,  ///< the command was never begun, and never will be by what was forked: start it
+  kWaits,    ///< not to be told yet: what was forked lives, and either ends at once or becomes the command
+  kCommand,  ///< the command was begun, as the process that was forked or recorded: look after that one
+};
+/// `lives`: of what was forked; asked before `went`: is there a file kWentFile. `here`: on the same start of the
+/// machine, else nothing waits, and what was forked counts as begun.
+Left what_was_left(const Kept& kept, bool lives, bool went, bool here);
 
 /// Applies one line; lines of a newer midwatch that it does not know change nothing.
 void fold_record(Kept& kept, std::string_view json);

@@ -178,7 +178,7 @@ std::vector<std::string> FakeDisk::paths() const {
 
 Result<std::unique_ptr<ReadFile>> FakeDisk::open_read(const std::string& path) {
   if (dead()) return off();
-  if (fails(faults_.other)) return fault("open");
+  if (fails(faults_.other) || looks_away(path)) return fault("open");
   if (folder_exists(path)) return Error{Error::Code::kInvalid, cat(path, " is a folder"), ""};
   File* file = find(path);
   if (file == nullptr) return missing(path);
@@ -201,6 +201,7 @@ Result<std::unique_ptr<AppendFile>> FakeDisk::open_append(const std::string& pat
 
 Result<FileInfo> FakeDisk::info(const std::string& path) {
   if (dead()) return off();
+  if (looks_away(path)) return fault("info");
   if (folder_exists(path)) return FileInfo{FileInfo::Kind::kFolder, 0, 1, fnv1a(path), {}};
   const File* file = find(path);
   if (file == nullptr) return missing(path);

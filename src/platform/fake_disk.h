@@ -20,6 +20,8 @@ class FakeDisk final : public Disk {
     double sync = 0;    ///< EIO; the pages count as clean afterwards, as on Linux: a later sync does not save them
     double other = 0;   ///< EIO of open, rename, remove, truncate, list; nothing happened
     uint64_t capacity = UINT64_MAX;  ///< bytes of all files together; beyond it appends are short and fail (ENOSPC)
+    double look = 0;                 ///< EIO of info, and of open for reading: what is there cannot be told
+    std::string look_under = "";     ///< only of what is below this path
   };
 
   explicit FakeDisk(uint64_t seed = 0);
@@ -76,6 +78,7 @@ class FakeDisk final : public Disk {
   Result<void> rename_folder(const std::string& from, const std::string& to);
   /// Counts a change; false when the machine is dead.
   bool change();
+  bool looks_away(const std::string& path) { return path.starts_with(faults_.look_under) && fails(faults_.look); }
   bool fails(double chance) { return chance > 0 && prng_.chance(chance); }
 
   Prng prng_;

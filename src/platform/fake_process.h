@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,7 +27,7 @@ class FakeProcesses final : public Processes {
     sent.emplace_back(id.pid, number);
     return {};
   }
-  std::string boot() override { return "boot"; }
+  std::string boot() override { return boot_now; }
   ProcessId add(int64_t pid, int64_t parent, int64_t session) {
     ProcessInfo one;
     one.id = {pid, static_cast<uint64_t>(1000 + pid)};
@@ -37,7 +38,14 @@ class FakeProcesses final : public Processes {
     return (alive[pid] = one).id;
   }
 
+  bool carries(const ProcessInfo& process, std::string_view mark) override {
+    const auto found = marks.find(process.id.pid);
+    return found != marks.end() && found->second == mark && !mark.empty();
+  }
+
   std::map<int64_t, ProcessInfo> alive;
+  std::map<int64_t, std::string> marks;
+  std::string boot_now = "boot";
   std::vector<std::pair<int64_t, int>> sent;
 };
 

@@ -1,5 +1,6 @@
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,7 +17,8 @@
 namespace mw {
 namespace {
 
-constexpr size_t kStatBytes = 4096;  // a /proc/PID/stat has some 300
+constexpr size_t kStatBytes = 4096;             // a /proc/PID/stat has some 300
+constexpr size_t kEnvironmentBytes = 2U << 20;  // what the kernel lets a program start with
 
 Result<std::string> read_small(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -58,7 +60,25 @@ class PosixProcesses final : public Processes {
     return found;
   }
 
+  bool carries(const ProcessInfo& process, std::string_view mark) override {
+    const std::string path = cat("/proc/", process.id.pid, "/environ");
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    std::string environment;
+    char piece[16384];
+    for (ssize_t got; environment.size() < kEnvironmentBytes && (got = read(file, piece, sizeof piece)) != 0;) {
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) break;
+      environment.append(piece, static_cast<size_t>(got));
+    }
+    close(file);
+    if (!environment_carries(environment, mark)) return false;
+    const auto now = info(process.id.pid);  // what was read is this one's, and not of who got its number meanwhile
+    return now.ok() && now->id == process.id;
+  }
+
   Result<void> signal(const ProcessId& id, int signal) override {
+    if (id.pid == getpid()) return Error{Error::Code::kDenied, "a process does not signal itself", ""};
     // The descriptor holds the process that has the number now; if that is ours, the signal cannot go astray.
     const int held = static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(id.pid), 0U));
     const int problem = errno;
@@ -80,7 +100,13 @@ class PosixProcesses final : public Processes {
 
   std::string boot() override {
     auto text = read_small("/proc/sys/kernel/random/boot_id");
-    return text.ok() ? std::string(trim(*text)) : "";
+    if (!text.ok()) return "";
+    // The number of a PID namespace is given again when it is free; with the start of its first process it is not.
+    struct stat numbering {};
+    const bool known = stat("/proc/self/ns/pid", &numbering) == 0;
+    const auto first = info(1);
+    return cat(trim(*text), "/", known ? cat(static_cast<int64_t>(numbering.st_ino)) : "?", "/",
+               first.ok() ? cat(static_cast<int64_t>(first->id.start)) : "?");
   }
 };
 

@@ -11,6 +11,10 @@
 
 namespace mw {
 
+/// Names in the environment of every process of a held command the attempts that it belongs to, separated by ':', the
+/// outermost first: an attempt of a run may hold another run.
+inline constexpr const char* kMarkVariable = "MIDWATCH_ATTEMPT_MARK";
+
 /// A process by its number and when it started, so that another process that got the number later is not taken for it.
 struct ProcessId {
   int64_t pid = 0;     ///< 0: none
@@ -36,11 +40,21 @@ class Processes {
   virtual std::vector<ProcessInfo> all() = 0;
   /// Sends `signal` to this very process; kNotFound when it is gone, kDenied when it is another user's.
   virtual Result<void> signal(const ProcessId& id, int signal) = 0;
-  /// Identifies this start of the machine; process starts of another one mean nothing. "" when it cannot be told.
+  /// Identifies this start of the machine, and on it this numbering of processes (a container that is started again
+  /// counts from 1 again); what is known of processes of another one means nothing. "" when it cannot be told.
   virtual std::string boot() = 0;
+  /// Was this process started with `mark` among the marks in its environment? False when that cannot be read, and for
+  /// one that wrote over its environment, as programs do that change their title.
+  virtual bool carries(const ProcessInfo&, std::string_view /*mark*/) { return false; }
 };
 
 std::unique_ptr<Processes> make_posix_processes();
+
+/// Were both told by boot() on the same start of the machine? An older midwatch did not tell the numbering.
+bool same_boot(std::string_view recorded, std::string_view now);
+
+/// Is `mark` one of those in an environment as /proc/PID/environ has it?
+bool environment_carries(std::string_view environment, std::string_view mark);
 
 /// This very process is there and has not ended. False for none.
 bool lives(Processes& processes, const ProcessId& id);

@@ -42,6 +42,24 @@ TEST_CASE("descendants, also with numbers that wrapped around, and never the roo
   CHECK(descendants({process(7, 8), process(8, 7)}, 9).empty());
 }
 
+TEST_CASE("the marks in an environment") {
+  const std::string name = kMarkVariable;
+  const std::string environment = std::string("HOME=/root\0X", 12) + name + "=a\n" + std::string(1, '\0') + name +
+                                  "=ab:cd-1:ef" + std::string(1, '\0') + "Z=" + name + "=zz" + std::string(1, '\0');
+  for (const char* mark : {"ab", "cd-1", "ef"}) CHECK(environment_carries(environment, mark));
+  for (const char* mark : {"a", "cd", "cd-11", "zz", ""}) CHECK_FALSE(environment_carries(environment, mark));
+  CHECK_FALSE(environment_carries("", "ab"));
+  CHECK_FALSE(environment_carries(std::string(100, '\0'), "ab"));
+}
+
+TEST_CASE("the same start of the machine, and the same numbering") {
+  CHECK(same_boot("b/40/7", "b/40/7"));
+  CHECK_FALSE(same_boot("b/40/7", "b/40/900"));
+  CHECK_FALSE(same_boot("b/40/7", "c/40/7"));
+  CHECK(same_boot("b", "b/40/7"));  // as an older midwatch wrote it
+  CHECK_FALSE(same_boot("c", "b/40/7"));
+}
+
 TEST_CASE("a real child: found, signalled, and not mistaken for another") {
   const auto processes = make_posix_processes();
   const pid_t child = fork();

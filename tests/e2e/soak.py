@@ -1,7 +1,8 @@
-"""Kill anything, anywhere: midwatch, keeper, trainer or engine get SIGKILL at random moments, over and over. The run comes to
-the weights of the undisturbed one, nothing is lost and nothing is done twice.
+"""Kill anything, anywhere, any time: midwatch, keeper, launcher, trainer or engine get SIGKILL, half of them within the first 50 ms
+of their lives. The launcher starts the trainer and a worker in sessions of their own, as torchrun and Ray do. Every run comes to the
+weights of the undisturbed one; no two trainers ever live at once, no attempt begins twice, nothing is left, nothing is lost.
 
-soak.py MIDWATCH PRACTICE [KILLS [SEED]]: scripts/test does a few kills, scripts/soak two hundred and more."""
+soak.py MIDWATCH PRACTICE [KILLS [SEED]]: scripts/test does a few kills, scripts/soak hundreds and thousands."""
 import glob
 import json
 import os
@@ -11,87 +12,168 @@ import signal
 import sys
 import time
 
-from running import Run, midwatch, output, processes_of, take_up, training, wait_until, weights
+from running import Run, midwatch, take_up, training, wait_until, weights
 from watching import Scratch
 
 KILLS = int(sys.argv[3]) if len(sys.argv) > 3 else 20
 SEED = int(sys.argv[4]) if len(sys.argv) > 4 else 1
-STEPS = 40 + 15 * KILLS  # more than are trained between so many kills
-OPTIONS = ["--quiet", "--first-wait", "0.1", "--restarts", "1000"]
+STEPS = 60       # of a world: checkpoints of its own, and as many runs as it takes
+OF_A_WORLD = 20  # kills; then it may come to its end
+OPTIONS = ["--quiet", "--first-wait", "0.05", "--restarts", "1000", "--no-host"]
+KINDS = ["midwatch", "keeper", "launcher", "trainer", "engine"]
+WEIGHTS = [2, 3, 3, 3, 3]  # a killed midwatch is soon followed by another, which is easy prey
+WORKER_S = "98765"
+# What two kills at one step look like: the run is begun anew, on the same checkpoints.
+LOOKS_BROKEN = ("twice at step", "right after resuming", "before the first step: a restart would repeat it")
+LAUNCHER = f"""
+echo "$MIDWATCH_RUN $MIDWATCH_ATTEMPT $$" >> starts
+setsid sleep {WORKER_S} & worker=$!
+setsid "$@" & trainer=$!
+trap 'kill -9 $worker $trainer' INT TERM
+wait $trainer; code=$?
+kill -9 $worker
+exit $code
+"""
 
 
-def victims(base, run):
-    """Who can be killed now, by kind."""
-    practice = processes_of(base, "practice_run")
-    return {"midwatch": [run.process.pid] if run.process.poll() is None else [], "keeper": processes_of(base, "keep"),
-            "trainer": practice[:1], "engine": practice[1:2]}
+def processes(base):
+    """What lives of this world, by kind: pids, the oldest first. Who leads a session tells a trainer from its engine."""
+    found = {kind: [] for kind in [*KINDS, "worker"]}
+    for place in glob.glob("/proc/[0-9]*"):
+        try:
+            if not os.readlink(place + "/cwd").startswith(base):
+                continue
+            with open(place + "/stat") as file:
+                stat = file.read().rsplit(")", 1)[1].split()
+            with open(place + "/cmdline", "rb") as file:
+                words = file.read().decode(errors="replace").split("\0")
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            continue
+        if stat[0] == "Z":
+            continue
+        pid = int(place[6:])
+        kind = ("worker" if words[:2] == ["sleep", WORKER_S] else "keeper" if words[1:2] == ["keep"]
+                else "midwatch" if words[1:2] == ["run"] else "launcher" if words[0] == "sh" and words[1:2] == [base + "/launch.sh"]
+                else None if not words[0].endswith("practice_run") else "trainer" if int(stat[3]) == pid else "engine")
+        if kind:
+            found[kind].append((int(stat[19]), pid))
+    return {kind: [pid for _, pid in sorted(of_kind)] for kind, of_kind in found.items()}
 
 
-def kill_one(base, run, dice, tally):
-    kind = dice.choice(["midwatch", "keeper", "trainer", "engine"])
-    pids = victims(base, run)[kind]
-    if not pids:
-        return False
-    try:
-        os.kill(pids[0], signal.SIGKILL)
-    except ProcessLookupError:
-        return False
-    tally[kind] = tally.get(kind, 0) + 1
-    return True
+class World:
+    def __init__(self, base, dice, tally):
+        self.base, self.dice, self.tally = base, dice, tally
+        self.kills, self.number, self.seen, self.awaited, self.until = 0, 0, set(), None, 0
+        with open(os.path.join(base, "launch.sh"), "w") as file:
+            file.write(LAUNCHER)
+        self.begin()
 
+    def begin(self):
+        self.number += 1
+        name = f"run{self.number}"
+        command = ["sh", os.path.join(self.base, "launch.sh"), *training(self.base, steps=STEPS, pace=0.02)]
+        self.run = Run(self.base, command, *OPTIONS, "--name", name)
+        wait_until("the run", lambda: os.path.exists(os.path.join(self.base, "home", "runs", name, "charge.json")))
 
-def goes_on(base, run, number):
-    """A killed midwatch is followed by another; a run that was stopped for a reason (two kills at one step look like a failure
-    that repeats) is begun anew on the same checkpoints."""
-    if run.process.poll() is None:
-        return run, number
-    code = run.process.returncode
-    run.out, run.err = (part.decode() for part in run.process.communicate())
-    if code == -signal.SIGKILL:
-        return take_up(base, "--quiet"), number
-    if code == 0:
-        return None, number
-    assert "twice at step" in run.err or "right after resuming" in run.err, run.err
-    number += 1
-    run = Run(base, training(base, steps=STEPS, pace=0.02), *OPTIONS, "--name", f"run{number}")
-    wait_until("the run", lambda: os.path.exists(os.path.join(base, "home", "runs", f"run{number}", "charge.json")))
-    return run, number
+    def look(self):
+        now = processes(self.base)
+        assert len(now["trainer"]) <= 1, f"two trainers: {now}"
+        return now
 
+    def kill(self, pid, kind, early):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return False
+        self.kills += 1
+        key = kind + (" early" if early else "")
+        self.tally[key] = self.tally.get(key, 0) + 1
+        return True
 
-def check_run(base, name):
-    """Of each attempt one beginning and one judgement; every deed came out; numbers once."""
-    folder = os.path.join(base, "home", "runs", name)
-    text = "".join(open(part, errors="replace").read() for part in sorted(glob.glob(folder + "/output/train.log*")))
-    attempts = len(os.listdir(folder + "/attempts"))
-    for attempt in range(1, attempts + 1):
-        assert len(re.findall(rf"^=== midwatch: attempt {attempt} began", text, re.M)) == 1, (name, attempt)
-        assert os.path.exists(f"{folder}/attempts/{attempt}/judgement.json"), (name, attempt)
-    code, told = midwatch(base, "status", "--json", "--run", name)
-    assert code == 0, told
-    deeds = json.loads(told)["actions"]
-    assert len({deed["id"] for deed in deeds}) == len(deeds), deeds
-    assert all(deed["done"] for deed in deeds), [deed for deed in deeds if not deed["done"]]
-    return attempts
+    def kill_one(self):
+        """Anybody; or who brings forth one of another kind, and then that one within 50 ms of when it is first seen."""
+        now = self.look()
+        fresh = {kind: [pid for pid in now[kind] if pid not in self.seen] for kind in KINDS}
+        for kind in KINDS:
+            self.seen.update(now[kind])
+        if self.awaited and time.monotonic() < self.until:
+            if not fresh[self.awaited]:
+                return False
+            time.sleep(self.dice.uniform(0, 0.05))
+            kind, self.awaited = self.awaited, None
+            return self.kill(fresh[kind][0], kind, True)
+        kind = self.dice.choices(KINDS, WEIGHTS)[0]
+        self.awaited, self.until = kind, time.monotonic() + 2
+        victim = kind if kind in ("midwatch", "keeper") else self.dice.choice(["launcher", "trainer", "trainer"])
+        if self.dice.random() < 0.4:
+            self.awaited, victim = None, kind
+        if not now[victim]:
+            return False
+        time.sleep(self.dice.uniform(0, 0.2))
+        return self.kill(self.dice.choice(now[victim]), victim, False)
+
+    def goes_on(self):
+        """False when it is trained. A killed midwatch is followed by another."""
+        if self.run.process.poll() is None:
+            return True
+        code = self.run.process.returncode
+        self.run.out, self.run.err = (part.decode() for part in self.run.process.communicate())
+        if code == 0 or "says that it was complete" in self.run.err:
+            return False
+        if code == -signal.SIGKILL:
+            self.run = take_up(self.base, "--quiet", "--no-host")
+            return True
+        assert any(words in self.run.err for words in LOOKS_BROKEN), (code, self.run.err)
+        left = {kind: pids for kind, pids in processes(self.base).items() if pids}
+        assert not left, f"it is over, and something is left: {left}"
+        self.begin()
+        return True
+
+    def check(self, expected):
+        left = {kind: pids for kind, pids in processes(self.base).items() if pids}
+        assert not left, f"something is left: {left}"
+        assert weights(self.base, STEPS) == expected, "the weights differ from those of the undisturbed run"
+        with open(os.path.join(self.base, "starts")) as file:
+            starts = [" ".join(line.split()[:2]) for line in file]
+        assert len(set(starts)) == len(starts), f"an attempt began twice: {starts}"
+        return sum(self.check_run(name) for name in os.listdir(os.path.join(self.base, "home", "runs")))
+
+    def check_run(self, name):
+        """Of each attempt one beginning and one judgement; every deed came out; numbers once."""
+        folder = os.path.join(self.base, "home", "runs", name)
+        text = "".join(open(part, errors="replace").read() for part in sorted(glob.glob(folder + "/output/train.log*")))
+        attempts = len(os.listdir(folder + "/attempts"))
+        for attempt in range(1, attempts + 1):
+            assert len(re.findall(rf"^=== midwatch: attempt {attempt} began", text, re.M)) == 1, (name, attempt)
+            assert os.path.exists(f"{folder}/attempts/{attempt}/judgement.json"), (name, attempt)
+        code, told = midwatch(self.base, "status", "--json", "--run", name)
+        assert code == 0, told
+        deeds = json.loads(told)["actions"]
+        assert len({deed["id"] for deed in deeds}) == len(deeds), deeds
+        assert all(deed["done"] for deed in deeds), [deed for deed in deeds if not deed["done"]]
+        return attempts
 
 
 with Scratch() as scratch:
-    first = Run(scratch, training(scratch, steps=STEPS, pace=0), *OPTIONS)
+    first = Run(scratch, training(scratch, steps=STEPS, pace=0), "--quiet", "--no-host")
     assert first.end(300) == 0, first.err
-    expected = weights(scratch, STEPS)
-with Scratch() as scratch:
-    dice, tally, kills, number = random.Random(SEED), {}, 0, 1
-    run = Run(scratch, training(scratch, steps=STEPS, pace=0.02), *OPTIONS, "--name", "run1")
-    wait_until("the run", lambda: os.path.exists(os.path.join(scratch, "home", "runs", "run1", "charge.json")))
-    deadline = time.monotonic() + 60 + 6 * KILLS
-    while run is not None:
-        assert time.monotonic() < deadline, f"not trained in time after {kills} kills\n" + output(run)[-3000:]
-        time.sleep(dice.uniform(0.05, 0.8) if kills < KILLS else 0.2)
-        if kills < KILLS and kill_one(scratch, run, dice, tally):
-            kills += 1
-            time.sleep(0.05)
-        run, number = goes_on(scratch, run, number)
-    assert weights(scratch, STEPS) == expected, "the weights differ from those of the undisturbed run"
-    assert not processes_of(scratch, "practice_run") and not processes_of(scratch, "keep"), "something is left"
-    attempts = sum(check_run(scratch, name) for name in os.listdir(os.path.join(scratch, "home", "runs")))
-    print(f"{kills} kills ({', '.join(f'{kind} {count}' for kind, count in sorted(tally.items()))}): {attempts} attempts in "
-          f"{number} runs, trained to the weights of the undisturbed run")
+    reference = weights(scratch, STEPS)
+dice, tally, kills, worlds, runs, attempts, began = random.Random(SEED), {}, 0, 0, 0, 0, time.monotonic()
+while kills < KILLS:
+    with Scratch() as scratch:
+        world = World(scratch, dice, tally)
+        allowed = min(OF_A_WORLD, KILLS - kills)
+        deadline = time.monotonic() + 180 + 10 * allowed
+        while world.goes_on():
+            assert time.monotonic() < deadline, f"not trained in time after {world.kills} kills: {processes(scratch)}"
+            if world.kills >= allowed:
+                world.look()
+                time.sleep(0.2)
+            elif not world.kill_one():
+                time.sleep(0.02)
+        attempts += world.check(reference)
+        kills, worlds, runs = kills + world.kills, worlds + 1, runs + world.number
+spent = time.monotonic() - began
+told = ", ".join(f"{kind} {count}" for kind, count in sorted(tally.items()))
+print(f"{kills} kills ({told}) in {spent:.0f} s, {spent / kills:.2f} s each: {worlds} worlds, {runs} runs, {attempts} attempts, all "
+      f"trained to the weights of the undisturbed one; never two trainers, nothing left, nothing twice")

@@ -90,14 +90,15 @@ struct AttachRequest {
   std::vector<std::string> paths;
   std::string framework;
   std::vector<std::string> knowledge;
-  std::string home;                                         ///< "" = $MIDWATCH_HOME, or .midwatch beside the run
-  std::string run;                                          ///< its folder's name there; "" = made from the paths
-  double poll_s = 1.0;                                      ///< how often to look where inotify does not reach
-  double exit_after_idle_s = 0;                             ///< stop when nothing new came for so long (0: never)
-  bool host = true;                                         ///< watch the machine, too
-  bool stacks = true;                                       ///< ask for the stacks of a process that is stuck
-  int64_t pid = 0;                                          ///< adopt this process: what it writes is read, too
-  std::vector<std::string> allow;                           ///< what may be done to it: "pause", "stop"
+  std::string home;                         ///< "" = $MIDWATCH_HOME, or .midwatch beside the run
+  std::string run;                          ///< its folder's name there; "" = made from the paths
+  double poll_s = 1.0;                      ///< how often to look where inotify does not reach
+  double exit_after_idle_s = 0;             ///< stop when nothing new came for so long (0: never)
+  std::optional<std::string> keeper_nonce;  ///< of a held run: a keeper's line without it is the trainer's own
+  bool host = true;                         ///< watch the machine, too
+  bool stacks = true;                       ///< ask for the stacks of a process that is stuck
+  int64_t pid = 0;                          ///< adopt this process: what it writes is read, too
+  std::vector<std::string> allow;           ///< what may be done to it: "pause", "stop"
   std::function<void(const State&, const Event&)> decided;  ///< an incident opened, changed, closed; a verdict
   std::function<void(const std::string&)> say;              ///< what midwatch does beside, a sentence each
 };

@@ -1,0 +1,29 @@
+// How a process ended that is nobody's child here: what a keeper that took over from a killed one can still be told.
+#pragma once
+
+#include <optional>
+
+#include "platform/process.h"
+
+namespace mw {
+
+class LastState {
+ public:
+  /// Of this process, while it lives or is not reaped.
+  explicit LastState(const ProcessId& id);
+  ~LastState();
+  LastState(const LastState&) = delete;
+  LastState& operator=(const LastState&) = delete;
+
+  /// Becomes readable when it ends; -1 on a kernel before 5.3.
+  int file() const { return file_; }
+  /// As wait(2) has it, once it has ended: from /proc as long as nobody has reaped it, later from kernels since 6.15.
+  /// Unset where it cannot be told.
+  std::optional<int> status() const;
+
+ private:
+  ProcessId id_;
+  int file_ = -1;
+};
+
+}  // namespace mw
