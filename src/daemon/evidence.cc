@@ -106,7 +106,7 @@ std::string harmless(std::string_view text) {
   return out;
 }
 
-std::string name_of(const ProcessLook& look) { return redact_lines(cat(look.label, " (pid ", look.info.id.pid, ")")); }
+std::string name_of(const ProcessLook& look) { return redact_secrets(cat(look.label, " (pid ", look.info.id.pid, ")")); }
 
 }  // namespace
 
@@ -230,7 +230,7 @@ void EvidenceTaker::finish(Sequels sequels, const State& state, Notebook& notebo
           cat(sequel.stacks.tool, ": ", components::innermost(sequel.stacks.text, subject.look.info.id.pid));
     }
     const std::string kept = keep(subject, around, &sequel);
-    const std::string sentence = redact_lines(sentence_of(subject.look, around));
+    const std::string sentence = redact_secrets(sentence_of(subject.look, around));
     notebook.acted({subject.deed, true,
                     cat(clip(sentence, kSentenceBytes), let_go_on(subject, sequel, state), "; ", kept),
                     Duration{clock_.steady().ns - last_.ns}.seconds()});
@@ -255,7 +255,7 @@ std::string EvidenceTaker::keep(const Subject& subject, const components::Surrou
   auto kept = disk_.make_folders(folder);
   if (kept.ok())
     kept =
-        write_privately(disk_, cat(scope_.folder, "/", subject.file), clip(harmless(redact_lines(text)), kFileBytes));
+        write_privately(disk_, cat(scope_.folder, "/", subject.file), clip(harmless(redact_secrets(text)), kFileBytes));
   return kept.ok() ? subject.file : cat("not kept in full: ", kept.error().what);
 }
 
