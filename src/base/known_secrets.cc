@@ -131,16 +131,8 @@ std::string KnownSecrets::hide(std::string_view text) const {
   std::vector<SecretSpan> spans;
   find(text, spans);
   if (spans.empty()) return std::string(text);
-  std::sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
-  std::vector<SecretSpan> apart;
-  for (const SecretSpan& span : spans) {
-    if (!apart.empty() && span.begin <= apart.back().end) {
-      apart.back().end = std::max(apart.back().end, span.end);
-    } else {
-      apart.push_back(span);
-    }
-  }
-  return without(text, apart);
+  join_spans(spans);
+  return without(text, spans);
 }
 
 }  // namespace mw

@@ -123,7 +123,14 @@ struct Pem {
   }
 };
 
-void tidy(std::vector<SecretSpan>& spans) {
+struct Line {
+  std::string_view text;
+  std::vector<SecretSpan> spans;
+};
+
+}  // namespace
+
+void join_spans(std::vector<SecretSpan>& spans) {
   std::sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
   size_t kept = 0;
   for (const SecretSpan& span : spans) {
@@ -137,13 +144,6 @@ void tidy(std::vector<SecretSpan>& spans) {
   spans.resize(kept);
 }
 
-struct Line {
-  std::string_view text;
-  std::vector<SecretSpan> spans;
-};
-
-}  // namespace
-
 std::vector<SecretSpan> find_secrets(std::string_view line, std::string_view before) {
   std::vector<SecretSpan> spans = SecretFinder(line, line.size() >= kWrapLeast).find();
   Pem pem;
@@ -155,7 +155,7 @@ std::vector<SecretSpan> find_secrets(std::string_view line, std::string_view bef
   spans.push_back(pem.line(line));
   size_t left = 0;
   if (!before.empty()) spans.push_back(continued(last_line(before), line, left));
-  tidy(spans);
+  join_spans(spans);
   return spans;
 }
 
@@ -187,7 +187,7 @@ std::string redact_secrets(std::string_view text) {
   }
   std::string out;
   for (size_t i = 0; i < lines.size(); ++i) {
-    tidy(lines[i].spans);
+    join_spans(lines[i].spans);
     out.append(i == 0 ? "" : "\n").append(without(lines[i].text, lines[i].spans));
   }
   return out;

@@ -14,7 +14,7 @@ constexpr size_t kLoudLeast = 3;       // bytes of a name in capitals
 constexpr size_t kPasswordDigits = 4;  // digits from which a password may be a number
 
 bool of_run(char c) { return is_alnum(c) || c == '_' || c == '-' || c == '.'; }
-bool of_token(char c) { return is_alnum(c) || contains("+/=_-", std::string_view(&c, 1)); }
+bool of_token(char c) { return is_alnum(c) || c == '+' || c == '/' || c == '=' || c == '_' || c == '-'; }
 bool blank(char c) { return c == ' ' || c == '\t'; }
 bool quote(char c) { return c == '"' || c == '\''; }
 
@@ -273,7 +273,8 @@ bool SecretFinder::meant(std::string_view value, NameSays says, bool loud) const
 /// "Bearer X", "Basic X" anywhere; curl's "-u user:password".
 SecretSpan SecretFinder::after_scheme(size_t at, size_t end) const {
   const std::string_view word = part(at, end);
-  if (word.size() > 12 || !blank(this->at(end))) return {};
+  constexpr std::string_view kFirst = "bB-";
+  if (word.size() > 12 || !blank(this->at(end)) || kFirst.find(word.front()) == std::string_view::npos) return {};
   size_t from = end;
   while (blank(this->at(from))) ++from;
   size_t to = from;

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/secret_finder.h"
 #include "base/text.h"
 
 namespace mw {
@@ -95,6 +96,17 @@ NameSays name_says(std::string_view name) {
 }
 
 bool names_secret(std::string_view name) { return name_says(name) != NameSays::kNothing; }
+
+std::string redacted_setting(std::string_view name, std::string_view value) {
+  const NameSays says = name_says(name);
+  const std::string_view bare = trim(value);
+  const bool number = bare.find_first_not_of("0123456789.,+-eE") == std::string_view::npos;
+  const bool secret = says == NameSays::kPassword || (says == NameSays::kSecret && !number);
+  if (secret && !stands_for_secret(bare)) return std::string(kRedacted);
+  const std::string both = redact_secrets(cat(name, "=", value));
+  if (both.size() <= name.size() || both[name.size()] != '=') return redact_secrets(value);
+  return both.substr(name.size() + 1);
+}
 
 std::vector<std::string> redact_words(const std::vector<std::string>& words) {
   std::vector<std::string> out;

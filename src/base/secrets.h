@@ -23,6 +23,9 @@ NameSays name_says(std::string_view name);
 /// --hf-token means one; "max_tokens", "pad_token" and "input_key" are none. In doubt it is.
 bool names_secret(std::string_view name);
 
+/// The value of a setting of that name: "<redacted>" when the name says so, else as redact_secrets() leaves it.
+std::string redacted_setting(std::string_view name, std::string_view value);
+
 /// A command's words as redact_secrets() leaves them; in "--token VALUE" the word behind is redacted.
 std::vector<std::string> redact_words(const std::vector<std::string>& words);
 
@@ -37,6 +40,9 @@ struct SecretSpan {
 /// The secrets of `line`, which has no line end; apart and in order. `before` is what stood in front of it, at least
 /// its line before, which decides whether `line` goes on with a key or a value that was wrapped.
 std::vector<SecretSpan> find_secrets(std::string_view line, std::string_view before = {});
+
+/// Puts spans in order and makes one of those that touch; empty ones go.
+void join_spans(std::vector<SecretSpan>& spans);
 
 /// `text` with `spans` (apart, in order) as "<redacted>".
 std::string without(std::string_view text, const std::vector<SecretSpan>& spans);

@@ -18,6 +18,7 @@
 #include "daemon/host_watch.h"
 #include "daemon/housekeeping.h"
 #include "daemon/inbox.h"
+#include "daemon/known_environment.h"
 #include "daemon/rule_settings.h"
 #include "daemon/rule_watch.h"
 #include "daemon/scrape_watch.h"
@@ -30,6 +31,7 @@
 #include "keeper/launch.h"
 #include "platform/durable.h"
 #include "platform/posix_disk.h"
+#include "platform/private_folder.h"
 #include "platform/tail.h"
 
 namespace mw {
@@ -111,6 +113,8 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   charge.dry = request.dry;
   charge.grace = Duration::seconds(request.grace_s);
   charge.rotate_bytes = static_cast<uint64_t>(request.rotate_bytes);
+  MW_TRY(disk.make_folders(folder));
+  make_private(folder);  // before anything is in it
   MW_TRY(disk.make_folders(cat(folder, "/output")));
   auto output = disk.open_append(cat(folder, "/", kOutputFile));  // so that there is something to follow
   if (!output.ok()) return output.error();
@@ -219,11 +223,13 @@ std::unique_ptr<ComponentWatch> parts_of(const Doors& doors, const Language& lan
   return watch;
 }
 
-EvidenceScope evidence_of(const Supervisor& supervisor, const std::string& folder, bool stacks) {
+EvidenceScope evidence_of(const Supervisor& supervisor, const std::string& folder, bool stacks,
+                          const KnownSecrets& known) {
   EvidenceScope scope;
   scope.system = make_posix_system();
   scope.held = [&supervisor] { return EvidenceScope::Held{supervisor.keeper_pid(), supervisor.command_pid(), false}; };
   scope.folder = folder;
+  scope.known = &known;
   scope.stacks = stacks;
   return scope;
 }
@@ -265,7 +271,7 @@ Watches watches_of(const Doors& doors, Processes& processes, const Language& lan
   watches.push_back(watch_checkpoints(doors.clock, layout, charge.folder, charge.checkpoints));
   // Behind those who see that the run is stuck, and before those who do something about it.
   auto evidence = std::make_unique<EvidenceTaker>(doors.disk, doors.clock, processes,
-                                                  evidence_of(supervisor, folder, request.stacks));
+                                                  evidence_of(supervisor, folder, request.stacks, language.known()));
   held_parts.spare_while([taker = evidence.get()](int64_t pid) { return taker->reads(pid); });
   supervisor.spare_while([taker = evidence.get()] { return taker->reads(); });
   watches.push_back(std::move(evidence));
@@ -370,6 +376,7 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, Language& lan
   if (!name.ok()) return name.error();
   RunTold told;
   told.folder = cat(home, "/runs/", *name);
+  make_private(told.folder);  // an earlier midwatch may have left it open
   const std::string output = cat(told.folder, "/", kOutputFile);
   const auto start = [](const std::string& place) { return start_keeper(place, std::string(kProgram)); };
   Ballast ballast(doors.disk, cat(told.folder, "/", kBallastFile));
@@ -385,6 +392,8 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, Language& lan
       language.knowledge(), told.folder);
   if (!held.ok()) return held.error();
   Supervisor& supervisor = **held;
+  for (const auto& [variable, value] : supervisor.charge().environment) language.known().learn(variable, value);
+  learn_environment_of(*make_posix_system(), supervisor.command_pid(), language.known());
   const Config declared = declared_parts(doors, request, supervisor.charge());
   language.add(user_rules(declared));
   AttachRequest watching = watch_of(request, supervisor.charge(), home, *name, output);
@@ -407,7 +416,11 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, Language& lan
   sign(doors, processes, told.folder, request);
   const Watches watches =
       watches_of(doors, processes, language, request, supervisor, declared, *held_parts, told.folder, write);
-  Fingerprinting fingerprints(doors.disk, doors.clock, fingerprints_of(doors.disk, supervisor, write, request.say));
+  const auto write_hidden = [&language, write](const std::string& path, std::string_view text) {
+    return write(path, language.known().hide(text));
+  };
+  Fingerprinting fingerprints(doors.disk, doors.clock,
+                              fingerprints_of(doors.disk, supervisor, write_hidden, request.say));
   std::vector<Companion*> beside;
   for (const auto& watch : watches) beside.push_back(watch.get());
   beside.insert(beside.end(), {held_parts.get(), &holding, &fingerprints, (*telling)->companion()});

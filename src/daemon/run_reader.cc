@@ -15,7 +15,13 @@ constexpr size_t kTurnBytes = size_t{8} << 20;  // bytes of one file between two
 
 RunReader::RunReader(Disk& disk, const Language& language, Judge when, Recorder* recorder,
                      std::function<void(const State&, const Event&)> decided)
-    : disk_(disk), language_(language), when_(when), recorder_(recorder), told_(std::move(decided)), voice_(language) {}
+    : disk_(disk),
+      language_(language),
+      when_(when),
+      recorder_(recorder),
+      told_(std::move(decided)),
+      voice_(language),
+      door_(&language.known()) {}
 
 Result<void> RunReader::open(const std::vector<std::string>& paths, const std::string& framework) {
   paths_ = paths;
@@ -142,10 +148,9 @@ bool RunReader::skipped(const Event& event) {
 }
 
 void RunReader::put(Event&& event) {
-  if (recorder_ != nullptr) {
-    if (!skip_.empty() && skipped(event)) return;
-    recorder_->record(event);
-  }
+  if (recorder_ != nullptr && !skip_.empty() && skipped(event)) return;
+  door_.pass(event);
+  if (recorder_ != nullptr) recorder_->record(event);
   const bool matters = advance(state_, event, language_.knowledge(), together_ ? Judge::kAtClose : when_, decided_);
   if (matters && together_) unjudged_ = {event.at, event.where};
   tell_decisions();

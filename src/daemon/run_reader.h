@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/advance.h"
+#include "daemon/event_door.h"
 #include "daemon/recorder.h"
 #include "daemon/source_reader.h"
 #include "ui/cli/verb.h"
@@ -68,6 +69,7 @@ class RunReader final : public EventSink {
   Recorder* recorder_;
   std::function<void(const State&, const Event&)> told_;
   RunVoice voice_;
+  EventDoor door_;
   State state_;
   std::vector<std::string> paths_;
   std::vector<std::unique_ptr<SourceReader>> sources_;
