@@ -90,14 +90,13 @@ bool stands_for_secret(std::string_view value) {
       "placeholder", "changeme", "required", "invalid",  "expired", "redacted",  "hidden", "str",    "string",
       "int",         "optional", "not",      "is",       "the",     "a",         "to",     "for",    "and",
       "or",          "self",     "default",  "disabled", "enabled", "auto",      "masked", "secret", "nan"};
-  if (value.empty() || value.front() == '<' || value.front() == '$' || value.front() == '{' || value.front() == '%')
-    return true;
+  if (value.empty() || value.front() == '<' || value.front() == '$' || value.front() == '{') return true;
   if (std::any_of(kWords.begin(), kWords.end(), [value](auto word) { return same_folded(value, word); })) return true;
   if (std::all_of(value.begin(), value.end(), [value](char c) { return c == value.front(); }))
     return value.size() > 2 || !is_alnum(value.front());
   if (value.find_first_not_of("*.xX•…-") == std::string_view::npos) return true;
   for (const std::string_view begin :
-       {"your", "YOUR", "os.environ", "os.getenv", "getenv", "EMPTY", "None", "...", "***", "xxx", "XXX"}) {
+       {"your", "YOUR", "%(", "%s", "os.environ", "os.getenv", "getenv", "EMPTY", "None", "...", "***", "xxx", "XXX"}) {
     if (value.starts_with(begin)) return true;
   }
   return false;
@@ -184,7 +183,6 @@ SecretSpan SecretFinder::named(size_t at, size_t end) const {
   if (value == at) return after_word(at, end);
   if (contains_folded(name, "session") && line_[value - 1] != '=' && name_says(name) == NameSays::kNothing) return {};
   if (same_name(name, part(value, bare_end(value, false, false)))) return {};  // "--hf-token HF_TOKEN" of a usage
-  // YAML and headers begin with the name; elsewhere a value ends at the next word.
   const bool header =
       same_folded(name, "cookie") || same_folded(name, "set-cookie") || contains_folded(name, "authorization");
   if (header && to_the_end) {
@@ -200,8 +198,7 @@ SecretSpan SecretFinder::named(size_t at, size_t end) const {
     if (quote(this->at(from))) return value_at(value, says, false, true);
     return real && !contains(rest, "(") ? SecretSpan{from, to} : SecretSpan{};
   }
-  const bool leads = trim(line_.substr(0, at)).find_first_not_of("-#\"' ") == std::string_view::npos;
-  return value_at(value, says, to_the_end && leads && says == NameSays::kPassword, loud);
+  return value_at(value, says, to_the_end && says == NameSays::kPassword, loud);
 }
 
 /// What stands in the quotes that open at `at`, escaped ones too.
@@ -313,7 +310,7 @@ SecretSpan SecretFinder::after_word(size_t at, size_t end) const {
     size_t to = i;
     while (to < line_.size() && (of_token(line_[to]) || line_[to] == '.')) ++to;
     const std::string_view value = part(i, to);
-    if (value.size() >= 16 && opaque(value) && !path_like(value)) return {i, to};
+    if (opaque(value) && !path_like(value)) return {i, to};
     if (to == i) return {};
     i = to;
   }

@@ -135,9 +135,12 @@ size_t web_token(std::string_view text, size_t at) {
 size_t bot_token(std::string_view text, size_t at) {
   size_t colon = at;
   while (colon < text.size() && is_digit(text[colon])) ++colon;
-  if (colon - at < 8 || colon - at > 10 || colon >= text.size() || text[colon] != ':') return at;
-  const size_t end = run_of(text, colon + 1, Of::kDashed);
-  return end - colon - 1 >= 30 && end - colon - 1 <= 50 && mixed(text.substr(colon + 1, end - colon - 1)) ? end : at;
+  if (colon - at < 8 || colon - at > 10) return at;
+  const bool escaped = text.substr(colon, 3) == "%3A";
+  if (!escaped && text.substr(colon, 1) != ":") return at;
+  const size_t from = colon + (escaped ? 3 : 1);
+  const size_t end = run_of(text, from, Of::kDashed);
+  return end - from >= 30 && end - from <= 50 && mixed(text.substr(from, end - from)) ? end : at;
 }
 
 /// "MTk4….Gxxxxx.…": a bot of Discord.
@@ -234,7 +237,7 @@ bool random_looking(std::string_view token) {
   const Makeup all = makeup_of(token);
   constexpr size_t kSureSize = 36;  // bytes at which all of it, joints and all, is judged
   constexpr double kSurelyMixed = 0.45;
-  if (all.size < kSureSize || all.size + 6 < token.size()) return false;
+  if (all.size < kSureSize || all.size * 8 < token.size() * 7) return false;
   const bool words = static_cast<double>(all.wordy) > 0.65 * static_cast<double>(all.small);
   return by_chance(all, kSurelyMixed) && !words && all.digits >= 2;
 }
