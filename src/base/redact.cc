@@ -46,9 +46,10 @@ std::string_view last_line(std::string_view before) {
   return cut == std::string_view::npos ? before : before.substr(cut + 1);
 }
 
-/// Of a secret that begins in the line before: its ends in both, from the end of the first and the begin of the second.
+/// Of a secret that begins in the line before, or whose name does: how much of it stands there, and where it begins and
+/// ends in the line.
 struct Across {
-  size_t left = 0, right = 0;
+  size_t left = 0, begin = 0, right = 0;
 };
 
 Across across(std::string_view before, std::string_view line, size_t from) {
@@ -58,10 +59,12 @@ Across across(std::string_view before, std::string_view line, size_t from) {
   const std::string_view head = before.substr(before.size() - std::min(before.size(), kSeamBytes));
   const std::string_view tail = line.substr(from, kSeamBytes);
   for (const SecretSpan& span : SecretFinder(cat(head, tail), false).find()) {
-    if (span.end <= head.size() || span.begin > head.size()) continue;
+    if (span.end <= head.size()) continue;
     const size_t right = span.end - head.size();
+    const size_t begin = span.begin - std::min(span.begin, head.size());
     if (span.begin == head.size() && !opaque(tail.substr(0, right))) continue;
-    return {head.size() - span.begin, right};
+    if (contains(tail.substr(0, begin), " ")) break;
+    return {head.size() - std::min(span.begin, head.size()), begin, right};
   }
   return {};
 }
@@ -73,7 +76,7 @@ SecretSpan continued(std::string_view before, std::string_view line, size_t& lef
     const Across found = across(before, line, from);
     if (found.right == 0) continue;
     left = std::max(left, found.left);
-    return {from, from + found.right};
+    return {from + found.begin, from + found.right};
   }
   return {};
 }

@@ -1,12 +1,22 @@
 #include "dialects/clean_line.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/text.h"
 
 namespace mw {
 
 std::string CleanLine::take(std::string_view part, size_t limit) {
+  return clip(sanitize_utf8(clean(part, limit)), limit);
+}
+
+std::string CleanLine::cut(std::string_view part, size_t limit) {
+  return clip(sanitize_utf8(clean(part, limit).substr(0, limit)), limit);
+}
+
+/// Without secrets; of a longer part a little more than `limit` bytes.
+std::string CleanLine::clean(std::string_view part, size_t limit) {
   const std::less_equal<> in_order;
   const bool inside = in_order(whole_.data(), part.data()) &&
                       in_order(part.data() + part.size(), whole_.data() + whole_.size()) && !whole_.empty();
@@ -14,7 +24,7 @@ std::string CleanLine::take(std::string_view part, size_t limit) {
     std::vector<SecretSpan> spans;
     part = part.substr(0, limit < part.size() ? std::min(part.size(), limit + kRedactMargin) : part.size());
     look(part, spans);
-    return clip(sanitize_utf8(without(part, spans)), limit);
+    return without(part, spans);
   }
   size_t from = static_cast<size_t>(part.data() - whole_.data());
   size_t to = limit < part.size() ? from + std::min(part.size(), limit + kRedactMargin) : from + part.size();
@@ -37,7 +47,7 @@ std::string CleanLine::take(std::string_view part, size_t limit) {
     const size_t begin = std::max(span.begin + offset, from), end = std::min(span.end + offset, to);
     if (begin < end) spans.push_back({begin - from, end - from});
   }
-  return clip(sanitize_utf8(without(whole_.substr(from, to - from), spans)), limit);
+  return without(whole_.substr(from, to - from), spans);
 }
 
 void CleanLine::look(std::string_view text, std::vector<SecretSpan>& spans) const {

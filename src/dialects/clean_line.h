@@ -28,10 +28,13 @@ class CleanLine {
   /// `part` as text for an event: without secrets, valid UTF-8, at most `limit` bytes. What of it is secret is decided
   /// by all of the line that it is a part of (any other text stands for itself).
   std::string take(std::string_view part, size_t limit);
+  /// Likewise; what is left out at the end leaves no mark.
+  std::string cut(std::string_view part, size_t limit);
   /// Values that are to be hidden wherever they stand; nullptr: none.
   void know(const KnownSecrets* known) { known_ = known; }
 
  private:
+  std::string clean(std::string_view part, size_t limit);
   void look(std::string_view text, std::vector<SecretSpan>& spans) const;
   const KnownSecrets* known_ = nullptr;
   std::string_view whole_, earlier_, before_;

@@ -193,9 +193,9 @@ void Interpreter::signatures(const LogLine& line, std::span<const uint32_t> hits
     }
     if (trace != nullptr && trace->matches.size() < kHeldMatches) {
       trace->matches.push_back(
-          {signature, clean_.take(line.text, kTextLimit), line.number, line.repeated, sample, line.at});
+          {signature, clean_.cut(line.text, kTextLimit), line.number, line.repeated, sample, line.at});
     } else {
-      matched(signature, clean_.take(line.text, kTextLimit), line.number, line.repeated, sample, line.at);
+      matched(signature, clean_.cut(line.text, kTextLimit), line.number, line.repeated, sample, line.at);
     }
   }
 }
@@ -238,7 +238,7 @@ void Interpreter::log_message(const LogLine& line) {
   }
   if (line.text.empty()) return;
   uint64_t count = 0;
-  body.pattern = miner_.add(clean_.take(line.text, kTextLimit), &count);
+  body.pattern = miner_.add(clean_.cut(line.text, kTextLimit), &count);
   if (!power_of_two(count)) return;
   body.text = clip(sanitize_utf8(miner_.text(body.pattern)), kTextLimit);
   body.count = count;

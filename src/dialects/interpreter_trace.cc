@@ -82,7 +82,7 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
 void Interpreter::note_last_words(const LogLine& line, bool other) {
   if (line.number > kExcerptLines || trim(line.text).empty()) return;
   if (!other && is_exception_line(line.text)) {
-    last_words_ = {clean_.take(line.text, kTextLimit), line.number, line.at, 0};
+    last_words_ = {clean_.cut(line.text, kTextLimit), line.number, line.at, 0};
   } else if (!last_words_.text.empty() && (other || ++last_words_.lines_after > kLastWordsLines)) {
     last_words_ = {};
   }
