@@ -64,6 +64,7 @@ Across across(std::string_view before, std::string_view line, size_t from) {
     const size_t begin = span.begin - std::min(span.begin, head.size());
     if (span.begin == head.size() && !opaque(tail.substr(0, right))) continue;
     if (contains(tail.substr(0, begin), " ")) break;
+    if (begin == 0 && !may_go_on(tail)) break;  // the secret ends with its line
     return {head.size() - std::min(span.begin, head.size()), begin, right};
   }
   return {};

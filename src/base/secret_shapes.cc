@@ -250,6 +250,25 @@ bool opaque(std::string_view value) {
   return is.digits >= 2 && static_cast<double>(is.changes) >= 0.25 * static_cast<double>(is.size - 1);
 }
 
+bool may_go_on(std::string_view text) {
+  constexpr size_t kLeastPiece = 4;      // bytes; of less, nothing can be said
+  constexpr double kLettersMixed = 0.2;  // changes of class a byte, of letters alone
+  constexpr double kMixedDigits = 0.2;   // likewise with digits
+  size_t end = 0;
+  while (end < text.size() && (is_alnum(text[end]) || contains("+/=_-%", text.substr(end, 1)))) ++end;
+  const std::string_view piece = text.substr(0, end);
+  if (piece.size() < kLeastPiece || text.substr(end, 1) == ":" || text.substr(end, 1) == "(") return false;
+  for (const std::string_view name : {"Error", "Exception", "Warning", "Interrupt", "Exit"}) {
+    if (piece.ends_with(name)) return false;
+  }
+  const Makeup is = makeup_of(piece);
+  if (is.size < kLeastPiece || is.small + is.large == 0) return false;
+  const double changes = static_cast<double>(is.changes) / static_cast<double>(is.size - 1);
+  return is.digits > 0
+             ? changes >= kMixedDigits
+             : changes >= kLettersMixed && static_cast<double>(is.wordy) < 0.8 * static_cast<double>(is.small);
+}
+
 bool basic_credentials(std::string_view token) {
   constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   if (token.size() < 8 || token.size() > 400 || token.size() % 4 != 0) return false;

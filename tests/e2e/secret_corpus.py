@@ -38,7 +38,7 @@ class Maker:
 def jwt(make):
     def part(value):
         return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
-    return part({"alg": "RS256", "typ": "JWT"}) + "." + part({"sub": make.mixed(12), "iat": 1700000000}) + "." + make.url(43)
+    return part({"alg": "RS256", "typ": "JWT"}) + "." + part({"sub": make.mixed(12), "iat": make.random.randrange(10**9)}) + "." + make.url(43)
 
 
 # name of the kind -> (variable that holds it, how one is made)
@@ -243,11 +243,19 @@ def forms(secret):
     return list({secret, quoted(secret), base64.b64encode(("user:" + secret).encode()).decode()})
 
 
-def leaked(text, secrets, part=12):
-    """The first of the secrets that stands in `text`, whole or as a piece of `part` bytes of it."""
+PART = 12  # bytes of a secret that are one
+
+
+def parts(text):
+    """All pieces of a text that long, to be asked for many secrets."""
+    return {text[at:at + PART] for at in range(len(text) - PART + 1)}
+
+
+def leaked(found, secrets):
+    """Does one of the secrets stand in the text, whole or a piece of it? `found`: parts() of the text."""
     for secret in secrets:
         body = secret.split("://", 1)[-1]
-        for at in range(0, max(1, len(body) - part + 1)):
-            if body[at:at + part] in text:
-                return body[at:at + part]
-    return None
+        assert len(body) >= PART, "too short to be looked for"
+        if any(body[at:at + PART] in found for at in range(len(body) - PART + 1)):
+            return True
+    return False
