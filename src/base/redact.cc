@@ -64,7 +64,10 @@ Across across(std::string_view before, std::string_view line, size_t from) {
     const size_t begin = span.begin - std::min(span.begin, head.size());
     if (span.begin == head.size() && !opaque(tail.substr(0, right))) continue;
     if (contains(tail.substr(0, begin), " ")) break;
-    if (begin == 0 && !may_go_on(tail)) break;  // the secret ends with its line
+    // A form that is not yet whole goes on; else what comes may as well be the next line's own word.
+    const std::string_view left = head.substr(std::min(span.begin, head.size()));
+    const bool half = shaped_secret(left, 0, true) > 0 && shaped_secret(left, 0, false) == 0;
+    if (begin == 0 && !half && !may_go_on(tail)) break;
     return {head.size() - std::min(span.begin, head.size()), begin, right};
   }
   return {};

@@ -201,8 +201,8 @@ bool one_case_by_chance(const Makeup& is) {
 }  // namespace
 
 size_t shaped_secret(std::string_view text, size_t at, bool cut) {
-  const char first = text[at];
   if (at + 1 >= text.size()) return at;
+  const char first = text[at];
   if (!kBegins.may(first, text[at + 1])) {
     return is_digit(first) ? bot_token(text, at) : dotted_token(text, at);
   }

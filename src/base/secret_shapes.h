@@ -17,8 +17,8 @@ bool random_looking(std::string_view token);
 /// Likewise for a value that a name already makes suspicious: hashes count, and 12 bytes are enough.
 bool opaque(std::string_view value);
 
-/// May the text at the begin of a line be the rest of a secret that was wrapped? No word is, nor a number, an exception's
-/// or a setting's name.
+/// May the text at the begin of a line be the rest of a secret that was wrapped? No word is, nor a number, an
+/// exception's or a setting's name.
 bool may_go_on(std::string_view text);
 
 /// "user:password" in base64, as in "Authorization: Basic".

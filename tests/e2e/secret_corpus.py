@@ -38,7 +38,7 @@ class Maker:
 def jwt(make):
     def part(value):
         return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
-    return part({"alg": "RS256", "typ": "JWT"}) + "." + part({"sub": make.mixed(12), "iat": make.random.randrange(10**9)}) + "." + make.url(43)
+    return part({"kid": make.mixed(9), "alg": "RS256"}) + "." + part({"sub": make.mixed(24)}) + "." + make.url(43)
 
 
 # name of the kind -> (variable that holds it, how one is made)
