@@ -126,6 +126,11 @@ size_t web_token(std::string_view text, size_t at) {
   if (first < text.size() && text[first] == '.' && text.substr(first + 1, 2) == "ey") {
     return run_of(text, first, Of::kDotted);
   }
+  constexpr size_t kSignature = 20;  // bytes of what signs a payload whose header is in the line before
+  if (first < text.size() && text[first] == '.') {
+    const size_t signature = run_of(text, first + 1, Of::kDashed);
+    if (signature - first > kSignature) return signature;
+  }
   size_t end = first;  // JSON in base64 alone, as some trackers make their tokens
   while (end < text.size() && text[end] == '=') ++end;
   return end - at >= 40 ? end : at;

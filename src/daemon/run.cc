@@ -363,6 +363,22 @@ void go_through(AttachLoop& loop, const std::vector<Companion*>& beside) {
   }
 }
 
+/// What is to be known before anything is read: what was declared, and the values that nobody may be told.
+Config learn_of(const Doors& doors, const RunRequest& request, const Supervisor& supervisor, Language& language) {
+  for (const auto& [variable, value] : supervisor.charge().environment) language.known().learn(variable, value);
+  learn_environment_of(*make_posix_system(), supervisor.command_pid(), language.known());
+  Config declared = declared_parts(doors, request, supervisor.charge());
+  language.add(user_rules(declared));
+  return declared;
+}
+
+/// Writes files without the values that nobody may be told.
+WriteFile hiding(const Language& language, WriteFile write) {
+  return [&language, write = std::move(write)](const std::string& path, std::string_view text) {
+    return write(path, language.known().hide(text));
+  };
+}
+
 }  // namespace
 
 Result<RunTold> hold_run(const Doors& doors, Processes& processes, Language& language, const RunRequest& request) {
@@ -392,10 +408,7 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, Language& lan
       language.knowledge(), told.folder);
   if (!held.ok()) return held.error();
   Supervisor& supervisor = **held;
-  for (const auto& [variable, value] : supervisor.charge().environment) language.known().learn(variable, value);
-  learn_environment_of(*make_posix_system(), supervisor.command_pid(), language.known());
-  const Config declared = declared_parts(doors, request, supervisor.charge());
-  language.add(user_rules(declared));
+  const Config declared = learn_of(doors, request, supervisor, language);
   AttachRequest watching = watch_of(request, supervisor.charge(), home, *name, output);
   auto opened = hold_parts({doors.disk, doors.clock, processes, start, write, request.say}, doors.watch, declared,
                            supervisor, told.folder, watching);
@@ -416,11 +429,8 @@ Result<RunTold> hold_run(const Doors& doors, Processes& processes, Language& lan
   sign(doors, processes, told.folder, request);
   const Watches watches =
       watches_of(doors, processes, language, request, supervisor, declared, *held_parts, told.folder, write);
-  const auto write_hidden = [&language, write](const std::string& path, std::string_view text) {
-    return write(path, language.known().hide(text));
-  };
   Fingerprinting fingerprints(doors.disk, doors.clock,
-                              fingerprints_of(doors.disk, supervisor, write_hidden, request.say));
+                              fingerprints_of(doors.disk, supervisor, hiding(language, write), request.say));
   std::vector<Companion*> beside;
   for (const auto& watch : watches) beside.push_back(watch.get());
   beside.insert(beside.end(), {held_parts.get(), &holding, &fingerprints, (*telling)->companion()});

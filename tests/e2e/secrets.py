@@ -151,13 +151,13 @@ def split_everywhere(base):
     cases, chunks = [], []
     for kind in SPLIT_KINDS:
         variable, one = secret_corpus.KINDS[kind]
-        secret = one(make)[:60]
+        secret = one(make)
         whole = f"could not reach the judge with the settings that were given: {variable}={secret}"
-        for at in range(whole.index(variable), len(whole) - 1):
-            secret = one(make)[:60]
+        for at in range(whole.index(variable), min(len(whole) - 1, whole.index(variable) + 90)):
+            secret = one(make)  # another each time
             line = f"could not reach the judge with the settings that were given: {variable}={secret}"
             number = len(cases)
-            cases.append((f"{kind} cut at {at}", [], [secret]))
+            cases.append((f"{kind} cut at {at}", [], [secret[-43:] if kind == "jwt" else secret]))  # all begin alike
             head = f"Traceback (most recent call last):\n  File \"a{number}.py\", line 1, in b\n    c()\n"
             if number % 3 == 0:
                 chunks.append((f"{head}RuntimeError: {line[:at]}", f"{line[at:]}\nnext\n"))
