@@ -44,20 +44,20 @@ TEST_CASE("names that say that their value is a secret") {
 }
 
 TEST_CASE("values of secret names are taken out of lines, the rest stays") {
-  CHECK(redact_lines("export HF_TOKEN=abcd") == "export HF_TOKEN=<redacted>");
-  CHECK(redact_lines("HF_TOKEN=abcd python train.py --lr 1e-6") == "HF_TOKEN=<redacted> python train.py --lr 1e-6");
-  CHECK(redact_lines("  wandb_api_key: \"abcd\"  # mine\n  lr: 1e-6\n") ==
+  CHECK(redact_secrets("export HF_TOKEN=abcd") == "export HF_TOKEN=<redacted>");
+  CHECK(redact_secrets("HF_TOKEN=abcd python train.py --lr 1e-6") == "HF_TOKEN=<redacted> python train.py --lr 1e-6");
+  CHECK(redact_secrets("  wandb_api_key: \"abcd\"  # mine\n  lr: 1e-6\n") ==
         "  wandb_api_key: \"<redacted>\"  # mine\n  lr: 1e-6\n");
-  CHECK(redact_lines("password: correct horse battery") == "password: <redacted>");
-  CHECK(redact_lines("{\"hub_token\": \"abcd\", \"max_tokens\": 512}") ==
+  CHECK(redact_secrets("password: correct horse battery") == "password: <redacted>");
+  CHECK(redact_secrets("{\"hub_token\": \"abcd\", \"max_tokens\": 512}") ==
         "{\"hub_token\": \"<redacted>\", \"max_tokens\": 512}");
-  CHECK(redact_lines("+run --hub-token abcd --max-tokens 512") == "+run --hub-token <redacted> --max-tokens 512");
-  CHECK(redact_lines("data.prompt_key=question") == "data.prompt_key=question");
-  CHECK(redact_lines("-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----\nlr: 1") ==
+  CHECK(redact_secrets("+run --hub-token abcd --max-tokens 512") == "+run --hub-token <redacted> --max-tokens 512");
+  CHECK(redact_secrets("data.prompt_key=question") == "data.prompt_key=question");
+  CHECK(redact_secrets("-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----\nlr: 1") ==
         "<redacted>\n<redacted>\n<redacted>\nlr: 1");
-  CHECK_FALSE(contains(redact_lines("token = 'abc"), "abc"));
-  CHECK(redact_lines("token =") == "token =");
-  CHECK(redact_lines("") == "");
+  CHECK_FALSE(contains(redact_secrets("hf_token = 'abcd"), "abcd"));
+  CHECK(redact_secrets("token =") == "token =");
+  CHECK(redact_secrets("") == "");
 }
 
 TEST_CASE("words of a command") {

@@ -60,7 +60,7 @@ std::string complaint(std::string_view text) {
       break;
     }
   }
-  return first.empty() ? "it told nothing" : clip(redact_lines(sanitize_utf8(first)), 200);
+  return first.empty() ? "it told nothing" : clip(redact_secrets(sanitize_utf8(first)), 200);
 }
 
 /// Why no program may look; "" when one may.
@@ -138,7 +138,7 @@ Stacks stacks_of(System& system, const RunProgram& run, const ProcessId& id, boo
     const auto end = run(request);
     if (!end.ok()) continue;
     stacks.late = stacks.late || end->late;
-    const std::string text = redact_lines(sanitize_utf8(end->output));
+    const std::string text = redact_secrets(sanitize_utf8(end->output));
     if (end->code == 0 && !innermost(text, id.pid).empty()) {
       stacks.tool = tool.name;
       stacks.text = text;

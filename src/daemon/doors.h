@@ -1,6 +1,7 @@
 // The doors through which a watch sees the world: real ones in the program, fakes in the simulation.
 #pragma once
 
+#include "base/secrets.h"
 #include "platform/clock.h"
 #include "platform/disk.h"
 #include "platform/lock.h"
@@ -14,6 +15,7 @@ struct Doors {
   Clock& clock;
   Watch& watch;
   Locks& locks;
+  const KnownSecrets* known = nullptr;  ///< values that nothing that is kept may hold
 };
 
 }  // namespace mw

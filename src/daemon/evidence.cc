@@ -106,7 +106,9 @@ std::string harmless(std::string_view text) {
   return out;
 }
 
-std::string name_of(const ProcessLook& look) { return redact_lines(cat(look.label, " (pid ", look.info.id.pid, ")")); }
+std::string name_of(const ProcessLook& look) {
+  return redact_secrets(cat(look.label, " (pid ", look.info.id.pid, ")"));
+}
 
 }  // namespace
 
@@ -230,7 +232,7 @@ void EvidenceTaker::finish(Sequels sequels, const State& state, Notebook& notebo
           cat(sequel.stacks.tool, ": ", components::innermost(sequel.stacks.text, subject.look.info.id.pid));
     }
     const std::string kept = keep(subject, around, &sequel);
-    const std::string sentence = redact_lines(sentence_of(subject.look, around));
+    const std::string sentence = redact_secrets(sentence_of(subject.look, around));
     notebook.acted({subject.deed, true,
                     cat(clip(sentence, kSentenceBytes), let_go_on(subject, sequel, state), "; ", kept),
                     Duration{clock_.steady().ns - last_.ns}.seconds()});
@@ -251,11 +253,11 @@ std::string EvidenceTaker::keep(const Subject& subject, const components::Surrou
     if (!stacks.why_not.empty()) text += cat("\nNo stacks: ", stacks.why_not, "\n");
   }
   text += cat("\nProcesses of the run (pid, parent, state, name, what it sleeps in):\n", tree_);
+  text = harmless(redact_secrets(text));
+  if (scope_.known != nullptr) text = scope_.known->hide(text);
   const std::string folder = cat(scope_.folder, "/", kEvidenceFolder);
   auto kept = disk_.make_folders(folder);
-  if (kept.ok())
-    kept =
-        write_privately(disk_, cat(scope_.folder, "/", subject.file), clip(harmless(redact_lines(text)), kFileBytes));
+  if (kept.ok()) kept = write_privately(disk_, cat(scope_.folder, "/", subject.file), clip(text, kFileBytes));
   return kept.ok() ? subject.file : cat("not kept in full: ", kept.error().what);
 }
 

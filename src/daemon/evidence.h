@@ -25,8 +25,9 @@ struct EvidenceScope {
   };
   std::unique_ptr<System> system;
   std::function<Held()> held;
-  std::string folder;  ///< the run's
-  bool stacks = true;  ///< programs may be asked for stacks, for which some stop a process
+  std::string folder;                   ///< the run's
+  const KnownSecrets* known = nullptr;  ///< values that no evidence may hold
+  bool stacks = true;                   ///< programs may be asked for stacks, for which some stop a process
   components::RunProgram run_program = mw::run_program;  ///< called on a thread of its own
   Duration between = Duration::seconds(1);               ///< the two looks that tell how much a process works
 };

@@ -79,9 +79,13 @@ Result<std::unique_ptr<Language>> Language::load(const std::vector<std::string>&
     const SignatureBook::Target& target = language->signatures_->target(i);
     language->signature_patterns_.push_back({target.signature, target.weak});
   }
-  language->speech_ = {
-      &language->book_,           0, &language->signatures_->knowledge(), first, language->signature_patterns_,
-      language->signatures_.get()};
+  language->speech_ = {&language->book_,
+                       0,
+                       &language->signatures_->knowledge(),
+                       first,
+                       language->signature_patterns_,
+                       language->signatures_.get(),
+                       &language->known_};
   return language;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/secrets.h"
 #include "core/knowledge.h"
 #include "dialects/dialect_book.h"
 #include "dialects/interpreter.h"
@@ -25,6 +26,9 @@ class Language {
   const Knowledge& knowledge() const;
   /// To be called before anything is judged.
   void add(std::vector<UserRule> rules);
+  /// Values that nothing that is kept or told may hold. To be taught before anything is read.
+  const KnownSecrets& known() const { return known_; }
+  KnownSecrets& known() { return known_; }
   const DialectBook& book() const { return book_; }
   /// How a framework names its checkpoints; unknown for one of which that is not known.
   CheckpointLayout checkpoints_of(const std::string& framework) const;
@@ -35,6 +39,7 @@ class Language {
   std::unique_ptr<SignatureBook> signatures_;
   std::vector<SignaturePattern> signature_patterns_;
   std::unique_ptr<PatternSet> patterns_;
+  KnownSecrets known_;
   Speech speech_;
 };
 

@@ -317,7 +317,7 @@ void Notifier::keep_output(const Channel& channel, const std::string& output) {
   const std::string path =
       cat(folder, "/", channel.intents.empty() ? 0 : channel.intents.front(), "-", channel.rule.channel.name, ".log");
   auto made = doors_.disk.make_folders(folder);
-  if (made.ok()) made = write_durably(doors_.disk, path, output);
+  if (made.ok()) made = write_durably(doors_.disk, path, doors_.known == nullptr ? output : doors_.known->hide(output));
   if (!made.ok())
     doors_.say(cat("the output of hook ", channel.rule.channel.name, " is not kept: ", made.error().what));
   const auto names = doors_.disk.list(folder);

@@ -24,6 +24,7 @@ struct NotifierDoors {
   Http& http;
   /// Told in one sentence what went wrong with a channel.
   std::function<void(const std::string& sentence)> say;
+  const KnownSecrets* known = nullptr;  ///< values that no kept output of a hook may hold
 };
 
 std::string host_name();  ///< of this machine; "" when it has none

@@ -18,6 +18,7 @@
 #include "daemon/host_watch.h"
 #include "daemon/housekeeping.h"
 #include "daemon/inbox.h"
+#include "daemon/known_environment.h"
 #include "daemon/rule_settings.h"
 #include "daemon/rule_watch.h"
 #include "daemon/scrape_watch.h"
@@ -33,6 +34,7 @@
 #include "platform/durable.h"
 #include "platform/orphans.h"
 #include "platform/posix_disk.h"
+#include "platform/private_folder.h"
 #include "platform/tail.h"
 
 namespace mw {
@@ -117,6 +119,8 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   charge.dry = request.dry;
   charge.grace = Duration::seconds(request.grace_s);
   charge.rotate_bytes = static_cast<uint64_t>(request.rotate_bytes);
+  MW_TRY(disk.make_folders(folder));
+  make_private(folder);  // before anything is in it
   charge.nonce = random_nonce();
   charge.mark = random_nonce();
   MW_TRY(disk.make_folders(cat(folder, "/output")));
@@ -255,11 +259,13 @@ std::unique_ptr<ComponentWatch> parts_of(const Doors& doors, const Language& lan
   return watch;
 }
 
-EvidenceScope evidence_of(const Supervisor& supervisor, const std::string& folder, bool stacks) {
+EvidenceScope evidence_of(const Supervisor& supervisor, const std::string& folder, bool stacks,
+                          const KnownSecrets& known) {
   EvidenceScope scope;
   scope.system = make_posix_system();
   scope.held = [&supervisor] { return EvidenceScope::Held{supervisor.keeper_pid(), supervisor.command_pid(), false}; };
   scope.folder = folder;
+  scope.known = &known;
   scope.stacks = stacks;
   return scope;
 }
@@ -301,7 +307,7 @@ Watches watches_of(const Doors& doors, Processes& processes, const Language& lan
   watches.push_back(watch_checkpoints(doors.clock, layout, charge.folder, charge.checkpoints));
   // Behind those who see that the run is stuck, and before those who do something about it.
   auto evidence = std::make_unique<EvidenceTaker>(doors.disk, doors.clock, processes,
-                                                  evidence_of(supervisor, folder, request.stacks));
+                                                  evidence_of(supervisor, folder, request.stacks, language.known()));
   held_parts.spare_while([taker = evidence.get()](int64_t pid) { return taker->reads(pid); });
   supervisor.spare_while([taker = evidence.get()] { return taker->reads(); });
   watches.push_back(std::move(evidence));
@@ -398,6 +404,22 @@ void go_through(AttachLoop& loop, const std::vector<Companion*>& beside, Passing
   passing.show();
 }
 
+/// What is to be known before anything is read: what was declared, and the values that nobody may be told.
+Config learn_of(const Doors& doors, const RunRequest& request, const Supervisor& supervisor, Language& language) {
+  for (const auto& [variable, value] : supervisor.charge().environment) language.known().learn(variable, value);
+  learn_environment_of(*make_posix_system(), supervisor.command_pid(), language.known());
+  Config declared = declared_parts(doors, request, supervisor.charge());
+  language.add(user_rules(declared));
+  return declared;
+}
+
+/// Writes files without the values that nobody may be told.
+WriteFile hiding(const Language& language, WriteFile write) {
+  return [&language, write = std::move(write)](const std::string& path, std::string_view text) {
+    return write(path, language.known().hide(text));
+  };
+}
+
 }  // namespace
 
 Result<RunTold> hold_run(const Doors& doors, Processes& real, Language& language, const RunRequest& request) {
@@ -413,6 +435,7 @@ Result<RunTold> hold_run(const Doors& doors, Processes& real, Language& language
   if (!name.ok()) return name.error();
   RunTold told;
   told.folder = cat(home, "/runs/", *name);
+  make_private(told.folder);  // an earlier midwatch may have left it open
   const std::string output = cat(told.folder, "/", kOutputFile);
   const auto start = [](const std::string& place) { return start_keeper(place, std::string(kProgram)); };
   Ballast ballast(doors.disk, cat(told.folder, "/", kBallastFile));
@@ -428,8 +451,7 @@ Result<RunTold> hold_run(const Doors& doors, Processes& real, Language& language
       language.knowledge(), told.folder);
   if (!held.ok()) return held.error();
   Supervisor& supervisor = **held;
-  const Config declared = declared_parts(doors, request, supervisor.charge());
-  language.add(user_rules(declared));
+  const Config declared = learn_of(doors, request, supervisor, language);
   AttachRequest watching = watch_of(request, supervisor.charge(), home, *name, output);
   auto opened = hold_parts({doors.disk, doors.clock, processes, start, write, request.say}, doors.watch, declared,
                            supervisor, told.folder, watching);
@@ -450,7 +472,8 @@ Result<RunTold> hold_run(const Doors& doors, Processes& real, Language& language
   sign(doors, processes, told.folder, request);
   const Watches watches =
       watches_of(doors, processes, language, request, supervisor, declared, *held_parts, told.folder, write);
-  Fingerprinting fingerprints(doors.disk, doors.clock, fingerprints_of(doors.disk, supervisor, write, request.say));
+  Fingerprinting fingerprints(doors.disk, doors.clock,
+                              fingerprints_of(doors.disk, supervisor, hiding(language, write), request.say));
   std::vector<Companion*> beside;
   for (const auto& watch : watches) beside.push_back(watch.get());
   beside.insert(beside.end(), {held_parts.get(), &holding, &fingerprints, (*telling)->companion()});

@@ -27,7 +27,8 @@ RunReader::RunReader(Disk& disk, const Language& language, Judge when, Recorder*
       recorder_(recorder),
       told_(std::move(decided)),
       clock_(clock),
-      voice_(language) {}
+      voice_(language),
+      door_(&language.known()) {}
 
 Result<void> RunReader::open(const std::vector<std::string>& paths, const std::string& framework) {
   paths_ = paths;
@@ -155,10 +156,9 @@ bool RunReader::skipped(const Event& event) {
 }
 
 void RunReader::put(Event&& event) {
-  if (recorder_ != nullptr) {
-    if (!skip_.empty() && skipped(event)) return;
-    recorder_->record(event);
-  }
+  if (recorder_ != nullptr && !skip_.empty() && skipped(event)) return;
+  door_.pass(event);
+  if (recorder_ != nullptr) recorder_->record(event);
   if (const auto* problem = std::get_if<event::SourceProblem>(&event.body)) note_problem(event.where.source, *problem);
   const bool later = together_ || unjudged_ || !may_judge();
   const Duration began = later ? Duration{} : steady();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/advance.h"
+#include "daemon/event_door.h"
 #include "daemon/recorder.h"
 #include "daemon/source_reader.h"
 #include "platform/clock.h"
@@ -103,6 +104,7 @@ class RunReader final : public EventSink {
   size_t next_source_ = 0;              // whose turn it is: the one before used all the time there was
   std::map<uint32_t, int64_t> behind_;  // by source number: bytes up to which it is to be caught up with
   RunVoice voice_;
+  EventDoor door_;
   State state_;
   std::vector<std::string> paths_;
   std::vector<std::unique_ptr<SourceReader>> sources_;

@@ -16,6 +16,7 @@
 #include "daemon/freed.h"
 #include "daemon/host_watch.h"
 #include "daemon/inbox.h"
+#include "daemon/known_environment.h"
 #include "daemon/notifier.h"
 #include "daemon/recorder.h"
 #include "daemon/rule_settings.h"
@@ -31,6 +32,7 @@
 #include "platform/durable.h"
 #include "platform/lock.h"
 #include "platform/posix_disk.h"
+#include "platform/private_folder.h"
 #include "platform/watch.h"
 
 namespace mw {
@@ -71,11 +73,12 @@ std::vector<std::string> folders_of(Disk& disk, const AttachRequest& request) {
 }
 
 /// Of a process that is only read, nothing that could stop it.
-EvidenceScope evidence_of(const AttachRequest& request, const std::string& folder) {
+EvidenceScope evidence_of(const AttachRequest& request, const std::string& folder, const KnownSecrets& known) {
   EvidenceScope scope;
   scope.system = make_posix_system();
   scope.held = [pid = request.pid] { return EvidenceScope::Held{pid, 0, true}; };
   scope.folder = folder;
+  scope.known = &known;
   scope.stacks = request.stacks && !request.allow.empty();
   return scope;
 }
@@ -90,6 +93,7 @@ Result<void> DaemonServices::learn(const std::vector<std::string>& folders) {
   auto loaded = Language::load(folders);
   if (!loaded.ok()) return loaded.error();
   language_ = std::move(*loaded);
+  language_->known().learn_environment(environ);
   return {};
 }
 
@@ -134,7 +138,7 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
   const auto clock = make_posix_clock();
   const auto locks = make_posix_locks();
   const auto processes = make_posix_processes();
-  const Doors doors{*disk_, *clock, **watch, *locks};
+  const Doors doors{*disk_, *clock, **watch, *locks, &language_->known()};
   MW_TRY(can_see_processes(*processes));
   StopWatchdog watchdog(**watch, *processes, *clock, static_cast<int>(Exit::kFailed));
   AttachRequest request = asked;
@@ -143,11 +147,13 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
     auto made = adoption_of(*processes, *clock, request);
     if (!made.ok()) return made.error();
     adoption = std::move(*made);
+    learn_environment_of(*make_posix_system(), asked.pid, language_->known());
   }
   auto telling = Telling::make(doors, language_->knowledge(), request.config, request.say);
   if (!telling.ok()) return telling.error();
   auto loop = AttachLoop::open(doors, *language_, request);
   if (!loop.ok()) return loop.error();
+  make_private((*loop)->folder());  // also one that an earlier midwatch made
   (*telling)->watches((*loop)->folder());
   MW_TRY(sign_watch(*disk_, *processes, (*loop)->folder()));
   // There is no command of ours to pause or stop: what people say is all that is taken, unless more is allowed.
@@ -174,7 +180,8 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
         *clock, [this](const std::string& framework) { return language_->checkpoints_of(framework); }, "", {});
     (*loop)->accompany(*looks);
     if (request.pid > 0) {
-      evidence = std::make_unique<EvidenceTaker>(*disk_, *clock, *processes, evidence_of(request, (*loop)->folder()));
+      evidence = std::make_unique<EvidenceTaker>(*disk_, *clock, *processes,
+                                                 evidence_of(request, (*loop)->folder(), language_->known()));
       (*loop)->accompany(*evidence);
     }
   }
@@ -190,7 +197,7 @@ Result<RunTold> DaemonServices::run(const RunRequest& request) {
   const auto clock = make_posix_clock();
   const auto locks = make_posix_locks();
   const auto processes = make_posix_processes();
-  return hold_run({*disk_, *clock, **watch, *locks}, *processes, *language_, request);
+  return hold_run({*disk_, *clock, **watch, *locks, &language_->known()}, *processes, *language_, request);
 }
 
 namespace {

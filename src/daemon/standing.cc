@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "daemon/adopt.h"
 #include "daemon/charge.h"
@@ -161,7 +162,10 @@ Result<RunStanding> standing_of(Disk& disk, Processes& processes, const std::str
   const auto charge = parse_charge(*text);
   if (!charge.ok()) return charge.error();
   standing.held = true;
-  standing.command = charge->command;
+  KnownSecrets known;
+  known.learn_environment(environ);
+  for (const auto& [variable, value] : charge->environment) known.learn(variable, value);
+  for (const std::string& word : charge->command) standing.command.push_back(known.hide(word));
   standing.phase = RunStanding::Phase::kStarting;
   MW_TRY(find_attempt(disk, processes, charge->nonce, standing));
   return standing;

@@ -31,8 +31,8 @@ Result<std::unique_ptr<Telling>> Telling::make(const Doors& doors, const Knowled
   telling->http_ = make_http();
   Telling* self = telling.get();
   telling->notifier_ = std::make_unique<Notifier>(
-      NotifierDoors{doors.disk, doors.clock, *telling->http_, std::move(say)}, std::move(*settings), knowledge,
-      [self] { return self->attempts_ == nullptr ? std::vector<Notice>() : self->attempts_->look(); });
+      NotifierDoors{doors.disk, doors.clock, *telling->http_, std::move(say), doors.known}, std::move(*settings),
+      knowledge, [self] { return self->attempts_ == nullptr ? std::vector<Notice>() : self->attempts_->look(); });
   return telling;
 }
 

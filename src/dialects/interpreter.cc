@@ -57,7 +57,9 @@ Interpreter::Interpreter(const Speech& speech, Recogniser& recogniser, TemplateM
       source_(source),
       records_(*speech.book, sink),
       answers_(speech.book->rule_sets()),
-      generic_(*speech.book) {}
+      generic_(*speech.book) {
+  clean_.know(speech.known);
+}
 
 Interpreter::~Interpreter() = default;
 
@@ -116,6 +118,10 @@ bool Interpreter::says_nothing(const LogLine& line, std::span<const uint32_t> hi
 size_t Interpreter::line(std::string_view raw, uint64_t number, std::span<const uint32_t> hits, Time at) {
   number_ = number;
   if (open_traces_ > 0 && number >= stale_check_) end_stale_traces();
+  struct Done {  // nothing may be taken for a part of a line that is gone
+    CleanLine& line;
+    ~Done() { line.read({}); }
+  } done{clean_};
   if (raw.find('\r') == std::string_view::npos) {
     segment(raw, hits, at);
     return wanted();
@@ -133,6 +139,7 @@ size_t Interpreter::line(std::string_view raw, uint64_t number, std::span<const 
 size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits, Time at) {
   LogLine line = reader_.read(raw, number_);
   if (at.known()) line.at = at;
+  clean_.read(line.whole);
   for (const uint32_t id : hits) {
     if (id < speech_.dialect_first || id - speech_.dialect_first >= speech_.book->pattern_count()) continue;
     const DialectBook::Target& target = speech_.book->target(id - speech_.dialect_first);
@@ -188,14 +195,15 @@ void Interpreter::signatures(const LogLine& line, std::span<const uint32_t> hits
     }
     if (trace != nullptr && trace->matches.size() < kHeldMatches) {
       trace->matches.push_back(
-          {signature, std::string(line.text.substr(0, kTextLimit)), line.number, line.repeated, sample, line.at});
+          {signature, clean_.cut(line.text, kTextLimit), line.number, line.repeated, sample, line.at});
     } else {
-      matched(signature, line.text, line.number, line.repeated, sample, line.at);
+      matched(signature, clean_.cut(line.text, kTextLimit), line.number, line.repeated, sample, line.at);
     }
   }
 }
 
-void Interpreter::matched(uint32_t signature, std::string_view text, uint64_t number, uint64_t count, bool sample,
+/// `text` holds no secret.
+void Interpreter::matched(uint32_t signature, const std::string& text, uint64_t number, uint64_t count, bool sample,
                           Time at) {
   Sighting& sighting = sightings_[signature * 2 + (sample ? 1 : 0)];
   sighting.seen += count;
@@ -203,7 +211,7 @@ void Interpreter::matched(uint32_t signature, std::string_view text, uint64_t nu
   if (sighting.times > kToldOneByOne && !power_of_two(sighting.times)) return;
   event::Matched body;
   body.signature = speech_.knowledge->signatures[signature].id;
-  body.text = clip(redact_secrets(sanitize_utf8(text.substr(0, kTextLimit))), kTextLimit);
+  body.text = text;
   body.count = sighting.seen - sighting.told;
   body.sample = sample;
   sighting.told = sighting.seen;
@@ -232,9 +240,9 @@ void Interpreter::log_message(const LogLine& line) {
   }
   if (line.text.empty()) return;
   uint64_t count = 0;
-  body.pattern = miner_.add(line.text.substr(0, kTextLimit), &count);
+  body.pattern = miner_.add(clean_.cut(line.text, kTextLimit), &count);
   if (!power_of_two(count)) return;
-  body.text = clip(redact_secrets(sanitize_utf8(miner_.text(body.pattern))), kTextLimit);
+  body.text = clip(sanitize_utf8(miner_.text(body.pattern)), kTextLimit);
   body.count = count;
   put(std::move(body), line.number, line.at);
 }

@@ -14,6 +14,7 @@
 #include "core/event.h"
 #include "core/knowledge.h"
 #include "dialects/answer_judge.h"
+#include "dialects/clean_line.h"
 #include "dialects/column_table.h"
 #include "dialects/dialect_book.h"
 #include "dialects/generic.h"
@@ -44,6 +45,7 @@ struct Speech {
   uint32_t signature_first = 0;
   std::span<const SignaturePattern> signatures;  ///< pattern signature_first + i
   const SignatureBook* failures = nullptr;       ///< when given, its `unless` expressions are heeded
+  const KnownSecrets* known = nullptr;           ///< when given, values that no event may hold
 };
 
 /// One per source. What is shared between the sources of a run (whose trainer it is, log templates) is given to it.
@@ -64,6 +66,9 @@ class Interpreter {
   /// A line and the patterns that hit it. `at` is its time when the file itself says so. Returns how many of the next
   /// lines it wants whatever they hold.
   size_t line(std::string_view raw, uint64_t number, std::span<const uint32_t> hits, Time at = {});
+  /// What stood in front of the lines that come, as far as it is known: it decides with them what is secret. Both must
+  /// live as long as the lines are read.
+  void behind(std::string_view earlier, std::string_view before) { clean_.behind(earlier, before); }
   /// A metric record of a structured file.
   void row(const Row& row);
   /// A setting or fact of the run ("config/trainer/lr" = "1e-6").
@@ -136,7 +141,7 @@ class Interpreter {
   void end_stale_traces();
   void end_trace(Stream& stream);
   void signatures(const LogLine& line, std::span<const uint32_t> hits, bool sample, Stream* trace);
-  void matched(uint32_t signature, std::string_view text, uint64_t number, uint64_t count, bool sample, Time at);
+  void matched(uint32_t signature, const std::string& text, uint64_t number, uint64_t count, bool sample, Time at);
   void log_message(const LogLine& line);
   bool shapes(const LogLine& line, std::span<const uint32_t> hits, bool sample, bool* quiet);
   enum class Turn : uint8_t { kSpeaker, kOthers, kLayers };
@@ -182,6 +187,7 @@ class Interpreter {
   uint32_t source_;
 
   LineReader reader_;
+  CleanLine clean_;
   LastWords last_words_;
   MetricLine metrics_;
   MetricLine table_;  // rows of the pending table

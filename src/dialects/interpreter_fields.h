@@ -35,9 +35,6 @@ class Fields {
   const std::vector<std::string_view>& captures_;
 };
 
-/// Foreign text fit for an event: valid UTF-8, secrets removed, at most `limit` bytes.
-std::string short_text(std::string_view text, size_t limit);
-
 /// A number with thousands separators or one of the endings k, K, M, G. False when `text` is none.
 bool loose_number(std::string_view text, double* value);
 

@@ -70,10 +70,6 @@ event::Ended::How how_named(std::string_view name) {
 
 }  // namespace
 
-std::string short_text(std::string_view text, size_t limit) {
-  return clip(redact_secrets(sanitize_utf8(text.substr(0, limit + 8))), limit);
-}
-
 bool loose_number(std::string_view text, double* value) {
   text = trim(text);
   if (metric_number(text, value)) return true;
@@ -157,7 +153,7 @@ void Interpreter::make(size_t dialect, const Shape& shape, const Fields& fields,
       break;
     case Maker::kVersion: {
       const Dialect& of = speech_.book->dialects()[dialect];
-      std::string version = short_text(fields.text("version"), 60);
+      std::string version = clean_.take(fields.text("version"), 60);
       recogniser_.told_version(dialect, version);
       put(event::Recognised{of.framework, std::move(version), 0.9}, line.number, line.at);
       break;
@@ -197,21 +193,22 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
       break;
     case Maker::kAttempt:
       for (auto& [key, stream] : streams_) end_trace(*stream);  // what failed before failed in the attempt before
-      put(event::AttemptBegan{short_text(fields.has("why") ? fields.text("why") : line.text, kErrorLimit)}, line.number,
-          line.at);
+      put(event::AttemptBegan{clean_.take(fields.has("why") ? fields.text("why") : line.text, kErrorLimit)},
+          line.number, line.at);
       break;
     case Maker::kResumed:
       if (step != kNoStep) records_.resumed(step);
-      put(event::Resumed{step, short_text(fields.text("path"), kPathLimit)}, line.number, line.at);
+      put(event::Resumed{step, clean_.take(fields.text("path"), kPathLimit)}, line.number, line.at);
       break;
     case Maker::kPhaseBegin:
-      put(event::PhaseBegan{short_text(fields.text("phase"), 40)}, line.number, line.at);
+      put(event::PhaseBegan{clean_.take(fields.text("phase"), 40)}, line.number, line.at);
       break;
     case Maker::kPhaseEnd:
-      put(event::PhaseEnded{short_text(fields.text("phase"), 40), seconds, counted}, line.number, line.at);
+      put(event::PhaseEnded{clean_.take(fields.text("phase"), 40), seconds, counted}, line.number, line.at);
       break;
     case Maker::kCheckpoint:
-      put(event::CheckpointSaved{step, short_text(fields.text("path"), kPathLimit), fields.text("complete") != "false"},
+      put(event::CheckpointSaved{step, clean_.take(fields.text("path"), kPathLimit),
+                                 fields.text("complete") != "false"},
           line.number, line.at);
       break;
     case Maker::kSync:
@@ -221,7 +218,7 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
       if (fields.flag("last")) {  // nobody goes on with a traceback: what it says comes before the end that it caused
         for (auto& [key, stream] : streams_) end_trace(*stream);
       }
-      put(event::Ended{how_named(fields.text("how")), fields.integer("code", 0), short_text(line.text, kTextLimit)},
+      put(event::Ended{how_named(fields.text("how")), fields.integer("code", 0), clean_.take(line.text, kTextLimit)},
           line.number, line.at);
       break;
     default:
@@ -239,7 +236,7 @@ void Interpreter::plan(const Fields& fields, const LogLine& line) {
 
 void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
   event::Progressed body;
-  body.what = short_text(trim(fields.text("what")), 80);
+  body.what = clip(redact_secrets(sanitize_utf8(trim(fields.text("what")).substr(0, 80 + kRedactMargin))), 80);
   body.done = fields.integer("done", 0);
   body.total = fields.integer("total", 0);
   if (fields.flag("steps") && body.total > 0 && body.done <= body.total) {
@@ -297,9 +294,9 @@ void Interpreter::make_readings(const Shape& shape, const Fields& fields, const 
 void Interpreter::make_tool(const Fields& fields, const LogLine& line) {
   using Outcome = event::ToolCalled::Outcome;
   event::ToolCalled body;
-  body.function = short_text(fields.text("function"), 80);
+  body.function = clean_.take(fields.text("function"), 80);
   body.seconds = fields.has("seconds") ? fields.number("seconds", -1) * fields.number("scale", 1) : -1;
-  body.error = short_text(trim(fields.text("error")), kErrorLimit);
+  body.error = clean_.take(trim(fields.text("error")), kErrorLimit);
   const std::string_view outcome = fields.text("outcome");
   if (outcome == "timeout") {
     body.outcome = Outcome::kTimeout;
@@ -315,7 +312,7 @@ void Interpreter::make_tool(const Fields& fields, const LogLine& line) {
 
 void Interpreter::make_format(const Fields& fields, const LogLine& line) {
   event::FormatJudged body;
-  body.rule = short_text(fields.text("rule"), 80);
+  body.rule = clean_.take(fields.text("rule"), 80);
   body.passed = static_cast<uint64_t>(std::max<int64_t>(0, fields.integer("passed", 0)));
   body.failed = static_cast<uint64_t>(std::max<int64_t>(0, fields.integer("failed", 0)));
   if (fields.has("verdict")) {

@@ -43,7 +43,7 @@ void Interpreter::make_record(const Shape& shape, const Fields& fields, const Lo
   }
   metrics_.read(body);
   if (fields.flag("ended")) {
-    put(event::Ended{event::Ended::How::kComplete, 0, short_text(line.text, kTextLimit)}, line.number, line.at);
+    put(event::Ended{event::Ended::How::kComplete, 0, clean_.take(line.text, kTextLimit)}, line.number, line.at);
   }
   if (metrics_.open()) {
     as.kind = Pending::Kind::kDict;

@@ -61,7 +61,8 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
   }
   Stream& stream = *found->second;
   const bool was_open = stream.reader.open();
-  const auto took = stream.reader.feed(line.text, line.number);
+  const auto took = was_open ? stream.reader.feed(clean_.take(line.text, SIZE_MAX), line.number)
+                             : stream.reader.feed(line.text, line.number);  // none of its text is kept yet
   if (took == TracebackReader::Took::kDone) trace_done(stream, stream.reader.take());
   if (was_open != stream.reader.open()) {
     open_traces_ += was_open ? -1 : 1;
@@ -81,7 +82,7 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
 void Interpreter::note_last_words(const LogLine& line, bool other) {
   if (line.number > kExcerptLines || trim(line.text).empty()) return;
   if (!other && is_exception_line(line.text)) {
-    last_words_ = {std::string(line.text.substr(0, kTextLimit)), line.number, line.at, 0};
+    last_words_ = {clean_.cut(line.text, kTextLimit), line.number, line.at, 0};
   } else if (!last_words_.text.empty() && (other || ++last_words_.lines_after > kLastWordsLines)) {
     last_words_ = {};
   }
@@ -93,7 +94,7 @@ void Interpreter::tell_last_words() {
   const size_t colon = last_words_.text.find(": ");
   event::TraceSeen trace;
   trace.exception = last_words_.text.substr(0, colon);
-  trace.message = clip(redact_secrets(sanitize_utf8(last_words_.text.substr(colon + 2))), kTextLimit);
+  trace.message = last_words_.text.substr(colon + 2);
   trace.last_line = last_words_.number;
   put(std::move(trace), last_words_.number, last_words_.at);
   last_words_ = {};
@@ -135,8 +136,7 @@ void Interpreter::preview(EventSink& sink) const {
     sink.put({stream->at, where(reader.first_line()), std::move(*trace)});
     for (const Stream::Match& match : stream->matches) {
       sink.put({match.at, where(match.number),
-                event::Matched{speech_.knowledge->signatures[match.signature].id,
-                               clip(redact_secrets(sanitize_utf8(match.text)), kTextLimit), match.count,
+                event::Matched{speech_.knowledge->signatures[match.signature].id, match.text, match.count,
                                is_sample(match, sample, last)}});
     }
     if (interrupted) sink.put({stream->at, where(last), kInterrupted});

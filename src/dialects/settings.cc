@@ -80,7 +80,7 @@ void Interpreter::configure(std::string_view key, std::string_view value, Where 
     }
   }
   const std::string name(canonical.empty() ? key.substr(0, kValueLimit) : canonical);
-  std::string text = clip(redact_secrets(sanitize_utf8(trim(value).substr(0, kValueLimit + 8))), kValueLimit);
+  std::string text = redacted_setting(key, clean_.take(trim(value), kValueLimit));
   const auto known = configured_.find(name);
   if (known == configured_.end()) {
     if (configured_.size() >= kSettingsLimit) return;

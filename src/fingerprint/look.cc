@@ -72,7 +72,7 @@ Fingerprint::Facts without_secrets(const Fingerprint::Facts& environment) {
     if (std::find(kPassing.begin(), kPassing.end(), name) != kPassing.end()) continue;
     if (out.size() >= kNamesLimit) break;
     out[sanitize_utf8(clip(name, kValueBytes))] =
-        names_secret(name) && !value.empty() ? std::string(kRedacted) : clip(redact_lines(value), kValueBytes);
+        names_secret(name) && !value.empty() ? std::string(kRedacted) : clip(redact_secrets(value), kValueBytes);
   }
   return out;
 }
@@ -114,7 +114,7 @@ class Files {
     } else {
       file.bytes = static_cast<int64_t>(bytes->size());
       file.hash = hex(fnv1a(*bytes));
-      if (bytes->size() <= kKeptTextBytes && is_text(*bytes)) file.text = redact_lines(*bytes);
+      if (bytes->size() <= kKeptTextBytes && is_text(*bytes)) file.text = redact_secrets(*bytes);
     }
     out_[sanitize_utf8(path)] = std::move(file);
   }

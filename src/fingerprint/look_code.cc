@@ -51,7 +51,7 @@ void take_diff(const std::string& diff, CodeSeen& code) {
     const size_t b = head.rfind(" b/");
     const std::string path = sanitize_utf8(b == std::string_view::npos ? head : head.substr(b + 3));
     if (code.changed.size() < kDiffFiles) {
-      std::string text = section.size() <= kKeptTextBytes ? redact_lines(sanitize_utf8(section)) : std::string();
+      std::string text = section.size() <= kKeptTextBytes ? redact_secrets(sanitize_utf8(section)) : std::string();
       if (names_secret(basename(path)) || basename(path).starts_with(".env")) text.clear();
       if (kept + text.size() > kKeptDiffBytes) text.clear();
       kept += text.size();

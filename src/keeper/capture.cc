@@ -21,7 +21,7 @@ Error from_errno(const std::string& path) {
           cat(path, ": ", std::strerror(errno)), ""};
 }
 
-int open_output(const std::string& path) { return open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644); }
+int open_output(const std::string& path) { return open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600); }
 
 }  // namespace
 

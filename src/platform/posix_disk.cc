@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "platform/private_folder.h"
 
 namespace mw {
 namespace {
@@ -71,10 +72,10 @@ class Descriptor {
   int number_;
 };
 
-int open_again(const std::string& path, int flags) {
+int open_again(const std::string& path, int flags, mode_t mode = 0644) {
   int number = -1;
   do {
-    number = ::open(path.c_str(), flags | O_CLOEXEC, 0644);
+    number = ::open(path.c_str(), flags | O_CLOEXEC, mode);
   } while (number < 0 && errno == EINTR);
   return number;
 }
@@ -188,8 +189,11 @@ class PosixDisk final : public Disk {
     bool created = false;
     int number = open_again(path, O_WRONLY | O_APPEND);
     if (number < 0 && errno == ENOENT) {
-      number = open_again(path, O_WRONLY | O_APPEND | O_CREAT);
+      // What lies in a private folder is private, whatever becomes of the folder.
+      const bool privately = is_private(folder_of(path));
+      number = open_again(path, O_WRONLY | O_APPEND | O_CREAT, privately ? 0600 : 0644);
       created = number >= 0;
+      if (created && privately) (void)::fchmod(number, S_IRUSR | S_IWUSR);
     }
     if (number < 0) return error_of(errno, "cannot open for writing", path);
     Descriptor file(number);
@@ -223,7 +227,11 @@ class PosixDisk final : public Disk {
   Result<void> make_folders(const std::string& path) override {
     for (size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
       const std::string part = path.substr(0, slash);
-      if (!part.empty() && ::mkdir(part.c_str(), 0755) != 0 && errno != EEXIST) {
+      const bool there = part.empty() || ::access(part.c_str(), F_OK) == 0;
+      const bool privately = !there && is_private(folder_of(part));
+      if (!there && ::mkdir(part.c_str(), privately ? 0700 : 0755) == 0) {
+        if (privately) (void)::chmod(part.c_str(), S_IRWXU);  // whatever the umask says
+      } else if (!there && errno != EEXIST) {
         const int number = errno;
         struct stat status {};  // a read-only folder above may refuse with another error than EEXIST
         if (::stat(part.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {

@@ -22,7 +22,7 @@ class PosixLock final : public Lock {
 };
 
 Result<std::unique_ptr<Lock>> take_posix(const std::string& path) {
-  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) {
     return Error{errno == ENOSPC ? Error::Code::kFull : Error::Code::kIo, path + ": " + std::strerror(errno), ""};
   }

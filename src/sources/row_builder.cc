@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/numbers.h"
+#include "base/secrets.h"
 #include "base/text.h"
 
 namespace mw {
@@ -170,12 +171,10 @@ StepAndTime find_step_and_time(const std::vector<RowNumber>& numbers, const std:
 }
 
 void put_property(RecordSink& sink, std::string_view key, std::string_view value) {
-  // The name is what gives most secrets away ("api_key"), so both are looked at together.
-  const std::string both = cat(key.substr(0, kTextLimit), '=', value.substr(0, kTextLimit));
-  const std::string clean = redact_secrets(both);
-  const size_t name = key.substr(0, kTextLimit).size() + 1;
-  if (clean.size() < name || clean[name - 1] != '=') return;  // the key itself looked like a secret
-  sink.property(std::string_view(clean).substr(0, name - 1), std::string_view(clean).substr(name));
+  // The name is what gives most secrets away ("api_key"), and it may be one itself.
+  const std::string_view name = key.substr(0, kTextLimit);
+  if (!find_secrets(name).empty()) return;
+  sink.property(name, clip(redacted_setting(name, value.substr(0, kTextLimit + kRedactMargin)), kTextLimit));
 }
 
 void put_json_properties(RecordSink& sink, std::string_view prefix, std::string_view json) {

@@ -18,12 +18,13 @@ void TextLog::resume(uint64_t bytes, uint64_t lines) {
   lines_ = lines;
 }
 
-size_t TextLog::hit(std::string_view line, size_t, size_t line_index, std::span<const uint32_t> ids) {
+size_t TextLog::hit(std::string_view line, size_t offset, size_t line_index, std::span<const uint32_t> ids) {
   if (line.size() > kLineLimit) {
     too_long();
     line = line.substr(0, kLineLimit);
   }
   const uint64_t number = lines_ + line_index + 1;
+  interpreter_.behind(context_, {line.data() - offset, offset});
   const size_t want = interpreter_.line(line, number, ids);
   want_until_ = std::max(want_until_, number + want);
   return want;
@@ -45,7 +46,19 @@ void TextLog::block(std::string_view bytes) {
   consumed_ += bytes.size();
   const uint64_t wanted = want_until_ > lines_ ? want_until_ - lines_ : interpreter_.wants_all_lines() ? 1 : 0;
   patterns_.scan(bytes, *this, wanted);
+  keep_context(bytes);
   lines_ += count_lines(bytes);
+}
+
+/// Of what was read, for the lines that come: a key or a long value may go over several.
+void TextLog::keep_context(std::string_view bytes) {
+  constexpr size_t kBytes = CleanLine::kContextBytes;
+  if (bytes.size() < kBytes) {
+    context_.append(bytes);
+    if (context_.size() > 4 * kBytes) context_.erase(0, context_.size() - kBytes);
+  } else {
+    context_.assign(bytes.substr(bytes.size() - kBytes));
+  }
 }
 
 void TextLog::remember(std::string_view bytes) {
@@ -55,7 +68,7 @@ void TextLog::remember(std::string_view bytes) {
     const size_t cut = tail.find_last_of("\r\n");
     const std::string_view line = trim(cut == kNone ? tail : tail.substr(cut + 1));
     if (!line.empty()) {
-      last_.assign(line.substr(0, kLastTextBytes));
+      last_.assign(line.substr(0, kLastTextBytes + kRedactMargin));
       return;
     }
     if (cut == kNone) return;

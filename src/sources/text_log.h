@@ -46,6 +46,7 @@ class TextLog : private HitListener {
   void hold(std::string_view rest);
   void too_long();
   void remember(std::string_view bytes);
+  void keep_context(std::string_view bytes);
 
   const PatternSet& patterns_;
   Interpreter& interpreter_;
@@ -59,6 +60,7 @@ class TextLog : private HitListener {
   uint64_t lines_ = 0;       // whole lines handed over
   uint64_t want_until_ = 0;  // number of the last line that the interpreter wants whatever it holds
   std::string last_;
+  std::string context_;  // the end of what was read before the block
 };
 
 }  // namespace mw
