@@ -15,6 +15,7 @@ namespace {
 using How = event::CheckpointSeen::How;
 
 constexpr size_t kLookedAt = 64;  // checkpoints, before it is given up
+constexpr size_t kBefore = 8;     // older ones among which one with weights is looked for
 
 class Search {
  public:
@@ -74,14 +75,23 @@ class Search {
     for (const auto& [root, steps] : steps_) {
       const auto place = steps.find(step);
       if (place == steps.end()) continue;
-      const CheckpointLook* before = place == steps.begin() ? nullptr : &look(root, *std::prev(place), nullptr);
-      const event::CheckpointSeen& seen = look(root, step, before).seen;
+      const event::CheckpointSeen& seen = look(root, step, before(root, steps, place)).seen;
       if (seen.how != How::kBroken) continue;
       if (found_.why.empty())
         found_.why = cat("the checkpoint of step ", step, " is not to be resumed from: ", seen.what);
       return false;
     }
     return true;
+  }
+
+  /// The nearest older one that has weights, if one of the last few does.
+  const CheckpointLook* before(const std::string& root, const std::set<int64_t>& steps,
+                               std::set<int64_t>::const_iterator place) {
+    for (size_t i = 0; i < kBefore && place != steps.begin(); ++i) {
+      const CheckpointLook& older = look(root, *--place, nullptr);
+      if (older.seen.how != How::kBroken && !older.weights.empty()) return &older;
+    }
+    return nullptr;
   }
 
   const CheckpointLook& look(const std::string& root, int64_t step, const CheckpointLook* before) {
