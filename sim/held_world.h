@@ -89,6 +89,7 @@ class HeldWorld {
   int rule_broken = 0;           ///< so often training turns to what a rule of the user's own forbids, at one step
   bool asks_to_break = false;    ///< an attempt is only ended by the breaker when a person said so
   bool poison_allowed = false;   ///< midwatch may not end what trains on poison, or a person let it go on
+  bool has_foreign = false;      ///< somebody else's checkpoints lie in the same folder
   int approved = 0;              ///< attempt of which a person last said that it may be ended
 
  private:
@@ -109,6 +110,8 @@ class HeldWorld {
     int code = -1, signal = 0;
     std::optional<event::CheckpointSaved> unsaid;  ///< what it printed of its last save, in its own buffer
   };
+  void put_foreign(int64_t step);
+  void check_foreign();
   void keeper_lives();
   void spawn();
   void train();
@@ -139,6 +142,8 @@ class HeldWorld {
   uint64_t line_ = 0;
   int64_t tick_ = 0;
   ProcessId stranger_;
+  std::set<int64_t> foreign_;  ///< steps of somebody else's checkpoints
+  bool saved_whole_ = false;   ///< with weights, at least once
   double broken_chance_ = 0;  ///< of a save that is told to be good
   double fault_chance_ = 0;   ///< of each kind, per tick
 };
