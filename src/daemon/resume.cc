@@ -80,6 +80,8 @@ Result<int64_t> newest_in(Disk& disk, const std::string& root, const CheckpointL
   const auto steps = checkpoint_steps(disk, root, layout);
   if (!steps.ok()) return steps.error();
   const int64_t pointed = pointed_at(disk, root, layout);
+  // What the trainer does not point at it has not finished, and it would begin from nothing itself.
+  if (said.empty() && !layout.pointer.empty() && !disk.info(cat(root, "/", layout.pointer)).ok()) return kNoStep;
   int64_t whole = kNoStep, highest = kNoStep;
   for (const int64_t step : *steps) {
     if (suspect != kNoStep && step >= suspect) continue;
