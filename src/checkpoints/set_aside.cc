@@ -43,7 +43,9 @@ class Mover {
     MW_TRY(take_up());
     if (manifest_.restored) return done;
     MW_TRY(look());
-    const bool pointer = wants_pointer();
+    const auto wanted = wants_pointer();
+    if (!wanted.ok()) return wanted.error();
+    const bool pointer = *wanted;
     if (manifest_.items.empty() && !pointer) return done;
     MW_TRY(disk_.make_folders(aside_));
     MW_TRY(write_durably(disk_, cat(aside_, "/", kManifestFile), manifest_text(manifest_)));
@@ -96,9 +98,11 @@ class Mover {
   }
 
   /// While it names what is moved, or what is not there.
-  bool wants_pointer() {
+  Result<bool> wants_pointer() {
     if (!plan_.set_pointer || layout_.pointer.empty()) return false;
-    const auto text = read_pointer(disk_, plan_.root, layout_);
+    const auto asked = ask_pointer(disk_, plan_.root, layout_);
+    if (!asked.ok()) return asked.error();
+    const auto& text = *asked;
     if (!text) return false;
     const auto step = step_in(layout_.pointer_text, *text);
     const bool moves = step && std::any_of(plan_.items.begin(), plan_.items.end(),
@@ -135,7 +139,9 @@ bool pointer_dangles(Disk& disk, const std::string& root, const CheckpointLayout
   const auto step = step_in(layout.pointer_text, *text);
   const std::string named = step ? with_step(layout.folder, *step) : *text;
   if (named.empty()) return true;
-  return named.find('/') == std::string::npos && !disk.info(cat(root, "/", named)).ok();
+  if (named.find('/') != std::string::npos) return false;
+  const auto info = disk.info(cat(root, "/", named));
+  return !info.ok() && info.error().code == Error::Code::kNotFound;
 }
 
 std::string manifest_text(const AsideManifest& manifest) {
@@ -187,12 +193,19 @@ Result<AsideManifest> parse_manifest(std::string_view text) {
   return manifest;
 }
 
-std::optional<std::string> read_pointer(Disk& disk, const std::string& root, const CheckpointLayout& layout) {
-  if (layout.pointer.empty()) return std::nullopt;
+Result<std::optional<std::string>> ask_pointer(Disk& disk, const std::string& root, const CheckpointLayout& layout) {
+  if (layout.pointer.empty()) return std::optional<std::string>();
   auto file = disk.open_read(cat(root, "/", layout.pointer));
+  if (!file.ok() && file.error().code == Error::Code::kNotFound) return std::optional<std::string>();
+  if (!file.ok()) return file.error();
   std::string text;
-  if (!file.ok() || !(*file)->read_at(0, kPointerBytes, text).ok()) return std::nullopt;
-  return std::string(trim(text));
+  MW_TRY((*file)->read_at(0, kPointerBytes, text));
+  return std::optional<std::string>(trim(text));
+}
+
+std::optional<std::string> read_pointer(Disk& disk, const std::string& root, const CheckpointLayout& layout) {
+  auto text = ask_pointer(disk, root, layout);
+  return text.ok() ? std::move(*text) : std::nullopt;
 }
 
 Result<std::vector<int64_t>> checkpoint_steps(Disk& disk, const std::string& root, const CheckpointLayout& layout) {

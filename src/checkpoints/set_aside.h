@@ -24,6 +24,9 @@ Result<std::vector<int64_t>> checkpoint_steps(Disk& disk, const std::string& roo
 /// What the pointer says, without blanks around it; nullopt when there is none that can be read.
 std::optional<std::string> read_pointer(Disk& disk, const std::string& root, const CheckpointLayout& layout);
 
+/// Likewise, and kIo when the disk does not answer.
+Result<std::optional<std::string>> ask_pointer(Disk& disk, const std::string& root, const CheckpointLayout& layout);
+
 /// Does the pointer name something that is not there (any more), or nothing at all, as one that was cut while it was
 /// written? False where there is none.
 bool pointer_dangles(Disk& disk, const std::string& root, const CheckpointLayout& layout);

@@ -39,7 +39,7 @@ class RootPlan {
     plan.items = sorted_.items;
     plan.keep = sorted_.own.empty() ? kNoStep : *sorted_.own.rbegin();
     if (!scope_.layout.pointer.empty()) {
-      by_pointer();
+      MW_TRY(by_pointer());
     } else if (!scope_.told) {
       by_number();
     }
@@ -81,18 +81,21 @@ class RootPlan {
     });
   }
 
-  void by_pointer() {
-    const auto text = read_pointer(disk_, root_, scope_.layout);
-    if (!text) return;
+  Result<void> by_pointer() {
+    const auto asked = ask_pointer(disk_, root_, scope_.layout);
+    if (!asked.ok()) return asked.error();
+    const auto& text = *asked;
+    if (!text) return {};
     const auto named = step_in(scope_.layout.pointer_text, *text);
     const bool dangles = pointer_dangles(disk_, root_, scope_.layout);
     if (named && sorted_.left.count(*named) != 0) {
       if (!scope_.told) not_ours(*named, cat("the pointer of ", root_, " names"));
-      return;
+      return {};
     }
-    if (!dangles && (!named || *named < from_)) return;
+    if (!dangles && (!named || *named < from_)) return {};
     // Of a folder in which there is nothing of this run's the pointer is not this run's either.
     plan.set_pointer = !sorted_.items.empty() || plan.keep != kNoStep;
+    return {};
   }
 
   /// The framework takes the highest number.
