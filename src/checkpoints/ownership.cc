@@ -208,15 +208,17 @@ bool lies_in(std::string_view path, std::string_view folder) {
   return path.size() == folder.size() || path[folder.size()] == '/';
 }
 
-bool Ownership::may_save_in(const std::string& root) const {
+bool Ownership::may_save_in(const std::string& path) const {
+  const std::string root = plain_path(path);
   if (strangers.count(root) != 0) return false;
   if (declared.count(root) != 0) return true;
   const bool proven = named.count(root) != 0 || seen.count(root) != 0;
   return proven && std::any_of(places.begin(), places.end(), [&root](const auto& place) { return lies_in(root, place); });
 }
 
-Result<Whose> whose_is(Disk& disk, const Ownership& of, const std::string& root, const CheckpointLayout& layout,
+Result<Whose> whose_is(Disk& disk, const Ownership& of, const std::string& path, const CheckpointLayout& layout,
                        int64_t step) {
+  const std::string root = plain_path(path);
   const std::string name = with_step(layout.folder, step), folder = cat(root, "/", name);
   const auto info = disk.info(folder);
   if (!info.ok() && silent(info.error())) return info.error();

@@ -68,7 +68,7 @@ struct Ownership {
   std::set<std::string> strangers;  ///< likewise somebody else's
 
   /// May checkpoints in `root` be this run's at all? Declared itself; or below a place, and named or seen.
-  bool may_save_in(const std::string& root) const;
+  bool may_save_in(const std::string& path) const;
 };
 
 /// Whose is the checkpoint of `step` in `root`? kIo when the disk does not answer.

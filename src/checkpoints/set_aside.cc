@@ -110,7 +110,9 @@ class Mover {
     if (!moves && !pointer_dangles(disk_, plan_.root, layout_)) return false;
     if (manifest_.pointer.empty()) {
       manifest_.pointer = layout_.pointer;
-      manifest_.pointer_before = text;
+      auto exact = read_small(disk_, cat(plan_.root, "/", layout_.pointer));
+      if (!exact.ok()) return exact.error();
+      manifest_.pointer_before = std::move(*exact);
     }
     manifest_.pointer_after.reset();
     if (plan_.keep != kNoStep) manifest_.pointer_after = with_step(layout_.pointer_text, plan_.keep);

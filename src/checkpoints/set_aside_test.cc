@@ -90,7 +90,7 @@ TEST_CASE("what is planned is moved and nothing else, and the pointer names what
   CHECK(f.content("global_step_40/model") == "global_step_40");
   const auto manifest = parse_manifest(f.content("set-aside-by-midwatch/attempt-1-of-a/manifest.json"));
   REQUIRE(manifest.ok());
-  CHECK(manifest->pointer_before == "100");
+  CHECK(manifest->pointer_before == "100\n");  // to the letter
   CHECK(manifest->pointer_after == "10");
   REQUIRE(manifest->items.size() == 2);
   CHECK(manifest->items[0].name == "global_step_15");

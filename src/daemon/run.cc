@@ -252,7 +252,7 @@ Watches watches_of(const Doors& doors, Processes& processes, const Language& lan
   const FreeSettings may_go = free_settings(declared, charge.dry);
   if (auto seen = watch_belongings(doors.clock, folder, may_go, holds, write); seen) watches.push_back(std::move(seen));
   auto house =
-      keep_house(doors.clock, {folder, charge.folder, charge.checkpoints}, may_go, layout, request.say, holds, write);
+      keep_house(doors.clock, charge, {folder, charge.folder, charge.checkpoints}, may_go, layout, request.say, holds, write);
   watches.insert(watches.begin(),
                  std::make_unique<Inbox>(doors, folder, [&supervisor, keeper = house.get()](const RunAsk& ask) {
                    return do_as_asked(supervisor, *keeper, ask);
