@@ -16,10 +16,10 @@ namespace {
 
 constexpr int64_t kSaveEvery = 5;  // steps
 constexpr int64_t kSafeEnd = 20;  // steps before the end in which nothing goes wrong, so that the wrong is seen in time
-constexpr double kStepChance = 0.7;   // per tick
-constexpr int64_t kSlowToStop = 150;  // ticks: its grace, and a watch that is killed meanwhile
-constexpr int64_t kRuleStep = 23;     // where a rule of the user's own is broken
-constexpr int64_t kBugStep = 31;      // where a stubborn bug is
+constexpr double kStepChance = 0.7;                   // per tick
+constexpr int64_t kSlowToStop = 150;                  // ticks: its grace, and a watch that is killed meanwhile
+constexpr int64_t kRuleStep = 23;                     // where a rule of the user's own is broken
+constexpr int64_t kBugStep = 31;                      // where a stubborn bug is
 constexpr int64_t kForeignOld = 3, kForeignNew = 52;  // of a run before: lower and higher than most of this one's
 constexpr int64_t kForeignLater = 8;                  // of somebody who saves while no attempt lives
 

@@ -144,8 +144,8 @@ class HeldWorld {
   ProcessId stranger_;
   std::set<int64_t> foreign_;  ///< steps of somebody else's checkpoints
   bool saved_whole_ = false;   ///< with weights, at least once
-  double broken_chance_ = 0;  ///< of a save that is told to be good
-  double fault_chance_ = 0;   ///< of each kind, per tick
+  double broken_chance_ = 0;   ///< of a save that is told to be good
+  double fault_chance_ = 0;    ///< of each kind, per tick
 };
 
 }  // namespace mw::sim

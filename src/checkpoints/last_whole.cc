@@ -51,7 +51,7 @@ class Search {
     }
     for (auto step = all_.rbegin(); step != all_.rend(); ++step) {
       if (named_there && *step > *newest) continue;  // not what the trainer itself calls saved
-      if (looks_.size() >= kLookedAt) return {};  // so many broken ones are no work for a machine
+      if (looks_.size() >= kLookedAt) return {};     // so many broken ones are no work for a machine
       if (!good(*step)) continue;
       found_.kept = *step;
       break;

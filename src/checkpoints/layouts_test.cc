@@ -23,8 +23,8 @@ std::string number(Number value) {
 }
 
 std::string safetensors(const std::string& bytes = std::string(64, 'w'), const std::string& rest = "") {
-  const std::string header =
-      cat("{\"model.w\":{\"dtype\":\"F32\",\"shape\":[", bytes.size() / 4, "],\"data_offsets\":[0,", bytes.size(), "]}}");
+  const std::string header = cat("{\"model.w\":{\"dtype\":\"F32\",\"shape\":[", bytes.size() / 4,
+                                 "],\"data_offsets\":[0,", bytes.size(), "]}}");
   return number(uint64_t{header.size()}) + header + bytes + rest;
 }
 
@@ -74,7 +74,8 @@ const Layout kLayouts[] = {
        for (const char* name : {"layer0.shard", "layer1.shard", "meta.x"}) s.put(name, "weights");
      }},
     {"a .bin that begins with zeros", [](Save& s) { s.put("weights.bin", zeros(8192) + "weights"); }},
-    {"a .bin of zeros: moments that are all zero yet", [](Save& s) {
+    {"a .bin of zeros: moments that are all zero yet",
+     [](Save& s) {
        s.put("moments.bin", zeros(20'000));
        s.put("weights.npy", "x");
      }},
@@ -83,7 +84,8 @@ const Layout kLayouts[] = {
        s.put("trainer_state.json", "{}");
        s.put("weights_path.txt", "/mnt/models/17");
      }},
-    {"weights elsewhere, by a link that does not lead anywhere here", [](Save& s) { s.put("trainer_state.json", "{}"); }},
+    {"weights elsewhere, by a link that does not lead anywhere here",
+     [](Save& s) { s.put("trainer_state.json", "{}"); }},
     {"an adapter after the whole",
      [](Save& s) {
        if (s.first()) s.put("model.safetensors", safetensors(std::string(100'000, 'w')));
@@ -140,10 +142,13 @@ const Layout kLayouts[] = {
        if (!s.last()) s.put("critic/model_world_size_1_rank_0.pt", zip(4000));
      }},
     {"full weights now and then, an adapter else",
-     [](Save& s) { s.put(s.step == 20 ? "pytorch_model.bin" : "adapter_model.bin", zip(s.step == 20 ? 100'000 : 10)); }},
+     [](Save& s) {
+       s.put(s.step == 20 ? "pytorch_model.bin" : "adapter_model.bin", zip(s.step == 20 ? 100'000 : 10));
+     }},
     {"pickles of old", [](Save& s) { s.put("pytorch_model.bin", "\x80\x02 a pickle"); }},
     {"a file with something behind its archive", [](Save& s) { s.put("model.pt", zip() + "signature"); }},
-    {"a file with room left behind its tensors", [](Save& s) { s.put("model.safetensors", safetensors(std::string(64, 'w'), zeros(4096))); }},
+    {"a file with room left behind its tensors",
+     [](Save& s) { s.put("model.safetensors", safetensors(std::string(64, 'w'), zeros(4096))); }},
     {"encrypted weights", [](Save& s) { s.put("model.safetensors", std::string(500, '\xe7')); }},
     {"empty marks beside the weights",
      [](Save& s) {

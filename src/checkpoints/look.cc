@@ -75,8 +75,8 @@ bool is_of_torch(std::string_view name) {
 
 /// Names by which frameworks write weights and nothing else: an empty one was never written to its end.
 bool is_weights_by_name(std::string_view name) {
-  constexpr std::array<std::string_view, 7> kStems = {"model",        "pytorch_model", "adapter_model", "consolidated",
-                                                      "mp_rank_",     "zero_pp_rank_", "bf16_zero_pp_rank_"};
+  constexpr std::array<std::string_view, 7> kStems = {"model",    "pytorch_model", "adapter_model",     "consolidated",
+                                                      "mp_rank_", "zero_pp_rank_", "bf16_zero_pp_rank_"};
   const auto begins = [name](std::string_view stem) { return name.starts_with(stem); };
   return std::any_of(kStems.begin(), kStems.end(), begins) &&
          (ending_of(name) == "safetensors" || is_of_torch(name) || name.ends_with("_states.pt"));
@@ -275,7 +275,7 @@ class Looker {
       return broken(cat(file.path, ": ", header_bytes.error().what), kSafetensors);
     }
     if (!header_bytes.ok() && is_zero_throughout(file)) return zeros(file);
-    if (!header_bytes.ok()) return;  // encrypted, compressed: not what its name says
+    if (!header_bytes.ok()) return;                  // encrypted, compressed: not what its name says
     if (*header_bytes > kSafetensorsHeader) return;  // not one that is read
     const std::string header = read(file, 8, *header_bytes);
     if (header.size() < *header_bytes) return;
@@ -343,7 +343,8 @@ class Looker {
     std::map<std::string, std::set<int64_t>> now, then;
     const auto sort = [](const std::set<std::string>& paths, auto& into) {
       for (const std::string& path : paths) {
-        if (const Shard shard = shard_of(path); shard.of > 0 && !is_export(path)) into[shard.family].insert(shard.number);
+        if (const Shard shard = shard_of(path); shard.of > 0 && !is_export(path))
+          into[shard.family].insert(shard.number);
       }
     };
     sort(look_.weights, now);
@@ -354,9 +355,9 @@ class Looker {
           was->second.size() == ranks.size()) {
         continue;
       }
-      return broken(cat(clip(sanitize_utf8(family), 200), ": ", ranks.size(), " of ", was->second.size(),
-                        " ranks are there"),
-                    kMetadataOnly);
+      return broken(
+          cat(clip(sanitize_utf8(family), 200), ": ", ranks.size(), " of ", was->second.size(), " ranks are there"),
+          kMetadataOnly);
     }
   }
 

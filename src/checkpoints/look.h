@@ -21,8 +21,8 @@ struct CheckpointLook {
   bool may_hold_weights = false;  ///< a file in it is no settings, as far as its name tells
 };
 
-/// Unknown is not broken: it is broken only where a file's own format, or its own framework's list, shows that something
-/// is lost, whatever the layout. That is when
+/// Unknown is not broken: it is broken only where a file's own format, or its own framework's list, shows that
+/// something is lost, whatever the layout. That is when
 ///  - the folder is empty, or a mark says that it is not finished (transformers' checkpoint-is-incomplete.txt);
 ///  - a file that can only hold weights is empty, holds nothing but zeros where torch.save would not, or is cut
 ///    (safetensors: by its header; torch.save: its directory at the end is missing);

@@ -11,14 +11,14 @@
 namespace mw {
 namespace {
 
-constexpr int kDepth = 4;                           // folders below a place
-constexpr size_t kLookedAt = 5'000;                 // entries of one place
-constexpr size_t kOfOneFolder = 2'000;              // entries; one with more is not known
-constexpr size_t kFiles = 20'000;                   // of one checkpoint
-constexpr int kDeep = 8;                            // folders below it
-constexpr Duration kEarly = Duration::seconds(2);   // a file system's clock before the machine's
-constexpr Duration kLate = Duration::seconds(30);   // what is still written when an attempt's first process has ended
-constexpr int64_t kUntold = 10;                     // steps that were trained after the last one that was told
+constexpr int kDepth = 4;                          // folders below a place
+constexpr size_t kLookedAt = 5'000;                // entries of one place
+constexpr size_t kOfOneFolder = 2'000;             // entries; one with more is not known
+constexpr size_t kFiles = 20'000;                  // of one checkpoint
+constexpr int kDeep = 8;                           // folders below it
+constexpr Duration kEarly = Duration::seconds(2);  // a file system's clock before the machine's
+constexpr Duration kLate = Duration::seconds(30);  // what is still written when an attempt's first process has ended
+constexpr int64_t kUntold = 10;                    // steps that were trained after the last one that was told
 
 bool silent(const Error& error) { return error.code == Error::Code::kIo || error.code == Error::Code::kInterrupted; }
 
@@ -104,7 +104,8 @@ bool can_have_saved(const Ownership& of, int64_t step) {
 bool Snapshot::knows(const std::string& folder) const {
   if (folders.count(folder) != 0) return true;
   // Not looked into, or not there: the nearest folder above that was looked into says which.
-  for (size_t slash = folder.rfind('/'); slash != std::string::npos && slash > 0; slash = folder.rfind('/', slash - 1)) {
+  for (size_t slash = folder.rfind('/'); slash != std::string::npos && slash > 0;
+       slash = folder.rfind('/', slash - 1)) {
     const auto above = folders.find(folder.substr(0, slash));
     if (above == folders.end()) continue;
     const std::string next = folder.substr(slash + 1, folder.find('/', slash + 1) - slash - 1);
@@ -213,7 +214,8 @@ bool Ownership::may_save_in(const std::string& path) const {
   if (strangers.count(root) != 0) return false;
   if (declared.count(root) != 0) return true;
   const bool proven = named.count(root) != 0 || seen.count(root) != 0;
-  return proven && std::any_of(places.begin(), places.end(), [&root](const auto& place) { return lies_in(root, place); });
+  return proven &&
+         std::any_of(places.begin(), places.end(), [&root](const auto& place) { return lies_in(root, place); });
 }
 
 Result<Whose> whose_is(Disk& disk, const Ownership& of, const std::string& path, const CheckpointLayout& layout,

@@ -82,8 +82,8 @@ class Mover {
         if (info.error().code == Error::Code::kNotFound) continue;  // moved, or gone
         return info.error();
       }
-      const bool same = item.identity.inode == 0 ||
-                        (info->inode == item.identity.inode && info->device == item.identity.device);
+      const bool same =
+          item.identity.inode == 0 || (info->inode == item.identity.inode && info->device == item.identity.device);
       if (!same) continue;
       std::string to = cat(kAsideFolder, "/", plan_.label, "/", name);
       for (int n = 2; disk_.info(cat(plan_.root, "/", to)).ok(); ++n)

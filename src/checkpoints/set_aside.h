@@ -38,9 +38,9 @@ struct AsidePlan {
     Snapshot::Thing identity;  ///< what exactly; another thing of that name stays
   };
   std::string root;
-  std::string label;        ///< folder below kAsideFolder that nobody else uses
-  std::vector<Item> items;  ///< ascending
-  int64_t keep = kNoStep;   ///< what the framework is to resume from; kNoStep: from nothing
+  std::string label;         ///< folder below kAsideFolder that nobody else uses
+  std::vector<Item> items;   ///< ascending
+  int64_t keep = kNoStep;    ///< what the framework is to resume from; kNoStep: from nothing
   bool set_pointer = false;  ///< to `keep`, or with kNoStep out of the way
 };
 
@@ -54,7 +54,7 @@ struct AsideManifest {
   int attempt = 0;
   Time at;
   std::vector<Item> items;
-  std::string pointer;  ///< name of its file; "": it was left alone
+  std::string pointer;                                       ///< name of its file; "": it was left alone
   std::optional<std::string> pointer_before, pointer_after;  ///< its text; unset: there was none
   bool restored = false;                                     ///< a person put it back
 };

@@ -21,9 +21,9 @@ std::string listed(const std::vector<int64_t>& steps) {
 
 /// The checkpoints of one folder, from where it is to go back and before.
 struct Sorted {
-  std::set<int64_t> own;      ///< of this run, older
-  std::set<int64_t> older;    ///< all of those, whosever
-  std::set<int64_t> left;     ///< newer ones that are not proven to be this run's
+  std::set<int64_t> own;               ///< of this run, older
+  std::set<int64_t> older;             ///< all of those, whosever
+  std::set<int64_t> left;              ///< newer ones that are not proven to be this run's
   std::vector<AsidePlan::Item> items;  ///< newer ones that are
 };
 
@@ -76,9 +76,8 @@ class RootPlan {
   bool is_broken(int64_t step) const {
     if (!scope_.way) return false;
     const std::string folder = cat(root_, "/", with_step(scope_.layout.folder, step));
-    return std::any_of(scope_.way->seen.begin(), scope_.way->seen.end(), [&folder](const auto& seen) {
-      return seen.path == folder && seen.how == How::kBroken;
-    });
+    return std::any_of(scope_.way->seen.begin(), scope_.way->seen.end(),
+                       [&folder](const auto& seen) { return seen.path == folder && seen.how == How::kBroken; });
   }
 
   Result<void> by_pointer() {
@@ -100,7 +99,8 @@ class RootPlan {
 
   /// The framework takes the highest number.
   void by_number() {
-    if (!sorted_.left.empty()) return not_ours(*sorted_.left.rbegin(), cat("the trainer would resume in ", root_, " from"));
+    if (!sorted_.left.empty())
+      return not_ours(*sorted_.left.rbegin(), cat("the trainer would resume in ", root_, " from"));
     if (sorted_.items.empty() || sorted_.older.empty()) return;
     const int64_t next = *sorted_.older.rbegin();
     if (sorted_.own.count(next) == 0) not_ours(next, cat("without them the trainer would resume in ", root_, " from"));
@@ -166,6 +166,15 @@ void guard_back(const BackPlan& plan, const Charge& charge, Judgement& judgement
       decision.why = cat(what, " That is for a person to say (--from-scratch allows it).");
     }
   }
+}
+
+AsideManifest aside_note(const std::string& run_folder, int attempt, Time at, const std::string& why) {
+  AsideManifest of;
+  of.run_folder = run_folder;
+  of.attempt = attempt;
+  of.at = at;
+  of.why = why;
+  return of;
 }
 
 Result<std::string> go_back(Disk& disk, const CheckpointLayout& layout, const GoBack& back, const AsideManifest& of) {

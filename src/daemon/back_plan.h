@@ -17,9 +17,9 @@
 namespace mw {
 
 struct BackPlan {
-  GoBack back;               ///< no plans: there is nothing to do
+  GoBack back;                ///< no plans: there is nothing to do
   bool from_nothing = false;  ///< done so, the trainer would begin from nothing although it has saved
-  std::string trouble;       ///< why it cannot be done at all; "": it can
+  std::string trouble;        ///< why it cannot be done at all; "": it can
 };
 
 /// What is looked at.
@@ -44,6 +44,9 @@ std::string aside_label(const std::string& run_folder, int attempt, Time began);
 void guard_back(const BackPlan& plan, const Charge& charge, Judgement& judgement);
 /// Can it be done, with leave at least?
 bool may_go_back(const BackPlan& plan, const Charge& charge);
+
+/// What a manifest says of the move, before it is known what moves.
+AsideManifest aside_note(const std::string& run_folder, int attempt, Time at, const std::string& why);
 
 /// Sets aside what `back` plans; says in one sentence what was done. It may be done again after it was cut short.
 Result<std::string> go_back(Disk& disk, const CheckpointLayout& layout, const GoBack& back, const AsideManifest& of);

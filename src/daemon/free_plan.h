@@ -47,7 +47,7 @@ struct FreePlaces {
 };
 struct FreeScope : FreePlaces {
   CheckpointLayout layout;
-  Time now;       ///< when it is looked at
+  Time now;            ///< when it is looked at
   Ownership own = {};  ///< by which whose a checkpoint is is told
 };
 
@@ -67,8 +67,8 @@ struct FreePlan {
 /// A core dump goes when it says itself that a process of this run's session left
 /// it. A broken checkpoint and an old one go only where they are this run's own (checkpoints/ownership.h) and a newer
 /// one of its own in the same folder is proven whole; that one, and what the trainer's pointer names, stay whatever the
-/// settings say. What was set aside goes only with the manifest that says that this run did it. Shared memory and sessions of Ray's:
-/// leftovers.h.
+/// settings say. What was set aside goes only with the manifest that says that this run did it. Shared memory and
+/// sessions of Ray's: leftovers.h.
 FreePlan plan_free(Disk& disk, const FreeDoors& doors, const FreeScope& scope, const FreeSettings& settings);
 
 /// Removes it, if it still is what was looked at and nobody has come to use it. Errors as of remove_tree().

@@ -216,11 +216,19 @@ std::unique_ptr<Housekeeping> keep_house(
     auto found = ownership_of(disk, run_folder, charge, state, of);
     return found.ok() ? std::move(*found) : Ownership();
   };
-  HousekeepingScope scope{
-      make_posix_disk(), make_posix_system(), make_posix_processes(), static_cast<int64_t>(geteuid()),
-      std::move(places), std::move(settings), std::move(layout),      nobody_holds,
-      remove_item,       std::move(say),      std::move(holds),       std::move(write),
-      own};
+  HousekeepingScope scope{make_posix_disk(),
+                          make_posix_system(),
+                          make_posix_processes(),
+                          static_cast<int64_t>(geteuid()),
+                          std::move(places),
+                          std::move(settings),
+                          std::move(layout),
+                          nobody_holds,
+                          remove_item,
+                          std::move(say),
+                          std::move(holds),
+                          std::move(write),
+                          own};
   return std::make_unique<Housekeeping>(clock, std::move(scope));
 }
 

@@ -122,7 +122,8 @@ Result<void> restore_one(Disk& disk, const Found& found, JournalPages& pages, Re
       if (!deed.ok()) return deed.error();
       const auto done = put_back(disk, thing);
       thing.done = done.ok();
-      thing.outcome = done.ok() ? thing.pointer ? cat("it says ", trim(thing.from), " again") : "it is back" : done.error().what;
+      thing.outcome =
+          done.ok() ? thing.pointer ? cat("it says ", trim(thing.from), " again") : "it is back" : done.error().what;
       pages.acted({*deed, thing.done, thing.outcome, 0});
     }
     all = all && (thing.done || thing.pointer || !disk.info(thing.from).ok());

@@ -102,11 +102,7 @@ Result<void> Supervisor::begin_attempt(int number) {
   launch.rotate_bytes = charge_.rotate_bytes;
   const std::string folder = attempt_folder(number);
   MW_TRY(doors_.disk.make_folders(folder));
-  if (number == 1) {
-    const auto before = snapshot_of(doors_.disk, doors_.clock, charge_);
-    if (!before.ok()) return before.error();
-    MW_TRY(doors_.write_file(cat(folder_, "/", kSnapshotFile), *before));
-  }
+  if (number == 1) MW_TRY(keep_snapshot(doors_.disk, doors_.clock, charge_, folder_, doors_.write_file));
   // From here on the attempt exists: whoever comes later finds it and sees to it that it has a keeper, once.
   MW_TRY(doors_.write_file(cat(folder, "/", kLaunchFile), launch_text(launch)));
   attempt_ = number;
@@ -386,11 +382,7 @@ Result<void> Supervisor::go_back_first(Notebook& notebook) {
   const auto deed =
       notebook.intend({0, std::string(kSetAside), cat("checkpoints from step ", back_.from, " on"), 0, back_.why});
   if (!deed.ok()) return deed.error();
-  AsideManifest of;
-  of.run_folder = folder_;
-  of.attempt = attempt_;
-  of.at = doors_.clock.now();
-  of.why = back_.why;
+  const AsideManifest of = aside_note(folder_, attempt_, doors_.clock.now(), back_.why);
   const auto done = go_back(doors_.disk, doors_.layout(framework_), back_, of);
   notebook.acted({*deed, done.ok(), done.ok() ? *done : done.error().what, 0});
   if (!done.ok()) {
@@ -406,7 +398,8 @@ Result<void> Supervisor::go_back_first(Notebook& notebook) {
 /// No further try would go better: the run is over, for the next midwatch too.
 Result<void> Supervisor::give_up_going_back(const Error& error) {
   MW_TRY(stop_instead(doors_.disk, doors_.write_file, attempt_folder(),
-                      cat("The checkpoints since step ", back_.from, " cannot be set aside: ", error.what), &why_over_));
+                      cat("The checkpoints since step ", back_.from, " cannot be set aside: ", error.what),
+                      &why_over_));
   phase_ = Phase::kOver;
   doors_.say(cat(why_over_, " No restart"));
   return {};

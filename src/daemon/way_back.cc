@@ -17,9 +17,8 @@ std::optional<LastWhole> WayBack::ask(const std::vector<std::string>& roots, con
   }
   if (auto found = aside_.take(); found && !std::exchange(given_up_, false)) return found;
   since_ = clock_.steady();
-  aside_.start([&disk = *disk_, roots, layout, before, skip] {
-    return find_last_whole(disk, roots, layout, before, skip);
-  });
+  aside_.start(
+      [&disk = *disk_, roots, layout, before, skip] { return find_last_whole(disk, roots, layout, before, skip); });
   if (!aside_.started()) return LastWhole();  // no thread to be had
   return std::nullopt;
 }

@@ -10,8 +10,8 @@ extern const Verb run, attach, status, incidents, why, tell, stop, pause, resume
 
 std::span<const Verb* const> all_verbs() {
   static constexpr std::array kVerbs = {
-      &verbs::run,     &verbs::attach, &verbs::status, &verbs::incidents, &verbs::why,    &verbs::tell,
-      &verbs::stop,    &verbs::pause,  &verbs::resume, &verbs::approve,   &verbs::replay, &verbs::report,
+      &verbs::run,     &verbs::attach, &verbs::status, &verbs::incidents, &verbs::why,     &verbs::tell,
+      &verbs::stop,    &verbs::pause,  &verbs::resume, &verbs::approve,   &verbs::replay,  &verbs::report,
       &verbs::compare, &verbs::config, &verbs::notify, &verbs::free,      &verbs::restore, &verbs::drill};
   return kVerbs;
 }
