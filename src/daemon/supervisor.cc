@@ -169,7 +169,7 @@ Result<void> Supervisor::look_at_keeper(Notebook& notebook) {
     ended_ = doors_.clock.steady();
     doors_.say(cat("attempt ", attempt_, " ended: ", outcome_text(*kept_.ending)));
     came_out(&stopping_, true, outcome_text(*kept_.ending), notebook);
-    came_out(&breaking_, true, outcome_text(*kept_.ending), notebook);
+    came_out(&breaking_, trip_.has_value(), outcome_text(*kept_.ending), notebook);
   }
   const bool gone = kept_.done && (since(ended_) >= kLeftoverLimit || !grip_.leftovers());
   if (gone || !kept_.failure.empty()) {
