@@ -130,8 +130,8 @@ class Held {
         {world_.disk, world_.clock, world_.processes, [this](const std::string& folder) { return start(folder); },
          [this](const std::string& path, std::string_view text) { return write_durably(world_.disk, path, text); },
          [](const std::string&) { return kLayout; }, say,
-         [this](const auto& roots, const auto& layout, int64_t before) {
-           return std::optional<LastWhole>(find_last_whole(world_.disk, roots, layout, before));
+         [this](const auto& roots, const auto& layout, int64_t before, const auto& skip) {
+           return std::optional<LastWhole>(find_last_whole(world_.disk, roots, layout, before, skip));
          }},
         knowledge_, std::string(kHeldRun));
     if (!opened.ok() && world_.unreadable) return;  // who begins it begins it again

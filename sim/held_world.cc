@@ -16,10 +16,12 @@ namespace {
 
 constexpr int64_t kSaveEvery = 5;  // steps
 constexpr int64_t kSafeEnd = 20;  // steps before the end in which nothing goes wrong, so that the wrong is seen in time
-constexpr double kStepChance = 0.7;   // per tick
-constexpr int64_t kSlowToStop = 150;  // ticks: its grace, and a watch that is killed meanwhile
-constexpr int64_t kRuleStep = 23;     // where a rule of the user's own is broken
-constexpr int64_t kBugStep = 31;      // where a stubborn bug is
+constexpr double kStepChance = 0.7;                   // per tick
+constexpr int64_t kSlowToStop = 150;                  // ticks: its grace, and a watch that is killed meanwhile
+constexpr int64_t kRuleStep = 23;                     // where a rule of the user's own is broken
+constexpr int64_t kBugStep = 31;                      // where a stubborn bug is
+constexpr int64_t kForeignOld = 3, kForeignNew = 52;  // of a run before: lower and higher than most of this one's
+constexpr int64_t kForeignLater = 8;                  // of somebody who saves while no attempt lives
 
 std::string checkpoint(int64_t step) { return cat(kHeldCheckpoints, "/global_step_", step); }
 std::string pointer() { return cat(kHeldCheckpoints, "/latest_checkpointed_iteration.txt"); }
@@ -112,6 +114,31 @@ HeldWorld::HeldWorld(uint64_t seed) : disk(seed), dice(seed * 7919 + 3) {
   reuse_chance_ = dice.chance(0.6) ? 0 : 0.1;
   unreadable = dice.chance(0.2);
   (void)disk.make_folders(std::string(kHeldCheckpoints)).ok();
+  has_foreign = seed % 5 == 2;
+  disk.set_time(clock.now());
+  if (!has_foreign) return;
+  put_foreign(kForeignOld);
+  put_foreign(kForeignNew);
+}
+
+void HeldWorld::put_foreign(int64_t step) {
+  disk.put(checkpoint(step) + "/config.json", "{}");
+  disk.put(checkpoint(step) + "/policy.bin", "foreign");
+  foreign_.insert(step);
+}
+
+/// What is somebody else's stays where it is, as it is.
+void HeldWorld::check_foreign() {
+  for (const int64_t step : foreign_) {
+    if (disk.content(checkpoint(step) + "/policy.bin") != "foreign") wrong("somebody else's checkpoint was touched");
+    if (trim(disk.content(pointer())) == cat(step)) wrong("the pointer names somebody else's checkpoint");
+  }
+  const bool alone = !attempt_ || (attempt_->ended && attempt_->done);
+  if (has_foreign && alone && launched > 0 && foreign_.count(kForeignLater) == 0 && dice.chance(0.3)) {
+    clock.pass(Duration::seconds(40));
+    disk.set_time(clock.now());
+    put_foreign(kForeignLater);
+  }
 }
 
 /// Was such a deed written down before, and is it, where `still` asks for that, not over yet?
@@ -333,6 +360,7 @@ void HeldWorld::spawn() {
       if (!disk_lies) wrong("it is to resume from a broken checkpoint");
       a.crash_at = tick_ + 1;
     }
+    if (foreign_.count(*newest) != 0) wrong("it is to resume from somebody else's checkpoint");
     a.step = *newest;
     a.poisoned = disk.content(checkpoint(*newest) + "/policy.bin") == "poison";
     say(event::Resumed{*newest, checkpoint(*newest)});
@@ -360,10 +388,12 @@ void HeldWorld::save() {
 void HeldWorld::finish_save() {
   Attempt& a = *attempt_;
   if (!std::exchange(a.half_saved, false)) return;
-  if (dice.chance(broken_chance_)) {
+  // The first one there is: nothing shows that it lacks something.
+  if (dice.chance(broken_chance_) && saved_whole_) {
     (void)disk.remove(checkpoint(a.step) + "/policy.bin").ok();  // of an attempt before
   } else {
     disk.put(checkpoint(a.step) + "/policy.bin", a.poisoned ? "poison" : "good");
+    saved_whole_ = saved_whole_ || !a.poisoned;
   }
   disk.put(pointer(), cat(a.step));
   a.unsaid = event::CheckpointSaved{a.step, checkpoint(a.step), true};
@@ -440,6 +470,7 @@ void HeldWorld::pass() {
   clock.pass(Duration::seconds(0.5));
   disk.set_time(clock.now());
   processes.tick = ++tick_;
+  check_foreign();
   std::vector<std::pair<ProcessId, int>> ending;
   for (const auto& [pid, one] : processes.table) {
     const bool held = one.info.state == 'T' && one.pending != SIGKILL;

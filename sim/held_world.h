@@ -98,6 +98,7 @@ class HeldWorld {
   int rule_broken = 0;          ///< so often training turns to what a rule of the user's own forbids, at one step
   bool asks_to_break = false;   ///< an attempt is only ended by the breaker when a person said so
   bool poison_allowed = false;  ///< midwatch may not end what trains on poison, or a person let it go on
+  bool has_foreign = false;     ///< somebody else's checkpoints lie in the same folder
   int approved = 0;             ///< attempt of which a person last said that it may be ended
 
  private:
@@ -121,6 +122,8 @@ class HeldWorld {
     int code = -1, signal = 0;
     std::optional<event::CheckpointSaved> unsaid;  ///< what it printed of its last save, in its own buffer
   };
+  void put_foreign(int64_t step);
+  void check_foreign();
   void keeper_lives();
   void begin_command();
   bool dies_early();
@@ -154,6 +157,8 @@ class HeldWorld {
   uint64_t line_ = 0;
   int64_t tick_ = 0;
   std::set<int64_t> strangers_;  ///< pids
+  std::set<int64_t> foreign_;    ///< steps of somebody else's checkpoints
+  bool saved_whole_ = false;     ///< with weights, at least once
   double early_death_ = 0;       ///< of a keeper, between any two things that it does to begin a command
   double reuse_chance_ = 0;      ///< of a number that is free again, per tick
   double broken_chance_ = 0;     ///< of a save that is told to be good

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,9 @@ struct LastWhole {
 /// Looks at what the framework would resume from, in all `roots` of one run (of an actor and a critic there may be one
 /// each), and where that is broken or missing, for the newest one before that no root shows to be broken. Checkpoints
 /// of `before` and later steps do not count (kNoStep: all do). Where the pointer names a whole one, newer leftovers do
-/// no harm and stay; what it names under another name than a step's is left alone.
+/// no harm and stay; what it names under another name than a step's is left alone. Folders of `skip` are none of the
+/// run's: they are not looked at, and a pointer that names one is left alone.
 LastWhole find_last_whole(Disk& disk, const std::vector<std::string>& roots, const CheckpointLayout& layout,
-                          int64_t before);
+                          int64_t before, const std::set<std::string>& skip = {});
 
 }  // namespace mw

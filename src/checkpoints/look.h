@@ -17,17 +17,23 @@ struct CheckpointLook {
   event::CheckpointSeen seen;
   uint64_t state = 0;             ///< of names, sizes and times: the same number means that nothing changed in between
   std::set<std::string> weights;  ///< names of the files of weights within it, its own step as '#'
+  std::set<std::string> parts;    ///< likewise of the .metadata files
+  bool may_hold_weights = false;  ///< a file in it is no settings, as far as its name tells
 };
 
-/// A checkpoint is broken when
-///  - none of its files can hold weights (settings, tokenizers and states of loaders do not);
-///  - a file of weights is empty, begins with nothing but zeros, is cut (safetensors: by its header; torch.save: by the
-///    directory at its end), or holds NaN where it is sampled;
-///  - files are missing that an index, or a .metadata of torch.distributed.checkpoint, names; or that .metadata itself;
-///  - a mark says that it is not finished (transformers' checkpoint-is-incomplete.txt);
-///  - it holds less than a tenth of what `before` holds, or `before` has all of its files of weights and more.
+/// Unknown is not broken: it is broken only where a file's own format, or its own framework's list, shows that
+/// something is lost, whatever the layout. That is when
+///  - the folder is empty, or a mark says that it is not finished (transformers' checkpoint-is-incomplete.txt);
+///  - a file that can only hold weights is empty, holds nothing but zeros where torch.save would not, or is cut
+///    (safetensors: by its header; torch.save: its directory at the end is missing);
+///  - of the files that an index, or a .metadata of torch.distributed.checkpoint, names, some are there and some not;
+///  - `before` has what this one cannot do without: weights, where this one has nothing but settings; the .metadata
+///    beside the same .distcp files; all of the ranks that both say there are.
+/// Nothing that is not there counts where not all could be seen (a dangling link, a folder of somebody else). Exports
+/// for others to use (folders "huggingface", "export", "best", …) are not looked into: nothing resumes from them. NaN,
+/// an optimizer that is not in every save, other sizes, fewer ranks and unknown names are no sign.
 /// It is whole when no such thing is seen and at least one file of weights proved to be. `step`: its own, or kNoStep.
-/// `before`: a whole one beside it, or nullptr.
+/// `before`: one beside it that is not broken, or nullptr.
 CheckpointLook look_at_checkpoint(Disk& disk, const std::string& folder, int64_t step, const CheckpointLook* before);
 
 }  // namespace mw

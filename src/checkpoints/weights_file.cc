@@ -25,6 +25,7 @@ Number number_at(std::string_view bytes, size_t at) {
 }
 
 Error broken(std::string what) { return {Error::Code::kInvalid, std::move(what), ""}; }
+Error cut(std::string what) { return {Error::Code::kTruncated, std::move(what), ""}; }
 
 /// Gathers the tensors of a header while it is read.
 class TensorLeaves final : public JsonLeaves {
@@ -82,15 +83,18 @@ class ShardLeaves final : public JsonLeaves {
 }  // namespace
 
 Result<uint64_t> safetensors_header_bytes(std::string_view first_eight, uint64_t file_bytes) {
-  if (first_eight.size() < 8) return broken("it ends before its header");
+  constexpr uint64_t kFormatLimit = 100'000'000;
+  if (first_eight.size() < 8) return cut("it ends before its header");
   const auto bytes = number_at<uint64_t>(first_eight, 0);
-  if (bytes == 0 || bytes > file_bytes || file_bytes - bytes < 8) return broken("its header is cut, or is none");
+  if (bytes == 0 || bytes > kFormatLimit) return broken("it has no such header");
+  if (bytes > file_bytes || file_bytes - bytes < 8) return cut("its header is cut");
   return bytes;
 }
 
 Result<std::vector<Tensor>> parse_safetensors_header(std::string_view header, uint64_t data_bytes) {
   TensorLeaves leaves;
-  if (!trim(header).starts_with("{") || !for_each_leaf(trim(header), leaves)) return broken("its header is no JSON");
+  if (!trim(header).starts_with("{")) return broken("its header is no JSON");
+  if (!for_each_leaf(trim(header), leaves)) return cut("its header is damaged");
   if (leaves.strange) return broken("its header makes no sense");
   std::vector<Tensor>& tensors = leaves.tensors;
   std::stable_sort(tensors.begin(), tensors.end(), [](const Tensor& a, const Tensor& b) {
@@ -101,7 +105,7 @@ Result<std::vector<Tensor>> parse_safetensors_header(std::string_view header, ui
     if (tensor.begin != end || tensor.end < tensor.begin) return broken("its tensors overlap or leave holes");
     end = tensor.end;
   }
-  if (end > data_bytes) return broken(cat("it is cut: ", data_bytes, " of ", end, " bytes of tensors are there"));
+  if (end > data_bytes) return cut(cat("it is cut: ", data_bytes, " of ", end, " bytes of tensors are there"));
   if (end < data_bytes) return broken(cat("it is ", data_bytes - end, " bytes longer than its header says"));
   return std::move(tensors);
 }
@@ -158,23 +162,6 @@ std::vector<std::string> shards_of_metadata(std::string_view pickle) {
     }
   }
   return {names.begin(), names.end()};
-}
-
-bool holds_nan(std::string_view dtype, std::string_view bytes) {
-  // IEEE 754 and bfloat16: all bits of the exponent are set, and one of the fraction.
-  const auto any = [bytes](auto zero, auto exponent, auto fraction) {
-    using Bits = decltype(zero);
-    for (size_t at = 0; at + sizeof(Bits) <= bytes.size(); at += sizeof(Bits)) {
-      const auto bits = number_at<Bits>(bytes, at);
-      if ((bits & exponent) == exponent && (bits & fraction) != 0) return true;
-    }
-    return false;
-  };
-  if (dtype == "F64") return any(uint64_t{0}, uint64_t{0x7ff0000000000000}, uint64_t{0x000fffffffffffff});
-  if (dtype == "F32") return any(uint32_t{0}, uint32_t{0x7f800000}, uint32_t{0x007fffff});
-  if (dtype == "BF16") return any(uint16_t{0}, uint16_t{0x7f80}, uint16_t{0x007f});
-  if (dtype == "F16") return any(uint16_t{0}, uint16_t{0x7c00}, uint16_t{0x03ff});
-  return false;
 }
 
 }  // namespace mw

@@ -22,11 +22,12 @@ constexpr uint64_t kSafetensorsHeader = uint64_t{8} << 20;
 /// The most tensors of one file that are kept.
 constexpr size_t kTensors = 100'000;
 
-/// Bytes of the header that follows the first eight bytes (safetensors, "Format": little-endian u64). Errors: they are
-/// no such number, or one beyond the file's size.
+/// Bytes of the header that follows the first eight bytes (safetensors, "Format": little-endian u64). kTruncated: the
+/// file ends before its header does; kInvalid: this is no such number, and who knows what the file is.
 Result<uint64_t> safetensors_header_bytes(std::string_view first_eight, uint64_t file_bytes);
 /// The tensors that a header tells of, ordered by where they begin. Errors: no JSON object; tensors that overlap, leave
-/// holes, or do not end where the file ends (`data_bytes` behind the header).
+/// holes, or do not end where the file ends (`data_bytes` behind the header). kTruncated: bytes of tensors are missing,
+/// or the header itself is damaged.
 Result<std::vector<Tensor>> parse_safetensors_header(std::string_view header, uint64_t data_bytes);
 
 /// The longest end of a zip archive that can matter: its record, a comment, the 64-bit records before.
@@ -42,8 +43,5 @@ Result<std::vector<std::string>> shards_of_index(std::string_view json);
 /// Names of the .distcp files that a `.metadata` of torch.distributed.checkpoint speaks of, each once, in byte order.
 /// It is a pickle, which is not run: only its strings are looked at.
 std::vector<std::string> shards_of_metadata(std::string_view pickle);
-
-/// Is there a NaN among the numbers of type `dtype` in `bytes`? False for types that have none or are not known.
-bool holds_nan(std::string_view dtype, std::string_view bytes);
 
 }  // namespace mw

@@ -21,6 +21,31 @@ void read_texts(const Json& json, std::string_view key, std::vector<std::string>
   for (const Json& text : list->items()) out.push_back(text.string());
 }
 
+void put_plan(JsonWriter& json, const AsidePlan& plan) {
+  json.begin_object().key("root").string(plan.root).key("label").string(plan.label).key("items").begin_array();
+  for (const AsidePlan::Item& item : plan.items) {
+    json.begin_object().key("step").integer(item.step).key("identity").string(identity_text(item.identity));
+    json.end_object();
+  }
+  json.end_array();
+  put_step(json, "keep", plan.keep);
+  json.key("set_pointer").boolean(plan.set_pointer).end_object();
+}
+
+AsidePlan plan_in(const Json& json) {
+  AsidePlan plan;
+  plan.root = json.string_or("root", "");
+  plan.label = json.string_or("label", "");
+  const Json* items = json.find("items");
+  for (size_t i = 0; items != nullptr && items->is_array() && i < items->items().size(); ++i) {
+    const Json& item = items->items()[i];
+    plan.items.push_back({item.integer_or("step", kNoStep), identity_in(item.string_or("identity", ""))});
+  }
+  plan.keep = json.integer_or("keep", kNoStep);
+  plan.set_pointer = json.boolean_or("set_pointer", false);
+  return plan;
+}
+
 }  // namespace
 
 std::string charge_text(const Charge& charge) {
@@ -153,8 +178,9 @@ std::string judgement_text(const Judgement& judgement) {
     for (const std::string& root : judgement.back.roots) json.string(root);
     json.end_array();
     put_step(json, "from", judgement.back.from);
-    json.key("why").string(judgement.back.why);
-    json.end_object().key("resume").begin_object();
+    json.key("why").string(judgement.back.why).key("plans").begin_array();
+    for (const AsidePlan& plan : judgement.back.plans) put_plan(json, plan);
+    json.end_array().end_object().key("resume").begin_object();
     put_step(json, "step", judgement.resume.step);
     json.key("path").string(judgement.resume.path).key("words").begin_array();
     for (const std::string& word : judgement.resume.words) json.string(word);
@@ -200,6 +226,14 @@ Result<Judgement> parse_judgement(std::string_view text) {
     read_texts(*aside, "roots", judgement.back.roots);
     judgement.back.from = aside->integer_or("from", kNoStep);
     judgement.back.why = aside->string_or("why", "");
+    const Json* plans = aside->find("plans");
+    if (plans == nullptr && !judgement.back.roots.empty() && judgement.decision.restart) {
+      judgement.decision.restart = false;  // of a midwatch that did not look whose they are
+      judgement.decision.why += " But an earlier midwatch decided which checkpoints move: a person must look.";
+    }
+    for (size_t i = 0; plans != nullptr && plans->is_array() && i < plans->items().size(); ++i) {
+      judgement.back.plans.push_back(plan_in(plans->items()[i]));
+    }
   }
   if (const Json* resume = json->find("resume"); resume != nullptr && resume->is_object()) {
     judgement.resume.step = resume->integer_or("step", kNoStep);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "checkpoints/set_aside.h"
 #include "core/policy.h"
 #include "daemon/mode.h"
 
@@ -65,6 +66,7 @@ struct GoBack {
   std::vector<std::string> roots;  ///< folders; empty: none are
   int64_t from = kNoStep;          ///< this step's and all later ones
   std::string why;                 ///< one sentence
+  std::vector<AsidePlan> plans;    ///< exactly what, of each folder where there is something to do
 };
 
 /// What the next attempt is told to resume from, where the command leaves that to midwatch; daemon/resume.h.

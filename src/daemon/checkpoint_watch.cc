@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "checkpoints/set_aside.h"
 #include "daemon/go_back.h"
+#include "daemon/whose.h"
 #include "platform/posix_disk.h"
 
 namespace mw {
@@ -147,8 +148,12 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
   }
   if (list) listed_ = now_;
   aside_.start([&disk = *scope_.disk, system = scope_.system.get(), layout, folder = std::move(folder), step,
-                previous = std::move(previous), roots = std::move(roots), listed_before = std::move(listed_before)] {
+                previous = std::move(previous), roots = std::move(roots), listed_before = std::move(listed_before),
+                run_folder = scope_.run_folder] {
     Answer answer;
+    if (!roots.empty() && !run_folder.empty() && system != nullptr) {
+      note_writers(disk, run_folder, writers_below(*system, roots, layout, run_folder));
+    }
     answer.listed_before = listed_before;
     answer.folder = folder;
     if (!folder.empty()) {
@@ -238,10 +243,11 @@ std::optional<Duration> CheckpointWatch::turn(const State& state, bool, Notebook
 
 std::unique_ptr<CheckpointWatch> watch_checkpoints(Clock& clock,
                                                    std::function<CheckpointLayout(const std::string&)> layout,
-                                                   std::string folder, std::vector<std::string> roots) {
+                                                   std::string folder, std::vector<std::string> roots,
+                                                   std::string run_folder) {
   return std::make_unique<CheckpointWatch>(
-      clock,
-      CheckpointScope{make_posix_disk(), make_posix_system(), std::move(folder), std::move(roots), std::move(layout)});
+      clock, CheckpointScope{make_posix_disk(), make_posix_system(), std::move(folder), std::move(roots),
+                             std::move(layout), std::move(run_folder)});
 }
 
 }  // namespace mw

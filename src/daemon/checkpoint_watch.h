@@ -27,6 +27,7 @@ struct CheckpointScope {
   std::vector<std::string> roots;  ///< folders that hold checkpoints; none = as the run's files tell
   /// How a framework names its checkpoints; unknown for one of which that is not known.
   std::function<CheckpointLayout(const std::string& framework)> layout;
+  std::string run_folder = {};  ///< of a held run: who writes in `roots` and `folder` is noted there (daemon/whose.h)
 };
 
 class CheckpointWatch final : public Companion {
@@ -84,9 +85,10 @@ class CheckpointWatch final : public Companion {
   Aside<Answer> aside_;
 };
 
-/// Over this machine itself. `folder`, `roots` and `layout` as in CheckpointScope.
+/// Over this machine itself. The rest as in CheckpointScope.
 std::unique_ptr<CheckpointWatch> watch_checkpoints(Clock& clock,
                                                    std::function<CheckpointLayout(const std::string&)> layout,
-                                                   std::string folder, std::vector<std::string> roots);
+                                                   std::string folder, std::vector<std::string> roots,
+                                                   std::string run_folder = "");
 
 }  // namespace mw

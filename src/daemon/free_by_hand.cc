@@ -10,9 +10,11 @@
 #include "daemon/charge.h"
 #include "daemon/free_plan.h"
 #include "daemon/freed.h"
+#include "daemon/journal_pages.h"
 #include "daemon/recorder.h"
 #include "daemon/settings.h"
 #include "daemon/standing.h"
+#include "daemon/whose.h"
 #include "platform/durable.h"
 #include "platform/lock.h"
 #include "platform/posix_disk.h"
@@ -25,6 +27,7 @@ constexpr Duration kWaits = Duration::seconds(60);  // for the run's midwatch to
 /// A run and its settings, as a plan needs them.
 struct Held {
   std::string folder;
+  Charge charge;
   FreeScope scope;
   FreeSettings settings;
 };
@@ -43,6 +46,7 @@ Result<Held> held_run(Disk& disk, const FreeRequest& request) {
   const auto charge = parse_charge(*text);
   if (!charge.ok()) return charge.error();
   static_cast<FreePlaces&>(held.scope) = {held.folder, charge->folder, charge->checkpoints};
+  held.charge = *charge;
   const auto config =
       charge->config.empty() ? Result<Config>(Config::parse("", "")) : load_config(disk, charge->config);
   if (!config.ok()) return config.error();
@@ -72,38 +76,12 @@ struct Machine {
   FreePlan plan(Disk& disk, const Language& language, Held& held, const State& state) {
     held.scope.layout = language.checkpoints_of(state.framework);
     held.scope.now = clock->now();
+    // Where the disk does not answer nothing is proven, and nothing goes.
+    auto own = ownership_of(disk, held.folder, held.charge, state, held.scope.layout);
+    held.scope.own = own.ok() ? std::move(*own) : Ownership();
     return plan_free(disk, {*system, *processes, nobody_holds, static_cast<int64_t>(geteuid())}, held.scope,
                      held.settings);
   }
-};
-
-/// Writes deeds into a journal that nobody else has open.
-class JournalPages final : public Notebook {
- public:
-  JournalPages(Recorder& recorder, Clock& clock, State& state) : recorder_(recorder), clock_(clock), state_(state) {}
-  Result<uint32_t> intend(event::Intended intent) override {
-    intent.id = state_.last_action + 1;
-    const uint32_t id = intent.id;
-    put(clock_.now(), std::move(intent));
-    MW_TRY(recorder_.sync());
-    return id;
-  }
-  void acted(event::Acted outcome) override { put(clock_.now(), std::move(outcome)); }
-  Result<void> told(event::Told words, Time at) override {
-    put(at, std::move(words));
-    return recorder_.sync();
-  }
-
- private:
-  template <typename Body>
-  void put(Time at, Body body) {
-    const Event event{at, {}, std::move(body)};
-    recorder_.record(event);
-    fold(state_, event);
-  }
-  Recorder& recorder_;
-  Clock& clock_;
-  State& state_;
 };
 
 }  // namespace

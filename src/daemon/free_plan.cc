@@ -11,6 +11,7 @@
 #include "daemon/config_units.h"
 #include "daemon/leftovers.h"
 #include "daemon/tenures.h"
+#include "platform/durable.h"
 #include "sources/host/core_file.h"
 
 namespace mw {
@@ -83,7 +84,7 @@ class Planner {
     }
   }
 
-  /// The checkpoints of one folder as the disk shows them, by step.
+  /// The run's own checkpoints of one folder as the disk shows them, by step.
   const std::map<int64_t, event::CheckpointSeen>& looks(const std::string& root) {
     const auto known = looks_.find(root);
     if (known != looks_.end()) return known->second;
@@ -93,6 +94,8 @@ class Planner {
     const size_t skip = steps->size() > kLookedAt ? steps->size() - kLookedAt : 0;
     std::optional<CheckpointLook> before;
     for (size_t i = skip; i < steps->size(); ++i) {
+      const auto whose = whose_is(disk_, scope_.own, root, scope_.layout, (*steps)[i]);
+      if (!whose.ok() || *whose != Whose::kOwn) continue;
       const std::string folder = cat(root, "/", with_step(scope_.layout.folder, (*steps)[i]));
       CheckpointLook look = look_at_checkpoint(disk_, folder, (*steps)[i], before ? &*before : nullptr);
       found[(*steps)[i]] = look.seen;
@@ -107,7 +110,7 @@ class Planner {
     for (auto one = all.rbegin(); one != all.rend(); ++one) {
       if (one->second.how == How::kWhole) whole.push_back(one->first);
     }
-    if (whole.empty()) return;
+    if (whole.empty()) return;  // also where nothing is proven to be this run's
     const auto pointer = read_pointer(disk_, root, scope_.layout);
     const auto pointed = pointer ? step_in(scope_.layout.pointer_text, *pointer) : std::nullopt;
     const auto put = [&](int64_t step, std::string why) {
@@ -140,6 +143,9 @@ class Planner {
     for (const std::string& label : labels.ok() ? *labels : std::vector<std::string>()) {
       const auto info = disk_.info(cat(aside, "/", label));
       if (!info.ok()) continue;
+      const auto text = read_small(disk_, cat(aside, "/", label, "/", kManifestFile));
+      const auto manifest = text.ok() ? parse_manifest(*text) : Result<AsideManifest>(text.error());
+      if (!manifest.ok() || manifest->run_folder != scope_.run_folder) continue;  // another run's
       const CheckpointLook look = look_at_checkpoint(disk_, cat(aside, "/", label), kNoStep, nullptr);
       plan_.items.push_back({std::string(kAside), root, cat(kAsideFolder, "/", label), look.seen.bytes,
                              cat("set aside before the attempt after ", label), identity_of(*info)});

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpoints/ownership.h"
 #include "core/checkpoint_layout.h"
 #include "daemon/config.h"
 #include "daemon/mode.h"
@@ -46,7 +47,8 @@ struct FreePlaces {
 };
 struct FreeScope : FreePlaces {
   CheckpointLayout layout;
-  Time now;  ///< when it is looked at
+  Time now;            ///< when it is looked at
+  Ownership own = {};  ///< by which whose a checkpoint is is told
 };
 
 struct FreeItem {
@@ -63,9 +65,10 @@ struct FreePlan {
 };
 
 /// A core dump goes when it says itself that a process of this run's session left
-/// it. A broken checkpoint, one set aside, and an old one go only where a newer one of the same folder is proven whole;
-/// that one, and what the trainer's pointer names, stay whatever the settings say. Shared memory and sessions of Ray's:
-/// leftovers.h.
+/// it. A broken checkpoint and an old one go only where they are this run's own (checkpoints/ownership.h) and a newer
+/// one of its own in the same folder is proven whole; that one, and what the trainer's pointer names, stay whatever the
+/// settings say. What was set aside goes only with the manifest that says that this run did it. Shared memory and
+/// sessions of Ray's: leftovers.h.
 FreePlan plan_free(Disk& disk, const FreeDoors& doors, const FreeScope& scope, const FreeSettings& settings);
 
 /// Removes it, if it still is what was looked at and nobody has come to use it. Errors as of remove_tree().

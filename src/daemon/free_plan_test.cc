@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "checkpoints/set_aside.h"
 #include "daemon/belongings.h"
 #include "daemon/housekeeping.h"
 #include "journal/journal.h"
@@ -56,6 +57,11 @@ struct Place {
   FreeScope scope{{"/data/run", "/data/work", {"/data/ck"}}, {"step_{step}", "latest", "{step}"}, {}};
   FreeSettings settings{Mode::kAct, kAll, "", 2, 0};
   Place() {
+    disk.set_time(Time::from_seconds(1500));
+    scope.own.has_snapshot = true;
+    scope.own.snapshot.folders["/data/ck"];
+    scope.own.lives = {{Time::from_seconds(1000), Time::from_seconds(2000)}};
+    scope.own.declared = {"/data/ck"};
     put("/data/run/attempts/1/record/journal", "");
     (void)disk.make_folders("/data/work").ok();
   }
@@ -64,7 +70,14 @@ struct Place {
     disk.put(path, std::move(content));
   }
   void whole(int step) { put(cat("/data/ck/step_", step, "/model.safetensors"), safetensors()); }
-  void hollow(int step) { put(cat("/data/ck/step_", step, "/config.json"), "{}"); }
+  /// A save that never came to its end.
+  void cut(int step) { put(cat("/data/ck/step_", step, "/model.safetensors"), ""); }
+  void aside(const std::string& label, const std::string& run_folder) {
+    AsideManifest of;
+    of.run_folder = run_folder;
+    put(cat("/data/ck/set-aside-by-midwatch/", label, "/step_65/model.safetensors"), safetensors());
+    put(cat("/data/ck/set-aside-by-midwatch/", label, "/manifest.json"), manifest_text(of));
+  }
   std::vector<std::string> plan() {
     std::vector<std::string> names;
     const FreeDoors doors{system, processes, [](const auto&, const auto&, const auto&) { return false; }, 0};
@@ -78,9 +91,11 @@ using Names = std::vector<std::string>;
 TEST_CASE("what may go, in the declared order; the newest whole one and what the pointer names stay") {
   Place p;
   for (const int step : {10, 20, 40, 50, 60}) p.whole(step);
-  p.hollow(30);
-  p.hollow(70);  // perhaps one that is just being written
-  p.put("/data/ck/set-aside-by-midwatch/attempt-2/step_65/model.safetensors", safetensors());
+  p.cut(30);
+  p.cut(70);  // perhaps one that is just being written
+  p.aside("attempt-2", "/data/run");
+  p.aside("attempt-2-of-another", "/data/another");
+  p.put("/data/ck/set-aside-by-midwatch/by-hand/step_65/model.safetensors", safetensors());
   CHECK(p.plan() == Names{"step_30", "set-aside-by-midwatch/attempt-2", "step_10", "step_20", "step_40"});
   p.settings.keep_every = 20;
   CHECK(p.plan() == Names{"step_30", "set-aside-by-midwatch/attempt-2", "step_10"});
@@ -93,14 +108,33 @@ TEST_CASE("what may go, in the declared order; the newest whole one and what the
 
 TEST_CASE("where no checkpoint is proven whole none goes; nothing goes outside of declared folders") {
   Place p;
-  p.hollow(10);
-  p.hollow(20);
+  p.cut(10);
+  p.cut(20);
   CHECK(p.plan().empty());
   p.whole(30);
   CHECK(p.plan() == Names{"step_10", "step_20"});
   p.scope.roots.clear();
   CHECK(p.plan().empty());
   p.scope.roots = {"/"};
+  CHECK(p.plan().empty());
+}
+
+TEST_CASE("nothing goes that is not proven to be this run's own, or that nothing proves to be broken") {
+  Place p;
+  for (const int step : {40, 50}) p.whole(step);
+  p.put("/data/ck/step_10/config.json", "{}");  // with its weights elsewhere
+  p.put("/data/ck/step_20/weights.pt.zst", "x");
+  p.put("/data/ck/step_30/huggingface/model.safetensors", "");
+  p.cut(15);
+  p.scope.own.snapshot.folders["/data/ck"]["step_15"] = {};  // of a run before
+  p.disk.set_time(Time::from_seconds(2500));
+  p.cut(25);  // of somebody, when no attempt lived
+  p.settings.what = {"broken-checkpoints"};
+  CHECK(p.plan().empty());
+  p.settings.what = {"old-checkpoints"};
+  p.settings.keep_last = 1;
+  CHECK(p.plan() == Names{"step_40"});
+  p.scope.own = Ownership();
   CHECK(p.plan().empty());
 }
 
@@ -159,8 +193,9 @@ struct House {
 
   void open(Mode mode) {
     for (const int step : {10, 20}) place.whole(step);
-    place.hollow(5);
+    place.cut(5);
     auto copy = std::make_unique<FakeDisk>();
+    copy->set_time(Time::from_seconds(1500));
     for (const std::string& path : place.disk.paths()) {
       (void)copy->make_folders(path.substr(0, path.rfind('/'))).ok();
       copy->put(path, place.disk.content(path));
@@ -189,6 +224,7 @@ struct House {
       written[path] = text;
       return {};
     };
+    scope.own = [this](Disk&, const State&, const CheckpointLayout&) { return place.scope.own; };
     keeper = std::make_unique<Housekeeping>(clock, std::move(scope));
     fold(state, {Time::from_seconds(1), {}, event::AttemptBegan{"x"}});
   }

@@ -5,13 +5,14 @@
 #include <set>
 
 #include "base/text.h"
+#include "checkpoints/ownership.h"
 #include "checkpoints/set_aside.h"
 
 namespace mw {
 namespace {
 
 std::string absolute(const std::string& path, const std::string& folder) {
-  return path.starts_with("/") ? path : cat(folder, "/", path);
+  return plain_path(path.starts_with("/") ? path : cat(folder, "/", path));
 }
 
 Result<void> add_if_root(Disk& disk, const CheckpointLayout& layout, const std::string& folder,
@@ -21,12 +22,6 @@ Result<void> add_if_root(Disk& disk, const CheckpointLayout& layout, const std::
   if (!steps.ok() && is_silent(steps.error())) return steps.error();
   if (steps.ok() && !steps->empty()) roots.push_back(folder);
   return {};
-}
-
-std::string listed(const std::vector<int64_t>& steps) {
-  std::string text;
-  for (const int64_t step : steps) text += cat(text.empty() ? "" : ", ", step);
-  return text;
 }
 
 }  // namespace
@@ -47,7 +42,8 @@ Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state
                                                   const Charge& charge) {
   std::vector<std::string> roots;
   if (!layout.known()) return roots;
-  for (const std::string& folder : charge.checkpoints) {
+  for (const std::string& declared : charge.checkpoints) {
+    const std::string folder = plain_path(declared);
     MW_TRY(add_if_root(disk, layout, folder, roots));
     const auto names = disk.list(folder);  // of an actor and a critic there may be one each
     if (!names.ok() && is_silent(names.error())) return names.error();
@@ -98,20 +94,6 @@ GoBack back_from(int64_t suspect, const std::optional<LastWhole>& way) {
   if (broken && (back.from == kNoStep || way->from < back.from)) back.from = way->from;
   if (broken) back.why += cat(back.why.empty() ? "" : " Also: ", way->why, ".");
   return back;
-}
-
-Result<std::string> go_back(Disk& disk, const CheckpointLayout& layout, const GoBack& back, int attempt) {
-  std::string told;
-  for (const std::string& root : back.roots) {
-    const auto done = set_aside(disk, root, layout, back.from, cat("attempt-", attempt));
-    if (!done.ok()) return done.error();
-    told += told.empty() ? "" : "; ";
-    told += done->moved.empty()
-                ? cat(root, ": nothing is left to move")
-                : cat("moved the checkpoints of step ", listed(done->moved), " to ", root, "/", kAsideFolder);
-    told += done->kept == kNoStep ? "; none is left to resume from" : cat("; step ", done->kept, " is the newest now");
-  }
-  return told;
 }
 
 }  // namespace mw

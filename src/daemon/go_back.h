@@ -1,4 +1,4 @@
-// Going back to a checkpoint from before the trouble, as the supervisor does it between two attempts.
+// Where a run's checkpoints lie, and from which on it is to go back. What is done then: daemon/back_plan.h.
 #pragma once
 
 #include <optional>
@@ -36,9 +36,5 @@ int64_t last_good_checkpoint(const State& state, const std::vector<event::Checkp
 /// From which step on checkpoints are to be set aside, and why; no roots yet. `suspect`: the first that was saved after
 /// the data had turned to poison, or kNoStep. `way`: what the disk shows.
 GoBack back_from(int64_t suspect, const std::optional<LastWhole>& way);
-
-/// Sets aside, in each root, what was saved from `back.from` on; says in one sentence what was done. It may be done
-/// again after it was cut short.
-Result<std::string> go_back(Disk& disk, const CheckpointLayout& layout, const GoBack& back, int attempt);
 
 }  // namespace mw

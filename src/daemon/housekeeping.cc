@@ -8,6 +8,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "daemon/leftovers.h"
+#include "daemon/whose.h"
 #include "platform/posix_disk.h"
 
 namespace mw {
@@ -63,6 +64,7 @@ void Housekeeping::begin_plan(const State& state, For what, std::vector<std::str
   static_cast<FreePlaces&>(places) = scope_.places;
   places.layout = scope_.layout(state.framework);
   places.now = clock_.now();
+  if (scope_.own) places.own = scope_.own(*scope_.disk, state, places.layout);
   FreeSettings settings = scope_.settings;
   settings.what = std::move(words);
   for_ = what;
@@ -205,14 +207,28 @@ std::optional<bool> Housekeeping::made_room(const State& state) {
 }
 
 std::unique_ptr<Housekeeping> keep_house(
-    Clock& clock, FreePlaces places, FreeSettings settings,
+    Clock& clock, const Charge& charge, FreePlaces places, FreeSettings settings,
     std::function<CheckpointLayout(const std::string& framework)> layout,
     std::function<void(const std::string& sentence)> say, std::function<bool()> holds,
     std::function<Result<void>(const std::string& path, std::string_view text)> write) {
-  HousekeepingScope scope{
-      make_posix_disk(), make_posix_system(), make_posix_processes(), static_cast<int64_t>(geteuid()),
-      std::move(places), std::move(settings), std::move(layout),      nobody_holds,
-      remove_item,       std::move(say),      std::move(holds),       std::move(write)};
+  const auto own = [charge, run_folder = places.run_folder](Disk& disk, const State& state,
+                                                            const CheckpointLayout& of) {
+    auto found = ownership_of(disk, run_folder, charge, state, of);
+    return found.ok() ? std::move(*found) : Ownership();
+  };
+  HousekeepingScope scope{make_posix_disk(),
+                          make_posix_system(),
+                          make_posix_processes(),
+                          static_cast<int64_t>(geteuid()),
+                          std::move(places),
+                          std::move(settings),
+                          std::move(layout),
+                          nobody_holds,
+                          remove_item,
+                          std::move(say),
+                          std::move(holds),
+                          std::move(write),
+                          own};
   return std::make_unique<Housekeeping>(clock, std::move(scope));
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "daemon/attach.h"
+#include "daemon/charge.h"
 #include "daemon/free_plan.h"
 #include "daemon/freed.h"
 #include "platform/aside.h"
@@ -33,6 +34,8 @@ struct HousekeepingScope {
   std::function<bool()> holds = [] { return true; };  ///< an attempt goes on
   /// Writes a small file so that it is there whole or not at all.
   std::function<Result<void>(const std::string& path, std::string_view text)> write = nullptr;
+  /// Whose the checkpoints are, asked when a plan is made; unset: nothing is proven.
+  std::function<Ownership(Disk& disk, const State& state, const CheckpointLayout& layout)> own = nullptr;
 };
 
 class Housekeeping final : public Companion {
@@ -83,7 +86,7 @@ class Housekeeping final : public Companion {
 
 /// Over this machine itself. The rest as in HousekeepingScope.
 std::unique_ptr<Housekeeping> keep_house(
-    Clock& clock, FreePlaces places, FreeSettings settings,
+    Clock& clock, const Charge& charge, FreePlaces places, FreeSettings settings,
     std::function<CheckpointLayout(const std::string& framework)> layout,
     std::function<void(const std::string& sentence)> say, std::function<bool()> holds,
     std::function<Result<void>(const std::string& path, std::string_view text)> write);

@@ -76,13 +76,20 @@ int64_t pointed_at(Disk& disk, const std::string& root, const CheckpointLayout& 
 
 /// The newest whole checkpoint in `root`; kNoStep: none.
 Result<int64_t> newest_in(Disk& disk, const std::string& root, const CheckpointLayout& layout,
-                          const std::map<int64_t, std::string>& said, int64_t suspect) {
+                          const std::map<int64_t, std::string>& said, int64_t suspect, const Ownership* own) {
   const auto steps = checkpoint_steps(disk, root, layout);
   if (!steps.ok()) return steps.error();
   const int64_t pointed = pointed_at(disk, root, layout);
+  // What the trainer does not point at it has not finished, and it would begin from nothing itself.
+  if (said.empty() && !layout.pointer.empty() && !disk.info(cat(root, "/", layout.pointer)).ok()) return kNoStep;
   int64_t whole = kNoStep, highest = kNoStep;
   for (const int64_t step : *steps) {
     if (suspect != kNoStep && step >= suspect) continue;
+    if (own != nullptr && own->resumed.count(step) == 0) {
+      const auto whose = whose_is(disk, *own, root, layout, step);
+      if (!whose.ok()) return whose.error();
+      if (*whose == Whose::kForeign) continue;
+    }
     highest = step;
     // Older ones than this run's own are those of a run before it.
     if (said.count(step) != 0 || step <= pointed || (!said.empty() && step < said.begin()->first)) whole = step;
@@ -92,13 +99,13 @@ Result<int64_t> newest_in(Disk& disk, const std::string& root, const CheckpointL
 }
 
 Result<Place> choose(Disk& disk, const State& state, const CheckpointLayout& layout, const Charge& charge,
-                     int64_t suspect) {
+                     int64_t suspect, const Ownership* own) {
   bool stepless = false;
   const std::map<int64_t, std::string> said = said_saved(state, suspect, &stepless);
   const auto roots = checkpoint_roots(disk, state, layout, charge);
   if (!roots.ok()) return roots.error();
   for (const std::string& root : *roots) {
-    const auto step = newest_in(disk, root, layout, said, suspect);
+    const auto step = newest_in(disk, root, layout, said, suspect, own);
     if (!step.ok()) return step.error();
     if (*step != kNoStep) return Place{*step, cat(root, "/", with_step(layout.folder, *step)), root, true};
   }
@@ -141,8 +148,8 @@ std::vector<std::string> with_resume(const std::vector<std::string>& command, co
 }
 
 Result<Resume> plan_resume(Disk& disk, const State& state, const CheckpointLayout& layout, const Charge& charge,
-                           int64_t suspect) {
-  const auto chosen = choose(disk, state, layout, charge, suspect);
+                           int64_t suspect, const Ownership* own) {
+  const auto chosen = choose(disk, state, layout, charge, suspect, own);
   if (!chosen.ok()) return chosen.error();
   const Place& place = *chosen;
   if (!place.any) return Resume();
@@ -171,9 +178,9 @@ Result<Resume> plan_resume(Disk& disk, const State& state, const CheckpointLayou
 }
 
 Result<void> plan_next(Disk& disk, const State& state, const CheckpointLayout& layout, const Charge& charge,
-                       Judgement& judgement) {
+                       const Ownership& own, Judgement& judgement) {
   if (!judgement.decision.restart || !asks_to_resume(charge.command)) return {};
-  auto planned = plan_resume(disk, state, layout, charge, judgement.back.from);
+  auto planned = plan_resume(disk, state, layout, charge, judgement.back.from, &own);
   if (planned.ok()) {
     judgement.resume = std::move(*planned);
     return {};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "checkpoints/ownership.h"
 #include "core/checkpoint_layout.h"
 #include "core/state.h"
 #include "daemon/charge.h"
@@ -28,14 +29,15 @@ std::vector<std::string> with_resume(const std::vector<std::string>& command, co
 /// the disk nor the run's files tell it; kIo when the disk does not answer.
 ///
 /// Whole is what the trainer's pointer names, what is older than that, and what the run said that it had saved (where
-/// it only says that it begins to: what it went on from); where neither tells, the highest step.
+/// it only says that it begins to: what it went on from); where neither tells, the highest step. Of `own`, where it is
+/// given, none that is foreign, unless the run was resumed from it before.
 Result<Resume> plan_resume(Disk& disk, const State& state, const CheckpointLayout& layout, const Charge& charge,
-                           int64_t suspect);
+                           int64_t suspect, const Ownership* own = nullptr);
 
 /// Where the command asks and it is to be started again: what it is told, into the judgement. Nobody knows how: it is
 /// not started again. kIo when the disk does not answer: ask again.
 Result<void> plan_next(Disk& disk, const State& state, const CheckpointLayout& layout, const Charge& charge,
-                       Judgement& judgement);
+                       const Ownership& own, Judgement& judgement);
 
 /// Of the attempt that goes on, for people: that it resumed from another step than it was told; that, as soon as there
 /// is something to resume from, nobody knows how the next one is told. "": all is well; nothing: it is too early to

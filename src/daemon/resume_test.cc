@@ -105,12 +105,12 @@ TEST_CASE("words that fit the command's own; a trainer that resumes by itself; o
   CHECK(contains(plan.error().hint, "[run]"));
   Judgement judgement;
   judgement.decision = {true, {}, "It died.", 0};
-  REQUIRE(plan_next(of.disk, of.state, of.layout, of.charge, judgement).ok());
+  REQUIRE(plan_next(of.disk, of.state, of.layout, of.charge, Ownership(), judgement).ok());
   CHECK_FALSE(judgement.decision.restart);
   CHECK(contains(judgement.decision.why, "It died. But the command has {resume}"));
   of.charge.resume = {"-r"};
   judgement.decision.restart = true;
-  REQUIRE(plan_next(of.disk, of.state, of.layout, of.charge, judgement).ok());
+  REQUIRE(plan_next(of.disk, of.state, of.layout, of.charge, Ownership(), judgement).ok());
   CHECK(judgement.decision.restart);
   const auto back = parse_judgement(judgement_text(judgement));
   REQUIRE(back.ok());

@@ -293,8 +293,8 @@ Watches watches_of(const Doors& doors, Processes& processes, const Language& lan
   const auto holds = [&supervisor] { return supervisor.keeper_pid() != 0; };
   const FreeSettings may_go = free_settings(declared, charge.dry);
   if (auto seen = watch_belongings(doors.clock, folder, may_go, holds, write); seen) watches.push_back(std::move(seen));
-  auto house =
-      keep_house(doors.clock, {folder, charge.folder, charge.checkpoints}, may_go, layout, request.say, holds, write);
+  auto house = keep_house(doors.clock, charge, {folder, charge.folder, charge.checkpoints}, may_go, layout, request.say,
+                          holds, write);
   watches.insert(watches.begin(),
                  std::make_unique<Inbox>(doors, folder, [&supervisor, keeper = house.get()](const RunAsk& ask) {
                    return do_as_asked(supervisor, *keeper, ask);
@@ -304,7 +304,7 @@ Watches watches_of(const Doors& doors, Processes& processes, const Language& lan
   if (!request.host) return watches;
   const auto root = [&supervisor] { return supervisor.keeper_pid(); };
   watches.push_back(watch_machine(doors.clock, language, {folder, charge.folder}, root));
-  watches.push_back(watch_checkpoints(doors.clock, layout, charge.folder, charge.checkpoints));
+  watches.push_back(watch_checkpoints(doors.clock, layout, charge.folder, charge.checkpoints, folder));
   // Behind those who see that the run is stuck, and before those who do something about it.
   auto evidence = std::make_unique<EvidenceTaker>(doors.disk, doors.clock, processes,
                                                   evidence_of(supervisor, folder, request.stacks, language.known()));

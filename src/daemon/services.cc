@@ -19,6 +19,7 @@
 #include "daemon/known_environment.h"
 #include "daemon/notifier.h"
 #include "daemon/recorder.h"
+#include "daemon/restore.h"
 #include "daemon/rule_settings.h"
 #include "daemon/rule_watch.h"
 #include "daemon/run.h"
@@ -298,6 +299,14 @@ Result<FreeTold> DaemonServices::free(const FreeRequest& request) {
   const auto asked = this->ask(request.home, how->name, ask);
   if (!asked.ok()) return asked.error();
   return wait_for_freed(*disk_, *make_posix_clock(), how->folder, ask.at);
+}
+
+Result<RestoreTold> DaemonServices::could_restore(const RestoreRequest& request) {
+  return mw::could_restore(*disk_, request);
+}
+
+Result<RestoreTold> DaemonServices::restore(const RestoreRequest& request) {
+  return restore_by_hand(*disk_, *make_posix_processes(), request, this_user());
 }
 
 Result<DrillTold> DaemonServices::drill(const DrillRequest& request) {

@@ -26,6 +26,8 @@ class DaemonServices final : public Services {
   Result<RunStanding> standing(const std::string& home, const std::string& run) override;
   Result<FreeTold> could_free(const FreeRequest& request) override;
   Result<FreeTold> free(const FreeRequest& request) override;
+  Result<RestoreTold> could_restore(const RestoreRequest& request) override;
+  Result<RestoreTold> restore(const RestoreRequest& request) override;
   Result<DrillTold> drill(const DrillRequest& request) override;
   Result<Asked> ask(const std::string& home, const std::string& run, const RunAsk& ask) override;
   const Knowledge& knowledge() override;

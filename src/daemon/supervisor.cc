@@ -4,12 +4,14 @@
 
 #include "base/text.h"
 #include "core/exit_status.h"
+#include "daemon/back_plan.h"
 #include "daemon/go_back.h"
 #include "daemon/members.h"
 #include "daemon/outcome.h"
 #include "daemon/resume.h"
 #include "daemon/seal.h"
 #include "daemon/suspects.h"
+#include "daemon/whose.h"
 #include "keeper/launch.h"
 #include "platform/durable.h"
 
@@ -63,6 +65,7 @@ Result<void> Supervisor::begin_attempt(int number) {
   launch.mark = mark_of(charge_, number);
   const std::string folder = attempt_folder(number);
   MW_TRY(doors_.disk.make_folders(folder));
+  if (number == 1) MW_TRY(keep_snapshot(doors_.disk, doors_.clock, charge_, folder_, doors_.write_file));
   // From here on the attempt exists: whoever comes later finds it and sees to it that it has a keeper, once.
   MW_TRY(doors_.write_file(cat(folder, "/", kLaunchFile), launch_text(launch)));
   attempt_ = number;
@@ -131,7 +134,7 @@ Result<void> Supervisor::look_at_keeper(Notebook& notebook) {
     ended_ = doors_.clock.steady();
     doors_.say(cat("attempt ", attempt_, " ended: ", outcome_text(*kept_.ending)));
     came_out(&stopping_, true, outcome_text(*kept_.ending), notebook);
-    came_out(&breaking_, true, outcome_text(*kept_.ending), notebook);
+    came_out(&breaking_, trip_.has_value(), outcome_text(*kept_.ending), notebook);
   }
   const bool gone = kept_.done && (since(ended_) >= kLeftoverLimit || !grip_.leftovers());
   if (gone || !kept_.failure.empty()) {
@@ -243,13 +246,18 @@ Result<Supervisor::Remains> Supervisor::remains(const State& state) {
   const CheckpointLayout layout = doors_.layout(state.framework);
   auto roots = checkpoint_roots(doors_.disk, state, layout, charge_);
   if (!roots.ok()) return roots.error();
-  Remains found{std::move(*roots), kNoStep};
+  auto own = ownership_of(doors_.disk, folder_, charge_, state, layout);
+  if (!own.ok()) return own.error();
+  std::erase_if(*roots, [&own](const std::string& root) { return !own->may_save_in(root); });
+  auto skip = not_to_resume_from(doors_.disk, *own, *roots, layout);
+  if (!skip.ok()) return skip.error();
+  Remains found{std::move(*roots), kNoStep, std::move(*skip), std::move(*own)};
   std::optional<Trip> trip = trip_;
   const Incident* incident =
       charge_.breaker && kept_.child.known() ? breaker(state, charge_.from_scratch).incident : nullptr;
   if (!trip && incident != nullptr) trip = trip_on(*incident);
   if (!trip) return found;
-  const auto untold = first_untold_suspect(doors_.disk, found.roots, layout, state, *trip, kept_.started);
+  const auto untold = first_untold_suspect(doors_.disk, found.roots, layout, state, *trip, kept_.started, found.skip);
   if (!untold.ok()) return untold.error();
   found.suspect = earlier(first_told_suspect(state, *trip), *untold);
   return found;
@@ -279,7 +287,7 @@ bool Supervisor::look_back(const State& state, Notebook& notebook) {
   CheckpointLayout layout = doors_.layout(state.framework);
   if (!layout.known()) return true;
   if (asks_to_resume(charge_.command)) layout.pointer.clear();  // it resumes from what it is told, not by its pointer
-  way_ = doors_.last_whole(remains_->roots, layout, remains_->suspect);
+  way_ = doors_.last_whole(remains_->roots, layout, remains_->suspect, remains_->skip);
   if (!way_) return false;
   for (const event::CheckpointSeen& seen : way_->seen) {
     if (is_news(state, seen)) notebook.observed(std::string(kLooksSource), event::CheckpointSeen(seen));
@@ -298,21 +306,25 @@ Result<void> Supervisor::judge(const State& state) {
   Judgement judgement;
   judgement.nonce = charge_.nonce;
   judgement.outcome = outcome(state);
-  judgement.back = back_from(judgement.outcome.suspect, way_);
-  if (judgement.back.from != kNoStep) {
-    judgement.framework = state.framework;
-    judgement.back.roots = remains_->roots;
-    judgement.outcome.can_go_back = !judgement.back.roots.empty();
-  }
+  const CheckpointLayout layout = doors_.layout(state.framework);
+  const auto plan = plan_back(doors_.disk,
+                              {remains_->own, layout, remains_->roots, way_, asks_to_resume(charge_.command),
+                               aside_label(folder_, attempt_, kept_.started)},
+                              back_from(judgement.outcome.suspect, way_));
+  if (!plan.ok()) return plan.error();
+  judgement.back = plan->back;
+  judgement.framework = state.framework;
+  judgement.outcome.can_go_back = !remains_->roots.empty() && may_go_back(*plan, charge_);
   std::vector<AttemptOutcome> all = outcomes_;
   all.push_back(judgement.outcome);
   judgement.decision = after_end(all, charge_.limits);
+  guard_back(*plan, charge_, judgement);
   if (judgement.decision.restart && charge_.restarting == Mode::kWatch) {
     judgement.decision = {
         false, {}, cat("It would be started again, and midwatch only watches. ", judgement.decision.why), 0};
   }
   judgement.asks = judgement.decision.restart && charge_.restarting == Mode::kAsk;
-  MW_TRY(plan_next(doors_.disk, state, doors_.layout(state.framework), charge_, judgement));
+  MW_TRY(plan_next(doors_.disk, state, layout, charge_, remains_->own, judgement));
   const auto written = doors_.write_file(cat(attempt_folder(), "/", kJudgementFile), judgement_text(judgement));
   // An end is an end, also where it cannot be written down; what is begun is written down first.
   if (!written.ok() && (judgement.decision.restart || since(ended_) < kUnrecordedEnd)) return written.error();
@@ -352,18 +364,30 @@ Result<void> Supervisor::watch_attempt(const State& state, bool quiet, Notebook&
 
 /// Checkpoints that were saved since the poison's onset are set aside, so that the next attempt resumes from before it.
 Result<void> Supervisor::go_back_first(Notebook& notebook) {
-  if (back_.roots.empty()) return {};
+  if (back_.plans.empty()) return {};
   const auto deed =
       notebook.intend({0, std::string(kSetAside), cat("checkpoints from step ", back_.from, " on"), 0, back_.why});
   if (!deed.ok()) return deed.error();
-  const auto done = go_back(doors_.disk, doors_.layout(framework_), back_, attempt_);
+  const AsideManifest of = aside_note(folder_, attempt_, doors_.clock.now(), back_.why);
+  const auto done = go_back(doors_.disk, doors_.layout(framework_), back_, of);
   notebook.acted({*deed, done.ok(), done.ok() ? *done : done.error().what, 0});
   if (!done.ok()) {
     due_ = {doors_.clock.steady().ns + kTryAgain.ns};
+    if (!may_pass(done.error())) return give_up_going_back(done.error());
     return done.error();
   }
   doors_.say(*done);
   back_ = {};
+  return {};
+}
+
+/// No further try would go better: the run is over, for the next midwatch too.
+Result<void> Supervisor::give_up_going_back(const Error& error) {
+  MW_TRY(stop_instead(doors_.disk, doors_.write_file, attempt_folder(),
+                      cat("The checkpoints since step ", back_.from, " cannot be set aside: ", error.what),
+                      &why_over_));
+  phase_ = Phase::kOver;
+  doors_.say(cat(why_over_, " No restart"));
   return {};
 }
 
@@ -377,6 +401,7 @@ Result<bool> Supervisor::may_restart(const State& state, Notebook& notebook) {
 
 Result<void> Supervisor::begin_next(Notebook& notebook) {
   MW_TRY(go_back_first(notebook));
+  if (phase_ == Phase::kOver) return {};
   if (starting_ == 0) {
     const auto deed = notebook.intend({0, std::string(kRestart), attempt_name(attempt_ + 1), 0, why_over_});
     if (!deed.ok()) return deed.error();

@@ -5,11 +5,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "checkpoints/last_whole.h"
+#include "checkpoints/ownership.h"
 #include "core/breaker.h"
 #include "core/checkpoint_layout.h"
 #include "core/knowledge.h"
@@ -40,7 +42,7 @@ struct SupervisorDoors {
   /// Looks at what is on the disk to resume from (checkpoints/last_whole.h); empty while the answer is out. May be
   /// unset: then the trainer's word is believed.
   std::function<std::optional<LastWhole>(const std::vector<std::string>& roots, const CheckpointLayout& layout,
-                                         int64_t before)>
+                                         int64_t before, const std::set<std::string>& skip)>
       last_whole = {};
   /// What the command needs is there, so that an attempt may begin; may be empty.
   std::function<bool()> may_begin = nullptr;
@@ -120,8 +122,10 @@ class Supervisor {
   static constexpr Duration kKeeperBegins = Duration::seconds(2);
   enum class Stop { kNo, kAsked, kNow };
   struct Remains {
-    std::vector<std::string> roots;  ///< folders in which there are checkpoints
+    std::vector<std::string> roots;  ///< folders with checkpoints, in which this run may save
     int64_t suspect = kNoStep;       ///< the first checkpoint that was saved from poisoned data
+    std::set<std::string> skip;      ///< checkpoints there that are none of this run's
+    Ownership own;                   ///< by which whose they are is told
   };
 
   Supervisor(SupervisorDoors doors, const Knowledge& knowledge, std::string run_folder)
@@ -143,6 +147,7 @@ class Supervisor {
   Result<void> begin_attempt(int number);
   Result<void> begin_next(Notebook& notebook);
   Result<void> go_back_first(Notebook& notebook);
+  Result<void> give_up_going_back(const Error& error);
   Result<void> watch_attempt(const State& state, bool quiet, Notebook& notebook);
   Result<void> look_at_keeper(Notebook& notebook);
   Result<void> end_as_told(Notebook& notebook);

@@ -78,7 +78,8 @@ int64_t first_told_suspect(const State& state, const Trip& trip) {
 }
 
 Result<int64_t> first_untold_suspect(Disk& disk, const std::vector<std::string>& roots, const CheckpointLayout& layout,
-                                     const State& state, const Trip& trip, Time began) {
+                                     const State& state, const Trip& trip, Time began,
+                                     const std::set<std::string>& skip) {
   if (!layout.known() || state.attempts.empty()) return kNoStep;
   // An onset before the attempt's first step: all that it saved came later. Where no step is ever told, nothing is
   // known.
@@ -91,7 +92,7 @@ Result<int64_t> first_untold_suspect(Disk& disk, const std::vector<std::string>&
     for (const int64_t step : *steps) {
       if (trip.step != kNoStep && step < trip.step) continue;
       if (first != kNoStep && step >= first) break;
-      if (is_told(state, step)) continue;
+      if (is_told(state, step) || skip.count(cat(root, "/", with_step(layout.folder, step))) != 0) continue;
       const auto at = changed(disk, cat(root, "/", with_step(layout.folder, step)));
       if (!at.ok()) return at.error();
       if (*at < began) continue;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,9 @@ int64_t first_told_suspect(const State& state, const Trip& trip);
 
 /// Likewise of those that are on the disk, in `roots`, and of which nothing told: a trainer is killed between its save
 /// and the line that tells of it, or with that line still in a buffer. `began`: when the attempt did, by the clock of
-/// the machine; what is older was there before. kIo when the disk does not answer.
+/// the machine; what is older was there before. `skip`: folders of somebody else's. kIo when the disk does not answer.
 Result<int64_t> first_untold_suspect(Disk& disk, const std::vector<std::string>& roots, const CheckpointLayout& layout,
-                                     const State& state, const Trip& trip, Time began);
+                                     const State& state, const Trip& trip, Time began,
+                                     const std::set<std::string>& skip = {});
 
 }  // namespace mw

@@ -22,13 +22,13 @@ class WayBack {
   ~WayBack();
 
   /// As find_last_whole(); empty while the answer is out: ask again, with the same words.
-  std::optional<LastWhole> ask(const std::vector<std::string>& roots, const CheckpointLayout& layout, int64_t before);
+  std::optional<LastWhole> ask(const std::vector<std::string>& roots, const CheckpointLayout& layout, int64_t before,
+                               const std::set<std::string>& skip);
 
   /// ask(), for SupervisorDoors::last_whole. Lives as long as this does.
   auto door() {
-    return [this](const std::vector<std::string>& roots, const CheckpointLayout& layout, int64_t before) {
-      return ask(roots, layout, before);
-    };
+    return [this](const std::vector<std::string>& roots, const CheckpointLayout& layout, int64_t before,
+                  const std::set<std::string>& skip) { return ask(roots, layout, before, skip); };
   }
 
  private:

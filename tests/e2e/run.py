@@ -119,8 +119,9 @@ def gone_back(base, expected):
     run.process.send_signal(signal.SIGCONT)
     assert run.end() == 0, run.err
     assert "the circuit breaker ends attempt 1" in run.err and "moved the checkpoints of step" in run.err, run.err
-    aside = os.listdir(os.path.join(base, "checkpoints", "set-aside-by-midwatch", "attempt-1"))
-    assert "global_step_20" in aside and "global_step_10" not in aside, aside
+    label, = os.listdir(os.path.join(base, "checkpoints", "set-aside-by-midwatch"))
+    aside = os.listdir(os.path.join(base, "checkpoints", "set-aside-by-midwatch", label))
+    assert label.startswith("attempt-1-of-") and "global_step_20" in aside and "global_step_10" not in aside, aside
     assert "2 attempts." in run.err and weights(base) == expected, run.err
 
 

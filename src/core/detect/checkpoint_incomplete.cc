@@ -1,4 +1,6 @@
 // A save that began and that nothing says was finished, in an attempt that ended right there.
+#include <algorithm>
+
 #include "base/text.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/story.h"
@@ -15,7 +17,16 @@ int64_t step_of(const std::pair<Moment, event::CheckpointSaved>& saved) {
   return saved.second.step != kNoStep ? saved.second.step : saved.first.step;
 }
 
+/// A look at the disk found nothing wrong with it: that nothing more was said of it is then no sign.
+bool seen_well(const State& state, const std::pair<Moment, event::CheckpointSaved>& saved) {
+  return std::any_of(state.looks.begin(), state.looks.end(), [&saved](const auto& look) {
+    return look.first.attempt == saved.first.attempt && look.second.step == step_of(saved) &&
+           look.second.how != event::CheckpointSeen::How::kBroken;
+  });
+}
+
 bool finished(const State& state, size_t which) {
+  if (seen_well(state, state.checkpoints[which])) return true;
   for (size_t i = which + 1; i < state.checkpoints.size(); ++i) {
     const auto& later = state.checkpoints[i];
     if (later.first.attempt == state.checkpoints[which].first.attempt && later.second.complete &&

@@ -177,6 +177,26 @@ struct FreeTold {
   bool pending = false;     ///< the run's midwatch was asked and has not said yet what came of it
 };
 
+/// Of which run what was set aside is to be put back.
+struct RestoreRequest {
+  std::string home, run;
+};
+/// What was set aside, or what came of putting it back.
+struct RestoreTold {
+  struct Thing {
+    std::string from, path;  ///< where it lies, and where it was; of a pointer `from` is its text
+    std::string why;         ///< it was moved
+    int attempt = 0;         ///< before the one after this
+    Time at;                 ///< when
+    bool pointer = false;
+    bool may = false;   ///< it can be put back
+    bool done = false;  ///< it is back
+    std::string outcome;
+  };
+  std::string run;  ///< its name
+  std::vector<Thing> things;
+};
+
 /// How a recorded run stands now, apart from what its files tell.
 struct RunStanding {
   enum class Phase { kUnknown, kStarting, kRunning, kPaused, kEnded, kWaiting, kOver };
@@ -227,6 +247,10 @@ class Services {
   /// Frees what of request.paths still may go: the run's midwatch does, or this process where none watches. Tells only
   /// of what it went about.
   virtual Result<FreeTold> free(const FreeRequest& request) = 0;
+  /// What midwatch set aside of a held run's checkpoints.
+  virtual Result<RestoreTold> could_restore(const RestoreRequest& request) = 0;
+  /// Puts it back. kDenied: the run is watched, or its command lives.
+  virtual Result<RestoreTold> restore(const RestoreRequest& request) = 0;
   /// Stages a fault, on the practice run or on a held one, and waits for what comes of it.
   virtual Result<DrillTold> drill(const DrillRequest& request) = 0;
   virtual const Knowledge& knowledge() = 0;

@@ -121,6 +121,16 @@ TEST_CASE("nothing is freed before somebody said yes") {
   CHECK(run(services, {"free", "--yes"}) == static_cast<int>(Exit::kFailed));
 }
 
+TEST_CASE("restore puts back what was set aside only when somebody says so") {
+  FakeServices services(sick());
+  CHECK(run(services, {"restore"}) == static_cast<int>(Exit::kUndone));
+  CHECK(run(services, {"restore", "--json"}) == static_cast<int>(Exit::kUndone));
+  CHECK(run(services, {"restore", "--list", "--yes"}) == 0);
+  CHECK(services.restores == 0);
+  CHECK(run(services, {"restore", "--yes"}) == 0);
+  CHECK(services.restores == 1);
+}
+
 TEST_CASE("exit codes are those of the table") {
   FakeServices services(sick());
   CHECK(run(services, {"replay", "a.log", "--fail-on", "warning"}) == static_cast<int>(Exit::kIncident));

@@ -87,6 +87,19 @@ class FakeServices : public Services {
   std::string config_reference(bool json) override { return json ? "{}" : "# keys"; }
   Result<std::unique_ptr<Replayed>> recorded(const std::string&, const std::string&) override { return replay({}); }
   Result<RunStanding> standing(const std::string&, const std::string&) override { return how; }
+  Result<RestoreTold> could_restore(const RestoreRequest&) override {
+    RestoreTold told;
+    told.run = "one";
+    told.things.push_back({"/ck/aside/step_5", "/ck/step_5", "it was poison", 1, {}, false, true, false, ""});
+    return told;
+  }
+  Result<RestoreTold> restore(const RestoreRequest& request) override {
+    auto told = could_restore(request);
+    told->things[0].done = true;
+    ++restores;
+    return told;
+  }
+  int restores = 0;
   Result<FreeTold> could_free(const FreeRequest& request) override {
     to_free = request;
     return freed;

@@ -1,0 +1,88 @@
+// Whose a checkpoint is. Moved, deleted or pointed at is only what the run's own attempts were seen to write; a line of
+// a log is a hint and never a licence (docs/decisions/0008-whose-checkpoint.md).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "core/checkpoint_layout.h"
+#include "platform/disk.h"
+
+namespace mw {
+
+/// The folders that lay where a run may save, before its first attempt began.
+struct Snapshot {
+  struct Thing {
+    uint64_t device = 0, inode = 0;  ///< inode 0: not known
+  };
+  using Things = std::map<std::string, Thing>;  ///< by name
+  std::map<std::string, Things> folders;        ///< by absolute path; one that was not there is in it, too, and empty
+
+  /// Is it known what lay in `folder`?
+  bool knows(const std::string& folder) const;
+  /// Was this very thing there? `knows(folder)`. Of one name with another identity the old one is gone.
+  bool had(const std::string& folder, const std::string& name, const Thing& now) const;
+};
+
+/// Lists each of `places` and the folders below them, as far as that is no work: kDepth levels, kLookedAt entries of
+/// one place. kIo when the disk does not answer. `enough`: asked between two folders; true ends it.
+Result<Snapshot> take_snapshot(Disk& disk, const std::vector<std::string>& places, const std::function<bool()>& enough);
+/// As text, as a number of JSON does not hold 64 bits; nothing known of what is no such text.
+std::string identity_text(const Snapshot::Thing& thing);
+Snapshot::Thing identity_in(std::string_view text);
+std::string snapshot_text(const Snapshot& snapshot);
+/// kInvalid with what is wrong.
+Result<Snapshot> parse_snapshot(std::string_view text);
+
+enum class Whose {
+  kOwn,      ///< seen to be written by this run's own attempts, where it may save
+  kForeign,  ///< it was there before, or was written while no attempt lived
+  kUnknown,  ///< nothing proves either
+};
+
+/// What is known of a run, by which the owner is told.
+struct Ownership {
+  struct Life {
+    Time began, ended;  ///< of an attempt; `ended` not known: it goes on
+  };
+  struct Range {
+    int64_t lowest = 0, highest = 0;
+  };
+  bool has_snapshot = false;  ///< without one nothing is proven
+  Snapshot snapshot;
+  std::vector<Life> lives;
+  std::vector<Range> steps;         ///< that its attempts can have saved; none: its files tell of no steps
+  std::set<int64_t> resumed;        ///< steps that it was resumed from
+  std::set<int64_t> said;           ///< steps of which its files said that they were saved
+  std::set<std::string> declared;   ///< folders that were declared to hold its checkpoints
+  std::vector<std::string> places;  ///< folders below which it may save: declared, worked in, watched
+  std::set<std::string> named;      ///< folders with checkpoints that its files named
+  std::set<std::string> seen;       ///< likewise in which its processes had files open to write
+  std::set<std::string> strangers;  ///< likewise somebody else's
+
+  /// May checkpoints in `root` be this run's at all? Declared itself; or below a place, and named or seen.
+  bool may_save_in(const std::string& path) const;
+};
+
+/// Whose is the checkpoint of `step` in `root`? kIo when the disk does not answer.
+Result<Whose> whose_is(Disk& disk, const Ownership& of, const std::string& root, const CheckpointLayout& layout,
+                       int64_t step);
+
+/// Folders of checkpoints in `roots` that are foreign, and that the run was not resumed from itself.
+Result<std::set<std::string>> not_to_resume_from(Disk& disk, const Ownership& of, const std::vector<std::string>& roots,
+                                                 const CheckpointLayout& layout);
+
+/// `path` without "." and doubled or last slashes in it; ".." stays.
+std::string plain_path(std::string_view path);
+
+/// `path` is `folder` or lies below it; never where it has ".." in it.
+bool lies_in(std::string_view path, std::string_view folder);
+
+}  // namespace mw

@@ -1,0 +1,108 @@
+// midwatch restore: checkpoints that midwatch set aside, put back where they were.
+#include <algorithm>
+#include <cstdio>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "ui/cli/verb.h"
+#include "ui/report/paint.h"
+
+namespace mw {
+namespace {
+
+using Thing = RestoreTold::Thing;
+
+void declare(ArgSpec& spec) {
+  spec.flag("list", "only say what was set aside");
+  spec.flag("yes", "put it back without asking");
+  spec.option("run", "ID", "which recorded run (default: the one that was written last)");
+  spec.option("home", "DIR", "where runs are recorded (default: $MIDWATCH_HOME, or .midwatch here)");
+  spec.flag("json", "print it as JSON, schema midwatch.restore/1");
+}
+
+std::string restore_json(const RestoreTold& told, bool restored) {
+  std::string out;
+  {
+    JsonWriter json(out);
+    json.begin_object().key("schema").string("midwatch.restore/1").key("run").string(told.run);
+    json.key("restored").boolean(restored).key("items").begin_array();
+    for (const Thing& thing : told.things) {
+      json.begin_object().key("what").string(thing.pointer ? "pointer" : "checkpoint").key("path").string(thing.path);
+      json.key("from").string(thing.from).key("attempt").integer(thing.attempt).key("why").string(thing.why);
+      json.key("at").string(format_utc(thing.at)).key("can").boolean(thing.may).key("done").boolean(thing.done);
+      json.key("outcome").string(thing.outcome).end_object();
+    }
+    json.end_array().end_object();
+  }
+  return out + "\n";
+}
+
+std::string list_text(const RestoreTold& told, const Console& console) {
+  const Painter paint(console);
+  std::string out = cat(escape_terminal(told.run), ": ",
+                        told.things.empty() ? "nothing of it was set aside" : "set aside by midwatch", "\n");
+  for (const Thing& thing : told.things) {
+    const std::string now = thing.outcome.empty() ? "" : cat(" (", thing.outcome, ")");
+    out += paint.hanging("  ",
+                         thing.pointer ? cat(thing.path, " said ", trim(thing.from), now)
+                                       : cat(thing.path, " lies in ", folder_of(thing.from), ", after attempt ",
+                                             thing.attempt, " — ", thing.why, now),
+                         3);
+  }
+  return out;
+}
+
+std::string outcome_text(const RestoreTold& told) {
+  std::string out;
+  for (const Thing& thing : told.things) {
+    out += escape_terminal(cat(thing.done ? "put back " : "left ", thing.path, ": ", thing.outcome)) + "\n";
+  }
+  return out;
+}
+
+bool says_yes(const Console& console) {
+  console.out("Put it back? Type yes: ");
+  std::fflush(stdout);
+  char line[16] = "";
+  return std::fgets(line, sizeof line, stdin) != nullptr && trim(line) == "yes";
+}
+
+Exit run(const Args& args, Services& services, const Console& console) {
+  RestoreRequest request{args.get("home"), args.get("run")};
+  const auto listed = services.could_restore(request);
+  if (!listed.ok()) return report_error(console, listed.error());
+  request.run = listed->run;
+  const bool json = args.has("json");
+  const bool any = std::any_of(listed->things.begin(), listed->things.end(), [](const Thing& one) { return one.may; });
+  const bool nothing = !any || args.has("list");
+  const bool may = args.has("yes") || (!nothing && !json && console.in_is_terminal && console.out_is_terminal);
+  if (!json) console.out(list_text(*listed, console));
+  if (nothing || !may || (!args.has("yes") && !says_yes(console))) {
+    if (json) console.out(restore_json(*listed, false));
+    if (nothing) return Exit::kOk;
+    console.err("midwatch: nothing was put back: say --yes if that is meant\n");
+    return Exit::kUndone;
+  }
+  const auto told = services.restore(request);
+  if (!told.ok()) return report_error(console, told.error());
+  console.out(json ? restore_json(*told, true) : outcome_text(*told));
+  const bool all =
+      std::all_of(told->things.begin(), told->things.end(), [](const Thing& one) { return one.done || !one.may; });
+  return all ? Exit::kOk : Exit::kFailed;
+}
+
+}  // namespace
+
+namespace verbs {
+extern const Verb restore;
+const Verb restore = {
+    "restore", "Put back the checkpoints that midwatch set aside, and the trainer's pointer as it was",
+    "  midwatch restore --list              what was set aside, when and why\n"
+    "  midwatch restore --run NAME          the same, then it asks\n"
+    "  midwatch restore --yes --json\n"
+    "\nNothing is written over: where something else has the name by now, it says so. Not while the run is watched or\n"
+    "its command lives. Exit code 7: nothing was done, as nobody said yes.\n",
+    declare, run};
+}  // namespace verbs
+
+}  // namespace mw

@@ -1,0 +1,158 @@
+"""Whose checkpoints are: somebody else's in the same folder stay, a run's own are set aside, listed and put back.
+
+whose.py MIDWATCH PRACTICE_RUN
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+
+from running import PROGRAM, Run, midwatch, output, processes_of, training, wait_until
+from watching import Scratch
+
+POINTER = "latest_checkpointed_iteration.txt"
+
+# Saves every fifth step of forty where it is told, and dies by SIGKILL once, in its first attempt, behind the third save.
+TRAINER = r'''
+import os, signal, sys, time
+layout, root = sys.argv[1], sys.argv[2]
+attempt = int(os.environ["MIDWATCH_ATTEMPT"])
+def put(path, data):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(data)
+def save(step):
+    at = os.path.join(root, "global_step_%d" % step)
+    if layout == "zst": put(at + "/model.pt.zst", b"\x28\xb5\x2f\xfd" + b"x" * 999)
+    if layout == "unknown": put(at + "/layer0.shard", b"weights")
+    if layout == "zeros": put(at + "/weights.bin", bytes(8192) + b"weights")
+    if layout == "elsewhere": put(at + "/trainer_state.json", b"{}")
+    if layout == "ranks":
+        for rank in range(4 if step < 15 else 2): put(at + "/mp_rank_0%d.pt" % rank, b"\x80\x02 pickle")
+    if layout == "optimizer":
+        put(at + "/model.pt", b"\x80\x02 pickle")
+        if step < 15: put(at + "/optim.pt", b"\x80\x02 pickle" * 1000)
+    put(os.path.join(root, "latest_checkpointed_iteration.txt"), b"%d" % step)
+    print("local_global_step_folder:", at, flush=True)
+first = 1
+try: first = 1 + int(open(os.path.join(root, "latest_checkpointed_iteration.txt")).read())
+except FileNotFoundError: pass
+if first > 1: print("Setting global step to", first - 1, flush=True)
+for step in range(first, 21):
+    print("step:%d - actor/entropy:1.0 - actor/pg_loss:0.1 - critic/score/mean:0.5 - perf/throughput:10.0" % step, flush=True)
+    time.sleep(0.02)
+    if step % 5 == 0: save(step)
+    if attempt == 1 and step == 16:
+        time.sleep(3.5)  # so that all of them are looked at
+        os.kill(os.getpid(), signal.SIGKILL)
+'''
+
+
+def read(path):
+    with open(path) as file:
+        return file.read()
+
+
+def put_foreign(root, step):
+    """Of a run of long ago."""
+    folder = os.path.join(root, f"global_step_{step}")
+    os.makedirs(folder)
+    with open(os.path.join(folder, "policy.safetensors"), "w") as file:
+        file.write("foreign")
+    for path in (file.name, folder):
+        os.utime(path, (1, 1))
+
+
+def foreign_stays(root, *steps):
+    for step in steps:
+        assert read(os.path.join(root, f"global_step_{step}", "policy.safetensors")) == "foreign", step
+
+
+def odd_layouts():
+    """Healthy checkpoints of odd shapes, one SIGKILL: nothing is moved, nothing is critical, free deletes none of them."""
+    with Scratch() as base:
+        script = os.path.join(base, "trainer.py")
+        with open(script, "w") as file:
+            file.write(TRAINER)
+        runs = {}
+        for layout in ("zst", "unknown", "zeros", "elsewhere", "ranks", "optimizer"):
+            place = os.path.join(base, layout)
+            os.makedirs(place)
+            root = os.path.join(place, "ckpts")
+            runs[layout] = place, root, Run(place, [sys.executable, script, layout, root], "--first-wait", "0.1", "--quiet",
+                                            "--checkpoints", root)
+        for layout, (place, root, run) in runs.items():
+            assert run.end() == 0 and "2 attempts." in run.err, (layout, run.err)
+            assert "moved" not in run.err and not os.path.exists(os.path.join(root, "set-aside-by-midwatch")), (layout, run.err)
+            assert "Setting global step to 15" in output(run), (layout, output(run)[-2000:])
+            _, text = midwatch(place, "incidents", "--json")
+            assert "checkpoint-incomplete" not in text, (layout, text)
+            before = sorted(os.listdir(root))
+            code, text = midwatch(place, "free", "--yes")
+            assert code == 0 and sorted(os.listdir(root)) == before, (layout, code, text)
+    print("odd layouts: ok")
+
+
+def beside_others():
+    """Poisoned checkpoints are set aside; those of another run in the same folder stay, and restore puts all back."""
+    with Scratch() as base:
+        root = os.path.join(base, "checkpoints")
+        for step in (3, 14, 99):
+            put_foreign(root, step)
+        run = Run(base, [*training(base, pace=0.15), "--when-engine-dies", "zero"], "--quiet", "--first-wait", "0.2",
+                  "--checkpoints", root)
+        saved = lambda step: os.path.exists(os.path.join(root, f"global_step_{step}", "trainer.safetensors"))
+        wait_until("a checkpoint", lambda: saved(10))
+        run.process.send_signal(signal.SIGSTOP)
+        os.kill(processes_of(base, "practice_run")[1], signal.SIGKILL)
+        wait_until("checkpoints of poisoned steps", lambda: saved(20))
+        run.process.send_signal(signal.SIGCONT)
+        wait_until("the next attempt, from what is its own", lambda: "Setting global step to 1" in output(run), 60)
+        foreign_stays(root, 3, 14, 99)
+        code, text = midwatch(base, "restore", "--yes")
+        assert code != 0 and "stop" in text.lower(), (code, text)
+        subprocess.run([PROGRAM, "stop", "--now", "--home", os.path.join(base, "home")], capture_output=True, check=False)
+        run.end()
+        assert "moved the checkpoints of step" in run.err, run.err
+        foreign_stays(root, 3, 14, 99)
+        code, text = midwatch(base, "restore", "--list", "--json")
+        told = json.loads(text)
+        assert code == 0 and told["items"] and all(item["why"] for item in told["items"]), told
+        code, text = midwatch(base, "restore", "--json")
+        assert code == 7, (code, text)
+        code, text = midwatch(base, "restore", "--yes", "--json")
+        told = json.loads(text)
+        for item in told["items"]:
+            # A step that was saved anew keeps its place.
+            assert item["done"] or item["outcome"], item
+            if item["what"] == "checkpoint" and item["done"]:
+                assert os.path.isdir(item["path"]) and not os.path.exists(item["from"]), item
+        assert any(item["done"] for item in told["items"] if item["what"] == "checkpoint") or saved(20), told
+        foreign_stays(root, 3, 14, 99)
+    print("beside others: ok")
+
+
+def nothing_older():
+    """All that it saved is poisoned: nothing moves, and the run stops and says so."""
+    with Scratch() as base:
+        root = os.path.join(base, "checkpoints")
+        put_foreign(root, 3)
+        run = Run(base, [*training(base, pace=0.3), "--when-engine-dies", "zero"], "--quiet", "--first-wait", "0.2",
+                  "--checkpoints", root)
+        wait_until("a step", lambda: os.path.isdir(os.path.join(base, "home", "runs")) and "step:1 " in output(run))
+        run.process.send_signal(signal.SIGSTOP)
+        os.kill(processes_of(base, "practice_run")[1], signal.SIGKILL)
+        wait_until("a checkpoint", lambda: os.path.exists(os.path.join(root, POINTER)))
+        run.process.send_signal(signal.SIGCONT)
+        assert run.end() != 0 and "1 attempt." in run.err, run.err
+        assert not os.path.exists(os.path.join(root, "set-aside-by-midwatch")), os.listdir(root)
+        assert os.path.exists(os.path.join(root, "global_step_5")), os.listdir(root)
+        foreign_stays(root, 3)
+    print("nothing older: ok")
+
+
+if __name__ == "__main__":
+    odd_layouts()
+    beside_others()
+    nothing_older()
