@@ -162,7 +162,7 @@ void HeldWorld::check_signal(const ProcessId& id, int signal) {
   if (!runs) return;
   if (signal == SIGSTOP && !meant("pause", false)) wrong("held still without a word in the journal");
   if (told_to_stop && refused_turns > 0) return;
-  if (signal == SIGINT && !meant("stop", false)) wrong("asked to end without a word in the journal");
+  if (signal == SIGINT && !meant("stop", false) && !meant("break", false)) wrong("asked to end without a word in the journal");
   if (signal != SIGKILL || meant("stop", false)) return;
   if (!meant("break", false)) wrong("killed without a word in the journal");
   if (asks_to_break && approved != attempt_->number) wrong("killed without leave");

@@ -21,8 +21,8 @@ struct BreakCase {
   BreakReason why = BreakReason::kLearning;
 };
 
-/// Is the attempt about to save a checkpoint? By the rhythm of those that it saved: with its next step or the one after.
-/// False where it has saved none, or is not known to.
+/// Is the attempt about to save a checkpoint? By the rhythm of those that it saved: with its next step or the one
+/// after. False where it has saved none, or is not known to.
 bool save_is_due(const State& state);
 
 /// The case for ending the attempt that runs now, as every further step trains on poisoned data and every further

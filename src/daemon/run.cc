@@ -420,6 +420,8 @@ WriteFile hiding(const Language& language, WriteFile write) {
   };
 }
 
+Result<void> start(const std::string& place) { return start_keeper(place, std::string(kProgram)); }
+
 }  // namespace
 
 Result<RunTold> hold_run(const Doors& doors, Processes& real, Language& language, const RunRequest& request) {
@@ -437,7 +439,6 @@ Result<RunTold> hold_run(const Doors& doors, Processes& real, Language& language
   told.folder = cat(home, "/runs/", *name);
   make_private(told.folder);  // an earlier midwatch may have left it open
   const std::string output = cat(told.folder, "/", kOutputFile);
-  const auto start = [](const std::string& place) { return start_keeper(place, std::string(kProgram)); };
   Ballast ballast(doors.disk, cat(told.folder, "/", kBallastFile));
   const auto make_room = [&ballast, &request] { return let_go(ballast, request); };
   const auto write = [&doors, make_room](const std::string& path, std::string_view text) {

@@ -5,6 +5,7 @@
 
 #include "base/checksum.h"
 #include "base/text.h"
+#include "daemon/name_collector.h"
 #include "sources/text_log.h"
 
 namespace mw {
@@ -17,22 +18,6 @@ constexpr std::string_view kFirstCopy = ".1";    // as logrotate names the newes
 constexpr size_t kHeadBytes = 256;               // by which content is known again
 constexpr int64_t kCheckedBytes = int64_t{1} << 30;  // of a database whose pages are looked through
 constexpr size_t kEnoughToTell = 4096;               // bytes that tell a growing file's kind even without a line end
-
-/// Only the names: for recognising whose run it is.
-class NameCollector final : public RecordSink {
- public:
-  explicit NameCollector(Recogniser& recogniser) : recogniser_(recogniser) {}
-  void row(const Row& row) override {
-    for (const RowNumber& number : row.numbers) recogniser_.name(Sign::In::kMetric, number.key);
-  }
-  void console(std::string_view line, uint64_t, Time) override { recogniser_.text(line); }
-  void property(std::string_view key, std::string_view) override { recogniser_.name(Sign::In::kConfig, key); }
-  void ended(int64_t, Time) override {}
-  void problem(std::string_view, std::string_view, uint64_t) override {}
-
- private:
-  Recogniser& recogniser_;
-};
 
 bool is_text(FileKind kind) { return kind == FileKind::kText; }
 

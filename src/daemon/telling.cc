@@ -45,7 +45,8 @@ void Telling::watches(const std::string& recorded_in) {
 void Telling::holds(const std::string& run_folder, const Charge& charge) {
   if (notifier_ == nullptr) return;
   attempts_ = std::make_unique<AttemptNews>(disk_, run_folder);
-  notifier_->watch({std::string(basename(run_folder)), home_above(run_folder), true, charge.breaker, charge.breaking, charge.breaking_learning},
+  notifier_->watch({std::string(basename(run_folder)), home_above(run_folder), true, charge.breaker, charge.breaking,
+                    charge.breaking_learning},
                    run_folder);
 }
 

@@ -470,7 +470,8 @@ def escalates(base):
     def escalations():
         return [notice["key"] for notice in receiver.notices() if notice["event"] == "escalation"]
 
-    wait_until("two escalations", lambda: len(escalations()) >= 2, 20)
+    # It is critical once it is plain that the run does not survive it, a minute after at the latest.
+    wait_until("two escalations", lambda: len(escalations()) >= 2, 120)
     subprocess.run([PROGRAM, "tell", "I look at it", "--home", home], check=True, capture_output=True, timeout=20)
     time.sleep(0.5)
     before = escalations()
