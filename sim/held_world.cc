@@ -162,7 +162,8 @@ void HeldWorld::check_signal(const ProcessId& id, int signal) {
   if (!runs) return;
   if (signal == SIGSTOP && !meant("pause", false)) wrong("held still without a word in the journal");
   if (told_to_stop && refused_turns > 0) return;
-  if (signal == SIGINT && !meant("stop", false) && !meant("break", false)) wrong("asked to end without a word in the journal");
+  if (signal == SIGINT && !meant("stop", false) && !meant("break", false))
+    wrong("asked to end without a word in the journal");
   if (signal != SIGKILL || meant("stop", false)) return;
   if (!meant("break", false)) wrong("killed without a word in the journal");
   if (asks_to_break && approved != attempt_->number) wrong("killed without leave");
@@ -265,6 +266,7 @@ void HeldWorld::keeper_lives() {
     ending.known = !a.orphaned;
     ending.code = a.orphaned ? -1 : a.code;
     ending.signal = a.orphaned ? 0 : a.signal;
+    ending.peak_bytes = a.orphaned ? 0 : 1 << 20;
     const auto left = descendants(processes.all(), a.keeper.id.pid);
     if (!a.told_end) {
       say(event::Ended{event::Ended::How::kExit, ending.signal != 0 ? -ending.signal : ending.code, "keeper"});

@@ -16,7 +16,6 @@ constexpr size_t kLookedAt = 5'000;                // entries of one place
 constexpr size_t kOfOneFolder = 2'000;             // entries; one with more is not known
 constexpr size_t kFiles = 20'000;                  // of one checkpoint
 constexpr int kDeep = 8;                           // folders below it
-constexpr Duration kEarly = Duration::seconds(2);  // a file system's clock before the machine's
 constexpr Duration kLate = Duration::seconds(30);  // what is still written when an attempt's first process has ended
 constexpr int64_t kUntold = 10;                    // steps that were trained after the last one that was told
 
@@ -86,8 +85,7 @@ Result<void> times_in(Disk& disk, const std::string& folder, int depth, Written&
 }
 
 bool within(const Ownership::Life& life, Time at) {
-  return life.began.known() && at.ns >= life.began.ns - kEarly.ns &&
-         (!life.ended.known() || at.ns <= life.ended.ns + kLate.ns);
+  return life.began.known() && at >= life.began && (!life.ended.known() || at.ns <= life.ended.ns + kLate.ns);
 }
 
 bool can_have_saved(const Ownership& of, int64_t step) {
@@ -245,7 +243,14 @@ Result<Whose> whose_is(Disk& disk, const Ownership& of, const std::string& path,
   // By a file server's own clock it may seem so of what the run itself says that it saved.
   if (!alive) return of.said.count(step) == 0 ? Whose::kForeign : Whose::kUnknown;
   if (!of.has_snapshot || !of.snapshot.knows(root) || !of.may_save_in(root)) return Whose::kUnknown;
-  return can_have_saved(of, step) ? Whose::kOwn : Whose::kUnknown;
+  // Right before an attempt, right after it, and between an end that nobody saw and its discovery, somebody else may
+  // have saved; then the run's own word decides.
+  const bool watched = std::any_of(of.lives.begin(), of.lives.end(), [&written](const auto& life) {
+    const bool before_end = !life.ended.known() || (life.seen_to_end && written.newest <= life.ended);
+    return written.newest >= life.began && before_end;
+  });
+  const bool own = watched ? can_have_saved(of, step) : of.said.count(step) != 0;
+  return own ? Whose::kOwn : Whose::kUnknown;
 }
 
 }  // namespace mw

@@ -21,6 +21,7 @@ constexpr std::string_view kRestart = "restart";  // the action of beginning ano
 constexpr size_t kPoisonedSteps = 2;
 // One figure alone, without another kind of evidence, must stay so for longer.
 constexpr size_t kGoneAlone = 4;
+constexpr size_t kNeverAbove = 10;                       // as a cold start may be
 constexpr double kEmptyLength = 2, kGivenUpShare = 0.9;  // of answers, as core/detect/zero_reward.cc has them
 constexpr int64_t kTogether = 3;                         // steps between the onsets of two signs of one failure
 
@@ -92,7 +93,7 @@ bool answers_are_empty(const State& state, int64_t step) {
          all_of_last(values_since(state, "response.aborted", step), kPoisonedSteps, given_up);
 }
 
-/// Steps in a row on the floor, which the reward had left before.
+/// Steps in a row on the floor: a few where the reward had left it before, more where it never had.
 bool reward_on_floor(const State& state, int64_t step) {
   const Series* reward = detect::reward_series(state);
   if (reward == nullptr || step == kNoStep) return false;
@@ -105,7 +106,7 @@ bool reward_on_floor(const State& state, int64_t step) {
     above = above || (point.step < step && point.value > lowest);
     streak = point.step >= step && point.value == lowest ? streak + 1 : 0;
   }
-  return above && streak >= kPoisonedSteps;
+  return streak >= (above ? kPoisonedSteps : kNeverAbove);
 }
 
 /// An engine is dead: seen by the live watch, or the text says so and completed steps since are empty or worth nothing.

@@ -139,7 +139,8 @@ Result<void> Supervisor::look_at_keeper(Notebook& notebook) {
   const bool gone = kept_.done && (since(ended_) >= kLeftoverLimit || !grip_.leftovers());
   if (gone || !kept_.failure.empty()) {
     phase_ = Phase::kEnded;
-  } else if (!kept_.done && !lived && kept_.keeper == keeper && (!stopping() || kept_.child.known()) &&
+  } else if (!kept_.done && !lived && kept_.keeper == keeper &&
+             (!stopping() || kept_.child.known() || kept_.forked.known()) &&
              since(keeper_from_) >= (kept_.keeper.known() ? kKeeperTakesOver : kKeeperBegins)) {
     if (kept_.keeper.known()) doors_.say(cat("the keeper of attempt ", attempt_, " is gone; another takes over"));
     keeper_from_ = doors_.clock.steady();

@@ -28,7 +28,10 @@ Result<std::vector<Ownership::Life>> lives_of(Disk& disk, const std::string& run
       if (is_silent(kept.error())) return kept.error();
       continue;
     }
-    if (kept->started.known()) lives.push_back({kept->started, kept->ending ? kept->ending->at : Time()});
+    if (!kept->started.known()) continue;
+    // A keeper that took over is told no usage: the command may have ended long before it came.
+    const bool seen = kept->ending && kept->ending->known && kept->ending->peak_bytes > 0;
+    lives.push_back({kept->started, kept->ending ? kept->ending->at : Time(), seen});
   }
   return lives;
 }
