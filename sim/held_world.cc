@@ -20,6 +20,7 @@ constexpr double kStepChance = 0.7;                   // per tick
 constexpr int64_t kSlowToStop = 150;                  // ticks: its grace, and a watch that is killed meanwhile
 constexpr int64_t kRuleStep = 23;                     // where a rule of the user's own is broken
 constexpr int64_t kBugStep = 31;                      // where a stubborn bug is
+constexpr int kShownAfter = 16;                       // steps with a dead engine, the trainer's time to obey included
 constexpr int64_t kForeignOld = 3, kForeignNew = 52;  // of a run before: lower and higher than most of this one's
 constexpr int64_t kForeignLater = 8;                  // of somebody who saves while no attempt lives
 
@@ -435,6 +436,7 @@ void HeldWorld::one_step() {
   break_rule();
   if (a.engine_dead || a.against_rule) {
     a.poisoned = true;
+    ++a.poisoned_steps;
     ++poisoned_steps;
   }
   say(event::Measured{a.step, false, {{"reward.mean", "reward", a.engine_dead ? 0 : 0.5}}});
@@ -448,7 +450,10 @@ void HeldWorld::one_step() {
   finish_save();
   say_saved();
   // Told to stop so late, it may lose its engine to that and be done before anybody can see it.
-  if (a.poisoned && !poison_allowed && !meant("stop", false)) wrong("it ended on poisoned weights");
+  // Likewise of an engine that dies near the end: that it is dead shows in completed steps.
+  // One that is being ended for it may take its grace to obey, and is no success whatever its status.
+  const bool shown = (!a.engine_dead || a.poisoned_steps > kShownAfter) && !meant("break", true);
+  if (a.poisoned && shown && !poison_allowed && !meant("stop", false)) wrong("it ended on poisoned weights");
   end_child(0, 0);
 }
 

@@ -116,6 +116,7 @@ class HeldWorld {
     ProcessId forker;    ///< the keeper that forked the child
     bool waits = false;  ///< the child is forked, and waits for its keeper's word
     bool spawned = false, ended = false, engine_dead = false, poisoned = false, orphaned = false;
+    int poisoned_steps = 0;
     bool against_rule = false;  ///< a rule of the user's own is broken
     bool told_end = false, done = false, half_saved = false;
     int64_t step = 0, crash_at = 0;  ///< crash_at: tick; 0: not

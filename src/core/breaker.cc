@@ -208,4 +208,15 @@ BreakCase breaker(const State& state, bool from_scratch) {
   return {};
 }
 
+const Incident* tainted_by(const State& state, bool from_scratch) {
+  if (const BreakCase found = breaker(state, from_scratch); found.incident != nullptr) return found.incident;
+  for (const Incident& incident : state.incidents) {
+    const bool poison =
+        incident.kind == "engine-dead" || incident.kind == "zero-reward" || incident.kind == "non-finite";
+    const bool of_last = incident.open && incident.latest.attempt + 1U == state.attempts.size();
+    if (poison && of_last && incident.severity == Severity::kCritical && !being_restarted(state)) return &incident;
+  }
+  return nullptr;
+}
+
 }  // namespace mw

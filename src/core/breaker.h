@@ -29,4 +29,10 @@ bool save_is_due(const State& state);
 /// checkpoint keeps it; no incident when there is none. `from_scratch`: beginning from nothing is allowed.
 BreakCase breaker(const State& state, bool from_scratch = false);
 
+/// Of an attempt that has ended: the incident since whose onset its checkpoints are tainted; nullptr when there is
+/// none. Little is lost by not resuming from them, so this needs less than the breaker does: it trips, or would have,
+/// as a critical incident of that attempt says that an engine is dead, rewards are at their floor or figures are no
+/// numbers.
+const Incident* tainted_by(const State& state, bool from_scratch = false);
+
 }  // namespace mw

@@ -117,6 +117,7 @@ TEST_CASE("a dead engine that the text alone tells of ends nothing while steps a
   incident.onset.step = incident.latest.step = 20;
   state.incidents = {incident};
   CHECK(breaker(state).incident == nullptr);
+  CHECK(tainted_by(state) == &state.incidents.front());  // but once it is over, its checkpoints are not resumed from
   ComponentState part;
   part.troubles.emplace_back();
   part.troubles.back().began.attempt = 1;

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <set>
 #include <thread>
 
@@ -51,17 +52,21 @@ class Practice {
     waitpid(pid_, nullptr, 0);
   }
 
+  std::string settings() const { return cat(base_, "/midwatch.toml"); }
+
   Result<void> start(const std::string& program, const DrillInfo& drill) {
     const char* scratch = std::getenv("TMPDIR");
     base_ = cat(scratch == nullptr || *scratch == '\0' ? "/tmp" : scratch, "/midwatch-drill-XXXXXX");
     if (mkdtemp(base_.data()) == nullptr)
       return Error{Error::Code::kIo, cat(base_, ": no folder can be made there"), ""};
+    // Nobody is there to be asked.
+    std::ofstream(settings()) << "[actions]\nbreak_learning = \"act\"\n";
     words_ = {"midwatch",
               "run",
               "--home",
               home(),
               "--config",
-              "none",
+              settings(),
               "--quiet",
               "--first-wait",
               "0.2",

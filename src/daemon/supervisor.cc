@@ -254,8 +254,7 @@ Result<Supervisor::Remains> Supervisor::remains(const State& state) {
   if (!skip.ok()) return skip.error();
   Remains found{std::move(*roots), kNoStep, std::move(*skip), std::move(*own)};
   std::optional<Trip> trip = trip_;
-  const Incident* incident =
-      charge_.breaker && kept_.child.known() ? breaker(state, charge_.from_scratch).incident : nullptr;
+  const Incident* incident = charge_.breaker && kept_.child.known() ? tainted_by(state, charge_.from_scratch) : nullptr;
   if (!trip && incident != nullptr) trip = trip_on(*incident);
   if (!trip) return found;
   const auto untold = first_untold_suspect(doors_.disk, found.roots, layout, state, *trip, kept_.started, found.skip);
@@ -415,7 +414,10 @@ Result<bool> Supervisor::look_and_act(const State& state, bool quiet, Notebook& 
   if (!doubts_settled_) settle_doubts(state, notebook);
   if (!foreign_.empty()) tell_foreign(state, notebook);
   if (phase_ == Phase::kNew) {
-    if (stopping()) return false;
+    if (stopping()) {
+      why_over_ = "It was told to stop.";
+      return false;
+    }
     if (may_begin()) MW_TRY(begin_attempt(1));
   } else if (phase_ == Phase::kRunning) {
     MW_TRY(watch_attempt(state, quiet, notebook));

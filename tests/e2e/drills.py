@@ -763,6 +763,8 @@ def server_half_dead(base):
 @drill("server-half-dead-timeouts", share=True)
 def server_half_dead_timeouts(base):
     """The worker of a server elsewhere dies, /health answers 200, generations are never answered; the trainer's client has a time-out."""
+    with open(os.path.join(base, "midwatch.toml"), "w") as file:
+        file.write("[actions]\nbreak_learning = \"act\"\n")  # nothing but empty answers shows that the engine is dead
     server = Elsewhere(base, "--when-worker-dies", "hang")
     held = Held(base, server.trainer(*SCORES_ZERO, "--request-timeout", "0.5", pace=0.25), first_wait=BACK_BY_THEN)
     held.await_text("step:11 ")
