@@ -7,7 +7,7 @@ odd.py PROGRAM [N | --share] [--sick] [--seed S] [--family TEXT] [--mode default
 N: so many runs in all, families in turn (default: ten of each). --share: one of each family, the frameworks and the modes
 in turn. --mode: how far midwatch may go. default: as a new user has it; act: with everything in [actions] that acts by
 itself. Every run must go through to its last line and its exit status 0, started once, never stopped, without a deed or
-a question of midwatch's that would end or hold it, and must be taken for finished. Prints, per family: what befell its
+a question of midwatch's that would end or hold it. Prints, beside the runs that are not taken for finished, per family: what befell its
 runs, the critical incidents that were raised live and the critical ones that `midwatch replay` of the same file has
 (those a family allows are left out of both), and what tripped. Exit status: 0 when no run was disturbed, else 1. --keep
 leaves the files of disturbed runs in DIR.
@@ -67,7 +67,7 @@ def tried(program, made_by, mode, step_s, keep, sparing=False):
         fallen = {"kills": "break" in deeds, "stops": fed["continued"] > 0 or "pause" in deeds,
                   "asks": held.asked() or bool(status.get("asks")),
                   "restarts": fed["starts"] != 1 or status.get("attempt", 1) != 1,
-                  "unfinished": code != 0 or not fed["over"] or status.get("verdict") != "finished"}
+                  "unfinished": code != 0 or not fed["over"]}
         why = live.reasons(events)
         if fallen["unfinished"] and not why:
             why = [f"exit status {code}, verdict {status.get('verdict')}, {fed['lines']} of {len(made.lines)} lines"]
@@ -75,7 +75,8 @@ def tried(program, made_by, mode, step_s, keep, sparing=False):
             shutil.copytree(folder, pathlib.Path(keep) / f"{made.name()}-{mode}", dirs_exist_ok=True,
                             ignore=shutil.ignore_patterns("lock", "ballast"))
     allowed = set(made.allowed)
-    return {"run": made.name(), "family": made.family, "mode": mode, "fallen": fallen,
+    misread = not fallen["unfinished"] and status.get("verdict") != "finished"
+    return {"misread": misread, "run": made.name(), "family": made.family, "mode": mode, "fallen": fallen,
             "raised": sorted(raised - allowed), "replayed": sorted(again - allowed), "agreed": sorted(raised & again),
             "all raised": sorted(raised), "why": why[:1], "seconds": time.monotonic() - began}
 
@@ -100,7 +101,9 @@ def table(results):
     print(f"{'all':28s} {'':8s} {sums['runs']:5d} " + " ".join(f"{sums[head]:10d}" for head in heads))
     raised = sum(len(one["all raised"]) for one in results)
     agreed = sum(len(one["agreed"]) for one in results)
-    print(f"\n{sums['disturbed']} of {sums['runs']} healthy runs were disturbed; of {raised} critical incidents raised live "
+    misread = [one["run"] for one in results if one["misread"]]
+    print(f"\ntaken for something else than finished: {len(misread)} {' '.join(misread)}")
+    print(f"{sums['disturbed']} of {sums['runs']} healthy runs were disturbed; of {raised} critical incidents raised live "
           f"{agreed} are critical in a replay of the file, too")
     return sums["disturbed"]
 
