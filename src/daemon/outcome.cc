@@ -39,7 +39,8 @@ AttemptOutcome outcome_of(const AttemptEnd& end, const State& state, const Knowl
   of.planned = last.total_steps > 0 ? last.total_steps : state.total_steps;
   // A keeper that took over is told no usage, and what its command wrote while there was none may be lost.
   const bool heard_out = end.kept.ending && end.kept.ending->peak_bytes > 0;
-  of.unfinished = heard_out && of.known && of.code == 0 && !of.tripped && !of.told_to_stop && belies_status(state, knowledge);
+  of.unfinished =
+      heard_out && of.known && of.code == 0 && !of.tripped && !of.told_to_stop && belies_status(state, knowledge);
   of.finished = !of.known && is_complete(state, last, of.last_checkpoint);
   if (end.trip) {
     of.kind = end.trip->kind;
