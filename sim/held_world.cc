@@ -313,23 +313,6 @@ void HeldWorld::begin_command() {
   if (!kept->child.known()) put_record(record_started(a.child, clock.now()));
 }
 
-/// Numbers that are free again are given to others, whose sessions may outlive those who began them.
-void HeldWorld::reuse_numbers() {
-  if (!attempt_ || !attempt_->ended || !dice.chance(reuse_chance_)) return;
-  const int64_t pid = dice.chance(0.7) ? attempt_->child.pid : attempt_->keeper.id.pid;
-  for (const auto& [number, one] : processes.table) {
-    if (number == pid || one.info.session == pid || one.info.parent == pid) return;
-  }
-  const ProcessId leader = processes.add_as(pid, 1, 0).info.id;
-  const ProcessId other = processes.add(pid, pid).info.id;
-  strangers_.insert(pid);
-  strangers_.insert(other.pid);
-  if (dice.chance(0.7)) {
-    strangers_.erase(pid);
-    processes.gone(leader);
-  }
-}
-
 /// By the words of its command, or by the trainer's own pointer.
 std::optional<int64_t> HeldWorld::resumes_from() {
   if (!resumes_by_word) return parse_int(trim(disk.content(pointer())));
