@@ -134,6 +134,7 @@ void HeldWorld::check_foreign() {
     if (disk.content(checkpoint(step) + "/policy.bin") != "foreign") wrong("somebody else's checkpoint was touched");
     if (trim(disk.content(pointer())) == cat(step)) wrong("the pointer names somebody else's checkpoint");
   }
+  if (has_foreign && dice.chance(0.02)) put_foreign(kForeignOld);  // who wrote it goes on writing there
   const bool alone = !attempt_ || (attempt_->ended && attempt_->done);
   if (has_foreign && alone && launched > 0 && foreign_.count(kForeignLater) == 0 && dice.chance(0.3)) {
     clock.pass(Duration::seconds(40));
