@@ -243,11 +243,9 @@ Result<Whose> whose_is(Disk& disk, const Ownership& of, const std::string& path,
   // By a file server's own clock it may seem so of what the run itself says that it saved.
   if (!alive) return of.said.count(step) == 0 ? Whose::kForeign : Whose::kUnknown;
   if (!of.has_snapshot || !of.snapshot.knows(root) || !of.may_save_in(root)) return Whose::kUnknown;
-  // Right before an attempt, right after it, and between an end that nobody saw and its discovery, somebody else may
-  // have saved; then the run's own word decides.
+  // Right after an attempt somebody else may have saved; then the run's own word decides.
   const bool watched = std::any_of(of.lives.begin(), of.lives.end(), [&written](const auto& life) {
-    const bool before_end = !life.ended.known() || (life.seen_to_end && written.newest <= life.ended);
-    return written.newest >= life.began && before_end;
+    return written.newest >= life.began && (!life.ended.known() || written.newest <= life.ended);
   });
   const bool own = watched ? can_have_saved(of, step) : of.said.count(step) != 0;
   return own ? Whose::kOwn : Whose::kUnknown;

@@ -50,8 +50,7 @@ enum class Whose {
 /// What is known of a run, by which the owner is told.
 struct Ownership {
   struct Life {
-    Time began, ended;        ///< of an attempt; `ended` not known: it goes on
-    bool seen_to_end = true;  ///< false: nobody was there, and `ended` is when that was found out
+    Time began, ended;  ///< of an attempt; `ended` not known: it goes on
   };
   struct Range {
     int64_t lowest = 0, highest = 0;

@@ -59,8 +59,7 @@ TEST_CASE("its own is what was not there before and was written while an attempt
   CHECK(run.whose(11) == Whose::kOwn);
   run.save(2399, kRoot, 12);  // a moment before it began: by somebody else
   CHECK(run.whose(12) == Whose::kForeign);
-  run.own.lives.back().ended = Time::from_seconds(9000);
-  run.own.lives.back().seen_to_end = false;  // it may have ended at any time before
+  run.own.lives.back().ended = Time::from_seconds(2490);  // a moment after it ended
   CHECK(run.whose(11) == Whose::kUnknown);
   run.own.said.insert(11);
   CHECK(run.whose(11) == Whose::kOwn);

@@ -29,9 +29,7 @@ Result<std::vector<Ownership::Life>> lives_of(Disk& disk, const std::string& run
       continue;
     }
     if (!kept->started.known()) continue;
-    // A keeper that took over is told no usage: the command may have ended long before it came.
-    const bool seen = kept->ending && kept->ending->known && kept->ending->peak_bytes > 0;
-    lives.push_back({kept->started, kept->ending ? kept->ending->at : Time(), seen});
+    lives.push_back({kept->started, kept->ending ? kept->ending->at : Time()});
   }
   return lives;
 }
