@@ -193,6 +193,7 @@ struct Ticked {  ///< time passed without news (attach)
   /// What follows, up to the next Ticked or Closed, are the last words of what is still open. If more is written, they
   /// come again, as they then are.
   bool closing = false;
+  bool speaks = false;  ///< a log said something since the last one, besides what idle servers say
 };
 struct Closed {  ///< nothing more will come: end of a replay, or attach was told to stop
   bool final = true;

@@ -73,7 +73,7 @@ MW_EVENT(ToolCalled, "tool-called", field("function", &E::function), field("seco
 MW_EVENT(ComponentSaw, "component-saw", field("component", &E::component), field("kind", &E::kind),
          field("health", &E::health), field("certain", &E::certain), field("text", &E::text),
          field("address", &E::address), field("pid", &E::pid), field("seconds", &E::seconds));
-MW_EVENT(Ticked, "ticked", field("closing", &E::closing));
+MW_EVENT(Ticked, "ticked", field("closing", &E::closing), field("speaks", &E::speaks));
 MW_EVENT(Closed, "closed", field("final", &E::final));
 MW_EVENT(IncidentOpened, "incident-opened", field("id", &E::id), field("json", &E::json));
 MW_EVENT(IncidentChanged, "incident-changed", field("id", &E::id), field("json", &E::json));

@@ -312,7 +312,7 @@ class Folder {
   // ---- the watch itself
   void operator()(const event::Ticked& ticked) {
     state_.saying_last_words = ticked.closing;
-    if (event_.at.known()) add_tick();
+    if (event_.at.known()) add_tick(ticked.speaks);
     settle();
   }
   void operator()(const event::Closed& closed) {
@@ -422,13 +422,16 @@ class Folder {
            !std::holds_alternative<event::Ticked>(event_.body);
   }
 
-  void add_tick() {
+  void add_tick(bool speaks) {
     auto& ticks = state_.ticks;
     const int64_t step = state_.attempts.empty() ? kNoStep : state_.attempts.back().last_step;
-    ticks.push_back({state_.order, event_.at, step});
+    ticks.push_back({state_.order, event_.at, step, speaks});
     if (ticks.size() <= State::kTickLimit) return;
     size_t kept = 0;
-    for (size_t i = 1; i < ticks.size(); i += 2) ticks[kept++] = ticks[i];
+    for (size_t i = 1; i < ticks.size(); i += 2) {
+      ticks[kept] = ticks[i];
+      ticks[kept++].speaks |= ticks[i - 1].speaks;
+    }
     if (ticks.size() % 2 == 1) ticks[kept++] = ticks.back();  // the last one says what time it is
     ticks.resize(kept);
   }

@@ -56,6 +56,16 @@ class Told {
     knowledge.signatures.push_back(std::move(signature));
   }
 
+  /// Lines that say nothing.
+  void talk(uint64_t lines) { line += lines; }
+  template <typename Body>
+  void say_without_clock(Body body) {
+    Event event;
+    event.where = {0, ++line};
+    event.body = std::move(body);
+    std::vector<Event> decided;
+    advance(state, event, knowledge, Judge::kAtClose, decided);
+  }
   template <typename Body>
   void say(Body body) {
     ++line;
@@ -245,6 +255,42 @@ TEST_CASE("while a person holds it still no step is no stall, and neither is the
   CHECK_FALSE(stalls(run));
   ticks(run, 20);
   CHECK(stalls(run));
+}
+
+TEST_CASE("what fails without a clock beside it is dated by what comes soon after") {
+  Told run;
+  run.say_without_clock(event::Matched{"module-not-found-spawn-child", "No module named 'env'", 1});
+  run.talk(200);
+  run.matched("torchelastic-sigterm");
+  run.talk(1);
+  run.matched("user-cancelled");
+  run.talk(200);
+  run.say_without_clock(event::Matched{"user-cancelled", "the step is aborted", 1});
+  const auto incidents = run.close();
+  REQUIRE(!incidents.empty());
+  CHECK(incidents[0].kind == "dependency-broken");
+  CHECK(incidents[0].severity == Severity::kCritical);
+}
+
+TEST_CASE("a run that goes on saying something at a long step does not stall") {
+  const auto severities = [](Told& run) {
+    std::vector<Severity> all;
+    for (const Incident& one : judge(run.state, run.knowledge)) {
+      if (one.kind == "stall") all.push_back(one.severity);
+    }
+    return all;
+  };
+  const auto tick = [](Told& run, int minutes, bool speaks) {
+    for (int i = 0; i < minutes; ++i) run.say(event::Ticked{false, speaks});
+  };
+  Told run;
+  run.steps(1, 30);
+  tick(run, 45, true);
+  CHECK(severities(run) == std::vector{Severity::kInfo});
+  tick(run, 60, true);
+  CHECK(severities(run) == std::vector{Severity::kWarning});
+  tick(run, 16, false);
+  CHECK(severities(run) == std::vector{Severity::kCritical});
 }
 
 TEST_CASE("an exception that the run lives with does not end it") {

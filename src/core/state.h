@@ -152,6 +152,7 @@ struct Tick {
   uint64_t order = 0;  ///< number of the event in the run
   Time at;
   int64_t step = kNoStep;  ///< that the last attempt was at
+  bool speaks = false;     ///< a log said something since the tick before, besides what idle servers say
 };
 
 struct State {

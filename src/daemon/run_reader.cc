@@ -5,6 +5,7 @@
 
 #include "base/checksum.h"
 #include "base/text.h"
+#include "core/idle_line.h"
 #include "core/mixed_runs.h"
 
 namespace mw {
@@ -307,8 +308,20 @@ void RunReader::judge_again() {
 void RunReader::tick(Time now) {
   Event event;
   event.at = now;
-  event.body = event::Ticked{};
+  event.body = event::Ticked{false, logs_speak()};
   put(std::move(event));
+}
+
+/// Since it was last asked, of files that it was asked of before.
+bool RunReader::logs_speak() {
+  bool speak = false;
+  for (const auto& source : sources_) {
+    const auto [heard, fresh] = heard_.try_emplace(source->number(), source->lines());
+    if (fresh || heard->second == source->lines()) continue;
+    heard->second = source->lines();
+    speak = speak || !is_idle_line(source->last_text());
+  }
+  return speak;
 }
 
 bool RunReader::holds_trace() const {

@@ -93,6 +93,7 @@ class RunReader final : public EventSink {
   bool may_judge() const { return clock_ == nullptr || clock_->steady() >= next_judgement_; }
   Duration steady() const { return clock_ == nullptr ? Duration{} : clock_->steady(); }
   void judged_since(Duration began);
+  bool logs_speak();
 
   Disk& disk_;
   const Language& language_;
@@ -110,6 +111,7 @@ class RunReader final : public EventSink {
   std::vector<std::unique_ptr<SourceReader>> sources_;
   std::set<std::string> known_paths_;
   std::set<std::pair<uint64_t, uint64_t>> known_files_;  // device and inode: a rotated log keeps its own
+  std::map<uint32_t, int64_t> heard_;                    // by source number: lines at the last tick
   std::map<uint32_t, uint64_t> skip_;                    // by source number: events that the journal has already
   std::map<std::string, uint32_t> observers_;            // numbers of the sources that are no files
   uint32_t next_number_ = 0;                             // of a source that the journal does not know

@@ -458,6 +458,8 @@ int64_t SourceReader::unread() {
   return bytes;
 }
 
+std::string SourceReader::last_text() const { return stage_ != nullptr ? stage_->last_text() : ""; }
+
 int64_t SourceReader::lines() const { return earlier_lines_ + (stage_ != nullptr ? stage_->lines() : 0); }
 
 void SourceReader::look() {

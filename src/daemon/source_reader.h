@@ -63,6 +63,8 @@ class SourceReader {
   uint32_t number() const { return number_; }
   int64_t bytes() const { return static_cast<int64_t>(read_); }
   int64_t lines() const;
+  /// Its last line, of a text log.
+  std::string last_text() const;
   /// Bytes in its files, as they are called now, that were not read.
   int64_t unread();
   /// True when the oldest content at hand begins with these bytes (by their hash and number). An error: not to be said

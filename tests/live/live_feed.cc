@@ -21,6 +21,7 @@ constexpr double kLongestGap = 4 * 3600;  // between two lines; a log that a lat
 constexpr double kAfterwards = 1200;      // the watch stays so long after the last line, less than any stall takes
 constexpr size_t kPieces = 2500;  // a file is fed in about so many pieces at most, as judging a long run is dear
 constexpr size_t kTripsKept = 20;
+constexpr Time kToday{1'796'083'200'000'000'000};  // 2026-12-01: a date without a year lies in the year before it
 
 struct Piece {
   double at = 0;  // seconds from the start
@@ -49,13 +50,16 @@ Anchors anchors_of(const State& state, uint32_t source) {
     }
   }
   std::sort(points.begin(), points.end(), [](auto* a, auto* b) { return a->where.line < b->where.line; });
+  const auto is_timed = [&](const Point* point) { return point->at.known() && state.first_at.known(); };
+  const auto timed_end = std::find_if(points.rbegin(), points.rend(), is_timed).base();
   Anchors all;
   std::map<std::pair<uint16_t, int64_t>, double> seconds;
   double latest = 0, shift = 0;  // a clock that goes back, or a counter, goes on in time
-  for (const Point* point : points) {
+  for (auto it = points.begin(); it != points.end(); ++it) {
+    const Point* point = *it;
     if (!all.empty() && all.back().first == point->where.line) continue;
-    const bool clock = point->at.known() && state.first_at.known();
-    double at = shift + (clock ? (point->at - state.first_at).seconds() : evenly(*point, seconds));
+    if (it < timed_end && !is_timed(point)) continue;  // between two lines with a clock
+    double at = shift + (it < timed_end ? (point->at - state.first_at).seconds() : evenly(*point, seconds));
     if (at < latest || at > latest + kLongestGap) {
       const double right = at < latest ? latest : latest + kLongestGap;
       shift += right - at;
@@ -107,9 +111,8 @@ std::vector<Piece> pieces_of(const std::vector<Fed>& files, const State& state) 
 
 /// The machine's time at which the run began, so that the clocks of its files are right where they have one.
 Time start_of(const std::vector<Fed>& files, const State& state) {
-  Time start{1'768'464'000'000'000'000};
-  if (!state.first_at.known()) return start;
-  start = state.first_at;
+  if (!state.first_at.known()) return kToday;
+  Time start = state.first_at;
   const Point* first = nullptr;
   for (const Series& series : state.series) {
     for (const Point& point : series.points()) {
@@ -169,6 +172,7 @@ std::string_view base_name(std::string_view path) { return path.substr(path.rfin
 /// Puts the files on the disk as a replay finds them, and judges them as a whole.
 State replayed(const std::vector<Fed>& files, const Language& language) {
   FakeDisk disk;
+  disk.set_time(kToday);  // dates without a year are told by it
   for (const Fed& file : files) disk.put(file.path, file.text);
   RunReader reader(disk, language, Judge::kAtClose, nullptr, {});
   std::vector<std::string> paths;
@@ -229,6 +233,7 @@ Verdict feed(std::vector<Fed> files, const Language& language) {
     line = piece.line;
     return Watch::Woke::kChange;
   });
+  disk.set_time(start);
   for (const Fed& file : files) disk.put(file.path, "");
   AttachRequest request;
   request.paths = {"/run"};

@@ -1,12 +1,12 @@
 // Alive without progress: lines keep coming, steps do not.
 #include <algorithm>
-#include <array>
 
 #include "base/text.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/pause.h"
 #include "core/detect/support/rhythm.h"
 #include "core/detect/support/story.h"
+#include "core/idle_line.h"
 
 namespace mw::detect {
 namespace {
@@ -19,6 +19,9 @@ constexpr Knob kKnobs[] = {
     {"steps_least", 5, "steps", "Fewer steps have no rhythm", "own choice"},
     {"longest_gaps", 2, "longest gaps", "What the run has taken once between two steps it may take again",
      "evaluations and saves come back; own choice"},
+    {"quiet_share", 0.5, "of the patience", "A run that still says something besides its servers may be at a long step",
+     "runs of an agent whose batch takes 38 min; own choice"},
+    {"talks_long", 3, "times the patience", "By then talk without a step is worth a look", "own choice"},
 };
 
 /// When the run was last heard of.
@@ -27,19 +30,11 @@ struct End {
   bool idle = true;  ///< what it said then is no work: probes of its servers, or what the reading knows well
 };
 
-/// Lines that a server writes whether or not anybody trains.
-bool is_probe(std::string_view text) {
-  constexpr std::array<std::string_view, 7> kProbes = {
-      "GET /health", "GET /metrics", "GET /ping", "GET /readyz", "GET /v1/models", "heartbeat", "GET /get_model_info"};
-  return std::any_of(kProbes.begin(), kProbes.end(),
-                     [text](std::string_view probe) { return contains_folded(text, probe); });
-}
-
 End end_of(const State& state) {
   End end{state.last_at, true};
   for (const SourceState& source : state.sources) {
     if (!source.end_at.known() || (end.at.known() && source.end_at <= end.at)) continue;
-    end = {source.end_at, is_probe(source.last_text)};  // saving and evaluating may take long after the last step
+    end = {source.end_at, is_idle_line(source.last_text)};  // saving and evaluating may take long after the last step
   }
   return end;
 }
@@ -68,13 +63,15 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   Finding finding;
   finding.kind = "stall";
   finding.detector = "stall";
-  finding.severity = end.idle ? Severity::kCritical : Severity::kInfo;
+  const bool talks = live ? watched.quiet < kKnobs[4].value * patience : !end.idle;
+  const Severity talking = live && silent > kKnobs[5].value * patience ? Severity::kWarning : Severity::kInfo;
+  finding.severity = talks ? talking : Severity::kCritical;
   finding.onset = {step, since, {}, static_cast<uint16_t>(number)};
   // Time alone tells it: no line of the run does.
   finding.detected = {step, since + Duration::seconds(patience), {}, static_cast<uint16_t>(number)};
   finding.summary = cat("No step after ", step, " for ", format_duration(end.at - since), "; a step usually takes ",
                         format_duration(Duration::seconds(usual)));
-  finding.suggests.push_back({"hang-no-progress-generic", 0.5, "lines keep coming, steps do not"});
+  finding.suggests.push_back({"hang-no-progress-generic", 0.5, talks ? "lines keep coming, steps do not" : "neither steps nor lines of work come"});
   out.push_back(std::move(finding));
 }
 

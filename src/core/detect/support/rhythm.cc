@@ -51,7 +51,9 @@ Standstill standstill(const State& state) {
     if (state.ticks[i].step != last.step || (since->at - state.ticks[i].at).seconds() > kNobodyWatched) break;
     since = &state.ticks[i];
   }
-  return {since->at, (last.at - since->at).seconds()};
+  const Tick* spoke = &last;
+  while (spoke != since && !spoke->speaks) --spoke;
+  return {since->at, (last.at - since->at).seconds(), (last.at - spoke->at).seconds()};
 }
 
 }  // namespace mw::detect

@@ -23,6 +23,7 @@ Rhythm rhythm_by_ticks(const State& state, double least);
 struct Standstill {
   Time since;
   double seconds = 0;
+  double quiet = 0;  ///< s of it, at its end, in which no log said anything besides what idle servers say
 };
 Standstill standstill(const State& state);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/detect/support/progress.h"
 #include "core/exit_status.h"
 
 namespace mw::detect {
@@ -28,77 +29,6 @@ constexpr uint64_t kEndingLog = 100;
 // Two pipes end in one file: the last step's line may come behind the error that followed it.
 constexpr uint64_t kStragglingLines = 3;
 constexpr uint64_t kHeaderLines = 2;  // from "Exception in thread ...:" to its traceback
-
-/// The last metric record of an attempt in one source.
-struct LastPoint {
-  uint64_t line = 0;
-  int64_t step = kNoStep;
-  Time at;
-};
-
-class Progress {
- public:
-  explicit Progress(const State& state) : state_(state) {
-    for (const Series& series : state.series) {
-      if (series.empty()) continue;
-      // The points are in the order of arrival, so the last one of each attempt is the one before the next begins.
-      const std::vector<Point>& points = series.points();
-      for (size_t i = 0; i < points.size(); ++i) {
-        if (i + 1 == points.size() || points[i + 1].attempt != points[i].attempt ||
-            points[i + 1].where.source != points[i].where.source) {
-          note(points[i]);
-        }
-      }
-    }
-  }
-
-  /// Did the attempt get further after `moment`? Steps that midwatch cut off as poisoned do not count.
-  bool after(const Moment& moment, uint64_t last_line) const {
-    if (moment.attempt < state_.attempts.size()) {
-      const auto& ended = state_.attempts[moment.attempt].ended;
-      if (ended && ended->how == event::Ended::How::kStopped) return false;
-    }
-    const auto of_attempt = last_.find(moment.attempt);
-    if (of_attempt == last_.end()) return false;
-    for (const auto& [source, point] : of_attempt->second) {
-      const bool further = moment.step == kNoStep || point.step == kNoStep || point.step > moment.step;
-      if (!further) continue;
-      const bool clocked = point.at.known() && moment.at.known();
-      if (source == moment.where.source && !(clocked && counts_apart(source))) {
-        if (point.line > last_line) return true;
-      } else if (point.at.known() && moment.at.known()) {
-        if (point.at > moment.at) return true;
-      } else if (moment.step != kNoStep && point.step > moment.step + 1) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  /// The last step that an attempt has a record of; kNoStep when none.
-  int64_t last_step(uint16_t attempt) const {
-    const auto of_attempt = last_.find(attempt);
-    int64_t last = kNoStep;
-    if (of_attempt == last_.end()) return last;
-    for (const auto& [source, point] : of_attempt->second) last = std::max(last, point.step);
-    return last;
-  }
-
- private:
-  /// A W&B file counts its records and the lines of its console apart.
-  bool counts_apart(uint32_t source) const {
-    return source < state_.sources.size() && state_.sources[source].kind == "wandb";
-  }
-
-  void note(const Point& point) {
-    LastPoint& last = last_[point.attempt][point.where.source];
-    if (point.where.line >= last.line) last = {point.where.line, std::max(point.step, last.step), point.at};
-  }
-
-  const State& state_;
-  std::map<uint16_t, std::map<uint32_t, LastPoint>> last_;
-};
-
 const AttemptState* attempt_of(const State& state, uint16_t attempt) {
   return attempt < state.attempts.size() ? &state.attempts[attempt] : nullptr;
 }
@@ -315,11 +245,26 @@ bool is_interruption(const Mark& mark) {
   return kind == "interrupted" || kind == "preempted";
 }
 
-/// Did `mark` happen so shortly before `end` that it may have brought it about?
-bool shortly_before(const Mark& mark, const Mark& end) {
-  if (mark.moment.at.known() && end.moment.at.known()) {
-    return (end.moment.at - mark.moment.at).seconds() <= kEndingSeconds;
+/// When a mark happened; of one without a clock, when what is said next to it did.
+Time time_of(const std::vector<Mark>& marks, const Mark& mark) {
+  if (mark.moment.at.known()) return mark.moment.at;
+  Time before;
+  for (const Mark& other : marks) {
+    const uint64_t line = other.moment.where.line, own = mark.moment.where.line;
+    const bool same =
+        other.moment.where.source == mark.moment.where.source && other.moment.attempt == mark.moment.attempt;
+    if (!same || !other.moment.at.known() || line + kEndingLines < own || line > mark.last_line + kEndingLines)
+      continue;
+    if (line > own) return other.moment.at;
+    before = other.moment.at;
   }
+  return before;
+}
+
+/// Did `mark` happen so shortly before `end` that it may have brought it about?
+bool shortly_before(const std::vector<Mark>& marks, const Mark& mark, const Mark& end) {
+  const Time at = time_of(marks, mark), over = time_of(marks, end);
+  if (at.known() && over.known()) return (over - at).seconds() <= kEndingSeconds;
   return mark.moment.where.source == end.moment.where.source && end.moment.where.line <= mark.last_line + kEndingLines;
 }
 
@@ -328,9 +273,8 @@ void outlive(std::vector<Mark>& marks) {
   for (const Mark& end : marks) {
     if (end.survived || end.teardown || !is_interruption(end)) continue;
     for (Mark& mark : marks) {
-      if (mark.moment.attempt == end.moment.attempt && mark.order < end.order && !shortly_before(mark, end)) {
-        mark.survived = true;
-      }
+      if (mark.moment.attempt != end.moment.attempt || mark.order >= end.order) continue;
+      if (!shortly_before(marks, mark, end)) mark.survived = true;
     }
   }
 }

@@ -1,0 +1,79 @@
+#include "core/detect/support/progress.h"
+
+#include <algorithm>
+
+namespace mw::detect {
+
+Progress::Progress(const State& state) : state_(state) {
+  for (const Series& series : state.series) {
+    if (series.signal == "engine.running") engines_.push_back(&series);
+  }
+  for (const Series& series : state.series) {
+    // The points are in the order of arrival, so the last one of each attempt is the one before the next begins.
+    const std::vector<Point>& points = series.points();
+    for (size_t begin = 0, i = 0; i < points.size(); ++i) {
+      if (i + 1 != points.size() && points[i + 1].attempt == points[i].attempt &&
+          points[i + 1].where.source == points[i].where.source) {
+        continue;
+      }
+      size_t end = i + 1;
+      while (end > begin && idle(points[end - 1])) --end;
+      if (end > begin) note(points[end - 1]);
+      begin = i + 1;
+    }
+  }
+}
+
+bool Progress::after(const Moment& moment, uint64_t last_line) const {
+  if (moment.attempt < state_.attempts.size()) {
+    const auto& ended = state_.attempts[moment.attempt].ended;
+    if (ended && ended->how == event::Ended::How::kStopped) return false;
+  }
+  const auto of_attempt = last_.find(moment.attempt);
+  if (of_attempt == last_.end()) return false;
+  for (const auto& [source, point] : of_attempt->second) {
+    const bool further = moment.step == kNoStep || point.step == kNoStep || point.step > moment.step;
+    if (!further) continue;
+    const bool clocked = point.at.known() && moment.at.known();
+    if (source == moment.where.source && !(clocked && counts_apart(source))) {
+      if (point.line > last_line) return true;
+    } else if (clocked) {
+      if (point.at > moment.at) return true;
+    } else if (moment.step != kNoStep && point.step > moment.step + 1) {
+      return true;
+    }
+  }
+  return false;
+}
+
+int64_t Progress::last_step(uint16_t attempt) const {
+  const auto of_attempt = last_.find(attempt);
+  int64_t last = kNoStep;
+  if (of_attempt == last_.end()) return last;
+  for (const auto& [source, point] : of_attempt->second) last = std::max(last, point.step);
+  return last;
+}
+
+/// A W&B file counts its records and the lines of its console apart.
+bool Progress::counts_apart(uint32_t source) const {
+  return source < state_.sources.size() && state_.sources[source].kind == "wandb";
+}
+
+/// Is it of a line in which an engine says that nothing runs?
+bool Progress::idle(const Point& point) const {
+  if (point.where.line == 0) return false;
+  return std::any_of(engines_.begin(), engines_.end(), [&point](const Series* engine) {
+    if (engine->source != point.where.source) return false;
+    const std::vector<Point>& points = engine->points();
+    const auto same = std::lower_bound(points.begin(), points.end(), point.where.line,
+                                       [](const Point& one, uint64_t line) { return one.where.line < line; });
+    return same != points.end() && same->where.line == point.where.line && same->value == 0;
+  });
+}
+
+void Progress::note(const Point& point) {
+  LastPoint& last = last_[point.attempt][point.where.source];
+  if (point.where.line >= last.line) last = {point.where.line, std::max(point.step, last.step), point.at};
+}
+
+}  // namespace mw::detect

@@ -1,0 +1,38 @@
+// How far a run got, by its metric records.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "core/state.h"
+
+namespace mw::detect {
+
+/// Keeps references into the state, which must outlive it unchanged.
+class Progress {
+ public:
+  explicit Progress(const State& state);
+
+  /// Did the attempt get further after `moment` and after `last_line` of its source? Steps that midwatch cut off as
+  /// poisoned do not count, and neither do the figures of an inference engine that has no request: it writes them
+  /// whether or not the trainer lives.
+  bool after(const Moment& moment, uint64_t last_line) const;
+  /// The last step that an attempt has a record of; kNoStep when none.
+  int64_t last_step(uint16_t attempt) const;
+
+ private:
+  struct LastPoint {  // of an attempt in one source
+    uint64_t line = 0;
+    int64_t step = kNoStep;
+    Time at;
+  };
+  bool counts_apart(uint32_t source) const;
+  bool idle(const Point& point) const;
+  void note(const Point& point);
+
+  const State& state_;
+  std::vector<const Series*> engines_;  // what they say of their running requests
+  std::map<uint16_t, std::map<uint32_t, LastPoint>> last_;
+};
+
+}  // namespace mw::detect
