@@ -28,6 +28,7 @@ size_t add_attempt(State& state, SourceState& source, const Event& event, std::s
   source.attempt = static_cast<int32_t>(state.attempts.size() - 1);
   source.shown = false;
   source.step = kNoStep;
+  source.gave_up = 0;
   return state.attempts.size() - 1;
 }
 
@@ -36,6 +37,7 @@ void move_to(SourceState& source, size_t attempt) {
   source.attempt = static_cast<int32_t>(attempt);
   source.shown = false;
   source.step = kNoStep;
+  source.gave_up = 0;
 }
 
 /// The attempt that was under way at `at`: the last one that began before (or about then).
@@ -105,6 +107,8 @@ bool counter_went_back(const State& state, const SourceState& source, int64_t st
 }
 
 constexpr std::string_view kWentBack = "step counter went back";
+constexpr std::string_view kAfterLauncher = "steps after its launcher had given up";
+constexpr uint64_t kStragglingLines = 3;  // of two pipes that end in one file
 
 /// Another source's word on the beginning of an attempt that is known already. What the trainer says of itself counts
 /// more than a counter, then the first source; so the order of reading does not matter.
@@ -219,6 +223,8 @@ void follow_steps(State& state, SourceState& source, const Event& event) {
   if (step == kNoStep) return;
   if (source.joins) join(state, source, event, step);
   if (goes_on_as_before(state, source, event, step)) take_back(state, source);
+  const bool straggles = event.where.line <= source.gave_up + kStragglingLines;
+  if (source.gave_up != 0 && source.shown && !straggles) return go_on(state, source, event, kAfterLauncher);
   if (source.step == kNoStep || step >= source.step || source.two_counters) return;
   if (const auto* measured = std::get_if<event::Measured>(&event.body)) {  // another source may know better
     const int32_t agreed = attempt_that_agrees(state, event.where.source, *measured);

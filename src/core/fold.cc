@@ -250,6 +250,9 @@ class Folder {
   void operator()(const event::TraceSeen& trace) {
     const Place place = live();
     if (!trace.sample) shown(place);
+    if (!trace.sample && trace.exception.ends_with(".ChildFailedError")) {  // torchrun's, when no restart is left
+      source_of(state_, event_.where.source).gave_up = std::max(trace.last_line, event_.where.line);
+    }
     if (take_last_word(state_, event_.where, "")) {
       std::erase_if(state_.traces, [this](const auto& known) { return known.moment.where == event_.where; });
     }

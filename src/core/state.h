@@ -53,6 +53,7 @@ struct SourceState {
   bool joins = true;          ///< its first comparable measurement may still show which attempt it tells of
   bool shown = false;         ///< it has told of a step, a failure or an end in its attempt
   bool two_counters = false;  ///< its step counter is really two: going back means nothing
+  uint64_t gave_up = 0;       ///< line at which the launcher of its attempt had given up; 0: it has not
   int64_t step = kNoStep;     ///< the step it last spoke of in this attempt
   Ranges steps;               ///< of its training measurements, over all its attempts
 };

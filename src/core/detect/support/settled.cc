@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kUsualSteps = 3;       // a step so long is no slow step any more
 constexpr double kLeastSeconds = 30;    // a trainer that catches an exception goes on sooner
-constexpr double kUnknownSeconds = 60;  // where no rhythm is known: at the start
+constexpr double kUnknownSeconds = 60;  // in which nothing is said, where no rhythm is known: at the start
 constexpr double kMostSeconds = 1800;   // as detect/stall.cc has it for evaluation, saving and start-up
 constexpr double kUnsureSteps = 10;     // likewise, of usual steps
 constexpr double kStepsLeast = 3;       // fewer steps have no rhythm
@@ -21,20 +21,29 @@ Rhythm rhythm_now(const State& state) {
   return {std::max(watched.usual, own.usual), std::max(watched.longest, own.longest)};
 }
 
-/// Seconds for which nothing must come before a failure counts as the end. An error of which a process does not die may
-/// be followed by an evaluation, a save or a wait.
-double patience(const State& state, bool ends_for_sure) {
-  const Rhythm pace = rhythm_now(state);
-  if (!ends_for_sure) return std::max(kMostSeconds, kUnsureSteps * pace.usual);
-  if (pace.usual <= 0) return kUnknownSeconds;
-  return std::clamp(std::max(kUsualSteps * pace.usual, pace.longest), kLeastSeconds, kMostSeconds);
-}
-
-/// Seconds that have passed by the watch's clock since the event of this order was received, to the tick after it.
-double seconds_since(const State& state, uint64_t order) {
+/// The first tick after the event of this order; null: none came yet.
+const Tick* tick_after(const State& state, uint64_t order) {
   const auto after = std::upper_bound(state.ticks.begin(), state.ticks.end(), order,
                                       [](uint64_t o, const Tick& tick) { return o < tick.order; });
-  return after == state.ticks.end() ? 0 : (state.ticks.back().at - after->at).seconds();
+  return after == state.ticks.end() ? nullptr : &*after;
+}
+
+/// Seconds by the watch's clock from a tick to the last one in which no log said anything.
+double quiet_since(const State& state, const Tick* tick) {
+  const Tick* last = &state.ticks.back();
+  const Tick* spoke = last;
+  while (spoke != tick && !spoke->speaks) --spoke;
+  return (last->at - spoke->at).seconds();
+}
+
+/// Has nothing come since `tick` for so long that the run is over? An error of which a process does not die may be
+/// followed by an evaluation, a save or a wait.
+bool waited_enough(const State& state, const Tick* tick, bool ends_for_sure) {
+  const double since = (state.ticks.back().at - tick->at).seconds();
+  const Rhythm pace = rhythm_now(state);
+  if (!ends_for_sure) return since >= std::max(kMostSeconds, kUnsureSteps * pace.usual);
+  if (pace.usual <= 0) return since >= kMostSeconds || quiet_since(state, tick) >= kUnknownSeconds;
+  return since >= std::clamp(std::max(kUsualSteps * pace.usual, pace.longest), kLeastSeconds, kMostSeconds);
 }
 
 bool figures_decide(const Mark& lead) {
@@ -53,7 +62,8 @@ bool is_over(const State& state, uint16_t attempt) {
 
 bool settled(const State& state, const Story& story) {
   if (is_over(state, story.attempt)) return true;
-  return seconds_since(state, story.lead.order) >= patience(state, story.ended && !figures_decide(story.lead));
+  const Tick* tick = tick_after(state, story.lead.order);
+  return tick != nullptr && waited_enough(state, tick, story.ended && !figures_decide(story.lead));
 }
 
 Severity provisional_severity(const Story& story) { return story.ended ? Severity::kWarning : Severity::kInfo; }

@@ -13,8 +13,9 @@ namespace mw::detect {
 bool is_over(const State& state, uint16_t attempt);
 
 /// True when the attempt is over, or has done nothing for so long, by the clock of the watch, that it should have:
-/// three usual steps and its longest one so far, at least 30 s, at most 30 min, and 60 s where its steps have no known
-/// rhythm. An error of which a process does not die for sure is given as long as a stall: 30 min, or ten usual steps.
+/// three usual steps and its longest one so far, at least 30 s, at most 30 min. Where its steps have no known rhythm,
+/// as at the start, its logs must have said nothing for 60 s, or 30 min must have passed. An error of which a process
+/// does not die for sure is given as long as a stall: 30 min, or ten usual steps.
 bool settled(const State& state, const Story& story);
 
 /// How a failure is told that is not settled, and what is said of it beside what was seen.

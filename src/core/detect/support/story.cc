@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/text.h"
@@ -81,21 +82,39 @@ bool plan_done(const State& state, const AttemptState& attempt, const Progress& 
   return total > 1 && progress.last_step(mark.moment.attempt) + 1 >= total;
 }
 
+/// What dies in a thread of its own, or as the interpreter ends, does not end the program.
+class Helpers {
+ public:
+  Helpers(const State& state, const Knowledge& knowledge) {
+    for (const SignatureState& seen : state.signatures) {
+      const Signature* signature = knowledge.find(seen.id);
+      if (signature == nullptr || signature->role != Role::kBenign || signature->kind != "crash") continue;
+      for (const SignatureState::Match& match : seen.matches) headers_.push_back(match.moment.where);
+    }
+  }
+
+  /// Does a line before the mark say that it is of a helper?
+  bool died_in(const Mark& mark) const {
+    return std::any_of(headers_.begin(), headers_.end(), [&mark](const Where& header) {
+      const Where& at = mark.moment.where;
+      return header.source == at.source && header.line < at.line && header.line + kHeaderLines >= at.line;
+    });
+  }
+
+ private:
+  std::vector<Where> headers_;
+};
+
 /// Attempts of which nothing but an exit status of 0 says that they ended well.
 class StatusEnds {
  public:
-  StatusEnds(const State& state, const Knowledge& knowledge) : state_(state) {
+  StatusEnds(const State& state, const Knowledge& knowledge, const Helpers& helpers)
+      : state_(state), helpers_(helpers) {
     for (size_t i = 0; i < state.attempts.size(); ++i) {
       if (!ended_by_status(state.attempts[i]) || said_done(state, knowledge, i)) continue;
       const int64_t total = state.attempts[i].total_steps > 0 ? state.attempts[i].total_steps : state.total_steps;
       const bool open = open_plan(state, i).has_value();
       if (open || total <= 1 || last_done(state, i) < 1) ends_[static_cast<uint16_t>(i)] = open;
-    }
-    if (ends_.empty()) return;
-    for (const SignatureState& seen : state.signatures) {
-      const Signature* signature = knowledge.find(seen.id);
-      if (signature == nullptr || signature->role != Role::kBenign || signature->kind != "crash") continue;
-      for (const SignatureState::Match& match : seen.matches) headers_.push_back(match.moment.where);
     }
   }
 
@@ -106,7 +125,7 @@ class StatusEnds {
     if (end == ends_.end()) return false;
     const bool open = end->second, trace = mark.trace != nullptr || mark.within != nullptr;
     if (!trace && !(open && mark.signature->fatal)) return false;
-    if ((!open && !is_root(mark)) || (trace && beside_the_program(mark))) return false;
+    if ((!open && !is_root(mark)) || (trace && helpers_.died_in(mark))) return false;
     const Moment& over = state_.attempts[mark.moment.attempt].ended_at;
     const bool same = over.where.source == mark.moment.where.source;
     const bool clocked = over.at.known() && mark.moment.at.known();
@@ -116,14 +135,6 @@ class StatusEnds {
   }
 
  private:
-  /// What dies in a thread of its own, or as the interpreter ends, does not end the program.
-  bool beside_the_program(const Mark& mark) const {
-    return std::any_of(headers_.begin(), headers_.end(), [&mark](const Where& header) {
-      const Where& at = mark.moment.where;
-      return header.source == at.source && header.line < at.line && header.line + kHeaderLines >= at.line;
-    });
-  }
-
   /// A checkpoint or an evaluation came after it.
   bool worked_after(const Mark& mark) const {
     const auto behind = [&mark](const Where& where) {
@@ -138,8 +149,8 @@ class StatusEnds {
   }
 
   const State& state_;
+  const Helpers& helpers_;
   std::map<uint16_t, bool> ends_;  ///< by attempt: was its plan open?
-  std::vector<Where> headers_;
 };
 
 void place(const State& state, const Progress& progress, const StatusEnds& ends, Mark& mark) {
@@ -279,6 +290,18 @@ void outlive(std::vector<Mark>& marks) {
   }
 }
 
+/// A helper's death did not end an attempt of which something else tells the end.
+void outlive_helpers(const Helpers& helpers, std::vector<Mark>& marks) {
+  std::set<uint16_t> told;  // attempts
+  for (const Mark& mark : marks) {
+    if (!mark.survived && !mark.teardown && is_root(mark) && !helpers.died_in(mark)) told.insert(mark.moment.attempt);
+  }
+  for (Mark& mark : marks) {
+    const bool helper = told.count(mark.moment.attempt) != 0 && helpers.died_in(mark);
+    if (helper && !mark.teardown) mark.survived = true;
+  }
+}
+
 /// The traceback that a mark is or stands in; null: none.
 const TraceState* trace_of(const Mark& mark) { return mark.trace != nullptr ? mark.trace : mark.within; }
 
@@ -366,7 +389,8 @@ std::vector<Mark> marks_of(const State& state, const Knowledge& knowledge) {
   add_traces(state, marks);
   join_traces(marks);
   const Progress progress(state);
-  const StatusEnds ends(state, knowledge);
+  const Helpers helpers(state, knowledge);
+  const StatusEnds ends(state, knowledge, helpers);
   for (Mark& mark : marks) place(state, progress, ends, mark);
   order_by_line(marks);
   std::stable_sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) {
@@ -374,6 +398,7 @@ std::vector<Mark> marks_of(const State& state, const Knowledge& knowledge) {
     return a.order < b.order;
   });
   outlive(marks);
+  outlive_helpers(helpers, marks);
   outlive_habits(state, marks);
   return marks;
 }
