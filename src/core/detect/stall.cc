@@ -71,7 +71,8 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   finding.detected = {step, since + Duration::seconds(patience), {}, static_cast<uint16_t>(number)};
   finding.summary = cat("No step after ", step, " for ", format_duration(end.at - since), "; a step usually takes ",
                         format_duration(Duration::seconds(usual)));
-  finding.suggests.push_back({"hang-no-progress-generic", 0.5, talks ? "lines keep coming, steps do not" : "neither steps nor lines of work come"});
+  finding.suggests.push_back({"hang-no-progress-generic", 0.5,
+                              talks ? "lines keep coming, steps do not" : "neither steps nor lines of work come"});
   out.push_back(std::move(finding));
 }
 
