@@ -76,6 +76,17 @@ TEST_CASE("none that was saved since the data turned to poison, and none of them
   CHECK(of.plan(10)->words.empty());
 }
 
+TEST_CASE("one that the run told of and that is no longer there is none to begin from") {
+  Trainer of;
+  of.layout.folder.clear();
+  of.charge.checkpoints.clear();
+  of.on_disk(10);
+  of.said(10);
+  of.said(20);  // it was quarantined, or deleted
+  CHECK(of.plan()->step == 10);
+  CHECK(of.plan()->words == Words{"--resume", "/run/ck/step_10"});
+}
+
 TEST_CASE("by what the run's files say, where its folders have no known shape") {
   Trainer of;
   of.layout.folder.clear();
