@@ -20,9 +20,10 @@ MAY_INCLUDE = {  # room -> rooms (or single headers) that its files may include;
     "checkpoints": ["base", "core/event.h", "core/checkpoint_layout.h", "platform"],
     "actions": ["base", "core/event.h", "core/knowledge.h", "platform"],
     "fingerprint": ["base", "platform"],
-    "ui": ["base", "core", "journal"],
+    "api": ["base", "core"],
+    "ui": ["base", "core", "journal", "api"],
     "daemon": ["base", "core", "platform", "journal", "keeper", "dialects", "sources", "components", "checkpoints", "actions",
-               "fingerprint", "ui"],
+               "fingerprint", "api", "ui"],
 }
 IMPURE = "chrono|ctime|time.h|random|thread|mutex|atomic|future|fstream|iostream|filesystem|locale|clocale|cstdlib"
 TABLES = re.compile(r"signal\.cc$|_table\.cc$|_table\.h$")

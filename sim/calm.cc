@@ -166,9 +166,9 @@ class CalmTrainer {
 };
 
 /// Looks at the state whenever the watch does.
-class Inspector final : public Companion {
+class Inspector final : public Task {
  public:
-  std::optional<Duration> turn(const State& state, bool, Notebook&) override {
+  std::optional<Duration> turn(const State& state, bool, EventWriter&) override {
     if (const Incident* incident = breaker(state).incident; incident != nullptr) note("the breaker trips: ", *incident);
     for (const Incident& incident : state.incidents) {
       if (incident.severity == Severity::kCritical) note("critical: ", incident);

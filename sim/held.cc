@@ -22,9 +22,9 @@ constexpr uint64_t kPoisonLimit = 400;  // steps of poison in all, over every tr
 const CheckpointLayout kLayout{"global_step_{step}", "latest_checkpointed_iteration.txt", "{step}"};
 
 /// The journal's part: an intent is durable, or the deed is not done.
-class HeldNotebook final : public Notebook {
+class HeldWriter final : public EventWriter {
  public:
-  HeldNotebook(HeldWorld& world, State& state) : world_(world), state_(state) {}
+  HeldWriter(HeldWorld& world, State& state) : world_(world), state_(state) {}
   Result<uint32_t> intend(event::Intended intent) override {
     intent.id = state_.last_action + 1;
     Event event{world_.clock.now(), {}, intent};
@@ -42,7 +42,7 @@ class HeldNotebook final : public Notebook {
     if (!world_.disk.dead()) world_.journal.push_back(std::move(event));
   }
   Result<void> told(event::Told, Time) override { return {}; }
-  using Notebook::observed;
+  using EventWriter::observed;
   void observed(const std::string&, event::CheckpointSeen&& seen) override {
     Event event{world_.clock.now(), {}, std::move(seen)};
     fold(state_, event);
@@ -122,7 +122,7 @@ class Held {
     if (world_.unreadable && dice_.chance(0.5)) {
       world_.disk.set_faults({0, 0, 0, UINT64_MAX, 0.3, std::string(kHeldRun)});
     }
-    notebook_ = std::make_unique<HeldNotebook>(world_, state_);
+    writer_ = std::make_unique<HeldWriter>(world_, state_);
     const auto say = [this](const std::string& text) {
       if (aloud_) std::printf("%lld: %s\n", static_cast<long long>(world_.tick()), text.c_str());
     };
@@ -157,7 +157,7 @@ class Held {
     while (world_.problem.empty() && !world_.disk.dead() && world_.tick() < kLongest) {
       people();
       const bool quiet = world_.deliver(state_);
-      const auto on = one_->turn(state_, quiet, *notebook_);
+      const auto on = one_->turn(state_, quiet, *writer_);
       world_.refused_turns = on.ok() ? 0 : world_.refused_turns + 1;
       if (world_.disk.dead()) return;
       if (on.ok() && !*on) {
@@ -280,7 +280,7 @@ class Held {
   Prng dice_;
   Knowledge knowledge_;
   State state_;
-  std::unique_ptr<HeldNotebook> notebook_;
+  std::unique_ptr<HeldWriter> writer_;
   std::unique_ptr<Supervisor> one_;
   HeldVerdict verdict_;
   int64_t stops_at_ = 0, pauses_at_ = 0, resumes_at_ = 0, paused_since_ = 0;

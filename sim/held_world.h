@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/prng.h"
+#include "core/event_writer.h"
 #include "core/state.h"
-#include "daemon/notebook.h"
 #include "keeper/record.h"
 #include "platform/clock.h"
 #include "platform/fake_disk.h"

@@ -210,9 +210,9 @@ class PartWorld {
 };
 
 /// An intent is durable, or the deed is not done.
-class PartNotebook final : public Notebook {
+class PartWriter final : public EventWriter {
  public:
-  PartNotebook(PartWorld& world, State& state) : world_(world), state_(state) {}
+  PartWriter(PartWorld& world, State& state) : world_(world), state_(state) {}
   Result<uint32_t> intend(event::Intended intent) override {
     intent.id = state_.last_action + 1;
     auto file = world_.disk.open_append("run/journal");
@@ -224,7 +224,7 @@ class PartNotebook final : public Notebook {
   }
   void acted(event::Acted outcome) override { put(std::move(outcome)); }
   Result<void> told(event::Told, Time) override { return {}; }
-  using Notebook::observed;
+  using EventWriter::observed;
   void observed(const std::string&, event::ComponentSaw&& saw) override { put(std::move(saw)); }
 
  private:
@@ -279,7 +279,7 @@ class Held {
     state_ = {};
     for (const Event& event : world_.journal) fold(state_, event);
     world_.forget_probe();
-    notebook_ = std::make_unique<PartNotebook>(world_, state_);
+    writer_ = std::make_unique<PartWriter>(world_, state_);
     auto opened = HeldComponent::open(
         {world_.disk, world_.clock, world_.processes,
          [this](const std::string& folder) {
@@ -301,10 +301,10 @@ class Held {
   void watch() {
     while (world_.problem.empty() && !world_.disk.dead() && world_.tick() < kLongest) {
       if (auto saw = world_.probe(); saw && !charge_.address.empty()) {
-        notebook_->observed("host:components", std::move(*saw));
+        writer_->observed("host:components", std::move(*saw));
       }
       world_.wanted = world_.wanted && world_.tick() < ends_at_;
-      const auto done = one_->turn(state_, world_.wanted, *notebook_);
+      const auto done = one_->turn(state_, world_.wanted, *writer_);
       if (world_.disk.dead()) return;
       if (one_->gave_up() && verdict_.given_up == 0) check_given_up();
       world_.wanted = world_.wanted && !one_->gave_up();
@@ -326,7 +326,7 @@ class Held {
   Prng dice_;
   ComponentCharge charge_;
   State state_;
-  std::unique_ptr<PartNotebook> notebook_;
+  std::unique_ptr<PartWriter> writer_;
   std::unique_ptr<HeldComponent> one_;
   PartVerdict verdict_;
   int64_t ends_at_ = 0;

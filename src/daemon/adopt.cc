@@ -221,20 +221,20 @@ size_t Adoption::send(int signal, char state, bool but) {
   return sent;
 }
 
-Result<void> Adoption::do_as_asked(Notebook& notebook) {
+Result<void> Adoption::do_as_asked(EventWriter& writer) {
   if (held_ == Held::kWanted || held_ == Held::kLetGo) {
     const bool pause = held_ == Held::kWanted;
-    const auto deed = notebook.intend(
+    const auto deed = writer.intend(
         {0, pause ? "pause" : "resume", name(), 0, pause ? "It was told to pause." : "It was told to go on."});
     if (!deed.ok()) return deed.error();
     const size_t sent = pause ? send(SIGSTOP, 'T', true) : send(SIGCONT, 'T', false);
-    notebook.acted({*deed, true, cat(sent, sent == 1 ? " process" : " processes"), 0});
+    writer.acted({*deed, true, cat(sent, sent == 1 ? " process" : " processes"), 0});
     held_ = pause ? Held::kYes : Held::kNo;
     say_(cat(name(), pause ? " is held still" : " goes on"));
   }
   if (held_ == Held::kYes) (void)send(SIGSTOP, 'T', true);  // what came since
   if (stop_ && stopping_ == 0) {
-    const auto deed = notebook.intend({0, "stop", name(), 0, "It was told to stop."});
+    const auto deed = writer.intend({0, "stop", name(), 0, "It was told to stop."});
     if (!deed.ok()) return deed.error();
     stopping_ = *deed;
     stop_from_ = clock_.steady();
@@ -254,7 +254,7 @@ void Adoption::press() {
   (void)send(SIGCONT, 'T', false);  // held still, it would never see it
 }
 
-void Adoption::tell_end(const State& state, Notebook& notebook) {
+void Adoption::tell_end(const State& state, EventWriter& writer) {
   told_ = true;
   const bool had_said = !state.attempts.empty() && state.attempts.back().ended.has_value();
   const bool came_to_its_end =
@@ -267,13 +267,13 @@ void Adoption::tell_end(const State& state, Notebook& notebook) {
       cat(name(), " has ended",
           stopping_ != 0 ? ", as midwatch was told to stop it" : "; how is not known, as midwatch did not start it");
   say_(ended.text);
-  if (stopping_ != 0) notebook.acted({stopping_, true, "it has ended", 0});
+  if (stopping_ != 0) writer.acted({stopping_, true, "it has ended", 0});
   // What the run itself said of its end counts more.
-  if (!had_said) notebook.ended("host:process", std::move(ended));
-  notebook.judge();
+  if (!had_said) writer.ended("host:process", std::move(ended));
+  writer.judge();
 }
 
-std::optional<Duration> Adoption::turn(const State& state, bool quiet, Notebook& notebook) {
+std::optional<Duration> Adoption::turn(const State& state, bool quiet, EventWriter& writer) {
   look();
   if (gone_) {
     if (gone_from_.ns == 0) gone_from_ = clock_.steady();
@@ -281,15 +281,15 @@ std::optional<Duration> Adoption::turn(const State& state, bool quiet, Notebook&
     if (stop_ && stopping_ != 0 && !tree_.empty()) press();
     const bool later = clock_.steady().ns - gone_from_.ns >= kLastWords.ns;
     if (told_ && quiet && later) return std::nullopt;
-    if (!told_ && quiet && later) tell_end(state, notebook);
+    if (!told_ && quiet && later) tell_end(state, writer);
     return kLook;
   }
-  if (const auto done = do_as_asked(notebook); !done.ok()) say_(done.error().what);
+  if (const auto done = do_as_asked(writer); !done.ok()) say_(done.error().what);
   if (stopping_ != 0) press();
   return kLook;
 }
 
-void Adoption::over(const State&, Notebook&) {
+void Adoption::over(const State&, EventWriter&) {
   if (held_ == Held::kYes && !gone_) {
     say_(cat(name(), " is still held still: attach to it again and say midwatch resume, or send it SIGCONT"));
   }

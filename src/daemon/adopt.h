@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "daemon/attach.h"
+#include "core/task.h"
 #include "platform/process.h"
 
 namespace mw {
@@ -35,7 +35,7 @@ Result<Adopted> parse_adopted(std::string_view text, std::string* boot);
 
 /// Beside the watch of its files. The watch is over when the process has ended and all that it wrote is read. How it
 /// ended only its parent is told.
-class Adoption final : public Companion {
+class Adoption final : public Task {
  public:
   static constexpr Duration kGrace = Duration::seconds(30);     ///< from asking it to end to killing it
   static constexpr Duration kLook = Duration::millis(100);      ///< between looks whether it lives
@@ -48,17 +48,17 @@ class Adoption final : public Companion {
   /// Done in the next turn; what is not allowed is not.
   Result<void> ask(const RunAsk& ask);
 
-  std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override;
-  void over(const State& state, Notebook& notebook) override;
+  std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
+  void over(const State& state, EventWriter& writer) override;
 
  private:
   bool allowed(std::string_view what) const;
   std::string name() const { return cat("process ", adopted_.id.pid); }
   void look();
   size_t send(int signal, char to_state, bool but);
-  Result<void> do_as_asked(Notebook& notebook);
+  Result<void> do_as_asked(EventWriter& writer);
   void press();
-  void tell_end(const State& state, Notebook& notebook);
+  void tell_end(const State& state, EventWriter& writer);
 
   Processes& processes_;
   Clock& clock_;

@@ -13,11 +13,11 @@ constexpr Duration kTick = Duration::seconds(10);         // after which time it
 constexpr Duration kLull = Duration::seconds(0.05);       // without a line, after which a traceback may be all there is
 constexpr Duration kPreviewEvery = Duration::seconds(1);  // at most, as ranks often fail one after the other
 constexpr Duration kLeastWait = Duration::seconds(0.01);
-/// While news come without end, after which the companions have their turn: with RunReader::kTurnTime and one judgement
+/// While news come without end, after which the tasks have their turn: with RunReader::kTurnTime and one judgement
 /// it bounds how long a signal waits.
-constexpr Duration kCompanionsEvery = Duration::millis(100);
+constexpr Duration kTasksEvery = Duration::millis(100);
 constexpr Duration kGap = Duration::seconds(5);  // beyond the planned wait: the process was stopped meanwhile
-/// For so long companions may wait for the last of the run's lines, which a journal that takes nothing holds up.
+/// For so long tasks may wait for the last of the run's lines, which a journal that takes nothing holds up.
 constexpr Duration kHeldUp = Duration::seconds(20), kHeldUpAtStop = Duration::seconds(2);
 
 /// Whose trainer it is, once known, is not recognised anew; that only an engine spoke so far decides nothing.
@@ -73,10 +73,10 @@ bool AttachLoop::turn() {
   if (more && !std::exchange(busy_, more)) busy_since_ = doors_.clock.steady();
   busy_ = more;
   if (more && doors_.watch.stop_came()) told_to_stop();
-  if (more && !companions_are_due()) return !stopped_;
+  if (more && !tasks_are_due()) return !stopped_;
   const bool unread = !kept_ && since(refused_since_) < (stops_ > 0 ? kHeldUpAtStop : kHeldUp);
   // Who is told twice does not go through what is left to read.
-  const auto patience = companions(stops_ > 1 || (!more && !unread && !reader_.owes_judgement()));
+  const auto patience = tasks(stops_ > 1 || (!more && !unread && !reader_.owes_judgement()));
   if (!patience) {
     finish();
     return false;
@@ -100,26 +100,26 @@ bool AttachLoop::turn() {
 
 /// They act on what is known now. While old lines are caught up with that is what was long ago, and they wait; unless
 /// it is to end.
-bool AttachLoop::companions_are_due() const {
-  return (stops_ > 0 || reader_.caught_up()) && since(busy_since_) >= kCompanionsEvery;
+bool AttachLoop::tasks_are_due() const {
+  return (stops_ > 0 || reader_.caught_up()) && since(busy_since_) >= kTasksEvery;
 }
 
 /// A turn for each. Returns how long the loop may wait; unset when the watch is over.
-std::optional<Duration> AttachLoop::companions(bool quiet) {
+std::optional<Duration> AttachLoop::tasks(bool quiet) {
   Duration longest = Duration::seconds(request_.poll_s);
-  for (Companion* companion : companions_) {
-    const auto patience = companion->turn(reader_.state(), quiet, *this);
+  for (Task* task : tasks_) {
+    const auto patience = task->turn(reader_.state(), quiet, *this);
     if (!patience) return std::nullopt;
     longest = std::min(longest, *patience);
   }
   return longest;
 }
 
-/// Each companion hears of it; where none ends the watch, the loop does.
+/// Each task hears of it; where none ends the watch, the loop does.
 void AttachLoop::told_to_stop() {
   ++stops_;
   stopped_ = true;
-  for (Companion* companion : companions_) stopped_ = !companion->told_to_stop() && stopped_;
+  for (Task* task : tasks_) stopped_ = !task->told_to_stop() && stopped_;
 }
 
 /// A process that was stopped for a while (SIGSTOP, a suspended machine) first reads what was written meanwhile.
@@ -227,7 +227,7 @@ void AttachLoop::finish() {
 std::unique_ptr<Replayed> AttachLoop::take() {
   doors_.watch.ending();
   if (reader_.owes_judgement()) reader_.judge_again();
-  for (Companion* companion : companions_) companion->over(reader_.state(), *this);
+  for (Task* task : tasks_) task->over(reader_.state(), *this);
   const auto durable = recorder_->sync();
   auto told = std::make_unique<Replayed>();
   told->input = reader_.figures();

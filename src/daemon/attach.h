@@ -7,37 +7,25 @@
 #include <string>
 #include <vector>
 
-#include "daemon/doors.h"
+#include "api/requests.h"
+#include "core/event_writer.h"
+#include "core/task.h"
+#include "platform/doors.h"
 #include "daemon/language.h"
-#include "daemon/notebook.h"
 #include "daemon/recorder.h"
 #include "daemon/run_reader.h"
-#include "ui/cli/verb.h"
 
 namespace mw {
 
-/// What goes on beside a watch, turn by turn, on the same thread.
-class Companion {
- public:
-  virtual ~Companion() = default;
-  /// Does what is due; `quiet` says that nothing in the run's files is unread. Returns how long the loop may wait at
-  /// most; unset when the watch is over.
-  virtual std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) = 0;
-  /// The watch is over, and nothing more will be read. Whatever is still to be done is done now, within seconds.
-  virtual void over(const State&, Notebook&) {}
-  /// SIGINT or SIGTERM came. True: leave it to me, I shall end the watch.
-  virtual bool told_to_stop() { return false; }
-};
-
 /// One life of a watch. It owns nothing of the world: whoever ends the process at any point, and makes another loop
 /// over the same doors, goes on where this one was.
-class AttachLoop final : private Notebook {
+class AttachLoop final : private EventWriter {
  public:
   /// Takes up what was recorded of the run, or begins a record. Errors: another watch holds it, nothing there to read.
   static Result<std::unique_ptr<AttachLoop>> open(const Doors& doors, const Language& language,
                                                   const AttachRequest& request);
-  /// `companion` goes beside it from the next turn on; it outlives the loop.
-  void accompany(Companion& companion) { companions_.push_back(&companion); }
+  /// `task` goes beside it from the next turn on; it outlives the loop.
+  void accompany(Task& task) { tasks_.push_back(&task); }
   /// Reads what is new, records and judges it, or waits when nothing is. False when the watch is over: it was told to
   /// stop, or nothing came for as long as was asked.
   bool turn();
@@ -65,8 +53,8 @@ class AttachLoop final : private Notebook {
   void judge() override { reader_.tick(doors_.clock.now()); }
   void put(Event event);
   void wait(Duration longest);
-  std::optional<Duration> companions(bool quiet);
-  bool companions_are_due() const;
+  std::optional<Duration> tasks(bool quiet);
+  bool tasks_are_due() const;
   void told_to_stop();
   void notice_a_gap();
   std::optional<Duration> preview();
@@ -77,12 +65,12 @@ class AttachLoop final : private Notebook {
 
   Doors doors_;
   AttachRequest request_;
-  std::vector<Companion*> companions_;
+  std::vector<Task*> tasks_;
   std::function<bool()> make_room_;
   std::unique_ptr<Recorder> recorder_;
   RunReader reader_;
   Duration began_, last_news_, last_look_, last_tick_, last_preview_;  // by the steady clock
-  Duration busy_since_;     // likewise: since when there is news turn after turn, or the companions had theirs
+  Duration busy_since_;     // likewise: since when there is news turn after turn, or the tasks had theirs
   Duration back_by_;        // when the loop is to be back from its wait at the latest
   Duration refused_since_;  // since when the journal takes nothing, where `kept_` is false
   bool busy_ = false;       // the last turn brought news

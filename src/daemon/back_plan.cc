@@ -209,4 +209,16 @@ Result<void> stop_instead(Disk& disk, const std::function<Result<void>(const std
   return {};
 }
 
+GoBack back_from(int64_t suspect, const std::optional<LastWhole>& way) {
+  GoBack back;
+  const bool broken = way && way->from != kNoStep;
+  if (suspect != kNoStep) {
+    back.from = suspect;
+    back.why = "They were saved after the data had turned to poison.";
+  }
+  if (broken && (back.from == kNoStep || way->from < back.from)) back.from = way->from;
+  if (broken) back.why += cat(back.why.empty() ? "" : " Also: ", way->why, ".");
+  return back;
+}
+
 }  // namespace mw

@@ -16,6 +16,10 @@
 
 namespace mw {
 
+/// From which step on checkpoints are to be set aside, and why; no roots yet. `suspect`: the first that was saved after
+/// the data had turned to poison, or kNoStep. `way`: what the disk shows.
+GoBack back_from(int64_t suspect, const std::optional<LastWhole>& way);
+
 struct BackPlan {
   GoBack back;                ///< no plans: there is nothing to do
   bool from_nothing = false;  ///< done so, the trainer would begin from nothing although it has saved

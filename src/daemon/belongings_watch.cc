@@ -59,7 +59,7 @@ void BelongingsWatch::take(Answer answer) {
   due_ = {clock_.steady().ns + wait};
 }
 
-std::optional<Duration> BelongingsWatch::turn(const State&, bool, Notebook&) {
+std::optional<Duration> BelongingsWatch::turn(const State&, bool, EventWriter&) {
   if (auto answer = aside_.take()) take(std::move(**answer));
   if (unwritten_) {
     unwritten_ = !scope_.write(cat(scope_.run_folder, "/", kBelongingsFile), belongings_text(known_)).ok();

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "daemon/attach.h"
+#include "core/task.h"
 #include "daemon/belongings.h"
 #include "daemon/free_plan.h"
 #include "platform/aside.h"
@@ -17,7 +17,7 @@
 
 namespace mw {
 
-class BelongingsWatch final : public Companion {
+class BelongingsWatch final : public Task {
  public:
   static constexpr Duration kEvery = Duration::seconds(2);      ///< between looks at the names in /dev/shm
   static constexpr Duration kRayEvery = Duration::seconds(60);  ///< between looks for Ray's sessions
@@ -40,7 +40,7 @@ class BelongingsWatch final : public Companion {
 
   BelongingsWatch(Clock& clock, Scope scope);
   ~BelongingsWatch() override;
-  std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override;
+  std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
 
  private:
   struct Answer {

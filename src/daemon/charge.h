@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "checkpoints/set_aside.h"
 #include "core/policy.h"
-#include "daemon/mode.h"
+#include "core/mode.h"
 
 namespace mw {
 

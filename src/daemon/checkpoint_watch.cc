@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "checkpoints/set_aside.h"
-#include "daemon/go_back.h"
+#include "checkpoints/roots.h"
 #include "daemon/whose.h"
 #include "platform/posix_disk.h"
 
@@ -173,7 +173,7 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
   });
 }
 
-void CheckpointWatch::judge(Kept& kept, bool held_open, const State& state, Notebook& notebook) {
+void CheckpointWatch::judge(Kept& kept, bool held_open, const State& state, EventWriter& writer) {
   const CheckpointLook& look = kept.look;
   const bool still = later(now_, kept.still_since, kept.said ? kSettled : kStill);
   const bool broken = look.seen.how == How::kBroken;
@@ -185,13 +185,13 @@ void CheckpointWatch::judge(Kept& kept, bool held_open, const State& state, Note
     kept.told = true;
     kept.how = look.seen.how;
     if (is_news(state, look.seen)) {
-      notebook.observed(std::string(kLooksSource), event::CheckpointSeen(look.seen));
+      writer.observed(std::string(kLooksSource), event::CheckpointSeen(look.seen));
     }
   }
   kept.over = kept.told && (kept.how != How::kBroken || later(now_, kept.met, kHealing));
 }
 
-void CheckpointWatch::take(Answer answer, const State& state, Notebook& notebook) {
+void CheckpointWatch::take(Answer answer, const State& state, EventWriter& writer) {
   const auto attempt = static_cast<uint16_t>(state.attempts.empty() ? 0 : state.attempts.size() - 1);
   for (const auto& [folder, step] : answer.found) {
     // What lay there before the watch is nobody's news.
@@ -216,7 +216,7 @@ void CheckpointWatch::take(Answer answer, const State& state, Notebook& notebook
   if (answer.look.state != kept.look.state || !kept.look.there) kept.still_since = now_;
   if (!kept.look.there) kept.fresh = !overtaken(answer.folder, kept);
   kept.look = std::move(answer.look);
-  judge(kept, answer.held_open, state, notebook);
+  judge(kept, answer.held_open, state, writer);
 }
 
 void CheckpointWatch::forget() {
@@ -226,11 +226,11 @@ void CheckpointWatch::forget() {
   }
 }
 
-std::optional<Duration> CheckpointWatch::turn(const State& state, bool, Notebook& notebook) {
+std::optional<Duration> CheckpointWatch::turn(const State& state, bool, EventWriter& writer) {
   now_ = clock_.steady();
   for (const std::string& root : scope_.roots) roots_.try_emplace(root, false);
   hear(state);
-  if (auto answer = aside_.take()) take(std::move(*answer), state, notebook);
+  if (auto answer = aside_.take()) take(std::move(*answer), state, writer);
   if (!aside_.started()) ask(scope_.layout(state.framework));
   forget();
   if (aside_.started()) return kAskAgain;

@@ -12,7 +12,7 @@
 
 #include "checkpoints/look.h"
 #include "core/checkpoint_layout.h"
-#include "daemon/attach.h"
+#include "core/task.h"
 #include "platform/aside.h"
 #include "platform/disk.h"
 #include "platform/system.h"
@@ -30,7 +30,7 @@ struct CheckpointScope {
   std::string run_folder = {};  ///< of a held run: who writes in `roots` and `folder` is noted there (daemon/whose.h)
 };
 
-class CheckpointWatch final : public Companion {
+class CheckpointWatch final : public Task {
  public:
   static constexpr Duration kPeriod = Duration::seconds(10);  ///< between looks for new ones
   static constexpr Duration kSettled = Duration::seconds(2);  ///< without a change, after the run said that it is done
@@ -41,7 +41,7 @@ class CheckpointWatch final : public Companion {
   CheckpointWatch(Clock& clock, CheckpointScope scope) : clock_(clock), scope_(std::move(scope)) {}
   ~CheckpointWatch() override;
 
-  std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override;
+  std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
 
  private:
   /// One checkpoint that the run speaks of, or that was found.
@@ -68,8 +68,8 @@ class CheckpointWatch final : public Companion {
   void meet(const std::string& folder, int64_t step, uint16_t attempt, bool said);
   void ask(const CheckpointLayout& layout);
   void said(const CheckpointLayout& layout, int64_t step, uint16_t attempt);
-  void take(Answer answer, const State& state, Notebook& notebook);
-  void judge(Kept& kept, bool held_open, const State& state, Notebook& notebook);
+  void take(Answer answer, const State& state, EventWriter& writer);
+  void judge(Kept& kept, bool held_open, const State& state, EventWriter& writer);
   bool overtaken(const std::string& folder, const Kept& kept) const;
   const CheckpointLook* before(const std::string& folder, const Kept& kept) const;
   void forget();

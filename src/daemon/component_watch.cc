@@ -108,7 +108,7 @@ bool ComponentWatch::follow_life(Asked& one, Duration now) const {
 
 /// What an engine counts of its work, by the ledger's rules of what is worth a line.
 void ComponentWatch::note_figures(Asked& one, const components::EngineFigures& figures, Duration now,
-                                  Notebook& notebook) {
+                                  EventWriter& writer) {
   std::vector<Reading> told;
   const auto note = [&](std::string_view signal, const std::optional<double>& value) {
     if (value) ledger_.note(signal, one.target.name, *value, now, told);
@@ -117,33 +117,33 @@ void ComponentWatch::note_figures(Asked& one, const components::EngineFigures& f
   note("engine.waiting", figures.waiting);
   note("engine.kv_usage", figures.cache);
   if (figures.generated) note("engine.tokens", one.tokens.take(*figures.generated, now));
-  if (!told.empty()) notebook.observed(kSource, event::Measured{kNoStep, false, std::move(told)});
+  if (!told.empty()) writer.observed(kSource, event::Measured{kNoStep, false, std::move(told)});
 }
 
 void ComponentWatch::take(const State& state, Asked& one, const components::Answer& answer, bool held, Duration now,
-                          Notebook& notebook) {
-  if (auto news = one.judge.take(one.target, answer, rhythm_, now, held)) notebook.observed(kSource, std::move(*news));
+                          EventWriter& writer) {
+  if (auto news = one.judge.take(one.target, answer, rhythm_, now, held)) writer.observed(kSource, std::move(*news));
   if (held || state.attempts.empty()) {
     one.tokens = {};
     return;
   }
-  note_figures(one, answer.figures, now, notebook);
+  note_figures(one, answer.figures, now, writer);
   const int64_t step = state.attempts.back().last_step;
   const auto figures = one.same.take(answer, state.attempts.size(), step);
   if (!figures) return;
-  notebook.observed(kSource, event::Measured{step,
-                                             false,
-                                             {{"engine.same_answer", one.target.name, figures->same},
-                                              {"engine.answer_changes", one.target.name, figures->changes}}});
+  writer.observed(kSource, event::Measured{step,
+                                           false,
+                                           {{"engine.same_answer", one.target.name, figures->same},
+                                            {"engine.answer_changes", one.target.name, figures->changes}}});
 }
 
-void ComponentWatch::ask_servers(const State& state, bool held, Duration now, Notebook& notebook) {
+void ComponentWatch::ask_servers(const State& state, bool held, Duration now, EventWriter& writer) {
   for (const auto& one : asked_) {
     const bool ours = follow_life(*one, now);
     const bool wait = ours ? one->target.pid == 0 : held;
     if (one->target.address.empty()) continue;
     if (auto answer = one->call.take()) {
-      take(state, *one, *answer, wait || std::exchange(one->stale, false), now, notebook);
+      take(state, *one, *answer, wait || std::exchange(one->stale, false), now, writer);
     }
     if (wait || one->call.started() || now < one->due) continue;
     one->due = {now.ns + one->target.every.ns};
@@ -151,16 +151,16 @@ void ComponentWatch::ask_servers(const State& state, bool held, Duration now, No
   }
 }
 
-std::optional<Duration> ComponentWatch::turn(const State& state, bool, Notebook& notebook) {
+std::optional<Duration> ComponentWatch::turn(const State& state, bool, EventWriter& writer) {
   const Duration now = clock_.steady();
   if (!state.attempts.empty()) rhythm_.saw(state.attempts.size(), state.attempts.back().last_step, now);
   if (now >= due_) {
     due_ = {now.ns + components::TreeWatch::kQuick.ns};
     const components::Run run = run_of(state);
     if (std::exchange(keeper_, run.keeper) != run.keeper) begin_anew(now);
-    for (event::ComponentSaw& saw : tree_.look(run, rhythm_, now)) notebook.observed(kSource, std::move(saw));
+    for (event::ComponentSaw& saw : tree_.look(run, rhythm_, now)) writer.observed(kSource, std::move(saw));
     find_servers(now);
-    ask_servers(state, run.keeper == 0 || run.held || run.over, now, notebook);
+    ask_servers(state, run.keeper == 0 || run.held || run.over, now, writer);
   }
   return Duration{std::max<int64_t>(0, due_.ns - now.ns)};
 }

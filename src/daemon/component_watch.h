@@ -12,7 +12,7 @@
 #include "components/rhythm.h"
 #include "components/same_answer.h"
 #include "components/tree_watch.h"
-#include "daemon/attach.h"
+#include "core/task.h"
 #include "daemon/host_ledger.h"
 #include "daemon/server_wait.h"
 #include "platform/aside.h"
@@ -22,7 +22,7 @@
 
 namespace mw {
 
-class ComponentWatch final : public Companion {
+class ComponentWatch final : public Task {
  public:
   static constexpr size_t kAsked = 16;  ///< servers that are asked at most; those that were declared come first
 
@@ -44,9 +44,9 @@ class ComponentWatch final : public Companion {
   ComponentWatch(const ComponentWatch&) = delete;
   ComponentWatch& operator=(const ComponentWatch&) = delete;
 
-  std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override;
+  std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
   /// The servers elsewhere that the next attempt needs answer; ServerWait::may_begin().
-  bool servers_answer(const State& state, Notebook& notebook) { return wait_.may_begin(state, notebook); }
+  bool servers_answer(const State& state, EventWriter& writer) { return wait_.may_begin(state, writer); }
 
  private:
   struct Asked {
@@ -63,10 +63,10 @@ class ComponentWatch final : public Companion {
   void begin_anew(Duration now);
   void find_servers(Duration now);
   bool follow_life(Asked& one, Duration now) const;
-  void ask_servers(const State& state, bool held, Duration now, Notebook& notebook);
+  void ask_servers(const State& state, bool held, Duration now, EventWriter& writer);
   void take(const State& state, Asked& one, const components::Answer& answer, bool held, Duration now,
-            Notebook& notebook);
-  void note_figures(Asked& one, const components::EngineFigures& figures, Duration now, Notebook& notebook);
+            EventWriter& writer);
+  void note_figures(Asked& one, const components::EngineFigures& figures, Duration now, EventWriter& writer);
 
   Clock& clock_;
   Scope scope_;

@@ -5,11 +5,12 @@
 
 #include "base/text.h"
 #include "daemon/component_settings.h"
-#include "daemon/config_units.h"
+#include "base/units.h"
+#include "platform/paths.h"
 #include "daemon/notify_settings.h"
 #include "daemon/rule_settings.h"
 #include "daemon/scrape_settings.h"
-#include "dialects/toml.h"
+#include "base/toml.h"
 
 namespace mw {
 namespace {

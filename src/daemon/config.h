@@ -23,7 +23,7 @@ struct ConfigKey {
     kCommand,   ///< a program and its arguments, a string each
     kPath,      ///< relative to the folder of the file; "~/" is the home directory
     kPaths,     ///< a list of them
-    kRoots,     ///< likewise, of folders in which things are moved or deleted: config_units.h, check_root()
+    kRoots,     ///< likewise, of folders in which things are moved or deleted: platform/paths.h, check_root()
     kInteger,   ///< within least..most
     kNumber,    ///< any finite one
     kDuration,  ///< "30s", "1h 30m"; least..most in seconds

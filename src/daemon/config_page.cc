@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "daemon/config.h"
-#include "daemon/config_units.h"
+#include "base/units.h"
 
 namespace mw {
 namespace {

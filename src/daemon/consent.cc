@@ -53,7 +53,7 @@ void Consent::attempt(const std::string& folder, const std::string& nonce) {
 }
 
 Result<bool> Consent::may(Deed deed, Mode mode, const std::string& what, const std::string& why, const State& state,
-                          Notebook& notebook) {
+                          EventWriter& writer) {
   const size_t i = index(deed);
   if (mode == Mode::kAct || given_[i]) return true;
   if (mode == Mode::kAsk && !asked_[i]) {
@@ -71,7 +71,7 @@ Result<bool> Consent::may(Deed deed, Mode mode, const std::string& what, const s
                                ? cat(what, ". ", why, " May it? midwatch approve says yes; ", otherwise, ".")
                                : cat("Only watching: ", what, ". ", why);
   doors_.say(text);
-  MW_TRY(notebook.told({std::string(kSelf), text}, doors_.clock.now()));
+  MW_TRY(writer.told({std::string(kSelf), text}, doors_.clock.now()));
   return false;
 }
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "core/event_writer.h"
 #include "core/state.h"
-#include "daemon/mode.h"
-#include "daemon/notebook.h"
+#include "core/mode.h"
 #include "platform/clock.h"
 #include "platform/disk.h"
 
@@ -37,7 +37,7 @@ class Consent {
   const std::vector<std::string>& foreign() const { return foreign_; }
   /// May it be done now? When it may not, `what` (a sentence) and `why` (another) are told, once for each `what`.
   Result<bool> may(Deed deed, Mode mode, const std::string& what, const std::string& why, const State& state,
-                   Notebook& notebook);
+                   EventWriter& writer);
   bool was_asked(Deed deed) const { return asked_[index(deed)]; }
   bool asks(Deed deed) const { return was_asked(deed) && !given_[index(deed)]; }
   Result<void> give(Deed deed);

@@ -1,11 +1,11 @@
 // Stages a fault and watches, through the run's own record, what midwatch makes of it.
 #pragma once
 
+#include "api/drill.h"
 #include "base/result.h"
 #include "platform/clock.h"
 #include "platform/disk.h"
 #include "platform/process.h"
-#include "ui/cli/drill.h"
 
 namespace mw {
 

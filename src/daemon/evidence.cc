@@ -117,7 +117,7 @@ EvidenceTaker::~EvidenceTaker() {
 }
 
 /// What was collected before, and what a midwatch before this one did not live to tell.
-void EvidenceTaker::take_up(const State& state, Notebook& notebook) {
+void EvidenceTaker::take_up(const State& state, EventWriter& writer) {
   taken_up_ = true;
   std::vector<uint32_t> lost;
   for (const ActionState& action : state.actions) {
@@ -127,7 +127,7 @@ void EvidenceTaker::take_up(const State& state, Notebook& notebook) {
     const Duration ago = clock_.now() - action.at;
     stacks_due_ = {clock_.steady().ns + std::clamp<int64_t>(kStacksEvery.ns - ago.ns, 0, kStacksEvery.ns)};
   }
-  for (const uint32_t id : lost) notebook.acted({id, false, "midwatch was ended meanwhile", 0});
+  for (const uint32_t id : lost) writer.acted({id, false, "midwatch was ended meanwhile", 0});
 }
 
 /// An incident that may show in what the processes do, once for each, while they are there.
@@ -157,7 +157,7 @@ components::Suspicion EvidenceTaker::suspicion(const State& state) const {
 
 /// Whoever acts on the incident may end the processes in the same turn: the first look is waited for, as long as it
 /// takes no time.
-void EvidenceTaker::begin(const Incident& incident, const State& state, Notebook& notebook) {
+void EvidenceTaker::begin(const Incident& incident, const State& state, EventWriter& writer) {
   incident_ = incident.id;
   critical_ = incident.severity == Severity::kCritical;
   last_ = clock_.steady();
@@ -165,11 +165,11 @@ void EvidenceTaker::begin(const Incident& incident, const State& state, Notebook
   for (int64_t ms = 0; ms < kAtOnce.ns / 1'000'000 && first_.busy(); ++ms) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  take_look(state, notebook);
+  take_look(state, writer);
 }
 
 /// The first look is there: it is written down, and what takes longer is begun.
-void EvidenceTaker::take_look(const State& state, Notebook& notebook) {
+void EvidenceTaker::take_look(const State& state, EventWriter& writer) {
   if (first_.busy()) return;
   auto look = first_.take();
   tree_ = look ? std::move(look->tree) : "";
@@ -179,7 +179,7 @@ void EvidenceTaker::take_look(const State& state, Notebook& notebook) {
                                    ? "to see what it does; its stacks, too, for which it may be stopped for a moment"
                                    : "to see what it does";
   for (ProcessLook& one : look ? look->suspects : std::vector<ProcessLook>()) {
-    const auto deed = notebook.intend({0, std::string(kCollectEvidence), name_of(one), incident_, std::string(why)});
+    const auto deed = writer.intend({0, std::string(kCollectEvidence), name_of(one), incident_, std::string(why)});
     if (!deed.ok()) continue;  // the journal's disk is full: the run matters more
     const std::string file =
         cat(kEvidenceFolder, "/", padded(*deed), "-incident-", incident_, "-pid-", one.info.id.pid, ".txt");
@@ -207,7 +207,7 @@ void EvidenceTaker::take_look(const State& state, Notebook& notebook) {
     }
     return sequels;
   });
-  if (!rest_.started()) finish({}, state, notebook);  // no thread to be had
+  if (!rest_.started()) finish({}, state, writer);  // no thread to be had
 }
 
 /// A debugger that was killed at its work may have left the process stopped.
@@ -219,7 +219,7 @@ std::string EvidenceTaker::let_go_on(const Subject& subject, const Sequel& seque
   return done ? "; the debugger had left it stopped: it was let go on" : "; the debugger has left it stopped";
 }
 
-void EvidenceTaker::finish(Sequels sequels, const State& state, Notebook& notebook) {
+void EvidenceTaker::finish(Sequels sequels, const State& state, EventWriter& writer) {
   sequels.resize(subjects_.size());
   for (size_t i = 0; i < subjects_.size(); ++i) {
     const Subject& subject = subjects_[i];
@@ -233,9 +233,9 @@ void EvidenceTaker::finish(Sequels sequels, const State& state, Notebook& notebo
     }
     const std::string kept = keep(subject, around, &sequel);
     const std::string sentence = redact_secrets(sentence_of(subject.look, around));
-    notebook.acted({subject.deed, true,
-                    cat(clip(sentence, kSentenceBytes), let_go_on(subject, sequel, state), "; ", kept),
-                    Duration{clock_.steady().ns - last_.ns}.seconds()});
+    writer.acted({subject.deed, true,
+                  cat(clip(sentence, kSentenceBytes), let_go_on(subject, sequel, state), "; ", kept),
+                  Duration{clock_.steady().ns - last_.ns}.seconds()});
   }
   drop_old_files();
   subjects_.clear();
@@ -274,25 +274,25 @@ bool EvidenceTaker::reads(int64_t pid) const {
                              [pid](const Subject& subject) { return pid == 0 || subject.look.info.id.pid == pid; });
 }
 
-std::optional<Duration> EvidenceTaker::turn(const State& state, bool quiet, Notebook& notebook) {
-  if (!taken_up_) take_up(state, notebook);
+std::optional<Duration> EvidenceTaker::turn(const State& state, bool quiet, EventWriter& writer) {
+  if (!taken_up_) take_up(state, writer);
   if (incident_ == 0 && quiet) {
-    if (const Incident* incident = next(state); incident != nullptr) begin(*incident, state, notebook);
+    if (const Incident* incident = next(state); incident != nullptr) begin(*incident, state, writer);
   } else if (first_.started()) {
-    take_look(state, notebook);
+    take_look(state, writer);
   } else if (rest_.started()) {
-    if (auto sequels = rest_.take()) finish(std::move(**sequels), state, notebook);
+    if (auto sequels = rest_.take()) finish(std::move(**sequels), state, writer);
   }
   return incident_ == 0 ? kNothingDue : kPoll;
 }
 
-void EvidenceTaker::over(const State& state, Notebook& notebook) {
+void EvidenceTaker::over(const State& state, EventWriter& writer) {
   if (incident_ == 0) return;
   for (int64_t ms = 0; ms < kLastLimit.ns / 1'000'000 && rest_.busy(); ++ms) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   auto sequels = rest_.take();
-  finish(sequels ? std::move(**sequels) : Sequels(), state, notebook);
+  finish(sequels ? std::move(**sequels) : Sequels(), state, writer);
 }
 
 }  // namespace mw

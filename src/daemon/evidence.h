@@ -10,7 +10,7 @@
 
 #include "components/process_look.h"
 #include "components/stacks.h"
-#include "daemon/attach.h"
+#include "core/task.h"
 #include "platform/aside.h"
 
 namespace mw {
@@ -32,7 +32,7 @@ struct EvidenceScope {
   Duration between = Duration::seconds(1);               ///< the two looks that tell how much a process works
 };
 
-class EvidenceTaker final : public Companion {
+class EvidenceTaker final : public Task {
  public:
   static constexpr Duration kAtOnce = Duration::millis(300);    ///< that the first look may hold up the watch
   static constexpr Duration kTogether = Duration::seconds(30);  ///< incidents within it are one story: one look
@@ -50,8 +50,8 @@ class EvidenceTaker final : public Companion {
 
   /// Stacks are being asked for, of this process or (0) of any; true for kSpared at most.
   bool reads(int64_t pid = 0) const;
-  std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override;
-  void over(const State& state, Notebook& notebook) override;
+  std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
+  void over(const State& state, EventWriter& writer) override;
 
  private:
   struct Subject {
@@ -66,12 +66,12 @@ class EvidenceTaker final : public Companion {
     components::Stacks stacks;
   };
   using Sequels = std::vector<Sequel>;
-  void take_up(const State& state, Notebook& notebook);
+  void take_up(const State& state, EventWriter& writer);
   const Incident* next(const State& state);
   components::Suspicion suspicion(const State& state) const;
-  void begin(const Incident& incident, const State& state, Notebook& notebook);
-  void take_look(const State& state, Notebook& notebook);
-  void finish(Sequels sequels, const State& state, Notebook& notebook);
+  void begin(const Incident& incident, const State& state, EventWriter& writer);
+  void take_look(const State& state, EventWriter& writer);
+  void finish(Sequels sequels, const State& state, EventWriter& writer);
   std::string let_go_on(const Subject& subject, const Sequel& sequel, const State& state);
   std::string keep(const Subject& subject, const components::Surroundings& around, const Sequel* sequel) const;
   void drop_old_files() const;

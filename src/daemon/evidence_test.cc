@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kStacksText = "Thread 102 (idle): \"MainThread\"\n    recv (train.py:12)\n";
 
 /// A held run whose trainer is process 102, below the keeper 100.
-struct World final : Notebook {
+struct World final : EventWriter {
   explicit World(bool stacks = true, const std::string& output = kStacksText, bool late = false) {
     clock.pass(Duration::seconds(1000));
     state.attempts.emplace_back();

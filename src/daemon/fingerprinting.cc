@@ -5,9 +5,8 @@
 #include <thread>
 
 #include "base/text.h"
-#include "keeper/launch.h"
 #include "platform/durable.h"
-#include "ui/view/changes.h"
+#include "core/changes.h"
 
 namespace mw {
 namespace {
@@ -23,35 +22,15 @@ std::vector<std::function<Fingerprint()>> looks_at(const Subject& subject) {
           [subject] { return look_at_disks(*make_posix_system(), subject); }};
 }
 
-FingerprintScope fingerprints_of(Disk& disk, const Supervisor& supervisor,
-                                 std::function<Result<void>(const std::string&, std::string_view)> write_file,
-                                 std::function<void(const std::string&)> say) {
-  const auto folder = [&supervisor](int attempt) { return supervisor.attempt_folder(attempt); };
-  const auto looks = [&disk, &supervisor, begun = supervisor.attempt()](int attempt) {
-    const Charge& charge = supervisor.charge();
-    Subject subject{charge.command, charge.folder, 0, charge.environment, charge.checkpoints};
-    const std::string place = supervisor.attempt_folder(attempt);
-    if (const auto text = read_small(disk, cat(place, "/", kLaunchFile)); text.ok()) {
-      if (auto launch = parse_launch(*text); launch.ok()) subject.command = std::move(launch->command);
-    }
-    if (attempt == begun) {
-      const auto kept = read_kept(disk, place);
-      subject.pid = kept.ok() && kept->child.known() ? kept->child.pid : 0;
-    }
-    return looks_at(subject);
-  };
-  return {[&supervisor] { return supervisor.attempt(); }, folder, looks, std::move(write_file), std::move(say)};
-}
-
 Result<Fingerprint> Fingerprinting::read(int attempt) const {
   const auto text = read_small(disk_, path(attempt));
   if (!text.ok()) return text.error();
   return parse_fingerprint(*text);
 }
 
-void Fingerprinting::begin(int attempt, const State& state, Notebook& notebook) {
+void Fingerprinting::begin(int attempt, const State& state, EventWriter& writer) {
   attempt_ = attempt;
-  if (const auto known = read(attempt); known.ok()) return tell(*known, state, notebook, false);
+  if (const auto known = read(attempt); known.ok()) return tell(*known, state, writer, false);
   taking_ = true;
   began_ = clock_.steady();
   taken_ = {};
@@ -71,7 +50,7 @@ bool Fingerprinting::collect() {
   return all;
 }
 
-void Fingerprinting::finish(const State& state, Notebook& notebook) {
+void Fingerprinting::finish(const State& state, EventWriter& writer) {
   taking_ = false;
   if (std::any_of(out_.begin(), out_.end(), [](const auto& look) { return look.started(); })) {
     taken_.missing.emplace_back("some of it did not answer in time (a disk that hangs, a large repository)");
@@ -80,10 +59,10 @@ void Fingerprinting::finish(const State& state, Notebook& notebook) {
   if (const auto kept = scope_.write_file(path(attempt_), fingerprint_text(taken_)); !kept.ok()) {
     scope_.say(cat("the fingerprint of attempt ", attempt_, " is not kept: ", kept.error().what));
   }
-  tell(taken_, state, notebook, true);
+  tell(taken_, state, writer, true);
 }
 
-void Fingerprinting::tell(const Fingerprint& now, const State& state, Notebook& notebook, bool aloud) {
+void Fingerprinting::tell(const Fingerprint& now, const State& state, EventWriter& writer, bool aloud) {
   Result<Fingerprint> before = Error{};
   int other = attempt_;
   while (!before.ok() && --other > 0) before = read(other);
@@ -105,30 +84,30 @@ void Fingerprinting::tell(const Fingerprint& now, const State& state, Notebook& 
     const bool known = std::any_of(state.changes.begin(), state.changes.end(), [&change](const event::Changed& told) {
       return told.attempt == change.attempt && told.what == change.what && told.name == change.name;
     });
-    if (!known) notebook.changed(std::move(change));
+    if (!known) writer.changed(std::move(change));
   }
   if (aloud) scope_.say(sentence);
 }
 
-std::optional<Duration> Fingerprinting::turn(const State& state, bool, Notebook& notebook) {
+std::optional<Duration> Fingerprinting::turn(const State& state, bool, EventWriter& writer) {
   const int attempt = scope_.attempt();
   if (attempt != attempt_) {
     if (taking_) {
       (void)collect();
-      finish(state, notebook);
+      finish(state, writer);
     }
-    begin(attempt, state, notebook);
+    begin(attempt, state, writer);
   }
   if (!taking_) return kNothingDue;
-  if (collect() || clock_.steady().ns - began_.ns >= kLimit.ns) finish(state, notebook);
+  if (collect() || clock_.steady().ns - began_.ns >= kLimit.ns) finish(state, writer);
   return taking_ ? kPoll : kNothingDue;
 }
 
-void Fingerprinting::over(const State& state, Notebook& notebook) {
+void Fingerprinting::over(const State& state, EventWriter& writer) {
   if (!taking_) return;
   const Duration until{clock_.steady().ns + kLastLimit.ns};
   while (!collect() && clock_.steady().ns < until.ns) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  finish(state, notebook);
+  finish(state, writer);
 }
 
 }  // namespace mw

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/attach.h"
-#include "daemon/supervisor.h"
+#include "core/task.h"
 #include "fingerprint/look.h"
 #include "platform/aside.h"
 
@@ -24,7 +23,7 @@ struct FingerprintScope {
   std::function<void(const std::string& sentence)> say;
 };
 
-class Fingerprinting final : public Companion {
+class Fingerprinting final : public Task {
  public:
   static constexpr Duration kLimit = Duration::seconds(20);     ///< what is not back by then is left out
   static constexpr Duration kLastLimit = Duration::seconds(2);  ///< likewise where the watch ends
@@ -33,16 +32,16 @@ class Fingerprinting final : public Companion {
   Fingerprinting(Disk& disk, Clock& clock, FingerprintScope scope)
       : disk_(disk), clock_(clock), scope_(std::move(scope)) {}
 
-  std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override;
-  void over(const State& state, Notebook& notebook) override;
+  std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
+  void over(const State& state, EventWriter& writer) override;
 
  private:
   std::string path(int attempt) const { return scope_.folder(attempt) + "/" + std::string(kFingerprintFile); }
   Result<Fingerprint> read(int attempt) const;
-  void begin(int attempt, const State& state, Notebook& notebook);
+  void begin(int attempt, const State& state, EventWriter& writer);
   bool collect();
-  void finish(const State& state, Notebook& notebook);
-  void tell(const Fingerprint& now, const State& state, Notebook& notebook, bool aloud);
+  void finish(const State& state, EventWriter& writer);
+  void tell(const Fingerprint& now, const State& state, EventWriter& writer, bool aloud);
 
   Disk& disk_;
   Clock& clock_;
@@ -56,11 +55,5 @@ class Fingerprinting final : public Companion {
 
 /// The looks of this machine itself.
 std::vector<std::function<Fingerprint()>> looks_at(const Subject& subject);
-
-/// Of the attempts of a held run. An attempt that goes on already was begun by another midwatch, with another
-/// environment: its process is asked.
-FingerprintScope fingerprints_of(Disk& disk, const Supervisor& supervisor,
-                                 std::function<Result<void>(const std::string&, std::string_view)> write_file,
-                                 std::function<void(const std::string&)> say);
 
 }  // namespace mw

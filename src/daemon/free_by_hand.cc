@@ -1,4 +1,5 @@
 #include "daemon/free_by_hand.h"
+#include "daemon/free_settings.h"
 
 #include <unistd.h>
 

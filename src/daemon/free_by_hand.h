@@ -3,10 +3,10 @@
 
 #include <string>
 
+#include "api/requests.h"
 #include "daemon/language.h"
 #include "platform/clock.h"
 #include "platform/disk.h"
-#include "ui/cli/verb.h"
 
 namespace mw {
 

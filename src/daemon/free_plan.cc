@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "checkpoints/look.h"
 #include "checkpoints/set_aside.h"
-#include "daemon/config_units.h"
+#include "platform/paths.h"
 #include "daemon/leftovers.h"
 #include "daemon/tenures.h"
 #include "platform/durable.h"
@@ -161,23 +161,6 @@ class Planner {
 };
 
 }  // namespace
-
-FreeSettings free_settings(const Config& config, bool dry) {
-  FreeSettings settings;
-  settings.mode = dry ? Mode::kWatch : mode_of(config.text("free-space.mode"));
-  settings.what = config.texts("free-space.what");
-  settings.shared = config.text("free-space.shared_memory");
-  settings.keep_last = dry ? 0 : config.number("retention.keep_last");
-  settings.keep_every = config.number("retention.keep_every");
-  return settings;
-}
-
-std::vector<std::string_view> free_words() {
-  for (const ConfigKey& key : config_keys()) {
-    if (key.path == "free-space.what") return split(key.choices, ' ');
-  }
-  return {};
-}
 
 FreePlan plan_free(Disk& disk, const FreeDoors& doors, const FreeScope& scope, const FreeSettings& settings) {
   return Planner(disk, doors, scope, settings).plan();

@@ -9,8 +9,7 @@
 
 #include "checkpoints/ownership.h"
 #include "core/checkpoint_layout.h"
-#include "daemon/config.h"
-#include "daemon/mode.h"
+#include "core/mode.h"
 #include "platform/disk.h"
 #include "platform/process.h"
 #include "platform/remove_tree.h"
@@ -25,10 +24,6 @@ struct FreeSettings {
   int64_t keep_last = 0;          ///< checkpoints; 0: all are kept
   int64_t keep_every = 0;         ///< those whose step it divides are kept for ever; 0: none
 };
-/// `dry`: nothing is to be deleted, whatever the settings say.
-FreeSettings free_settings(const Config& config, bool dry = false);
-/// All words of free-space.what.
-std::vector<std::string_view> free_words();
 
 /// The machine, for what lies outside of the run's folders. All of it may be asked from any thread.
 struct FreeDoors {

@@ -157,7 +157,7 @@ TEST_CASE("a core dump's head tells its process; anything else is none") {
 }
 
 /// Keeps what it is told, in order.
-struct Paper final : Notebook {
+struct Paper final : EventWriter {
   State& state;
   std::vector<std::string> lines;
   bool full = false;

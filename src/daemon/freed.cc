@@ -44,26 +44,26 @@ Result<Freed> parse_freed(std::string_view text) {
 
 std::string path_of(const FreeItem& item) { return cat(item.root, "/", item.name); }
 
-Result<uint32_t> intend_to_free(Notebook& notebook, const FreeItem& item, uint32_t incident) {
-  return notebook.intend(
+Result<uint32_t> intend_to_free(EventWriter& writer, const FreeItem& item, uint32_t incident) {
+  return writer.intend(
       {0, std::string(kFreeDeed), path_of(item), incident, cat("It is ", item.why, "; ", bytes_text(item.bytes), ".")});
 }
 
-Freed::Item note_freed(Notebook& notebook, uint32_t deed, const FreeItem& item, const Result<Removed>& removed) {
+Freed::Item note_freed(EventWriter& writer, uint32_t deed, const FreeItem& item, const Result<Removed>& removed) {
   Freed::Item done{path_of(item), removed.ok() ? removed->bytes : 0, removed.ok(),
                    removed.ok() ? cat(bytes_text(removed->bytes), " freed") : removed.error().what};
-  notebook.acted({deed, done.ok, done.text, 0});
+  writer.acted({deed, done.ok, done.text, 0});
   return done;
 }
 
-void settle_freeing(Disk& disk, const State& state, Notebook& notebook) {
+void settle_freeing(Disk& disk, const State& state, EventWriter& writer) {
   std::vector<event::Acted> outcomes;
   for (const ActionState& action : state.actions) {
     if (action.done || action.intent.action != kFreeDeed) continue;
     const bool gone = !disk.info(action.intent.target).ok();
     outcomes.push_back({action.intent.id, gone, gone ? "it is gone" : "not done, or not all of it", 0});
   }
-  for (event::Acted& outcome : outcomes) notebook.acted(std::move(outcome));
+  for (event::Acted& outcome : outcomes) writer.acted(std::move(outcome));
 }
 
 std::string free_ask_text(const FreeAsk& ask) {

@@ -7,9 +7,9 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "core/event_writer.h"
 #include "core/state.h"
 #include "daemon/free_plan.h"
-#include "daemon/notebook.h"
 
 namespace mw {
 
@@ -33,13 +33,13 @@ Result<Freed> parse_freed(std::string_view text);
 
 std::string path_of(const FreeItem& item);
 /// Writes down that it goes. After an error it must not.
-Result<uint32_t> intend_to_free(Notebook& notebook, const FreeItem& item, uint32_t incident);
+Result<uint32_t> intend_to_free(EventWriter& writer, const FreeItem& item, uint32_t incident);
 /// Writes down what came of it.
-Freed::Item note_freed(Notebook& notebook, uint32_t deed, const FreeItem& item, const Result<Removed>& removed);
+Freed::Item note_freed(EventWriter& writer, uint32_t deed, const FreeItem& item, const Result<Removed>& removed);
 
 /// Whether a deletion that nobody saw the end of was done: what is gone is gone, and the rest is planned anew. Deleting
 /// it again does no harm, as only what is still the very thing goes.
-void settle_freeing(Disk& disk, const State& state, Notebook& notebook);
+void settle_freeing(Disk& disk, const State& state, EventWriter& writer);
 
 /// What RunAsk::text says in a request of kFree: words on its first line, with commas between (none: those of the
 /// settings), a path on each of the others; nothing else goes.

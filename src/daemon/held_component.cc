@@ -78,7 +78,7 @@ Result<void> HeldComponent::begin_life(int number) {
   return doors_.start_keeper(folder);
 }
 
-void HeldComponent::tell(Health health, std::string text, Notebook& notebook) const {
+void HeldComponent::tell(Health health, std::string text, EventWriter& writer) const {
   event::ComponentSaw saw;
   saw.component = charge_.name;
   saw.kind = charge_.kind;
@@ -88,7 +88,7 @@ void HeldComponent::tell(Health health, std::string text, Notebook& notebook) co
   const size_t host = charge_.address.find("://");
   saw.address = host == std::string::npos ? charge_.address : charge_.address.substr(host + 3);
   saw.pid = kept_.child.pid;
-  notebook.observed(kSource, std::move(saw));
+  writer.observed(kSource, std::move(saw));
 }
 
 const ComponentState* HeldComponent::seen(const State& state) const {
@@ -97,9 +97,9 @@ const ComponentState* HeldComponent::seen(const State& state) const {
   return found == state.components.end() ? nullptr : &*found;
 }
 
-void HeldComponent::settle(bool ok, std::string text, Notebook& notebook) {
+void HeldComponent::settle(bool ok, std::string text, EventWriter& writer) {
   if (deed_ == 0) return;
-  notebook.acted({deed_, ok, std::move(text), 0});
+  writer.acted({deed_, ok, std::move(text), 0});
   deed_ = 0;
 }
 
@@ -145,18 +145,18 @@ Result<void> HeldComponent::look() {
 }
 
 /// It is to be started anew: that is in the journal before anything is done. What it was then is told to the run.
-Result<void> HeldComponent::begin_again(const std::string& why, Notebook& notebook) {
+Result<void> HeldComponent::begin_again(const std::string& why, EventWriter& writer) {
   if (ready_since_ && since(*ready_since_) >= kProven) spent_ = 0;
   ready_since_.reset();
   ready_ = false;
   if (spent_ >= charge_.restarts) {
     gave_up_ = true;
     doors_.say(cat("component ", charge_.name, ": ", spent_, " restarts in a row did not help"));
-    settle(false, cat("given up after ", spent_, " restarts in a row"), notebook);
+    settle(false, cat("given up after ", spent_, " restarts in a row"), writer);
     return {};
   }
-  if (deed_ != 0) settle(false, why, notebook);
-  const auto deed = notebook.intend({0, std::string(charge_.ends ? kRestartBoth : kRestart), charge_.name, 0, why});
+  if (deed_ != 0) settle(false, why, writer);
+  const auto deed = writer.intend({0, std::string(charge_.ends ? kRestartBoth : kRestart), charge_.name, 0, why});
   if (!deed.ok()) return deed.error();
   deed_ = *deed;
   Duration wait = charge_.first_wait;
@@ -167,20 +167,20 @@ Result<void> HeldComponent::begin_again(const std::string& why, Notebook& notebo
 }
 
 /// Where nothing is to be done it is only said, once for each life.
-bool HeldComponent::only_says(const std::string& why, Notebook& notebook) {
+bool HeldComponent::only_says(const std::string& why, EventWriter& writer) {
   if (!charge_.dry) return false;
   if (std::exchange(dry_told_, true)) return true;
   const std::string text = cat("Only watching: component ", charge_.name, " would be started anew. ", why);
   doors_.say(text);
-  (void)notebook.told({"midwatch", text}, doors_.clock.now()).ok();
+  (void)writer.told({"midwatch", text}, doors_.clock.now()).ok();
   return true;
 }
 
-void HeldComponent::look_whether_ready(const State& state, Notebook& notebook) {
+void HeldComponent::look_whether_ready(const State& state, EventWriter& writer) {
   if (ready_ || !kept_.child.known()) return;
   if (charge_.address.empty()) {
     ready_ = since(begun_) >= kMoment;
-    if (ready_) tell(Health::kWell, cat("process ", kept_.child.pid, " lives"), notebook);
+    if (ready_) tell(Health::kWell, cat("process ", kept_.child.pid, " lives"), writer);
   } else {
     const ComponentState* part = seen(state);
     ready_ = part != nullptr && part->last.health == Health::kWell && is_of_this_life(*part);
@@ -189,10 +189,10 @@ void HeldComponent::look_whether_ready(const State& state, Notebook& notebook) {
   ready_since_ = doors_.clock.steady();
   if (!was_ready_ || deed_ != 0) doors_.say(cat("component ", charge_.name, " is ready"));
   was_ready_ = true;
-  settle(true, cat("process ", kept_.child.pid, " is ready"), notebook);
+  settle(true, cat("process ", kept_.child.pid, " is ready"), writer);
 }
 
-Result<void> HeldComponent::turn(const State& state, bool wanted, Notebook& notebook) {
+Result<void> HeldComponent::turn(const State& state, bool wanted, EventWriter& writer) {
   if (!doubts_taken_) take_over_doubts(state);
   if (phase_ == Phase::kNone) {
     if (!wanted) return {};
@@ -208,16 +208,16 @@ Result<void> HeldComponent::turn(const State& state, bool wanted, Notebook& note
     gone_unrecorded_ = !looked.ok() && !lives(doors_.processes, kept_.child) && !grip_.leftovers();
     if (phase_ == Phase::kRunning) grip_.ask_to_end(charge_.grace, false);
     if (phase_ == Phase::kEnded) grip_.clear_leftovers(since(ended_));
-    settle(false, "the run is over", notebook);
+    settle(false, "the run is over", writer);
     return {};
   }
   if (gave_up_) return {};
   if (phase_ == Phase::kRunning) {
-    look_whether_ready(state, notebook);
+    look_whether_ready(state, writer);
     const ComponentState* part = seen(state);
     const bool fails = part != nullptr && is_of_this_life(*part) && in_trouble(part->last.health) && part->last.certain;
-    if (fails && !due_ && !only_says(part->last.text, notebook)) {
-      MW_TRY(begin_again(part->last.text, notebook));
+    if (fails && !due_ && !only_says(part->last.text, writer)) {
+      MW_TRY(begin_again(part->last.text, writer));
       doors_.say(cat("component ", charge_.name, ": ", part->last.text, "; starting it anew"));
     }
     if (due_ && !(looked_at_ && looked_at_(kept_.child.pid))) grip_.kill();
@@ -225,9 +225,9 @@ Result<void> HeldComponent::turn(const State& state, bool wanted, Notebook& note
   }
   if (!due_) {
     const std::string why = kept_.failure.empty() ? cat("It ended: ", outcome_text(*kept_.ending)) : kept_.failure;
-    if (only_says(why, notebook)) return {};
-    MW_TRY(begin_again(why, notebook));
-    tell(Health::kDead, cat("Component ", charge_.name, " (process ", kept_.child.pid, ") is gone. ", why), notebook);
+    if (only_says(why, writer)) return {};
+    MW_TRY(begin_again(why, writer));
+    tell(Health::kDead, cat("Component ", charge_.name, " (process ", kept_.child.pid, ") is gone. ", why), writer);
     return {};
   }
   grip_.clear_leftovers(since(ended_));

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "core/event_writer.h"
 #include "core/state.h"
 #include "daemon/grip.h"
-#include "daemon/notebook.h"
 #include "keeper/record.h"
 #include "platform/clock.h"
 #include "platform/disk.h"
@@ -53,9 +53,9 @@ class HeldComponent {
   /// `folder`: of this component, within the run's. Lives of it that were begun before are found again.
   static Result<std::unique_ptr<HeldComponent>> open(ComponentDoors doors, ComponentCharge charge, std::string folder);
 
-  /// Looks, and does what is due. `wanted`: the run goes on; else it is ended. What is seen of it goes to the notebook;
+  /// Looks, and does what is due. `wanted`: the run goes on; else it is ended. What is seen of it goes to the writer;
   /// what the questions to its address showed is in `state`.
-  Result<void> turn(const State& state, bool wanted, Notebook& notebook);
+  Result<void> turn(const State& state, bool wanted, EventWriter& writer);
 
   bool ready() const { return ready_; }
   /// It was ready, is not, and the trainer is to be held still meanwhile.
@@ -82,12 +82,12 @@ class HeldComponent {
   Result<void> take_up();
   Result<void> begin_life(int number);
   Result<void> look();
-  Result<void> begin_again(const std::string& why, Notebook& notebook);
-  bool only_says(const std::string& why, Notebook& notebook);
-  void look_whether_ready(const State& state, Notebook& notebook);
-  void settle(bool ok, std::string text, Notebook& notebook);
+  Result<void> begin_again(const std::string& why, EventWriter& writer);
+  bool only_says(const std::string& why, EventWriter& writer);
+  void look_whether_ready(const State& state, EventWriter& writer);
+  void settle(bool ok, std::string text, EventWriter& writer);
   void take_over_doubts(const State& state);
-  void tell(event::ComponentSaw::Health health, std::string text, Notebook& notebook) const;
+  void tell(event::ComponentSaw::Health health, std::string text, EventWriter& writer) const;
   const ComponentState* seen(const State& state) const;
   /// The process tells its lives apart: what was known of the one before says nothing of this one.
   bool is_of_this_life(const ComponentState& part) const { return part.last.pid == kept_.child.pid; }

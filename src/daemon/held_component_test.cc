@@ -20,7 +20,7 @@ namespace {
 using Health = event::ComponentSaw::Health;
 
 /// A world in which keepers start what they are told, and components end when the test says so.
-struct World final : Notebook {
+struct World final : EventWriter {
   explicit World(const std::string& address = "http://127.0.0.1:8000") {
     charge.name = charge.kind = "engine";
     charge.command = {"serve"};
@@ -88,7 +88,7 @@ struct World final : Notebook {
   }
   void acted(event::Acted outcome) override { fold(state, {{}, {}, std::move(outcome)}); }
   Result<void> told(event::Told, Time) override { return {}; }
-  using Notebook::observed;
+  using EventWriter::observed;
   void observed(const std::string&, event::ComponentSaw&& saw) override {
     fold(state, {clock.now(), {}, std::move(saw)});
   }

@@ -67,9 +67,9 @@ Result<void> HeldComponents::hold_trainer() {
   return {};
 }
 
-std::optional<Duration> HeldComponents::turn(const State& state, bool, Notebook& notebook) {
+std::optional<Duration> HeldComponents::turn(const State& state, bool, EventWriter& writer) {
   for (const auto& one : all_) {
-    const auto done = one->turn(state, true, notebook);
+    const auto done = one->turn(state, true, writer);
     if (!done.ok() && done.error().what != trouble_) doors_.say(trouble_ = done.error().what);
     watch_.add(one->record_folder());
     if (!one->gave_up() || stopped_) continue;
@@ -83,11 +83,11 @@ std::optional<Duration> HeldComponents::turn(const State& state, bool, Notebook&
   return kPatience;
 }
 
-void HeldComponents::over(const State& state, Notebook& notebook) {
+void HeldComponents::over(const State& state, EventWriter& writer) {
   for (int i = 0; i < kLastTurns; ++i) {
     bool left = false;
     for (const auto& one : all_) {
-      (void)one->turn(state, false, notebook).ok();
+      (void)one->turn(state, false, writer).ok();
       left = left || !one->over();
     }
     if (!left) return;

@@ -7,14 +7,15 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/attach.h"
+#include "core/task.h"
+#include "platform/doors.h"
 #include "daemon/held_component.h"
 #include "daemon/supervisor.h"
 #include "platform/watch.h"
 
 namespace mw {
 
-class HeldComponents final : public Companion {
+class HeldComponents final : public Task {
  public:
   /// `folder` and `nonce`: of the run. Components of it that were begun before are found again.
   static Result<std::unique_ptr<HeldComponents>> open(const ComponentDoors& doors, Watch& watch,
@@ -28,9 +29,9 @@ class HeldComponents final : public Companion {
     for (const auto& one : all_) one->spare_while(looked_at);
   }
 
-  std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override;
+  std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
   /// The run is over: they are ended.
-  void over(const State& state, Notebook& notebook) override;
+  void over(const State& state, EventWriter& writer) override;
 
   /// All of them work, so that an attempt may begin.
   bool ready() const;

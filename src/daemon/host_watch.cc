@@ -17,7 +17,7 @@ constexpr size_t kStepsLeast = 5;     // fewer have no rhythm
 
 }  // namespace
 
-/// What the part that speaks now says, on its way to the notebook.
+/// What the part that speaks now says, on its way to the writer.
 class HostWatch::Hearing final : public host::Notes, private EventSink {
  public:
   explicit Hearing(const Language& language)
@@ -47,13 +47,13 @@ class HostWatch::Hearing final : public host::Notes, private EventSink {
   void unseen(std::string_view what) override { unseen_.push_back({"unseen", std::string(what)}); }
 
   /// True when there was something to say.
-  bool tell(std::string_view part, Notebook& notebook) {
+  bool tell(std::string_view part, EventWriter& writer) {
     const std::string source = cat("host:", part);
     const bool any = !readings_.empty() || !matches_.empty();
-    if (!readings_.empty()) notebook.observed(source, event::Measured{kNoStep, false, std::exchange(readings_, {})});
-    for (event::Matched& match : matches_) notebook.observed(source, std::move(match));
+    if (!readings_.empty()) writer.observed(source, event::Measured{kNoStep, false, std::exchange(readings_, {})});
+    for (event::Matched& match : matches_) writer.observed(source, std::move(match));
     matches_.clear();
-    for (event::SourceProblem& problem : unseen_) notebook.observed(source, std::move(problem));
+    for (event::SourceProblem& problem : unseen_) writer.observed(source, std::move(problem));
     unseen_.clear();
     return any;
   }
@@ -122,19 +122,19 @@ host::Aim HostWatch::aim_at(const State& state) const {
 }
 
 /// Each part in turn, as far as they have their answers. True when all have told.
-bool HostWatch::look(Notebook& notebook, Duration now) {
+bool HostWatch::look(EventWriter& writer, Duration now) {
   for (; next_part_ < parts_.size(); ++next_part_) {
     host::Part& part = *parts_[next_part_];
     hearing_->begin(now);
     if (!part.collect(*hearing_, now)) return false;
-    if (hearing_->tell(part.name(), notebook)) news_ = true;
+    if (hearing_->tell(part.name(), writer)) news_ = true;
   }
   return true;
 }
 
 /// Only of a run that lives: what its processes do meanwhile is known then.
-void HostWatch::tell_silence(Notebook& notebook, Duration now) {
-  const Duration silence = notebook.silence();
+void HostWatch::tell_silence(EventWriter& writer, Duration now) {
+  const Duration silence = writer.silence();
   const bool long_enough = root_ > 0 && silence >= kSilence;
   hearing_->begin(now);
   if (long_enough && rhythm_.timed() >= kStepsLeast) {
@@ -143,10 +143,10 @@ void HostWatch::tell_silence(Notebook& notebook, Duration now) {
   }
   if (long_enough || silent_) hearing_->figure("log.silent", "run", long_enough ? silence.seconds() : 0);
   silent_ = long_enough;
-  if (hearing_->tell("log", notebook)) news_ = true;
+  if (hearing_->tell("log", writer)) news_ = true;
 }
 
-std::optional<Duration> HostWatch::turn(const State& state, bool, Notebook& notebook) {
+std::optional<Duration> HostWatch::turn(const State& state, bool, EventWriter& writer) {
   const Duration now = clock_.steady();
   if (!state.attempts.empty()) rhythm_.saw(state.attempts.size(), state.attempts.back().last_step, now);
   // An attempt that began or ended is looked at once: what ended it must be known when that is judged.
@@ -159,11 +159,11 @@ std::optional<Duration> HostWatch::turn(const State& state, bool, Notebook& note
     const host::Aim aim = aim_at(state);
     for (const auto& part : parts_) part->begin(aim, now);
   }
-  if (looking_ && look(notebook, now)) {
+  if (looking_ && look(writer, now)) {
     looking_ = false;
-    tell_silence(notebook, now);
+    tell_silence(writer, now);
   }
-  if (std::exchange(news_, false)) notebook.judge();
+  if (std::exchange(news_, false)) writer.judge();
   if (looking_) return kPoll;
   return Duration{std::max<int64_t>(0, due_.ns - now.ns)};
 }

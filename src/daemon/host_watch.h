@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "components/rhythm.h"
-#include "daemon/attach.h"
+#include "core/task.h"
 #include "daemon/host_ledger.h"
 #include "daemon/language.h"
 #include "platform/gpus.h"
@@ -25,7 +25,7 @@ struct HostScope {
   std::function<int64_t()> root;     ///< pid of the process above all of the run's, 0 while there is none; may be empty
 };
 
-class HostWatch final : public Companion {
+class HostWatch final : public Task {
  public:
   static constexpr Duration kPeriod = Duration::seconds(10);    ///< between two looks
   static constexpr Duration kSilence = Duration::seconds(120);  ///< of the run's files, from which on it is told
@@ -34,13 +34,13 @@ class HostWatch final : public Companion {
   HostWatch(Clock& clock, const Language& language, HostScope scope);
   ~HostWatch() override;
 
-  std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override;
+  std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
 
  private:
   class Hearing;
   host::Aim aim_at(const State& state) const;
-  bool look(Notebook& notebook, Duration now);
-  void tell_silence(Notebook& notebook, Duration now);
+  bool look(EventWriter& writer, Duration now);
+  void tell_silence(EventWriter& writer, Duration now);
 
   Clock& clock_;
   HostScope scope_;

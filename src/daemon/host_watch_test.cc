@@ -11,12 +11,12 @@
 namespace mw {
 namespace {
 
-class FakeNotebook final : public Notebook {
+class FakeWriter final : public EventWriter {
  public:
   Result<uint32_t> intend(event::Intended) override { return uint32_t{1}; }
   void acted(event::Acted) override {}
   Result<void> told(event::Told, Time) override { return {}; }
-  using Notebook::observed;
+  using EventWriter::observed;
   void observed(const std::string& source, event::Measured&& figures) override {
     for (const Reading& reading : figures.readings)
       lines.push_back(cat(source, " ", reading.signal, " ", reading.raw, " ", reading.value));
@@ -79,11 +79,11 @@ TEST_CASE("a look comes every ten seconds, tells what it saw, and never waits fo
   system.files["/proc/self/mounts"] = "a /data ext4 rw 0 0\n";
   system.spaces["/data"] = {50'000'000'000, 100'000'000'000, 0, 0};
   HostWatch watch(clock, language(), {std::move(owned), nullptr, {"/data/run"}, {}});
-  FakeNotebook notebook;
+  FakeWriter writer;
   const State state;
   const auto look = [&] {
     for (int i = 0; i < 3000; ++i) {
-      const auto wait = watch.turn(state, true, notebook);
+      const auto wait = watch.turn(state, true, writer);
       REQUIRE(wait.has_value());
       if (*wait > HostWatch::kPoll) return *wait;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -91,23 +91,23 @@ TEST_CASE("a look comes every ten seconds, tells what it saw, and never waits fo
     return Duration{};
   };
   CHECK(look() == HostWatch::kPeriod);
-  CHECK(notebook.has("host:memory host.memory.free machine"));
-  CHECK(notebook.has("host:disks disk.free /data"));
-  const int judged = notebook.judged;  // once or twice, as slow calls come back
+  CHECK(writer.has("host:memory host.memory.free machine"));
+  CHECK(writer.has("host:disks disk.free /data"));
+  const int judged = writer.judged;  // once or twice, as slow calls come back
   CHECK(judged >= 1);
-  const size_t first = notebook.lines.size();
+  const size_t first = writer.lines.size();
   clock.pass(Duration::seconds(4));
   CHECK(look() == Duration::seconds(6));
-  CHECK(notebook.lines.size() == first);
+  CHECK(writer.lines.size() == first);
   clock.pass(Duration::seconds(6));
   look();
-  CHECK(notebook.lines.size() == first);  // nothing changed
-  CHECK(notebook.judged == judged);
+  CHECK(writer.lines.size() == first);  // nothing changed
+  CHECK(writer.judged == judged);
   system.spaces["/data"].free = 1'000'000;
   clock.pass(HostWatch::kPeriod);
   look();
-  CHECK(notebook.lines.size() == first + 1);
-  CHECK(notebook.judged == judged + 1);
+  CHECK(writer.lines.size() == first + 1);
+  CHECK(writer.judged == judged + 1);
 }
 
 TEST_CASE("the kernel's words and the GPU driver's become matches of the signatures that know them") {
@@ -115,10 +115,10 @@ TEST_CASE("the kernel's words and the GPU driver's become matches of the signatu
   auto owned = std::make_unique<FakeSystem>();
   FakeSystem& system = *owned;
   HostWatch watch(clock, language(), {std::move(owned), nullptr, {}, {}});
-  FakeNotebook notebook;
+  FakeWriter writer;
   const auto look = [&] {
     for (int i = 0; i < 3000; ++i) {
-      if (*watch.turn(State(), true, notebook) > HostWatch::kPoll) break;
+      if (*watch.turn(State(), true, writer) > HostWatch::kPoll) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     clock.pass(HostWatch::kPeriod);
@@ -127,9 +127,9 @@ TEST_CASE("the kernel's words and the GPU driver's become matches of the signatu
   system.log = {"NVRM: Xid (PCI:0000:3b:00): 79, pid=4711, name=python, GPU has fallen off the bus.",
                 "NVRM: Xid (PCI:0000:1b:00): 94, as NVML tells", "nfs: server 10.1.2.3 not responding, still trying"};
   look();
-  CHECK(notebook.has("host:kernel-log xid-79-fallen-off-bus NVRM: Xid (PCI:0000:3b:00): 79"));
-  CHECK(notebook.has("host:kernel-log xid-94-contained-ecc"));
-  CHECK(notebook.has("host:kernel-log nfs-server-not-responding"));
+  CHECK(writer.has("host:kernel-log xid-79-fallen-off-bus NVRM: Xid (PCI:0000:3b:00): 79"));
+  CHECK(writer.has("host:kernel-log xid-94-contained-ecc"));
+  CHECK(writer.has("host:kernel-log nfs-server-not-responding"));
 }
 
 }  // namespace

@@ -76,18 +76,18 @@ void Housekeeping::begin_plan(const State& state, For what, std::vector<std::str
   });
 }
 
-void Housekeeping::take_plan(FreePlan plan, Notebook& notebook) {
+void Housekeeping::take_plan(FreePlan plan, EventWriter& writer) {
   if (for_ != For::kSpace || scope_.settings.mode == Mode::kAct) {
     const bool person = for_ == For::kPerson;
     plan_ = person ? asked_of(std::move(plan.items), parse_free_ask(asks_.front().text).paths) : std::move(plan.items);
     std::reverse(plan_.begin(), plan_.end());  // taken from the end
     if (person && plan_.empty()) finish_ask();
   } else {
-    tell_plan(plan, notebook);
+    tell_plan(plan, writer);
   }
 }
 
-void Housekeeping::tell_plan(const FreePlan& plan, Notebook& notebook) {
+void Housekeeping::tell_plan(const FreePlan& plan, EventWriter& writer) {
   if (scope_.settings.mode == Mode::kWatch || told_of_ == incident_) return;
   told_of_ = incident_;
   int64_t bytes = 0;
@@ -100,25 +100,25 @@ void Housekeeping::tell_plan(const FreePlan& plan, Notebook& notebook) {
   const std::string words =
       cat(bytes_text(bytes), " could be freed (midwatch free, or mode = \"act\" of [free-space], does it)", things);
   scope_.say(words);
-  (void)notebook.told({"midwatch", clip(words, kTextLimit)}, clock_.now()).ok();
+  (void)writer.told({"midwatch", clip(words, kTextLimit)}, clock_.now()).ok();
 }
 
 /// Writes down what goes next and begins to delete it. False when nothing is left to go, or it cannot be written down.
-bool Housekeeping::remove_next(Notebook& notebook) {
+bool Housekeeping::remove_next(EventWriter& writer) {
   if (plan_.empty()) return false;
-  const auto deed = intend_to_free(notebook, plan_.back(), for_ == For::kSpace ? incident_ : 0);
+  const auto deed = intend_to_free(writer, plan_.back(), for_ == For::kSpace ? incident_ : 0);
   if (!deed.ok()) return false;
   item_ = std::move(plan_.back());
   plan_.pop_back();
   deed_ = *deed;
   removing_.start([remove = scope_.remove, &system = *scope_.system, item = item_] { return remove(system, item); });
-  if (!removing_.started()) take_removed(Error{Error::Code::kIo, "no thread could be started", ""}, notebook);
+  if (!removing_.started()) take_removed(Error{Error::Code::kIo, "no thread could be started", ""}, writer);
   return true;
 }
 
-void Housekeeping::take_removed(const Result<Removed>& removed, Notebook& notebook) {
+void Housekeeping::take_removed(const Result<Removed>& removed, EventWriter& writer) {
   if (removed.ok() && (for_ == For::kSpace || for_ == For::kPerson)) freed_ += removed->bytes;
-  const Freed::Item done = note_freed(notebook, std::exchange(deed_, 0), item_, removed);
+  const Freed::Item done = note_freed(writer, std::exchange(deed_, 0), item_, removed);
   scope_.say(cat(done.ok ? "removed " : "could not remove ", done.path, ": ", done.text));
   if (for_ != For::kPerson) return;
   told_.items.push_back(done);
@@ -133,14 +133,14 @@ void Housekeeping::finish_ask() {
   if (scope_.write) (void)scope_.write(cat(scope_.places.run_folder, "/", kFreedFile), freed_text(told)).ok();
 }
 
-std::optional<Duration> Housekeeping::turn(const State& state, bool quiet, Notebook& notebook) {
-  if (!std::exchange(doubts_settled_, true)) settle_freeing(*scope_.disk, state, notebook);
-  if (auto removed = removing_.take()) take_removed(*removed, notebook);
+std::optional<Duration> Housekeeping::turn(const State& state, bool quiet, EventWriter& writer) {
+  if (!std::exchange(doubts_settled_, true)) settle_freeing(*scope_.disk, state, writer);
+  if (auto removed = removing_.take()) take_removed(*removed, writer);
   if (removing_.started()) return kPatience;
-  if (remove_next(notebook)) return kPatience;
+  if (remove_next(writer)) return kPatience;
   if (!plan_.empty()) return kUsual;  // it could not be written down: again, later
   if (auto plan = planning_.take()) {
-    take_plan(std::move(**plan), notebook);
+    take_plan(std::move(**plan), writer);
     if (!plan_.empty()) return kPatience;
   }
   if (planning_.started() || begin_next(state, quiet)) return kPatience;

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "daemon/attach.h"
+#include "core/task.h"
 #include "daemon/charge.h"
 #include "daemon/free_plan.h"
 #include "daemon/freed.h"
@@ -38,7 +38,7 @@ struct HousekeepingScope {
   std::function<Ownership(Disk& disk, const State& state, const CheckpointLayout& layout)> own = nullptr;
 };
 
-class Housekeeping final : public Companion {
+class Housekeeping final : public Task {
  public:
   static constexpr Duration kAgain = Duration::seconds(60);     ///< between two plans for the same trouble
   static constexpr Duration kLongest = Duration::seconds(120);  ///< that a restart waits for space
@@ -46,7 +46,7 @@ class Housekeeping final : public Companion {
   Housekeeping(Clock& clock, HousekeepingScope scope) : clock_(clock), scope_(std::move(scope)) {}
   ~Housekeeping() override;
 
-  std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override;
+  std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
   /// An attempt ended for want of space: has some been made since? Empty while that is being done: ask again.
   std::optional<bool> made_room(const State& state);
   /// A person asks that it be freed, whatever the mode; what came of it is written to kFreedFile. `ask` is of kFree.
@@ -56,10 +56,10 @@ class Housekeeping final : public Companion {
   enum class For { kSpace, kRetention, kLeftovers, kPerson };
   bool begin_next(const State& state, bool quiet);
   void begin_plan(const State& state, For what, std::vector<std::string> words);
-  void take_plan(FreePlan plan, Notebook& notebook);
-  void tell_plan(const FreePlan& plan, Notebook& notebook);
-  void take_removed(const Result<Removed>& removed, Notebook& notebook);
-  bool remove_next(Notebook& notebook);
+  void take_plan(FreePlan plan, EventWriter& writer);
+  void tell_plan(const FreePlan& plan, EventWriter& writer);
+  void take_removed(const Result<Removed>& removed, EventWriter& writer);
+  bool remove_next(EventWriter& writer);
   void finish_ask();
   std::vector<std::string> words_for(const State& state) const;
 

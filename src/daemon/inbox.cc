@@ -57,7 +57,7 @@ Result<RunAsk> parse_ask(std::string_view text) {
   return ask;
 }
 
-std::optional<Duration> Inbox::turn(const State& state, bool, Notebook& notebook) {
+std::optional<Duration> Inbox::turn(const State& state, bool, EventWriter& writer) {
   const std::string folder = cat(folder_, "/", kInboxFolder);
   auto names = doors_.disk.list(folder);
   if (!names.ok()) {
@@ -67,14 +67,14 @@ std::optional<Duration> Inbox::turn(const State& state, bool, Notebook& notebook
   }
   std::sort(names->begin(), names->end());
   for (const std::string& name : *names) {
-    if (!std::string_view(name).ends_with(kEnding)) continue;        // half written
-    if (!take(cat(folder, "/", name), state, notebook).ok()) break;  // later ones must not overtake it
+    if (!std::string_view(name).ends_with(kEnding)) continue;      // half written
+    if (!take(cat(folder, "/", name), state, writer).ok()) break;  // later ones must not overtake it
   }
   doors_.watch.add(folder);
   return kPatience;
 }
 
-Result<void> Inbox::take(const std::string& path, const State& state, Notebook& notebook) {
+Result<void> Inbox::take(const std::string& path, const State& state, EventWriter& writer) {
   const auto text = read_small(doors_.disk, path);
   if (!text.ok()) return doors_.disk.rename(path, path + ".unreadable");
   const auto ask = parse_ask(*text);
@@ -84,7 +84,7 @@ Result<void> Inbox::take(const std::string& path, const State& state, Notebook& 
   const bool known = std::any_of(state.notes.begin(), state.notes.end(), [&](const auto& note) {
     return note.first.at == ask->at && note.second.who == ask->who && note.second.text == words;
   });
-  if (!known) MW_TRY(notebook.told({ask->who, words}, ask->at));
+  if (!known) MW_TRY(writer.told({ask->who, words}, ask->at));
   if (ask->what != RunAsk::What::kTell) MW_TRY(handle_(*ask));
   return doors_.disk.remove(path);
 }

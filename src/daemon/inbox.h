@@ -6,7 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "daemon/attach.h"
+#include "core/task.h"
+#include "platform/doors.h"
 
 namespace mw {
 
@@ -19,15 +20,15 @@ Result<std::string> put_ask(Disk& disk, const std::string& run_folder, const Run
 Result<RunAsk> parse_ask(std::string_view text);
 
 /// Takes what is asked, in order, each once.
-class Inbox final : public Companion {
+class Inbox final : public Task {
  public:
   /// `handle` does what is asked, apart from RunAsk::kTell; it must bear to be asked the same again.
   Inbox(const Doors& doors, std::string run_folder, std::function<Result<void>(const RunAsk&)> handle)
       : doors_(doors), folder_(std::move(run_folder)), handle_(std::move(handle)) {}
-  std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override;
+  std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
 
  private:
-  Result<void> take(const std::string& path, const State& state, Notebook& notebook);
+  Result<void> take(const std::string& path, const State& state, EventWriter& writer);
 
   Doors doors_;
   std::string folder_;

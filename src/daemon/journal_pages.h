@@ -3,15 +3,15 @@
 
 #include <utility>
 
+#include "core/event_writer.h"
 #include "core/state.h"
-#include "daemon/notebook.h"
 #include "daemon/recorder.h"
 #include "platform/clock.h"
 
 namespace mw {
 
 /// Over a journal that nobody else has open.
-class JournalPages final : public Notebook {
+class JournalPages final : public EventWriter {
  public:
   JournalPages(Recorder& recorder, Clock& clock, State& state) : recorder_(recorder), clock_(clock), state_(state) {}
   Result<uint32_t> intend(event::Intended intent) override {

@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "base/text.h"
-#include "daemon/rule_settings.h"
+#include "base/toml.h"
 #include "dialects/signature_book.h"
 #include "platform/posix_disk.h"
 
@@ -18,6 +18,13 @@ struct UserFiles {
   std::vector<SignatureBook::File> dialects;
   std::vector<SignatureBook::File> rules;
 };
+
+/// Does the text of a rule file hold [rule.NAME] tables, rather than the rules of an answer (docs/formats/rules.md)?
+bool holds_user_rules(std::string_view text) {
+  const auto root = Toml::parse(text, "");
+  const Toml* rules = root.ok() ? root->find("rule") : nullptr;
+  return rules != nullptr && rules->is_table();
+}
 
 /// Files of `folder`/signatures, /causes, /dialects and /rules; a *.toml right in `folder` is a dialect when it says
 /// so.
@@ -45,7 +52,8 @@ Result<void> read_user_files(Disk& disk, const std::string& folder, UserFiles& f
 
 }  // namespace
 
-Result<std::unique_ptr<Language>> Language::load(const std::vector<std::string>& folders) {
+Result<std::unique_ptr<Language>> Language::load(const std::vector<std::string>& folders,
+                                                 const ReadRules& read_rules) {
   UserFiles files;
   const auto disk = make_posix_disk();
   for (const std::string& folder : folders) MW_TRY(read_user_files(*disk, folder, files));
@@ -58,7 +66,7 @@ Result<std::unique_ptr<Language>> Language::load(const std::vector<std::string>&
       MW_TRY(book->add_rules(file.text, file.path));
       continue;
     }
-    auto found = read_user_rules(file.text, file.path);
+    auto found = read_rules(file.text, file.path);
     if (!found.ok()) return found.error();
     std::move(found->begin(), found->end(), std::back_inserter(rules));
   }

@@ -2,6 +2,7 @@
 // pattern set made from both.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,8 +19,12 @@ namespace mw {
 
 class Language {
  public:
-  /// The built-in knowledge, then that of `folders` (their dialects/, signatures/, causes/ or *.toml).
-  static Result<std::unique_ptr<Language>> load(const std::vector<std::string>& folders);
+  /// Reads the text of a file of [rule.NAME] tables, which `path` names in messages.
+  using ReadRules = std::function<Result<std::vector<UserRule>>(std::string_view text, const std::string& path)>;
+
+  /// The built-in knowledge, then that of `folders` (their dialects/, signatures/, causes/, rules/ or *.toml).
+  static Result<std::unique_ptr<Language>> load(const std::vector<std::string>& folders,
+                                                const ReadRules& read_rules = {});
 
   const Speech& speech() const { return speech_; }
   const PatternSet& patterns() const { return *patterns_; }

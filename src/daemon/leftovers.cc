@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "daemon/belongings.h"
-#include "daemon/config_units.h"
+#include "platform/paths.h"
 #include "daemon/tenures.h"
 #include "platform/durable.h"
 #include "platform/uses.h"

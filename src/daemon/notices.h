@@ -7,7 +7,7 @@
 #include "actions/message.h"
 #include "core/knowledge.h"
 #include "core/state.h"
-#include "daemon/mode.h"
+#include "core/mode.h"
 #include "platform/disk.h"
 
 namespace mw {

@@ -70,7 +70,7 @@ void Notifier::watch(NoticeContext context, std::string folder) {
 }
 
 /// What was told before, and what is in doubt: an intent without an outcome is sent once more.
-void Notifier::take_up(const State& state, Notebook& notebook) {
+void Notifier::take_up(const State& state, EventWriter& writer) {
   taken_up_ = true;
   std::vector<uint32_t> lost, in_doubt;
   for (const ActionState& action : state.actions) {
@@ -110,9 +110,9 @@ void Notifier::take_up(const State& state, Notebook& notebook) {
     of.first_try = of.next_try = doors_.clock.steady();
   }
   for (const uint32_t id : in_doubt) {
-    notebook.acted({id, false, "In doubt: midwatch was ended while it ran. It is not run again.", 0});
+    writer.acted({id, false, "In doubt: midwatch was ended while it ran. It is not run again.", 0});
   }
-  for (const uint32_t id : lost) notebook.acted({id, false, "There is no such channel any more.", 0});
+  for (const uint32_t id : lost) writer.acted({id, false, "There is no such channel any more.", 0});
 }
 
 /// What was over long before this watch came is no news.
@@ -236,7 +236,7 @@ bool Notifier::settled(const std::vector<const Notice*>& news) {
 }
 
 /// What came of a send, when it has come.
-void Notifier::land(Channel& channel, Notebook& notebook) {
+void Notifier::land(Channel& channel, EventWriter& writer) {
   if (channel.flight == nullptr || !channel.flight->done.load()) return;
   const Duration now = doors_.clock.steady();
   const Sent sent = channel.flight->sent;
@@ -246,7 +246,7 @@ void Notifier::land(Channel& channel, Notebook& notebook) {
   const bool give_up = !sent.ok && (!sent.again || now.ns - channel.first_try.ns > settings_.give_up_after.ns);
   if (sent.ok || give_up) {
     for (const uint32_t id : channel.intents) {
-      notebook.acted({id, sent.ok, cat(sent.said, sent.ok || !sent.again ? "" : "; given up"), seconds});
+      writer.acted({id, sent.ok, cat(sent.said, sent.ok || !sent.again ? "" : "; given up"), seconds});
     }
     const std::string_view verb = channel.rule.hook ? "hook failed: " : "could not notify ";
     if (!sent.ok) doors_.say(cat(verb, channel.rule.channel.name, ": ", sent.said));
@@ -266,7 +266,8 @@ void Notifier::land(Channel& channel, Notebook& notebook) {
 }
 
 /// Writes down what is to be sent, and sends it.
-void Notifier::begin(Channel& channel, const std::vector<const Notice*>& news, const State& state, Notebook& notebook) {
+void Notifier::begin(Channel& channel, const std::vector<const Notice*>& news, const State& state,
+                     EventWriter& writer) {
   Message message{context_.run, host_, folder_, doors_.clock.now(), false, {}};
   for (const Notice* one : news) {
     if (message.notices.size() >= (channel.rule.hook ? 1 : kBundle)) break;
@@ -278,8 +279,8 @@ void Notifier::begin(Channel& channel, const std::vector<const Notice*>& news, c
   for (Notice& notice : message.notices) {
     const std::string why =
         notice.incident != 0 ? notice_title(notice) : cat(notice_title(notice), ": ", clip(notice.what, 300));
-    const auto id = notebook.intend({0, std::string(action_of(channel.rule)),
-                                     target_of(channel.rule.channel.name, notice.key), notice.incident, why});
+    const auto id = writer.intend({0, std::string(action_of(channel.rule)),
+                                   target_of(channel.rule.channel.name, notice.key), notice.incident, why});
     if (!id.ok()) break;  // the journal cannot be written now; what is not meant stays news
     mark(channel, notice.key);
     channel.intents.push_back(*id);
@@ -328,15 +329,15 @@ void Notifier::keep_output(const Channel& channel, const std::string& output) {
   (void)doors_.disk.remove(cat(folder, "/", *oldest)).ok();
 }
 
-void Notifier::work(const State& state, Notebook& notebook) {
+void Notifier::work(const State& state, EventWriter& writer) {
   due_ = false;
-  if (!taken_up_) take_up(state, notebook);
+  if (!taken_up_) take_up(state, writer);
   const std::vector<Notice> news = gather(state);
   if (!caught_up_) catch_up(news);
   const Duration now = doors_.clock.steady();
   for (const auto& one : channels_) {
     Channel& channel = *one;
-    land(channel, notebook);
+    land(channel, writer);
     if (channel.flight != nullptr) continue;
     if (channel.message) {
       if (now >= channel.next_try) launch(channel);
@@ -349,7 +350,7 @@ void Notifier::work(const State& state, Notebook& notebook) {
     if (wanted.empty()) continue;
     if (blind_since_) continue;  // nothing could be written down
     if (settled(wanted) && may_send(channel)) {
-      begin(channel, wanted, state, notebook);
+      begin(channel, wanted, state, writer);
     } else {
       due_ = true;
     }
@@ -390,9 +391,9 @@ void Notifier::tell_sight(bool quiet) {
   }
 }
 
-std::optional<Duration> Notifier::turn(const State& state, bool quiet, Notebook& notebook) {
+std::optional<Duration> Notifier::turn(const State& state, bool quiet, EventWriter& writer) {
   tell_sight(quiet);
-  if (quiet || caught_up_ || busy()) work(state, notebook);
+  if (quiet || caught_up_ || busy()) work(state, writer);
   if (busy()) return kSoon;
   return due_ ? Duration::millis(250) : Duration::seconds(1);
 }
@@ -404,12 +405,12 @@ bool Notifier::unfinished(Duration waited) const {
   });
 }
 
-void Notifier::over(const State& state, Notebook& notebook) {
+void Notifier::over(const State& state, EventWriter& writer) {
   ending_ = true;
   const Duration began = doors_.clock.steady();
   Duration waited;
   do {
-    work(state, notebook);
+    work(state, writer);
     if (!unfinished(waited)) break;
     std::this_thread::sleep_for(std::chrono::nanoseconds(kSoon.ns));
     waited.ns = doors_.clock.steady().ns - began.ns;

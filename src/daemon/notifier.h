@@ -10,9 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "daemon/attach.h"
+#include "core/task.h"
+#include "platform/doors.h"
 #include "daemon/notices.h"
-#include "daemon/notify_settings.h"
+#include "daemon/notify_rules.h"
 #include "platform/clock.h"
 #include "platform/http.h"
 
@@ -29,7 +30,7 @@ struct NotifierDoors {
 
 std::string host_name();  ///< of this machine; "" when it has none
 
-class Notifier final : public Companion {
+class Notifier final : public Task {
  public:
   static constexpr Duration kSettle =
       Duration::seconds(1);  ///< from an incident's sight to telling it: its cause becomes clear
@@ -54,8 +55,8 @@ class Notifier final : public Companion {
   Notifier(const Notifier&) = delete;
   Notifier& operator=(const Notifier&) = delete;
 
-  std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override;
-  void over(const State& state, Notebook& notebook) override;
+  std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
+  void over(const State& state, EventWriter& writer) override;
 
  private:
   struct Flight;
@@ -71,7 +72,7 @@ class Notifier final : public Companion {
     std::unique_ptr<Flight> flight;
   };
 
-  void take_up(const State& state, Notebook& notebook);
+  void take_up(const State& state, EventWriter& writer);
   void catch_up(const std::vector<Notice>& news);
   std::vector<Notice> gather(const State& state);
   void add_escalations(const State& state, std::vector<Notice>& news) const;
@@ -80,12 +81,12 @@ class Notifier final : public Companion {
   static void mark(Channel& channel, const std::string& key);
   bool may_send(Channel& channel) const;
   bool settled(const std::vector<const Notice*>& news);
-  void land(Channel& channel, Notebook& notebook);
-  void begin(Channel& channel, const std::vector<const Notice*>& news, const State& state, Notebook& notebook);
+  void land(Channel& channel, EventWriter& writer);
+  void begin(Channel& channel, const std::vector<const Notice*>& news, const State& state, EventWriter& writer);
   void launch(Channel& channel);
   void keep_output(const Channel& channel, const std::string& output);
   bool unfinished(Duration waited) const;
-  void work(const State& state, Notebook& notebook);
+  void work(const State& state, EventWriter& writer);
   void tell_sight(bool quiet);
   bool busy() const;
 

@@ -36,7 +36,7 @@ class FakeHttp final : public Http {
 };
 
 /// A watch without files: the state, and a journal that folds what is written down.
-struct World final : Notebook {
+struct World final : EventWriter {
   State state;
   FakeClock clock;
   FakeDisk disk;

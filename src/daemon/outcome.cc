@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/exit_status.h"
-#include "daemon/go_back.h"
+#include "checkpoints/roots.h"
 
 namespace mw {
 

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "checkpoints/set_aside.h"
-#include "daemon/go_back.h"
+#include "checkpoints/roots.h"
 #include "platform/durable.h"
 
 namespace mw {
@@ -102,7 +102,7 @@ Result<Place> choose(Disk& disk, const State& state, const CheckpointLayout& lay
                      int64_t suspect, const Ownership* own) {
   bool stepless = false;
   const std::map<int64_t, std::string> said = said_saved(state, suspect, &stepless);
-  const auto roots = checkpoint_roots(disk, state, layout, charge);
+  const auto roots = checkpoint_roots(disk, state, layout, charge.checkpoints, charge.folder);
   if (!roots.ok()) return roots.error();
   for (const std::string& root : *roots) {
     const auto step = newest_in(disk, root, layout, said, suspect, own);

@@ -1,7 +1,6 @@
 #include "daemon/rule_settings.h"
 
 #include "base/text.h"
-#include "dialects/toml.h"
 
 namespace mw {
 namespace {
@@ -61,12 +60,6 @@ std::vector<ConfigProblem> rule_problems(const Config& config) {
     }
   }
   return problems;
-}
-
-bool holds_user_rules(std::string_view text) {
-  const auto root = Toml::parse(text, "");
-  const Toml* rules = root.ok() ? root->find(kRules) : nullptr;
-  return rules != nullptr && rules->is_table();
 }
 
 Result<std::vector<UserRule>> read_user_rules(std::string_view text, const std::string& path) {

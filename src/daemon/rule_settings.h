@@ -16,9 +16,7 @@ std::vector<UserRule> user_rules(const Config& config);
 /// What the table of keys cannot say: bounds that are missing, or leave nothing that is good.
 std::vector<ConfigProblem> rule_problems(const Config& config);
 
-/// Does the text of a rule file hold [rule.NAME] tables, rather than the rules of an answer (docs/formats/rules.md)?
-bool holds_user_rules(std::string_view text);
-/// The rules of such a file, which holds nothing else.
+/// The rules of a file of [rule.NAME] tables, which holds nothing else. `path` names it in messages.
 Result<std::vector<UserRule>> read_user_rules(std::string_view text, const std::string& path);
 
 }  // namespace mw

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "core/user_rule.h"
-#include "daemon/config_units.h"
+#include "base/units.h"
 
 namespace mw {
 namespace {
@@ -38,7 +38,7 @@ std::vector<std::string> idle_rules(const State& state, const Knowledge& knowled
   return idle;
 }
 
-std::optional<Duration> RuleWatch::turn(const State& state, bool quiet, Notebook& notebook) {
+std::optional<Duration> RuleWatch::turn(const State& state, bool quiet, EventWriter& writer) {
   constexpr Duration kForEver = Duration::seconds(3600);
   if (told_ || knowledge_.rules.empty()) return kForEver;
   const Duration now = clock_.steady();
@@ -54,7 +54,7 @@ std::optional<Duration> RuleWatch::turn(const State& state, bool quiet, Notebook
     });
     if (known) continue;
     if (say_) say_(text);
-    told_ = notebook.told({std::string(kMidwatch), text}, clock_.now()).ok() && told_;
+    told_ = writer.told({std::string(kMidwatch), text}, clock_.now()).ok() && told_;
   }
   return told_ ? kForEver : kPeriod;
 }

@@ -7,7 +7,7 @@
 
 #include "core/knowledge.h"
 #include "core/state.h"
-#include "daemon/attach.h"
+#include "core/task.h"
 #include "platform/clock.h"
 
 namespace mw {
@@ -15,7 +15,7 @@ namespace mw {
 /// A sentence for each rule that looks at something of which a run of at least `steps` steps has shown nothing.
 std::vector<std::string> idle_rules(const State& state, const Knowledge& knowledge, int64_t steps);
 
-class RuleWatch final : public Companion {
+class RuleWatch final : public Task {
  public:
   static constexpr int64_t kSteps = 50;  ///< by which whatever a trainer measures was seen
   static constexpr Duration kPeriod = Duration::seconds(10);
@@ -24,7 +24,7 @@ class RuleWatch final : public Companion {
   RuleWatch(Clock& clock, const Knowledge& knowledge, std::function<void(const std::string&)> say)
       : clock_(clock), knowledge_(knowledge), say_(std::move(say)) {}
 
-  std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override;
+  std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
 
  private:
   Clock& clock_;

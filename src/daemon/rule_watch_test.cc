@@ -7,7 +7,7 @@
 namespace mw {
 namespace {
 
-class Notes final : public Notebook {
+class Notes final : public EventWriter {
  public:
   explicit Notes(State& state) : state_(state) {}
   Result<uint32_t> intend(event::Intended) override { return 1U; }

@@ -1,4 +1,5 @@
 #include "daemon/run.h"
+#include "daemon/free_settings.h"
 
 #include <algorithm>
 #include <cctype>
@@ -13,6 +14,7 @@
 #include "daemon/component_settings.h"
 #include "daemon/component_watch.h"
 #include "daemon/evidence.h"
+#include "daemon/fingerprint_scope.h"
 #include "daemon/fingerprinting.h"
 #include "daemon/held_components.h"
 #include "daemon/host_watch.h"
@@ -163,7 +165,7 @@ class Passing {
 };
 
 /// The supervisor, and the command's output on its way to the terminal, beside the watch.
-class Holding final : public Companion {
+class Holding final : public Task {
  public:
   Holding(const Doors& doors, Processes& processes, const RunRequest& request, Supervisor& supervisor, Passing& passing,
           const HeldComponents& parts, StopWatchdog& watchdog)
@@ -177,10 +179,10 @@ class Holding final : public Companion {
     guard();
   }
 
-  std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override {
+  std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override {
     passing_.show_some(doors_.clock, kShowing);
     orphans_.reap();
-    const auto on = supervisor_.turn(state, quiet, notebook);
+    const auto on = supervisor_.turn(state, quiet, writer);
     guard();
     if (!on.ok() && on.error().what != trouble_) request_.say(trouble_ = on.error().what);
     if (on.ok() && !*on) return std::nullopt;
@@ -255,7 +257,7 @@ std::unique_ptr<ComponentWatch> parts_of(const Doors& doors, const Language& lan
                               process_of,          request.say};
   auto watch = std::make_unique<ComponentWatch>(doors.clock, language.knowledge(), std::move(scope));
   supervisor.when_servers_are_wanted(
-      [parts = watch.get()](const State& state, Notebook& notebook) { return parts->servers_answer(state, notebook); });
+      [parts = watch.get()](const State& state, EventWriter& writer) { return parts->servers_answer(state, writer); });
   return watch;
 }
 
@@ -272,7 +274,7 @@ EvidenceScope evidence_of(const Supervisor& supervisor, const std::string& folde
 
 using WriteFile = std::function<Result<void>(const std::string& path, std::string_view text)>;
 
-using Watches = std::vector<std::unique_ptr<Companion>>;
+using Watches = std::vector<std::unique_ptr<Task>>;
 
 auto layouts_of(const Language& language) {
   return [&language](const std::string& framework) { return language.checkpoints_of(framework); };
@@ -394,10 +396,10 @@ void sign(const Doors& doors, Processes& processes, const std::string& folder, c
   if (const auto done = sign_watch(doors.disk, processes, folder); !done.ok()) request.say(done.error().what);
 }
 
-/// Turn by turn to its end, and what was written last; of the companions nullptr is none.
-void go_through(AttachLoop& loop, const std::vector<Companion*>& beside, Passing& passing) {
-  for (Companion* companion : beside) {
-    if (companion != nullptr) loop.accompany(*companion);
+/// Turn by turn to its end, and what was written last; of the tasks nullptr is none.
+void go_through(AttachLoop& loop, const std::vector<Task*>& beside, Passing& passing) {
+  for (Task* task : beside) {
+    if (task != nullptr) loop.accompany(*task);
   }
   while (loop.turn()) {
   }
@@ -475,9 +477,9 @@ Result<RunTold> hold_run(const Doors& doors, Processes& real, Language& language
       watches_of(doors, processes, language, request, supervisor, declared, *held_parts, told.folder, write);
   Fingerprinting fingerprints(doors.disk, doors.clock,
                               fingerprints_of(doors.disk, supervisor, hiding(language, write), request.say));
-  std::vector<Companion*> beside;
+  std::vector<Task*> beside;
   for (const auto& watch : watches) beside.push_back(watch.get());
-  beside.insert(beside.end(), {held_parts.get(), &holding, &fingerprints, (*telling)->companion()});
+  beside.insert(beside.end(), {held_parts.get(), &holding, &fingerprints, (*telling)->task()});
   go_through(**loop, beside, passing);
   told.replayed = (*loop)->take();
   (void)ballast.release();

@@ -1,10 +1,10 @@
 // The loop of `midwatch run`: that of attach, over what the command writes, with a supervisor beside it.
 #pragma once
 
-#include "daemon/doors.h"
+#include "api/requests.h"
+#include "platform/doors.h"
 #include "daemon/language.h"
 #include "platform/process.h"
-#include "ui/cli/verb.h"
 
 namespace mw {
 

@@ -11,17 +11,17 @@
 #include <vector>
 
 #include "core/advance.h"
+#include "core/input_figures.h"
 #include "daemon/event_door.h"
 #include "daemon/recorder.h"
 #include "daemon/source_reader.h"
 #include "platform/clock.h"
-#include "ui/cli/verb.h"
 
 namespace mw {
 
 class RunReader final : public EventSink {
  public:
-  /// Of a live watch: reading and interpreting in one turn end after so long, so that signals and companions have
+  /// Of a live watch: reading and interpreting in one turn end after so long, so that signals and tasks have
   /// theirs. (A piece of kPieceBytes takes some 10 ms at the most.)
   static constexpr Duration kTurnTime = Duration::millis(50);
   static constexpr size_t kPieceBytes = size_t{256} << 10;

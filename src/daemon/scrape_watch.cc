@@ -46,36 +46,36 @@ ScrapeWatch::Answer ScrapeWatch::ask(Http& http, const Endpoint& endpoint) {
 }
 
 /// Told once each: what is not there now may come, and what comes and goes is no news.
-void ScrapeWatch::miss(Asked& one, const std::string& what, Notebook& notebook) {
+void ScrapeWatch::miss(Asked& one, const std::string& what, EventWriter& writer) {
   std::string text = cat("scrape ", one.endpoint.name, ": ", what);
   if (one.told.size() >= kTroublesTold || !one.told.insert(text).second) return;
-  notebook.observed(kSource, event::SourceProblem{"unseen", std::move(text)});
+  writer.observed(kSource, event::SourceProblem{"unseen", std::move(text)});
 }
 
-void ScrapeWatch::take(Asked& one, const Answer& answer, Duration now, Notebook& notebook) {
+void ScrapeWatch::take(Asked& one, const Answer& answer, Duration now, EventWriter& writer) {
   if (!answer.trouble.empty()) {
     one.rates.clear();
-    return miss(one, answer.trouble, notebook);
+    return miss(one, answer.trouble, writer);
   }
   std::vector<Reading> told;
   for (const Endpoint::Figure& figure : one.endpoint.figures) {
     const auto found = answer.totals.find(figure.metric);
     if (found == answer.totals.end()) {
-      miss(one, cat("there is no metric ", figure.metric), notebook);
+      miss(one, cat("there is no metric ", figure.metric), writer);
       continue;
     }
     std::optional<double> value = found->second;
     if (figure.rate) value = one.rates[figure.metric].take(*value, now);
     if (value) ledger_.note(cat("scrape.", one.endpoint.name), figure.shown, *value, now, told);
   }
-  if (!told.empty()) notebook.observed(kSource, event::Measured{kNoStep, false, std::move(told)});
+  if (!told.empty()) writer.observed(kSource, event::Measured{kNoStep, false, std::move(told)});
 }
 
-std::optional<Duration> ScrapeWatch::turn(const State&, bool, Notebook& notebook) {
+std::optional<Duration> ScrapeWatch::turn(const State&, bool, EventWriter& writer) {
   const Duration now = clock_.steady();
   Duration next{now.ns + Duration::seconds(3600).ns};
   for (const auto& one : asked_) {
-    if (auto answer = one->call.take()) take(*one, *answer, now, notebook);
+    if (auto answer = one->call.take()) take(*one, *answer, now, writer);
     if (!one->call.started() && now >= one->due) {
       one->due = {now.ns + one->endpoint.every.ns};
       one->call.start([http = http_.get(), endpoint = one->endpoint] { return ask(*http, endpoint); });

@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "components/rate.h"
-#include "daemon/attach.h"
+#include "core/task.h"
 #include "daemon/host_ledger.h"
-#include "daemon/scrape_settings.h"
+#include "components/endpoint.h"
 #include "platform/aside.h"
 #include "platform/clock.h"
 #include "platform/http.h"
 
 namespace mw {
 
-class ScrapeWatch final : public Companion {
+class ScrapeWatch final : public Task {
  public:
   static constexpr size_t kAnswerBytes = size_t{4} << 20;   ///< that are read of an answer
   static constexpr Duration kLook = Duration::millis(250);  ///< between two questions whether an answer is there
@@ -27,7 +27,7 @@ class ScrapeWatch final : public Companion {
   ScrapeWatch(const ScrapeWatch&) = delete;
   ScrapeWatch& operator=(const ScrapeWatch&) = delete;
 
-  std::optional<Duration> turn(const State& state, bool quiet, Notebook& notebook) override;
+  std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
 
  private:
   struct Answer {
@@ -42,8 +42,8 @@ class ScrapeWatch final : public Companion {
     std::set<std::string> told;  ///< what was missing
   };
   static Answer ask(Http& http, const Endpoint& endpoint);
-  void take(Asked& one, const Answer& answer, Duration now, Notebook& notebook);
-  static void miss(Asked& one, const std::string& what, Notebook& notebook);
+  void take(Asked& one, const Answer& answer, Duration now, EventWriter& writer);
+  static void miss(Asked& one, const std::string& what, EventWriter& writer);
 
   Clock& clock_;
   std::unique_ptr<Http> http_;

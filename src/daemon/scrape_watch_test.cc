@@ -31,9 +31,9 @@ class FakeHttp final : public Http {
   World& world_;
 };
 
-class Heard final : public Notebook {
+class Heard final : public EventWriter {
  public:
-  using Notebook::observed;
+  using EventWriter::observed;
   Result<uint32_t> intend(event::Intended) override { return 1U; }
   void acted(event::Acted) override {}
   Result<void> told(event::Told, Time) override { return {}; }

@@ -72,13 +72,13 @@ void ServerWait::list(const State& state) {
   }
 }
 
-void ServerWait::tell(const std::string& sentence, Notebook& notebook) const {
+void ServerWait::tell(const std::string& sentence, EventWriter& writer) const {
   scope_.say(sentence);
-  (void)notebook.told({"midwatch", sentence}, clock_.now()).ok();
+  (void)writer.told({"midwatch", sentence}, clock_.now()).ok();
 }
 
 /// True when it holds nothing up.
-bool ServerWait::look(Awaited& one, Notebook& notebook) {
+bool ServerWait::look(Awaited& one, EventWriter& writer) {
   if (one.there) return true;
   const Duration now = clock_.steady(), waited{now.ns - since_.ns};
   const auto answer = one.call.take();
@@ -90,7 +90,7 @@ bool ServerWait::look(Awaited& one, Notebook& notebook) {
     if (one.told) {
       tell(cat(one.target.name, answers ? " answers again after " : " has not answered for ", format_duration(waited),
                answers ? "" : ": the next attempt begins without it"),
-           notebook);
+           writer);
     }
     return true;
   }
@@ -98,7 +98,7 @@ bool ServerWait::look(Awaited& one, Notebook& notebook) {
     one.told = true;
     tell(cat("the next attempt waits for ", one.target.name, ", which does not answer, for at most ",
              format_duration(one.longest)),
-         notebook);
+         writer);
   }
   if (one.call.started() || now < one.due) return false;
   one.due = {now.ns + kAgain.ns};
@@ -110,14 +110,14 @@ bool ServerWait::asking() const {
   return std::any_of(awaited_.begin(), awaited_.end(), [](const auto& one) { return one->call.busy(); });
 }
 
-bool ServerWait::may_begin(const State& state, Notebook& notebook) {
+bool ServerWait::may_begin(const State& state, EventWriter& writer) {
   if (state.attempts.empty()) return true;
   if (std::exchange(attempt_, state.attempts.size()) != state.attempts.size()) {
     since_ = clock_.steady();
     list(state);
   }
   bool all = true;
-  for (const auto& one : awaited_) all = look(*one, notebook) && all;
+  for (const auto& one : awaited_) all = look(*one, writer) && all;
   return all;
 }
 

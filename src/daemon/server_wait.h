@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "components/probe.h"
+#include "core/event_writer.h"
 #include "core/knowledge.h"
 #include "core/state.h"
-#include "daemon/notebook.h"
 #include "platform/aside.h"
 #include "platform/clock.h"
 #include "platform/http.h"
@@ -37,7 +37,7 @@ class ServerWait {
   /// beside the run on its machine of which the last attempt complained. On this machine only ones that are surely
   /// somebody else's: what the command itself starts would be waited for in vain. A declared server is waited for as
   /// long as its `ready_within` says. Ask again while it is false.
-  bool may_begin(const State& state, Notebook& notebook);
+  bool may_begin(const State& state, EventWriter& writer);
   /// A question is still out, which goes through the door.
   bool asking() const;
 
@@ -52,8 +52,8 @@ class ServerWait {
   };
   void list(const State& state);
   void add(const components::Target& target, Duration longest);
-  bool look(Awaited& one, Notebook& notebook);
-  void tell(const std::string& sentence, Notebook& notebook) const;
+  bool look(Awaited& one, EventWriter& writer);
+  void tell(const std::string& sentence, EventWriter& writer) const;
 
   Clock& clock_;
   Scope scope_;

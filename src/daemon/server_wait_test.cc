@@ -23,7 +23,7 @@ struct Servers final : Http {
   Result<void> mail(const MailRequest&) override { return {}; }
 };
 
-struct Notes final : Notebook {
+struct Notes final : EventWriter {
   std::vector<std::string> notes;
   Result<uint32_t> intend(event::Intended) override { return 1U; }
   void acted(event::Acted) override {}

@@ -91,7 +91,7 @@ DaemonServices::~DaemonServices() = default;
 
 Result<void> DaemonServices::learn(const std::vector<std::string>& folders) {
   if (language_ != nullptr) return {};
-  auto loaded = Language::load(folders);
+  auto loaded = Language::load(folders, read_user_rules);
   if (!loaded.ok()) return loaded.error();
   language_ = std::move(*loaded);
   language_->known().learn_environment(environ);
@@ -170,7 +170,7 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
     MW_TRY(write_durably(*disk_, cat((*loop)->folder(), "/", kAdoptedFile), text));
     (*loop)->accompany(*adoption);
   }
-  if (Companion* notifier = (*telling)->companion(); notifier != nullptr) (*loop)->accompany(*notifier);
+  if (Task* notifier = (*telling)->task(); notifier != nullptr) (*loop)->accompany(*notifier);
   std::unique_ptr<HostWatch> host;
   std::unique_ptr<CheckpointWatch> looks;
   std::unique_ptr<EvidenceTaker> evidence;

@@ -3,10 +3,10 @@
 
 #include <memory>
 
+#include "api/services.h"
 #include "daemon/config.h"
 #include "daemon/language.h"
 #include "platform/disk.h"
-#include "ui/cli/verb.h"
 
 namespace mw {
 

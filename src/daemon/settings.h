@@ -3,10 +3,10 @@
 
 #include <string>
 
+#include "api/requests.h"
 #include "base/result.h"
 #include "daemon/config.h"
 #include "platform/disk.h"
-#include "ui/cli/verb.h"
 
 namespace mw {
 

@@ -3,11 +3,11 @@
 
 #include <string>
 
+#include "api/requests.h"
 #include "base/result.h"
 #include "platform/clock.h"
 #include "platform/disk.h"
 #include "platform/process.h"
-#include "ui/cli/verb.h"
 
 namespace mw {
 

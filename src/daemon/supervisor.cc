@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "core/exit_status.h"
 #include "daemon/back_plan.h"
-#include "daemon/go_back.h"
+#include "checkpoints/roots.h"
 #include "daemon/members.h"
 #include "daemon/outcome.h"
 #include "daemon/resume.h"
@@ -83,15 +83,15 @@ Result<void> Supervisor::begin_attempt(int number) {
 }
 
 /// What was begun is told to have come out, once.
-void Supervisor::came_out(uint32_t* deed, bool ok, std::string text, Notebook& notebook) {
+void Supervisor::came_out(uint32_t* deed, bool ok, std::string text, EventWriter& writer) {
   if (*deed == 0) return;
-  notebook.acted({*deed, ok, std::move(text), 0});
+  writer.acted({*deed, ok, std::move(text), 0});
   *deed = 0;
 }
 
 /// What a midwatch before this one meant to do and did not live to tell: the run's folder says how far it came, and
 /// whatever is due is decided anew.
-void Supervisor::settle_doubts(const State& state, Notebook& notebook) {
+void Supervisor::settle_doubts(const State& state, EventWriter& writer) {
   doubts_settled_ = true;
   std::vector<event::Acted> outcomes;
   for (const ActionState& action : state.actions) {
@@ -106,10 +106,10 @@ void Supervisor::settle_doubts(const State& state, Notebook& notebook) {
     outcomes.push_back(
         {action.intent.id, done, done ? "begun; the next midwatch found it so" : "not done: midwatch ended before", 0});
   }
-  for (event::Acted& outcome : outcomes) notebook.acted(std::move(outcome));
+  for (event::Acted& outcome : outcomes) writer.acted(std::move(outcome));
 }
 
-Result<void> Supervisor::look_at_keeper(Notebook& notebook) {
+Result<void> Supervisor::look_at_keeper(EventWriter& writer) {
   const bool had_child = kept_.child.known();
   // Asked before its record is read: what a keeper that was gone by then has not written it will not write.
   const ProcessId keeper = kept_.keeper;
@@ -126,15 +126,15 @@ Result<void> Supervisor::look_at_keeper(Notebook& notebook) {
            here ? kept_.child : ProcessId());
   if (!had_child && kept_.child.known()) {
     doors_.say(cat("attempt ", attempt_, " began, process ", kept_.child.pid));
-    came_out(&starting_, true, cat("process ", kept_.child.pid), notebook);
+    came_out(&starting_, true, cat("process ", kept_.child.pid), writer);
   }
-  if (!kept_.failure.empty()) came_out(&starting_, false, kept_.failure, notebook);
+  if (!kept_.failure.empty()) came_out(&starting_, false, kept_.failure, writer);
   if (kept_.lost_bytes > lost) doors_.say(cat(kept_.lost_bytes, " bytes of output are lost: the disk is full"));
   if (!had_ended && kept_.ending) {
     ended_ = doors_.clock.steady();
     doors_.say(cat("attempt ", attempt_, " ended: ", outcome_text(*kept_.ending)));
-    came_out(&stopping_, true, outcome_text(*kept_.ending), notebook);
-    came_out(&breaking_, trip_.has_value(), outcome_text(*kept_.ending), notebook);
+    came_out(&stopping_, true, outcome_text(*kept_.ending), writer);
+    came_out(&breaking_, trip_.has_value(), outcome_text(*kept_.ending), writer);
   }
   const bool gone = kept_.done && (since(ended_) >= kLeftoverLimit || !grip_.leftovers());
   if (gone || !kept_.failure.empty()) {
@@ -149,12 +149,12 @@ Result<void> Supervisor::look_at_keeper(Notebook& notebook) {
   return {};
 }
 
-Result<void> Supervisor::end_as_told(Notebook& notebook) {
+Result<void> Supervisor::end_as_told(EventWriter& writer) {
   if (!kept_.child.known() || kept_.ending) return {};
   if (!grip_.asked()) {
     if (!trip_) MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), reason_text(kAsTold, charge_.nonce)));
     if (stopping_ == 0) {
-      const auto deed = notebook.intend({0, std::string(kStop), attempt_name(attempt_), 0, "It was told to stop."});
+      const auto deed = writer.intend({0, std::string(kStop), attempt_name(attempt_), 0, "It was told to stop."});
       if (!deed.ok()) return deed.error();
       stopping_ = *deed;
     }
@@ -164,51 +164,51 @@ Result<void> Supervisor::end_as_told(Notebook& notebook) {
 }
 
 /// Holds the command still for as long as it is to be paused, what it starts meanwhile too; then lets it go on.
-Result<void> Supervisor::keep_paused(Notebook& notebook) {
+Result<void> Supervisor::keep_paused(EventWriter& writer) {
   if (kept_.ending || !kept_.child.known() || stopping() || trip_ || (!pause_ && !held_)) return {};
   if (pause_ && held_) {
     (void)grip_.hold_still();
     return {};
   }
   const auto deed =
-      notebook.intend({0, std::string(pause_ ? kPause : kResume), attempt_name(attempt_), 0,
-                       pause_ && consent_.asks(Consent::Deed::kBreak) ? "Until a person lets it be ended, or go on."
-                       : pause_                                       ? "It was told to pause."
-                                                                      : "It was told to go on."});
+      writer.intend({0, std::string(pause_ ? kPause : kResume), attempt_name(attempt_), 0,
+                     pause_ && consent_.asks(Consent::Deed::kBreak) ? "Until a person lets it be ended, or go on."
+                     : pause_                                       ? "It was told to pause."
+                                                                    : "It was told to go on."});
   if (!deed.ok()) return deed.error();
   const size_t processes = pause_ ? grip_.hold_still() : grip_.let_go_on();
-  notebook.acted({*deed, true, cat(processes, processes == 1 ? " process" : " processes"), 0});
+  writer.acted({*deed, true, cat(processes, processes == 1 ? " process" : " processes"), 0});
   held_ = pause_;
   return {};
 }
 
 /// Where a person is to say so first, an attempt without a part that it needs is paused meanwhile; one of which only
 /// the figures are bad goes on, as paused it tells no more of them, until it is about to save.
-Result<bool> Supervisor::may_trip(const Trip& trip, BreakReason reason, const State& state, Notebook& notebook) {
+Result<bool> Supervisor::may_trip(const Trip& trip, BreakReason reason, const State& state, EventWriter& writer) {
   const std::string what = cat(attempt_name(attempt_), " would be ended: ", trip.kind,
                                trip.step == kNoStep ? "" : cat(" since step ", trip.step));
   const bool learning = reason == BreakReason::kLearning;
   const Mode mode = learning ? charge_.breaking_learning : charge_.breaking;
-  auto may = consent_.may(Consent::Deed::kBreak, mode, what, cat(trip.summary, "."), state, notebook);
+  auto may = consent_.may(Consent::Deed::kBreak, mode, what, cat(trip.summary, "."), state, writer);
   if (may.ok() && !*may && mode == Mode::kAsk && (!learning || save_is_due(state))) MW_TRY(pause());
   return may;
 }
 
 /// An attempt that trains on poisoned data and is about to save is killed; another one is asked to end. What it saves
 /// even then is tainted, as all that it saved since the onset.
-Result<void> Supervisor::trip_on_poison(const State& state, Notebook& notebook) {
+Result<void> Supervisor::trip_on_poison(const State& state, EventWriter& writer) {
   if (!charge_.breaker || kept_.ending || !settled_ || consent_.refused()) return {};
   if (!trip_) {
     const BreakCase found = breaker(state, charge_.from_scratch);
     const Incident* incident = found.incident;
     if (incident == nullptr) return pause_ ? Result<void>() : consent_.withdraw_break();
     Trip trip = trip_on(*incident);
-    const auto may = may_trip(trip, found.why, state, notebook);
+    const auto may = may_trip(trip, found.why, state, writer);
     if (!may.ok()) return may.error();
     if (!*may) return {};
-    const auto deed = notebook.intend(
-        {0, std::string(kBreak), attempt_name(attempt_), incident->id,
-         cat(trip.kind, trip.step == kNoStep ? "" : cat(" since step ", trip.step), ": ", trip.summary)});
+    const auto deed =
+        writer.intend({0, std::string(kBreak), attempt_name(attempt_), incident->id,
+                       cat(trip.kind, trip.step == kNoStep ? "" : cat(" since step ", trip.step), ": ", trip.summary)});
     if (!deed.ok()) return deed.error();
     breaking_ = *deed;
     trip.nonce = charge_.nonce;
@@ -245,7 +245,7 @@ Result<void> Supervisor::look_at_remains(const State& state) {
 
 Result<Supervisor::Remains> Supervisor::remains(const State& state) {
   const CheckpointLayout layout = doors_.layout(state.framework);
-  auto roots = checkpoint_roots(doors_.disk, state, layout, charge_);
+  auto roots = checkpoint_roots(doors_.disk, state, layout, charge_.checkpoints, charge_.folder);
   if (!roots.ok()) return roots.error();
   auto own = ownership_of(doors_.disk, folder_, charge_, state, layout);
   if (!own.ok()) return own.error();
@@ -269,7 +269,7 @@ AttemptOutcome Supervisor::outcome(const State& state) const {
 }
 
 /// Early enough for a person to do something.
-Result<void> Supervisor::check_resume(const State& state, Notebook& notebook) {
+Result<void> Supervisor::check_resume(const State& state, EventWriter& writer) {
   if (resume_checked_ || !settled_ || kept_.ending || !asks_to_resume(charge_.command)) return {};
   auto trouble = resume_trouble(doors_.disk, state, doors_.layout(state.framework), charge_, resume_);
   if (!trouble) return {};
@@ -278,11 +278,11 @@ Result<void> Supervisor::check_resume(const State& state, Notebook& notebook) {
   doors_.say(*trouble = cat(attempt_name(attempt_), ": ", *trouble));
   const bool known = std::any_of(state.notes.begin(), state.notes.end(),
                                  [&trouble](const auto& note) { return note.second.text == *trouble; });
-  return known ? Result<void>() : notebook.told({"midwatch", *trouble}, doors_.clock.now());
+  return known ? Result<void>() : writer.told({"midwatch", *trouble}, doors_.clock.now());
 }
 
 /// What the next attempt would resume from is looked at on the disk. False while that is not known.
-bool Supervisor::look_back(const State& state, Notebook& notebook) {
+bool Supervisor::look_back(const State& state, EventWriter& writer) {
   if (way_ || !doors_.last_whole || stopping() || succeeded(state)) return true;
   CheckpointLayout layout = doors_.layout(state.framework);
   if (!layout.known()) return true;
@@ -290,7 +290,7 @@ bool Supervisor::look_back(const State& state, Notebook& notebook) {
   way_ = doors_.last_whole(remains_->roots, layout, remains_->suspect, remains_->skip);
   if (!way_) return false;
   for (const event::CheckpointSeen& seen : way_->seen) {
-    if (is_news(state, seen)) notebook.observed(std::string(kLooksSource), event::CheckpointSeen(seen));
+    if (is_news(state, seen)) writer.observed(std::string(kLooksSource), event::CheckpointSeen(seen));
   }
   return true;
 }
@@ -347,30 +347,30 @@ Result<void> Supervisor::judge(const State& state) {
 }
 
 /// The running attempt: looked at, ended where its data is poison or a person said so, held still, tidied up after.
-Result<void> Supervisor::watch_attempt(const State& state, bool quiet, Notebook& notebook) {
+Result<void> Supervisor::watch_attempt(const State& state, bool quiet, EventWriter& writer) {
   // The keeper writes an attempt's first line before it says that it began; before that line was read, the incidents
   // in `state` are those of the attempt before.
   settled_ = settled_ || (quiet && kept_.child.known());
-  MW_TRY(look_at_keeper(notebook));
+  MW_TRY(look_at_keeper(writer));
   look_at_members();
-  MW_TRY(trip_on_poison(state, notebook));
-  MW_TRY(check_resume(state, notebook));
-  if (stopping()) MW_TRY(end_as_told(notebook));
-  MW_TRY(keep_paused(notebook));
+  MW_TRY(trip_on_poison(state, writer));
+  MW_TRY(check_resume(state, writer));
+  if (stopping()) MW_TRY(end_as_told(writer));
+  MW_TRY(keep_paused(writer));
   if (kept_.ending && stop_ == Stop::kNow) grip_.kill();  // no more grace
   if (kept_.ending) grip_.clear_leftovers(since(ended_));
   return {};
 }
 
 /// Checkpoints that were saved since the poison's onset are set aside, so that the next attempt resumes from before it.
-Result<void> Supervisor::go_back_first(Notebook& notebook) {
+Result<void> Supervisor::go_back_first(EventWriter& writer) {
   if (back_.plans.empty()) return {};
   const auto deed =
-      notebook.intend({0, std::string(kSetAside), cat("checkpoints from step ", back_.from, " on"), 0, back_.why});
+      writer.intend({0, std::string(kSetAside), cat("checkpoints from step ", back_.from, " on"), 0, back_.why});
   if (!deed.ok()) return deed.error();
   const AsideManifest of = aside_note(folder_, attempt_, doors_.clock.now(), back_.why);
   const auto done = go_back(doors_.disk, doors_.layout(framework_), back_, of);
-  notebook.acted({*deed, done.ok(), done.ok() ? *done : done.error().what, 0});
+  writer.acted({*deed, done.ok(), done.ok() ? *done : done.error().what, 0});
   if (!done.ok()) {
     due_ = {doors_.clock.steady().ns + kTryAgain.ns};
     if (!may_pass(done.error())) return give_up_going_back(done.error());
@@ -392,27 +392,27 @@ Result<void> Supervisor::give_up_going_back(const Error& error) {
 }
 
 /// It is due: may it begin, and can it?
-Result<bool> Supervisor::may_restart(const State& state, Notebook& notebook) {
+Result<bool> Supervisor::may_restart(const State& state, EventWriter& writer) {
   const std::string what = cat("attempt ", attempt_, " is over and attempt ", attempt_ + 1, " would begin");
-  auto may = consent_.may(Consent::Deed::kRestart, charge_.restarting, what, why_over_, state, notebook);
+  auto may = consent_.may(Consent::Deed::kRestart, charge_.restarting, what, why_over_, state, writer);
   if (!may.ok() || !*may) return may;
-  return may_begin() && (!servers_answer_ || servers_answer_(state, notebook));
+  return may_begin() && (!servers_answer_ || servers_answer_(state, writer));
 }
 
-Result<void> Supervisor::begin_next(Notebook& notebook) {
-  MW_TRY(go_back_first(notebook));
+Result<void> Supervisor::begin_next(EventWriter& writer) {
+  MW_TRY(go_back_first(writer));
   if (phase_ == Phase::kOver) return {};
   if (starting_ == 0) {
-    const auto deed = notebook.intend({0, std::string(kRestart), attempt_name(attempt_ + 1), 0, why_over_});
+    const auto deed = writer.intend({0, std::string(kRestart), attempt_name(attempt_ + 1), 0, why_over_});
     if (!deed.ok()) return deed.error();
     starting_ = *deed;
   }
   return begin_attempt(attempt_ + 1);
 }
 
-Result<bool> Supervisor::look_and_act(const State& state, bool quiet, Notebook& notebook) {
-  if (!doubts_settled_) settle_doubts(state, notebook);
-  if (!foreign_.empty()) tell_foreign(state, notebook);
+Result<bool> Supervisor::look_and_act(const State& state, bool quiet, EventWriter& writer) {
+  if (!doubts_settled_) settle_doubts(state, writer);
+  if (!foreign_.empty()) tell_foreign(state, writer);
   if (phase_ == Phase::kNew) {
     if (stopping()) {
       why_over_ = "It was told to stop.";
@@ -420,18 +420,18 @@ Result<bool> Supervisor::look_and_act(const State& state, bool quiet, Notebook& 
     }
     if (may_begin()) MW_TRY(begin_attempt(1));
   } else if (phase_ == Phase::kRunning) {
-    MW_TRY(watch_attempt(state, quiet, notebook));
+    MW_TRY(watch_attempt(state, quiet, writer));
   } else if (phase_ == Phase::kEnded && quiet) {
     MW_TRY(look_at_remains(state));
-    if (look_back(state, notebook) && space_is_settled(state)) MW_TRY(judge(state));
+    if (look_back(state, writer) && space_is_settled(state)) MW_TRY(judge(state));
   } else if (phase_ == Phase::kWaiting) {
     if (stopping()) {
       phase_ = Phase::kOver;
       why_over_ = "It was told to stop.";
     } else if (!pause_ && doors_.clock.steady().ns >= due_.ns) {
-      const auto may = may_restart(state, notebook);
+      const auto may = may_restart(state, writer);
       if (!may.ok()) return may.error();
-      if (*may) MW_TRY(begin_next(notebook));
+      if (*may) MW_TRY(begin_next(writer));
     }
   }
   return phase_ != Phase::kOver;

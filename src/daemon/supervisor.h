@@ -14,12 +14,12 @@
 #include "checkpoints/ownership.h"
 #include "core/breaker.h"
 #include "core/checkpoint_layout.h"
+#include "core/event_writer.h"
 #include "core/knowledge.h"
 #include "core/state.h"
 #include "daemon/charge.h"
 #include "daemon/consent.h"
 #include "daemon/grip.h"
-#include "daemon/notebook.h"
 #include "keeper/record.h"
 #include "platform/clock.h"
 #include "platform/disk.h"
@@ -65,7 +65,7 @@ class Supervisor {
   /// Looks, and does what is due. `state` is what the run's files told so far; `quiet`: nothing in them is unread.
   /// False when it is over. After an error (the run's folder cannot be read or written) call again later: the command
   /// goes on meanwhile, unless it is to stop.
-  Result<bool> turn(const State& state, bool quiet, Notebook& notebook);
+  Result<bool> turn(const State& state, bool quiet, EventWriter& writer);
   /// How long the next turn may wait when nothing stirs in the run's folder.
   Duration patience() const;
 
@@ -90,7 +90,7 @@ class Supervisor {
   }
 
   /// Asked when an attempt that is not the first is due: do the servers that it needs answer?
-  void when_servers_are_wanted(std::function<bool(const State&, Notebook&)> servers_answer) {
+  void when_servers_are_wanted(std::function<bool(const State&, EventWriter&)> servers_answer) {
     servers_answer_ = std::move(servers_answer);
   }
 
@@ -135,32 +135,32 @@ class Supervisor {
         grip_(doors_.processes, doors_.clock, doors_.say),
         consent_({doors_.disk, doors_.clock, doors_.write_file, doors_.say}) {}
   Result<void> take_up();
-  Result<bool> look_and_act(const State& state, bool quiet, Notebook& notebook);
+  Result<bool> look_and_act(const State& state, bool quiet, EventWriter& writer);
   Result<bool> do_without_record(const Error& trouble);
   Result<void> keeper_can_go_on();
   bool is_gone() const;
   Result<void> take_up_attempts();
   Result<bool> ours(const std::string& path);
   void take_up_members();
-  void tell_foreign(const State& state, Notebook& notebook);
+  void tell_foreign(const State& state, EventWriter& writer);
   void look_at_members();
   Result<void> begin_attempt(int number);
-  Result<void> begin_next(Notebook& notebook);
-  Result<void> go_back_first(Notebook& notebook);
+  Result<void> begin_next(EventWriter& writer);
+  Result<void> go_back_first(EventWriter& writer);
   Result<void> give_up_going_back(const Error& error);
-  Result<void> watch_attempt(const State& state, bool quiet, Notebook& notebook);
-  Result<void> look_at_keeper(Notebook& notebook);
-  Result<void> end_as_told(Notebook& notebook);
-  Result<void> keep_paused(Notebook& notebook);
-  Result<void> trip_on_poison(const State& state, Notebook& notebook);
-  Result<bool> may_trip(const Trip& trip, BreakReason reason, const State& state, Notebook& notebook);
-  Result<bool> may_restart(const State& state, Notebook& notebook);
-  bool look_back(const State& state, Notebook& notebook);
+  Result<void> watch_attempt(const State& state, bool quiet, EventWriter& writer);
+  Result<void> look_at_keeper(EventWriter& writer);
+  Result<void> end_as_told(EventWriter& writer);
+  Result<void> keep_paused(EventWriter& writer);
+  Result<void> trip_on_poison(const State& state, EventWriter& writer);
+  Result<bool> may_trip(const Trip& trip, BreakReason reason, const State& state, EventWriter& writer);
+  Result<bool> may_restart(const State& state, EventWriter& writer);
+  bool look_back(const State& state, EventWriter& writer);
   bool space_is_settled(const State& state);
   Result<void> judge(const State& state);
-  Result<void> check_resume(const State& state, Notebook& notebook);
-  void settle_doubts(const State& state, Notebook& notebook);
-  void came_out(uint32_t* deed, bool ok, std::string text, Notebook& notebook);
+  Result<void> check_resume(const State& state, EventWriter& writer);
+  void settle_doubts(const State& state, EventWriter& writer);
+  void came_out(uint32_t* deed, bool ok, std::string text, EventWriter& writer);
   AttemptOutcome outcome(const State& state) const;
   Result<void> look_at_remains(const State& state);
   Result<Remains> remains(const State& state);
@@ -180,7 +180,7 @@ class Supervisor {
   GoBack back_;            ///< to be done before the next attempt
   std::function<std::optional<bool>(const State&)> made_room_;
   std::function<bool()> looked_at_;
-  std::function<bool(const State&, Notebook&)> servers_answer_;
+  std::function<bool(const State&, EventWriter&)> servers_answer_;
   std::optional<bool> room_;        ///< was space made since the attempt ended for want of it?
   std::optional<Remains> remains_;  ///< of the ended attempt, once they were looked at
   std::optional<LastWhole> way_;    ///< what the ended attempt left to resume from, once it was looked at

@@ -105,7 +105,7 @@ void Supervisor::look_at_members() {
   (void)doors_.write_file(cat(attempt_folder(), "/", kMembersFile), text).ok();
 }
 
-void Supervisor::tell_foreign(const State& state, Notebook& notebook) {
+void Supervisor::tell_foreign(const State& state, EventWriter& writer) {
   for (const std::string& path : foreign_) {
     const std::string text = cat("ignored the file ", path.substr(std::min(path.size(), folder_.size() + 1)),
                                  " in the run's folder: midwatch did not write it");
@@ -113,7 +113,7 @@ void Supervisor::tell_foreign(const State& state, Notebook& notebook) {
                                    [&text](const auto& note) { return note.second.text == text; });
     if (known) continue;
     doors_.say(text);
-    (void)notebook.told({"midwatch", text}, doors_.clock.now()).ok();
+    (void)writer.told({"midwatch", text}, doors_.clock.now()).ok();
   }
   foreign_.clear();
 }

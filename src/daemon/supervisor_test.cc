@@ -15,9 +15,9 @@ namespace mw {
 namespace {
 
 /// Writes nothing down but folds it, as the journal would.
-class FakeNotebook final : public Notebook {
+class FakeWriter final : public EventWriter {
  public:
-  explicit FakeNotebook(State& state) : state_(state) {}
+  explicit FakeWriter(State& state) : state_(state) {}
   Result<uint32_t> intend(event::Intended intent) override {
     if (full) return Error{Error::Code::kFull, "no space", ""};
     intent.id = state_.last_action + 1;
@@ -43,7 +43,7 @@ struct World {
   FakeProcesses processes;
   Knowledge knowledge;
   State state;
-  FakeNotebook notebook{state};
+  FakeWriter writer{state};
   std::vector<std::string> said;
   int keepers = 0;
   int64_t next_pid = 100;
@@ -100,7 +100,7 @@ struct World {
     write(one->attempt_folder(), record_done(clock.now()));
   }
   bool turn(bool quiet = true) {
-    auto on = one->turn(state, quiet, notebook);
+    auto on = one->turn(state, quiet, writer);
     REQUIRE(on.ok());
     return *on;
   }
@@ -343,11 +343,11 @@ TEST_CASE("paused: everything is held still, by the next midwatch too, and no at
 TEST_CASE("every deed is written down before it is done, and what came of it; without that it is not done") {
   World world;
   world.turn();
-  world.notebook.full = true;
+  world.writer.full = true;
   REQUIRE(world.one->stop(false).ok());
-  CHECK_FALSE(world.one->turn(world.state, true, world.notebook).ok());
+  CHECK_FALSE(world.one->turn(world.state, true, world.writer).ok());
   CHECK(world.processes.sent.empty());
-  world.notebook.full = false;
+  world.writer.full = false;
   world.turn();
   CHECK(world.processes.sent.size() == 1);
   REQUIRE(world.state.actions.size() == 1);

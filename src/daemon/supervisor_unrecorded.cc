@@ -15,8 +15,8 @@ constexpr size_t kProbeBytes = 4096;  // a block of most file systems
 
 }  // namespace
 
-Result<bool> Supervisor::turn(const State& state, bool quiet, Notebook& notebook) {
-  auto on = look_and_act(state, quiet, notebook);
+Result<bool> Supervisor::turn(const State& state, bool quiet, EventWriter& writer) {
+  auto on = look_and_act(state, quiet, writer);
   if (on.ok()) {
     if (const auto kept = keeper_can_go_on(); !kept.ok()) on = kept.error();
   }

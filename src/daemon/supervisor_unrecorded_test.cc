@@ -15,7 +15,7 @@ namespace {
 
 /// A run whose command lives, in a folder that turns bad when the test says so.
 struct World {
-  struct Notes final : Notebook {
+  struct Notes final : EventWriter {
     explicit Notes(World& of) : world(of) {}
     Result<uint32_t> intend(event::Intended intent) override {
       if (!world.writable) return Error{Error::Code::kFull, "no space", ""};
@@ -34,7 +34,7 @@ struct World {
   FakeProcesses processes;
   Knowledge knowledge;
   State state;
-  Notes notebook{*this};
+  Notes writer{*this};
   bool writable = true;
   std::unique_ptr<Supervisor> one;
 
@@ -76,7 +76,7 @@ struct World {
   }
   void lose_record() { disk.put(cat(one->attempt_folder(), "/", kRecordFolder, "/00000001.journal"), ""); }
   bool turn() {
-    const auto on = one->turn(state, true, notebook);
+    const auto on = one->turn(state, true, writer);
     return !on.ok() || *on;
   }
   /// Whether it is over within so many seconds.

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "checkpoints/set_aside.h"
-#include "daemon/go_back.h"
+#include "checkpoints/roots.h"
 
 namespace mw {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "daemon/config_units.h"
+#include "platform/paths.h"
 #include "daemon/settings.h"
 
 namespace mw {

@@ -5,18 +5,18 @@
 #include <memory>
 #include <string>
 
+#include "api/requests.h"
 #include "base/result.h"
 #include "daemon/charge.h"
-#include "daemon/doors.h"
+#include "platform/doors.h"
 #include "daemon/notices.h"
 #include "daemon/notifier.h"
-#include "ui/cli/verb.h"
 
 namespace mw {
 
 class Telling {
  public:
-  /// `config`: path of the file of settings, "" for none. With nobody to tell, companion() is nullptr. Errors: the file
+  /// `config`: path of the file of settings, "" for none. With nobody to tell, task() is nullptr. Errors: the file
   /// is wrong, a secret is not where it is said to be.
   static Result<std::unique_ptr<Telling>> make(const Doors& doors, const Knowledge& knowledge,
                                                const std::string& config, std::function<void(const std::string&)> say);
@@ -26,7 +26,7 @@ class Telling {
   /// Of a run that is held: also tells how its attempts end.
   void holds(const std::string& run_folder, const Charge& charge);
 
-  Companion* companion() { return notifier_.get(); }
+  Task* task() { return notifier_.get(); }
 
  private:
   explicit Telling(Disk& disk) : disk_(disk) {}

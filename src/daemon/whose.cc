@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "daemon/go_back.h"
+#include "checkpoints/roots.h"
 #include "keeper/record.h"
 #include "platform/durable.h"
 

@@ -1,4 +1,4 @@
-// Tables with a head of names and rows of numbers in plain text, as a notebook shows a training's progress and as
+// Tables with a head of names and rows of numbers in plain text, as a writer shows a training's progress and as
 // people copy it: "Step | Training Loss | reward", "Step<tab>Training Loss<tab>reward".
 #pragma once
 

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "core/signal.h"
 #include "dialects/dialect_book.h"
-#include "dialects/toml.h"
+#include "base/toml.h"
 
 namespace mw {
 namespace {

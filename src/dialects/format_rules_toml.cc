@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "dialects/embedded.h"
 #include "dialects/format_rules.h"
-#include "dialects/toml.h"
+#include "base/toml.h"
 
 namespace mw {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "dialects/embedded.h"
-#include "dialects/toml.h"
+#include "base/toml.h"
 
 namespace mw {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "base/prng.h"
 #include "dialects/embedded.h"
-#include "dialects/toml.h"
+#include "base/toml.h"
 
 using mw::Toml;
 

@@ -1,4 +1,4 @@
-#include "dialects/toml.h"
+#include "base/toml.h"
 
 #include <doctest/doctest.h>
 

@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "dialects/signature_book.h"
-#include "dialects/toml.h"
+#include "base/toml.h"
 
 namespace {
 

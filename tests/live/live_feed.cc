@@ -138,10 +138,10 @@ Seen seen_of(const Incident& incident, int64_t step) {
 }
 
 /// Looks at the state whenever the watch has read what there was.
-class Inspector final : public Companion {
+class Inspector final : public Task {
  public:
   Inspector(Verdict& verdict, const uint64_t& line) : verdict_(verdict), line_(line) {}
-  std::optional<Duration> turn(const State& state, bool, Notebook&) override {
+  std::optional<Duration> turn(const State& state, bool, EventWriter&) override {
     const int64_t step = state.attempts.empty() ? kNoStep : state.attempts.back().last_step;
     for (const Incident& incident : state.incidents) {
       if (incident.severity != Severity::kCritical || !known_.insert(name(incident)).second) continue;

@@ -1,5 +1,5 @@
 // midwatch drill: stages a fault for real and tells what midwatch saw and did, and how soon.
-#include "ui/cli/drill.h"
+#include "api/drill.h"
 
 #include <array>
 #include <csignal>

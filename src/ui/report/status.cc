@@ -11,7 +11,7 @@
 #include "core/incident_json.h"
 #include "ui/report/paint.h"
 #include "ui/report/terminal.h"
-#include "ui/view/changes.h"
+#include "core/changes.h"
 #include "ui/view/deeds.h"
 #include "ui/view/overview.h"
 

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "core/incident_json.h"
 #include "core/signal.h"
-#include "ui/view/changes.h"
+#include "core/changes.h"
 #include "ui/view/overview.h"
 
 namespace mw {

@@ -1,15 +1,13 @@
-// Where a run's checkpoints lie, and from which on it is to go back. What is done then: daemon/back_plan.h.
+// Where a run's checkpoints lie, and what is known of them.
 #pragma once
 
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
-#include "checkpoints/last_whole.h"
 #include "core/checkpoint_layout.h"
 #include "core/state.h"
-#include "daemon/charge.h"
 #include "platform/disk.h"
 
 namespace mw {
@@ -20,11 +18,11 @@ inline bool is_silent(const Error& error) { return error.code == Error::Code::kI
 /// The part of a checkpoint's path before the folder that is named after its step; "" when there is none.
 std::string root_of(const std::string& path, const CheckpointLayout& layout);
 
-/// The folders that hold checkpoints of that layout: those that the charge names and their subfolders, else those that
-/// the run's files told of. Only folders in which there is one; what is missing or not to be read holds none. kIo when
+/// The folders that hold checkpoints of that layout: `declared` ones and their subfolders, else those that the run's
+/// files told of, relative ones from `folder` on. Only folders in which there is one; what is missing or not to be read holds none. kIo when
 /// the disk does not answer: then nobody knows.
 Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state, const CheckpointLayout& layout,
-                                                  const Charge& charge);
+                                                  const std::vector<std::string>& declared, const std::string& folder);
 
 /// Where looks at checkpoints are told from.
 inline constexpr std::string_view kLooksSource = "host:checkpoints";
@@ -32,9 +30,5 @@ inline constexpr std::string_view kLooksSource = "host:checkpoints";
 bool is_news(const State& state, const event::CheckpointSeen& seen);
 /// The highest step that the last attempt saved and that neither `state` nor `seen` shows to be broken.
 int64_t last_good_checkpoint(const State& state, const std::vector<event::CheckpointSeen>& seen);
-
-/// From which step on checkpoints are to be set aside, and why; no roots yet. `suspect`: the first that was saved after
-/// the data had turned to poison, or kNoStep. `way`: what the disk shows.
-GoBack back_from(int64_t suspect, const std::optional<LastWhole>& way);
 
 }  // namespace mw

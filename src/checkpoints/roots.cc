@@ -1,4 +1,4 @@
-#include "daemon/go_back.h"
+#include "checkpoints/roots.h"
 
 #include <algorithm>
 #include <map>
@@ -39,22 +39,23 @@ std::string root_of(const std::string& path, const CheckpointLayout& layout) {
 }
 
 Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state, const CheckpointLayout& layout,
-                                                  const Charge& charge) {
+                                                  const std::vector<std::string>& declared,
+                                                  const std::string& folder) {
   std::vector<std::string> roots;
   if (!layout.known()) return roots;
-  for (const std::string& declared : charge.checkpoints) {
-    const std::string folder = plain_path(declared);
-    MW_TRY(add_if_root(disk, layout, folder, roots));
-    const auto names = disk.list(folder);  // of an actor and a critic there may be one each
+  for (const std::string& one : declared) {
+    const std::string root = plain_path(one);
+    MW_TRY(add_if_root(disk, layout, root, roots));
+    const auto names = disk.list(root);  // of an actor and a critic there may be one each
     if (!names.ok() && is_silent(names.error())) return names.error();
     for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
-      if (!step_in(layout.folder, name)) MW_TRY(add_if_root(disk, layout, cat(folder, "/", name), roots));
+      if (!step_in(layout.folder, name)) MW_TRY(add_if_root(disk, layout, cat(root, "/", name), roots));
     }
   }
-  if (!charge.checkpoints.empty()) return roots;
+  if (!declared.empty()) return roots;
   for (const auto& [moment, saved] : state.checkpoints) {
     const std::string root = root_of(saved.path, layout);
-    if (!root.empty()) MW_TRY(add_if_root(disk, layout, absolute(root, charge.folder), roots));
+    if (!root.empty()) MW_TRY(add_if_root(disk, layout, absolute(root, folder), roots));
   }
   return roots;
 }
@@ -82,18 +83,6 @@ int64_t last_good_checkpoint(const State& state, const std::vector<event::Checkp
     best = std::max(best, saved.step);
   }
   return best;
-}
-
-GoBack back_from(int64_t suspect, const std::optional<LastWhole>& way) {
-  GoBack back;
-  const bool broken = way && way->from != kNoStep;
-  if (suspect != kNoStep) {
-    back.from = suspect;
-    back.why = "They were saved after the data had turned to poison.";
-  }
-  if (broken && (back.from == kNoStep || way->from < back.from)) back.from = way->from;
-  if (broken) back.why += cat(back.why.empty() ? "" : " Also: ", way->why, ".");
-  return back;
 }
 
 }  // namespace mw

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "dialects/toml.h"
+#include "base/toml.h"
 
 namespace mw {
 

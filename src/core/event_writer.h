@@ -6,9 +6,9 @@
 
 namespace mw {
 
-class Notebook {
+class EventWriter {
  public:
-  virtual ~Notebook() = default;
+  virtual ~EventWriter() = default;
   /// Gives the deed its number and returns once it is durable. After an error it must not be done: try again later.
   virtual Result<uint32_t> intend(event::Intended intent) = 0;
   virtual void acted(event::Acted outcome) = 0;

@@ -1,4 +1,4 @@
-#include "dialects/toml_parser.h"
+#include "base/toml_parser.h"
 
 #include <algorithm>
 

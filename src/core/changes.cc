@@ -1,4 +1,4 @@
-#include "ui/view/changes.h"
+#include "core/changes.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
-#include "dialects/toml.h"
+#include "base/toml.h"
 
 #include <algorithm>
 
 #include "base/text.h"
-#include "dialects/toml_parser.h"
+#include "base/toml_parser.h"
 
 namespace mw {
 namespace {

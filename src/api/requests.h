@@ -1,0 +1,190 @@
+// What is asked of the program and what it answers, whoever asks: the command line, later others.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/input_figures.h"
+#include "core/state.h"
+
+namespace mw {
+
+struct ReplayRequest {
+  std::vector<std::string> paths;
+  std::string framework;               ///< "" or the dialect to use whatever is recognised
+  std::vector<std::string> knowledge;  ///< folders with the user's own dialects, signatures, rules
+  std::string config;                  ///< a file of settings, whose rules hold; "": none
+  /// Called now and then with bytes done and bytes in all.
+  std::function<void(int64_t, int64_t)> progress;
+};
+
+struct Replayed {
+  State state;
+  InputFigures input;
+  std::vector<std::string> notes;  ///< for the reader, in words: skipped files, mixed runs, unreadable parts
+  bool partial = false;            ///< something could not be read
+  bool unknown = false;            ///< nothing in it is what a run writes, as far as midwatch knows
+};
+
+/// Settings as `midwatch config` tells them.
+struct ConfigTold {
+  struct Remark {
+    uint32_t line = 0;
+    std::string what, hint;
+  };
+  struct Value {
+    std::string key, value;
+    uint32_t line = 0;  ///< of the file; 0: the default
+  };
+  std::string file;              ///< "": there is none
+  std::vector<Remark> problems;  ///< for which the file is refused
+  std::vector<Remark> warnings;  ///< what it names is not there
+  std::vector<Value> values;
+};
+
+/// What came of a test message.
+struct NotifyTold {
+  std::string name, kind;  ///< of the channel
+  bool ok = false;
+  std::string said;  ///< by the receiver, or what went wrong
+  double seconds = 0;
+};
+
+struct AttachRequest {
+  std::string config;  ///< the file of settings; "": none
+  std::vector<std::string> paths;
+  std::string framework;
+  std::vector<std::string> knowledge;
+  std::string home;                         ///< "" = $MIDWATCH_HOME, or .midwatch beside the run
+  std::string run;                          ///< its folder's name there; "" = made from the paths
+  double poll_s = 1.0;                      ///< how often to look where inotify does not reach
+  double exit_after_idle_s = 0;             ///< stop when nothing new came for so long (0: never)
+  std::optional<std::string> keeper_nonce;  ///< of a held run: a keeper's line without it is the trainer's own
+  bool host = true;                         ///< watch the machine, too
+  bool stacks = true;                       ///< ask for the stacks of a process that is stuck
+  int64_t pid = 0;                          ///< adopt this process: what it writes is read, too
+  std::vector<std::string> allow;           ///< what may be done to it: "pause", "stop"
+  std::function<void(const State&, const Event&)> decided;  ///< an incident opened, changed, closed; a verdict
+  std::function<void(const std::string&)> say;              ///< what midwatch does beside, a sentence each
+};
+
+struct RunRequest {
+  std::string config;                ///< the file of settings; "": none
+  std::vector<std::string> command;  ///< as typed behind "--"
+  std::string home;                  ///< as of AttachRequest; .midwatch in the working directory
+  std::string name;                  ///< of the run; "" = made from the time and the command
+  std::string take_up;               ///< instead of a command: a run that another midwatch began, or "newest"
+  std::vector<std::string> also;     ///< further files and folders of the run to read
+  std::string framework;
+  std::vector<std::string> knowledge;
+  int restarts = 5;                              ///< in a row without progress
+  double first_wait_s = 10;                      ///< before a restart; doubles with each one without progress
+  double longest_wait_s = 900;                   ///< what it grows to
+  std::vector<std::string> checkpoints;          ///< folders that hold the run's; none = as its files tell
+  std::vector<std::string> resume;               ///< for {resume} in the command; none = as its dialect says
+  int64_t rotate_bytes = int64_t{256} << 20;     ///< of output in one file
+  bool from_scratch = false;                     ///< a later attempt may begin from nothing
+  bool breaker = true;                           ///< end an attempt that trains on poisoned data
+  std::string breaking = "act";                  ///< that: "watch", "ask" or "act"
+  std::string breaking_learning = "ask";         ///< ending one of which only the figures are bad, likewise
+  std::string restarting = "act";                ///< beginning the next attempt, likewise
+  bool dry = false;                              ///< nothing is done to the run, only said
+  bool host = true;                              ///< watch the machine, too
+  bool stacks = true;                            ///< ask for the stacks of a process that is stuck
+  double grace_s = 30;                           ///< from asking the command to end to killing it
+  std::function<void(std::string_view)> output;  ///< what the command writes, as it comes
+  std::function<void(const std::string&)> say;   ///< what midwatch does, a sentence each
+  std::function<void(const State&, const Event&)> decided;  ///< as of AttachRequest
+};
+
+struct RunTold {
+  std::unique_ptr<Replayed> replayed;
+  std::string folder;  ///< of the run
+  std::string why;     ///< it is over
+  int attempts = 0;
+  bool started = true;      ///< false: the command could not be started
+  bool unfinished = false;  ///< its status is 0, and it was not done: short of its plan, or ended by an error
+  int code = -1;            ///< exit status of the last attempt; -1: a signal, or not known
+  int signal = 0;
+};
+
+/// What a person asks of a run that is being watched.
+struct RunAsk {
+  enum class What { kTell, kPause, kResume, kStop, kKill, kFree, kApprove };
+  What what = What::kTell;
+  std::string who;   ///< "mira@node7"; "" = whoever asks
+  std::string text;  ///< of kTell; of kFree, see freed.h
+  Time at;           ///< unknown: now
+};
+struct Asked {
+  std::string run;       ///< its name
+  bool taken = false;    ///< by the run's midwatch; else it lies there until one comes
+  bool watched = false;  ///< a midwatch lives that will take it
+};
+
+/// Of which run space is to be freed.
+struct FreeRequest {
+  std::string home, run;
+  std::vector<std::string> what;   ///< words of free-space.what; none = those of the run's settings
+  std::vector<std::string> paths;  ///< of could_free(), to which somebody said yes; nothing else goes
+};
+/// What could be freed, or what came of it.
+struct FreeTold {
+  struct Thing {
+    std::string what, path, why;
+    int64_t bytes = 0;
+    bool done = false;    ///< it is gone
+    std::string outcome;  ///< what came of it; "" before
+  };
+  std::string run;  ///< its name
+  std::vector<Thing> things;
+  std::vector<Thing> left;  ///< what looks like it, too, and is not proven to be of no use; only told
+  bool pending = false;     ///< the run's midwatch was asked and has not said yet what came of it
+};
+
+/// Of which run what was set aside is to be put back.
+struct RestoreRequest {
+  std::string home, run;
+};
+/// What was set aside, or what came of putting it back.
+struct RestoreTold {
+  struct Thing {
+    std::string from, path;  ///< where it lies, and where it was; of a pointer `from` is its text
+    std::string why;         ///< it was moved
+    int attempt = 0;         ///< before the one after this
+    Time at;                 ///< when
+    bool pointer = false;
+    bool may = false;   ///< it can be put back
+    bool done = false;  ///< it is back
+    std::string outcome;
+  };
+  std::string run;  ///< its name
+  std::vector<Thing> things;
+};
+
+/// How a recorded run stands now, apart from what its files tell.
+struct RunStanding {
+  enum class Phase { kUnknown, kStarting, kRunning, kPaused, kEnded, kWaiting, kOver };
+  std::string name, folder;
+  bool held = false;                 ///< begun by `midwatch run`; else only what `attach` reads
+  bool adopted = false;              ///< not held, but its process is known (`attach --pid`)
+  std::vector<std::string> allow;    ///< of an adopted run: what may be done to it, "pause" and "stop"
+  std::vector<std::string> command;  ///< of a held run
+  Phase phase = Phase::kUnknown;     ///< of a held run
+  int attempt = 0;
+  int64_t pid = 0;         ///< the command's; 0: it does not run
+  Time began;              ///< this attempt
+  Time due;                ///< kWaiting: when the next one begins
+  std::string why;         ///< the last decision between attempts
+  std::string asks;        ///< what midwatch asks a person's leave for: "break", "restart"; "": nothing
+  int64_t watcher = 0;     ///< process of the midwatch that watches now; 0: none does, or it is on another machine
+  bool elsewhere = false;  ///< it watches from another machine or container: whether it lives cannot be seen here
+  Time heard;              ///< when the journal was last written
+  Time now;                ///< when all this was looked at
+};
+
+}  // namespace mw
