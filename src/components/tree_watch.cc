@@ -254,13 +254,28 @@ bool TreeWatch::trainer_goes_on(const Member& but) const {
   });
 }
 
+/// Others of its kind go on beside it: one of several engines may be taken away on purpose.
+bool TreeWatch::others_serve(const Member& member) const {
+  const auto family = [](std::string label) {  // "VLLM::Engine_7" is one of the family "VLLM::Engine_"
+    std::erase_if(label, [](char c) { return c >= '0' && c <= '9'; });
+    return label;
+  };
+  const std::string own = family(member.label);
+  return std::any_of(members_.begin(), members_.end(), [&](const auto& entry) {
+    const Member& other = entry.second;
+    const bool lives = other.ended.ns == 0 && other.stopped.ns == 0 && other.told;
+    const bool related = other.info.parent == member.info.id.pid || member.info.parent == other.info.id.pid;
+    return lives && !related && other.kind == member.kind && family(other.label) == own;
+  });
+}
+
 void TreeWatch::judge_end(Member& member, const Rhythm& rhythm, Duration now) {
   const bool known = !member.kind.empty();
   const bool failure = failed(member) && alone(member);
   if ((!known && !failure) || !served(member, rhythm, member.ended) || !trainer_goes_on(member)) return;
   const bool waits = failure ? rhythm.waits(member.ended, now, kLeastWait, kSteps, kNoRhythm)
                              : rhythm.waits(member.ended, now, kUnclearWait, kUnclearSteps, kUnclearWait);
-  const bool certain = waits || (known && failure);
+  const bool certain = waits || (known && failure && !others_serve(member));
   const Health health = failure ? Health::kDead : Health::kGone;
   if (!known && !certain) return;
   if (member.health == health && !certain) return;

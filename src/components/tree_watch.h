@@ -83,6 +83,7 @@ class TreeWatch {
   bool alone(const Member& member) const;
   bool served(const Member& member, const Rhythm& rhythm, Duration at) const;
   bool trainer_goes_on(const Member& but) const;
+  bool others_serve(const Member& member) const;
   double age(const Member& member, Duration at) const;
   void tell(Member& member, Health health, bool certain, const std::string& text, double seconds);
   static std::string name_of(const Member& member);

@@ -94,6 +94,30 @@ TEST_CASE("an engine that is killed behind a live trainer is told within two sec
   CHECK(world.trouble().size() == 1);
 }
 
+TEST_CASE("one of several engines may be taken away: it is a failure when the run comes to wait") {
+  World world;
+  for (const int64_t pid : {200, 201, 202}) world.engine(pid);
+  world.pass(30);
+  world.state(201, 'Z', kKilled);
+  world.pass(60);
+  REQUIRE(world.trouble().size() == 1);
+  CHECK(world.trouble()[0].health == Health::kDead);
+  CHECK_FALSE(world.trouble()[0].certain);
+  SUBCASE("no step is done any more") {
+    world.training = false;
+    world.pass(60);
+    REQUIRE(world.trouble().size() == 2);
+    CHECK(world.trouble()[1].certain);
+  }
+  SUBCASE("the last one fails, too") {
+    world.state(200, 'Z', kKilled);
+    world.pass(2);
+    world.state(202, 'Z', kKilled);
+    world.pass(2);
+    CHECK(world.trouble().back().certain);
+  }
+}
+
 TEST_CASE("an engine that somebody took note of is gone, and that alone proves nothing") {
   World world;
   world.engine();

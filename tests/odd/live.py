@@ -5,8 +5,8 @@ import time
 
 CONFIGS = {
     "default": '[run]\nfirst_wait = "0s"\n',
-    "act": '[run]\nfirst_wait = "0s"\n[actions]\nbreak = "act"\nrestart = "act"\n',
-    "watch": '[run]\nfirst_wait = "0s"\n[actions]\nbreak = "watch"\nrestart = "watch"\n',
+    "act": '[run]\nfirst_wait = "0s"\n[actions]\nbreak = "act"\nbreak_learning = "act"\nrestart = "act"\n',
+    "watch": '[run]\nfirst_wait = "0s"\n[actions]\nbreak = "watch"\nbreak_learning = "watch"\nrestart = "watch"\n',
 }
 DISTURBING = ("break", "pause", "restart", "set-aside", "roll-back", "restart-component")
 REPLAY_S = 300
