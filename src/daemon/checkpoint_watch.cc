@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "checkpoints/set_aside.h"
 #include "checkpoints/roots.h"
-#include "daemon/whose.h"
+#include "checkpoints/writers.h"
 #include "platform/posix_disk.h"
 
 namespace mw {

@@ -27,7 +27,7 @@ struct CheckpointScope {
   std::vector<std::string> roots;  ///< folders that hold checkpoints; none = as the run's files tell
   /// How a framework names its checkpoints; unknown for one of which that is not known.
   std::function<CheckpointLayout(const std::string& framework)> layout;
-  std::string run_folder = {};  ///< of a held run: who writes in `roots` and `folder` is noted there (daemon/whose.h)
+  std::string run_folder = {};  ///< of a held run: who writes in `roots` and `folder` is noted there (writers.h)
 };
 
 class CheckpointWatch final : public Task {

@@ -1,0 +1,32 @@
+// Who has files open to write where checkpoints lie.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/checkpoint_layout.h"
+#include "platform/disk.h"
+#include "platform/system.h"
+
+namespace mw {
+
+/// In a run's folder: who was seen to write since it began.
+inline constexpr std::string_view kWritersFile = "checkpoint-writers.json";
+
+/// Who was seen to have files open to write, by folder of checkpoints.
+struct Writers {
+  std::set<std::string> own, strangers;
+};
+std::string writers_text(const Writers& writers);
+Writers parse_writers(std::string_view text);  ///< nothing of what is no such text
+
+/// Who has files open to write just now in folders of checkpoints below `places`: processes with the run's mark in
+/// their environment, or others. May take as long as a file system does not answer.
+Writers writers_below(System& system, const std::vector<std::string>& places, const CheckpointLayout& layout,
+                      const std::string& run_folder);
+/// Adds them to kWritersFile, where there are new ones.
+void note_writers(Disk& disk, const std::string& run_folder, const Writers& now);
+
+}  // namespace mw
