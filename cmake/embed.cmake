@@ -1,5 +1,5 @@
 # Puts every knowledge/**/*.toml into the program: one assembler file with an .incbin per file and a table of (path,
-# begin, end), read by src/dialects/embedded.cc. A changed TOML file re-assembles and re-links; a new one is found by the
+# begin, end), read by src/read/books/embedded.cc. A changed TOML file re-assembles and re-links; a new one is found by the
 # next build.
 function(mw_embed_knowledge target)
   set(root ${CMAKE_SOURCE_DIR}/knowledge)

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "practice/speak_log.h"
-#include "sources/testing/encode.h"
+#include "read/files/testing/encode.h"
 
 namespace practice {
 namespace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/attach.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "core/breaker.h"
-#include "daemon/attach.h"
 #include "platform/clock.h"
-#include "platform/fake_disk.h"
+#include "platform/fake/fake_disk.h"
 #include "sim/doors.h"
 #include "sim/run_files.h"
 

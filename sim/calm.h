@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/language.h"
+#include "read/books/language.h"
 
 namespace mw::sim {
 

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "app/attach.h"
 #include "base/checksum.h"
 #include "base/text.h"
 #include "core/event_codec.h"
-#include "daemon/attach.h"
 #include "platform/clock.h"
-#include "platform/fake_disk.h"
+#include "platform/fake/fake_disk.h"
 #include "sim/doors.h"
 #include "sim/state_text.h"
 #include "sim/trainer.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "daemon/language.h"
+#include "read/books/language.h"
 
 namespace mw::sim {
 

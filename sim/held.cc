@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "act/supervise/resume.h"
+#include "act/supervise/supervisor.h"
 #include "base/checksum.h"
 #include "base/text.h"
-#include "checkpoints/last_whole.h"
 #include "core/event_codec.h"
-#include "daemon/resume.h"
-#include "daemon/supervisor.h"
 #include "platform/durable.h"
+#include "sense/checkpoints/last_whole.h"
 #include "sim/held_world.h"
 
 namespace mw::sim {

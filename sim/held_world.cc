@@ -4,12 +4,12 @@
 #include <csignal>
 #include <utility>
 
+#include "act/keeper/launch.h"
+#include "act/supervise/resume.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "core/event_codec.h"
-#include "daemon/resume.h"
 #include "journal/journal.h"
-#include "keeper/launch.h"
 
 namespace mw::sim {
 namespace {

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "act/keeper/record.h"
 #include "base/prng.h"
 #include "core/event_writer.h"
 #include "core/state.h"
-#include "keeper/record.h"
 #include "platform/clock.h"
-#include "platform/fake_disk.h"
+#include "platform/fake/fake_disk.h"
 #include "platform/process.h"
 
 namespace mw::sim {

@@ -9,16 +9,16 @@
 #include <set>
 #include <vector>
 
+#include "act/keeper/launch.h"
+#include "act/supervise/held_component.h"
 #include "base/checksum.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "core/components.h"
 #include "core/event_codec.h"
-#include "daemon/held_component.h"
 #include "journal/journal.h"
-#include "keeper/launch.h"
 #include "platform/durable.h"
-#include "platform/fake_disk.h"
+#include "platform/fake/fake_disk.h"
 #include "sim/held_world.h"
 
 namespace mw::sim {

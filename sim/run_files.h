@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/prng.h"
-#include "platform/fake_disk.h"
+#include "platform/fake/fake_disk.h"
 
 namespace mw::sim {
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/input_figures.h"
+#include "core/run_ask.h"
 #include "core/state.h"
 
 namespace mw {
@@ -112,14 +113,6 @@ struct RunTold {
   int signal = 0;
 };
 
-/// What a person asks of a run that is being watched.
-struct RunAsk {
-  enum class What { kTell, kPause, kResume, kStop, kKill, kFree, kApprove };
-  What what = What::kTell;
-  std::string who;   ///< "mira@node7"; "" = whoever asks
-  std::string text;  ///< of kTell; of kFree, see freed.h
-  Time at;           ///< unknown: now
-};
 struct Asked {
   std::string run;       ///< its name
   bool taken = false;    ///< by the run's midwatch; else it lies there until one comes

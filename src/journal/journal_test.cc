@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "journal/segment.h"
-#include "platform/fake_disk.h"
+#include "platform/fake/fake_disk.h"
 
 namespace mw {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "platform/posix_disk.h"
+#include "platform/real/posix_disk.h"
 
 namespace mw {
 namespace {

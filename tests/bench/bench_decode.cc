@@ -18,10 +18,10 @@
 #include "base/numbers.h"
 #include "base/prng.h"
 #include "bench.h"
-#include "sources/jsonl.h"
-#include "sources/testing/encode.h"
-#include "sources/tfevents.h"
-#include "sources/wandb.h"
+#include "read/files/jsonl.h"
+#include "read/files/testing/encode.h"
+#include "read/files/tfevents.h"
+#include "read/files/wandb.h"
 
 using namespace mw;
 

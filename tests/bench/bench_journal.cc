@@ -16,7 +16,7 @@
 #include "core/event_codec.h"
 #include "core/state.h"
 #include "journal/journal.h"
-#include "platform/posix_disk.h"
+#include "platform/real/posix_disk.h"
 
 namespace {
 

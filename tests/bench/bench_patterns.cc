@@ -26,9 +26,9 @@
 #include "base/prng.h"
 #include "base/text.h"
 #include "bench.h"
-#include "dialects/dialect_book.h"
-#include "dialects/pattern_set.h"
-#include "dialects/signature_book.h"
+#include "read/books/dialect_book.h"
+#include "read/books/signature_book.h"
+#include "read/match/pattern_set.h"
 
 namespace mw {
 namespace {

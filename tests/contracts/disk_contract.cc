@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "platform/fake_disk.h"
-#include "platform/posix_disk.h"
+#include "platform/fake/fake_disk.h"
+#include "platform/real/posix_disk.h"
 
 namespace mw {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "sources/testing/recording_sink.h"
+#include "read/files/testing/recording_sink.h"
 
 namespace mw {
 

@@ -1,6 +1,6 @@
-// links: daemon
+// links: app
+#include "act/cleanup/belongings.h"
 #include "base/text.h"
-#include "daemon/belongings.h"
 #include "fuzz.h"
 #include "platform/uses.h"
 

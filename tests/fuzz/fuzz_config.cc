@@ -1,10 +1,10 @@
-// links: daemon
+// links: app
 // Any bytes as midwatch.toml: problems with a line and words, or values within their limits.
 #include <cmath>
 
+#include "app/config/config.h"
 #include "base/check.h"
-#include "daemon/config.h"
-#include "daemon/config_units.h"
+#include "base/units.h"
 #include "fuzz.h"
 
 namespace mw {

@@ -1,6 +1,6 @@
-// links: sources
+// links: sense
 #include "fuzz.h"
-#include "sources/host/core_file.h"
+#include "sense/host/core_file.h"
 
 std::vector<std::string> mw::fuzz_seeds() {
   std::string core("\x7f\x45\x4c\x46\x02\x01\x01", 7);

@@ -1,6 +1,6 @@
-// links: sources
+// links: read
 #include "fuzz.h"
-#include "sources/csv.h"
+#include "read/files/csv.h"
 
 std::vector<std::string> mw::fuzz_seeds() {
   return {"step,\"loss, mean\",note\r\n1,0.5,\"two\nlines \"\"q\"\"\"\r\n2,,x\n", "global_step;kl;ok\n3;nan;True\n",

@@ -1,10 +1,10 @@
-// links: dialects base
+// links: read
 // Any bytes as a dialect file: refused with a place, or a dialect that can be asked.
 #include <cstdint>
 #include <string_view>
 
 #include "base/check.h"
-#include "dialects/dialect_book.h"
+#include "read/books/dialect_book.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

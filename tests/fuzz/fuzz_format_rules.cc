@@ -1,4 +1,4 @@
-// links: dialects base
+// links: read
 // Any bytes as a rule file, refused with a place or a set that judges; and any bytes as an answer for the built-in
 // sets.
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "dialects/dialect_book.h"
+#include "read/books/dialect_book.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const auto built_in = mw::built_in_format_rules();

@@ -1,9 +1,9 @@
-// links: sources
+// links: read
 #include <zlib.h>
 #include <zstd.h>
 
 #include "fuzz.h"
-#include "sources/inflate.h"
+#include "read/files/inflate.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-// links: sources dialects core base
+// links: read
 // Any text as a log: what is said does not depend on the pieces in which it comes or on previews between them, and no
 // event is larger than it may.
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 #include "base/check.h"
 #include "base/text.h"
-#include "dialects/interpreter.h"
-#include "dialects/signature_book.h"
-#include "sources/text_log.h"
+#include "read/books/signature_book.h"
+#include "read/files/text_log.h"
+#include "read/interpret/interpreter.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "journal/journal.h"
-#include "platform/fake_disk.h"
+#include "platform/fake/fake_disk.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
-// links: sources
+// links: read
 #include "fuzz.h"
-#include "sources/json_document.h"
+#include "read/files/json_document.h"
 
 std::vector<std::string> mw::fuzz_seeds() {
   return {R"({"best_metric": 0.5, "log_history": [{"step": 10, "loss": NaN}, {"step": 20}], "max_steps": 100})",

@@ -1,6 +1,6 @@
-// links: sources
+// links: read
 #include "fuzz.h"
-#include "sources/jsonl.h"
+#include "read/files/jsonl.h"
 
 std::vector<std::string> mw::fuzz_seeds() {
   return {"{\"step\": 1, \"loss\": NaN, \"a\": {\"b\": [1, 2, {\"c\": -1e-3}]}}\n{\"step\": 2}\n",

@@ -1,10 +1,10 @@
-// links: dialects base
+// links: read
 // MetricLine on any text: bounded readings, sane names, and what is read does not depend on what was read before.
 #include <cstdint>
 #include <string_view>
 
 #include "base/check.h"
-#include "dialects/metric_line.h"
+#include "read/lines/metric_line.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

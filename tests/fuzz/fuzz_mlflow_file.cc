@@ -1,6 +1,6 @@
-// links: sources
+// links: read
 #include "fuzz.h"
-#include "sources/mlflow_file.h"
+#include "read/files/mlflow_file.h"
 
 std::vector<std::string> mw::fuzz_seeds() {
   return {"1760000000500 0.25 7\n1760000001000 nan 8 name digest\n",

@@ -11,7 +11,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
-#include "dialects/pattern_set.h"
+#include "read/match/pattern_set.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
-// links: components
-#include "components/probe.h"
+// links: sense
 #include "fuzz.h"
+#include "sense/processes/probe.h"
 
 namespace {
 

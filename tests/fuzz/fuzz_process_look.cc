@@ -1,8 +1,8 @@
-// links: components
-#include "components/process_look.h"
-#include "components/sockets.h"
-#include "components/stacks.h"
+// links: sense
 #include "fuzz.h"
+#include "sense/processes/process_look.h"
+#include "sense/processes/sockets.h"
+#include "sense/processes/stacks.h"
 
 std::vector<std::string> mw::fuzz_seeds() {
   return {"45 0x1f 0x7ffe 0x1 0x0 0x0 0x0 0x7ffd 0x7f3c\n",

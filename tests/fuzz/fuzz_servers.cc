@@ -1,8 +1,8 @@
-// links: components
-#include "components/addresses.h"
-#include "components/prometheus.h"
-#include "components/sockets.h"
+// links: sense
 #include "fuzz.h"
+#include "sense/processes/addresses.h"
+#include "sense/processes/prometheus.h"
+#include "sense/processes/sockets.h"
 
 std::vector<std::string> mw::fuzz_seeds() {
   return {"# TYPE vllm:generation_tokens_total counter\nvllm:generation_tokens_total{engine=\"0\",m=\"a\\\"}\"} 12.0\n",

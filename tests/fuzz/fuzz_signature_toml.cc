@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/check.h"
-#include "dialects/signature_book.h"
 #include "base/toml.h"
+#include "read/books/signature_book.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
-// links: sources
+// links: read
 #include "fuzz.h"
-#include "sources/sniff.h"
+#include "read/files/sniff.h"
 
 std::vector<std::string> mw::fuzz_seeds() {
   return {"{\"step\": 1}\n{\"step\": 2}\n",   "[\n {\"step\": 1}]",   "a,b\n1,2\n",        "2026-01-02 INFO x\n",

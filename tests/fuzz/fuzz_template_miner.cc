@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "dialects/template_miner.h"
+#include "read/lines/template_miner.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -1,7 +1,7 @@
-// links: sources
+// links: read
 #include "fuzz.h"
-#include "sources/testing/encode.h"
-#include "sources/tfevents.h"
+#include "read/files/testing/encode.h"
+#include "read/files/tfevents.h"
 
 std::vector<std::string> mw::fuzz_seeds() {
   using encode::Tfevents;

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "dialects/traceback.h"
+#include "read/lines/traceback.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
-// links: sources
+// links: read
 #include "fuzz.h"
-#include "sources/testing/encode.h"
-#include "sources/wandb.h"
+#include "read/files/testing/encode.h"
+#include "read/files/wandb.h"
 
 std::vector<std::string> mw::fuzz_seeds() {
   encode::Wandb file;

@@ -1,6 +1,6 @@
-// links: checkpoints
-#include "checkpoints/weights_file.h"
+// links: sense
 #include "fuzz.h"
+#include "sense/checkpoints/weights_file.h"
 
 std::vector<std::string> mw::fuzz_seeds() {
   const std::string header = R"({"__metadata__":{"step":"3"},"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";

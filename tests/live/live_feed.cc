@@ -4,13 +4,13 @@
 #include <cmath>
 #include <map>
 
+#include "app/attach.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "core/breaker.h"
-#include "daemon/attach.h"
-#include "daemon/run_reader.h"
 #include "platform/clock.h"
-#include "platform/fake_disk.h"
+#include "platform/fake/fake_disk.h"
+#include "read/run_reader.h"
 #include "sim/doors.h"
 
 namespace mw::live {

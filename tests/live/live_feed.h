@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/event.h"
-#include "daemon/language.h"
+#include "read/books/language.h"
 
 namespace mw::live {
 

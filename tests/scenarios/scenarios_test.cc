@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "core/detect/detector.h"
 #include "core/state.h"
-#include "dialects/signature_book.h"
+#include "read/books/signature_book.h"
 #include "scenario.h"
 
 namespace {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr Knob kLook{"look", 10, "s",
                      "What counts as a point of the machine's figures, which are told when they change",
-                     "daemon/host_watch.h"};
+                     "sense/host/host_watch.h"};
 constexpr Knob kTold{"told", 20, "times an attempt", "A rule that is broken more often than that says nothing new",
                      "own"};
 constexpr Knob kKnobs[] = {kLook, kTold};

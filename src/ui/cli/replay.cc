@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "ui/cli/verb.h"
 #include "ui/report/terminal.h"
+#include "ui/view/replay_json.h"
 
 namespace mw {
 namespace {

@@ -4,6 +4,7 @@
 #include "ui/cli/verb.h"
 #include "ui/report/markdown.h"
 #include "ui/view/compare.h"
+#include "ui/view/replay_json.h"
 
 namespace mw {
 

@@ -1,0 +1,95 @@
+#include "act/cleanup/freed.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/json.h"
+#include "base/numbers.h"
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+std::string bytes_text(int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
+
+}  // namespace
+
+std::string freed_text(const Freed& freed) {
+  std::string text;
+  {
+    JsonWriter json(text);
+    json.begin_object().key("version").integer(1).key("asked_ns").integer(freed.asked.ns).key("items").begin_array();
+    for (const Freed::Item& item : freed.items) {
+      json.begin_object().key("path").string(item.path).key("bytes").integer(item.bytes);
+      json.key("ok").boolean(item.ok).key("text").string(item.text).end_object();
+    }
+    json.end_array().end_object();
+  }
+  return text;
+}
+
+Result<Freed> parse_freed(std::string_view text) {
+  const auto json = Json::parse(text);
+  if (!json.ok()) return json.error();
+  const Json* items = json->find("items");
+  if (items == nullptr || !items->is_array()) return Error{Error::Code::kInvalid, "no list of what was freed", ""};
+  Freed freed;
+  freed.asked.ns = json->integer_or("asked_ns", 0);
+  for (const Json& item : items->items()) {
+    freed.items.push_back({item.string_or("path", ""), item.integer_or("bytes", 0), item.boolean_or("ok", false),
+                           item.string_or("text", "")});
+  }
+  return freed;
+}
+
+std::string path_of(const FreeItem& item) { return cat(item.root, "/", item.name); }
+
+Result<uint32_t> intend_to_free(EventWriter& writer, const FreeItem& item, uint32_t incident) {
+  return writer.intend(
+      {0, std::string(kFreeDeed), path_of(item), incident, cat("It is ", item.why, "; ", bytes_text(item.bytes), ".")});
+}
+
+Freed::Item note_freed(EventWriter& writer, uint32_t deed, const FreeItem& item, const Result<Removed>& removed) {
+  Freed::Item done{path_of(item), removed.ok() ? removed->bytes : 0, removed.ok(),
+                   removed.ok() ? cat(bytes_text(removed->bytes), " freed") : removed.error().what};
+  writer.acted({deed, done.ok, done.text, 0});
+  return done;
+}
+
+void settle_freeing(Disk& disk, const State& state, EventWriter& writer) {
+  std::vector<event::Acted> outcomes;
+  for (const ActionState& action : state.actions) {
+    if (action.done || action.intent.action != kFreeDeed) continue;
+    const bool gone = !disk.info(action.intent.target).ok();
+    outcomes.push_back({action.intent.id, gone, gone ? "it is gone" : "not done, or not all of it", 0});
+  }
+  for (event::Acted& outcome : outcomes) writer.acted(std::move(outcome));
+}
+
+std::string free_ask_text(const FreeAsk& ask) {
+  std::string text;
+  for (const std::string& word : ask.words) text += cat(text.empty() ? "" : ",", word);
+  for (const std::string& path : ask.paths) text += cat("\n", path);
+  return text;
+}
+
+FreeAsk parse_free_ask(std::string_view text) {
+  FreeAsk ask;
+  const auto lines = split(text, '\n');
+  for (size_t i = 1; i < lines.size(); ++i) ask.paths.emplace_back(lines[i]);
+  for (const std::string_view word : lines.empty() ? lines : split(lines.front(), ',')) {
+    if (!trim(word).empty()) ask.words.emplace_back(trim(word));
+  }
+  return ask;
+}
+
+std::vector<FreeItem> asked_of(std::vector<FreeItem> plan, const std::vector<std::string>& paths) {
+  plan.erase(std::remove_if(plan.begin(), plan.end(),
+                            [&paths](const FreeItem& item) {
+                              return std::find(paths.begin(), paths.end(), path_of(item)) == paths.end();
+                            }),
+             plan.end());
+  return plan;
+}
+
+}  // namespace mw

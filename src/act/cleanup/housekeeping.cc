@@ -1,0 +1,235 @@
+#include "act/cleanup/housekeeping.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "act/cleanup/leftovers.h"
+#include "act/supervise/whose.h"
+#include "base/numbers.h"
+#include "base/text.h"
+#include "platform/real/posix_disk.h"
+
+namespace mw {
+namespace {
+
+constexpr std::string_view kOldCheckpoints = "old-checkpoints";
+constexpr Duration kPatience = Duration::millis(50), kUsual = Duration::seconds(5);
+
+/// What is short by the open incidents of the last attempt.
+struct Want {
+  uint32_t incident = 0;  ///< the latest of them; 0: nothing is short
+  bool disk = false, shared = false;
+};
+
+Want want_of_space(const State& state) {
+  Want want;
+  for (const Incident& incident : state.incidents) {
+    if (!incident.open || incident.latest.attempt + 1U != state.attempts.size()) continue;
+    const bool disk = incident.kind == "disk-full" || incident.kind == "disk-pressure";
+    const bool shared = incident.kind == "shm-exhausted";
+    want.disk = want.disk || disk;
+    want.shared = want.shared || shared;
+    if (disk || shared) want.incident = std::max(want.incident, incident.id);
+  }
+  return want;
+}
+
+std::string bytes_text(int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
+
+}  // namespace
+
+Housekeeping::~Housekeeping() {
+  if (!planning_.busy() && !removing_.busy()) return;
+  // A call that never came back still looks through them.
+  (void)scope_.disk.release();
+  (void)scope_.system.release();
+  (void)scope_.processes.release();
+}
+
+/// What may go and helps: shared memory is none of the disks', and they are none of it.
+std::vector<std::string> Housekeeping::words_for(const State& state) const {
+  const Want want = want_of_space(state);
+  std::vector<std::string> words;
+  for (const std::string& word : scope_.settings.what) {
+    const bool shared = word == kSharedMemory;
+    if (want.incident == 0 || (shared ? want.shared : want.disk)) words.push_back(word);
+  }
+  return words;
+}
+
+void Housekeeping::begin_plan(const State& state, For what, std::vector<std::string> words) {
+  FreeScope places;
+  static_cast<FreePlaces&>(places) = scope_.places;
+  places.layout = scope_.layout(state.framework);
+  places.now = clock_.now();
+  if (scope_.own) places.own = scope_.own(*scope_.disk, state, places.layout);
+  FreeSettings settings = scope_.settings;
+  settings.what = std::move(words);
+  for_ = what;
+  planned_ = clock_.steady();
+  planning_.start([&disk = *scope_.disk, &system = *scope_.system, &processes = *scope_.processes,
+                   unheld = scope_.unheld, user = scope_.user, places = std::move(places),
+                   settings = std::move(settings)] {
+    return std::make_unique<FreePlan>(plan_free(disk, {system, processes, unheld, user}, places, settings));
+  });
+}
+
+void Housekeeping::take_plan(FreePlan plan, EventWriter& writer) {
+  if (for_ != For::kSpace || scope_.settings.mode == Mode::kAct) {
+    const bool person = for_ == For::kPerson;
+    plan_ = person ? asked_of(std::move(plan.items), parse_free_ask(asks_.front().text).paths) : std::move(plan.items);
+    std::reverse(plan_.begin(), plan_.end());  // taken from the end
+    if (person && plan_.empty()) finish_ask();
+  } else {
+    tell_plan(plan, writer);
+  }
+}
+
+void Housekeeping::tell_plan(const FreePlan& plan, EventWriter& writer) {
+  if (scope_.settings.mode == Mode::kWatch || told_of_ == incident_) return;
+  told_of_ = incident_;
+  int64_t bytes = 0;
+  std::string things;
+  for (const FreeItem& item : plan.items) {
+    bytes += item.bytes;
+    things += cat("; ", path_of(item), " (", bytes_text(item.bytes), ", ", item.why, ")");
+  }
+  if (plan.items.empty()) return;
+  const std::string words =
+      cat(bytes_text(bytes), " could be freed (midwatch free, or mode = \"act\" of [free-space], does it)", things);
+  scope_.say(words);
+  (void)writer.told({"midwatch", clip(words, kTextLimit)}, clock_.now()).ok();
+}
+
+/// Writes down what goes next and begins to delete it. False when nothing is left to go, or it cannot be written down.
+bool Housekeeping::remove_next(EventWriter& writer) {
+  if (plan_.empty()) return false;
+  const auto deed = intend_to_free(writer, plan_.back(), for_ == For::kSpace ? incident_ : 0);
+  if (!deed.ok()) return false;
+  item_ = std::move(plan_.back());
+  plan_.pop_back();
+  deed_ = *deed;
+  removing_.start([remove = scope_.remove, &system = *scope_.system, item = item_] { return remove(system, item); });
+  if (!removing_.started()) take_removed(Error{Error::Code::kIo, "no thread could be started", ""}, writer);
+  return true;
+}
+
+void Housekeeping::take_removed(const Result<Removed>& removed, EventWriter& writer) {
+  if (removed.ok() && (for_ == For::kSpace || for_ == For::kPerson)) freed_ += removed->bytes;
+  const Freed::Item done = note_freed(writer, std::exchange(deed_, 0), item_, removed);
+  scope_.say(cat(done.ok ? "removed " : "could not remove ", done.path, ": ", done.text));
+  if (for_ != For::kPerson) return;
+  told_.items.push_back(done);
+  if (plan_.empty()) finish_ask();
+}
+
+/// The one that asked is told.
+void Housekeeping::finish_ask() {
+  told_.asked = asks_.front().at;
+  asks_.erase(asks_.begin());
+  const Freed told = std::exchange(told_, Freed());
+  if (scope_.write) (void)scope_.write(cat(scope_.places.run_folder, "/", kFreedFile), freed_text(told)).ok();
+}
+
+std::optional<Duration> Housekeeping::turn(const State& state, bool quiet, EventWriter& writer) {
+  if (!std::exchange(doubts_settled_, true)) settle_freeing(*scope_.disk, state, writer);
+  if (auto removed = removing_.take()) take_removed(*removed, writer);
+  if (removing_.started()) return kPatience;
+  if (remove_next(writer)) return kPatience;
+  if (!plan_.empty()) return kUsual;  // it could not be written down: again, later
+  if (auto plan = planning_.take()) {
+    take_plan(std::move(**plan), writer);
+    if (!plan_.empty()) return kPatience;
+  }
+  if (planning_.started() || begin_next(state, quiet)) return kPatience;
+  return kUsual;
+}
+
+/// Begins the plan that is due most. False when none is.
+bool Housekeeping::begin_next(const State& state, bool quiet) {
+  if (!asks_.empty()) {
+    const auto words = parse_free_ask(asks_.front().text).words;
+    begin_plan(state, For::kPerson, words.empty() ? scope_.settings.what : words);
+    return true;
+  }
+  const Duration now = clock_.steady();
+  const Want want = want_of_space(state);
+  const bool fresh = want.incident != 0 && want.incident != incident_;
+  const bool again = !planned_ || now.ns - planned_->ns >= kAgain.ns;
+  if (want.incident != 0 && quiet && (fresh || again) && scope_.settings.mode != Mode::kWatch) {
+    incident_ = want.incident;
+    begin_plan(state, For::kSpace, words_for(state));
+    asked_done_ = asked_.has_value();
+    return true;
+  }
+  // Shared memory that an attempt left is freed before the next one finds it full, though nobody has complained yet.
+  const bool holds = scope_.holds();
+  leftovers_due_ = leftovers_due_ || (held_ && !holds);
+  held_ = holds;
+  const auto& what = scope_.settings.what;
+  if (leftovers_due_ && scope_.settings.mode == Mode::kAct &&
+      std::find(what.begin(), what.end(), kSharedMemory) != what.end()) {
+    leftovers_due_ = false;
+    begin_plan(state, For::kLeftovers, {std::string(kSharedMemory)});
+    return true;
+  }
+  if (scope_.settings.keep_last > 0 && state.looks.size() != whole_seen_) {
+    whole_seen_ = state.looks.size();
+    if (state.looks.back().second.how == event::CheckpointSeen::How::kWhole) {
+      begin_plan(state, For::kRetention, {std::string(kOldCheckpoints)});
+      return true;
+    }
+  }
+  return false;
+}
+
+std::optional<bool> Housekeeping::made_room(const State& state) {
+  if (scope_.settings.mode != Mode::kAct) return false;
+  const Duration now = clock_.steady();
+  if (!asked_) {
+    asked_ = now;
+    // What went for this attempt's trouble already counts; else it is planned now.
+    asked_done_ = freed_ > 0;
+  }
+  const bool busy = planning_.started() || removing_.started() || !plan_.empty();
+  const bool late = now.ns - asked_->ns >= kLongest.ns;
+  if (!asked_done_ && !busy && !late) {
+    begin_plan(state, For::kSpace, words_for(state));
+    asked_done_ = true;
+    return std::nullopt;
+  }
+  if (busy && !late) return std::nullopt;
+  asked_.reset();
+  asked_done_ = false;
+  return std::exchange(freed_, 0) > 0;
+}
+
+std::unique_ptr<Housekeeping> keep_house(
+    Clock& clock, const Charge& charge, FreePlaces places, FreeSettings settings,
+    std::function<CheckpointLayout(const std::string& framework)> layout,
+    std::function<void(const std::string& sentence)> say, std::function<bool()> holds,
+    std::function<Result<void>(const std::string& path, std::string_view text)> write) {
+  const auto own = [charge, run_folder = places.run_folder](Disk& disk, const State& state,
+                                                            const CheckpointLayout& of) {
+    auto found = ownership_of(disk, run_folder, charge, state, of);
+    return found.ok() ? std::move(*found) : Ownership();
+  };
+  HousekeepingScope scope{make_posix_disk(),
+                          make_posix_system(),
+                          make_posix_processes(),
+                          static_cast<int64_t>(geteuid()),
+                          std::move(places),
+                          std::move(settings),
+                          std::move(layout),
+                          nobody_holds,
+                          remove_item,
+                          std::move(say),
+                          std::move(holds),
+                          std::move(write),
+                          own};
+  return std::make_unique<Housekeeping>(clock, std::move(scope));
+}
+
+}  // namespace mw

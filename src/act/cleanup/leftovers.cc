@@ -1,0 +1,191 @@
+#include "act/cleanup/leftovers.h"
+
+#include <algorithm>
+#include <set>
+
+#include "act/cleanup/belongings.h"
+#include "act/supervise/tenures.h"
+#include "base/text.h"
+#include "platform/durable.h"
+#include "platform/paths.h"
+#include "platform/uses.h"
+
+namespace mw {
+namespace {
+
+constexpr Duration kQuiet = Duration::seconds(120);  // for a session's logs
+constexpr size_t kCounted = 200'000;                 // files whose sizes are added up
+constexpr std::string_view kRayFolder = "/tmp/ray";  // where Ray has its sessions unless told otherwise
+constexpr size_t kLeft = 32;                         // things told that stay, of one kind
+constexpr int kDepth = 32;                           // folders in folders
+
+/// Bytes on the disk of all that is in a folder; what cannot be read counts nothing.
+int64_t bytes_in(System& system, const std::string& folder, size_t& counted, int depth = 0) {
+  const auto names = system.names(folder);
+  int64_t bytes = 0;
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+    if (++counted > kCounted) break;
+    const auto entry = system.entry(cat(folder, "/", name));
+    if (!entry.ok()) continue;
+    bytes += entry->bytes;
+    if (entry->folder && depth < kDepth) bytes += bytes_in(system, cat(folder, "/", name), counted, depth + 1);
+  }
+  return bytes;
+}
+
+/// When something in the folder or in its logs last changed.
+int64_t last_change(System& system, const std::string& folder) {
+  int64_t last = 0;
+  for (const char* part : {"", "/logs", "/sockets"}) {
+    const std::string place = folder + part;
+    if (const auto entry = system.entry(place); entry.ok()) last = std::max(last, entry->changed_ns);
+    const auto names = system.names(place);
+    for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+      const auto entry = system.entry(cat(place, "/", name));
+      if (entry.ok()) last = std::max(last, entry->changed_ns);
+    }
+  }
+  return last;
+}
+
+class Leftovers {
+ public:
+  Leftovers(Disk& disk, const FreeDoors& doors, const FreeScope& scope)
+      : doors_(doors), scope_(scope), boot_(doors.processes.boot()), tenures_(tenures_of(disk, scope.run_folder)) {
+    const auto text = read_small(disk, cat(scope.run_folder, "/", kBelongingsFile));
+    auto known = text.ok() ? parse_belongings(*text) : Result<std::vector<Belonging>>(std::vector<Belonging>());
+    if (known.ok()) belongings_ = std::move(*known);
+  }
+
+  void shared_memory(const std::string& shared, FreePlan& plan) {
+    const auto root = doors_.system.real(shared);
+    if (!root.ok() || !check_root(*root).ok()) return;
+    auto names = doors_.system.names(*root);
+    if (!names.ok()) return;
+    std::sort(names->begin(), names->end());
+    size_t left = 0;
+    for (const std::string& name : *names) {
+      const std::string_view maker = maker_of(name);
+      if (maker.empty()) continue;
+      const auto entry = doors_.system.entry(cat(*root, "/", name));
+      if (!entry.ok() || !entry->file || entry->owner != doors_.user) continue;
+      FreeItem item{std::string(kSharedMemory),
+                    *root,
+                    name,
+                    entry->bytes,
+                    "",
+                    {entry->device, entry->inode, entry->changed_ns, true}};
+      const std::string objection = against(item, *entry);
+      if (objection.empty()) {
+        item.why = cat("shared memory of ", maker, " that dead processes of this run left");
+        plan.items.push_back(std::move(item));
+      } else if (since_run_began(*entry) && ++left <= kLeft) {
+        item.why = objection;
+        plan.left.push_back(std::move(item));
+      }
+    }
+  }
+
+  void ray_sessions(FreePlan& plan) {
+    std::set<std::string> told, roots = {std::string(kRayFolder)};
+    for (const Belonging& one : belongings_) {
+      if (one.what == Belonging::What::kRay) roots.insert(one.folder);
+      if (one.what != Belonging::What::kRay || !is_ray_session(one.name)) continue;
+      const std::string path = cat(one.folder, "/", one.name);
+      const auto entry = doors_.system.entry(path);
+      if (!entry.ok() || !entry->folder || !is_there(one, *entry) || !check_root(one.folder).ok()) continue;
+      size_t counted = 0;
+      FreeItem item{std::string(kRaySessions),
+                    one.folder,
+                    one.name,
+                    bytes_in(doors_.system, path, counted),
+                    "",
+                    {entry->device, entry->inode, 0, false}};
+      std::string objection = is_through(one);
+      if (objection.empty() && entry->owner != doors_.user) objection = "it is another user's";
+      if (objection.empty()) objection = use_of_session(doors_.system, one.name);
+      if (objection.empty() && scope_.now.ns - last_change(doors_.system, path) < kQuiet.ns) {
+        objection = "something in it changed in the last two minutes";
+      }
+      const bool may = objection.empty();
+      told.insert(path);
+      item.why = may ? "a session of Ray's that this run started and none of whose processes lives" : objection;
+      (may ? plan.items : plan.left).push_back(std::move(item));
+    }
+    for (const std::string& root : roots) tell_other_sessions(root, told, plan);
+  }
+
+ private:
+  /// Sessions since this run began of which nothing shows that they are its own.
+  void tell_other_sessions(const std::string& root, const std::set<std::string>& told, FreePlan& plan) const {
+    const auto names = doors_.system.names(root);
+    size_t counted = 0, left = 0;
+    for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+      const std::string path = cat(root, "/", name);
+      if (!is_ray_session(name) || told.count(path) != 0) continue;
+      const auto entry = doors_.system.entry(path);
+      if (!entry.ok() || !entry->folder || entry->owner != doors_.user || !since_run_began(*entry)) continue;
+      if (++left > kLeft) return;
+      plan.left.push_back({std::string(kRaySessions), root, name, bytes_in(doors_.system, path, counted),
+                           "no raylet of this run was seen to run it", Identity()});
+    }
+  }
+
+  bool is_there(const Belonging& one, const Entry& entry) const {
+    return one.device == entry.device && one.inode == entry.inode && one.born_ns == entry.born_ns && one.boot == boot_;
+  }
+
+  /// "" when the keeper below which it was held, and all that it held, is through.
+  std::string is_through(const Belonging& one) const {
+    const auto tenure = std::find_if(tenures_.begin(), tenures_.end(),
+                                     [&one](const Tenure& other) { return other.place == one.place; });
+    if (tenure == tenures_.end()) return cat("there is no record of ", one.place);
+    return tenure->over ? "" : cat(one.place, " goes on");
+  }
+
+  std::string against(const FreeItem& item, const Entry& entry) const {
+    const auto known = std::find_if(belongings_.begin(), belongings_.end(), [&](const Belonging& one) {
+      return one.what == Belonging::What::kShared && one.folder == item.root && one.name == item.name &&
+             is_there(one, entry);
+    });
+    if (known == belongings_.end()) return "no process of this run was seen to hold it";
+    if (std::string why = is_through(*known); !why.empty()) return why;
+    if (entry.links != 1) return "it has a second name";
+    return doors_.unheld(item.root, item.name, item.only) ? "" : "a process holds it, or that cannot be told";
+  }
+
+  /// What is older is not worth a word.
+  bool since_run_began(const Entry& entry) const {
+    return std::any_of(tenures_.begin(), tenures_.end(), [&entry](const Tenure& one) {
+      return one.kept.started.known() && entry.changed_ns >= one.kept.started.ns;
+    });
+  }
+
+  const FreeDoors& doors_;
+  const FreeScope& scope_;
+  std::string boot_;
+  std::vector<Tenure> tenures_;
+  std::vector<Belonging> belongings_;
+};
+
+}  // namespace
+
+std::string use_of_session(System& system, const std::string& name) {
+  const Uses uses = uses_of(system, name);
+  if (!uses.found.empty()) {
+    const Use& use = uses.found.front();
+    return use.pid == 0 ? use.how : cat("process ", use.pid, " ", use.how);
+  }
+  // What other users' processes have open cannot be read. But a session lives only with its raylet, which names it in
+  // its command line, for all to read, and holds its sockets, which /proc/net/unix shows.
+  return uses.complete ? "" : "not every process of this machine can be asked";
+}
+
+void plan_leftovers(Disk& disk, const FreeDoors& doors, const FreeScope& scope, const std::string& word,
+                    const std::string& shared, FreePlan& plan) {
+  Leftovers leftovers(disk, doors, scope);
+  if (word == kSharedMemory && !shared.empty()) leftovers.shared_memory(shared, plan);
+  if (word == kRaySessions) leftovers.ray_sessions(plan);
+}
+
+}  // namespace mw

@@ -1,0 +1,135 @@
+#include "act/keeper/record.h"
+
+#include "act/keeper/launch.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "journal/journal.h"
+
+namespace mw {
+namespace {
+
+template <typename Fill>
+std::string line(std::string_view what, Time at, Fill fill) {
+  std::string out;
+  {
+    JsonWriter json(out);
+    json.begin_object().key("what").string(what).key("at_ns").integer(at.ns);
+    fill(json);
+    json.end_object();
+  }
+  return out;
+}
+
+void put_process(JsonWriter& json, const ProcessId& id) {
+  json.key("pid").integer(id.pid).key("start").integer(static_cast<int64_t>(id.start));
+}
+
+ProcessId process(const Json& json) {
+  return {json.integer_or("pid", 0), static_cast<uint64_t>(json.integer_or("start", 0))};
+}
+
+Ending ending(const Json& json) {
+  Ending end;
+  end.at = {json.integer_or("at_ns", 0)};
+  end.code = static_cast<int>(json.integer_or("code", -1));
+  end.signal = static_cast<int>(json.integer_or("signal", 0));
+  end.core = json.boolean_or("core", false);
+  end.known = json.boolean_or("known", false);
+  end.user_s = json.number_or("user_s", 0);
+  end.system_s = json.number_or("system_s", 0);
+  end.peak_bytes = json.integer_or("peak_bytes", 0);
+  return end;
+}
+
+class Folder final : public Journal::Reader {
+ public:
+  explicit Folder(Kept& kept) : kept_(kept) {}
+  void record(uint64_t, std::string_view json) override { fold_record(kept_, json); }
+  void damage(const std::string&) override {}  // what is lost was about the past; the processes can still be asked
+
+ private:
+  Kept& kept_;
+};
+
+}  // namespace
+
+std::string outcome_text(const Ending& end) {
+  if (!end.known) return "how is not known";
+  if (end.signal == 0) return cat("exit status ", end.code);
+  return cat("exit status ", -end.signal, ", ended by signal ", end.signal, end.core ? ", core dumped" : "");
+}
+
+std::string record_keeping(const ProcessId& keeper, std::string_view boot, Time at) {
+  return line("keeping", at, [&](JsonWriter& json) {
+    put_process(json, keeper);
+    json.key("boot").string(boot);
+  });
+}
+
+std::string record_forked(const ProcessId& child, Time at) {
+  return line("forked", at, [&](JsonWriter& json) { put_process(json, child); });
+}
+
+std::string record_started(const ProcessId& child, Time at) {
+  return line("started", at, [&](JsonWriter& json) { put_process(json, child); });
+}
+
+std::string record_failed(std::string_view why, Time at) {
+  return line("failed", at, [&](JsonWriter& json) { json.key("why").string(why); });
+}
+
+std::string record_ended(const Ending& end) {
+  return line("ended", end.at, [&](JsonWriter& json) {
+    json.key("code").integer(end.code).key("signal").integer(end.signal).key("core").boolean(end.core);
+    json.key("known").boolean(end.known).key("user_s").number(end.user_s).key("system_s").number(end.system_s);
+    json.key("peak_bytes").integer(end.peak_bytes);
+  });
+}
+
+std::string record_lost(uint64_t bytes_in_all, Time at) {
+  return line("lost", at, [&](JsonWriter& json) { json.key("bytes").integer(static_cast<int64_t>(bytes_in_all)); });
+}
+
+std::string record_done(Time at) {
+  return line("done", at, [](JsonWriter&) {});
+}
+
+Left what_was_left(const Kept& kept, bool lives, bool went, bool here) {
+  if (kept.child.known()) return Left::kCommand;
+  if (!kept.forked.known()) return Left::kNothing;
+  if (went || !here) return Left::kCommand;
+  return lives ? Left::kWaits : Left::kNothing;
+}
+
+void fold_record(Kept& kept, std::string_view text) {
+  const auto json = Json::parse(text);
+  if (!json.ok()) return;
+  const std::string what = json->string_or("what", "");
+  if (what == "keeping") {
+    kept.keeper = process(*json);
+    kept.boot = json->string_or("boot", "");
+  } else if (what == "forked") {
+    kept.forked = process(*json);
+  } else if (what == "started") {
+    kept.child = process(*json);
+    kept.started = {json->integer_or("at_ns", 0)};
+  } else if (what == "failed") {
+    kept.failure = json->string_or("why", "no reason was given");
+  } else if (what == "ended") {
+    kept.ending = ending(*json);
+  } else if (what == "lost") {
+    kept.lost_bytes = static_cast<uint64_t>(json->integer_or("bytes", 0));
+  } else if (what == "done") {
+    kept.done = true;
+  }
+}
+
+Result<Kept> read_kept(Disk& disk, const std::string& keeper_folder) {
+  Kept kept;
+  Folder folder(kept);
+  const auto read = Journal::read(disk, cat(keeper_folder, "/", kRecordFolder), folder);
+  if (!read.ok() && read.error().code != Error::Code::kNotFound) return read.error();
+  return kept;
+}
+
+}  // namespace mw

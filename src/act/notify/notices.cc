@@ -1,0 +1,167 @@
+#include "act/notify/notices.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "act/supervise/charge.h"
+#include "base/text.h"
+#include "core/breaker.h"
+#include "core/collected.h"
+#include "core/incident_json.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kJudgementBytesLimit = 65536;
+constexpr size_t kProcessBytes = 600;  // of what one process did
+
+std::string cause_sentence(const Incident& incident, const Knowledge& knowledge) {
+  if (incident.causes.empty()) return "";
+  const RankedCause& cause = incident.causes.front();
+  std::string text = cat(cause.id, " (", std::lround(cause.score * 100), " %)");
+  if (const Cause* known = knowledge.find_cause(cause.id); known != nullptr && !known->title.empty()) {
+    text += cat(": ", known->title);
+  } else if (const Signature* seen = knowledge.find(cause.id); seen != nullptr) {
+    text += cat(": ", seen->symptom);
+  }
+  if (!cause.reasons_for.empty()) text += cat(" [", cause.reasons_for.front(), "]");
+  return text;
+}
+
+std::string deed_sentence(const State& state, const Incident& incident, const NoticeContext& context) {
+  if (!context.holds) return "It only watches this run.";
+  for (auto action = state.actions.rbegin(); action != state.actions.rend(); ++action) {
+    const std::string& what = action->intent.action;
+    if (action->intent.incident != incident.id || what == "notify" || what == "hook" || what == kCollectEvidence)
+      continue;
+    if (what == "break") return cat("The circuit breaker ended ", action->intent.target, ".");
+    return cat("Decided: ", what, " ", action->intent.target, ". ", action->intent.why);
+  }
+  const BreakCase trips = context.breaker ? breaker(state) : BreakCase();
+  if (trips.incident != nullptr && trips.incident->id == incident.id) {
+    const bool learning = trips.why == BreakReason::kLearning;
+    const Mode mode = learning ? context.breaking_learning : context.breaking;
+    if (mode == Mode::kAct) return "The circuit breaker ends this attempt, which trains on poisoned data.";
+    if (mode == Mode::kWatch)
+      return "It only watches; else the circuit breaker would end this attempt, which trains on poisoned data.";
+    return learning
+               ? "It asks: midwatch approve ends this attempt and goes back, midwatch resume lets it go on. The run "
+                 "goes on meanwhile and is paused before its next save; checkpoints since the onset are tainted."
+               : "It pauses the run, which trains on poisoned data, and asks: midwatch approve ends this attempt "
+                 "and goes back, midwatch resume lets it go on.";
+  }
+  return "It holds the run, and starts the command again if it ends and that makes sense.";
+}
+
+}  // namespace
+
+std::string opened_key(uint32_t incident, Severity severity) {
+  return cat("opened:", incident, ":", severity_name(severity));
+}
+std::string closed_key(uint32_t incident) { return cat("closed:", incident); }
+
+std::vector<std::string> covered_keys(const std::string& key) {
+  std::vector<std::string> keys = {key};
+  const auto parts = split(key, ':');
+  if (parts.size() == 3 && parts[0] == "opened") {
+    for (const Severity lower : {Severity::kInfo, Severity::kWarning}) {
+      if (parts[2] == severity_name(lower)) break;
+      keys.push_back(cat(parts[0], ":", parts[1], ":", severity_name(lower)));
+    }
+  }
+  return keys;
+}
+
+std::vector<Notice> incident_news(const State& state, const NoticeContext& context) {
+  std::vector<Notice> news;
+  for (const Incident& incident : state.incidents) {
+    Notice notice;
+    notice.event = incident.open ? "opened" : "closed";
+    notice.key = incident.open ? opened_key(incident.id, incident.severity) : closed_key(incident.id);
+    notice.severity = incident.severity;
+    notice.incident = incident.id;
+    notice.step = incident.onset.step;
+    notice.since = incident.onset.at;
+    news.push_back(std::move(notice));
+  }
+  if (!context.holds && state.verdict == "finished") {
+    Notice notice;
+    notice.event = "finished";
+    notice.key = cat("finished:", state.attempts.size());
+    notice.what = "The run says that it has finished.";
+    notice.step = state.attempts.empty() ? kNoStep : state.attempts.back().last_step;
+    notice.since = state.last_at;
+    news.push_back(std::move(notice));
+  }
+  return news;
+}
+
+void fill_in(Notice& notice, const State& state, const Knowledge& knowledge, const NoticeContext& context) {
+  if (notice.incident == 0) return;
+  const auto found = std::find_if(state.incidents.begin(), state.incidents.end(),
+                                  [&](const Incident& incident) { return incident.id == notice.incident; });
+  if (found == state.incidents.end()) return;
+  const Incident& incident = *found;
+  notice.kind = incident.kind;
+  notice.what = incident.summary;
+  notice.step = incident.onset.step;
+  notice.since = incident.onset.at;
+  if (!incident.causes.empty()) notice.cause = incident.causes.front().id;
+  notice.why = cause_sentence(incident, knowledge);
+  for (const ActionState* look : collected(state, incident.id)) {  // those that are told again know it
+    if (incident.open && look->done && look->ok)
+      notice.what += cat(" ", clip(collected_line(*look), kProcessBytes), ".");
+  }
+  if (incident.open) {
+    notice.did = deed_sentence(state, incident, context);
+  } else {
+    notice.what += " It is over again.";
+  }
+  if (!incident.causes.empty() && incident.open) {
+    const RankedCause& cause = incident.causes.front();
+    notice.advice = !cause.fix.empty() ? cause.fix : cause.check;
+  }
+  notice.advice += cat(notice.advice.empty() ? "" : " ", "More: midwatch why ", incident.id, " --run ", context.run,
+                       " --home ", context.home);
+  notice.incident_json = shown_incident_json(incident, state);
+}
+
+const std::vector<Notice>& AttemptNews::look() {
+  for (;; ++next_) {
+    auto file = disk_.open_read(cat(folder_, "/", kAttemptsFolder, "/", next_, "/", kJudgementFile));
+    std::string text;
+    if (!file.ok() || !(*file)->read_at(0, kJudgementBytesLimit, text).ok()) return notices_;
+    const auto info = (*file)->info();
+    const auto judgement = parse_judgement(text);
+    if (!judgement.ok()) return notices_;
+    const AttemptOutcome& outcome = judgement->outcome;
+    const bool finished =
+        !judgement->decision.restart && outcome.started && outcome.code == 0 && !outcome.unfinished && !outcome.tripped;
+    Notice notice;
+    notice.event = judgement->asks               ? "asks"
+                   : judgement->decision.restart ? "restarted"
+                   : finished                    ? "finished"
+                                                 : "stopped";
+    notice.severity = judgement->asks                    ? Severity::kCritical
+                      : judgement->decision.restart      ? Severity::kWarning
+                      : finished || outcome.told_to_stop ? Severity::kInfo
+                                                         : Severity::kCritical;
+    notice.key = cat(notice.event, ":", next_);
+    notice.kind = outcome.kind;
+    notice.cause = outcome.cause;
+    notice.step = outcome.last_step;
+    if (info.ok()) notice.since = info->changed;
+    notice.what = cat("Attempt ", next_, " is over. ", judgement->decision.why);
+    if (judgement->asks) {
+      notice.did = cat("Waits: midwatch approve begins attempt ", next_ + 1, ", midwatch stop ends the run.");
+    } else if (judgement->decision.restart) {
+      notice.did = cat("Starts attempt ", next_ + 1, " in ", format_duration(judgement->decision.wait), ".");
+    } else if (!finished) {
+      notice.did = "Starts nothing more; the run is over.";
+      if (!outcome.told_to_stop) notice.advice = "Look at why it ended, mend it, and start the run again.";
+    }
+    notices_.push_back(std::move(notice));
+  }
+}
+
+}  // namespace mw

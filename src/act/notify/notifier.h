@@ -1,0 +1,106 @@
+// Tells people beside a watch: decides what each channel is to hear, writes the intent down, has it sent by a thread,
+// and writes down what came of it. Whatever a receiver does, the watch does not wait for it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "act/notify/notices.h"
+#include "act/notify/notify_rules.h"
+#include "core/task.h"
+#include "platform/clock.h"
+#include "platform/doors.h"
+#include "platform/http.h"
+
+namespace mw {
+
+struct NotifierDoors {
+  Disk& disk;
+  Clock& clock;
+  Http& http;
+  /// Told in one sentence what went wrong with a channel.
+  std::function<void(const std::string& sentence)> say;
+  const KnownSecrets* known = nullptr;  ///< values that no kept output of a hook may hold
+};
+
+std::string host_name();  ///< of this machine; "" when it has none
+
+class Notifier final : public Task {
+ public:
+  static constexpr Duration kSettle =
+      Duration::seconds(1);  ///< from an incident's sight to telling it: its cause becomes clear
+  static constexpr Duration kLongestSettle = Duration::seconds(5);  ///< although more and more comes
+  static constexpr Duration kFresh =
+      Duration::seconds(3600);  ///< what was over before midwatch came, longer ago, is not told
+  static constexpr Duration kFirstRetry = Duration::seconds(1);  ///< doubles up to kLongestRetry
+  static constexpr Duration kLongestRetry = Duration::seconds(300);
+  static constexpr Duration kLastWords =
+      Duration::seconds(15);                                 ///< for messages that are on their way when the watch ends
+  static constexpr Duration kBlind = Duration::seconds(10);  ///< without a journal, after which people are told
+  static constexpr int kBurst = 5;                           ///< messages that a channel sends at once
+  static constexpr size_t kHookOutputs = 200;                ///< outputs of hooks kept in the run's folder
+  static constexpr size_t kBundle = 50;                      ///< notices in one message; what is beyond goes next
+
+  /// `more` (may be empty) gives notices that the state does not know of.
+  Notifier(NotifierDoors doors, NotifySettings settings, const Knowledge& knowledge,
+           std::function<std::vector<Notice>()> more);
+  ~Notifier() override;
+  /// Of which run it tells; before the first turn.
+  void watch(NoticeContext context, std::string folder);
+  Notifier(const Notifier&) = delete;
+  Notifier& operator=(const Notifier&) = delete;
+
+  std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
+  void over(const State& state, EventWriter& writer) override;
+
+ private:
+  struct Flight;
+  struct Channel {
+    ChannelRule rule;
+    std::set<std::string, std::less<>> known;  ///< keys that were told or are about to be, or are no news
+    std::vector<Time> sends;                   ///< within the last hour
+    std::optional<Message> message;            ///< not delivered yet
+    std::vector<uint32_t> intents;             ///< of its notices
+    Duration first_try, next_try, wait;
+    bool complained = false;
+    bool blind = false;  ///< it was told that the journal is held up
+    std::unique_ptr<Flight> flight;
+  };
+
+  void take_up(const State& state, EventWriter& writer);
+  void catch_up(const std::vector<Notice>& news);
+  std::vector<Notice> gather(const State& state);
+  void add_escalations(const State& state, std::vector<Notice>& news) const;
+  void add_withdrawn(const State& state, std::vector<Notice>& news) const;
+  bool wants(const Channel& channel, const Notice& notice) const;
+  static void mark(Channel& channel, const std::string& key);
+  bool may_send(Channel& channel) const;
+  bool settled(const std::vector<const Notice*>& news);
+  void land(Channel& channel, EventWriter& writer);
+  void begin(Channel& channel, const std::vector<const Notice*>& news, const State& state, EventWriter& writer);
+  void launch(Channel& channel);
+  void keep_output(const Channel& channel, const std::string& output);
+  bool unfinished(Duration waited) const;
+  void work(const State& state, EventWriter& writer);
+  void tell_sight(bool quiet);
+  bool busy() const;
+
+  NotifierDoors doors_;
+  NotifySettings settings_;
+  const Knowledge& knowledge_;
+  NoticeContext context_;
+  std::string folder_, host_;
+  std::function<std::vector<Notice>()> more_;
+  std::vector<std::unique_ptr<Channel>> channels_;
+  std::map<std::string, Duration> seen_;  ///< when a notice was first there, by its key
+  std::optional<Duration> blind_since_;
+  bool taken_up_ = false, caught_up_ = false, ending_ = false;
+  bool due_ = false;  ///< something waits for its moment: look again soon
+};
+
+}  // namespace mw

@@ -1,0 +1,298 @@
+#include "act/supervise/adopt.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <set>
+
+#include "base/json.h"
+#include "base/secrets.h"
+#include "base/text.h"
+#include "platform/open_files.h"
+#include "platform/system.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kFilesLimit = 64;       // read of one run
+constexpr size_t kProcessesLimit = 500;  // of a tree, looked at for files
+
+/// What trainers call their logs and metrics.
+bool looks_like_log(std::string_view path) {
+  for (const std::string_view end : {".log", ".out", ".err", ".txt", ".jsonl", ".csv", ".wandb", ".json"}) {
+    if (path.ends_with(end)) return true;
+  }
+  return contains(basename(path), "tfevents");
+}
+
+class LogFiles {
+ public:
+  explicit LogFiles(std::vector<std::string>& out) : out_(out) {}
+  void add(const OpenFile& file) {
+    const bool own = file.target.starts_with("/proc/") || file.target.starts_with("/sys/") ||
+                     file.target.starts_with("/dev/") || contains(file.target, "/.midwatch/");
+    if (!file.regular || !file.writes || own || out_.size() >= kFilesLimit) return;
+    if (std::find(out_.begin(), out_.end(), file.target) == out_.end()) out_.push_back(file.target);
+  }
+
+ private:
+  std::vector<std::string>& out_;
+};
+
+/// Files of whoever has one of `pipes` as standard input and writes it on (tee, a logger), outside of the run's own
+/// processes. Who reads one beside other work (a launcher, a service manager) writes files of others, too.
+void find_behind(const std::vector<ProcessInfo>& all, const std::set<int64_t>& tree, const std::set<std::string>& pipes,
+                 LogFiles& finding) {
+  if (pipes.empty()) return;
+  for (const ProcessInfo& process : all) {
+    if (tree.count(process.id.pid) != 0 || process.id.pid == getpid()) continue;
+    const auto files = open_files(process.id.pid);
+    if (!files.ok()) continue;
+    const bool reads = std::any_of(files->begin(), files->end(), [&pipes](const OpenFile& file) {
+      return file.number == 0 && !file.writes && pipes.count(file.target) != 0;
+    });
+    if (!reads) continue;
+    for (const OpenFile& file : *files) finding.add(file);
+  }
+}
+
+Error unreadable(int64_t pid, const Error& why) {
+  if (why.code == Error::Code::kNotFound)
+    return {why.code, cat("there is no process ", pid), "ps aux shows those that are."};
+  return {Error::Code::kDenied, cat("process ", pid, " is another user's: which files it writes cannot be seen"),
+          "Watch as that user, or name the files: midwatch attach PATH."};
+}
+
+Error nothing_to_read(int64_t pid, const std::vector<OpenFile>& own, const std::string& folder) {
+  std::string to = "nowhere";
+  for (const OpenFile& file : own) {
+    if (file.number == 1) to = file.target;
+  }
+  const bool terminal = to.starts_with("/dev/pts/") || to.starts_with("/dev/tty");
+  const bool pipe = to.starts_with("pipe:") || to.starts_with("socket:");
+  return {Error::Code::kUnsupported,
+          cat("process ", pid, " writes to ",
+              terminal ? "a terminal ("
+              : pipe   ? "a pipe ("
+                       : "",
+              to, terminal || pipe ? ")" : "", ", which nobody else can read, and has no log open"),
+          cat("If it keeps logs or metrics somewhere: midwatch attach PATH (it works in ", folder,
+              "). Else start it anew under midwatch run, or with its output in a file.")};
+}
+
+std::vector<std::string> command_of(int64_t pid) {
+  const auto text = make_posix_system()->read(cat("/proc/", pid, "/cmdline"));
+  std::vector<std::string> words;
+  if (!text.ok()) return words;
+  for (const std::string_view word : split(*text, '\0')) words.emplace_back(word);
+  while (!words.empty() && words.back().empty()) words.pop_back();
+  return redact_words(words);
+}
+
+}  // namespace
+
+Result<Adopted> adopt(Processes& processes, int64_t pid, const std::vector<std::string>& also) {
+  const auto root = processes.info(pid);
+  if (!root.ok() || root->state == 'Z') {
+    return root.ok() ? Error{Error::Code::kNotFound, cat("process ", pid, " has ended"), ""}
+                     : unreadable(pid, root.error());
+  }
+  const auto all = processes.all();
+  for (int64_t above = getpid(); above > 0;) {
+    if (above == pid) {
+      return Error{Error::Code::kInvalid, cat("process ", pid, " is one that midwatch itself came from"),
+                   "Name the trainer's own process."};
+    }
+    const auto info = processes.info(above);
+    above = info.ok() ? info->parent : 0;
+  }
+  const auto own = open_files(pid);
+  if (!own.ok()) return unreadable(pid, own.error());
+  Adopted adopted;
+  adopted.id = root->id;
+  adopted.command = command_of(pid);
+  const auto folder = working_folder_of(pid);
+  adopted.folder = folder.ok() ? *folder : "/";
+  adopted.paths = also;
+  LogFiles finding(adopted.paths);
+  std::set<std::string> pipes;
+  for (const OpenFile& file : *own) {
+    if (file.number != 1 && file.number != 2) continue;
+    finding.add(file);
+    if (file.target.starts_with("pipe:")) pipes.insert(file.target);
+  }
+  std::set<int64_t> tree = {pid};
+  for (const ProcessInfo& process : descendants(all, pid)) {
+    if (tree.size() < kProcessesLimit) tree.insert(process.id.pid);
+  }
+  find_behind(all, tree, pipes, finding);
+  for (const int64_t one : tree) {
+    const auto files = open_files(one);
+    for (const OpenFile& file : files.ok() ? *files : std::vector<OpenFile>()) {
+      if (looks_like_log(file.target)) finding.add(file);
+    }
+  }
+  if (adopted.paths.empty()) return nothing_to_read(pid, *own, adopted.folder);
+  return adopted;
+}
+
+std::string adopted_text(const Adopted& adopted, const std::string& boot) {
+  std::string out;
+  {
+    JsonWriter json(out);
+    json.begin_object().key("version").integer(1).key("pid").integer(adopted.id.pid);
+    json.key("start").integer(static_cast<int64_t>(adopted.id.start)).key("boot").string(boot);
+    for (const auto& [key, texts] : {std::pair{"command", &adopted.command}, std::pair{"paths", &adopted.paths},
+                                     std::pair{"allow", &adopted.allow}}) {
+      json.key(key).begin_array();
+      for (const std::string& text : *texts) json.string(text);
+      json.end_array();
+    }
+    json.key("folder").string(adopted.folder).end_object();
+  }
+  return out + "\n";
+}
+
+Result<Adopted> parse_adopted(std::string_view text, std::string* boot) {
+  const auto json = Json::parse(text);
+  if (!json.ok()) return json.error();
+  Adopted adopted;
+  adopted.id = {json->integer_or("pid", 0), static_cast<uint64_t>(json->integer_or("start", 0))};
+  *boot = json->string_or("boot", "");
+  adopted.folder = json->string_or("folder", "");
+  for (const auto& [key, texts] : {std::pair{"command", &adopted.command}, std::pair{"paths", &adopted.paths},
+                                   std::pair{"allow", &adopted.allow}}) {
+    const Json* list = json->find(key);
+    if (list == nullptr || !list->is_array()) continue;
+    for (const Json& one : list->items()) texts->push_back(one.string());
+  }
+  return adopted;
+}
+
+bool Adoption::allowed(std::string_view what) const {
+  return std::find(adopted_.allow.begin(), adopted_.allow.end(), what) != adopted_.allow.end();
+}
+
+Result<void> Adoption::ask(const RunAsk& ask) {
+  using What = RunAsk::What;
+  if (ask.what == What::kTell) return {};
+  const bool pausing = ask.what == What::kPause || ask.what == What::kResume;
+  if (!allowed(pausing ? "pause" : "stop")) {
+    // Whoever asked was told so by the verb; what lies in the inbox all the same is let go.
+    say_(cat("asked to ", pausing ? "pause or resume" : "stop", " ", name(), ", which is not allowed"));
+    return {};
+  }
+  if (ask.what == What::kPause && held_ != Held::kYes) held_ = Held::kWanted;
+  if (ask.what == What::kResume) held_ = Held::kLetGo;  // it may have been held by a midwatch before this one
+  stop_ = stop_ || !pausing;
+  kill_ = kill_ || ask.what == What::kKill;
+  return {};
+}
+
+void Adoption::look() {
+  const auto all = processes_.all();
+  const auto find = [&all](const ProcessId& id) {
+    return std::find_if(all.begin(), all.end(), [&id](const auto& one) { return one.id == id && one.state != 'Z'; });
+  };
+  std::vector<ProcessInfo> tree;
+  const auto add = [&tree](const ProcessInfo& one) {
+    const bool known = std::any_of(tree.begin(), tree.end(), [&one](const auto& other) { return other.id == one.id; });
+    if (!known && one.state != 'Z') tree.push_back(one);
+  };
+  std::vector<ProcessId> roots = {adopted_.id};
+  for (const ProcessInfo& one : tree_) roots.push_back(one.id);
+  for (const ProcessId& id : roots) {
+    const auto here = find(id);
+    if (here == all.end()) continue;
+    add(*here);
+    for (const ProcessInfo& one : descendants(all, id.pid)) add(one);
+  }
+  tree_ = std::move(tree);
+  gone_ = find(adopted_.id) == all.end();
+}
+
+/// To those in that state, or to all but those.
+size_t Adoption::send(int signal, char state, bool but) {
+  size_t sent = 0;
+  for (const ProcessInfo& one : tree_) {
+    if ((one.state == state) != but) sent += processes_.signal(one.id, signal).ok() ? 1 : 0;
+  }
+  return sent;
+}
+
+Result<void> Adoption::do_as_asked(EventWriter& writer) {
+  if (held_ == Held::kWanted || held_ == Held::kLetGo) {
+    const bool pause = held_ == Held::kWanted;
+    const auto deed = writer.intend(
+        {0, pause ? "pause" : "resume", name(), 0, pause ? "It was told to pause." : "It was told to go on."});
+    if (!deed.ok()) return deed.error();
+    const size_t sent = pause ? send(SIGSTOP, 'T', true) : send(SIGCONT, 'T', false);
+    writer.acted({*deed, true, cat(sent, sent == 1 ? " process" : " processes"), 0});
+    held_ = pause ? Held::kYes : Held::kNo;
+    say_(cat(name(), pause ? " is held still" : " goes on"));
+  }
+  if (held_ == Held::kYes) (void)send(SIGSTOP, 'T', true);  // what came since
+  if (stop_ && stopping_ == 0) {
+    const auto deed = writer.intend({0, "stop", name(), 0, "It was told to stop."});
+    if (!deed.ok()) return deed.error();
+    stopping_ = *deed;
+    stop_from_ = clock_.steady();
+    held_ = Held::kNo;
+  }
+  return {};
+}
+
+/// SIGINT as Ctrl-C sends it, then SIGTERM, then SIGKILL; each once.
+void Adoption::press() {
+  const int64_t spent = clock_.steady().ns - stop_from_.ns;
+  const int due = kill_ || spent >= kGrace.ns ? 3 : spent >= kGrace.ns / 2 ? 2 : 1;
+  if (due <= rungs_) return;
+  rungs_ = due;
+  say_(cat("asking ", name(), " to end by ", due == 1 ? "SIGINT" : due == 2 ? "SIGTERM" : "SIGKILL"));
+  (void)send(due == 1 ? SIGINT : due == 2 ? SIGTERM : SIGKILL, '\0', true);
+  (void)send(SIGCONT, 'T', false);  // held still, it would never see it
+}
+
+void Adoption::tell_end(const State& state, EventWriter& writer) {
+  told_ = true;
+  const bool had_said = !state.attempts.empty() && state.attempts.back().ended.has_value();
+  const bool came_to_its_end =
+      !state.attempts.empty() && state.total_steps > 0 && state.attempts.back().last_step >= state.total_steps;
+  event::Ended ended;
+  ended.how = stopping_ != 0    ? event::Ended::How::kInterrupted
+              : came_to_its_end ? event::Ended::How::kComplete
+                                : event::Ended::How::kFailed;
+  ended.text =
+      cat(name(), " has ended",
+          stopping_ != 0 ? ", as midwatch was told to stop it" : "; how is not known, as midwatch did not start it");
+  say_(ended.text);
+  if (stopping_ != 0) writer.acted({stopping_, true, "it has ended", 0});
+  // What the run itself said of its end counts more.
+  if (!had_said) writer.ended("host:process", std::move(ended));
+  writer.judge();
+}
+
+std::optional<Duration> Adoption::turn(const State& state, bool quiet, EventWriter& writer) {
+  look();
+  if (gone_) {
+    if (gone_from_.ns == 0) gone_from_ = clock_.steady();
+    // Workers that it left behind may still be told to end.
+    if (stop_ && stopping_ != 0 && !tree_.empty()) press();
+    const bool later = clock_.steady().ns - gone_from_.ns >= kLastWords.ns;
+    if (told_ && quiet && later) return std::nullopt;
+    if (!told_ && quiet && later) tell_end(state, writer);
+    return kLook;
+  }
+  if (const auto done = do_as_asked(writer); !done.ok()) say_(done.error().what);
+  if (stopping_ != 0) press();
+  return kLook;
+}
+
+void Adoption::over(const State&, EventWriter&) {
+  if (held_ == Held::kYes && !gone_) {
+    say_(cat(name(), " is still held still: attach to it again and say midwatch resume, or send it SIGCONT"));
+  }
+}
+
+}  // namespace mw

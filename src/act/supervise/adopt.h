@@ -1,0 +1,77 @@
+// A run that somebody else started: what it writes is found by its process, its end is seen, and it is held still or
+// ended where midwatch was allowed to.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "core/run_ask.h"
+#include "core/task.h"
+#include "platform/clock.h"
+#include "platform/process.h"
+
+namespace mw {
+
+inline constexpr std::string_view kAdoptedFile = "adopted.json";  ///< in a run's folder
+
+struct Adopted {
+  ProcessId id;
+  std::vector<std::string> command;  ///< without secrets
+  std::string folder;                ///< where it works
+  std::vector<std::string> paths;    ///< what it and its descendants write, as far as it looks like logs or metrics
+  std::vector<std::string> allow;    ///< "pause", "stop"
+};
+
+/// Looks at a process and its descendants: their standard output and error, through a pipe to tee(1) too, and other
+/// files that they have open to write. Errors say what to do: no such process, another user's, one that midwatch itself
+/// came from, one that writes to a terminal or a pipe that nobody keeps.
+///
+/// `also`: files that a person named; they are read first, and with them it may write where it wants.
+Result<Adopted> adopt(Processes& processes, int64_t pid, const std::vector<std::string>& also);
+
+std::string adopted_text(const Adopted& adopted, const std::string& boot);
+/// `boot` gets the start of the machine that its process numbers belong to.
+Result<Adopted> parse_adopted(std::string_view text, std::string* boot);
+
+/// Beside the watch of its files. The watch is over when the process has ended and all that it wrote is read. How it
+/// ended only its parent is told.
+class Adoption final : public Task {
+ public:
+  static constexpr Duration kGrace = Duration::seconds(30);     ///< from asking it to end to killing it
+  static constexpr Duration kLook = Duration::millis(100);      ///< between looks whether it lives
+  static constexpr Duration kLastWords = Duration::seconds(2);  ///< for what others still write of it (tee)
+
+  Adoption(Processes& processes, Clock& clock, Adopted adopted, std::function<void(const std::string&)> say)
+      : processes_(processes), clock_(clock), adopted_(std::move(adopted)), say_(std::move(say)) {}
+
+  const Adopted& adopted() const { return adopted_; }
+  /// Done in the next turn; what is not allowed is not.
+  Result<void> ask(const RunAsk& ask);
+
+  std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
+  void over(const State& state, EventWriter& writer) override;
+
+ private:
+  bool allowed(std::string_view what) const;
+  std::string name() const { return cat("process ", adopted_.id.pid); }
+  void look();
+  size_t send(int signal, char to_state, bool but);
+  Result<void> do_as_asked(EventWriter& writer);
+  void press();
+  void tell_end(const State& state, EventWriter& writer);
+
+  Processes& processes_;
+  Clock& clock_;
+  Adopted adopted_;
+  std::function<void(const std::string&)> say_;
+  std::vector<ProcessInfo> tree_;  ///< it and its descendants, those too that have lost their parents since
+  enum class Held { kNo, kWanted, kYes, kLetGo } held_ = Held::kNo;
+  bool stop_ = false, kill_ = false, gone_ = false, told_ = false;
+  uint32_t stopping_ = 0;  ///< number of the intent to end it
+  Duration stop_from_, gone_from_;
+  int rungs_ = 0;
+};
+
+}  // namespace mw

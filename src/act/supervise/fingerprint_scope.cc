@@ -1,0 +1,29 @@
+#include "act/supervise/fingerprint_scope.h"
+
+#include "act/keeper/launch.h"
+#include "base/text.h"
+#include "platform/durable.h"
+
+namespace mw {
+
+FingerprintScope fingerprints_of(Disk& disk, const Supervisor& supervisor,
+                                 std::function<Result<void>(const std::string&, std::string_view)> write_file,
+                                 std::function<void(const std::string&)> say) {
+  const auto folder = [&supervisor](int attempt) { return supervisor.attempt_folder(attempt); };
+  const auto looks = [&disk, &supervisor, begun = supervisor.attempt()](int attempt) {
+    const Charge& charge = supervisor.charge();
+    Subject subject{charge.command, charge.folder, 0, charge.environment, charge.checkpoints};
+    const std::string place = supervisor.attempt_folder(attempt);
+    if (const auto text = read_small(disk, cat(place, "/", kLaunchFile)); text.ok()) {
+      if (auto launch = parse_launch(*text); launch.ok()) subject.command = std::move(launch->command);
+    }
+    if (attempt == begun) {
+      const auto kept = read_kept(disk, place);
+      subject.pid = kept.ok() && kept->child.known() ? kept->child.pid : 0;
+    }
+    return looks_at(subject);
+  };
+  return {[&supervisor] { return supervisor.attempt(); }, folder, looks, std::move(write_file), std::move(say)};
+}
+
+}  // namespace mw

@@ -1,0 +1,20 @@
+// Of which attempts the fingerprints are taken.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "act/supervise/supervisor.h"
+#include "platform/disk.h"
+#include "sense/fingerprint/fingerprinting.h"
+
+namespace mw {
+
+/// Of the attempts of a held run. An attempt that goes on already was begun by another midwatch, with another
+/// environment: its process is asked.
+FingerprintScope fingerprints_of(Disk& disk, const Supervisor& supervisor,
+                                 std::function<Result<void>(const std::string&, std::string_view)> write_file,
+                                 std::function<void(const std::string&)> say);
+
+}  // namespace mw

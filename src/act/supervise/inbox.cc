@@ -1,0 +1,92 @@
+#include "act/supervise/inbox.h"
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "platform/durable.h"
+
+namespace mw {
+namespace {
+
+constexpr Duration kPatience = Duration::seconds(1);
+constexpr size_t kAskLimit = size_t{1} << 20;  // bytes of text
+constexpr std::string_view kEnding = ".json";
+
+/// As the request names it; index = RunAsk::What.
+constexpr std::string_view kWords[] = {"tell", "pause", "resume", "stop", "kill", "free", "approve"};
+
+}  // namespace
+
+Result<std::string> put_ask(Disk& disk, const std::string& run_folder, const RunAsk& ask, int64_t pid) {
+  std::string text;
+  JsonWriter(text)
+      .begin_object()
+      .key("version")
+      .integer(1)
+      .key("ask")
+      .string(kWords[static_cast<size_t>(ask.what)])
+      .key("who")
+      .string(ask.who)
+      .key("text")
+      .string(ask.text)
+      .key("at_ns")
+      .integer(ask.at.ns)
+      .end_object();
+  const std::string folder = cat(run_folder, "/", kInboxFolder);
+  MW_TRY(disk.make_folders(folder));
+  const std::string path = cat(folder, "/", ask.at.ns, "-", pid, kEnding);
+  MW_TRY(write_durably(disk, path, text));
+  return path;
+}
+
+Result<RunAsk> parse_ask(std::string_view text) {
+  auto json = Json::parse(text);
+  if (!json.ok()) return json.error();
+  RunAsk ask;
+  const std::string word = json->string_or("ask", "");
+  const auto known = std::find(std::begin(kWords), std::end(kWords), word);
+  if (known == std::end(kWords)) return Error{Error::Code::kInvalid, cat("nobody can be asked to '", word, "'"), ""};
+  ask.what = static_cast<RunAsk::What>(known - std::begin(kWords));
+  ask.who = clip(json->string_or("who", ""), 200);
+  // What is told is kept; what is asked is only done.
+  const bool told = ask.what == RunAsk::What::kTell;
+  const std::string said = json->string_or("text", "");
+  ask.text = told ? redact_secrets(clip(said, kTextLimit)) : clip(said, kAskLimit);
+  ask.at.ns = json->integer_or("at_ns", 0);
+  return ask;
+}
+
+std::optional<Duration> Inbox::turn(const State& state, bool, EventWriter& writer) {
+  const std::string folder = cat(folder_, "/", kInboxFolder);
+  auto names = doors_.disk.list(folder);
+  if (!names.ok()) {
+    (void)doors_.disk.make_folders(folder).ok();  // from where it is, the next request is heard of at once
+    doors_.watch.add(folder);
+    return kPatience;
+  }
+  std::sort(names->begin(), names->end());
+  for (const std::string& name : *names) {
+    if (!std::string_view(name).ends_with(kEnding)) continue;      // half written
+    if (!take(cat(folder, "/", name), state, writer).ok()) break;  // later ones must not overtake it
+  }
+  doors_.watch.add(folder);
+  return kPatience;
+}
+
+Result<void> Inbox::take(const std::string& path, const State& state, EventWriter& writer) {
+  const auto text = read_small(doors_.disk, path);
+  if (!text.ok()) return doors_.disk.rename(path, path + ".unreadable");
+  const auto ask = parse_ask(*text);
+  if (!ask.ok()) return doors_.disk.rename(path, path + ".refused");
+  const auto words = ask->what == RunAsk::What::kTell ? ask->text : std::string(kWords[static_cast<size_t>(ask->what)]);
+  // A midwatch may have died between writing it down and removing the request.
+  const bool known = std::any_of(state.notes.begin(), state.notes.end(), [&](const auto& note) {
+    return note.first.at == ask->at && note.second.who == ask->who && note.second.text == words;
+  });
+  if (!known) MW_TRY(writer.told({ask->who, words}, ask->at));
+  if (ask->what != RunAsk::What::kTell) MW_TRY(handle_(*ask));
+  return doors_.disk.remove(path);
+}
+
+}  // namespace mw

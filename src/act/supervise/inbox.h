@@ -1,0 +1,39 @@
+// What people ask of a run that is being watched: one small file each in the run's folder, so that it is not lost
+// when nobody watches just then, and reaches a midwatch in another container on the same files.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "core/run_ask.h"
+#include "core/task.h"
+#include "platform/doors.h"
+
+namespace mw {
+
+inline constexpr std::string_view kInboxFolder = "inbox";  ///< in a run's folder
+
+/// Writes `ask` into the inbox of the run in `run_folder`, durably; returns the file's path. It goes when a midwatch
+/// has taken it. `pid` keeps two askers of the same instant apart.
+Result<std::string> put_ask(Disk& disk, const std::string& run_folder, const RunAsk& ask, int64_t pid);
+/// kInvalid with what is wrong.
+Result<RunAsk> parse_ask(std::string_view text);
+
+/// Takes what is asked, in order, each once.
+class Inbox final : public Task {
+ public:
+  /// `handle` does what is asked, apart from RunAsk::kTell; it must bear to be asked the same again.
+  Inbox(const Doors& doors, std::string run_folder, std::function<Result<void>(const RunAsk&)> handle)
+      : doors_(doors), folder_(std::move(run_folder)), handle_(std::move(handle)) {}
+  std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
+
+ private:
+  Result<void> take(const std::string& path, const State& state, EventWriter& writer);
+
+  Doors doors_;
+  std::string folder_;
+  std::function<Result<void>(const RunAsk&)> handle_;
+};
+
+}  // namespace mw

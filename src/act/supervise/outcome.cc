@@ -1,0 +1,79 @@
+#include "act/supervise/outcome.h"
+
+#include <algorithm>
+
+#include "core/exit_status.h"
+#include "sense/checkpoints/roots.h"
+
+namespace mw {
+
+namespace {
+
+/// It said so, or did every step that was planned and saved the last one where it saves any.
+bool is_complete(const State& state, const AttemptState& attempt, int64_t last_checkpoint) {
+  if (attempt.ended && attempt.ended->how == event::Ended::How::kComplete) return true;
+  const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
+  if (total <= 0 || attempt.last_step == kNoStep || attempt.last_step < total) return false;
+  return state.checkpoints.empty() || last_checkpoint >= attempt.last_step;
+}
+
+}  // namespace
+
+AttemptOutcome outcome_of(const AttemptEnd& end, const State& state, const Knowledge& knowledge) {
+  AttemptOutcome of;
+  of.started = end.kept.failure.empty();
+  of.told_to_stop = end.stopping;
+  of.tripped = end.trip.has_value();
+  of.made_room = end.made_room;
+  if (end.kept.ending) {
+    of.known = end.kept.ending->known;
+    of.code = end.kept.ending->code;
+    of.signal = end.kept.ending->signal;
+  }
+  if (state.attempts.empty()) return of;
+  const AttemptState& last = state.attempts.back();
+  of.first_step = last.first_step;
+  of.last_step = last.last_step;
+  of.last_checkpoint = last_good_checkpoint(state, end.way ? end.way->seen : std::vector<event::CheckpointSeen>());
+  of.resumed_at = last.resumed_at;
+  of.planned = last.total_steps > 0 ? last.total_steps : state.total_steps;
+  // A keeper that took over is told no usage, and what its command wrote while there was none may be lost.
+  const bool heard_out = end.kept.ending && end.kept.ending->peak_bytes > 0;
+  of.unfinished =
+      heard_out && of.known && of.code == 0 && !of.tripped && !of.told_to_stop && belies_status(state, knowledge);
+  of.finished = !of.known && is_complete(state, last, of.last_checkpoint);
+  if (end.trip) {
+    of.kind = end.trip->kind;
+    of.onset = end.trip->step;
+    of.cause = end.trip->cause;
+    of.reaction = end.trip->reaction;
+  }
+  of.suspect = end.suspect;
+  for (const Incident& incident : state.incidents) {
+    if (end.trip || incident.severity != Severity::kCritical) continue;
+    if (incident.latest.attempt + 1U != state.attempts.size()) continue;
+    if (incident.kind == kUserRule) continue;  // without the breaker it is for people
+    if (incident.kind == "checkpoint-incomplete" && state.by_host(incident.onset.where)) continue;  // it ended nothing
+    of.kind = incident.kind;
+    of.reaction = incident.reaction;
+    if (!incident.causes.empty()) of.cause = incident.causes.front().id;
+    break;  // the earliest leads
+  }
+  const bool engine_failed = std::any_of(state.incidents.begin(), state.incidents.end(), [&state](const Incident& one) {
+    return one.kind == "engine-dead" && one.latest.attempt + 1U == state.attempts.size();
+  });
+  of.provider = of.kind == "preempted";
+  if (const Signature* known = knowledge.find(of.cause); known != nullptr) {
+    of.transient = known->transient;
+    of.layer = known->layer;
+    // The incident's own reaction is for whoever reads files: that it came back counts there, and progress does not.
+    if (!known->reaction.empty()) of.reaction = known->reaction;
+  }
+  if (engine_failed) of.layer = kEngineLayer;  // whatever leads: the answers were not the policy's
+  if (const Cause* row = knowledge.find_cause(of.cause); row != nullptr && !row->reaction.empty()) {
+    of.reaction = row->reaction;
+  }
+  return of;
+}
+
+}  // namespace mw

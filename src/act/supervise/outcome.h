@@ -1,0 +1,27 @@
+// What became of an ended attempt, in the terms of core/policy.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "act/keeper/record.h"
+#include "act/supervise/charge.h"
+#include "core/knowledge.h"
+#include "core/policy.h"
+#include "core/state.h"
+#include "sense/checkpoints/last_whole.h"
+
+namespace mw {
+
+/// What the supervisor knows of it, beside what the run's files told.
+struct AttemptEnd {
+  const Kept& kept;
+  const std::optional<Trip>& trip;      ///< the breaker ended it
+  const std::optional<LastWhole>& way;  ///< what it left to resume from
+  bool stopping = false;                ///< it was told to stop
+  bool made_room = false;               ///< space was made since
+  int64_t suspect = kNoStep;            ///< first checkpoint from poisoned data
+};
+AttemptOutcome outcome_of(const AttemptEnd& end, const State& state, const Knowledge& knowledge);
+
+}  // namespace mw

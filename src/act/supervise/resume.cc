@@ -1,0 +1,209 @@
+#include "act/supervise/resume.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+#include "platform/durable.h"
+#include "sense/checkpoints/roots.h"
+#include "sense/checkpoints/set_aside.h"
+
+namespace mw {
+namespace {
+
+std::string replaced(std::string text, std::string_view what, std::string_view with) {
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
+    text.replace(at, what.size(), with);
+  }
+  return text;
+}
+
+/// For a POSIX shell.
+std::string quoted(const std::string& word) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           contains("_-./=:@%+,", {&c, 1});
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+  return cat("'", replaced(word, "'", "'\\''"), "'");
+}
+
+/// Where to resume from.
+struct Place {
+  int64_t step = kNoStep;
+  std::string path, root;
+  bool any = false;  ///< there is something to resume from, wherever it is
+};
+
+/// Checkpoints that the run's files told of, older than `suspect`: the path of each, by step; `stepless`: there are
+/// some without a step, too. Of trainers that only say when they begin to save, those after which another step was
+/// trained.
+std::map<int64_t, std::string> said_saved(const State& state, int64_t suspect, bool* stepless) {
+  std::map<int64_t, std::string> paths;
+  const bool says_end = std::any_of(state.checkpoints.begin(), state.checkpoints.end(),
+                                    [](const auto& one) { return one.second.complete; });
+  for (const auto& [moment, saved] : state.checkpoints) {
+    const bool went_on =
+        moment.attempt < state.attempts.size() && state.attempts[moment.attempt].last_step > saved.step;
+    if (!saved.complete && (says_end || saved.step == kNoStep || !went_on)) continue;
+    if (saved.step == kNoStep) {
+      *stepless = *stepless || suspect == kNoStep;
+      continue;
+    }
+    if (suspect == kNoStep || saved.step < suspect) paths[saved.step] = saved.path;
+  }
+  return paths;
+}
+
+/// The newest of those, by its word alone where its folder is not of this machine. One that is no longer where it was
+/// does not count: it was set aside, or deleted.
+Place newest_said(Disk& disk, const std::map<int64_t, std::string>& said, const std::string& folder) {
+  for (auto one = said.rbegin(); one != said.rend(); ++one) {
+    const auto& [step, told] = *one;
+    const std::string path = told.starts_with("/") ? told : cat(folder, "/", told), root = folder_of(path);
+    if (!told.empty() && disk.info(path).ok()) return {step, path, root, true};
+    const bool is_place = contains(told, "/") && disk.info(root).ok();  // else who knows of which folder it is told
+    if (!is_place) return {step, "", "", true};
+  }
+  return {};
+}
+
+int64_t pointed_at(Disk& disk, const std::string& root, const CheckpointLayout& layout) {
+  if (layout.pointer.empty()) return kNoStep;
+  const auto text = read_small(disk, cat(root, "/", layout.pointer));
+  return text.ok() ? step_in(layout.pointer_text, trim(*text)).value_or(kNoStep) : kNoStep;
+}
+
+/// The newest whole checkpoint in `root`; kNoStep: none.
+Result<int64_t> newest_in(Disk& disk, const std::string& root, const CheckpointLayout& layout,
+                          const std::map<int64_t, std::string>& said, int64_t suspect, const Ownership* own) {
+  const auto steps = checkpoint_steps(disk, root, layout);
+  if (!steps.ok()) return steps.error();
+  const int64_t pointed = pointed_at(disk, root, layout);
+  // What the trainer does not point at it has not finished, and it would begin from nothing itself.
+  if (said.empty() && !layout.pointer.empty() && !disk.info(cat(root, "/", layout.pointer)).ok()) return kNoStep;
+  int64_t whole = kNoStep, highest = kNoStep;
+  for (const int64_t step : *steps) {
+    if (suspect != kNoStep && step >= suspect) continue;
+    if (own != nullptr && own->resumed.count(step) == 0) {
+      const auto whose = whose_is(disk, *own, root, layout, step);
+      if (!whose.ok()) return whose.error();
+      if (*whose == Whose::kForeign) continue;
+    }
+    highest = step;
+    // Older ones than this run's own are those of a run before it.
+    if (said.count(step) != 0 || step <= pointed || (!said.empty() && step < said.begin()->first)) whole = step;
+  }
+  const bool told = pointed != kNoStep || !said.empty();
+  return whole != kNoStep || told ? whole : highest;
+}
+
+Result<Place> choose(Disk& disk, const State& state, const CheckpointLayout& layout, const Charge& charge,
+                     int64_t suspect, const Ownership* own) {
+  bool stepless = false;
+  const std::map<int64_t, std::string> said = said_saved(state, suspect, &stepless);
+  const auto roots = checkpoint_roots(disk, state, layout, charge.checkpoints, charge.folder);
+  if (!roots.ok()) return roots.error();
+  for (const std::string& root : *roots) {
+    const auto step = newest_in(disk, root, layout, said, suspect, own);
+    if (!step.ok()) return step.error();
+    if (*step != kNoStep) return Place{*step, cat(root, "/", with_step(layout.folder, *step)), root, true};
+  }
+  Place newest = newest_said(disk, said, charge.folder);
+  newest.any = newest.any || stepless;
+  return newest;
+}
+
+const std::vector<std::string>* words_for(const CheckpointLayout& layout, const Charge& charge) {
+  if (!charge.resume.empty()) return &charge.resume;
+  for (const ResumeWords& one : layout.resume) {
+    const bool fits = one.when.empty() || std::any_of(charge.command.begin(), charge.command.end(),
+                                                      [&one](const auto& word) { return contains(word, one.when); });
+    if (fits) return &one.words;
+  }
+  return nullptr;
+}
+
+constexpr std::string_view kHint =
+    "Say it in midwatch.toml, under [run], such as resume = [\"--resume_from_checkpoint\", \"{path}\"].";
+
+}  // namespace
+
+bool asks_to_resume(const std::vector<std::string>& command) {
+  return std::any_of(command.begin(), command.end(), [](const auto& word) { return contains(word, kResumeWord); });
+}
+
+std::vector<std::string> with_resume(const std::vector<std::string>& command, const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) line += cat(line.empty() ? "" : " ", quoted(word));
+  std::vector<std::string> out;
+  for (const std::string& word : command) {
+    if (word == kResumeWord) {
+      out.insert(out.end(), words.begin(), words.end());
+    } else {
+      out.push_back(replaced(word, kResumeWord, line));
+    }
+  }
+  return out;
+}
+
+Result<Resume> plan_resume(Disk& disk, const State& state, const CheckpointLayout& layout, const Charge& charge,
+                           int64_t suspect, const Ownership* own) {
+  const auto chosen = choose(disk, state, layout, charge, suspect, own);
+  if (!chosen.ok()) return chosen.error();
+  const Place& place = *chosen;
+  if (!place.any) return Resume();
+  const std::vector<std::string>* words = words_for(layout, charge);
+  if (words == nullptr) {
+    return Error{Error::Code::kUnsupported,
+                 cat("the command has {resume}, and how ",
+                     state.framework == "custom" ? "this trainer" : state.framework, " is told to resume is not known"),
+                 std::string(kHint)};
+  }
+  Resume resume{place.step, place.path, {}};
+  for (const std::string& word : *words) {
+    const bool lacks = (contains(word, "{path}") && place.path.empty()) ||
+                       (contains(word, "{root}") && place.root.empty()) ||
+                       (contains(word, "{step}") && place.step == kNoStep);
+    if (lacks) {
+      return Error{
+          Error::Code::kNotFound,
+          cat("the trainer is told to resume by ", word, ", and the run's files do not tell where its checkpoint is"),
+          "Give --checkpoints DIR, or checkpoints of [run] in midwatch.toml."};
+    }
+    resume.words.push_back(
+        replaced(replaced(replaced(word, "{path}", place.path), "{root}", place.root), "{step}", cat(place.step)));
+  }
+  return resume;
+}
+
+Result<void> plan_next(Disk& disk, const State& state, const CheckpointLayout& layout, const Charge& charge,
+                       const Ownership& own, Judgement& judgement) {
+  if (!judgement.decision.restart || !asks_to_resume(charge.command)) return {};
+  auto planned = plan_resume(disk, state, layout, charge, judgement.back.from, &own);
+  if (planned.ok()) {
+    judgement.resume = std::move(*planned);
+    return {};
+  }
+  if (is_silent(planned.error())) return planned.error();
+  judgement.decision.restart = false;
+  judgement.decision.why = cat(judgement.decision.why, " But ", planned.error().what, ". ", planned.error().hint);
+  return {};
+}
+
+std::optional<std::string> resume_trouble(Disk& disk, const State& state, const CheckpointLayout& layout,
+                                          const Charge& charge, const Resume& told) {
+  if (state.attempts.empty()) return std::nullopt;
+  const AttemptState& attempt = state.attempts.back();
+  const bool was_told = told.step != kNoStep && !told.words.empty();
+  if (was_told && attempt.resumed_at != kNoStep && attempt.resumed_at != told.step) {
+    return cat("it was told to resume from step ", told.step, " and resumed from step ", attempt.resumed_at);
+  }
+  if (attempt.last_checkpoint == kNoStep) return std::nullopt;
+  const auto planned = plan_resume(disk, state, layout, charge, kNoStep);
+  if (planned.ok()) return "";
+  if (is_silent(planned.error())) return std::nullopt;
+  return cat(planned.error().what, "; the next restart would end the run. ", planned.error().hint);
+}
+
+}  // namespace mw

@@ -1,0 +1,48 @@
+// {resume} in a held command: which checkpoint the next attempt resumes from, and how the trainer is told so.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "act/supervise/charge.h"
+#include "base/result.h"
+#include "core/checkpoint_layout.h"
+#include "core/state.h"
+#include "platform/disk.h"
+#include "sense/checkpoints/ownership.h"
+
+namespace mw {
+
+inline constexpr std::string_view kResumeWord = "{resume}";
+
+/// Does the command leave it to midwatch to say what to resume from?
+bool asks_to_resume(const std::vector<std::string>& command);
+
+/// The command with `words` in place of {resume}: a word that is nothing else becomes as many words as there are, none
+/// too; inside a word (of `bash -c`) they stand quoted for a shell.
+std::vector<std::string> with_resume(const std::vector<std::string>& command, const std::vector<std::string>& words);
+
+/// The newest checkpoint that is whole and older than `suspect` (the first that was saved from poisoned data; kNoStep:
+/// none was), in the words of the charge or of the trainer's dialect. Without any checkpoint: no words. kUnsupported
+/// when nobody knows how this trainer is told; kNotFound when its words need a checkpoint's folder or step and neither
+/// the disk nor the run's files tell it; kIo when the disk does not answer.
+///
+/// Whole is what the trainer's pointer names, what is older than that, and what the run said that it had saved (where
+/// it only says that it begins to: what it went on from); where neither tells, the highest step. Of `own`, where it is
+/// given, none that is foreign, unless the run was resumed from it before.
+Result<Resume> plan_resume(Disk& disk, const State& state, const CheckpointLayout& layout, const Charge& charge,
+                           int64_t suspect, const Ownership* own = nullptr);
+
+/// Where the command asks and it is to be started again: what it is told, into the judgement. Nobody knows how: it is
+/// not started again. kIo when the disk does not answer: ask again.
+Result<void> plan_next(Disk& disk, const State& state, const CheckpointLayout& layout, const Charge& charge,
+                       const Ownership& own, Judgement& judgement);
+
+/// Of the attempt that goes on, for people: that it resumed from another step than it was told; that, as soon as there
+/// is something to resume from, nobody knows how the next one is told. "": all is well; nothing: it is too early to
+/// say.
+std::optional<std::string> resume_trouble(Disk& disk, const State& state, const CheckpointLayout& layout,
+                                          const Charge& charge, const Resume& told);
+
+}  // namespace mw

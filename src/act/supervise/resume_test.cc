@@ -1,0 +1,149 @@
+#include "act/supervise/resume.h"
+
+#include <doctest/doctest.h>
+
+#include "base/text.h"
+#include "platform/fake/fake_disk.h"
+
+namespace mw {
+namespace {
+
+using Words = std::vector<std::string>;
+
+struct Trainer {
+  FakeDisk disk;
+  State state;
+  CheckpointLayout layout{"step_{step}", "latest", "{step}", {{"", {"--resume", "{path}"}}}};
+  Charge charge;
+
+  Trainer() {
+    charge.command = {"python", "train.py", "{resume}"};
+    charge.folder = "/run";
+    charge.checkpoints = {"/run/ck"};
+    state.framework = "sometrainer";
+    state.attempts.emplace_back();
+  }
+  void on_disk(int64_t step) { disk.put(cat("/run/ck/step_", step, "/model"), "x"); }
+  void said(int64_t step, bool complete = true) {
+    state.checkpoints.push_back({{step, {}, {}, 0, false}, {step, cat("ck/step_", step), complete}});
+    if (complete) state.attempts.back().last_checkpoint = step;
+  }
+  Result<Resume> plan(int64_t suspect = kNoStep) { return plan_resume(disk, state, layout, charge, suspect); }
+};
+
+TEST_CASE("{resume} becomes as many words as there are, or none, or stands quoted for a shell") {
+  CHECK_FALSE(asks_to_resume({"a", "b"}));
+  CHECK(asks_to_resume({"bash", "-c", "train {resume}"}));
+  CHECK(with_resume({"a", "{resume}", "b"}, {}) == Words{"a", "b"});
+  CHECK(with_resume({"a", "{resume}"}, {"-r", "x y"}) == Words{"a", "-r", "x y"});
+  CHECK(with_resume({"sh", "-c", "t {resume} && u"}, {"-r", "it's"}) == Words{"sh", "-c", "t -r 'it'\\''s' && u"});
+  CHECK(with_resume({"sh", "-c", "t {resume}"}, {}) == Words{"sh", "-c", "t "});
+}
+
+TEST_CASE("the newest whole checkpoint, not the highest number") {
+  Trainer of;
+  auto plan = of.plan();
+  REQUIRE(plan.ok());
+  CHECK(plan->words.empty());  // there is none
+  of.on_disk(10);
+  of.on_disk(20);
+  of.on_disk(30);  // the save was cut short: the pointer is still at 20
+  of.disk.put("/run/ck/latest", "20");
+  plan = of.plan();
+  REQUIRE(plan.ok());
+  CHECK(plan->step == 20);
+  CHECK(plan->words == Words{"--resume", "/run/ck/step_20"});
+  of.layout.pointer.clear();
+  of.said(10);
+  CHECK(of.plan()->step == 10);  // the run said that this one was saved
+  of.said(20, false);
+  CHECK(of.plan()->step == 10);
+  of.state.checkpoints.clear();
+  CHECK(of.plan()->step == 30);  // nobody tells
+  for (const int64_t step : {10, 20, 30}) of.said(step, false);
+  of.state.attempts.back().last_step = 30;
+  CHECK(of.plan()->step == 20);  // nothing was trained after the last one was begun
+}
+
+TEST_CASE("none that was saved since the data turned to poison, and none of them when all were") {
+  Trainer of;
+  for (const int64_t step : {10, 20, 30}) {
+    of.on_disk(step);
+    of.said(step);
+  }
+  of.disk.put("/run/ck/latest", "30");
+  CHECK(of.plan(20)->words == Words{"--resume", "/run/ck/step_10"});
+  CHECK(of.plan(10)->words.empty());
+}
+
+TEST_CASE("one that the run told of and that is no longer there is none to begin from") {
+  Trainer of;
+  of.layout.folder.clear();
+  of.charge.checkpoints.clear();
+  of.on_disk(10);
+  of.said(10);
+  of.said(20);  // it was quarantined, or deleted
+  CHECK(of.plan()->step == 10);
+  CHECK(of.plan()->words == Words{"--resume", "/run/ck/step_10"});
+}
+
+TEST_CASE("by what the run's files say, where its folders have no known shape") {
+  Trainer of;
+  of.layout.folder.clear();
+  of.charge.checkpoints.clear();
+  of.said(10);
+  CHECK_FALSE(of.plan().ok());  // it is not on the disk
+  of.on_disk(10);
+  CHECK(of.plan()->words == Words{"--resume", "/run/ck/step_10"});
+  of.charge.resume = {"--load={root}", "--at", "{step}"};
+  CHECK(of.plan()->words == Words{"--load=/run/ck", "--at", "10"});
+}
+
+TEST_CASE("words that fit the command's own; a trainer that resumes by itself; one of which nothing is known") {
+  Trainer of;
+  of.on_disk(10);
+  of.said(10);
+  of.layout.resume = {{"--ckpt.", {"--ckpt.load"}}, {"", {"--load"}}};
+  CHECK(of.plan()->words == Words{"--load"});
+  of.charge.command.push_back("--ckpt.path=x");
+  CHECK(of.plan()->words == Words{"--ckpt.load"});
+  of.layout.resume = {{"", {}}};
+  CHECK(of.plan()->words.empty());
+  of.layout.resume.clear();
+  const auto plan = of.plan();
+  REQUIRE_FALSE(plan.ok());
+  CHECK(contains(plan.error().what, "sometrainer is told to resume is not known"));
+  CHECK(contains(plan.error().hint, "[run]"));
+  Judgement judgement;
+  judgement.decision = {true, {}, "It died.", 0};
+  REQUIRE(plan_next(of.disk, of.state, of.layout, of.charge, Ownership(), judgement).ok());
+  CHECK_FALSE(judgement.decision.restart);
+  CHECK(contains(judgement.decision.why, "It died. But the command has {resume}"));
+  of.charge.resume = {"-r"};
+  judgement.decision.restart = true;
+  REQUIRE(plan_next(of.disk, of.state, of.layout, of.charge, Ownership(), judgement).ok());
+  CHECK(judgement.decision.restart);
+  const auto back = parse_judgement(judgement_text(judgement));
+  REQUIRE(back.ok());
+  CHECK(back->resume.words == Words{"-r"});
+  CHECK(back->resume.step == 10);
+}
+
+TEST_CASE("what a person is told while there is time") {
+  Trainer of;
+  CHECK_FALSE(resume_trouble(of.disk, of.state, of.layout, of.charge, {}));  // no checkpoint yet
+  of.on_disk(10);
+  of.said(10);
+  CHECK(resume_trouble(of.disk, of.state, of.layout, of.charge, {}) == "");
+  const Resume told{10, "/run/ck/step_10", {"-r"}};
+  of.state.attempts.back().resumed_at = 5;
+  CHECK(resume_trouble(of.disk, of.state, of.layout, of.charge, told) ==
+        "it was told to resume from step 10 and resumed from step 5");
+  of.state.attempts.back().resumed_at = 10;
+  CHECK(resume_trouble(of.disk, of.state, of.layout, of.charge, told) == "");
+  of.layout.resume.clear();
+  CHECK(contains(*resume_trouble(of.disk, of.state, of.layout, of.charge, told), "would end the run"));
+}
+
+}  // namespace
+}  // namespace mw

@@ -1,0 +1,140 @@
+#include "act/supervise/stop_watchdog.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <string_view>
+
+#include "base/text.h"
+#include "platform/durable.h"
+#include "platform/real/posix_disk.h"
+
+namespace mw {
+namespace {
+
+constexpr int kKilled = 128 + SIGKILL;
+
+/// On standard error, unless that would wait for somebody.
+void say(const std::string& sentence) {
+  pollfd err{STDERR_FILENO, POLLOUT, 0};
+  if (::poll(&err, 1, 0) <= 0 || (err.revents & POLLOUT) == 0) return;
+  const std::string line = cat("midwatch: ", sentence, "\n");
+  [[maybe_unused]] const ssize_t put = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+/// Has the process a handler for `signal`? As /proc/PID/status tells it; who has none would die of it.
+bool handles(Disk& disk, int64_t pid, int signal) {
+  constexpr std::string_view kField = "\nSigCgt:\t";
+  const auto text = read_small(disk, cat("/proc/", pid, "/status"));
+  const size_t at = text.ok() ? text->find(kField) : std::string::npos;
+  if (at == std::string::npos) return false;
+  const auto mask = std::strtoull(text->c_str() + at + kField.size(), nullptr, 16);
+  return (mask >> (signal - 1) & 1) != 0;
+}
+
+}  // namespace
+
+Result<void> can_see_processes(Processes& processes) {
+  if (processes.info(getpid()).ok()) return {};
+  return Error{Error::Code::kIo, "the processes of this machine cannot be seen: there is no /proc here",
+               "Mount it: mount -t proc proc /proc"};
+}
+
+Result<void> InterruptOnce::signal(const ProcessId& id, int signal) {
+  if (signal != SIGINT) return processes_.signal(id, signal);
+  const std::lock_guard<std::mutex> held(mutex_);
+  if (interrupted_.count({id.pid, id.start}) > 0) return {};
+  MW_TRY(processes_.signal(id, signal));
+  interrupted_.insert({id.pid, id.start});
+  return {};
+}
+
+StopWatchdog::StopWatchdog(Watch& watch, Processes& processes, Clock& clock, int status, std::function<void(int)> exit)
+    : watch_(watch), processes_(processes), clock_(clock), status_(status), exit_(std::move(exit)) {
+  watch_.listen(this);
+}
+
+StopWatchdog::~StopWatchdog() { watch_.listen(nullptr); }
+
+void StopWatchdog::guard(std::vector<Tree> trees, Duration grace) {
+  const std::lock_guard<std::mutex> held(mutex_);
+  grace_ = grace;
+  if (trees == trees_) return;
+  trees_ = std::move(trees);
+  grips_.clear();
+  for (size_t i = 0; i < trees_.size(); ++i) {
+    grips_.push_back(std::make_unique<Grip>(processes_, clock_, [](const std::string&) {}));
+    grips_.back()->of(trees_[i].keeper, trees_[i].command);
+  }
+}
+
+std::optional<Duration> StopWatchdog::look(const Look& now) {
+  const std::lock_guard<std::mutex> held(mutex_);
+  if (now.signal == SIGUSR1 || now.signal == SIGUSR2) pass_on(now.signal);
+  if (now.stops == 0) return std::nullopt;
+  if (now.stops == 1) return ask(now);
+  if (!second_) second_ = clock_.steady();
+  return force(now, {clock_.steady().ns - second_->ns});
+}
+
+/// To those of the command's processes that handle it, as a scheduler means it that sends a warning to all of a job.
+void StopWatchdog::pass_on(int signal) {
+  const auto disk = make_posix_disk();
+  const auto all = processes_.all();
+  for (const Tree& tree : trees_) {
+    if (!tree.command.known()) continue;
+    auto family = descendants(all, tree.command.pid);
+    for (const ProcessInfo& process : all) {
+      const bool in_family = std::any_of(family.begin(), family.end(),
+                                         [&process](const ProcessInfo& known) { return known.id == process.id; });
+      if (!in_family && process.session == tree.command.pid) family.push_back(process);
+    }
+    for (const ProcessInfo& process : family) {
+      if (handles(*disk, process.id.pid, signal)) (void)processes_.signal(process.id, signal).ok();
+    }
+  }
+}
+
+bool StopWatchdog::any_left() const {
+  return std::any_of(grips_.begin(), grips_.end(), [](const auto& grip) { return grip->leftovers(); });
+}
+
+/// The first request: the loop does it, unless it hangs.
+std::optional<Duration> StopWatchdog::ask(const Look& now) {
+  const Duration patience = now.ending ? kEndingPatience : kPatience;
+  if (now.silent < patience) return kTick;
+  for (const auto& grip : grips_) {
+    if (!grip->asked()) say("the watch hangs; asking the command to end without it");
+    grip->ask_to_end(grace_, false);
+  }
+  if (now.silent.ns >= 2 * patience.ns && !any_left()) {
+    leave(status_, "the watch hangs, and nothing of the command is left: ending without a record of it");
+  }
+  return kTick;
+}
+
+/// The second request: everything is killed, and nothing waits for the loop. A third ends this process at once.
+std::optional<Duration> StopWatchdog::force(const Look& now, Duration ago) {
+  const bool at_once = now.stops > 2;
+  if (at_once || ago >= kUntilKill) {
+    killed_ = killed_ || any_left();
+    for (const auto& grip : grips_) grip->kill();
+  }
+  const Duration patience = now.ending ? kShortEndingPatience : kUntilExit;
+  if (at_once || (ago >= patience && now.silent >= patience)) {
+    leave(killed_ ? kKilled : status_, killed_ ? "killed the command; the watch hangs, and ends without a record of it"
+                                               : "the watch hangs, and ends without a record of it");
+  }
+  return kTick;
+}
+
+void StopWatchdog::leave(int status, const char* what) {
+  say(what);
+  if (exit_) return exit_(status);
+  _exit(status);
+}
+
+}  // namespace mw

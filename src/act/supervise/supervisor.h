@@ -1,0 +1,210 @@
+// Holds a command through its attempts: starts it under a keeper, sees it end, decides, starts it again. It keeps
+// nothing that is not on disk, so the next midwatch goes on where this one was killed.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "act/keeper/record.h"
+#include "act/supervise/charge.h"
+#include "act/supervise/consent.h"
+#include "act/supervise/grip.h"
+#include "base/result.h"
+#include "core/breaker.h"
+#include "core/checkpoint_layout.h"
+#include "core/event_writer.h"
+#include "core/knowledge.h"
+#include "core/state.h"
+#include "platform/clock.h"
+#include "platform/disk.h"
+#include "platform/process.h"
+#include "sense/checkpoints/last_whole.h"
+#include "sense/checkpoints/ownership.h"
+
+namespace mw {
+
+struct SupervisorDoors {
+  Disk& disk;
+  Clock& clock;
+  Processes& processes;
+  /// Starts a keeper in an attempt's folder; act/keeper/keep.h.
+  std::function<Result<void>(const std::string& folder)> start_keeper;
+  /// Writes a small file so that it is there whole or not at all, and durable.
+  std::function<Result<void>(const std::string& path, std::string_view text)> write_file;
+  /// How a framework names its checkpoints; unknown for one of which that is not known.
+  std::function<CheckpointLayout(const std::string& framework)> layout;
+  /// Told in one sentence what was done and why.
+  std::function<void(const std::string& sentence)> say;
+  /// Looks at what is on the disk to resume from (sense/checkpoints/last_whole.h); empty while the answer is out. May
+  /// be unset: then the trainer's word is believed.
+  std::function<std::optional<LastWhole>(const std::vector<std::string>& roots, const CheckpointLayout& layout,
+                                         int64_t before, const std::set<std::string>& skip)>
+      last_whole = {};
+  /// What the command needs is there, so that an attempt may begin; may be empty.
+  std::function<bool()> may_begin = nullptr;
+};
+
+class Supervisor {
+ public:
+  /// Takes up the run in `run_folder`, which holds a charge file; attempts that were made before are found again.
+  /// Nothing is started before the first turn.
+  static Result<std::unique_ptr<Supervisor>> open(SupervisorDoors doors, const Knowledge& knowledge,
+                                                  std::string run_folder);
+
+  /// With a record that cannot be read or written, so long after a stop was asked for the command is told to end, or
+  /// killed, without a word in it; and so long after its end the run is over, with or without such a request.
+  static constexpr Duration kUnrecordedStop = Duration::seconds(1), kUnrecordedKill = Duration::millis(200);
+  static constexpr Duration kUnrecordedEnd = Duration::seconds(20), kUnrecordedEndAtStop = Duration::seconds(2);
+  /// Likewise where another attempt may be due: that needs a record, and somebody may make space for it.
+  static constexpr Duration kUnrecordedRestart = Duration::seconds(600);
+
+  /// Looks, and does what is due. `state` is what the run's files told so far; `quiet`: nothing in them is unread.
+  /// False when it is over. After an error (the run's folder cannot be read or written) call again later: the command
+  /// goes on meanwhile, unless it is to stop.
+  Result<bool> turn(const State& state, bool quiet, EventWriter& writer);
+  /// How long the next turn may wait when nothing stirs in the run's folder.
+  Duration patience() const;
+
+  /// The run is to end: the command gets its grace, or is killed at once where `now` says so. The next midwatch knows
+  /// of it too.
+  Result<void> stop(bool now);
+  bool stopping() const { return stop_ != Stop::kNo; }
+  /// Every process of the command is held still until resume(); no attempt begins meanwhile. Likewise known to the next
+  /// midwatch.
+  Result<void> pause();
+  bool paused() const { return pause_; }
+  Result<void> resume();
+  /// A person lets it do what it asks for: end the attempt, or begin the next.
+  Result<void> approve();
+  /// A person does not want the attempt to be ended for what it is asked about now.
+  Result<void> refuse();
+  bool asks() const { return consent_.asks(Consent::Deed::kBreak) || consent_.asks(Consent::Deed::kRestart); }
+
+  /// Asked when an attempt ended for want of space: has some been made? Empty while that is not known.
+  void when_space_is_wanted(std::function<std::optional<bool>(const State&)> made_room) {
+    made_room_ = std::move(made_room);
+  }
+
+  /// Asked when an attempt that is not the first is due: do the servers that it needs answer?
+  void when_servers_are_wanted(std::function<bool(const State&, EventWriter&)> servers_answer) {
+    servers_answer_ = std::move(servers_answer);
+  }
+
+  /// Asked before an attempt is ended that only waits: is somebody looking at what its processes do?
+  void spare_while(std::function<bool()> looked_at) { looked_at_ = std::move(looked_at); }
+
+  const Charge& charge() const { return charge_; }
+  /// How the last attempt ended; unset while it runs.
+  const std::optional<Ending>& ending() const { return kept_.ending; }
+  /// The keeper of the attempt that goes on, above all of its processes; 0 while there is none.
+  int64_t keeper_pid() const { return phase_ == Phase::kRunning ? kept_.keeper.pid : 0; }
+  /// The command's own process, likewise.
+  int64_t command_pid() const { return phase_ == Phase::kRunning && !kept_.ending ? kept_.child.pid : 0; }
+  /// Likewise both, as they are known to be themselves; they may have ended.
+  ProcessId keeper() const { return phase_ == Phase::kRunning ? kept_.keeper : ProcessId(); }
+  ProcessId command() const { return phase_ == Phase::kRunning ? kept_.child : ProcessId(); }
+  bool could_start() const { return kept_.failure.empty(); }
+  /// The last attempt ended with status 0, and what its files tell belies that.
+  bool unfinished() const { return !outcomes_.empty() && outcomes_.back().unfinished; }
+  const std::string& why_over() const { return why_over_; }
+  int attempt() const { return attempt_; }
+  std::string attempt_folder() const { return attempt_folder(attempt_); }
+  std::string attempt_folder(int number) const;
+
+ private:
+  enum class Phase { kNew, kRunning, kEnded, kWaiting, kOver };
+  /// Within which a keeper has written its first record; of two that are started for one attempt the second ends at
+  /// once.
+  static constexpr Duration kKeeperBegins = Duration::seconds(2);
+  enum class Stop { kNo, kAsked, kNow };
+  struct Remains {
+    std::vector<std::string> roots;  ///< folders with checkpoints, in which this run may save
+    int64_t suspect = kNoStep;       ///< the first checkpoint that was saved from poisoned data
+    std::set<std::string> skip;      ///< checkpoints there that are none of this run's
+    Ownership own;                   ///< by which whose they are is told
+  };
+
+  Supervisor(SupervisorDoors doors, const Knowledge& knowledge, std::string run_folder)
+      : doors_(std::move(doors)),
+        knowledge_(knowledge),
+        folder_(std::move(run_folder)),
+        grip_(doors_.processes, doors_.clock, doors_.say),
+        consent_({doors_.disk, doors_.clock, doors_.write_file, doors_.say}) {}
+  Result<void> take_up();
+  Result<bool> look_and_act(const State& state, bool quiet, EventWriter& writer);
+  Result<bool> do_without_record(const Error& trouble);
+  Result<void> keeper_can_go_on();
+  bool is_gone() const;
+  Result<void> take_up_attempts();
+  Result<bool> ours(const std::string& path);
+  void take_up_members();
+  void tell_foreign(const State& state, EventWriter& writer);
+  void look_at_members();
+  Result<void> begin_attempt(int number);
+  Result<void> begin_next(EventWriter& writer);
+  Result<void> go_back_first(EventWriter& writer);
+  Result<void> give_up_going_back(const Error& error);
+  Result<void> watch_attempt(const State& state, bool quiet, EventWriter& writer);
+  Result<void> look_at_keeper(EventWriter& writer);
+  Result<void> end_as_told(EventWriter& writer);
+  Result<void> keep_paused(EventWriter& writer);
+  Result<void> trip_on_poison(const State& state, EventWriter& writer);
+  Result<bool> may_trip(const Trip& trip, BreakReason reason, const State& state, EventWriter& writer);
+  Result<bool> may_restart(const State& state, EventWriter& writer);
+  bool look_back(const State& state, EventWriter& writer);
+  bool space_is_settled(const State& state);
+  Result<void> judge(const State& state);
+  Result<void> check_resume(const State& state, EventWriter& writer);
+  void settle_doubts(const State& state, EventWriter& writer);
+  void came_out(uint32_t* deed, bool ok, std::string text, EventWriter& writer);
+  AttemptOutcome outcome(const State& state) const;
+  Result<void> look_at_remains(const State& state);
+  Result<Remains> remains(const State& state);
+  bool succeeded(const State& state) const;
+  bool may_begin() const { return !doors_.may_begin || doors_.may_begin(); }
+  Duration since(Duration then) const { return {doors_.clock.steady().ns - then.ns}; }
+
+  SupervisorDoors doors_;
+  const Knowledge& knowledge_;
+  std::string folder_;
+  Charge charge_;
+  Phase phase_ = Phase::kNew;
+  int attempt_ = 0;
+  Kept kept_;
+  std::vector<AttemptOutcome> outcomes_;
+  std::string framework_;  ///< whose checkpoints `back_` speaks of
+  GoBack back_;            ///< to be done before the next attempt
+  std::function<std::optional<bool>(const State&)> made_room_;
+  std::function<bool()> looked_at_;
+  std::function<bool(const State&, EventWriter&)> servers_answer_;
+  std::optional<bool> room_;        ///< was space made since the attempt ended for want of it?
+  std::optional<Remains> remains_;  ///< of the ended attempt, once they were looked at
+  std::optional<LastWhole> way_;    ///< what the ended attempt left to resume from, once it was looked at
+  Resume resume_;                   ///< what the present or next attempt is told
+  Duration due_;                    ///< when the next attempt begins
+  Duration ended_;                  ///< when the command's end was seen
+  Duration keeper_from_;            ///< when a keeper was last started
+  Grip grip_;
+  Consent consent_;
+  Stop stop_ = Stop::kNo;
+  bool pause_ = false;  ///< it is to be held still
+  bool held_ = false;   ///< it was
+  bool resume_checked_ = false;
+  // Numbers of what was begun and has not come out yet; 0: none.
+  uint32_t starting_ = 0, stopping_ = 0, breaking_ = 0;
+  bool doubts_settled_ = false;
+  std::optional<Duration> trouble_since_;  ///< every look since then failed ...
+  std::optional<Duration> gone_since_;     ///< ... and nothing of the command lives
+  std::optional<Duration> waits_since_;    ///< nothing of the command lives, and its keeper has not said so
+  std::optional<Trip> trip_;
+  std::vector<std::string> foreign_;  ///< files that midwatch did not write, and that count for nothing
+  Duration members_at_;               ///< when it was last looked who has come from the attempt
+  bool settled_ = false;              ///< `state` knows of this attempt: its first line was read
+  std::string why_over_;
+};
+
+}  // namespace mw

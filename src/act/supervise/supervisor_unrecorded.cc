@@ -1,0 +1,81 @@
+// What the supervisor does when the run's folder can be neither read nor written: a command that is to stop is stopped
+// all the same, and a run whose command is gone comes to an end.
+#include <algorithm>
+
+#include "act/supervise/supervisor.h"
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+constexpr Duration kKeeperBegins = Duration::seconds(10);  // a keeper without a record never began after that
+// For a keeper to write down how its command ended, before the disk is asked whether it can.
+constexpr Duration kKeeperWrites = Duration::seconds(5), kKeeperWritesAtStop = Duration::seconds(1);
+constexpr size_t kProbeBytes = 4096;  // a block of most file systems
+
+}  // namespace
+
+Result<bool> Supervisor::turn(const State& state, bool quiet, EventWriter& writer) {
+  auto on = look_and_act(state, quiet, writer);
+  if (on.ok()) {
+    if (const auto kept = keeper_can_go_on(); !kept.ok()) on = kept.error();
+  }
+  if (on.ok()) {
+    trouble_since_.reset();
+    gone_since_.reset();
+    return on;
+  }
+  if (!trouble_since_) trouble_since_ = doors_.clock.steady();
+  return do_without_record(on.error());
+}
+
+/// Two states in which nothing fails, and nothing would ever happen: no keeper began though the run is to stop; and a
+/// keeper whose command is gone cannot write down how it ended, or the last of its output.
+Result<void> Supervisor::keeper_can_go_on() {
+  const bool waits = phase_ == Phase::kRunning && !kept_.done && is_gone();
+  if (!waits) {
+    waits_since_.reset();
+    return {};
+  }
+  if (!waits_since_) waits_since_ = doors_.clock.steady();
+  if (!kept_.child.known()) return stopping() ? Error{Error::Code::kIo, "no keeper began", ""} : Result<void>();
+  const Duration patience = stop_ == Stop::kNow ? kUnrecordedKill : stopping() ? kKeeperWritesAtStop : kKeeperWrites;
+  if (since(*waits_since_) < patience) return {};
+  const std::string probe = cat(attempt_folder(), "/probe");
+  const auto room = doors_.write_file(probe, std::string(kProbeBytes, '\n'));
+  (void)doors_.disk.remove(probe).ok();
+  return room;
+}
+
+/// Nothing that came from the attempt lives, as far as its processes were ever known.
+bool Supervisor::is_gone() const {
+  if (lives(doors_.processes, kept_.child) || grip_.leftovers()) return false;
+  return kept_.child.known() || (!lives(doors_.processes, kept_.keeper) && since(keeper_from_) >= kKeeperBegins);
+}
+
+Result<bool> Supervisor::do_without_record(const Error& trouble) {
+  const Duration lasts = since(*trouble_since_);
+  const bool now = stop_ == Stop::kNow;
+  if (phase_ == Phase::kRunning && stopping() && kept_.child.known() && !kept_.ending &&
+      lasts >= (now ? kUnrecordedKill : kUnrecordedStop)) {
+    grip_.ask_to_end(charge_.grace, now);
+  }
+  if (phase_ != Phase::kEnded && (phase_ != Phase::kRunning || !is_gone())) return trouble;
+  if (!gone_since_) gone_since_ = doors_.clock.steady();
+  const Duration patience = now                         ? kUnrecordedKill
+                            : stopping()                ? kUnrecordedEndAtStop
+                            : phase_ == Phase::kRunning ? kUnrecordedEnd
+                                                        : kUnrecordedRestart;
+  if (since(*gone_since_) < patience) return trouble;
+  if (!kept_.ending) {
+    kept_.ending = Ending{};
+    kept_.ending->known = false;
+  }
+  phase_ = Phase::kOver;
+  why_over_ =
+      stopping() ? "It was told to stop." : cat("It ended, and the run's record cannot be kept: ", trouble.what);
+  doors_.say(cat(why_over_, " ", outcome_text(*kept_.ending), stopping() ? cat("; not recorded: ", trouble.what) : ""));
+  return false;
+}
+
+}  // namespace mw

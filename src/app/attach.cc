@@ -1,0 +1,252 @@
+#include "app/attach.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+constexpr Duration kLookAgain = Duration::seconds(2);     // between looks for new files where nothing was told
+constexpr Duration kTick = Duration::seconds(10);         // after which time itself is news
+constexpr Duration kLull = Duration::seconds(0.05);       // without a line, after which a traceback may be all there is
+constexpr Duration kPreviewEvery = Duration::seconds(1);  // at most, as ranks often fail one after the other
+constexpr Duration kLeastWait = Duration::seconds(0.01);
+/// While news come without end, after which the tasks have their turn: with RunReader::kTurnTime and one judgement
+/// it bounds how long a signal waits.
+constexpr Duration kTasksEvery = Duration::millis(100);
+constexpr Duration kGap = Duration::seconds(5);  // beyond the planned wait: the process was stopped meanwhile
+/// For so long tasks may wait for the last of the run's lines, which a journal that takes nothing holds up.
+constexpr Duration kHeldUp = Duration::seconds(20), kHeldUpAtStop = Duration::seconds(2);
+
+/// Whose trainer it is, once known, is not recognised anew; that only an engine spoke so far decides nothing.
+std::string trainer_of(const Language& language, const std::string& dialect) {
+  const auto known = language.book().find(dialect);
+  const bool trainer = known && language.book().dialects()[*known].family == Dialect::Family::kTrainer;
+  return trainer ? dialect : std::string();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<AttachLoop>> AttachLoop::open(const Doors& doors, const Language& language,
+                                                     const AttachRequest& request) {
+  auto recorder = Recorder::open(doors.disk, doors.locks, request.home, request.run, request.paths);
+  if (!recorder.ok()) return recorder.error();
+  std::unique_ptr<AttachLoop> loop(new AttachLoop(doors, language, request, std::move(*recorder)));
+  MW_TRY(loop->recorder_->replay_into(loop->reader_.state()));
+  const bool resumed = loop->recorder_->resumed();
+  if (request.keeper_nonce) loop->reader_.trust_keeper(*request.keeper_nonce);
+  MW_TRY(loop->reader_.open(
+      request.paths, request.framework.empty() ? trainer_of(language, loop->recorder_->dialect()) : request.framework));
+  if (resumed) {
+    loop->reader_.tick(doors.clock.now());
+    loop->reader_.judge_again();
+  }
+  loop->look_around();
+  return loop;
+}
+
+AttachLoop::AttachLoop(const Doors& doors, const Language& language, const AttachRequest& request,
+                       std::unique_ptr<Recorder> recorder)
+    : doors_(doors),
+      request_(request),
+      recorder_(std::move(recorder)),
+      reader_(doors.disk, language, Judge::kAlways, recorder_.get(), request_.decided, &doors_.clock),
+      began_(doors.clock.steady()),
+      last_news_(began_),
+      last_look_(began_),
+      last_tick_(began_) {}
+
+bool AttachLoop::turn() {
+  notice_a_gap();
+  // While the journal cannot be written nothing more is read: what is in the files is not lost there.
+  const bool held_up = !kept_;
+  const size_t read = held_up ? 0 : reader_.turn();
+  if (read > 0) {
+    last_news_ = doors_.clock.steady();
+    unsaid_ = true;
+  }
+  reader_.judge_when_due();
+  keep();
+  const bool more = kept_ && (read > 0 || held_up);  // than was read now
+  if (more && !std::exchange(busy_, more)) busy_since_ = doors_.clock.steady();
+  busy_ = more;
+  if (more && doors_.watch.stop_came()) told_to_stop();
+  if (more && !tasks_are_due()) return !stopped_;
+  const bool unread = !kept_ && since(refused_since_) < (stops_ > 0 ? kHeldUpAtStop : kHeldUp);
+  // Who is told twice does not go through what is left to read.
+  const auto patience = tasks(stops_ > 1 || (!more && !unread && !reader_.owes_judgement()));
+  if (!patience) {
+    finish();
+    return false;
+  }
+  busy_since_ = doors_.clock.steady();
+  if (more) return !stopped_;
+  Duration longest = *patience;
+  if (const Duration idle = Duration::seconds(request_.exit_after_idle_s); idle.ns > 0) {
+    const Duration left{idle.ns - since(last_news_).ns};
+    if (left.ns <= 0) {
+      finish();
+      return false;
+    }
+    longest = std::min(longest, std::max(kLeastWait, left));
+  }
+  if (const auto left = preview(); left) longest = std::min(longest, *left);
+  if (reader_.owes_judgement()) longest = std::min(longest, std::max(kLeastWait, reader_.judgement_in()));
+  wait(longest);
+  return !stopped_;
+}
+
+/// They act on what is known now. While old lines are caught up with that is what was long ago, and they wait; unless
+/// it is to end.
+bool AttachLoop::tasks_are_due() const {
+  return (stops_ > 0 || reader_.caught_up()) && since(busy_since_) >= kTasksEvery;
+}
+
+/// A turn for each. Returns how long the loop may wait; unset when the watch is over.
+std::optional<Duration> AttachLoop::tasks(bool quiet) {
+  Duration longest = Duration::seconds(request_.poll_s);
+  for (Task* task : tasks_) {
+    const auto patience = task->turn(reader_.state(), quiet, *this);
+    if (!patience) return std::nullopt;
+    longest = std::min(longest, *patience);
+  }
+  return longest;
+}
+
+/// Each task hears of it; where none ends the watch, the loop does.
+void AttachLoop::told_to_stop() {
+  ++stops_;
+  stopped_ = true;
+  for (Task* task : tasks_) stopped_ = !task->told_to_stop() && stopped_;
+}
+
+/// A process that was stopped for a while (SIGSTOP, a suspended machine) first reads what was written meanwhile.
+void AttachLoop::notice_a_gap() {
+  const Duration now = doors_.clock.steady();
+  if (back_by_.ns != 0 && now.ns > back_by_.ns + kGap.ns) reader_.catch_up();
+  back_by_ = now;
+}
+
+/// A traceback after which nothing is written is told, too. Returns after how long to ask again.
+std::optional<Duration> AttachLoop::preview() {
+  if (!unsaid_ || !kept_) return std::nullopt;
+  const Duration due{std::max(last_news_.ns + kLull.ns, last_preview_.ns + kPreviewEvery.ns)};
+  const Duration now = doors_.clock.steady();
+  if (!reader_.holds_trace()) return std::nullopt;
+  if (now.ns < due.ns) return std::max(kLeastWait, Duration{due.ns - now.ns});
+  reader_.preview(doors_.clock.now());
+  keep();
+  unsaid_ = false;
+  last_preview_ = now;
+  return std::nullopt;
+}
+
+Result<uint32_t> AttachLoop::intend(event::Intended intent) {
+  const uint32_t id = reader_.state().last_action + 1;
+  intent.id = id;
+  put({{}, {}, std::move(intent)});
+  if (auto durable = recorder_->sync(); !durable.ok()) {
+    acted({id, false, cat("not done: the intent could not be recorded: ", durable.error().what), 0});
+    return durable.error();
+  }
+  return id;
+}
+
+void AttachLoop::acted(event::Acted outcome) { put({{}, {}, std::move(outcome)}); }
+
+Result<void> AttachLoop::told(event::Told words, Time at) {
+  put({at, {}, std::move(words)});
+  return recorder_->sync();
+}
+
+void AttachLoop::observed(const std::string& source, event::Measured&& figures) {
+  reader_.observe(source, {doors_.clock.now(), {}, std::move(figures)});
+}
+void AttachLoop::observed(const std::string& source, event::Matched&& match) {
+  reader_.observe(source, {doors_.clock.now(), {}, std::move(match)});
+}
+
+void AttachLoop::observed(const std::string& source, event::SourceProblem&& problem) {
+  reader_.observe(source, {doors_.clock.now(), {}, std::move(problem)});
+}
+
+void AttachLoop::observed(const std::string& source, event::ComponentSaw&& saw) {
+  reader_.observe(source, {doors_.clock.now(), {}, std::move(saw)});
+}
+
+void AttachLoop::ended(const std::string& source, event::Ended&& end) {
+  reader_.observe(source, {doors_.clock.now(), {}, std::move(end)});
+}
+
+void AttachLoop::observed(const std::string& source, event::CheckpointSeen&& seen) {
+  reader_.observe(source, {doors_.clock.now(), {}, std::move(seen)});
+}
+
+void AttachLoop::put(Event event) {
+  if (!event.at.known()) event.at = doors_.clock.now();
+  reader_.put(std::move(event));
+}
+
+void AttachLoop::wait(Duration longest) {
+  back_by_ = {doors_.clock.steady().ns + longest.ns};
+  const Watch::Woke woke = doors_.watch.wait(longest);
+  if (woke == Watch::Woke::kStop) return told_to_stop();
+  if (woke == Watch::Woke::kNames || since(last_look_) > kLookAgain) {
+    reader_.look_again();
+    look_around();
+  }
+  if (since(last_tick_) > kTick) {
+    last_tick_ = doors_.clock.steady();
+    reader_.tick(doors_.clock.now());
+  }
+}
+
+void AttachLoop::look_around() {
+  last_look_ = doors_.clock.steady();
+  for (const std::string& path : reader_.watched()) doors_.watch.add(path);
+}
+
+void AttachLoop::keep() {
+  auto kept = recorder_->flush();
+  if (!kept.ok() && kept.error().code == Error::Code::kFull && make_room_ && make_room_()) kept = recorder_->flush();
+  if (kept_ && !kept.ok()) refused_since_ = doors_.clock.steady();
+  kept_ = kept.ok();
+  if (!kept_ && trouble_.empty()) trouble_ = kept.error().what;
+}
+
+/// Nothing new for as long as was asked: the run counts as ended, as in a replay of its files.
+void AttachLoop::finish() {
+  cut_short_ = !kept_;
+  reader_.close(doors_.clock.now());
+  keep();
+  stopped_ = true;
+}
+
+std::unique_ptr<Replayed> AttachLoop::take() {
+  doors_.watch.ending();
+  if (reader_.owes_judgement()) reader_.judge_again();
+  for (Task* task : tasks_) task->over(reader_.state(), *this);
+  const auto durable = recorder_->sync();
+  auto told = std::make_unique<Replayed>();
+  told->input = reader_.figures();
+  told->input.seconds = since(began_).seconds();
+  told->notes = std::move(reader_.notes());
+  if (!durable.ok()) told->notes.push_back(cat("the journal could not be written: ", durable.error().what));
+  if (!trouble_.empty()) told->notes.push_back(cat("the journal was held up: ", trouble_));
+  told->partial = reader_.partial() || !durable.ok() || cut_short_;
+  told->state = std::move(reader_.state());
+  return told;
+}
+
+Result<std::unique_ptr<Replayed>> attach_run(const Doors& doors, const Language& language,
+                                             const AttachRequest& request) {
+  auto loop = AttachLoop::open(doors, language, request);
+  if (!loop.ok()) return loop.error();
+  while ((*loop)->turn()) {
+  }
+  return (*loop)->take();
+}
+
+}  // namespace mw

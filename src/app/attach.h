@@ -1,0 +1,89 @@
+// The loop of `midwatch attach`: reads, records, judges and waits for news, until it is told to stop.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/requests.h"
+#include "core/event_writer.h"
+#include "core/task.h"
+#include "platform/doors.h"
+#include "read/books/language.h"
+#include "read/recorder.h"
+#include "read/run_reader.h"
+
+namespace mw {
+
+/// One life of a watch. It owns nothing of the world: whoever ends the process at any point, and makes another loop
+/// over the same doors, goes on where this one was.
+class AttachLoop final : private EventWriter {
+ public:
+  /// Takes up what was recorded of the run, or begins a record. Errors: another watch holds it, nothing there to read.
+  static Result<std::unique_ptr<AttachLoop>> open(const Doors& doors, const Language& language,
+                                                  const AttachRequest& request);
+  /// `task` goes beside it from the next turn on; it outlives the loop.
+  void accompany(Task& task) { tasks_.push_back(&task); }
+  /// Reads what is new, records and judges it, or waits when nothing is. False when the watch is over: it was told to
+  /// stop, or nothing came for as long as was asked.
+  bool turn();
+  /// What to do when the journal's disk is full; it says whether that made room.
+  void when_full(std::function<bool()> make_room) { make_room_ = std::move(make_room); }
+  /// Where the run is recorded.
+  const std::string& folder() const { return recorder_->folder(); }
+  /// Makes the record durable and tells what was seen. Ends the loop.
+  std::unique_ptr<Replayed> take();
+
+ private:
+  AttachLoop(const Doors& doors, const Language& language, const AttachRequest& request,
+             std::unique_ptr<Recorder> recorder);
+  Result<uint32_t> intend(event::Intended intent) override;
+  void acted(event::Acted outcome) override;
+  Result<void> told(event::Told words, Time at) override;
+  void changed(event::Changed&& what) override { put({{}, {}, std::move(what)}); }
+  void observed(const std::string& source, event::Measured&& figures) override;
+  void observed(const std::string& source, event::Matched&& match) override;
+  void observed(const std::string& source, event::SourceProblem&& problem) override;
+  void observed(const std::string& source, event::ComponentSaw&& saw) override;
+  void ended(const std::string& source, event::Ended&& end) override;
+  void observed(const std::string& source, event::CheckpointSeen&& seen) override;
+  Duration silence() const override { return since(last_news_); }
+  void judge() override { reader_.tick(doors_.clock.now()); }
+  void put(Event event);
+  void wait(Duration longest);
+  std::optional<Duration> tasks(bool quiet);
+  bool tasks_are_due() const;
+  void told_to_stop();
+  void notice_a_gap();
+  std::optional<Duration> preview();
+  void look_around();
+  void keep();
+  void finish();
+  Duration since(Duration then) const { return Duration{doors_.clock.steady().ns - then.ns}; }
+
+  Doors doors_;
+  AttachRequest request_;
+  std::vector<Task*> tasks_;
+  std::function<bool()> make_room_;
+  std::unique_ptr<Recorder> recorder_;
+  RunReader reader_;
+  Duration began_, last_news_, last_look_, last_tick_, last_preview_;  // by the steady clock
+  Duration busy_since_;     // likewise: since when there is news turn after turn, or the tasks had theirs
+  Duration back_by_;        // when the loop is to be back from its wait at the latest
+  Duration refused_since_;  // since when the journal takes nothing, where `kept_` is false
+  bool busy_ = false;       // the last turn brought news
+  int stops_ = 0;           // SIGINT and SIGTERM that came
+  bool unsaid_ = false;     // there was news since the last preview
+  bool stopped_ = false;
+  bool kept_ = true;        // the last flush went well
+  bool cut_short_ = false;  // it ended while nothing could be kept, so that something may be unread
+  std::string trouble_;
+};
+
+/// A whole life: open, turn after turn, take.
+Result<std::unique_ptr<Replayed>> attach_run(const Doors& doors, const Language& language,
+                                             const AttachRequest& request);
+
+}  // namespace mw

@@ -1,0 +1,75 @@
+#include "app/config/component_settings.h"
+
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+constexpr std::string_view kComponents = "component";
+
+std::string path_of(std::string_view name, std::string_view key) { return cat(kComponents, ".", name, ".", key); }
+
+}  // namespace
+
+std::vector<components::Target> component_targets(const Config& config) {
+  std::vector<components::Target> found;
+  for (const std::string& name : config.names(kComponents)) {
+    components::Target target;
+    target.name = name;
+    target.declared = true;
+    target.kind = config.text(path_of(name, "kind"));
+    target.address = config.text(path_of(name, "address"));
+    while (!target.address.empty() && target.address.back() == '/') target.address.pop_back();
+    target.health = config.text(path_of(name, "health"));
+    target.generate = config.text(path_of(name, "probe")) == "generate";
+    target.every = config.duration(path_of(name, "every"));
+    target.timeout = config.duration(path_of(name, "timeout"));
+    target.ready_within = config.duration(path_of(name, "ready_within"));
+    found.push_back(std::move(target));
+  }
+  return found;
+}
+
+std::vector<ComponentCharge> component_charges(const Config& config, const std::string& folder,
+                                               const std::string& outputs) {
+  std::vector<ComponentCharge> found;
+  for (const std::string& name : config.names(kComponents)) {
+    ComponentCharge charge;
+    charge.command = config.texts(path_of(name, "command"));
+    if (charge.command.empty()) continue;
+    charge.name = name;
+    charge.kind = config.text(path_of(name, "kind"));
+    charge.address = config.text(path_of(name, "address"));
+    charge.folder = folder;
+    charge.output = cat(outputs, "/", name, ".log");
+    charge.restarts = static_cast<int>(config.number(path_of(name, "restarts")));
+    const std::string meanwhile = config.text(path_of(name, "meanwhile"));
+    charge.ends = charge.kind == "engine" && (meanwhile.empty() || meanwhile == "end");
+    charge.pause = meanwhile == "pause" || (meanwhile.empty() && !charge.ends);
+    found.push_back(std::move(charge));
+  }
+  return found;
+}
+
+std::vector<ConfigProblem> component_problems(const Config& config) {
+  std::vector<ConfigProblem> problems;
+  for (const std::string& name : config.names(kComponents)) {
+    const ConfigValue* address = config.find(path_of(name, "address"));
+    const bool held = !config.texts(path_of(name, "command")).empty();
+    if (address == nullptr || address->line == 0) {
+      if (held) continue;
+      problems.push_back({config.line_of(kComponents, name), cat("component ", name, " has no address and no command"),
+                          "Say where it is asked: address = \"http://127.0.0.1:8000\"."});
+    } else if (address->text.rfind("http://", 0) != 0 && address->text.rfind("https://", 0) != 0) {
+      problems.push_back({address->line, cat("component ", name, ": the address is none"),
+                          "It begins with http:// or https://, as in \"http://127.0.0.1:8000\"."});
+    }
+    const ConfigValue* health = config.find(path_of(name, "health"));
+    if (health != nullptr && (health->text.empty() || health->text.front() != '/')) {
+      problems.push_back({health->line, cat("component ", name, ": health is a path, as \"/health\""), ""});
+    }
+  }
+  return problems;
+}
+
+}  // namespace mw

@@ -1,0 +1,305 @@
+// All keys of midwatch.toml. docs/config.md is made from here.
+#include <array>
+
+#include "app/config/config.h"
+
+namespace mw {
+namespace {
+
+using Kind = ConfigKey::Kind;
+
+constexpr std::array kSections = {
+    ConfigSection{"run",
+                  "What `midwatch run` holds, and how. `attach` takes home, framework and knowledge from here, too."},
+    ConfigSection{
+        "actions",
+        "How far midwatch goes by itself in what it does to a held run. watch: it says what it would have done. "
+        "ask: it says what it would do, and waits until somebody types `midwatch approve`. act: it does it. "
+        "`midwatch run --dry-run` is watch for both, for starting components anew and for deleting, which has a mode "
+        "of "
+        "its own in [free-space]."},
+    ConfigSection{
+        "free-space",
+        "What midwatch does when a disk that the run writes to, or shared memory, is full or nearly, or the next "
+        "checkpoint will not fit. Only what is proven to be this run's goes: below the folders of `[run] checkpoints` "
+        "and "
+        "the command's own, and what its dead processes left in shared memory and in Ray's temporary folder; never the "
+        "newest whole checkpoint (docs/host.md)."},
+    ConfigSection{"retention",
+                  "Which checkpoints are kept, where the trainer keeps more than it should. Only in the folders of "
+                  "`[run] checkpoints`, "
+                  "and only once a newer one is proven whole on the disk."},
+    ConfigSection{"attach", "How `midwatch attach` follows a run."},
+    ConfigSection{"component.*",
+                  "A server that the run needs (docs/components.md): midwatch asks it whether it works. Engines and "
+                  "servers that the command itself starts are found without."},
+    ConfigSection{"scrape.*",
+                  "Metrics of any server that tells them as Prometheus reads them (docs/components.md), as figures of "
+                  "the machine: in the report, and for rules."},
+    ConfigSection{"rule.*",
+                  "A rule of your own (docs/rules.md): a figure that lies out of its bounds for long enough is an "
+                  "incident, `user-rule`, and may end the attempt as poisoned data does."},
+    ConfigSection{
+        "notify",
+        "Who is told when something happens, and of what. Nobody is told anything unless there is a channel: a section "
+        "[notify.channel.NAME] each. `midwatch notify --test` tries them."},
+    ConfigSection{"hook.*",
+                  "A program of yours that is run when something happens: one at a time for each section, from the "
+                  "file's folder, with the "
+                  "message as JSON on its standard input (docs/formats/notification.md). What it writes is kept in the "
+                  "run's folder "
+                  "(hooks/). It is never run twice for the same thing."},
+    ConfigSection{"notify.channel.*",
+                  "One way to tell people. What is not said here is taken from [notify]. A message is sent once; when "
+                  "the receiver is down, it is tried again with growing waits."},
+};
+
+constexpr std::array kKeys = {
+    ConfigKey{"run.command", Kind::kCommand, "", 0, 0, "",
+              "The training command. It is used when the command line names none behind `--`.", ""},
+    ConfigKey{"run.name", Kind::kText, "", 0, 0, "",
+              "Name of the run: letters, digits, dots and dashes. A run is begun under a name once.",
+              "made from the time and the command, so that no two are the same"},
+    ConfigKey{"run.home", Kind::kPath, "", 0, 0, "", "Folder in which runs are recorded.",
+              "$MIDWATCH_HOME, else .midwatch in the working directory (attach: beside the run)"},
+    ConfigKey{"run.watch", Kind::kPaths, "[]", 0, 0, "",
+              "Further files and folders of the run to read: metrics, TensorBoard, W&B.",
+              "the command's output is always read"},
+    ConfigKey{"run.framework", Kind::kText, "", 0, 0, "", "The dialect to read in, by its name.",
+              "recognised from what the run writes"},
+    ConfigKey{"run.knowledge", Kind::kPaths, "[]", 0, 0, "", "Folders with your own dialects, signatures and rules.",
+              "the built-in ones are always there"},
+    ConfigKey{"run.restarts", Kind::kInteger, "5", 0, 1e6, "",
+              "Restarts in a row without progress before midwatch stops. 0: never restart.",
+              "enough to outlast passing faults; more only repeats what does not help"},
+    ConfigKey{"run.first_wait", Kind::kDuration, "\"10s\"", 0, 86400, "",
+              "Wait before a restart; it doubles while there is no progress.",
+              "ports, GPU memory and leases of the dead attempt are free again by then"},
+    ConfigKey{"run.longest_wait", Kind::kDuration, "\"15m\"", 0, 86400, "", "What that wait grows to at most.",
+              "rented GPUs cost while they wait"},
+    ConfigKey{"run.grace", Kind::kDuration, "\"30s\"", 0, 86400, "",
+              "From asking the command to end (SIGINT, SIGTERM) to killing it.",
+              "what most providers give before they take a machine"},
+    ConfigKey{"run.rotate", Kind::kSize, "\"256MiB\"", 65536, 1e15, "",
+              "How large the file of the command's output grows before it is set aside, at a line's end, as "
+              "train.log.1, .2, …",
+              "what an editor still opens"},
+    ConfigKey{"run.breaker", Kind::kBoolean, "true", 0, 0, "",
+              "End an attempt that trains on poisoned data: dead engine, zero reward, numbers that are not finite.",
+              "every further step would have to be thrown away"},
+    ConfigKey{
+        "run.checkpoints", Kind::kRoots, "[]", 0, 0, "",
+        "Folders of the run's checkpoints. Those saved after the data had turned to poison are moved aside there.",
+        "most trainers tell in their log where they save"},
+    ConfigKey{
+        "run.resume", Kind::kTexts, "[]", 0, 0, "",
+        "What {resume} in the command stands for from the second attempt on: {path}, {root} and {step} in it are the "
+        "folder of the checkpoint to resume from, the folder of all of them, and its step. While there is no "
+        "checkpoint, {resume} stands for nothing.",
+        "the trainer's own arguments, where its dialect knows them"},
+    ConfigKey{"run.from_scratch", Kind::kBoolean, "false", 0, 0, "",
+              "Let a later attempt begin from nothing, though an earlier one saved a checkpoint.",
+              "a resume that failed in silence would soon write over the checkpoints"},
+    ConfigKey{"run.host", Kind::kBoolean, "true", 0, 0, "",
+              "Watch the machine, too: disks, memory, processes, GPUs. For attach as well.",
+              "the costliest losses came from below: full disks, shared memory, killed processes"},
+    ConfigKey{
+        "run.stacks", Kind::kBoolean, "true", 0, 0, "",
+        "When the run is stuck, ask py-spy, eu-stack or gdb, whichever is there, for the stacks of the process in "
+        "question (docs/host.md).",
+        "nothing tells as much about a hang; eu-stack and gdb stop the process for the moment in which they read"},
+    ConfigKey{
+        "actions.break", Kind::kChoice, "\"act\"", 0, 0, "watch ask act",
+        "Ending an attempt that trains without a part that it needs, as that is proven dead or stopped (an engine, a "
+        "server), or that breaks a rule of your own. ask: the command is paused (SIGSTOP) until `midwatch approve` "
+        "ends "
+        "it, or `midwatch resume` lets it go on.",
+        "every further step costs money and would have to be thrown away"},
+    ConfigKey{"actions.break_learning", Kind::kChoice, "\"ask\"", 0, 0, "watch ask act",
+              "Ending an attempt of which only its own figures say that they are poisoned: rewards at their floor, "
+              "numbers that "
+              "are not finite. ask: the command goes on meanwhile, its checkpoints since the onset count as tainted, "
+              "and it is "
+              "paused only right before its next save; `midwatch approve` ends it, `midwatch resume` lets it go on.",
+              "a curriculum or a broken figure looks the same for a while: a person knows which"},
+    ConfigKey{"actions.restart", Kind::kChoice, "\"act\"", 0, 0, "watch ask act",
+              "Beginning the next attempt, and setting suspect checkpoints aside before it. watch: the run is over "
+              "then. ask: it waits for `midwatch approve`; `midwatch stop` ends it instead.",
+              "a GPU node that waits for somebody to wake up costs tens of dollars an hour"},
+    ConfigKey{"free-space.mode", Kind::kChoice, "\"ask\"", 0, 0, "watch ask act",
+              "watch: tell that space is short. ask: tell what could be freed, too. act: free it, and let a run that "
+              "ended for want of "
+              "space be started again.",
+              "what is deleted does not come back: a person says once that it may"},
+    ConfigKey{"free-space.what", Kind::kChoices,
+              "[\"shared-memory\", \"core-dumps\", \"broken-checkpoints\", \"set-aside\", \"ray-sessions\", "
+              "\"old-checkpoints\"]",
+              0, 0, "shared-memory core-dumps broken-checkpoints set-aside ray-sessions old-checkpoints",
+              "What may go, in this order: shared memory that dead processes of this run left; core dumps of its "
+              "processes; checkpoints that are proven broken and older than a whole one; what midwatch had set aside; "
+              "folders of sessions of Ray's that this run started and none of whose processes lives, logs and all; "
+              "checkpoints beyond [retention]. docs/host.md says what each must prove.",
+              "from what nobody will miss to what somebody might"},
+    ConfigKey{"free-space.shared_memory", Kind::kPath, "\"/dev/shm\"", 0, 0, "",
+              "The folder of shared memory, for shared-memory above.", "where Linux has it"},
+    ConfigKey{"retention.keep_last", Kind::kInteger, "0", 0, 1e6, "",
+              "How many checkpoints that are proven whole are kept; older ones are deleted. 0: all are kept.",
+              "the trainer's own setting is the first place for it; this is for those that do not hold theirs"},
+    ConfigKey{"retention.keep_every", Kind::kInteger, "0", 0, 1e9, "",
+              "Checkpoints whose step this divides are kept for ever. 0: none.",
+              "milestones to go back to, or to evaluate"},
+    ConfigKey{"attach.poll", Kind::kDuration, "\"1s\"", 0.01, 3600, "",
+              "How often to look where the kernel does not tell of changes (network file systems).",
+              "an incident is seen within seconds, and looking costs microseconds"},
+    ConfigKey{"attach.exit_after_idle", Kind::kDuration, "\"0s\"", 0, 1e8, "",
+              "End the watch when nothing new was written for so long. 0s: never.",
+              "a silent run may be a stalled one, which is what the watch is for"},
+    ConfigKey{"component.*.kind", Kind::kChoice, "\"engine\"", 0, 0, "engine tools rewards ray other",
+              "What it is. An engine that fails is a dead engine, and the circuit breaker ends what trains without it; "
+              "of the others people are told.",
+              "engines fail most often, and cost most"},
+    ConfigKey{
+        "component.*.command", Kind::kCommand, "", 0, 0, "",
+        "midwatch starts it before the trainer, waits until it answers, starts it anew when it dies or fails, and "
+        "ends it with the run. It runs where the training command does; its output is output/NAME.log in the run's "
+        "folder, which is read, too.",
+        "without a command it is only asked"},
+    ConfigKey{"component.*.restarts", Kind::kInteger, "5", 0, 1e6, "",
+              "Restarts of it in a row (without 5 min of working between) before the run is stopped.",
+              "as for the training command"},
+    ConfigKey{
+        "component.*.meanwhile", Kind::kChoice, "", 0, 0, "end pause nothing",
+        "What becomes of the trainer when a component with a command is started anew. end (engines): its attempt is "
+        "ended, and resumes from the checkpoint. pause: it is held still (SIGSTOP). nothing: it is left alone.",
+        "end for engines, which come back with the weights that they were built with, and a trainer that does not "
+        "notice would train on their answers; pause for all others"},
+    ConfigKey{"component.*.address", Kind::kText, "", 0, 0, "",
+              "Where it is asked, without a path: http://127.0.0.1:8000. Proxies of the environment are not used.",
+              "must be given where there is no command"},
+    ConfigKey{"component.*.health", Kind::kText, "\"/health\"", 0, 0, "",
+              "The path that is asked (GET). A status of 500 and above, or no answer, is trouble.",
+              "vLLM, SGLang and most servers have it"},
+    ConfigKey{"component.*.probe", Kind::kChoice, "\"health\"", 0, 0, "health generate",
+              "generate: an engine is asked for one token, too (/v1/completions, else SGLang's /generate).",
+              "a token costs the engine little, but it is a request that you did not make"},
+    ConfigKey{"component.*.every", Kind::kDuration, "\"5s\"", 0.1, 3600, "", "How often it is asked.",
+              "a death is known within two rounds"},
+    ConfigKey{"component.*.timeout", Kind::kDuration, "\"10s\"", 0.1, 600, "", "How long each question may take.",
+              "busy servers answer late, dead ones never"},
+    ConfigKey{"component.*.ready_within", Kind::kDuration, "\"15m\"", 1, 86400, "",
+              "How long it may take from an attempt's beginning until it answers; then it counts as dead.",
+              "large models load and compile for ten minutes"},
+    ConfigKey{"scrape.*.address", Kind::kText, "", 0, 0, "",
+              "Where it is asked (GET): http://127.0.0.1:9400/metrics. Without a path, /metrics. Proxies of the "
+              "environment are not used.",
+              "must be given"},
+    ConfigKey{
+        "scrape.*.metrics", Kind::kTexts, "", 0, 0, "",
+        "The metrics, by name, each the sum over its labels; \"rate(NAME)\" is what a counter grows by in a second.",
+        "must be given: servers tell hundreds"},
+    ConfigKey{"scrape.*.every", Kind::kDuration, "\"30s\"", 1, 3600, "", "How often it is asked.",
+              "what changes faster is seldom understood"},
+    ConfigKey{"scrape.*.timeout", Kind::kDuration, "\"10s\"", 0.1, 600, "", "How long that may take.",
+              "it holds up nothing else"},
+    ConfigKey{"rule.*.signal", Kind::kText, "", 0, 0, "",
+              "The figure: a signal (docs/signals.md), the trainer's own name of a metric, or a figure of the machine, "
+              "as \"gpu.temperature\" of all GPUs, \"disk.free:/data\" or \"scrape.NAME:metric\" of one thing.",
+              "must be given"},
+    ConfigKey{"rule.*.below", Kind::kNumber, "", 0, 0, "",
+              "What is lower is bad. In the signal's unit; of a trainer's own metric, as it writes it.",
+              "this or above must be given"},
+    ConfigKey{"rule.*.above", Kind::kNumber, "", 0, 0, "", "What is higher is bad, likewise.", "likewise"},
+    ConfigKey{"rule.*.for", Kind::kInteger, "3", 1, 1e6, "",
+              "So many points in a row must be bad. Of a figure of the machine a point is 10 s. What is no number "
+              "counts neither way.",
+              "single steps of reinforcement learning are noise"},
+    ConfigKey{"rule.*.after_step", Kind::kInteger, "0", 0, 1e12, "", "Earlier steps are left alone.",
+              "set it where a signal needs to warm up"},
+    ConfigKey{"rule.*.severity", Kind::kChoice, "\"warning\"", 0, 0, "info warning critical",
+              "That of the incident, for those who are told.", "critical is what somebody gets up for"},
+    ConfigKey{"rule.*.breaker", Kind::kBoolean, "false", 0, 0, "",
+              "The attempt is ended at once, checkpoints saved since the first bad point are set aside, and the next "
+              "attempt resumes from before it, once: where it happens again before the run has come further, midwatch "
+              "stops with that reason. Needs severity = \"critical\", and `[run] breaker`.",
+              "a rule that is wrong should cost nothing"},
+    ConfigKey{"rule.*.text", Kind::kText, "", 0, 0, "", "What to do about it; told with the incident.",
+              "you know what you meant"},
+    ConfigKey{"notify.events", Kind::kChoices,
+              "[\"opened\", \"closed\", \"restarted\", \"asks\", \"stopped\", \"finished\", \"escalation\"]", 0, 0,
+              "opened closed restarted asks stopped finished escalation",
+              "What is told: an incident opened (or became critical) or closed; the command was started again, waits "
+              "for leave to be ([actions]), was "
+              "stopped for "
+              "cause, finished; a critical incident is still open.",
+              "together they are the story of a run, a few messages a day"},
+    ConfigKey{"notify.min_severity", Kind::kChoice, "\"warning\"", 0, 0, "info warning critical",
+              "Incidents below it are not told.", "info is worth reading in the morning, not at night"},
+    ConfigKey{
+        "notify.escalate_after", Kind::kDuration, "\"30m\"", 0, 86400 * 7.0, "",
+        "A critical incident that is still open so long after it was told is told again, and again after as long. "
+        "`midwatch tell` (somebody took it up) ends that. 0s: never.",
+        "a GPU node costs tens of dollars by then"},
+    ConfigKey{"notify.escalate_times", Kind::kInteger, "3", 0, 100, "", "How often an incident is told again at most.",
+              "who does not hear three will not hear the fourth"},
+    ConfigKey{"notify.escalate_to", Kind::kTexts, "[]", 0, 0, "", "The channels that are told again, by name.",
+              "none named: all whose events have escalation"},
+    ConfigKey{"notify.give_up_after", Kind::kDuration, "\"6h\"", 1, 86400 * 7.0, "",
+              "A message that could not be delivered for so long is dropped, and that is recorded.",
+              "services are back within hours, and older news only confuses"},
+    ConfigKey{
+        "notify.channel.*.kind", Kind::kChoice, "", 0, 0, "terminal webhook slack discord ntfy email",
+        "What it is. webhook: any server that takes JSON (docs/formats/notification.md). terminal: a line and the "
+        "bell where midwatch was started.",
+        "must be given"},
+    ConfigKey{"notify.channel.*.url", Kind::kSecret, "", 0, 0, "",
+              "The address: of the webhook; of the topic for ntfy (https://ntfy.sh/TOPIC).",
+              "must be given, but for terminal and email"},
+    ConfigKey{"notify.channel.*.token", Kind::kSecret, "", 0, 0, "", "Sent as `Authorization: Bearer` (webhook, ntfy).",
+              "none is sent"},
+    ConfigKey{"notify.channel.*.events", Kind::kChoices, "", 0, 0,
+              "opened closed restarted asks stopped finished escalation", "What this channel is told.",
+              "as in [notify]"},
+    ConfigKey{"notify.channel.*.min_severity", Kind::kChoice, "", 0, 0, "info warning critical",
+              "Incidents below it are not told here.", "as in [notify]"},
+    ConfigKey{
+        "notify.channel.*.per_hour", Kind::kInteger, "20", 1, 3600, "",
+        "Messages an hour. The first five go at once, later ones are spaced out; what waits is put together into one "
+        "message.",
+        "more than that is not read, and servers begin to refuse"},
+    ConfigKey{"notify.channel.*.timeout", Kind::kDuration, "\"10s\"", 0.1, 60, "", "How long one try may take.",
+              "a healthy server answers within a second"},
+    ConfigKey{"notify.channel.*.to", Kind::kTexts, "", 0, 0, "", "email: whom to write to.", "must be given for email"},
+    ConfigKey{"notify.channel.*.from", Kind::kText, "", 0, 0, "", "email: the sender's address.",
+              "midwatch@ and the host's name"},
+    ConfigKey{"notify.channel.*.server", Kind::kText, "", 0, 0, "",
+              "email: the mail server, as smtp://host:587 or smtps://host:465.",
+              "the machine's sendmail program sends"},
+    ConfigKey{"notify.channel.*.user", Kind::kText, "", 0, 0, "", "email: the name to log in with at the server.",
+              "no login"},
+    ConfigKey{"notify.channel.*.password", Kind::kSecret, "", 0, 0, "", "email: its password.", "no login"},
+    ConfigKey{"notify.channel.*.tls", Kind::kChoice, "\"require\"", 0, 0, "require if-offered never",
+              "email: encryption with an smtp:// server (an smtps:// one always has it).",
+              "a password and a run's trouble are nobody else's business"},
+    ConfigKey{"notify.channel.*.sendmail", Kind::kCommand, "[\"/usr/sbin/sendmail\"]", 0, 0, "",
+              "email without a server: the program that takes a mail, called as sendmail is.",
+              "where every mail system puts it"},
+    ConfigKey{"hook.*.command", Kind::kCommand, "", 0, 0, "", "The program and its arguments.", "must be given"},
+    ConfigKey{"hook.*.events", Kind::kChoices, "[\"opened\", \"asks\", \"stopped\"]", 0, 0,
+              "opened closed restarted asks stopped finished escalation", "On what it is run.",
+              "that is when something is to be done"},
+    ConfigKey{"hook.*.min_severity", Kind::kChoice, "\"critical\"", 0, 0, "info warning critical",
+              "Incidents below it do not run it.", "a program acts; a warning is for people"},
+    ConfigKey{"hook.*.timeout", Kind::kDuration, "\"60s\"", 0.1, 3600, "",
+              "How long it may take; then it gets SIGTERM, and 5 s later SIGKILL, it and all of its process group.",
+              "enough to upload a log; a hanging one holds up only itself"},
+    ConfigKey{"hook.*.per_hour", Kind::kInteger, "60", 1, 3600, "",
+              "How often it is run in an hour at most, five times at once.",
+              "a flapping incident does not become a storm of processes"},
+};
+
+}  // namespace
+
+std::span<const ConfigKey> config_keys() { return kKeys; }
+std::span<const ConfigSection> config_sections() { return kSections; }
+
+}  // namespace mw

@@ -1,0 +1,125 @@
+#include "app/config/settings.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "base/text.h"
+#include "platform/real/posix_disk.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kSecretBytesLimit = 16384;
+
+Result<std::string> read_whole(Disk& disk, const std::string& path, size_t limit) {
+  auto file = disk.open_read(path);
+  if (!file.ok()) return file.error();
+  std::string text;
+  MW_TRY((*file)->read_at(0, limit + 1, text));
+  if (text.size() > limit) return Error{Error::Code::kLimit, cat(path, " is larger than ", limit, " bytes"), ""};
+  return text;
+}
+
+/// Is there such a program, as execvp would find it?
+bool can_run(const std::string& program) {
+  if (contains(program, "/")) return access(program.c_str(), X_OK) == 0;
+  const char* path = std::getenv("PATH");
+  for (const std::string_view folder : split(path == nullptr ? "/usr/bin:/bin" : path, ':')) {
+    if (access(cat(folder.empty() ? "." : folder, "/", program).c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<Config> load_config(Disk& disk, const std::string& file) {
+  if (file == "none") return Config::parse("", "");
+  const std::string name = file.empty() ? std::string(kConfigFile) : file;
+  const std::string path = absolute_path(name);
+  const auto text = read_whole(disk, path, kConfigBytesLimit);
+  if (text.ok()) return Config::parse(*text, path);
+  if (file.empty() && text.error().code == Error::Code::kNotFound) return Config::parse("", "");
+  return Error{text.error().code, cat("the settings cannot be read: ", text.error().what),
+               file.empty() ? "Mend or remove it, or go without: --config none." : ""};
+}
+
+void apply(const Config& config, RunRequest& request) {
+  request.config = config.path();
+  request.command = config.texts("run.command");
+  request.name = config.text("run.name");
+  request.home = config.text("run.home");
+  request.also = config.texts("run.watch");
+  request.framework = config.text("run.framework");
+  request.knowledge = config.texts("run.knowledge");
+  request.restarts = static_cast<int>(config.number("run.restarts"));
+  request.first_wait_s = config.duration("run.first_wait").seconds();
+  request.longest_wait_s = config.duration("run.longest_wait").seconds();
+  request.grace_s = config.duration("run.grace").seconds();
+  request.breaker = config.boolean("run.breaker");
+  request.breaking = config.text("actions.break");
+  request.breaking_learning = config.text("actions.break_learning");
+  request.restarting = config.text("actions.restart");
+  request.rotate_bytes = config.number("run.rotate");
+  request.checkpoints = config.texts("run.checkpoints");
+  request.resume = config.texts("run.resume");
+  request.from_scratch = config.boolean("run.from_scratch");
+  request.host = config.boolean("run.host");
+  request.stacks = config.boolean("run.stacks");
+}
+
+void apply(const Config& config, AttachRequest& request) {
+  request.config = config.path();
+  request.home = config.text("run.home");
+  request.framework = config.text("run.framework");
+  request.knowledge = config.texts("run.knowledge");
+  request.host = config.boolean("run.host");
+  request.stacks = config.boolean("run.stacks");
+  request.poll_s = config.duration("attach.poll").seconds();
+  request.exit_after_idle_s = config.duration("attach.exit_after_idle").seconds();
+}
+
+Result<std::string> reveal(Disk& disk, const Secret& secret) {
+  switch (secret.from) {
+    case Secret::From::kNowhere:
+      return std::string();
+    case Secret::From::kText:
+      return secret.text;
+    case Secret::From::kEnvironment: {
+      const char* value = std::getenv(secret.text.c_str());
+      if (value != nullptr && *value != '\0') return std::string(value);
+      return Error{Error::Code::kNotFound, cat("the environment variable ", secret.text, " is not set"),
+                   cat("Set it before midwatch is started: export ", secret.text, "=…")};
+    }
+    case Secret::From::kFile: {
+      auto text = read_whole(disk, secret.text, kSecretBytesLimit);
+      if (!text.ok()) return text.error();
+      const std::string value(trim(*text));
+      if (!value.empty()) return value;
+      return Error{Error::Code::kNotFound, cat(secret.text, " is empty"),
+                   "It should hold the secret and nothing else."};
+    }
+  }
+  return std::string();
+}
+
+ConfigTold tell_config(Disk& disk, const Config& config) {
+  ConfigTold told;
+  told.file = config.path();
+  for (const ConfigProblem& problem : config.problems())
+    told.problems.push_back({problem.line, problem.what, problem.hint});
+  for (const auto& [path, value] : config.all()) {
+    told.values.push_back({path, value_text(*value), value->line});
+    if (value->line == 0) continue;
+    if (value->key->kind == ConfigKey::Kind::kSecret) {
+      const auto known = reveal(disk, value->secret);
+      if (!known.ok()) told.warnings.push_back({value->line, cat(path, ": ", known.error().what), known.error().hint});
+    }
+    if (value->key->kind == ConfigKey::Kind::kCommand && !value->texts.empty() && !can_run(value->texts.front())) {
+      told.warnings.push_back({value->line, cat(path, ": there is no program ", value->texts.front()), "See PATH."});
+    }
+  }
+  return told;
+}
+
+}  // namespace mw

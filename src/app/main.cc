@@ -1,0 +1,46 @@
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string_view>
+
+#include "act/keeper/keep.h"
+#include "app/services.h"
+#include "base/numbers.h"
+#include "base/text.h"
+#include "ui/cli/verb.h"
+
+namespace {
+
+/// Does the terminal's locale know more than ASCII? Where none is set, terminals of today do.
+bool speaks_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    return mw::contains_folded(value, "utf-8") || mw::contains_folded(value, "utf8");
+  }
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == mw::kKeepWord) return mw::keep();
+  mw::Console console;
+  console.out_is_terminal = isatty(STDOUT_FILENO) == 1;
+  console.err_is_terminal = isatty(STDERR_FILENO) == 1;
+  console.in_is_terminal = isatty(STDIN_FILENO) == 1;
+  const char* no_colour = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  const bool dumb = term != nullptr && std::string_view(term) == "dumb";
+  console.colour = console.out_is_terminal && !dumb && (no_colour == nullptr || *no_colour == '\0');
+  console.unicode = !console.out_is_terminal || speaks_utf8();
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) console.width = size.ws_col;
+  if (const char* columns = std::getenv("COLUMNS"); columns != nullptr) {
+    const auto given = mw::parse_int(columns);
+    if (given && *given > 0 && *given < 10'000) console.width = static_cast<int>(*given);
+  }
+  mw::DaemonServices services;
+  return mw::run_command(argc, argv, mw::all_verbs(), services, console);
+}

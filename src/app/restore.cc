@@ -1,0 +1,179 @@
+#include "app/restore.h"
+
+#include <algorithm>
+#include <set>
+
+#include "act/supervise/charge.h"
+#include "app/config/settings.h"
+#include "app/journal_pages.h"
+#include "app/standing.h"
+#include "base/text.h"
+#include "platform/durable.h"
+#include "platform/lock.h"
+#include "platform/real/posix_disk.h"
+#include "read/recorder.h"
+#include "sense/checkpoints/set_aside.h"
+
+namespace mw {
+namespace {
+
+using Thing = RestoreTold::Thing;
+
+constexpr int kAttempts = 100'000;  // whose judgements are read
+constexpr std::string_view kRestore = "restore";
+
+struct Found {
+  std::string path;  ///< of the manifest
+  AsideManifest manifest;
+};
+
+/// What a run's judgements say that it moved, as far as the manifests are still there.
+std::vector<Found> manifests_of(Disk& disk, const std::string& run_folder) {
+  std::vector<Found> found;
+  std::set<std::string> known;
+  for (int number = 1; number < kAttempts; ++number) {
+    const std::string folder = cat(run_folder, "/", kAttemptsFolder, "/", number);
+    if (!disk.info(folder).ok()) break;
+    const auto text = read_small(disk, cat(folder, "/", kJudgementFile));
+    const auto judgement = text.ok() ? parse_judgement(*text) : Result<Judgement>(text.error());
+    if (!judgement.ok()) continue;
+    for (const AsidePlan& plan : judgement->back.plans) {
+      const std::string path = cat(plan.root, "/", kAsideFolder, "/", plan.label, "/", kManifestFile);
+      const auto written = read_small(disk, path);
+      auto manifest = written.ok() ? parse_manifest(*written) : Result<AsideManifest>(written.error());
+      if (!manifest.ok() || manifest->run_folder != run_folder || !known.insert(path).second) continue;
+      manifest->root = plan.root;
+      found.push_back({path, std::move(*manifest)});
+    }
+  }
+  return found;
+}
+
+Result<std::string> held_folder(Disk& disk, const RestoreRequest& request) {
+  const auto folder = recorded_folder(disk, request.home, request.run);
+  if (!folder.ok()) return folder.error();
+  std::string absolute = absolute_path(*folder);
+  if (disk.info(cat(absolute, "/", kChargeFile)).ok()) return absolute;
+  return Error{Error::Code::kInvalid, cat("run ", basename(absolute), " is only read: nothing of it was set aside"),
+               "midwatch sets aside only what a run saved that 'midwatch run' started."};
+}
+
+/// One checkpoint; nothing where it is neither aside nor in doubt.
+Thing thing_of(Disk& disk, const AsideManifest& manifest, const AsideManifest::Item& item) {
+  Thing thing;
+  thing.from = cat(manifest.root, "/", item.to);
+  thing.path = cat(manifest.root, "/", item.name);
+  thing.why = manifest.why;
+  thing.attempt = manifest.attempt;
+  thing.at = manifest.at;
+  if (!disk.info(thing.from).ok()) {
+    thing.outcome = disk.info(thing.path).ok() ? "it is where it was" : "it is gone";
+  } else if (disk.info(thing.path).ok()) {
+    thing.outcome = "something else has its name now; move that first";
+  } else {
+    thing.may = true;
+  }
+  return thing;
+}
+
+/// The pointer, where midwatch set it.
+std::optional<Thing> pointer_of(Disk& disk, const AsideManifest& manifest) {
+  if (manifest.pointer.empty() || manifest.restored) return std::nullopt;
+  Thing thing;
+  thing.path = cat(manifest.root, "/", manifest.pointer);
+  thing.pointer = true;
+  thing.why = manifest.why;
+  thing.attempt = manifest.attempt;
+  thing.at = manifest.at;
+  thing.from = manifest.pointer_before.value_or("");
+  const auto now = read_small(disk, thing.path);
+  const bool same = manifest.pointer_after ? now.ok() && trim(*now) == *manifest.pointer_after
+                                           : !now.ok() && now.error().code == Error::Code::kNotFound;
+  thing.may = same && manifest.pointer_before.has_value();
+  if (!same) thing.outcome = "it says something else by now, and stays";
+  return thing;
+}
+
+std::vector<Thing> things_of(Disk& disk, const AsideManifest& manifest) {
+  std::vector<Thing> things;
+  for (const AsideManifest::Item& item : manifest.items) things.push_back(thing_of(disk, manifest, item));
+  const bool any = std::any_of(things.begin(), things.end(), [](const Thing& thing) { return thing.may; });
+  auto pointer = pointer_of(disk, manifest);
+  if (pointer && (any || manifest.items.empty() || pointer->may)) things.push_back(std::move(*pointer));
+  return things;
+}
+
+Result<void> put_back(Disk& disk, const Thing& thing) {
+  if (thing.pointer) return write_durably(disk, thing.path, thing.from);
+  if (disk.info(thing.path).ok()) return Error{Error::Code::kInvalid, "something else has its name now", ""};
+  return disk.rename(thing.from, thing.path);
+}
+
+Result<void> restore_one(Disk& disk, const Found& found, JournalPages& pages, RestoreTold& told) {
+  bool all = true;
+  for (Thing& thing : things_of(disk, found.manifest)) {
+    // The pointer comes last, and only where all that it may name is back.
+    if (thing.pointer && !all) {
+      thing.may = false;
+      thing.outcome = "not all checkpoints are back, and it stays";
+    }
+    if (thing.may) {
+      const auto deed = pages.intend({0, std::string(kRestore), thing.path, 0, "A person said so."});
+      if (!deed.ok()) return deed.error();
+      const auto done = put_back(disk, thing);
+      thing.done = done.ok();
+      thing.outcome =
+          done.ok() ? thing.pointer ? cat("it says ", trim(thing.from), " again") : "it is back" : done.error().what;
+      pages.acted({*deed, thing.done, thing.outcome, 0});
+    }
+    all = all && (thing.done || thing.pointer || !disk.info(thing.from).ok());
+    told.things.push_back(std::move(thing));
+  }
+  if (!all) return {};
+  // What it says of the past stays; whoever comes to do the move again sees that a person undid it.
+  AsideManifest over = found.manifest;
+  over.restored = true;
+  return write_durably(disk, found.path, manifest_text(over));
+}
+
+}  // namespace
+
+Result<RestoreTold> could_restore(Disk& disk, const RestoreRequest& request) {
+  const auto folder = held_folder(disk, request);
+  if (!folder.ok()) return folder.error();
+  RestoreTold told;
+  told.run = basename(*folder);
+  for (const Found& found : manifests_of(disk, *folder)) {
+    for (Thing& thing : things_of(disk, found.manifest)) told.things.push_back(std::move(thing));
+  }
+  return told;
+}
+
+Result<RestoreTold> restore_by_hand(Disk& disk, Processes& processes, const RestoreRequest& request,
+                                    const std::string& who) {
+  const auto folder = held_folder(disk, request);
+  if (!folder.ok()) return folder.error();
+  const auto how = standing_of(disk, processes, *folder);
+  if (!how.ok()) return how.error();
+  if (how->pid != 0) {
+    return Error{Error::Code::kDenied, cat("the command of run ", basename(*folder), " lives, and saves there"),
+                 "Stop it first: midwatch stop."};
+  }
+  const auto locks = make_posix_locks();
+  RestoreTold told;
+  told.run = basename(*folder);
+  auto recorder = Recorder::open(disk, *locks, folder_of(folder_of(*folder)), told.run, {*folder});
+  if (!recorder.ok()) return recorder.error();
+  State state;
+  MW_TRY((*recorder)->replay_into(state));
+  const auto clock = make_posix_clock();
+  JournalPages pages(**recorder, *clock, state);
+  MW_TRY(pages.told({who, "restore"}, clock->now()));
+  auto all = manifests_of(disk, *folder);
+  // The latest move first: an earlier one may have set the pointer to what it found.
+  for (auto found = all.rbegin(); found != all.rend(); ++found) MW_TRY(restore_one(disk, *found, pages, told));
+  MW_TRY((*recorder)->sync());
+  return told;
+}
+
+}  // namespace mw

@@ -1,0 +1,14 @@
+// The loop of `midwatch run`: that of attach, over what the command writes, with a supervisor beside it.
+#pragma once
+
+#include "api/requests.h"
+#include "platform/doors.h"
+#include "platform/process.h"
+#include "read/books/language.h"
+
+namespace mw {
+
+/// Begins a run, or takes one up, and holds it until it is over.
+Result<RunTold> hold_run(const Doors& doors, Processes& processes, Language& language, const RunRequest& request);
+
+}  // namespace mw

@@ -1,0 +1,322 @@
+#include "app/services.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "act/cleanup/freed.h"
+#include "act/notify/notifier.h"
+#include "act/supervise/adopt.h"
+#include "act/supervise/inbox.h"
+#include "act/supervise/stop_watchdog.h"
+#include "api/exit.h"
+#include "app/attach.h"
+#include "app/config/rule_settings.h"
+#include "app/config/scrape_settings.h"
+#include "app/config/settings.h"
+#include "app/drill.h"
+#include "app/free_by_hand.h"
+#include "app/restore.h"
+#include "app/rule_watch.h"
+#include "app/run.h"
+#include "app/standing.h"
+#include "app/telling.h"
+#include "base/text.h"
+#include "platform/clock.h"
+#include "platform/durable.h"
+#include "platform/lock.h"
+#include "platform/private_folder.h"
+#include "platform/real/posix_disk.h"
+#include "platform/watch.h"
+#include "read/recorder.h"
+#include "read/run_reader.h"
+#include "sense/checkpoints/checkpoint_watch.h"
+#include "sense/host/host_watch.h"
+#include "sense/processes/evidence.h"
+#include "sense/processes/known_environment.h"
+#include "sense/processes/scrape_watch.h"
+
+namespace mw {
+namespace {
+
+constexpr Duration kTaken = Duration::seconds(5);  // within which a living midwatch takes what is asked
+
+/// "mira@node7", as far as it can be told.
+std::string this_user() {
+  const char* name = std::getenv("USER");
+  const std::string host = host_name();
+  return cat(name == nullptr || *name == '\0' ? cat("uid ", getuid()) : std::string(name), host.empty() ? "" : "@",
+             host);
+}
+
+/// Of the process that is asked for: what it writes is put into `request`, and where that is recorded.
+Result<std::unique_ptr<Adoption>> adoption_of(Processes& processes, Clock& clock, AttachRequest& request) {
+  auto adopted = adopt(processes, request.pid, request.paths);
+  if (!adopted.ok()) return adopted.error();
+  request.paths = adopted->paths;
+  adopted->allow = request.allow;
+  request.home = home_of(request.home, adopted->folder);
+  const std::string word = adopted->command.empty() ? "process" : std::string(basename(adopted->command.front()));
+  request.run = cat(word, "-", request.pid, "-", adopted->id.start);
+  return std::make_unique<Adoption>(processes, clock, std::move(*adopted), request.say);
+}
+
+/// Where the run writes, as far as its watcher was told.
+std::vector<std::string> folders_of(Disk& disk, const AttachRequest& request) {
+  std::vector<std::string> folders;
+  for (const std::string& path : request.paths) {
+    const auto info = disk.info(path);
+    const bool folder = info.ok() && info->kind == FileInfo::Kind::kFolder;
+    folders.push_back(folder ? path : folder_of(path));
+  }
+  if (!request.home.empty()) folders.push_back(request.home);
+  return folders;
+}
+
+/// Of a process that is only read, nothing that could stop it.
+EvidenceScope evidence_of(const AttachRequest& request, const std::string& folder, const KnownSecrets& known) {
+  EvidenceScope scope;
+  scope.system = make_posix_system();
+  scope.held = [pid = request.pid] { return EvidenceScope::Held{pid, 0, true}; };
+  scope.folder = folder;
+  scope.known = &known;
+  scope.stacks = request.stacks && !request.allow.empty();
+  return scope;
+}
+
+}  // namespace
+
+DaemonServices::DaemonServices() : disk_(make_posix_disk()) {}
+DaemonServices::~DaemonServices() = default;
+
+Result<void> DaemonServices::learn(const std::vector<std::string>& folders) {
+  if (language_ != nullptr) return {};
+  auto loaded = Language::load(folders, read_user_rules);
+  if (!loaded.ok()) return loaded.error();
+  language_ = std::move(*loaded);
+  language_->known().learn_environment(environ);
+  return {};
+}
+
+/// What the file says, whose rules hold from here on; "" says nothing.
+Result<Config> DaemonServices::settings(const std::string& file) {
+  if (file.empty()) return Config();
+  auto loaded = load_config(*disk_, file);
+  if (!loaded.ok()) return loaded.error();
+  MW_TRY(loaded->check());
+  language_->add(user_rules(*loaded));
+  return loaded;
+}
+
+const Knowledge& DaemonServices::knowledge() { return learn({}).ok() ? language_->knowledge() : none_; }
+
+Result<std::unique_ptr<Replayed>> DaemonServices::replay(const ReplayRequest& request) {
+  const auto began = std::chrono::steady_clock::now();
+  MW_TRY(learn(request.knowledge));
+  if (const auto rules = settings(request.config); !rules.ok()) return rules.error();
+  RunReader reader(*disk_, *language_, Judge::kAtClose, nullptr, {});
+  MW_TRY(reader.open(request.paths, request.framework));
+  reader.read_all(request.progress);
+  reader.close();
+  auto told = std::make_unique<Replayed>();
+  told->unknown = reader.says_nothing() && request.framework.empty();
+  told->input = reader.figures();
+  told->input.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  told->notes = std::move(reader.notes());
+  for (std::string& idle : idle_rules(reader.state(), language_->knowledge(), 1))
+    told->notes.push_back(std::move(idle));
+  told->partial = reader.partial();
+  told->state = std::move(reader.state());
+  return told;
+}
+
+Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& asked) {
+  MW_TRY(learn(asked.knowledge));
+  const auto config = settings(asked.config);
+  if (!config.ok()) return config.error();
+  auto watch = Watch::make();
+  if (!watch.ok()) return watch.error();
+  const auto clock = make_posix_clock();
+  const auto locks = make_posix_locks();
+  const auto processes = make_posix_processes();
+  const Doors doors{*disk_, *clock, **watch, *locks, &language_->known()};
+  MW_TRY(can_see_processes(*processes));
+  StopWatchdog watchdog(**watch, *processes, *clock, static_cast<int>(Exit::kFailed));
+  AttachRequest request = asked;
+  std::unique_ptr<Adoption> adoption;
+  if (asked.pid > 0) {
+    auto made = adoption_of(*processes, *clock, request);
+    if (!made.ok()) return made.error();
+    adoption = std::move(*made);
+    learn_environment_of(*make_posix_system(), asked.pid, language_->known());
+  }
+  auto telling = Telling::make(doors, language_->knowledge(), request.config, request.say);
+  if (!telling.ok()) return telling.error();
+  auto loop = AttachLoop::open(doors, *language_, request);
+  if (!loop.ok()) return loop.error();
+  make_private((*loop)->folder());  // also one that an earlier midwatch made
+  (*telling)->watches((*loop)->folder());
+  MW_TRY(sign_watch(*disk_, *processes, (*loop)->folder()));
+  // There is no command of ours to pause or stop: what people say is all that is taken, unless more is allowed.
+  Inbox inbox(doors, (*loop)->folder(),
+              [&adoption](const RunAsk& ask) { return adoption == nullptr ? Result<void>() : adoption->ask(ask); });
+  (*loop)->accompany(inbox);
+  RuleWatch rules(*clock, language_->knowledge(), request.say);
+  (*loop)->accompany(rules);
+  const auto scrapes = watch_endpoints(*clock, endpoints_of(*config));
+  if (scrapes != nullptr) (*loop)->accompany(*scrapes);
+  if (adoption != nullptr) {
+    const std::string text = adopted_text(adoption->adopted(), processes->boot());
+    MW_TRY(write_durably(*disk_, cat((*loop)->folder(), "/", kAdoptedFile), text));
+    (*loop)->accompany(*adoption);
+  }
+  if (Task* notifier = (*telling)->task(); notifier != nullptr) (*loop)->accompany(*notifier);
+  std::unique_ptr<HostWatch> host;
+  std::unique_ptr<CheckpointWatch> looks;
+  std::unique_ptr<EvidenceTaker> evidence;
+  if (request.host) {
+    host = watch_machine(*clock, *language_, folders_of(*disk_, request), [&request] { return request.pid; });
+    (*loop)->accompany(*host);
+    looks = watch_checkpoints(
+        *clock, [this](const std::string& framework) { return language_->checkpoints_of(framework); }, "", {});
+    (*loop)->accompany(*looks);
+    if (request.pid > 0) {
+      evidence = std::make_unique<EvidenceTaker>(*disk_, *clock, *processes,
+                                                 evidence_of(request, (*loop)->folder(), language_->known()));
+      (*loop)->accompany(*evidence);
+    }
+  }
+  while ((*loop)->turn()) {
+  }
+  return (*loop)->take();
+}
+
+Result<RunTold> DaemonServices::run(const RunRequest& request) {
+  MW_TRY(learn(request.knowledge));
+  auto watch = Watch::make();
+  if (!watch.ok()) return watch.error();
+  const auto clock = make_posix_clock();
+  const auto locks = make_posix_locks();
+  const auto processes = make_posix_processes();
+  return hold_run({*disk_, *clock, **watch, *locks, &language_->known()}, *processes, *language_, request);
+}
+
+namespace {
+
+template <typename Request>
+Result<void> configure_request(Disk& disk, const std::string& file, Request& request) {
+  const auto config = load_config(disk, file);
+  if (!config.ok()) return config.error();
+  MW_TRY(config->check());
+  apply(*config, request);
+  return {};
+}
+
+}  // namespace
+
+Result<void> DaemonServices::configure(const std::string& file, RunRequest& request) {
+  return configure_request(*disk_, file, request);
+}
+
+Result<void> DaemonServices::configure(const std::string& file, AttachRequest& request) {
+  return configure_request(*disk_, file, request);
+}
+
+Result<ConfigTold> DaemonServices::config(const std::string& file) {
+  const auto config = load_config(*disk_, file);
+  if (!config.ok()) return config.error();
+  return tell_config(*disk_, *config);
+}
+
+Result<std::vector<NotifyTold>> DaemonServices::notify_test(const std::string& file, const std::string& channel) {
+  const auto config = load_config(*disk_, file);
+  if (!config.ok()) return config.error();
+  return test_channels(*disk_, *make_posix_clock(), *config, channel);
+}
+
+std::string DaemonServices::config_reference(bool json) { return json ? config_reference_json() : config_page(); }
+
+Result<std::unique_ptr<Replayed>> DaemonServices::recorded(const std::string& home, const std::string& run) {
+  const auto folder = recorded_folder(*disk_, home, run);
+  if (!folder.ok()) return folder.error();
+  auto state = read_recorded(*disk_, *folder);
+  if (!state.ok()) return state.error();
+  auto told = std::make_unique<Replayed>();
+  for (const SourceState& source : state->sources) {
+    if (source.kind == kHostKind) continue;
+    ++told->input.files;
+    told->input.bytes += source.bytes;
+    told->input.lines += source.lines;
+  }
+  told->state = std::move(*state);
+  return told;
+}
+
+Result<RunStanding> DaemonServices::standing(const std::string& home, const std::string& run) {
+  const auto folder = recorded_folder(*disk_, home, run);
+  if (!folder.ok()) return folder.error();
+  auto how = standing_of(*disk_, *make_posix_processes(), *folder);
+  if (how.ok()) how->now = make_posix_clock()->now();
+  return how;
+}
+
+Result<Asked> DaemonServices::ask(const std::string& home, const std::string& run, const RunAsk& ask) {
+  const auto how = standing(home, run);
+  if (!how.ok()) return how.error();
+  Asked asked;
+  asked.run = how->name;
+  asked.watched = how->watcher != 0 || how->elsewhere;
+  RunAsk put = ask;
+  const auto clock = make_posix_clock();
+  if (!put.at.known()) put.at = clock->now();
+  if (put.who.empty()) put.who = this_user();
+  const auto path = put_ask(*disk_, how->folder, put, getpid());
+  if (!path.ok()) return path.error();
+  const Duration until{clock->steady().ns + (asked.watched ? kTaken.ns : 0)};
+  for (;;) {
+    asked.taken = !disk_->info(*path).ok();
+    if (asked.taken || clock->steady().ns >= until.ns) return asked;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+Result<FreeTold> DaemonServices::could_free(const FreeRequest& request) {
+  MW_TRY(learn({}));
+  return plan_by_hand(*disk_, *language_, request);
+}
+
+Result<FreeTold> DaemonServices::free(const FreeRequest& request) {
+  const auto how = standing(request.home, request.run);
+  if (!how.ok()) return how.error();
+  if (how->watcher == 0 && !how->elsewhere) {
+    MW_TRY(learn({}));
+    return free_by_hand(*disk_, *language_, request, this_user());
+  }
+  RunAsk ask;
+  ask.what = RunAsk::What::kFree;
+  ask.at = make_posix_clock()->now();
+  ask.text = free_ask_text({request.what, request.paths});
+  const auto asked = this->ask(request.home, how->name, ask);
+  if (!asked.ok()) return asked.error();
+  return wait_for_freed(*disk_, *make_posix_clock(), how->folder, ask.at);
+}
+
+Result<RestoreTold> DaemonServices::could_restore(const RestoreRequest& request) {
+  return mw::could_restore(*disk_, request);
+}
+
+Result<RestoreTold> DaemonServices::restore(const RestoreRequest& request) {
+  return restore_by_hand(*disk_, *make_posix_processes(), request, this_user());
+}
+
+Result<DrillTold> DaemonServices::drill(const DrillRequest& request) {
+  return hold_drill(*disk_, *make_posix_clock(), *make_posix_processes(), request);
+}
+
+Result<void> DaemonServices::write_file(const std::string& path, std::string_view text) {
+  return write_durably(*disk_, path, text);
+}
+
+}  // namespace mw

@@ -1,0 +1,44 @@
+// What the verbs ask for, done.
+#pragma once
+
+#include <memory>
+
+#include "api/services.h"
+#include "app/config/config.h"
+#include "platform/disk.h"
+#include "read/books/language.h"
+
+namespace mw {
+
+class DaemonServices final : public Services {
+ public:
+  DaemonServices();
+  ~DaemonServices() override;
+  Result<std::unique_ptr<Replayed>> replay(const ReplayRequest& request) override;
+  Result<std::unique_ptr<Replayed>> attach(const AttachRequest& request) override;
+  Result<RunTold> run(const RunRequest& request) override;
+  Result<void> configure(const std::string& file, RunRequest& request) override;
+  Result<void> configure(const std::string& file, AttachRequest& request) override;
+  Result<ConfigTold> config(const std::string& file) override;
+  Result<std::vector<NotifyTold>> notify_test(const std::string& file, const std::string& channel) override;
+  std::string config_reference(bool json) override;
+  Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run) override;
+  Result<RunStanding> standing(const std::string& home, const std::string& run) override;
+  Result<FreeTold> could_free(const FreeRequest& request) override;
+  Result<FreeTold> free(const FreeRequest& request) override;
+  Result<RestoreTold> could_restore(const RestoreRequest& request) override;
+  Result<RestoreTold> restore(const RestoreRequest& request) override;
+  Result<DrillTold> drill(const DrillRequest& request) override;
+  Result<Asked> ask(const std::string& home, const std::string& run, const RunAsk& ask) override;
+  const Knowledge& knowledge() override;
+  Result<void> write_file(const std::string& path, std::string_view text) override;
+
+ private:
+  Result<void> learn(const std::vector<std::string>& folders);
+  Result<Config> settings(const std::string& file);
+  std::unique_ptr<Disk> disk_;
+  std::unique_ptr<Language> language_;
+  Knowledge none_;
+};
+
+}  // namespace mw

@@ -1,0 +1,19 @@
+// What a person asks of a run.
+#pragma once
+
+#include <string>
+
+#include "base/time.h"
+
+namespace mw {
+
+/// What a person asks of a run that is being watched.
+struct RunAsk {
+  enum class What { kTell, kPause, kResume, kStop, kKill, kFree, kApprove };
+  What what = What::kTell;
+  std::string who;   ///< "mira@node7"; "" = whoever asks
+  std::string text;  ///< of kTell; of kFree, see freed.h
+  Time at;           ///< unknown: now
+};
+
+}  // namespace mw

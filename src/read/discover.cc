@@ -1,0 +1,143 @@
+#include "read/discover.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+class Walk {
+ public:
+  Walk(Disk& disk, const std::function<bool(std::string_view, int64_t)>& worth_reading, Found& found)
+      : disk_(disk), worth_reading_(worth_reading), found_(found) {}
+
+  void take(const std::string& path, const FileInfo& info, bool named) {
+    if (info.kind == FileInfo::Kind::kFolder) {
+      folder(path, 0);
+    } else if (info.kind == FileInfo::Kind::kFile) {
+      file(path, info, named);
+    } else {
+      found_.notes.push_back(cat(path, " is neither a file nor a folder; left out"));
+    }
+  }
+
+ private:
+  void file(const std::string& path, const FileInfo& info, bool named) {
+    if (!named && !worth_reading_(path, info.size)) return;
+    if (!seen_.insert({info.device, info.inode}).second) return;
+    if (found_.files.size() >= kWalkFiles) {
+      if (!full_) found_.notes.push_back(cat("more than ", kWalkFiles, " files; the rest is left out"));
+      full_ = true;
+      return;
+    }
+    found_.files.push_back({path, info, named, {}});
+  }
+
+  void folder(const std::string& path, int depth) {
+    if (depth > kWalkDepth) {
+      found_.notes.push_back(cat(path, " is more than ", kWalkDepth, " folders deep; not entered"));
+      return;
+    }
+    const auto names = disk_.list(path);
+    if (!names.ok()) {
+      found_.notes.push_back(cat("cannot list ", path, ": ", names.error().what));
+      return;
+    }
+    for (const std::string& name : *names) {
+      if (++entries_ > kWalkEntries) {
+        if (!full_) found_.notes.push_back(cat("more than ", kWalkEntries, " entries; the rest is left out"));
+        full_ = true;
+        return;
+      }
+      const std::string full = path.empty() || path.back() == '/' ? path + name : cat(path, "/", name);
+      const auto info = disk_.info(full);
+      if (!info.ok()) continue;  // a dangling link, or gone since it was listed
+      if (info->kind == FileInfo::Kind::kFolder) {
+        const bool fresh = seen_.insert({info->device, info->inode}).second;
+        const bool skipped = name == ".git" || name == "node_modules" || name == "__pycache__" || name == ".midwatch";
+        if (fresh && !skipped) folder(full, depth + 1);
+      } else if (info->kind == FileInfo::Kind::kFile) {
+        file(full, *info, false);
+      }
+    }
+  }
+
+  Disk& disk_;
+  const std::function<bool(std::string_view, int64_t)>& worth_reading_;
+  Found& found_;
+  std::set<std::pair<uint64_t, uint64_t>> seen_;  // device and inode: links and loops count once
+  size_t entries_ = 0;
+  bool full_ = false;
+};
+
+/// "train.log.3" → ("train.log", 3); 0 when `path` is not the name of a rotated part.
+std::pair<std::string_view, int64_t> rotated_part(std::string_view path) {
+  std::string_view stem = path;
+  for (const std::string_view packed : {".gz", ".zst"}) {
+    if (stem.size() > packed.size() && stem.substr(stem.size() - packed.size()) == packed) {
+      stem.remove_suffix(packed.size());
+    }
+  }
+  const size_t dot = stem.rfind('.');
+  if (dot == std::string_view::npos || dot == 0 || stem[dot - 1] == '/') return {path, 0};
+  const auto number = parse_int(stem.substr(dot + 1));
+  return number && *number > 0 && *number < 1000 ? std::pair{stem.substr(0, dot), *number}
+                                                 : std::pair{path, int64_t{0}};
+}
+
+/// Rotated parts join the log whose name they carry, when that log is there too: one story, oldest part first.
+void join_rotated(std::vector<FoundFile>& files) {
+  std::map<std::string, size_t, std::less<>> by_path;
+  for (size_t i = 0; i < files.size(); ++i) by_path[files[i].path] = i;
+  std::map<size_t, std::vector<std::pair<int64_t, std::string>>> parts;
+  std::vector<bool> joined(files.size(), false);
+  for (size_t i = 0; i < files.size(); ++i) {
+    const auto [stem, number] = rotated_part(files[i].path);
+    const auto whole = number > 0 ? by_path.find(stem) : by_path.end();
+    if (whole == by_path.end() || whole->second == i) continue;
+    parts[whole->second].emplace_back(number, files[i].path);
+    joined[i] = true;
+  }
+  for (auto& [index, list] : parts) {
+    std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (auto& [number, path] : list) files[index].older.push_back(std::move(path));
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (joined[i]) continue;
+    if (kept != i) files[kept] = std::move(files[i]);
+    ++kept;
+  }
+  files.resize(kept);
+}
+
+}  // namespace
+
+Result<Found> discover(Disk& disk, const std::vector<std::string>& paths,
+                       const std::function<bool(std::string_view, int64_t)>& worth_reading) {
+  Found found;
+  Walk walk(disk, worth_reading, found);
+  std::vector<Error> errors;
+  for (const std::string& path : paths) {
+    const auto info = disk.info(path);
+    if (!info.ok()) {
+      errors.push_back(info.error());
+      continue;
+    }
+    walk.take(path, *info, true);
+  }
+  if (found.files.empty()) {
+    if (!errors.empty()) return errors.front();
+    return Error{
+        Error::Code::kUnsupported, cat("no log or metric file in ", paths.empty() ? "" : paths.front()),
+        "Give the trainer's console log, its metrics.jsonl, wandb or tensorboard folder, or the folder above them."};
+  }
+  join_rotated(found.files);
+  for (const Error& error : errors) found.notes.push_back(error.what);
+  return found;
+}
+
+}  // namespace mw

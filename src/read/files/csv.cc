@@ -1,0 +1,165 @@
+#include "read/files/csv.h"
+
+#include <algorithm>
+
+#include "base/numbers.h"
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kColumnLimit = 20'000;
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+/// The separator that occurs most often in the header, outside quotes.
+char find_separator(std::string_view header) {
+  size_t commas = 0, semicolons = 0, tabs = 0;
+  bool quoted = false;
+  for (const char c : header) {
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    commas += c == ',';
+    semicolons += c == ';';
+    tabs += c == '\t';
+  }
+  if (tabs > commas && tabs >= semicolons) return '\t';
+  return semicolons > commas ? ';' : ',';
+}
+
+}  // namespace
+
+void CsvDecoder::feed(std::string_view bytes, RecordSink& sink) {
+  size_t begin = 0;
+  const auto hold = [&](size_t end) {
+    const std::string_view piece = bytes.substr(begin, end - begin);
+    if (held_.size() + piece.size() > kCsvRecordLimit) overlong_ = true;
+    if (!overlong_) held_.append(piece);
+    begin = end;
+  };
+  for (size_t i = bytes.find_first_of("\"\n"); i != std::string_view::npos; i = bytes.find_first_of("\"\n", i + 1)) {
+    if (bytes[i] == '"') {
+      in_quotes_ = !in_quotes_;
+      continue;
+    }
+    ++line_;
+    if (in_quotes_ && !overlong_ && held_.size() + (i - begin) <= kCsvRecordLimit) continue;
+    hold(i);
+    ++begin;
+    in_quotes_ = false;  // in an overlong record the quote that never ended is given up
+    consumed_ = offset_ + begin;
+    end_record(sink);
+  }
+  hold(bytes.size());
+  offset_ += bytes.size();
+}
+
+void CsvDecoder::end_record(RecordSink& sink) {
+  if (overlong_) {
+    too_long_.report(sink, "a record of more than 1 MiB was left out", record_line_);
+  } else {
+    record(held_, sink);
+  }
+  held_.clear();
+  overlong_ = false;
+  record_line_ = line_;
+}
+
+void CsvDecoder::finish(RecordSink& sink) {
+  if (held_.empty() && !overlong_) return;
+  // Without its line end the last record may have lost digits or cells; as many cells as the header has are whole
+  // enough in a file that a program closed, and fewer are not.
+  if (overlong_ || in_quotes_) {
+    sink.problem("torn-tail", "the last record is incomplete", record_line_);
+  } else {
+    split(held_, cells_);
+    if (has_header_ && cells_.size() < columns_.size()) {
+      sink.problem("torn-tail", "the last record has fewer cells than the header", record_line_);
+    } else {
+      end_record(sink);
+      consumed_ = offset_;
+    }
+  }
+  held_.clear();
+}
+
+void CsvDecoder::split(std::string_view text, std::vector<std::string>& cells) const {
+  cells.clear();
+  cells.emplace_back();
+  bool quoted = false;
+  for (size_t i = 0; i < text.size() && cells.size() <= kColumnLimit; ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c != '"') {
+        cells.back().push_back(c);
+      } else if (i + 1 < text.size() && text[i + 1] == '"') {
+        cells.back().push_back('"');
+        ++i;
+      } else {
+        quoted = false;
+      }
+    } else if (c == '"' && trim(cells.back()).empty()) {
+      quoted = true;
+      cells.back().clear();
+    } else if (c == separator_) {
+      cells.emplace_back();
+    } else {
+      cells.back().push_back(c);
+    }
+  }
+}
+
+void CsvDecoder::header(std::string_view text) {
+  has_header_ = true;
+  if (text.substr(0, 3) == "\xef\xbb\xbf") text.remove_prefix(3);
+  separator_ = find_separator(text);
+  split(text, cells_);
+  bool one_run = true;
+  std::string_view run;
+  for (const std::string& cell : cells_) {
+    const size_t dash = cell.find(" - ");
+    if (dash == std::string::npos) continue;
+    if (run.empty()) run = std::string_view(cell).substr(0, dash + 3);
+    one_run = one_run && std::string_view(cell).substr(0, run.size()) == run;
+  }
+  for (const std::string& cell : cells_) {
+    std::string_view key = trim(cell);
+    const bool twin = ends_with(key, "__MIN") || ends_with(key, "__MAX");
+    if (one_run && !run.empty() && key.substr(0, run.size()) == run) key.remove_prefix(run.size());
+    Column column;
+    if (!twin) column.key = key.empty() ? cat("column_", columns_.size() + 1) : std::string(key);
+    column.known = to_lower(column.key);
+    columns_.push_back(std::move(column));
+  }
+}
+
+void CsvDecoder::record(std::string_view text, RecordSink& sink) {
+  if (trim(text).empty()) return;
+  if (!has_header_) return header(text);
+  split(text, cells_);
+  if (cells_.size() > columns_.size() && !trim(cells_[columns_.size()]).empty()) {
+    return not_a_record_.report(sink, cat("more cells than the header has: ", clip(text, 160)), record_line_);
+  }
+  RowBuilder known;  // the same values under lower-case names
+  const size_t count = std::min(cells_.size(), columns_.size());
+  for (size_t i = 0; i < count; ++i) {
+    const std::string_view cell = trim(cells_[i]);
+    const Column& column = columns_[i];
+    if (cell.empty() || column.key.empty()) continue;
+    if (const auto number = parse_double(cell)) {
+      row_.add_number(column.key, *number);
+      known.add_number(column.known, *number);
+    } else if (cell == "True" || cell == "true" || cell == "False" || cell == "false") {
+      row_.add_number(column.key, cell[0] == 'T' || cell[0] == 't' ? 1 : 0);
+    } else {
+      row_.add_text(column.key, cell);
+      known.add_text(column.known, cell);
+    }
+  }
+  const StepAndTime found = find_step_and_time(known.numbers(), known.texts());
+  row_.hand_over(sink, record_line_, found.step, found.at);
+}
+
+}  // namespace mw

@@ -1,0 +1,74 @@
+#include "read/files/csv.h"
+
+#include <doctest/doctest.h>
+
+#include "read/files/mlflow_file.h"
+#include "read/files/testing/recording_sink.h"
+
+using namespace mw;
+
+namespace {
+std::unique_ptr<Decoder> make() { return std::make_unique<CsvDecoder>(); }
+std::string read(std::string_view text) { return decode_log(make, text, 0, 0); }
+}  // namespace
+
+TEST_CASE("csv: header, quotes, empty and textual cells, line ends inside quotes") {
+  CHECK(
+      read("step,\"loss, mean\",note,time\r\n1,0.5,\"two\nlines, \"\"quoted\"\"\",2026-01-02 03:04:05\r\n2,,x,\r\n") ==
+      "row 2 step 1 at 2026-01-02T03:04:05Z step=1 loss, mean=0.5 note='two\nlines, \"quoted\"' time='2026-01-02 "
+      "03:04:05'\nrow 4 step 2 at  step=2 note='x'\nconsumed 87\n");
+}
+
+TEST_CASE("csv: other separators, flags, NaN, a byte-order mark") {
+  CHECK(read("\xef\xbb\xbfglobal_step;kl;ok\n3;nan;True\n") ==
+        "row 2 step 3 at  global_step=3 kl=nan ok=1\nconsumed 32\n");
+  CHECK(contains(read("step\tloss\n3\t-inf\n"), "step=3 loss=-inf\n"));
+}
+
+TEST_CASE("csv: exports of W&B and TensorBoard") {
+  const std::string one = read(
+      "\"Step\",\"run-a - train/reward\",\"run-a - train/reward__MIN\",\"run-a - train/reward__MAX\"\n"
+      "\"10\",\"0.5\",\"0.5\",\"0.5\"\n");
+  CHECK(contains(one, "row 2 step 10 at  Step=10 train/reward=0.5\n"));
+  CHECK(contains(read("Step,a - r,b - r\n1,2,3\n"), "step 1 at  Step=1 a - r=2 b - r=3\n"));
+  CHECK(contains(read("Wall time,Step,Value\n1760000000.0,5,0.25\n"), "step 5 at 2025-10-09T08:53:20Z"));
+}
+
+TEST_CASE("csv: too many cells, a quote that never ends") {
+  CHECK(contains(read("a,b\n1,2,3\n4,5\n"), "problem not-a-record 2: more cells than the header has: 1,2,3\nrow 3"));
+  const std::string open = "a,b\n1,\"" + std::string(kCsvRecordLimit + 10, 'x') + "\n3,4\n5,6\n";
+  const std::string log = read(open);
+  CHECK(contains(log, "problem line-too-long"));
+  CHECK(contains(log, "a=5 b=6"));
+  CHECK(decode_log(make, open, 5000, 1) == log);
+  CHECK(contains(read("a,b\n1,\"x"), "problem torn-tail 2"));
+  CHECK(contains(read("a,b\n1"), "problem torn-tail 2"));
+  CHECK(contains(read("a,b\n1,2"), "row 2"));
+}
+
+TEST_CASE("csv: the pieces' sizes make no difference") {
+  const std::string text = "step,a,\"b\"\n1,\"x\ny\",3\r\n2,\"\"\"\",4\n\n3,,5\n4,6,7,8\n5,1";
+  const std::string whole = read(text);
+  for (uint64_t seed = 0; seed < 50; ++seed) CHECK(decode_log(make, text, 1 + seed % 9, seed) == whole);
+}
+
+TEST_CASE("mlflow: files of one metric, old and new lines") {
+  const auto metric = [] { return std::make_unique<MlflowMetricDecoder>("mlruns/0/abc/metrics/critic/score/mean"); };
+  const std::string text = "1760000000500 0.25 7\n1760000001000 nan 8 name digest\n1760000002000 0.5\nbad\n17600";
+  const std::string log = decode_log(metric, text, 0, 0);
+  CHECK(log ==
+        "row 1 step 7 at 2025-10-09T08:53:20.500Z critic/score/mean=0.25\n"
+        "row 2 step 8 at 2025-10-09T08:53:21Z critic/score/mean=nan\n"
+        "row 3 step 0 at 2025-10-09T08:53:22Z critic/score/mean=0.5\n"
+        "problem not-a-record 4: bad\nproblem torn-tail 5: the last line is incomplete\nconsumed 75\n");
+  CHECK(decode_log(metric, text, 3, 5) == log);
+}
+
+TEST_CASE("mlflow: meta.yaml says how the run ended") {
+  const auto meta = [] { return std::make_unique<MlflowMetaDecoder>(); };
+  const std::string log = decode_log(meta, "run_id: abc\nstatus: 4\nend_time: 1760000000000\nrun_name: 'x'\n", 0, 0);
+  CHECK(contains(log, "property run/run_id=abc\n"));
+  CHECK(contains(log, "property run/run_name=x\n"));
+  CHECK(contains(log, "ended 1 2025-10-09T08:53:20Z"));
+  CHECK_FALSE(contains(decode_log(meta, "status: 1\nend_time: null\n", 0, 0), "ended"));
+}

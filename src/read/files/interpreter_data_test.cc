@@ -1,0 +1,133 @@
+// Real runs, where they lie beside the project: whose trainer they are of, and which steps they show.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "read/files/sniff.h"
+#include "read/files/text_log.h"
+#include "read/interpret/interpreter.h"
+#include "read/match/pattern_set.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kLookBytes = 256 << 10;  // of a log's head and tail that are searched for signs
+
+std::string slurp(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+class StepSpan final : public EventSink {
+ public:
+  void put(Event&& event) override {
+    if (const auto* body = std::get_if<event::Measured>(&event.body); body != nullptr && !body->eval) take(body->step);
+    if (const auto* body = std::get_if<event::StepBegan>(&event.body)) take(body->step);
+  }
+  void take(int64_t step) {
+    if (step == kNoStep) return;
+    first = first == kNoStep ? step : std::min(first, step);
+    last = last == kNoStep ? step : std::max(last, step);
+  }
+  int64_t first = kNoStep, last = kNoStep;
+};
+
+class Rows final : public RecordSink {
+ public:
+  Rows(Recogniser& recogniser, Interpreter* interpreter) : recogniser_(recogniser), interpreter_(interpreter) {}
+  void row(const Row& row) override {
+    for (const RowNumber& number : row.numbers) recogniser_.name(Sign::In::kMetric, number.key);
+    if (interpreter_ != nullptr) interpreter_->row(row);
+  }
+  void console(std::string_view line, uint64_t, Time) override { recogniser_.text(line); }
+  void property(std::string_view key, std::string_view) override { recogniser_.name(Sign::In::kConfig, key); }
+  void ended(int64_t, Time) override {}
+  void problem(std::string_view, std::string_view, uint64_t) override {}
+
+ private:
+  Recogniser& recogniser_;
+  Interpreter* interpreter_;
+};
+
+struct Bench {
+  const DialectBook& book;
+  const PatternSet& patterns;
+};
+
+/// Reads the files of a case as the program does: first a look for signs, then everything.
+std::string read_case(const Bench& bench, const std::vector<std::string>& paths, StepSpan& steps) {
+  Recogniser recogniser(bench.book);
+  TemplateMiner miner;
+  const Speech speech{&bench.book, 0, nullptr, 0, {}, nullptr};
+  for (const bool looking : {true, false}) {
+    for (const std::string& path : paths) {
+      const std::string bytes = slurp(path);
+      const std::string_view all = bytes;
+      const FileKind kind = sniff(all.substr(0, kSniffBytes), path);
+      Interpreter interpreter(speech, recogniser, miner, steps, 0);
+      if (kind == FileKind::kText && looking) {
+        recogniser.text(all.substr(0, kLookBytes));
+        recogniser.text(all.substr(all.size() - std::min(all.size(), kLookBytes)));
+      } else if (kind == FileKind::kText) {
+        TextLog log(bench.patterns, interpreter, steps, 0);
+        log.feed(all);
+        log.finish();
+      } else if (const auto decoder = make_decoder(kind, path)) {
+        Rows rows(recogniser, looking ? nullptr : &interpreter);
+        decoder->feed(all, rows);
+        decoder->finish(rows);
+        if (!looking) interpreter.finish();
+      }
+    }
+  }
+  return recogniser.answer().framework;
+}
+
+TEST_CASE("real runs: framework and steps") {
+#ifdef __SANITIZE_ADDRESS__
+  MESSAGE("skipped under the sanitizers, where 70 MB take minutes; the release build runs it");
+  return;
+#endif
+  const std::string root = MW_SOURCE_DIR "/../shared/data/";
+  const auto labels = Json::parse(slurp(root + "labels.json"));
+  if (!labels.ok()) {
+    MESSAGE("skipped: no ../shared/data/labels.json beside the project");
+    return;
+  }
+  const auto book = DialectBook::built_in();
+  REQUIRE_MESSAGE(book.ok(), (book.ok() ? "" : book.error().what));
+  const auto patterns = PatternSet::compile(book->patterns(0));
+  REQUIRE(patterns.ok());
+  size_t cases = 0;
+  size_t named = 0;
+  size_t stepped = 0;
+  for (const Json& label : labels->items()) {
+    std::vector<std::string> paths;
+    for (const Json& path : label.find("paths")->items()) paths.push_back(root + path.string());
+    StepSpan steps;
+    const std::string framework = read_case({*book, *patterns}, paths, steps);
+    const Json* span = label.find("steps");
+    bool right = true;
+    if (span != nullptr && span->is_object()) {
+      right = steps.first != kNoStep &&
+              std::fabs(static_cast<double>(steps.first) - span->number_or("first", 0)) <= 1 &&
+              std::fabs(static_cast<double>(steps.last) - span->number_or("last", 0)) <= 1;
+    }
+    ++cases;
+    named += framework == label.string_or("framework", "");
+    stepped += right;
+  }
+  std::printf("real runs: %zu cases, framework right in %zu, steps right in %zu\n", cases, named, stepped);
+  CHECK(named * 100 >= cases * 85);
+  CHECK(stepped * 100 >= cases * 80);
+}
+
+}  // namespace
+}  // namespace mw

@@ -1,0 +1,257 @@
+#include "read/files/json_document.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "base/json.h"
+#include "base/numbers.h"
+#include "base/text.h"
+#include "read/files/json_value.h"
+#include "read/files/jsonl.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kPointLimit = 2'000'000;  // points of a document of series or columns; further ones are left out
+
+/// Calls `each(key, value)` for the members of the JSON object `text`; false when it is garbled.
+template <typename Each>
+bool for_each_member(std::string_view text, Each each) {
+  size_t at = skip_json_space(text, 0);
+  if (at >= text.size() || text[at] != '{') return false;
+  at = skip_json_space(text, at + 1);
+  std::string scratch;
+  while (at < text.size() && text[at] != '}') {
+    const size_t key_end = text[at] == '"' ? skip_json_value(text, at) : std::string_view::npos;
+    if (key_end == std::string_view::npos) return false;
+    std::string_view key;
+    if (!read_json_string(text.substr(at, key_end - at), scratch, key)) return false;
+    at = skip_json_space(text, key_end);
+    if (at >= text.size() || text[at] != ':') return false;
+    at = skip_json_space(text, at + 1);
+    const size_t end = skip_json_value(text, at);
+    if (end == std::string_view::npos || end == at) return false;
+    each(key, text.substr(at, end - at));
+    at = skip_json_space(text, end);
+    if (at < text.size() && text[at] == ',') at = skip_json_space(text, at + 1);
+  }
+  return at < text.size();
+}
+
+/// Calls `each(element)` for the elements of the JSON array `text`; false when it is garbled.
+template <typename Each>
+bool for_each_element(std::string_view text, Each each) {
+  size_t at = skip_json_space(text, 0);
+  if (at >= text.size() || text[at] != '[') return false;
+  at = skip_json_space(text, at + 1);
+  while (at < text.size() && text[at] != ']') {
+    const size_t end = skip_json_value(text, at);
+    if (end == std::string_view::npos || end == at) return false;
+    each(text.substr(at, end - at));
+    at = skip_json_space(text, end);
+    if (at < text.size() && text[at] == ',') at = skip_json_space(text, at + 1);
+  }
+  return at < text.size();
+}
+
+/// The first byte inside the brackets of `text` ('{', '[', '"', a digit, ...); 0 when there is none.
+char first_inside(std::string_view text) {
+  const size_t at = text.empty() ? 0 : skip_json_space(text, 1);
+  return at < text.size() ? text[at] : '\0';
+}
+
+bool is_list_of_objects(std::string_view value) { return value[0] == '[' && first_inside(value) == '{'; }
+
+bool is_list_of_numbers(std::string_view value) {
+  if (value[0] != '[') return false;
+  const char c = first_inside(value);
+  return c == '-' || c == 'N' || c == 'I' || c == 't' || c == 'f' || c == 'n' || (c >= '0' && c <= '9');
+}
+
+/// Collects the points of a document whose leaves are named by their step.
+class SeriesLeaves : public JsonLeaves {
+ public:
+  struct Point {
+    int64_t step;
+    uint32_t key;
+    uint32_t order;
+    double value;
+  };
+  void number(std::string_view path, double value) override {
+    const size_t slash = path.rfind('/');
+    const auto step = slash == std::string_view::npos ? std::nullopt : parse_int(path.substr(slash + 1));
+    if (!step || *step < 0) return static_cast<void>(++others);
+    if (points.size() >= kPointLimit) return;
+    const std::string_view name = path.substr(0, slash);
+    if (keys.empty() || keys.back() != name) keys.emplace_back(name);  // a series is written in one piece
+    points.push_back({*step, static_cast<uint32_t>(keys.size() - 1), static_cast<uint32_t>(points.size()), value});
+  }
+  void string(std::string_view, std::string_view) override { ++others; }
+  bool enter_array(std::string_view) override { return ++others, false; }
+
+  std::vector<Point> points;
+  std::vector<std::string> keys;
+  size_t others = 0;
+};
+
+/// Names under which a list of step records usually stands: they are left out of the keys.
+bool is_history_name(std::string_view name) {
+  for (const std::string_view usual : {"log_history", "history", "steps", "records", "metrics", "logs", "log", "data",
+                                       "results", "training_log", "step_stats", "step_history"}) {
+    if (name == usual) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+/// Position in `piece` after the end of the document, or npos when it goes on; the scan's state is kept between pieces.
+size_t JsonDocumentDecoder::find_end(std::string_view piece) {
+  for (size_t i = 0; i < piece.size(); ++i) {
+    const char c = piece[i];
+    if (in_string_) {
+      if (escaped_) {
+        escaped_ = false;
+      } else if (c == '\\') {
+        escaped_ = true;
+      } else if (c == '"') {
+        in_string_ = false;
+      }
+    } else if (c == '"') {
+      in_string_ = true;
+    } else if (c == '{' || c == '[') {
+      ++depth_;
+      begun_ = true;
+    } else if ((c == '}' || c == ']') && depth_ > 0 && --depth_ == 0) {
+      return i + 1;
+    }
+  }
+  return std::string_view::npos;
+}
+
+void JsonDocumentDecoder::feed(std::string_view bytes, RecordSink& sink) {
+  while (!bytes.empty() && !dead_) {
+    const size_t end = find_end(bytes);
+    const std::string_view piece = bytes.substr(0, end);
+    if (held_.size() + piece.size() > kJsonDocumentLimit) {
+      sink.problem("line-too-long", "the JSON document has more than 64 MiB and is left out", 0);
+      dead_ = true;
+      held_ = std::string();
+      return;
+    }
+    offset_ += piece.size();
+    if (end == std::string_view::npos) {
+      held_.append(piece);
+      return;
+    }
+    bytes.remove_prefix(end);
+    if (!held_.empty()) held_.append(piece);
+    document(held_.empty() ? piece : std::string_view(held_), sink);
+    held_ = std::string();
+    begun_ = false;
+    consumed_ = offset_;
+  }
+}
+
+void JsonDocumentDecoder::finish(RecordSink& sink) {
+  if (dead_ || trim(held_).empty()) return;
+  sink.problem("torn-tail", cat("the JSON document that begins at byte ", consumed_, " does not end"), 0);
+  held_ = std::string();
+}
+
+void JsonDocumentDecoder::document(std::string_view text, RecordSink& sink) {
+  const size_t begin = text.find_first_of("{[");
+  if (begin == std::string_view::npos) return not_a_record_.report(sink, "this is no JSON object or list", 0);
+  if (!trim(text.substr(0, begin)).empty() && text.substr(0, begin) != "\xef\xbb\xbf") {
+    not_a_record_.report(sink, "there is other text before the JSON value", 0);
+  }
+  text.remove_prefix(begin);
+  if (settings_) return put_json_properties(sink, "config", text);
+  if (text[0] == '[') {
+    records(text, "", sink);
+  } else if (!series(text, sink) && !columns(text, sink)) {
+    object(text, sink);
+  }
+}
+
+/// {"name": {"step": value, …}, …}, at any depth.
+bool JsonDocumentDecoder::series(std::string_view text, RecordSink& sink) {
+  SeriesLeaves leaves;
+  if (!for_each_leaf(text, leaves) || leaves.points.size() < 2 || leaves.others * 10 > leaves.points.size())
+    return false;
+  std::sort(leaves.points.begin(), leaves.points.end(),
+            [](const auto& a, const auto& b) { return a.step != b.step ? a.step < b.step : a.order < b.order; });
+  for (size_t i = 0; i < leaves.points.size(); ++i) {
+    const auto& point = leaves.points[i];
+    row_.add_number(leaves.keys[point.key], point.value);
+    if (i + 1 == leaves.points.size() || leaves.points[i + 1].step != point.step) {
+      row_.hand_over(sink, ++rows_, point.step, {});
+    }
+  }
+  return true;
+}
+
+/// {"loss": [0.3, …], "reward": [0.1, …], …}: lists of numbers, one per metric.
+bool JsonDocumentDecoder::columns(std::string_view text, RecordSink& sink) {
+  std::vector<std::pair<std::string, std::vector<double>>> lists;
+  size_t others = 0, points = 0, longest = 0;
+  const bool whole = for_each_member(text, [&](std::string_view key, std::string_view value) {
+    if (!is_list_of_numbers(value)) return static_cast<void>(others += value[0] == '{' || value[0] == '[' ? 1 : 0);
+    auto& list = lists.emplace_back(key, std::vector<double>()).second;
+    for_each_element(value, [&](std::string_view element) {
+      double number = 0;
+      if (!read_json_number(element, number)) number = std::numeric_limits<double>::quiet_NaN();  // null
+      if (++points <= kPointLimit) list.push_back(number);
+    });
+    longest = std::max(longest, list.size());
+  });
+  if (!whole || lists.empty() || others > lists.size() || longest < 2) return false;
+  const std::vector<double>* steps = nullptr;
+  int best = -1;
+  for (const auto& [key, list] : lists) {
+    const int rank = step_key_rank(key);
+    if (rank >= 0 && list.size() == longest && (best < 0 || rank < best)) best = rank, steps = &list;
+  }
+  for (size_t i = 0; i < longest; ++i) {
+    for (const auto& [key, list] : lists) {
+      if (i < list.size()) row_.add_number(key, list[i]);
+    }
+    row_.hand_over(sink, ++rows_, steps != nullptr ? step_from_number((*steps)[i]) : kNoStep, {});
+  }
+  return true;
+}
+
+/// A single summary, or an object with lists of records among other facts.
+void JsonDocumentDecoder::object(std::string_view text, RecordSink& sink) {
+  size_t lists = 0;
+  if (!for_each_member(text, [&](std::string_view, std::string_view value) { lists += is_list_of_objects(value); })) {
+    return not_a_record_.report(sink, "the JSON document is garbled", 0);
+  }
+  if (lists == 0) return record(text, "", sink);
+  for_each_member(text, [&](std::string_view key, std::string_view value) {
+    if (is_list_of_objects(value)) {
+      records(value, lists == 1 || is_history_name(key) ? std::string_view() : key, sink);
+    } else if (value[0] != '[' && value[0] != '{') {
+      put_json_properties(sink, cat("document/", key), value);
+    }
+  });
+}
+
+void JsonDocumentDecoder::records(std::string_view array, std::string_view prefix, RecordSink& sink) {
+  const bool whole = for_each_element(array, [&](std::string_view element) { record(element, prefix, sink); });
+  if (!whole) not_a_record_.report(sink, "the list of records is garbled", rows_);
+}
+
+void JsonDocumentDecoder::record(std::string_view text, std::string_view prefix, RecordSink& sink) {
+  if (!read_json_record(text, row_)) return not_a_record_.report(sink, clip(text, 200), rows_ + 1);
+  const StepAndTime found = find_step_and_time(row_.numbers(), row_.texts());
+  if (!prefix.empty()) {
+    for (RowNumber& number : row_.numbers()) {
+      if (step_key_rank(number.key) < 0) number.key = row_.keep_joined(prefix, number.key);
+    }
+  }
+  if (!row_.empty()) row_.hand_over(sink, ++rows_, found.step, found.at);
+}
+
+}  // namespace mw

@@ -1,0 +1,134 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include "read/files/json_document.h"
+#include "read/files/json_value.h"
+#include "read/files/jsonl.h"
+#include "read/files/testing/recording_sink.h"
+
+using namespace mw;
+
+namespace {
+std::unique_ptr<Decoder> make_lines() { return std::make_unique<JsonlDecoder>(); }
+std::unique_ptr<Decoder> make_document() { return std::make_unique<JsonDocumentDecoder>(false); }
+std::unique_ptr<Decoder> make_settings() { return std::make_unique<JsonDocumentDecoder>(true); }
+std::string lines(std::string_view text) { return decode_log(make_lines, text, 0, 0); }
+std::string document(std::string_view text) { return decode_log(make_document, text, 0, 0); }
+}  // namespace
+
+TEST_CASE("json numbers are read exactly, and only numbers") {
+  Prng prng(3);
+  for (int i = 0; i < 200'000; ++i) {
+    const uint64_t bits = prng.next();
+    double value = 0;
+    std::memcpy(&value, &bits, 8);
+    if (i % 2 == 0) value = (prng.unit() - 0.5) * std::pow(10.0, static_cast<double>(prng.below(20)) - 10);
+    if (!std::isfinite(value)) continue;
+    const std::string text = format_double(value);
+    double read = 0;
+    REQUIRE(read_json_number(text, read));
+    REQUIRE(read == value);
+  }
+  double value = 5;
+  for (const char* const text : {"0", "-0.0", "123456789012345678901234567890", "1e400", "1e-400", "0.1e+1", "1E5",
+                                 "0.000000000000000000000000000000000001", "1.7976931348623157e308", "4.9e-324"}) {
+    REQUIRE(read_json_number(text, value));
+    CHECK(value == std::strtod(text, nullptr));
+  }
+  for (const char* const text :
+       {"", "-", "abc", "1.2.3", "1e", "--1", "null", "\"1\"", "1,2", "nan", "+1", ".5", "1x"}) {
+    CHECK_FALSE(read_json_number(text, value));
+  }
+  CHECK((read_json_number("NaN", value) && std::isnan(value)));
+  CHECK((read_json_number("-Infinity", value) && value < 0 && std::isinf(value)));
+}
+
+TEST_CASE("jsonl: steps, times, NaN, nesting, text") {
+  CHECK(lines("{\"step\": 3, \"loss\": NaN, \"a\": {\"b\": -1.5}, \"ok\": true, \"n\": null, \"l\": [1, 2], \"s\": "
+              "\"1.5\", \"time\": 1760000000.5}\n") ==
+        "row 1 step 3 at 2025-10-09T08:53:20.500Z step=3 loss=nan a/b=-1.5 ok=1 time=1760000000.5 s='1.5'\nconsumed "
+        "113\n");
+  CHECK(contains(lines(R"({"global_step": 9, "timestamp": "2026-01-02T03:04:05Z", "iteration": 4})"),
+                 "row 1 step 9 at 2026-01-02T03:04:05Z"));
+  CHECK(contains(lines("{\"loss\": 1, \"time\": 3.5}\n"), "row 1 step - at  loss"));
+}
+
+TEST_CASE("jsonl: zero in all its shapes") {
+  CHECK(contains(lines(R"({"a": 0e-30, "b": -0e+300, "c": 0.0e-400})"), "a=0 b=-0 c=0\n"));
+}
+
+TEST_CASE("jsonl: verl's level data is stripped, another's is not") {
+  CHECK(contains(lines(R"({"step": 7, "data": {"actor/entropy": 0.5, "x": {"y": 1}}})"),
+                 "step=7 actor/entropy=0.5 x/y=1\n"));
+  CHECK(contains(lines(R"({"step": 7, "data": {"entropy": 0.5}, "loss": 1})"), "data/entropy=0.5"));
+}
+
+TEST_CASE("jsonl: garbled and overlong lines are said and passed over") {
+  const std::string log = lines("{\"step\": 1}\nnot json\n\n{\"step\": 2,}\r\n[1]\n{\"step\": 5}\r\n");
+  CHECK(contains(log, "row 1 step 1"));
+  CHECK(contains(log, "console 2  not json\nproblem not-a-record 4: {\"step\": 2,}\nconsole 5  [1]\nrow 6 step 5"));
+  CHECK(contains(log, "problem damaged 0: 14 of "));
+  const std::string huge = "{\"step\": 1}\n{\"a\": \"" + std::string(kJsonLineLimit, 'x') + "\"}\n{\"step\": 3}\n";
+  const std::string said = lines(huge);
+  CHECK(contains(said, "problem line-too-long 2: a line of more than 8 MiB was left out\nrow 3 step 3"));
+  CHECK(decode_log(make_lines, huge, 100'000, 1) == said);
+}
+
+TEST_CASE("jsonl: cut at any byte; the last line may lack its end") {
+  const std::string text = "{\"step\": 1, \"a\": 0.5}\n{\"step\": 2, \"a\": 1.5}\r\n{\"step\": 3, \"a\": 2.5}";
+  for (size_t cut = 0; cut <= text.size(); ++cut) {
+    RecordingSink sink;
+    JsonlDecoder decoder;
+    decoder.feed(std::string_view(text).substr(0, cut), sink);
+    decoder.finish(sink);
+    const bool whole = cut == 0 || text[cut - 1] == '}' || text[cut - 1] == '\n' || text[cut - 1] == '\r';
+    REQUIRE(sink.torn == !whole);
+    REQUIRE(sink.problems == (whole ? 0 : 1));
+    for (uint64_t seed = 0; seed < 3; ++seed) {
+      REQUIRE(decode_log(make_lines, std::string_view(text).substr(0, cut), 1 + seed * 4, seed) ==
+              decode_log(make_lines, std::string_view(text).substr(0, cut), 0, 0));
+    }
+  }
+}
+
+TEST_CASE("json document: trainer_state.json") {
+  const std::string log = document(R"({
+  "best_metric": 0.75, "epoch": 1.0, "global_step": 20, "is_world_process_zero": true,
+  "log_history": [
+    {"epoch": 0.5, "grad_norm": NaN, "loss": 1.25, "step": 10},
+    {"epoch": 1.0, "eval_loss": 1.5, "step": 20}
+  ],
+  "max_steps": 100, "stateful_callbacks": {"x": {"y": 1}}
+})");
+  CHECK(contains(log, "property document/max_steps=100\n"));
+  CHECK(contains(log, "row 1 step 10 at  epoch=0.5 grad_norm=nan loss=1.25 step=10\nrow 2 step 20"));
+  CHECK(contains(log, "property document/best_metric=0.75\n"));
+}
+
+TEST_CASE("json document: series by name, lists of records, dicts of lists, a summary, settings") {
+  CHECK(document(R"({"train/loss": {"1": 0.5, "2": 0.25}, "eval": {"acc": {"2": 1}}})") ==
+        "row 1 step 1 at  train/loss=0.5\nrow 2 step 2 at  train/loss=0.25 eval/acc=1\nconsumed 64\n");
+  CHECK(contains(document("[\n {\"step\": 1, \"loss\": -0.0},\n {\"step\": 2, \"loss\": 3}\n]\n"),
+                 "row 2 step 2 at  step=2 loss=3\n"));
+  CHECK(contains(document(R"({"steps": [10, 20], "loss": [1, null], "name": "x"})"),
+                 "row 2 step 20 at  steps=20 loss=nan\n"));
+  CHECK(contains(document(R"({"loss": [1, 2.5]})"), "row 2 step - at  loss=2.5\n"));
+  CHECK(contains(document(R"({"accuracy": 0.5, "_step": 7, "model": "m"})"),
+                 "row 1 step 7 at  accuracy=0.5 _step=7 model='m'"));
+  CHECK(contains(document(R"({"train": [{"step": 1, "loss": 2}], "eval": [{"step": 1, "acc": 3}], "seed": 1})"),
+                 "row 2 step 1 at  step=1 eval/acc=3\n"));
+  CHECK(decode_log(make_settings, R"({"lr": 1e-6, "opt": {"name": "adam"}})", 0, 0) ==
+        "property config/lr=1e-06\nproperty config/opt/name=adam\nconsumed 37\n");
+}
+
+TEST_CASE("json document: torn, garbled, in pieces") {
+  const std::string text = R"({"a": "}{\"", "log_history": [{"step": 1, "loss": 2}], "z": 1})";
+  const std::string whole = document(text);
+  for (uint64_t seed = 0; seed < 20; ++seed) CHECK(decode_log(make_document, text, 1 + seed, seed) == whole);
+  for (size_t cut = 1; cut < text.size(); ++cut) CHECK(contains(document(text.substr(0, cut)), "problem torn-tail"));
+  CHECK(contains(document("{\"a\": 1,, }"), "problem"));
+  CHECK(contains(document("[{\"step\": 1}, 5, {\"step\": 2}]"), "not-a-record"));
+}

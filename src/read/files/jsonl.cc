@@ -1,0 +1,191 @@
+#include "read/files/jsonl.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/json.h"
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+class RowLeaves : public JsonLeaves {
+ public:
+  explicit RowLeaves(RowBuilder& row) : row_(row) {}
+  void number(std::string_view path, double value) override { row_.add_number(row_.keep(path), value); }
+  void string(std::string_view path, std::string_view value) override {
+    row_.add_text(row_.keep(path), row_.keep(value));
+  }
+  bool enter_array(std::string_view) override { return false; }
+
+ private:
+  RowBuilder& row_;
+};
+
+constexpr std::string_view kData = "data/";
+constexpr std::string_view kTraceHead = "Traceback (most recent call last)";
+constexpr size_t kLogTextLimit = size_t{64} << 10;  // bytes of one message; more is no word of a log
+constexpr size_t kLogNumbers = 6;                   // time, process, thread, line, …: more are metrics
+
+std::string_view last_name(std::string_view key) { return key.substr(key.rfind('/') + 1); }
+
+template <size_t N>
+bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
+  return std::any_of(names.begin(), names.end(), [name](std::string_view one) { return to_lower(name) == one; });
+}
+
+/// As logging and its JSON formatters name them.
+bool is_exception_name(std::string_view name) {
+  return is_one_of(name, std::array<std::string_view, 4>{"exc_info", "exc_text", "stack_trace", "stacktrace"});
+}
+bool is_message_name(std::string_view name) {
+  return is_one_of(name, std::array<std::string_view, 9>{"message", "msg", "log", "event", "text", "exception",
+                                                         "traceback", "error", "err"});
+}
+
+struct LogRecord {
+  bool level = false;  ///< it says how grave it is
+  bool loud = false;   ///< an error
+  bool plain = false;  ///< it is words, with hardly a number
+  bool other = false;  ///< of a tool, a sample or an environment, whose errors are none of the run's
+};
+
+LogRecord log_record(RowBuilder& row) {
+  LogRecord record;
+  record.plain = row.numbers().size() <= kLogNumbers;
+  for (const RowText& text : row.texts()) {
+    const std::string_view name = last_name(text.key);
+    if (is_one_of(name, std::array<std::string_view, 5>{"level", "levelname", "severity", "lvl", "log_level"})) {
+      record.level = true;
+      record.loud = is_one_of(text.value, std::array<std::string_view, 4>{"error", "critical", "fatal", "err"});
+    }
+    record.other = record.other || is_one_of(name, std::array<std::string_view, 8>{"tool", "tool_name", "function",
+                                                                                   "prompt", "response", "completion",
+                                                                                   "observation", "tool_output"});
+  }
+  return record;
+}
+
+/// Words, rather than the pieces of a record or what never was text.
+bool is_text(std::string_view line) {
+  const std::string_view bare = trim(line);
+  const bool object = bare[0] == '{' && bare.substr(1, 1) != "'";  // Python's {'a': 1} is text to us
+  const bool piece = object || (bare == line && bare.back() == '}' && contains(bare, "\":"));
+  return !piece && std::none_of(bare.begin(), bare.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < 0x20 && c != '\t' && c != '\x1b' && c != '\r') || byte == 0x7f;
+  });
+}
+
+/// Whether everything but step and time is below "data/".
+bool all_in_data(RowBuilder& row) {
+  size_t inside = 0;
+  const auto outside = [&](std::string_view key) {
+    if (key.substr(0, kData.size()) == kData) return ++inside, false;
+    return step_key_rank(key) < 0 && !contains(key, "time");
+  };
+  for (const RowNumber& number : row.numbers()) {
+    if (outside(number.key)) return false;
+  }
+  for (const RowText& text : row.texts()) {
+    if (outside(text.key)) return false;
+  }
+  return inside > 0;
+}
+
+template <typename Values>
+void strip_data(Values& values) {
+  for (auto& value : values) {
+    if (value.key.substr(0, kData.size()) == kData) value.key.remove_prefix(kData.size());
+  }
+}
+
+}  // namespace
+
+bool read_json_record(std::string_view json, RowBuilder& row) {
+  RowLeaves leaves(row);
+  if (json.empty() || json[0] != '{' || !for_each_leaf(json, leaves)) return row.clear(), false;
+  if (all_in_data(row)) strip_data(row.numbers()), strip_data(row.texts());
+  return true;
+}
+
+void JsonlDecoder::feed(std::string_view bytes, RecordSink& sink) {
+  while (!bytes.empty()) {
+    const size_t end = bytes.find('\n');
+    const bool ended = end != std::string_view::npos;
+    const std::string_view piece = bytes.substr(0, end);
+    if (!overlong_ && held_.size() + piece.size() > kJsonLineLimit) {
+      too_long_.report(sink, "a line of more than 8 MiB was left out", lines_ + 1);
+      overlong_ = true;
+      held_ = std::string();
+    }
+    offset_ += piece.size() + (ended ? 1 : 0);
+    if (!ended) {
+      if (!overlong_) held_.append(piece);
+      return;
+    }
+    bytes.remove_prefix(end + 1);
+    ++lines_;
+    if (!overlong_) {
+      if (!held_.empty()) held_.append(piece);
+      const std::string_view text = held_.empty() ? piece : std::string_view(held_);
+      if (!line(text, sink)) left_out(text, sink);
+    }
+    held_.clear();
+    overlong_ = false;
+    consumed_ = offset_;
+  }
+}
+
+/// Hands the row of one line over; false when it holds something else than a record.
+bool JsonlDecoder::line(std::string_view text, RecordSink& sink) {
+  if (lines_ <= 1 && text.substr(0, 3) == "\xef\xbb\xbf") text.remove_prefix(3);
+  const std::string_view whole = text;
+  text = trim(text);
+  if (text.empty()) return true;
+  if (!read_json_record(text, row_)) {
+    if (!is_text(whole)) return false;
+    sink.text(whole.substr(0, whole.find_last_not_of('\r') + 1), lines_, {});
+    return true;
+  }
+  const StepAndTime found = find_step_and_time(row_.numbers(), row_.texts());
+  say_log_text(found.at, sink);
+  row_.hand_over(sink, lines_, found.step, found.at);
+  return true;
+}
+
+void JsonlDecoder::left_out(std::string_view text, RecordSink& sink) {
+  not_a_record_.report(sink, clip(trim(text), 200), lines_);
+  damage_.add(offset_ - text.size() - 1, text.size() + 1);
+}
+
+/// A record of a log says in words what a text log would: they are read as such.
+void JsonlDecoder::say_log_text(Time at, RecordSink& sink) {
+  if (row_.texts().empty()) return;
+  const LogRecord record = log_record(row_);
+  if (record.other) return;
+  for (const RowText& text : row_.texts()) {
+    const std::string_view name = last_name(text.key);
+    const bool trace = contains(text.value, kTraceHead) && (is_exception_name(name) ? true : is_message_name(name));
+    const bool told =
+        trace ? is_exception_name(name) || record.level || record.plain : record.loud && is_message_name(name);
+    if (!told || text.value.size() > kLogTextLimit) continue;
+    const std::string line(trace ? "" : "ERROR ");
+    for (const std::string_view part : split(text.value, '\n'))
+      sink.text(line.empty() ? part : line + std::string(part), lines_, at);
+  }
+}
+
+void JsonlDecoder::finish(RecordSink& sink) {
+  if (held_.empty() && !overlong_) return damage_.tell(sink, offset_);
+  ++lines_;
+  if (overlong_ || !line(held_, sink)) {
+    sink.problem("torn-tail", cat("the last line, ", held_.size(), " bytes, is no whole record"), lines_);
+  } else {
+    consumed_ = offset_;
+  }
+  held_.clear();
+  damage_.tell(sink, offset_);
+}
+
+}  // namespace mw

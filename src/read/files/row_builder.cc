@@ -1,0 +1,203 @@
+#include "read/files/row_builder.h"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "base/json.h"
+#include "base/numbers.h"
+#include "base/secrets.h"
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kBlock = size_t{64} << 10;  // bytes per block of kept text
+constexpr size_t kPropertyLimit = 5000;      // settings from one JSON value
+
+// Best first: the names that trainers and their loggers give to the optimizer step.
+constexpr std::array<std::string_view, 25> kStepKeys = {"step",
+                                                        "_step",
+                                                        "global_step",
+                                                        "trainer/global_step",
+                                                        "train/global_step",
+                                                        "training/global_step",
+                                                        "training_step",
+                                                        "train_step",
+                                                        "trainer/step",
+                                                        "train/step",
+                                                        "training/step",
+                                                        "progress/step",
+                                                        "current_step",
+                                                        "global_steps",
+                                                        "optimizer_step",
+                                                        "iteration",
+                                                        "train/iteration",
+                                                        "training/iteration",
+                                                        "iter",
+                                                        "global_iteration",
+                                                        "rollout_step",
+                                                        "rollout/step",
+                                                        "steps",
+                                                        "current_steps",
+                                                        "n_steps"};
+
+constexpr std::array<std::string_view, 12> kTimeKeys = {"_timestamp", "timestamp",  "time",      "wall_time",
+                                                        "wall time",  "walltime",   "unix_time", "datetime",
+                                                        "date",       "created_at", "logged_at", "ts"};
+
+template <size_t N>
+int rank_in(const std::array<std::string_view, N>& names, std::string_view key) {
+  for (size_t i = 0; i < N; ++i) {
+    if (names[i] == key) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+int time_key_rank(std::string_view key) { return key.size() > 10 ? -1 : rank_in(kTimeKeys, key); }
+
+class PropertyLeaves : public JsonLeaves {
+ public:
+  PropertyLeaves(RecordSink& sink, std::string_view prefix) : sink_(sink), prefix_(prefix) {}
+  void number(std::string_view path, double value) override { put(path, format_double(value)); }
+  void string(std::string_view path, std::string_view value) override { put(path, value); }
+  void boolean(std::string_view path, bool value) override { put(path, value ? "true" : "false"); }
+
+ private:
+  void put(std::string_view path, std::string_view value) {
+    if (++count_ > kPropertyLimit) return;
+    put_property(sink_, path.empty() ? std::string(prefix_) : cat(prefix_, '/', path), value);
+  }
+  RecordSink& sink_;
+  std::string_view prefix_;
+  size_t count_ = 0;
+};
+
+}  // namespace
+
+void RowBuilder::clear() {
+  numbers_.clear();
+  texts_.clear();
+  if (blocks_.size() > 1) blocks_.resize(1);
+  if (!blocks_.empty() && blocks_[0].size > kBlock) blocks_.clear();
+  used_ = 0;
+}
+
+char* RowBuilder::room(size_t size) {
+  if (blocks_.empty() || blocks_.back().size - used_ < size) {
+    const size_t bytes = size > kBlock ? size : kBlock;
+    blocks_.push_back({std::make_unique_for_overwrite<char[]>(bytes), bytes});
+    used_ = 0;
+  }
+  char* const at = blocks_.back().bytes.get() + used_;
+  used_ += size;
+  return at;
+}
+
+std::string_view RowBuilder::keep(std::string_view text) {
+  if (text.empty()) return {};
+  char* const at = room(text.size());
+  std::memcpy(at, text.data(), text.size());
+  return {at, text.size()};
+}
+
+std::string_view RowBuilder::keep_joined(std::string_view first, std::string_view second) {
+  char* const at = room(first.size() + 1 + second.size());
+  if (!first.empty()) std::memcpy(at, first.data(), first.size());
+  at[first.size()] = '/';
+  if (!second.empty()) std::memcpy(at + first.size() + 1, second.data(), second.size());
+  return {at, first.size() + 1 + second.size()};
+}
+
+void RowBuilder::hand_over(RecordSink& sink, uint64_t number, int64_t step, Time at) {
+  if (!empty()) sink.row(Row{number, step, at, numbers_, texts_});
+  clear();
+}
+
+int step_key_rank(std::string_view key) {
+  if (key.size() < 4 || key.size() > 64) return -1;
+  const char last = key.back();
+  if (last != 'p' && last != 'n' && last != 's' && last != 'r') return -1;
+  const int rank = rank_in(kStepKeys, key);
+  if (rank >= 0) return rank;
+  // "system/step", "metrics/global_step": somebody's step counter; but "time/step" and "timing_s/step" are seconds.
+  const size_t slash = key.rfind('/');
+  if (slash == std::string_view::npos || key.substr(0, 3) == "tim" || key.substr(0, 4) == "perf") return -1;
+  const std::string_view name = key.substr(slash + 1);
+  const bool usual = name == "step" || name == "global_step" || name == "iteration";
+  return usual ? static_cast<int>(kStepKeys.size()) : -1;
+}
+
+int64_t step_from_number(double value) {
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  if (!(std::fabs(value) <= kExact) || value != std::floor(value)) return kNoStep;
+  return static_cast<int64_t>(value);
+}
+
+Time time_from_epoch(double value) {
+  constexpr double kFrom = 978307200.0, kTo = 3976214400.0;  // 2001-01-01 and 2096-01-01 in s
+  double per_second = 1;
+  for (int scale = 0; scale < 4; ++scale, per_second *= 1e3) {
+    if (value >= kFrom * per_second && value < kTo * per_second) {
+      return Time{static_cast<int64_t>(value * (1e9 / per_second))};
+    }
+  }
+  return {};
+}
+
+StepAndTime find_step_and_time(const std::vector<RowNumber>& numbers, const std::vector<RowText>& texts) {
+  StepAndTime found;
+  int best_step = -1, best_time = -1;
+  const auto better = [](int rank, int best) { return rank >= 0 && (best < 0 || rank < best); };
+  for (const RowNumber& number : numbers) {
+    if (const int rank = step_key_rank(number.key); better(rank, best_step)) {
+      const int64_t step = step_from_number(number.value);
+      if (step != kNoStep) found.step = step, best_step = rank;
+    }
+    if (const int rank = time_key_rank(number.key); better(rank, best_time)) {
+      const Time at = time_from_epoch(number.value);
+      if (at.known()) found.at = at, best_time = rank;
+    }
+  }
+  for (const RowText& text : texts) {
+    if (const int rank = step_key_rank(text.key); better(rank, best_step)) {
+      if (const auto step = parse_int(trim(text.value))) found.step = *step, best_step = rank;
+    }
+    if (const int rank = time_key_rank(text.key); better(rank, best_time)) {
+      if (const auto at = parse_time(trim(text.value))) found.at = *at, best_time = rank;
+    }
+  }
+  return found;
+}
+
+void put_property(RecordSink& sink, std::string_view key, std::string_view value) {
+  // The name is what gives most secrets away ("api_key"), and it may be one itself.
+  const std::string_view name = key.substr(0, kTextLimit);
+  if (!find_secrets(name).empty()) return;
+  sink.property(name, clip(redacted_setting(name, value.substr(0, kTextLimit + kRedactMargin)), kTextLimit));
+}
+
+void put_json_properties(RecordSink& sink, std::string_view prefix, std::string_view json) {
+  PropertyLeaves leaves(sink, prefix);
+  const std::string_view text = trim(json);
+  const bool json_like = !text.empty() && (text[0] == '{' || text[0] == '[' || text[0] == '"' || text[0] == '-' ||
+                                           (text[0] >= '0' && text[0] <= '9') || text == "true" || text == "false" ||
+                                           text == "NaN" || text == "Infinity" || text == "null");
+  if (!json_like) {
+    if (!text.empty()) put_property(sink, prefix, text);
+    return;
+  }
+  for_each_leaf(text, leaves);
+}
+
+void ProblemCounter::report(RecordSink& sink, std::string_view detail, uint64_t number) {
+  ++count_;
+  if ((count_ & (count_ - 1)) != 0) return;
+  if (count_ == 1) {
+    sink.problem(name_, detail, number);
+  } else {
+    sink.problem(name_, cat(detail, " (", count_, " so far)"), number);
+  }
+}
+
+}  // namespace mw

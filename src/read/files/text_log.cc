@@ -1,0 +1,144 @@
+#include "read/files/text_log.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+constexpr size_t kLastTextBytes = 400;
+constexpr size_t kLookBack = 4096;  // bytes at the end of a block in which its last line that is not blank is sought
+
+}  // namespace
+
+void TextLog::resume(uint64_t bytes, uint64_t lines) {
+  consumed_ = bytes;
+  lines_ = lines;
+}
+
+size_t TextLog::hit(std::string_view line, size_t offset, size_t line_index, std::span<const uint32_t> ids) {
+  if (line.size() > kLineLimit) {
+    too_long();
+    line = line.substr(0, kLineLimit);
+  }
+  const uint64_t number = lines_ + line_index + 1;
+  interpreter_.behind(context_, {line.data() - offset, offset});
+  const size_t want = interpreter_.line(line, number, ids);
+  want_until_ = std::max(want_until_, number + want);
+  return want;
+}
+
+void TextLog::too_long() {
+  if (told_long_) return;
+  told_long_ = true;
+  event::SourceProblem problem;
+  problem.problem = "line-too-long";
+  problem.detail = "a line is longer than 1 MiB; its rest is not looked at";
+  sink_.put({{}, {source_, lines_ + 1}, std::move(problem)});
+}
+
+// Whole lines (the last may lack its end).
+void TextLog::block(std::string_view bytes) {
+  if (bytes.empty()) return;
+  remember(bytes);
+  consumed_ += bytes.size();
+  const uint64_t wanted = want_until_ > lines_ ? want_until_ - lines_ : interpreter_.wants_all_lines() ? 1 : 0;
+  patterns_.scan(bytes, *this, wanted);
+  keep_context(bytes);
+  lines_ += count_lines(bytes);
+}
+
+/// Of what was read, for the lines that come: a key or a long value may go over several.
+void TextLog::keep_context(std::string_view bytes) {
+  constexpr size_t kBytes = CleanLine::kContextBytes;
+  if (bytes.size() < kBytes) {
+    context_.append(bytes);
+    if (context_.size() > 4 * kBytes) context_.erase(0, context_.size() - kBytes);
+  } else {
+    context_.assign(bytes.substr(bytes.size() - kBytes));
+  }
+}
+
+void TextLog::remember(std::string_view bytes) {
+  std::string_view tail = bytes.substr(bytes.size() - std::min(bytes.size(), kLookBack));
+  while (!tail.empty()) {
+    tail = trim(tail);
+    const size_t cut = tail.find_last_of("\r\n");
+    const std::string_view line = trim(cut == kNone ? tail : tail.substr(cut + 1));
+    if (!line.empty()) {
+      last_.assign(line.substr(0, kLastTextBytes + kRedactMargin));
+      return;
+    }
+    if (cut == kNone) return;
+    tail = tail.substr(0, cut);
+  }
+}
+
+std::string TextLog::last_text() const {
+  std::string clean;
+  return clip(redact_secrets(sanitize_utf8(strip_ansi(last_, clean))), kLastTextBytes);
+}
+
+void TextLog::hold(std::string_view rest) {
+  carry_.append(rest);
+  if (carry_.size() > kPieceBytes) flush_pieces();
+  if (carry_.size() <= kLineLimit) return;
+  too_long();
+  const uint64_t line = lines_;
+  std::string whole;
+  whole.swap(carry_);
+  block(whole);
+  lines_ = line;
+  skipping_ = true;
+}
+
+void TextLog::flush_pieces() {
+  const size_t cut = carry_.rfind('\r');
+  if (cut == kNone || cut + 1 == carry_.size()) return;  // a '\r' at the very end may be half of a line end
+  std::string pieces = carry_.substr(0, cut + 1);
+  carry_.erase(0, cut + 1);
+  const uint64_t line = lines_;
+  block(pieces);
+  lines_ = line;
+}
+
+void TextLog::feed(std::string_view bytes) {
+  if (bytes.empty()) return;
+  if (skipping_) {
+    const size_t end = bytes.find('\n');
+    consumed_ += std::min(end, bytes.size() - 1) + 1;
+    if (end == kNone) return;
+    skipping_ = false;
+    ++lines_;
+    bytes.remove_prefix(end + 1);
+  }
+  if (bytes.empty()) return;
+  if (!carry_.empty()) {
+    const size_t end = bytes.find('\n');
+    if (end == kNone) return hold(bytes);
+    carry_.append(bytes.substr(0, end + 1));
+    bytes.remove_prefix(end + 1);
+    std::string line;
+    line.swap(carry_);
+    block(line);
+  }
+  const size_t end = bytes.rfind('\n');
+  if (end == kNone) return hold(bytes);
+  block(bytes.substr(0, end + 1));
+  if (end + 1 < bytes.size()) hold(bytes.substr(end + 1));
+}
+
+void TextLog::finish() {
+  torn_ = !carry_.empty() || skipping_;
+  if (!carry_.empty()) {
+    std::string line;
+    line.swap(carry_);
+    block(line);
+    ++lines_;
+  }
+  interpreter_.finish();
+}
+
+}  // namespace mw

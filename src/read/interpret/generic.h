@@ -1,0 +1,66 @@
+// Trainers that nobody wrote a dialect for: metric lines and steps by what they look like, names by what they are
+// usually called.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/event.h"
+#include "read/books/dialect_book.h"
+#include "read/lines/log_line.h"
+#include "read/lines/metric_line.h"
+
+namespace mw {
+
+/// One per source. Takes a line for a metric record only when it names things that training measures; text of samples
+/// and dumps of settings are not.
+class GenericReader {
+ public:
+  static constexpr size_t kLineLimit = 16384;  ///< bytes; longer lines are no metric records (dicts apart)
+  static constexpr uint64_t kStepReach = 60;   ///< lines after a step's heading in which single values belong to it
+
+  explicit GenericReader(const DialectBook& book) : book_(book) {}
+
+  struct Found {
+    bool record = false;           ///< `out` holds one
+    bool heading = false;          ///< the line says which step begins
+    bool numbered = false;         ///< the record's line says its step and several things that training measures
+    int64_t step = kNoStep;        ///< counted over epochs where the trainer starts again in each
+    int64_t total = 0;             ///< steps planned; 0: not said
+    std::optional<double> listed;  ///< the mean of a list of rewards that was printed
+  };
+  Found read(std::string_view text, uint64_t number, MetricLine& out);
+  /// Whether a name is commonly given to something that training measures.
+  bool measures(std::string_view name) { return well_known(name) || name == "eval_loss"; }
+  /// Whether a table or a dict over several lines is a metric record.
+  bool accepts(const MetricLine& block);
+
+ private:
+  struct Place {  // what a line says of where it is
+    int64_t step = kNoStep, step_total = 0;
+    int64_t epoch = kNoStep, epoch_total = 0;
+    std::string_view word;  ///< "step", "iter", "batch", ...
+  };
+  static Place place(std::string_view text);
+  static bool bar_place(std::string_view text, Place& place);
+  static bool count_place(std::string_view text, Place& place);
+  static Place worded_place(std::string_view text);
+  int64_t over_epochs(const Place& place, int64_t* total);
+  bool is_record(std::string_view text, const MetricLine& out, bool placed, MetricLine::Form form, uint64_t number);
+  bool well_known(std::string_view key);
+
+  const DialectBook& book_;
+  std::map<std::string, bool, std::less<>> known_;
+  int64_t base_ = 0;  // steps of earlier epochs
+  int64_t last_step_ = kNoStep, last_epoch_ = kNoStep;
+  uint64_t heading_line_ = 0;
+};
+
+/// A metric name as the generic dialect writes it: lower case, '_' for spaces, dots and dashes, without a leading
+/// "train/", "metrics/", "actor/" and the like. Into `out`.
+void normal_name(std::string_view raw, std::string& out);
+
+}  // namespace mw

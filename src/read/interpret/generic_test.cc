@@ -1,0 +1,147 @@
+#include "read/interpret/generic.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+
+namespace mw {
+namespace {
+
+struct Read {
+  GenericReader::Found found;
+  std::map<std::string, double> signals;
+};
+
+Read read(GenericReader& reader, const DialectBook& book, std::string_view text, uint64_t number = 1) {
+  MetricLine line;
+  Read out;
+  out.found = reader.read(text, number, line);
+  for (const RowNumber& reading : line.numbers()) {
+    const Meaning means = book.generic_meaning(reading.key);
+    if (!means.signal.empty()) out.signals[means.signal] = reading.value;
+  }
+  return out;
+}
+
+TEST_CASE("lines of trainers that nobody described") {
+  const auto book = DialectBook::built_in();
+  REQUIRE(book.ok());
+  struct Case {
+    std::string_view text;
+    int64_t step, total;
+    std::map<std::string, double> signals;
+  };
+  const Case cases[] = {
+      {"Step 12 | loss 0.5 | reward: 0.25", 12, 0, {{"loss.total", 0.5}, {"reward.mean", 0.25}}},
+      {"[step 3/100] loss=0.5 mean_reward=0.25 kl=0.1",
+       3,
+       100,
+       {{"loss.total", 0.5}, {"reward.mean", 0.25}, {"kl.ref", 0.1}}},
+      {"iter 10: loss 4.5, time 30ms, mfu 3%", 10, 0, {{"loss.total", 4.5}, {"throughput.mfu", 3}}},
+      {"Epoch:[1/1](7/9000), Reward: -2.5, Actor Loss: 0.5, Avg Response Len: 27.5",
+       7,
+       9000,
+       {{"reward.mean", -2.5}, {"loss.policy", 0.5}, {"response.length", 27.5}}},
+      {"GRPO step 10/500 | loss: 0.5 | mean_reward: -1.0 | KL: 0.25 | clip_frac: 0.0",
+       10,
+       500,
+       {{"loss.total", 0.5}, {"reward.mean", -1}, {"kl.ref", 0.25}, {"clip.frac", 0}}},
+      {"{'step': 4, 'train/reward': 0.5, 'train/loss': 0.25}",
+       kNoStep,
+       0,
+       {{"reward.mean", 0.5}, {"loss.total", 0.25}}},
+      {"{\"global_step\": 4, \"reward/mean\": 0.5, \"entropy\": 1.5}",
+       kNoStep,
+       0,
+       {{"reward.mean", 0.5}, {"entropy", 1.5}}},
+      {" 12%|#2   | 12/100 [00:10<01:20, 1.10it/s, loss=0.5, reward=0.25]",
+       12,
+       100,
+       {{"loss.total", 0.5}, {"reward.mean", 0.25}}},
+      {"update 5 reward 0.5 entropy 1.5 grad_norm 0.25",
+       5,
+       0,
+       {{"reward.mean", 0.5}, {"entropy", 1.5}, {"grad_norm", 0.25}}},
+      {"Iteration 7: avg reward = 0.5, policy loss = 0.25", 7, 0, {{"reward.mean", 0.5}, {"loss.policy", 0.25}}},
+  };
+  for (const Case& c : cases) {
+    GenericReader reader(*book);
+    const Read got = read(reader, *book, c.text);
+    CHECK_MESSAGE(got.found.record, c.text);
+    CHECK_MESSAGE(got.found.step == c.step, c.text);
+    CHECK_MESSAGE(got.found.total == c.total, c.text);
+    for (const auto& expected : c.signals) {
+      const auto found = got.signals.find(expected.first);
+      const bool there = found != got.signals.end() && found->second == doctest::Approx(expected.second);
+      CHECK_MESSAGE(there, expected.first, " in ", c.text);
+    }
+  }
+}
+
+TEST_CASE("what is no metric record is left alone") {
+  const auto book = DialectBook::built_in();
+  REQUIRE(book.ok());
+  const std::string_view lines[] = {
+      "{'learning_rate': 1e-06, 'batch_size': 8, 'num_epochs': 3, 'beta': 0.1, 'seed': 42}",
+      "Namespace(lr=1e-06, batch_size=8, epochs=3, seed=42)",
+      "Loading checkpoint shards: 100%|####| 4/4 [00:10<00:00, 2.6s/it]",
+      "**Step 2: multiply** 3 * 14 = 42 apples",
+      "The loss of 5 apples: 3 = 2, and the reward is 7.",
+      "2026-01-02 10:20:30 connected to 10.0.0.1:8000",
+      "Downloading: 35%|###   | 35/100 [00:01<00:02, 30.00MB/s]",
+  };
+  for (const std::string_view text : lines) {
+    GenericReader reader(*book);
+    CHECK_MESSAGE(!read(reader, *book, text).found.record, text);
+  }
+}
+
+TEST_CASE("steps that begin again in every epoch go on counting") {
+  const auto book = DialectBook::built_in();
+  REQUIRE(book.ok());
+  GenericReader reader(*book);
+  CHECK(read(reader, *book, "Epoch 1/2, Step 99/100, loss: 0.5").found.step == 99);
+  const Read next = read(reader, *book, "Epoch 2/2, Step 1/100, loss: 0.5");
+  CHECK(next.found.step == 101);
+  CHECK(next.found.total == 200);
+}
+
+TEST_CASE("a progress bar inside a step, inside an epoch, over held-out questions") {
+  const auto book = DialectBook::built_in();
+  REQUIRE(book.ok());
+  GenericReader reader(*book);
+  const std::string_view inner = "Iter 7 groups:  20%|##   | 4/20 [00:31<02:06,  7.9s/q, loss=0.25, mean_reward=0.5]";
+  CHECK(read(reader, *book, inner).found.step == 7);
+  CHECK(!read(reader, *book, "GSM eval:  20%|##   | 4/20 [00:31<02:06,  7.9s/q, score=0.5, acc=0.5]").found.record);
+  GenericReader epochs(*book);
+  CHECK(read(epochs, *book, "Epoch 1: 90%|####| 90/100 [00:31<02:06, 7.9s/it, loss=0.5, reward=0.5]").found.step == 90);
+  CHECK(read(epochs, *book, "Epoch 2:  1%|    | 1/100 [00:31<02:06, 7.9s/it, loss=0.5, reward=0.5]").found.step == 101);
+}
+
+TEST_CASE("a count before the values is the step, and a line of values that says it is one of a known trainer") {
+  const auto book = DialectBook::built_in();
+  REQUIRE(book.ok());
+  GenericReader reader(*book);
+  const Read got = read(reader, *book, "[run-a]  12/50 | loss=-0.5 | reward=0.25 | acc=25.0%");
+  CHECK(got.found.step == 12);
+  CHECK(got.found.total == 50);
+  CHECK(got.found.numbered);
+  CHECK(read(reader, *book, "[13/50] loss: 0.5, reward: 0.25").found.step == 13);
+  CHECK(read(reader, *book, "2026/01/02 loss: 0.5, reward: 0.25").found.step != 2026);
+  CHECK(!read(reader, *book, "reward: 0.25, loss: 0.5").found.numbered);
+}
+
+TEST_CASE("a heading names the step of the values below it") {
+  const auto book = DialectBook::built_in();
+  REQUIRE(book.ok());
+  GenericReader reader(*book);
+  const Read heading = read(reader, *book, "=== Step 10 ===", 1);
+  CHECK(heading.found.heading);
+  CHECK(heading.found.step == 10);
+  CHECK(read(reader, *book, "  mean_reward: 0.5", 2).found.record);
+  CHECK(!read(reader, *book, "  mean_reward: 0.5", 500).found.record);
+}
+
+}  // namespace
+}  // namespace mw

@@ -1,0 +1,376 @@
+#include "read/interpret/interpreter.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "read/interpret/interpreter_fields.h"
+#include "read/interpret/interpreter_stream.h"
+
+namespace mw {
+namespace {
+
+constexpr std::string_view kIgnored = "Exception ignored in";        // as the interpreter says of __del__ and atexit
+constexpr std::string_view kHelperLog = "[wandb_setup.py:_flush()";  // how W&B begins its debug.log
+constexpr uint64_t kHelperLines = 3;                                 // in which it does so
+constexpr uint64_t kIgnoredLines = 3;                                // within which its traceback begins
+constexpr size_t kSpeakerBytes = 32;                                 // of a line, in which it may name who speaks
+constexpr size_t kHeldMatches = 32;                                  // signature matches inside one traceback
+constexpr uint64_t kOwnWordLines = 20'000;  // in which a recognised trainer has printed a record of its own
+constexpr uint64_t kToldOneByOne = 32;      // matches of a signature that are told singly; then at doubling counts
+
+constexpr std::string_view kKeeperDialect = "midwatch";
+
+bool power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
+
+// Quoted or dumped conversation inside one line: what a model or a tool said.
+bool holds_sample_text(std::string_view text) {
+  static constexpr std::array<std::string_view, 6> kTags = {"<|im_start|>", "<|im_end|>",   "<|assistant|>",
+                                                            "</think>",     "</tool_call>", "<tool_response>"};
+  for (size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at + 1)) {
+    const std::string_view rest = text.substr(at);
+    if (std::any_of(kTags.begin(), kTags.end(), [rest](std::string_view tag) { return rest.starts_with(tag); })) {
+      return true;
+    }
+  }
+  static constexpr std::array<std::string_view, 10> kSpeakers = {
+      "assistant:", "user:",       "human:",  "[sample]",  "[assistant]",
+      "response:",  "completion:", "prompt:", "question:", "model output:"};
+  const std::string_view head = trim(text.substr(0, kSpeakerBytes));
+  for (const std::string_view speaker : kSpeakers) {
+    if (head.size() >= speaker.size() && contains_folded(head.substr(0, speaker.size()), speaker)) return true;
+  }
+  const auto holds = [text](std::string_view mark) { return contains(text, mark); };
+  if (holds("```python") || holds("[ground_truth]")) return true;
+  if (holds("': '") && (holds("'role': '") || holds("'content': '"))) return true;
+  return holds("\": \"") && (holds("\"role\": \"") || holds("\"completion\": \""));
+}
+
+}  // namespace
+
+Interpreter::Interpreter(const Speech& speech, Recogniser& recogniser, TemplateMiner& miner, EventSink& sink,
+                         uint32_t source)
+    : speech_(speech),
+      recogniser_(recogniser),
+      miner_(miner),
+      sink_(sink),
+      source_(source),
+      records_(*speech.book, sink),
+      answers_(speech.book->rule_sets()),
+      generic_(*speech.book) {
+  clean_.know(speech.known);
+}
+
+Interpreter::~Interpreter() = default;
+
+bool Interpreter::trainer_known() const {
+  return speaker_ && speech_.book->dialects()[*speaker_].family == Dialect::Family::kTrainer;
+}
+
+bool Interpreter::wants_all_lines() const {
+  if (!trainer_known()) return true;
+  // A loop of one's own over a known library (or a fork with a printer of its own) names it, but speaks differently.
+  return !own_record_ && (own_loop_ || number_ < kOwnWordLines);
+}
+
+void Interpreter::tell_dialects(std::vector<Switch> told) {
+  tells_dialects_ = true;
+  following_ = !told.empty();
+  told_dialects_ = std::move(told);
+}
+
+void Interpreter::speak_as(std::optional<size_t> dialect) {
+  speaker_ = dialect;
+  records_.set_speaker(speaker_);
+}
+
+void Interpreter::follow_speaker() {
+  if (following_) {
+    for (; told_next_ < told_dialects_.size() && told_dialects_[told_next_].line <= number_; ++told_next_) {
+      speak_as(speech_.book->find(told_dialects_[told_next_].dialect));
+    }
+    return;
+  }
+  if (recognised_version_ == recogniser_.version()) return;
+  recognised_version_ = recogniser_.version();
+  const Recogniser::Answer answer = recogniser_.answer();
+  if (answer.dialect == speaker_) return;
+  speak_as(answer.dialect);
+  if (tells_dialects_) put(event::ReadAs{speaker_ ? speech_.book->dialects()[*speaker_].id : ""}, number_, {});
+}
+
+/// The next line, while something is open that it may belong to; it is then asked again.
+size_t Interpreter::wanted() const {
+  const bool open = pending_.kind != Pending::Kind::kNone || sample_lines_ > 0 || open_traces_ > 0;
+  return open || wants_all_lines() || number_ < kExcerptLines ? 1 : 0;
+}
+
+/// Nothing but signs of the framework, on a line that is no warning.
+bool Interpreter::says_nothing(const LogLine& line, std::span<const uint32_t> hits) const {
+  if (line.level >= Level::kWarning || (line.level == Level::kNone && contains(line.text, "Warning: "))) return false;
+  return std::all_of(hits.begin(), hits.end(), [this](uint32_t id) {
+    if (id < speech_.dialect_first || id - speech_.dialect_first >= speech_.book->pattern_count()) return false;
+    const DialectBook::Target& target = speech_.book->target(id - speech_.dialect_first);
+    return target.kind == DialectBook::Target::Kind::kSign;
+  });
+}
+
+size_t Interpreter::line(std::string_view raw, uint64_t number, std::span<const uint32_t> hits, Time at) {
+  number_ = number;
+  if (open_traces_ > 0 && number >= stale_check_) end_stale_traces();
+  struct Done {  // nothing may be taken for a part of a line that is gone
+    CleanLine& line;
+    ~Done() { line.read({}); }
+  } done{clean_};
+  if (raw.find('\r') == std::string_view::npos) {
+    segment(raw, hits, at);
+    return wanted();
+  }
+  while (!raw.empty()) {  // a progress bar's states, and what was printed between them
+    const size_t end = raw.find('\r');
+    const std::string_view piece = raw.substr(0, end);
+    if (!trim(piece).empty()) segment(piece, hits, at);
+    if (end == std::string_view::npos) break;
+    raw.remove_prefix(end + 1);
+  }
+  return wanted();
+}
+
+size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits, Time at) {
+  LogLine line = reader_.read(raw, number_);
+  if (at.known()) line.at = at;
+  clean_.read(line.whole);
+  for (const uint32_t id : hits) {
+    if (id < speech_.dialect_first || id - speech_.dialect_first >= speech_.book->pattern_count()) continue;
+    const DialectBook::Target& target = speech_.book->target(id - speech_.dialect_first);
+    if (target.kind == DialectBook::Target::Kind::kSign) recogniser_.sign(target.dialect, target.index);
+  }
+  follow_speaker();
+  if (wanted() == 0 && says_nothing(line, hits)) return 0;
+  if (pending_.kind != Pending::Kind::kNone && pending_takes(line)) return 0;
+  // What W&B's own log says of W&B is nothing that happened to the run.
+  helper_log_ = helper_log_ || (line.number <= kHelperLines && contains(line.text, kHelperLog));
+  const bool sample = sample_state(line) || helper_log_ || holds_sample_text(line.text);
+  Stream* trace = nullptr;
+  if (line.text.starts_with(kIgnored)) ignored_until_ = line.number + kIgnoredLines;
+  const bool in_trace = feed_trace(line, sample);
+  note_last_words(line, in_trace || sample);
+  if (in_trace) trace = streams_[line.pid * 4096 + line.rank].get();
+  bool quiet = false;
+  const bool shaped = !in_trace && shapes(line, hits, sample, &quiet);
+  if (!quiet) signatures(line, hits, sample, trace);
+  if (in_trace || shaped || quiet || sample) return 0;
+  if (wants_all_lines() && make_generic(line)) return 0;
+  log_message(line);
+  return 0;
+}
+
+void Interpreter::signatures(const LogLine& line, std::span<const uint32_t> hits, bool sample, Stream* trace) {
+  if (speech_.knowledge == nullptr) return;
+  std::vector<SignatureHit> found;
+  std::vector<uint32_t> matches;
+  for (const uint32_t id : hits) {
+    if (id < speech_.signature_first || id - speech_.signature_first >= speech_.signatures.size()) continue;
+    matches.push_back(id - speech_.signature_first);
+    if (speech_.failures != nullptr) continue;
+    const SignaturePattern& pattern = speech_.signatures[matches.back()];
+    const auto same =
+        std::find_if(found.begin(), found.end(), [&](const auto& f) { return f.signature == pattern.signature; });
+    if (same == found.end()) {
+      found.push_back({pattern.signature, pattern.weak});
+    } else {
+      same->weak = same->weak && pattern.weak;
+    }
+  }
+  if (matches.empty()) return;
+  if (speech_.failures != nullptr) speech_.failures->resolve(line.whole, matches, found);
+  for (const auto& [signature, weak] : found) {
+    const bool strong = !weak;
+    const std::string& layer = speech_.knowledge->signatures[signature].layer;
+    if (strong && !sample) {
+      strong_[layer] = line.number;
+    } else if (!strong) {
+      const auto near = strong_.find(layer);
+      if (near == strong_.end() || line.number - near->second > kWeakReach) continue;
+    }
+    if (trace != nullptr && trace->matches.size() < kHeldMatches) {
+      trace->matches.push_back(
+          {signature, clean_.cut(line.text, kTextLimit), line.number, line.repeated, sample, line.at});
+    } else {
+      matched(signature, clean_.cut(line.text, kTextLimit), line.number, line.repeated, sample, line.at);
+    }
+  }
+}
+
+/// `text` holds no secret.
+void Interpreter::matched(uint32_t signature, const std::string& text, uint64_t number, uint64_t count, bool sample,
+                          Time at) {
+  Sighting& sighting = sightings_[signature * 2 + (sample ? 1 : 0)];
+  sighting.seen += count;
+  ++sighting.times;
+  if (sighting.times > kToldOneByOne && !power_of_two(sighting.times)) return;
+  event::Matched body;
+  body.signature = speech_.knowledge->signatures[signature].id;
+  body.text = text;
+  body.count = sighting.seen - sighting.told;
+  body.sample = sample;
+  sighting.told = sighting.seen;
+  put(std::move(body), number, at);
+}
+
+// Warnings and errors by template, at first sight and at doubling counts.
+void Interpreter::log_message(const LogLine& line) {
+  event::Logged body;
+  switch (line.level) {
+    case Level::kWarning:
+      body.level = event::Logged::Level::kWarning;
+      break;
+    case Level::kError:
+      body.level = event::Logged::Level::kError;
+      break;
+    case Level::kCritical:
+      body.level = event::Logged::Level::kFatal;
+      break;
+    case Level::kNone:
+      if (contains(line.text, "Warning: ")) break;
+      return;
+    case Level::kDebug:
+    case Level::kInfo:
+      return;
+  }
+  if (line.text.empty()) return;
+  uint64_t count = 0;
+  body.pattern = miner_.add(clean_.cut(line.text, kTextLimit), &count);
+  if (!power_of_two(count)) return;
+  body.text = clip(sanitize_utf8(miner_.text(body.pattern)), kTextLimit);
+  body.count = count;
+  put(std::move(body), line.number, line.at);
+}
+
+// True while `line` lies inside a rollout sample or a tool's output.
+bool Interpreter::sample_state(const LogLine& line) {
+  if (sample_lines_ == 0) return false;
+  const bool stamped = line.at.known() || line.clock_ms >= 0 || line.level != Level::kNone;
+  if ((stamped && !sample_stamped_) || line.pid != sample_pid_ || (stamped && line.level >= Level::kInfo)) {
+    sample_lines_ = 0;
+    return false;
+  }
+  --sample_lines_;
+  return true;
+}
+
+bool Interpreter::shapes(const LogLine& line, std::span<const uint32_t> hits, bool sample, bool* quiet) {
+  // The recognised trainer has the first word, layers the last; a line is one record and one bar at most.
+  bar_made_ = record_made_ = false;
+  const bool own = speaker_ && shapes_of(line, hits, sample, Turn::kSpeaker, quiet);
+  own_record_ = own_record_ || (own && record_made_);
+  const bool others = shapes_of(line, hits, sample, Turn::kOthers, quiet);
+  const bool layers = shapes_of(line, hits, sample, Turn::kLayers, quiet);
+  return own || others || (layers && !bar_made_);  // a bar may carry an unknown trainer's values
+}
+
+/// False for a line that only looks like one of midwatch's keeper: whoever prints one changes nothing by it.
+bool Interpreter::is_keepers(size_t dialect, std::string_view text) {
+  if (speech_.book->dialects()[dialect].id != kKeeperDialect) return true;
+  // "=== midwatch: attempt 2 began 2026-01-02T10:20:30Z (0123abcd), process 4711 ==="
+  std::string_view nonce = text.substr(0, text.find(','));
+  const size_t open = nonce.rfind('(');
+  nonce = open != std::string_view::npos && nonce.ends_with(')') ? nonce.substr(open + 1, nonce.size() - open - 2) : "";
+  if (!keeper_) keeper_ = std::string(nonce);
+  return *keeper_ == nonce;
+}
+
+bool Interpreter::speaks_now(size_t dialect, const Shape& shape, bool sample, Turn turn) const {
+  const bool layer = speech_.book->dialects()[dialect].family == Dialect::Family::kLayer;
+  const bool own = speaker_ && speech_.book->counts(speaker_, dialect);
+  if (turn != (own ? Turn::kSpeaker : layer ? Turn::kLayers : Turn::kOthers)) return false;
+  if (shape.only && speaker_ && !own) return false;
+  const bool record = shape.make == Maker::kMetrics || shape.make == Maker::kReadings || shape.make == Maker::kTable;
+  if ((record && record_made_) || (shape.make == Maker::kProgress && (bar_made_ || record_made_))) return false;
+  // What a trainer says of an answer's format often quotes the answer.
+  return !sample || shape.make == Maker::kSampleEnd || shape.make == Maker::kFormat;
+}
+
+bool Interpreter::shapes_of(const LogLine& line, std::span<const uint32_t> hits, bool sample, Turn turn, bool* quiet) {
+  size_t last_dialect = SIZE_MAX;
+  bool any = false;
+  for (const uint32_t id : hits) {
+    if (id < speech_.dialect_first || id - speech_.dialect_first >= speech_.book->pattern_count()) continue;
+    const DialectBook::Target& target = speech_.book->target(id - speech_.dialect_first);
+    if (target.kind != DialectBook::Target::Kind::kShape || target.dialect == last_dialect) continue;
+    const Shape& shape = speech_.book->dialects()[target.dialect].shapes[target.index];
+    if (!speaks_now(target.dialect, shape, sample, turn)) continue;
+    const std::string_view text = shape.on_line ? line.whole : line.text;
+    const Regex* regex = speech_.book->shape_regex(target.dialect, target.index);
+    size_t end = text.size();
+    captures_.clear();
+    if (regex != nullptr) {
+      if (!regex->match(text, captures_, &end)) continue;
+    } else if (std::none_of(shape.literals.begin(), shape.literals.end(),
+                            [&](const std::string& literal) { return contains(line.whole, literal); })) {
+      continue;
+    }
+    if (!is_keepers(target.dialect, text)) continue;
+    last_dialect = target.dialect;
+    any = true;
+    bar_made_ = bar_made_ || shape.make == Maker::kProgress;
+    record_made_ =
+        record_made_ || shape.make == Maker::kMetrics || shape.make == Maker::kReadings || shape.make == Maker::kTable;
+    *quiet = *quiet || shape.make == Maker::kQuiet;
+    make(target.dialect, shape, Fields(shape, regex, captures_), line, text, regex != nullptr ? end : 0);
+  }
+  return any;
+}
+
+void Interpreter::finish() {
+  if (pending_.kind != Pending::Kind::kNone) pending_done();
+  for (auto& [key, stream] : streams_) end_trace(*stream);
+  tell_last_words();
+  records_.finish();
+  for (const auto& [key, sighting] : sightings_) {
+    if (sighting.seen == sighting.told) continue;
+    event::Matched body;
+    body.signature = speech_.knowledge->signatures[key / 2].id;
+    body.count = sighting.seen - sighting.told;
+    body.sample = key % 2 == 1;
+    put(std::move(body), number_, {});
+  }
+  tell_answers();
+}
+
+void Interpreter::row(const Row& row) {
+  for (const RowNumber& number : row.numbers) recogniser_.name(Sign::In::kMetric, number.key);
+  recogniser_.unknown_trainer();
+  number_ = row.number;
+  follow_speaker();
+  Record record;
+  record.numbers = row.numbers;
+  record.format_step = row.step;
+  record.where = where(row.number);
+  record.at = row.at;
+  records_.add(record);
+  answers_.row(row.texts);
+  if (answers_.due()) tell_answers();
+}
+
+void Interpreter::tell_answers() {
+  for (event::FormatJudged& judged : answers_.take()) put(std::move(judged), number_, {});
+}
+
+void Interpreter::property(std::string_view key, std::string_view value) {
+  std::string_view name = key;
+  if (name.substr(0, 7) == "config/") name = name.substr(7);
+  recogniser_.name(Sign::In::kConfig, name);
+  recogniser_.unknown_trainer();
+  follow_speaker();
+  configure(name, value, where(0), {});
+}
+
+void Interpreter::ended(int64_t code, Time at) {
+  event::Ended body;
+  body.how = code == 0 ? event::Ended::How::kComplete : event::Ended::How::kExit;
+  body.code = code;
+  put(std::move(body), number_, at);
+}
+
+}  // namespace mw

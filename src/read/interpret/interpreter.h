@@ -1,0 +1,226 @@
+// Understands what a trainer says: lines and metric rows of one source become events.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/event.h"
+#include "core/knowledge.h"
+#include "read/books/dialect_book.h"
+#include "read/books/signature_book.h"
+#include "read/interpret/answer_judge.h"
+#include "read/interpret/generic.h"
+#include "read/interpret/recogniser.h"
+#include "read/interpret/records.h"
+#include "read/lines/clean_line.h"
+#include "read/lines/column_table.h"
+#include "read/lines/log_line.h"
+#include "read/lines/metric_line.h"
+#include "read/lines/row.h"
+#include "read/lines/template_miner.h"
+#include "read/lines/traceback.h"
+
+namespace mw {
+
+/// Which signature a pattern of the process's one pattern set belongs to; `weak` ones decide nothing alone.
+struct SignaturePattern {
+  uint32_t signature = 0;  ///< index into Knowledge::signatures
+  bool weak = false;
+};
+
+class Fields;
+
+/// What the numbers of the process's one pattern set mean.
+struct Speech {
+  const DialectBook* book = nullptr;
+  uint32_t dialect_first = 0;  ///< number of the first of book->patterns()
+  const Knowledge* knowledge = nullptr;
+  uint32_t signature_first = 0;
+  std::span<const SignaturePattern> signatures;  ///< pattern signature_first + i
+  const SignatureBook* failures = nullptr;       ///< when given, its `unless` expressions are heeded
+  const KnownSecrets* known = nullptr;           ///< when given, values that no event may hold
+};
+
+/// One per source. What is shared between the sources of a run (whose trainer it is, log templates) is given to it.
+class Interpreter {
+ public:
+  static constexpr size_t kStreamLimit = 64;          ///< streams (pid, rank) whose tracebacks are put together at once
+  static constexpr size_t kPendingBytes = 256 << 10;  ///< of a record that goes over several lines
+  static constexpr size_t kTableLines = 400;          ///< of one table
+  static constexpr size_t kSampleLines = 200;         ///< of a rollout sample without an end
+  static constexpr uint64_t kTraceLines = 400;        ///< lines of others after which an open traceback is over
+  static constexpr uint64_t kExcerptLines = 200;      ///< a source of no more lines may be an excerpt: read in full
+  static constexpr int kLastWordsLines = 6;           ///< lines that may follow an excerpt's last exception
+  static constexpr size_t kWeakReach = 200;           ///< lines from a strong match within which a weak one counts
+
+  Interpreter(const Speech& speech, Recogniser& recogniser, TemplateMiner& miner, EventSink& sink, uint32_t source);
+  ~Interpreter();
+
+  /// A line and the patterns that hit it. `at` is its time when the file itself says so. Returns how many of the next
+  /// lines it wants whatever they hold.
+  size_t line(std::string_view raw, uint64_t number, std::span<const uint32_t> hits, Time at = {});
+  /// What stood in front of the lines that come, as far as it is known: it decides with them what is secret. Both must
+  /// live as long as the lines are read.
+  void behind(std::string_view earlier, std::string_view before) { clean_.behind(earlier, before); }
+  /// A metric record of a structured file.
+  void row(const Row& row);
+  /// A setting or fact of the run ("config/trainer/lr" = "1e-6").
+  void property(std::string_view key, std::string_view value);
+  /// The file says that the run ended with this exit code.
+  void ended(int64_t code, Time at);
+  /// Tracebacks wait for the line after their last one, which may be long in coming (attach).
+  bool holds_trace() const;
+  /// What would be said of them if nothing more came. It is said again, in full, when it is known.
+  void preview(EventSink& sink) const;
+  /// No more will come (or has come for a while): what was held back is said now.
+  void finish();
+  /// True while nobody's dialect speaks (or the one that does has shown no record yet), so that every line has to be
+  /// looked at.
+  bool wants_all_lines() const;
+  /// When `line`, read after all others, says that it was written; unknown when it does not say.
+  Time time_of(std::string_view line) { return reader_.read(line, number_).at; }
+  /// From now on each change of the dialect that the source is read in is told (ReadAs), so that a watch that starts
+  /// again comes to the same events. `told` holds the changes that were told before: they are followed again, in place
+  /// of what is recognised now, until go_on().
+  struct Switch {
+    uint64_t line = 0;    ///< the first line that is read so
+    std::string dialect;  ///< its id; "" is nobody's
+  };
+  void tell_dialects(std::vector<Switch> told);
+  void go_on() { following_ = false; }
+  void set_date_hint(Time date) { reader_.set_date_hint(date); }
+  /// Lines of midwatch's keeper count only with this nonce in them ("": with none); what else looks like one is the
+  /// trainer's own. Unless it is told, the first such line says which nonce that is.
+  void trust_keeper(std::string nonce) { keeper_ = std::move(nonce); }
+
+ private:
+  struct Stream;
+  struct Pending {  // a record that goes over several lines
+    enum class Kind : uint8_t { kNone, kDict, kTable };
+    Kind kind = Kind::kNone;
+    std::string text;
+    size_t lines = 0;
+    bool rows = false;     // a table's first row came
+    bool unknown = false;  // of an unknown trainer: to be judged when it is whole
+    int64_t step = kNoStep;
+    StepPolicy policy = StepPolicy::kCurrent;
+    bool eval = false;
+    std::string prefix;
+    uint64_t number = 0;
+    Time at;
+    int64_t pid = -1;
+  };
+  struct Sighting {               // of a signature
+    uint64_t seen = 0, told = 0;  // counted as "[repeated Nx]" says
+    uint64_t times = 0;
+  };
+
+  struct LastWords {  // an exception's line outside any traceback
+    std::string text;
+    uint64_t number = 0;
+    Time at;
+    int lines_after = 0;
+  };
+
+  // interpreter.cc
+  size_t segment(std::string_view raw, std::span<const uint32_t> hits, Time at);
+  void follow_speaker();
+  void speak_as(std::optional<size_t> dialect);
+  bool feed_trace(const LogLine& line, bool sample);
+  void note_last_words(const LogLine& line, bool other);
+  void tell_last_words();
+  void trace_done(Stream& stream, event::TraceSeen trace);
+  static void judge_trace(const Stream& stream, event::TraceSeen& trace);
+  void end_stale_traces();
+  void end_trace(Stream& stream);
+  void signatures(const LogLine& line, std::span<const uint32_t> hits, bool sample, Stream* trace);
+  void matched(uint32_t signature, const std::string& text, uint64_t number, uint64_t count, bool sample, Time at);
+  void log_message(const LogLine& line);
+  bool shapes(const LogLine& line, std::span<const uint32_t> hits, bool sample, bool* quiet);
+  enum class Turn : uint8_t { kSpeaker, kOthers, kLayers };
+  bool shapes_of(const LogLine& line, std::span<const uint32_t> hits, bool sample, Turn turn, bool* quiet);
+  bool is_keepers(size_t dialect, std::string_view text);
+  bool speaks_now(size_t dialect, const Shape& shape, bool sample, Turn turn) const;
+  bool sample_state(const LogLine& line);
+  size_t wanted() const;
+  bool trainer_known() const;
+  bool says_nothing(const LogLine& line, std::span<const uint32_t> hits) const;
+
+  // interpreter_make.cc
+  void make(size_t dialect, const Shape& shape, const Fields& fields, const LogLine& line, std::string_view text,
+            size_t match_end);
+  void make_record(const Shape& shape, const Fields& fields, const LogLine& line, std::string_view text,
+                   size_t match_end);
+  void make_readings(const Shape& shape, const Fields& fields, const LogLine& line);
+  void make_simple(const Shape& shape, const Fields& fields, const LogLine& line);
+  void make_progress(const Fields& fields, const LogLine& line);
+  void plan(const Fields& fields, const LogLine& line);
+  void make_tool(const Fields& fields, const LogLine& line);
+  void make_format(const Fields& fields, const LogLine& line);
+  void make_configured(const Fields& fields, const LogLine& line);
+  void begin_sample(const Fields& fields, const LogLine& line);
+  bool pending_takes(const LogLine& line);
+  void pending_done();
+  void add_record(const MetricLine& metrics, const Pending& as);
+  void tell_answers();
+  void configure(std::string_view key, std::string_view value, Where where, Time at);
+  Where where(uint64_t number) const { return {source_, number}; }
+  bool make_generic(const LogLine& line);
+  bool make_columns(const LogLine& line);
+  bool begin_block(const LogLine& line);
+  template <typename Body>
+  void put(Body body, uint64_t number, Time at) {
+    sink_.put({at, where(number), std::move(body)});
+  }
+
+  const Speech& speech_;
+  Recogniser& recogniser_;
+  TemplateMiner& miner_;
+  EventSink& sink_;
+  uint32_t source_;
+
+  LineReader reader_;
+  CleanLine clean_;
+  LastWords last_words_;
+  MetricLine metrics_;
+  MetricLine table_;  // rows of the pending table
+  Records records_;
+  AnswerJudge answers_;
+  GenericReader generic_;
+  ColumnTable columns_;
+  std::optional<size_t> speaker_;
+  uint64_t recognised_version_ = ~uint64_t{0};
+  bool tells_dialects_ = false, following_ = false;
+  std::vector<Switch> told_dialects_;
+  size_t told_next_ = 0;
+  Pending pending_;
+  std::map<int64_t, std::unique_ptr<Stream>> streams_;
+  size_t open_traces_ = 0;    // streams with a traceback in progress
+  uint64_t stale_check_ = 0;  // line at which to look for tracebacks that nobody goes on with
+  std::map<uint32_t, Sighting> sightings_;
+  std::map<std::string, uint64_t, std::less<>> strong_;  // layer -> line of its last strong match
+  std::map<std::string, std::pair<int64_t, int64_t>, std::less<>> bars_;
+  std::map<std::string, std::string, std::less<>> configured_;
+  int64_t steps_total_ = 0;  // of the run, as planned
+  uint64_t number_ = 0;
+  uint64_t ignored_until_ = 0;  // a traceback that begins before this line was ignored by the interpreter of Python
+
+  size_t sample_lines_ = 0;  // left of the sample that we are in; 0: in none
+  int64_t sample_pid_ = -1;
+  bool sample_stamped_ = false;                  // its first line had a time stamp
+  bool bar_made_ = false, record_made_ = false;  // the line's progress bar, its metric record became an event
+  std::optional<std::string> keeper_;            // the nonce in its lines, once it is known
+  bool helper_log_ = false;                      // the source is the log of a helper, not the run's
+  bool own_record_ = false;                      // the recognised trainer has printed one as its dialect knows them
+  bool own_loop_ = false;                        // or a record came that no dialect knows
+  std::vector<std::string_view> captures_;
+};
+
+}  // namespace mw

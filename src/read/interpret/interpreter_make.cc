@@ -1,0 +1,348 @@
+// Line shapes that matched become events.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/text.h"
+#include "read/interpret/interpreter.h"
+#include "read/interpret/interpreter_fields.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kPathLimit = 400;   // bytes of a path in an event
+constexpr size_t kErrorLimit = 200;  // bytes of a tool's error
+
+int64_t rounded(double value) { return std::isfinite(value) && std::fabs(value) < 1e15 ? std::llround(value) : 0; }
+
+// Whose fault an error of a tool call is. A call that names a function's arguments wrongly, or is no valid call at all,
+// is the model's; what breaks behind the call is the environment's.
+event::ToolCalled::Outcome judge_error(std::string_view error) {
+  using Outcome = event::ToolCalled::Outcome;
+  const std::string folded = to_lower(error.substr(0, kErrorLimit * 2));
+  const auto has = [&](std::initializer_list<std::string_view> words) {
+    return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return contains(folded, word); });
+  };
+  if (trim(error).empty()) return Outcome::kOk;
+  if (has({"timeout", "timed out", "deadline"})) return Outcome::kTimeout;
+  if (has({"connection", "refused", "unreachable", "unavailable", "reset by peer", "resolve", "http 5", "server error",
+           "502", "503", "rate limit", "quota", "ssl", "certificate", "no space", "permission denied"})) {
+    return Outcome::kEnvironmentError;
+  }
+  // Wrong arguments, wrong syntax, and asking for what is not there or not allowed.
+  if (has({"unexpected keyword argument",
+           "required positional argument",
+           "missing required",
+           "unknown tool",
+           "unknown function",
+           "not a valid tool",
+           "invalid",
+           "jsondecodeerror",
+           "json.decoder",
+           "syntaxerror",
+           "nameerror",
+           "typeerror",
+           "valueerror",
+           "keyerror",
+           "attributeerror",
+           "indexerror",
+           "no such tool",
+           "unknown action",
+           "expecting value",
+           "not found",
+           "does not exist",
+           "cannot be",
+           "must be",
+           "not allowed"})) {
+    return Outcome::kModelError;
+  }
+  if (has({"ok", "success", "none"}) && folded.size() < 8) return Outcome::kOk;
+  return Outcome::kEnvironmentError;
+}
+
+event::Ended::How how_named(std::string_view name) {
+  if (name == "complete") return event::Ended::How::kComplete;
+  if (name == "interrupted") return event::Ended::How::kInterrupted;
+  if (name == "failed") return event::Ended::How::kFailed;
+  if (name == "stopped") return event::Ended::How::kStopped;
+  return event::Ended::How::kExit;
+}
+
+}  // namespace
+
+bool loose_number(std::string_view text, double* value) {
+  text = trim(text);
+  if (metric_number(text, value)) return true;
+  if (text.empty()) return false;
+  double factor = 0;
+  switch (text.back()) {
+    case 'k':
+    case 'K':
+      factor = 1e3;
+      break;
+    case 'M':
+      factor = 1e6;
+      break;
+    case 'G':
+      factor = 1e9;
+      break;
+    case '%':
+      factor = 1;
+      break;
+    default:
+      return false;
+  }
+  if (!metric_number(text.substr(0, text.size() - 1), value)) return false;
+  *value *= factor;
+  return true;
+}
+
+std::string_view Fields::text(std::string_view name) const {
+  if (regex_ != nullptr) {
+    const auto& names = regex_->names();
+    for (size_t i = 0; i < names.size() && i < captures_.size(); ++i) {
+      if (names[i] == name && !captures_[i].empty()) return captures_[i];
+    }
+  }
+  return shape_.constant(name);
+}
+
+double Fields::number(std::string_view name, double otherwise) const {
+  double value = 0;
+  return loose_number(text(name), &value) ? value : otherwise;
+}
+
+int64_t Fields::integer(std::string_view name, int64_t otherwise) const {
+  double value = 0;
+  return loose_number(text(name), &value) ? rounded(value) : otherwise;
+}
+
+const std::vector<std::string>& Fields::names() const {
+  static const std::vector<std::string> kNoNames;
+  return regex_ != nullptr ? regex_->names() : kNoNames;
+}
+
+bool Fields::reserved(std::string_view name) {
+  static constexpr std::array<std::string_view, 19> kReserved = {
+      "step", "body", "title", "total", "done",     "what",    "seconds", "phase", "path", "version",
+      "code", "key",  "value", "rule",  "function", "outcome", "error",   "why",   "actor"};
+  return name.empty() || name[0] == '_' || std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end();
+}
+
+void Interpreter::make(size_t dialect, const Shape& shape, const Fields& fields, const LogLine& line,
+                       std::string_view text, size_t match_end) {
+  switch (shape.make) {
+    case Maker::kMetrics:
+    case Maker::kTable:
+      make_record(shape, fields, line, text, match_end);
+      break;
+    case Maker::kReadings:
+      make_readings(shape, fields, line);
+      break;
+    case Maker::kProgress:
+      make_progress(fields, line);
+      break;
+    case Maker::kTool:
+      make_tool(fields, line);
+      break;
+    case Maker::kFormat:
+      make_format(fields, line);
+      break;
+    case Maker::kConfigured:
+      make_configured(fields, line);
+      break;
+    case Maker::kVersion: {
+      const Dialect& of = speech_.book->dialects()[dialect];
+      std::string version = clean_.take(fields.text("version"), 60);
+      recogniser_.told_version(dialect, version);
+      put(event::Recognised{of.framework, std::move(version), 0.9}, line.number, line.at);
+      break;
+    }
+    case Maker::kSampleBegin:
+      begin_sample(fields, line);
+      break;
+    case Maker::kSampleEnd:
+      sample_lines_ = 0;
+      break;
+    case Maker::kQuiet:
+      break;
+    default:
+      make_simple(shape, fields, line);
+  }
+}
+
+void Interpreter::make_simple(const Shape& shape, const Fields& fields, const LogLine& line) {
+  int64_t step = fields.integer("step", kNoStep);
+  if (shape.make == Maker::kStep && step == kNoStep) {  // the line says that a step begins, not which
+    const int64_t by = fields.integer("by", 1);
+    step = records_.current() == kNoStep ? std::max<int64_t>(by, 1) : records_.current() + by;
+    step -= records_.offset();
+  }
+  const int64_t counted = step == kNoStep ? kNoStep : step + records_.offset();
+  const double seconds = fields.number("seconds", 0) * fields.number("scale", 1);
+  switch (shape.make) {
+    case Maker::kStep:
+      if (step == kNoStep) break;
+      records_.set_step(step);
+      if (fields.flag("done")) records_.steps_done(step);
+      plan(fields, line);
+      put(event::StepBegan{counted}, line.number, line.at);
+      break;
+    case Maker::kPlan:
+      if (fields.integer("total", 0) > 0) put(event::Planned{fields.integer("total", 0)}, line.number, line.at);
+      break;
+    case Maker::kAttempt:
+      for (auto& [key, stream] : streams_) end_trace(*stream);  // what failed before failed in the attempt before
+      put(event::AttemptBegan{clean_.take(fields.has("why") ? fields.text("why") : line.text, kErrorLimit)},
+          line.number, line.at);
+      break;
+    case Maker::kResumed:
+      if (step != kNoStep) records_.resumed(step);
+      put(event::Resumed{step, clean_.take(fields.text("path"), kPathLimit)}, line.number, line.at);
+      break;
+    case Maker::kPhaseBegin:
+      put(event::PhaseBegan{clean_.take(fields.text("phase"), 40)}, line.number, line.at);
+      break;
+    case Maker::kPhaseEnd:
+      put(event::PhaseEnded{clean_.take(fields.text("phase"), 40), seconds, counted}, line.number, line.at);
+      break;
+    case Maker::kCheckpoint:
+      put(event::CheckpointSaved{step, clean_.take(fields.text("path"), kPathLimit),
+                                 fields.text("complete") != "false"},
+          line.number, line.at);
+      break;
+    case Maker::kSync:
+      put(event::WeightsSynced{fields.integer("version", kNoStep), seconds}, line.number, line.at);
+      break;
+    case Maker::kEnded:
+      if (fields.flag("last")) {  // nobody goes on with a traceback: what it says comes before the end that it caused
+        for (auto& [key, stream] : streams_) end_trace(*stream);
+      }
+      put(event::Ended{how_named(fields.text("how")), fields.integer("code", 0), clean_.take(line.text, kTextLimit)},
+          line.number, line.at);
+      break;
+    default:
+      break;
+  }
+}
+
+// A line of steps or metrics that also says how many steps there will be.
+void Interpreter::plan(const Fields& fields, const LogLine& line) {
+  const int64_t total = fields.integer("total", 0);
+  if (total <= 0 || total == steps_total_) return;
+  steps_total_ = total;
+  put(event::Planned{total}, line.number, line.at);
+}
+
+void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
+  event::Progressed body;
+  body.what = clip(redact_secrets(sanitize_utf8(trim(fields.text("what")).substr(0, 80 + kRedactMargin))), 80);
+  body.done = fields.integer("done", 0);
+  body.total = fields.integer("total", 0);
+  if (fields.flag("steps") && body.total > 0 && body.done <= body.total) {
+    if (steps_total_ != body.total && (steps_total_ == 0 || body.total > steps_total_)) {
+      steps_total_ = body.total;
+      put(event::Planned{body.total}, line.number, line.at);
+    }
+    if (steps_total_ == body.total) {
+      records_.steps_done(body.done);
+      if (!records_.counting()) records_.set_step(body.done - records_.offset());
+    }
+  }
+  constexpr size_t kBarLimit = 256;  // different bars that are told
+  auto known = bars_.find(body.what);
+  if (known == bars_.end()) {
+    if (bars_.size() >= kBarLimit) return;
+    known = bars_.emplace(body.what, std::make_pair(int64_t{-1}, int64_t{-1})).first;
+  }
+  if (known->second == std::make_pair(body.done, body.total)) return;
+  // Bars of many short items would drown everything: besides first and last, one in a hundred of a long one is enough.
+  const int64_t grain = std::max<int64_t>(1, body.total / 200);
+  const bool first = known->second.second != body.total || body.done < known->second.first;
+  if (!first && body.done != body.total && body.done / grain == known->second.first / grain && !fields.flag("steps")) {
+    return;
+  }
+  known->second = {body.done, body.total};
+  put(std::move(body), line.number, line.at);
+}
+
+void Interpreter::make_readings(const Shape& shape, const Fields& fields, const LogLine& line) {
+  plan(fields, line);
+  metrics_.clear();
+  const auto& names = fields.names();
+  std::string raw;
+  for (size_t i = 0; i < names.size(); ++i) {
+    double value = 0;
+    if (Fields::reserved(names[i]) || !loose_number(fields.capture(i), &value)) continue;
+    raw.assign(fields.text("prefix"));
+    for (size_t k = 0; k < names[i].size(); ++k) {
+      const bool slash = names[i][k] == '_' && k + 1 < names[i].size() && names[i][k + 1] == '_';
+      raw.push_back(slash ? '/' : names[i][k]);
+      k += slash ? 1 : 0;
+    }
+    metrics_.add(raw, value);
+  }
+  Pending as;
+  as.step = fields.integer("step", kNoStep);
+  as.policy = shape.policy;
+  as.eval = fields.flag("eval");
+  as.number = line.number;
+  as.at = line.at;
+  add_record(metrics_, as);
+}
+
+void Interpreter::make_tool(const Fields& fields, const LogLine& line) {
+  using Outcome = event::ToolCalled::Outcome;
+  event::ToolCalled body;
+  body.function = clean_.take(fields.text("function"), 80);
+  body.seconds = fields.has("seconds") ? fields.number("seconds", -1) * fields.number("scale", 1) : -1;
+  body.error = clean_.take(trim(fields.text("error")), kErrorLimit);
+  const std::string_view outcome = fields.text("outcome");
+  if (outcome == "timeout") {
+    body.outcome = Outcome::kTimeout;
+  } else if (outcome == "model-error") {
+    body.outcome = Outcome::kModelError;
+  } else if (outcome == "environment-error") {
+    body.outcome = Outcome::kEnvironmentError;
+  } else if (outcome == "auto" || (outcome.empty() && fields.has("error"))) {
+    body.outcome = judge_error(fields.text("error"));
+  }
+  put(std::move(body), line.number, line.at);
+}
+
+void Interpreter::make_format(const Fields& fields, const LogLine& line) {
+  event::FormatJudged body;
+  body.rule = clean_.take(fields.text("rule"), 80);
+  body.passed = static_cast<uint64_t>(std::max<int64_t>(0, fields.integer("passed", 0)));
+  body.failed = static_cast<uint64_t>(std::max<int64_t>(0, fields.integer("failed", 0)));
+  if (fields.has("verdict")) {
+    const std::string verdict = to_lower(fields.text("verdict"));
+    const bool passed = verdict == "ok" || verdict == "true" || verdict == "1" || verdict == "pass" ||
+                        verdict == "passed" || verdict == "valid" || verdict == "1.0";
+    (passed ? body.passed : body.failed) += 1;
+  }
+  put(std::move(body), line.number, line.at);
+  if (fields.flag("quotes")) begin_sample(fields, line);  // the answer's text follows
+}
+
+void Interpreter::make_configured(const Fields& fields, const LogLine& line) {
+  if (fields.has("key")) {
+    configure(fields.text("key"), fields.text("value"), where(line.number), line.at);
+    return;
+  }
+  const auto& names = fields.names();
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (!names[i].empty() && names[i][0] != '_' && !fields.capture(i).empty()) {
+      configure(names[i], fields.capture(i), where(line.number), line.at);
+    }
+  }
+}
+
+void Interpreter::begin_sample(const Fields& fields, const LogLine& line) {
+  sample_lines_ =
+      fields.flag("one") ? 0 : static_cast<size_t>(std::clamp<int64_t>(fields.integer("lines", kSampleLines), 1, 5000));
+  sample_pid_ = line.pid;
+  sample_stamped_ = line.at.known() || line.clock_ms >= 0 || line.level != Level::kNone;
+}
+
+}  // namespace mw

@@ -1,0 +1,205 @@
+// Metric records out of lines: on one line, over several, and of trainers that nobody described.
+#include <algorithm>
+
+#include "base/text.h"
+#include "core/signal.h"
+#include "read/interpret/interpreter.h"
+#include "read/interpret/interpreter_fields.h"
+
+namespace mw {
+
+void Interpreter::make_record(const Shape& shape, const Fields& fields, const LogLine& line, std::string_view text,
+                              size_t match_end) {
+  if (pending_.kind != Pending::Kind::kNone) pending_done();
+  plan(fields, line);
+  Pending as;
+  as.step = fields.integer("step", kNoStep);
+  as.policy = shape.policy;
+  as.eval = fields.flag("eval");
+  as.prefix = std::string(fields.text("prefix"));
+  if (const size_t at = as.prefix.find("{title}"); at != std::string::npos) {
+    as.prefix.replace(at, 7, fields.text("title"));
+  }
+  as.number = line.number;
+  as.at = line.at;
+  as.pid = line.pid;
+  if (shape.make == Maker::kTable) {
+    as.kind = Pending::Kind::kTable;
+    pending_ = std::move(as);
+    table_.clear();
+    return;
+  }
+  std::string_view body = text.substr(std::min(match_end, text.size()));
+  if (const std::string_view captured = fields.text("body");
+      !captured.empty() && captured.data() >= text.data() && captured.data() <= text.data() + text.size()) {
+    body = text.substr(static_cast<size_t>(captured.data() - text.data()));
+  }
+  body = trim(body);
+  if (body.empty()) {  // the record is in the next lines
+    as.kind = Pending::Kind::kTable;
+    pending_ = std::move(as);
+    table_.clear();
+    return;
+  }
+  metrics_.read(body);
+  if (fields.flag("ended")) {
+    put(event::Ended{event::Ended::How::kComplete, 0, clean_.take(line.text, kTextLimit)}, line.number, line.at);
+  }
+  if (metrics_.open()) {
+    as.kind = Pending::Kind::kDict;
+    as.text = std::string(body.substr(0, kPendingBytes));
+    pending_ = std::move(as);
+    return;
+  }
+  add_record(metrics_, as);
+}
+
+// Takes the next line of a record that goes over several. False: the line is not the record's (which is then done).
+bool Interpreter::pending_takes(const LogLine& line) {
+  if (line.pid != pending_.pid) return false;  // another process cuts in
+  if (++pending_.lines > kTableLines) {
+    pending_done();
+    return false;
+  }
+  if (pending_.kind == Pending::Kind::kDict) {
+    const bool stamped = line.level != Level::kNone && line.at.known();
+    if (stamped || contains(line.text, "Traceback (most") || pending_.text.size() + line.text.size() > kPendingBytes) {
+      pending_done();
+      return false;
+    }
+    pending_.text.push_back(' ');
+    pending_.text.append(line.text);
+    if (line.text.find('}') == std::string_view::npos) return true;
+    metrics_.read(pending_.text);
+    if (!metrics_.open()) pending_done();
+    return true;
+  }
+  const std::string_view text = trim(line.text);
+  if (!text.empty() && text[0] == '{') {
+    pending_.kind = Pending::Kind::kDict;
+    pending_.text = std::string(text.substr(0, kPendingBytes));
+    metrics_.read(pending_.text);
+    if (!metrics_.open()) pending_done();
+    return true;
+  }
+  if (is_table_frame(text) || (text.empty() && !pending_.rows)) return true;
+  const size_t before = table_.numbers().size();
+  MetricLine& row = metrics_;
+  row.clear();
+  // Under a bare rule "a=1 | b=2" may be anything; a row of a drawn table begins with its border.
+  const bool drawn = !text.empty() && (text[0] == '|' || static_cast<unsigned char>(text[0]) >= 0x80);
+  const bool cells = (drawn || !pending_.unknown) && row.read_cells(text);
+  if (!cells && pending_.rows && line.level != Level::kNone && line.at.known()) {  // a logger speaks: the table is over
+    pending_done();
+    return false;
+  }
+  if (!cells) row.read_field(text, true);
+  for (const RowNumber& number : row.numbers()) table_.add(number.key, number.value);
+  if (table_.numbers().size() > before || cells) {
+    pending_.rows = true;
+    return true;
+  }
+  if (!pending_.rows && pending_.lines < 4) return true;  // a title, or another logger's words
+  pending_done();
+  return false;
+}
+
+void Interpreter::pending_done() {
+  Pending as = std::move(pending_);
+  pending_ = Pending();
+  if (as.kind == Pending::Kind::kTable) {
+    if (!as.unknown || generic_.accepts(table_)) add_record(table_, as);
+    table_.clear();
+    return;
+  }
+  metrics_.read(as.text);
+  if (as.unknown && !generic_.accepts(metrics_)) return;
+  if (metrics_.open()) records_.lost_record();
+  add_record(metrics_, as);
+}
+
+void Interpreter::add_record(const MetricLine& metrics, const Pending& as) {
+  if (metrics.numbers().empty()) return;
+  for (const RowNumber& number : metrics.numbers()) recogniser_.name(Sign::In::kMetric, number.key);
+  follow_speaker();
+  Record record;
+  record.numbers = metrics.numbers();
+  record.step = as.step;
+  record.policy = as.policy;
+  record.eval = as.eval;
+  record.prefix = as.prefix;
+  record.where = where(as.number);
+  record.at = as.at;
+  records_.add(record);
+}
+
+// A table or a dict of an unknown trainer begins here; whether it is a metric record is seen at its end.
+bool Interpreter::begin_block(const LogLine& line) {
+  const std::string_view text = trim(line.text);
+  const bool frame = text.size() >= 10 && is_table_frame(text);
+  const bool dict = text.size() > 3 && text[0] == '{' && (text[1] == '\'' || text[1] == '"');
+  if (!frame && !dict) return false;
+  Pending as;
+  as.unknown = true;
+  as.number = line.number;
+  as.at = line.at;
+  as.pid = line.pid;
+  if (frame) {
+    as.kind = Pending::Kind::kTable;
+    table_.clear();
+  } else {
+    metrics_.read(text);
+    if (!metrics_.open()) return false;
+    as.kind = Pending::Kind::kDict;
+    as.text = std::string(text.substr(0, kPendingBytes));
+  }
+  pending_ = std::move(as);
+  return true;
+}
+
+/// A table with a head of names, as notebooks show it.
+bool Interpreter::make_columns(const LogLine& line) {
+  const auto measured = [this](std::string_view name) { return generic_.measures(name); };
+  int64_t step = kNoStep;
+  const ColumnTable::Took took = columns_.take(line.text, measured, metrics_, &step);
+  if (took != ColumnTable::Took::kRow) return took == ColumnTable::Took::kHead;
+  recogniser_.unknown_trainer();
+  own_loop_ = true;
+  Pending as;
+  as.step = step;
+  as.number = line.number;
+  as.at = line.at;
+  add_record(metrics_, as);
+  return true;
+}
+
+bool Interpreter::make_generic(const LogLine& line) {
+  if (make_columns(line)) return true;
+  const GenericReader::Found found = generic_.read(line.text, line.number, metrics_);
+  if (trainer_known() && !(found.record && found.numbered)) return false;  // its own shapes say the rest
+  if (found.listed) {
+    recogniser_.unknown_trainer();
+    const Reading mean{std::string(kListedRewards), "rewards/listed", *found.listed};
+    put(event::Measured{kNoStep, false, {mean}}, line.number, line.at);
+    return true;
+  }
+  if (found.total > 0 && found.total != steps_total_) {
+    steps_total_ = found.total;
+    put(event::Planned{found.total}, line.number, line.at);
+  }
+  if (found.heading && found.step != kNoStep) {
+    records_.set_step(found.step);
+    put(event::StepBegan{found.step}, line.number, line.at);
+  }
+  if (!found.record) return found.heading || begin_block(line);
+  recogniser_.unknown_trainer();
+  own_loop_ = true;
+  Pending as;
+  as.step = found.step;
+  as.number = line.number;
+  as.at = line.at;
+  add_record(metrics_, as);
+  return true;
+}
+
+}  // namespace mw

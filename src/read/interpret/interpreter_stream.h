@@ -1,0 +1,27 @@
+// What an interpreter keeps of one stream (pid, rank) of a log. For the interpreter's own files.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "read/interpret/interpreter.h"
+
+namespace mw {
+
+struct Interpreter::Stream {
+  struct Match {
+    uint32_t signature;
+    std::string text;
+    uint64_t number, count;
+    bool sample;
+    Time at;
+  };
+  TracebackReader reader;
+  bool sample = false;
+  bool caught = false;  // the traceback in progress was caught, by the word of what printed it
+  uint64_t used = 0;
+  Time at;
+  std::vector<Match> matches;
+};
+
+}  // namespace mw

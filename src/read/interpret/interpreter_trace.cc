@@ -1,0 +1,146 @@
+// Tracebacks, and what was matched inside them: held until the traceback is whole.
+#include <algorithm>
+
+#include "base/text.h"
+#include "read/interpret/interpreter.h"
+#include "read/interpret/interpreter_stream.h"
+
+namespace mw {
+namespace {
+
+constexpr std::string_view kTraceHead = "Traceback (most recent call last)";
+const event::Ended kInterrupted{event::Ended::How::kInterrupted, 0, "KeyboardInterrupt"};
+
+/// Of a match that was held with a traceback, which is one of a sample or not and ends at line `last`.
+template <typename Match>
+bool is_sample(const Match& match, bool sample, uint64_t last) {
+  return match.sample || (sample && match.number <= last);
+}
+
+bool ends_the_run(const event::TraceSeen& trace) {
+  return !trace.sample && !trace.handled && trace.exception == "KeyboardInterrupt";
+}
+
+}  // namespace
+
+/// A stream may fall silent in the middle of a traceback; what it said is told then, not at the end of the file.
+void Interpreter::end_stale_traces() {
+  stale_check_ = number_ + kTraceLines;
+  for (auto& [key, stream] : streams_) {
+    if (!stream->reader.open()) continue;
+    if (number_ - stream->used < kTraceLines) {
+      stale_check_ = std::min(stale_check_, stream->used + kTraceLines);
+      continue;
+    }
+    end_trace(*stream);
+  }
+}
+
+/// Tells what the stream holds, whole or not.
+void Interpreter::end_trace(Stream& stream) {
+  if (stream.reader.open()) --open_traces_;
+  if (auto trace = stream.reader.flush()) trace_done(stream, std::move(*trace));
+  for (const Stream::Match& match : stream.matches) {
+    matched(match.signature, match.text, match.number, match.count, match.sample, match.at);
+  }
+  stream.matches.clear();
+}
+
+bool Interpreter::feed_trace(const LogLine& line, bool sample) {
+  const int64_t key = line.pid * 4096 + line.rank;
+  auto found = streams_.find(key);
+  if (found == streams_.end()) {
+    if (!contains(line.text, kTraceHead) && !contains(line.text, "  File \"")) return false;
+    if (streams_.size() >= kStreamLimit) {
+      auto oldest = std::min_element(streams_.begin(), streams_.end(),
+                                     [](const auto& a, const auto& b) { return a.second->used < b.second->used; });
+      end_trace(*oldest->second);
+      streams_.erase(oldest);
+    }
+    found = streams_.emplace(key, std::make_unique<Stream>()).first;
+  }
+  Stream& stream = *found->second;
+  const bool was_open = stream.reader.open();
+  const auto took = was_open ? stream.reader.feed(clean_.take(line.text, SIZE_MAX), line.number)
+                             : stream.reader.feed(line.text, line.number);  // none of its text is kept yet
+  if (took == TracebackReader::Took::kDone) trace_done(stream, stream.reader.take());
+  if (was_open != stream.reader.open()) {
+    open_traces_ += was_open ? -1 : 1;
+    stale_check_ = std::min(stale_check_, line.number + kTraceLines);
+  }
+  if (!stream.reader.open()) return took == TracebackReader::Took::kYes;
+  if (took == TracebackReader::Took::kNo) return false;
+  if (!was_open || took == TracebackReader::Took::kDone) {
+    stream.sample = sample;
+    stream.caught = line.level == Level::kWarning || line.level == Level::kDebug || line.number <= ignored_until_;
+    stream.at = line.at;
+  }
+  stream.used = line.number;
+  return took == TracebackReader::Took::kYes || contains(line.text, kTraceHead);
+}
+
+void Interpreter::note_last_words(const LogLine& line, bool other) {
+  if (line.number > kExcerptLines || trim(line.text).empty()) return;
+  if (!other && is_exception_line(line.text)) {
+    last_words_ = {clean_.cut(line.text, kTextLimit), line.number, line.at, 0};
+  } else if (!last_words_.text.empty() && (other || ++last_words_.lines_after > kLastWordsLines)) {
+    last_words_ = {};
+  }
+}
+
+/// An excerpt that holds only the end of a traceback: its last line is an exception.
+void Interpreter::tell_last_words() {
+  if (last_words_.text.empty() || helper_log_ || number_ > kExcerptLines) return;
+  const size_t colon = last_words_.text.find(": ");
+  event::TraceSeen trace;
+  trace.exception = last_words_.text.substr(0, colon);
+  trace.message = last_words_.text.substr(colon + 2);
+  trace.last_line = last_words_.number;
+  put(std::move(trace), last_words_.number, last_words_.at);
+  last_words_ = {};
+}
+
+void Interpreter::judge_trace(const Stream& stream, event::TraceSeen& trace) {
+  trace.sample = trace.sample || stream.sample || stream.caught;
+  trace.message = clip(redact_secrets(trace.message), kTextLimit);
+}
+
+void Interpreter::trace_done(Stream& stream, event::TraceSeen trace) {
+  judge_trace(stream, trace);
+  const bool sample = trace.sample;
+  const bool interrupted = ends_the_run(trace);
+  const uint64_t last = trace.last_line;
+  const uint64_t first = stream.reader.first_line();
+  put(std::move(trace), first != 0 ? first : number_, stream.at);
+  for (const Stream::Match& match : stream.matches) {
+    matched(match.signature, match.text, match.number, match.count, is_sample(match, sample, last), match.at);
+  }
+  stream.matches.clear();
+  if (interrupted) put(kInterrupted, last, stream.at);
+}
+
+bool Interpreter::holds_trace() const {
+  return open_traces_ > 0 && std::any_of(streams_.begin(), streams_.end(),
+                                         [](const auto& known) { return known.second->reader.may_be_whole(); });
+}
+
+void Interpreter::preview(EventSink& sink) const {
+  for (const auto& [key, stream] : streams_) {
+    if (!stream->reader.may_be_whole()) continue;
+    TracebackReader reader = stream->reader;
+    auto trace = reader.flush();
+    if (!trace) continue;
+    judge_trace(*stream, *trace);
+    const bool sample = trace->sample, interrupted = ends_the_run(*trace);
+    const uint64_t last = trace->last_line;
+    sink.put({stream->at, where(reader.first_line()), std::move(*trace)});
+    for (const Stream::Match& match : stream->matches) {
+      sink.put({match.at, where(match.number),
+                event::Matched{speech_.knowledge->signatures[match.signature].id, match.text, match.count,
+                               is_sample(match, sample, last)}});
+    }
+    if (interrupted) sink.put({stream->at, where(last), kInterrupted});
+  }
+}
+
+}  // namespace mw

@@ -1,0 +1,136 @@
+#include "read/interpret/recogniser.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/checksum.h"
+#include "base/text.h"
+
+namespace mw {
+
+Recogniser::Recogniser(const DialectBook& book)
+    : book_(book), scores_(book.dialects().size(), 0), own_names_(scores_), versions_(scores_.size()) {
+  for (const Dialect& dialect : book.dialects()) seen_.emplace_back(dialect.signs.size(), false);
+}
+
+void Recogniser::sign(size_t dialect, size_t index) {
+  if (seen_[dialect][index]) return;
+  seen_[dialect][index] = true;
+  scores_[dialect] += book_.dialects()[dialect].signs[index].weight;
+  ++version_;
+}
+
+void Recogniser::told_version(size_t dialect, std::string_view text) {
+  if (versions_[dialect] == text) return;
+  versions_[dialect] = text;
+  ++version_;
+}
+
+void Recogniser::name(Sign::In in, std::string_view text) {
+  if (names_.size() >= kNameLimit || !names_.insert(fnv1a(text, static_cast<uint64_t>(in) + 1)).second) return;
+  for (size_t d = 0; d < seen_.size(); ++d) {
+    const auto& signs = book_.dialects()[d].signs;
+    for (size_t i = 0; i < signs.size(); ++i) {
+      if (signs[i].in != in || seen_[d][i]) continue;
+      bool hit = name_matches(signs[i].pattern, text);
+      if (signs[i].regex) {
+        const auto regex = Regex::compile(signs[i].pattern);
+        std::vector<std::string_view> captures;
+        size_t end = 0;
+        hit = regex.ok() && regex->match(text, captures, &end);
+      }
+      if (hit) sign(d, i);
+    }
+  }
+  if (in != Sign::In::kMetric) return;
+  if (const auto only = book_.only_trainer_with(text); only && own_names_[*only] < kOwnNamesLimit) {
+    own_names_[*only] += kOwnName;
+    ++version_;
+  }
+}
+
+void Recogniser::text(std::string_view piece) {
+  for (size_t d = 0; d < seen_.size(); ++d) {
+    const auto& signs = book_.dialects()[d].signs;
+    for (size_t i = 0; i < signs.size(); ++i) {
+      if (signs[i].in != Sign::In::kLine || seen_[d][i]) continue;
+      bool hit = !signs[i].regex && contains(piece, signs[i].pattern);
+      if (signs[i].regex) {
+        const auto regex = Regex::compile("(?m)" + signs[i].pattern);
+        std::vector<std::string_view> captures;
+        size_t end = 0;
+        hit = regex.ok() && regex->match(piece, captures, &end);
+      }
+      if (hit) sign(d, i);
+    }
+  }
+}
+
+bool Recogniser::force(std::string_view name) {
+  Answer answer;
+  answer.confidence = 1;
+  if (name != "custom") {
+    answer.dialect = book_.find(name);
+    if (!answer.dialect) return false;
+    answer.framework = book_.dialects()[*answer.dialect].framework;
+  }
+  forced_ = answer;
+  ++version_;
+  return true;
+}
+
+double Recogniser::score(size_t dialect) const {
+  const Dialect& of = book_.dialects()[dialect];
+  const double own = scores_[dialect] + own_names_[dialect];
+  if (of.extends.empty() || own < kOwnName) return own;
+  const auto base = book_.find(of.extends);
+  const double below = base ? scores_[*base] + own_names_[*base] : 0;
+  return own + (below >= kHint ? below : 0);
+}
+
+Recogniser::Best Recogniser::best_of(Dialect::Family family, bool bases) const {
+  Best best;
+  for (size_t d = 0; d < scores_.size(); ++d) {
+    const Dialect& dialect = book_.dialects()[d];
+    const double own = score(d);
+    if (dialect.family != family || own < kLeastEvidence || (dialect.base && !bases)) continue;
+    const bool related = best.dialect && (book_.dialects()[*best.dialect].framework == dialect.framework ||
+                                          book_.dialects()[*best.dialect].extends == dialect.id ||
+                                          dialect.extends == book_.dialects()[*best.dialect].id);
+    if (!best.dialect || own > best.score) {
+      if (best.dialect && !related) best.second = std::max(best.second, best.score);
+      best.dialect = d;
+      best.score = own;
+    } else if (!related) {
+      best.second = std::max(best.second, own);
+    }
+  }
+  return best;
+}
+
+Recogniser::Answer Recogniser::answer() const {
+  if (forced_) return *forced_;
+  Best best = best_of(Dialect::Family::kTrainer, false);
+  // What others build upon speaks in their runs, too, and often louder.
+  if (!best.dialect || best.score < kHint) best = best_of(Dialect::Family::kTrainer);
+  const Best engine = best_of(Dialect::Family::kEngine);
+  // Layers' signs tell of training, not of whose: libraries under every trainer, and what scripts print.
+  const bool unknown = unknown_records_ >= kUnknownRecords;
+  const bool training = unknown || best_of(Dialect::Family::kLayer).dialect;
+  // A trainer that is only hinted at gives way to what surely speaks: engines and unknown trainers import the libraries
+  // of known ones.
+  if (best.dialect && best.score < kHint && (unknown || (engine.score > best.score && !training))) best = Best();
+  if (!best.dialect && !training && engine.dialect) best = engine;
+  Answer answer;
+  if (!best.dialect) {
+    answer.confidence = 0.5;
+    return answer;
+  }
+  answer.dialect = best.dialect;
+  answer.framework = book_.dialects()[*best.dialect].framework;
+  answer.version = versions_[*best.dialect];
+  answer.confidence = 1 / (1 + std::exp(-(best.score - best.second - 1)));
+  return answer;
+}
+
+}  // namespace mw

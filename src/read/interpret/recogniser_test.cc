@@ -1,0 +1,114 @@
+#include "read/interpret/recogniser.h"
+
+#include <doctest/doctest.h>
+
+namespace mw {
+namespace {
+
+constexpr std::string_view kOwn = R"(
+id = "own"
+family = "trainer"
+[[sign]]
+texts = ["own.trainer", "own/trainer"]
+weight = 2
+[metrics]
+"own/score" = "reward.mean"
+"own/kl" = "kl.ref"
+"own/entropy" = "entropy"
+"own/lr" = "lr"
+"shared/loss" = "loss.total"
+"reward" = "reward.mean"
+)";
+constexpr std::string_view kOther = R"(
+id = "other"
+family = "trainer"
+[[sign]]
+text = "other.trainer"
+weight = 4
+[metrics]
+"shared/loss" = "loss.total"
+)";
+constexpr std::string_view kEngine = R"(
+id = "engine"
+family = "engine"
+[[sign]]
+text = "engine ready"
+weight = 5
+)";
+constexpr std::string_view kLayer = R"toml(
+id = "layer"
+family = "layer"
+[[sign]]
+text = "optimizer.step()"
+weight = 2
+)toml";
+constexpr std::string_view kGenericNames = R"(
+id = "generic"
+family = "layer"
+[metrics]
+"reward" = "reward.mean"
+)";
+
+DialectBook book() {
+  DialectBook made;
+  for (const std::string_view toml : {kOwn, kOther, kEngine, kLayer, kGenericNames}) {
+    REQUIRE(made.add(toml, "x.toml").ok());
+  }
+  return made;
+}
+
+TEST_CASE("each of a sign's texts counts once") {
+  const DialectBook known = book();
+  Recogniser recogniser(known);
+  recogniser.text("calls own.trainer and own.trainer");
+  CHECK(recogniser.answer().framework == "own");
+  const double once = recogniser.answer().confidence;
+  recogniser.text("again own.trainer");
+  CHECK(recogniser.answer().confidence == once);
+  recogniser.text("at own/trainer/loop.py");
+  CHECK(recogniser.answer().confidence > once);
+}
+
+TEST_CASE("metric names that only one trainer has a rule for name it") {
+  const DialectBook known = book();
+  CHECK(known.only_trainer_with("own/score") == known.find("own"));
+  CHECK(!known.only_trainer_with("shared/loss"));  // two have it
+  CHECK(!known.only_trainer_with("reward"));       // anyone may call it so
+  CHECK(!known.only_trainer_with("nobody/has/it"));
+  Recogniser recogniser(known);
+  for (const std::string_view name : {"own/score", "own/kl", "shared/loss", "reward"}) {
+    recogniser.name(Sign::In::kMetric, name);
+  }
+  CHECK(!recogniser.answer().dialect);
+  for (const std::string_view name : {"own/entropy", "own/lr"}) recogniser.name(Sign::In::kMetric, name);
+  CHECK(recogniser.answer().framework == "own");
+}
+
+TEST_CASE("an engine names a run only when nothing tells of training") {
+  const DialectBook known = book();
+  Recogniser alone(known);
+  alone.text("engine ready");
+  CHECK(alone.answer().framework == "engine");
+  alone.text("optimizer.step()");
+  CHECK(alone.answer().framework == "custom");
+  Recogniser records(known);
+  records.text("engine ready");
+  for (uint64_t i = 0; i < Recogniser::kUnknownRecords; ++i) records.unknown_trainer();
+  CHECK(records.answer().framework == "custom");
+  Recogniser trainer(known);
+  trainer.text("engine ready, other.trainer");
+  CHECK(trainer.answer().framework == "other");
+}
+
+TEST_CASE("a version is told with the framework that it is of") {
+  const DialectBook known = book();
+  Recogniser recogniser(known);
+  recogniser.told_version(*known.find("engine"), "1.2");
+  recogniser.text("other.trainer");
+  CHECK(recogniser.answer().version.empty());
+  recogniser.told_version(*known.find("other"), "3.4");
+  CHECK(recogniser.answer().version == "3.4");
+}
+
+}  // namespace
+}  // namespace mw

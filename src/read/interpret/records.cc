@@ -1,0 +1,217 @@
+#include "read/interpret/records.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+// Names that carry the step whoever the trainer is, best first.
+constexpr std::array<std::string_view, 22> kStepKeys = {"training/global_step",
+                                                        "train/global_step",
+                                                        "trainer/global_step",
+                                                        "global_step",
+                                                        "training_step",
+                                                        "train_step",
+                                                        "train/step",
+                                                        "trainer/step",
+                                                        "step",
+                                                        "Step",
+                                                        "iteration",
+                                                        "iter",
+                                                        "steps",
+                                                        "update",
+                                                        "current_steps",
+                                                        "current_step",
+                                                        "global_steps",
+                                                        "optimizer_step",
+                                                        "opt_step",
+                                                        "update_step",
+                                                        "iterations",
+                                                        "time/iterations"};
+// Names that carry how many steps there will be.
+constexpr std::array<std::string_view, 4> kPlanKeys = {"total_steps", "max_steps", "total_step", "num_training_steps"};
+// Bookkeeping of sinks, never signals.
+constexpr std::array<std::string_view, 6> kBookkeeping = {"_step", "_runtime",  "_timestamp",
+                                                          "time",  "timestamp", "_wandb"};
+
+// Whole, and in the range in which a double is exact.
+bool whole(double value) { return std::isfinite(value) && std::fabs(value) < 1e15 && std::floor(value) == value; }
+
+}  // namespace
+
+void Records::set_speaker(std::optional<size_t> dialect) {
+  if (speaker_ == dialect) return;
+  speaker_ = dialect;
+  meanings_.clear();
+}
+
+int64_t Records::offset() const { return speaker_ ? book_.dialects()[*speaker_].step_offset : 0; }
+
+const Meaning& Records::meaning(std::string_view raw) {
+  name_.assign(raw);
+  if (const auto found = meanings_.find(name_); found != meanings_.end()) return found->second;
+  if (meanings_.size() >= kMeaningLimit) meanings_.clear();
+  Meaning fresh = book_.meaning(speaker_, raw);
+  fresh.ignored = fresh.ignored || is_step_key(raw) ||
+                  std::find(kPlanKeys.begin(), kPlanKeys.end(), raw) != kPlanKeys.end() ||
+                  std::find(kBookkeeping.begin(), kBookkeeping.end(), raw) != kBookkeeping.end();
+  return meanings_.emplace(name_, std::move(fresh)).first->second;
+}
+
+bool Records::is_step_key(std::string_view raw) const {
+  if (speaker_) {
+    const auto& keys = book_.dialects()[*speaker_].step_keys;
+    if (std::find(keys.begin(), keys.end(), raw) != keys.end()) return true;
+  }
+  return std::find(kStepKeys.begin(), kStepKeys.end(), raw) != kStepKeys.end();
+}
+
+int64_t Records::own_step(const Record& record) {
+  const auto value_of = [&](std::string_view key) -> int64_t {
+    for (const RowNumber& number : record.numbers) {
+      if (number.key == key && whole(number.value)) return static_cast<int64_t>(number.value) + offset();
+    }
+    return kNoStep;
+  };
+  if (speaker_) {
+    for (const std::string& key : book_.dialects()[*speaker_].step_keys) {
+      if (const int64_t step = value_of(key); step != kNoStep) return step;
+    }
+  }
+  if (record.step != kNoStep) return record.step + offset();
+  for (const std::string_view key : kStepKeys) {
+    if (const int64_t step = value_of(key); step != kNoStep) return step;
+  }
+  return kNoStep;
+}
+
+bool Records::counts(const Record& record) const {
+  if (record.policy == StepPolicy::kCount) return true;
+  if (record.format_step != kNoStep || keyed_) return false;
+  return speaker_ && book_.dialects()[*speaker_].count_steps;
+}
+
+// The step of a record; with kNoStep and *ordinal > 0 it will be known later.
+int64_t Records::step_of(const Record& record, int64_t* ordinal) {
+  if (const int64_t step = own_step(record); step != kNoStep) {
+    keyed_ = keyed_ || record.step == kNoStep;
+    return step;
+  }
+  if (record.format_step != kNoStep && !keyed_) return record.format_step + offset();
+  if (counts(record)) {
+    double epoch = std::numeric_limits<double>::quiet_NaN();
+    for (const RowNumber& number : record.numbers) {
+      if (number.key == "epoch") epoch = number.value;
+    }
+    *ordinal = counter_.record(epoch);
+    return kNoStep;
+  }
+  if (record.policy == StepPolicy::kNext && current_ != kNoStep) return current_ + 1;
+  return current_ != kNoStep || record.format_step == kNoStep ? current_ : record.format_step + offset();
+}
+
+void Records::add(const Record& record) {
+  event::Measured train;
+  event::Measured eval;
+  bool any_train = false;
+  std::string joined;
+  for (const RowNumber& number : record.numbers) {
+    std::string_view raw = number.key;
+    if (!record.prefix.empty()) {
+      joined = cat(record.prefix, raw);
+      raw = joined;
+    }
+    const Meaning& means = meaning(raw);
+    if (means.ignored) continue;
+    const bool is_eval = record.eval || means.eval;
+    Reading reading{means.signal, std::string(raw), number.value};
+    if (is_eval && reading.signal.substr(0, 5) != "eval.") reading.signal = cat("eval.", raw);
+    if (!reading.signal.empty()) reading.value = number.value * means.scale + means.offset;
+    any_train = any_train || (!is_eval && means.signal != "epoch");
+    (is_eval ? eval : train).readings.push_back(std::move(reading));
+  }
+  note_total(record);
+  note_plan(record);
+  if (train.readings.empty() && eval.readings.empty()) return;
+  int64_t ordinal = 0;
+  if (!any_train && counts(record)) {  // an evaluation between two training records does not count
+    const int64_t step = own_step(record);
+    eval.step = step != kNoStep ? step : current_;
+    if (!held_.empty() && step == kNoStep) ordinal = held_.back().ordinal;
+  } else {
+    const int64_t step = step_of(record, &ordinal);
+    train.step = eval.step = step;
+    if (step != kNoStep && (any_train || current_ == kNoStep)) current_ = step;
+  }
+  eval.eval = true;
+  if (any_train && !train.readings.empty()) put({record.at, record.where, std::move(train)}, ordinal);
+  if (!eval.readings.empty()) put({record.at, record.where, std::move(eval)}, ordinal);
+  release(false);
+}
+
+// A record that says beside its step how many there will be.
+void Records::note_plan(const Record& record) {
+  for (const RowNumber& number : record.numbers) {
+    if (std::find(kPlanKeys.begin(), kPlanKeys.end(), number.key) == kPlanKeys.end()) continue;
+    if (!whole(number.value) || number.value < 1 || number.value == planned_) continue;
+    planned_ = number.value;
+    sink_.put({record.at, record.where, event::Planned{static_cast<int64_t>(number.value)}});
+  }
+}
+
+// A Trainer's last record: how long it ran and how many steps a second it made.
+void Records::note_total(const Record& record) {
+  double seconds = 0;
+  double rate = 0;
+  for (const RowNumber& number : record.numbers) {
+    if (number.key == "train_runtime") seconds = number.value;
+    if (number.key == "train_steps_per_second") rate = number.value;
+  }
+  const double steps = seconds * rate;
+  if (steps < 1 || steps > 1e9) return;
+  counter_.total(std::llround(steps));
+  release(true);
+}
+
+void Records::put(Event&& event, int64_t ordinal) {
+  if (ordinal == 0) {
+    sink_.put(std::move(event));
+    return;
+  }
+  held_.push_back({ordinal, std::move(event)});
+}
+
+void Records::release(bool all) {
+  const size_t limit = counter_.shown() >= 0 ? kHeldLimit : kHeldBlind;
+  if (all || held_.size() > limit) counter_.settle();
+  while (!held_.empty()) {
+    const auto step = counter_.step_of(held_.front().ordinal);
+    if (!step) return;
+    Event event = std::move(held_.front().event);
+    held_.pop_front();
+    auto& measured = std::get<event::Measured>(event.body);
+    measured.step = *step;
+    current_ = *step;
+    sink_.put(std::move(event));
+  }
+}
+
+void Records::steps_done(int64_t done) {
+  if (done < counter_.shown()) release(true);
+  counter_.bar(done);
+  release(false);
+}
+
+void Records::resumed(int64_t step) {
+  counter_.resumed(step);
+  current_ = step;
+}
+
+void Records::finish() { release(true); }
+
+}  // namespace mw

@@ -1,0 +1,82 @@
+// Metric records become Measured events: which step they are of, what their names mean, training or evaluation.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/event.h"
+#include "read/books/dialect_book.h"
+#include "read/interpret/step_counter.h"
+#include "read/lines/row.h"
+
+namespace mw {
+
+/// One record as its line or row has it.
+struct Record {
+  std::span<const RowNumber> numbers;
+  int64_t step = kNoStep;         ///< as written in the line; the dialect's offset is still to be added
+  int64_t format_step = kNoStep;  ///< as the file's format has it; used when nothing else says
+  StepPolicy policy = StepPolicy::kCurrent;
+  bool eval = false;        ///< all of it
+  std::string_view prefix;  ///< put before every name
+  Where where;
+  Time at;
+};
+
+/// One per source. Records whose step is not known yet are held back (at most kHeldLimit) until it is.
+class Records {
+ public:
+  static constexpr size_t kHeldLimit = 4096;     ///< records that wait for the progress bar to tell their step
+  static constexpr size_t kHeldBlind = 64;       ///< the same while there is no bar
+  static constexpr size_t kMeaningLimit = 8192;  ///< names whose meaning is remembered
+
+  Records(const DialectBook& book, EventSink& sink) : book_(book), sink_(sink) {}
+
+  void set_speaker(std::optional<size_t> dialect);
+  void add(const Record& record);
+  /// A progress bar or the trainer's own counter says how many steps are done.
+  void steps_done(int64_t done);
+  void resumed(int64_t step);
+  void set_stride(int64_t stride) { counter_.set_stride(stride); }
+  void lost_record() { counter_.lost_record(); }
+  /// The trainer said that it is at this step (as written).
+  void set_step(int64_t step) { current_ = step + offset(); }
+  bool counting() const { return speaker_ && book_.dialects()[*speaker_].count_steps; }
+  int64_t current() const { return current_; }
+  int64_t offset() const;
+  void finish();
+
+ private:
+  struct Held {
+    int64_t ordinal = 0;
+    Event event;
+  };
+  const Meaning& meaning(std::string_view raw);
+  int64_t step_of(const Record& record, int64_t* ordinal);
+  int64_t own_step(const Record& record);
+  bool counts(const Record& record) const;
+  bool is_step_key(std::string_view raw) const;
+  void note_total(const Record& record);
+  void note_plan(const Record& record);
+  void put(Event&& event, int64_t ordinal);
+  void release(bool all);
+
+  const DialectBook& book_;
+  EventSink& sink_;
+  std::optional<size_t> speaker_;
+  std::unordered_map<std::string, Meaning> meanings_;  // looked up only
+  StepCounter counter_;
+  std::deque<Held> held_;
+  int64_t current_ = kNoStep;
+  double planned_ = 0;  // steps, as the last record with a plan said
+  bool keyed_ = false;  // records of this source carry a step key
+  std::string name_;    // scratch
+};
+
+}  // namespace mw

@@ -1,0 +1,96 @@
+// Settings of a run under the names that midwatch uses (docs/words.md).
+#include <array>
+
+#include "base/text.h"
+#include "read/interpret/interpreter.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kValueLimit = 200;      // bytes of a setting's value
+constexpr size_t kSettingsLimit = 2000;  // settings that are kept
+
+struct Setting {
+  std::string_view canonical;
+  std::string_view name;  // a whole key, or its end after a '/' or '.'
+};
+constexpr std::array<Setting, 44> kSettings = {{
+    {"algorithm", "algorithm"},
+    {"algorithm", "adv_estimator"},
+    {"algorithm", "advantage_estimator"},
+    {"algorithm", "loss_type"},
+    {"algorithm", "importance_sampling_level"},
+    {"algorithm", "policy_loss_type"},
+    {"algorithm", "loss_mode"},
+    {"model", "model"},
+    {"model", "model_name"},
+    {"model", "model_name_or_path"},
+    {"model", "_name_or_path"},
+    {"model", "pretrain"},
+    {"total_steps", "total_steps"},
+    {"total_steps", "total_training_steps"},
+    {"total_steps", "max_steps"},
+    {"total_steps", "max_train_steps"},
+    {"total_steps", "num_train_steps"},
+    {"epochs", "num_train_epochs"},
+    {"epochs", "total_epochs"},
+    {"epochs", "epochs"},
+    {"batch_size", "batch_size"},
+    {"batch_size", "train_batch_size"},
+    {"batch_size", "per_device_train_batch_size"},
+    {"batch_size", "rollout_batch_size"},
+    {"lr", "lr"},
+    {"lr", "learning_rate"},
+    {"num_generations", "num_generations"},
+    {"num_generations", "n_samples_per_prompt"},
+    {"num_generations", "group_size"},
+    {"logging_steps", "logging_steps"},
+    {"save_steps", "save_steps"},
+    {"save_steps", "save_freq"},
+    {"save_steps", "ckpt_interval"},
+    {"max_response_length", "max_response_length"},
+    {"max_response_length", "max_completion_length"},
+    {"max_response_length", "max_new_tokens"},
+    {"max_response_length", "max_generate_length"},
+    {"max_response_length", "response_length"},
+    {"save_folder", "output_dir"},
+    {"save_folder", "default_local_dir"},
+    {"save_folder", "ckpt_path"},
+    {"kl_coef", "kl_loss_coef"},
+    {"kl_coef", "beta"},
+    {"seed", "seed"},
+}};
+
+std::string_view canonical_setting(std::string_view key) {
+  const size_t cut = key.find_last_of("/.");
+  const std::string_view last = cut == std::string_view::npos ? key : key.substr(cut + 1);
+  for (const Setting& setting : kSettings) {
+    if (setting.name == key || setting.name == last) return setting.canonical;
+  }
+  return {};
+}
+
+}  // namespace
+
+void Interpreter::configure(std::string_view key, std::string_view value, Where where, Time at) {
+  const std::string_view canonical = canonical_setting(key);
+  if (canonical == "logging_steps") {
+    if (const auto stride = parse_double(trim(value)); stride && *stride >= 1 && *stride < 1e6) {
+      records_.set_stride(static_cast<int64_t>(*stride));
+    }
+  }
+  const std::string name(canonical.empty() ? key.substr(0, kValueLimit) : canonical);
+  std::string text = redacted_setting(key, clean_.take(trim(value), kValueLimit));
+  const auto known = configured_.find(name);
+  if (known == configured_.end()) {
+    if (configured_.size() >= kSettingsLimit) return;
+    configured_.emplace(name, text);
+  } else if (known->second == text || where.line == 0) {
+    return;  // of several settings with one meaning the first counts
+  } else {
+    known->second = text;
+  }
+  sink_.put({at, where, event::Configured{name, std::move(text)}});
+}
+
+}  // namespace mw

@@ -1,0 +1,101 @@
+#include "read/lines/column_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+constexpr double kStepLimit = 1e9;
+
+/// A head's cell as the name that a trainer logs under.
+std::string name_of(std::string_view cell) {
+  while (!cell.empty() && (cell.front() == '*' || cell.front() == '`')) cell.remove_prefix(1);
+  while (!cell.empty() && (cell.back() == '*' || cell.back() == '`')) cell.remove_suffix(1);
+  const std::string folded = to_lower(trim(cell));
+  if (folded == "training loss" || folded == "train loss") return "loss";
+  if (folded == "validation loss" || folded == "eval loss") return "eval_loss";
+  std::string name;
+  for (const char c : trim(cell)) {
+    if (c == '/' && !name.empty() && name.back() == ' ') name.pop_back();
+    if (c == ' ' && !name.empty() && name.back() == '/') continue;  // "completions / mean_length"
+    name.push_back(c);
+  }
+  return name;
+}
+
+bool counts_steps(std::string_view cell) {
+  static constexpr std::array<std::string_view, 6> kWords = {"step",      "steps",  "global_step",
+                                                             "iteration", "update", "training step"};
+  const std::string name = to_lower(name_of(cell));
+  return std::find(kWords.begin(), kWords.end(), name) != kWords.end();
+}
+
+}  // namespace
+
+std::vector<std::string_view> ColumnTable::cells(std::string_view text, char between) const {
+  std::vector<std::string_view> out;
+  text = trim(text);
+  if (between == '|') {
+    if (text.starts_with('|')) text.remove_prefix(1);
+    if (text.ends_with('|')) text.remove_suffix(1);
+  }
+  while (out.size() <= kColumnsLimit) {
+    const size_t end = between == ' ' ? text.find("  ") : text.find(between);
+    out.push_back(trim(text.substr(0, end)));
+    if (end == std::string_view::npos) break;
+    text = between == ' ' ? trim(text.substr(end)) : text.substr(end + 1);
+  }
+  return out;
+}
+
+bool ColumnTable::head(std::string_view text, const std::function<bool(std::string_view)>& known) {
+  for (const char between : {'|', '\t', ' '}) {
+    const std::vector<std::string_view> all = cells(text, between);
+    if (all.size() < kColumnsLeast || all.size() > kColumnsLimit || !counts_steps(all[0])) continue;
+    std::vector<std::string> names;
+    size_t measured = 0;
+    for (const std::string_view cell : all) {
+      names.push_back(name_of(cell));
+      measured += names.size() > 1 && known(names.back()) ? 1 : 0;
+    }
+    if (measured < kColumnsLeast - 1) continue;
+    names_ = std::move(names);
+    between_ = between;
+    return true;
+  }
+  return false;
+}
+
+ColumnTable::Took ColumnTable::take(std::string_view text, const std::function<bool(std::string_view)>& known,
+                                    MetricLine& out, int64_t* step) {
+  if (text.size() > kLineLimit) return Took::kNo;
+  const std::string_view bare = trim(text);
+  if (between_ == 0) {
+    const bool may =
+        bare.size() > 8 && (bare[0] == '|' || bare[0] == '*' || (bare[0] | 0x20) == 's' || (bare[0] | 0x20) == 'i' ||
+                            (bare[0] | 0x20) == 'u' || (bare[0] | 0x20) == 'g' || (bare[0] | 0x20) == 't');
+    return may && head(bare, known) ? Took::kHead : Took::kNo;
+  }
+  if (is_table_frame(bare)) return Took::kHead;
+  std::vector<std::string_view> row = cells(bare, between_);
+  if (row.size() != names_.size() && between_ == '\t') row = cells(bare, ' ');
+  double number = 0;
+  const bool numbered = row.size() == names_.size() && metric_number(row[0], &number) && number >= 0 &&
+                        number < kStepLimit && std::floor(number) == number;
+  if (!numbered) {
+    between_ = 0;
+    return Took::kNo;
+  }
+  out.clear();
+  *step = static_cast<int64_t>(number);
+  for (size_t i = 1; i < row.size(); ++i) {
+    if (metric_number(row[i], &number)) out.add(names_[i], number);  // "No Log" where there is none
+  }
+  return out.numbers().empty() ? Took::kHead : Took::kRow;
+}
+
+}  // namespace mw

@@ -1,0 +1,39 @@
+// Tables with a head of names and rows of numbers in plain text, as a writer shows a training's progress and as
+// people copy it: "Step | Training Loss | reward", "Step<tab>Training Loss<tab>reward".
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "read/lines/metric_line.h"
+
+namespace mw {
+
+/// One per source. A line is a head when its first cell counts steps and at least two others name what training
+/// measures.
+class ColumnTable {
+ public:
+  static constexpr size_t kColumnsLeast = 3;
+  static constexpr size_t kColumnsLimit = 200;  ///< wider ones are no tables of metrics
+  static constexpr size_t kLineLimit = 8192;    ///< bytes of a line
+
+  enum class Took : uint8_t {
+    kNo,    ///< not the table's; an open one is over
+    kHead,  ///< a head, or a rule between head and rows
+    kRow,   ///< a record: `out` holds it
+  };
+  /// `known` says whether a name is of something that training measures. `step` is set with kRow.
+  Took take(std::string_view text, const std::function<bool(std::string_view)>& known, MetricLine& out, int64_t* step);
+
+ private:
+  bool head(std::string_view text, const std::function<bool(std::string_view)>& known);
+  std::vector<std::string_view> cells(std::string_view text, char between) const;
+
+  char between_ = 0;  // '|', a tab, or ' ' for two and more of them; 0: no table is open
+  std::vector<std::string> names_;
+};
+
+}  // namespace mw

@@ -1,0 +1,498 @@
+#include "read/lines/log_header.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/numbers.h"
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+constexpr int kPiecesLimit = 14;       ///< pieces of one header: two processes, three stamps, level, names
+constexpr size_t kProcessLimit = 160;  ///< bytes of "(Name pid=1, ip=10.0.0.1)"
+constexpr size_t kBracketLimit = 160;  ///< bytes of "[...]"
+constexpr size_t kLoggerLimit = 96;    ///< bytes of a logger's name, spaces included
+
+struct LevelName {
+  std::string_view name;
+  Level level;
+};
+constexpr std::array<LevelName, 11> kLevels = {{{"INFO", Level::kInfo},
+                                                {"WARNING", Level::kWarning},
+                                                {"ERROR", Level::kError},
+                                                {"DEBUG", Level::kDebug},
+                                                {"CRITICAL", Level::kCritical},
+                                                {"WARN", Level::kWarning},
+                                                {"FATAL", Level::kCritical},
+                                                {"SUCCESS", Level::kInfo},
+                                                {"TRACE", Level::kDebug},
+                                                {"NOTICE", Level::kInfo},
+                                                {"CRIT", Level::kCritical}}};
+
+char char_at(std::string_view text, size_t at) { return at < text.size() ? text[at] : '\0'; }
+bool digit(char c) { return c >= '0' && c <= '9'; }
+bool upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool lower(char c) { return c >= 'a' && c <= 'z'; }
+bool word(char c) { return digit(c) || upper(c) || lower(c) || c == '_'; }
+bool name_char(char c) { return word(c) || c == '.' || c == '-'; }
+
+std::string_view left_trim(std::string_view text) {
+  size_t i = 0;
+  while (i < text.size() && (text[i] == ' ' || text[i] == '\t')) ++i;
+  return text.substr(i);
+}
+
+size_t count_digits(std::string_view text, size_t at) {
+  size_t i = at;
+  while (digit(char_at(text, i))) ++i;
+  return i - at;
+}
+
+/// The level word that `text` begins with; `used` gets its length.
+Level level_word(std::string_view text, size_t* used) {
+  if (!upper(char_at(text, 0))) return Level::kNone;
+  for (const LevelName& row : kLevels) {
+    if (text.starts_with(row.name) && !word(char_at(text, row.name.size()))) {
+      *used = row.name.size();
+      return row.level;
+    }
+  }
+  return Level::kNone;
+}
+
+Level level_letter(char c) {
+  switch (c) {
+    case 'D':
+      return Level::kDebug;
+    case 'I':
+      return Level::kInfo;
+    case 'W':
+      return Level::kWarning;
+    case 'E':
+      return Level::kError;
+    case 'F':
+    case 'C':
+      return Level::kCritical;
+    default:
+      return Level::kNone;
+  }
+}
+
+/// "file.py:12", "file.cc:12:function", "package.module:function:12".
+bool source_name(std::string_view text) {
+  const size_t colon = text.find(':');
+  if (colon == std::string_view::npos || colon == 0) return false;
+  bool numbered = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == ':' && digit(char_at(text, i + 1))) numbered = true;
+    if (!name_char(c) && c != ':' && c != '/' && c != '<' && c != '>') return false;
+  }
+  return numbered && !digit(text[0]);
+}
+
+/// "package.module" whose last part is not a class ("torch.OutOfMemoryError: ..." is an exception, not a logger).
+bool dotted_name(std::string_view text) {
+  const size_t dot = text.rfind('.');
+  if (text == "__main__") return true;
+  if (dot == std::string_view::npos || dot == 0 || dot + 1 >= text.size()) return false;
+  if (!lower(text[dot + 1]) && text[dot + 1] != '_') return false;
+  return !digit(text[0]) && std::all_of(text.begin(), text.end(), name_char);
+}
+
+bool at_stamp(std::string_view text) {
+  if (char_at(text, 0) == '[') text.remove_prefix(1);
+  const auto stamp = read_stamp(text);
+  return stamp && stamp->kind != Stamp::Kind::kClock;
+}
+
+/// What a container runtime writes: "2026-02-19T09:08:11.123456789Z".
+bool container_stamp(std::string_view text, const Stamp& stamp) {
+  return stamp.kind == Stamp::Kind::kFull && char_at(text, 10) == 'T' && stamp.used >= 26 &&
+         (text[stamp.used - 1] == 'Z' || char_at(text, stamp.used - 3) == ':');
+}
+
+int rank_in(std::string_view name) {
+  for (const std::string_view key : {"rank=", "TP", "rank"}) {
+    const size_t at = name.find(key);
+    if (at == std::string_view::npos) continue;
+    const size_t width = count_digits(name, at + key.size());
+    const auto value = parse_int(name.substr(at + key.size(), width));
+    if (width > 0 && width < 7 && value) return static_cast<int>(*value);
+  }
+  return -1;
+}
+
+}  // namespace
+
+std::string_view LogHeader::take(std::string_view text) {
+  rest_ = text;
+  record_ = taken_ = padded_ = false;
+  for (int i = 0; i < kPiecesLimit && step(); ++i) {
+  }
+  finish();
+  return rest_;
+}
+
+void LogHeader::take_wrapping(std::string_view text) {
+  take(text);
+  line_.level = Level::kNone;
+  line_.logger = {};
+  sources_ = 0;
+}
+
+bool LogHeader::step() {
+  const std::string_view before = rest_;
+  rest_ = left_trim(rest_);
+  if (record_) {
+    for (const std::string_view separator : {"| ", "- ", ">> ", "-- "}) {
+      if (rest_.starts_with(separator)) {
+        rest_ = left_trim(rest_.substr(separator.size()));
+        break;
+      }
+    }
+  }
+  const bool padded = padded_;
+  padded_ = false;
+  bool took = false;
+  switch (char_at(rest_, 0)) {
+    case '\0':
+      break;
+    case '(':
+      took = take_process();
+      break;
+    case '[':
+      took = take_bracket();
+      break;
+    default:
+      took = take_glog() || take_stamp() || take_level() || take_logger_before_level() || take_source();
+  }
+  if (took) return true;
+  rest_ = before;
+  padded_ = padded;
+  return false;
+}
+
+/// Drops what separates the header from the message: one space (more would be the message's indentation), or a dash,
+/// bar or colon.
+void LogHeader::finish() {
+  if (record_) {
+    const std::string_view text = left_trim(rest_);
+    for (const std::string_view separator : {"- ", "| ", ">> ", "-- ", ": "}) {
+      if (!text.starts_with(separator)) continue;
+      rest_ = text.substr(separator.size());
+      return;
+    }
+  }
+  const char c = char_at(rest_, 0);
+  if (taken_ && !padded_ && (c == ' ' || c == '\t')) drop(1);
+}
+
+void LogHeader::note_stamp(const Stamp& stamp) {
+  if (!stamp_ || (stamp_->kind != Stamp::Kind::kFull && stamp.kind == Stamp::Kind::kFull)) stamp_ = stamp;
+}
+
+void LogHeader::note_logger(std::string_view name) {
+  if (line_.logger.empty()) line_.logger = name;
+}
+
+// ---- processes: Ray "(Name pid=1, ip=10.0.0.1)", vLLM "(EngineCore_0 pid=1)", "(raylet)"
+// ------------------------------
+
+bool LogHeader::take_process() {
+  const std::string_view head = rest_.substr(0, kProcessLimit);
+  const size_t pid_at = head.find("pid=");
+  if (pid_at != std::string_view::npos) {
+    const size_t width = count_digits(head, pid_at + 4);
+    size_t end = pid_at + 4 + width;
+    const auto pid = parse_int(head.substr(pid_at + 4, width));
+    std::string_view ip;
+    if (head.substr(end, 5) == ", ip=") {
+      const size_t close = head.find(')', end);
+      if (close == std::string_view::npos) return false;
+      ip = head.substr(end + 5, close - end - 5);
+      end = close;
+    }
+    if (!pid || char_at(head, end) != ')') return false;
+    line_.pid = *pid;
+    line_.actor = trim(head.substr(1, pid_at - 1));
+    if (!ip.empty()) line_.ip = ip;
+    if (line_.rank < 0) line_.rank = rank_in(line_.actor);
+    drop(end + 1);
+    return taken_ = true;
+  }
+  const size_t close = head.find(')');
+  return close != std::string_view::npos && take_named_process(head.substr(1, close - 1), close + 1);
+}
+
+bool LogHeader::take_named_process(std::string_view inner, size_t used) {
+  const size_t comma = inner.find(", ip=");
+  const std::string_view name = inner.substr(0, comma);
+  const bool ray = name == "raylet" || name == "gcs_server" || name.starts_with("autoscaler");
+  const bool single = !name.empty() && std::all_of(name.begin(), name.end(), name_char);
+  if (!ray && !(single && at_stamp(left_trim(rest_.substr(used))))) return false;
+  if (char_at(rest_, used) != ' ') return false;
+  if (line_.actor.empty() || ray) line_.actor = name;
+  if (comma != std::string_view::npos) line_.ip = inner.substr(comma + 5);
+  drop(used);
+  return taken_ = true;
+}
+
+// ---- brackets
+// ----------------------------------------------------------------------------------------------------------
+
+bool LogHeader::take_bracket() {
+  const size_t close = rest_.substr(0, kBracketLimit).find(']');
+  if (close == std::string_view::npos || close == 1) return false;
+  const std::string_view inner = rest_.substr(1, close - 1);
+  const size_t used = close + 1;
+  const bool took = take_rank(inner, used) || take_bracket_stamp(inner, used) || take_bracket_level(inner, used) ||
+                    take_bracket_name(inner, used);
+  taken_ = taken_ || took;
+  return took;
+}
+
+/// torchrun's "[default0]:", Python's "[rank3]:" under torchrun, prime-rl's "[trainer0]:".
+bool LogHeader::take_rank(std::string_view inner, size_t used) {
+  if (inner.starts_with("Rank ") || inner.starts_with("rank ") || inner.starts_with("RANK ")) {
+    const auto value = parse_int(inner.substr(5));  // part of the message: "[Rank 0] Saved model"
+    if (value && line_.rank < 0 && *value >= 0 && *value < 1'000'000) line_.rank = static_cast<int>(*value);
+    return false;
+  }
+  size_t i = 0;
+  while (lower(char_at(inner, i)) || upper(char_at(inner, i))) ++i;
+  const size_t width = count_digits(inner, i);
+  if (i == 0 || width == 0 || width > 6 || i + width != inner.size() || char_at(rest_, used) != ':') return false;
+  line_.rank = static_cast<int>(parse_int(inner.substr(i)).value_or(-1));
+  drop(used + 1);
+  padded_ = !inner.starts_with("rank");  // only Python's own hook puts a space behind it
+  return true;
+}
+
+/// "[2026-02-19 09:08:11,482]", SGLang's "[... DP0 TP0]", Ray's "[2026-02-19 09:08:11,482 E 39 39]", "[09:08:11]",
+/// "[W219 09:08:11.5 file.cpp:12]", dmesg's "[12345.678901]".
+bool LogHeader::take_bracket_stamp(std::string_view inner, size_t used) {
+  if (const Level level = level_letter(inner[0]); level != Level::kNone && digit(char_at(inner, 1))) {
+    const auto stamp = read_glog_stamp(inner.substr(1));
+    if (!stamp) return false;
+    note_stamp(*stamp);
+    if (line_.level == Level::kNone) line_.level = level;
+    note_logger(trim(inner.substr(1 + stamp->used)));
+    drop(used);
+    return record_ = true;
+  }
+  Level nemo = Level::kNone;
+  if (inner.starts_with("NeMo ") && inner.size() > 8) {
+    nemo = level_letter(inner[5]);
+    inner.remove_prefix(7);
+  }
+  const auto stamp = read_stamp(left_trim(inner));
+  if (!stamp) {
+    const std::string_view seconds = left_trim(inner);
+    const size_t whole = count_digits(seconds, 0);
+    const bool uptime = whole > 0 && char_at(seconds, whole) == '.' && count_digits(seconds, whole + 1) == 6 &&
+                        whole + 7 == seconds.size();
+    if (uptime) drop(used);
+    return uptime;
+  }
+  std::string_view after = trim(left_trim(inner).substr(stamp->used));
+  if (char_at(after, 0) == '<' || char_at(after, 0) == '/' || after.size() > 80) return false;  // a progress bar
+  note_stamp(*stamp);
+  if (nemo != Level::kNone) {
+    line_.level = nemo;
+    note_logger(after);
+  } else if (line_.level == Level::kNone && (after.size() == 1 || char_at(after, 1) == ' ')) {
+    line_.level = level_letter(char_at(after, 0));
+  }
+  if (line_.rank < 0) line_.rank = rank_in(after);
+  drop(used);
+  if (char_at(rest_, 0) == ':') drop(1);
+  return record_ = true;
+}
+
+/// "[INFO]", "[INFO|trainer.py:2128]", structlog's "[warning  ]" behind a stamp.
+bool LogHeader::take_bracket_level(std::string_view inner, size_t used) {
+  size_t width = 0;
+  Level level = level_word(trim(inner), &width);
+  if (level == Level::kNone && record_ && lower(inner[0])) {
+    std::string loud(trim(inner));
+    for (char& c : loud) c = lower(c) ? static_cast<char>(c - 'a' + 'A') : c;
+    level = level_word(loud, &width);
+    if (width != loud.size()) return false;
+  }
+  if (level == Level::kNone || line_.level != Level::kNone) return false;
+  const std::string_view after = trim(inner).substr(width);
+  if (!after.empty() && after[0] != '|' && after[0] != ':' && after[0] != ' ') return false;
+  line_.level = level;
+  if (!after.empty()) note_logger(trim(after.substr(1)));
+  drop(used);
+  if (char_at(rest_, 0) == ':') drop(1);
+  return record_ = true;
+}
+
+/// "[core.py:340]" behind a level or a stamp; names in front of a stamp, a level or another bracket; kubectl's pods.
+bool LogHeader::take_bracket_name(std::string_view inner, size_t used) {
+  const std::string_view after = left_trim(rest_.substr(used));
+  size_t width = 0;
+  const bool level_next = line_.level == Level::kNone && level_word(after, &width) != Level::kNone;
+  const bool plain = std::all_of(inner.begin(), inner.end(), [](char c) { return name_char(c) || c == ' '; });
+  const bool source = record_ && (source_name(inner) || dotted_name(inner));
+  const bool chained = record_ && plain && char_at(rest_, used) == '[' && sources_ < 2;
+  const bool before_header = plain && (at_stamp(after) || (record_ && level_next) || after.starts_with("(AReaL) "));
+  const bool pod = inner.starts_with("pod/") && !record_;
+  if (!source && !chained && !before_header && !pod) return false;
+  if (pod) {
+    line_.actor = inner.substr(4);
+  } else {
+    note_logger(inner);
+  }
+  ++sources_;
+  drop(used);
+  return true;
+}
+
+// ---- stamps, levels, names
+// ---------------------------------------------------------------------------------------------
+
+bool LogHeader::take_stamp() {
+  if (stamps_ >= 3) return false;
+  const auto stamp = read_stamp(rest_);
+  if (!stamp) return false;
+  const char next = char_at(rest_, stamp->used);
+  if (word(next) || next == '.' || next == '/' || next == '%') return false;
+  const std::string_view after = left_trim(rest_.substr(stamp->used));
+  if (stamp->kind == Stamp::Kind::kClock && !record_) {  // "00:12:33 elapsed" is no time of day
+    size_t width = 0;
+    const bool header = level_word(after, &width) != Level::kNone || after.starts_with("| ") || after.starts_with("- ");
+    if (!header) return false;
+  }
+  const bool container = container_stamp(rest_, *stamp);
+  note_stamp(*stamp);
+  ++stamps_;
+  drop(stamp->used);
+  if (char_at(rest_, 0) == ':' || char_at(rest_, 0) == ',') drop(1);
+  if (container) {
+    for (const std::string_view stream : {" stdout F", " stderr F", " stdout P", " stderr P"}) {
+      if (rest_.starts_with(stream)) drop(stream.size());
+    }
+  }
+  record_ = record_ || !container;
+  return taken_ = true;
+}
+
+bool LogHeader::take_glog() {
+  const Level level = level_letter(char_at(rest_, 0));
+  if (level == Level::kNone || !digit(char_at(rest_, 1))) return false;
+  const auto stamp = read_glog_stamp(rest_.substr(1));
+  if (!stamp) return false;
+  note_stamp(*stamp);
+  line_.level = level;
+  drop(1 + stamp->used);
+  rest_ = left_trim(rest_);
+  const size_t thread = count_digits(rest_, 0);
+  if (thread > 0 && char_at(rest_, thread) == ' ') rest_ = left_trim(rest_.substr(thread));
+  const size_t close = rest_.substr(0, kBracketLimit).find(']');
+  if (close != std::string_view::npos && source_name(rest_.substr(0, close))) {
+    note_logger(rest_.substr(0, close));
+    drop(close + 1);
+  }
+  return record_ = taken_ = true;
+}
+
+bool LogHeader::take_level() {
+  size_t width = 0;
+  const Level level = level_word(rest_, &width);
+  if (level == Level::kNone || line_.level != Level::kNone) return false;
+  const char next = char_at(rest_, width);
+  if (next != '\0' && next != ' ' && next != ':' && next != '|' && next != '\t' && next != ']') return false;
+  line_.level = level;
+  record_ = taken_ = true;
+  drop(width);
+  if (next == ']') drop(1);
+  if (next == ':') {
+    drop(1);
+    size_t i = 0;  // logging.basicConfig: "INFO:root:message"
+    while (name_char(char_at(rest_, i))) ++i;
+    if (i > 0 && i < kLoggerLimit && char_at(rest_, i) == ':' && !digit(rest_[0])) {
+      note_logger(rest_.substr(0, i));
+      drop(i + 1);
+      padded_ = true;
+      return true;
+    }
+  }
+  constexpr size_t kColumn = 8;  // levels are padded to the longest name
+  for (size_t i = width; i < kColumn && char_at(rest_, 0) == ' ' && char_at(rest_, 1) == ' '; ++i) drop(1);
+  return true;
+}
+
+/// "name LEVEL: ", " - name - LEVEL - ", "Name With Spaces INFO: " behind a stamp.
+bool LogHeader::take_logger_before_level() {
+  if (!record_ || line_.level != Level::kNone) return false;
+  const std::string_view head = rest_.substr(0, kLoggerLimit);
+  for (size_t i = 1; i < head.size(); ++i) {
+    const char c = head[i - 1];
+    if (c == '=' || c == '"' || c == '\'' || c == '{' || (c == ':' && head[i] == ' ')) return false;
+    if (!upper(head[i]) || (c != ' ' && c != '[' && c != '|')) continue;
+    size_t width = 0;
+    if (level_word(head.substr(i), &width) == Level::kNone) continue;
+    const std::string_view after = head.substr(i + width);
+    const bool closed = after.starts_with(":") || after.starts_with("]") || left_trim(after).starts_with("- ") ||
+                        left_trim(after).starts_with("| ");
+    const std::string_view name = trim(head.substr(0, i - (c == '[' || c == '|' ? 1 : 0)));
+    const bool single = dotted_name(name) || source_name(name);
+    if (!closed && !(single && after.starts_with(" "))) return false;
+    size_t end = name.size();
+    while (end > 0 && (name[end - 1] == ' ' || name[end - 1] == '-' || name[end - 1] == '|')) --end;
+    note_logger(name.substr(0, end));
+    drop(i);
+    return take_level();
+  }
+  return false;
+}
+
+/// Logger and file names behind a level or a stamp.
+bool LogHeader::take_source() {
+  if (!record_ || sources_ >= 3) return false;
+  size_t i = 0;
+  const size_t limit = std::min(rest_.size(), kLoggerLimit);
+  while (i < limit && rest_[i] != ' ' && rest_[i] != '\t') ++i;
+  if (i == 0 || i == limit) return false;
+  const std::string_view token = rest_.substr(0, i), after = rest_.substr(i);
+  size_t used = 0;
+  std::string_view name = token;
+  if (token.back() == ']' && source_name(token.substr(0, i - 1))) {  // older vLLM: "INFO 02-19 09:08:11 model.py:12] "
+    name = token.substr(0, i - 1);
+    used = i;
+  } else if ((source_name(token) && (after.starts_with(" - ") || after.starts_with(" -- "))) ||
+             (dotted_name(token) && after.starts_with(" - "))) {
+    used = i;
+  } else if (token.back() == ':') {
+    name = token.substr(0, i - 1);
+    const char next = char_at(after, 1);
+    const bool script = line_.level != Level::kNone && contains(name, "_") && upper(next) && lower(char_at(after, 2)) &&
+                        std::all_of(name.begin(), name.end(), [](char c) { return lower(c) || digit(c) || c == '_'; });
+    size_t number = 0;
+    const bool value = parse_double_prefix(after.substr(1), &number).has_value() || next == '{';
+    if ((!dotted_name(name) && !script) || value || after.starts_with(" None") || after.starts_with(" True") ||
+        after.starts_with(" False")) {
+      return false;
+    }
+    used = i;
+  }
+  if (used == 0) return false;
+  note_logger(name);
+  ++sources_;
+  drop(used);
+  return true;
+}
+
+bool LogHeader::begins(std::string_view text) {
+  text = left_trim(text);
+  size_t width = 0;
+  if (at_stamp(text) || level_word(text, &width) != Level::kNone) return true;
+  if (text.starts_with("Traceback (most recent")) return true;
+  return char_at(text, 0) == '(' && contains(text.substr(0, kProcessLimit), " pid=");
+}
+
+}  // namespace mw

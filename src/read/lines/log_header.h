@@ -1,0 +1,58 @@
+// What stands before a log line's message: who wrote it, when, how serious it is. Used by LineReader only.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "read/lines/log_line.h"
+#include "read/lines/log_time.h"
+
+namespace mw {
+
+/// Takes a line's header off, piece by piece, into a LogLine. Each piece is one that a launcher, a container runtime or
+/// a logging library is known to write; text that only looks similar stays in the message.
+class LogHeader {
+ public:
+  explicit LogHeader(LogLine& line) : line_(line) {}
+  /// What is left of `text` when its header has been taken off. The message keeps its own indentation.
+  std::string_view take(std::string_view text);
+  /// As take(), for the part of a line that only wraps it (before a progress bar's '\r').
+  void take_wrapping(std::string_view text);
+  /// The best stamp met: one with a date before one without, the outermost first.
+  const std::optional<Stamp>& stamp() const { return stamp_; }
+  /// True when `text` begins with something that only a header begins with: a time stamp, a level, a process name.
+  static bool begins(std::string_view text);
+
+ private:
+  bool step();
+  void finish();
+  bool take_process();
+  bool take_named_process(std::string_view inner, size_t used);
+  bool take_bracket();
+  bool take_rank(std::string_view inner, size_t used);
+  bool take_bracket_stamp(std::string_view inner, size_t used);
+  bool take_bracket_level(std::string_view inner, size_t used);
+  bool take_bracket_name(std::string_view inner, size_t used);
+  bool take_stamp();
+  bool take_glog();
+  bool take_level();
+  bool take_logger_before_level();
+  bool take_source();
+  void note_stamp(const Stamp& stamp);
+  void note_logger(std::string_view name);
+  void drop(size_t bytes) { rest_.remove_prefix(bytes < rest_.size() ? bytes : rest_.size()); }
+
+  LogLine& line_;
+  std::string_view rest_;
+  std::optional<Stamp> stamp_;
+  bool taken_ = false;   // anything was taken off
+  bool record_ = false;  // a logging library's stamp or level was met, not only what containers and Ray put before it
+  bool padded_ = false;  // the last piece brought its own separator: a space that follows is the message's
+  int stamps_ = 0;
+  int sources_ = 0;
+};
+
+/// The level that a message without a header shows by its first words ("error: ...", "/a/b.py:12: FutureWarning: ...").
+Level level_in_words(std::string_view text);
+
+}  // namespace mw

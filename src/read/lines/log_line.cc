@@ -1,0 +1,176 @@
+#include "read/lines/log_line.h"
+
+#include <algorithm>
+
+#include "base/numbers.h"
+#include "base/text.h"
+#include "read/lines/log_header.h"
+#include "read/lines/log_time.h"
+
+namespace mw {
+namespace {
+
+constexpr char kEscape = '\x1b';
+constexpr size_t kEscapeLimit = 4096;  ///< bytes an OSC string may take before it counts as unterminated
+
+bool between(char c, int low, int high) {
+  return static_cast<unsigned char>(c) >= low && static_cast<unsigned char>(c) <= high;
+}
+
+/// The end of the escape sequence that begins at `at` (ECMA-48: CSI, OSC and the other string sequences, two-byte
+/// ones).
+size_t escape_end(std::string_view text, size_t at) {
+  size_t i = at + 1;
+  if (i >= text.size()) return i;
+  if (text[i] == '[') {
+    ++i;
+    while (i < text.size() && between(text[i], 0x20, 0x3f)) ++i;
+    return i < text.size() && between(text[i], 0x40, 0x7e) ? i + 1 : i;
+  }
+  if (text[i] == ']' || text[i] == 'P' || text[i] == '_' || text[i] == '^' || text[i] == 'X') {
+    const size_t limit = std::min(text.size(), i + kEscapeLimit);
+    for (size_t j = i + 1; j < limit && text[j] != '\n'; ++j) {
+      if (text[j] == '\a') return j + 1;
+      if (text[j] == kEscape) return j + 1 < text.size() && text[j + 1] == '\\' ? j + 2 : j;
+    }
+    return i + 1;  // unterminated: drop only the introducer, keep the text
+  }
+  while (i < text.size() && between(text[i], 0x20, 0x2f)) ++i;
+  return i < text.size() && between(text[i], 0x30, 0x7e) ? i + 1 : i;
+}
+
+/// What launchers over several machines put before each line: pdsh's "10.0.0.2: ", mpirun's "[1,3]<stderr>:". Returns
+/// its length, 0 when there is none.
+size_t launcher_prefix(std::string_view line, int* rank) {
+  const auto digits = [&](size_t at) {
+    size_t i = at;
+    while (i < line.size() && line[i] >= '0' && line[i] <= '9' && i - at < 7) ++i;
+    return i - at;
+  };
+  size_t at = 0;
+  if (line.starts_with("[")) {
+    const size_t job = digits(1);
+    at = 1 + job;
+    if (job == 0 || at >= line.size() || line[at] != ',') return 0;
+    const size_t width = digits(at + 1);
+    const std::string_view number = line.substr(at + 1, width);
+    at += 1 + width;
+    if (width == 0) return 0;
+    for (const std::string_view stream : {"]<stdout>:", "]<stderr>:"}) {
+      if (!line.substr(at).starts_with(stream)) continue;
+      *rank = static_cast<int>(parse_int(number).value_or(-1));
+      return at + stream.size();
+    }
+    return 0;
+  }
+  for (int part = 0; part < 4; ++part) {
+    const size_t width = digits(at);
+    if (width == 0 || width > 3) return 0;
+    at += width;
+    const std::string_view separator = part < 3 ? "." : ": ";
+    if (!line.substr(at).starts_with(separator)) return 0;
+    at += separator.size();
+  }
+  return at;
+}
+
+/// "[repeated 4x across cluster]" near the end, with or without Ray's explanation behind it; cuts it off.
+void take_repeated(std::string_view& text, LogLine& line) {
+  constexpr std::string_view kMark = "[repeated ";
+  constexpr size_t kTail = 400;  // Ray's explanation is shorter than this
+  if (text.empty() || (text.back() != ']' && text.back() != ')')) return;
+  const size_t at = text.rfind(kMark);
+  if (at == std::string_view::npos || text.size() - at > kTail) return;
+  uint64_t count = 0;
+  size_t i = at + kMark.size();
+  for (; i < text.size() && text[i] >= '0' && text[i] <= '9' && count < 1'000'000'000; ++i) {
+    count = count * 10 + static_cast<uint64_t>(text[i] - '0');
+  }
+  if (count == 0 || text.substr(i, 16) != "x across cluster") return;
+  line.repeated = count;
+  text = text.substr(0, at);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+}
+
+}  // namespace
+
+std::string_view strip_ansi(std::string_view line, std::string& out) {
+  size_t at = line.find(kEscape);
+  if (at == std::string_view::npos) return line;
+  out.clear();
+  out.reserve(line.size());
+  size_t from = 0;
+  while (at != std::string_view::npos) {
+    out.append(line.substr(from, at - from));
+    from = escape_end(line, at);
+    at = line.find(kEscape, from);
+  }
+  if (from < line.size()) out.append(line.substr(from));
+  return out;
+}
+
+void LineReader::set_date_hint(Time date) {
+  if (!last_.known()) {
+    last_ = date;
+    hinted_ = date.known();
+  }
+}
+
+const LogLine& LineReader::read(std::string_view line, uint64_t number) {
+  line_ = LogLine{};
+  line_.number = number;
+  if (line.size() > kBytesLimit) line = line.substr(0, kBytesLimit);
+  std::string_view clean = strip_ansi(line, clean_);
+  while (!clean.empty() && (clean.back() == '\n' || clean.back() == '\r')) clean.remove_suffix(1);
+
+  LogHeader header(line_);
+  const size_t drawn = clean.rfind('\r');
+  if (drawn != std::string_view::npos) {  // a progress bar: what wraps the line stands before its first picture
+    header.take_wrapping(clean.substr(0, clean.find('\r')));
+    clean = clean.substr(drawn + 1);
+  }
+  line_.whole = clean;
+  std::string_view text = label(clean);
+  take_repeated(text, line_);
+  line_.text = header.take(text);
+  if (line_.level == Level::kNone) line_.level = level_in_words(line_.text);
+  if (header.stamp()) date(*header.stamp());
+  return line_;
+}
+
+void LineReader::date(const Stamp& stamp) {
+  if (stamp.kind != Stamp::Kind::kFull) line_.clock_ms = static_cast<int32_t>(stamp.day_ns / 1'000'000);
+  if (hinted_ && stamp.kind == Stamp::Kind::kClock) {  // the hint is good for its day, not for its hour
+    constexpr int64_t kDay = 86400LL * 1'000'000'000;
+    last_ = Time{last_.ns - last_.ns % kDay + stamp.day_ns};
+  }
+  line_.at = hinted_ ? latest_before(stamp, last_) : Time{};  // a line is not younger than its file
+  if (!line_.at.known()) line_.at = complete_stamp(stamp, last_);
+  if (!line_.at.known()) return;
+  last_ = line_.at;
+  hinted_ = false;
+}
+
+std::string_view LineReader::label(std::string_view line) {
+  // "3: message" is what srun -l writes, and also how people number a list. Only a file whose lines nearly all begin
+  // so is taken to be labelled.
+  constexpr int kSure = 8, kMost = 16;
+  if (const size_t launcher = launcher_prefix(line, &line_.rank); launcher > 0) return line.substr(launcher);
+  size_t i = 0;
+  while (i < line.size() && line[i] == ' ' && i < 6) ++i;
+  const size_t first = i;
+  int rank = 0;
+  for (; i < line.size() && line[i] >= '0' && line[i] <= '9' && i - first < 6; ++i) rank = rank * 10 + (line[i] - '0');
+  const bool labelled = i > first && i < line.size() && line[i] == ':' && (i + 1 == line.size() || line[i + 1] == ' ');
+  if (!labelled) {
+    labels_ = line.empty() ? labels_ : std::max(0, labels_ - 2);
+    return line;
+  }
+  labels_ = std::min(kMost, labels_ + 1);
+  const std::string_view rest = line.substr(std::min(i + 2, line.size()));
+  if (labels_ < kSure && !LogHeader::begins(rest)) return line;
+  line_.rank = rank;
+  return rest;
+}
+
+}  // namespace mw

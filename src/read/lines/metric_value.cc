@@ -1,0 +1,144 @@
+// What one value of a metric line says: a number however it is wrapped, a duration.
+#include <array>
+#include <string>
+
+#include "base/numbers.h"
+#include "base/text.h"
+#include "read/lines/metric_line.h"
+#include "read/lines/metric_text.h"
+
+namespace mw {
+namespace {
+
+using metric_text::is_digit;
+using metric_text::is_letter;
+using metric_text::kNone;
+using metric_text::starts_with;
+
+// "np.float64(0.5)" and "tensor(0.5, device=...)" -> "0.5"; "" when `text` is no such call.
+std::string_view inside_call(std::string_view text) {
+  const size_t open = text.find('(');
+  if (open == kNone || open == 0 || open > 40 || text.back() != ')') return {};
+  for (size_t i = 0; i < open; ++i) {
+    const char c = text[i];
+    if (!is_letter(c) && !is_digit(c) && c != '.' && c != '_') return {};
+  }
+  if (!is_letter(text[0])) return {};
+  std::string_view inner = text.substr(open + 1, text.size() - open - 2);
+  inner = trim(inner.substr(0, inner.find(',')));
+  if (inner.size() >= 2 && inner.front() == '[' && inner.back() == ']') inner = inner.substr(1, inner.size() - 2);
+  return inner;
+}
+
+bool word_number(std::string_view text, double* value) {
+  struct Word {
+    std::string_view text;
+    double value;
+  };
+  static constexpr std::array<Word, 4> kWords = {{{"True", 1}, {"False", 0}, {"true", 1}, {"false", 0}}};
+  for (const Word& word : kWords) {
+    if (text == word.text) {
+      *value = word.value;
+      return true;
+    }
+  }
+  return false;
+}
+
+// "1,234,567" with well-formed groups.
+bool grouped_number(std::string_view text, double* value) {
+  if (text.size() > 24 || text.find(',') == kNone) return false;
+  std::string plain;
+  size_t digits = 0;
+  bool grouped = false;
+  for (const char c : text) {
+    if (c == ',') {
+      if (digits == 0 || digits > 3 || (grouped && digits != 3)) return false;
+      grouped = true;
+      digits = 0;
+      continue;
+    }
+    if (is_digit(c)) ++digits;
+    if (c == '.' && digits != 3) return false;
+    plain.push_back(c);
+  }
+  const auto number = parse_double(plain);
+  if (number) *value = *number;
+  return number.has_value();
+}
+
+}  // namespace
+
+bool metric_number(std::string_view text, double* value) {
+  text = trim(text);
+  if (text.empty()) return false;
+  if (text.size() >= 2 && (text[0] == '\'' || text[0] == '"') && text.back() == text[0]) {
+    text = trim(text.substr(1, text.size() - 2));
+    if (text.empty()) return false;
+  }
+  const char first = text[0];
+  if (is_digit(first) || first == '-' || first == '+' || first == '.' || (first | 32) == 'n' || (first | 32) == 'i') {
+    if (const auto number = parse_double(text)) {
+      *value = *number;
+      return true;
+    }
+  }
+  if (is_digit(first) && grouped_number(text, value)) return true;
+  if (word_number(text, value)) return true;
+  const std::string_view inner = inside_call(text);
+  return !inner.empty() && metric_number(inner, value);
+}
+
+bool metric_duration(std::string_view text, double* seconds) {
+  text = trim(text);
+  double total = 0;
+  bool any = false;
+  size_t colons = 0;
+  while (!text.empty()) {
+    size_t used = 0;
+    if (!is_digit(text[0])) return false;
+    const auto number = parse_double_prefix(text, &used);
+    if (!number) return false;
+    text = text.substr(used);
+    if (starts_with(text, ":") && colons < 3) {
+      total = (total + *number) * 60;
+      text.remove_prefix(1);
+      ++colons;
+      continue;
+    }
+    if (text.empty() && colons > 0) {
+      *seconds = total + *number;
+      return true;
+    }
+    text = trim(text);
+    struct Unit {
+      std::string_view name;
+      double seconds;
+    };
+    static constexpr std::array<Unit, 9> kUnits = {{{"ms", 1e-3},
+                                                    {"us", 1e-6},
+                                                    {"sec", 1},
+                                                    {"secs", 1},
+                                                    {"s", 1},
+                                                    {"min", 60},
+                                                    {"m", 60},
+                                                    {"h", 3600},
+                                                    {"d", 86400}}};
+    size_t end = 0;
+    while (end < text.size() && is_letter(text[end])) ++end;
+    const std::string_view name = text.substr(0, end);
+    bool known = false;
+    for (const Unit& unit : kUnits) {
+      if (name != unit.name) continue;
+      total += *number * unit.seconds;
+      known = true;
+    }
+    if (!known || colons > 0) return false;
+    any = true;
+    text = trim(text.substr(end));
+  }
+  *seconds = total;
+  return any;
+}
+
+}  // namespace mw

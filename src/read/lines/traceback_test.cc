@@ -1,0 +1,199 @@
+#include "read/lines/traceback.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+namespace mw {
+namespace {
+
+using Took = TracebackReader::Took;
+
+struct Seen {
+  event::TraceSeen trace;
+  uint64_t first = 0;
+};
+
+std::vector<Seen> read(const std::vector<std::string>& lines) {
+  TracebackReader reader;
+  std::vector<Seen> seen;
+  uint64_t number = 0;
+  for (const std::string& line : lines) {
+    if (reader.feed(line, ++number) != Took::kDone) continue;
+    const uint64_t first = reader.first_line();
+    seen.push_back({reader.take(), first});
+  }
+  if (auto last = reader.flush()) seen.push_back({*last, reader.first_line()});
+  return seen;
+}
+
+TEST_CASE("a plain traceback") {
+  const auto seen = read({"Traceback (most recent call last):", "  File \"/w/train.py\", line 12, in main",
+                          "    run(cfg)", "    ^^^^^^^^", "  File \"/v/site-packages/x/y.py\", line 3, in run",
+                          "    raise ValueError(a)", "ValueError: bad value: 3", "step 4"});
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].trace.exception == "ValueError");
+  CHECK(seen[0].trace.message == "bad value: 3");
+  CHECK(seen[0].trace.frame == "/v/site-packages/x/y.py:3 in run");
+  CHECK(seen[0].trace.last_line == 7);
+  CHECK(seen[0].first == 1);
+  CHECK_FALSE(seen[0].trace.handled);
+  CHECK_FALSE(seen[0].trace.sample);
+}
+
+TEST_CASE("frames whose head was cut off count once an exception follows") {
+  const auto seen = read({"  File \"/w/train.py\", line 12, in main", "    run(cfg)", "KeyError: 'gold'"});
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].trace.exception == "KeyError");
+  CHECK(seen[0].first == 1);
+  CHECK(read({"  File \"/w/train.py\", line 12, in main", "    run(cfg)"}).empty());
+}
+
+TEST_CASE("rich draws a box around the frames") {
+  const auto seen =
+      read({"╭──── Traceback (most recent call last) ────╮", "│ /w/train.py:40 in main                    │",
+            "│   39     for x in data:                   │", "│ ❱ 40         step(x)                      │",
+            "│ /w/step.py:7 in step                      │", "╰───────────────────────────────────────────╯",
+            "KeyError: 'gold'", "done"});
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].trace.exception == "KeyError");
+  CHECK(seen[0].trace.frame == "/w/step.py:7 in step");
+}
+
+TEST_CASE("a program under /tmp that is entered from elsewhere is no tool") {
+  CHECK_FALSE(read({"Traceback (most recent call last):", "  File \"/app/run.py\", line 2, in main",
+                    "  File \"/tmp/job-1/model.py\", line 8, in check", "ValueError: bad"})[0]
+                  .trace.sample);
+  CHECK(read({"Traceback (most recent call last):", "  File \"/tmp/tmpab.py\", line 8, in <module>",
+              "ValueError: bad"})[0]
+            .trace.sample);
+}
+
+TEST_CASE("an exception's line is told from a metric's") {
+  CHECK(is_exception_line("RuntimeError: bad shape"));
+  CHECK(is_exception_line("torch.distributed.DistBackendError: NCCL error"));
+  CHECK_FALSE(is_exception_line("Loss: 0.2"));
+  CHECK_FALSE(is_exception_line("ValueError"));
+}
+
+TEST_CASE("chained exceptions: all but the last are handled") {
+  const auto seen = read(
+      {"x", "Traceback (most recent call last):", "  File \"/w/a.py\", line 1, in f", "    g()", "KeyError: 'k'", "",
+       "During handling of the above exception, another exception occurred:", "",
+       "Traceback (most recent call last):", "  File \"/w/b.py\", line 2, in h", "    i()",
+       "OSError: [Errno 28] No space", "", "The above exception was the direct cause of the following exception:", "",
+       "Traceback (most recent call last):", "  File \"/w/c.py\", line 3, in j", "    k()", "torch.OutOfMemoryError"});
+  REQUIRE(seen.size() == 3);
+  CHECK(seen[0].trace.exception == "KeyError");
+  CHECK(seen[0].trace.handled);
+  CHECK(seen[0].first == 2);
+  CHECK(seen[1].trace.exception == "OSError");
+  CHECK(seen[1].trace.handled);
+  CHECK(seen[2].trace.exception == "torch.OutOfMemoryError");
+  CHECK_FALSE(seen[2].trace.handled);
+  CHECK(seen[2].first == 16);
+}
+
+TEST_CASE("two tracebacks in a row are two") {
+  const auto seen =
+      read({"Traceback (most recent call last):", "  File \"/w/a.py\", line 1, in f", "KeyError: 1",
+            "ERROR Traceback (most recent call last):", "  File \"/w/b.py\", line 1, in f", "IndexError: 2"});
+  REQUIRE(seen.size() == 2);
+  CHECK(seen[0].first == 1);
+  CHECK(seen[1].first == 4);
+  CHECK(seen[1].trace.exception == "IndexError");
+  CHECK_FALSE(seen[0].trace.handled);
+}
+
+TEST_CASE("Ray's wrapper gives way to the remote exception") {
+  const auto seen =
+      read({"Traceback (most recent call last):", "  File \"/w/main.py\", line 9, in main", "    ray.get(x)",
+            "ray.exceptions.RayTaskError(AssertionError): ray::main_task() (pid=39, ip=10.0.0.2)",
+            "  File \"/w/trainer.py\", line 198, in fit", "    assert n > 0", "AssertionError: only 0 rows", ""});
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].trace.exception == "AssertionError");
+  CHECK(seen[0].trace.message == "only 0 rows");
+  CHECK(seen[0].trace.frame == "/w/trainer.py:198 in fit");
+  const auto bare = read({"Traceback (most recent call last):", "  File \"/w/main.py\", line 9, in main",
+                          "ray.exceptions.RayTaskError(KeyError): ray::f() (pid=1)", "next line"});
+  REQUIRE(bare.size() == 1);
+  CHECK(bare[0].trace.exception == "ray.exceptions.RayTaskError(KeyError)");
+}
+
+TEST_CASE("SyntaxError comes without a head line") {
+  const auto seen =
+      read({"  File \"/w/conf.py\", line 7", "    x = (1", "        ^", "SyntaxError: '(' was never closed"});
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].trace.exception == "SyntaxError");
+  CHECK(seen[0].trace.frame == "/w/conf.py:7");
+  CHECK(read({"  File \"/w/conf.py\", line 7", "    x = 1", "Done"}).empty());
+}
+
+TEST_CASE("exception groups: the first leaf counts") {
+  const auto seen =
+      read({"  + Exception Group Traceback (most recent call last):", "  |   File \"/w/a.py\", line 1, in main",
+            "  |     async with g:", "  | ExceptionGroup: unhandled errors (2 sub-exceptions)",
+            "  +-+---------------- 1 ----------------",
+            "    | Traceback (most recent call last):", "    |   File \"/w/b.py\", line 5, in one",
+            "    | TimeoutError: slow", "    +---------------- 2 ----------------",
+            "    | Traceback (most recent call last):", "    |   File \"/w/c.py\", line 6, in two",
+            "    | ValueError: bad", "    +------------------------------------", "after"});
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].trace.exception == "TimeoutError");
+  CHECK(seen[0].trace.message == "slow");
+  CHECK(seen[0].first == 1);
+}
+
+TEST_CASE("lines of others cut in; too many end it") {
+  const auto seen = read({"Traceback (most recent call last):", "  File \"/w/a.py\", line 1, in f", "Step: 4 loss 0.1",
+                          "  File \"/w/b.py\", line 2, in g", "    h()", "RuntimeError: late"});
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].trace.exception == "RuntimeError");
+  std::vector<std::string> lines = {"Traceback (most recent call last):", "  File \"/w/a.py\", line 1, in f"};
+  for (int i = 0; i < 2 * TracebackReader::kForeignLimit; ++i) lines.push_back("Step: 4");
+  lines.push_back("RuntimeError: somebody else's");
+  CHECK(read(lines).empty());
+}
+
+TEST_CASE("a traceback without its end is one at flush, when it has frames") {
+  const auto seen = read({"Traceback (most recent call last):", "  File \"/w/a.py\", line 1, in f"});
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].trace.exception.empty());
+  CHECK(seen[0].trace.frame == "/w/a.py:1 in f");
+  CHECK(read({"Traceback (most recent call last):"}).empty());
+}
+
+TEST_CASE("indented lines behind the exception belong to its message") {
+  const auto seen =
+      read({"Traceback (most recent call last):", "  File \"/w/a.py\", line 1, in f",
+            "pydantic_core.ValidationError: 1 error for Config", "  lr", "    Input should be a number", "next"});
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].trace.message == "1 error for Config\nlr\nInput should be a number");
+  CHECK(seen[0].trace.last_line == 5);
+}
+
+TEST_CASE("endless tracebacks stay bounded") {
+  TracebackReader reader;
+  uint64_t number = 0;
+  CHECK(reader.feed("Traceback (most recent call last):", ++number) == Took::kYes);
+  for (uint64_t i = 0; i < 2 * TracebackReader::kLinesLimit; ++i) reader.feed("    x", ++number);
+  CHECK_FALSE(reader.open());
+}
+
+TEST_CASE("model-written code is told from programs") {
+  CHECK(frame_is_infrastructure("/v/site-packages/vllm/engine.py:3 in run"));
+  CHECK(frame_is_infrastructure("  File \"/w/train.py\", line 3, in main"));
+  CHECK_FALSE(frame_is_infrastructure("<string>:3 in <module>"));
+  CHECK_FALSE(frame_is_infrastructure("File \"<stdin>\", line 1, in <module>"));
+  CHECK_FALSE(frame_is_infrastructure("/tmp/tmpab12.py:1 in f"));
+  CHECK_FALSE(frame_is_infrastructure("Cell In[3], line 2"));
+  const auto seen =
+      read({"Traceback (most recent call last):", "  File \"/w/exec.py\", line 1, in run", "    exec(code)",
+            "  File \"<string>\", line 2, in <module>", "NameError: name 'x' is not defined"});
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].trace.sample);
+}
+
+}  // namespace
+}  // namespace mw

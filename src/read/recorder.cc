@@ -1,0 +1,152 @@
+#include "read/recorder.h"
+
+#include <cstdlib>
+
+#include "base/checksum.h"
+#include "base/text.h"
+#include "core/event_codec.h"
+
+namespace mw {
+namespace {
+
+/// Names the run by what was given: the same paths are the same run.
+std::string run_id(const std::vector<std::string>& paths) {
+  std::string all;
+  for (const std::string& path : paths) all += path + "\n";
+  std::string name;
+  for (const char c : clip(basename(paths.front()), 40)) {
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    name.push_back(plain ? c : '-');
+  }
+  const uint64_t hash = fnv1a(all);
+  name.push_back('-');
+  for (int shift = 28; shift >= 0; shift -= 4) name.push_back("0123456789abcdef"[(hash >> shift) & 15]);
+  return name;
+}
+
+struct FromSource {
+  const Where& where;
+  bool operator()(const event::Recognised&) const { return where.line != 0; }  // else all files together say it
+  bool operator()(const event::SourceHead&) const { return false; }
+  bool operator()(const event::ReadAs&) const { return false; }
+  bool operator()(const event::Ticked&) const { return false; }
+  bool operator()(const event::Closed&) const { return false; }
+  bool operator()(const event::IncidentOpened&) const { return false; }
+  bool operator()(const event::IncidentChanged&) const { return false; }
+  bool operator()(const event::IncidentClosed&) const { return false; }
+  bool operator()(const event::VerdictGiven&) const { return false; }
+  bool operator()(const event::Told&) const { return false; }
+  bool operator()(const event::Changed&) const { return false; }
+  bool operator()(const event::Intended&) const { return false; }
+  bool operator()(const event::Acted&) const { return false; }
+  // How the file was met, which differs from watch to watch; what its bytes say is the decoder's.
+  bool operator()(const event::SourceProblem& of) const {
+    return of.problem != "rotated" && of.problem != "truncated" && of.problem != "unreadable";
+  }
+  bool operator()(const event::SourceEnded&) const { return false; }
+  template <typename Other>
+  bool operator()(const Other&) const {
+    return true;
+  }
+};
+
+}  // namespace
+
+bool is_from_source(const Event& event) { return std::visit(FromSource{event.where}, event.body); }
+
+std::string home_of(const std::string& given, const std::string& path) {
+  if (!given.empty()) return given;
+  const char* home = std::getenv("MIDWATCH_HOME");
+  if (home != nullptr && *home != '\0') return home;
+  return path + "/.midwatch";
+}
+
+namespace {
+
+/// Folds records and notes which events came from which content of which source, and how it was read.
+class Recorded final : public Journal::Reader {
+ public:
+  explicit Recorded(State& state) : state_(state) {}
+  void record(uint64_t, std::string_view json) override {
+    ++records;
+    Event event;
+    if (decode_event(json, event) != Decoded::kEvent) return;
+    note(event);
+    fold(state_, event);
+  }
+  void damage(const std::string&) override {}  // what a crash tore off is read again from the run's files
+
+  uint64_t records = 0;
+  std::map<uint32_t, Recorder::KnownSource> sources;
+  std::string dialect;
+
+ private:
+  void note(const Event& event) {
+    if (const auto* ticked = std::get_if<event::Ticked>(&event.body)) closing_ = ticked->closing;
+    if (const auto* opened = std::get_if<event::SourceOpened>(&event.body)) {
+      sources[opened->source] = {opened->source, opened->path, opened->head_hash, opened->head_bytes, 0, {}};
+    }
+    const auto known = sources.find(event.where.source);
+    if (known == sources.end()) return;
+    if (const auto* head = std::get_if<event::SourceHead>(&event.body)) {
+      known->second.head_hash = head->hash;
+      known->second.head_bytes = head->bytes;
+    }
+    if (const auto* read_as = std::get_if<event::ReadAs>(&event.body)) {
+      known->second.dialects.push_back({event.where.line, read_as->dialect});
+      if (!read_as->dialect.empty()) dialect = read_as->dialect;
+    }
+    if (!closing_ && is_from_source(event)) ++known->second.events;
+  }
+
+  State& state_;
+  bool closing_ = false;  // last words, which a watch that goes on hears again when their rest has come
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Recorder>> Recorder::open(Disk& disk, Locks& locks, const std::string& home,
+                                                 const std::string& run, const std::vector<std::string>& paths) {
+  const auto first = disk.info(paths.front());
+  const bool folder_given = first.ok() && first->kind == FileInfo::Kind::kFolder;
+  const std::string beside = folder_given ? paths.front() : folder_of(paths.front());
+  const std::string folder = cat(home_of(home, beside), "/runs/", run.empty() ? run_id(paths) : run);
+  MW_TRY(disk.make_folders(folder));
+  std::unique_ptr<Recorder> recorder(new Recorder(disk, folder));
+  auto lock = locks.take(folder + "/lock");
+  if (!lock.ok()) return lock.error();
+  recorder->lock_ = std::move(*lock);
+  return recorder;
+}
+
+Result<void> Recorder::replay_into(State& state) {
+  Recorded reader(state);
+  auto journal = Journal::open(disk_, folder_ + "/journal", &reader);
+  if (!journal.ok()) return journal.error();
+  journal_ = std::move(*journal);
+  records_ = reader.records;
+  sources_ = std::move(reader.sources);
+  dialect_ = std::move(reader.dialect);
+  return {};
+}
+
+void Recorder::record(const Event& event) {
+  line_.clear();
+  encode_event(event, line_);
+  ++records_;
+  (void)journal_->append(line_);  // refused only when the disk has taken nothing for long; flush() tells
+}
+
+Result<void> Recorder::flush() { return journal_->flush(); }
+Result<void> Recorder::sync() { return journal_->sync(); }
+
+Result<State> read_recorded(Disk& disk, const std::string& run_folder) {
+  State state;
+  Recorded reader(state);
+  const auto read = Journal::read(disk, cat(run_folder, "/journal"), reader);
+  if (!read.ok()) return read.error();
+  return state;
+}
+
+}  // namespace mw

@@ -1,0 +1,494 @@
+#include "read/source_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/checksum.h"
+#include "base/text.h"
+#include "read/files/text_log.h"
+#include "read/name_collector.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kLookBytes =
+    size_t{1} << 20;  // bytes of a structured file that are decoded to recognise the framework
+constexpr size_t kLookText = size_t{256} << 10;  // bytes of a log's head, and of its tail, that are searched for signs
+constexpr std::string_view kFirstCopy = ".1";    // as logrotate names the newest rotated part
+constexpr size_t kHeadBytes = 256;               // by which content is known again
+constexpr int64_t kCheckedBytes = int64_t{1} << 30;  // of a database whose pages are looked through
+constexpr size_t kEnoughToTell = 4096;               // bytes that tell a growing file's kind even without a line end
+
+bool is_text(FileKind kind) { return kind == FileKind::kText; }
+
+/// For content that begins like a compressed file; nullptr for any other.
+std::unique_ptr<Inflater> make_inflater(std::string_view head, uint64_t limit = kInflateLimit) {
+  if (head.substr(0, 3) == "\x1f\x8b\x08") return std::make_unique<Inflater>(Inflater::Format::kGzip, limit);
+  if (head.substr(0, 4) == "\x28\xb5\x2f\xfd") return std::make_unique<Inflater>(Inflater::Format::kZstd, limit);
+  return nullptr;
+}
+
+}  // namespace
+
+/// What the bytes of one content go through.
+class SourceReader::Stage {
+ public:
+  virtual ~Stage() = default;
+  virtual void feed(std::string_view bytes) = 0;
+  virtual void finish() = 0;
+  virtual void tell_dialects(const std::vector<Interpreter::Switch>& told) = 0;
+  virtual void go_on() = 0;
+  virtual int64_t lines() const = 0;
+  virtual bool torn() const = 0;
+  virtual std::string last_text() const = 0;
+  virtual Time last_at() { return {}; }  ///< as the last line says
+  virtual bool holds_trace() const = 0;
+  virtual void preview(EventSink& sink) const = 0;
+};
+
+namespace {
+
+/// Hands what a decoder says to interpreters: rows to one, console lines to another, as they are different streams.
+class Relay final : public RecordSink {
+ public:
+  Relay(RunVoice& voice, EventSink& sink, uint32_t source)
+      : voice_(voice),
+        sink_(sink),
+        source_(source),
+        rows_(voice.language.speech(), voice.recogniser, miner_, sink, source),
+        console_(voice.language.speech(), voice.recogniser, miner_, sink, source) {}
+
+  void row(const Row& row) override {
+    ++count_;
+    if (text_between_ && console_.holds_trace()) console_.line("{}", row.number, {}, row.at);  // it ended before this
+    rows_.row(row);
+  }
+  void console(std::string_view line, uint64_t number, Time at) override {
+    if (!voice_.console_inside) return;
+    hits_.clear();
+    voice_.language.patterns().match_line(line, hits_);
+    if (wanted_ > 0) --wanted_;
+    wanted_ = std::max(wanted_, console_.line(line, number, hits_, at));
+  }
+  void text(std::string_view line, uint64_t number, Time at) override {  // of this file alone
+    text_between_ = true;
+    const bool inside = std::exchange(voice_.console_inside, true);
+    console(line, number, at);
+    voice_.console_inside = inside;
+  }
+  void property(std::string_view key, std::string_view value) override { rows_.property(key, value); }
+  void ended(int64_t code, Time at) override { rows_.ended(code, at); }
+  void problem(std::string_view name, std::string_view detail, uint64_t number) override {
+    torn_ = torn_ || name == "torn-tail";
+    if (++problems_ > kProblemLimit) return;
+    Event event;
+    event.where = {source_, number};
+    event.body = event::SourceProblem{std::string(name), clip(redact_secrets(detail), kTextLimit)};
+    sink_.put(std::move(event));
+  }
+  void finish() {
+    rows_.finish();
+    console_.finish();
+  }
+  void tell_dialects(const std::vector<Interpreter::Switch>& told) {
+    rows_.tell_dialects(told);
+    console_.tell_dialects(told);
+  }
+  void go_on() {
+    rows_.go_on();
+    console_.go_on();
+  }
+  bool holds_trace() const { return console_.holds_trace(); }
+  void preview(EventSink& sink) const { console_.preview(sink); }
+  int64_t count() const { return count_; }
+  bool torn() const { return torn_; }
+
+ private:
+  static constexpr int64_t kProblemLimit = 20;  // problem events of one file; further ones say nothing new
+  RunVoice& voice_;
+  EventSink& sink_;
+  uint32_t source_;
+  TemplateMiner miner_;  // one per content, so that what it says depends on that content alone
+  Interpreter rows_, console_;
+  std::vector<uint32_t> hits_;
+  size_t wanted_ = 0;
+  int64_t count_ = 0, problems_ = 0;
+  bool torn_ = false;
+  bool text_between_ = false;  // the file's own, between its records
+};
+
+}  // namespace
+
+class SourceReader::Records final : public SourceReader::Stage {
+ public:
+  Records(std::unique_ptr<Decoder> decoder, RunVoice& voice, EventSink& sink, uint32_t source)
+      : decoder_(std::move(decoder)), relay_(voice, sink, source) {}
+  void feed(std::string_view bytes) override { decoder_->feed(bytes, relay_); }
+  void finish() override {
+    decoder_->finish(relay_);
+    relay_.finish();
+  }
+  void tell_dialects(const std::vector<Interpreter::Switch>& told) override { relay_.tell_dialects(told); }
+  void go_on() override { relay_.go_on(); }
+  int64_t lines() const override { return relay_.count(); }
+  bool torn() const override { return relay_.torn(); }
+  std::string last_text() const override { return ""; }
+  bool holds_trace() const override { return relay_.holds_trace(); }
+  void preview(EventSink& sink) const override { relay_.preview(sink); }
+
+ private:
+  std::unique_ptr<Decoder> decoder_;
+  Relay relay_;
+};
+
+class SourceReader::Text final : public SourceReader::Stage {
+ public:
+  Text(RunVoice& voice, EventSink& sink, uint32_t source, Time date)
+      : interpreter_(voice.language.speech(), voice.recogniser, miner_, sink, source),
+        log_(voice.language.patterns(), interpreter_, sink, source) {
+    interpreter_.set_date_hint(date);
+    if (voice.keeper_nonce) interpreter_.trust_keeper(*voice.keeper_nonce);
+  }
+  void feed(std::string_view bytes) override { log_.feed(bytes); }
+  void finish() override { log_.finish(); }
+  void tell_dialects(const std::vector<Interpreter::Switch>& told) override { interpreter_.tell_dialects(told); }
+  void go_on() override { interpreter_.go_on(); }
+  int64_t lines() const override { return static_cast<int64_t>(log_.lines()); }
+  bool torn() const override { return log_.torn(); }
+  std::string last_text() const override { return log_.last_text(); }
+  Time last_at() override { return interpreter_.time_of(log_.last_text()); }
+  bool holds_trace() const override { return interpreter_.holds_trace(); }
+  void preview(EventSink& sink) const override { interpreter_.preview(sink); }
+
+ private:
+  TemplateMiner miner_;  // as above
+  Interpreter interpreter_;
+  TextLog log_;
+};
+
+SourceReader::SourceReader(Disk& disk, const FoundFile& file, uint32_t number, RunVoice& voice, EventSink& sink)
+    : disk_(disk), file_(file), number_(number), voice_(voice), sink_(sink) {
+  for (const std::string& older : file_.older) parts_.emplace_back(disk_, older);
+  parts_.emplace_back(disk_, file_.path);
+}
+
+SourceReader::~SourceReader() = default;
+
+void SourceReader::problem(std::string_view name, std::string_view detail) {
+  Event event;
+  event.where = {number_, 0};
+  event.body = event::SourceProblem{std::string(name), clip(redact_secrets(detail), kTextLimit)};
+  sink_.put(std::move(event));
+}
+
+void SourceReader::tell_dialects(std::vector<Interpreter::Switch> told) {
+  tells_dialects_ = true;
+  told_dialects_ = std::move(told);
+}
+
+void SourceReader::go_on() {
+  if (stage_ != nullptr) stage_->go_on();
+}
+
+bool SourceReader::holds_trace() const { return stage_ != nullptr && stage_->holds_trace(); }
+
+void SourceReader::preview(EventSink& sink) const {
+  if (stage_ != nullptr) stage_->preview(sink);
+}
+
+void SourceReader::open_as(FileKind kind) {
+  kind_ = kind;
+  kind_known_ = true;
+  if (is_text(kind)) {
+    stage_ = std::make_unique<Text>(voice_, sink_, number_, file_.info.changed);
+  } else if (auto decoder = make_decoder(kind, file_.path)) {
+    stage_ = std::make_unique<Records>(std::move(decoder), voice_, sink_, number_);
+  }
+  if (stage_ != nullptr && tells_dialects_) stage_->tell_dialects(told_dialects_);
+  speaks_ = stage_ != nullptr || kind == FileKind::kSqlite;
+  if (!speaks_ || opened_) return;
+  opened_ = true;
+  Event event;
+  event.where = {number_, 0};
+  event.body = event::SourceOpened{number_,         file_.path,   std::string(kind_name(kind)),
+                                   file_.info.size, fnv1a(head_), static_cast<int64_t>(head_.size())};
+  sink_.put(std::move(event));
+  head_closed_ = head_closed_ || head_.size() == kHeadBytes;
+}
+
+/// Plain bytes: kept until they tell what they are, then handed on.
+void SourceReader::take(std::string_view plain) {
+  if (kind_known_) {
+    if (stage_ != nullptr) stage_->feed(plain);
+    return;
+  }
+  held_.append(plain);
+  if (held_.size() < kEnoughToTell && held_.find('\n') == std::string::npos) return;
+  if (held_.size() < kSniffBytes && static_cast<int64_t>(read_) < file_.info.size) return;
+  const FileKind kind = sniff(held_, file_.path);
+  open_as(kind);
+  if (stage_ != nullptr) stage_->feed(held_);
+  held_.clear();
+  held_.shrink_to_fit();
+}
+
+void SourceReader::close_stage(bool last) {
+  if (!kind_known_ && !held_.empty()) {
+    open_as(sniff(held_, file_.path));
+    if (stage_ != nullptr) stage_->feed(held_);
+    held_.clear();
+  }
+  if (inflater_ != nullptr) {
+    if (const auto whole = inflater_->finish(); !whole.ok() && speaks_) problem("torn-tail", whole.error().what);
+  }
+  if (stage_ != nullptr) stage_->finish();
+  if (!last && stage_ != nullptr) earlier_lines_ += stage_->lines();
+}
+
+/// logrotate's copytruncate: what was cut away stands in the first rotated part.
+bool SourceReader::was_copied_away(const Tail& tail) {
+  auto copy = disk_.open_read(cat(tail.path(), kFirstCopy));
+  std::string head;
+  return !tail.former_head().empty() && copy.ok() && (*copy)->read_at(0, tail.former_head().size(), head).ok() &&
+         head == tail.former_head();
+}
+
+/// The content that the name belonged to is still in the folder, under another name: a log that goes on in a new file.
+/// Else it was removed, and what bears its name now is another log.
+bool SourceReader::is_kept(const Tail& tail) {
+  constexpr size_t kLookedAt = 5000;  // entries of the folder
+  const size_t slash = tail.path().rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : tail.path().substr(0, slash + 1);
+  const auto names =
+      disk_.list(folder.size() > 1 && folder.back() == '/' ? folder.substr(0, folder.size() - 1) : folder);
+  if (!names.ok()) return true;  // cannot be said; most often it is so
+  for (size_t i = 0; i < std::min(names->size(), kLookedAt); ++i) {
+    const auto info = disk_.info(slash == std::string::npos ? (*names)[i] : folder + (*names)[i]);
+    const FileInfo& former = tail.former_identity();
+    if (info.ok() && info->device == former.device && info->inode == former.inode) return true;
+  }
+  return names->size() > kLookedAt;
+}
+
+/// What was written between the last look and the cut stands in the copy only.
+void SourceReader::read_copy(const Tail& tail) {
+  auto copy = disk_.open_read(cat(tail.path(), kFirstCopy));
+  std::string piece;
+  for (uint64_t at = tail.former_offset(); copy.ok() && (*copy)->read_at(at, kPiece, piece).ok() && !piece.empty();
+       at += piece.size()) {
+    read_ += piece.size();
+    take(piece);
+  }
+}
+
+/// It was rotated more than once since the last look: what came between stands in the parts before that one.
+void SourceReader::find_missed_parts(const Tail& tail) {
+  constexpr int kParts = 100;
+  for (int part = 1; part <= kParts; ++part) {
+    const auto info = disk_.info(cat(file_.path, ".", part));
+    if (!info.ok()) return;
+    if (info->device != tail.former_identity().device || info->inode != tail.former_identity().inode) continue;
+    for (int missed = 1; missed < part; ++missed) {
+      parts_.emplace_front(disk_, cat(file_.path, ".", missed));
+      (void)parts_.front().read(0, piece_).ok();  // opens it, as its name may soon be another's
+    }
+    return;
+  }
+}
+
+/// The name belongs to new content. A rotated log goes on in it; of anything else what was begun is ended, and reading
+/// starts over with a fresh stage.
+void SourceReader::begin_anew(const Tail& tail) {
+  const std::string& why = tail.why();
+  const bool text = kind_known_ && is_text(kind_);
+  const bool copied = text && why != "rotated" && was_copied_away(tail);
+  if (copied) read_copy(tail);
+  if (text && (copied || (why == "rotated" && is_kept(tail)))) {
+    head_closed_ = true;
+    missed_parts_ = !copied;
+    problem(why, cat(file_.path, " was rotated after ", read_, " bytes; it goes on in the new file"));
+    return;
+  }
+  close_stage(false);
+  if (opened_) problem(why, cat(file_.path, " was ", why, " after ", read_, " bytes; reading its new content"));
+  stage_.reset();
+  told_dialects_.clear();
+  inflater_.reset();
+  held_.clear();
+  kind_known_ = opened_ = false;
+  read_ = 0;
+  head_.clear();
+  head_closed_ = false;
+  file_.info.size = 0;
+}
+
+/// Keeps the first bytes of the first part. A file that was opened with fewer is known by more of them once they came.
+void SourceReader::note_head() {
+  if (head_closed_) return;
+  head_.append(piece_, 0, kHeadBytes - head_.size());
+  if (!opened_) return;
+  head_closed_ = head_.size() == kHeadBytes;
+  if (!tells_dialects_) return;
+  Event event;
+  event.where = {number_, 0};
+  event.body = event::SourceHead{fnv1a(head_), static_cast<int64_t>(head_.size())};
+  sink_.put(std::move(event));
+}
+
+Result<size_t> SourceReader::poll_sqlite() {
+  Relay relay(voice_, sink_, number_);
+  const auto done = read_sqlite(file_.path, relay, since_);
+  if (!done.ok()) return done.error();
+  relay.finish();
+  earlier_lines_ += relay.count();
+  return static_cast<size_t>(relay.count());
+}
+
+Result<size_t> SourceReader::poll_part(Tail& tail, size_t budget) {
+  size_t done = 0;
+  while (done < budget) {
+    const auto news = tail.read(std::min(budget - done, kPiece), piece_);
+    if (!news.ok()) return news.error();
+    if (*news == Tail::News::kBeganAnew) {
+      part_over_ = &tail != &parts_.back();  // a rotated part is at its end, whoever has its name now
+      if (part_over_) break;
+      begin_anew(tail);
+      if (missed_parts_) return std::max<size_t>(done, 1);
+      continue;
+    }
+    if (*news != Tail::News::kBytes) break;
+    done += piece_.size();
+    read_ += piece_.size();
+    if (tail.offset() == piece_.size()) inflater_ = make_inflater(piece_);
+    note_head();
+    if (inflater_ != nullptr) {
+      const auto fed = inflater_->feed(piece_, [this](std::string_view plain) { take(plain); });
+      if (!fed.ok()) problem("not-a-record", fed.error().what);
+    } else if (kind_ != FileKind::kSqlite) {
+      take(piece_);
+    }
+    if (kind_known_ && !speaks_) break;  // nothing that we read: no need to go through all of it
+  }
+  return done;
+}
+
+Result<void> SourceReader::open_parts() {
+  for (Tail& part : parts_) {
+    const auto opened = part.read(0, piece_);
+    if (!opened.ok()) return opened.error();
+  }
+  return {};
+}
+
+bool SourceReader::skip_part() {
+  if (parts_.size() < 2) return false;
+  problem("unreadable", cat(parts_.front().path(), " cannot be read; reading goes on after it"));
+  parts_.pop_front();
+  return true;
+}
+
+Result<size_t> SourceReader::poll(size_t budget) {
+  size_t done = 0;
+  while (parts_.size() > 1) {
+    const auto got = poll_part(parts_.front(), budget);
+    if (!got.ok()) return got.error();
+    if (*got > 0 && !part_over_) return *got;
+    part_over_ = false;
+    head_closed_ = true;
+    parts_.pop_front();
+    if (*got > 0) return *got;
+  }
+  if (missed_parts_) {  // what was rotated away before it was seen comes first
+    const auto opened = parts_.back().read(0, piece_);
+    if (!opened.ok()) return opened.error();
+    if (*opened == Tail::News::kGone) return size_t{0};
+    missed_parts_ = false;
+    find_missed_parts(parts_.back());
+    return size_t{1};
+  }
+  const auto got = poll_part(parts_.back(), budget);
+  if (!got.ok()) return got.error();
+  done = *got;
+  if (kind_ == FileKind::kSqlite && done > 0) {
+    const auto rows = poll_sqlite();
+    const bool foreign = !rows.ok() && rows.error().code == Error::Code::kUnsupported;
+    if (!rows.ok()) problem(foreign ? "foreign" : "unreadable", rows.error().what);
+  }
+  return done;
+}
+
+void SourceReader::finish() {
+  if (finished_) return;
+  finished_ = true;
+  close_stage(true);
+  if (!opened_) return;
+  // A watch does not look: its database is still being written.
+  if (kind_ == FileKind::kSqlite && !tells_dialects_ && bytes() <= kCheckedBytes) {
+    if (const std::string found = sqlite_damage(file_.path); !found.empty()) problem("damaged", found);
+  }
+  Event event;
+  event.where = {number_, static_cast<uint64_t>(lines())};
+  event::SourceEnded ended;
+  ended.bytes = bytes();
+  ended.lines = lines();
+  if (stage_ != nullptr) {
+    ended.torn = stage_->torn();
+    ended.last_text = clip(redact_secrets(stage_->last_text()), kTextLimit);
+    event.at = stage_->last_at();
+  }
+  event.body = std::move(ended);
+  sink_.put(std::move(event));
+}
+
+Result<bool> SourceReader::begins_like(uint64_t head_hash, int64_t head_bytes) {
+  if (head_bytes <= 0) return false;
+  auto file = disk_.open_read(parts_.front().path());
+  if (!file.ok()) return file.error();
+  std::string head;
+  MW_TRY((*file)->read_at(0, static_cast<size_t>(head_bytes), head));
+  return static_cast<int64_t>(head.size()) == head_bytes && fnv1a(head) == head_hash;
+}
+
+int64_t SourceReader::unread() {
+  int64_t bytes = 0;
+  for (const Tail& part : parts_) {
+    const auto info = disk_.info(part.path());
+    if (info.ok()) bytes += std::max<int64_t>(0, info->size - static_cast<int64_t>(part.offset()));
+  }
+  return bytes;
+}
+
+std::string SourceReader::last_text() const { return stage_ != nullptr ? stage_->last_text() : ""; }
+
+int64_t SourceReader::lines() const { return earlier_lines_ + (stage_ != nullptr ? stage_->lines() : 0); }
+
+void SourceReader::look() {
+  const size_t slash = file_.path.rfind('/');
+  voice_.recogniser.name(Sign::In::kFile,
+                         std::string_view(file_.path).substr(slash == std::string::npos ? 0 : slash + 1));
+  auto file = disk_.open_read(file_.path);
+  if (!file.ok()) return;
+  std::string head;
+  if (!(*file)->read_at(0, kLookBytes, head).ok()) return;
+  if (const auto inflater = make_inflater(head, kLookBytes * 4); inflater != nullptr) {
+    std::string plain;
+    (void)inflater->feed(head, [&plain](std::string_view piece) { plain.append(piece); })
+        .ok();  // what there is, is looked at
+    head = std::move(plain);
+  }
+  const FileKind kind = sniff(std::string_view(head).substr(0, kSniffBytes), file_.path);
+  looked_like_ = kind;
+  if (is_text(kind)) {
+    voice_.recogniser.text(std::string_view(head).substr(0, kLookText));
+    std::string end;
+    const auto size = static_cast<uint64_t>(std::max<int64_t>(file_.info.size, 0));
+    if (size > head.size() && (*file)->read_at(size - std::min<uint64_t>(size, kLookText), kLookText, end).ok()) {
+      voice_.recogniser.text(end);
+    }
+  } else if (auto decoder = make_decoder(kind, file_.path)) {
+    NameCollector names(voice_.recogniser);
+    decoder->feed(head, names);
+  }
+}
+
+}  // namespace mw

@@ -1,0 +1,116 @@
+// One file of a run: follows its bytes, recognises what they are, and puts the events they hold. The same object serves
+// replay (read to the end, once) and attach (poll again and again).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "platform/tail.h"
+#include "read/books/language.h"
+#include "read/discover.h"
+#include "read/files/inflate.h"
+#include "read/files/sniff.h"
+#include "read/files/sqlite_store.h"
+#include "read/interpret/interpreter.h"
+#include "read/interpret/recogniser.h"
+#include "read/lines/template_miner.h"
+
+namespace mw {
+
+/// What the sources of one run share.
+struct RunVoice {
+  explicit RunVoice(const Language& known) : language(known), recogniser(known.book()) {}
+  const Language& language;
+  Recogniser recogniser;
+  std::optional<std::string>
+      keeper_nonce;            ///< of the keeper whose lines are believed; unset: of the first in each file
+  bool console_inside = true;  ///< read console output that metric files carry inside (no text log tells the same)
+  std::string piece;           ///< what is being read just now; one for all, as each would keep a megabyte
+};
+
+class SourceReader {
+ public:
+  static constexpr size_t kPiece = size_t{1} << 20;  ///< bytes of one read
+
+  SourceReader(Disk& disk, const FoundFile& file, uint32_t number, RunVoice& voice, EventSink& sink);
+  ~SourceReader();
+
+  /// The dialects in which it is read are told from here on; those of `told` were, and are followed again until
+  /// go_on().
+  void tell_dialects(std::vector<Interpreter::Switch> told);
+  void go_on();
+
+  /// Opens all parts while their names are those that were found: a log may be rotated any time.
+  Result<void> open_parts();
+  /// Reads up to about `budget` bytes and puts what they say. Returns the bytes read; 0: nothing new.
+  Result<size_t> poll(size_t budget);
+  /// A rotated part cannot be read: goes on without it. False when it is the file itself that cannot.
+  bool skip_part();
+  /// A traceback that is read so far waits for the line after it; preview() puts it as if none came.
+  bool holds_trace() const;
+  void preview(EventSink& sink) const;
+  /// No more will come. Puts SourceEnded.
+  void finish();
+
+  /// Looks at the beginning (and, of text, the end) for signs of the framework and decides what the file is.
+  void look();
+  /// What look() took the file for.
+  FileKind looked_like() const { return looked_like_; }
+  const std::string& path() const { return file_.path; }
+  uint32_t number() const { return number_; }
+  int64_t bytes() const { return static_cast<int64_t>(read_); }
+  int64_t lines() const;
+  /// Its last line, of a text log.
+  std::string last_text() const;
+  /// Bytes in its files, as they are called now, that were not read.
+  int64_t unread();
+  /// True when the oldest content at hand begins with these bytes (by their hash and number). An error: not to be said
+  /// now, as it cannot be read.
+  Result<bool> begins_like(uint64_t head_hash, int64_t head_bytes);
+  bool readable() const { return kind_known_ && speaks_; }
+  bool finished() const { return finished_; }
+
+ private:
+  class Records;
+  class Text;
+  class Stage;
+  void open_as(FileKind kind);
+  void take(std::string_view plain);
+  Result<size_t> poll_part(Tail& tail, size_t budget);
+  void begin_anew(const Tail& tail);
+  bool was_copied_away(const Tail& tail);
+  void read_copy(const Tail& tail);
+  bool is_kept(const Tail& tail);
+  void find_missed_parts(const Tail& tail);
+  void note_head();
+  void problem(std::string_view name, std::string_view detail);
+  Result<size_t> poll_sqlite();
+  void close_stage(bool last);
+
+  Disk& disk_;
+  FoundFile file_;
+  uint32_t number_;
+  RunVoice& voice_;
+  EventSink& sink_;
+  std::deque<Tail> parts_;  // rotated parts, oldest first, then the file itself
+  FileKind kind_ = FileKind::kEmpty, looked_like_ = FileKind::kEmpty;
+  bool tells_dialects_ = false;
+  std::vector<Interpreter::Switch> told_dialects_;
+  bool kind_known_ = false, speaks_ = false, opened_ = false, finished_ = false;
+  std::unique_ptr<Inflater> inflater_;
+  std::string held_;  // first bytes, until they are enough to tell the kind by
+  uint64_t read_ = 0;
+  std::string head_;           // the first bytes of the present content, at most kHeadBytes
+  bool part_over_ = false;     // the part that is being read is at its end
+  bool missed_parts_ = false;  // the name was given to a new file: parts may have come and gone in between
+  bool head_closed_ = false;   // no more bytes of the part that it begins with will come, or it is long enough
+  int64_t earlier_lines_ = 0;
+  std::unique_ptr<Stage> stage_;
+  SqliteSince since_;
+  std::string& piece_ = voice_.piece;
+};
+
+}  // namespace mw

@@ -1,0 +1,253 @@
+#include "sense/checkpoints/checkpoint_watch.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "base/text.h"
+#include "platform/real/posix_disk.h"
+#include "sense/checkpoints/roots.h"
+#include "sense/checkpoints/set_aside.h"
+#include "sense/checkpoints/writers.h"
+
+namespace mw {
+namespace {
+
+using How = event::CheckpointSeen::How;
+
+constexpr Duration kAskAgain = Duration::millis(50);  // for an answer that is out
+constexpr Duration kSoon = Duration::millis(1000);    // between looks at one that was said to be done
+constexpr Duration kLater = Duration::seconds(10);    // at others
+constexpr Duration kAbsent = Duration::seconds(120);  // after which a folder that never came is none of this machine
+constexpr size_t kHeardAgain = 8;                     // of the run's last words on checkpoints
+constexpr size_t kProcesses = 10'000, kFilesOpen = 4096;
+constexpr int kLastCall = 500;  // ms
+
+bool later(Duration now, Duration then, Duration by) { return now.ns - then.ns >= by.ns; }
+
+std::string parent(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos || slash == 0 ? "" : path.substr(0, slash);
+}
+
+/// Does a process that we may look into have a file below `folder` open?
+bool is_held_open(System& system, const std::string& folder) {
+  const auto real = system.real(folder);
+  const auto pids = system.names("/proc");
+  if (!real.ok() || !pids.ok()) return false;
+  size_t processes = 0;
+  for (const std::string& pid : *pids) {
+    if (pid.empty() || pid[0] < '0' || pid[0] > '9') continue;
+    if (++processes > kProcesses) return false;
+    const auto files = system.names(cat("/proc/", pid, "/fd"));
+    for (size_t i = 0; files.ok() && i < std::min(files->size(), kFilesOpen); ++i) {
+      const auto path = system.real(cat("/proc/", pid, "/fd/", (*files)[i]));
+      if (path.ok() && path->size() > real->size() && path->starts_with(*real) && (*path)[real->size()] == '/')
+        return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+CheckpointWatch::~CheckpointWatch() {
+  for (int i = 0; i < kLastCall && aside_.busy(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (!aside_.busy()) return;
+  // A call that never came back still looks through the doors.
+  (void)scope_.disk.release();
+  (void)scope_.system.release();
+}
+
+void CheckpointWatch::meet(const std::string& folder, int64_t step, uint16_t attempt, bool said) {
+  Kept& kept = kept_[folder];
+  // A later attempt saves it anew, and some write all of theirs to one place.
+  if (kept.met.ns == 0 || kept.attempt != attempt || step > kept.step) {
+    kept = {};
+    kept.step = step;
+    kept.attempt = attempt;
+    kept.met = kept.still_since = now_;
+    kept.due = now_;
+  }
+  if (said && !kept.said) {
+    kept.said = true;
+    kept.due = now_;
+  }
+}
+
+/// What the run said of its checkpoints since the last turn. The last words are heard again after a restart: of two
+/// lines on the same one the second may name only its step.
+void CheckpointWatch::hear(const State& state) {
+  const CheckpointLayout layout = scope_.layout(state.framework);
+  const size_t count = state.checkpoints.size();
+  if (heard_ == 0 || heard_ > count) heard_ = count - std::min(count, kHeardAgain);
+  for (; heard_ < count; ++heard_) {
+    const auto& [moment, saved] = state.checkpoints[heard_];
+    const int64_t step = saved.step != kNoStep ? saved.step : moment.step;
+    const bool relative = !saved.path.empty() && saved.path.front() != '/';
+    const std::string path = relative && !scope_.folder.empty() ? cat(scope_.folder, "/", saved.path) : saved.path;
+    if (path.empty() || path.front() != '/') {
+      if (saved.complete && step != kNoStep) said(layout, step, moment.attempt);
+    } else if (layout.known() && step != kNoStep) {
+      const std::string root = root_of(path, layout);
+      const std::string& place = root.empty() ? path : root;  // some name only where all of theirs are
+      roots_.try_emplace(place, false);
+      meet(cat(place, "/", with_step(layout.folder, step)), step, moment.attempt, saved.complete);
+    } else {
+      meet(path, step, moment.attempt, saved.complete);
+    }
+  }
+}
+
+/// It is done, and where it is was said before, or lies where all of them are.
+void CheckpointWatch::said(const CheckpointLayout& layout, int64_t step, uint16_t attempt) {
+  bool known = false;
+  for (auto& [folder, kept] : kept_) {
+    if (kept.step != step || kept.attempt != attempt) continue;
+    meet(folder, step, attempt, true);
+    known = true;
+  }
+  if (known || !layout.known()) return;
+  for (const auto& [root, listed] : roots_) meet(cat(root, "/", with_step(layout.folder, step)), step, attempt, true);
+}
+
+bool CheckpointWatch::overtaken(const std::string& folder, const Kept& kept) const {
+  return std::any_of(kept_.begin(), kept_.end(), [&](const auto& other) {
+    return other.second.step > kept.step && parent(other.first) == parent(folder);
+  });
+}
+
+/// The newest whole one of the same attempt that lies beside it.
+const CheckpointLook* CheckpointWatch::before(const std::string& folder, const Kept& kept) const {
+  const Kept* newest = nullptr;
+  for (const auto& [path, other] : kept_) {
+    if (other.step >= kept.step || other.attempt != kept.attempt || !other.told || other.how != How::kWhole) continue;
+    if (parent(path) == parent(folder) && (newest == nullptr || other.step > newest->step)) newest = &other;
+  }
+  return newest == nullptr ? nullptr : &newest->look;
+}
+
+void CheckpointWatch::ask(const CheckpointLayout& layout) {
+  const auto due = std::find_if(kept_.begin(), kept_.end(),
+                                [&](const auto& one) { return !one.second.over && one.second.due <= now_; });
+  const bool list = layout.known() && !roots_.empty() && (listed_.ns == 0 || later(now_, listed_, kPeriod));
+  if (due == kept_.end() && !list) return;
+  std::string folder = due == kept_.end() ? "" : due->first;
+  const int64_t step = due == kept_.end() ? kNoStep : due->second.step;
+  std::optional<CheckpointLook> previous;
+  if (!folder.empty()) {
+    if (const CheckpointLook* one = before(folder, due->second); one != nullptr) previous = *one;
+  }
+  std::vector<std::string> roots;
+  std::set<std::string> listed_before;
+  for (auto& [root, listed] : roots_) {
+    if (!list) break;
+    roots.push_back(root);
+    if (std::exchange(listed, true)) listed_before.insert(root);
+  }
+  if (list) listed_ = now_;
+  aside_.start([&disk = *scope_.disk, system = scope_.system.get(), layout, folder = std::move(folder), step,
+                previous = std::move(previous), roots = std::move(roots), listed_before = std::move(listed_before),
+                run_folder = scope_.run_folder] {
+    Answer answer;
+    if (!roots.empty() && !run_folder.empty() && system != nullptr) {
+      note_writers(disk, run_folder, writers_below(*system, roots, layout, run_folder));
+    }
+    answer.listed_before = listed_before;
+    answer.folder = folder;
+    if (!folder.empty()) {
+      answer.look = look_at_checkpoint(disk, folder, step, previous ? &*previous : nullptr);
+      const bool broken = answer.look.there && answer.look.seen.how == How::kBroken;
+      answer.held_open = broken && system != nullptr && is_held_open(*system, folder);
+    }
+    for (const std::string& root : roots) {
+      const auto steps = checkpoint_steps(disk, root, layout);
+      for (const int64_t one : steps.ok() ? *steps : std::vector<int64_t>()) {
+        answer.found.emplace_back(cat(root, "/", with_step(layout.folder, one)), one);
+      }
+      const auto text = read_pointer(disk, root, layout);
+      if (const auto named = text ? step_in(layout.pointer_text, *text) : std::nullopt) answer.pointers[root] = *named;
+    }
+    return answer;
+  });
+}
+
+void CheckpointWatch::judge(Kept& kept, bool held_open, const State& state, EventWriter& writer) {
+  const CheckpointLook& look = kept.look;
+  const bool still = later(now_, kept.still_since, kept.said ? kSettled : kStill);
+  const bool broken = look.seen.how == How::kBroken;
+  // One that was no longer the newest when it was first looked at may have been cleared away since.
+  const bool judged = broken ? still && !held_open && kept.fresh && (kept.said || overtaken(look.seen.path, kept))
+                             : kept.said || later(now_, kept.still_since, kSettled);
+  kept.due = {now_.ns + (kept.said && !kept.told ? kSoon : kLater).ns};
+  if (judged && (!kept.told || kept.how != look.seen.how)) {
+    kept.told = true;
+    kept.how = look.seen.how;
+    if (is_news(state, look.seen)) {
+      writer.observed(std::string(kLooksSource), event::CheckpointSeen(look.seen));
+    }
+  }
+  kept.over = kept.told && (kept.how != How::kBroken || later(now_, kept.met, kHealing));
+}
+
+void CheckpointWatch::take(Answer answer, const State& state, EventWriter& writer) {
+  const auto attempt = static_cast<uint16_t>(state.attempts.empty() ? 0 : state.attempts.size() - 1);
+  for (const auto& [folder, step] : answer.found) {
+    // What lay there before the watch is nobody's news.
+    if (listed_folders_.insert(folder).second && answer.listed_before.count(parent(folder)) > 0 &&
+        kept_.count(folder) == 0) {
+      meet(folder, step, attempt, false);
+    }
+    const auto pointer = answer.pointers.find(parent(folder));
+    const auto known = kept_.find(folder);
+    if (pointer != answer.pointers.end() && pointer->second == step && known != kept_.end()) {
+      meet(folder, step, known->second.attempt, true);
+    }
+  }
+  const auto asked = kept_.find(answer.folder);
+  if (asked == kept_.end()) return;
+  Kept& kept = asked->second;
+  if (!answer.look.there) {
+    kept.due = {now_.ns + kLater.ns};
+    kept.over = later(now_, kept.met, kAbsent) || kept.told;
+    return;
+  }
+  if (answer.look.state != kept.look.state || !kept.look.there) kept.still_since = now_;
+  if (!kept.look.there) kept.fresh = !overtaken(answer.folder, kept);
+  kept.look = std::move(answer.look);
+  judge(kept, answer.held_open, state, writer);
+}
+
+void CheckpointWatch::forget() {
+  while (kept_.size() > kKept) {
+    kept_.erase(std::min_element(kept_.begin(), kept_.end(),
+                                 [](const auto& a, const auto& b) { return a.second.met.ns < b.second.met.ns; }));
+  }
+}
+
+std::optional<Duration> CheckpointWatch::turn(const State& state, bool, EventWriter& writer) {
+  now_ = clock_.steady();
+  for (const std::string& root : scope_.roots) roots_.try_emplace(root, false);
+  hear(state);
+  if (auto answer = aside_.take()) take(std::move(*answer), state, writer);
+  if (!aside_.started()) ask(scope_.layout(state.framework));
+  forget();
+  if (aside_.started()) return kAskAgain;
+  Duration wait = kPeriod;
+  for (const auto& [path, kept] : kept_) {
+    if (!kept.over) wait = std::min(wait, Duration{std::max<int64_t>(kAskAgain.ns, kept.due.ns - now_.ns)});
+  }
+  return wait;
+}
+
+std::unique_ptr<CheckpointWatch> watch_checkpoints(Clock& clock,
+                                                   std::function<CheckpointLayout(const std::string&)> layout,
+                                                   std::string folder, std::vector<std::string> roots,
+                                                   std::string run_folder) {
+  return std::make_unique<CheckpointWatch>(
+      clock, CheckpointScope{make_posix_disk(), make_posix_system(), std::move(folder), std::move(roots),
+                             std::move(layout), std::move(run_folder)});
+}
+
+}  // namespace mw

@@ -1,0 +1,95 @@
+// Looks at checkpoints on the disk beside a watch, off its thread: those that the run says it saved, and new ones in
+// the folders where it saves. What it found goes into the run's journal.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/checkpoint_layout.h"
+#include "core/task.h"
+#include "platform/aside.h"
+#include "platform/clock.h"
+#include "platform/disk.h"
+#include "platform/system.h"
+#include "sense/checkpoints/look.h"
+
+namespace mw {
+
+/// What is looked at, and through what.
+struct CheckpointScope {
+  std::unique_ptr<Disk> disk;
+  std::unique_ptr<System> system;  ///< who holds files open; nullptr: not asked
+  std::string folder;              ///< absolute; what relative paths in the run's files start from
+  std::vector<std::string> roots;  ///< folders that hold checkpoints; none = as the run's files tell
+  /// How a framework names its checkpoints; unknown for one of which that is not known.
+  std::function<CheckpointLayout(const std::string& framework)> layout;
+  std::string run_folder = {};  ///< of a held run: who writes in `roots` and `folder` is noted there (writers.h)
+};
+
+class CheckpointWatch final : public Task {
+ public:
+  static constexpr Duration kPeriod = Duration::seconds(10);  ///< between looks for new ones
+  static constexpr Duration kSettled = Duration::seconds(2);  ///< without a change, after the run said that it is done
+  static constexpr Duration kStill = Duration::seconds(60);   ///< likewise where it only said that it began
+  static constexpr Duration kHealing = Duration::seconds(900);  ///< in which a broken one may still become whole
+  static constexpr size_t kKept = 64;                           ///< checkpoints remembered, the newest
+
+  CheckpointWatch(Clock& clock, CheckpointScope scope) : clock_(clock), scope_(std::move(scope)) {}
+  ~CheckpointWatch() override;
+
+  std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
+
+ private:
+  /// One checkpoint that the run speaks of, or that was found.
+  struct Kept {
+    int64_t step = kNoStep;
+    uint16_t attempt = 0;
+    bool said = false;  ///< the run said that it is done
+    bool told = false, over = false;
+    bool fresh = false;  ///< it was the newest when it was first looked at
+    event::CheckpointSeen::How how = event::CheckpointSeen::How::kUnknown;  ///< as told
+    Duration met, due, still_since;
+    CheckpointLook look;  ///< the last
+  };
+  struct Answer {
+    std::string folder;
+    CheckpointLook look;
+    bool held_open = false;                              ///< somebody has a file in it open
+    std::vector<std::pair<std::string, int64_t>> found;  ///< folders and steps that the roots hold
+    std::set<std::string> listed_before;                 ///< roots that an earlier look listed
+    std::map<std::string, int64_t> pointers;             ///< by root, the step that it names
+  };
+
+  void hear(const State& state);
+  void meet(const std::string& folder, int64_t step, uint16_t attempt, bool said);
+  void ask(const CheckpointLayout& layout);
+  void said(const CheckpointLayout& layout, int64_t step, uint16_t attempt);
+  void take(Answer answer, const State& state, EventWriter& writer);
+  void judge(Kept& kept, bool held_open, const State& state, EventWriter& writer);
+  bool overtaken(const std::string& folder, const Kept& kept) const;
+  const CheckpointLook* before(const std::string& folder, const Kept& kept) const;
+  void forget();
+
+  Clock& clock_;
+  CheckpointScope scope_;
+  std::map<std::string, Kept> kept_;      // by folder
+  std::map<std::string, bool> roots_;     // that hold checkpoints; true: they were listed
+  std::set<std::string> listed_folders_;  // that were found in them
+  size_t heard_ = 0;                      // of the state's checkpoints
+  Duration listed_;                       // when the roots were last looked at
+  Duration now_;
+  Aside<Answer> aside_;
+};
+
+/// Over this machine itself. The rest as in CheckpointScope.
+std::unique_ptr<CheckpointWatch> watch_checkpoints(Clock& clock,
+                                                   std::function<CheckpointLayout(const std::string&)> layout,
+                                                   std::string folder, std::vector<std::string> roots,
+                                                   std::string run_folder = "");
+
+}  // namespace mw

@@ -1,0 +1,135 @@
+#include "sense/checkpoints/last_whole.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/text.h"
+#include "sense/checkpoints/look.h"
+#include "sense/checkpoints/set_aside.h"
+
+namespace mw {
+namespace {
+
+using How = event::CheckpointSeen::How;
+
+constexpr size_t kLookedAt = 64;  // checkpoints, before it is given up
+constexpr size_t kBefore = 8;     // older ones among which one with weights is looked for
+
+class Search {
+ public:
+  Search(Disk& disk, const std::vector<std::string>& roots, const CheckpointLayout& layout, int64_t before,
+         const std::set<std::string>& skip)
+      : disk_(disk), roots_(roots), layout_(layout) {
+    for (const std::string& root : roots) {
+      const auto steps = checkpoint_steps(disk, root, layout);
+      for (const int64_t step : steps.ok() ? *steps : std::vector<int64_t>()) {
+        if (before != kNoStep && step >= before) continue;
+        if (skip.count(cat(root, "/", with_step(layout.folder, step))) != 0) {
+          skipped_.insert(step);
+          continue;
+        }
+        steps_[root].insert(step);
+        all_.insert(step);
+      }
+    }
+  }
+
+  LastWhole find() {
+    if (all_.empty()) return {};
+    bool dangling = false;
+    std::optional<int64_t> newest = *all_.rbegin();
+    if (!layout_.pointer.empty()) {
+      newest = named(&dangling);
+      if (!newest && !dangling) return {};  // no pointer, or one that is not of a step
+    }
+    const bool named_there = newest && all_.count(*newest) > 0;
+    if (named_there && good(*newest)) {
+      found_.kept = *newest;
+      return std::move(found_);
+    }
+    for (auto step = all_.rbegin(); step != all_.rend(); ++step) {
+      if (named_there && *step > *newest) continue;  // not what the trainer itself calls saved
+      if (looks_.size() >= kLookedAt) return {};     // so many broken ones are no work for a machine
+      if (!good(*step)) continue;
+      found_.kept = *step;
+      break;
+    }
+    const auto next = found_.kept == kNoStep ? all_.begin() : all_.upper_bound(found_.kept);
+    found_.from = next == all_.end() ? found_.kept + 1 : *next;
+    if (found_.why.empty()) found_.why = "the pointer to the newest checkpoint names none that is there";
+    return std::move(found_);
+  }
+
+ private:
+  /// The step that the pointers name; the lowest, where they differ.
+  std::optional<int64_t> named(bool* dangling) {
+    std::optional<int64_t> lowest;
+    for (const std::string& root : roots_) {
+      const auto text = read_pointer(disk_, root, layout_);
+      if (!text) continue;
+      const auto step = step_in(layout_.pointer_text, *text);
+      if (step && (!lowest || *step < *lowest)) lowest = step;
+      if (text->empty()) *dangling = true;
+      if (!step && !text->empty()) return std::nullopt;
+    }
+    if (lowest && skipped_.count(*lowest) != 0 && all_.count(*lowest) == 0) {
+      *dangling = false;
+      return std::nullopt;
+    }
+    if (lowest && all_.count(*lowest) == 0) *dangling = true;
+    return lowest;
+  }
+
+  bool good(int64_t step) {
+    for (const auto& [root, steps] : steps_) {
+      const auto place = steps.find(step);
+      if (place == steps.end()) continue;
+      const event::CheckpointSeen& seen = look(root, step, before(root, steps, place)).seen;
+      if (seen.how != How::kBroken) continue;
+      if (found_.why.empty())
+        found_.why = cat("the checkpoint of step ", step, " is not to be resumed from: ", seen.what);
+      return false;
+    }
+    return true;
+  }
+
+  /// The nearest older one that has weights, if one of the last few does.
+  const CheckpointLook* before(const std::string& root, const std::set<int64_t>& steps,
+                               std::set<int64_t>::const_iterator place) {
+    for (size_t i = 0; i < kBefore && place != steps.begin(); ++i) {
+      const CheckpointLook& older = look(root, *--place, nullptr);
+      if (older.seen.how != How::kBroken && !older.weights.empty()) return &older;
+    }
+    return nullptr;
+  }
+
+  const CheckpointLook& look(const std::string& root, int64_t step, const CheckpointLook* before) {
+    const std::string folder = cat(root, "/", with_step(layout_.folder, step));
+    const auto known = looks_.find(folder);
+    if (known != looks_.end() && (before == nullptr || compared_.count(folder) > 0)) return known->second;
+    const CheckpointLook& fresh = looks_[folder] = look_at_checkpoint(disk_, folder, step, before);
+    if (before != nullptr) compared_.insert(folder);
+    if (known == looks_.end()) found_.seen.push_back(fresh.seen);
+    return fresh;
+  }
+
+  Disk& disk_;
+  const std::vector<std::string>& roots_;
+  const CheckpointLayout& layout_;
+  std::map<std::string, std::set<int64_t>> steps_;  // by root
+  std::set<int64_t> all_, skipped_;
+  std::map<std::string, CheckpointLook> looks_;  // by folder
+  std::set<std::string> compared_;               // with the one before
+  LastWhole found_;
+};
+
+}  // namespace
+
+LastWhole find_last_whole(Disk& disk, const std::vector<std::string>& roots, const CheckpointLayout& layout,
+                          int64_t before, const std::set<std::string>& skip) {
+  return Search(disk, roots, layout, before, skip).find();
+}
+
+}  // namespace mw

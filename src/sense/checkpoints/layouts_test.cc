@@ -1,0 +1,202 @@
+// Healthy checkpoints as trainers of many kinds lay them out. None may ever be called broken, whatever lies beside it:
+// what is called broken is moved aside before a restart, and may be deleted.
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "base/text.h"
+#include "platform/fake/fake_disk.h"
+#include "sense/checkpoints/last_whole.h"
+#include "sense/checkpoints/look.h"
+
+namespace mw {
+namespace {
+
+using How = event::CheckpointSeen::How;
+
+const CheckpointLayout kByPointer{"global_step_{step}", "latest_checkpointed_iteration.txt", "{step}"};
+const CheckpointLayout kByNumber{"global_step_{step}", "", ""};
+
+template <typename Number>
+std::string number(Number value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
+std::string safetensors(const std::string& bytes = std::string(64, 'w'), const std::string& rest = "") {
+  const std::string header = cat("{\"model.w\":{\"dtype\":\"F32\",\"shape\":[", bytes.size() / 4,
+                                 "],\"data_offsets\":[0,", bytes.size(), "]}}");
+  return number(uint64_t{header.size()}) + header + bytes + rest;
+}
+
+std::string zip(size_t bytes = 0) {
+  const std::string member = "PK\x03\x04 member" + std::string(bytes, 'w'), directory = "PK\x01\x02 directory";
+  return member + directory + "PK\x05\x06" + std::string("\0\0\0\0\1\0\1\0", 8) +
+         number(static_cast<uint32_t>(directory.size())) + number(static_cast<uint32_t>(member.size())) +
+         number(uint16_t{0});
+}
+
+std::string metadata(const std::vector<std::string>& names) {
+  std::string out = "\x80\x02";
+  for (const std::string& name : names) out += cat("\x8c", static_cast<char>(name.size()), name);
+  return out;
+}
+
+std::string nan() { return {"\0\0\xc0\x7f", 4}; }
+std::string zeros(size_t bytes) { return std::string(bytes, '\0'); }
+
+struct Save {
+  FakeDisk& disk;
+  std::string folder;
+  int step;
+  void put(const std::string& path, const std::string& content) { disk.put(cat(folder, "/", path), content); }
+  void ranks(int of, const std::string& kind = "model") {
+    for (int rank = 0; rank < of; ++rank) put(cat(kind, "_world_size_", of, "_rank_", rank, ".pt"), zip());
+  }
+  bool first() const { return step == 10; }
+  bool last() const { return step == 30; }
+};
+
+struct Layout {
+  const char* name;
+  std::function<void(Save&)> save;
+};
+
+/// Each is saved at steps 10, 20 and 30.
+const Layout kLayouts[] = {
+    {"NaN in a buffer that is not trained",
+     [](Save& s) {
+       s.put("model.safetensors", safetensors(nan() + std::string(60, 'w')));
+       s.put("config.json", "{}");
+     }},
+    {"compressed weights", [](Save& s) { s.put("model.pt.zst", "\x28\xb5\x2f\xfd data"); }},
+    {"small files of unknown suffix",
+     [](Save& s) {
+       for (const char* name : {"layer0.shard", "layer1.shard", "meta.x"}) s.put(name, "weights");
+     }},
+    {"a .bin that begins with zeros", [](Save& s) { s.put("weights.bin", zeros(8192) + "weights"); }},
+    {"a .bin of zeros: moments that are all zero yet",
+     [](Save& s) {
+       s.put("moments.bin", zeros(20'000));
+       s.put("weights.npy", "x");
+     }},
+    {"weights elsewhere",
+     [](Save& s) {
+       s.put("trainer_state.json", "{}");
+       s.put("weights_path.txt", "/mnt/models/17");
+     }},
+    {"weights elsewhere, by a link that does not lead anywhere here",
+     [](Save& s) { s.put("trainer_state.json", "{}"); }},
+    {"an adapter after the whole",
+     [](Save& s) {
+       if (s.first()) s.put("model.safetensors", safetensors(std::string(100'000, 'w')));
+       s.put("adapter_model.safetensors", safetensors());
+       s.put("adapter_config.json", "{}");
+     }},
+    {"an adapter whose second half is zero at first",
+     [](Save& s) { s.put("adapter_model.safetensors", safetensors(s.first() ? zeros(64) : std::string(64, 'w'))); }},
+    {"an optimizer that is not in every save",
+     [](Save& s) {
+       s.ranks(2);
+       if (!s.last()) s.ranks(2, "optim");
+     }},
+    {"four ranks, then two", [](Save& s) { s.ranks(s.last() ? 2 : 4); }},
+    {"four ranks, then two, by names that do not say of how many",
+     [](Save& s) {
+       for (int rank = 0; rank < (s.last() ? 2 : 4); ++rank) s.put(cat("mp_rank_0", rank, "_model_states.pt"), zip());
+     }},
+    {"two ranks, then four", [](Save& s) { s.ranks(s.first() ? 2 : 4); }},
+    {"this node's part of a checkpoint of many",
+     [](Save& s) {
+       s.put("__8_0.distcp", zip());
+       s.put("__9_0.distcp", zip());
+     }},
+    {"one distributed checkpoint, of fewer ranks than before",
+     [](Save& s) {
+       const int ranks = s.last() ? 1 : 2;
+       std::vector<std::string> names;
+       for (int rank = 0; rank < ranks; ++rank) names.push_back(cat("__", rank, "_0.distcp"));
+       for (const std::string& name : names) s.put(name, zip());
+       s.put(".metadata", metadata(names));
+     }},
+    {"an export or the best one saved once",
+     [](Save& s) {
+       s.ranks(2);
+       if (s.first()) s.put("huggingface/model.safetensors", safetensors(std::string(50'000, 'w')));
+       if (s.first()) s.put("best/model.safetensors", safetensors());
+     }},
+    {"an export that is being written while the next step trains",
+     [](Save& s) {
+       s.ranks(2);
+       s.put("huggingface/config.json", "{}");
+       s.put("huggingface/model.safetensors", s.last() ? safetensors().substr(0, 90) : safetensors());
+     }},
+    {"an index copied with the settings of the model that it began with",
+     [](Save& s) {
+       s.ranks(2);
+       s.put("hf/model.safetensors.index.json", R"({"weight_map":{"a":"model-1.safetensors"}})");
+       s.put("model.safetensors.index.json", R"({"weight_map":{"a":"model-1.safetensors","b":"model-2.safetensors"}})");
+     }},
+    {"a critic that is dropped",
+     [](Save& s) {
+       s.put("actor/model_world_size_1_rank_0.pt", zip());
+       if (!s.last()) s.put("critic/model_world_size_1_rank_0.pt", zip(4000));
+     }},
+    {"full weights now and then, an adapter else",
+     [](Save& s) {
+       s.put(s.step == 20 ? "pytorch_model.bin" : "adapter_model.bin", zip(s.step == 20 ? 100'000 : 10));
+     }},
+    {"pickles of old", [](Save& s) { s.put("pytorch_model.bin", "\x80\x02 a pickle"); }},
+    {"a file with something behind its archive", [](Save& s) { s.put("model.pt", zip() + "signature"); }},
+    {"a file with room left behind its tensors",
+     [](Save& s) { s.put("model.safetensors", safetensors(std::string(64, 'w'), zeros(4096))); }},
+    {"encrypted weights", [](Save& s) { s.put("model.safetensors", std::string(500, '\xe7')); }},
+    {"empty marks beside the weights",
+     [](Save& s) {
+       s.ranks(1);
+       for (const char* mark : {"COMPLETE", ".done", "best.ckpt", "latest.pt", "__init__.py"}) s.put(mark, "");
+     }},
+    {"one array per file, one of them empty",
+     [](Save& s) {
+       s.put("params/layer0.npy", "x");
+       s.put("params/empty.npy", "");
+     }},
+    {"orbax",
+     [](Save& s) {
+       s.put("default/_METADATA", "{}");
+       s.put("default/d/0a1b2c", "ocdbt");
+       s.put("_CHECKPOINT_METADATA", "{}");
+     }},
+    {"optimizer and random states first, weights by another writer later",
+     [](Save& s) {
+       s.put("optimizer.pt", zip());
+       if (!s.last()) s.put("model.safetensors", safetensors());
+       s.put("rng_state_0.pth", zip());
+     }},
+};
+
+TEST_CASE("no healthy layout is called broken, alone or beside the one before, and none is moved") {
+  for (const Layout& layout : kLayouts) {
+    CAPTURE(layout.name);
+    FakeDisk disk;
+    for (const int step : {10, 20, 30}) {
+      Save save{disk, cat("/ck/global_step_", step), step};
+      layout.save(save);
+    }
+    disk.put(cat("/ck/", kByPointer.pointer), "30");
+    std::optional<CheckpointLook> before;
+    for (const int step : {10, 20, 30}) {
+      CheckpointLook look = look_at_checkpoint(disk, cat("/ck/global_step_", step), step, before ? &*before : nullptr);
+      CAPTURE(look.seen.what);
+      CHECK(look.there);
+      CHECK(look.seen.how != How::kBroken);
+      before = std::move(look);
+    }
+    for (const CheckpointLayout& by : {kByPointer, kByNumber}) {
+      CHECK(find_last_whole(disk, {"/ck"}, by, kNoStep).from == kNoStep);
+    }
+  }
+  CHECK(std::size(kLayouts) >= 25);
+}
+
+}  // namespace
+}  // namespace mw

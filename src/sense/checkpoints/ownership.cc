@@ -1,0 +1,254 @@
+#include "sense/checkpoints/ownership.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/json.h"
+#include "base/numbers.h"
+#include "base/text.h"
+#include "sense/checkpoints/set_aside.h"
+
+namespace mw {
+namespace {
+
+constexpr int kDepth = 4;                          // folders below a place
+constexpr size_t kLookedAt = 5'000;                // entries of one place
+constexpr size_t kOfOneFolder = 2'000;             // entries; one with more is not known
+constexpr size_t kFiles = 20'000;                  // of one checkpoint
+constexpr int kDeep = 8;                           // folders below it
+constexpr Duration kLate = Duration::seconds(30);  // what is still written when an attempt's first process has ended
+constexpr int64_t kUntold = 10;                    // steps that were trained after the last one that was told
+
+bool silent(const Error& error) { return error.code == Error::Code::kIo || error.code == Error::Code::kInterrupted; }
+
+/// Where no trainer saves, and much lies.
+bool is_skipped(std::string_view name) {
+  return name.starts_with(".") || name == "node_modules" || name == "__pycache__" || name == "site-packages";
+}
+
+class Taker {
+ public:
+  Taker(Disk& disk, const std::function<bool()>& enough, Snapshot& into) : disk_(disk), enough_(enough), into_(into) {}
+
+  Result<void> take(const std::string& folder, int depth) {
+    if (into_.folders.count(folder) != 0 || (depth > 0 && enough_ && enough_())) return {};
+    const auto names = disk_.list(folder);
+    if (!names.ok()) {
+      if (silent(names.error())) return names.error();
+      if (names.error().code == Error::Code::kNotFound) into_.folders[folder];
+      return {};
+    }
+    if (names->size() > kOfOneFolder || looked_at_ + names->size() > kLookedAt) return {};
+    looked_at_ += names->size();
+    Snapshot::Things things;
+    for (const std::string& name : *names) {
+      const auto info = disk_.info(cat(folder, "/", name));
+      if (!info.ok() && silent(info.error())) return info.error();
+      if (info.ok() && info->kind == FileInfo::Kind::kFolder) things[name] = {info->device, info->inode};
+    }
+    into_.folders[folder] = things;
+    for (const auto& [name, thing] : things) {
+      if (depth < kDepth && !is_skipped(name)) MW_TRY(take(cat(folder, "/", name), depth + 1));
+    }
+    return {};
+  }
+
+ private:
+  Disk& disk_;
+  const std::function<bool()>& enough_;
+  Snapshot& into_;
+  size_t looked_at_ = 0;
+};
+
+struct Written {
+  Time oldest, newest;
+  size_t files = 0;
+};
+
+/// When the files in it were written.
+Result<void> times_in(Disk& disk, const std::string& folder, int depth, Written& out) {
+  const auto names = disk.list(folder);
+  if (!names.ok()) return silent(names.error()) ? Result<void>(names.error()) : Result<void>();
+  for (const std::string& name : *names) {
+    if (out.files >= kFiles) return {};
+    const std::string path = cat(folder, "/", name);
+    const auto info = disk.info(path);
+    if (!info.ok() && silent(info.error())) return info.error();
+    if (!info.ok()) continue;
+    if (info->kind == FileInfo::Kind::kFolder && depth < kDeep) MW_TRY(times_in(disk, path, depth + 1, out));
+    if (info->kind != FileInfo::Kind::kFile) continue;
+    out.oldest = out.files == 0 ? info->changed : std::min(out.oldest, info->changed);
+    out.newest = std::max(out.newest, info->changed);
+    ++out.files;
+  }
+  return {};
+}
+
+bool within(const Ownership::Life& life, Time at) {
+  return life.began.known() && at >= life.began && (!life.ended.known() || at.ns <= life.ended.ns + kLate.ns);
+}
+
+bool can_have_saved(const Ownership& of, int64_t step) {
+  return of.steps.empty() || of.said.count(step) != 0 ||
+         std::any_of(of.steps.begin(), of.steps.end(), [step](const Ownership::Range& range) {
+           // Some tell one step in many, so that they were further than they told.
+           const int64_t further = std::max(kUntold, range.highest - range.lowest + 1);
+           return step >= range.lowest && step <= range.highest + further;
+         });
+}
+
+}  // namespace
+
+bool Snapshot::knows(const std::string& folder) const {
+  if (folders.count(folder) != 0) return true;
+  // Not looked into, or not there: the nearest folder above that was looked into says which.
+  for (size_t slash = folder.rfind('/'); slash != std::string::npos && slash > 0;
+       slash = folder.rfind('/', slash - 1)) {
+    const auto above = folders.find(folder.substr(0, slash));
+    if (above == folders.end()) continue;
+    const std::string next = folder.substr(slash + 1, folder.find('/', slash + 1) - slash - 1);
+    return above->second.count(next) == 0;
+  }
+  return false;
+}
+
+bool Snapshot::had(const std::string& folder, const std::string& name, const Thing& now) const {
+  const auto there = folders.find(folder);
+  if (there == folders.end()) return false;
+  const auto thing = there->second.find(name);
+  if (thing == there->second.end()) return false;
+  if (thing->second.inode == 0 || now.inode == 0) return true;
+  return thing->second.inode == now.inode && thing->second.device == now.device;
+}
+
+Result<Snapshot> take_snapshot(Disk& disk, const std::vector<std::string>& places,
+                               const std::function<bool()>& enough) {
+  Snapshot snapshot;
+  for (const std::string& place : places) {
+    const std::string plain = plain_path(place);
+    if (plain.size() > 1 && plain.front() == '/') MW_TRY(Taker(disk, enough, snapshot).take(plain, 0));
+  }
+  return snapshot;
+}
+
+std::string identity_text(const Snapshot::Thing& thing) {
+  return cat(static_cast<int64_t>(thing.device), ":", static_cast<int64_t>(thing.inode));
+}
+
+Snapshot::Thing identity_in(std::string_view text) {
+  const auto parts = split(text, ':');
+  const auto device = parts.size() == 2 ? parse_int(parts[0]) : std::nullopt;
+  const auto inode = parts.size() == 2 ? parse_int(parts[1]) : std::nullopt;
+  if (!device || !inode) return {};
+  return {static_cast<uint64_t>(*device), static_cast<uint64_t>(*inode)};
+}
+
+std::string snapshot_text(const Snapshot& snapshot) {
+  std::string out;
+  {
+    JsonWriter json(out);
+    json.begin_object().key("version").integer(1).key("folders").begin_object();
+    for (const auto& [folder, things] : snapshot.folders) {
+      json.key(folder).begin_object();
+      for (const auto& [name, thing] : things) json.key(name).string(identity_text(thing));
+      json.end_object();
+    }
+    json.end_object().end_object();
+  }
+  return out;
+}
+
+Result<Snapshot> parse_snapshot(std::string_view text) {
+  const auto json = Json::parse(text);
+  if (!json.ok()) return json.error();
+  const Json* folders = json->is_object() ? json->find("folders") : nullptr;
+  if (folders == nullptr || !folders->is_object()) return Error{Error::Code::kInvalid, "'folders' is missing", ""};
+  Snapshot snapshot;
+  for (const auto& [folder, things] : folders->members()) {
+    Snapshot::Things& into = snapshot.folders[folder];
+    if (!things.is_object()) return Error{Error::Code::kInvalid, "a folder is no object", ""};
+    for (const auto& [name, identity] : things.members()) {
+      into[name] = identity_in(identity.string());
+    }
+  }
+  return snapshot;
+}
+
+std::string plain_path(std::string_view path) {
+  std::string out = path.starts_with("/") ? "/" : "";
+  for (const std::string_view part : split(path, '/')) {
+    if (part.empty() || part == ".") continue;
+    if (!out.empty() && out.back() != '/') out += '/';
+    out += part;
+  }
+  return out;
+}
+
+Result<std::set<std::string>> not_to_resume_from(Disk& disk, const Ownership& of, const std::vector<std::string>& roots,
+                                                 const CheckpointLayout& layout) {
+  std::set<std::string> folders;
+  for (const std::string& root : roots) {
+    const auto steps = checkpoint_steps(disk, root, layout);
+    if (!steps.ok()) return steps.error();
+    for (const int64_t step : *steps) {
+      if (of.resumed.count(step) != 0) continue;
+      const auto whose = whose_is(disk, of, root, layout, step);
+      if (!whose.ok()) return whose.error();
+      if (*whose == Whose::kForeign) folders.insert(cat(root, "/", with_step(layout.folder, step)));
+    }
+  }
+  return folders;
+}
+
+bool lies_in(std::string_view path, std::string_view folder) {
+  while (folder.size() > 1 && folder.ends_with("/")) folder.remove_suffix(1);
+  if (folder.size() < 2 || !path.starts_with(folder)) return false;
+  if (contains(path, "/../") || path.ends_with("/..")) return false;
+  return path.size() == folder.size() || path[folder.size()] == '/';
+}
+
+bool Ownership::may_save_in(const std::string& path) const {
+  const std::string root = plain_path(path);
+  if (strangers.count(root) != 0) return false;
+  if (declared.count(root) != 0) return true;
+  const bool proven = named.count(root) != 0 || seen.count(root) != 0;
+  return proven &&
+         std::any_of(places.begin(), places.end(), [&root](const auto& place) { return lies_in(root, place); });
+}
+
+Result<Whose> whose_is(Disk& disk, const Ownership& of, const std::string& path, const CheckpointLayout& layout,
+                       int64_t step) {
+  const std::string root = plain_path(path);
+  const std::string name = with_step(layout.folder, step), folder = cat(root, "/", name);
+  const auto info = disk.info(folder);
+  if (!info.ok() && silent(info.error())) return info.error();
+  if (!info.ok()) return Whose::kUnknown;
+  Written written;
+  MW_TRY(times_in(disk, folder, 0, written));
+  if (written.files == 0 && !of.snapshot.had(root, name, {info->device, info->inode})) {
+    written.oldest = written.newest = info->changed;  // one that was only begun
+  }
+  const auto in_one_life = [&of, &written] {
+    return std::any_of(of.lives.begin(), of.lives.end(), [&written](const Ownership::Life& life) {
+      return within(life, written.newest) && within(life, written.oldest);
+    });
+  };
+  if (of.has_snapshot && of.snapshot.had(root, name, {info->device, info->inode})) {
+    // Saved over: nothing of what was there before is left.
+    const bool over = written.files > 0 && of.said.count(step) != 0 && in_one_life();
+    return over && of.may_save_in(root) ? Whose::kOwn : Whose::kForeign;
+  }
+  const bool alive = std::any_of(of.lives.begin(), of.lives.end(),
+                                 [&written](const auto& life) { return within(life, written.newest); });
+  // By a file server's own clock it may seem so of what the run itself says that it saved.
+  if (!alive) return of.said.count(step) == 0 ? Whose::kForeign : Whose::kUnknown;
+  if (!of.has_snapshot || !of.snapshot.knows(root) || !of.may_save_in(root)) return Whose::kUnknown;
+  // Right after an attempt somebody else may have saved; then the run's own word decides.
+  const bool watched = std::any_of(of.lives.begin(), of.lives.end(), [&written](const auto& life) {
+    return written.newest >= life.began && (!life.ended.known() || written.newest <= life.ended);
+  });
+  const bool own = watched ? can_have_saved(of, step) : of.said.count(step) != 0;
+  return own ? Whose::kOwn : Whose::kUnknown;
+}
+
+}  // namespace mw

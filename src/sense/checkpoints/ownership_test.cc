@@ -1,0 +1,128 @@
+#include "sense/checkpoints/ownership.h"
+
+#include <doctest/doctest.h>
+
+#include "base/text.h"
+#include "platform/fake/fake_disk.h"
+
+namespace mw {
+namespace {
+
+const CheckpointLayout kVerl{"global_step_{step}", "latest_checkpointed_iteration.txt", "{step}"};
+constexpr const char* kRoot = "/w/ck";
+
+/// A run that began at 1000 s, in /w, its checkpoints declared to be in /w/ck, whose one attempt trained steps 1 to 20
+/// until 2000 s. Before it lay global_step_3 there.
+struct Run {
+  FakeDisk disk;
+  Ownership own;
+  Run() {
+    save(500, kRoot, 3);
+    for (const char* folder : {"/w/other", "/elsewhere"}) (void)disk.make_folders(folder).ok();
+    const auto snapshot = take_snapshot(disk, {kRoot, "/w"}, nullptr);
+    REQUIRE(snapshot.ok());
+    const auto read = parse_snapshot(snapshot_text(*snapshot));
+    REQUIRE(read.ok());
+    own.snapshot = *read;
+    own.has_snapshot = true;
+    own.lives = {{Time::from_seconds(1000), Time::from_seconds(2000)}};
+    own.steps = {{1, 20}};
+    own.declared = {kRoot};
+    own.places = {kRoot, "/w"};
+  }
+  void save(double at, const std::string& root, int64_t step) {
+    disk.set_time(Time::from_seconds(at));
+    disk.put(cat(root, "/global_step_", step, "/model.pt"), "weights");
+  }
+  Whose whose(int64_t step, const std::string& root = kRoot) {
+    const auto whose = whose_is(disk, own, root, kVerl, step);
+    REQUIRE(whose.ok());
+    return *whose;
+  }
+};
+
+TEST_CASE("its own is what was not there before and was written while an attempt lived") {
+  Run run;
+  run.save(1500, kRoot, 5);
+  CHECK(run.whose(5) == Whose::kOwn);
+  CHECK(run.whose(3) == Whose::kForeign);
+  CHECK(run.whose(4) == Whose::kUnknown);  // which is not there
+  run.save(700, kRoot, 10);                // copied there, with its times
+  CHECK(run.whose(10) == Whose::kForeign);
+  run.save(2500, kRoot, 11);  // by somebody, afterwards
+  CHECK(run.whose(11) == Whose::kForeign);
+  run.own.said.insert(11);  // by the clock of another machine
+  CHECK(run.whose(11) == Whose::kUnknown);
+  run.own.lives.push_back({Time::from_seconds(2400), Time()});  // the attempt that goes on
+  CHECK(run.whose(11) == Whose::kOwn);
+  run.own.said.clear();
+  CHECK(run.whose(11) == Whose::kOwn);
+  run.save(2399, kRoot, 12);  // a moment before it began: by somebody else
+  CHECK(run.whose(12) == Whose::kForeign);
+  run.own.lives.back().ended = Time::from_seconds(2490);  // a moment after it ended
+  CHECK(run.whose(11) == Whose::kUnknown);
+  run.own.said.insert(11);
+  CHECK(run.whose(11) == Whose::kOwn);
+}
+
+TEST_CASE("of what was there before only what the run said it wrote over is its own") {
+  Run run;
+  run.save(1500, kRoot, 3);
+  CHECK(run.whose(3) == Whose::kForeign);
+  run.own.said.insert(3);
+  CHECK(run.whose(3) == Whose::kOwn);
+  run.save(500, kRoot, 4);
+  run.own.snapshot.folders[kRoot]["global_step_4"] = {};
+  run.own.said.insert(4);
+  CHECK(run.whose(4) == Whose::kForeign);
+}
+
+TEST_CASE("a line of a log is no licence") {
+  Run run;
+  run.save(1500, "/elsewhere", 5);
+  run.own.named.insert("/elsewhere");
+  run.own.said.insert(5);
+  CHECK_FALSE(run.own.may_save_in("/elsewhere"));
+  CHECK(run.whose(5, "/elsewhere") == Whose::kUnknown);
+  run.save(1500, "/w/other", 5);
+  CHECK(run.whose(5, "/w/other") == Whose::kUnknown);  // below where it works, and nothing says that it saves there
+  run.own.named.insert("/w/other");
+  CHECK(run.whose(5, "/w/other") == Whose::kOwn);
+  run.own.named.insert("/w/../elsewhere");
+  CHECK_FALSE(run.own.may_save_in("/w/../elsewhere"));
+}
+
+TEST_CASE("steps that it cannot have reached, a folder in which somebody else writes, and no snapshot prove nothing") {
+  Run run;
+  run.save(1500, kRoot, 400);
+  CHECK(run.whose(400) == Whose::kUnknown);
+  run.save(1500, kRoot, 25);  // it tells one step in ten
+  CHECK(run.whose(25) == Whose::kOwn);
+  run.own.strangers.insert(kRoot);
+  CHECK(run.whose(25) == Whose::kUnknown);
+  run.own.strangers.clear();
+  run.own.has_snapshot = false;
+  CHECK(run.whose(25) == Whose::kUnknown);
+}
+
+TEST_CASE("what was not looked into is not known, what was not there is") {
+  Run run;
+  CHECK(run.own.snapshot.knows("/w/ck"));
+  CHECK(run.own.snapshot.knows("/w/new/folder"));
+  CHECK_FALSE(run.own.snapshot.knows("/elsewhere"));
+  Snapshot deep;
+  deep.folders["/w"] = {{"deep", {}}};
+  CHECK_FALSE(deep.knows("/w/deep"));
+  CHECK_FALSE(deep.knows("/w/deep/er"));
+  FakeDisk many;
+  for (int i = 0; i < 3000; ++i) many.put(cat("/m/", i, "/x"), "");
+  const auto snapshot = take_snapshot(many, {"/m"}, nullptr);
+  REQUIRE(snapshot.ok());
+  CHECK_FALSE(snapshot->knows("/m/7"));
+  CHECK_FALSE(parse_snapshot("{}").ok());
+  CHECK(plain_path("/a//b/./c/") == "/a/b/c");
+  CHECK(plain_path("./a/../b") == "a/../b");
+}
+
+}  // namespace
+}  // namespace mw

@@ -1,0 +1,87 @@
+#include "sense/checkpoints/roots.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "sense/checkpoints/ownership.h"
+#include "sense/checkpoints/set_aside.h"
+
+namespace mw {
+namespace {
+
+std::string absolute(const std::string& path, const std::string& folder) {
+  return plain_path(path.starts_with("/") ? path : cat(folder, "/", path));
+}
+
+Result<void> add_if_root(Disk& disk, const CheckpointLayout& layout, const std::string& folder,
+                         std::vector<std::string>& roots) {
+  if (folder.empty() || std::find(roots.begin(), roots.end(), folder) != roots.end()) return {};
+  const auto steps = checkpoint_steps(disk, folder, layout);
+  if (!steps.ok() && is_silent(steps.error())) return steps.error();
+  if (steps.ok() && !steps->empty()) roots.push_back(folder);
+  return {};
+}
+
+}  // namespace
+
+std::string root_of(const std::string& path, const CheckpointLayout& layout) {
+  size_t from = 0;
+  while (from < path.size()) {
+    const size_t end = std::min(path.find('/', from), path.size());
+    if (step_in(layout.folder, std::string_view(path).substr(from, end - from))) {
+      return from == 0 ? "." : path.substr(0, from - 1);
+    }
+    from = end + 1;
+  }
+  return "";
+}
+
+Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state, const CheckpointLayout& layout,
+                                                  const std::vector<std::string>& declared, const std::string& folder) {
+  std::vector<std::string> roots;
+  if (!layout.known()) return roots;
+  for (const std::string& one : declared) {
+    const std::string root = plain_path(one);
+    MW_TRY(add_if_root(disk, layout, root, roots));
+    const auto names = disk.list(root);  // of an actor and a critic there may be one each
+    if (!names.ok() && is_silent(names.error())) return names.error();
+    for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+      if (!step_in(layout.folder, name)) MW_TRY(add_if_root(disk, layout, cat(root, "/", name), roots));
+    }
+  }
+  if (!declared.empty()) return roots;
+  for (const auto& [moment, saved] : state.checkpoints) {
+    const std::string root = root_of(saved.path, layout);
+    if (!root.empty()) MW_TRY(add_if_root(disk, layout, absolute(root, folder), roots));
+  }
+  return roots;
+}
+
+bool is_news(const State& state, const event::CheckpointSeen& seen) {
+  const auto last = std::find_if(state.looks.rbegin(), state.looks.rend(),
+                                 [&](const auto& look) { return look.second.path == seen.path; });
+  return last == state.looks.rend() || last->second.how != seen.how || last->second.bytes != seen.bytes;
+}
+
+int64_t last_good_checkpoint(const State& state, const std::vector<event::CheckpointSeen>& seen) {
+  if (state.attempts.empty()) return kNoStep;
+  std::map<std::string, event::CheckpointSeen> last;  // by path
+  for (const auto& [moment, look] : state.looks) last[look.path] = look;
+  for (const event::CheckpointSeen& look : seen) last[look.path] = look;
+  std::set<int64_t> broken;
+  for (const auto& [path, look] : last) {
+    if (look.how == event::CheckpointSeen::How::kBroken) broken.insert(look.step);
+  }
+  const int64_t highest = state.attempts.back().last_checkpoint;
+  if (broken.count(highest) == 0) return highest;
+  int64_t best = kNoStep;
+  for (const auto& [moment, saved] : state.checkpoints) {
+    if (moment.attempt + 1U != state.attempts.size() || !saved.complete || broken.count(saved.step) > 0) continue;
+    best = std::max(best, saved.step);
+  }
+  return best;
+}
+
+}  // namespace mw

@@ -1,0 +1,100 @@
+#include "sense/checkpoints/writers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "platform/durable.h"
+#include "sense/checkpoints/ownership.h"
+#include "sense/checkpoints/roots.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kFilesOpen = 4096;  // of one process
+
+/// Is a file open to write, by its /proc/PID/fdinfo ("flags:\t0100001", octal; the last two bits are the way)?
+bool is_to_write(std::string_view fdinfo) {
+  const size_t at = fdinfo.find("flags:");
+  if (at == std::string_view::npos) return false;
+  const std::string_view flags = trim(fdinfo.substr(at + 6, fdinfo.find('\n', at) - at - 6));
+  return !flags.empty() && ((flags.back() - '0') & 3) != 0;
+}
+
+bool has_mark(System& system, const std::string& pid, const std::string& run_folder) {
+  const auto environment = system.read(cat("/proc/", pid, "/environ"), System::kFileBytes);
+  const std::string mark = cat("MIDWATCH_RUN=", run_folder, std::string_view("\0", 1));
+  return environment.ok() &&
+         (environment->starts_with(mark) || contains(*environment, cat(std::string_view("\0", 1), mark)));
+}
+
+void read_roots(const Json& json, std::string_view key, std::set<std::string>& out) {
+  const Json* list = json.find(key);
+  if (list == nullptr || !list->is_array()) return;
+  for (const Json& root : list->items()) out.insert(root.string());
+}
+
+}  // namespace
+
+std::string writers_text(const Writers& writers) {
+  std::string out;
+  {
+    JsonWriter json(out);
+    json.begin_object().key("version").integer(1).key("own").begin_array();
+    for (const std::string& root : writers.own) json.string(root);
+    json.end_array().key("strangers").begin_array();
+    for (const std::string& root : writers.strangers) json.string(root);
+    json.end_array().end_object();
+  }
+  return out;
+}
+
+Writers parse_writers(std::string_view text) {
+  Writers writers;
+  const auto json = Json::parse(text);
+  if (!json.ok() || !json->is_object()) return writers;
+  read_roots(*json, "own", writers.own);
+  read_roots(*json, "strangers", writers.strangers);
+  return writers;
+}
+
+Writers writers_below(System& system, const std::vector<std::string>& places, const CheckpointLayout& layout,
+                      const std::string& run_folder) {
+  Writers writers;
+  std::vector<std::pair<std::string, std::string>> real;  // without links, and as it is called
+  for (const std::string& place : places) {
+    if (const auto path = system.real(place); path.ok()) real.emplace_back(*path, plain_path(place));
+  }
+  const auto pids = system.names("/proc");
+  if (!pids.ok() || real.empty() || !layout.known()) return writers;
+  for (const std::string& pid : *pids) {
+    if (pid.empty() || pid[0] < '0' || pid[0] > '9') continue;
+    const auto files = system.names(cat("/proc/", pid, "/fd"));
+    for (size_t i = 0; files.ok() && i < std::min(files->size(), kFilesOpen); ++i) {
+      const auto path = system.link(cat("/proc/", pid, "/fd/", (*files)[i]));
+      if (!path.ok()) continue;
+      for (const auto& [place, called] : real) {
+        if (!lies_in(*path, place)) continue;
+        const std::string root = root_of(cat(called, path->substr(place.size())), layout);
+        if (root.empty()) continue;
+        const auto how = system.read(cat("/proc/", pid, "/fdinfo/", (*files)[i]), System::kFileBytes);
+        if (how.ok() && is_to_write(*how))
+          (has_mark(system, pid, run_folder) ? writers.own : writers.strangers).insert(root);
+      }
+    }
+  }
+  return writers;
+}
+
+void note_writers(Disk& disk, const std::string& run_folder, const Writers& now) {
+  const std::string path = cat(run_folder, "/", kWritersFile);
+  const auto text = read_small(disk, path);
+  Writers all = text.ok() ? parse_writers(*text) : Writers();
+  const size_t known = all.own.size() + all.strangers.size();
+  all.own.insert(now.own.begin(), now.own.end());
+  all.strangers.insert(now.strangers.begin(), now.strangers.end());
+  if (all.own.size() + all.strangers.size() != known) (void)write_durably(disk, path, writers_text(all)).ok();
+}
+
+}  // namespace mw

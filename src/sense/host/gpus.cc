@@ -1,0 +1,95 @@
+// The GPUs, asked aside: a driver may take seconds to answer, or hang for ever.
+#include "platform/gpus.h"
+
+#include <cmath>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/text.h"
+#include "platform/aside.h"
+#include "sense/host/host.h"
+
+namespace mw::host {
+namespace {
+
+constexpr Duration kPatience = Duration::seconds(1);    // in which a look waits for the answer
+constexpr Duration kSilent = Duration::seconds(60);     // without an answer, after which the driver counts as lost
+constexpr Duration kTryAgain = Duration::seconds(600);  // after it said that there is nothing
+constexpr std::string_view kDriver = "driver";
+
+class GpuPart final : public Part {
+ public:
+  explicit GpuPart(Gpus& gpus) : gpus_(gpus) {}
+  std::string_view name() const override { return "gpus"; }
+
+  void begin(const Aim&, Duration now) override {
+    began_ = now;
+    if (aside_.started() || (absent_ && now.ns - asked_.ns < kTryAgain.ns)) return;
+    asked_ = now;
+    aside_.start([&gpus = gpus_] { return gpus.look(); });
+  }
+
+  bool collect(Notes& notes, Duration now) override {
+    if (aside_.busy()) {
+      if (now.ns - began_.ns < kPatience.ns) return false;
+      if (now.ns - asked_.ns >= kSilent.ns) tell_lost(notes, kDriver, true);
+      return true;
+    }
+    const auto answer = aside_.take();
+    if (!answer) return true;
+    if (!answer->ok()) {
+      // A driver that goes away under a run that it told of before is lost with all of its GPUs.
+      if (seen_) tell_lost(notes, kDriver, true);
+      if (!seen_ && !absent_) notes.unseen(cat("GPUs: ", answer->error().what));
+      absent_ = !seen_;
+      return true;
+    }
+    absent_ = false;
+    seen_ = true;
+    tell_lost(notes, kDriver, false);
+    tell(notes, **answer);
+    return true;
+  }
+
+  bool busy() const override { return aside_.busy(); }
+
+ private:
+  /// Told when it becomes so and when it is over, but not while all is well.
+  void tell_lost(Notes& notes, std::string_view thing, bool lost) {
+    if (lost || lost_.count(std::string(thing)) > 0) notes.figure("gpu.lost", thing, lost ? 1 : 0);
+    if (lost) lost_.insert(std::string(thing));
+    if (!lost) lost_.erase(std::string(thing));
+  }
+
+  void tell(Notes& notes, const GpuLook& look) {
+    for (const GpuFigures& gpu : look.gpus) {
+      const auto figure = [&](std::string_view signal, double value) {
+        if (std::isfinite(value)) notes.figure(signal, gpu.index, value);
+      };
+      tell_lost(notes, gpu.index, gpu.lost);
+      if (gpu.lost) continue;
+      figure("gpu.memory.used", gpu.memory_used);
+      figure("gpu.memory.size", gpu.memory_size);
+      figure("gpu.busy", gpu.busy);
+      figure("gpu.power", gpu.watts);
+      figure("gpu.temperature", gpu.celsius);
+      figure("gpu.clock", gpu.megahertz);
+      figure("gpu.slowed", gpu.slowed);
+      figure("gpu.ecc", gpu.uncorrected);
+    }
+    for (const std::string& line : look.lines) notes.line(line);
+  }
+
+  Gpus& gpus_;
+  Aside<Result<GpuLook>> aside_;
+  Duration began_, asked_;
+  bool absent_ = false, seen_ = false;
+  std::set<std::string, std::less<>> lost_;
+};
+
+}  // namespace
+
+std::unique_ptr<Part> make_gpu_part(Gpus& gpus) { return std::make_unique<GpuPart>(gpus); }
+
+}  // namespace mw::host

@@ -1,0 +1,106 @@
+// What the kernel says of GPUs, disks and killed processes, for the signatures to look at. A machine may be shared:
+// lines about processes count only when they name one of the run's.
+#include <algorithm>
+
+#include "base/text.h"
+#include "sense/host/host.h"
+
+namespace mw::host {
+namespace {
+
+constexpr size_t kHeld = 64;  // lines that wait to be known as the run's
+constexpr int kLooks = 3;     // for so long
+
+enum class About : uint8_t {
+  kMachine,  ///< everybody's business
+  kProcess,  ///< counts when it names a process of the run
+  kDeath     ///< counts when a process of the run with that name is gone
+};
+struct Topic {
+  std::string_view mark;
+  About about = About::kMachine;
+};
+// Words of the kernel's own format strings (mm/oom_kill.c, kernel/hung_task.c, block/, fs/) and of the NVIDIA driver's.
+constexpr Topic kTopics[] = {{"NVRM: "},
+                             {"nvidia-nvswitch"},
+                             {"NVLink"},
+                             {"I/O error"},
+                             {"EXT4-fs error"},
+                             {"XFS ("},
+                             {"nfs: server "},
+                             {"Remounting filesystem read-only"},
+                             {"Hardware Error"},
+                             {"mce: "},
+                             {"blocked for more than ", About::kProcess},
+                             {"Killed process ", About::kDeath},
+                             {"segfault at ", About::kDeath},
+                             {"general protection fault", About::kDeath},
+                             {"trap invalid opcode", About::kDeath}};
+
+class KernelLog final : public Part {
+ public:
+  KernelLog(System& system, Seen& seen) : system_(system), seen_(seen) {}
+  std::string_view name() const override { return "kernel-log"; }
+  void begin(const Aim&, Duration) override {}
+
+  bool collect(Notes& notes, Duration) override {
+    if (given_up_) return true;
+    const auto lines = system_.kernel_lines();
+    if (!lines.ok()) {
+      given_up_ = true;
+      notes.unseen(cat("the kernel's log: ", lines.error().what));
+      return true;
+    }
+    for (const std::string& line : *lines) {
+      const auto topic = std::find_if(std::begin(kTopics), std::end(kTopics),
+                                      [&line](const Topic& one) { return contains(line, one.mark); });
+      if (topic == std::end(kTopics)) continue;
+      const bool process = topic->about == About::kProcess;
+      if (topic->about == About::kMachine || (process && names_a_process(line))) notes.line(line);
+      if (topic->about == About::kDeath && held_.size() < kHeld) held_.push_back({line, kLooks});
+    }
+    seen_.kernel_log = true;
+    same_numbers_ = system_.read("/proc/2/stat", 64).ok() && contains(*system_.read("/proc/2/stat", 64), "(kthreadd)");
+    tell_deaths(notes);
+    return true;
+  }
+
+ private:
+  static bool named(const std::string& line, const std::string& name) {
+    return name.size() > 1 && contains(line, name);
+  }
+  bool names_a_process(const std::string& line) const {
+    return std::any_of(seen_.names.begin(), seen_.names.end(), [&](const auto& name) { return named(line, name); });
+  }
+
+  /// A large process is not gone at once when it was killed.
+  void tell_deaths(Notes& notes) {
+    for (Held& held : held_) {
+      const bool ours = std::any_of(seen_.gone.begin(), seen_.gone.end(), [&](const Gone& gone) {
+        // "process 711 (python)", "python[711]"; in a container the kernel's numbers are not ours.
+        const bool number =
+            contains(held.line, cat(" ", gone.pid, " (")) || contains(held.line, cat("[", gone.pid, "]"));
+        return named(held.line, gone.name) && (number || !same_numbers_);
+      });
+      if (ours) notes.line(held.line);
+      held.looks = ours ? 0 : held.looks - 1;
+    }
+    std::erase_if(held_, [](const Held& held) { return held.looks <= 0; });
+  }
+
+  struct Held {
+    std::string line;
+    int looks = 0;
+  };
+  std::vector<Held> held_;
+  bool same_numbers_ = false;  ///< we see the kernel's own threads: its numbers of processes are ours
+  System& system_;
+  Seen& seen_;
+  bool given_up_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Part> make_kernel_log(System& system, Seen& seen) { return std::make_unique<KernelLog>(system, seen); }
+
+}  // namespace mw::host
