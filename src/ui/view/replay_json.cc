@@ -6,9 +6,9 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "core/changes.h"
 #include "core/incident_json.h"
 #include "core/signal.h"
-#include "core/changes.h"
 #include "ui/view/overview.h"
 
 namespace mw {
