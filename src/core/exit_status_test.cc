@@ -77,6 +77,20 @@ TEST_CASE("status 0 in the middle of the plan") {
   CHECK(straggler.end() == "crashed");
 }
 
+TEST_CASE("a log that fell silent, and saves that went on to the end of the plan") {
+  for (const int64_t saved : {20, 40}) {
+    Log log;
+    log.say(event::Planned{40});
+    log.steps(1, 12);
+    event::CheckpointSeen seen;
+    seen.step = saved;
+    seen.path = cat("ck/step_", saved);
+    seen.how = event::CheckpointSeen::How::kWhole;
+    log.say(seen);
+    CHECK((log.end() == "finished") == (saved == 40));
+  }
+}
+
 TEST_CASE("nobody knows the plan: an error at the very end counts, silence does not") {
   Log silent;
   silent.steps(1, 20);
