@@ -246,6 +246,9 @@ def nothing_of_a_run(base):
     assert code == 4 and "nothing in" in err, (code, err)
     plain = subprocess.run([PROGRAM, "replay", "/etc/passwd"], capture_output=True)
     assert plain.returncode == 4 and plain.stdout == b"", plain
+    for words in (["report"], ["incidents"], ["why", "1"], ["compare", "/etc/passwd"]):
+        refused = subprocess.run([PROGRAM, *words, "/etc/passwd"], capture_output=True)
+        assert refused.returncode == 4 and refused.stdout == b"" and b"nothing in" in refused.stderr, (words, refused)
     run = Run(base, [os.path.join(base, "no-such-program")], "--quiet", "--no-host")
     assert run.end() == 127 and "NO TROUBLE SEEN" not in run.err and "could not be started" in run.err, run.err
     log = os.path.join(base, "young.log")

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "core/signal.h"
+#include "ui/cli/runs.h"
 #include "ui/cli/verb.h"
 #include "ui/report/paint.h"
 #include "ui/view/overview.h"
@@ -27,7 +28,7 @@ Result<std::unique_ptr<Replayed>> take(const std::string& given, Services& servi
   const auto attempt = mark == std::string::npos ? std::nullopt : parse_int(std::string_view(given).substr(mark + 1));
   ReplayRequest request;
   request.paths = {attempt ? given.substr(0, mark) : given};
-  auto told = services.replay(request);
+  auto told = replay_known(request, services);
   if (!told.ok() || !attempt) return told;
   const size_t attempts = (*told)->state.attempts.size();
   if (*attempt < 1 || static_cast<size_t>(*attempt) > attempts) {

@@ -1,5 +1,7 @@
 #include "ui/cli/runs.h"
 
+#include "base/text.h"
+
 namespace mw {
 
 void declare_run(ArgSpec& spec) {
@@ -10,13 +12,21 @@ void declare_run(ArgSpec& spec) {
   spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
 }
 
+Result<std::unique_ptr<Replayed>> replay_known(const ReplayRequest& request, Services& services) {
+  auto replayed = services.replay(request);
+  if (!replayed.ok() || !(*replayed)->unknown || (*replayed)->partial) return replayed;
+  return Error{Error::Code::kUnsupported,
+               cat("nothing in ", request.paths.front(), " is what a run writes, as far as midwatch knows"),
+               "Give the files or the folder of a run: its logs, metrics, W&B or TensorBoard files."};
+}
+
 Result<std::unique_ptr<Replayed>> take_run(const Args& args, Services& services) {
   if (!args.has("paths")) return services.recorded(args.get("home"), args.get("run"));
   ReplayRequest request;
   request.paths = args.list("paths");
   request.framework = args.get("framework");
   request.knowledge = args.list("knowledge");
-  return services.replay(request);
+  return replay_known(request, services);
 }
 
 }  // namespace mw

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "ui/cli/verb.h"
 #include "ui/view/overview.h"
@@ -9,6 +10,8 @@
 namespace mw {
 
 void declare_run(ArgSpec& spec);
+/// Replays; kUnsupported when all could be read and nothing of it is what a run writes.
+Result<std::unique_ptr<Replayed>> replay_known(const ReplayRequest& request, Services& services);
 Result<std::unique_ptr<Replayed>> take_run(const Args& args, Services& services);
 
 /// "--since": "" (the whole run), a step ("120", "step:120") or a UTC time ("2026-02-19T10:00", with or without
