@@ -76,7 +76,15 @@ bool Grip::leftovers() const {
     const auto left = family();
     return std::any_of(left.begin(), left.end(), [](const ProcessInfo& process) { return process.state != 'Z'; });
   };
-  return alive() || alive();  // while the list is read, one may start another and end
+  return alive() || alive() || becoming();  // while the list is read, one may start another and end
+}
+
+/// Somebody who began after the command, with an environment that cannot be read just now: it may carry the mark.
+bool Grip::becoming() const {
+  const auto all = processes_.all();
+  return !mark_.empty() && std::any_of(all.begin(), all.end(), [this](const ProcessInfo& process) {
+    return process.id.start >= child_.start && processes_.between_programs(process);
+  });
 }
 
 void Grip::ask_to_end(Duration grace, bool now) {

@@ -51,7 +51,7 @@ class Grip {
   void kill();
   /// The command has ended `ago`: what it left behind is asked to end, later killed. Call it again and again.
   void clear_leftovers(Duration ago);
-  /// Does anything live that came from it?
+  /// Does anything live that came from it, or may have, as it is just becoming another program?
   bool leftovers() const;
 
   /// Holds everything that came from it still (SIGSTOP), what came since the last call too. Returns how many are held.
@@ -60,6 +60,7 @@ class Grip {
   size_t let_go_on();
 
  private:
+  bool becoming() const;
   std::vector<ProcessInfo> family() const;
 
   Processes& processes_;

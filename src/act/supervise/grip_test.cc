@@ -48,6 +48,20 @@ TEST_CASE("what carries the attempt's mark came from it, in whatever session") {
   CHECK_FALSE(held.grip.leftovers());
 }
 
+TEST_CASE("while it is becoming another program it may be the attempt's, and is waited for") {
+  Held held;
+  held.processes.add(20, 11, 20);
+  held.orphan();
+  CHECK_FALSE(held.grip.leftovers());
+  held.processes.in_exec.insert(20);
+  CHECK(held.grip.leftovers());
+  CHECK_FALSE(held.kills(20));  // it may be somebody else's as well
+  held.processes.in_exec.clear();
+  held.processes.marks[20] = "mark-1";
+  CHECK(held.grip.leftovers());
+  CHECK(held.kills(20));
+}
+
 TEST_CASE("who carries the mark and is older than the command does not come from it") {
   Held held;
   held.processes.add(20, 1, 20);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +39,7 @@ class FakeProcesses final : public Processes {
     return (alive[pid] = one).id;
   }
 
+  bool between_programs(const ProcessInfo& process) override { return in_exec.count(process.id.pid) != 0; }
   bool carries(const ProcessInfo& process, std::string_view mark) override {
     const auto found = marks.find(process.id.pid);
     return found != marks.end() && found->second == mark && !mark.empty();
@@ -45,6 +47,7 @@ class FakeProcesses final : public Processes {
 
   std::map<int64_t, ProcessInfo> alive;
   std::map<int64_t, std::string> marks;
+  std::set<int64_t> in_exec;
   std::string boot_now = "boot";
   std::vector<std::pair<int64_t, int>> sent;
 };

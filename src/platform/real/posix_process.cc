@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <optional>
 
 #include "base/numbers.h"
 #include "base/text.h"
@@ -38,6 +39,23 @@ Result<std::string> read_small(const std::string& path) {
   return out;
 }
 
+/// All of one of the kernel's files on a process; unset when it cannot be read.
+std::optional<std::string> read_all(int64_t pid, std::string_view name) {
+  const std::string path = cat("/proc/", pid, "/", name);
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  std::string text;
+  char piece[16384];
+  ssize_t got = 0;
+  while (text.size() < kEnvironmentBytes && (got = read(file, piece, sizeof piece)) != 0) {
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) break;
+    text.append(piece, static_cast<size_t>(got));
+  }
+  close(file);
+  return got < 0 ? std::nullopt : std::optional(std::move(text));
+}
+
 class PosixProcesses final : public Processes {
  public:
   Result<ProcessInfo> info(int64_t pid) override {
@@ -61,20 +79,17 @@ class PosixProcesses final : public Processes {
   }
 
   bool carries(const ProcessInfo& process, std::string_view mark) override {
-    const std::string path = cat("/proc/", process.id.pid, "/environ");
-    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) return false;
-    std::string environment;
-    char piece[16384];
-    for (ssize_t got; environment.size() < kEnvironmentBytes && (got = read(file, piece, sizeof piece)) != 0;) {
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) break;
-      environment.append(piece, static_cast<size_t>(got));
-    }
-    close(file);
-    if (!environment_carries(environment, mark)) return false;
+    const auto environment = read_all(process.id.pid, "environ");
+    if (!environment || !environment_carries(*environment, mark)) return false;
     const auto now = info(process.id.pid);  // what was read is this one's, and not of who got its number meanwhile
     return now.ok() && now->id == process.id;
+  }
+
+  bool between_programs(const ProcessInfo& process) override {
+    constexpr int64_t kKernel = 2;  // the parent of its threads, which have neither
+    if (process.parent == kKernel || process.state == 'Z' || process.state == 'X') return false;
+    const auto words = read_all(process.id.pid, "cmdline"), environment = read_all(process.id.pid, "environ");
+    return words && words->empty() && environment && environment->empty();
   }
 
   Result<void> signal(const ProcessId& id, int signal) override {
