@@ -38,6 +38,7 @@ class HeldProcesses final : public Processes {
   Result<void> signal(const ProcessId& id, int signal) override;
   std::string boot() override { return "boot"; }
   bool carries(const ProcessInfo& process, std::string_view mark) override;
+  bool between_programs(const ProcessInfo&) override { return false; }
 
   /// Of another process, that gets a number which is free again.
   One& add_as(int64_t pid, int64_t parent, int64_t session);

@@ -45,10 +45,10 @@ class Processes {
   virtual std::string boot() = 0;
   /// Was this process started with `mark` among the marks in its environment? False when that cannot be read, and for
   /// one that wrote over its environment, as programs do that change their title.
-  virtual bool carries(const ProcessInfo&, std::string_view /*mark*/) { return false; }
+  virtual bool carries(const ProcessInfo& process, std::string_view mark) = 0;
   /// Is it just becoming another program (execve), so that nothing can be told of it? The kernel shows neither command
   /// line nor environment until the new one is loaded, which on a loaded machine takes a while.
-  virtual bool between_programs(const ProcessInfo&) { return false; }
+  virtual bool between_programs(const ProcessInfo& process) = 0;
 };
 
 std::unique_ptr<Processes> make_posix_processes();

@@ -168,6 +168,8 @@ TEST_CASE("a process that got a dead one's number meanwhile proves nothing") {
     std::vector<ProcessInfo> all() override { return real.all(); }
     Result<void> signal(const ProcessId& id, int number) override { return real.signal(id, number); }
     std::string boot() override { return real.boot(); }
+    bool carries(const ProcessInfo& one, std::string_view mark) override { return real.carries(one, mark); }
+    bool between_programs(const ProcessInfo& one) override { return real.between_programs(one); }
   } changing(m.processes);
   CHECK(look_at_belongings({m.disk, m.system, changing, kUser}, "/data/run", "/dev/shm", {}, {}, true).all.empty());
 }

@@ -29,6 +29,8 @@ class InterruptOnce final : public Processes {
   Result<ProcessInfo> info(int64_t pid) override { return processes_.info(pid); }
   std::vector<ProcessInfo> all() override { return processes_.all(); }
   std::string boot() override { return processes_.boot(); }
+  bool carries(const ProcessInfo& process, std::string_view mark) override { return processes_.carries(process, mark); }
+  bool between_programs(const ProcessInfo& process) override { return processes_.between_programs(process); }
   Result<void> signal(const ProcessId& id, int signal) override;
 
  private:

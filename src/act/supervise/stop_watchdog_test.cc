@@ -115,5 +115,19 @@ TEST_CASE("nobody is interrupted twice, whoever asks") {
   CHECK(std::count(processes.sent.begin(), processes.sent.end(), std::pair<int64_t, int>(8, SIGTERM)) == 3);
 }
 
+TEST_CASE("whoever interrupts once sees the marks and the changes of programs, as everybody does") {
+  FakeProcesses processes;
+  InterruptOnce once(processes);
+  processes.add(7, 1, 7);
+  const auto one = once.info(7);
+  REQUIRE(one.ok());
+  CHECK_FALSE(once.carries(*one, "mark-1"));
+  CHECK_FALSE(once.between_programs(*one));
+  processes.marks[7] = "mark-1";
+  processes.in_exec.insert(7);
+  CHECK(once.carries(*one, "mark-1"));
+  CHECK(once.between_programs(*one));
+}
+
 }  // namespace
 }  // namespace mw
