@@ -10,7 +10,9 @@ import sys
 from running import PRACTICE, PROGRAM, Run, take_up
 from watching import Scratch
 
-HERE = os.path.dirname(PROGRAM)  # what dies below /tmp may be a tool's program: the trainer stands elsewhere
+# What dies below /tmp may be a tool's program: the trainer stands elsewhere, also where the whole project lies there.
+BESIDE = os.path.dirname(os.path.abspath(PROGRAM))
+HERE = os.path.expanduser("~") if BESIDE.startswith(("/tmp/", "/var/tmp/")) else BESIDE
 AT_ONCE = 3
 
 TRAINER = '''
