@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/units.h"
 #include "fuzz.h"
+#include "platform/paths.h"
 
 namespace mw {
 
