@@ -1,4 +1,5 @@
 """The keeper with real processes: endings, killed keepers, orphans, rotation, a full disk, hostile signals."""
+import contextlib
 import os
 import signal
 import subprocess
@@ -140,6 +141,15 @@ def signals(base):
     assert folder.record()["ended"]["code"] == 7
 
 
+def files_of(pid):
+    """What a process has open; files that it closes meanwhile are left out."""
+    found = []
+    for one in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            found.append(os.readlink(f"/proc/{pid}/fd/{one}"))
+    return found
+
+
 def own_files_only(base):
     """Neither the command nor the keeper holds a file that midwatch, or whoever started it, has open."""
     held, other = os.pipe()
@@ -165,8 +175,8 @@ def own_files_only(base):
     with open(f"/proc/{child}/stat") as file:
         keeper = file.read().rsplit(")", 1)[1].split()[1]
     assert sorted(os.listdir(f"/proc/{child}/fd")) == ["0", "1", "2"], os.listdir(f"/proc/{child}/fd")
-    of_keeper = [os.readlink(f"/proc/{keeper}/fd/{one}") for one in os.listdir(f"/proc/{keeper}/fd")]
-    assert mine in [os.readlink(f"/proc/{run.pid}/fd/{one}") for one in os.listdir(f"/proc/{run.pid}/fd")] and mine not in of_keeper
+    of_keeper = files_of(keeper)
+    assert mine in files_of(run.pid) and mine not in of_keeper
     run.send_signal(signal.SIGTERM)
     assert run.wait(30) == 128 + signal.SIGINT
     os.close(held)
