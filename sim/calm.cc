@@ -186,7 +186,7 @@ class Inspector final : public Task {
 
 }  // namespace
 
-CalmVerdict run_calm_seed(uint64_t seed, const Language& language) {
+CalmVerdict run_calm_seed(uint64_t seed, const KnowledgeBase& language) {
   FakeDisk disk(seed);
   FakeClock clock(kStart);
   SimLocks locks;

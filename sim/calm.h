@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "read/books/language.h"
+#include "read/books/knowledge_base.h"
 
 namespace mw::sim {
 
@@ -18,6 +18,6 @@ struct CalmVerdict {
 };
 
 /// One run of about ten hours.
-CalmVerdict run_calm_seed(uint64_t seed, const Language& language);
+CalmVerdict run_calm_seed(uint64_t seed, const KnowledgeBase& language);
 
 }  // namespace mw::sim

@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
       return 2;
     }
   }
-  const auto language = mw::Language::load({});
+  const auto language = mw::KnowledgeBase::load({});
   if (!language.ok()) {
     std::fprintf(stderr, "%s\n", language.error().what.c_str());
     return 2;

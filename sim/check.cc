@@ -101,7 +101,7 @@ struct Held final : Journal::Reader {
 
 class Run {
  public:
-  Run(uint64_t seed, const Language& language, bool compares)
+  Run(uint64_t seed, const KnowledgeBase& language, bool compares)
       : language_(language),
         prng_(seed),
         disk_(seed),
@@ -300,7 +300,7 @@ class Run {
     if (result_.wrong.empty()) result_.wrong = std::move(what);
   }
 
-  const Language& language_;
+  const KnowledgeBase& language_;
   Prng prng_;
   FakeDisk disk_;
   FakeClock clock_;
@@ -316,7 +316,7 @@ class Run {
 
 }  // namespace
 
-Verdict run_seed(uint64_t seed, const Language& language) {
+Verdict run_seed(uint64_t seed, const KnowledgeBase& language) {
   Verdict first = Run(seed, language, true).go();
   const Verdict second = Run(seed, language, false).go();
   if (first.wrong.empty() && first.digest != second.digest) first.wrong = "the same seed gave two different journals";

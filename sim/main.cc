@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
     if (value == nullptr || (word != "--seeds" && word != "--from")) return usage();
     if (!number_from(value, word == "--seeds" ? seeds : from)) return usage();
   }
-  const auto language = mw::Language::load({});
+  const auto language = mw::KnowledgeBase::load({});
   if (!language.ok()) {
     std::fprintf(stderr, "%s\n", language.error().what.c_str());
     return 2;

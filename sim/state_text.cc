@@ -72,7 +72,7 @@ void write_trouble(Writer& out, const State& s) {
   for (const TraceState& one : s.traces) {
     out.line("trace ", Writer::of(one.moment), " ", one.order, " ", Writer::of(one.trace));
   }
-  for (const LastWord& one : s.last_words) {
+  for (const ProvisionalEvent& one : s.provisional) {
     out.line("last word ", one.where.source, " ", one.where.line, " ", one.signature, " ", one.count);
   }
   for (const TemplateState& one : s.templates) {

@@ -31,7 +31,7 @@ struct DrillRequest {
   std::function<void(const std::string& sentence)> say;
 };
 
-struct DrillTold {
+struct DrillResult {
   bool as_stated = true;  ///< always, for a run of one's own: nothing is stated of those
   std::string what;       ///< what was not, else how it came out
   std::string folder;     ///< where the run is recorded

@@ -32,7 +32,7 @@ struct Replayed {
 };
 
 /// Settings as `midwatch config` tells them.
-struct ConfigTold {
+struct ConfigAnswer {
   struct Remark {
     uint32_t line = 0;
     std::string what, hint;
@@ -48,7 +48,7 @@ struct ConfigTold {
 };
 
 /// What came of a test message.
-struct NotifyTold {
+struct NotifyResult {
   std::string name, kind;  ///< of the channel
   bool ok = false;
   std::string said;  ///< by the receiver, or what went wrong
@@ -78,7 +78,7 @@ struct RunRequest {
   std::vector<std::string> command;  ///< as typed behind "--"
   std::string home;                  ///< as of AttachRequest; .midwatch in the working directory
   std::string name;                  ///< of the run; "" = made from the time and the command
-  std::string take_up;               ///< instead of a command: a run that another midwatch began, or "newest"
+  std::string reattach;              ///< instead of a command: a run that another midwatch began, or "newest"
   std::vector<std::string> also;     ///< further files and folders of the run to read
   std::string framework;
   std::vector<std::string> knowledge;
@@ -102,7 +102,7 @@ struct RunRequest {
   std::function<void(const State&, const Event&)> decided;  ///< as of AttachRequest
 };
 
-struct RunTold {
+struct RunResult {
   std::unique_ptr<Replayed> replayed;
   std::string folder;  ///< of the run
   std::string why;     ///< it is over
@@ -120,13 +120,13 @@ struct Asked {
 };
 
 /// Of which run space is to be freed.
-struct FreeRequest {
+struct CleanupRequest {
   std::string home, run;
-  std::vector<std::string> what;   ///< words of free-space.what; none = those of the run's settings
-  std::vector<std::string> paths;  ///< of could_free(), to which somebody said yes; nothing else goes
+  std::vector<std::string> what;   ///< words of cleanup.what; none = those of the run's settings
+  std::vector<std::string> paths;  ///< of could_clean_up(), to which somebody said yes; nothing else goes
 };
 /// What could be freed, or what came of it.
-struct FreeTold {
+struct CleanupAnswer {
   struct Thing {
     std::string what, path, why;
     int64_t bytes = 0;
@@ -144,7 +144,7 @@ struct RestoreRequest {
   std::string home, run;
 };
 /// What was set aside, or what came of putting it back.
-struct RestoreTold {
+struct RestoreAnswer {
   struct Thing {
     std::string from, path;  ///< where it lies, and where it was; of a pointer `from` is its text
     std::string why;         ///< it was moved
@@ -160,7 +160,7 @@ struct RestoreTold {
 };
 
 /// How a recorded run stands now, apart from what its files tell.
-struct RunStanding {
+struct RunStatus {
   enum class Phase { kUnknown, kStarting, kRunning, kPaused, kEnded, kWaiting, kOver };
   std::string name, folder;
   bool held = false;                 ///< begun by `midwatch run`; else only what `attach` reads

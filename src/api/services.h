@@ -20,33 +20,33 @@ class Services {
   /// Watches until told to stop (SIGINT, SIGTERM) and returns what was seen.
   virtual Result<std::unique_ptr<Replayed>> attach(const AttachRequest& request) = 0;
   /// Holds a command until it is over. SIGINT and SIGTERM ask it to end; the second one kills it.
-  virtual Result<RunTold> run(const RunRequest& request) = 0;
+  virtual Result<RunResult> run(const RunRequest& request) = 0;
   /// Puts settings into a request: of `file`, "" is midwatch.toml in the working directory if it is there, "none" none.
   /// An error says which line is wrong.
   virtual Result<void> configure(const std::string& file, RunRequest& request) = 0;
   virtual Result<void> configure(const std::string& file, AttachRequest& request) = 0;
-  virtual Result<ConfigTold> config(const std::string& file) = 0;
+  virtual Result<ConfigAnswer> config(const std::string& file) = 0;
   /// Sends a test message to one channel of a file of settings, or to all.
-  virtual Result<std::vector<NotifyTold>> notify_test(const std::string& file, const std::string& channel) = 0;
+  virtual Result<std::vector<NotifyResult>> notify_test(const std::string& file, const std::string& channel) = 0;
   /// Every key of a file of settings, as Markdown or JSON.
   virtual std::string config_reference(bool json) = 0;
   /// The state folded from the newest (or the named) recorded run of `home`.
   virtual Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run) = 0;
   /// How the newest (or the named) run of `home` stands.
-  virtual Result<RunStanding> standing(const std::string& home, const std::string& run) = 0;
+  virtual Result<RunStatus> status(const std::string& home, const std::string& run) = 0;
   /// Puts it to the run's midwatch and waits a moment for it to be taken.
   virtual Result<Asked> ask(const std::string& home, const std::string& run, const RunAsk& ask) = 0;
   /// What of a held run's own things could be freed.
-  virtual Result<FreeTold> could_free(const FreeRequest& request) = 0;
+  virtual Result<CleanupAnswer> could_clean_up(const CleanupRequest& request) = 0;
   /// Frees what of request.paths still may go: the run's midwatch does, or this process where none watches. Tells only
   /// of what it went about.
-  virtual Result<FreeTold> free(const FreeRequest& request) = 0;
+  virtual Result<CleanupAnswer> free(const CleanupRequest& request) = 0;
   /// What midwatch set aside of a held run's checkpoints.
-  virtual Result<RestoreTold> could_restore(const RestoreRequest& request) = 0;
+  virtual Result<RestoreAnswer> could_restore(const RestoreRequest& request) = 0;
   /// Puts it back. kDenied: the run is watched, or its command lives.
-  virtual Result<RestoreTold> restore(const RestoreRequest& request) = 0;
+  virtual Result<RestoreAnswer> restore(const RestoreRequest& request) = 0;
   /// Stages a fault, on the practice run or on a held one, and waits for what comes of it.
-  virtual Result<DrillTold> drill(const DrillRequest& request) = 0;
+  virtual Result<DrillResult> drill(const DrillRequest& request) = 0;
   virtual const Knowledge& knowledge() = 0;
   virtual Result<void> write_file(const std::string& path, std::string_view text) = 0;
 };

@@ -21,7 +21,7 @@ constexpr Duration kGap = Duration::seconds(5);  // beyond the planned wait: the
 constexpr Duration kHeldUp = Duration::seconds(20), kHeldUpAtStop = Duration::seconds(2);
 
 /// Whose trainer it is, once known, is not recognised anew; that only an engine spoke so far decides nothing.
-std::string trainer_of(const Language& language, const std::string& dialect) {
+std::string trainer_of(const KnowledgeBase& language, const std::string& dialect) {
   const auto known = language.book().find(dialect);
   const bool trainer = known && language.book().dialects()[*known].family == Dialect::Family::kTrainer;
   return trainer ? dialect : std::string();
@@ -29,7 +29,7 @@ std::string trainer_of(const Language& language, const std::string& dialect) {
 
 }  // namespace
 
-Result<std::unique_ptr<AttachLoop>> AttachLoop::open(const Doors& doors, const Language& language,
+Result<std::unique_ptr<AttachLoop>> AttachLoop::open(const Doors& doors, const KnowledgeBase& language,
                                                      const AttachRequest& request) {
   auto recorder = Recorder::open(doors.disk, doors.locks, request.home, request.run, request.paths);
   if (!recorder.ok()) return recorder.error();
@@ -47,7 +47,7 @@ Result<std::unique_ptr<AttachLoop>> AttachLoop::open(const Doors& doors, const L
   return loop;
 }
 
-AttachLoop::AttachLoop(const Doors& doors, const Language& language, const AttachRequest& request,
+AttachLoop::AttachLoop(const Doors& doors, const KnowledgeBase& language, const AttachRequest& request,
                        std::unique_ptr<Recorder> recorder)
     : doors_(doors),
       request_(request),
@@ -72,7 +72,7 @@ bool AttachLoop::turn() {
   const bool more = kept_ && (read > 0 || held_up);  // than was read now
   if (more && !std::exchange(busy_, more)) busy_since_ = doors_.clock.steady();
   busy_ = more;
-  if (more && doors_.watch.stop_came()) told_to_stop();
+  if (more && doors_.watch.stop_came()) stop_requested();
   if (more && !tasks_are_due()) return !stopped_;
   const bool unread = !kept_ && since(refused_since_) < (stops_ > 0 ? kHeldUpAtStop : kHeldUp);
   // Who is told twice does not go through what is left to read.
@@ -116,10 +116,10 @@ std::optional<Duration> AttachLoop::tasks(bool quiet) {
 }
 
 /// Each task hears of it; where none ends the watch, the loop does.
-void AttachLoop::told_to_stop() {
+void AttachLoop::stop_requested() {
   ++stops_;
   stopped_ = true;
-  for (Task* task : tasks_) stopped_ = !task->told_to_stop() && stopped_;
+  for (Task* task : tasks_) stopped_ = !task->stop_requested() && stopped_;
 }
 
 /// A process that was stopped for a while (SIGSTOP, a suspended machine) first reads what was written meanwhile.
@@ -192,7 +192,7 @@ void AttachLoop::put(Event event) {
 void AttachLoop::wait(Duration longest) {
   back_by_ = {doors_.clock.steady().ns + longest.ns};
   const Watch::Woke woke = doors_.watch.wait(longest);
-  if (woke == Watch::Woke::kStop) return told_to_stop();
+  if (woke == Watch::Woke::kStop) return stop_requested();
   if (woke == Watch::Woke::kNames || since(last_look_) > kLookAgain) {
     reader_.look_again();
     look_around();
@@ -240,7 +240,7 @@ std::unique_ptr<Replayed> AttachLoop::take() {
   return told;
 }
 
-Result<std::unique_ptr<Replayed>> attach_run(const Doors& doors, const Language& language,
+Result<std::unique_ptr<Replayed>> attach_run(const Doors& doors, const KnowledgeBase& language,
                                              const AttachRequest& request) {
   auto loop = AttachLoop::open(doors, language, request);
   if (!loop.ok()) return loop.error();

@@ -11,7 +11,7 @@
 #include "core/event_writer.h"
 #include "core/task.h"
 #include "platform/doors.h"
-#include "read/books/language.h"
+#include "read/books/knowledge_base.h"
 #include "read/recorder.h"
 #include "read/run_reader.h"
 
@@ -22,7 +22,7 @@ namespace mw {
 class AttachLoop final : private EventWriter {
  public:
   /// Takes up what was recorded of the run, or begins a record. Errors: another watch holds it, nothing there to read.
-  static Result<std::unique_ptr<AttachLoop>> open(const Doors& doors, const Language& language,
+  static Result<std::unique_ptr<AttachLoop>> open(const Doors& doors, const KnowledgeBase& language,
                                                   const AttachRequest& request);
   /// `task` goes beside it from the next turn on; it outlives the loop.
   void accompany(Task& task) { tasks_.push_back(&task); }
@@ -37,7 +37,7 @@ class AttachLoop final : private EventWriter {
   std::unique_ptr<Replayed> take();
 
  private:
-  AttachLoop(const Doors& doors, const Language& language, const AttachRequest& request,
+  AttachLoop(const Doors& doors, const KnowledgeBase& language, const AttachRequest& request,
              std::unique_ptr<Recorder> recorder);
   Result<uint32_t> intend(event::Intended intent) override;
   void acted(event::Acted outcome) override;
@@ -55,7 +55,7 @@ class AttachLoop final : private EventWriter {
   void wait(Duration longest);
   std::optional<Duration> tasks(bool quiet);
   bool tasks_are_due() const;
-  void told_to_stop();
+  void stop_requested();
   void notice_a_gap();
   std::optional<Duration> preview();
   void look_around();
@@ -83,7 +83,7 @@ class AttachLoop final : private EventWriter {
 };
 
 /// A whole life: open, turn after turn, take.
-Result<std::unique_ptr<Replayed>> attach_run(const Doors& doors, const Language& language,
+Result<std::unique_ptr<Replayed>> attach_run(const Doors& doors, const KnowledgeBase& language,
                                              const AttachRequest& request);
 
 }  // namespace mw

@@ -12,8 +12,8 @@
 #include <set>
 #include <thread>
 
-#include "act/supervise/charge.h"
-#include "app/standing.h"
+#include "act/supervise/run_spec.h"
+#include "app/run_status.h"
 #include "base/text.h"
 #include "platform/system.h"
 #include "read/recorder.h"
@@ -133,7 +133,7 @@ class Drill {
   Drill(Disk& disk, Clock& clock, Processes& processes, const DrillInfo& info, const DrillRequest& request)
       : disk_(disk), clock_(clock), processes_(processes), info_(info), request_(request) {}
 
-  Result<DrillTold> on_practice() {
+  Result<DrillResult> on_practice() {
     const auto program = practice_program(request_.practice);
     if (!program.ok()) return program.error();
     Practice practice;
@@ -156,7 +156,7 @@ class Drill {
       rest();
     }
     (void)look();
-    DrillTold told;
+    DrillResult told;
     told.folder = folder_;
     told.what = cat("midwatch run ended with exit status ", code, " after ", state_attempts_,
                     state_attempts_ == 1 ? " attempt" : " attempts");
@@ -169,32 +169,31 @@ class Drill {
     return told;
   }
 
-  Result<DrillTold> on_own() {
+  Result<DrillResult> on_own() {
     const auto folder = recorded_folder(disk_, request_.home, request_.run);
     if (!folder.ok()) return folder.error();
     folder_ = *folder;
-    const auto standing = standing_of(disk_, processes_, folder_);
-    if (!standing.ok()) return standing.error();
-    if (!standing->held || standing->pid == 0 || standing->watcher == 0) {
-      return Error{Error::Code::kInvalid,
-                   cat("run ", standing->name, " is not one that goes on under midwatch run here"),
+    const auto status = run_status(disk_, processes_, folder_);
+    if (!status.ok()) return status.error();
+    if (!status->held || status->pid == 0 || status->watcher == 0) {
+      return Error{Error::Code::kInvalid, cat("run ", status->name, " is not one that goes on under midwatch run here"),
                    "A drill needs a run that midwatch holds: midwatch run -- …"};
     }
     if (info_.target == Target::kNone) {
       return Error{Error::Code::kInvalid, cat(info_.name, " is for the practice run only"), "Leave --yes out."};
     }
-    request_.say(cat(info_.name, " on run ", standing->name, ": ", info_.does));
+    request_.say(cat(info_.name, " on run ", status->name, ": ", info_.does));
     before();
     MW_TRY(hit());
     began_ = now();
     const size_t attempts = state_attempts_;
-    DrillTold told;
+    DrillResult told;
     told.folder = folder_;
     told.what = "nothing more within three minutes";
     for (; since(began_).ns < kLimit.ns; rest()) {
       const State state = look();
-      const auto stands = standing_of(disk_, processes_, folder_);
-      if (stands.ok() && stands->phase == RunStanding::Phase::kOver) {
+      const auto stands = run_status(disk_, processes_, folder_);
+      if (stands.ok() && stands->phase == RunStatus::Phase::kOver) {
         told.what = cat("the run is over: ", stands->why);
         return told;
       }
@@ -226,10 +225,10 @@ class Drill {
   }
 
   Result<void> hit() {
-    const auto standing = standing_of(disk_, processes_, folder_);
-    if (!standing.ok()) return standing.error();
-    std::vector<ProcessInfo> family = descendants(processes_.all(), standing->pid);
-    const auto trainer = processes_.info(standing->pid);
+    const auto status = run_status(disk_, processes_, folder_);
+    if (!status.ok()) return status.error();
+    std::vector<ProcessInfo> family = descendants(processes_.all(), status->pid);
+    const auto trainer = processes_.info(status->pid);
     if (!trainer.ok()) return trainer.error();
     ProcessInfo victim = *trainer;
     if (request_.process > 0) {
@@ -237,9 +236,8 @@ class Drill {
       const auto one = std::find_if(family.begin(), family.end(),
                                     [this](const auto& process) { return process.id.pid == request_.process; });
       if (one == family.end()) {
-        return Error{
-            Error::Code::kInvalid, cat("process ", request_.process, " is none of the run's"),
-            cat("The command is process ", standing->pid, "; pstree -p ", standing->pid, " shows the others.")};
+        return Error{Error::Code::kInvalid, cat("process ", request_.process, " is none of the run's"),
+                     cat("The command is process ", status->pid, "; pstree -p ", status->pid, " shows the others.")};
       }
       victim = *one;
     } else if (info_.target == Target::kEngine) {
@@ -299,7 +297,7 @@ class Drill {
 
 }  // namespace
 
-Result<DrillTold> hold_drill(Disk& disk, Clock& clock, Processes& processes, const DrillRequest& request) {
+Result<DrillResult> hold_drill(Disk& disk, Clock& clock, Processes& processes, const DrillRequest& request) {
   for (const DrillInfo& info : all_drills()) {
     if (info.name != request.name) continue;
     Drill drill(disk, clock, processes, info, request);

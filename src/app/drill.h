@@ -11,6 +11,6 @@ namespace mw {
 
 /// Runs one drill to its end. Errors: no such drill, no practice run beside midwatch, a run that is not held or does
 /// not go on, nothing found to hit.
-Result<DrillTold> hold_drill(Disk& disk, Clock& clock, Processes& processes, const DrillRequest& request);
+Result<DrillResult> hold_drill(Disk& disk, Clock& clock, Processes& processes, const DrillRequest& request);
 
 }  // namespace mw

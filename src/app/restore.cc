@@ -3,28 +3,28 @@
 #include <algorithm>
 #include <set>
 
-#include "act/supervise/charge.h"
+#include "act/supervise/run_spec.h"
 #include "app/config/settings.h"
 #include "app/journal_pages.h"
-#include "app/standing.h"
+#include "app/run_status.h"
 #include "base/text.h"
 #include "platform/durable.h"
 #include "platform/lock.h"
 #include "platform/real/posix_disk.h"
 #include "read/recorder.h"
-#include "sense/checkpoints/set_aside.h"
+#include "sense/checkpoints/quarantine.h"
 
 namespace mw {
 namespace {
 
-using Thing = RestoreTold::Thing;
+using Thing = RestoreAnswer::Thing;
 
 constexpr int kAttempts = 100'000;  // whose judgements are read
 constexpr std::string_view kRestore = "restore";
 
 struct Found {
   std::string path;  ///< of the manifest
-  AsideManifest manifest;
+  QuarantineManifest manifest;
 };
 
 /// What a run's judgements say that it moved, as far as the manifests are still there.
@@ -37,29 +37,31 @@ std::vector<Found> manifests_of(Disk& disk, const std::string& run_folder) {
     const auto text = read_small(disk, cat(folder, "/", kJudgementFile));
     const auto judgement = text.ok() ? parse_judgement(*text) : Result<Judgement>(text.error());
     if (!judgement.ok()) continue;
-    for (const AsidePlan& plan : judgement->back.plans) {
-      const std::string path = cat(plan.root, "/", kAsideFolder, "/", plan.label, "/", kManifestFile);
-      const auto written = read_small(disk, path);
-      auto manifest = written.ok() ? parse_manifest(*written) : Result<AsideManifest>(written.error());
-      if (!manifest.ok() || manifest->run_folder != run_folder || !known.insert(path).second) continue;
-      manifest->root = plan.root;
-      found.push_back({path, std::move(*manifest)});
+    for (const QuarantinePlan& plan : judgement->back.plans) {
+      for (const std::string_view quarantine : kQuarantineFolders) {
+        const std::string path = cat(plan.root, "/", quarantine, "/", plan.label, "/", kManifestFile);
+        const auto written = read_small(disk, path);
+        auto manifest = written.ok() ? parse_manifest(*written) : Result<QuarantineManifest>(written.error());
+        if (!manifest.ok() || manifest->run_folder != run_folder || !known.insert(path).second) continue;
+        manifest->root = plan.root;
+        found.push_back({path, std::move(*manifest)});
+      }
     }
   }
   return found;
 }
 
-Result<std::string> held_folder(Disk& disk, const RestoreRequest& request) {
+Result<std::string> supervised_folder(Disk& disk, const RestoreRequest& request) {
   const auto folder = recorded_folder(disk, request.home, request.run);
   if (!folder.ok()) return folder.error();
   std::string absolute = absolute_path(*folder);
-  if (disk.info(cat(absolute, "/", kChargeFile)).ok()) return absolute;
+  if (!run_spec_path(disk, absolute).empty()) return absolute;
   return Error{Error::Code::kInvalid, cat("run ", basename(absolute), " is only read: nothing of it was set aside"),
                "midwatch sets aside only what a run saved that 'midwatch run' started."};
 }
 
 /// One checkpoint; nothing where it is neither aside nor in doubt.
-Thing thing_of(Disk& disk, const AsideManifest& manifest, const AsideManifest::Item& item) {
+Thing thing_of(Disk& disk, const QuarantineManifest& manifest, const QuarantineManifest::Item& item) {
   Thing thing;
   thing.from = cat(manifest.root, "/", item.to);
   thing.path = cat(manifest.root, "/", item.name);
@@ -77,7 +79,7 @@ Thing thing_of(Disk& disk, const AsideManifest& manifest, const AsideManifest::I
 }
 
 /// The pointer, where midwatch set it.
-std::optional<Thing> pointer_of(Disk& disk, const AsideManifest& manifest) {
+std::optional<Thing> pointer_of(Disk& disk, const QuarantineManifest& manifest) {
   if (manifest.pointer.empty() || manifest.restored) return std::nullopt;
   Thing thing;
   thing.path = cat(manifest.root, "/", manifest.pointer);
@@ -94,9 +96,9 @@ std::optional<Thing> pointer_of(Disk& disk, const AsideManifest& manifest) {
   return thing;
 }
 
-std::vector<Thing> things_of(Disk& disk, const AsideManifest& manifest) {
+std::vector<Thing> things_of(Disk& disk, const QuarantineManifest& manifest) {
   std::vector<Thing> things;
-  for (const AsideManifest::Item& item : manifest.items) things.push_back(thing_of(disk, manifest, item));
+  for (const QuarantineManifest::Item& item : manifest.items) things.push_back(thing_of(disk, manifest, item));
   const bool any = std::any_of(things.begin(), things.end(), [](const Thing& thing) { return thing.may; });
   auto pointer = pointer_of(disk, manifest);
   if (pointer && (any || manifest.items.empty() || pointer->may)) things.push_back(std::move(*pointer));
@@ -109,7 +111,7 @@ Result<void> put_back(Disk& disk, const Thing& thing) {
   return disk.rename(thing.from, thing.path);
 }
 
-Result<void> restore_one(Disk& disk, const Found& found, JournalPages& pages, RestoreTold& told) {
+Result<void> restore_one(Disk& disk, const Found& found, JournalPages& pages, RestoreAnswer& told) {
   bool all = true;
   for (Thing& thing : things_of(disk, found.manifest)) {
     // The pointer comes last, and only where all that it may name is back.
@@ -118,30 +120,30 @@ Result<void> restore_one(Disk& disk, const Found& found, JournalPages& pages, Re
       thing.outcome = "not all checkpoints are back, and it stays";
     }
     if (thing.may) {
-      const auto deed = pages.intend({0, std::string(kRestore), thing.path, 0, "A person said so."});
-      if (!deed.ok()) return deed.error();
+      const auto action = pages.intend({0, std::string(kRestore), thing.path, 0, "A person said so."});
+      if (!action.ok()) return action.error();
       const auto done = put_back(disk, thing);
       thing.done = done.ok();
       thing.outcome =
           done.ok() ? thing.pointer ? cat("it says ", trim(thing.from), " again") : "it is back" : done.error().what;
-      pages.acted({*deed, thing.done, thing.outcome, 0});
+      pages.acted({*action, thing.done, thing.outcome, 0});
     }
     all = all && (thing.done || thing.pointer || !disk.info(thing.from).ok());
     told.things.push_back(std::move(thing));
   }
   if (!all) return {};
   // What it says of the past stays; whoever comes to do the move again sees that a person undid it.
-  AsideManifest over = found.manifest;
+  QuarantineManifest over = found.manifest;
   over.restored = true;
   return write_durably(disk, found.path, manifest_text(over));
 }
 
 }  // namespace
 
-Result<RestoreTold> could_restore(Disk& disk, const RestoreRequest& request) {
-  const auto folder = held_folder(disk, request);
+Result<RestoreAnswer> could_restore(Disk& disk, const RestoreRequest& request) {
+  const auto folder = supervised_folder(disk, request);
   if (!folder.ok()) return folder.error();
-  RestoreTold told;
+  RestoreAnswer told;
   told.run = basename(*folder);
   for (const Found& found : manifests_of(disk, *folder)) {
     for (Thing& thing : things_of(disk, found.manifest)) told.things.push_back(std::move(thing));
@@ -149,18 +151,18 @@ Result<RestoreTold> could_restore(Disk& disk, const RestoreRequest& request) {
   return told;
 }
 
-Result<RestoreTold> restore_by_hand(Disk& disk, Processes& processes, const RestoreRequest& request,
-                                    const std::string& who) {
-  const auto folder = held_folder(disk, request);
+Result<RestoreAnswer> restore_by_hand(Disk& disk, Processes& processes, const RestoreRequest& request,
+                                      const std::string& who) {
+  const auto folder = supervised_folder(disk, request);
   if (!folder.ok()) return folder.error();
-  const auto how = standing_of(disk, processes, *folder);
+  const auto how = run_status(disk, processes, *folder);
   if (!how.ok()) return how.error();
   if (how->pid != 0) {
     return Error{Error::Code::kDenied, cat("the command of run ", basename(*folder), " lives, and saves there"),
                  "Stop it first: midwatch stop."};
   }
   const auto locks = make_posix_locks();
-  RestoreTold told;
+  RestoreAnswer told;
   told.run = basename(*folder);
   auto recorder = Recorder::open(disk, *locks, folder_of(folder_of(*folder)), told.run, {*folder});
   if (!recorder.ok()) return recorder.error();

@@ -6,17 +6,17 @@
 #include "api/requests.h"
 #include "platform/disk.h"
 #include "platform/process.h"
-#include "read/books/language.h"
+#include "read/books/knowledge_base.h"
 
 namespace mw {
 
 /// What was set aside and is still there, by the manifests beside it. kInvalid: midwatch does not hold the run.
-Result<RestoreTold> could_restore(Disk& disk, const RestoreRequest& request);
+Result<RestoreAnswer> could_restore(Disk& disk, const RestoreRequest& request);
 
 /// Puts it back, and each pointer that still says what midwatch wrote as it was; nothing is written over. Takes the
 /// run's lock; each deed is in the run's journal before it is done, and `who` asked for it. kDenied: somebody watches
 /// the run, or its command lives.
-Result<RestoreTold> restore_by_hand(Disk& disk, Processes& processes, const RestoreRequest& request,
-                                    const std::string& who);
+Result<RestoreAnswer> restore_by_hand(Disk& disk, Processes& processes, const RestoreRequest& request,
+                                      const std::string& who);
 
 }  // namespace mw

@@ -5,27 +5,27 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "act/cleanup/ballast.h"
-#include "act/cleanup/belongings_watch.h"
-#include "act/cleanup/housekeeping.h"
+#include "act/cleanup/cleanup_task.h"
+#include "act/cleanup/reserve.h"
+#include "act/cleanup/resource_watch.h"
 #include "act/keeper/keep.h"
 #include "act/keeper/launch.h"
 #include "act/supervise/fingerprint_scope.h"
-#include "act/supervise/held_components.h"
 #include "act/supervise/inbox.h"
+#include "act/supervise/resume_probe.h"
 #include "act/supervise/seal.h"
 #include "act/supervise/stop_watchdog.h"
+#include "act/supervise/supervised_components.h"
 #include "act/supervise/supervisor.h"
-#include "act/supervise/way_back.h"
 #include "app/attach.h"
+#include "app/config/cleanup_settings.h"
 #include "app/config/component_settings.h"
-#include "app/config/free_settings.h"
 #include "app/config/rule_settings.h"
 #include "app/config/scrape_settings.h"
 #include "app/config/settings.h"
+#include "app/notifications.h"
 #include "app/rule_watch.h"
-#include "app/standing.h"
-#include "app/telling.h"
+#include "app/run_status.h"
 #include "base/text.h"
 #include "platform/durable.h"
 #include "platform/orphans.h"
@@ -79,13 +79,13 @@ bool good_name(std::string_view name) {
                      [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '-' || c == '_'; });
 }
 
-/// The newest run under `home` that a midwatch held (attached runs have no charge).
+/// The newest run under `home` that a midwatch held (attached runs have no run.json).
 Result<std::string> newest_held(Disk& disk, const std::string& home) {
   auto names = disk.list(cat(home, "/runs"));
   std::string newest;
   Time newest_at;
   for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
-    const auto info = disk.info(cat(home, "/runs/", name, "/", kChargeFile));
+    const auto info = disk.info(run_spec_path(disk, cat(home, "/runs/", name)));
     if (!info.ok() || (!newest.empty() && info->changed <= newest_at)) continue;
     newest = name;
     newest_at = info->changed;
@@ -99,37 +99,37 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   const std::string name = request.name.empty() ? name_of(now, request.command) : request.name;
   if (!good_name(name)) return bad_name(name);
   const std::string folder = cat(home, "/runs/", name);
-  if (disk.info(cat(folder, "/", kChargeFile)).ok()) {
+  if (!run_spec_path(disk, folder).empty()) {
     return Error{Error::Code::kInvalid, cat("there is a run called ", name, " already"),
-                 cat("Go on with it: midwatch run --take-up ", name, "; or give another --name.")};
+                 cat("Go on with it: midwatch run --reattach ", name, "; or give another --name.")};
   }
-  Charge charge;
-  charge.command = request.command;
-  charge.folder = absolute_path("");
-  if (std::getenv("PYTHONUNBUFFERED") == nullptr) charge.environment["PYTHONUNBUFFERED"] = "1";
-  charge.config = request.config;
-  for (const std::string& path : request.also) charge.also.push_back(absolute_path(path));
-  for (const std::string& path : request.checkpoints) charge.checkpoints.push_back(absolute_path(path));
-  charge.resume = request.resume;
-  charge.from_scratch = request.from_scratch;
-  charge.limits.restarts = request.restarts;
-  charge.limits.first_wait = Duration::seconds(request.first_wait_s);
-  charge.limits.longest_wait = Duration::seconds(request.longest_wait_s);
-  charge.breaker = request.breaker;
-  charge.breaking = mode_of(request.breaking);
-  charge.breaking_learning = mode_of(request.breaking_learning);
-  charge.restarting = mode_of(request.restarting);
-  charge.dry = request.dry;
-  charge.grace = Duration::seconds(request.grace_s);
-  charge.rotate_bytes = static_cast<uint64_t>(request.rotate_bytes);
+  RunSpec spec;
+  spec.command = request.command;
+  spec.folder = absolute_path("");
+  if (std::getenv("PYTHONUNBUFFERED") == nullptr) spec.environment["PYTHONUNBUFFERED"] = "1";
+  spec.config = request.config;
+  for (const std::string& path : request.also) spec.also.push_back(absolute_path(path));
+  for (const std::string& path : request.checkpoints) spec.checkpoints.push_back(absolute_path(path));
+  spec.resume = request.resume;
+  spec.from_scratch = request.from_scratch;
+  spec.limits.restarts = request.restarts;
+  spec.limits.first_wait = Duration::seconds(request.first_wait_s);
+  spec.limits.longest_wait = Duration::seconds(request.longest_wait_s);
+  spec.breaker = request.breaker;
+  spec.breaking = mode_of(request.breaking);
+  spec.breaking_learning = mode_of(request.breaking_learning);
+  spec.restarting = mode_of(request.restarting);
+  spec.dry = request.dry;
+  spec.grace = Duration::seconds(request.grace_s);
+  spec.rotate_bytes = static_cast<uint64_t>(request.rotate_bytes);
   MW_TRY(disk.make_folders(folder));
   make_private(folder);  // before anything is in it
-  charge.nonce = random_nonce();
-  charge.mark = random_nonce();
+  spec.nonce = random_nonce();
+  spec.mark = random_nonce();
   MW_TRY(disk.make_folders(cat(folder, "/output")));
   auto output = disk.open_append(cat(folder, "/", kOutputFile));  // so that there is something to follow
   if (!output.ok()) return output.error();
-  MW_TRY(write_privately(disk, cat(folder, "/", kChargeFile), charge_text(charge)));
+  MW_TRY(write_privately(disk, cat(folder, "/", kRunSpecFile), run_spec_text(spec)));
   return name;
 }
 
@@ -169,7 +169,7 @@ class Passing {
 class Holding final : public Task {
  public:
   Holding(const Doors& doors, Processes& processes, const RunRequest& request, Supervisor& supervisor, Passing& passing,
-          const HeldComponents& parts, StopWatchdog& watchdog)
+          const SupervisedComponents& parts, StopWatchdog& watchdog)
       : doors_(doors),
         request_(request),
         supervisor_(supervisor),
@@ -194,7 +194,7 @@ class Holding final : public Task {
     return supervisor_.patience();
   }
 
-  bool told_to_stop() override {
+  bool stop_requested() override {
     request_.say("told to stop");
     if (const auto done = supervisor_.stop(supervisor_.stopping()); !done.ok()) request_.say(done.error().what);
     return true;
@@ -203,22 +203,22 @@ class Holding final : public Task {
  private:
   /// Whom the watchdog is to end, should this loop hang.
   void guard() {
-    std::vector<StopWatchdog::Tree> trees = {{supervisor_.keeper(), supervisor_.command()}};
-    for (const auto& [keeper, process] : parts_.processes()) trees.push_back({keeper, process});
-    watchdog_.guard(std::move(trees), supervisor_.charge().grace);
+    std::vector<StopWatchdog::Guarded> guarded = {{supervisor_.keeper(), supervisor_.command()}};
+    for (const auto& [keeper, process] : parts_.processes()) guarded.push_back({keeper, process});
+    watchdog_.guard(std::move(guarded), supervisor_.spec().grace);
   }
 
   const Doors& doors_;
   const RunRequest& request_;
   Supervisor& supervisor_;
   Passing& passing_;
-  const HeldComponents& parts_;
+  const SupervisedComponents& parts_;
   StopWatchdog& watchdog_;
   Orphans orphans_;
   std::string trouble_;
 };
 
-Result<void> do_as_asked(Supervisor& supervisor, Housekeeping& house, const RunAsk& ask) {
+Result<void> do_as_asked(Supervisor& supervisor, CleanupTask& house, const RunAsk& ask) {
   switch (ask.what) {
     case RunAsk::What::kTell:
       return {};
@@ -233,27 +233,29 @@ Result<void> do_as_asked(Supervisor& supervisor, Housekeeping& house, const RunA
       return supervisor.stop(false);
     case RunAsk::What::kKill:
       return supervisor.stop(true);
-    case RunAsk::What::kFree:
-      house.free_now(ask);
+    case RunAsk::What::kCleanup:
+      house.cleanup_now(ask);
       return {};
   }
   return {};
 }
 
 /// What was declared of the run's parts. A run is held whatever is wrong with the settings.
-Config declared_parts(const Doors& doors, const RunRequest& request, const Charge& charge) {
-  const std::string& path = request.config.empty() ? charge.config : request.config;
+Config declared_parts(const Doors& doors, const RunRequest& request, const RunSpec& spec) {
+  const std::string& path = request.config.empty() ? spec.config : request.config;
   auto loaded = path.empty() ? Result<Config>(Config()) : load_config(doors.disk, path);
   if (loaded.ok() && loaded->check().ok()) return std::move(*loaded);
   request.say("the components and rules that were declared are not looked after: the settings cannot be used");
   return {};
 }
 
-std::unique_ptr<ComponentWatch> parts_of(const Doors& doors, const Language& language, const RunRequest& request,
+std::unique_ptr<ComponentWatch> parts_of(const Doors& doors, const KnowledgeBase& language, const RunRequest& request,
                                          const Config& config, Supervisor& supervisor,
-                                         const HeldComponents& held_parts) {
+                                         const SupervisedComponents& supervised_components) {
   const auto held = [&supervisor] { return ComponentWatch::Held{supervisor.keeper_pid(), supervisor.command_pid()}; };
-  const auto process_of = [&held_parts](const std::string& name) { return held_parts.pid_of(name); };
+  const auto process_of = [&supervised_components](const std::string& name) {
+    return supervised_components.pid_of(name);
+  };
   ComponentWatch::Scope scope{make_posix_system(), make_http(), component_targets(config), held,
                               process_of,          request.say};
   auto watch = std::make_unique<ComponentWatch>(doors.clock, language.knowledge(), std::move(scope));
@@ -277,28 +279,28 @@ using WriteFile = std::function<Result<void>(const std::string& path, std::strin
 
 using Watches = std::vector<std::unique_ptr<Task>>;
 
-auto layouts_of(const Language& language) {
+auto layouts_of(const KnowledgeBase& language) {
   return [&language](const std::string& framework) { return language.checkpoints_of(framework); };
 }
 
 /// What people ask, and what is watched of the machine under the run.
-Watches watches_of(const Doors& doors, Processes& processes, const Language& language, const RunRequest& request,
-                   Supervisor& supervisor, const Config& declared, HeldComponents& held_parts,
+Watches watches_of(const Doors& doors, Processes& processes, const KnowledgeBase& language, const RunRequest& request,
+                   Supervisor& supervisor, const Config& declared, SupervisedComponents& supervised_components,
                    const std::string& folder, const WriteFile& write) {
   Watches watches;
   watches.push_back(std::make_unique<RuleWatch>(doors.clock, language.knowledge(), request.say));
   if (auto scrapes = watch_endpoints(doors.clock, endpoints_of(declared)); scrapes)
     watches.push_back(std::move(scrapes));
   if (request.host || !declared.names("component").empty()) {
-    watches.push_back(parts_of(doors, language, request, declared, supervisor, held_parts));
+    watches.push_back(parts_of(doors, language, request, declared, supervisor, supervised_components));
   }
-  const Charge& charge = supervisor.charge();
+  const RunSpec& spec = supervisor.spec();
   const auto layout = layouts_of(language);
   const auto holds = [&supervisor] { return supervisor.keeper_pid() != 0; };
-  const FreeSettings may_go = free_settings(declared, charge.dry);
-  if (auto seen = watch_belongings(doors.clock, folder, may_go, holds, write); seen) watches.push_back(std::move(seen));
-  auto house = keep_house(doors.clock, charge, {folder, charge.folder, charge.checkpoints}, may_go, layout, request.say,
-                          holds, write);
+  const CleanupSettings may_go = cleanup_settings(declared, spec.dry);
+  if (auto seen = watch_resources(doors.clock, folder, may_go, holds, write); seen) watches.push_back(std::move(seen));
+  auto house =
+      keep_house(doors.clock, spec, {folder, spec.folder, spec.checkpoints}, may_go, layout, request.say, holds, write);
   watches.insert(watches.begin(),
                  std::make_unique<Inbox>(doors, folder, [&supervisor, keeper = house.get()](const RunAsk& ask) {
                    return do_as_asked(supervisor, *keeper, ask);
@@ -307,69 +309,69 @@ Watches watches_of(const Doors& doors, Processes& processes, const Language& lan
   watches.push_back(std::move(house));
   if (!request.host) return watches;
   const auto root = [&supervisor] { return supervisor.keeper_pid(); };
-  watches.push_back(watch_machine(doors.clock, language, {folder, charge.folder}, root));
-  watches.push_back(watch_checkpoints(doors.clock, layout, charge.folder, charge.checkpoints, folder));
+  watches.push_back(watch_machine(doors.clock, language, {folder, spec.folder}, root));
+  watches.push_back(watch_checkpoints(doors.clock, layout, spec.folder, spec.checkpoints, folder));
   // Behind those who see that the run is stuck, and before those who do something about it.
   auto evidence = std::make_unique<EvidenceTaker>(doors.disk, doors.clock, processes,
                                                   evidence_of(supervisor, folder, request.stacks, language.known()));
-  held_parts.spare_while([taker = evidence.get()](int64_t pid) { return taker->reads(pid); });
+  supervised_components.spare_while([taker = evidence.get()](int64_t pid) { return taker->reads(pid); });
   supervisor.spare_while([taker = evidence.get()] { return taker->reads(); });
   watches.push_back(std::move(evidence));
   return watches;
 }
 
-AttachRequest watch_of(const RunRequest& request, const Charge& charge, const std::string& home,
-                       const std::string& name, const std::string& output) {
+AttachRequest watch_of(const RunRequest& request, const RunSpec& spec, const std::string& home, const std::string& name,
+                       const std::string& output) {
   AttachRequest watching;
   watching.paths = {output};
-  watching.paths.insert(watching.paths.end(), charge.also.begin(), charge.also.end());
+  watching.paths.insert(watching.paths.end(), spec.also.begin(), spec.also.end());
   watching.framework = request.framework;
   watching.knowledge = request.knowledge;
   watching.home = home;
   watching.run = name;
   watching.decided = request.decided;
-  watching.keeper_nonce = charge.nonce;
+  watching.keeper_nonce = spec.nonce;
   return watching;
 }
 
 /// The parts of the run that midwatch starts itself; what they write is read, too.
-Result<std::unique_ptr<HeldComponents>> hold_parts(const ComponentDoors& hands, Watch& watch, const Config& declared,
-                                                   Supervisor& supervisor, const std::string& run_folder,
-                                                   AttachRequest& watching) {
-  auto charges = component_charges(declared, supervisor.charge().folder, cat(run_folder, "/output"));
-  for (ComponentCharge& charge : charges) {
-    charge.dry = supervisor.charge().dry;
-    const std::string& mark = supervisor.charge().mark;
-    charge.mark = mark.empty() ? "" : cat(mark, "-", charge.name);
-    const auto log = hands.disk.open_append(charge.output);  // so that there is something to follow
-    if (log.ok()) watching.paths.push_back(charge.output);
+Result<std::unique_ptr<SupervisedComponents>> hold_parts(const ComponentDoors& hands, Watch& watch,
+                                                         const Config& declared, Supervisor& supervisor,
+                                                         const std::string& run_folder, AttachRequest& watching) {
+  auto specs = component_specs(declared, supervisor.spec().folder, cat(run_folder, "/output"));
+  for (ComponentSpec& spec : specs) {
+    spec.dry = supervisor.spec().dry;
+    const std::string& mark = supervisor.spec().mark;
+    spec.mark = mark.empty() ? "" : cat(mark, "-", spec.name);
+    const auto log = hands.disk.open_append(spec.output);  // so that there is something to follow
+    if (log.ok()) watching.paths.push_back(spec.output);
   }
-  auto opened = HeldComponents::open(hands, watch, std::move(charges), run_folder, supervisor.charge().nonce);
+  auto opened = SupervisedComponents::open(hands, watch, std::move(specs), run_folder, supervisor.spec().nonce);
   if (opened.ok()) (*opened)->serve(supervisor);
   return opened;
 }
 
 /// Whom to tell of a run that is taken up. The run is held whatever is wrong with the settings.
-std::unique_ptr<Telling> taken_up_telling(const Doors& doors, const Language& language, const RunRequest& request,
-                                          const Charge& charge) {
-  const std::string& config = request.config.empty() ? charge.config : request.config;
-  auto telling = Telling::make(doors, language.knowledge(), config, request.say);
+std::unique_ptr<Notifications> taken_up_telling(const Doors& doors, const KnowledgeBase& language,
+                                                const RunRequest& request, const RunSpec& spec) {
+  const std::string& config = request.config.empty() ? spec.config : request.config;
+  auto telling = Notifications::make(doors, language.knowledge(), config, request.say);
   if (telling.ok()) return std::move(*telling);
   request.say(cat("nobody is told anything: ", telling.error().what));
-  return *Telling::make(doors, language.knowledge(), "", request.say);
+  return *Notifications::make(doors, language.knowledge(), "", request.say);
 }
 
 /// The name of the run that is begun, or taken up.
 Result<std::string> begin_or_find(const Doors& doors, const std::string& home, const RunRequest& request) {
-  auto name = request.take_up.empty()       ? begin_run(doors.disk, doors.clock.now(), home, request)
-              : request.take_up == "newest" ? newest_held(doors.disk, home)
-                                            : Result<std::string>(request.take_up);
+  auto name = request.reattach.empty()       ? begin_run(doors.disk, doors.clock.now(), home, request)
+              : request.reattach == "newest" ? newest_held(doors.disk, home)
+                                             : Result<std::string>(request.reattach);
   if (name.ok() && !good_name(*name)) return bad_name(*name);
   return name;
 }
 
 /// How it came out, for whoever began it.
-void tell_end(const Supervisor& supervisor, RunTold& told) {
+void tell_end(const Supervisor& supervisor, RunResult& told) {
   told.why = supervisor.why_over();
   told.attempts = supervisor.attempt();
   told.started = supervisor.could_start();
@@ -387,8 +389,8 @@ Result<void> write_somehow(Disk& disk, const std::string& path, std::string_view
   return write_privately(disk, path, text);
 }
 
-bool let_go(Ballast& ballast, const RunRequest& request) {
-  const bool made = ballast.release();
+bool let_go(Reserve& reserve, const RunRequest& request) {
+  const bool made = reserve.release();
   if (made) request.say("the disk of the run's record is full: let go of the space that was held back there");
   return made;
 }
@@ -409,16 +411,16 @@ void go_through(AttachLoop& loop, const std::vector<Task*>& beside, Passing& pas
 }
 
 /// What is to be known before anything is read: what was declared, and the values that nobody may be told.
-Config learn_of(const Doors& doors, const RunRequest& request, const Supervisor& supervisor, Language& language) {
-  for (const auto& [variable, value] : supervisor.charge().environment) language.known().learn(variable, value);
+Config learn_of(const Doors& doors, const RunRequest& request, const Supervisor& supervisor, KnowledgeBase& language) {
+  for (const auto& [variable, value] : supervisor.spec().environment) language.known().learn(variable, value);
   learn_environment_of(*make_posix_system(), supervisor.command_pid(), language.known());
-  Config declared = declared_parts(doors, request, supervisor.charge());
+  Config declared = declared_parts(doors, request, supervisor.spec());
   language.add(user_rules(declared));
   return declared;
 }
 
 /// Writes files without the values that nobody may be told.
-WriteFile hiding(const Language& language, WriteFile write) {
+WriteFile hiding(const KnowledgeBase& language, WriteFile write) {
   return [&language, write = std::move(write)](const std::string& path, std::string_view text) {
     return write(path, language.known().hide(text));
   };
@@ -428,63 +430,63 @@ Result<void> start(const std::string& place) { return start_keeper(place, std::s
 
 }  // namespace
 
-Result<RunTold> hold_run(const Doors& doors, Processes& real, Language& language, const RunRequest& request) {
+Result<RunResult> hold_run(const Doors& doors, Processes& real, KnowledgeBase& language, const RunRequest& request) {
   for (const int gone : {SIGHUP, SIGPIPE}) std::signal(gone, SIG_IGN);  // the terminal, and who reads our output
   MW_TRY(can_see_processes(real));
   InterruptOnce processes(real);
   StopWatchdog watchdog(doors.watch, processes, doors.clock, kOwnFailure);
   const std::string home = absolute_path(home_of(request.home, "."));
   // Before anything is begun, so that what is wrong is known at once.
-  auto telling = Telling::make(doors, language.knowledge(), request.take_up.empty() ? request.config : "", request.say);
+  auto telling =
+      Notifications::make(doors, language.knowledge(), request.reattach.empty() ? request.config : "", request.say);
   if (!telling.ok()) return telling.error();
   const auto name = begin_or_find(doors, home, request);
   if (!name.ok()) return name.error();
-  RunTold told;
+  RunResult told;
   told.folder = cat(home, "/runs/", *name);
   make_private(told.folder);  // an earlier midwatch may have left it open
   const std::string output = cat(told.folder, "/", kOutputFile);
-  Ballast ballast(doors.disk, cat(told.folder, "/", kBallastFile));
-  const auto make_room = [&ballast, &request] { return let_go(ballast, request); };
+  Reserve reserve(doors.disk, told.folder);
+  const auto make_room = [&reserve, &request] { return let_go(reserve, request); };
   const auto write = [&doors, make_room](const std::string& path, std::string_view text) {
     return write_somehow(doors.disk, path, text, make_room);
   };
-  WayBack way(doors.clock, make_posix_disk());
-  std::unique_ptr<HeldComponents> held_parts;
-  const auto may_begin = [&held_parts] { return held_parts->ready(); };
-  auto held = Supervisor::open(
-      {doors.disk, doors.clock, processes, start, write, layouts_of(language), request.say, way.door(), may_begin},
-      language.knowledge(), told.folder);
+  ResumeProbe way(doors.clock, make_posix_disk());
+  std::unique_ptr<SupervisedComponents> components;
+  auto held = Supervisor::open({doors.disk, doors.clock, processes, start, write, layouts_of(language), request.say,
+                                way.door(), [&components] { return components->ready(); }},
+                               language.knowledge(), told.folder);
   if (!held.ok()) return held.error();
   Supervisor& supervisor = **held;
   const Config declared = learn_of(doors, request, supervisor, language);
-  AttachRequest watching = watch_of(request, supervisor.charge(), home, *name, output);
+  AttachRequest watching = watch_of(request, supervisor.spec(), home, *name, output);
   auto opened = hold_parts({doors.disk, doors.clock, processes, start, write, request.say}, doors.watch, declared,
                            supervisor, told.folder, watching);
   if (!opened.ok()) return opened.error();
-  held_parts = std::move(*opened);
+  components = std::move(*opened);
   Passing passing(doors.disk, output, request.output);
-  if (!request.take_up.empty()) {
+  if (!request.reattach.empty()) {
     passing.skip();
-    telling = taken_up_telling(doors, language, request, supervisor.charge());
+    telling = taken_up_telling(doors, language, request, supervisor.spec());
   }
-  (*telling)->holds(told.folder, supervisor.charge());
-  Holding holding(doors, processes, request, supervisor, passing, *held_parts, watchdog);
+  (*telling)->holds(told.folder, supervisor.spec());
+  Holding holding(doors, processes, request, supervisor, passing, *components, watchdog);
   // Takes the run's lock, so that the supervisor's first turn is nobody else's.
   auto loop = AttachLoop::open(doors, language, watching);
   if (!loop.ok()) return loop.error();
   (*loop)->when_full(make_room);
-  ballast.take();
+  reserve.take();
   sign(doors, processes, told.folder, request);
   const Watches watches =
-      watches_of(doors, processes, language, request, supervisor, declared, *held_parts, told.folder, write);
+      watches_of(doors, processes, language, request, supervisor, declared, *components, told.folder, write);
   Fingerprinting fingerprints(doors.disk, doors.clock,
                               fingerprints_of(doors.disk, supervisor, hiding(language, write), request.say));
   std::vector<Task*> beside;
   for (const auto& watch : watches) beside.push_back(watch.get());
-  beside.insert(beside.end(), {held_parts.get(), &holding, &fingerprints, (*telling)->task()});
+  beside.insert(beside.end(), {components.get(), &holding, &fingerprints, (*telling)->task()});
   go_through(**loop, beside, passing);
   told.replayed = (*loop)->take();
-  (void)ballast.release();
+  (void)reserve.release();
   tell_end(supervisor, told);
   return told;
 }

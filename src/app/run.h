@@ -4,11 +4,12 @@
 #include "api/requests.h"
 #include "platform/doors.h"
 #include "platform/process.h"
-#include "read/books/language.h"
+#include "read/books/knowledge_base.h"
 
 namespace mw {
 
 /// Begins a run, or takes one up, and holds it until it is over.
-Result<RunTold> hold_run(const Doors& doors, Processes& processes, Language& language, const RunRequest& request);
+Result<RunResult> hold_run(const Doors& doors, Processes& processes, KnowledgeBase& language,
+                           const RunRequest& request);
 
 }  // namespace mw

@@ -6,23 +6,23 @@
 #include <cstdlib>
 #include <thread>
 
-#include "act/cleanup/freed.h"
+#include "act/cleanup/cleanup_result.h"
 #include "act/notify/notifier.h"
 #include "act/supervise/adopt.h"
 #include "act/supervise/inbox.h"
 #include "act/supervise/stop_watchdog.h"
 #include "api/exit.h"
 #include "app/attach.h"
+#include "app/cleanup_by_hand.h"
 #include "app/config/rule_settings.h"
 #include "app/config/scrape_settings.h"
 #include "app/config/settings.h"
 #include "app/drill.h"
-#include "app/free_by_hand.h"
+#include "app/notifications.h"
 #include "app/restore.h"
 #include "app/rule_watch.h"
 #include "app/run.h"
-#include "app/standing.h"
-#include "app/telling.h"
+#include "app/run_status.h"
 #include "base/text.h"
 #include "platform/clock.h"
 #include "platform/durable.h"
@@ -93,7 +93,7 @@ DaemonServices::~DaemonServices() = default;
 
 Result<void> DaemonServices::learn(const std::vector<std::string>& folders) {
   if (language_ != nullptr) return {};
-  auto loaded = Language::load(folders, read_user_rules);
+  auto loaded = KnowledgeBase::load(folders, read_user_rules);
   if (!loaded.ok()) return loaded.error();
   language_ = std::move(*loaded);
   language_->known().learn_environment(environ);
@@ -152,7 +152,7 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
     adoption = std::move(*made);
     learn_environment_of(*make_posix_system(), asked.pid, language_->known());
   }
-  auto telling = Telling::make(doors, language_->knowledge(), request.config, request.say);
+  auto telling = Notifications::make(doors, language_->knowledge(), request.config, request.say);
   if (!telling.ok()) return telling.error();
   auto loop = AttachLoop::open(doors, *language_, request);
   if (!loop.ok()) return loop.error();
@@ -193,7 +193,7 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
   return (*loop)->take();
 }
 
-Result<RunTold> DaemonServices::run(const RunRequest& request) {
+Result<RunResult> DaemonServices::run(const RunRequest& request) {
   MW_TRY(learn(request.knowledge));
   auto watch = Watch::make();
   if (!watch.ok()) return watch.error();
@@ -224,13 +224,13 @@ Result<void> DaemonServices::configure(const std::string& file, AttachRequest& r
   return configure_request(*disk_, file, request);
 }
 
-Result<ConfigTold> DaemonServices::config(const std::string& file) {
+Result<ConfigAnswer> DaemonServices::config(const std::string& file) {
   const auto config = load_config(*disk_, file);
   if (!config.ok()) return config.error();
   return tell_config(*disk_, *config);
 }
 
-Result<std::vector<NotifyTold>> DaemonServices::notify_test(const std::string& file, const std::string& channel) {
+Result<std::vector<NotifyResult>> DaemonServices::notify_test(const std::string& file, const std::string& channel) {
   const auto config = load_config(*disk_, file);
   if (!config.ok()) return config.error();
   return test_channels(*disk_, *make_posix_clock(), *config, channel);
@@ -254,16 +254,16 @@ Result<std::unique_ptr<Replayed>> DaemonServices::recorded(const std::string& ho
   return told;
 }
 
-Result<RunStanding> DaemonServices::standing(const std::string& home, const std::string& run) {
+Result<RunStatus> DaemonServices::status(const std::string& home, const std::string& run) {
   const auto folder = recorded_folder(*disk_, home, run);
   if (!folder.ok()) return folder.error();
-  auto how = standing_of(*disk_, *make_posix_processes(), *folder);
+  auto how = run_status(*disk_, *make_posix_processes(), *folder);
   if (how.ok()) how->now = make_posix_clock()->now();
   return how;
 }
 
 Result<Asked> DaemonServices::ask(const std::string& home, const std::string& run, const RunAsk& ask) {
-  const auto how = standing(home, run);
+  const auto how = status(home, run);
   if (!how.ok()) return how.error();
   Asked asked;
   asked.run = how->name;
@@ -282,36 +282,36 @@ Result<Asked> DaemonServices::ask(const std::string& home, const std::string& ru
   }
 }
 
-Result<FreeTold> DaemonServices::could_free(const FreeRequest& request) {
+Result<CleanupAnswer> DaemonServices::could_clean_up(const CleanupRequest& request) {
   MW_TRY(learn({}));
   return plan_by_hand(*disk_, *language_, request);
 }
 
-Result<FreeTold> DaemonServices::free(const FreeRequest& request) {
-  const auto how = standing(request.home, request.run);
+Result<CleanupAnswer> DaemonServices::free(const CleanupRequest& request) {
+  const auto how = status(request.home, request.run);
   if (!how.ok()) return how.error();
   if (how->watcher == 0 && !how->elsewhere) {
     MW_TRY(learn({}));
-    return free_by_hand(*disk_, *language_, request, this_user());
+    return cleanup_by_hand(*disk_, *language_, request, this_user());
   }
   RunAsk ask;
-  ask.what = RunAsk::What::kFree;
+  ask.what = RunAsk::What::kCleanup;
   ask.at = make_posix_clock()->now();
-  ask.text = free_ask_text({request.what, request.paths});
+  ask.text = cleanup_ask_text({request.what, request.paths});
   const auto asked = this->ask(request.home, how->name, ask);
   if (!asked.ok()) return asked.error();
-  return wait_for_freed(*disk_, *make_posix_clock(), how->folder, ask.at);
+  return wait_for_cleanup(*disk_, *make_posix_clock(), how->folder, ask.at);
 }
 
-Result<RestoreTold> DaemonServices::could_restore(const RestoreRequest& request) {
+Result<RestoreAnswer> DaemonServices::could_restore(const RestoreRequest& request) {
   return mw::could_restore(*disk_, request);
 }
 
-Result<RestoreTold> DaemonServices::restore(const RestoreRequest& request) {
+Result<RestoreAnswer> DaemonServices::restore(const RestoreRequest& request) {
   return restore_by_hand(*disk_, *make_posix_processes(), request, this_user());
 }
 
-Result<DrillTold> DaemonServices::drill(const DrillRequest& request) {
+Result<DrillResult> DaemonServices::drill(const DrillRequest& request) {
   return hold_drill(*disk_, *make_posix_clock(), *make_posix_processes(), request);
 }
 

@@ -6,7 +6,7 @@
 #include "api/services.h"
 #include "app/config/config.h"
 #include "platform/disk.h"
-#include "read/books/language.h"
+#include "read/books/knowledge_base.h"
 
 namespace mw {
 
@@ -16,19 +16,19 @@ class DaemonServices final : public Services {
   ~DaemonServices() override;
   Result<std::unique_ptr<Replayed>> replay(const ReplayRequest& request) override;
   Result<std::unique_ptr<Replayed>> attach(const AttachRequest& request) override;
-  Result<RunTold> run(const RunRequest& request) override;
+  Result<RunResult> run(const RunRequest& request) override;
   Result<void> configure(const std::string& file, RunRequest& request) override;
   Result<void> configure(const std::string& file, AttachRequest& request) override;
-  Result<ConfigTold> config(const std::string& file) override;
-  Result<std::vector<NotifyTold>> notify_test(const std::string& file, const std::string& channel) override;
+  Result<ConfigAnswer> config(const std::string& file) override;
+  Result<std::vector<NotifyResult>> notify_test(const std::string& file, const std::string& channel) override;
   std::string config_reference(bool json) override;
   Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run) override;
-  Result<RunStanding> standing(const std::string& home, const std::string& run) override;
-  Result<FreeTold> could_free(const FreeRequest& request) override;
-  Result<FreeTold> free(const FreeRequest& request) override;
-  Result<RestoreTold> could_restore(const RestoreRequest& request) override;
-  Result<RestoreTold> restore(const RestoreRequest& request) override;
-  Result<DrillTold> drill(const DrillRequest& request) override;
+  Result<RunStatus> status(const std::string& home, const std::string& run) override;
+  Result<CleanupAnswer> could_clean_up(const CleanupRequest& request) override;
+  Result<CleanupAnswer> free(const CleanupRequest& request) override;
+  Result<RestoreAnswer> could_restore(const RestoreRequest& request) override;
+  Result<RestoreAnswer> restore(const RestoreRequest& request) override;
+  Result<DrillResult> drill(const DrillRequest& request) override;
   Result<Asked> ask(const std::string& home, const std::string& run, const RunAsk& ask) override;
   const Knowledge& knowledge() override;
   Result<void> write_file(const std::string& path, std::string_view text) override;
@@ -37,7 +37,7 @@ class DaemonServices final : public Services {
   Result<void> learn(const std::vector<std::string>& folders);
   Result<Config> settings(const std::string& file);
   std::unique_ptr<Disk> disk_;
-  std::unique_ptr<Language> language_;
+  std::unique_ptr<KnowledgeBase> language_;
   Knowledge none_;
 };
 

@@ -91,9 +91,7 @@ size_t SecretFinder::user(size_t begin, size_t end) {
 void SecretFinder::path(std::string_view host, size_t begin, size_t end) {
   const std::string_view whole = part(begin, end);
   size_t secret = std::string_view::npos;
-  if (contains_folded(host, "hook")) {
-    secret = 1;
-  } else if (host.starts_with("ntfy.") && whole.size() > 6) {
+  if (contains_folded(host, "hook") || (host.starts_with("ntfy.") && whole.size() > 6)) {
     secret = 1;
   } else if (const size_t hook = whole.rfind("hook"); hook != std::string_view::npos) {
     secret = whole.find('/', hook);

@@ -74,7 +74,7 @@ constexpr std::array kShapes = {
 
 /// The first two bytes of all shapes, and of "ey": most places of a text are passed by on their account.
 struct Begins {
-  std::array<bool, 128 * 128> is{};
+  std::array<bool, size_t{128} * 128> is{};
   constexpr Begins() {
     for (const Shape& shape : kShapes)
       is[static_cast<size_t>(shape.prefix[0]) * 128 + static_cast<size_t>(shape.prefix[1])] = true;

@@ -234,7 +234,7 @@ struct Changed {
 struct Intended {
   uint32_t id = 0;  ///< counts up within the run
   std::string
-      action;  ///< "restart", "stop", "break", "pause", "resume", "notify", "hook", "set-aside", "free-space", ...
+      action;  ///< "restart", "stop", "break", "pause", "resume", "notify", "hook", "quarantine", "cleanup", ...
   std::string target;     ///< on what: an attempt, a component, a channel, a path
   uint32_t incident = 0;  ///< because of which; 0: none
   std::string why;        ///< one sentence for people

@@ -7,10 +7,10 @@
 #include "core/attempts.h"
 #include "core/bounded.h"
 #include "core/components.h"
-#include "core/fold_deeds.h"
+#include "core/fold_actions.h"
 #include "core/host_figures.h"
 #include "core/incident_json.h"
-#include "core/last_words.h"
+#include "core/provisional_events.h"
 #include "core/signal.h"
 #include "core/state.h"
 
@@ -81,7 +81,7 @@ class Folder {
     source.kind = clip(opened.kind, 64);
     source.bytes = opened.bytes;
     source.ended = false;
-    forget_last_words(state_, opened.source);
+    forget_provisional(state_, opened.source);
   }
   void operator()(const event::SourceProblem& problem) {
     SourceState& source = source_of(state_, event_.where.source);
@@ -235,11 +235,11 @@ class Folder {
       known->text = clip(matched.text, kTextLimit);
       known->matches.clear();
     }
-    if (const auto before = take_last_word(state_, event_.where, matched.signature)) {
+    if (const auto before = take_provisional(state_, event_.where, matched.signature)) {
       known->count -= std::min(known->count, before->count);
       std::erase_if(known->matches, [this](const auto& match) { return match.moment.where == event_.where; });
     }
-    if (state_.saying_last_words) add_last_word(state_, {event_.where, matched.signature, matched.count});
+    if (state_.saying_last_words) add_provisional(state_, {event_.where, matched.signature, matched.count});
     known->last = place.moment;
     known->count += matched.count;
     if (known->sample == matched.sample) {
@@ -253,10 +253,10 @@ class Folder {
     if (!trace.sample && trace.exception.ends_with(".ChildFailedError")) {  // torchrun's, when no restart is left
       source_of(state_, event_.where.source).gave_up = std::max(trace.last_line, event_.where.line);
     }
-    if (take_last_word(state_, event_.where, "")) {
+    if (take_provisional(state_, event_.where, "")) {
       std::erase_if(state_.traces, [this](const auto& known) { return known.moment.where == event_.where; });
     }
-    if (state_.saying_last_words) add_last_word(state_, {event_.where, "", 1});
+    if (state_.saying_last_words) add_provisional(state_, {event_.where, "", 1});
     make_room(state_.traces, State::kTraceLimit);
     state_.traces.push_back({place.moment, state_.order, trace});
     event::TraceSeen& kept = state_.traces.back().trace;
@@ -338,10 +338,10 @@ class Folder {
   void operator()(const event::VerdictGiven& given) { state_.verdict = clip(given.verdict, 64); }
 
   // ---- people and deeds
-  void operator()(const event::Told& told) { fold_deed(state_, event_, told); }
-  void operator()(const event::Changed& changed) { fold_deed(state_, event_, changed); }
-  void operator()(const event::Intended& intended) { fold_deed(state_, event_, intended); }
-  void operator()(const event::Acted& acted) { fold_deed(state_, event_, acted); }
+  void operator()(const event::Told& told) { fold_action(state_, event_, told); }
+  void operator()(const event::Changed& changed) { fold_action(state_, event_, changed); }
+  void operator()(const event::Intended& intended) { fold_action(state_, event_, intended); }
+  void operator()(const event::Acted& acted) { fold_action(state_, event_, acted); }
 
  private:
   struct Place {

@@ -282,7 +282,7 @@ TEST_CASE("last words that come again take the place of what was said before") {
     REQUIRE(state.traces.size() == 1);
     CHECK(state.traces[0].trace.handled);
     CHECK(state.signatures[0].count == 1);
-    CHECK(state.last_words.empty());
+    CHECK(state.provisional.empty());
     say_at(14, match);  // another one, now that it was said in full
     CHECK(state.signatures[0].count == 2);
   }

@@ -9,7 +9,7 @@ namespace mw {
 namespace {
 
 constexpr std::string_view kFromScratch = "restart-from-scratch";
-constexpr std::string_view kGoBack = "rollback-before-onset", kNothing = "ignore";  // of the reactions
+constexpr std::string_view kGoBack = "rollback-before-onset";  // of the reactions
 constexpr int kSigInt = 2, kSigTerm = 15;
 constexpr int kShellSignal = 128;         // a shell says 128 + n when its command died of signal n
 constexpr int64_t kStepsAfterResume = 2;  // a failure this close behind a resume is the resume's
@@ -82,7 +82,7 @@ std::string after_poison(const std::vector<AttemptOutcome>& attempts) {
   if (last.tripped && last.kind == kFromScratch) {
     return "It began from nothing, although an earlier attempt saved a checkpoint: its command must be told to resume.";
   }
-  if (last.suspect != kNoStep && !last.can_go_back) {
+  if (last.suspect != kNoStep && !last.can_roll_back) {
     return cat(failure(last), ": the checkpoints from step ", last.suspect,
                " on were saved since its onset and are suspect; go back to one before.");
   }
@@ -139,7 +139,7 @@ RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const Res
   MW_CHECK(!attempts.empty());
   const AttemptOutcome& last = attempts.back();
   const auto stop = [](std::string why) { return RestartDecision{false, {}, std::move(why), 0}; };
-  if (last.told_to_stop) return stop("It was told to stop.");
+  if (last.stop_requested) return stop("It was told to stop.");
   if (!last.started) return stop("The command could not be started.");
   if (std::string why = after_poison(attempts); !why.empty()) return stop(std::move(why));
   if (!last.known && last.finished) {

@@ -21,18 +21,18 @@ inline constexpr std::string_view kRestartComponent = "restart-component";
 
 /// One attempt of a supervised command, in the terms that the decision needs.
 struct AttemptOutcome {
-  bool started = true;        ///< false: the command could not be started at all
-  bool known = true;          ///< false: nobody was there to be told how it ended
-  int code = -1;              ///< exit status, -1 when a signal ended it or it is not known
-  int signal = 0;             ///< 0: none
-  bool unfinished = false;    ///< its status is 0, and what its files tell belies that (core/exit_status.h)
-  bool finished = false;      ///< how it ended is not known, but what it wrote shows that it was complete
-  bool told_to_stop = false;  ///< by a person, or by midwatch because the watch was to end
-  bool provider = false;      ///< the provider took the machine, or is about to
-  bool tripped = false;       ///< midwatch's circuit breaker ended it: it trained on poisoned data
-  int64_t suspect = kNoStep;  ///< the first checkpoint that it saved since its data had turned to poison
-  int64_t onset = kNoStep;    ///< of what tripped the breaker
-  bool can_go_back = false;   ///< those can be set aside, so that the next attempt resumes from before the onset
+  bool started = true;          ///< false: the command could not be started at all
+  bool known = true;            ///< false: nobody was there to be told how it ended
+  int code = -1;                ///< exit status, -1 when a signal ended it or it is not known
+  int signal = 0;               ///< 0: none
+  bool unfinished = false;      ///< its status is 0, and what its files tell belies that (core/exit_status.h)
+  bool finished = false;        ///< how it ended is not known, but what it wrote shows that it was complete
+  bool stop_requested = false;  ///< by a person, or by midwatch because the watch was to end
+  bool provider = false;        ///< the provider took the machine, or is about to
+  bool tripped = false;         ///< midwatch's circuit breaker ended it: it trained on poisoned data
+  int64_t suspect = kNoStep;    ///< the first checkpoint that it saved since its data had turned to poison
+  int64_t onset = kNoStep;      ///< of what tripped the breaker
+  bool can_roll_back = false;   ///< those can be set aside, so that the next attempt resumes from before the onset
   int64_t first_step = kNoStep, last_step = kNoStep;  ///< that it trained
   int64_t last_checkpoint = kNoStep;                  ///< highest step of a complete checkpoint that it saved
   int64_t resumed_at = kNoStep;                       ///< kNoStep: it began from nothing

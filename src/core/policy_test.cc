@@ -48,7 +48,7 @@ TEST_CASE("an end that needs no restart") {
   good.code = 0;
   CHECK_FALSE(after_end({good}, {}).restart);
   AttemptOutcome told = failed(1, 100);
-  told.told_to_stop = true;
+  told.stop_requested = true;
   CHECK(after_end({told}, {}).why == "It was told to stop.");
   for (const auto& [code, signal] : {std::pair{-1, 2}, {-1, 15}, {130, 0}, {143, 0}}) {
     AttemptOutcome ended = failed(1, 100);
@@ -78,7 +78,7 @@ TEST_CASE("a status of 0 that its files belie is a failure; twice without an err
   again.last_step = 30;
   CHECK_FALSE(after_end({silent, again}, {}).restart);
   CHECK(after_end({died, again}, {}).restart);
-  silent.told_to_stop = true;
+  silent.stop_requested = true;
   CHECK_FALSE(after_end({silent}, {}).restart);
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("after the breaker: again from a good checkpoint, or a person must loo
   CHECK_FALSE(after_end({served}, {}).restart);
   served.layer = "sglang";
   CHECK(after_end({served}, {}).restart);
-  suspect.can_go_back = true;
+  suspect.can_roll_back = true;
   CHECK(after_end({suspect}, {}).restart);
   AttemptOutcome scratch = tripped;
   scratch.kind = "restart-from-scratch";
@@ -182,7 +182,7 @@ TEST_CASE("after a rule of the user's own: once more from before it, and never i
   AttemptOutcome tripped = failed(1, 30, std::string(kUserRule), "");
   tripped.code = -1;
   tripped.signal = 9;
-  tripped.tripped = tripped.can_go_back = true;
+  tripped.tripped = tripped.can_roll_back = true;
   tripped.cause = "rule.low";
   tripped.reaction = "rollback-before-onset";
   tripped.onset = tripped.suspect = 25;

@@ -9,10 +9,10 @@ namespace mw {
 
 /// What a person asks of a run that is being watched.
 struct RunAsk {
-  enum class What { kTell, kPause, kResume, kStop, kKill, kFree, kApprove };
+  enum class What { kTell, kPause, kResume, kStop, kKill, kCleanup, kApprove };
   What what = What::kTell;
   std::string who;   ///< "mira@node7"; "" = whoever asks
-  std::string text;  ///< of kTell; of kFree, see freed.h
+  std::string text;  ///< of kTell; of kCleanup, see cleanup_result.h
   Time at;           ///< unknown: now
 };
 

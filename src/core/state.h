@@ -117,7 +117,7 @@ struct PhaseState {
 };
 
 /// A last word (event::Ticked) that may come again and then takes the place of this one.
-struct LastWord {
+struct ProvisionalEvent {
   Where where;
   std::string signature;  ///< that was matched; "" of a traceback
   uint64_t count = 0;     ///< that it was counted
@@ -198,7 +198,7 @@ struct State {
 
   std::vector<SignatureState> signatures;  ///< in order of first sight
   std::vector<TraceState> traces;
-  std::vector<LastWord> last_words;
+  std::vector<ProvisionalEvent> provisional;
   bool saying_last_words = false;
   std::vector<TemplateState> templates;
   std::map<std::string, ToolState> tools;

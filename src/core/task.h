@@ -19,7 +19,7 @@ class Task {
   /// The watch is over, and nothing more will be read. Whatever is still to be done is done now, within seconds.
   virtual void over(const State&, EventWriter&) {}
   /// SIGINT or SIGTERM came. True: leave it to me, I shall end the watch.
-  virtual bool told_to_stop() { return false; }
+  virtual bool stop_requested() { return false; }
 };
 
 }  // namespace mw

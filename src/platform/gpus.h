@@ -24,7 +24,7 @@ struct GpuFigures {
   double uncorrected = kUnknown;  ///< memory errors since the driver was loaded
 };
 
-struct GpuLook {
+struct GpuSnapshot {
   std::vector<GpuFigures> gpus;
   /// What happened since the last look, in the words of the kernel's log: "NVRM: Xid (PCI:0000:3b:00): 79, ...".
   std::vector<std::string> lines;
@@ -35,7 +35,7 @@ class Gpus {
   virtual ~Gpus() = default;
   /// May take seconds, and for ever when the driver hangs: not on the loop's thread, and one call at a time. kNotFound:
   /// there is neither library nor program, or no driver.
-  virtual Result<GpuLook> look() = 0;
+  virtual Result<GpuSnapshot> look() = 0;
 };
 
 /// NVML, else nvidia-smi; which of them is there is found out with the first look.

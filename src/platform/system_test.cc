@@ -10,7 +10,7 @@
 #include <fstream>
 #include <thread>
 
-#include "platform/aside.h"
+#include "platform/background_call.h"
 
 namespace mw {
 namespace {
@@ -72,7 +72,7 @@ TEST_CASE("a file system tells its free space and files, and when both run out")
 }
 
 TEST_CASE("a call aside is asked for until it answers, and one that never does is left alone") {
-  Aside<int> aside;
+  BackgroundCall<int> aside;
   CHECK_FALSE(aside.started());
   CHECK_FALSE(aside.take().has_value());
   aside.start([] { return 42; });
@@ -84,7 +84,7 @@ TEST_CASE("a call aside is asked for until it answers, and one that never does i
   CHECK(answer == 42);
   CHECK_FALSE(aside.started());
   {
-    Aside<int> stuck;
+    BackgroundCall<int> stuck;
     stuck.start([] {
       std::this_thread::sleep_for(std::chrono::milliseconds(300));
       return 1;

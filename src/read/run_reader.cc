@@ -20,7 +20,7 @@ bool is_store_name(std::string_view path) {
 
 }  // namespace
 
-RunReader::RunReader(Disk& disk, const Language& language, Judge when, Recorder* recorder,
+RunReader::RunReader(Disk& disk, const KnowledgeBase& language, Judge when, Recorder* recorder,
                      std::function<void(const State&, const Event&)> decided, Clock* clock)
     : disk_(disk),
       language_(language),
@@ -65,7 +65,7 @@ Result<void> RunReader::add_source(const FoundFile& file) {
   }
   if (recorder_ != nullptr) {
     MW_TRY(source->open_parts());
-    MW_TRY(take_up(*source));
+    MW_TRY(reattach(*source));
   }
   if (source->looked_like() == FileKind::kText) voice_.console_inside = false;
   known_paths_.insert(file.path);
@@ -89,7 +89,7 @@ uint32_t RunReader::number_of(const std::string& path) {
 }
 
 /// What the journal holds of this content is read again and not put again.
-Result<void> RunReader::take_up(SourceReader& source) {
+Result<void> RunReader::reattach(SourceReader& source) {
   const auto known = recorder_->sources().find(source.number());
   bool same = known != recorder_->sources().end() && known->second.events > 0;
   if (same) {

@@ -31,7 +31,7 @@ class RunReader final : public EventSink {
 
   /// `recorder` may be nullptr (replay). `decided` (may be empty) is told of every decision once it is recorded. With a
   /// `clock` it is a live watch, which shares its time out; without, it judges whatever it costs.
-  RunReader(Disk& disk, const Language& language, Judge when, Recorder* recorder,
+  RunReader(Disk& disk, const KnowledgeBase& language, Judge when, Recorder* recorder,
             std::function<void(const State&, const Event&)> decided, Clock* clock = nullptr);
 
   /// Only lines of a keeper with this nonce ("": with none) are believed; before open(). Else the first one tells
@@ -81,7 +81,7 @@ class RunReader final : public EventSink {
  private:
   Result<void> add_source(const FoundFile& file);
   uint32_t number_of(const std::string& path);
-  Result<void> take_up(SourceReader& source);
+  Result<void> reattach(SourceReader& source);
   bool skipped(const Event& event);
   void note_problem(uint32_t source, const event::SourceProblem& problem);
   void tell_problems();
@@ -96,7 +96,7 @@ class RunReader final : public EventSink {
   bool logs_speak();
 
   Disk& disk_;
-  const Language& language_;
+  const KnowledgeBase& language_;
   Judge when_;
   Recorder* recorder_;
   std::function<void(const State&, const Event&)> told_;

@@ -21,7 +21,7 @@ class SlowClock final : public Clock {
 TEST_CASE("a live watch judges a quarter of the time at the most, the first at once and none too late") {
   FakeDisk disk;
   SlowClock clock;
-  auto language = Language::load({});
+  auto language = KnowledgeBase::load({});
   REQUIRE(language.ok());
   RunReader reader(disk, **language, Judge::kAlways, nullptr, {}, &clock);
   const auto error = [&] {

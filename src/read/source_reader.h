@@ -9,7 +9,7 @@
 #include <string>
 
 #include "platform/tail.h"
-#include "read/books/language.h"
+#include "read/books/knowledge_base.h"
 #include "read/discover.h"
 #include "read/files/inflate.h"
 #include "read/files/sniff.h"
@@ -22,8 +22,8 @@ namespace mw {
 
 /// What the sources of one run share.
 struct RunVoice {
-  explicit RunVoice(const Language& known) : language(known), recogniser(known.book()) {}
-  const Language& language;
+  explicit RunVoice(const KnowledgeBase& known) : language(known), recogniser(known.book()) {}
+  const KnowledgeBase& language;
   Recogniser recogniser;
   std::optional<std::string>
       keeper_nonce;            ///< of the keeper whose lines are believed; unset: of the first in each file

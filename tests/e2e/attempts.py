@@ -88,7 +88,7 @@ def what_changed(base):
     wait_until("the end of attempt 2", lambda: "attempt 2 ended" in output(run))
     again = Run.__new__(Run)
     again.base = base
-    again.process = subprocess.Popen([run.process.args[0], "run", "--home", f"{base}/home", "--take-up", "newest", "--no-host"],
+    again.process = subprocess.Popen([run.process.args[0], "run", "--home", f"{base}/home", "--reattach", "newest", "--no-host"],
                                      cwd=base, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     fingerprint(again, 3)
     open(f"{base}/go3", "w").close()
@@ -107,9 +107,9 @@ def what_changed(base):
     assert "## What changed between attempts" in report and "| 2 | package | vllm | `0.8.5` | `0.9.0` |" in report, report
     assert "environment NCCL_DEBUG: not set → INFO" in midwatch(base, "status")[1]
     assert json.loads(midwatch(base, "status", "--json")[1])["changes"][0]["name"] == "NCCL_DEBUG"
-    # charge.json and launch.json hold the command itself, secrets too: midwatch has to start it.
+    # run.json and launch.json hold the command itself, secrets too: midwatch has to start it.
     told = leaks(base)  # a restart needs the environment whole
-    assert {os.path.basename(path) for path in told} <= {"charge.json", "launch.json"}, told
+    assert {os.path.basename(path) for path in told} <= {"run.json", "launch.json"}, told
     assert all(os.stat(path).st_mode & 0o077 == 0 for path in told), told
 
 

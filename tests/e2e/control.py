@@ -89,7 +89,7 @@ def asked_while_nobody_watches(base, _):
     run.process.kill()
     run.process.communicate()
     code, text = midwatch(base, "stop")
-    assert code == 1 and "--take-up" in text, (code, text)
+    assert code == 1 and "--reattach" in text, (code, text)
     run = take_up(base, "--quiet")
     assert run.end(30) == 128 + signal.SIGINT, (run.process.returncode, run.err)
 

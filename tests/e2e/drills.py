@@ -286,7 +286,7 @@ def user_rule(base):
     held = own_rule(base, "bad-lr@21")
     code, over = held.end()
     assert code == 0 and over["attempts"] == 2, over
-    assert held.actions() == ["break", "set-aside", "restart"], held.actions()
+    assert held.actions() == ["break", "quarantine", "restart"], held.actions()
     assert "moved the checkpoints of step 25" in held.said(), held.said()
     assert weights(base) == Undisturbed.of()
     return held
@@ -299,7 +299,7 @@ def user_rule_again(base):
     code, over = held.end()
     assert code - 128 in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL) and over["attempts"] == 2, over
     assert "again at step 21 after going back: a person must look" in over["why"], over
-    assert held.actions() == ["break", "set-aside", "restart", "break"], held.actions()
+    assert held.actions() == ["break", "quarantine", "restart", "break"], held.actions()
     return held
 
 
@@ -375,8 +375,8 @@ def settings(base, text):
 
 @drill("disk-full-freed", share=True)
 def disk_full_freed(base):
-    """A core file fills the disk before a save, and [free-space] may act: it is deleted, and the run goes on to the end."""
-    settings(base, '[free-space]\nmode = "act"\n')
+    """A core file fills the disk before a save, and [cleanup] may act: it is deleted, and the run goes on to the end."""
+    settings(base, '[cleanup]\nmode = "act"\n')
     with SmallDisk(os.path.join(base, "small"), "4m"):
         os.mkdir(os.path.join(base, "small", "checkpoints"))
         held = Held(base, practice(base, "--fault", "save-fails@15", checkpoints="small/checkpoints"))
@@ -384,7 +384,7 @@ def disk_full_freed(base):
         held.expect("disk-full", "enospc-generic", began, 5)
         code, over = held.end()
         assert code == 0 and over["attempts"] == 2, over
-        assert "free-space" in held.actions() and "restart" in held.actions(), held.actions()
+        assert "cleanup" in held.actions() and "restart" in held.actions(), held.actions()
         assert weights(os.path.join(base, "small")) == Undisturbed.of()
     return held
 
@@ -411,7 +411,7 @@ def keep_all_retention(base):
         held = Held(base, practice(base, "--keep-last", "2", "--fault", "keep-all:always", pace=0.25, checkpoints="small/checkpoints"))
         code, over = held.end()
         assert code == 0 and over["attempts"] == 1, over
-        assert held.actions() and set(held.actions()) == {"free-space"}, held.actions()
+        assert held.actions() and set(held.actions()) == {"cleanup"}, held.actions()
         assert weights(os.path.join(base, "small")) == Undisturbed.of()
         assert saved(base, pointer(base, "small/checkpoints"), "small/checkpoints")
     return held
@@ -445,12 +445,12 @@ sys.exit(subprocess.run(sys.argv[2:]).returncode)
 def shm_full(base):
     """Killed, an attempt leaves most of a small /dev/shm filled: it is freed before the next one needs as much, which then trains on."""
     with SmallDisk(os.path.join(base, "small"), "8m"):
-        settings(base, f'[free-space]\nmode = "act"\nshared_memory = "{base}/small"\n')
+        settings(base, f'[cleanup]\nmode = "act"\nshared_memory = "{base}/small"\n')
         with open(os.path.join(base, "small", "psm_0a1b2c3d"), "w") as file:
             file.write("somebody else's")
         held = Held(base, [sys.executable, "-c", LEAVES_SHARED, os.path.join(base, "small"), *practice(base, pace=0.2)], first_wait="1")
         def known():
-            with contextlib.suppress(FileNotFoundError, IndexError), open(os.path.join(held.folder(), "belongings.json")) as file:
+            with contextlib.suppress(FileNotFoundError, IndexError), open(os.path.join(held.folder(), "resources.json")) as file:
                 return "nccl-Drill1" in file.read()
             return False
         wait_until("seen what the attempt holds", known, 30)
@@ -458,7 +458,7 @@ def shm_full(base):
         os.kill(trainer_of(held), signal.SIGKILL)
         code, over = held.end()
         assert code == 0 and over["attempts"] == 2, over
-        assert [a for a in held.actions() if a == "free-space"] == ["free-space"], held.actions()
+        assert [a for a in held.actions() if a == "cleanup"] == ["cleanup"], held.actions()
         assert "psm_0a1b2c3d" in os.listdir(os.path.join(base, "small"))
         assert weights(base) == Undisturbed.of()
     return held
@@ -486,7 +486,7 @@ sys.exit(subprocess.run(sys.argv[2:]).returncode)
 @drill("ray-leftover")
 def ray_leftover(base):
     """The disk is full, and the dead attempt's session of Ray's takes half of it: it goes, and the run goes on to the end."""
-    settings(base, '[free-space]\nmode = "act"\nwhat = ["ray-sessions"]\n')
+    settings(base, '[cleanup]\nmode = "act"\nwhat = ["ray-sessions"]\n')
     with SmallDisk(os.path.join(base, "small"), "4m"):
         os.mkdir(os.path.join(base, "small", "checkpoints"))
         command = practice(base, "--fault", "save-fails@15", pace=0.4, checkpoints="small/checkpoints")
@@ -495,7 +495,7 @@ def ray_leftover(base):
         held.expect("disk-full", "enospc-generic", began, 5)
         code, over = held.end()
         assert code == 0 and over["attempts"] == 2, over
-        assert held.actions().count("free-space") == 1, held.actions()
+        assert held.actions().count("cleanup") == 1, held.actions()
         assert not os.listdir(os.path.join(base, "small", "ray"))
         assert weights(os.path.join(base, "small")) == Undisturbed.of()
     return held
@@ -899,7 +899,7 @@ def component_killed_unwatched(base):
     held.process.kill()
     held.process.wait()
     os.kill(processes_of(base, "practice_engine")[0], signal.SIGKILL)
-    done = subprocess.run([PROGRAM, "run", "--home", os.path.join(base, "home"), "--take-up", "newest", "--quiet"], cwd=base,
+    done = subprocess.run([PROGRAM, "run", "--home", os.path.join(base, "home"), "--reattach", "newest", "--quiet"], cwd=base,
                           capture_output=True, timeout=90, check=False)
     assert done.returncode == 0 and b"2 attempts." in done.stderr, done.stderr
     assert weights(base) == Undisturbed.of()
@@ -1033,7 +1033,7 @@ def midwatch_killed(base):
     held.process.wait()
     os.kill(trainer_of(held), signal.SIGKILL)
     began = time.monotonic()
-    done = subprocess.run([PROGRAM, "run", "--home", os.path.join(base, "home"), "--take-up", "newest", "--quiet"], cwd=base,
+    done = subprocess.run([PROGRAM, "run", "--home", os.path.join(base, "home"), "--reattach", "newest", "--quiet"], cwd=base,
                           capture_output=True, timeout=90, check=False)
     assert done.returncode == 0 and b"2 attempts." in done.stderr, done.stderr
     held.seen = ("taken up", time.monotonic() - began)

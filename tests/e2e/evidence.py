@@ -221,7 +221,7 @@ def without_stacks(base):
     assert "py-spy" not in text and not os.path.exists(calls), text
     held.process.kill()
     held.process.wait()
-    held = Run(base, [], "--take-up", "newest", "--config", os.path.join(base, "midwatch.toml"))
+    held = Run(base, [], "--reattach", "newest", "--config", os.path.join(base, "midwatch.toml"))
     time.sleep(2)
     found(base, trainer)
     ended(base, held)

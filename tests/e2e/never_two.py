@@ -140,7 +140,7 @@ while not others or others[-1].pid < 120:  # every number that the run's process
 time.sleep(0.2)
 before = subprocess.run(["ps", "-e", "-o", "pid=,stat=,args="], capture_output=True, text=True).stdout
 before = sorted(line.split()[0] for line in before.splitlines() if "sleep 1000" in line and " Z" not in line)
-done = subprocess.run([program, "run", "--home", home, "--take-up", "newest", "--quiet", "--no-host"], capture_output=True,
+done = subprocess.run([program, "run", "--home", home, "--reattach", "newest", "--quiet", "--no-host"], capture_output=True,
                       text=True, timeout=120)
 after = subprocess.run(["ps", "-e", "-o", "pid=,stat=,args="], capture_output=True, text=True).stdout
 after = sorted(line.split()[0] for line in after.splitlines() if "sleep 1000" in line and " Z" not in line)
@@ -168,7 +168,7 @@ def container_again(base):
     first.kill()
     first.wait()
     inner = script(base, "again.py", IN_CONTAINER)
-    launch = glob.glob(home + "/runs/*/charge.json")[0]
+    launch = glob.glob(home + "/runs/*/run.json")[0]
     text = json.loads(tell(launch))
     text["command"] = ["true"]  # the next attempt is over at once
     with open(launch, "w") as file:

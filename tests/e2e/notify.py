@@ -270,7 +270,7 @@ def killed(base):
         time.sleep(dice.uniform(0.2, 1.6))
         process.kill()
         process.communicate()
-        process = popen([PROGRAM, "run", "--home", os.path.join(base, "home"), "--take-up", "newest", "--quiet"], cwd=base,
+        process = popen([PROGRAM, "run", "--home", os.path.join(base, "home"), "--reattach", "newest", "--quiet"], cwd=base,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
@@ -417,7 +417,7 @@ def hook_in_doubt(base):
     wait_until("the hook", lambda: os.path.exists(os.path.join(base, "count")))
     process.kill()
     process.communicate()
-    process = popen([PROGRAM, "run", "--home", os.path.join(base, "home"), "--take-up", "newest", "--quiet"], cwd=base,
+    process = popen([PROGRAM, "run", "--home", os.path.join(base, "home"), "--reattach", "newest", "--quiet"], cwd=base,
                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     time.sleep(5)
     process.send_signal(signal.SIGINT)

@@ -121,8 +121,8 @@ def gone_back(base, expected):
     run.process.send_signal(signal.SIGCONT)
     assert run.end() == 0, run.err
     assert "the circuit breaker ends attempt 1" in run.err and "moved the checkpoints of step" in run.err, run.err
-    label, = os.listdir(os.path.join(base, "checkpoints", "set-aside-by-midwatch"))
-    aside = os.listdir(os.path.join(base, "checkpoints", "set-aside-by-midwatch", label))
+    label, = os.listdir(os.path.join(base, "checkpoints", ".midwatch-quarantine"))
+    aside = os.listdir(os.path.join(base, "checkpoints", ".midwatch-quarantine", label))
     assert label.startswith("attempt-1-of-") and "global_step_20" in aside and "global_step_10" not in aside, aside
     assert "2 attempts." in run.err and weights(base) == expected, run.err
 
@@ -153,14 +153,14 @@ def full_disk(base, expected):
     try:
         run = Run(base, training(base, pace=0.25), "--quiet", "--first-wait", "0.2", "--no-host")
         wait_until("a checkpoint", lambda: os.path.exists(os.path.join(base, "checkpoints", "global_step_5")))
-        assert os.path.getsize(os.path.join(run.folder(), "ballast")) == 8 << 20
+        assert os.path.getsize(os.path.join(run.folder(), "reserve")) == 8 << 20
         with open(os.path.join(home, "filler"), "wb", buffering=0) as file:
             try:
                 while file.write(bytes(4096)):
                     pass
             except OSError:
                 pass
-        wait_until("the ballast is let go", lambda: not os.path.exists(os.path.join(run.folder(), "ballast")))
+        wait_until("the ballast is let go", lambda: not os.path.exists(os.path.join(run.folder(), "reserve")))
         os.kill(processes_of(base, "practice_run")[0], signal.SIGKILL)
         assert run.end() == 0, run.err
         assert "let go of the space" in run.err, run.err[:1500]

@@ -30,7 +30,7 @@ class Run:
 def take_up(base, *options):
     run = Run.__new__(Run)
     run.base = base
-    run.process = subprocess.Popen([PROGRAM, "run", "--home", os.path.join(base, "home"), "--take-up", "newest", *options],
+    run.process = subprocess.Popen([PROGRAM, "run", "--home", os.path.join(base, "home"), "--reattach", "newest", *options],
                                    cwd=base, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     return run
 

@@ -17,7 +17,7 @@ from watching import MIDWATCH, Scratch
 
 PROGRAM = os.path.abspath(MIDWATCH)
 os.environ["no_proxy"] = "127.0.0.1,localhost"
-RAW = ("charge.json", "launch.json")  # what is to be started, environment and all: for its owner alone
+RAW = ("run.json", "launch.json")  # what is to be started, environment and all: for its owner alone
 SPLIT_KINDS = ("openai", "huggingface", "github", "aws-secret", "slack-bot", "jwt", "unknown-mixed")
 
 

@@ -136,7 +136,7 @@ def early_by_a_rule_that_nobody_names(base):
 
 
 def in_json(base):
-    """What --json and --take-up say of it."""
+    """What --json and --reattach say of it."""
     script = os.path.join(base, "train.py")
     with open(script, "w") as file:
         file.write(TRAINER)

@@ -84,12 +84,12 @@ def odd_layouts():
                                             "--checkpoints", root)
         for layout, (place, root, run) in runs.items():
             assert run.end() == 0 and "2 attempts." in run.err, (layout, run.err)
-            assert "moved" not in run.err and not os.path.exists(os.path.join(root, "set-aside-by-midwatch")), (layout, run.err)
+            assert "moved" not in run.err and not os.path.exists(os.path.join(root, ".midwatch-quarantine")), (layout, run.err)
             assert "Setting global step to 15" in output(run), (layout, output(run)[-2000:])
             _, text = midwatch(place, "incidents", "--json")
             assert "checkpoint-incomplete" not in text, (layout, text)
             before = sorted(os.listdir(root))
-            code, text = midwatch(place, "free", "--yes")
+            code, text = midwatch(place, "cleanup", "--yes")
             assert code == 0 and sorted(os.listdir(root)) == before, (layout, code, text)
     print("odd layouts: ok")
 
@@ -146,7 +146,7 @@ def nothing_older():
         wait_until("a checkpoint", lambda: os.path.exists(os.path.join(root, POINTER)))
         run.process.send_signal(signal.SIGCONT)
         assert run.end() != 0 and "1 attempt." in run.err, run.err
-        assert not os.path.exists(os.path.join(root, "set-aside-by-midwatch")), os.listdir(root)
+        assert not os.path.exists(os.path.join(root, ".midwatch-quarantine")), os.listdir(root)
         assert os.path.exists(os.path.join(root, "global_step_5")), os.listdir(root)
         foreign_stays(root, 3)
     print("nothing older: ok")

@@ -14,14 +14,14 @@
 
 namespace {
 
-struct Language {
+struct KnowledgeBase {
   mw::DialectBook book;
   mw::SignatureBook signatures;
   std::vector<mw::SignaturePattern> patterns;
   mw::PatternSet set;
 };
 
-mw::Result<Language> load() {
+mw::Result<KnowledgeBase> load() {
   auto book = mw::DialectBook::built_in();
   if (!book.ok()) return book.error();
   auto signatures = mw::SignatureBook::load({});
@@ -34,7 +34,7 @@ mw::Result<Language> load() {
   for (size_t i = 0; i < signatures->pattern_count(); ++i) {
     targets.push_back({signatures->target(i).signature, signatures->target(i).weak});
   }
-  return Language{std::move(*book), std::move(*signatures), std::move(targets), std::move(*set)};
+  return KnowledgeBase{std::move(*book), std::move(*signatures), std::move(targets), std::move(*set)};
 }
 
 class Digest final : public mw::EventSink {
@@ -56,7 +56,7 @@ class Digest final : public mw::EventSink {
 };
 
 /// Of `text` in pieces; `previews`: with what each piece would say if it were the last, which changes nothing.
-std::string said(const Language& language, std::string_view text, size_t piece, bool previews) {
+std::string said(const KnowledgeBase& language, std::string_view text, size_t piece, bool previews) {
   const mw::Speech speech{&language.book,
                           0,
                           &language.signatures.knowledge(),
@@ -84,7 +84,7 @@ std::string said(const Language& language, std::string_view text, size_t piece, 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const mw::Result<Language> language = load();
+  static const mw::Result<KnowledgeBase> language = load();
   MW_CHECK(language.ok());
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const std::string whole = said(*language, text, size + 1, false);

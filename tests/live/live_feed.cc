@@ -170,7 +170,7 @@ class Inspector final : public Task {
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 /// Puts the files on the disk as a replay finds them, and judges them as a whole.
-State replayed(const std::vector<Fed>& files, const Language& language) {
+State replayed(const std::vector<Fed>& files, const KnowledgeBase& language) {
   FakeDisk disk;
   disk.set_time(kToday);  // dates without a year are told by it
   for (const Fed& file : files) disk.put(file.path, file.text);
@@ -202,7 +202,7 @@ const Seen* live_of(const Verdict& verdict, const Seen& seen) {
   return found == verdict.live.end() ? nullptr : &*found;
 }
 
-Verdict feed(std::vector<Fed> files, const Language& language) {
+Verdict feed(std::vector<Fed> files, const KnowledgeBase& language) {
   for (size_t i = 0; i < files.size(); ++i) files[i].path = cat("/run/", i, "-", base_name(files[i].path));
   Verdict verdict;
   const State whole = replayed(files, language);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/event.h"
-#include "read/books/language.h"
+#include "read/books/knowledge_base.h"
 
 namespace mw::live {
 
@@ -36,7 +36,7 @@ struct Verdict {
   uint64_t lines = 0;
 };
 
-Verdict feed(std::vector<Fed> files, const Language& language);
+Verdict feed(std::vector<Fed> files, const KnowledgeBase& language);
 
 /// Does the replay hold it, too: the same kind, its onset within 5 steps or 5 %?
 bool in_replay(const Verdict& verdict, const Seen& seen);

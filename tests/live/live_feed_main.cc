@@ -73,7 +73,7 @@ void count(const std::string& name, const mw::live::Verdict& verdict, Totals& al
 }  // namespace
 
 int main() {
-  const auto language = mw::Language::load({});
+  const auto language = mw::KnowledgeBase::load({});
   if (!language.ok()) {
     std::fprintf(stderr, "live_feed: %s\n", language.error().what.c_str());
     return 2;

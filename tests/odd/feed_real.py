@@ -119,7 +119,7 @@ def fed(program, case, asked):
         raised = live.told(events) - (CLOCKED - again)
         if asked.keep and case.healthy and (disturbed or raised - case.allowed):
             shutil.copytree(folder, pathlib.Path(asked.keep) / case.name.replace("/", "-"), dirs_exist_ok=True,
-                            ignore=shutil.ignore_patterns("lock", "ballast"))
+                            ignore=shutil.ignore_patterns("lock", "reserve"))
     return {"case": case.name, "healthy": case.healthy, "disturbed": disturbed, "why": why[:1],
             "raised": sorted(raised), "replayed": sorted(again), "false": sorted(raised - case.allowed)}
 

@@ -8,7 +8,7 @@ CONFIGS = {
     "act": '[run]\nfirst_wait = "0s"\n[actions]\nbreak = "act"\nbreak_learning = "act"\nrestart = "act"\n',
     "watch": '[run]\nfirst_wait = "0s"\n[actions]\nbreak = "watch"\nbreak_learning = "watch"\nrestart = "watch"\n',
 }
-DISTURBING = ("break", "pause", "restart", "set-aside", "roll-back", "restart-component")
+DISTURBING = ("break", "pause", "restart", "quarantine", "roll-back", "restart-component")
 REPLAY_S = 300
 
 

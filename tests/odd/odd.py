@@ -73,7 +73,7 @@ def tried(program, made_by, mode, step_s, keep, sparing=False):
             why = [f"exit status {code}, verdict {status.get('verdict')}, {fed['lines']} of {len(made.lines)} lines"]
         if keep and (any(fallen.values()) or raised - set(made.allowed)):
             shutil.copytree(folder, pathlib.Path(keep) / f"{made.name()}-{mode}", dirs_exist_ok=True,
-                            ignore=shutil.ignore_patterns("lock", "ballast"))
+                            ignore=shutil.ignore_patterns("lock", "reserve"))
     allowed = set(made.allowed)
     misread = not fallen["unfinished"] and status.get("verdict") != "finished"
     return {"misread": misread, "run": made.name(), "family": made.family, "mode": mode, "fallen": fallen,

@@ -38,9 +38,9 @@ Result<void> Capture::open() {
   if (file_ < 0) return from_errno(path_);
   const off_t end = lseek(file_, 0, SEEK_END);
   size_ = end > 0 ? static_cast<uint64_t>(end) : 0;
-  const std::string ballast = cat(path_, ".ballast");
-  if (const int held = open_output(ballast); held >= 0) {
-    if (posix_fallocate(held, 0, kBallastBytes) != 0) unlink(ballast.c_str());
+  const std::string reserve = cat(path_, ".ballast");
+  if (const int held = open_output(reserve); held >= 0) {
+    if (posix_fallocate(held, 0, kBallastBytes) != 0) unlink(reserve.c_str());
     close(held);
   }
   return {};

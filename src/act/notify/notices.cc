@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "act/supervise/charge.h"
+#include "act/supervise/run_spec.h"
 #include "base/text.h"
 #include "core/breaker.h"
 #include "core/collected.h"
@@ -142,10 +142,10 @@ const std::vector<Notice>& AttemptNews::look() {
                    : judgement->decision.restart ? "restarted"
                    : finished                    ? "finished"
                                                  : "stopped";
-    notice.severity = judgement->asks                    ? Severity::kCritical
-                      : judgement->decision.restart      ? Severity::kWarning
-                      : finished || outcome.told_to_stop ? Severity::kInfo
-                                                         : Severity::kCritical;
+    notice.severity = judgement->asks                      ? Severity::kCritical
+                      : judgement->decision.restart        ? Severity::kWarning
+                      : finished || outcome.stop_requested ? Severity::kInfo
+                                                           : Severity::kCritical;
     notice.key = cat(notice.event, ":", next_);
     notice.kind = outcome.kind;
     notice.cause = outcome.cause;
@@ -158,7 +158,7 @@ const std::vector<Notice>& AttemptNews::look() {
       notice.did = cat("Starts attempt ", next_ + 1, " in ", format_duration(judgement->decision.wait), ".");
     } else if (!finished) {
       notice.did = "Starts nothing more; the run is over.";
-      if (!outcome.told_to_stop) notice.advice = "Look at why it ended, mend it, and start the run again.";
+      if (!outcome.stop_requested) notice.advice = "Look at why it ended, mend it, and start the run again.";
     }
     notices_.push_back(std::move(notice));
   }

@@ -70,7 +70,7 @@ void Notifier::watch(NoticeContext context, std::string folder) {
 }
 
 /// What was told before, and what is in doubt: an intent without an outcome is sent once more.
-void Notifier::take_up(const State& state, EventWriter& writer) {
+void Notifier::reattach(const State& state, EventWriter& writer) {
   taken_up_ = true;
   std::vector<uint32_t> lost, in_doubt;
   for (const ActionState& action : state.actions) {
@@ -331,7 +331,7 @@ void Notifier::keep_output(const Channel& channel, const std::string& output) {
 
 void Notifier::work(const State& state, EventWriter& writer) {
   due_ = false;
-  if (!taken_up_) take_up(state, writer);
+  if (!taken_up_) reattach(state, writer);
   const std::vector<Notice> news = gather(state);
   if (!caught_up_) catch_up(news);
   const Duration now = doors_.clock.steady();

@@ -72,7 +72,7 @@ class Notifier final : public Task {
     std::unique_ptr<Flight> flight;
   };
 
-  void take_up(const State& state, EventWriter& writer);
+  void reattach(const State& state, EventWriter& writer);
   void catch_up(const std::vector<Notice>& news);
   std::vector<Notice> gather(const State& state);
   void add_escalations(const State& state, std::vector<Notice>& news) const;

@@ -224,19 +224,19 @@ size_t Adoption::send(int signal, char state, bool but) {
 Result<void> Adoption::do_as_asked(EventWriter& writer) {
   if (held_ == Held::kWanted || held_ == Held::kLetGo) {
     const bool pause = held_ == Held::kWanted;
-    const auto deed = writer.intend(
+    const auto action = writer.intend(
         {0, pause ? "pause" : "resume", name(), 0, pause ? "It was told to pause." : "It was told to go on."});
-    if (!deed.ok()) return deed.error();
+    if (!action.ok()) return action.error();
     const size_t sent = pause ? send(SIGSTOP, 'T', true) : send(SIGCONT, 'T', false);
-    writer.acted({*deed, true, cat(sent, sent == 1 ? " process" : " processes"), 0});
+    writer.acted({*action, true, cat(sent, sent == 1 ? " process" : " processes"), 0});
     held_ = pause ? Held::kYes : Held::kNo;
     say_(cat(name(), pause ? " is held still" : " goes on"));
   }
   if (held_ == Held::kYes) (void)send(SIGSTOP, 'T', true);  // what came since
   if (stop_ && stopping_ == 0) {
-    const auto deed = writer.intend({0, "stop", name(), 0, "It was told to stop."});
-    if (!deed.ok()) return deed.error();
-    stopping_ = *deed;
+    const auto action = writer.intend({0, "stop", name(), 0, "It was told to stop."});
+    if (!action.ok()) return action.error();
+    stopping_ = *action;
     stop_from_ = clock_.steady();
     held_ = Held::kNo;
   }

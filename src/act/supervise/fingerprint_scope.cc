@@ -11,8 +11,8 @@ FingerprintScope fingerprints_of(Disk& disk, const Supervisor& supervisor,
                                  std::function<void(const std::string&)> say) {
   const auto folder = [&supervisor](int attempt) { return supervisor.attempt_folder(attempt); };
   const auto looks = [&disk, &supervisor, begun = supervisor.attempt()](int attempt) {
-    const Charge& charge = supervisor.charge();
-    Subject subject{charge.command, charge.folder, 0, charge.environment, charge.checkpoints};
+    const RunSpec& spec = supervisor.spec();
+    Subject subject{spec.command, spec.folder, 0, spec.environment, spec.checkpoints};
     const std::string place = supervisor.attempt_folder(attempt);
     if (const auto text = read_small(disk, cat(place, "/", kLaunchFile)); text.ok()) {
       if (auto launch = parse_launch(*text); launch.ok()) subject.command = std::move(launch->command);

@@ -14,7 +14,7 @@ constexpr size_t kAskLimit = size_t{1} << 20;  // bytes of text
 constexpr std::string_view kEnding = ".json";
 
 /// As the request names it; index = RunAsk::What.
-constexpr std::string_view kWords[] = {"tell", "pause", "resume", "stop", "kill", "free", "approve"};
+constexpr std::string_view kWords[] = {"tell", "pause", "resume", "stop", "kill", "cleanup", "approve"};
 
 }  // namespace
 
@@ -44,7 +44,8 @@ Result<RunAsk> parse_ask(std::string_view text) {
   auto json = Json::parse(text);
   if (!json.ok()) return json.error();
   RunAsk ask;
-  const std::string word = json->string_or("ask", "");
+  std::string word = json->string_or("ask", "");
+  if (word == "free") word = "cleanup";  // as midwatch 0.1 called it
   const auto known = std::find(std::begin(kWords), std::end(kWords), word);
   if (known == std::end(kWords)) return Error{Error::Code::kInvalid, cat("nobody can be asked to '", word, "'"), ""};
   ask.what = static_cast<RunAsk::What>(known - std::begin(kWords));

@@ -5,9 +5,7 @@
 
 namespace mw {
 
-std::string mark_of(const Charge& charge, int attempt) {
-  return charge.mark.empty() ? "" : cat(charge.mark, "-", attempt);
-}
+std::string mark_of(const RunSpec& spec, int attempt) { return spec.mark.empty() ? "" : cat(spec.mark, "-", attempt); }
 
 std::string members_text(const std::vector<ProcessId>& members, std::string_view nonce, std::string_view boot) {
   std::string out;

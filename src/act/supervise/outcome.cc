@@ -22,7 +22,7 @@ bool is_complete(const State& state, const AttemptState& attempt, int64_t last_c
 AttemptOutcome outcome_of(const AttemptEnd& end, const State& state, const Knowledge& knowledge) {
   AttemptOutcome of;
   of.started = end.kept.failure.empty();
-  of.told_to_stop = end.stopping;
+  of.stop_requested = end.stopping;
   of.tripped = end.trip.has_value();
   of.made_room = end.made_room;
   if (end.kept.ending) {
@@ -40,7 +40,7 @@ AttemptOutcome outcome_of(const AttemptEnd& end, const State& state, const Knowl
   // A keeper that took over is told no usage, and what its command wrote while there was none may be lost.
   const bool heard_out = end.kept.ending && end.kept.ending->peak_bytes > 0;
   of.unfinished =
-      heard_out && of.known && of.code == 0 && !of.tripped && !of.told_to_stop && belies_status(state, knowledge);
+      heard_out && of.known && of.code == 0 && !of.tripped && !of.stop_requested && belies_status(state, knowledge);
   of.finished = !of.known && is_complete(state, last, of.last_checkpoint);
   if (end.trip) {
     of.kind = end.trip->kind;

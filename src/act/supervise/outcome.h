@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "act/keeper/record.h"
-#include "act/supervise/charge.h"
+#include "act/supervise/run_spec.h"
 #include "core/knowledge.h"
 #include "core/policy.h"
 #include "core/state.h"

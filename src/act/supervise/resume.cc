@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 #include "platform/durable.h"
+#include "sense/checkpoints/quarantine.h"
 #include "sense/checkpoints/roots.h"
-#include "sense/checkpoints/set_aside.h"
 
 namespace mw {
 namespace {
@@ -98,26 +98,26 @@ Result<int64_t> newest_in(Disk& disk, const std::string& root, const CheckpointL
   return whole != kNoStep || told ? whole : highest;
 }
 
-Result<Place> choose(Disk& disk, const State& state, const CheckpointLayout& layout, const Charge& charge,
+Result<Place> choose(Disk& disk, const State& state, const CheckpointLayout& layout, const RunSpec& spec,
                      int64_t suspect, const Ownership* own) {
   bool stepless = false;
   const std::map<int64_t, std::string> said = said_saved(state, suspect, &stepless);
-  const auto roots = checkpoint_roots(disk, state, layout, charge.checkpoints, charge.folder);
+  const auto roots = checkpoint_roots(disk, state, layout, spec.checkpoints, spec.folder);
   if (!roots.ok()) return roots.error();
   for (const std::string& root : *roots) {
     const auto step = newest_in(disk, root, layout, said, suspect, own);
     if (!step.ok()) return step.error();
     if (*step != kNoStep) return Place{*step, cat(root, "/", with_step(layout.folder, *step)), root, true};
   }
-  Place newest = newest_said(disk, said, charge.folder);
+  Place newest = newest_said(disk, said, spec.folder);
   newest.any = newest.any || stepless;
   return newest;
 }
 
-const std::vector<std::string>* words_for(const CheckpointLayout& layout, const Charge& charge) {
-  if (!charge.resume.empty()) return &charge.resume;
+const std::vector<std::string>* words_for(const CheckpointLayout& layout, const RunSpec& spec) {
+  if (!spec.resume.empty()) return &spec.resume;
   for (const ResumeWords& one : layout.resume) {
-    const bool fits = one.when.empty() || std::any_of(charge.command.begin(), charge.command.end(),
+    const bool fits = one.when.empty() || std::any_of(spec.command.begin(), spec.command.end(),
                                                       [&one](const auto& word) { return contains(word, one.when); });
     if (fits) return &one.words;
   }
@@ -147,13 +147,13 @@ std::vector<std::string> with_resume(const std::vector<std::string>& command, co
   return out;
 }
 
-Result<Resume> plan_resume(Disk& disk, const State& state, const CheckpointLayout& layout, const Charge& charge,
+Result<Resume> plan_resume(Disk& disk, const State& state, const CheckpointLayout& layout, const RunSpec& spec,
                            int64_t suspect, const Ownership* own) {
-  const auto chosen = choose(disk, state, layout, charge, suspect, own);
+  const auto chosen = choose(disk, state, layout, spec, suspect, own);
   if (!chosen.ok()) return chosen.error();
   const Place& place = *chosen;
   if (!place.any) return Resume();
-  const std::vector<std::string>* words = words_for(layout, charge);
+  const std::vector<std::string>* words = words_for(layout, spec);
   if (words == nullptr) {
     return Error{Error::Code::kUnsupported,
                  cat("the command has {resume}, and how ",
@@ -177,10 +177,10 @@ Result<Resume> plan_resume(Disk& disk, const State& state, const CheckpointLayou
   return resume;
 }
 
-Result<void> plan_next(Disk& disk, const State& state, const CheckpointLayout& layout, const Charge& charge,
+Result<void> plan_next(Disk& disk, const State& state, const CheckpointLayout& layout, const RunSpec& spec,
                        const Ownership& own, Judgement& judgement) {
-  if (!judgement.decision.restart || !asks_to_resume(charge.command)) return {};
-  auto planned = plan_resume(disk, state, layout, charge, judgement.back.from, &own);
+  if (!judgement.decision.restart || !asks_to_resume(spec.command)) return {};
+  auto planned = plan_resume(disk, state, layout, spec, judgement.back.from, &own);
   if (planned.ok()) {
     judgement.resume = std::move(*planned);
     return {};
@@ -192,7 +192,7 @@ Result<void> plan_next(Disk& disk, const State& state, const CheckpointLayout& l
 }
 
 std::optional<std::string> resume_trouble(Disk& disk, const State& state, const CheckpointLayout& layout,
-                                          const Charge& charge, const Resume& told) {
+                                          const RunSpec& spec, const Resume& told) {
   if (state.attempts.empty()) return std::nullopt;
   const AttemptState& attempt = state.attempts.back();
   const bool was_told = told.step != kNoStep && !told.words.empty();
@@ -200,7 +200,7 @@ std::optional<std::string> resume_trouble(Disk& disk, const State& state, const 
     return cat("it was told to resume from step ", told.step, " and resumed from step ", attempt.resumed_at);
   }
   if (attempt.last_checkpoint == kNoStep) return std::nullopt;
-  const auto planned = plan_resume(disk, state, layout, charge, kNoStep);
+  const auto planned = plan_resume(disk, state, layout, spec, kNoStep);
   if (planned.ok()) return "";
   if (is_silent(planned.error())) return std::nullopt;
   return cat(planned.error().what, "; the next restart would end the run. ", planned.error().hint);

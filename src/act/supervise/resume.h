@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "act/supervise/charge.h"
+#include "act/supervise/run_spec.h"
 #include "base/result.h"
 #include "core/checkpoint_layout.h"
 #include "core/state.h"
@@ -31,18 +31,18 @@ std::vector<std::string> with_resume(const std::vector<std::string>& command, co
 /// Whole is what the trainer's pointer names, what is older than that, and what the run said that it had saved (where
 /// it only says that it begins to: what it went on from); where neither tells, the highest step. Of `own`, where it is
 /// given, none that is foreign, unless the run was resumed from it before.
-Result<Resume> plan_resume(Disk& disk, const State& state, const CheckpointLayout& layout, const Charge& charge,
+Result<Resume> plan_resume(Disk& disk, const State& state, const CheckpointLayout& layout, const RunSpec& spec,
                            int64_t suspect, const Ownership* own = nullptr);
 
 /// Where the command asks and it is to be started again: what it is told, into the judgement. Nobody knows how: it is
 /// not started again. kIo when the disk does not answer: ask again.
-Result<void> plan_next(Disk& disk, const State& state, const CheckpointLayout& layout, const Charge& charge,
+Result<void> plan_next(Disk& disk, const State& state, const CheckpointLayout& layout, const RunSpec& spec,
                        const Ownership& own, Judgement& judgement);
 
 /// Of the attempt that goes on, for people: that it resumed from another step than it was told; that, as soon as there
 /// is something to resume from, nobody knows how the next one is told. "": all is well; nothing: it is too early to
 /// say.
 std::optional<std::string> resume_trouble(Disk& disk, const State& state, const CheckpointLayout& layout,
-                                          const Charge& charge, const Resume& told);
+                                          const RunSpec& spec, const Resume& told);
 
 }  // namespace mw

@@ -14,12 +14,12 @@ struct Trainer {
   FakeDisk disk;
   State state;
   CheckpointLayout layout{"step_{step}", "latest", "{step}", {{"", {"--resume", "{path}"}}}};
-  Charge charge;
+  RunSpec spec;
 
   Trainer() {
-    charge.command = {"python", "train.py", "{resume}"};
-    charge.folder = "/run";
-    charge.checkpoints = {"/run/ck"};
+    spec.command = {"python", "train.py", "{resume}"};
+    spec.folder = "/run";
+    spec.checkpoints = {"/run/ck"};
     state.framework = "sometrainer";
     state.attempts.emplace_back();
   }
@@ -28,7 +28,7 @@ struct Trainer {
     state.checkpoints.push_back({{step, {}, {}, 0, false}, {step, cat("ck/step_", step), complete}});
     if (complete) state.attempts.back().last_checkpoint = step;
   }
-  Result<Resume> plan(int64_t suspect = kNoStep) { return plan_resume(disk, state, layout, charge, suspect); }
+  Result<Resume> plan(int64_t suspect = kNoStep) { return plan_resume(disk, state, layout, spec, suspect); }
 };
 
 TEST_CASE("{resume} becomes as many words as there are, or none, or stands quoted for a shell") {
@@ -79,7 +79,7 @@ TEST_CASE("none that was saved since the data turned to poison, and none of them
 TEST_CASE("one that the run told of and that is no longer there is none to begin from") {
   Trainer of;
   of.layout.folder.clear();
-  of.charge.checkpoints.clear();
+  of.spec.checkpoints.clear();
   of.on_disk(10);
   of.said(10);
   of.said(20);  // it was quarantined, or deleted
@@ -90,12 +90,12 @@ TEST_CASE("one that the run told of and that is no longer there is none to begin
 TEST_CASE("by what the run's files say, where its folders have no known shape") {
   Trainer of;
   of.layout.folder.clear();
-  of.charge.checkpoints.clear();
+  of.spec.checkpoints.clear();
   of.said(10);
   CHECK_FALSE(of.plan().ok());  // it is not on the disk
   of.on_disk(10);
   CHECK(of.plan()->words == Words{"--resume", "/run/ck/step_10"});
-  of.charge.resume = {"--load={root}", "--at", "{step}"};
+  of.spec.resume = {"--load={root}", "--at", "{step}"};
   CHECK(of.plan()->words == Words{"--load=/run/ck", "--at", "10"});
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("words that fit the command's own; a trainer that resumes by itself; o
   of.said(10);
   of.layout.resume = {{"--ckpt.", {"--ckpt.load"}}, {"", {"--load"}}};
   CHECK(of.plan()->words == Words{"--load"});
-  of.charge.command.push_back("--ckpt.path=x");
+  of.spec.command.push_back("--ckpt.path=x");
   CHECK(of.plan()->words == Words{"--ckpt.load"});
   of.layout.resume = {{"", {}}};
   CHECK(of.plan()->words.empty());
@@ -116,12 +116,12 @@ TEST_CASE("words that fit the command's own; a trainer that resumes by itself; o
   CHECK(contains(plan.error().hint, "[run]"));
   Judgement judgement;
   judgement.decision = {true, {}, "It died.", 0};
-  REQUIRE(plan_next(of.disk, of.state, of.layout, of.charge, Ownership(), judgement).ok());
+  REQUIRE(plan_next(of.disk, of.state, of.layout, of.spec, Ownership(), judgement).ok());
   CHECK_FALSE(judgement.decision.restart);
   CHECK(contains(judgement.decision.why, "It died. But the command has {resume}"));
-  of.charge.resume = {"-r"};
+  of.spec.resume = {"-r"};
   judgement.decision.restart = true;
-  REQUIRE(plan_next(of.disk, of.state, of.layout, of.charge, Ownership(), judgement).ok());
+  REQUIRE(plan_next(of.disk, of.state, of.layout, of.spec, Ownership(), judgement).ok());
   CHECK(judgement.decision.restart);
   const auto back = parse_judgement(judgement_text(judgement));
   REQUIRE(back.ok());
@@ -131,18 +131,18 @@ TEST_CASE("words that fit the command's own; a trainer that resumes by itself; o
 
 TEST_CASE("what a person is told while there is time") {
   Trainer of;
-  CHECK_FALSE(resume_trouble(of.disk, of.state, of.layout, of.charge, {}));  // no checkpoint yet
+  CHECK_FALSE(resume_trouble(of.disk, of.state, of.layout, of.spec, {}));  // no checkpoint yet
   of.on_disk(10);
   of.said(10);
-  CHECK(resume_trouble(of.disk, of.state, of.layout, of.charge, {}) == "");
+  CHECK(resume_trouble(of.disk, of.state, of.layout, of.spec, {}) == "");
   const Resume told{10, "/run/ck/step_10", {"-r"}};
   of.state.attempts.back().resumed_at = 5;
-  CHECK(resume_trouble(of.disk, of.state, of.layout, of.charge, told) ==
+  CHECK(resume_trouble(of.disk, of.state, of.layout, of.spec, told) ==
         "it was told to resume from step 10 and resumed from step 5");
   of.state.attempts.back().resumed_at = 10;
-  CHECK(resume_trouble(of.disk, of.state, of.layout, of.charge, told) == "");
+  CHECK(resume_trouble(of.disk, of.state, of.layout, of.spec, told) == "");
   of.layout.resume.clear();
-  CHECK(contains(*resume_trouble(of.disk, of.state, of.layout, of.charge, told), "would end the run"));
+  CHECK(contains(*resume_trouble(of.disk, of.state, of.layout, of.spec, told), "would end the run"));
 }
 
 }  // namespace

@@ -59,15 +59,15 @@ StopWatchdog::StopWatchdog(Watch& watch, Processes& processes, Clock& clock, int
 
 StopWatchdog::~StopWatchdog() { watch_.listen(nullptr); }
 
-void StopWatchdog::guard(std::vector<Tree> trees, Duration grace) {
+void StopWatchdog::guard(std::vector<Guarded> guarded, Duration grace) {
   const std::lock_guard<std::mutex> held(mutex_);
   grace_ = grace;
-  if (trees == trees_) return;
-  trees_ = std::move(trees);
-  grips_.clear();
-  for (size_t i = 0; i < trees_.size(); ++i) {
-    grips_.push_back(std::make_unique<Grip>(processes_, clock_, [](const std::string&) {}));
-    grips_.back()->of(trees_[i].keeper, trees_[i].command);
+  if (guarded == guarded_) return;
+  guarded_ = std::move(guarded);
+  trees_.clear();
+  for (size_t i = 0; i < guarded_.size(); ++i) {
+    trees_.push_back(std::make_unique<ProcessTree>(processes_, clock_, [](const std::string&) {}));
+    trees_.back()->of(guarded_[i].keeper, guarded_[i].command);
   }
 }
 
@@ -84,7 +84,7 @@ std::optional<Duration> StopWatchdog::look(const Look& now) {
 void StopWatchdog::pass_on(int signal) {
   const auto disk = make_posix_disk();
   const auto all = processes_.all();
-  for (const Tree& tree : trees_) {
+  for (const Guarded& tree : guarded_) {
     if (!tree.command.known()) continue;
     auto family = descendants(all, tree.command.pid);
     for (const ProcessInfo& process : all) {
@@ -99,16 +99,16 @@ void StopWatchdog::pass_on(int signal) {
 }
 
 bool StopWatchdog::any_left() const {
-  return std::any_of(grips_.begin(), grips_.end(), [](const auto& grip) { return grip->leftovers(); });
+  return std::any_of(trees_.begin(), trees_.end(), [](const auto& tree) { return tree->leftovers(); });
 }
 
 /// The first request: the loop does it, unless it hangs.
 std::optional<Duration> StopWatchdog::ask(const Look& now) {
   const Duration patience = now.ending ? kEndingPatience : kPatience;
   if (now.silent < patience) return kTick;
-  for (const auto& grip : grips_) {
-    if (!grip->asked()) say("the watch hangs; asking the command to end without it");
-    grip->ask_to_end(grace_, false);
+  for (const auto& tree : trees_) {
+    if (!tree->asked()) say("the watch hangs; asking the command to end without it");
+    tree->ask_to_end(grace_, false);
   }
   if (now.silent.ns >= 2 * patience.ns && !any_left()) {
     leave(status_, "the watch hangs, and nothing of the command is left: ending without a record of it");
@@ -121,7 +121,7 @@ std::optional<Duration> StopWatchdog::force(const Look& now, Duration ago) {
   const bool at_once = now.stops > 2;
   if (at_once || ago >= kUntilKill) {
     killed_ = killed_ || any_left();
-    for (const auto& grip : grips_) grip->kill();
+    for (const auto& tree : trees_) tree->kill();
   }
   const Duration patience = now.ending ? kShortEndingPatience : kUntilExit;
   if (at_once || (ago >= patience && now.silent >= patience)) {

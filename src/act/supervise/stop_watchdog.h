@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "act/supervise/grip.h"
+#include "act/supervise/process_tree.h"
 #include "platform/clock.h"
 #include "platform/process.h"
 #include "platform/watch.h"
@@ -54,9 +54,9 @@ class StopWatchdog final : public SignalListener {
   static constexpr Duration kTick = Duration::millis(100);  ///< between looks once a stop was asked for
 
   /// What came from one keeper.
-  struct Tree {
+  struct Guarded {
     ProcessId keeper, command;
-    bool operator==(const Tree&) const = default;
+    bool operator==(const Guarded&) const = default;
   };
   /// `status`: of the process, where it ends without the loop and nothing was killed. It listens to `watch` while it
   /// lives. `exit` is _exit(2), except in tests.
@@ -65,8 +65,8 @@ class StopWatchdog final : public SignalListener {
   StopWatchdog(const StopWatchdog&) = delete;
   StopWatchdog& operator=(const StopWatchdog&) = delete;
 
-  /// Whose processes are to end, by the loop, whenever that changes. `grace` as in Grip::ask_to_end().
-  void guard(std::vector<Tree> trees, Duration grace);
+  /// Whose processes are to end, by the loop, whenever that changes. `grace` as in ProcessTree::ask_to_end().
+  void guard(std::vector<Guarded> guarded, Duration grace);
   std::optional<Duration> look(const Look& now) override;
 
  private:
@@ -82,10 +82,10 @@ class StopWatchdog final : public SignalListener {
   int status_;
   std::function<void(int)> exit_;
   std::mutex mutex_;
-  std::vector<Tree> trees_;
+  std::vector<Guarded> guarded_;
   Duration grace_;
-  std::vector<std::unique_ptr<Grip>> grips_;  // of trees_, in their order
-  std::optional<Duration> second_;            // when the second request to stop came
+  std::vector<std::unique_ptr<ProcessTree>> trees_;  // of guarded_, in their order
+  std::optional<Duration> second_;                   // when the second request to stop came
   bool killed_ = false;
 };
 

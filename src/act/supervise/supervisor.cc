@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "act/keeper/launch.h"
-#include "act/supervise/back_plan.h"
 #include "act/supervise/members.h"
 #include "act/supervise/outcome.h"
 #include "act/supervise/resume.h"
+#include "act/supervise/rollback_plan.h"
+#include "act/supervise/run_ownership.h"
 #include "act/supervise/seal.h"
-#include "act/supervise/suspects.h"
-#include "act/supervise/whose.h"
+#include "act/supervise/tainted.h"
 #include "base/text.h"
 #include "core/exit_status.h"
 #include "platform/durable.h"
@@ -31,7 +31,7 @@ int64_t earlier(int64_t a, int64_t b) { return a == kNoStep || b == kNoStep ? st
 
 /// Deeds of the supervisor, as the journal names them.
 constexpr std::string_view kRestart = "restart", kBreak = "break", kStop = "stop", kPause = "pause", kResume = "resume",
-                           kSetAside = "set-aside";
+                           kQuarantine = "quarantine", kOldQuarantine = "set-aside";
 
 std::string attempt_name(int number) { return cat("attempt ", number); }
 
@@ -42,36 +42,36 @@ std::string Supervisor::attempt_folder(int number) const { return cat(folder_, "
 Result<std::unique_ptr<Supervisor>> Supervisor::open(SupervisorDoors doors, const Knowledge& knowledge,
                                                      std::string run_folder) {
   std::unique_ptr<Supervisor> one(new Supervisor(std::move(doors), knowledge, std::move(run_folder)));
-  auto text = read_small(one->doors_.disk, cat(one->folder_, "/", kChargeFile));
+  auto text = read_run_spec(one->doors_.disk, one->folder_);
   if (!text.ok()) return text.error();
-  auto charge = parse_charge(*text);
-  if (!charge.ok()) return charge.error();
-  one->charge_ = std::move(*charge);
-  MW_TRY(one->take_up());
+  auto spec = parse_run_spec(*text);
+  if (!spec.ok()) return spec.error();
+  one->spec_ = std::move(*spec);
+  MW_TRY(one->reattach());
   return one;
 }
 
 Result<void> Supervisor::begin_attempt(int number) {
   Launch launch;
   launch.attempt = number;
-  launch.command = with_resume(charge_.command, resume_.words);
-  launch.folder = charge_.folder;
-  launch.environment = charge_.environment;
+  launch.command = with_resume(spec_.command, resume_.words);
+  launch.folder = spec_.folder;
+  launch.environment = spec_.environment;
   launch.environment["MIDWATCH_RUN"] = folder_;
   launch.environment["MIDWATCH_ATTEMPT"] = cat(number);
   launch.output = cat(folder_, "/", kOutputFile);
-  launch.rotate_bytes = charge_.rotate_bytes;
-  launch.nonce = charge_.nonce;
-  launch.mark = mark_of(charge_, number);
+  launch.rotate_bytes = spec_.rotate_bytes;
+  launch.nonce = spec_.nonce;
+  launch.mark = mark_of(spec_, number);
   const std::string folder = attempt_folder(number);
   MW_TRY(doors_.disk.make_folders(folder));
-  if (number == 1) MW_TRY(keep_snapshot(doors_.disk, doors_.clock, charge_, folder_, doors_.write_file));
+  if (number == 1) MW_TRY(keep_snapshot(doors_.disk, doors_.clock, spec_, folder_, doors_.write_file));
   // From here on the attempt exists: whoever comes later finds it and sees to it that it has a keeper, once.
   MW_TRY(doors_.write_file(cat(folder, "/", kLaunchFile), launch_text(launch)));
   attempt_ = number;
   kept_ = {};
-  grip_.take(number, launch.mark);
-  consent_.attempt(folder, charge_.nonce);
+  tree_.take(number, launch.mark);
+  approvals_.attempt(folder, spec_.nonce);
   trip_.reset();
   way_.reset();
   remains_.reset();
@@ -83,10 +83,10 @@ Result<void> Supervisor::begin_attempt(int number) {
 }
 
 /// What was begun is told to have come out, once.
-void Supervisor::came_out(uint32_t* deed, bool ok, std::string text, EventWriter& writer) {
-  if (*deed == 0) return;
-  writer.acted({*deed, ok, std::move(text), 0});
-  *deed = 0;
+void Supervisor::came_out(uint32_t* action, bool ok, std::string text, EventWriter& writer) {
+  if (*action == 0) return;
+  writer.acted({*action, ok, std::move(text), 0});
+  *action = 0;
 }
 
 /// What a midwatch before this one meant to do and did not live to tell: the run's folder says how far it came, and
@@ -97,7 +97,8 @@ void Supervisor::settle_doubts(const State& state, EventWriter& writer) {
   for (const ActionState& action : state.actions) {
     const auto is = [&action](std::string_view what) { return action.intent.action == what; };
     if (is(kPause) || is(kResume)) held_ = is(kPause) || !action.done;
-    if (action.done || !(is(kRestart) || is(kBreak) || is(kStop) || is(kPause) || is(kResume) || is(kSetAside)))
+    if (action.done || !(is(kRestart) || is(kBreak) || is(kStop) || is(kPause) || is(kResume) || is(kQuarantine) ||
+                         is(kOldQuarantine)))
       continue;
     const bool done = is(kRestart) ? action.intent.target == attempt_name(attempt_)
                       : is(kBreak) ? trip_.has_value()
@@ -122,7 +123,7 @@ Result<void> Supervisor::look_at_keeper(EventWriter& writer) {
   const uint64_t lost = kept_.lost_bytes;
   kept_ = *kept;
   const bool here = same_boot(kept_.boot, boot);  // else its numbers mean nothing any more
-  grip_.of(here && lives(doors_.processes, kept_.keeper) ? kept_.keeper : ProcessId(),
+  tree_.of(here && lives(doors_.processes, kept_.keeper) ? kept_.keeper : ProcessId(),
            here ? kept_.child : ProcessId());
   if (!had_child && kept_.child.known()) {
     doors_.say(cat("attempt ", attempt_, " began, process ", kept_.child.pid));
@@ -136,7 +137,7 @@ Result<void> Supervisor::look_at_keeper(EventWriter& writer) {
     came_out(&stopping_, true, outcome_text(*kept_.ending), writer);
     came_out(&breaking_, trip_.has_value(), outcome_text(*kept_.ending), writer);
   }
-  const bool gone = kept_.done && (since(ended_) >= kLeftoverLimit || !grip_.leftovers());
+  const bool gone = kept_.done && (since(ended_) >= kLeftoverLimit || !tree_.leftovers());
   if (gone || !kept_.failure.empty()) {
     phase_ = Phase::kEnded;
   } else if (!kept_.done && !lived && kept_.keeper == keeper &&
@@ -151,15 +152,15 @@ Result<void> Supervisor::look_at_keeper(EventWriter& writer) {
 
 Result<void> Supervisor::end_as_told(EventWriter& writer) {
   if (!kept_.child.known() || kept_.ending) return {};
-  if (!grip_.asked()) {
-    if (!trip_) MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), reason_text(kAsTold, charge_.nonce)));
+  if (!tree_.asked()) {
+    if (!trip_) MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), reason_text(kAsTold, spec_.nonce)));
     if (stopping_ == 0) {
-      const auto deed = writer.intend({0, std::string(kStop), attempt_name(attempt_), 0, "It was told to stop."});
-      if (!deed.ok()) return deed.error();
-      stopping_ = *deed;
+      const auto action = writer.intend({0, std::string(kStop), attempt_name(attempt_), 0, "It was told to stop."});
+      if (!action.ok()) return action.error();
+      stopping_ = *action;
     }
   }
-  grip_.ask_to_end(charge_.grace, stop_ == Stop::kNow);
+  tree_.ask_to_end(spec_.grace, stop_ == Stop::kNow);
   return {};
 }
 
@@ -167,17 +168,17 @@ Result<void> Supervisor::end_as_told(EventWriter& writer) {
 Result<void> Supervisor::keep_paused(EventWriter& writer) {
   if (kept_.ending || !kept_.child.known() || stopping() || trip_ || (!pause_ && !held_)) return {};
   if (pause_ && held_) {
-    (void)grip_.hold_still();
+    (void)tree_.hold_still();
     return {};
   }
-  const auto deed =
+  const auto action =
       writer.intend({0, std::string(pause_ ? kPause : kResume), attempt_name(attempt_), 0,
-                     pause_ && consent_.asks(Consent::Deed::kBreak) ? "Until a person lets it be ended, or go on."
-                     : pause_                                       ? "It was told to pause."
-                                                                    : "It was told to go on."});
-  if (!deed.ok()) return deed.error();
-  const size_t processes = pause_ ? grip_.hold_still() : grip_.let_go_on();
-  writer.acted({*deed, true, cat(processes, processes == 1 ? " process" : " processes"), 0});
+                     pause_ && approvals_.asks(Approvals::Deed::kBreak) ? "Until a person lets it be ended, or go on."
+                     : pause_                                           ? "It was told to pause."
+                                                                        : "It was told to go on."});
+  if (!action.ok()) return action.error();
+  const size_t processes = pause_ ? tree_.hold_still() : tree_.let_go_on();
+  writer.acted({*action, true, cat(processes, processes == 1 ? " process" : " processes"), 0});
   held_ = pause_;
   return {};
 }
@@ -188,8 +189,8 @@ Result<bool> Supervisor::may_trip(const Trip& trip, BreakReason reason, const St
   const std::string what = cat(attempt_name(attempt_), " would be ended: ", trip.kind,
                                trip.step == kNoStep ? "" : cat(" since step ", trip.step));
   const bool learning = reason == BreakReason::kLearning;
-  const Mode mode = learning ? charge_.breaking_learning : charge_.breaking;
-  auto may = consent_.may(Consent::Deed::kBreak, mode, what, cat(trip.summary, "."), state, writer);
+  const Mode mode = learning ? spec_.breaking_learning : spec_.breaking;
+  auto may = approvals_.may(Approvals::Deed::kBreak, mode, what, cat(trip.summary, "."), state, writer);
   if (may.ok() && !*may && mode == Mode::kAsk && (!learning || save_is_due(state))) MW_TRY(pause());
   return may;
 }
@@ -197,23 +198,23 @@ Result<bool> Supervisor::may_trip(const Trip& trip, BreakReason reason, const St
 /// An attempt that trains on poisoned data and is about to save is killed; another one is asked to end. What it saves
 /// even then is tainted, as all that it saved since the onset.
 Result<void> Supervisor::trip_on_poison(const State& state, EventWriter& writer) {
-  if (!charge_.breaker || kept_.ending || !settled_ || consent_.refused()) return {};
+  if (!spec_.breaker || kept_.ending || !settled_ || approvals_.refused()) return {};
   if (!trip_) {
-    const BreakCase found = breaker(state, charge_.from_scratch);
+    const BreakCase found = breaker(state, spec_.from_scratch);
     const Incident* incident = found.incident;
-    if (incident == nullptr) return pause_ ? Result<void>() : consent_.withdraw_break();
+    if (incident == nullptr) return pause_ ? Result<void>() : approvals_.withdraw_break();
     Trip trip = trip_on(*incident);
     const auto may = may_trip(trip, found.why, state, writer);
     if (!may.ok()) return may.error();
     if (!*may) return {};
-    const auto deed =
+    const auto action =
         writer.intend({0, std::string(kBreak), attempt_name(attempt_), incident->id,
                        cat(trip.kind, trip.step == kNoStep ? "" : cat(" since step ", trip.step), ": ", trip.summary)});
-    if (!deed.ok()) return deed.error();
-    breaking_ = *deed;
-    trip.nonce = charge_.nonce;
+    if (!action.ok()) return action.error();
+    breaking_ = *action;
+    trip.nonce = spec_.nonce;
     MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kTripFile), trip_text(trip)));
-    MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), reason_text(kByBreaker, charge_.nonce)));
+    MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), reason_text(kByBreaker, spec_.nonce)));
     doors_.say(cat("the circuit breaker ends attempt ", attempt_, ", ", trip.kind,
                    trip.step == kNoStep ? "" : cat(" since step ", trip.step), ": ", trip.summary));
     trip_ = std::move(trip);
@@ -221,9 +222,9 @@ Result<void> Supervisor::trip_on_poison(const State& state, EventWriter& writer)
   const bool waits = trip_->kind == "stall" || trip_->kind == "worker-lost";  // and learns nothing meanwhile
   if (waits && looked_at_ && looked_at_()) return {};
   if (save_is_due(state)) {
-    grip_.kill();
+    tree_.kill();
   } else {
-    grip_.ask_to_end(charge_.grace, false);
+    tree_.ask_to_end(spec_.grace, false);
   }
   return {};
 }
@@ -245,21 +246,22 @@ Result<void> Supervisor::look_at_remains(const State& state) {
 
 Result<Supervisor::Remains> Supervisor::remains(const State& state) {
   const CheckpointLayout layout = doors_.layout(state.framework);
-  auto roots = checkpoint_roots(doors_.disk, state, layout, charge_.checkpoints, charge_.folder);
+  auto roots = checkpoint_roots(doors_.disk, state, layout, spec_.checkpoints, spec_.folder);
   if (!roots.ok()) return roots.error();
-  auto own = ownership_of(doors_.disk, folder_, charge_, state, layout);
+  auto own = ownership_of(doors_.disk, folder_, spec_, state, layout);
   if (!own.ok()) return own.error();
   std::erase_if(*roots, [&own](const std::string& root) { return !own->may_save_in(root); });
   auto skip = not_to_resume_from(doors_.disk, *own, *roots, layout);
   if (!skip.ok()) return skip.error();
   Remains found{std::move(*roots), kNoStep, std::move(*skip), std::move(*own)};
   std::optional<Trip> trip = trip_;
-  const Incident* incident = charge_.breaker && kept_.child.known() ? tainted_by(state, charge_.from_scratch) : nullptr;
+  const Incident* incident = spec_.breaker && kept_.child.known() ? tainted_by(state, spec_.from_scratch) : nullptr;
   if (!trip && incident != nullptr) trip = trip_on(*incident);
   if (!trip) return found;
-  const auto untold = first_untold_suspect(doors_.disk, found.roots, layout, state, *trip, kept_.started, found.skip);
+  const auto untold =
+      first_unreported_tainted(doors_.disk, found.roots, layout, state, *trip, kept_.started, found.skip);
   if (!untold.ok()) return untold.error();
-  found.suspect = earlier(first_told_suspect(state, *trip), *untold);
+  found.suspect = earlier(first_reported_tainted(state, *trip), *untold);
   return found;
 }
 
@@ -270,8 +272,8 @@ AttemptOutcome Supervisor::outcome(const State& state) const {
 
 /// Early enough for a person to do something.
 Result<void> Supervisor::check_resume(const State& state, EventWriter& writer) {
-  if (resume_checked_ || !settled_ || kept_.ending || !asks_to_resume(charge_.command)) return {};
-  auto trouble = resume_trouble(doors_.disk, state, doors_.layout(state.framework), charge_, resume_);
+  if (resume_checked_ || !settled_ || kept_.ending || !asks_to_resume(spec_.command)) return {};
+  auto trouble = resume_trouble(doors_.disk, state, doors_.layout(state.framework), spec_, resume_);
   if (!trouble) return {};
   resume_checked_ = true;
   if (trouble->empty()) return {};
@@ -286,7 +288,7 @@ bool Supervisor::look_back(const State& state, EventWriter& writer) {
   if (way_ || !doors_.last_whole || stopping() || succeeded(state)) return true;
   CheckpointLayout layout = doors_.layout(state.framework);
   if (!layout.known()) return true;
-  if (asks_to_resume(charge_.command)) layout.pointer.clear();  // it resumes from what it is told, not by its pointer
+  if (asks_to_resume(spec_.command)) layout.pointer.clear();  // it resumes from what it is told, not by its pointer
   way_ = doors_.last_whole(remains_->roots, layout, remains_->suspect, remains_->skip);
   if (!way_) return false;
   for (const event::CheckpointSeen& seen : way_->seen) {
@@ -304,27 +306,27 @@ bool Supervisor::space_is_settled(const State& state) {
 
 Result<void> Supervisor::judge(const State& state) {
   Judgement judgement;
-  judgement.nonce = charge_.nonce;
+  judgement.nonce = spec_.nonce;
   judgement.outcome = outcome(state);
   const CheckpointLayout layout = doors_.layout(state.framework);
-  const auto plan = plan_back(doors_.disk,
-                              {remains_->own, layout, remains_->roots, way_, asks_to_resume(charge_.command),
-                               aside_label(folder_, attempt_, kept_.started)},
-                              back_from(judgement.outcome.suspect, way_));
+  const auto plan = plan_rollback(doors_.disk,
+                                  {remains_->own, layout, remains_->roots, way_, asks_to_resume(spec_.command),
+                                   quarantine_label(folder_, attempt_, kept_.started)},
+                                  rollback_from(judgement.outcome.suspect, way_));
   if (!plan.ok()) return plan.error();
   judgement.back = plan->back;
   judgement.framework = state.framework;
-  judgement.outcome.can_go_back = !remains_->roots.empty() && may_go_back(*plan, charge_);
+  judgement.outcome.can_roll_back = !remains_->roots.empty() && may_roll_back(*plan, spec_);
   std::vector<AttemptOutcome> all = outcomes_;
   all.push_back(judgement.outcome);
-  judgement.decision = after_end(all, charge_.limits);
-  guard_back(*plan, charge_, judgement);
-  if (judgement.decision.restart && charge_.restarting == Mode::kWatch) {
+  judgement.decision = after_end(all, spec_.limits);
+  guard_rollback(*plan, spec_, judgement);
+  if (judgement.decision.restart && spec_.restarting == Mode::kWatch) {
     judgement.decision = {
         false, {}, cat("It would be started again, and midwatch only watches. ", judgement.decision.why), 0};
   }
-  judgement.asks = judgement.decision.restart && charge_.restarting == Mode::kAsk;
-  MW_TRY(plan_next(doors_.disk, state, layout, charge_, remains_->own, judgement));
+  judgement.asks = judgement.decision.restart && spec_.restarting == Mode::kAsk;
+  MW_TRY(plan_next(doors_.disk, state, layout, spec_, remains_->own, judgement));
   const auto written = doors_.write_file(cat(attempt_folder(), "/", kJudgementFile), judgement_text(judgement));
   // An end is an end, also where it cannot be written down; what is begun is written down first.
   if (!written.ok() && (judgement.decision.restart || since(ended_) < kUnrecordedEnd)) return written.error();
@@ -357,23 +359,23 @@ Result<void> Supervisor::watch_attempt(const State& state, bool quiet, EventWrit
   MW_TRY(check_resume(state, writer));
   if (stopping()) MW_TRY(end_as_told(writer));
   MW_TRY(keep_paused(writer));
-  if (kept_.ending && stop_ == Stop::kNow) grip_.kill();  // no more grace
-  if (kept_.ending) grip_.clear_leftovers(since(ended_));
+  if (kept_.ending && stop_ == Stop::kNow) tree_.kill();  // no more grace
+  if (kept_.ending) tree_.clear_leftovers(since(ended_));
   return {};
 }
 
 /// Checkpoints that were saved since the poison's onset are set aside, so that the next attempt resumes from before it.
-Result<void> Supervisor::go_back_first(EventWriter& writer) {
+Result<void> Supervisor::roll_back_first(EventWriter& writer) {
   if (back_.plans.empty()) return {};
-  const auto deed =
-      writer.intend({0, std::string(kSetAside), cat("checkpoints from step ", back_.from, " on"), 0, back_.why});
-  if (!deed.ok()) return deed.error();
-  const AsideManifest of = aside_note(folder_, attempt_, doors_.clock.now(), back_.why);
-  const auto done = go_back(doors_.disk, doors_.layout(framework_), back_, of);
-  writer.acted({*deed, done.ok(), done.ok() ? *done : done.error().what, 0});
+  const auto action =
+      writer.intend({0, std::string(kQuarantine), cat("checkpoints from step ", back_.from, " on"), 0, back_.why});
+  if (!action.ok()) return action.error();
+  const QuarantineManifest of = quarantine_note(folder_, attempt_, doors_.clock.now(), back_.why);
+  const auto done = roll_back(doors_.disk, doors_.layout(framework_), back_, of);
+  writer.acted({*action, done.ok(), done.ok() ? *done : done.error().what, 0});
   if (!done.ok()) {
     due_ = {doors_.clock.steady().ns + kTryAgain.ns};
-    if (!may_pass(done.error())) return give_up_going_back(done.error());
+    if (!may_pass(done.error())) return give_up_rolling_back(done.error());
     return done.error();
   }
   doors_.say(*done);
@@ -382,7 +384,7 @@ Result<void> Supervisor::go_back_first(EventWriter& writer) {
 }
 
 /// No further try would go better: the run is over, for the next midwatch too.
-Result<void> Supervisor::give_up_going_back(const Error& error) {
+Result<void> Supervisor::give_up_rolling_back(const Error& error) {
   MW_TRY(stop_instead(doors_.disk, doors_.write_file, attempt_folder(),
                       cat("The checkpoints since step ", back_.from, " cannot be set aside: ", error.what),
                       &why_over_));
@@ -394,18 +396,18 @@ Result<void> Supervisor::give_up_going_back(const Error& error) {
 /// It is due: may it begin, and can it?
 Result<bool> Supervisor::may_restart(const State& state, EventWriter& writer) {
   const std::string what = cat("attempt ", attempt_, " is over and attempt ", attempt_ + 1, " would begin");
-  auto may = consent_.may(Consent::Deed::kRestart, charge_.restarting, what, why_over_, state, writer);
+  auto may = approvals_.may(Approvals::Deed::kRestart, spec_.restarting, what, why_over_, state, writer);
   if (!may.ok() || !*may) return may;
   return may_begin() && (!servers_answer_ || servers_answer_(state, writer));
 }
 
 Result<void> Supervisor::begin_next(EventWriter& writer) {
-  MW_TRY(go_back_first(writer));
+  MW_TRY(roll_back_first(writer));
   if (phase_ == Phase::kOver) return {};
   if (starting_ == 0) {
-    const auto deed = writer.intend({0, std::string(kRestart), attempt_name(attempt_ + 1), 0, why_over_});
-    if (!deed.ok()) return deed.error();
-    starting_ = *deed;
+    const auto action = writer.intend({0, std::string(kRestart), attempt_name(attempt_ + 1), 0, why_over_});
+    if (!action.ok()) return action.error();
+    starting_ = *action;
   }
   return begin_attempt(attempt_ + 1);
 }
@@ -439,7 +441,7 @@ Result<bool> Supervisor::look_and_act(const State& state, bool quiet, EventWrite
 
 Duration Supervisor::patience() const {
   if (phase_ == Phase::kEnded && since(ended_) < kAtOnce) return kHaste;
-  if (phase_ == Phase::kEnded || grip_.asked() || stopping() || !kept_.child.known()) return kShortPatience;
+  if (phase_ == Phase::kEnded || tree_.asked() || stopping() || !kept_.child.known()) return kShortPatience;
   if (phase_ == Phase::kWaiting) {
     const int64_t wait = due_.ns - doors_.clock.steady().ns;
     return {wait <= 0 ? kShortPatience.ns : std::clamp(wait, Duration::millis(1).ns, kUsualPatience.ns)};
@@ -449,29 +451,30 @@ Duration Supervisor::patience() const {
 
 Result<void> Supervisor::stop(bool now) {
   stop_ = now ? Stop::kNow : std::max(stop_, Stop::kAsked);
-  return doors_.write_file(cat(folder_, "/", kStopFile), seal_text(charge_.nonce, kStopFile, doors_.clock.now()));
+  return doors_.write_file(cat(folder_, "/", kStopFile), seal_text(spec_.nonce, kStopFile, doors_.clock.now()));
 }
 
 Result<void> Supervisor::pause() {
   if (pause_) return {};
-  MW_TRY(doors_.write_file(cat(folder_, "/", kPauseFile), seal_text(charge_.nonce, kPauseFile, doors_.clock.now())));
+  MW_TRY(doors_.write_file(cat(folder_, "/", kPauseFile), seal_text(spec_.nonce, kPauseFile, doors_.clock.now())));
   pause_ = true;
   doors_.say("holding the command still; midwatch resume lets it go on");
   return {};
 }
 
 Result<void> Supervisor::approve() {
-  if (phase_ == Phase::kRunning && consent_.was_asked(Consent::Deed::kBreak)) {
-    MW_TRY(consent_.give(Consent::Deed::kBreak));
+  if (phase_ == Phase::kRunning && approvals_.was_asked(Approvals::Deed::kBreak)) {
+    MW_TRY(approvals_.give(Approvals::Deed::kBreak));
     return resume();  // it is held still no more, also where the midwatch that was told so died after half of it
   }
-  if (phase_ == Phase::kWaiting && charge_.restarting == Mode::kAsk) return consent_.give(Consent::Deed::kRestart);
+  if (phase_ == Phase::kWaiting && spec_.restarting == Mode::kAsk) return approvals_.give(Approvals::Deed::kRestart);
   doors_.say("nothing is asked just now");
   return {};
 }
 
 Result<void> Supervisor::refuse() {
-  return phase_ == Phase::kRunning && consent_.asks(Consent::Deed::kBreak) ? consent_.refuse_break() : Result<void>();
+  return phase_ == Phase::kRunning && approvals_.asks(Approvals::Deed::kBreak) ? approvals_.refuse_break()
+                                                                               : Result<void>();
 }
 
 Result<void> Supervisor::resume() {

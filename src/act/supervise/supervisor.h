@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "act/keeper/record.h"
-#include "act/supervise/charge.h"
-#include "act/supervise/consent.h"
-#include "act/supervise/grip.h"
+#include "act/supervise/approvals.h"
+#include "act/supervise/process_tree.h"
+#include "act/supervise/run_spec.h"
 #include "base/result.h"
 #include "core/breaker.h"
 #include "core/checkpoint_layout.h"
@@ -82,7 +82,7 @@ class Supervisor {
   Result<void> approve();
   /// A person does not want the attempt to be ended for what it is asked about now.
   Result<void> refuse();
-  bool asks() const { return consent_.asks(Consent::Deed::kBreak) || consent_.asks(Consent::Deed::kRestart); }
+  bool asks() const { return approvals_.asks(Approvals::Deed::kBreak) || approvals_.asks(Approvals::Deed::kRestart); }
 
   /// Asked when an attempt ended for want of space: has some been made? Empty while that is not known.
   void when_space_is_wanted(std::function<std::optional<bool>(const State&)> made_room) {
@@ -97,7 +97,7 @@ class Supervisor {
   /// Asked before an attempt is ended that only waits: is somebody looking at what its processes do?
   void spare_while(std::function<bool()> looked_at) { looked_at_ = std::move(looked_at); }
 
-  const Charge& charge() const { return charge_; }
+  const RunSpec& spec() const { return spec_; }
   /// How the last attempt ended; unset while it runs.
   const std::optional<Ending>& ending() const { return kept_.ending; }
   /// The keeper of the attempt that goes on, above all of its processes; 0 while there is none.
@@ -132,22 +132,22 @@ class Supervisor {
       : doors_(std::move(doors)),
         knowledge_(knowledge),
         folder_(std::move(run_folder)),
-        grip_(doors_.processes, doors_.clock, doors_.say),
-        consent_({doors_.disk, doors_.clock, doors_.write_file, doors_.say}) {}
-  Result<void> take_up();
+        tree_(doors_.processes, doors_.clock, doors_.say),
+        approvals_({doors_.disk, doors_.clock, doors_.write_file, doors_.say}) {}
+  Result<void> reattach();
   Result<bool> look_and_act(const State& state, bool quiet, EventWriter& writer);
   Result<bool> do_without_record(const Error& trouble);
   Result<void> keeper_can_go_on();
   bool is_gone() const;
-  Result<void> take_up_attempts();
+  Result<void> reattach_attempts();
   Result<bool> ours(const std::string& path);
-  void take_up_members();
+  void reattach_members();
   void tell_foreign(const State& state, EventWriter& writer);
   void look_at_members();
   Result<void> begin_attempt(int number);
   Result<void> begin_next(EventWriter& writer);
-  Result<void> go_back_first(EventWriter& writer);
-  Result<void> give_up_going_back(const Error& error);
+  Result<void> roll_back_first(EventWriter& writer);
+  Result<void> give_up_rolling_back(const Error& error);
   Result<void> watch_attempt(const State& state, bool quiet, EventWriter& writer);
   Result<void> look_at_keeper(EventWriter& writer);
   Result<void> end_as_told(EventWriter& writer);
@@ -160,7 +160,7 @@ class Supervisor {
   Result<void> judge(const State& state);
   Result<void> check_resume(const State& state, EventWriter& writer);
   void settle_doubts(const State& state, EventWriter& writer);
-  void came_out(uint32_t* deed, bool ok, std::string text, EventWriter& writer);
+  void came_out(uint32_t* action, bool ok, std::string text, EventWriter& writer);
   AttemptOutcome outcome(const State& state) const;
   Result<void> look_at_remains(const State& state);
   Result<Remains> remains(const State& state);
@@ -171,13 +171,13 @@ class Supervisor {
   SupervisorDoors doors_;
   const Knowledge& knowledge_;
   std::string folder_;
-  Charge charge_;
+  RunSpec spec_;
   Phase phase_ = Phase::kNew;
   int attempt_ = 0;
   Kept kept_;
   std::vector<AttemptOutcome> outcomes_;
   std::string framework_;  ///< whose checkpoints `back_` speaks of
-  GoBack back_;            ///< to be done before the next attempt
+  Rollback back_;          ///< to be done before the next attempt
   std::function<std::optional<bool>(const State&)> made_room_;
   std::function<bool()> looked_at_;
   std::function<bool(const State&, EventWriter&)> servers_answer_;
@@ -188,8 +188,8 @@ class Supervisor {
   Duration due_;                    ///< when the next attempt begins
   Duration ended_;                  ///< when the command's end was seen
   Duration keeper_from_;            ///< when a keeper was last started
-  Grip grip_;
-  Consent consent_;
+  ProcessTree tree_;
+  Approvals approvals_;
   Stop stop_ = Stop::kNo;
   bool pause_ = false;  ///< it is to be held still
   bool held_ = false;   ///< it was

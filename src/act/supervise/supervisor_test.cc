@@ -51,11 +51,11 @@ struct World {
   std::unique_ptr<Supervisor> one;
 
   explicit World(int restarts = 2) {
-    Charge charge;
-    charge.command = {"python", "train.py"};
-    charge.folder = "/work";
-    charge.limits.restarts = restarts;
-    disk.put("run/charge.json", charge_text(charge));
+    RunSpec spec;
+    spec.command = {"python", "train.py"};
+    spec.folder = "/work";
+    spec.limits.restarts = restarts;
+    disk.put("run/run.json", run_spec_text(spec));
     open();
   }
   void open() {
@@ -171,6 +171,16 @@ TEST_CASE("the next midwatch goes on in every state that the last one left") {
   CHECK(world.turn());
 }
 
+TEST_CASE("a run that midwatch 0.1 began is reattached: its files have other names") {
+  World world;
+  const std::string spec = world.disk.content("run/run.json");
+  REQUIRE(world.disk.remove("run/run.json").ok());
+  world.disk.put("run/charge.json", spec);
+  world.open();
+  CHECK(world.one->attempt() == 1);
+  CHECK(world.one->spec().command == std::vector<std::string>{"python", "train.py"});
+}
+
 TEST_CASE("a killed keeper is replaced, a living one is not") {
   World world;
   world.turn();
@@ -185,13 +195,13 @@ TEST_CASE("a killed keeper is replaced, a living one is not") {
 }
 
 TEST_CASE("files that midwatch did not write change nothing, and are told once") {
-  Charge charge;
-  charge.command = {"python", "train.py"};
-  charge.folder = "/work";
-  charge.nonce = "0123456789abcdef";
-  charge.mark = "fedcba9876543210";
+  RunSpec spec;
+  spec.command = {"python", "train.py"};
+  spec.folder = "/work";
+  spec.nonce = "0123456789abcdef";
+  spec.mark = "fedcba9876543210";
   World other;
-  other.disk.put("run/charge.json", charge_text(charge));
+  other.disk.put("run/run.json", run_spec_text(spec));
   other.disk.put("run/attempts/1/launch.json", "");
   other.one.reset();
   other.keepers = 0;
@@ -404,17 +414,17 @@ TEST_CASE("a command that cannot be started is not tried again") {
 }
 
 TEST_CASE("charges and judgements are read back as written; others are refused") {
-  Charge charge;
-  charge.command = {"a b", "", "\xc3\xa9"};
-  charge.folder = "/x";
-  charge.environment = {{"A", "1=2"}};
-  charge.limits.restarts = 7;
-  const auto again = parse_charge(charge_text(charge));
+  RunSpec spec;
+  spec.command = {"a b", "", "\xc3\xa9"};
+  spec.folder = "/x";
+  spec.environment = {{"A", "1=2"}};
+  spec.limits.restarts = 7;
+  const auto again = parse_run_spec(run_spec_text(spec));
   REQUIRE(again.ok());
-  CHECK(again->command == charge.command);
-  CHECK(again->environment == charge.environment);
+  CHECK(again->command == spec.command);
+  CHECK(again->environment == spec.environment);
   CHECK(again->limits.restarts == 7);
-  CHECK(charge_text(*again) == charge_text(charge));
+  CHECK(run_spec_text(*again) == run_spec_text(spec));
   Judgement judgement;
   judgement.outcome.last_step = 41;
   judgement.outcome.kind = "engine-dead";
@@ -426,7 +436,7 @@ TEST_CASE("charges and judgements are read back as written; others are refused")
   CHECK(read->outcome.first_step == kNoStep);
   for (const char* bad :
        {"", "[]", "{}", "{\"command\":[]}", "{\"command\":[1],\"folder\":\"/\"}", "{\"command\":[\"a\"]}"}) {
-    CHECK_FALSE(parse_charge(bad).ok());
+    CHECK_FALSE(parse_run_spec(bad).ok());
     CHECK_FALSE(parse_judgement(bad).ok());
   }
 }

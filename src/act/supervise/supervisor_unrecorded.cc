@@ -8,7 +8,7 @@
 namespace mw {
 namespace {
 
-constexpr Duration kKeeperBegins = Duration::seconds(10);  // a keeper without a record never began after that
+constexpr Duration kNoKeeperComes = Duration::seconds(10);  // a keeper without a record never began after that
 // For a keeper to write down how its command ended, before the disk is asked whether it can.
 constexpr Duration kKeeperWrites = Duration::seconds(5), kKeeperWritesAtStop = Duration::seconds(1);
 constexpr size_t kProbeBytes = 4096;  // a block of most file systems
@@ -42,15 +42,15 @@ Result<void> Supervisor::keeper_can_go_on() {
   const Duration patience = stop_ == Stop::kNow ? kUnrecordedKill : stopping() ? kKeeperWritesAtStop : kKeeperWrites;
   if (since(*waits_since_) < patience) return {};
   const std::string probe = cat(attempt_folder(), "/probe");
-  const auto room = doors_.write_file(probe, std::string(kProbeBytes, '\n'));
+  auto room = doors_.write_file(probe, std::string(kProbeBytes, '\n'));
   (void)doors_.disk.remove(probe).ok();
   return room;
 }
 
 /// Nothing that came from the attempt lives, as far as its processes were ever known.
 bool Supervisor::is_gone() const {
-  if (lives(doors_.processes, kept_.child) || grip_.leftovers()) return false;
-  return kept_.child.known() || (!lives(doors_.processes, kept_.keeper) && since(keeper_from_) >= kKeeperBegins);
+  if (lives(doors_.processes, kept_.child) || tree_.leftovers()) return false;
+  return kept_.child.known() || (!lives(doors_.processes, kept_.keeper) && since(keeper_from_) >= kNoKeeperComes);
 }
 
 Result<bool> Supervisor::do_without_record(const Error& trouble) {
@@ -58,7 +58,7 @@ Result<bool> Supervisor::do_without_record(const Error& trouble) {
   const bool now = stop_ == Stop::kNow;
   if (phase_ == Phase::kRunning && stopping() && kept_.child.known() && !kept_.ending &&
       lasts >= (now ? kUnrecordedKill : kUnrecordedStop)) {
-    grip_.ask_to_end(charge_.grace, now);
+    tree_.ask_to_end(spec_.grace, now);
   }
   if (phase_ != Phase::kEnded && (phase_ != Phase::kRunning || !is_gone())) return trouble;
   if (!gone_since_) gone_since_ = doors_.clock.steady();

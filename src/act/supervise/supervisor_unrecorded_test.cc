@@ -39,12 +39,12 @@ struct World {
   std::unique_ptr<Supervisor> one;
 
   explicit World(int restarts = 2) {
-    Charge charge;
-    charge.command = {"python", "train.py"};
-    charge.folder = "/w";
-    charge.limits.restarts = restarts;
-    charge.grace = Duration::seconds(10);
-    disk.put("run/charge.json", charge_text(charge));
+    RunSpec spec;
+    spec.command = {"python", "train.py"};
+    spec.folder = "/w";
+    spec.limits.restarts = restarts;
+    spec.grace = Duration::seconds(10);
+    disk.put("run/run.json", run_spec_text(spec));
     auto opened =
         Supervisor::open({disk, clock, processes, [this](const std::string& folder) { return start(folder); },
                           [this](const std::string& path, std::string_view text) { return write(path, text); },

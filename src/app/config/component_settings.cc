@@ -30,23 +30,23 @@ std::vector<components::Target> component_targets(const Config& config) {
   return found;
 }
 
-std::vector<ComponentCharge> component_charges(const Config& config, const std::string& folder,
-                                               const std::string& outputs) {
-  std::vector<ComponentCharge> found;
+std::vector<ComponentSpec> component_specs(const Config& config, const std::string& folder,
+                                           const std::string& outputs) {
+  std::vector<ComponentSpec> found;
   for (const std::string& name : config.names(kComponents)) {
-    ComponentCharge charge;
-    charge.command = config.texts(path_of(name, "command"));
-    if (charge.command.empty()) continue;
-    charge.name = name;
-    charge.kind = config.text(path_of(name, "kind"));
-    charge.address = config.text(path_of(name, "address"));
-    charge.folder = folder;
-    charge.output = cat(outputs, "/", name, ".log");
-    charge.restarts = static_cast<int>(config.number(path_of(name, "restarts")));
+    ComponentSpec spec;
+    spec.command = config.texts(path_of(name, "command"));
+    if (spec.command.empty()) continue;
+    spec.name = name;
+    spec.kind = config.text(path_of(name, "kind"));
+    spec.address = config.text(path_of(name, "address"));
+    spec.folder = folder;
+    spec.output = cat(outputs, "/", name, ".log");
+    spec.restarts = static_cast<int>(config.number(path_of(name, "restarts")));
     const std::string meanwhile = config.text(path_of(name, "meanwhile"));
-    charge.ends = charge.kind == "engine" && (meanwhile.empty() || meanwhile == "end");
-    charge.pause = meanwhile == "pause" || (meanwhile.empty() && !charge.ends);
-    found.push_back(std::move(charge));
+    spec.ends = spec.kind == "engine" && (meanwhile.empty() || meanwhile == "end");
+    spec.pause = meanwhile == "pause" || (meanwhile.empty() && !spec.ends);
+    found.push_back(std::move(spec));
   }
   return found;
 }

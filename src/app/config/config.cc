@@ -21,6 +21,9 @@ constexpr size_t kProblemLimit = 50;      // further ones are not listed
 constexpr size_t kNameBytesLimit = 60;    // of a channel or hook
 constexpr size_t kNamesLimit = 64;        // of one section
 constexpr size_t kTextBytesLimit = 4096;  // of one value
+// Names of midwatch 0.1, which are still read, and what they are called now.
+constexpr std::string_view kOldCleanup = "free-space", kCleanup = "cleanup", kOldQuarantine = "set-aside",
+                           kQuarantine = "quarantine";
 
 std::vector<std::string_view> choices_of(const ConfigKey& key) { return split(key.choices, ' '); }
 
@@ -139,7 +142,7 @@ class ConfigParser {
   void table(const Toml& at, const std::vector<std::string>& path) {
     for (const auto& [name, value] : at.members()) {
       std::vector<std::string> here = path;
-      here.push_back(name);
+      here.push_back(path.empty() && name == kOldCleanup ? std::string(kCleanup) : name);
       const auto key = std::find_if(config_keys().begin(), config_keys().end(),
                                     [&](const ConfigKey& k) { return matches(k.path, here); });
       if (key != config_keys().end()) {
@@ -367,7 +370,10 @@ class ConfigParser {
         break;
       case Kind::kChoices:
         if (!strings(at, key, out.texts)) break;
-        for (const std::string& one : out.texts) choice(at, key, one);
+        for (std::string& one : out.texts) {
+          if (one == kOldQuarantine) one = kQuarantine;
+          choice(at, key, one);
+        }
         break;
       case Kind::kSecret:
         secret(at, out);

@@ -17,9 +17,9 @@ constexpr std::array kSections = {
         "ask: it says what it would do, and waits until somebody types `midwatch approve`. act: it does it. "
         "`midwatch run --dry-run` is watch for both, for starting components anew and for deleting, which has a mode "
         "of "
-        "its own in [free-space]."},
+        "its own in [cleanup]."},
     ConfigSection{
-        "free-space",
+        "cleanup",
         "What midwatch does when a disk that the run writes to, or shared memory, is full or nearly, or the next "
         "checkpoint will not fit. Only what is proven to be this run's goes: below the folders of `[run] checkpoints` "
         "and "
@@ -126,21 +126,21 @@ constexpr std::array kKeys = {
               "Beginning the next attempt, and setting suspect checkpoints aside before it. watch: the run is over "
               "then. ask: it waits for `midwatch approve`; `midwatch stop` ends it instead.",
               "a GPU node that waits for somebody to wake up costs tens of dollars an hour"},
-    ConfigKey{"free-space.mode", Kind::kChoice, "\"ask\"", 0, 0, "watch ask act",
+    ConfigKey{"cleanup.mode", Kind::kChoice, "\"ask\"", 0, 0, "watch ask act",
               "watch: tell that space is short. ask: tell what could be freed, too. act: free it, and let a run that "
               "ended for want of "
               "space be started again.",
               "what is deleted does not come back: a person says once that it may"},
-    ConfigKey{"free-space.what", Kind::kChoices,
-              "[\"shared-memory\", \"core-dumps\", \"broken-checkpoints\", \"set-aside\", \"ray-sessions\", "
+    ConfigKey{"cleanup.what", Kind::kChoices,
+              "[\"shared-memory\", \"core-dumps\", \"broken-checkpoints\", \"quarantine\", \"ray-sessions\", "
               "\"old-checkpoints\"]",
-              0, 0, "shared-memory core-dumps broken-checkpoints set-aside ray-sessions old-checkpoints",
+              0, 0, "shared-memory core-dumps broken-checkpoints quarantine ray-sessions old-checkpoints",
               "What may go, in this order: shared memory that dead processes of this run left; core dumps of its "
-              "processes; checkpoints that are proven broken and older than a whole one; what midwatch had set aside; "
+              "processes; checkpoints that are proven broken and older than a whole one; what midwatch quarantined; "
               "folders of sessions of Ray's that this run started and none of whose processes lives, logs and all; "
               "checkpoints beyond [retention]. docs/host.md says what each must prove.",
               "from what nobody will miss to what somebody might"},
-    ConfigKey{"free-space.shared_memory", Kind::kPath, "\"/dev/shm\"", 0, 0, "",
+    ConfigKey{"cleanup.shared_memory", Kind::kPath, "\"/dev/shm\"", 0, 0, "",
               "The folder of shared memory, for shared-memory above.", "where Linux has it"},
     ConfigKey{"retention.keep_last", Kind::kInteger, "0", 0, 1e6, "",
               "How many checkpoints that are proven whole are kept; older ones are deleted. 0: all are kept.",

@@ -37,6 +37,14 @@ TEST_CASE("docs/config.md is that of the table") {
   CHECK_MESSAGE((text.str() == page), path << " is out of date: run MIDWATCH_UPDATE_DOCS=1 build/tests/test_app");
 }
 
+TEST_CASE("names of midwatch 0.1 are still read") {
+  const Config config = parse("[free-space]\nmode = \"act\"\nwhat = [\"set-aside\", \"core-dumps\"]\n");
+  CHECK(config.problems().empty());
+  CHECK(config.text("cleanup.mode") == "act");
+  CHECK(config.texts("cleanup.what") == std::vector<std::string>{"quarantine", "core-dumps"});
+  CHECK(first_problem("[free-spaces]\nmode = \"act\"\n") != "");
+}
+
 TEST_CASE("every key has a section, a purpose, and a default with its reason") {
   for (const ConfigKey& key : config_keys()) {
     CAPTURE(std::string(key.path));

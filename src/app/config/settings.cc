@@ -103,8 +103,8 @@ Result<std::string> reveal(Disk& disk, const Secret& secret) {
   return std::string();
 }
 
-ConfigTold tell_config(Disk& disk, const Config& config) {
-  ConfigTold told;
+ConfigAnswer tell_config(Disk& disk, const Config& config) {
+  ConfigAnswer told;
   told.file = config.path();
   for (const ConfigProblem& problem : config.problems())
     told.problems.push_back({problem.line, problem.what, problem.hint});

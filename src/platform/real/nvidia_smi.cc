@@ -32,10 +32,10 @@ class NvidiaSmi final : public Gpus {
  public:
   NvidiaSmi(const std::string& program, double limit_s) : program_(program), limit_s_(limit_s) {}
 
-  Result<GpuLook> look() override {
+  Result<GpuSnapshot> look() override {
     auto text = ask();
     if (!text.ok()) return text.error();
-    GpuLook seen;
+    GpuSnapshot seen;
     for (const std::string_view line : split(*text, '\n')) {
       if (trim(line).empty()) continue;
       auto gpu = parse_smi_line(line);
@@ -106,7 +106,7 @@ class NvidiaSmi final : public Gpus {
 /// NVML where it answers, else nvidia-smi. Which one it is stays so once one has answered.
 class Either final : public Gpus {
  public:
-  Result<GpuLook> look() override {
+  Result<GpuSnapshot> look() override {
     constexpr double kSmiSeconds = 10;  // a healthy one takes a tenth of that, even on eight GPUs
     if (chosen_ != nullptr) return chosen_->look();
     for (auto make :

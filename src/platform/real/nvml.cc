@@ -53,11 +53,11 @@ class Nvml final : public Gpus {
     if (handle_ != nullptr) dlclose(handle_);
   }
 
-  Result<GpuLook> look() override {
+  Result<GpuSnapshot> look() override {
     if (!begun_) MW_TRY(begin());
     unsigned count = 0;
     if (const int problem = count_(&count); problem != kSuccess) return failed("nvmlDeviceGetCount_v2", problem);
-    GpuLook seen;
+    GpuSnapshot seen;
     most_ = std::max(most_, std::min(count, kGpus));
     for (unsigned i = 0; i < most_; ++i) seen.gpus.push_back(figures(i, count));
     events(seen);
@@ -144,7 +144,7 @@ class Nvml final : public Gpus {
     if (set_ != nullptr && register_ != nullptr) (void)register_(device, kXidEvent, set_);  // not on every model
   }
 
-  void events(GpuLook& seen) {
+  void events(GpuSnapshot& seen) {
     if (set_ == nullptr || wait_ == nullptr) return;
     for (int i = 0; i < kEventsAtOnce; ++i) {
       NvmlEvent event{};

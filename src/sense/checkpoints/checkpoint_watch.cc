@@ -7,8 +7,8 @@
 
 #include "base/text.h"
 #include "platform/real/posix_disk.h"
+#include "sense/checkpoints/quarantine.h"
 #include "sense/checkpoints/roots.h"
-#include "sense/checkpoints/set_aside.h"
 #include "sense/checkpoints/writers.h"
 
 namespace mw {
@@ -119,7 +119,7 @@ bool CheckpointWatch::overtaken(const std::string& folder, const Kept& kept) con
 }
 
 /// The newest whole one of the same attempt that lies beside it.
-const CheckpointLook* CheckpointWatch::before(const std::string& folder, const Kept& kept) const {
+const CheckpointScan* CheckpointWatch::before(const std::string& folder, const Kept& kept) const {
   const Kept* newest = nullptr;
   for (const auto& [path, other] : kept_) {
     if (other.step >= kept.step || other.attempt != kept.attempt || !other.told || other.how != How::kWhole) continue;
@@ -135,9 +135,9 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
   if (due == kept_.end() && !list) return;
   std::string folder = due == kept_.end() ? "" : due->first;
   const int64_t step = due == kept_.end() ? kNoStep : due->second.step;
-  std::optional<CheckpointLook> previous;
+  std::optional<CheckpointScan> previous;
   if (!folder.empty()) {
-    if (const CheckpointLook* one = before(folder, due->second); one != nullptr) previous = *one;
+    if (const CheckpointScan* one = before(folder, due->second); one != nullptr) previous = *one;
   }
   std::vector<std::string> roots;
   std::set<std::string> listed_before;
@@ -157,7 +157,7 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
     answer.listed_before = listed_before;
     answer.folder = folder;
     if (!folder.empty()) {
-      answer.look = look_at_checkpoint(disk, folder, step, previous ? &*previous : nullptr);
+      answer.look = scan_checkpoint(disk, folder, step, previous ? &*previous : nullptr);
       const bool broken = answer.look.there && answer.look.seen.how == How::kBroken;
       answer.held_open = broken && system != nullptr && is_held_open(*system, folder);
     }
@@ -174,7 +174,7 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
 }
 
 void CheckpointWatch::judge(Kept& kept, bool held_open, const State& state, EventWriter& writer) {
-  const CheckpointLook& look = kept.look;
+  const CheckpointScan& look = kept.look;
   const bool still = later(now_, kept.still_since, kept.said ? kSettled : kStill);
   const bool broken = look.seen.how == How::kBroken;
   // One that was no longer the newest when it was first looked at may have been cleared away since.

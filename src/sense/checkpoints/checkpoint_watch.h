@@ -12,11 +12,11 @@
 
 #include "core/checkpoint_layout.h"
 #include "core/task.h"
-#include "platform/aside.h"
+#include "platform/background_call.h"
 #include "platform/clock.h"
 #include "platform/disk.h"
 #include "platform/system.h"
-#include "sense/checkpoints/look.h"
+#include "sense/checkpoints/scan.h"
 
 namespace mw {
 
@@ -54,11 +54,11 @@ class CheckpointWatch final : public Task {
     bool fresh = false;  ///< it was the newest when it was first looked at
     event::CheckpointSeen::How how = event::CheckpointSeen::How::kUnknown;  ///< as told
     Duration met, due, still_since;
-    CheckpointLook look;  ///< the last
+    CheckpointScan look;  ///< the last
   };
   struct Answer {
     std::string folder;
-    CheckpointLook look;
+    CheckpointScan look;
     bool held_open = false;                              ///< somebody has a file in it open
     std::vector<std::pair<std::string, int64_t>> found;  ///< folders and steps that the roots hold
     std::set<std::string> listed_before;                 ///< roots that an earlier look listed
@@ -72,7 +72,7 @@ class CheckpointWatch final : public Task {
   void take(Answer answer, const State& state, EventWriter& writer);
   void judge(Kept& kept, bool held_open, const State& state, EventWriter& writer);
   bool overtaken(const std::string& folder, const Kept& kept) const;
-  const CheckpointLook* before(const std::string& folder, const Kept& kept) const;
+  const CheckpointScan* before(const std::string& folder, const Kept& kept) const;
   void forget();
 
   Clock& clock_;
@@ -83,7 +83,7 @@ class CheckpointWatch final : public Task {
   size_t heard_ = 0;                      // of the state's checkpoints
   Duration listed_;                       // when the roots were last looked at
   Duration now_;
-  Aside<Answer> aside_;
+  BackgroundCall<Answer> aside_;
 };
 
 /// Over this machine itself. The rest as in CheckpointScope.

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "base/text.h"
-#include "sense/checkpoints/look.h"
-#include "sense/checkpoints/set_aside.h"
+#include "sense/checkpoints/quarantine.h"
+#include "sense/checkpoints/scan.h"
 
 namespace mw {
 namespace {
@@ -96,20 +96,20 @@ class Search {
   }
 
   /// The nearest older one that has weights, if one of the last few does.
-  const CheckpointLook* before(const std::string& root, const std::set<int64_t>& steps,
+  const CheckpointScan* before(const std::string& root, const std::set<int64_t>& steps,
                                std::set<int64_t>::const_iterator place) {
     for (size_t i = 0; i < kBefore && place != steps.begin(); ++i) {
-      const CheckpointLook& older = look(root, *--place, nullptr);
+      const CheckpointScan& older = look(root, *--place, nullptr);
       if (older.seen.how != How::kBroken && !older.weights.empty()) return &older;
     }
     return nullptr;
   }
 
-  const CheckpointLook& look(const std::string& root, int64_t step, const CheckpointLook* before) {
+  const CheckpointScan& look(const std::string& root, int64_t step, const CheckpointScan* before) {
     const std::string folder = cat(root, "/", with_step(layout_.folder, step));
     const auto known = looks_.find(folder);
     if (known != looks_.end() && (before == nullptr || compared_.count(folder) > 0)) return known->second;
-    const CheckpointLook& fresh = looks_[folder] = look_at_checkpoint(disk_, folder, step, before);
+    const CheckpointScan& fresh = looks_[folder] = scan_checkpoint(disk_, folder, step, before);
     if (before != nullptr) compared_.insert(folder);
     if (known == looks_.end()) found_.seen.push_back(fresh.seen);
     return fresh;
@@ -120,7 +120,7 @@ class Search {
   const CheckpointLayout& layout_;
   std::map<std::string, std::set<int64_t>> steps_;  // by root
   std::set<int64_t> all_, skipped_;
-  std::map<std::string, CheckpointLook> looks_;  // by folder
+  std::map<std::string, CheckpointScan> looks_;  // by folder
   std::set<std::string> compared_;               // with the one before
   LastWhole found_;
 };

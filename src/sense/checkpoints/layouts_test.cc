@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "platform/fake/fake_disk.h"
 #include "sense/checkpoints/last_whole.h"
-#include "sense/checkpoints/look.h"
+#include "sense/checkpoints/scan.h"
 
 namespace mw {
 namespace {
@@ -183,9 +183,9 @@ TEST_CASE("no healthy layout is called broken, alone or beside the one before, a
       layout.save(save);
     }
     disk.put(cat("/ck/", kByPointer.pointer), "30");
-    std::optional<CheckpointLook> before;
+    std::optional<CheckpointScan> before;
     for (const int step : {10, 20, 30}) {
-      CheckpointLook look = look_at_checkpoint(disk, cat("/ck/global_step_", step), step, before ? &*before : nullptr);
+      CheckpointScan look = scan_checkpoint(disk, cat("/ck/global_step_", step), step, before ? &*before : nullptr);
       CAPTURE(look.seen.what);
       CHECK(look.there);
       CHECK(look.seen.how != How::kBroken);

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/numbers.h"
 #include "base/text.h"
-#include "sense/checkpoints/set_aside.h"
+#include "sense/checkpoints/quarantine.h"
 
 namespace mw {
 namespace {

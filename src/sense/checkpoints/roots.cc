@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "sense/checkpoints/ownership.h"
-#include "sense/checkpoints/set_aside.h"
+#include "sense/checkpoints/quarantine.h"
 
 namespace mw {
 namespace {

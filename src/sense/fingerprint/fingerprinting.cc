@@ -17,9 +17,9 @@ constexpr Duration kNothingDue = Duration::seconds(3600);
 }  // namespace
 
 std::vector<std::function<Fingerprint()>> looks_at(const Subject& subject) {
-  return {[subject] { return look_quickly(*make_posix_system(), subject); },
-          [subject] { return look_at_code(subject); },
-          [subject] { return look_at_disks(*make_posix_system(), subject); }};
+  return {[subject] { return collect_quickly(*make_posix_system(), subject); },
+          [subject] { return collect_code(subject); },
+          [subject] { return collect_disks(*make_posix_system(), subject); }};
 }
 
 Result<Fingerprint> Fingerprinting::read(int attempt) const {
@@ -43,7 +43,7 @@ void Fingerprinting::begin(int attempt, const State& state, EventWriter& writer)
 /// False while looks are out.
 bool Fingerprinting::collect() {
   bool all = true;
-  for (Aside<Fingerprint>& look : out_) {
+  for (BackgroundCall<Fingerprint>& look : out_) {
     if (auto seen = look.take()) merge(taken_, std::move(*seen));
     all = all && !look.started();
   }

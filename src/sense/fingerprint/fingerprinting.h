@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "core/task.h"
-#include "platform/aside.h"
+#include "platform/background_call.h"
 #include "platform/clock.h"
 #include "platform/disk.h"
-#include "sense/fingerprint/look.h"
+#include "sense/fingerprint/collect.h"
 
 namespace mw {
 
@@ -51,7 +51,7 @@ class Fingerprinting final : public Task {
   int attempt_ = 0;
   bool taking_ = false;
   Duration began_;
-  std::vector<Aside<Fingerprint>> out_;
+  std::vector<BackgroundCall<Fingerprint>> out_;
   Fingerprint taken_;
 };
 

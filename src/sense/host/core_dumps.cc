@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/text.h"
-#include "platform/aside.h"
+#include "platform/background_call.h"
 #include "sense/host/host.h"
 
 namespace mw::host {
@@ -97,7 +97,7 @@ class CoreDumps final : public Part {
   const Seen& seen_;
   Time since_;
   Duration looked_;
-  Aside<Found> aside_;
+  BackgroundCall<Found> aside_;
   std::set<std::string> folders_;
   std::map<std::string, int64_t> told_;
 };

@@ -56,12 +56,12 @@ TEST_CASE("core dumps are found where the run's processes work, by what they are
 /// GPUs that answer as they are told.
 class FakeGpus final : public Gpus {
  public:
-  Result<GpuLook> look() override {
+  Result<GpuSnapshot> look() override {
     while (hangs) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (!answers) return Error{Error::Code::kNotFound, "no driver", ""};
     return world;
   }
-  GpuLook world;
+  GpuSnapshot world;
   std::atomic<bool> answers{true}, hangs{false};
 };
 

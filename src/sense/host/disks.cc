@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/text.h"
-#include "platform/aside.h"
+#include "platform/background_call.h"
 #include "sense/host/host.h"
 
 namespace mw::host {
@@ -98,7 +98,7 @@ class Disks final : public Part {
 
  private:
   struct Question {
-    Aside<Answer> aside;
+    BackgroundCall<Answer> aside;
     Duration since;
     std::optional<Answer> answer;  // the last
     bool silent = false;
@@ -147,7 +147,7 @@ class Disks final : public Part {
   std::string mounts_, checkpoint_;
   int measured_ = 0;
   std::map<std::string, Question> questions_;
-  Aside<Tree> tree_;
+  BackgroundCall<Tree> tree_;
   std::map<std::string, int64_t> sizes_;
 };
 

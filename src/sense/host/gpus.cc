@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/text.h"
-#include "platform/aside.h"
+#include "platform/background_call.h"
 #include "sense/host/host.h"
 
 namespace mw::host {
@@ -62,7 +62,7 @@ class GpuPart final : public Part {
     if (!lost) lost_.erase(std::string(thing));
   }
 
-  void tell(Notes& notes, const GpuLook& look) {
+  void tell(Notes& notes, const GpuSnapshot& look) {
     for (const GpuFigures& gpu : look.gpus) {
       const auto figure = [&](std::string_view signal, double value) {
         if (std::isfinite(value)) notes.figure(signal, gpu.index, value);
@@ -82,7 +82,7 @@ class GpuPart final : public Part {
   }
 
   Gpus& gpus_;
-  Aside<Result<GpuLook>> aside_;
+  BackgroundCall<Result<GpuSnapshot>> aside_;
   Duration began_, asked_;
   bool absent_ = false, seen_ = false;
   std::set<std::string, std::less<>> lost_;

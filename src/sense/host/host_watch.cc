@@ -20,7 +20,7 @@ constexpr size_t kStepsLeast = 5;     // fewer have no rhythm
 /// What the part that speaks now says, on its way to the writer.
 class HostWatch::Hearing final : public host::Notes, private EventSink {
  public:
-  explicit Hearing(const Language& language)
+  explicit Hearing(const KnowledgeBase& language)
       : language_(language),
         recogniser_(language.book()),
         interpreter_(language.speech(), recogniser_, miner_, *this, 0) {}
@@ -64,7 +64,7 @@ class HostWatch::Hearing final : public host::Notes, private EventSink {
     if (auto* match = std::get_if<event::Matched>(&event.body)) matches_.push_back(std::move(*match));
   }
 
-  const Language& language_;
+  const KnowledgeBase& language_;
   Recogniser recogniser_;
   TemplateMiner miner_;
   Interpreter interpreter_;
@@ -78,7 +78,7 @@ class HostWatch::Hearing final : public host::Notes, private EventSink {
   size_t lines_ = 0;
 };
 
-HostWatch::HostWatch(Clock& clock, const Language& language, HostScope scope)
+HostWatch::HostWatch(Clock& clock, const KnowledgeBase& language, HostScope scope)
     : clock_(clock), scope_(std::move(scope)), hearing_(std::make_unique<Hearing>(language)) {
   System& system = *scope_.system;
   parts_.push_back(host::make_processes(system, seen_));
@@ -168,7 +168,7 @@ std::optional<Duration> HostWatch::turn(const State& state, bool, EventWriter& w
   return Duration{std::max<int64_t>(0, due_.ns - now.ns)};
 }
 
-std::unique_ptr<HostWatch> watch_machine(Clock& clock, const Language& language, std::vector<std::string> folders,
+std::unique_ptr<HostWatch> watch_machine(Clock& clock, const KnowledgeBase& language, std::vector<std::string> folders,
                                          std::function<int64_t()> root) {
   return std::make_unique<HostWatch>(clock, language,
                                      HostScope{make_posix_system(), make_gpus(), std::move(folders), std::move(root)});

@@ -40,8 +40,8 @@ class FakeWriter final : public EventWriter {
   int judged = 0;
 };
 
-const Language& language() {
-  static const auto loaded = Language::load({});
+const KnowledgeBase& language() {
+  static const auto loaded = KnowledgeBase::load({});
   REQUIRE(loaded.ok());
   return **loaded;
 }

@@ -65,7 +65,7 @@ class Processes final : public Part {
     found_.clear();
     seen_.gone.clear();
     seen_.pids.clear();
-    if (aim.root > 0) look_at_run(aim.root);
+    if (aim.root > 0) snapshot_run(aim.root);
     compare(now);
   }
 
@@ -109,7 +109,7 @@ class Processes final : public Part {
     idle_ = idle;
   }
 
-  void look_at_run(int64_t root) {
+  void snapshot_run(int64_t root) {
     const auto names = system_.names("/proc");
     if (!names.ok()) return;
     std::map<int64_t, Figures> all;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/task.h"
-#include "platform/aside.h"
+#include "platform/background_call.h"
 #include "platform/clock.h"
 #include "platform/http.h"
 #include "platform/system.h"
@@ -54,7 +54,7 @@ class ComponentWatch final : public Task {
     components::ProbeJudge judge;
     components::SameAnswer same;
     components::Rate tokens;
-    Aside<components::Answer> call;
+    BackgroundCall<components::Answer> call;
     bool stale = false;  ///< what the call brings is of an attempt that is over
     Duration due;
   };

@@ -16,7 +16,7 @@
 namespace mw {
 namespace {
 
-using components::ProcessLook;
+using components::ProcessSnapshot;
 using Health = event::ComponentSaw::Health;
 
 constexpr Duration kNothingDue = Duration::seconds(3600), kPoll = Duration::millis(50);
@@ -106,7 +106,7 @@ std::string harmless(std::string_view text) {
   return out;
 }
 
-std::string name_of(const ProcessLook& look) {
+std::string name_of(const ProcessSnapshot& look) {
   return redact_secrets(cat(look.label, " (pid ", look.info.id.pid, ")"));
 }
 
@@ -117,7 +117,7 @@ EvidenceTaker::~EvidenceTaker() {
 }
 
 /// What was collected before, and what a midwatch before this one did not live to tell.
-void EvidenceTaker::take_up(const State& state, EventWriter& writer) {
+void EvidenceTaker::reattach(const State& state, EventWriter& writer) {
   taken_up_ = true;
   std::vector<uint32_t> lost;
   for (const ActionState& action : state.actions) {
@@ -161,7 +161,7 @@ void EvidenceTaker::begin(const Incident& incident, const State& state, EventWri
   incident_ = incident.id;
   critical_ = incident.severity == Severity::kCritical;
   last_ = clock_.steady();
-  first_.start([system = scope_.system.get(), of = suspicion(state)] { return look_at_run(*system, of); });
+  first_.start([system = scope_.system.get(), of = suspicion(state)] { return snapshot_run(*system, of); });
   for (int64_t ms = 0; ms < kAtOnce.ns / 1'000'000 && first_.busy(); ++ms) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -178,12 +178,12 @@ void EvidenceTaker::take_look(const State& state, EventWriter& writer) {
   const std::string_view why = stacks_
                                    ? "to see what it does; its stacks, too, for which it may be stopped for a moment"
                                    : "to see what it does";
-  for (ProcessLook& one : look ? look->suspects : std::vector<ProcessLook>()) {
-    const auto deed = writer.intend({0, std::string(kCollectEvidence), name_of(one), incident_, std::string(why)});
-    if (!deed.ok()) continue;  // the journal's disk is full: the run matters more
+  for (ProcessSnapshot& one : look ? look->suspects : std::vector<ProcessSnapshot>()) {
+    const auto action = writer.intend({0, std::string(kCollectEvidence), name_of(one), incident_, std::string(why)});
+    if (!action.ok()) continue;  // the journal's disk is full: the run matters more
     const std::string file =
-        cat(kEvidenceFolder, "/", padded(*deed), "-incident-", incident_, "-pid-", one.info.id.pid, ".txt");
-    subjects_.push_back({std::move(one), *deed, file});
+        cat(kEvidenceFolder, "/", padded(*action), "-incident-", incident_, "-pid-", one.info.id.pid, ".txt");
+    subjects_.push_back({std::move(one), *action, file});
     (void)keep(subjects_.back(), surroundings(state), nullptr);  // and again when all is known
   }
   if (subjects_.empty()) {
@@ -199,7 +199,7 @@ void EvidenceTaker::take_look(const State& state, EventWriter& writer) {
     std::this_thread::sleep_for(std::chrono::nanoseconds(between.ns));
     auto sequels = std::make_unique<Sequels>(ids.size());
     for (size_t i = 0; i < ids.size(); ++i) {
-      (*sequels)[i].later = components::look_at_process(*system, ids[i]);
+      (*sequels)[i].later = components::snapshot_process(*system, ids[i]);
       (*sequels)[i].seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     }
     for (size_t i = 0; stacks && i < ids.size() && i < kAsked; ++i) {
@@ -233,7 +233,7 @@ void EvidenceTaker::finish(Sequels sequels, const State& state, EventWriter& wri
     }
     const std::string kept = keep(subject, around, &sequel);
     const std::string sentence = redact_secrets(sentence_of(subject.look, around));
-    writer.acted({subject.deed, true,
+    writer.acted({subject.action, true,
                   cat(clip(sentence, kSentenceBytes), let_go_on(subject, sequel, state), "; ", kept),
                   Duration{clock_.steady().ns - last_.ns}.seconds()});
   }
@@ -275,7 +275,7 @@ bool EvidenceTaker::reads(int64_t pid) const {
 }
 
 std::optional<Duration> EvidenceTaker::turn(const State& state, bool quiet, EventWriter& writer) {
-  if (!taken_up_) take_up(state, writer);
+  if (!taken_up_) reattach(state, writer);
   if (incident_ == 0 && quiet) {
     if (const Incident* incident = next(state); incident != nullptr) begin(*incident, state, writer);
   } else if (first_.started()) {

@@ -10,10 +10,10 @@
 
 #include "base/secrets.h"
 #include "core/task.h"
-#include "platform/aside.h"
+#include "platform/background_call.h"
 #include "platform/clock.h"
 #include "platform/disk.h"
-#include "sense/processes/process_look.h"
+#include "sense/processes/process_snapshot.h"
 #include "sense/processes/stacks.h"
 
 namespace mw {
@@ -58,18 +58,18 @@ class EvidenceTaker final : public Task {
 
  private:
   struct Subject {
-    components::ProcessLook look;
-    uint32_t deed = 0;
+    components::ProcessSnapshot look;
+    uint32_t action = 0;
     std::string file;  ///< below the run's folder
   };
   /// What came later of one process.
   struct Sequel {
-    std::optional<components::ProcessLook> later;
+    std::optional<components::ProcessSnapshot> later;
     double seconds = 0;
     components::Stacks stacks;
   };
   using Sequels = std::vector<Sequel>;
-  void take_up(const State& state, EventWriter& writer);
+  void reattach(const State& state, EventWriter& writer);
   const Incident* next(const State& state);
   components::Suspicion suspicion(const State& state) const;
   void begin(const Incident& incident, const State& state, EventWriter& writer);
@@ -92,8 +92,8 @@ class EvidenceTaker final : public Task {
   bool stacks_ = false;       ///< likewise: stacks are asked for
   std::vector<Subject> subjects_;
   std::string tree_;
-  Aside<components::RunLook> first_;
-  Aside<std::unique_ptr<Sequels>> rest_;
+  BackgroundCall<components::RunSnapshot> first_;
+  BackgroundCall<std::unique_ptr<Sequels>> rest_;
 };
 
 }  // namespace mw

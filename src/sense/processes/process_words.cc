@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/text.h"
-#include "sense/processes/process_look.h"
+#include "sense/processes/process_snapshot.h"
 
 namespace mw::components {
 namespace {
@@ -17,12 +17,12 @@ constexpr double kNoWork = 0.005;  // processors; less is told as none
 std::string count(size_t number, std::string_view what) { return cat(number, " ", what, number == 1 ? "" : "s"); }
 
 /// "recvfrom on 127.0.0.1:8000 (ESTABLISHED)", the kernel's function where the call may not be seen, or "".
-std::string waits_in(const ThreadLook& thread) {
+std::string waits_in(const ThreadSnapshot& thread) {
   if (thread.call.name.empty()) return thread.kernel;
   return cat(thread.call.name, thread.on.empty() ? "" : cat(" on ", thread.on));
 }
 
-std::string main_words(const ThreadLook& thread) {
+std::string main_words(const ThreadSnapshot& thread) {
   const std::string in = waits_in(thread);
   switch (thread.state) {
     case 'R':
@@ -42,7 +42,7 @@ std::string main_words(const ThreadLook& thread) {
 }
 
 /// Of the threads beside the main one, those that do something else than sleep.
-std::string other_words(const ProcessLook& look) {
+std::string other_words(const ProcessSnapshot& look) {
   size_t run = 0, blocked = 0;
   for (size_t i = 1; i < look.looks.size(); ++i) {
     run += look.looks[i].state == 'R';
@@ -53,7 +53,7 @@ std::string other_words(const ProcessLook& look) {
       blocked > 0 ? cat(", ", blocked, blocked == 1 ? " other waits" : " others wait", " for a device (state D)") : "");
 }
 
-std::string processor_words(const ProcessLook& look, const Surroundings& around) {
+std::string processor_words(const ProcessSnapshot& look, const Surroundings& around) {
   if (around.later == nullptr || around.seconds <= 0) return "";
   static const long ticks = sysconf(_SC_CLK_TCK);
   const double used =
@@ -73,7 +73,7 @@ struct Peer {
 
 std::string port_of(const std::string& address) { return address.substr(std::min(address.rfind(':'), address.size())); }
 
-std::vector<Peer> peers_of(const ProcessLook& look) {
+std::vector<Peer> peers_of(const ProcessSnapshot& look) {
   std::set<std::string> served;  // ports; a client's own are of no meaning
   for (const Connection& one : look.connections) {
     if (one.state == "LISTEN") served.insert(port_of(one.local));
@@ -117,7 +117,7 @@ std::string peer_words(const Peer& peer, const Surroundings& around) {
   return text;
 }
 
-std::string socket_words(const ProcessLook& look, const Surroundings& around) {
+std::string socket_words(const ProcessSnapshot& look, const Surroundings& around) {
   const auto peers = peers_of(look);
   std::string text;
   for (size_t i = 0; i < peers.size() && i < kPeersTold; ++i) text += cat("; ", peer_words(peers[i], around));
@@ -125,10 +125,10 @@ std::string socket_words(const ProcessLook& look, const Surroundings& around) {
   return text;
 }
 
-std::string thread_line(const ThreadLook& thread, const Surroundings& around) {
+std::string thread_line(const ThreadSnapshot& thread, const Surroundings& around) {
   std::string used;
   if (around.later != nullptr) {
-    for (const ThreadLook& later : around.later->looks) {
+    for (const ThreadSnapshot& later : around.later->looks) {
       if (later.id == thread.id && later.ticks > thread.ticks) used = cat(", ", later.ticks - thread.ticks, " ticks");
     }
   }
@@ -139,7 +139,7 @@ std::string thread_line(const ThreadLook& thread, const Surroundings& around) {
 
 }  // namespace
 
-std::string sentence_of(const ProcessLook& look, const Surroundings& around) {
+std::string sentence_of(const ProcessSnapshot& look, const Surroundings& around) {
   std::string text = count(look.threads, "thread");
   if (!look.looks.empty()) text += cat(", ", main_words(look.looks.front()), other_words(look));
   if (!look.among.empty()) text += cat(", ", look.among);
@@ -150,11 +150,11 @@ std::string sentence_of(const ProcessLook& look, const Surroundings& around) {
   return text;
 }
 
-std::string full_text(const ProcessLook& look, const Surroundings& around) {
+std::string full_text(const ProcessSnapshot& look, const Surroundings& around) {
   std::string text = cat(look.label, " (pid ", look.info.id.pid, "): ", sentence_of(look, around), "\n\n");
   text += cat("Threads (state, name, what it waits in, ticks of processor time",
               around.later == nullptr ? "" : cat(" in ", format_short(around.seconds, 2), " s"), "):\n");
-  for (const ThreadLook& thread : look.looks) text += thread_line(thread, around);
+  for (const ThreadSnapshot& thread : look.looks) text += thread_line(thread, around);
   if (look.threads > look.looks.size()) text += cat("  and ", look.threads - look.looks.size(), " more\n");
   text += cat("\nTCP sockets, of ", count(look.files, "open file"), ":\n");
   for (const Connection& one : look.connections) {
@@ -162,7 +162,7 @@ std::string full_text(const ProcessLook& look, const Surroundings& around) {
         cat("  ", one.state, " ", one.local, " -> ", one.peer, ", ", one.unread, " unread, ", one.unsent, " unsent\n");
   }
   text += "\nStacks in the kernel:\n";
-  for (const ThreadLook& thread : look.looks) {
+  for (const ThreadSnapshot& thread : look.looks) {
     if (!thread.stack.empty()) text += cat("  ", thread.id, " ", thread.name, "\n", thread.stack, "\n");
   }
   return text;

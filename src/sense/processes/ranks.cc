@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "platform/process.h"
-#include "sense/processes/process_look.h"
+#include "sense/processes/process_snapshot.h"
 
 namespace mw::components {
 namespace {

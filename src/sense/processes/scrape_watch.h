@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/task.h"
-#include "platform/aside.h"
+#include "platform/background_call.h"
 #include "platform/clock.h"
 #include "platform/http.h"
 #include "sense/host/host_ledger.h"
@@ -36,7 +36,7 @@ class ScrapeWatch final : public Task {
   };
   struct Asked {
     Endpoint endpoint;
-    Aside<Answer> call;
+    BackgroundCall<Answer> call;
     Duration due;
     std::map<std::string, components::Rate> rates;
     std::set<std::string> told;  ///< what was missing

@@ -10,7 +10,7 @@
 #include "core/event_writer.h"
 #include "core/knowledge.h"
 #include "core/state.h"
-#include "platform/aside.h"
+#include "platform/background_call.h"
 #include "platform/clock.h"
 #include "platform/http.h"
 #include "sense/processes/probe.h"
@@ -45,7 +45,7 @@ class ServerWait {
   struct Awaited {
     components::Target target;
     Duration longest;
-    Aside<components::Answer> call;
+    BackgroundCall<components::Answer> call;
     Duration due;
     bool told = false;   ///< that it is waited for
     bool there = false;  ///< it answers, or is not waited for any more

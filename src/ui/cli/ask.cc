@@ -9,23 +9,23 @@ namespace mw {
 namespace {
 
 /// Only a command that midwatch started is its to pause or stop.
-Result<void> may_ask(const RunStanding& standing, RunAsk::What what) {
+Result<void> may_ask(const RunStatus& status, RunAsk::What what) {
   if (what == RunAsk::What::kTell) return {};
   const bool pausing = what == RunAsk::What::kPause || what == RunAsk::What::kResume;
-  const std::string_view deed = pausing ? "pause" : "stop";
-  const bool allowed = std::find(standing.allow.begin(), standing.allow.end(), deed) != standing.allow.end();
-  if (standing.adopted && !allowed && what != RunAsk::What::kApprove) {
+  const std::string_view action = pausing ? "pause" : "stop";
+  const bool allowed = std::find(status.allow.begin(), status.allow.end(), action) != status.allow.end();
+  if (status.adopted && !allowed && what != RunAsk::What::kApprove) {
     return Error{
         Error::Code::kInvalid,
-        cat("run ", standing.name, ": somebody else started its command, and midwatch is not allowed to ", deed, " it"),
-        cat("Attach with: midwatch attach --pid ", standing.pid, " --allow ", deed)};
+        cat("run ", status.name, ": somebody else started its command, and midwatch is not allowed to ", action, " it"),
+        cat("Attach with: midwatch attach --pid ", status.pid, " --allow ", action)};
   }
-  if (!standing.held && (!standing.adopted || what == RunAsk::What::kApprove)) {
-    return Error{Error::Code::kInvalid, cat("run ", standing.name, " is only read: somebody else started its command"),
+  if (!status.held && (!status.adopted || what == RunAsk::What::kApprove)) {
+    return Error{Error::Code::kInvalid, cat("run ", status.name, " is only read: somebody else started its command"),
                  "midwatch pauses and stops what 'midwatch run' started."};
   }
-  if (standing.phase == RunStanding::Phase::kOver) {
-    return Error{Error::Code::kInvalid, cat("run ", standing.name, " is over: ", standing.why),
+  if (status.phase == RunStatus::Phase::kOver) {
+    return Error{Error::Code::kInvalid, cat("run ", status.name, " is over: ", status.why),
                  "Name another one with --run."};
   }
   return {};
@@ -40,10 +40,10 @@ void declare_ask(ArgSpec& spec) {
 }
 
 Exit ask_run(const Args& args, Services& services, const Console& console, const RunAsk& ask, std::string_view done) {
-  const auto standing = services.standing(args.get("home"), args.get("run"));
-  if (!standing.ok()) return report_error(console, standing.error());
-  if (const auto may = may_ask(*standing, ask.what); !may.ok()) return report_error(console, may.error());
-  const auto asked = services.ask(args.get("home"), standing->name, ask);
+  const auto status = services.status(args.get("home"), args.get("run"));
+  if (!status.ok()) return report_error(console, status.error());
+  if (const auto may = may_ask(*status, ask.what); !may.ok()) return report_error(console, may.error());
+  const auto asked = services.ask(args.get("home"), status->name, ask);
   if (!asked.ok()) return report_error(console, asked.error());
   if (args.has("json")) {
     std::string out;
@@ -65,7 +65,7 @@ Exit ask_run(const Args& args, Services& services, const Console& console, const
     console.out(cat(asked->run, ": left for the run's midwatch, which ",
                     asked->watched
                         ? "has not taken it yet (midwatch status shows whether it lives)\n"
-                        : "is not running; take the run up with: midwatch run --take-up " + asked->run + "\n"));
+                        : "is not running; take the run up with: midwatch run --reattach " + asked->run + "\n"));
   }
   // A word may wait for its reader; what should happen now has not.
   return asked->taken || ask.what == RunAsk::What::kTell ? Exit::kOk : Exit::kFailed;

@@ -104,7 +104,40 @@ Exit report_error(const Console& console, const Error& error) {
   return Exit::kFailed;
 }
 
-int run_command(int argc, char** argv, std::span<const Verb* const> verbs, Services& services, const Console& console) {
+namespace {
+
+/// Words of midwatch 0.1 that are called otherwise now. They are taken for one more version.
+struct Renamed {
+  std::string_view verb, was, now;  ///< an option of this verb; "": a verb
+};
+constexpr Renamed kRenamed[] = {{"", "free", "cleanup"}, {"run", "--take-up", "--reattach"}};
+
+/// The command line up to "--" with today's words in place of old ones. `words` holds what was replaced.
+std::vector<char*> todays_words(int argc, char** argv, std::vector<std::string>& words) {
+  std::vector<char*> out(argv, argv + argc);
+  const auto end = static_cast<size_t>(std::find(argv, argv + argc, std::string_view("--")) - argv);
+  words.reserve(out.size());  // so that no text moves
+  for (size_t i = 1; i < end; ++i) {
+    const std::string_view word = out[i];
+    for (const Renamed& one : kRenamed) {
+      const bool fits = one.verb.empty() ? i == 1 : i > 1 && one.verb == out[1];
+      if (!fits || !word.starts_with(one.was)) continue;
+      const std::string_view rest = word.substr(one.was.size());
+      if (!rest.empty() && rest.front() != '=') continue;
+      words.push_back(cat(one.now, rest));
+      out[i] = words.back().data();
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+int run_command(int argc, char** argv_given, std::span<const Verb* const> verbs, Services& services,
+                const Console& console) {
+  std::vector<std::string> replaced;
+  std::vector<char*> today = todays_words(argc, argv_given, replaced);
+  char** argv = today.data();
   CLI::App root(
       "midwatch keeps watch over LLM reinforcement-learning runs: it reads what a run writes, says what went\n"
       "wrong, when it began and why.",

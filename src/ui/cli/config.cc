@@ -13,11 +13,11 @@ void declare(ArgSpec& spec) {
   spec.flag("json", "machine-readable");
 }
 
-std::string place(const ConfigTold& told, uint32_t line) { return cat(told.file, ":", line); }
+std::string place(const ConfigAnswer& told, uint32_t line) { return cat(told.file, ":", line); }
 
-void put_remarks(JsonWriter& json, std::string_view key, const std::vector<ConfigTold::Remark>& remarks) {
+void put_remarks(JsonWriter& json, std::string_view key, const std::vector<ConfigAnswer::Remark>& remarks) {
   json.key(key).begin_array();
-  for (const ConfigTold::Remark& remark : remarks) {
+  for (const ConfigAnswer::Remark& remark : remarks) {
     json.begin_object()
         .key("line")
         .integer(remark.line)
@@ -30,7 +30,7 @@ void put_remarks(JsonWriter& json, std::string_view key, const std::vector<Confi
   json.end_array();
 }
 
-void print_json(const Console& console, const ConfigTold& told) {
+void print_json(const Console& console, const ConfigAnswer& told) {
   std::string out;
   {
     JsonWriter json(out);
@@ -38,7 +38,7 @@ void print_json(const Console& console, const ConfigTold& told) {
     put_remarks(json, "problems", told.problems);
     put_remarks(json, "warnings", told.warnings);
     json.key("values").begin_array();
-    for (const ConfigTold::Value& value : told.values) {
+    for (const ConfigAnswer::Value& value : told.values) {
       json.begin_object().key("key").string(value.key).key("value").string(value.value);
       json.key("from").string(value.line == 0 ? "default" : place(told, value.line)).end_object();
     }
@@ -47,9 +47,9 @@ void print_json(const Console& console, const ConfigTold& told) {
   console.out(out + "\n");
 }
 
-void print_remarks(const Console& console, const ConfigTold& told) {
-  const auto print = [&](std::string_view word, const std::vector<ConfigTold::Remark>& remarks) {
-    for (const ConfigTold::Remark& remark : remarks) {
+void print_remarks(const Console& console, const ConfigAnswer& told) {
+  const auto print = [&](std::string_view word, const std::vector<ConfigAnswer::Remark>& remarks) {
+    for (const ConfigAnswer::Remark& remark : remarks) {
       console.err(cat(escape_terminal(place(told, remark.line)), ": ", word, escape_terminal(remark.what), "\n"));
       if (!remark.hint.empty()) console.err(cat("  ", escape_terminal(remark.hint), "\n"));
     }
@@ -58,9 +58,9 @@ void print_remarks(const Console& console, const ConfigTold& told) {
   print("warning: ", told.warnings);
 }
 
-void print_values(const Console& console, const ConfigTold& told) {
+void print_values(const Console& console, const ConfigAnswer& told) {
   std::string section;
-  for (const ConfigTold::Value& value : told.values) {
+  for (const ConfigAnswer::Value& value : told.values) {
     const size_t dot = value.key.rfind('.');
     if (value.key.substr(0, dot) != section) {
       console.out(cat(section.empty() ? "" : "\n", "[", section = value.key.substr(0, dot), "]\n"));
@@ -97,7 +97,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
     console.out("There is no midwatch.toml here: all settings have their defaults.\n");
   } else if (told->problems.empty()) {
     size_t set = 0;
-    for (const ConfigTold::Value& value : told->values) set += value.line != 0 ? 1 : 0;
+    for (const ConfigAnswer::Value& value : told->values) set += value.line != 0 ? 1 : 0;
     console.out(cat(escape_terminal(told->file), " is right: ", set, set == 1 ? " key" : " keys", " set",
                     told->warnings.empty() ? "" : cat(", ", told->warnings.size(), " of them to look at"), ".\n"));
   } else {

@@ -58,7 +58,7 @@ Exit list_json(const Console& console) {
   return Exit::kOk;
 }
 
-std::string told_json(const DrillRequest& request, const DrillTold& told, const std::vector<std::string>& said) {
+std::string told_json(const DrillRequest& request, const DrillResult& told, const std::vector<std::string>& said) {
   std::string out;
   {
     JsonWriter json(out);

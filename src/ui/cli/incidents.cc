@@ -5,7 +5,7 @@
 #include "ui/cli/runs.h"
 #include "ui/report/paint.h"
 #include "ui/report/terminal.h"
-#include "ui/view/deeds.h"
+#include "ui/view/actions.h"
 #include "ui/view/overview.h"
 
 namespace mw {
@@ -41,7 +41,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
         : incident.severity == Severity::kWarning ? &Painter::yellow
                                                   : &Painter::dim);
     out += paint.hanging("    ", incident.summary, 4);
-    for (const std::string& deed : deeds_for(state, incident.id)) out += paint.hanging("    did ", deed, 3);
+    for (const std::string& action : actions_for(state, incident.id)) out += paint.hanging("    did ", action, 3);
   }
   console.out(out);
   return Exit::kOk;

@@ -24,13 +24,13 @@ Exit run(const Args& args, Services& services, const Console& console) {
   if (args.has("json")) {
     JsonWriter json(out);
     json.begin_object().key("version").integer(1).key("channels").begin_array();
-    for (const NotifyTold& one : *told) {
+    for (const NotifyResult& one : *told) {
       json.begin_object().key("name").string(one.name).key("kind").string(one.kind).key("ok").boolean(one.ok);
       json.key("said").string(one.said).key("seconds").number(one.seconds).end_object();
     }
     json.end_array().end_object();
   }
-  for (const NotifyTold& one : *told) {
+  for (const NotifyResult& one : *told) {
     all = all && one.ok;
     if (args.has("json")) continue;
     out += cat(escape_terminal(one.name), " (", escape_terminal(one.kind), "): ", one.ok ? "sent" : "FAILED", ", ",

@@ -10,7 +10,7 @@
 namespace mw {
 namespace {
 
-using Thing = RestoreTold::Thing;
+using Thing = RestoreAnswer::Thing;
 
 void declare(ArgSpec& spec) {
   spec.flag("list", "only say what was set aside");
@@ -20,7 +20,7 @@ void declare(ArgSpec& spec) {
   spec.flag("json", "print it as JSON, schema midwatch.restore/1");
 }
 
-std::string restore_json(const RestoreTold& told, bool restored) {
+std::string restore_json(const RestoreAnswer& told, bool restored) {
   std::string out;
   {
     JsonWriter json(out);
@@ -37,7 +37,7 @@ std::string restore_json(const RestoreTold& told, bool restored) {
   return out + "\n";
 }
 
-std::string list_text(const RestoreTold& told, const Console& console) {
+std::string list_text(const RestoreAnswer& told, const Console& console) {
   const Painter paint(console);
   std::string out = cat(escape_terminal(told.run), ": ",
                         told.things.empty() ? "nothing of it was set aside" : "set aside by midwatch", "\n");
@@ -52,7 +52,7 @@ std::string list_text(const RestoreTold& told, const Console& console) {
   return out;
 }
 
-std::string outcome_text(const RestoreTold& told) {
+std::string outcome_text(const RestoreAnswer& told) {
   std::string out;
   for (const Thing& thing : told.things) {
     out += escape_terminal(cat(thing.done ? "put back " : "left ", thing.path, ": ", thing.outcome)) + "\n";

@@ -23,13 +23,13 @@ void declare(ArgSpec& spec) {
   spec.flag("no-breaker", "do not end an attempt that trains on poisoned data (dead engine, zero reward, NaN)");
   spec.flag("dry-run",
             "run the command once and do nothing to it or to its files: say what would have been done ([actions], "
-            "[free-space])");
+            "[cleanup])");
   spec.option(
       "checkpoints", "DIR",
       "folder of the run's checkpoints, should its log not tell; may be repeated. Suspect ones are set aside there");
   spec.flag("from-scratch", "let a later attempt begin from nothing, though a checkpoint was saved");
   spec.flag("no-host", "do not watch the machine (disks, memory, processes), only the run's files");
-  spec.option("take-up", "RUN", "go on with a run whose midwatch is gone: its name, or 'newest'");
+  spec.option("reattach", "RUN", "go on with a run whose midwatch is gone: its name, or 'newest'");
   spec.flag("json", "print what midwatch does and decides as JSON lines, in place of the command's output");
   spec.flag("quiet", "do not show what the command writes (it is kept in the run's folder)");
   spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
@@ -41,13 +41,13 @@ Result<RunRequest> request_of(const Args& args, RunRequest request) {
   const auto wrong = [](std::string what, std::string hint) {
     return Error{Error::Code::kInvalid, std::move(what), std::move(hint)};
   };
-  request.take_up = args.get("take-up");
-  if (args.has("command") || !request.take_up.empty()) request.command = args.list("command");
-  if (request.command.empty() == request.take_up.empty()) {
+  request.reattach = args.get("reattach");
+  if (args.has("command") || !request.reattach.empty()) request.command = args.list("command");
+  if (request.command.empty() == request.reattach.empty()) {
     return request.command.empty()
                ? wrong("there is no command to run",
                        "Write it behind --: midwatch run -- bash train.sh; or into midwatch.toml, as command of [run].")
-               : wrong("--take-up goes on with the run's own command", "Leave the command out.");
+               : wrong("--reattach goes on with the run's own command", "Leave the command out.");
   }
   if (args.has("home")) request.home = args.get("home");
   if (args.has("name")) request.name = args.get("name");
@@ -110,7 +110,7 @@ void report_in_json(const Console& console, RunRequest& request) {
   };
 }
 
-void say_end(const Console& console, bool json, const RunTold& told) {
+void say_end(const Console& console, bool json, const RunResult& told) {
   if (json) {
     std::string line;
     JsonWriter(line)
@@ -182,7 +182,7 @@ const Verb run = {
     "  midwatch run --watch outputs/ --restarts 3 -- python -m verl.trainer.main_ppo trainer.resume_mode=auto\n"
     "  midwatch run --config midwatch.toml  # everything is in the file: docs/config.md, midwatch config reference\n"
     "  midwatch run --dry-run -- bash train_grpo.sh   # what would it have done?\n"
-    "  midwatch run --take-up newest        # after midwatch itself was killed: training went on\n"
+    "  midwatch run --reattach newest        # after midwatch itself was killed: training went on\n"
     "\nCtrl-C asks the command to end (SIGINT, later SIGTERM, SIGKILL), a second Ctrl-C kills it.\n"
     "SIGUSR1 and SIGUSR2 are passed on to those of its processes that handle them.\n"
     "The command should resume by itself when it is started again. Where it must be told, write {resume} into it:\n"

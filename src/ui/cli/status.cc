@@ -17,21 +17,21 @@ void declare(ArgSpec& spec) {
   spec.flag("json", "print it as JSON, schema midwatch.status/1");
 }
 
-bool needs_somebody(const State& state, const RunStanding& standing) {
-  return should_be_watched(standing) || !standing.asks.empty() ||
+bool needs_somebody(const State& state, const RunStatus& status) {
+  return should_be_watched(status) || !status.asks.empty() ||
          std::any_of(state.incidents.begin(), state.incidents.end(), [](const Incident& incident) {
            return incident.open && incident.severity == Severity::kCritical;
          });
 }
 
 Exit run(const Args& args, Services& services, const Console& console) {
-  const auto standing = services.standing(args.get("home"), args.get("run"));
-  if (!standing.ok()) return report_error(console, standing.error());
-  auto told = services.recorded(args.get("home"), standing->name);
+  const auto status = services.status(args.get("home"), args.get("run"));
+  if (!status.ok()) return report_error(console, status.error());
+  auto told = services.recorded(args.get("home"), status->name);
   if (!told.ok()) return report_error(console, told.error());
   const State& state = (*told)->state;
-  console.out(args.has("json") ? status_json(state, *standing) : terminal_standing(state, *standing, console));
-  return args.has("check") && needs_somebody(state, *standing) ? Exit::kIncident : Exit::kOk;
+  console.out(args.has("json") ? status_json(state, *status) : terminal_standing(state, *status, console));
+  return args.has("check") && needs_somebody(state, *status) ? Exit::kIncident : Exit::kOk;
 }
 
 }  // namespace

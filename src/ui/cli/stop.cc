@@ -22,7 +22,7 @@ extern const Verb stop;
 const Verb stop = {"stop", "End a run: ask its command to end, kill it when its grace is over",
                    "  midwatch stop          SIGINT now, SIGTERM and SIGKILL as its grace runs out (run --grace)\n"
                    "  midwatch stop --now    SIGKILL at once\n"
-                   "\nThe run stays stopped: midwatch run --take-up does not start it again.\n",
+                   "\nThe run stays stopped: midwatch run --reattach does not start it again.\n",
                    declare, run};
 }  // namespace verbs
 

@@ -83,7 +83,7 @@ TEST_CASE("what is asked of a run goes to its midwatch; only a command of its ow
   FakeServices services(sick());
   services.how.held = true;
   services.how.watcher = 7;
-  services.how.phase = RunStanding::Phase::kRunning;
+  services.how.phase = RunStatus::Phase::kRunning;
   CHECK(run(services, {"tell", "lowered", "lr"}) == 0);
   CHECK(services.put.text == "lowered lr");
   CHECK(run(services, {"tell", " "}) == static_cast<int>(Exit::kUsage));
@@ -105,20 +105,31 @@ TEST_CASE("what is asked of a run goes to its midwatch; only a command of its ow
 
 TEST_CASE("nothing is freed before somebody said yes") {
   FakeServices services(sick());
-  CHECK(run(services, {"free"}) == 0);  // there is nothing
+  CHECK(run(services, {"cleanup"}) == 0);  // there is nothing
   services.freed.run = "one";
   services.freed.things = {{"core-dumps", "/data/core.7", "a core dump", 1000, true, "1.0 KB freed"}};
-  CHECK(run(services, {"free"}) == static_cast<int>(Exit::kUndone));
-  CHECK(run(services, {"free", "--json"}) == static_cast<int>(Exit::kUndone));
-  CHECK(run(services, {"free", "--dry-run", "--yes"}) == 0);
+  CHECK(run(services, {"cleanup"}) == static_cast<int>(Exit::kUndone));
+  CHECK(run(services, {"cleanup", "--json"}) == static_cast<int>(Exit::kUndone));
+  CHECK(run(services, {"cleanup", "--dry-run", "--yes"}) == 0);
   CHECK(services.frees == 0);
-  CHECK(run(services, {"free", "--yes", "--what", "core-dumps", "--what", "shared-memory"}) == 0);
+  CHECK(run(services, {"cleanup", "--yes", "--what", "core-dumps", "--what", "shared-memory"}) == 0);
   CHECK(services.frees == 1);
   CHECK(services.to_free.run == "one");
   CHECK(services.to_free.what == std::vector<std::string>{"core-dumps", "shared-memory"});
   CHECK(services.to_free.paths == std::vector<std::string>{"/data/core.7"});
   services.freed.things[0].done = false;
-  CHECK(run(services, {"free", "--yes"}) == static_cast<int>(Exit::kFailed));
+  CHECK(run(services, {"cleanup", "--yes"}) == static_cast<int>(Exit::kFailed));
+}
+
+TEST_CASE("old words of the command line are still taken") {
+  FakeServices services(sick());
+  services.freed.run = "one";
+  services.freed.things = {{"core-dumps", "/data/core.7", "a core dump", 1000, true, "1.0 KB freed"}};
+  CHECK(run(services, {"free", "--yes"}) == 0);
+  CHECK(services.frees == 1);
+  CHECK(run(services, {"run", "--take-up=newest"}) == run(services, {"run", "--reattach=newest"}));
+  CHECK(services.ran.reattach == "newest");
+  CHECK(run(services, {"attach", "--take-up", "newest"}) == static_cast<int>(Exit::kUsage));
 }
 
 TEST_CASE("restore puts back what was set aside only when somebody says so") {

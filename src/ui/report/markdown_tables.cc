@@ -19,7 +19,7 @@ constexpr size_t kCheckpointsShown = 12;
 constexpr size_t kAttemptsShown = 30;
 constexpr size_t kSourcesShown = 30;
 constexpr size_t kChangesShown = 60;
-constexpr size_t kDeedsShown = 60;
+constexpr size_t kActionsShown = 60;
 
 std::string percent(uint64_t part, uint64_t whole) {
   return whole == 0 ? "" : cat(format_short(100.0 * static_cast<double>(part) / static_cast<double>(whole), 3), " %");
@@ -264,13 +264,13 @@ std::string changes(const State& state) {
   return out;
 }
 
-std::string deeds(const State& state, const Cycle& cycle) {
+std::string actions(const State& state, const Cycle& cycle) {
   std::string rows;
   size_t shown = 0, earlier = 0;
   for (auto action = state.actions.rbegin(); action != state.actions.rend(); ++action) {
     if (!cycle.whole() && cycle.from.known() && action->at < cycle.from) break;
     if (action->intent.action == kCollectEvidence) continue;  // it stands with the incident
-    if (++shown > kDeedsShown) {
+    if (++shown > kActionsShown) {
       ++earlier;
       continue;
     }
@@ -296,7 +296,7 @@ bool in_cycle(const Cycle& cycle, const Moment& moment) {
 
 std::string markdown_tables(const State& state, const Cycle& cycle) {
   return metrics(state, cycle) + formats(state, cycle) + tools(state, cycle) + timing(state, cycle) +
-         machine(state, cycle) + checkpoints(state, cycle) + attempts(state) + changes(state) + deeds(state, cycle) +
+         machine(state, cycle) + checkpoints(state, cycle) + attempts(state) + changes(state) + actions(state, cycle) +
          warnings(state, cycle) + sources(state);
 }
 

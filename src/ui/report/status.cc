@@ -12,19 +12,19 @@
 #include "core/incident_json.h"
 #include "ui/report/paint.h"
 #include "ui/report/terminal.h"
-#include "ui/view/deeds.h"
+#include "ui/view/actions.h"
 #include "ui/view/overview.h"
 
 namespace mw {
 namespace {
 
-using Phase = RunStanding::Phase;
+using Phase = RunStatus::Phase;
 
-constexpr size_t kLines = 3;         // terminal lines of one item
-constexpr size_t kDeedsShown = 6;    // the last ones
-constexpr size_t kNotesShown = 4;    // likewise
-constexpr size_t kChangesShown = 6;  // the first ones
-constexpr size_t kDeedsInJson = 50;  // likewise
+constexpr size_t kLines = 3;           // terminal lines of one item
+constexpr size_t kActionsShown = 6;    // the last ones
+constexpr size_t kNotesShown = 4;      // likewise
+constexpr size_t kChangesShown = 6;    // the first ones
+constexpr size_t kActionsInJson = 50;  // likewise
 constexpr std::string_view kMain[] = {"reward.mean", "entropy",         "kl.ref",    "grad_norm",
                                       "loss.total",  "response.length", "time.step", "throughput.tokens"};
 
@@ -33,45 +33,45 @@ std::string ago(Time then, Time now) {
   return now <= then ? "just now" : cat(format_duration(now - then), " ago");
 }
 
-std::string command_text(const RunStanding& standing) {
+std::string command_text(const RunStatus& status) {
   std::string text;
-  for (const std::string& word : redact_words(standing.command)) text += (text.empty() ? "" : " ") + word;
+  for (const std::string& word : redact_words(status.command)) text += (text.empty() ? "" : " ") + word;
   return text;
 }
 
-std::string who_watches(const RunStanding& standing) {
-  if (standing.watcher != 0) return cat("midwatch process ", standing.watcher);
-  if (standing.elsewhere) return "a midwatch on another machine or in another container, if it still lives";
-  if (!standing.held) return "nobody now";
-  if (standing.phase == Phase::kOver) return "nobody: the run is over";
-  return cat("NOBODY: ", standing.pid != 0 ? "the command goes on, but nothing would be noticed. " : "",
-             "Take it up: midwatch run --take-up ", standing.name);
+std::string who_watches(const RunStatus& status) {
+  if (status.watcher != 0) return cat("midwatch process ", status.watcher);
+  if (status.elsewhere) return "a midwatch on another machine or in another container, if it still lives";
+  if (!status.held) return "nobody now";
+  if (status.phase == Phase::kOver) return "nobody: the run is over";
+  return cat("NOBODY: ", status.pid != 0 ? "the command goes on, but nothing would be noticed. " : "",
+             "Take it up: midwatch run --reattach ", status.name);
 }
 
-std::string attempt_text(const RunStanding& standing) {
-  std::string text = cat(standing.attempt);
-  switch (standing.phase) {
+std::string attempt_text(const RunStatus& status) {
+  std::string text = cat(status.attempt);
+  switch (status.phase) {
     case Phase::kStarting:
       return text + ", is being started";
     case Phase::kPaused:
     case Phase::kRunning:
-      return cat(text, ", process ", standing.pid, ", for ", format_duration(standing.now - standing.began),
-                 standing.asks == "break"
+      return cat(text, ", process ", status.pid, ", for ", format_duration(status.now - status.began),
+                 status.asks == "break"
                      ? ", held still until midwatch approve ends it, or midwatch resume lets it go on"
-                 : standing.phase == Phase::kPaused ? ", held still (midwatch resume lets it go on)"
-                                                    : "");
+                 : status.phase == Phase::kPaused ? ", held still (midwatch resume lets it go on)"
+                                                  : "");
     case Phase::kEnded:
       return text +
-             (standing.watcher != 0 ? ", has ended and is being judged" : ", has ended; nobody was there to judge it");
+             (status.watcher != 0 ? ", has ended and is being judged" : ", has ended; nobody was there to judge it");
     case Phase::kWaiting:
-      if (standing.asks == "restart") {
-        return cat(text, " has ended. ", standing.why, " Attempt ", standing.attempt + 1,
+      if (status.asks == "restart") {
+        return cat(text, " has ended. ", status.why, " Attempt ", status.attempt + 1,
                    " begins when somebody types midwatch approve");
       }
-      return cat(text, " has ended. ", standing.why, " Attempt ", standing.attempt + 1, " begins ",
-                 standing.due > standing.now ? "in " + format_duration(standing.due - standing.now) : "now");
+      return cat(text, " has ended. ", status.why, " Attempt ", status.attempt + 1, " begins ",
+                 status.due > status.now ? "in " + format_duration(status.due - status.now) : "now");
     case Phase::kOver:
-      return cat(text, " was the last. ", standing.why);
+      return cat(text, " was the last. ", status.why);
     case Phase::kUnknown:
       break;
   }
@@ -79,18 +79,17 @@ std::string attempt_text(const RunStanding& standing) {
 }
 
 /// Of a run that somebody else started.
-std::string process_text(const RunStanding& standing) {
-  if (standing.pid == 0) return standing.why;
+std::string process_text(const RunStatus& status) {
+  if (status.pid == 0) return status.why;
   std::string may;
-  for (const std::string& one : standing.allow) may += (may.empty() ? ", may be told to " : " and ") + one;
-  return cat(standing.pid, standing.phase == Phase::kPaused ? ", held still" : "",
-             may.empty() ? ", is left alone" : may);
+  for (const std::string& one : status.allow) may += (may.empty() ? ", may be told to " : " and ") + one;
+  return cat(status.pid, status.phase == Phase::kPaused ? ", held still" : "", may.empty() ? ", is left alone" : may);
 }
 
 /// The last ones; what processes were seen to do stands with its incident.
 std::vector<const ActionState*> deeds_shown(const State& state) {
   std::vector<const ActionState*> shown;
-  for (size_t i = state.actions.size(); i-- > 0 && shown.size() < kDeedsShown;) {
+  for (size_t i = state.actions.size(); i-- > 0 && shown.size() < kActionsShown;) {
     if (state.actions[i].intent.action != kCollectEvidence) shown.push_back(&state.actions[i]);
   }
   std::reverse(shown.begin(), shown.end());
@@ -145,22 +144,22 @@ std::string part_text(const ComponentState& part, Time now) {
 }
 
 /// The first word where the run's files cannot know it: held still, between attempts, watched by nobody.
-std::string standing_word(const RunStanding& standing) {
-  if (should_be_watched(standing)) return "NOT WATCHED  ";
-  if (standing.phase == Phase::kPaused) return "PAUSED  ";
-  if (standing.phase == Phase::kWaiting) return "WAITING TO RESTART  ";
+std::string standing_word(const RunStatus& status) {
+  if (should_be_watched(status)) return "NOT WATCHED  ";
+  if (status.phase == Phase::kPaused) return "PAUSED  ";
+  if (status.phase == Phase::kWaiting) return "WAITING TO RESTART  ";
   return "";
 }
 
 }  // namespace
 
-bool should_be_watched(const RunStanding& standing) {
-  return standing.watcher == 0 && !standing.elsewhere && standing.held && standing.phase != Phase::kOver;
+bool should_be_watched(const RunStatus& status) {
+  return status.watcher == 0 && !status.elsewhere && status.held && status.phase != Phase::kOver;
 }
 
-std::string_view phase_word(const RunStanding& standing) {
-  if (!standing.held && !standing.adopted) return "read-only";
-  switch (standing.phase) {
+std::string_view phase_word(const RunStatus& status) {
+  if (!status.held && !status.adopted) return "read-only";
+  switch (status.phase) {
     case Phase::kStarting:
       return "starting";
     case Phase::kRunning:
@@ -179,24 +178,24 @@ std::string_view phase_word(const RunStanding& standing) {
   return "unknown";
 }
 
-std::string terminal_standing(const State& state, const RunStanding& standing, const Console& console) {
+std::string terminal_standing(const State& state, const RunStatus& status, const Console& console) {
   const Painter paint(console);
-  std::string out = paint.yellow(standing_word(standing)) + terminal_status(state, console) + "\n";
+  std::string out = paint.yellow(standing_word(status)) + terminal_status(state, console) + "\n";
   const auto line = [&](std::string_view head, const std::string& text, Painter::Colour colour = nullptr) {
     if (!text.empty()) out += paint.hanging(head, text, kLines, colour, &Painter::dim);
   };
   line("  run         ",
-       cat(standing.name, standing.held || !standing.allow.empty() ? "" : ", read only", " (", standing.folder, ")"));
-  line("  command     ", command_text(standing));
-  if (standing.held && standing.attempt > 0) line("  attempt     ", attempt_text(standing));
-  if (standing.adopted) line("  process     ", process_text(standing));
-  line("  watched by  ", who_watches(standing), should_be_watched(standing) ? &Painter::red : nullptr);
-  line("  last heard  ", ago(standing.heard, standing.now));
+       cat(status.name, status.held || !status.allow.empty() ? "" : ", read only", " (", status.folder, ")"));
+  line("  command     ", command_text(status));
+  if (status.held && status.attempt > 0) line("  attempt     ", attempt_text(status));
+  if (status.adopted) line("  process     ", process_text(status));
+  line("  watched by  ", who_watches(status), should_be_watched(status) ? &Painter::red : nullptr);
+  line("  last heard  ", ago(status.heard, status.now));
   line("  figures     ", figures(state));
-  line("  checkpoint  ", checkpoint_text(state, standing.now));
+  line("  checkpoint  ", checkpoint_text(state, status.now));
   for (const ComponentState* part : parts_shown(state)) {
     const bool trouble = in_trouble(part->last.health);
-    line("  part        ", part_text(*part, standing.now), trouble ? &Painter::red : nullptr);
+    line("  part        ", part_text(*part, status.now), trouble ? &Painter::red : nullptr);
   }
   for (const Incident& incident : state.incidents) {
     if (!incident.open || incident.severity == Severity::kInfo) continue;
@@ -213,7 +212,7 @@ std::string terminal_standing(const State& state, const RunStanding& standing, c
   if (changes.size() > kChangesShown) {
     line("  changed     ", cat("and ", changes.size() - kChangesShown, " more: midwatch report"));
   }
-  for (const ActionState* deed : deeds_shown(state)) line("  done        ", deed_text(*deed));
+  for (const ActionState* action : deeds_shown(state)) line("  done        ", action_text(*action));
   for (size_t i = state.notes.size() > kNotesShown ? state.notes.size() - kNotesShown : 0; i < state.notes.size();
        ++i) {
     const auto& [moment, note] = state.notes[i];
@@ -250,7 +249,7 @@ void put_parts(JsonWriter& json, const State& state) {
 
 void put_deeds(JsonWriter& json, const State& state) {
   json.key("actions").begin_array();
-  const size_t from = state.actions.size() > kDeedsInJson ? state.actions.size() - kDeedsInJson : 0;
+  const size_t from = state.actions.size() > kActionsInJson ? state.actions.size() - kActionsInJson : 0;
   for (size_t i = from; i < state.actions.size(); ++i) {
     const ActionState& action = state.actions[i];
     json.begin_object().key("id").integer(action.intent.id).key("action").string(action.intent.action);
@@ -272,29 +271,29 @@ void put_deeds(JsonWriter& json, const State& state) {
 
 }  // namespace
 
-std::string status_json(const State& state, const RunStanding& standing) {
+std::string status_json(const State& state, const RunStatus& status) {
   std::string out;
   JsonWriter json(out);
-  const StatusLine status = status_line(state);
-  json.begin_object().key("schema").string("midwatch.status/1").key("run").string(standing.name);
-  json.key("folder").string(standing.folder).key("held").boolean(standing.held);
-  json.key("phase").string(phase_word(standing)).key("command").begin_array();
-  for (const std::string& word : redact_words(standing.command)) json.string(word);
+  const StatusLine headline = status_line(state);
+  json.begin_object().key("schema").string("midwatch.status/1").key("run").string(status.name);
+  json.key("folder").string(status.folder).key("held").boolean(status.held);
+  json.key("phase").string(phase_word(status)).key("command").begin_array();
+  for (const std::string& word : redact_words(status.command)) json.string(word);
   json.end_array().key("allow").begin_array();
-  for (const std::string& word : standing.allow) json.string(word);
+  for (const std::string& word : status.allow) json.string(word);
   json.end_array()
       .key("asks")
-      .string(standing.asks)
+      .string(status.asks)
       .key("attempt")
-      .integer(standing.attempt)
+      .integer(status.attempt)
       .key("pid")
-      .integer(standing.pid);
-  put_time(json, "began", standing.began);
-  put_time(json, "next_attempt", standing.due);
-  json.key("decision").string(standing.why).key("watcher").integer(standing.watcher);
-  json.key("watched").boolean(standing.watcher != 0 || standing.elsewhere);
-  put_time(json, "heard", standing.heard);
-  json.key("verdict").string(state.verdict).key("status").string(status.word + ": " + status.rest);
+      .integer(status.pid);
+  put_time(json, "began", status.began);
+  put_time(json, "next_attempt", status.due);
+  json.key("decision").string(status.why).key("watcher").integer(status.watcher);
+  json.key("watched").boolean(status.watcher != 0 || status.elsewhere);
+  put_time(json, "heard", status.heard);
+  json.key("verdict").string(state.verdict).key("status").string(headline.word + ": " + headline.rest);
   put_step(json, "step", state.attempts.empty() ? kNoStep : state.attempts.back().last_step);
   json.key("total_steps");
   state.total_steps > 0 ? json.integer(state.total_steps) : json.null();

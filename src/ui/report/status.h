@@ -7,15 +7,15 @@
 
 namespace mw {
 
-std::string terminal_standing(const State& state, const RunStanding& standing, const Console& console);
+std::string terminal_standing(const State& state, const RunStatus& status, const Console& console);
 
 /// One JSON object with a line end, schema midwatch.status/1 (docs/formats/status-json.md).
-std::string status_json(const State& state, const RunStanding& standing);
+std::string status_json(const State& state, const RunStatus& status);
 
 /// Its command goes on, and no midwatch watches it.
-bool should_be_watched(const RunStanding& standing);
+bool should_be_watched(const RunStatus& status);
 
 /// "running", "paused", "waiting", "over", "read-only" (an attached run), …
-std::string_view phase_word(const RunStanding& standing);
+std::string_view phase_word(const RunStatus& status);
 
 }  // namespace mw

@@ -57,9 +57,9 @@ class FakeServices : public Services {
     told->state = state_;
     return told;
   }
-  Result<RunTold> run(const RunRequest& request) override {
+  Result<RunResult> run(const RunRequest& request) override {
     ran = request;
-    RunTold told;
+    RunResult told;
     told.replayed = std::make_unique<Replayed>();
     told.replayed->state = state_;
     told.code = 3;
@@ -77,39 +77,39 @@ class FakeServices : public Services {
     request.config = file;
     return {};
   }
-  Result<ConfigTold> config(const std::string& file) override {
+  Result<ConfigAnswer> config(const std::string& file) override {
     settings.file = file;
     return settings;
   }
-  Result<std::vector<NotifyTold>> notify_test(const std::string&, const std::string& channel) override {
-    return std::vector<NotifyTold>{{channel, "webhook", channel != "broken", "HTTP 200", 0.1}};
+  Result<std::vector<NotifyResult>> notify_test(const std::string&, const std::string& channel) override {
+    return std::vector<NotifyResult>{{channel, "webhook", channel != "broken", "HTTP 200", 0.1}};
   }
   std::string config_reference(bool json) override { return json ? "{}" : "# keys"; }
   Result<std::unique_ptr<Replayed>> recorded(const std::string&, const std::string&) override { return replay({}); }
-  Result<RunStanding> standing(const std::string&, const std::string&) override { return how; }
-  Result<RestoreTold> could_restore(const RestoreRequest&) override {
-    RestoreTold told;
+  Result<RunStatus> status(const std::string&, const std::string&) override { return how; }
+  Result<RestoreAnswer> could_restore(const RestoreRequest&) override {
+    RestoreAnswer told;
     told.run = "one";
     told.things.push_back({"/ck/aside/step_5", "/ck/step_5", "it was poison", 1, {}, false, true, false, ""});
     return told;
   }
-  Result<RestoreTold> restore(const RestoreRequest& request) override {
+  Result<RestoreAnswer> restore(const RestoreRequest& request) override {
     auto told = could_restore(request);
     told->things[0].done = true;
     ++restores;
     return told;
   }
   int restores = 0;
-  Result<FreeTold> could_free(const FreeRequest& request) override {
+  Result<CleanupAnswer> could_clean_up(const CleanupRequest& request) override {
     to_free = request;
     return freed;
   }
-  Result<FreeTold> free(const FreeRequest& request) override {
+  Result<CleanupAnswer> free(const CleanupRequest& request) override {
     to_free = request;
     ++frees;
     return freed;
   }
-  Result<DrillTold> drill(const DrillRequest&) override { return DrillTold{true, "it went on", "run"}; }
+  Result<DrillResult> drill(const DrillRequest&) override { return DrillResult{true, "it went on", "run"}; }
   Result<Asked> ask(const std::string&, const std::string&, const RunAsk& ask) override {
     put = ask;
     return Asked{how.name, how.watcher != 0, how.watcher != 0};
@@ -121,11 +121,11 @@ class FakeServices : public Services {
   }
   std::vector<std::string> asked;
   RunRequest ran;
-  ConfigTold settings;
-  RunStanding how;
+  ConfigAnswer settings;
+  RunStatus how;
   RunAsk put;
-  FreeRequest to_free;
-  FreeTold freed;
+  CleanupRequest to_free;
+  CleanupAnswer freed;
   int frees = 0;
   std::string written;
 

@@ -1,0 +1,296 @@
+#include "sim/supervised.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "act/supervise/resume.h"
+#include "act/supervise/supervisor.h"
+#include "base/checksum.h"
+#include "base/text.h"
+#include "core/event_codec.h"
+#include "platform/durable.h"
+#include "sense/checkpoints/last_whole.h"
+#include "sim/supervised_world.h"
+
+namespace mw::sim {
+namespace {
+
+constexpr int64_t kLongest = 20'000;    // ticks within which every run is over
+constexpr int64_t kSlowToHold = 40;     // ticks from a pause that was taken to nothing moving any more
+constexpr size_t kTripsOfARule = 2;     // the second time a person must look
+constexpr uint64_t kPoisonLimit = 400;  // steps of poison in all, over every trip of a seed
+const CheckpointLayout kLayout{"global_step_{step}", "latest_checkpointed_iteration.txt", "{step}"};
+
+/// The journal's part: an intent is durable, or the deed is not done.
+class SupervisedWriter final : public EventWriter {
+ public:
+  SupervisedWriter(SupervisedWorld& world, State& state) : world_(world), state_(state) {}
+  Result<uint32_t> intend(event::Intended intent) override {
+    intent.id = state_.last_action + 1;
+    Event event{world_.clock.now(), {}, intent};
+    fold(state_, event);
+    if (auto durable = touch(); !durable.ok()) {
+      acted({intent.id, false, "not recorded", 0});
+      return durable.error();
+    }
+    world_.journal.push_back(std::move(event));
+    return intent.id;
+  }
+  void acted(event::Acted outcome) override {
+    Event event{world_.clock.now(), {}, std::move(outcome)};
+    fold(state_, event);
+    if (!world_.disk.dead()) world_.journal.push_back(std::move(event));
+  }
+  Result<void> told(event::Told, Time) override { return {}; }
+  using EventWriter::observed;
+  void observed(const std::string&, event::CheckpointSeen&& seen) override {
+    Event event{world_.clock.now(), {}, std::move(seen)};
+    fold(state_, event);
+    if (!world_.disk.dead()) world_.journal.push_back(std::move(event));
+  }
+
+ private:
+  /// One more change of the disk at which the watch may die.
+  Result<void> touch() {
+    auto file = world_.disk.open_append(cat(kHeldRun, "/journal"));
+    if (!file.ok()) return file.error();
+    MW_TRY((*file)->append("x"));
+    return (*file)->sync();
+  }
+  SupervisedWorld& world_;
+  State& state_;
+};
+
+class Held {
+ public:
+  Held(uint64_t seed, bool aloud) : world_(seed), dice_(seed * 104'729 + 11), aloud_(aloud) {
+    (void)world_.disk.make_folders(std::string(kHeldRun)).ok();
+    RunSpec spec;
+    spec.command = {"python", "train.py"};
+    spec.folder = "/w";
+    spec.limits.restarts = world_.restarts;
+    spec.limits.first_wait = Duration::seconds(1);
+    spec.limits.longest_wait = Duration::seconds(8);
+    if (world_.resumes_by_word) {
+      spec.command.emplace_back(kResumeWord);
+      spec.resume = {"--from={step}"};
+    }
+    spec.checkpoints = {std::string(kHeldCheckpoints)};
+    spec.nonce = "0123456789abcdef";
+    spec.mark = "fedcba9876543210";
+    const auto some_mode = [this] {
+      return dice_.chance(0.8) ? Mode::kAct : dice_.chance(0.7) ? Mode::kAsk : Mode::kWatch;
+    };
+    breaking_ = spec.breaking = spec.breaking_learning = some_mode();
+    restarting_ = spec.restarting = some_mode();
+    world_.asks_to_break = breaking_ == Mode::kAsk;
+    world_.poison_allowed = breaking_ == Mode::kWatch;
+    world_.disk.put(cat(kHeldRun, "/", kRunSpecFile), run_spec_text(spec));
+    stops_at_ = dice_.chance(0.15) ? static_cast<int64_t>(20 + dice_.below(200)) : 0;
+    pauses_at_ = dice_.chance(0.25) ? static_cast<int64_t>(20 + dice_.below(150)) : 0;
+    mortal_ = dice_.chance(0.8);
+  }
+
+  SupervisedVerdict run() {
+    while (!over_ && world_.problem.empty() && world_.tick() < kLongest) {
+      one_.reset();
+      begin_life();
+      if (one_ != nullptr) live();
+      ++verdict_.lives;
+    }
+    if (world_.problem.empty() && !over_) world_.wrong("it is not over in time");
+    if (world_.problem.empty()) check_end();
+    verdict_.wrong = world_.problem;
+    verdict_.attempts = world_.launched;
+    verdict_.finished = world_.finished ? 1 : 0;
+    for (const Event& event : world_.journal) {
+      std::string line;
+      encode_event(event, line);
+      verdict_.digest = fnv1a(line, verdict_.digest + 1);
+      const auto* intended = std::get_if<event::Intended>(&event.body);
+      if (intended != nullptr && intended->action == "break") ++verdict_.trips;
+    }
+    return verdict_;
+  }
+
+ private:
+  void begin_life() {
+    world_.disk.set_faults({});
+    world_.disk.process_died();
+    for (uint64_t n = dice_.below(10); n > 0; --n) pass();  // nobody watches
+    world_.remember(state_);
+    if (world_.unreadable && dice_.chance(0.5)) {
+      world_.disk.set_faults({0, 0, 0, UINT64_MAX, 0.3, std::string(kHeldRun)});
+    }
+    writer_ = std::make_unique<SupervisedWriter>(world_, state_);
+    const auto say = [this](const std::string& text) {
+      if (aloud_) std::printf("%lld: %s\n", static_cast<long long>(world_.tick()), text.c_str());
+    };
+    auto opened = Supervisor::open(
+        {world_.disk, world_.clock, world_.processes, [this](const std::string& folder) { return start(folder); },
+         [this](const std::string& path, std::string_view text) { return write_durably(world_.disk, path, text); },
+         [](const std::string&) { return kLayout; }, say,
+         [this](const auto& roots, const auto& layout, int64_t before, const auto& skip) {
+           return std::optional<LastWhole>(find_last_whole(world_.disk, roots, layout, before, skip));
+         }},
+        knowledge_, std::string(kHeldRun));
+    if (!opened.ok() && world_.unreadable) return;  // who begins it begins it again
+    if (!opened.ok()) return world_.wrong(cat("it cannot be taken up: ", opened.error().what));
+    one_ = std::move(*opened);
+    world_.disk.set_faults({});
+    if (!mortal_) return;
+    world_.disk.die_after(1 + dice_.below(60));
+    const auto sometimes = [this] { return dice_.chance(0.3) ? 0.02 : 0; };
+    const FakeDisk::Faults faults{
+        sometimes(), sometimes(), sometimes(), UINT64_MAX, world_.unreadable ? sometimes() : 0, std::string(kHeldRun)};
+    world_.disk.set_faults(faults);
+    world_.disk_lies = world_.disk_lies || faults.other > 0;
+  }
+
+  Result<void> start(const std::string& folder) {
+    if (world_.disk.dead()) return Error{Error::Code::kIo, "dead", ""};
+    return world_.start_keeper(folder);
+  }
+
+  /// Until it is over or the process dies.
+  void live() {
+    while (world_.problem.empty() && !world_.disk.dead() && world_.tick() < kLongest) {
+      people();
+      const bool quiet = world_.deliver(state_);
+      const auto on = one_->turn(state_, quiet, *writer_);
+      world_.refused_turns = on.ok() ? 0 : world_.refused_turns + 1;
+      if (world_.disk.dead()) return;
+      if (on.ok() && !*on) {
+        over_ = true;
+        return;
+      }
+      if (mortal_ && dice_.chance(0.002)) return;  // killed between two changes
+      pass();
+    }
+  }
+
+  void pass() {
+    world_.pass();
+    check_pointer();
+    check_pause();
+  }
+
+  void people() {
+    const auto asked = [this](int64_t& at, Result<void> (Supervisor::*action)()) {
+      if (at == 0 || world_.tick() < at || !((*one_).*action)().ok() || world_.disk.dead()) return false;
+      at = 0;
+      return true;
+    };
+    if (stops_at_ != 0 && world_.tick() >= stops_at_) {
+      told_to_stop_ = world_.stop_requested = true;
+      if (one_->stop(dice_.chance(0.3)).ok() && !world_.disk.dead()) {  // else it is asked again
+        stops_at_ = 0;
+        world_.stopped_at = world_.tick();
+      }
+    }
+    answer();
+    if (asked(pauses_at_, &Supervisor::pause)) {
+      paused_since_ = world_.tick();
+      resumes_at_ = world_.tick() + 60;
+    }
+    if (asked(resumes_at_, &Supervisor::resume)) paused_since_ = 0;
+  }
+
+  /// To what it asks for, some time later; who lets a poisoned attempt go on has his way. What fails is asked again, as
+  /// from an inbox.
+  void answer() {
+    if (answer_ == nullptr && one_->asks() && dice_.chance(0.05)) {
+      const bool yes = dice_.chance(0.7);
+      answer_ = yes ? &Supervisor::approve : &Supervisor::refuse;
+      if (yes) world_.approved = world_.number();
+    }
+    if (answer_ == nullptr) return;
+    paused_since_ = 0;  // either lets it go on, or end
+    if (!((*one_).*answer_)().ok()) return;
+    if (answer_ == &Supervisor::refuse) {
+      world_.poison_allowed = true;
+      answer_ = &Supervisor::resume;
+    } else if (!world_.disk.dead()) {
+      answer_ = nullptr;
+    }
+  }
+
+  /// Whenever anybody looks, the trainer's pointer names a whole checkpoint, or there is none.
+  void check_pointer() {
+    const std::string pointer = cat(kHeldCheckpoints, "/", kLayout.pointer);
+    if (!world_.disk.exists(pointer)) {
+      if (pointer_seen_ && world_.disk.content(cat(kHeldCheckpoints, "/global_step_5/policy.bin")) == "good") {
+        world_.wrong("the pointer is gone though there is a good checkpoint");
+      }
+      return;
+    }
+    pointer_seen_ = true;
+    const std::string at = cat(kHeldCheckpoints, "/global_step_", trim(world_.disk.content(pointer)), "/config.json");
+    if (!world_.disk.exists(at)) world_.wrong("the pointer names nothing");
+  }
+
+  /// Some time after a pause was taken no command moves, unless nobody watches or it was told to stop.
+  void check_pause() {
+    if (paused_since_ == 0 || one_ == nullptr || one_->stopping()) return;
+    if (world_.disk.dead() || !world_.runs())
+      paused_since_ = world_.tick();  // the next life, or attempt, gets its time
+    if (world_.tick() - paused_since_ < kSlowToHold) return;
+    for (const auto& [pid, one] : world_.processes.table) {
+      const bool of_run = !one.mark.empty();
+      if (of_run && one.info.state != 'T' && one.pending == 0) world_.wrong("something of a paused run moves");
+    }
+  }
+
+  void check_end() {
+    for (uint64_t n = 0; n < 10; ++n) pass();
+    if (!world_.still()) world_.wrong("it is over, and its command lives");
+    int judged = 0;
+    while (world_.disk.exists(cat(kHeldRun, "/", kAttemptsFolder, "/", judged + 1, "/", kJudgementFile))) ++judged;
+    // An end whose judgement the disk refuses for twenty seconds is an end all the same; somebody else's save takes
+    // forty.
+    const bool refused = world_.has_foreign && static_cast<uint64_t>(judged) + 1 == world_.launched;
+    if (static_cast<uint64_t>(judged) != world_.launched && !refused)
+      world_.wrong("attempts and judgements differ in number");
+    if (one_->why_over().empty()) world_.wrong("it is over, and nobody knows why");
+    if (restarting_ == Mode::kWatch && world_.launched > 1)
+      world_.wrong("it was started again, and should only be watched");
+    if (world_.poisoned_steps > kPoisonLimit && !world_.poison_allowed) world_.wrong("too much was trained on poison");
+    if (!told_to_stop_ && one_->why_over() == "It was told to stop.") world_.wrong("nobody told it to stop");
+    if (world_.stubborn_bug && world_.launched > static_cast<uint64_t>(world_.restarts) * 30 + 60) {
+      world_.wrong("a failure that repeats was repeated for ever");
+    }
+    std::set<uint32_t> open, seen;
+    std::map<uint32_t, std::string> breaks;  // attempts that were to end for a rule, by the deed
+    std::set<std::string> by_rule;           // and did
+    for (const Event& event : world_.journal) {
+      const auto* acted = std::get_if<event::Acted>(&event.body);
+      if (acted != nullptr && acted->ok && breaks.count(acted->id) > 0) by_rule.insert(breaks[acted->id]);
+      if (const auto* intended = std::get_if<event::Intended>(&event.body)) {
+        if (intended->action == "break" && intended->why.starts_with(kUserRule))
+          breaks[intended->id] = intended->target;
+        if (!seen.insert(intended->id).second) world_.wrong("two deeds have one number");
+        open.insert(intended->id);
+      }
+    }
+    if (by_rule.size() > kTripsOfARule)
+      world_.wrong("a rule was broken at the same step again, and it went back once more");
+  }
+
+  SupervisedWorld world_;
+  Prng dice_;
+  Knowledge knowledge_;
+  State state_;
+  std::unique_ptr<SupervisedWriter> writer_;
+  std::unique_ptr<Supervisor> one_;
+  SupervisedVerdict verdict_;
+  int64_t stops_at_ = 0, pauses_at_ = 0, resumes_at_ = 0, paused_since_ = 0;
+  Result<void> (Supervisor::*answer_)() = nullptr;
+  Mode breaking_ = Mode::kAct, restarting_ = Mode::kAct;
+  bool aloud_, mortal_ = true, over_ = false, pointer_seen_ = false, told_to_stop_ = false;
+};
+
+}  // namespace
+
+SupervisedVerdict run_supervised_seed(uint64_t seed, bool aloud) { return Held(seed, aloud).run(); }
+
+}  // namespace mw::sim

@@ -1,0 +1,179 @@
+#include "act/cleanup/cleanup_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "act/cleanup/stale_resources.h"
+#include "act/supervise/keeper_sessions.h"
+#include "base/text.h"
+#include "platform/durable.h"
+#include "platform/paths.h"
+#include "sense/checkpoints/quarantine.h"
+#include "sense/checkpoints/scan.h"
+#include "sense/host/core_file.h"
+
+namespace mw {
+namespace {
+
+using How = event::CheckpointSeen::How;
+
+constexpr size_t kLookedAt = 128;  // checkpoints of one folder, the newest
+constexpr size_t kCores = 64;      // of one folder
+constexpr std::string_view kCoreDumps = "core-dumps", kBroken = "broken-checkpoints", kQuarantine = "quarantine",
+                           kOld = "old-checkpoints";
+
+/// Sessions of all commands that were held: each begins one, and its number is its pid.
+std::set<int64_t> sessions_of(Disk& disk, const std::string& run_folder) {
+  std::set<int64_t> sessions;
+  for (const KeeperSession& tenure : keeper_sessions(disk, run_folder)) {
+    if (tenure.kept.child.pid > 1) sessions.insert(tenure.kept.child.pid);
+  }
+  return sessions;
+}
+
+/// Of a file its content counts, too; a folder is known by itself.
+Identity identity_of(const FileInfo& info) {
+  const bool file = info.kind == FileInfo::Kind::kFile;
+  return {info.device, info.inode, file ? info.changed.ns : 0, false};
+}
+
+class Planner {
+ public:
+  Planner(Disk& disk, const CleanupDoors& doors, const CleanupScope& scope, const CleanupSettings& settings)
+      : disk_(disk), doors_(doors), scope_(scope), settings_(settings) {}
+
+  CleanupPlan plan() {
+    for (const std::string& word : settings_.what) {
+      if (word == kCoreDumps) {
+        core_dumps();
+      } else if (word == kSharedMemory || word == kRaySessions) {
+        plan_stale_resources(disk_, doors_, scope_, word, settings_.shared, plan_);
+      } else {
+        for (const std::string& root : scope_.roots) {
+          if (scope_.layout.known() && check_root(root).ok()) checkpoints(root, word);
+        }
+      }
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  void core_dumps() {
+    const std::set<int64_t> sessions = sessions_of(disk_, scope_.run_folder);
+    std::set<std::string> folders(scope_.roots.begin(), scope_.roots.end());
+    folders.insert(scope_.folder);
+    for (const std::string& folder : folders) {
+      const auto names = disk_.list(folder);
+      if (!names.ok() || !check_root(folder).ok()) continue;
+      size_t seen = 0;
+      for (const std::string& name : *names) {
+        if (!name.starts_with("core") && !contains(name, "core.")) continue;
+        const auto info = disk_.info(cat(folder, "/", name));
+        if (!info.ok() || info->kind != FileInfo::Kind::kFile || ++seen > kCores) continue;
+        auto file = disk_.open_read(cat(folder, "/", name));
+        std::string head;
+        if (!file.ok() || !(*file)->read_at(0, host::kCoreHead, head).ok()) continue;
+        const auto core = host::parse_core_head(head);
+        if (!core || sessions.count(core->session) == 0) continue;
+        plan_.items.push_back({std::string(kCoreDumps), folder, name, info->size,
+                               cat("the core dump of ", core->program, ", process ", core->pid, " of this run"),
+                               identity_of(*info)});
+      }
+    }
+  }
+
+  /// The run's own checkpoints of one folder as the disk shows them, by step.
+  const std::map<int64_t, event::CheckpointSeen>& looks(const std::string& root) {
+    const auto known = looks_.find(root);
+    if (known != looks_.end()) return known->second;
+    auto& found = looks_[root];
+    auto steps = checkpoint_steps(disk_, root, scope_.layout);
+    if (!steps.ok()) return found;
+    const size_t skip = steps->size() > kLookedAt ? steps->size() - kLookedAt : 0;
+    std::optional<CheckpointScan> before;
+    for (size_t i = skip; i < steps->size(); ++i) {
+      const auto whose = whose_is(disk_, scope_.own, root, scope_.layout, (*steps)[i]);
+      if (!whose.ok() || *whose != Whose::kOwn) continue;
+      const std::string folder = cat(root, "/", with_step(scope_.layout.folder, (*steps)[i]));
+      CheckpointScan look = scan_checkpoint(disk_, folder, (*steps)[i], before ? &*before : nullptr);
+      found[(*steps)[i]] = look.seen;
+      if (look.seen.how == How::kWhole) before = std::move(look);
+    }
+    return found;
+  }
+
+  void checkpoints(const std::string& root, const std::string& word) {
+    const auto& all = looks(root);
+    std::vector<int64_t> whole;  // the newest first
+    for (auto one = all.rbegin(); one != all.rend(); ++one) {
+      if (one->second.how == How::kWhole) whole.push_back(one->first);
+    }
+    if (whole.empty()) return;  // also where nothing is proven to be this run's
+    const auto pointer = read_pointer(disk_, root, scope_.layout);
+    const auto pointed = pointer ? step_in(scope_.layout.pointer_text, *pointer) : std::nullopt;
+    const auto put = [&](int64_t step, std::string why) {
+      if (step == whole.front() || step == pointed) return;
+      const auto one = all.find(step);
+      const std::string name = with_step(scope_.layout.folder, step);
+      const auto info = disk_.info(cat(root, "/", name));
+      if (!info.ok()) return;
+      plan_.items.push_back({word, root, name, one->second.bytes, std::move(why), identity_of(*info)});
+    };
+    if (word == kBroken) {
+      for (const auto& [step, seen] : all) {
+        if (seen.how == How::kBroken && step < whole.front()) {
+          put(step, cat("the checkpoint of step ", step, " is broken: ", seen.what));
+        }
+      }
+    } else if (word == kQuarantine) {
+      for (const std::string_view folder : kQuarantineFolders) quarantined(root, folder);
+    } else if (word == kOld && settings_.keep_last > 0) {
+      for (size_t i = whole.size(); i-- > static_cast<size_t>(settings_.keep_last);) {
+        if (settings_.keep_every > 0 && whole[i] % settings_.keep_every == 0) continue;
+        put(whole[i], cat("the checkpoint of step ", whole[i], " is older than the last ", settings_.keep_last));
+      }
+    }
+  }
+
+  void quarantined(const std::string& root, std::string_view folder) {
+    const std::string aside = cat(root, "/", folder);
+    const auto labels = disk_.list(aside);
+    for (const std::string& label : labels.ok() ? *labels : std::vector<std::string>()) {
+      const auto info = disk_.info(cat(aside, "/", label));
+      if (!info.ok()) continue;
+      const auto text = read_small(disk_, cat(aside, "/", label, "/", kManifestFile));
+      const auto manifest = text.ok() ? parse_manifest(*text) : Result<QuarantineManifest>(text.error());
+      if (!manifest.ok() || manifest->run_folder != scope_.run_folder) continue;  // another run's
+      const CheckpointScan look = scan_checkpoint(disk_, cat(aside, "/", label), kNoStep, nullptr);
+      plan_.items.push_back({std::string(kQuarantine), root, cat(folder, "/", label), look.seen.bytes,
+                             cat("quarantined before the attempt after ", label), identity_of(*info)});
+    }
+  }
+
+  Disk& disk_;
+  const CleanupDoors& doors_;
+  const CleanupScope& scope_;
+  const CleanupSettings& settings_;
+  std::map<std::string, std::map<int64_t, event::CheckpointSeen>> looks_;  // by folder
+  CleanupPlan plan_;
+};
+
+}  // namespace
+
+CleanupPlan plan_cleanup(Disk& disk, const CleanupDoors& doors, const CleanupScope& scope,
+                         const CleanupSettings& settings) {
+  return Planner(disk, doors, scope, settings).plan();
+}
+
+Result<Removed> remove_item(System& system, const CleanupItem& item) {
+  if (item.what == kRaySessions) {
+    if (const std::string use = use_of_session(system, item.name); !use.empty()) {
+      return Error{Error::Code::kInvalid, cat("it is used again: ", use), ""};
+    }
+  }
+  return remove_tree(item.root, item.name, &item.only);
+}
+
+}  // namespace mw

@@ -1,0 +1,97 @@
+#include "act/cleanup/cleanup_result.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/json.h"
+#include "base/numbers.h"
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+std::string bytes_text(int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
+
+}  // namespace
+
+std::string cleanup_result_text(const CleanupResult& freed) {
+  std::string text;
+  {
+    JsonWriter json(text);
+    json.begin_object().key("version").integer(1).key("asked_ns").integer(freed.asked.ns).key("items").begin_array();
+    for (const CleanupResult::Item& item : freed.items) {
+      json.begin_object().key("path").string(item.path).key("bytes").integer(item.bytes);
+      json.key("ok").boolean(item.ok).key("text").string(item.text).end_object();
+    }
+    json.end_array().end_object();
+  }
+  return text;
+}
+
+Result<CleanupResult> parse_cleanup_result(std::string_view text) {
+  const auto json = Json::parse(text);
+  if (!json.ok()) return json.error();
+  const Json* items = json->find("items");
+  if (items == nullptr || !items->is_array()) return Error{Error::Code::kInvalid, "no list of what was freed", ""};
+  CleanupResult freed;
+  freed.asked.ns = json->integer_or("asked_ns", 0);
+  for (const Json& item : items->items()) {
+    freed.items.push_back({item.string_or("path", ""), item.integer_or("bytes", 0), item.boolean_or("ok", false),
+                           item.string_or("text", "")});
+  }
+  return freed;
+}
+
+std::string path_of(const CleanupItem& item) { return cat(item.root, "/", item.name); }
+
+Result<uint32_t> intend_to_remove(EventWriter& writer, const CleanupItem& item, uint32_t incident) {
+  return writer.intend({0, std::string(kCleanupAction), path_of(item), incident,
+                        cat("It is ", item.why, "; ", bytes_text(item.bytes), ".")});
+}
+
+CleanupResult::Item record_removal(EventWriter& writer, uint32_t action, const CleanupItem& item,
+                                   const Result<Removed>& removed) {
+  CleanupResult::Item done{path_of(item), removed.ok() ? removed->bytes : 0, removed.ok(),
+                           removed.ok() ? cat(bytes_text(removed->bytes), " freed") : removed.error().what};
+  writer.acted({action, done.ok, done.text, 0});
+  return done;
+}
+
+void settle_removals(Disk& disk, const State& state, EventWriter& writer) {
+  std::vector<event::Acted> outcomes;
+  for (const ActionState& action : state.actions) {
+    const std::string& name = action.intent.action;
+    if (action.done || (name != kCleanupAction && name != kOldCleanupAction)) continue;
+    const bool gone = !disk.info(action.intent.target).ok();
+    outcomes.push_back({action.intent.id, gone, gone ? "it is gone" : "not done, or not all of it", 0});
+  }
+  for (event::Acted& outcome : outcomes) writer.acted(std::move(outcome));
+}
+
+std::string cleanup_ask_text(const CleanupAsk& ask) {
+  std::string text;
+  for (const std::string& word : ask.words) text += cat(text.empty() ? "" : ",", word);
+  for (const std::string& path : ask.paths) text += cat("\n", path);
+  return text;
+}
+
+CleanupAsk parse_cleanup_ask(std::string_view text) {
+  CleanupAsk ask;
+  const auto lines = split(text, '\n');
+  for (size_t i = 1; i < lines.size(); ++i) ask.paths.emplace_back(lines[i]);
+  for (const std::string_view word : lines.empty() ? lines : split(lines.front(), ',')) {
+    if (!trim(word).empty()) ask.words.emplace_back(trim(word));
+  }
+  return ask;
+}
+
+std::vector<CleanupItem> asked_of(std::vector<CleanupItem> plan, const std::vector<std::string>& paths) {
+  plan.erase(std::remove_if(plan.begin(), plan.end(),
+                            [&paths](const CleanupItem& item) {
+                              return std::find(paths.begin(), paths.end(), path_of(item)) == paths.end();
+                            }),
+             plan.end());
+  return plan;
+}
+
+}  // namespace mw

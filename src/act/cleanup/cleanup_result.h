@@ -1,0 +1,56 @@
+// What a person asked to be freed, and what came of it: between the verb and the midwatch that watches the run.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "act/cleanup/cleanup_plan.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "core/event_writer.h"
+#include "core/state.h"
+#include "platform/disk.h"
+
+namespace mw {
+
+inline constexpr std::string_view kCleanupResultFile = "cleanup.json";  ///< in a run's folder: of the last request
+inline constexpr std::string_view kCleanupAction = "cleanup", kOldCleanupAction = "free-space";  ///< in the journal
+
+struct CleanupResult {
+  struct Item {
+    std::string path;
+    int64_t bytes = 0;  ///< of disk that it took
+    bool ok = false;
+    std::string text;  ///< what came of it
+  };
+  Time asked;  ///< which request (RunAsk::at)
+  std::vector<Item> items;
+};
+
+std::string cleanup_result_text(const CleanupResult& freed);
+/// kInvalid with what is wrong.
+Result<CleanupResult> parse_cleanup_result(std::string_view text);
+
+std::string path_of(const CleanupItem& item);
+/// Writes down that it goes. After an error it must not.
+Result<uint32_t> intend_to_remove(EventWriter& writer, const CleanupItem& item, uint32_t incident);
+/// Writes down what came of it.
+CleanupResult::Item record_removal(EventWriter& writer, uint32_t action, const CleanupItem& item,
+                                   const Result<Removed>& removed);
+
+/// Whether a deletion that nobody saw the end of was done: what is gone is gone, and the rest is planned anew. Deleting
+/// it again does no harm, as only what is still the very thing goes.
+void settle_removals(Disk& disk, const State& state, EventWriter& writer);
+
+/// What RunAsk::text says in a request of kCleanup: words on its first line, with commas between (none: those of the
+/// settings), a path on each of the others; nothing else goes.
+struct CleanupAsk {
+  std::vector<std::string> words, paths;
+};
+std::string cleanup_ask_text(const CleanupAsk& ask);
+CleanupAsk parse_cleanup_ask(std::string_view text);
+/// Those of the plan that are asked for.
+std::vector<CleanupItem> asked_of(std::vector<CleanupItem> plan, const std::vector<std::string>& paths);
+
+}  // namespace mw

@@ -1,0 +1,236 @@
+#include "act/cleanup/cleanup_task.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "act/cleanup/stale_resources.h"
+#include "act/supervise/run_ownership.h"
+#include "base/numbers.h"
+#include "base/text.h"
+#include "platform/real/posix_disk.h"
+
+namespace mw {
+namespace {
+
+constexpr std::string_view kOldCheckpoints = "old-checkpoints";
+constexpr Duration kPatience = Duration::millis(50), kUsual = Duration::seconds(5);
+
+/// What is short by the open incidents of the last attempt.
+struct Want {
+  uint32_t incident = 0;  ///< the latest of them; 0: nothing is short
+  bool disk = false, shared = false;
+};
+
+Want want_of_space(const State& state) {
+  Want want;
+  for (const Incident& incident : state.incidents) {
+    if (!incident.open || incident.latest.attempt + 1U != state.attempts.size()) continue;
+    const bool disk = incident.kind == "disk-full" || incident.kind == "disk-pressure";
+    const bool shared = incident.kind == "shm-exhausted";
+    want.disk = want.disk || disk;
+    want.shared = want.shared || shared;
+    if (disk || shared) want.incident = std::max(want.incident, incident.id);
+  }
+  return want;
+}
+
+std::string bytes_text(int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
+
+}  // namespace
+
+CleanupTask::~CleanupTask() {
+  if (!planning_.busy() && !removing_.busy()) return;
+  // A call that never came back still looks through them.
+  (void)scope_.disk.release();
+  (void)scope_.system.release();
+  (void)scope_.processes.release();
+}
+
+/// What may go and helps: shared memory is none of the disks', and they are none of it.
+std::vector<std::string> CleanupTask::words_for(const State& state) const {
+  const Want want = want_of_space(state);
+  std::vector<std::string> words;
+  for (const std::string& word : scope_.settings.what) {
+    const bool shared = word == kSharedMemory;
+    if (want.incident == 0 || (shared ? want.shared : want.disk)) words.push_back(word);
+  }
+  return words;
+}
+
+void CleanupTask::begin_plan(const State& state, For what, std::vector<std::string> words) {
+  CleanupScope places;
+  static_cast<CleanupPlaces&>(places) = scope_.places;
+  places.layout = scope_.layout(state.framework);
+  places.now = clock_.now();
+  if (scope_.own) places.own = scope_.own(*scope_.disk, state, places.layout);
+  CleanupSettings settings = scope_.settings;
+  settings.what = std::move(words);
+  for_ = what;
+  planned_ = clock_.steady();
+  planning_.start([&disk = *scope_.disk, &system = *scope_.system, &processes = *scope_.processes,
+                   unheld = scope_.unheld, user = scope_.user, places = std::move(places),
+                   settings = std::move(settings)] {
+    return std::make_unique<CleanupPlan>(plan_cleanup(disk, {system, processes, unheld, user}, places, settings));
+  });
+}
+
+void CleanupTask::take_plan(CleanupPlan plan, EventWriter& writer) {
+  if (for_ != For::kSpace || scope_.settings.mode == Mode::kAct) {
+    const bool person = for_ == For::kPerson;
+    plan_ =
+        person ? asked_of(std::move(plan.items), parse_cleanup_ask(asks_.front().text).paths) : std::move(plan.items);
+    std::reverse(plan_.begin(), plan_.end());  // taken from the end
+    if (person && plan_.empty()) finish_ask();
+  } else {
+    tell_plan(plan, writer);
+  }
+}
+
+void CleanupTask::tell_plan(const CleanupPlan& plan, EventWriter& writer) {
+  if (scope_.settings.mode == Mode::kWatch || reported_ == incident_) return;
+  reported_ = incident_;
+  int64_t bytes = 0;
+  std::string things;
+  for (const CleanupItem& item : plan.items) {
+    bytes += item.bytes;
+    things += cat("; ", path_of(item), " (", bytes_text(item.bytes), ", ", item.why, ")");
+  }
+  if (plan.items.empty()) return;
+  const std::string words =
+      cat(bytes_text(bytes), " could be freed (midwatch cleanup, or mode = \"act\" of [cleanup], does it)", things);
+  scope_.say(words);
+  (void)writer.told({"midwatch", clip(words, kTextLimit)}, clock_.now()).ok();
+}
+
+/// Writes down what goes next and begins to delete it. False when nothing is left to go, or it cannot be written down.
+bool CleanupTask::remove_next(EventWriter& writer) {
+  if (plan_.empty()) return false;
+  const auto action = intend_to_remove(writer, plan_.back(), for_ == For::kSpace ? incident_ : 0);
+  if (!action.ok()) return false;
+  item_ = std::move(plan_.back());
+  plan_.pop_back();
+  action_ = *action;
+  removing_.start([remove = scope_.remove, &system = *scope_.system, item = item_] { return remove(system, item); });
+  if (!removing_.started()) take_removed(Error{Error::Code::kIo, "no thread could be started", ""}, writer);
+  return true;
+}
+
+void CleanupTask::take_removed(const Result<Removed>& removed, EventWriter& writer) {
+  if (removed.ok() && (for_ == For::kSpace || for_ == For::kPerson)) freed_bytes_ += removed->bytes;
+  const CleanupResult::Item done = record_removal(writer, std::exchange(action_, 0), item_, removed);
+  scope_.say(cat(done.ok ? "removed " : "could not remove ", done.path, ": ", done.text));
+  if (for_ != For::kPerson) return;
+  told_.items.push_back(done);
+  if (plan_.empty()) finish_ask();
+}
+
+/// The one that asked is told.
+void CleanupTask::finish_ask() {
+  told_.asked = asks_.front().at;
+  asks_.erase(asks_.begin());
+  const CleanupResult told = std::exchange(told_, CleanupResult());
+  if (scope_.write)
+    (void)scope_.write(cat(scope_.places.run_folder, "/", kCleanupResultFile), cleanup_result_text(told)).ok();
+}
+
+std::optional<Duration> CleanupTask::turn(const State& state, bool quiet, EventWriter& writer) {
+  if (!std::exchange(doubts_settled_, true)) settle_removals(*scope_.disk, state, writer);
+  if (auto removed = removing_.take()) take_removed(*removed, writer);
+  if (removing_.started()) return kPatience;
+  if (remove_next(writer)) return kPatience;
+  if (!plan_.empty()) return kUsual;  // it could not be written down: again, later
+  if (auto plan = planning_.take()) {
+    take_plan(std::move(**plan), writer);
+    if (!plan_.empty()) return kPatience;
+  }
+  if (planning_.started() || begin_next(state, quiet)) return kPatience;
+  return kUsual;
+}
+
+/// Begins the plan that is due most. False when none is.
+bool CleanupTask::begin_next(const State& state, bool quiet) {
+  if (!asks_.empty()) {
+    const auto words = parse_cleanup_ask(asks_.front().text).words;
+    begin_plan(state, For::kPerson, words.empty() ? scope_.settings.what : words);
+    return true;
+  }
+  const Duration now = clock_.steady();
+  const Want want = want_of_space(state);
+  const bool fresh = want.incident != 0 && want.incident != incident_;
+  const bool again = !planned_ || now.ns - planned_->ns >= kAgain.ns;
+  if (want.incident != 0 && quiet && (fresh || again) && scope_.settings.mode != Mode::kWatch) {
+    incident_ = want.incident;
+    begin_plan(state, For::kSpace, words_for(state));
+    asked_done_ = asked_.has_value();
+    return true;
+  }
+  // Shared memory that an attempt left is freed before the next one finds it full, though nobody has complained yet.
+  const bool holds = scope_.holds();
+  stale_due_ = stale_due_ || (held_ && !holds);
+  held_ = holds;
+  const auto& what = scope_.settings.what;
+  if (stale_due_ && scope_.settings.mode == Mode::kAct &&
+      std::find(what.begin(), what.end(), kSharedMemory) != what.end()) {
+    stale_due_ = false;
+    begin_plan(state, For::kLeftovers, {std::string(kSharedMemory)});
+    return true;
+  }
+  if (scope_.settings.keep_last > 0 && state.looks.size() != whole_seen_) {
+    whole_seen_ = state.looks.size();
+    if (state.looks.back().second.how == event::CheckpointSeen::How::kWhole) {
+      begin_plan(state, For::kRetention, {std::string(kOldCheckpoints)});
+      return true;
+    }
+  }
+  return false;
+}
+
+std::optional<bool> CleanupTask::made_room(const State& state) {
+  if (scope_.settings.mode != Mode::kAct) return false;
+  const Duration now = clock_.steady();
+  if (!asked_) {
+    asked_ = now;
+    // What went for this attempt's trouble already counts; else it is planned now.
+    asked_done_ = freed_bytes_ > 0;
+  }
+  const bool busy = planning_.started() || removing_.started() || !plan_.empty();
+  const bool late = now.ns - asked_->ns >= kLongest.ns;
+  if (!asked_done_ && !busy && !late) {
+    begin_plan(state, For::kSpace, words_for(state));
+    asked_done_ = true;
+    return std::nullopt;
+  }
+  if (busy && !late) return std::nullopt;
+  asked_.reset();
+  asked_done_ = false;
+  return std::exchange(freed_bytes_, 0) > 0;
+}
+
+std::unique_ptr<CleanupTask> keep_house(
+    Clock& clock, const RunSpec& spec, CleanupPlaces places, CleanupSettings settings,
+    std::function<CheckpointLayout(const std::string& framework)> layout,
+    std::function<void(const std::string& sentence)> say, std::function<bool()> holds,
+    std::function<Result<void>(const std::string& path, std::string_view text)> write) {
+  const auto own = [spec, run_folder = places.run_folder](Disk& disk, const State& state, const CheckpointLayout& of) {
+    auto found = ownership_of(disk, run_folder, spec, state, of);
+    return found.ok() ? std::move(*found) : Ownership();
+  };
+  CleanupTaskScope scope{make_posix_disk(),
+                         make_posix_system(),
+                         make_posix_processes(),
+                         static_cast<int64_t>(geteuid()),
+                         std::move(places),
+                         std::move(settings),
+                         std::move(layout),
+                         nobody_holds,
+                         remove_item,
+                         std::move(say),
+                         std::move(holds),
+                         std::move(write),
+                         own};
+  return std::make_unique<CleanupTask>(clock, std::move(scope));
+}
+
+}  // namespace mw

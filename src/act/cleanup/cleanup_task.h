@@ -1,0 +1,97 @@
+// Frees space that a run's own leftovers take, beside the watch: old checkpoints as [retention] says; when a disk or
+// shared memory is full or nearly, what [cleanup] names; and what a person asks for. Every deletion is in the
+// journal, durably, before it is done.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "act/cleanup/cleanup_plan.h"
+#include "act/cleanup/cleanup_result.h"
+#include "act/supervise/run_spec.h"
+#include "core/run_ask.h"
+#include "core/task.h"
+#include "platform/background_call.h"
+#include "platform/clock.h"
+#include "platform/disk.h"
+#include "platform/remove_tree.h"
+
+namespace mw {
+
+struct CleanupTaskScope {
+  std::unique_ptr<Disk> disk;
+  std::unique_ptr<System> system;
+  std::unique_ptr<Processes> processes;
+  int64_t user = -1;  ///< whose things may go
+  CleanupPlaces places;
+  CleanupSettings settings;
+  std::function<CheckpointLayout(const std::string& framework)> layout;
+  std::function<bool(const std::string& root, const std::string& name, const Identity& only)> unheld;
+  std::function<Result<Removed>(System& system, const CleanupItem& item)> remove;  ///< remove_item()
+  std::function<void(const std::string& sentence)> say;
+  std::function<bool()> holds = [] { return true; };  ///< an attempt goes on
+  /// Writes a small file so that it is there whole or not at all.
+  std::function<Result<void>(const std::string& path, std::string_view text)> write = nullptr;
+  /// Whose the checkpoints are, asked when a plan is made; unset: nothing is proven.
+  std::function<Ownership(Disk& disk, const State& state, const CheckpointLayout& layout)> own = nullptr;
+};
+
+class CleanupTask final : public Task {
+ public:
+  static constexpr Duration kAgain = Duration::seconds(60);     ///< between two plans for the same trouble
+  static constexpr Duration kLongest = Duration::seconds(120);  ///< that a restart waits for space
+
+  CleanupTask(Clock& clock, CleanupTaskScope scope) : clock_(clock), scope_(std::move(scope)) {}
+  ~CleanupTask() override;
+
+  std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
+  /// An attempt ended for want of space: has some been made since? Empty while that is being done: ask again.
+  std::optional<bool> made_room(const State& state);
+  /// A person asks that it be freed, whatever the mode; what came of it is written to kCleanupResultFile. `ask` is of
+  /// kFree.
+  void cleanup_now(const RunAsk& ask) { asks_.push_back(ask); }
+
+ private:
+  enum class For { kSpace, kRetention, kLeftovers, kPerson };
+  bool begin_next(const State& state, bool quiet);
+  void begin_plan(const State& state, For what, std::vector<std::string> words);
+  void take_plan(CleanupPlan plan, EventWriter& writer);
+  void tell_plan(const CleanupPlan& plan, EventWriter& writer);
+  void take_removed(const Result<Removed>& removed, EventWriter& writer);
+  bool remove_next(EventWriter& writer);
+  void finish_ask();
+  std::vector<std::string> words_for(const State& state) const;
+
+  Clock& clock_;
+  CleanupTaskScope scope_;
+  bool doubts_settled_ = false;
+  For for_ = For::kSpace;          ///< the present plan
+  uint32_t incident_ = 0;          ///< because of which
+  uint32_t reported_ = 0;          ///< incident of which people were told what could go
+  size_t whole_seen_ = 0;          ///< looks at checkpoints up to which retention was done
+  bool held_ = false;              ///< an attempt went on at the last turn
+  bool stale_due_ = false;         ///< one has ended since
+  std::vector<CleanupItem> plan_;  ///< what is still to go, the next at the end
+  CleanupItem item_;               ///< what is being deleted
+  uint32_t action_ = 0;            ///< its number
+  int64_t freed_bytes_ = 0;        ///< bytes, since made_room() was last answered
+  std::vector<RunAsk> asks_;       ///< of people; the first is being done while for_ says so
+  CleanupResult told_;             ///< what came of it
+  std::optional<Duration> planned_, asked_;
+  bool asked_done_ = false;  ///< the plan for made_room() was begun
+  BackgroundCall<std::unique_ptr<CleanupPlan>> planning_;
+  BackgroundCall<Result<Removed>> removing_;
+};
+
+/// Over this machine itself. The rest as in CleanupTaskScope.
+std::unique_ptr<CleanupTask> keep_house(
+    Clock& clock, const RunSpec& spec, CleanupPlaces places, CleanupSettings settings,
+    std::function<CheckpointLayout(const std::string& framework)> layout,
+    std::function<void(const std::string& sentence)> say, std::function<bool()> holds,
+    std::function<Result<void>(const std::string& path, std::string_view text)> write);
+
+}  // namespace mw

@@ -1,0 +1,141 @@
+#include "act/supervise/process_tree.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kMostUnmarked = 4096;                     // processes
+constexpr Duration kLeftoverGrace = Duration::seconds(5);  // for what a command leaves behind, to end by itself
+
+}  // namespace
+
+void ProcessTree::take(int attempt, std::string mark) {
+  attempt_ = attempt;
+  mark_ = std::move(mark);
+  keeper_ = child_ = {};
+  known_.clear();
+  unmarked_.clear();
+  asked_for_ = cleared_ = 0;
+}
+
+std::vector<ProcessInfo> ProcessTree::family() const {
+  const auto all = processes_.all();
+  const auto one_of = [&all](const ProcessId& id) {
+    return id.known() && std::any_of(all.begin(), all.end(), [&id](const ProcessInfo& one) { return one.id == id; });
+  };
+  const bool child_there = one_of(child_), keeper_there = one_of(keeper_);
+  std::set<int64_t> members;  // the keeper, too, so that its children are found
+  if (keeper_there) members.insert(keeper_.pid);
+  for (const ProcessInfo& process : all) {
+    if (process.id == keeper_) continue;
+    // Who is older than the command does not come from it.
+    const bool proven = process.id == child_ || known_.count({process.id.pid, process.id.start}) != 0 ||
+                        (child_there && process.session == child_.pid) ||
+                        (process.id.start >= child_.start && processes_.carries(process, mark_));
+    if (proven) members.insert(process.id.pid);
+  }
+  // Numbers wrap around, so a child may have a smaller one than its parent.
+  for (bool more = true; more;) {
+    more = false;
+    for (const ProcessInfo& process : all) {
+      if (members.count(process.parent) != 0) more = members.insert(process.id.pid).second || more;
+    }
+  }
+  std::vector<ProcessInfo> family;
+  for (const ProcessInfo& process : all) {
+    if (members.count(process.id.pid) != 0 && process.id != keeper_) family.push_back(process);
+  }
+  return family;
+}
+
+bool ProcessTree::look_around() {
+  std::set<std::pair<int64_t, uint64_t>> now;
+  std::vector<ProcessId> unmarked;
+  for (const ProcessInfo& process : family()) {
+    const std::pair<int64_t, uint64_t> id(process.id.pid, process.id.start);
+    now.insert(id);
+    if (process.state == 'Z' || known_.count(id) == 0 || processes_.carries(process, mark_)) continue;
+    if (unmarked.size() < kMostUnmarked) unmarked.push_back(process.id);
+  }
+  known_ = std::move(now);
+  if (unmarked == unmarked_) return false;
+  unmarked_ = std::move(unmarked);
+  return true;
+}
+
+void ProcessTree::remember(const std::vector<ProcessId>& members) {
+  for (const ProcessId& id : members) known_.insert({id.pid, id.start});
+}
+
+bool ProcessTree::leftovers() const {
+  const auto alive = [this] {
+    const auto left = family();
+    return std::any_of(left.begin(), left.end(), [](const ProcessInfo& process) { return process.state != 'Z'; });
+  };
+  if (alive()) return true;
+  return alive() || becoming();  // again: while the list is read, one may start another and end
+}
+
+/// Somebody who began after the command, with an environment that cannot be read just now: it may carry the mark.
+bool ProcessTree::becoming() const {
+  const auto all = processes_.all();
+  return !mark_.empty() && std::any_of(all.begin(), all.end(), [this](const ProcessInfo& process) {
+    return process.id.start >= child_.start && processes_.between_programs(process);
+  });
+}
+
+void ProcessTree::ask_to_end(Duration grace, bool now) {
+  if (asked_for_ == 0) asked_ = clock_.steady();
+  const int64_t spent = clock_.steady().ns - asked_.ns;
+  const int due = now || spent >= grace.ns ? 3 : spent >= grace.ns / 2 ? 2 : 1;
+  if (due <= asked_for_) return;
+  asked_for_ = due;
+  const int signal = due == 1 ? SIGINT : due == 2 ? SIGTERM : SIGKILL;
+  say_(cat("asking attempt ", attempt_, " to end by ", due == 1 ? "SIGINT" : due == 2 ? "SIGTERM" : "SIGKILL"));
+  for (const ProcessInfo& process : family()) {
+    if (process.session != child_.pid) continue;
+    (void)processes_.signal(process.id, signal).ok();                             // gone meanwhile is well
+    if (process.state == 'T') (void)processes_.signal(process.id, SIGCONT).ok();  // held still, it would never see it
+  }
+  if (due == 3) kill();
+}
+
+void ProcessTree::kill() {
+  for (const ProcessInfo& process : family()) (void)processes_.signal(process.id, SIGKILL).ok();
+}
+
+/// What a command leaves behind (engines, workers) holds the GPUs and ports that the next attempt needs.
+void ProcessTree::clear_leftovers(Duration ago) {
+  if (ago < kLeftoverGrace) return;
+  const int due = ago.ns > 2 * kLeftoverGrace.ns ? 2 : 1;
+  if (due <= cleared_) return;
+  const auto left = family();
+  if (left.empty()) return;
+  cleared_ = due;
+  say_(cat("attempt ", attempt_, " left ", left.size(), left.size() == 1 ? " process" : " processes", " behind (",
+           left.front().name, left.size() > 1 ? ", …" : "", "); ending ", left.size() == 1 ? "it" : "them", " by ",
+           due == 2 ? "SIGKILL" : "SIGTERM"));
+  for (const ProcessInfo& process : left) (void)processes_.signal(process.id, due == 2 ? SIGKILL : SIGTERM).ok();
+}
+
+size_t ProcessTree::hold_still() {
+  const auto all = family();
+  for (const ProcessInfo& process : all) {
+    if (process.state != 'T' && process.state != 'Z') (void)processes_.signal(process.id, SIGSTOP).ok();
+  }
+  return all.size();
+}
+
+size_t ProcessTree::let_go_on() {
+  const auto all = family();
+  for (const ProcessInfo& process : all) {
+    if (process.state == 'T') (void)processes_.signal(process.id, SIGCONT).ok();
+  }
+  return all.size();
+}
+
+}  // namespace mw

@@ -1,0 +1,79 @@
+// What is done to the processes of an attempt: asked to end, killed, held still, let go on.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "platform/clock.h"
+#include "platform/process.h"
+
+namespace mw {
+
+/// Signals to everything that came from one attempt. Each ladder of signals is climbed once.
+///
+/// A process came from it when that is proven, and no other is ever signalled:
+///  1. it is the command or descends from the command or from the attempt's keeper, which live;
+///  2. or it belongs to the session of the command, which lives;
+///  3. or it was started with the attempt's mark in its environment, whatever became of its parents: so are those that
+///     the command starts in sessions of their own, and whatever they start, another midwatch run included. What must
+///     outlive the attempt is started elsewhere;
+///  4. or 1 to 3 were so when somebody looked, or it descends from one of these. Programs that change their title write
+///     over their environment.
+/// Each is told by number, start, and start of the machine and of the numbering; the signal is sent to that very one.
+class ProcessTree {
+ public:
+  ProcessTree(Processes& processes, Clock& clock, std::function<void(const std::string&)> say)
+      : processes_(processes), clock_(clock), say_(std::move(say)) {}
+
+  /// From now on this attempt's; nothing was sent yet.
+  void take(int attempt, std::string mark);
+  /// Looks who has come from it by now, so that they are known when their parents are gone. Call it now and then. True
+  /// when unmarked() changed.
+  bool look_around();
+  /// Those of them that carry no mark and have lived for two looks: what the next midwatch cannot see by itself.
+  const std::vector<ProcessId>& unmarked() const { return unmarked_; }
+  /// What unmarked() of an earlier midwatch was, on this start of the machine.
+  void remember(const std::vector<ProcessId>& members);
+  /// Of whom: the keeper while it lives, and the command once it is known; both of this start of the machine.
+  void of(const ProcessId& keeper, const ProcessId& child) {
+    keeper_ = keeper;
+    child_ = child;
+  }
+
+  /// SIGINT to the command's session as Ctrl-C sends it, SIGTERM when half of `grace` has passed since the first call,
+  /// SIGKILL to all that came from it when all of it has, or at once where `now` says so. Call it again and again.
+  void ask_to_end(Duration grace, bool now);
+  bool asked() const { return asked_for_ > 0; }
+  /// SIGKILL to all that came from it, without asking.
+  void kill();
+  /// The command has ended `ago`: what it left behind is asked to end, later killed. Call it again and again.
+  void clear_leftovers(Duration ago);
+  /// Does anything live that came from it, or may have, as it is just becoming another program?
+  bool leftovers() const;
+
+  /// Holds everything that came from it still (SIGSTOP), what came since the last call too. Returns how many are held.
+  size_t hold_still();
+  /// Likewise lets go on what is held still.
+  size_t let_go_on();
+
+ private:
+  bool becoming() const;
+  std::vector<ProcessInfo> family() const;
+
+  Processes& processes_;
+  Clock& clock_;
+  std::function<void(const std::string&)> say_;
+  int attempt_ = 0;
+  std::string mark_;
+  std::set<std::pair<int64_t, uint64_t>> known_;  ///< members that were seen: number and start
+  std::vector<ProcessId> unmarked_;
+  ProcessId keeper_, child_;
+  Duration asked_;     ///< when it was first asked to end
+  int asked_for_ = 0;  ///< rungs of ask_to_end() that were climbed
+  int cleared_ = 0;    ///< likewise of clear_leftovers()
+};
+
+}  // namespace mw

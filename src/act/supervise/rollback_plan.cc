@@ -1,0 +1,225 @@
+#include "act/supervise/rollback_plan.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "base/checksum.h"
+#include "base/text.h"
+#include "platform/durable.h"
+
+namespace mw {
+namespace {
+
+using How = event::CheckpointSeen::How;
+
+std::string listed(const std::vector<int64_t>& steps) {
+  std::string text;
+  for (const int64_t step : steps) text += cat(text.empty() ? "" : ", ", step);
+  return text;
+}
+
+/// The checkpoints of one folder, from where it is to go back and before.
+struct Sorted {
+  std::set<int64_t> own;                    ///< of this run, older
+  std::set<int64_t> older;                  ///< all of those, whosever
+  std::set<int64_t> left;                   ///< newer ones that are not proven to be this run's
+  std::vector<QuarantinePlan::Item> items;  ///< newer ones that are
+};
+
+class RootPlan {
+ public:
+  RootPlan(Disk& disk, const RollbackScope& scope, const std::string& root, int64_t from)
+      : disk_(disk), scope_(scope), root_(root), from_(from) {}
+
+  Result<void> make() {
+    MW_TRY(sort());
+    plan.root = root_;
+    plan.label = scope_.label;
+    plan.items = sorted_.items;
+    plan.keep = sorted_.own.empty() ? kNoStep : *sorted_.own.rbegin();
+    if (!scope_.layout.pointer.empty()) {
+      MW_TRY(by_pointer());
+    } else if (!scope_.told) {
+      by_number();
+    }
+    if (!plan.items.empty() && plan.keep == kNoStep) from_nothing = true;
+    return {};
+  }
+
+  QuarantinePlan plan;
+  bool from_nothing = false;
+  std::string trouble;
+
+ private:
+  Result<void> sort() {
+    const auto steps = checkpoint_steps(disk_, root_, scope_.layout);
+    if (!steps.ok()) return steps.error();
+    for (const int64_t step : *steps) {
+      const auto whose = whose_is(disk_, scope_.own, root_, scope_.layout, step);
+      if (!whose.ok()) return whose.error();
+      const bool own = *whose == Whose::kOwn;
+      if (step < from_) {
+        sorted_.older.insert(step);
+        if ((own || scope_.own.resumed.count(step) != 0) && !is_broken(step)) sorted_.own.insert(step);
+      } else if (!own) {
+        sorted_.left.insert(step);
+      } else {
+        const auto info = disk_.info(cat(root_, "/", with_step(scope_.layout.folder, step)));
+        if (!info.ok()) return info.error();
+        sorted_.items.push_back({step, {info->device, info->inode}});
+      }
+    }
+    return {};
+  }
+
+  bool is_broken(int64_t step) const {
+    if (!scope_.way) return false;
+    const std::string folder = cat(root_, "/", with_step(scope_.layout.folder, step));
+    return std::any_of(scope_.way->seen.begin(), scope_.way->seen.end(),
+                       [&folder](const auto& seen) { return seen.path == folder && seen.how == How::kBroken; });
+  }
+
+  Result<void> by_pointer() {
+    const auto asked = ask_pointer(disk_, root_, scope_.layout);
+    if (!asked.ok()) return asked.error();
+    const auto& text = *asked;
+    if (!text) return {};
+    const auto named = step_in(scope_.layout.pointer_text, *text);
+    const bool dangles = pointer_dangles(disk_, root_, scope_.layout);
+    if (named && sorted_.left.count(*named) != 0) {
+      if (!scope_.told) not_ours(*named, cat("the pointer of ", root_, " names"));
+      return {};
+    }
+    if (!dangles && (!named || *named < from_)) return {};
+    // Of a folder in which there is nothing of this run's the pointer is not this run's either.
+    plan.set_pointer = !sorted_.items.empty() || plan.keep != kNoStep;
+    return {};
+  }
+
+  /// The framework takes the highest number.
+  void by_number() {
+    if (!sorted_.left.empty())
+      return not_ours(*sorted_.left.rbegin(), cat("the trainer would resume in ", root_, " from"));
+    if (sorted_.items.empty() || sorted_.older.empty()) return;
+    const int64_t next = *sorted_.older.rbegin();
+    if (sorted_.own.count(next) == 0) not_ours(next, cat("without them the trainer would resume in ", root_, " from"));
+  }
+
+  void not_ours(int64_t step, const std::string& what) {
+    trouble = cat(what, " the checkpoint of step ", step, ", which is ",
+                  is_broken(step) ? "broken" : "not proven to be this run's own");
+  }
+
+  Disk& disk_;
+  const RollbackScope& scope_;
+  const std::string& root_;
+  int64_t from_;
+  Sorted sorted_;
+};
+
+}  // namespace
+
+Result<RollbackPlan> plan_rollback(Disk& disk, const RollbackScope& scope, Rollback back) {
+  RollbackPlan out;
+  out.back = std::move(back);
+  out.back.plans.clear();
+  if (out.back.from == kNoStep) return out;
+  for (const std::string& root : scope.roots) {
+    RootPlan one(disk, scope, root, out.back.from);
+    MW_TRY(one.make());
+    if (out.trouble.empty()) out.trouble = one.trouble;
+    out.from_nothing = out.from_nothing || one.from_nothing;
+    if (one.plan.items.empty() && !one.plan.set_pointer) continue;
+    out.back.plans.push_back(std::move(one.plan));
+    out.back.roots.push_back(root);
+  }
+  if (!out.trouble.empty()) out.back.plans.clear();
+  return out;
+}
+
+std::string quarantine_label(const std::string& run_folder, int attempt, Time began) {
+  char id[17];
+  std::snprintf(id, sizeof id, "%016llx", static_cast<unsigned long long>(fnv1a(cat(run_folder, " ", began.ns))));
+  return cat("attempt-", attempt, "-of-", clip(basename(run_folder), 100), "-", std::string_view(id, 8));
+}
+
+bool may_roll_back(const RollbackPlan& plan, const RunSpec& spec) {
+  if (!plan.trouble.empty()) return false;
+  return !plan.from_nothing || spec.from_scratch || spec.restarting == Mode::kAsk;
+}
+
+void guard_rollback(const RollbackPlan& plan, const RunSpec& spec, Judgement& judgement) {
+  RestartDecision& decision = judgement.decision;
+  if (!decision.restart) return;
+  if (!plan.trouble.empty()) {
+    decision.restart = false;
+    decision.why = cat(decision.why, " But ", plan.trouble, ": a person must look.");
+  } else if (plan.from_nothing && !spec.from_scratch) {
+    const std::string what = cat(decision.why, " No checkpoint of this run from before step ", judgement.back.from,
+                                 " is left to resume from: it would begin from nothing.");
+    if (spec.restarting == Mode::kAsk) {
+      judgement.asks = true;
+      decision.why = what;
+    } else {
+      decision.restart = false;
+      decision.why = cat(what, " That is for a person to say (--from-scratch allows it).");
+    }
+  }
+}
+
+QuarantineManifest quarantine_note(const std::string& run_folder, int attempt, Time at, const std::string& why) {
+  QuarantineManifest of;
+  of.run_folder = run_folder;
+  of.attempt = attempt;
+  of.at = at;
+  of.why = why;
+  return of;
+}
+
+Result<std::string> roll_back(Disk& disk, const CheckpointLayout& layout, const Rollback& back,
+                              const QuarantineManifest& of) {
+  std::string told;
+  for (const QuarantinePlan& plan : back.plans) {
+    const auto done = quarantine(disk, layout, plan, of);
+    if (!done.ok()) return done.error();
+    told += told.empty() ? "" : "; ";
+    told += done->moved.empty() ? cat(plan.root, ": nothing is left to move")
+                                : cat("moved the checkpoints of step ", listed(done->moved), " to ", plan.root, "/",
+                                      kQuarantineFolder, "/", plan.label);
+    told += done->kept == kNoStep ? "; none is left to resume from" : cat("; step ", done->kept, " is the newest now");
+  }
+  return cat(told, "; midwatch restore --run ", basename(of.run_folder), " puts it back");
+}
+
+bool may_pass(const Error& error) {
+  return error.code == Error::Code::kIo || error.code == Error::Code::kFull || error.code == Error::Code::kInterrupted;
+}
+
+Result<void> stop_instead(Disk& disk, const std::function<Result<void>(const std::string&, std::string_view)>& write,
+                          const std::string& attempt_folder, const std::string& because, std::string* why) {
+  const std::string path = cat(attempt_folder, "/", kJudgementFile);
+  const auto text = read_small(disk, path);
+  if (!text.ok()) return text.error();
+  auto judgement = parse_judgement(*text);
+  if (!judgement.ok()) return judgement.error();
+  judgement->decision.restart = judgement->asks = false;
+  judgement->decision.why = cat(judgement->decision.why, " But: ", because, ".");
+  MW_TRY(write(path, judgement_text(*judgement)));
+  *why = judgement->decision.why;
+  return {};
+}
+
+Rollback rollback_from(int64_t suspect, const std::optional<LastWhole>& way) {
+  Rollback back;
+  const bool broken = way && way->from != kNoStep;
+  if (suspect != kNoStep) {
+    back.from = suspect;
+    back.why = "They were saved after the data had turned to poison.";
+  }
+  if (broken && (back.from == kNoStep || way->from < back.from)) back.from = way->from;
+  if (broken) back.why += cat(back.why.empty() ? "" : " Also: ", way->why, ".");
+  return back;
+}
+
+}  // namespace mw

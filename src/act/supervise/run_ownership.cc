@@ -1,0 +1,95 @@
+#include "act/supervise/run_ownership.h"
+
+#include <algorithm>
+
+#include "act/keeper/record.h"
+#include "base/text.h"
+#include "platform/durable.h"
+#include "sense/checkpoints/roots.h"
+#include "sense/checkpoints/writers.h"
+
+namespace mw {
+namespace {
+
+constexpr int kAttempts = 100'000;                         // whose records are read
+constexpr Duration kSnapshotLasts = Duration::seconds(3);  // at most: the first attempt waits for it
+
+/// When each attempt lived, by its keeper's record.
+Result<std::vector<Ownership::Life>> lives_of(Disk& disk, const std::string& run_folder) {
+  std::vector<Ownership::Life> lives;
+  for (int number = 1; number < kAttempts; ++number) {
+    const std::string folder = cat(run_folder, "/", kAttemptsFolder, "/", number);
+    const auto there = disk.info(folder);
+    if (!there.ok() && is_silent(there.error())) return there.error();
+    if (!there.ok()) break;
+    const auto kept = read_kept(disk, folder);
+    if (!kept.ok()) {
+      if (is_silent(kept.error())) return kept.error();
+      continue;
+    }
+    if (!kept->started.known()) continue;
+    lives.push_back({kept->started, kept->ending ? kept->ending->at : Time()});
+  }
+  return lives;
+}
+
+void add_what_was_told(const State& state, const CheckpointLayout& layout, const RunSpec& spec, Ownership& into) {
+  for (const AttemptState& attempt : state.attempts) {
+    if (attempt.resumed_at != kNoStep) into.resumed.insert(attempt.resumed_at);
+    const int64_t first = attempt.resumed_at != kNoStep ? attempt.resumed_at : attempt.first_step;
+    if (first != kNoStep && attempt.last_step != kNoStep) {
+      into.steps.push_back({std::min(first, attempt.first_step == kNoStep ? first : attempt.first_step),
+                            std::max(first, attempt.last_step)});
+    }
+  }
+  for (const auto& [moment, saved] : state.checkpoints) {
+    const int64_t step = saved.step != kNoStep ? saved.step : moment.step;
+    if (step != kNoStep) into.said.insert(step);
+    const std::string root = root_of(saved.path, layout);
+    const std::string place = root.empty() ? saved.path : root;  // some name only where all of theirs are
+    if (place.empty()) continue;
+    into.named.insert(plain_path(place.starts_with("/") ? place : cat(spec.folder, "/", place)));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> places_of(const RunSpec& spec) {
+  std::vector<std::string> places = spec.checkpoints;
+  places.push_back(spec.folder);
+  places.insert(places.end(), spec.also.begin(), spec.also.end());
+  return places;
+}
+
+Result<void> keep_snapshot(Disk& disk, Clock& clock, const RunSpec& spec, const std::string& run_folder,
+                           const std::function<Result<void>(const std::string&, std::string_view)>& write) {
+  const int64_t until = clock.steady().ns + kSnapshotLasts.ns;
+  const auto taken = take_snapshot(disk, places_of(spec), [&clock, until] { return clock.steady().ns >= until; });
+  if (!taken.ok()) return taken.error();
+  return write(cat(run_folder, "/", kSnapshotFile), snapshot_text(*taken));
+}
+
+Result<Ownership> ownership_of(Disk& disk, const std::string& run_folder, const RunSpec& spec, const State& state,
+                               const CheckpointLayout& layout) {
+  Ownership of;
+  auto lives = lives_of(disk, run_folder);
+  if (!lives.ok()) return lives.error();
+  of.lives = std::move(*lives);
+  const auto before = read_small(disk, cat(run_folder, "/", kSnapshotFile));
+  if (!before.ok() && is_silent(before.error())) return before.error();
+  if (auto snapshot = before.ok() ? parse_snapshot(*before) : Result<Snapshot>(before.error()); snapshot.ok()) {
+    of.has_snapshot = true;
+    of.snapshot = std::move(*snapshot);
+  }
+  for (const std::string& folder : spec.checkpoints) of.declared.insert(plain_path(folder));
+  of.places = places_of(spec);
+  add_what_was_told(state, layout, spec, of);
+  if (const auto text = read_small(disk, cat(run_folder, "/", kWritersFile)); text.ok()) {
+    Writers writers = parse_writers(*text);
+    of.seen = std::move(writers.own);
+    of.strangers = std::move(writers.strangers);
+  }
+  return of;
+}
+
+}  // namespace mw

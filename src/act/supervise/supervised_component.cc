@@ -1,0 +1,238 @@
+#include "act/supervise/supervised_component.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "act/keeper/launch.h"
+#include "base/text.h"
+#include "core/components.h"
+#include "core/policy.h"
+
+namespace mw {
+namespace {
+
+using Health = event::ComponentSaw::Health;
+
+const std::string kSource = "host:components";
+/// The deed where the trainer goes on, which the circuit breaker minds, and where its attempt ends with it.
+constexpr std::string_view kRestart = kRestartComponent, kRestartBoth = "restart-with-run";
+constexpr Duration kKeeperBegins = Duration::seconds(2);     // within which a keeper has written its first record
+constexpr Duration kKeeperTakesOver = Duration::seconds(1);  // likewise, where another one wrote before
+constexpr Duration kMembers = Duration::seconds(5);          // between two looks at who has come from it
+constexpr Duration kMoment = Duration::seconds(1);           // of living, where nothing can be asked
+
+}  // namespace
+
+SupervisedComponent::SupervisedComponent(ComponentDoors doors, ComponentSpec spec, std::string folder)
+    : doors_(std::move(doors)),
+      spec_(std::move(spec)),
+      folder_(std::move(folder)),
+      tree_(doors_.processes, doors_.clock, [](const std::string&) {}) {}
+
+std::string SupervisedComponent::life_folder(int number) const { return cat(folder_, "/", number); }
+std::string SupervisedComponent::mark(int life) const { return spec_.mark.empty() ? "" : cat(spec_.mark, "-", life); }
+std::string SupervisedComponent::record_folder() const { return cat(life_folder(life_), "/", kRecordFolder); }
+
+Result<std::unique_ptr<SupervisedComponent>> SupervisedComponent::open(ComponentDoors doors, ComponentSpec spec,
+                                                                       std::string folder) {
+  std::unique_ptr<SupervisedComponent> one(
+      new SupervisedComponent(std::move(doors), std::move(spec), std::move(folder)));
+  MW_TRY(one->reattach());
+  return one;
+}
+
+Result<void> SupervisedComponent::reattach() {
+  for (;; ++life_) {
+    const auto launch = launch_in(doors_.disk, life_folder(life_ + 1));
+    if (!launch.ok()) return launch.error();
+    if (!*launch) break;
+  }
+  if (life_ == 0) return {};
+  auto kept = read_kept(doors_.disk, life_folder(life_));
+  if (!kept.ok()) return kept.error();
+  kept_ = std::move(*kept);
+  phase_ = Phase::kRunning;
+  tree_.take(life_, mark(life_));
+  begun_ = doors_.clock.steady();
+  keeper_from_ = {begun_.ns - kKeeperBegins.ns};
+  return {};
+}
+
+Result<void> SupervisedComponent::begin_life(int number) {
+  Launch launch;  // number 0: its output gets no lines of an attempt, as it is none
+  launch.command = spec_.command;
+  launch.folder = spec_.folder;
+  launch.environment["MIDWATCH_COMPONENT"] = spec_.name;
+  launch.environment["PYTHONUNBUFFERED"] = "1";
+  launch.output = spec_.output;
+  launch.mark = mark(number);
+  const std::string folder = life_folder(number);
+  MW_TRY(doors_.disk.make_folders(folder));
+  MW_TRY(doors_.write_file(cat(folder, "/", kLaunchFile), launch_text(launch)));
+  life_ = number;
+  due_.reset();  // not before: what could not be begun is still due, and no further failure of it
+  kept_ = {};
+  tree_.take(number, launch.mark);
+  phase_ = Phase::kRunning;
+  ready_ = false;
+  begun_ = keeper_from_ = doors_.clock.steady();
+  return doors_.start_keeper(folder);
+}
+
+void SupervisedComponent::tell(Health health, std::string text, EventWriter& writer) const {
+  event::ComponentSaw saw;
+  saw.component = spec_.name;
+  saw.kind = spec_.kind;
+  saw.health = health;
+  saw.certain = in_trouble(health);
+  saw.text = std::move(text);
+  const size_t host = spec_.address.find("://");
+  saw.address = host == std::string::npos ? spec_.address : spec_.address.substr(host + 3);
+  saw.pid = kept_.child.pid;
+  writer.observed(kSource, std::move(saw));
+}
+
+const ComponentState* SupervisedComponent::seen(const State& state) const {
+  const auto found = std::find_if(state.components.begin(), state.components.end(),
+                                  [this](const ComponentState& part) { return part.last.component == spec_.name; });
+  return found == state.components.end() ? nullptr : &*found;
+}
+
+void SupervisedComponent::settle(bool ok, std::string text, EventWriter& writer) {
+  if (action_ == 0) return;
+  writer.acted({action_, ok, std::move(text), 0});
+  action_ = 0;
+}
+
+/// A restart that a midwatch before this one meant and did not live to see: its outcome is ours to tell.
+void SupervisedComponent::take_over_doubts(const State& state) {
+  doubts_taken_ = true;
+  for (const ActionState& action : state.actions) {
+    const bool ours = action.intent.action == kRestart || action.intent.action == kRestartBoth;
+    if (ours && action.intent.target == spec_.name && !action.done) action_ = action.intent.id;
+  }
+}
+
+/// The keeper's record: has it ended, and who keeps it.
+Result<void> SupervisedComponent::look() {
+  const ProcessId keeper = kept_.keeper;
+  const bool lived = same_boot(kept_.boot, doors_.processes.boot()) && lives(doors_.processes, keeper);
+  const bool had_child = kept_.child.known(), had_ended = kept_.ending.has_value() || !kept_.failure.empty();
+  auto kept = read_kept(doors_.disk, life_folder(life_));
+  if (!kept.ok()) return kept.error();
+  if (had_child && !kept->child.known()) return Error{Error::Code::kIo, "the record of a component is gone", ""};
+  kept_ = std::move(*kept);
+  const bool here = same_boot(kept_.boot, doors_.processes.boot());
+  tree_.of(here && lives(doors_.processes, kept_.keeper) ? kept_.keeper : ProcessId(),
+           here ? kept_.child : ProcessId());
+  if (!had_child && kept_.child.known()) doors_.say(cat("component ", spec_.name, " began, process ", kept_.child.pid));
+  const bool ended = kept_.ending.has_value() || !kept_.failure.empty();
+  if (ended && !had_ended) {
+    const std::string how = kept_.failure.empty() ? cat("ended: ", outcome_text(*kept_.ending))
+                                                  : cat("could not be started: ", kept_.failure);
+    doors_.say(cat("component ", spec_.name, " ", how));
+    ended_ = doors_.clock.steady();
+    phase_ = Phase::kEnded;
+    ready_ = false;
+  } else if (ended) {
+    phase_ = Phase::kEnded;
+  } else if (!kept_.done && !lived && kept_.keeper == keeper &&
+             since(keeper_from_) >= (kept_.keeper.known() ? kKeeperTakesOver : kKeeperBegins)) {
+    keeper_from_ = doors_.clock.steady();
+    return doors_.start_keeper(life_folder(life_));
+  }
+  return {};
+}
+
+/// It is to be started anew: that is in the journal before anything is done. What it was then is told to the run.
+Result<void> SupervisedComponent::begin_again(const std::string& why, EventWriter& writer) {
+  if (ready_since_ && since(*ready_since_) >= kProven) spent_ = 0;
+  ready_since_.reset();
+  ready_ = false;
+  if (spent_ >= spec_.restarts) {
+    gave_up_ = true;
+    doors_.say(cat("component ", spec_.name, ": ", spent_, " restarts in a row did not help"));
+    settle(false, cat("given up after ", spent_, " restarts in a row"), writer);
+    return {};
+  }
+  if (action_ != 0) settle(false, why, writer);
+  const auto action = writer.intend({0, std::string(spec_.ends ? kRestartBoth : kRestart), spec_.name, 0, why});
+  if (!action.ok()) return action.error();
+  action_ = *action;
+  Duration wait = spec_.first_wait;
+  for (int i = 0; i < spent_ && wait < spec_.longest_wait; ++i) wait.ns *= 2;
+  due_ = Duration{doors_.clock.steady().ns + (spent_ == 0 && was_ready_ ? 0 : std::min(wait, spec_.longest_wait).ns)};
+  ++spent_;
+  return {};
+}
+
+/// Where nothing is to be done it is only said, once for each life.
+bool SupervisedComponent::only_says(const std::string& why, EventWriter& writer) {
+  if (!spec_.dry) return false;
+  if (std::exchange(dry_told_, true)) return true;
+  const std::string text = cat("Only watching: component ", spec_.name, " would be started anew. ", why);
+  doors_.say(text);
+  (void)writer.told({"midwatch", text}, doors_.clock.now()).ok();
+  return true;
+}
+
+void SupervisedComponent::look_whether_ready(const State& state, EventWriter& writer) {
+  if (ready_ || !kept_.child.known()) return;
+  if (spec_.address.empty()) {
+    ready_ = since(begun_) >= kMoment;
+    if (ready_) tell(Health::kWell, cat("process ", kept_.child.pid, " lives"), writer);
+  } else {
+    const ComponentState* part = seen(state);
+    ready_ = part != nullptr && part->last.health == Health::kWell && is_of_this_life(*part);
+  }
+  if (!ready_) return;
+  ready_since_ = doors_.clock.steady();
+  if (!was_ready_ || action_ != 0) doors_.say(cat("component ", spec_.name, " is ready"));
+  was_ready_ = true;
+  settle(true, cat("process ", kept_.child.pid, " is ready"), writer);
+}
+
+Result<void> SupervisedComponent::turn(const State& state, bool wanted, EventWriter& writer) {
+  if (!doubts_taken_) take_over_doubts(state);
+  if (phase_ == Phase::kNone) {
+    if (!wanted) return {};
+    return begin_life(1);
+  }
+  auto looked = phase_ == Phase::kRunning ? look() : Result<void>();
+  if (!looked.ok() && wanted) return looked;
+  if (phase_ == Phase::kRunning && since(members_at_) >= kMembers) {
+    members_at_ = doors_.clock.steady();
+    (void)tree_.look_around();
+  }
+  if (!wanted) {
+    gone_unrecorded_ = !looked.ok() && !lives(doors_.processes, kept_.child) && !tree_.leftovers();
+    if (phase_ == Phase::kRunning) tree_.ask_to_end(spec_.grace, false);
+    if (phase_ == Phase::kEnded) tree_.clear_leftovers(since(ended_));
+    settle(false, "the run is over", writer);
+    return {};
+  }
+  if (gave_up_) return {};
+  if (phase_ == Phase::kRunning) {
+    look_whether_ready(state, writer);
+    const ComponentState* part = seen(state);
+    const bool fails = part != nullptr && is_of_this_life(*part) && in_trouble(part->last.health) && part->last.certain;
+    if (fails && !due_ && !only_says(part->last.text, writer)) {
+      MW_TRY(begin_again(part->last.text, writer));
+      doors_.say(cat("component ", spec_.name, ": ", part->last.text, "; starting it anew"));
+    }
+    if (due_ && !(looked_at_ && looked_at_(kept_.child.pid))) tree_.kill();
+    return {};
+  }
+  if (!due_) {
+    const std::string why = kept_.failure.empty() ? cat("It ended: ", outcome_text(*kept_.ending)) : kept_.failure;
+    if (only_says(why, writer)) return {};
+    MW_TRY(begin_again(why, writer));
+    tell(Health::kDead, cat("Component ", spec_.name, " (process ", kept_.child.pid, ") is gone. ", why), writer);
+    return {};
+  }
+  tree_.clear_leftovers(since(ended_));
+  if (doors_.clock.steady() < *due_ || (tree_.leftovers() && since(ended_) < Duration::seconds(30))) return {};
+  return begin_life(life_ + 1);
+}
+
+}  // namespace mw

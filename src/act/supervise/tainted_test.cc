@@ -1,0 +1,70 @@
+#include "act/supervise/tainted.h"
+
+#include <doctest/doctest.h>
+
+#include "platform/fake/fake_disk.h"
+
+using namespace mw;
+
+namespace {
+
+const CheckpointLayout kLayout{"global_step_{step}", "", ""};
+
+Trip trip_at(const std::string& kind, int64_t step, uint64_t line = 0, uint32_t source = 0) {
+  Trip trip;
+  trip.kind = kind;
+  trip.step = step;
+  trip.where = {source, line};
+  return trip;
+}
+
+State with_saved(std::initializer_list<std::pair<int64_t, uint64_t>> step_and_line) {
+  State state;
+  state.attempts.emplace_back().first_step = 1;
+  for (const auto& [step, line] : step_and_line) {
+    Moment moment;
+    moment.where = {1, line};
+    state.checkpoints.emplace_back(moment, event::CheckpointSaved{step, "", true});
+  }
+  return state;
+}
+
+}  // namespace
+
+TEST_CASE("what was told after the onset is suspect: by its line in the same file, else by its step") {
+  const State state = with_saved({{10, 100}, {20, 200}, {30, 300}});
+  CHECK(first_reported_tainted(state, trip_at("engine-dead", 20, 150, 1)) == 20);
+  CHECK(first_reported_tainted(state, trip_at("engine-dead", 20, 150, 2)) == 30);
+  CHECK(first_reported_tainted(state, trip_at("engine-dead", 30, 400, 1)) == kNoStep);
+}
+
+TEST_CASE("what was saved at a step whose figures are poison holds it, though its line came first") {
+  const State state = with_saved({{10, 100}, {20, 200}});
+  CHECK(first_reported_tainted(state, trip_at("zero-reward", 20, 201, 1)) == 20);
+  CHECK(first_reported_tainted(state, trip_at("non-finite", 20, 7, 2)) == 20);
+  CHECK(first_reported_tainted(state, trip_at("non-finite", 21, 201, 1)) == kNoStep);
+}
+
+TEST_CASE("what lies on the disk untold is suspect from the onset's step on, unless it was there before") {
+  FakeDisk disk;
+  disk.set_time(Time::from_seconds(1000));
+  disk.put("/ck/global_step_40/weights.pt", "of a run before");
+  disk.set_time(Time::from_seconds(2000));
+  disk.put("/ck/global_step_10/weights.pt", "x");
+  disk.put("/ck/global_step_20/weights.pt", "x");
+  disk.put("/ck/global_step_30/weights.pt", "x");
+  const auto first = [&disk](const State& state, int64_t step) {
+    const auto found =
+        first_unreported_tainted(disk, {"/ck"}, kLayout, state, trip_at("engine-dead", step), Time::from_seconds(1500));
+    REQUIRE(found.ok());
+    return *found;
+  };
+  CHECK(first(with_saved({{10, 1}}), 20) == 20);
+  CHECK(first(with_saved({{10, 1}, {20, 2}}), 20) == 30);
+  CHECK(first(with_saved({{10, 1}, {20, 2}, {30, 3}}), 20) == kNoStep);
+  CHECK(first(with_saved({}), 31) == kNoStep);
+  CHECK(first(with_saved({}), kNoStep) == 10);  // nothing was trained yet when it began
+  State without_steps = with_saved({});
+  without_steps.attempts.back().first_step = kNoStep;
+  CHECK(first(without_steps, kNoStep) == kNoStep);
+}

@@ -1,0 +1,17 @@
+// The [cleanup] and [retention] parts of midwatch.toml.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "act/cleanup/cleanup_plan.h"
+#include "app/config/config.h"
+
+namespace mw {
+
+/// `dry`: nothing is to be deleted, whatever the settings say.
+CleanupSettings cleanup_settings(const Config& config, bool dry = false);
+/// All words of cleanup.what.
+std::vector<std::string_view> cleanup_words();
+
+}  // namespace mw

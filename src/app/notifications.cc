@@ -1,0 +1,90 @@
+#include "app/notifications.h"
+
+#include <algorithm>
+
+#include "app/config/notify_settings.h"
+#include "app/config/settings.h"
+#include "base/text.h"
+#include "platform/paths.h"
+
+namespace mw {
+namespace {
+
+/// ".../home/runs/NAME" → ".../home".
+std::string home_above(const std::string& run_folder) {
+  const size_t runs = run_folder.rfind("/runs/");
+  return runs == std::string::npos ? run_folder : run_folder.substr(0, runs);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Notifications>> Notifications::make(const Doors& doors, const Knowledge& knowledge,
+                                                           const std::string& config,
+                                                           std::function<void(const std::string&)> say) {
+  std::unique_ptr<Notifications> telling(new Notifications(doors.disk));
+  if (config.empty()) return telling;
+  const auto loaded = load_config(doors.disk, config);
+  if (!loaded.ok()) return loaded.error();
+  MW_TRY(loaded->check());
+  auto settings = notify_settings(doors.disk, *loaded);
+  if (!settings.ok()) return settings.error();
+  if (settings->channels.empty()) return telling;
+  if (!say) say = [](const std::string&) {};
+  telling->http_ = make_http();
+  Notifications* self = telling.get();
+  telling->notifier_ = std::make_unique<Notifier>(
+      NotifierDoors{doors.disk, doors.clock, *telling->http_, std::move(say), doors.known}, std::move(*settings),
+      knowledge, [self] { return self->attempts_ == nullptr ? std::vector<Notice>() : self->attempts_->look(); });
+  return telling;
+}
+
+void Notifications::watches(const std::string& recorded_in) {
+  if (notifier_ == nullptr) return;
+  const std::string run_folder = absolute_path(recorded_in, real_path("."));
+  notifier_->watch({std::string(basename(run_folder)), home_above(run_folder), false, false}, run_folder);
+}
+
+void Notifications::holds(const std::string& run_folder, const RunSpec& spec) {
+  if (notifier_ == nullptr) return;
+  attempts_ = std::make_unique<AttemptNews>(disk_, run_folder);
+  notifier_->watch({std::string(basename(run_folder)), home_above(run_folder), true, spec.breaker, spec.breaking,
+                    spec.breaking_learning},
+                   run_folder);
+}
+
+Result<std::vector<NotifyResult>> test_channels(Disk& disk, Clock& clock, const Config& config,
+                                                const std::string& only) {
+  MW_TRY(config.check());
+  auto names = config.names("notify.channel");
+  for (std::string& hook : config.names("hook")) names.push_back(std::move(hook));
+  if (names.empty()) {
+    return Error{
+        Error::Code::kNotFound, "no channel and no hook is set up",
+        "Write one into midwatch.toml: [notify.channel.phone], kind = \"ntfy\", url = \"https://ntfy.sh/TOPIC\"."};
+  }
+  const auto settings = notify_settings(disk, config);
+  if (!settings.ok()) return settings.error();
+  std::vector<NotifyResult> told;
+  const auto http = make_http();
+  for (const ChannelRule& rule : settings->channels) {
+    if (!only.empty() && rule.channel.name != only) continue;
+    Notice notice;
+    notice.event = "test";
+    notice.key = cat("test:", clock.now().ns);
+    notice.what = "This is what a message from midwatch looks like. Nothing has happened.";
+    notice.advice = "Nothing.";
+    const Message message{"a-test", host_name(), "", clock.now(), false, {notice}};
+    const Duration began = clock.steady();
+    std::string output;
+    const Sent sent = rule.hook ? run_hook(*rule.hook, message, output) : send_message(rule.channel, message, *http);
+    const double seconds = Duration{clock.steady().ns - began.ns}.seconds();
+    told.push_back({rule.channel.name, rule.hook ? "hook" : rule.channel.kind, sent.ok, sent.said, seconds});
+  }
+  if (!told.empty()) return told;
+  std::string all;
+  for (const std::string& name : names) all += cat(all.empty() ? "" : ", ", name);
+  return Error{Error::Code::kInvalid, cat("there is no channel or hook called '", only, "'"),
+               cat("There is: ", all, ".")};
+}
+
+}  // namespace mw

@@ -1,0 +1,45 @@
+// The notifier of a watch with all it needs, made from midwatch.toml.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "act/notify/notices.h"
+#include "act/notify/notifier.h"
+#include "act/supervise/run_spec.h"
+#include "api/requests.h"
+#include "app/config/config.h"
+#include "base/result.h"
+#include "platform/doors.h"
+
+namespace mw {
+
+class Notifications {
+ public:
+  /// `config`: path of the file of settings, "" for none. With nobody to tell, task() is nullptr. Errors: the file
+  /// is wrong, a secret is not where it is said to be.
+  static Result<std::unique_ptr<Notifications>> make(const Doors& doors, const Knowledge& knowledge,
+                                                     const std::string& config,
+                                                     std::function<void(const std::string&)> say);
+
+  /// Of a watch that only watches: its folder is known once it is open.
+  void watches(const std::string& run_folder);
+  /// Of a run that is held: also tells how its attempts end.
+  void holds(const std::string& run_folder, const RunSpec& spec);
+
+  Task* task() { return notifier_.get(); }
+
+ private:
+  explicit Notifications(Disk& disk) : disk_(disk) {}
+  Disk& disk_;
+  std::unique_ptr<Http> http_;
+  std::unique_ptr<AttemptNews> attempts_;
+  std::unique_ptr<Notifier> notifier_;
+};
+
+/// Sends a test message to every channel, or to the one called `only`, and waits for what comes of it.
+Result<std::vector<NotifyResult>> test_channels(Disk& disk, Clock& clock, const Config& config,
+                                                const std::string& only);
+
+}  // namespace mw

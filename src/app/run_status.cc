@@ -1,0 +1,174 @@
+#include "app/run_status.h"
+
+#include <unistd.h>
+
+#include "act/keeper/launch.h"
+#include "act/keeper/record.h"
+#include "act/supervise/adopt.h"
+#include "act/supervise/approvals.h"
+#include "act/supervise/run_spec.h"
+#include "act/supervise/seal.h"
+#include "base/json.h"
+#include "base/secrets.h"
+#include "base/text.h"
+#include "platform/durable.h"
+#include "read/recorder.h"
+
+namespace mw {
+namespace {
+
+constexpr std::string_view kWatcherFile = "watcher.json";
+
+/// When the journal of a run was last written; unknown when there is none.
+Time last_written(Disk& disk, const std::string& run_folder) {
+  const std::string journal = cat(run_folder, "/journal");
+  const auto segments = disk.list(journal);
+  Time last;
+  for (const std::string& name : segments.ok() ? *segments : std::vector<std::string>()) {
+    const auto info = disk.info(cat(journal, "/", name));
+    if (info.ok() && (!last.known() || info->changed > last)) last = info->changed;
+  }
+  return last;
+}
+
+void find_watcher(Disk& disk, Processes& processes, RunStatus& status) {
+  const auto text = read_small(disk, cat(status.folder, "/", kWatcherFile));
+  if (!text.ok()) return;
+  const auto json = Json::parse(*text);
+  if (!json.ok()) return;
+  if (!same_boot(json->string_or("boot", ""), processes.boot())) {
+    status.elsewhere = true;
+    return;
+  }
+  const ProcessId id{json->integer_or("pid", 0), static_cast<uint64_t>(json->integer_or("start", 0))};
+  if (lives(processes, id)) status.watcher = id.pid;
+}
+
+/// The process of a run that somebody else started.
+void find_adopted(Disk& disk, Processes& processes, RunStatus& status) {
+  using Phase = RunStatus::Phase;
+  const auto text = read_small(disk, cat(status.folder, "/", kAdoptedFile));
+  if (!text.ok()) return;
+  std::string boot;
+  const auto adopted = parse_adopted(*text, &boot);
+  if (!adopted.ok()) return;
+  status.adopted = true;
+  status.command = adopted->command;
+  status.allow = adopted->allow;
+  const auto info = processes.info(adopted->id.pid);
+  const bool lives = same_boot(boot, processes.boot()) && info.ok() && info->id == adopted->id && info->state != 'Z';
+  status.pid = lives ? adopted->id.pid : 0;
+  status.phase = !lives ? Phase::kOver : info->state == 'T' ? Phase::kPaused : Phase::kRunning;
+  if (!lives) status.why = cat("Its process ", adopted->id.pid, " has ended.");
+}
+
+bool is_launched(Disk& disk, const std::string& folder, const std::string& nonce) {
+  const auto launch = launch_in(disk, folder);
+  return launch.ok() && (*launch).has_value() && (*launch)->nonce == nonce;
+}
+
+/// What the last attempt's folder tells.
+Result<void> find_attempt(Disk& disk, Processes& processes, const std::string& nonce, RunStatus& status) {
+  using Phase = RunStatus::Phase;
+  const auto folder = [&](int number) { return cat(status.folder, "/", kAttemptsFolder, "/", number); };
+  const auto ours = [&disk, &nonce](const std::string& path) {
+    const auto seal = seal_of(disk, path, nonce);
+    return seal.ok() && *seal == Seal::kOurs;
+  };
+  while (is_launched(disk, folder(status.attempt + 1), nonce)) ++status.attempt;
+  if (status.attempt == 0) return {};
+  const std::string place = folder(status.attempt);
+  const auto kept = read_kept(disk, place);
+  if (!kept.ok()) return kept.error();
+  status.began = kept->started;
+  status.phase = !kept->child.known() ? Phase::kStarting : Phase::kEnded;
+  if (!kept->ending && same_boot(kept->boot, processes.boot()) && lives(processes, kept->child)) {
+    status.pid = kept->child.pid;
+    status.phase = Phase::kRunning;
+    if (ours(cat(status.folder, "/", kPauseFile))) status.phase = Phase::kPaused;
+  }
+  status.asks = approval_asked(disk, place, nonce);
+  const std::string path = cat(place, "/", kJudgementFile);
+  const auto text = ours(path) ? read_small(disk, path) : Result<std::string>(Error{Error::Code::kNotFound, "", ""});
+  if (!text.ok()) return {};  // not judged yet
+  const auto judgement = parse_judgement(*text);
+  if (!judgement.ok()) return judgement.error();
+  status.why = judgement->decision.why;
+  status.phase = judgement->decision.restart ? Phase::kWaiting : Phase::kOver;
+  if (status.phase == Phase::kWaiting && ours(cat(status.folder, "/", kStopFile))) {
+    status.phase = Phase::kOver;
+    status.why = "It was told to stop.";
+    status.asks.clear();
+  }
+  if (const auto info = disk.info(path); info.ok() && status.phase == Phase::kWaiting) {
+    status.due = info->changed + judgement->decision.wait;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> recorded_folder(Disk& disk, const std::string& home, const std::string& run) {
+  const std::string runs = home_of(home, ".") + "/runs";
+  if (!run.empty()) {
+    const std::string folder = cat(runs, "/", run);
+    if (disk.info(cat(folder, "/journal")).ok()) return folder;
+    return Error{Error::Code::kNotFound, cat("no run called ", run, " is recorded in ", runs),
+                 "Leave --run out for the newest one, or say where with --home."};
+  }
+  const auto names = disk.list(runs);
+  std::string newest;
+  Time newest_at;
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+    const Time written = last_written(disk, cat(runs, "/", name));
+    if (!written.known() || (!newest.empty() && written < newest_at)) continue;
+    newest_at = written;
+    newest = name;
+  }
+  if (!newest.empty()) return cat(runs, "/", newest);
+  return Error{Error::Code::kNotFound, cat("no recorded run in ", runs),
+               "Give the files of a run, or watch one with: midwatch attach PATH"};
+}
+
+Result<void> sign_watch(Disk& disk, Processes& processes, const std::string& run_folder) {
+  const auto self = processes.info(getpid());
+  if (!self.ok()) return self.error();
+  std::string text;
+  JsonWriter(text)
+      .begin_object()
+      .key("version")
+      .integer(1)
+      .key("pid")
+      .integer(self->id.pid)
+      .key("start")
+      .integer(static_cast<int64_t>(self->id.start))
+      .key("boot")
+      .string(processes.boot())
+      .end_object();
+  return write_durably(disk, cat(run_folder, "/", kWatcherFile), text);
+}
+
+Result<RunStatus> run_status(Disk& disk, Processes& processes, const std::string& run_folder) {
+  RunStatus status;
+  status.folder = run_folder;
+  status.name = basename(run_folder);
+  find_watcher(disk, processes, status);
+  status.heard = last_written(disk, run_folder);
+  const auto text = read_run_spec(disk, run_folder);
+  if (!text.ok()) {  // an attached run
+    find_adopted(disk, processes, status);
+    return status;
+  }
+  const auto spec = parse_run_spec(*text);
+  if (!spec.ok()) return spec.error();
+  status.held = true;
+  KnownSecrets known;
+  known.learn_environment(environ);
+  for (const auto& [variable, value] : spec->environment) known.learn(variable, value);
+  for (const std::string& word : spec->command) status.command.push_back(known.hide(word));
+  status.phase = RunStatus::Phase::kStarting;
+  MW_TRY(find_attempt(disk, processes, spec->nonce, status));
+  return status;
+}
+
+}  // namespace mw

@@ -1,0 +1,114 @@
+#include "read/books/knowledge_base.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/text.h"
+#include "base/toml.h"
+#include "platform/real/posix_disk.h"
+#include "read/books/signature_book.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kKnowledgeBytes = size_t{4} << 20;  // bytes of one knowledge file of the user's
+
+struct UserFiles {
+  std::vector<SignatureBook::File> failures;
+  std::vector<SignatureBook::File> dialects;
+  std::vector<SignatureBook::File> rules;
+};
+
+/// Does the text of a rule file hold [rule.NAME] tables, rather than the rules of an answer (docs/formats/rules.md)?
+bool holds_user_rules(std::string_view text) {
+  const auto root = Toml::parse(text, "");
+  const Toml* rules = root.ok() ? root->find("rule") : nullptr;
+  return rules != nullptr && rules->is_table();
+}
+
+/// Files of `folder`/signatures, /causes, /dialects and /rules; a *.toml right in `folder` is a dialect when it says
+/// so.
+Result<void> read_user_files(Disk& disk, const std::string& folder, UserFiles& files) {
+  size_t taken = 0;
+  for (const std::string_view part : {"signatures", "causes", "dialects", "rules"}) {
+    const std::string path = cat(folder, "/", part);
+    const auto names = disk.list(path);
+    if (!names.ok()) continue;
+    for (const std::string& name : *names) {
+      if (name.size() < 6 || name.substr(name.size() - 5) != ".toml") continue;
+      auto file = disk.open_read(cat(path, "/", name));
+      if (!file.ok()) return file.error();
+      SignatureBook::File taken_file{cat(path, "/", name), ""};
+      MW_TRY((*file)->read_at(0, kKnowledgeBytes, taken_file.text));
+      auto& kept = part == "dialects" ? files.dialects : part == "rules" ? files.rules : files.failures;
+      kept.push_back(std::move(taken_file));
+      ++taken;
+    }
+  }
+  if (taken > 0) return {};
+  return Error{Error::Code::kNotFound, cat("no *.toml in ", folder, "/dialects, /signatures, /causes or /rules"),
+               "docs/formats/dialect.md, signature.md and rules.md say what goes there."};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<KnowledgeBase>> KnowledgeBase::load(const std::vector<std::string>& folders,
+                                                           const ReadRules& read_rules) {
+  UserFiles files;
+  const auto disk = make_posix_disk();
+  for (const std::string& folder : folders) MW_TRY(read_user_files(*disk, folder, files));
+  auto book = DialectBook::built_in();
+  if (!book.ok()) return book.error();
+  for (const SignatureBook::File& file : files.dialects) MW_TRY(book->add(file.text, file.path));
+  std::vector<UserRule> rules;
+  for (const SignatureBook::File& file : files.rules) {
+    if (!holds_user_rules(file.text)) {
+      MW_TRY(book->add_rules(file.text, file.path));
+      continue;
+    }
+    auto found = read_rules(file.text, file.path);
+    if (!found.ok()) return found.error();
+    std::move(found->begin(), found->end(), std::back_inserter(rules));
+  }
+  auto signatures = SignatureBook::load(files.failures);
+  if (!signatures.ok()) return signatures.error();
+
+  std::unique_ptr<KnowledgeBase> language(new KnowledgeBase);
+  language->book_ = std::move(*book);
+  language->signatures_ = std::make_unique<SignatureBook>(std::move(*signatures));
+  language->add(std::move(rules));
+  std::vector<Pattern> patterns = language->book_.patterns(0);
+  const auto first = static_cast<uint32_t>(language->book_.pattern_count());
+  for (Pattern& pattern : language->signatures_->patterns(first)) patterns.push_back(std::move(pattern));
+  auto set = PatternSet::compile(std::move(patterns));
+  if (!set.ok()) return set.error();
+  language->patterns_ = std::make_unique<PatternSet>(std::move(*set));
+  for (size_t i = 0; i < language->signatures_->pattern_count(); ++i) {
+    const SignatureBook::Target& target = language->signatures_->target(i);
+    language->signature_patterns_.push_back({target.signature, target.weak});
+  }
+  language->speech_ = {&language->book_,
+                       0,
+                       &language->signatures_->knowledge(),
+                       first,
+                       language->signature_patterns_,
+                       language->signatures_.get(),
+                       &language->known_};
+  return language;
+}
+
+void KnowledgeBase::add(std::vector<UserRule> rules) {
+  for (UserRule& rule : rules) signatures_->add(std::move(rule));
+}
+
+const Knowledge& KnowledgeBase::knowledge() const { return signatures_->knowledge(); }
+
+CheckpointLayout KnowledgeBase::checkpoints_of(const std::string& framework) const {
+  for (const Dialect& dialect : book_.dialects()) {
+    const bool says = dialect.checkpoints.known() || !dialect.checkpoints.resume.empty();
+    if (dialect.framework == framework && says) return dialect.checkpoints;
+  }
+  return {};
+}
+
+}  // namespace mw

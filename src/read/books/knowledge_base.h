@@ -1,0 +1,51 @@
+// Everything that midwatch knows of how runs speak and fail, loaded once per process: dialects, signatures, and the one
+// pattern set made from both.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/secrets.h"
+#include "core/knowledge.h"
+#include "read/books/dialect_book.h"
+#include "read/books/signature_book.h"
+#include "read/interpret/interpreter.h"
+#include "read/match/pattern_set.h"
+
+namespace mw {
+
+class KnowledgeBase {
+ public:
+  /// Reads the text of a file of [rule.NAME] tables, which `path` names in messages.
+  using ReadRules = std::function<Result<std::vector<UserRule>>(std::string_view text, const std::string& path)>;
+
+  /// The built-in knowledge, then that of `folders` (their dialects/, signatures/, causes/, rules/ or *.toml).
+  static Result<std::unique_ptr<KnowledgeBase>> load(const std::vector<std::string>& folders,
+                                                     const ReadRules& read_rules = {});
+
+  const Speech& speech() const { return speech_; }
+  const PatternSet& patterns() const { return *patterns_; }
+  const Knowledge& knowledge() const;
+  /// To be called before anything is judged.
+  void add(std::vector<UserRule> rules);
+  /// Values that nothing that is kept or told may hold. To be taught before anything is read.
+  const KnownSecrets& known() const { return known_; }
+  KnownSecrets& known() { return known_; }
+  const DialectBook& book() const { return book_; }
+  /// How a framework names its checkpoints; unknown for one of which that is not known.
+  CheckpointLayout checkpoints_of(const std::string& framework) const;
+
+ private:
+  KnowledgeBase() = default;
+  DialectBook book_;
+  std::unique_ptr<SignatureBook> signatures_;
+  std::vector<SignaturePattern> signature_patterns_;
+  std::unique_ptr<PatternSet> patterns_;
+  KnownSecrets known_;
+  Speech speech_;
+};
+
+}  // namespace mw

@@ -1,0 +1,241 @@
+#include "sense/checkpoints/quarantine.h"
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "platform/durable.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kPointerBytes = 4096;
+
+void put_text(JsonWriter& json, std::string_view key, const std::optional<std::string>& text) {
+  json.key(key);
+  text ? json.string(*text) : json.null();
+}
+
+std::optional<std::string> text_of(const Json& json, std::string_view key) {
+  const Json* text = json.find(key);
+  if (text == nullptr || !text->is_string()) return std::nullopt;
+  return text->string();
+}
+
+/// A name of one thing, or two ("a/b"), that leads nowhere else.
+bool is_below(const std::string& name) {
+  return !name.empty() && name.front() != '/' && name != ".." && !name.starts_with("../") && !contains(name, "/../") &&
+         !name.ends_with("/..");
+}
+
+class Mover {
+ public:
+  Mover(Disk& disk, const CheckpointLayout& layout, const QuarantinePlan& plan, QuarantineManifest manifest)
+      : disk_(disk),
+        layout_(layout),
+        plan_(plan),
+        manifest_(std::move(manifest)),
+        aside_(cat(plan.root, "/", kQuarantineFolder, "/", plan.label)) {}
+
+  Result<Quarantined> move() {
+    Quarantined done;
+    done.kept = plan_.keep;
+    MW_TRY(reattach());
+    if (manifest_.restored) return done;
+    MW_TRY(look());
+    const auto wanted = wants_pointer();
+    if (!wanted.ok()) return wanted.error();
+    const bool pointer = *wanted;
+    if (manifest_.items.empty() && !pointer) return done;
+    MW_TRY(disk_.make_folders(aside_));
+    MW_TRY(write_durably(disk_, cat(aside_, "/", kManifestFile), manifest_text(manifest_)));
+    // The pointer first: cut short here, it names a whole checkpoint that is there.
+    if (pointer) MW_TRY(set_pointer());
+    for (size_t i = due_.size(); i-- > 0;) {
+      const QuarantineManifest::Item& item = manifest_.items[due_[i].second];
+      MW_TRY(disk_.rename(cat(plan_.root, "/", item.name), cat(plan_.root, "/", item.to)));
+      done.moved.insert(done.moved.begin(), due_[i].first);
+    }
+    return done;
+  }
+
+ private:
+  /// What was begun before.
+  Result<void> reattach() {
+    const auto text = read_small(disk_, cat(aside_, "/", kManifestFile));
+    if (!text.ok()) return text.error().code == Error::Code::kNotFound ? Result<void>() : Result<void>(text.error());
+    auto before = parse_manifest(*text);
+    if (!before.ok()) return before.error();
+    if (before->run_folder != manifest_.run_folder || before->attempt != manifest_.attempt) {
+      return Error{Error::Code::kInvalid, cat(aside_, " is another run's"), ""};
+    }
+    manifest_ = std::move(*before);
+    return {};
+  }
+
+  /// Which of the plan's things are still where they were.
+  Result<void> look() {
+    for (const QuarantinePlan::Item& item : plan_.items) {
+      const std::string name = with_step(layout_.folder, item.step);
+      const auto info = disk_.info(cat(plan_.root, "/", name));
+      if (!info.ok()) {
+        if (info.error().code == Error::Code::kNotFound) continue;  // moved, or gone
+        return info.error();
+      }
+      const bool same =
+          item.identity.inode == 0 || (info->inode == item.identity.inode && info->device == item.identity.device);
+      if (!same) continue;
+      std::string to = cat(kQuarantineFolder, "/", plan_.label, "/", name);
+      for (int n = 2; disk_.info(cat(plan_.root, "/", to)).ok(); ++n)
+        to = cat(kQuarantineFolder, "/", plan_.label, "/", name, ".", n);
+      auto known = std::find_if(manifest_.items.begin(), manifest_.items.end(),
+                                [&name](const auto& one) { return one.name == name; });
+      if (known == manifest_.items.end()) known = manifest_.items.insert(known, {name, "", item.identity});
+      known->to = std::move(to);
+      due_.emplace_back(item.step, static_cast<size_t>(known - manifest_.items.begin()));
+    }
+    return {};
+  }
+
+  /// While it names what is moved, or what is not there.
+  Result<bool> wants_pointer() {
+    if (!plan_.set_pointer || layout_.pointer.empty()) return false;
+    const auto asked = ask_pointer(disk_, plan_.root, layout_);
+    if (!asked.ok()) return asked.error();
+    const auto& text = *asked;
+    if (!text) return false;
+    const auto step = step_in(layout_.pointer_text, *text);
+    const bool moves = step && std::any_of(plan_.items.begin(), plan_.items.end(),
+                                           [&step](const QuarantinePlan::Item& item) { return item.step == *step; });
+    if (!moves && !pointer_dangles(disk_, plan_.root, layout_)) return false;
+    if (manifest_.pointer.empty()) {
+      manifest_.pointer = layout_.pointer;
+      auto exact = read_small(disk_, cat(plan_.root, "/", layout_.pointer));
+      if (!exact.ok()) return exact.error();
+      manifest_.pointer_before = std::move(*exact);
+    }
+    manifest_.pointer_after.reset();
+    if (plan_.keep != kNoStep) manifest_.pointer_after = with_step(layout_.pointer_text, plan_.keep);
+    return true;
+  }
+
+  Result<void> set_pointer() {
+    const std::string path = cat(plan_.root, "/", layout_.pointer);
+    if (manifest_.pointer_after) return write_durably(disk_, path, *manifest_.pointer_after);
+    return disk_.rename(path, cat(aside_, "/", layout_.pointer));
+  }
+
+  Disk& disk_;
+  const CheckpointLayout& layout_;
+  const QuarantinePlan& plan_;
+  QuarantineManifest manifest_;
+  std::string aside_;
+  std::vector<std::pair<int64_t, size_t>> due_;  // steps, and their places in the manifest
+};
+
+}  // namespace
+
+bool pointer_dangles(Disk& disk, const std::string& root, const CheckpointLayout& layout) {
+  const auto text = read_pointer(disk, root, layout);
+  if (!text) return false;
+  const auto step = step_in(layout.pointer_text, *text);
+  const std::string named = step ? with_step(layout.folder, *step) : *text;
+  if (named.empty()) return true;
+  if (named.find('/') != std::string::npos) return false;
+  const auto info = disk.info(cat(root, "/", named));
+  return !info.ok() && info.error().code == Error::Code::kNotFound;
+}
+
+std::string manifest_text(const QuarantineManifest& manifest) {
+  std::string out;
+  {
+    JsonWriter json(out);
+    json.begin_object().key("version").integer(1).key("run").string(manifest.run_folder);
+    json.key("attempt").integer(manifest.attempt).key("at_ns").integer(manifest.at.ns);
+    json.key("root").string(manifest.root).key("why").string(manifest.why).key("items").begin_array();
+    for (const QuarantineManifest::Item& item : manifest.items) {
+      json.begin_object().key("name").string(item.name).key("to").string(item.to);
+      json.key("identity").string(identity_text(item.identity)).end_object();
+    }
+    json.end_array().key("pointer").string(manifest.pointer);
+    put_text(json, "pointer_before", manifest.pointer_before);
+    put_text(json, "pointer_after", manifest.pointer_after);
+    json.key("restored").boolean(manifest.restored).end_object();
+  }
+  return out;
+}
+
+Result<QuarantineManifest> parse_manifest(std::string_view text) {
+  const auto json = Json::parse(text);
+  if (!json.ok()) return json.error();
+  const Json* items = json->is_object() ? json->find("items") : nullptr;
+  if (items == nullptr || !items->is_array()) return Error{Error::Code::kInvalid, "'items' is missing", ""};
+  QuarantineManifest manifest;
+  manifest.run_folder = json->string_or("run", "");
+  manifest.attempt = static_cast<int>(json->integer_or("attempt", 0));
+  manifest.at.ns = json->integer_or("at_ns", 0);
+  manifest.root = json->string_or("root", "");
+  manifest.why = json->string_or("why", "");
+  for (const Json& item : items->items()) {
+    if (!item.is_object()) return Error{Error::Code::kInvalid, "an item is no object", ""};
+    QuarantineManifest::Item one{item.string_or("name", ""), item.string_or("to", ""),
+                                 identity_in(item.string_or("identity", ""))};
+    if (!is_below(one.name) || !is_below(one.to)) {
+      return Error{Error::Code::kInvalid, "an item leads out of the folder of checkpoints", ""};
+    }
+    manifest.items.push_back(std::move(one));
+  }
+  manifest.pointer = json->string_or("pointer", "");
+  if (!manifest.pointer.empty() && !is_below(manifest.pointer)) {
+    return Error{Error::Code::kInvalid, "the pointer leads out of the folder of checkpoints", ""};
+  }
+  manifest.pointer_before = text_of(*json, "pointer_before");
+  manifest.pointer_after = text_of(*json, "pointer_after");
+  manifest.restored = json->boolean_or("restored", false);
+  return manifest;
+}
+
+Result<std::optional<std::string>> ask_pointer(Disk& disk, const std::string& root, const CheckpointLayout& layout) {
+  if (layout.pointer.empty()) return std::optional<std::string>();
+  auto file = disk.open_read(cat(root, "/", layout.pointer));
+  if (!file.ok() && file.error().code == Error::Code::kNotFound) return std::optional<std::string>();
+  if (!file.ok()) return file.error();
+  std::string text;
+  MW_TRY((*file)->read_at(0, kPointerBytes, text));
+  return std::optional<std::string>(trim(text));
+}
+
+std::optional<std::string> read_pointer(Disk& disk, const std::string& root, const CheckpointLayout& layout) {
+  auto text = ask_pointer(disk, root, layout);
+  return text.ok() ? std::move(*text) : std::nullopt;
+}
+
+Result<std::vector<int64_t>> checkpoint_steps(Disk& disk, const std::string& root, const CheckpointLayout& layout) {
+  auto names = disk.list(root);
+  if (!names.ok()) return names.error();
+  std::vector<int64_t> steps;
+  for (const std::string& name : *names) {
+    const auto step = step_in(layout.folder, name);
+    if (!step) continue;
+    const auto info = disk.info(cat(root, "/", name));
+    if (info.ok() && info->kind == FileInfo::Kind::kFolder) steps.push_back(*step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+Result<Quarantined> quarantine(Disk& disk, const CheckpointLayout& layout, const QuarantinePlan& plan,
+                               const QuarantineManifest& of) {
+  const std::string& root = plan.root;
+  if (root.empty() || root.find_first_not_of("/.") == std::string::npos || !is_step_pattern(layout.folder) ||
+      plan.label.empty() || plan.label.find('/') != std::string::npos || plan.label.front() == '.') {
+    return Error{Error::Code::kInvalid, cat("'", root, "' is no folder of checkpoints"), ""};
+  }
+  const auto there = disk.list(root);
+  if (!there.ok()) return there.error();
+  QuarantineManifest manifest = of;
+  manifest.root = root;
+  return Mover(disk, layout, plan, std::move(manifest)).move();
+}
+
+}  // namespace mw

@@ -1,0 +1,80 @@
+// Going back to a checkpoint from before the trouble: later ones are moved aside and the pointer is set back, so that
+// the framework's own resume takes the right one. Nothing is deleted, and all of it can be undone (app/restore.h).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "core/checkpoint_layout.h"
+#include "core/event.h"
+#include "platform/disk.h"
+#include "sense/checkpoints/ownership.h"
+
+namespace mw {
+
+/// The folder, beside the checkpoints, into which suspect ones are moved.
+inline constexpr std::string_view kQuarantineFolder = ".midwatch-quarantine";
+/// That one, and the name that midwatch 0.1 gave it: what lies there can still be restored and cleaned up.
+inline constexpr std::string_view kQuarantineFolders[] = {kQuarantineFolder, "set-aside-by-midwatch"};
+
+/// Steps of the checkpoints in `root`, ascending; other names there do not count.
+Result<std::vector<int64_t>> checkpoint_steps(Disk& disk, const std::string& root, const CheckpointLayout& layout);
+
+/// What the pointer says, without blanks around it; nullopt when there is none that can be read.
+std::optional<std::string> read_pointer(Disk& disk, const std::string& root, const CheckpointLayout& layout);
+
+/// Likewise, and kIo when the disk does not answer.
+Result<std::optional<std::string>> ask_pointer(Disk& disk, const std::string& root, const CheckpointLayout& layout);
+
+/// Does the pointer name something that is not there (any more), or nothing at all, as one that was cut while it was
+/// written? False where there is none.
+bool pointer_dangles(Disk& disk, const std::string& root, const CheckpointLayout& layout);
+
+/// What is moved out of one folder of checkpoints, decided once and then done exactly.
+struct QuarantinePlan {
+  struct Item {
+    int64_t step = kNoStep;
+    Snapshot::Thing identity;  ///< what exactly; another thing of that name stays
+  };
+  std::string root;
+  std::string label;         ///< folder below kQuarantineFolder that nobody else uses
+  std::vector<Item> items;   ///< ascending
+  int64_t keep = kNoStep;    ///< what the framework is to resume from; kNoStep: from nothing
+  bool set_pointer = false;  ///< to `keep`, or with kNoStep out of the way
+};
+
+/// Of one move, beside what was moved: enough to put everything back as it was.
+struct QuarantineManifest {
+  struct Item {
+    std::string name, to;  ///< below the root
+    Snapshot::Thing identity;
+  };
+  std::string run_folder, root, why;
+  int attempt = 0;
+  Time at;
+  std::vector<Item> items;
+  std::string pointer;                                       ///< name of its file; "": it was left alone
+  std::optional<std::string> pointer_before, pointer_after;  ///< its text; unset: there was none
+  bool restored = false;                                     ///< a person put it back
+};
+inline constexpr std::string_view kManifestFile = "manifest.json";
+std::string manifest_text(const QuarantineManifest& manifest);
+/// kInvalid with what is wrong.
+Result<QuarantineManifest> parse_manifest(std::string_view text);
+
+struct Quarantined {
+  int64_t kept = kNoStep;      ///< as planned
+  std::vector<int64_t> moved;  ///< ascending; empty when there was nothing to move (any more)
+};
+
+/// Does as planned: the manifest is durable before anything moves, then the pointer is set, then the folders move, the
+/// newest first. Done again after it was cut short, it finishes; what a person has put back stays. The pointer is set
+/// only while it names what is moved, or nothing that is there. `of`: run, attempt and reason for the manifest. Errors:
+/// the disk's; kInvalid for a root that midwatch refuses ("/", no folder), or where the label is another run's.
+Result<Quarantined> quarantine(Disk& disk, const CheckpointLayout& layout, const QuarantinePlan& plan,
+                               const QuarantineManifest& of);
+
+}  // namespace mw

@@ -1,0 +1,191 @@
+#include "sense/checkpoints/quarantine.h"
+
+#include <doctest/doctest.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "platform/fake/fake_disk.h"
+#include "platform/real/posix_disk.h"
+
+namespace mw {
+namespace {
+
+const CheckpointLayout kVerl{"global_step_{step}", "latest_checkpointed_iteration.txt", "{step}"};
+
+struct Folder {
+  std::unique_ptr<Disk> disk = make_posix_disk();
+  std::string root;
+  Folder() {
+    char name[] = "/tmp/midwatch-aside-XXXXXX";
+    REQUIRE(mkdtemp(name) != nullptr);
+    root = name;
+  }
+  ~Folder() { (void)system(cat("rm -rf ", root).c_str()); }
+  void put(const std::string& path, std::string_view text) {
+    auto file = disk->open_append(cat(root, "/", path));
+    REQUIRE(file.ok());
+    REQUIRE((*file)->append(text).ok());
+  }
+  void checkpoint(const std::string& name) {
+    REQUIRE(disk->make_folders(cat(root, "/", name)).ok());
+    put(name + "/model", name);
+  }
+  std::string content(const std::string& path) {
+    auto file = disk->open_read(cat(root, "/", path));
+    std::string text;
+    return file.ok() && (*file)->read_at(0, 1000, text).ok() ? text : "-";
+  }
+};
+
+TEST_CASE("patterns of names hold one step, and only names that they would make") {
+  CHECK(with_step("iter_{step:07}", 42) == "iter_0000042");
+  CHECK(step_in("iter_{step:07}", "iter_0000042") == 42);
+  CHECK(step_in("iter_{step:07}", "iter_12345678") == 12345678);
+  CHECK_FALSE(step_in("iter_{step:07}", "iter_42"));
+  CHECK(step_in("global_step_{step}", "global_step_0") == 0);
+  for (const char* wrong : {"global_step_", "global_step_x", "global_step_-1", "global_step_042", "global_step_42.tmp",
+                            "a_global_step_42", "global_step_99999999999999999999"}) {
+    CAPTURE(wrong);
+    CHECK_FALSE(step_in("global_step_{step}", wrong));
+  }
+  for (const char* wrong :
+       {"", "step", "{step}{step}", "a/{step}", "{step:0}", "{step:99}", "{stepx}", "{step", "..{step}"}) {
+    CAPTURE(wrong);
+    CHECK_FALSE(is_step_pattern(wrong));
+  }
+}
+
+/// The checkpoints of these steps, with the pointer set to `keep`.
+QuarantinePlan plan_of(Folder& f, std::vector<int64_t> steps, int64_t keep, const CheckpointLayout& layout = kVerl) {
+  QuarantinePlan plan{f.root, "attempt-1-of-a", {}, keep, true};
+  for (const int64_t step : steps) {
+    const auto info = f.disk->info(cat(f.root, "/", with_step(layout.folder, step)));
+    plan.items.push_back({step, info.ok() ? Snapshot::Thing{info->device, info->inode} : Snapshot::Thing()});
+  }
+  return plan;
+}
+
+QuarantineManifest of_run(const std::string& run_folder) {
+  QuarantineManifest of;
+  of.run_folder = run_folder;
+  of.attempt = 1;
+  of.why = "They were saved after the data had turned to poison.";
+  return of;
+}
+
+constexpr const char* kPointer = "latest_checkpointed_iteration.txt";
+
+TEST_CASE("what is planned is moved and nothing else, and the pointer names what is to be resumed from") {
+  Folder f;
+  for (const char* name : {"global_step_5", "global_step_10", "global_step_15", "global_step_40", "global_step_100"})
+    f.checkpoint(name);
+  f.put(kPointer, "100\n");
+  const QuarantinePlan plan = plan_of(f, {15, 100}, 10);
+  const auto done = quarantine(*f.disk, kVerl, plan, of_run("/runs/a"));
+  REQUIRE(done.ok());
+  CHECK(done->kept == 10);
+  CHECK(done->moved == std::vector<int64_t>{15, 100});
+  CHECK(f.content(kPointer) == "10");
+  CHECK(f.content(".midwatch-quarantine/attempt-1-of-a/global_step_100/model") == "global_step_100");
+  CHECK(f.content("global_step_40/model") == "global_step_40");
+  const auto manifest = parse_manifest(f.content(".midwatch-quarantine/attempt-1-of-a/manifest.json"));
+  REQUIRE(manifest.ok());
+  CHECK(manifest->pointer_before == "100\n");  // to the letter
+  CHECK(manifest->pointer_after == "10");
+  REQUIRE(manifest->items.size() == 2);
+  CHECK(manifest->items[0].name == "global_step_15");
+  const auto again = quarantine(*f.disk, kVerl, plan, of_run("/runs/a"));
+  REQUIRE(again.ok());
+  CHECK(again->moved.empty());
+  CHECK(f.content(kPointer) == "10");
+}
+
+TEST_CASE("cut short at any change it is finished by the next call, and the manifest was there before anything moved") {
+  for (uint64_t changes = 1; changes < 40; ++changes) {
+    FakeDisk disk;
+    for (const char* step : {"5", "10", "15"}) disk.put(cat("/ck/global_step_", step, "/model"), step);
+    disk.put(cat("/ck/", kPointer), "15");
+    const QuarantinePlan plan{"/ck", "attempt-1-of-a", {{10, {}}, {15, {}}}, 5, true};
+    disk.die_after(changes);
+    const bool first = quarantine(disk, kVerl, plan, of_run("/runs/a")).ok();
+    disk.process_died();
+    const bool touched = disk.content(cat("/ck/", kPointer)) != "15" || !disk.exists("/ck/global_step_15/model");
+    CHECK((!touched || parse_manifest(disk.content("/ck/.midwatch-quarantine/attempt-1-of-a/manifest.json")).ok()));
+    REQUIRE(quarantine(disk, kVerl, plan, of_run("/runs/a")).ok());
+    CHECK(disk.content(cat("/ck/", kPointer)) == "5");
+    CHECK(disk.exists("/ck/.midwatch-quarantine/attempt-1-of-a/global_step_10/model"));
+    CHECK_FALSE(disk.exists("/ck/global_step_15/model"));
+    const auto manifest = parse_manifest(disk.content("/ck/.midwatch-quarantine/attempt-1-of-a/manifest.json"));
+    REQUIRE(manifest.ok());
+    CHECK(manifest->pointer_before == "15");
+    CHECK(manifest->items.size() == 2);
+    if (first) break;
+  }
+}
+
+TEST_CASE("a pointer that names something else by then, and a folder that is another by then, stay") {
+  Folder f;
+  for (const char* name : {"global_step_5", "global_step_10", "global_step_15"}) f.checkpoint(name);
+  f.put(kPointer, "15");
+  QuarantinePlan plan = plan_of(f, {10}, 5);
+  REQUIRE(quarantine(*f.disk, kVerl, plan, of_run("/runs/a")).ok());
+  CHECK(f.content(kPointer) == "15");
+  plan = plan_of(f, {15}, 5);
+  plan.label = "attempt-2-of-a";
+  plan.items[0].identity.inode += 1;
+  const auto done = quarantine(*f.disk, kVerl, plan, of_run("/runs/a"));
+  REQUIRE(done.ok());
+  CHECK(done->moved.empty());
+  CHECK(f.content("global_step_15/model") == "global_step_15");
+}
+
+TEST_CASE("a label of another run is left alone, and one that is saved anew collides with nothing") {
+  Folder f;
+  f.checkpoint("global_step_5");
+  f.checkpoint("global_step_10");
+  REQUIRE(quarantine(*f.disk, kVerl, plan_of(f, {10}, 5), of_run("/runs/a")).ok());
+  f.checkpoint("global_step_10");
+  const auto other = quarantine(*f.disk, kVerl, plan_of(f, {10}, 5), of_run("/runs/b"));
+  REQUIRE_FALSE(other.ok());
+  CHECK(other.error().code == Error::Code::kInvalid);
+  CHECK(f.content("global_step_10/model") == "global_step_10");
+  REQUIRE(quarantine(*f.disk, kVerl, plan_of(f, {10}, 5), of_run("/runs/a")).ok());
+  CHECK(f.content(".midwatch-quarantine/attempt-1-of-a/global_step_10/model") == "global_step_10");
+  CHECK(f.content(".midwatch-quarantine/attempt-1-of-a/global_step_10.2/model") == "global_step_10");
+}
+
+TEST_CASE("when none is to be resumed from the pointer goes, too; without pointers only folders move") {
+  Folder f;
+  f.checkpoint("global_step_5");
+  f.put(kPointer, "5");
+  REQUIRE(quarantine(*f.disk, kVerl, plan_of(f, {5}, kNoStep), of_run("/runs/a")).ok());
+  CHECK(f.content(kPointer) == "-");
+  const CheckpointLayout trl{"checkpoint-{step}", "", ""};
+  f.checkpoint("checkpoint-7");
+  f.checkpoint("checkpoint-9");
+  QuarantinePlan plan = plan_of(f, {9}, 7, trl);
+  plan.label = "attempt-2-of-a";
+  const auto other = quarantine(*f.disk, trl, plan, of_run("/runs/a"));
+  REQUIRE(other.ok());
+  CHECK(other->moved == std::vector<int64_t>{9});
+}
+
+TEST_CASE("no root of the whole disk, no folder that is not there, no label that leads elsewhere") {
+  Folder f;
+  for (const char* root : {"", "/", "//", ".", "..", "../..", "/./"}) {
+    CAPTURE(root);
+    CHECK_FALSE(quarantine(*f.disk, kVerl, {root, "x", {}, kNoStep, false}, of_run("/r")).ok());
+  }
+  CHECK_FALSE(quarantine(*f.disk, kVerl, {f.root + "/none", "x", {}, kNoStep, false}, of_run("/r")).ok());
+  CHECK_FALSE(quarantine(*f.disk, {}, {f.root, "x", {}, kNoStep, false}, of_run("/r")).ok());
+  for (const char* label : {"", "..", "a/b", ".x"}) {
+    CHECK_FALSE(quarantine(*f.disk, kVerl, {f.root, label, {}, kNoStep, false}, of_run("/r")).ok());
+  }
+  for (const char* bad : {R"({"items":[{"name":"../x","to":"y"}]})", R"({"items":[{"name":"x","to":"/y"}]})",
+                          R"({"items":[],"pointer":"../../etc/passwd"})", "[]", "{}", ""}) {
+    CHECK_FALSE(parse_manifest(bad).ok());
+  }
+}
+
+}  // namespace
+}  // namespace mw

@@ -1,0 +1,386 @@
+#include "sense/checkpoints/scan.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/checksum.h"
+#include "base/numbers.h"
+#include "base/text.h"
+#include "sense/checkpoints/weights_file.h"
+
+namespace mw {
+namespace {
+
+using How = event::CheckpointSeen::How;
+
+constexpr size_t kFiles = 20'000;             // of one checkpoint
+constexpr int kDepth = 8;                     // folders below it
+constexpr size_t kProvenFiles = 1024;         // files of weights whose bytes are looked at
+constexpr size_t kSampleBytes = 4096;         // of a file's beginning, and at each place where it is sampled
+constexpr uint64_t kZeroSamples = 64;         // places of a file that may be nothing but zeros
+constexpr size_t kMetadataBytes = 32U << 20;  // of a .metadata or an index
+constexpr std::string_view kMetadataOnly = "ckpt-metadata-only", kSafetensors = "safetensors-header-error",
+                           kZip = "torch-zip-corrupt", kDistributed = "dcp-missing-metadata";
+
+enum class Role { kWeights, kOptimizer, kSettings, kUnknown };
+
+std::string_view ending_of(std::string_view name) {
+  const size_t dot = name.rfind('.');
+  return dot == std::string_view::npos ? std::string_view() : name.substr(dot + 1);
+}
+
+template <size_t N>
+bool one_of(std::string_view word, const std::array<std::string_view, N>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// By its name. Loaders', schedulers' and random generators' states are settings here: they are small and no weights.
+Role role_of(std::string_view name) {
+  constexpr std::array<std::string_view, 11> kWeightEndings = {"safetensors", "pt",  "pth", "bin",     "distcp", "ckpt",
+                                                               "npz",         "npy", "h5",  "msgpack", "gguf"};
+  constexpr std::array<std::string_view, 15> kSettingEndings = {"json", "jsonl", "txt",   "md",       "yaml",
+                                                                "yml",  "jinja", "model", "py",       "toml",
+                                                                "log",  "csv",   "vocab", "metadata", "merges"};
+  constexpr std::array<std::string_view, 9> kStates = {
+      "common.pt",         "data.pt",     "trainer_state.pt",     "scheduler.pt", "scaler.pt",
+      "training_args.bin", "progress.pt", "fully_async_state.pt", "dataloader.pt"};
+  constexpr std::array<std::string_view, 4> kStatePrefixes = {"rng_state", "extra_state", "random_states",
+                                                              "dataloader"};
+  if (one_of(ending_of(name), kSettingEndings)) return Role::kSettings;
+  if (!one_of(ending_of(name), kWeightEndings)) return Role::kUnknown;
+  const auto begins = [name](std::string_view prefix) { return name.starts_with(prefix); };
+  if (one_of(name, kStates) || std::any_of(kStatePrefixes.begin(), kStatePrefixes.end(), begins))
+    return Role::kSettings;
+  return begins("optim") || contains(name, "optim_states") ? Role::kOptimizer : Role::kWeights;
+}
+
+/// Copies for others to use lie in folders of these names; nothing resumes from them.
+bool is_export(std::string_view path) {
+  constexpr std::array<std::string_view, 8> kExports = {"huggingface", "hf",       "hf_model", "hf_export",
+                                                        "export",      "exported", "best",     "best_model"};
+  for (size_t from = 0, end = path.find('/'); end != std::string_view::npos; from = end + 1, end = path.find('/', from))
+    if (one_of(path.substr(from, end - from), kExports)) return true;
+  return false;
+}
+
+/// Written by torch.save, which writes a zip archive, or of old a pickle: neither begins with zeros or is empty.
+bool is_of_torch(std::string_view name) {
+  const std::string_view ending = ending_of(name);
+  if (ending == "pt" || ending == "pth" || ending == "distcp") return true;
+  return ending == "bin" && (name.starts_with("pytorch_model") || name.starts_with("adapter_model"));
+}
+
+/// Names by which frameworks write weights and nothing else: an empty one was never written to its end.
+bool is_weights_by_name(std::string_view name) {
+  constexpr std::array<std::string_view, 7> kStems = {"model",    "pytorch_model", "adapter_model",     "consolidated",
+                                                      "mp_rank_", "zero_pp_rank_", "bf16_zero_pp_rank_"};
+  const auto begins = [name](std::string_view stem) { return name.starts_with(stem); };
+  return std::any_of(kStems.begin(), kStems.end(), begins) &&
+         (ending_of(name) == "safetensors" || is_of_torch(name) || name.ends_with("_states.pt"));
+}
+
+/// "model_world_size_4_rank_1.pt": which of how many; 0 of 0: its name does not say.
+struct Shard {
+  int64_t of = 0, number = 0;
+  std::string family;  ///< the name without its number
+};
+Shard shard_of(std::string_view path) {
+  constexpr std::string_view kSize = "world_size_", kRank = "_rank_";
+  const size_t size = path.rfind(kSize), rank = path.rfind(kRank);
+  if (size == std::string_view::npos || rank == std::string_view::npos || rank < size) return {};
+  const auto of = parse_int(path.substr(size + kSize.size(), rank - size - kSize.size()));
+  size_t end = rank + kRank.size();
+  while (end < path.size() && path[end] >= '0' && path[end] <= '9') ++end;
+  const auto number = parse_int(path.substr(rank + kRank.size(), end - rank - kRank.size()));
+  if (!of || !number || *of < 1 || *number < 0 || *number >= *of) return {};
+  return {*of, *number, cat(path.substr(0, rank + kRank.size()), "#", path.substr(end))};
+}
+
+struct FoundFile {
+  std::string path, name;  ///< within the checkpoint
+  int64_t bytes = 0;
+  Role role = Role::kUnknown;
+};
+
+/// `path` with the numbers that are the checkpoint's own step as '#': "global_step40/…" has another name each time.
+std::string without_step(std::string_view path, int64_t step) {
+  std::string out;
+  for (size_t i = 0; i < path.size();) {
+    size_t end = i;
+    while (end < path.size() && path[end] >= '0' && path[end] <= '9') ++end;
+    if (end == i) {
+      out += path[i++];
+      continue;
+    }
+    const std::string_view digits = path.substr(i, end - i);
+    const bool own = step != kNoStep && digits.size() < 19 && parse_int(digits) == step;
+    out += own ? std::string_view("#") : digits;
+    i = end;
+  }
+  return out;
+}
+
+class Looker {
+ public:
+  Looker(Disk& disk, const std::string& folder, int64_t step) : disk_(disk), folder_(folder) {
+    look_.seen.step = step;
+    look_.seen.path = folder;
+  }
+
+  CheckpointScan look(const CheckpointScan* before) {
+    const auto top = disk_.info(folder_);
+    if (!top.ok() || top->kind != FileInfo::Kind::kFolder) return look_;
+    look_.there = list("", 0);
+    if (!look_.there) return look_;
+    look_.seen.files = static_cast<int64_t>(files_.size());
+    judge_names();
+    for (size_t i = 0; i < files_.size() && proven_ < kProvenFiles; ++i) prove(files_[i]);
+    look_.parts = parts();
+    if (before != nullptr && before->there) compare(*before);
+    if (look_.seen.how != How::kBroken && whole_ > 0 && !partial_) look_.seen.how = How::kWhole;
+    if (look_.seen.how != How::kBroken) {
+      look_.seen.what = cat(format_bytes(static_cast<double>(look_.seen.bytes)), " in ", files_.size(), " files");
+    }
+    return std::move(look_);
+  }
+
+ private:
+  bool list(const std::string& below, int depth) {
+    const auto names = disk_.list(cat(folder_, below.empty() ? "" : "/", below));
+    if (!names.ok()) {
+      partial_ = true;
+      return depth > 0;  // one that went meanwhile, or that others may not look into
+    }
+    for (const std::string& name : *names) {
+      if (files_.size() >= kFiles) {
+        partial_ = true;
+        return true;
+      }
+      const std::string path = below.empty() ? name : cat(below, "/", name);
+      const auto info = disk_.info(cat(folder_, "/", path));
+      if (!info.ok() || (info->kind == FileInfo::Kind::kFolder && depth >= kDepth)) {
+        partial_ = true;  // a link to what is not of this machine, or one that went meanwhile
+        continue;
+      }
+      if (info->kind == FileInfo::Kind::kFolder) list(path, depth + 1);
+      if (info->kind != FileInfo::Kind::kFile) continue;
+      files_.push_back({path, name, info->size, role_of(name)});
+      look_.seen.bytes += info->size;
+      look_.state = fnv1a(cat(path, " ", info->size, " ", info->changed.ns, "\n"), look_.state);
+      const Role role = files_.back().role;
+      if (role != Role::kSettings) look_.may_hold_weights = true;
+      if (role == Role::kWeights || role == Role::kOptimizer) look_.weights.insert(without_step(path, look_.seen.step));
+    }
+    return true;
+  }
+
+  /// The first thing that is wrong is told.
+  void broken(std::string what, std::string_view sign) {
+    if (look_.seen.how == How::kBroken) return;
+    look_.seen.how = How::kBroken;
+    look_.seen.what = std::move(what);
+    look_.seen.sign = sign;
+  }
+
+  bool has(const std::string& path) const {
+    return std::any_of(files_.begin(), files_.end(), [&](const FoundFile& file) { return file.path == path; });
+  }
+
+  static std::string beside(const std::string& path, std::string_view name) {
+    const size_t slash = path.rfind('/');
+    return slash == std::string::npos ? std::string(name) : cat(path.substr(0, slash + 1), name);
+  }
+
+  void judge_names() {
+    if (has("checkpoint-is-incomplete.txt")) broken("a file in it says that it is not finished", "");
+    if (!partial_ && files_.empty()) broken("it is empty", kMetadataOnly);
+  }
+
+  std::string read(const FoundFile& file, uint64_t from, size_t bytes) {
+    std::string out;
+    auto open = disk_.open_read(cat(folder_, "/", file.path));
+    if (!open.ok() || !(*open)->read_at(from, bytes, out).ok()) {
+      partial_ = true;  // it cannot be read, or went: nothing is proven
+      out.clear();
+    }
+    return out;
+  }
+
+  void prove(const FoundFile& file) {
+    if (is_export(file.path)) return;
+    if (file.name == ".metadata") return prove_metadata(file);
+    if (file.name.ends_with(".index.json")) return prove_index(file);
+    if (file.role != Role::kWeights && file.role != Role::kOptimizer) return;
+    ++proven_;
+    if (file.bytes == 0) {
+      if (is_weights_by_name(file.name)) broken(cat(file.path, " is empty"), kMetadataOnly);
+      return;
+    }
+    if (ending_of(file.name) == "safetensors") return prove_safetensors(file);
+    if (!is_of_torch(file.name)) return;
+    const std::string head = read(file, 0, kSampleBytes);
+    if (is_zero(head) && head.size() >= 8 && is_zero_throughout(file)) {
+      return zeros(file);
+    }
+    if (ending_of(file.name) == "distcp") {
+      // .metadata says which there must be; without one it may be a node's own part.
+      if (has(beside(file.path, ".metadata")) || has(beside(file.path, "metadata.json"))) ++whole_;
+    } else if (head.starts_with("PK\x03\x04")) {
+      prove_zip(file);
+    }
+  }
+
+  void zeros(const FoundFile& file) {
+    broken(cat(file.path, " holds nothing but zeros: its bytes never reached the disk"), kMetadataOnly);
+  }
+
+  static bool is_zero(std::string_view bytes) {
+    return !bytes.empty() && bytes.find_first_not_of('\0') == std::string_view::npos;
+  }
+
+  /// As far as it is sampled, its end too.
+  bool is_zero_throughout(const FoundFile& file) {
+    const auto size = static_cast<uint64_t>(file.bytes);
+    const uint64_t last = size > kSampleBytes ? size - kSampleBytes : 0;
+    for (uint64_t i = 0; i <= kZeroSamples; ++i) {
+      if (!is_zero(read(file, last / kZeroSamples * i, kSampleBytes))) return false;
+    }
+    return is_zero(read(file, last, kSampleBytes));
+  }
+
+  /// The directory at its end is what a writer writes last. Where there is one, and something else beside, who knows
+  /// who wrote it.
+  void prove_zip(const FoundFile& file) {
+    const auto size = static_cast<uint64_t>(file.bytes);
+    const size_t bytes = std::min<uint64_t>(size, kZipTail);
+    const std::string tail = read(file, size - bytes, bytes);
+    if (tail.empty()) return;
+    const auto checked = check_zip_tail(tail, size - bytes + tail.size());
+    if (checked.ok()) {
+      ++whole_;
+    } else if (!contains(tail, "PK\x05\x06")) {
+      broken(cat(file.path, ": ", checked.error().what), kZip);
+    }
+  }
+
+  void prove_safetensors(const FoundFile& file) {
+    const std::string head = read(file, 0, kSampleBytes);
+    if (head.empty()) return;
+    const auto size = static_cast<uint64_t>(file.bytes);
+    const auto header_bytes = safetensors_header_bytes(head, size);
+    if (!header_bytes.ok() && header_bytes.error().code == Error::Code::kTruncated) {
+      return broken(cat(file.path, ": ", header_bytes.error().what), kSafetensors);
+    }
+    if (!header_bytes.ok() && is_zero_throughout(file)) return zeros(file);
+    if (!header_bytes.ok()) return;                  // encrypted, compressed: not what its name says
+    if (*header_bytes > kSafetensorsHeader) return;  // not one that is read
+    const std::string header = read(file, 8, *header_bytes);
+    if (header.size() < *header_bytes) return;
+    const auto tensors = parse_safetensors_header(header, size - 8 - *header_bytes);
+    if (tensors.ok()) {
+      ++whole_;
+    } else if (tensors.error().code == Error::Code::kTruncated) {
+      broken(cat(file.path, ": ", tensors.error().what), kSafetensors);
+    }
+  }
+
+  /// Some of what it names is there and some is not. None at all: it was copied from the model that training began
+  /// with.
+  void prove_named(const FoundFile& file, const std::vector<std::string>& names, std::string_view what) {
+    std::string missing;
+    size_t found = 0;
+    for (const std::string& name : names) {
+      if (has(beside(file.path, name))) {
+        ++found;
+      } else if (missing.empty()) {
+        missing = beside(file.path, name);
+      }
+    }
+    if (partial_ || found == 0 || missing.empty()) return;
+    broken(cat(clip(sanitize_utf8(missing), 200), " is missing, which ", what, " names"), kMetadataOnly);
+  }
+
+  void prove_index(const FoundFile& file) {
+    if (static_cast<size_t>(file.bytes) > kMetadataBytes) return;
+    const auto shards = shards_of_index(read(file, 0, kMetadataBytes));
+    if (shards.ok()) prove_named(file, *shards, file.path);
+  }
+
+  void prove_metadata(const FoundFile& file) {
+    if (static_cast<size_t>(file.bytes) > kMetadataBytes) return;
+    const bool beside_data = std::any_of(files_.begin(), files_.end(), [&file](const FoundFile& other) {
+      return other.path == beside(file.path, other.name) && ending_of(other.name) == "distcp";
+    });
+    if (file.bytes == 0 && beside_data) return broken(cat(file.path, " is empty"), kDistributed);
+    prove_named(file, shards_of_metadata(read(file, 0, kMetadataBytes)), ".metadata");
+  }
+
+  /// What the one before has, and this one cannot do without. Fewer files, fewer bytes and fewer ranks are no sign: an
+  /// optimizer that is not in every save, an adapter after the whole, a smaller machine.
+  void compare(const CheckpointScan& before) {
+    if (partial_ || before.seen.how == How::kBroken) return;
+    if (!look_.may_hold_weights && !before.weights.empty() && look_.seen.bytes < before.seen.bytes) {
+      broken(cat("there are no weights in it, only ", format_bytes(static_cast<double>(look_.seen.bytes)),
+                 " of settings and states, and the one before it has some"),
+             kMetadataOnly);
+    }
+    compare_ranks(before);
+    for (const FoundFile& file : files_) {
+      const std::string metadata = beside(without_step(file.path, look_.seen.step), ".metadata");
+      if (ending_of(file.name) != "distcp" || is_export(file.path) || has(beside(file.path, ".metadata")) ||
+          has(beside(file.path, "metadata.json")) || before.parts.count(metadata) == 0) {
+        continue;
+      }
+      return broken(cat(file.path, " has no .metadata beside it, which is written last"), kDistributed);
+    }
+  }
+
+  /// Of as many ranks as before some are missing; each family of files tells itself how many there are.
+  void compare_ranks(const CheckpointScan& before) {
+    std::map<std::string, std::set<int64_t>> now, then;
+    const auto sort = [](const std::set<std::string>& paths, auto& into) {
+      for (const std::string& path : paths) {
+        if (const Shard shard = shard_of(path); shard.of > 0 && !is_export(path))
+          into[shard.family].insert(shard.number);
+      }
+    };
+    sort(look_.weights, now);
+    sort(before.weights, then);
+    for (const auto& [family, ranks] : now) {
+      const auto was = then.find(family);
+      if (was == then.end() || !std::includes(was->second.begin(), was->second.end(), ranks.begin(), ranks.end()) ||
+          was->second.size() == ranks.size()) {
+        continue;
+      }
+      return broken(
+          cat(clip(sanitize_utf8(family), 200), ": ", ranks.size(), " of ", was->second.size(), " ranks are there"),
+          kMetadataOnly);
+    }
+  }
+
+  std::set<std::string> parts() const {
+    std::set<std::string> found;
+    for (const FoundFile& file : files_) {
+      if (file.name == ".metadata") found.insert(without_step(file.path, look_.seen.step));
+    }
+    return found;
+  }
+
+  Disk& disk_;
+  const std::string& folder_;
+  CheckpointScan look_;
+  std::vector<FoundFile> files_;
+  size_t proven_ = 0, whole_ = 0;
+  bool partial_ = false;  ///< not all of it was seen
+};
+
+}  // namespace
+
+CheckpointScan scan_checkpoint(Disk& disk, const std::string& folder, int64_t step, const CheckpointScan* before) {
+  return Looker(disk, folder, step).look(before);
+}
+
+}  // namespace mw

@@ -1,0 +1,39 @@
+// Looks at a checkpoint on the disk: is it whole, as far as its files can prove? Weights are not read, only sampled;
+// pickles are never run.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "core/event.h"
+#include "platform/disk.h"
+
+namespace mw {
+
+/// What a look found. `seen.path` is the folder that was asked for.
+struct CheckpointScan {
+  bool there = false;  ///< the folder is there and could be listed; else nothing else is known
+  event::CheckpointSeen seen;
+  uint64_t state = 0;             ///< of names, sizes and times: the same number means that nothing changed in between
+  std::set<std::string> weights;  ///< names of the files of weights within it, its own step as '#'
+  std::set<std::string> parts;    ///< likewise of the .metadata files
+  bool may_hold_weights = false;  ///< a file in it is no settings, as far as its name tells
+};
+
+/// Unknown is not broken: it is broken only where a file's own format, or its own framework's list, shows that
+/// something is lost, whatever the layout. That is when
+///  - the folder is empty, or a mark says that it is not finished (transformers' checkpoint-is-incomplete.txt);
+///  - a file that can only hold weights is empty, holds nothing but zeros where torch.save would not, or is cut
+///    (safetensors: by its header; torch.save: its directory at the end is missing);
+///  - of the files that an index, or a .metadata of torch.distributed.checkpoint, names, some are there and some not;
+///  - `before` has what this one cannot do without: weights, where this one has nothing but settings; the .metadata
+///    beside the same .distcp files; all of the ranks that both say there are.
+/// Nothing that is not there counts where not all could be seen (a dangling link, a folder of somebody else). Exports
+/// for others to use (folders "huggingface", "export", "best", …) are not looked into: nothing resumes from them. NaN,
+/// an optimizer that is not in every save, other sizes, fewer ranks and unknown names are no sign.
+/// It is whole when no such thing is seen and at least one file of weights proved to be. `step`: its own, or kNoStep.
+/// `before`: one beside it that is not broken, or nullptr.
+CheckpointScan scan_checkpoint(Disk& disk, const std::string& folder, int64_t step, const CheckpointScan* before);
+
+}  // namespace mw

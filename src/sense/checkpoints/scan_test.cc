@@ -1,0 +1,170 @@
+#include "sense/checkpoints/scan.h"
+
+#include <doctest/doctest.h>
+
+#include "base/text.h"
+#include "platform/fake/fake_disk.h"
+#include "sense/checkpoints/last_whole.h"
+#include "sense/checkpoints/weights_file.h"
+
+namespace mw {
+namespace {
+
+using How = event::CheckpointSeen::How;
+
+const CheckpointLayout kVerl{"global_step_{step}", "latest_checkpointed_iteration.txt", "{step}"};
+const CheckpointLayout kTrl{"checkpoint-{step}", "", ""};
+
+template <typename Number>
+std::string number(Number value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
+/// A file with one tensor of `bytes`.
+std::string safetensors(const std::string& bytes = std::string(64, 'w'), const char* dtype = "F32") {
+  const std::string header = cat("{\"__metadata__\":{\"a\":\"b\"},\"model.w\":{\"dtype\":\"", dtype, "\",\"shape\":[",
+                                 bytes.size() / 4, "],\"data_offsets\":[0,", bytes.size(), "]}}");
+  return number(uint64_t{header.size()}) + header + bytes;
+}
+
+/// As torch.save leaves it: an archive of one member, with the 64-bit records.
+std::string zip() {
+  const std::string member = "PK\x03\x04 member", directory = "PK\x01\x02 directory";
+  std::string out = member + directory;
+  const uint64_t end64 = out.size();
+  out += "PK\x06\x06" + number(uint64_t{44}) + std::string(28, '\0') + number(uint64_t{directory.size()}) +
+         number(uint64_t{member.size()});
+  out += "PK\x06\x07" + number(uint32_t{0}) + number(end64) + number(uint32_t{1});
+  out += "PK\x05\x06" + std::string(8, '\xff') + number(uint32_t{0xffffffff}) + number(uint32_t{0xffffffff}) +
+         number(uint16_t{0});
+  return out;
+}
+
+struct Folder {
+  FakeDisk disk;
+  void put(const std::string& path, std::string content) {
+    (void)disk.make_folders(path.substr(0, path.rfind('/'))).ok();
+    disk.put(path, std::move(content));
+  }
+  void whole(const std::string& folder) {
+    put(folder + "/config.json", "{}");
+    put(folder + "/model.safetensors", safetensors());
+  }
+  void hollow(const std::string& folder) { put(folder + "/config.json", "{}"); }
+  event::CheckpointSeen look(const std::string& folder) { return scan_checkpoint(disk, folder, 5, nullptr).seen; }
+};
+
+TEST_CASE("a folder with whole weights is whole") {
+  Folder f;
+  f.whole("c/a");
+  CHECK(f.look("c/a").how == How::kWhole);
+  CHECK(f.look("c/a").files == 2);
+  f.put("c/b/model_world_size_2_rank_0.pt", zip());
+  f.put("c/b/huggingface/tokenizer.json", "{}");
+  CHECK(f.look("c/b").how == How::kWhole);
+  f.put("c/d/.metadata", std::string("\x80\x02\x8c\x0c__0_0.distcp\x94X\x0c\0\0\0__1_0.distcp", 34));
+  f.put("c/d/__0_0.distcp", "tensors");
+  f.put("c/d/__1_0.distcp", "tensors");
+  CHECK(f.look("c/d").how == How::kWhole);
+  f.put("c/e/pytorch_model.bin", "\x80\x02 a pickle of old, of which nobody can tell the end");
+  CHECK(f.look("c/e").how == How::kUnknown);
+  CHECK_FALSE(scan_checkpoint(f.disk, "c/none", 5, nullptr).there);
+}
+
+TEST_CASE("what is not whole is told with what is wrong") {
+  Folder f;
+  const auto wrong = [&f](const char* file, std::string content, const char* says, const char* sign) {
+    Folder fresh;
+    fresh.put(cat("c/x/", file), std::move(content));
+    fresh.put("c/x/config.json", "{}");
+    const event::CheckpointSeen seen = fresh.look("c/x");
+    CAPTURE(seen.what);
+    CHECK(seen.how == How::kBroken);
+    CHECK(contains(seen.what, says));
+    CHECK(seen.sign == sign);
+  };
+  wrong("model.safetensors", "", "is empty", "ckpt-metadata-only");
+  wrong("model.safetensors", safetensors().substr(0, 150), "cut", "safetensors-header-error");
+  wrong("model.safetensors", std::string(9000, '\0'), "zeros", "ckpt-metadata-only");
+  wrong("model.pt", zip().substr(0, 60), "cut", "torch-zip-corrupt");
+  wrong("model.pt", std::string(9000, '\0'), "zeros", "ckpt-metadata-only");
+  wrong("checkpoint-is-incomplete.txt", "", "not finished", "");
+  f.put("c/i/model.safetensors.index.json", R"({"weight_map":{"a":"m-1.safetensors","b":"m-2.safetensors"}})");
+  f.put("c/i/m-1.safetensors", safetensors());
+  CHECK(f.look("c/i").what == "m-2.safetensors is missing, which model.safetensors.index.json names");
+  f.put("c/i/m-2.safetensors", safetensors());
+  CHECK(f.look("c/i").how == How::kWhole);
+}
+
+TEST_CASE("beside the one before, what it cannot do without shows when it is missing") {
+  Folder f;
+  const auto now = [&f](const char* before, const char* folder) {
+    const CheckpointScan look = scan_checkpoint(f.disk, before, 5, nullptr);
+    return scan_checkpoint(f.disk, folder, 10, &look).seen;
+  };
+  for (const char* rank : {"0", "1"}) f.put(cat("a/global_step5/model_world_size_2_rank_", rank, ".pt"), zip());
+  f.put("b/global_step10/model_world_size_2_rank_0.pt", zip());
+  CHECK(now("a", "b").what == "global_step#/model_world_size_2_rank_#.pt: 1 of 2 ranks are there");
+  f.put("b/global_step10/model_world_size_2_rank_1.pt", zip());
+  CHECK(now("a", "b").how == How::kWhole);
+  f.put("smaller/global_step10/model_world_size_1_rank_0.pt", zip());
+  CHECK(now("a", "smaller").how == How::kWhole);
+  f.hollow("hollow");
+  CHECK(contains(now("a", "hollow").what, "no weights"));
+  CHECK(f.look("hollow").how == How::kUnknown);  // where there is none before, who knows where its weights are
+  f.put("d/.metadata", std::string("\x80\x02\x8c\x0c__0_0.distcp", 16));
+  f.put("d/__0_0.distcp", "tensors");
+  f.put("e/__0_0.distcp", "tensors");
+  CHECK(contains(now("d", "e").what, "no .metadata"));
+  CHECK(f.look("e").how == How::kUnknown);  // of another node, perhaps
+}
+
+TEST_CASE("a change of any file shows, and the same is the same") {
+  Folder f;
+  f.whole("c");
+  const uint64_t first = scan_checkpoint(f.disk, "c", 5, nullptr).state;
+  CHECK(scan_checkpoint(f.disk, "c", 5, nullptr).state == first);
+  f.put("c/more.json", "{}");
+  CHECK(scan_checkpoint(f.disk, "c", 5, nullptr).state != first);
+}
+
+TEST_CASE("a restart goes on from the newest that is not broken") {
+  Folder f;
+  for (const char* name : {"ck/checkpoint-5", "ck/checkpoint-10"}) f.whole(name);
+  CHECK(find_last_whole(f.disk, {"ck"}, kTrl, kNoStep).from == kNoStep);
+  f.hollow("ck/checkpoint-15");
+  f.hollow("ck/checkpoint-20");
+  const LastWhole found = find_last_whole(f.disk, {"ck"}, kTrl, kNoStep);
+  CHECK(found.from == 15);
+  CHECK(found.kept == 10);
+  CHECK(contains(found.why, "step 20"));
+  CHECK(find_last_whole(f.disk, {"ck"}, kTrl, 15).from == kNoStep);  // those are set aside anyway
+  f.whole("other/checkpoint-5");                                     // of a critic
+  f.hollow("other/checkpoint-10");
+  CHECK(find_last_whole(f.disk, {"ck", "other"}, kTrl, kNoStep).from == 10);
+  Folder none;
+  none.put("ck/checkpoint-5/model.safetensors", "");
+  CHECK(find_last_whole(none.disk, {"ck"}, kTrl, kNoStep).from == 5);
+  CHECK(find_last_whole(none.disk, {"ck"}, kTrl, kNoStep).kept == kNoStep);
+  CHECK(find_last_whole(none.disk, {"nowhere"}, kTrl, kNoStep).from == kNoStep);
+}
+
+TEST_CASE("where a pointer says what is resumed from, only that counts") {
+  Folder f;
+  for (const char* name : {"ck/global_step_5", "ck/global_step_10"}) f.whole(name);
+  f.hollow("ck/global_step_15");
+  f.put("ck/latest_checkpointed_iteration.txt", "10\n");
+  CHECK(find_last_whole(f.disk, {"ck"}, kVerl, kNoStep).from == kNoStep);
+  f.put("ck/latest_checkpointed_iteration.txt", "15");
+  CHECK(find_last_whole(f.disk, {"ck"}, kVerl, kNoStep).from == 15);
+  for (const char* cut : {"", "20"}) {
+    f.put("ck/latest_checkpointed_iteration.txt", cut);
+    CHECK(find_last_whole(f.disk, {"ck"}, kVerl, kNoStep).from == 15);
+    CHECK(find_last_whole(f.disk, {"ck"}, kVerl, kNoStep).kept == 10);
+  }
+  f.put("ck/latest_checkpointed_iteration.txt", "best");
+  CHECK(find_last_whole(f.disk, {"ck"}, kVerl, kNoStep).from == kNoStep);
+}
+
+}  // namespace
+}  // namespace mw

@@ -1,0 +1,146 @@
+// midwatch cleanup: what of a run's leftovers could go, and its removal.
+#include <algorithm>
+#include <cstdio>
+
+#include "base/json.h"
+#include "base/numbers.h"
+#include "base/text.h"
+#include "ui/cli/verb.h"
+#include "ui/report/paint.h"
+
+namespace mw {
+namespace {
+
+using Thing = CleanupAnswer::Thing;
+
+void declare(ArgSpec& spec) {
+  spec.flag("dry-run", "only say what could be freed");
+  spec.flag("yes", "free it without asking");
+  spec.option("what", "WORD", "only this of [cleanup] what (may be given again): shared-memory, core-dumps, …");
+  spec.option("run", "ID", "which recorded run (default: the one that was written last)");
+  spec.option("home", "DIR", "where runs are recorded (default: $MIDWATCH_HOME, or .midwatch here)");
+  spec.flag("json", "print it as JSON, schema midwatch.cleanup/1");
+}
+
+std::string bytes_text(int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
+
+int64_t total(const std::vector<Thing>& things) {
+  int64_t bytes = 0;
+  for (const Thing& thing : things) bytes += thing.bytes;
+  return bytes;
+}
+
+void put_things(JsonWriter& json, const std::vector<Thing>& things) {
+  json.begin_array();
+  for (const Thing& thing : things) {
+    json.begin_object().key("what").string(thing.what).key("path").string(thing.path);
+    json.key("bytes").integer(thing.bytes).key("why").string(thing.why);
+    json.key("done").boolean(thing.done).key("outcome").string(thing.outcome).end_object();
+  }
+  json.end_array();
+}
+
+std::string cleanup_json(const CleanupAnswer& told, bool freed) {
+  std::string out;
+  {
+    JsonWriter json(out);
+    json.begin_object().key("schema").string("midwatch.cleanup/1").key("run").string(told.run);
+    json.key("freed").boolean(freed).key("pending").boolean(told.pending).key("bytes").integer(total(told.things));
+    put_things(json.key("items"), told.things);
+    put_things(json.key("left"), told.left);
+    json.end_object();
+  }
+  return out + "\n";
+}
+
+std::string plan_text(const CleanupAnswer& told, const Console& console) {
+  const Painter paint(console);
+  const auto rows = [&paint](const std::vector<Thing>& things) {
+    std::string out;
+    for (const Thing& thing : things) {
+      out +=
+          paint.hanging(cat("  ", pad(bytes_text(thing.bytes), 9, true), "  "), cat(thing.path, " — ", thing.why), 3);
+    }
+    return out;
+  };
+  std::string out =
+      cat(escape_terminal(told.run), ": ",
+          told.things.empty() ? "nothing to free" : cat(bytes_text(total(told.things)), " could be freed"), "\n",
+          rows(told.things));
+  if (!told.left.empty()) out += cat("left alone, though they look like it:\n", rows(told.left));
+  return out;
+}
+
+std::string outcome_text(const CleanupAnswer& told) {
+  std::string out;
+  for (const Thing& thing : told.things) {
+    out += escape_terminal(cat(thing.done ? "removed " : "not removed ", thing.path,
+                               thing.outcome.empty() ? "" : ": " + thing.outcome)) +
+           "\n";
+  }
+  if (told.pending) {
+    return out + "the run's midwatch was asked and is not done yet; midwatch status shows what comes of it\n";
+  }
+  return out + cat(bytes_text(total(told.things)), " freed\n");
+}
+
+/// What was shown, with what came of each.
+std::vector<Thing> outcomes(std::vector<Thing> shown, const CleanupAnswer& told) {
+  for (Thing& thing : shown) {
+    const auto of = std::find_if(told.things.begin(), told.things.end(),
+                                 [&thing](const Thing& other) { return other.path == thing.path; });
+    thing.done = of != told.things.end() && of->done;
+    thing.bytes = of != told.things.end() ? of->bytes : 0;
+    thing.outcome =
+        of != told.things.end() ? of->outcome : "it may not go any more: it changed, or somebody came to use it";
+  }
+  return shown;
+}
+
+/// The word "yes", typed.
+bool says_yes(const Console& console) {
+  console.out("Free it? It does not come back. Type yes: ");
+  std::fflush(stdout);
+  char line[16] = "";
+  return std::fgets(line, sizeof line, stdin) != nullptr && trim(line) == "yes";
+}
+
+Exit run(const Args& args, Services& services, const Console& console) {
+  CleanupRequest request{args.get("home"), args.get("run"), args.list("what"), {}};
+  const auto plan = services.could_clean_up(request);
+  if (!plan.ok()) return report_error(console, plan.error());
+  request.run = plan->run;
+  const bool json = args.has("json");
+  const bool nothing = plan->things.empty() || args.has("dry-run");
+  const bool may = args.has("yes") || (!nothing && !json && console.in_is_terminal && console.out_is_terminal);
+  if (!json) console.out(plan_text(*plan, console));
+  if (nothing || !may || (!args.has("yes") && !says_yes(console))) {
+    if (json) console.out(cleanup_json(*plan, false));
+    if (nothing) return Exit::kOk;
+    console.err("midwatch: nothing was freed: say --yes if that is meant\n");
+    return Exit::kUndone;
+  }
+  for (const Thing& thing : plan->things) request.paths.push_back(thing.path);
+  auto told = services.free(request);
+  if (!told.ok()) return report_error(console, told.error());
+  if (!told->pending) told->things = outcomes(plan->things, *told);
+  console.out(json ? cleanup_json(*told, true) : outcome_text(*told));
+  const bool all = std::all_of(told->things.begin(), told->things.end(), [](const Thing& one) { return one.done; });
+  return all && !told->pending ? Exit::kOk : Exit::kFailed;
+}
+
+}  // namespace
+
+namespace verbs {
+extern const Verb cleanup;
+const Verb cleanup = {
+    "cleanup", "Free space: remove what is proven to be the run's and of no use to anyone",
+    "  midwatch cleanup                        what could go, why, and how much; then it asks\n"
+    "  midwatch cleanup --dry-run --json\n"
+    "  midwatch cleanup --yes --what shared-memory --what core-dumps\n"
+    "\nExit code 7: nothing was done, as nobody said yes. Never removed: what a process still holds, the\n"
+    "newest whole checkpoint, and what is not proven to be this run's. docs/host.md says how.\n",
+    declare, run};
+}  // namespace verbs
+
+}  // namespace mw
