@@ -90,6 +90,7 @@ struct Held final : Journal::Reader {
     if (!is_from_source(event)) return;
     Line line{event.where.line, "", std::holds_alternative<event::Measured>(event.body)};
     event.where = {};
+    event.received = {};
     encode_event(event, line.json);
     (closing_ ? last_words_ : told)[path].push_back(std::move(line));
   }

@@ -42,6 +42,17 @@ class SupervisedWriter final : public EventWriter {
     if (!world_.disk.dead()) world_.journal.push_back(std::move(event));
   }
   Result<void> told(event::Told, Time) override { return {}; }
+  using EventWriter::record;
+  Result<void> record(SupervisionEvent body, Time) override {
+    Event event{world_.clock.now(), {}, event::Ticked{}, world_.clock.now()};
+    std::visit([&event](auto& one) { event.body = std::move(one); }, body);
+    fold(state_, event);
+    unwritten_.push_back(std::move(event));
+    MW_TRY(touch());
+    return {};
+  }
+  /// As the loop does in each turn. True when all is written.
+  bool keep() { return unwritten_.empty() || touch().ok(); }
   using EventWriter::observed;
   void observed(const std::string&, event::CheckpointSeen&& seen) override {
     Event event{world_.clock.now(), {}, std::move(seen)};
@@ -55,10 +66,15 @@ class SupervisedWriter final : public EventWriter {
     auto file = world_.disk.open_append(cat(kHeldRun, "/journal"));
     if (!file.ok()) return file.error();
     MW_TRY((*file)->append("x"));
-    return (*file)->sync();
+    MW_TRY((*file)->sync());
+    // What could not be written before goes with it.
+    for (Event& event : unwritten_) world_.journal.push_back(std::move(event));
+    unwritten_.clear();
+    return {};
   }
   SupervisedWorld& world_;
   State& state_;
+  std::vector<Event> unwritten_;
 };
 
 class Held {
@@ -160,6 +176,7 @@ class Held {
       const auto on = one_->turn(state_, quiet, *writer_);
       world_.refused_turns = on.ok() ? 0 : world_.refused_turns + 1;
       if (world_.disk.dead()) return;
+      if (on.ok() && writer_->keep()) check_fold();
       if (on.ok() && !*on) {
         over_ = true;
         return;
@@ -215,6 +232,37 @@ class Held {
     }
   }
 
+  /// What the journal says of the run is what the supervisor goes by.
+  void check_fold() {
+    State folded;
+    fold(folded, {{}, {}, event::SourceOpened{0, "train.log", "text", 0}});
+    for (const Event& event : world_.journal) fold(folded, event);
+    const Supervision& known = folded.supervision;
+    const auto differs = [this](bool bad, std::string_view what) {
+      if (bad) world_.wrong(cat("the journal and the supervisor differ: ", what));
+    };
+    differs(known.stop != one_->stopping(), "a stop");
+    const SupervisedAttempt* last = known.attempt(one_->attempt());
+    if (one_->command_pid() != 0) {
+      differs(last == nullptr || !last->started || last->pid != one_->command_pid(), "the command's process");
+    }
+    if (one_->ending()) {
+      const Ending& ending = *one_->ending();
+      differs(last == nullptr || !last->exited || last->known != ending.known, "an exit");
+      if (last != nullptr && ending.known)
+        differs(last->code != ending.code || last->signal != ending.signal, "how it exited");
+    }
+    if (last == nullptr) return;
+    const bool asked = (last->breaking.asked && last->breaking.answer == Approval::Answer::kNone) ||
+                       (last->restarting.asked && last->restarting.answer == Approval::Answer::kNone);
+    differs(asked != one_->asks(), "what is asked");
+    if (last->decided && !last->restart) differs(one_->command_pid() != 0, "the end of the run");
+    if (one_->attempt() > 1) {
+      const SupervisedAttempt* before = known.attempt(one_->attempt() - 1);
+      differs(before == nullptr || !before->decided || !before->restart, "why the attempt began");
+    }
+  }
+
   /// Whenever anybody looks, the trainer's pointer names a whole checkpoint, or there is none.
   void check_pointer() {
     const std::string pointer = cat(kHeldCheckpoints, "/", kLayout.pointer);
@@ -247,8 +295,9 @@ class Held {
     int judged = 0;
     while (world_.disk.exists(cat(kHeldRun, "/", kAttemptsFolder, "/", judged + 1, "/", kJudgementFile))) ++judged;
     // An end whose judgement the disk refuses for twenty seconds is an end all the same; somebody else's save takes
-    // forty.
-    const bool refused = world_.has_foreign && static_cast<uint64_t>(judged) + 1 == world_.launched;
+    // forty. At a stop it is one after two seconds.
+    const bool may_refuse = world_.has_foreign || (told_to_stop_ && (world_.unreadable || world_.disk_lies));
+    const bool refused = may_refuse && static_cast<uint64_t>(judged) + 1 == world_.launched;
     if (static_cast<uint64_t>(judged) != world_.launched && !refused)
       world_.wrong("attempts and judgements differ in number");
     if (one_->why_over().empty()) world_.wrong("it is over, and nobody knows why");

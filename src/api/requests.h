@@ -159,6 +159,18 @@ struct RestoreAnswer {
   std::vector<Thing> things;
 };
 
+/// What came of folding a run's journal again and making its decisions anew.
+struct VerifyAnswer {
+  std::string run, folder;
+  uint64_t events = 0;
+  uint64_t judgements = 0;     ///< after which an incident or the verdict changed
+  uint64_t decisions = 0;      ///< between attempts
+  bool same_knowledge = true;  ///< it was watched by this build, with this knowledge
+  uint64_t differing = 0;
+  std::vector<std::string> differences;  ///< the first of them, one sentence each
+  std::vector<std::string> damage;       ///< of the journal's files
+};
+
 /// How a recorded run stands now, apart from what its files tell.
 struct RunStatus {
   enum class Phase { kUnknown, kStarting, kRunning, kPaused, kEnded, kWaiting, kOver };

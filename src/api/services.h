@@ -41,6 +41,8 @@ class Services {
   /// Frees what of request.paths still may go: the run's midwatch does, or this process where none watches. Tells only
   /// of what it went about.
   virtual Result<CleanupAnswer> free(const CleanupRequest& request) = 0;
+  /// Folds the journal of a recorded run again and makes its decisions anew.
+  virtual Result<VerifyAnswer> verify(const std::string& home, const std::string& run) = 0;
   /// What midwatch set aside of a held run's checkpoints.
   virtual Result<RestoreAnswer> could_restore(const RestoreRequest& request) = 0;
   /// Puts it back. kDenied: the run is watched, or its command lives.

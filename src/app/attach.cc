@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/checksum.h"
 #include "base/text.h"
+#include "platform/durable.h"
 
 namespace mw {
 namespace {
@@ -27,6 +29,12 @@ std::string trainer_of(const KnowledgeBase& language, const std::string& dialect
   return trainer ? dialect : std::string();
 }
 
+/// Of the file of settings; "": there is none.
+std::string settings_digest(Disk& disk, const AttachRequest& request) {
+  const auto text = request.config.empty() ? Result<std::string>(std::string()) : read_small(disk, request.config);
+  return text.ok() && !text->empty() ? hex_of(fnv1a(*text)) : "";
+}
+
 }  // namespace
 
 Result<std::unique_ptr<AttachLoop>> AttachLoop::open(const Doors& doors, const KnowledgeBase& language,
@@ -36,6 +44,7 @@ Result<std::unique_ptr<AttachLoop>> AttachLoop::open(const Doors& doors, const K
   std::unique_ptr<AttachLoop> loop(new AttachLoop(doors, language, request, std::move(*recorder)));
   MW_TRY(loop->recorder_->replay_into(loop->reader_.state()));
   const bool resumed = loop->recorder_->resumed();
+  loop->put({{}, {}, event::WatchBegan{MIDWATCH_VERSION, language.digest(), settings_digest(doors.disk, request)}});
   if (request.keeper_nonce) loop->reader_.trust_keeper(*request.keeper_nonce);
   MW_TRY(loop->reader_.open(
       request.paths, request.framework.empty() ? trainer_of(language, loop->recorder_->dialect()) : request.framework));
@@ -155,6 +164,11 @@ Result<uint32_t> AttachLoop::intend(event::Intended intent) {
 }
 
 void AttachLoop::acted(event::Acted outcome) { put({{}, {}, std::move(outcome)}); }
+
+Result<void> AttachLoop::record(SupervisionEvent event, Time at) {
+  std::visit([&](auto& body) { put({at, {}, std::move(body)}); }, event);
+  return recorder_->sync();
+}
 
 Result<void> AttachLoop::told(event::Told words, Time at) {
   put({at, {}, std::move(words)});

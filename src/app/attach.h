@@ -42,6 +42,8 @@ class AttachLoop final : private EventWriter {
   Result<uint32_t> intend(event::Intended intent) override;
   void acted(event::Acted outcome) override;
   Result<void> told(event::Told words, Time at) override;
+  using EventWriter::record;
+  Result<void> record(SupervisionEvent event, Time at) override;
   void changed(event::Changed&& what) override { put({{}, {}, std::move(what)}); }
   void observed(const std::string& source, event::Measured&& figures) override;
   void observed(const std::string& source, event::Matched&& match) override;

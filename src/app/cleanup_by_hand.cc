@@ -115,7 +115,7 @@ Result<CleanupAnswer> cleanup_by_hand(Disk& disk, const KnowledgeBase& language,
   Machine machine;
   JournalPages pages(**recorder, *machine.clock, state);
   settle_removals(disk, state, pages);
-  MW_TRY(pages.told({who, "free"}, machine.clock->now()));
+  MW_TRY(pages.record(event::Requested{"cleanup", who}));
   for (const CleanupItem& item : asked_of(machine.plan(disk, language, *held, state).items, request.paths)) {
     CleanupAnswer::Thing thing = thing_of(item);
     const auto action = intend_to_remove(pages, item, 0);

@@ -26,11 +26,16 @@ class JournalPages final : public EventWriter {
     put(at, std::move(words));
     return recorder_.sync();
   }
+  using EventWriter::record;
+  Result<void> record(SupervisionEvent event, Time at) override {
+    std::visit([&](auto& body) { put(at.known() ? at : clock_.now(), std::move(body)); }, event);
+    return recorder_.sync();
+  }
 
  private:
   template <typename Body>
   void put(Time at, Body body) {
-    const Event event{at, {}, std::move(body)};
+    const Event event{at, {}, std::move(body), clock_.now()};
     recorder_.record(event);
     fold(state_, event);
   }

@@ -12,6 +12,7 @@ class Notes final : public EventWriter {
   explicit Notes(State& state) : state_(state) {}
   Result<uint32_t> intend(event::Intended) override { return 1U; }
   void acted(event::Acted) override {}
+  Result<void> record(SupervisionEvent, Time) override { return {}; }
   Result<void> told(event::Told words, Time at) override {
     if (full) return Error{Error::Code::kFull, "no space", ""};
     fold(state_, {at, {}, std::move(words)});

@@ -327,6 +327,7 @@ AttachRequest watch_of(const RunRequest& request, const RunSpec& spec, const std
   watching.paths.insert(watching.paths.end(), spec.also.begin(), spec.also.end());
   watching.framework = request.framework;
   watching.knowledge = request.knowledge;
+  watching.config = request.config.empty() ? spec.config : request.config;
   watching.home = home;
   watching.run = name;
   watching.decided = request.decided;

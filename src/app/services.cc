@@ -10,6 +10,7 @@
 #include "act/notify/notifier.h"
 #include "act/supervise/adopt.h"
 #include "act/supervise/inbox.h"
+#include "act/supervise/run_spec.h"
 #include "act/supervise/stop_watchdog.h"
 #include "api/exit.h"
 #include "app/attach.h"
@@ -23,6 +24,7 @@
 #include "app/rule_watch.h"
 #include "app/run.h"
 #include "app/run_status.h"
+#include "app/verify.h"
 #include "base/text.h"
 #include "platform/clock.h"
 #include "platform/durable.h"
@@ -115,6 +117,11 @@ const Knowledge& DaemonServices::knowledge() { return learn({}).ok() ? language_
 Result<std::unique_ptr<Replayed>> DaemonServices::replay(const ReplayRequest& request) {
   const auto began = std::chrono::steady_clock::now();
   MW_TRY(learn(request.knowledge));
+  // Of a supervised run the journal knows more than its files.
+  if (const std::string& path = request.paths.front();
+      request.paths.size() == 1 && is_run_folder(*disk_, path) && !run_spec_path(*disk_, path).empty()) {
+    return recorded_in(path);
+  }
   if (const auto rules = settings(request.config); !rules.ok()) return rules.error();
   RunReader reader(*disk_, *language_, Judge::kAtClose, nullptr, {});
   MW_TRY(reader.open(request.paths, request.framework));
@@ -240,8 +247,12 @@ std::string DaemonServices::config_reference(bool json) { return json ? config_r
 
 Result<std::unique_ptr<Replayed>> DaemonServices::recorded(const std::string& home, const std::string& run) {
   const auto folder = recorded_folder(*disk_, home, run);
-  if (!folder.ok()) return folder.error();
-  auto state = read_recorded(*disk_, *folder);
+  return folder.ok() ? recorded_in(*folder) : Result<std::unique_ptr<Replayed>>(folder.error());
+}
+
+/// As the journal in that folder has it.
+Result<std::unique_ptr<Replayed>> DaemonServices::recorded_in(const std::string& run_folder) {
+  auto state = read_recorded(*disk_, run_folder);
   if (!state.ok()) return state.error();
   auto told = std::make_unique<Replayed>();
   for (const SourceState& source : state->sources) {
@@ -252,6 +263,14 @@ Result<std::unique_ptr<Replayed>> DaemonServices::recorded(const std::string& ho
   }
   told->state = std::move(*state);
   return told;
+}
+
+Result<VerifyAnswer> DaemonServices::verify(const std::string& home, const std::string& run) {
+  MW_TRY(learn({}));
+  if (!run.empty() && is_run_folder(*disk_, run)) return verify_run(*disk_, *language_, absolute_path(run));
+  const auto folder = recorded_folder(*disk_, home, run);
+  if (!folder.ok()) return folder.error();
+  return verify_run(*disk_, *language_, *folder);
 }
 
 Result<RunStatus> DaemonServices::status(const std::string& home, const std::string& run) {

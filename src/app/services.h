@@ -26,6 +26,7 @@ class DaemonServices final : public Services {
   Result<RunStatus> status(const std::string& home, const std::string& run) override;
   Result<CleanupAnswer> could_clean_up(const CleanupRequest& request) override;
   Result<CleanupAnswer> free(const CleanupRequest& request) override;
+  Result<VerifyAnswer> verify(const std::string& home, const std::string& run) override;
   Result<RestoreAnswer> could_restore(const RestoreRequest& request) override;
   Result<RestoreAnswer> restore(const RestoreRequest& request) override;
   Result<DrillResult> drill(const DrillRequest& request) override;
@@ -36,6 +37,7 @@ class DaemonServices final : public Services {
  private:
   Result<void> learn(const std::vector<std::string>& folders);
   Result<Config> settings(const std::string& file);
+  Result<std::unique_ptr<Replayed>> recorded_in(const std::string& run_folder);
   std::unique_ptr<Disk> disk_;
   std::unique_ptr<KnowledgeBase> language_;
   Knowledge none_;

@@ -46,6 +46,13 @@ constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 
 }  // namespace
 
+std::string hex_of(uint64_t value) {
+  std::string out;
+  append_hex(out, static_cast<uint32_t>(value >> 32), 8);
+  append_hex(out, static_cast<uint32_t>(value), 8);
+  return out;
+}
+
 std::string_view trim(std::string_view text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);

@@ -30,6 +30,8 @@ std::string sanitize_utf8(std::string_view bytes);
 
 /// At most `limit` bytes, cut at a character boundary, with "…" when something was cut.
 std::string clip(std::string_view text, size_t limit);
+/// 16 hexadecimal digits.
+std::string hex_of(uint64_t value);
 
 /// For a terminal: control characters (ESC, CR, C1, DEL) and bidirectional overrides are made visible; valid UTF-8.
 std::string escape_terminal(std::string_view text);

@@ -47,6 +47,13 @@ bool may_matter(const Event& event, bool new_step) {
     bool operator()(const event::Changed&) const { return false; }
     bool operator()(const event::Intended&) const { return false; }
     bool operator()(const event::Acted&) const { return false; }
+    bool operator()(const event::WatchBegan&) const { return false; }
+    bool operator()(const event::AttemptStarted&) const { return false; }
+    bool operator()(const event::AttemptExited&) const { return false; }
+    bool operator()(const event::Requested&) const { return false; }
+    bool operator()(const event::Asked&) const { return false; }
+    bool operator()(const event::Answered&) const { return false; }
+    bool operator()(const event::Decided&) const { return false; }
   };
   return std::visit(Visitor{new_step}, event.body);
 }
@@ -75,7 +82,7 @@ class Decider {
 
   template <typename Body>
   void put(Body body) {
-    Event event{cause_.at, cause_.where, std::move(body)};
+    Event event{cause_.at, cause_.where, std::move(body), cause_.received};
     fold(state_, event);
     decided_.push_back(std::move(event));
   }

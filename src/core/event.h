@@ -216,8 +216,46 @@ struct VerdictGiven {
   std::string verdict;  ///< running, finished, crashed, stalled, interrupted, unknown
 };
 
-// ---- people and deeds
-// -------------------------------------------------------------------------------------------------
+// ---- supervision: what midwatch knows of a command that it started, and what it decided -----------------------------
+struct WatchBegan {       ///< a midwatch began to watch, or another one went on
+  std::string build;      ///< its version
+  std::string knowledge;  ///< digest of dialects, signatures and causes in force (KnowledgeBase::digest())
+  std::string settings;   ///< digest of midwatch.toml; "": there is none
+};
+struct AttemptStarted {  ///< by the keeper's record
+  int64_t attempt = 0;   ///< from 1
+  int64_t pid = 0;
+  std::string boot;
+};
+struct AttemptExited {  ///< likewise
+  int64_t attempt = 0;
+  bool known = false;   ///< false: nobody was there to be told how; code and signal mean nothing
+  int64_t code = 0;     ///< exit status; -1 when a signal ended it
+  int64_t signal = 0;   ///< 0: none
+  std::string failure;  ///< why it could not be started; "": it was
+};
+struct Requested {   ///< a person, or a signal to midwatch, wants something done
+  std::string what;  ///< "pause", "resume", "stop", "kill", "cleanup", "approve"
+  std::string who;   ///< "mira@node7"; "midwatch" for a signal
+};
+struct Asked {  ///< midwatch asks a person whether it may
+  int64_t attempt = 0;
+  std::string action;  ///< "break" or "restart"
+};
+struct Answered {  ///< the answer, or that the reason to ask is gone
+  int64_t attempt = 0;
+  std::string action;  ///< as of Asked
+  std::string answer;  ///< "yes", "no", "withdrawn"
+};
+struct Decided {  ///< what follows the end of an attempt
+  int64_t attempt = 0;
+  bool restart = false;
+  double wait_s = 0;  ///< before the restart
+  std::string why;    ///< one sentence for people
+  std::string facts;  ///< what core/policy.h decided on and what it said, as JSON (core/outcome_json.h)
+};
+
+// ---- people and actions ---------------------------------------------------------------------------------------------
 struct Told {  ///< a person's word, for whoever reads the record later
   std::string who;
   std::string text;
@@ -257,9 +295,15 @@ struct Event {
                event::CheckpointSeen, event::WeightsSynced, event::Ended, event::Matched, event::TraceSeen,
                event::Logged, event::FormatJudged, event::ToolCalled, event::ComponentSaw, event::Ticked, event::Closed,
                event::IncidentOpened, event::IncidentChanged, event::IncidentClosed, event::VerdictGiven, event::Told,
-               event::Changed, event::Intended, event::Acted>
+               event::Changed, event::Intended, event::Acted, event::WatchBegan, event::AttemptStarted,
+               event::AttemptExited, event::Requested, event::Asked, event::Answered, event::Decided>
       body;
+  Time received = {};  ///< when midwatch learnt of it, by the machine's clock; unknown in a replay of files
 };
+
+/// What an executor writes down of a run that midwatch supervises.
+using SupervisionEvent = std::variant<event::WatchBegan, event::AttemptStarted, event::AttemptExited, event::Requested,
+                                      event::Asked, event::Answered, event::Decided>;
 
 /// Where sources put what they saw.
 class EventSink {

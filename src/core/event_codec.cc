@@ -364,6 +364,8 @@ bool get_body(Cursor& in, Event& out) {
     if (!in.take_word(key) || !in.take(':')) return false;
     if (key == "at") {
       if (!in.take_number(out.at.ns)) return false;
+    } else if (key == "rx") {
+      if (!in.take_number(out.received.ns)) return false;
     } else if (key == "src") {
       if (!in.take_number(out.where.source)) return false;
     } else if (key == "ln") {
@@ -405,6 +407,10 @@ void encode_event(const Event& event, std::string& out) {
         if (event.at.known()) {
           out.append(",\"at\":");
           put_number(out, event.at.ns);
+        }
+        if (event.received.known()) {
+          out.append(",\"rx\":");
+          put_number(out, event.received.ns);
         }
         if (event.where.source != 0) {
           out.append(",\"src\":");

@@ -86,6 +86,17 @@ MW_EVENT(Intended, "intended", field("id", &E::id), field("action", &E::action),
          field("incident", &E::incident), field("why", &E::why));
 MW_EVENT(Acted, "acted", field("id", &E::id), field("ok", &E::ok), field("text", &E::text),
          field("seconds", &E::seconds));
+MW_EVENT(WatchBegan, "watch-began", field("build", &E::build), field("knowledge", &E::knowledge),
+         field("settings", &E::settings));
+MW_EVENT(AttemptStarted, "attempt-started", field("attempt", &E::attempt), field("pid", &E::pid),
+         field("boot", &E::boot));
+MW_EVENT(AttemptExited, "attempt-exited", field("attempt", &E::attempt), field("known", &E::known),
+         field("code", &E::code), field("signal", &E::signal), field("failure", &E::failure));
+MW_EVENT(Requested, "requested", field("what", &E::what), field("who", &E::who));
+MW_EVENT(Asked, "asked", field("attempt", &E::attempt), field("action", &E::action));
+MW_EVENT(Answered, "answered", field("attempt", &E::attempt), field("action", &E::action), field("answer", &E::answer));
+MW_EVENT(Decided, "decided", field("attempt", &E::attempt), field("restart", &E::restart), field("wait_s", &E::wait_s),
+         field("why", &E::why), field("facts", &E::facts));
 #undef MW_EVENT
 
 // ---- words of the enumerations; a missing one is a compile warning, which is an error here
@@ -221,7 +232,7 @@ consteval bool tables_are_whole(const std::variant<Bodies...>*) {
   return (table_is_whole<Bodies>() && ...);
 }
 static_assert(tables_are_whole(static_cast<decltype(Event::body)*>(nullptr)));
-static_assert(member_count<Event>() == 3 && member_count<Where>() == 2 && member_count<Reading>() == 3,
+static_assert(member_count<Event>() == 4 && member_count<Where>() == 2 && member_count<Reading>() == 3,
               "event_codec.cc writes these by hand");
 
 }  // namespace detail

@@ -14,6 +14,11 @@ class EventWriter {
   virtual void acted(event::Acted outcome) = 0;
   /// `at`: when they were said. Durable when it returns.
   virtual Result<void> told(event::Told words, Time at) = 0;
+  /// What is known and decided of a supervised run. Durable when it returns; after an error it is in the state, and is
+  /// written with what comes next.
+  /// `at`: when it happened; unknown: now.
+  virtual Result<void> record(SupervisionEvent event, Time at) = 0;
+  Result<void> record(SupervisionEvent event) { return record(std::move(event), Time()); }
   /// What an attempt found other than the one before.
   virtual void changed(event::Changed&& /*what*/) {}
   /// What the machine under the run shows; `source` is called "host:memory", "host:disks" and so on.

@@ -13,6 +13,7 @@
 #include "core/provisional_events.h"
 #include "core/signal.h"
 #include "core/state.h"
+#include "core/supervision.h"
 
 namespace mw {
 namespace {
@@ -337,11 +338,18 @@ class Folder {
   }
   void operator()(const event::VerdictGiven& given) { state_.verdict = clip(given.verdict, 64); }
 
-  // ---- people and deeds
+  // ---- people, actions, supervision
   void operator()(const event::Told& told) { fold_action(state_, event_, told); }
   void operator()(const event::Changed& changed) { fold_action(state_, event_, changed); }
   void operator()(const event::Intended& intended) { fold_action(state_, event_, intended); }
   void operator()(const event::Acted& acted) { fold_action(state_, event_, acted); }
+  void operator()(const event::WatchBegan& began) { fold_supervision(state_.supervision, event_, began); }
+  void operator()(const event::AttemptStarted& started) { fold_supervision(state_.supervision, event_, started); }
+  void operator()(const event::AttemptExited& exited) { fold_supervision(state_.supervision, event_, exited); }
+  void operator()(const event::Requested& requested) { fold_supervision(state_.supervision, event_, requested); }
+  void operator()(const event::Asked& asked) { fold_supervision(state_.supervision, event_, asked); }
+  void operator()(const event::Answered& answered) { fold_supervision(state_.supervision, event_, answered); }
+  void operator()(const event::Decided& decided) { fold_supervision(state_.supervision, event_, decided); }
 
  private:
   struct Place {

@@ -47,6 +47,9 @@ void fold_action(State& state, const Event& event, const event::Acted& acted) {
   known->ok = acted.ok;
   known->outcome = clip(acted.text, kTextLimit);
   known->seconds = acted.seconds;
+  if (acted.ok && (known->intent.action == "pause" || known->intent.action == "resume")) {
+    state.supervision.paused = known->intent.action == "pause";
+  }
 }
 
 }  // namespace mw

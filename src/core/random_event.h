@@ -19,6 +19,8 @@ class RandomEvent {
     Event event;
     fill(event.at.ns);
     if (event.at.ns == kNoStep) event.at.ns = 0;
+    fill(event.received.ns);
+    if (event.received.ns == kNoStep) event.received.ns = 0;
     fill(event.where.source);
     fill(event.where.line);
     make(event, prng_.below(std::variant_size_v<decltype(Event::body)>));

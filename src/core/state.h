@@ -13,6 +13,7 @@
 #include "core/event.h"
 #include "core/incident.h"
 #include "core/series.h"
+#include "core/supervision.h"
 
 namespace mw {
 
@@ -219,6 +220,7 @@ struct State {
   uint32_t last_incident = 0;  ///< highest number given so far; numbers are never given twice
   std::string verdict = "unknown";
 
+  Supervision supervision;  ///< what midwatch knows of a command that it started
   std::vector<ActionState> actions;
   uint32_t last_action = 0;  ///< highest number given so far
   std::vector<std::pair<Moment, event::Told>> notes;

@@ -40,6 +40,13 @@ struct FromSource {
   bool operator()(const event::Changed&) const { return false; }
   bool operator()(const event::Intended&) const { return false; }
   bool operator()(const event::Acted&) const { return false; }
+  bool operator()(const event::WatchBegan&) const { return false; }
+  bool operator()(const event::AttemptStarted&) const { return false; }
+  bool operator()(const event::AttemptExited&) const { return false; }
+  bool operator()(const event::Requested&) const { return false; }
+  bool operator()(const event::Asked&) const { return false; }
+  bool operator()(const event::Answered&) const { return false; }
+  bool operator()(const event::Decided&) const { return false; }
   // How the file was met, which differs from watch to watch; what its bytes say is the decoder's.
   bool operator()(const event::SourceProblem& of) const {
     return of.problem != "rotated" && of.problem != "truncated" && of.problem != "unreadable";

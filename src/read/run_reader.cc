@@ -158,6 +158,7 @@ bool RunReader::skipped(const Event& event) {
 
 void RunReader::put(Event&& event) {
   if (recorder_ != nullptr && !skip_.empty() && skipped(event)) return;
+  if (clock_ != nullptr) event.received = clock_->now();
   door_.pass(event);
   if (recorder_ != nullptr) recorder_->record(event);
   if (const auto* problem = std::get_if<event::SourceProblem>(&event.body)) note_problem(event.where.source, *problem);

@@ -173,6 +173,7 @@ struct Paper final : EventWriter {
     lines.push_back(cat(outcome.ok ? "done: " : "not done: ", outcome.text));
     fold(state, {Time::from_seconds(1), {}, std::move(outcome)});
   }
+  Result<void> record(SupervisionEvent, Time) override { return {}; }
   Result<void> told(event::Told words, Time) override {
     lines.push_back(cat("told: ", words.text));
     return {};

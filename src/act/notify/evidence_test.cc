@@ -89,6 +89,7 @@ struct World final : EventWriter {
   }
   void acted(event::Acted outcome) override { fold(state, {clock.now(), {}, outcome}); }
   Result<void> told(event::Told, Time) override { return {}; }
+  Result<void> record(SupervisionEvent, Time) override { return {}; }
 
   FakeDisk disk;
   FakeClock clock;

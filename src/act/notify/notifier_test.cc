@@ -70,6 +70,7 @@ struct World final : EventWriter {
     return id;
   }
   void acted(event::Acted outcome) override { fold(state, {clock.now(), {}, std::move(outcome)}); }
+  Result<void> record(SupervisionEvent, Time) override { return {}; }
   Result<void> told(event::Told words, Time at) override {
     fold(state, {at, {}, std::move(words)});
     return {};

@@ -30,26 +30,37 @@ std::string Approvals::file(std::string_view what, Deed action) const {
   return cat(folder_, "/", what, kActions[index(action)]);
 }
 
-bool Approvals::ours(const std::string& path) {
-  const auto seal = seal_of(doors_.disk, path, nonce_);
-  if (seal.ok() && *seal == Seal::kForeign) foreign_.push_back(path);
-  return seal.ok() && *seal == Seal::kOurs;
+Result<bool> Approvals::ours(const std::string& path, const std::string& nonce) {
+  const auto seal = seal_of(doors_.disk, path, nonce);
+  if (!seal.ok()) return seal.error();
+  if (*seal == Seal::kForeign) foreign_.push_back(path);
+  return *seal == Seal::kOurs;
 }
 
 Result<void> Approvals::write(const std::string& path) {
   return doors_.write_file(path, seal_text(nonce_, basename(path), doors_.clock.now()));
 }
 
-void Approvals::attempt(const std::string& folder, const std::string& nonce) {
+Result<void> Approvals::attempt(const std::string& folder, const std::string& nonce) {
+  foreign_.clear();
+  const auto refused = ours(cat(folder, "/", kRefused), nonce);
+  if (!refused.ok()) return refused.error();
+  bool asked[2] = {}, given[2] = {};
+  for (size_t i = 0; i < 2; ++i) {
+    const auto was_asked = ours(cat(folder, "/", kAsked, kActions[i]), nonce);
+    const auto was_given = ours(cat(folder, "/", kGiven, kActions[i]), nonce);
+    if (!was_asked.ok()) return was_asked.error();
+    if (!was_given.ok()) return was_given.error();
+    asked[i] = *was_asked;
+    given[i] = *was_given;
+  }
   folder_ = folder;
   nonce_ = nonce;
-  foreign_.clear();
   told_.clear();
-  for (const Deed action : {Deed::kBreak, Deed::kRestart}) {
-    asked_[index(action)] = ours(file(kAsked, action));
-    given_[index(action)] = ours(file(kGiven, action));
-  }
-  refused_ = ours(cat(folder_, "/", kRefused));
+  refused_ = *refused;
+  std::copy_n(asked, 2, asked_);
+  std::copy_n(given, 2, given_);
+  return {};
 }
 
 Result<bool> Approvals::may(Deed action, Mode mode, const std::string& what, const std::string& why, const State& state,

@@ -33,7 +33,8 @@ class Approvals {
   explicit Approvals(const Doors& doors) : doors_(doors) {}
 
   /// From now on it is about the attempt in this folder, and what was asked there before.
-  void attempt(const std::string& folder, const std::string& nonce);
+  /// An error: the folder cannot be read, and all is as it was.
+  Result<void> attempt(const std::string& folder, const std::string& nonce);
   /// Files there that midwatch did not write, and that count for nothing.
   const std::vector<std::string>& foreign() const { return foreign_; }
   /// May it be done now? When it may not, `what` (a sentence) and `why` (another) are told, once for each `what`.
@@ -51,7 +52,7 @@ class Approvals {
  private:
   static size_t index(Deed action) { return action == Deed::kBreak ? 0 : 1; }
   std::string file(std::string_view what, Deed action) const;
-  bool ours(const std::string& path);
+  Result<bool> ours(const std::string& path, const std::string& nonce);
   Result<void> write(const std::string& path);
 
   Doors doors_;

@@ -80,14 +80,30 @@ Result<void> Inbox::take(const std::string& path, const State& state, EventWrite
   if (!text.ok()) return doors_.disk.rename(path, path + ".unreadable");
   const auto ask = parse_ask(*text);
   if (!ask.ok()) return doors_.disk.rename(path, path + ".refused");
-  const auto words = ask->what == RunAsk::What::kTell ? ask->text : std::string(kWords[static_cast<size_t>(ask->what)]);
-  // A midwatch may have died between writing it down and removing the request.
-  const bool known = std::any_of(state.notes.begin(), state.notes.end(), [&](const auto& note) {
-    return note.first.at == ask->at && note.second.who == ask->who && note.second.text == words;
-  });
-  if (!known) MW_TRY(writer.told({ask->who, words}, ask->at));
-  if (ask->what != RunAsk::What::kTell) MW_TRY(handle_(*ask));
+  if (ask->what == RunAsk::What::kTell) {
+    MW_TRY(note(*ask, state, writer));
+  } else {
+    MW_TRY(request(*ask, state, writer));
+    MW_TRY(handle_(*ask));
+  }
   return doors_.disk.remove(path);
+}
+
+/// A midwatch may have died between writing it down and removing the request; so below.
+Result<void> Inbox::note(const RunAsk& ask, const State& state, EventWriter& writer) {
+  const bool known = std::any_of(state.notes.begin(), state.notes.end(), [&ask](const auto& one) {
+    return one.first.at == ask.at && one.second.who == ask.who && one.second.text == ask.text;
+  });
+  return known ? Result<void>() : writer.told({ask.who, ask.text}, ask.at);
+}
+
+Result<void> Inbox::request(const RunAsk& ask, const State& state, EventWriter& writer) {
+  const std::string what(kWords[static_cast<size_t>(ask.what)]);
+  const auto& all = state.supervision.requests;
+  const bool known = std::any_of(all.begin(), all.end(), [&](const Supervision::Request& one) {
+    return one.at == ask.at && one.who == ask.who && one.what == what;
+  });
+  return known ? Result<void>() : writer.record(event::Requested{what, ask.who}, ask.at);
 }
 
 }  // namespace mw

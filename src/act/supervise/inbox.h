@@ -30,6 +30,8 @@ class Inbox final : public Task {
 
  private:
   Result<void> take(const std::string& path, const State& state, EventWriter& writer);
+  static Result<void> note(const RunAsk& ask, const State& state, EventWriter& writer);
+  static Result<void> request(const RunAsk& ask, const State& state, EventWriter& writer);
 
   Doors doors_;
   std::string folder_;

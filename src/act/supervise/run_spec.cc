@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "core/outcome_json.h"
 #include "platform/durable.h"
 
 namespace mw {
@@ -171,26 +172,11 @@ std::string judgement_text(const Judgement& judgement) {
   {
     JsonWriter json(out);
     json.begin_object().key("version").integer(1).key("run").string(judgement.nonce);
-    json.key("started").boolean(of.started).key("known").boolean(of.known);
-    json.key("code").integer(of.code).key("signal").integer(of.signal).key("told_to_stop").boolean(of.stop_requested);
-    json.key("unfinished").boolean(of.unfinished).key("planned").integer(of.planned);
-    json.key("provider").boolean(of.provider).key("tripped").boolean(of.tripped);
-    put_step(json, "suspect", of.suspect);
-    put_step(json, "onset", of.onset);
-    put_step(json, "first_step", of.first_step);
-    put_step(json, "last_step", of.last_step);
-    put_step(json, "last_checkpoint", of.last_checkpoint);
-    put_step(json, "resumed_at", of.resumed_at);
-    json.key("kind").string(of.kind).key("cause").string(of.cause).key("transient").string(of.transient);
-    json.key("reaction")
-        .string(of.reaction)
-        .key("layer")
-        .string(of.layer)
-        .key("restart")
-        .boolean(judgement.decision.restart);
+    write_outcome(json, of);
+    json.key("restart").boolean(judgement.decision.restart);
     json.key("wait_ns").integer(judgement.decision.wait.ns).key("why").string(judgement.decision.why);
     json.key("spent").integer(judgement.decision.spent).key("framework").string(judgement.framework);
-    json.key("can_go_back").boolean(of.can_roll_back).key("set_aside").begin_object().key("roots").begin_array();
+    json.key("facts").string(judgement.facts).key("quarantine").begin_object().key("roots").begin_array();
     for (const std::string& root : judgement.back.roots) json.string(root);
     json.end_array();
     put_step(json, "from", judgement.back.from);
@@ -211,34 +197,16 @@ Result<Judgement> parse_judgement(std::string_view text) {
   if (!json->is_object() || json->find("restart") == nullptr) return wrong("restart");
   Judgement judgement;
   judgement.nonce = json->string_or("run", "");
-  AttemptOutcome& of = judgement.outcome;
-  of.started = json->boolean_or("started", false);
-  of.known = json->boolean_or("known", false);
-  of.code = static_cast<int>(json->integer_or("code", -1));
-  of.signal = static_cast<int>(json->integer_or("signal", 0));
-  of.stop_requested = json->boolean_or("told_to_stop", false);
-  of.unfinished = json->boolean_or("unfinished", false);
-  of.planned = json->integer_or("planned", 0);
-  of.provider = json->boolean_or("provider", false);
-  of.tripped = json->boolean_or("tripped", false);
-  of.suspect = json->integer_or("suspect", kNoStep);
-  of.onset = json->integer_or("onset", kNoStep);
-  of.first_step = json->integer_or("first_step", kNoStep);
-  of.last_step = json->integer_or("last_step", kNoStep);
-  of.last_checkpoint = json->integer_or("last_checkpoint", kNoStep);
-  of.resumed_at = json->integer_or("resumed_at", kNoStep);
-  of.kind = json->string_or("kind", "");
-  of.cause = json->string_or("cause", "");
-  of.transient = json->string_or("transient", "");
-  of.reaction = json->string_or("reaction", "");
-  of.layer = json->string_or("layer", "");
+  judgement.outcome = read_outcome(*json);
+  judgement.facts = json->string_or("facts", "");
   judgement.decision.restart = json->boolean_or("restart", false);
   judgement.decision.wait.ns = json->integer_or("wait_ns", 0);
   judgement.decision.why = json->string_or("why", "");
   judgement.decision.spent = static_cast<int>(json->integer_or("spent", 0));
   judgement.framework = json->string_or("framework", "");
-  of.can_roll_back = json->boolean_or("can_go_back", false);
-  if (const Json* aside = json->find("set_aside"); aside != nullptr && aside->is_object()) {
+  const Json* aside = json->find("quarantine");
+  if (aside == nullptr) aside = json->find("set_aside");  // as midwatch 0.1 called it
+  if (aside != nullptr && aside->is_object()) {
     read_texts(*aside, "roots", judgement.back.roots);
     judgement.back.from = aside->integer_or("from", kNoStep);
     judgement.back.why = aside->string_or("why", "");

@@ -89,7 +89,8 @@ struct Judgement {
   std::string framework;  ///< whose layout the checkpoints have
   Rollback back;
   Resume resume;
-  bool asks = false;  ///< the restart waits for a person's leave
+  bool asks = false;  ///< the restart waits for a person's approval
+  std::string facts;  ///< core/outcome_json.h: what core/policy.h was asked, and what it said
 };
 std::string judgement_text(const Judgement& judgement);
 Result<Judgement> parse_judgement(std::string_view text);

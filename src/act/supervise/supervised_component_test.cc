@@ -87,6 +87,7 @@ struct World final : EventWriter {
     return id;
   }
   void acted(event::Acted outcome) override { fold(state, {{}, {}, std::move(outcome)}); }
+  Result<void> record(SupervisionEvent, Time) override { return {}; }
   Result<void> told(event::Told, Time) override { return {}; }
   using EventWriter::observed;
   void observed(const std::string&, event::ComponentSaw&& saw) override {

@@ -12,6 +12,7 @@
 #include "act/supervise/tainted.h"
 #include "base/text.h"
 #include "core/exit_status.h"
+#include "core/outcome_json.h"
 #include "platform/durable.h"
 #include "sense/checkpoints/roots.h"
 
@@ -68,10 +69,10 @@ Result<void> Supervisor::begin_attempt(int number) {
   if (number == 1) MW_TRY(keep_snapshot(doors_.disk, doors_.clock, spec_, folder_, doors_.write_file));
   // From here on the attempt exists: whoever comes later finds it and sees to it that it has a keeper, once.
   MW_TRY(doors_.write_file(cat(folder, "/", kLaunchFile), launch_text(launch)));
+  MW_TRY(approvals_.attempt(folder, spec_.nonce));
   attempt_ = number;
   kept_ = {};
   tree_.take(number, launch.mark);
-  approvals_.attempt(folder, spec_.nonce);
   trip_.reset();
   way_.reset();
   remains_.reset();
@@ -320,6 +321,7 @@ Result<void> Supervisor::judge(const State& state) {
   std::vector<AttemptOutcome> all = outcomes_;
   all.push_back(judgement.outcome);
   judgement.decision = after_end(all, spec_.limits);
+  judgement.facts = facts_json({judgement.outcome, spec_.limits, judgement.decision});
   guard_rollback(*plan, spec_, judgement);
   if (judgement.decision.restart && spec_.restarting == Mode::kWatch) {
     judgement.decision = {
@@ -331,6 +333,8 @@ Result<void> Supervisor::judge(const State& state) {
   // An end is an end, also where it cannot be written down; what is begun is written down first.
   if (!written.ok() && (judgement.decision.restart || since(ended_) < kUnrecordedEnd)) return written.error();
   outcomes_ = std::move(all);
+  decision_ = judgement.decision;
+  facts_ = judgement.facts;
   framework_ = judgement.framework;
   back_ = judgement.back;
   resume_ = judgement.resume;
@@ -401,7 +405,8 @@ Result<bool> Supervisor::may_restart(const State& state, EventWriter& writer) {
   return may_begin() && (!servers_answer_ || servers_answer_(state, writer));
 }
 
-Result<void> Supervisor::begin_next(EventWriter& writer) {
+Result<void> Supervisor::begin_next(const State& state, EventWriter& writer) {
+  MW_TRY(record(state, writer));  // why it begins is known before it does
   MW_TRY(roll_back_first(writer));
   if (phase_ == Phase::kOver) return {};
   if (starting_ == 0) {
@@ -433,7 +438,7 @@ Result<bool> Supervisor::look_and_act(const State& state, bool quiet, EventWrite
     } else if (!pause_ && doors_.clock.steady().ns >= due_.ns) {
       const auto may = may_restart(state, writer);
       if (!may.ok()) return may.error();
-      if (*may) MW_TRY(begin_next(writer));
+      if (*may) MW_TRY(begin_next(state, writer));
     }
   }
   return phase_ != Phase::kOver;

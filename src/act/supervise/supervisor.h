@@ -136,6 +136,9 @@ class Supervisor {
         approvals_({doors_.disk, doors_.clock, doors_.write_file, doors_.say}) {}
   Result<void> reattach();
   Result<bool> look_and_act(const State& state, bool quiet, EventWriter& writer);
+  Result<void> record(const State& state, EventWriter& writer) const;
+  Result<void> record_attempt(const Supervision& known, EventWriter& writer) const;
+  Result<void> record_approval(const Supervision& known, Approvals::Deed action, EventWriter& writer) const;
   Result<bool> do_without_record(const Error& trouble);
   Result<void> keeper_can_go_on();
   bool is_gone() const;
@@ -145,7 +148,7 @@ class Supervisor {
   void tell_foreign(const State& state, EventWriter& writer);
   void look_at_members();
   Result<void> begin_attempt(int number);
-  Result<void> begin_next(EventWriter& writer);
+  Result<void> begin_next(const State& state, EventWriter& writer);
   Result<void> roll_back_first(EventWriter& writer);
   Result<void> give_up_rolling_back(const Error& error);
   Result<void> watch_attempt(const State& state, bool quiet, EventWriter& writer);
@@ -176,8 +179,10 @@ class Supervisor {
   int attempt_ = 0;
   Kept kept_;
   std::vector<AttemptOutcome> outcomes_;
-  std::string framework_;  ///< whose checkpoints `back_` speaks of
-  Rollback back_;          ///< to be done before the next attempt
+  RestartDecision decision_;  ///< after the last of them
+  std::string facts_;         ///< that it rests on (core/outcome_json.h)
+  std::string framework_;     ///< whose checkpoints `back_` speaks of
+  Rollback back_;             ///< to be done before the next attempt
   std::function<std::optional<bool>(const State&)> made_room_;
   std::function<bool()> looked_at_;
   std::function<bool(const State&, EventWriter&)> servers_answer_;

@@ -41,7 +41,7 @@ Result<void> Supervisor::reattach() {
   keeper_from_ = {doors_.clock.steady().ns - kKeeperBegins.ns};
   tree_.take(attempt_, mark_of(spec_, attempt_));
   reattach_members();
-  approvals_.attempt(attempt_folder(), spec_.nonce);
+  MW_TRY(approvals_.attempt(attempt_folder(), spec_.nonce));
   foreign_.insert(foreign_.end(), approvals_.foreign().begin(), approvals_.foreign().end());
   ended_ = doors_.clock.steady();
   if (phase_ == Phase::kRunning && kept_.child.known() && !kept_.ending) {
@@ -77,6 +77,8 @@ Result<void> Supervisor::reattach_attempts() {
     auto judgement = parse_judgement(*text);
     if (!judgement.ok()) return judgement.error();
     outcomes_.push_back(judgement->outcome);
+    decision_ = judgement->decision;
+    facts_ = judgement->facts;
     framework_ = judgement->framework;
     back_ = judgement->back;
     resume_ = judgement->resume;

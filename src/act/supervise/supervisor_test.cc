@@ -30,6 +30,12 @@ class FakeWriter final : public EventWriter {
     fold(state_, {at, {}, std::move(words)});
     return {};
   }
+  using EventWriter::record;
+  Result<void> record(SupervisionEvent event, Time at) override {
+    if (full) return Error{Error::Code::kFull, "no space", ""};
+    std::visit([&](auto& body) { fold(state_, {at, {}, std::move(body)}); }, event);
+    return {};
+  }
   bool full = false;
 
  private:

@@ -18,6 +18,9 @@ constexpr size_t kProbeBytes = 4096;  // a block of most file systems
 Result<bool> Supervisor::turn(const State& state, bool quiet, EventWriter& writer) {
   auto on = look_and_act(state, quiet, writer);
   if (on.ok()) {
+    if (const auto recorded = record(state, writer); !recorded.ok() && *on) on = recorded.error();
+  }
+  if (on.ok()) {
     if (const auto kept = keeper_can_go_on(); !kept.ok()) on = kept.error();
   }
   if (on.ok()) {
@@ -26,7 +29,9 @@ Result<bool> Supervisor::turn(const State& state, bool quiet, EventWriter& write
     return on;
   }
   if (!trouble_since_) trouble_since_ = doors_.clock.steady();
-  return do_without_record(on.error());
+  auto over = do_without_record(on.error());
+  if (over.ok()) (void)record(state, writer).ok();  // as far as the disk takes it
+  return over;
 }
 
 /// Two states in which nothing fails, and nothing would ever happen: no keeper began though the run is to stop; and a

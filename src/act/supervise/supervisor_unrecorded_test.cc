@@ -25,6 +25,7 @@ struct World {
       return id;
     }
     void acted(event::Acted outcome) override { fold(world.state, {{}, {}, std::move(outcome)}); }
+    Result<void> record(SupervisionEvent, Time) override { return {}; }
     Result<void> told(event::Told, Time) override { return {}; }
     World& world;
   };

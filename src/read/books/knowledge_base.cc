@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/checksum.h"
 #include "base/text.h"
 #include "base/toml.h"
 #include "platform/real/posix_disk.h"
+#include "read/books/embedded.h"
 #include "read/books/signature_book.h"
 
 namespace mw {
@@ -75,6 +77,9 @@ Result<std::unique_ptr<KnowledgeBase>> KnowledgeBase::load(const std::vector<std
 
   std::unique_ptr<KnowledgeBase> language(new KnowledgeBase);
   language->book_ = std::move(*book);
+  for (const auto* part : {&files.dialects, &files.rules, &files.failures}) {
+    for (const SignatureBook::File& file : *part) language->added_ += cat(file.path, "\n", file.text, "\n");
+  }
   language->signatures_ = std::make_unique<SignatureBook>(std::move(*signatures));
   language->add(std::move(rules));
   std::vector<Pattern> patterns = language->book_.patterns(0);
@@ -95,6 +100,14 @@ Result<std::unique_ptr<KnowledgeBase>> KnowledgeBase::load(const std::vector<std
                        language->signatures_.get(),
                        &language->known_};
   return language;
+}
+
+std::string KnowledgeBase::digest() const {
+  uint64_t hash = fnv1a(added_);
+  for (const std::string_view folder : {"dialects/", "rules/", "signatures/", "causes/"}) {
+    for (const EmbeddedFile& file : embedded_files(folder)) hash = fnv1a(file.bytes, fnv1a(file.path, hash));
+  }
+  return hex_of(hash);
 }
 
 void KnowledgeBase::add(std::vector<UserRule> rules) {

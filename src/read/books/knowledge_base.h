@@ -35,12 +35,15 @@ class KnowledgeBase {
   const KnownSecrets& known() const { return known_; }
   KnownSecrets& known() { return known_; }
   const DialectBook& book() const { return book_; }
+  /// Of all that was loaded, as 16 hexadecimal digits: two watches with the same digest and build decide alike.
+  std::string digest() const;
   /// How a framework names its checkpoints; unknown for one of which that is not known.
   CheckpointLayout checkpoints_of(const std::string& framework) const;
 
  private:
   KnowledgeBase() = default;
   DialectBook book_;
+  std::string added_;  ///< paths and texts of the user's own files
   std::unique_ptr<SignatureBook> signatures_;
   std::vector<SignaturePattern> signature_patterns_;
   std::unique_ptr<PatternSet> patterns_;

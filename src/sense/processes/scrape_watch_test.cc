@@ -36,6 +36,7 @@ class Heard final : public EventWriter {
   using EventWriter::observed;
   Result<uint32_t> intend(event::Intended) override { return 1U; }
   void acted(event::Acted) override {}
+  Result<void> record(SupervisionEvent, Time) override { return {}; }
   Result<void> told(event::Told, Time) override { return {}; }
   void observed(const std::string& source, event::Measured&& figures) override {
     CHECK(source == "host:scrape");

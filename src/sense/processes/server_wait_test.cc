@@ -27,6 +27,7 @@ struct Notes final : EventWriter {
   std::vector<std::string> notes;
   Result<uint32_t> intend(event::Intended) override { return 1U; }
   void acted(event::Acted) override {}
+  Result<void> record(SupervisionEvent, Time) override { return {}; }
   Result<void> told(event::Told words, Time) override {
     notes.push_back(words.text);
     return {};

@@ -121,6 +121,18 @@ TEST_CASE("nothing is freed before somebody said yes") {
   CHECK(run(services, {"cleanup", "--yes"}) == static_cast<int>(Exit::kFailed));
 }
 
+TEST_CASE("verify says by its exit code whether anything differs") {
+  FakeServices services(sick());
+  services.verified.run = "one";
+  CHECK(run(services, {"verify"}) == 0);
+  CHECK(run(services, {"verify", "one", "--json"}) == 0);
+  services.verified.damage = {"segment 2 is cut"};
+  CHECK(run(services, {"verify", "one"}) == static_cast<int>(Exit::kPartial));
+  services.verified.differing = 3;
+  services.verified.differences = {"event 7: \x1b[2J"};
+  CHECK(run(services, {"verify", "one"}) == static_cast<int>(Exit::kFailed));
+}
+
 TEST_CASE("old words of the command line are still taken") {
   FakeServices services(sick());
   services.freed.run = "one";

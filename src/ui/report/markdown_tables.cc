@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "core/collected.h"
+#include "ui/view/decisions.h"
 #include "ui/view/machine.h"
 
 namespace mw {
@@ -286,6 +287,14 @@ std::string actions(const State& state, const Cycle& cycle) {
   return cat("\n## What midwatch did\n\n| When | What | On | Why | Outcome |\n|---|---|---|---|---|\n", rows, before);
 }
 
+std::string supervision(const State& state) {
+  std::string out;
+  for (const std::string& line : decision_lines(state, kActionsShown)) {
+    out += cat(line.starts_with(' ') ? "  - " : "- ", markdown_text(trim(line)), "\n");
+  }
+  return out.empty() ? out : cat("\n## Supervision\n\n", out);
+}
+
 }  // namespace
 
 std::string markdown_text(std::string_view text) { return escape_markdown(clip(trim(text), kQuoted)); }
@@ -296,8 +305,8 @@ bool in_cycle(const Cycle& cycle, const Moment& moment) {
 
 std::string markdown_tables(const State& state, const Cycle& cycle) {
   return metrics(state, cycle) + formats(state, cycle) + tools(state, cycle) + timing(state, cycle) +
-         machine(state, cycle) + checkpoints(state, cycle) + attempts(state) + changes(state) + actions(state, cycle) +
-         warnings(state, cycle) + sources(state);
+         machine(state, cycle) + checkpoints(state, cycle) + attempts(state) + supervision(state) + changes(state) +
+         actions(state, cycle) + warnings(state, cycle) + sources(state);
 }
 
 }  // namespace mw

@@ -3,6 +3,7 @@
 
 #include "ui/report/paint.h"
 #include "ui/report/terminal.h"
+#include "ui/view/decisions.h"
 #include "ui/view/machine.h"
 #include "ui/view/overview.h"
 #include "ui/view/plot.h"
@@ -17,8 +18,10 @@ constexpr size_t kOthersShown = 12;  // metrics that no dialect maps, where hard
 constexpr size_t kFewMapped = 3;     // signals: with fewer the run's own names are shown too
 constexpr size_t kToolsShown = 12;
 constexpr size_t kGpusShown = 16;
-constexpr size_t kNumber = 11;     // cells of a number
-constexpr size_t kSparkMost = 32;  // cells of a sparkline
+constexpr size_t kAttemptsShown = 20;
+constexpr size_t kDecisionLines = 4;  // of the terminal, for one sentence
+constexpr size_t kNumber = 11;        // cells of a number
+constexpr size_t kSparkMost = 32;     // cells of a sparkline
 
 /// The columns of the metric table that have room: name, first and last always, the others from left to right.
 struct Columns {
@@ -216,12 +219,21 @@ std::string warnings(const Painter& paint, const State& state) {
   return out;
 }
 
+std::string decisions(const Painter& paint, const State& state) {
+  std::string out;
+  for (const std::string& line : decision_lines(state, kAttemptsShown)) {
+    out += paint.hanging(line.starts_with(' ') ? "    " : "  ", trim(line), kDecisionLines);
+  }
+  return out.empty() ? out : paint.heading("Supervision") + out;
+}
+
 }  // namespace
 
 std::string terminal_tables(const State& state, const Console& console) {
   const Painter paint(console);
-  return metrics(paint, state, console) + time_split_rows(paint, state, console) + machine(paint, state) +
-         tools(paint, state) + formats(paint, state) + saves(paint, state) + warnings(paint, state);
+  return decisions(paint, state) + metrics(paint, state, console) + time_split_rows(paint, state, console) +
+         machine(paint, state) + tools(paint, state) + formats(paint, state) + saves(paint, state) +
+         warnings(paint, state);
 }
 
 }  // namespace mw

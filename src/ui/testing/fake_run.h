@@ -87,6 +87,8 @@ class FakeServices : public Services {
   std::string config_reference(bool json) override { return json ? "{}" : "# keys"; }
   Result<std::unique_ptr<Replayed>> recorded(const std::string&, const std::string&) override { return replay({}); }
   Result<RunStatus> status(const std::string&, const std::string&) override { return how; }
+  Result<VerifyAnswer> verify(const std::string&, const std::string&) override { return verified; }
+  VerifyAnswer verified;
   Result<RestoreAnswer> could_restore(const RestoreRequest&) override {
     RestoreAnswer told;
     told.run = "one";
