@@ -10,6 +10,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/testing/skip.h"
 #include "platform/aside.h"
 
 namespace mw {
@@ -45,10 +46,11 @@ TEST_CASE("the kernel's small files are read, those of this machine and copies o
   rmdir(root.c_str());
 }
 
-TEST_CASE("a file system tells its free space and files, and when both run out") {
+TEST_CASE("a file system tells its free space and files, and when both run out" *
+          doctest::test_suite(testing::kMachine)) {
   const std::string folder = make_folder();
   if (mount("midwatch-test", folder.c_str(), "tmpfs", 0, "size=1m,nr_inodes=8") != 0) {
-    MESSAGE("skipped: mounting a small tmpfs needs root");
+    testing::skip("mounting a small tmpfs needs root");
     rmdir(folder.c_str());
     return;
   }
