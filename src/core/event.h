@@ -248,17 +248,29 @@ struct Acted {  ///< how an intent came out
 
 }  // namespace event
 
+/// Its special members are out of line: what a variant of so many copies and destroys is much code to compile
+/// everywhere.
 struct Event {
+  using Body =
+      std::variant<event::SourceOpened, event::SourceProblem, event::SourceEnded, event::Recognised, event::SourceHead,
+                   event::ReadAs, event::Configured, event::AttemptBegan, event::Resumed, event::Planned,
+                   event::StepBegan, event::PhaseBegan, event::PhaseEnded, event::Progressed, event::Measured,
+                   event::CheckpointSaved, event::CheckpointSeen, event::WeightsSynced, event::Ended, event::Matched,
+                   event::TraceSeen, event::Logged, event::FormatJudged, event::ToolCalled, event::ComponentSaw,
+                   event::Ticked, event::Closed, event::IncidentOpened, event::IncidentChanged, event::IncidentClosed,
+                   event::VerdictGiven, event::Told, event::Changed, event::Intended, event::Acted>;
+
+  Event();
+  Event(Time at, Where where, Body body);
+  Event(const Event& other);
+  Event(Event&& other) noexcept;
+  Event& operator=(const Event& other);
+  Event& operator=(Event&& other) noexcept;
+  ~Event();
+
   Time at;  ///< when it happened by the run's own clock; unknown when its files do not say
   Where where;
-  std::variant<event::SourceOpened, event::SourceProblem, event::SourceEnded, event::Recognised, event::SourceHead,
-               event::ReadAs, event::Configured, event::AttemptBegan, event::Resumed, event::Planned, event::StepBegan,
-               event::PhaseBegan, event::PhaseEnded, event::Progressed, event::Measured, event::CheckpointSaved,
-               event::CheckpointSeen, event::WeightsSynced, event::Ended, event::Matched, event::TraceSeen,
-               event::Logged, event::FormatJudged, event::ToolCalled, event::ComponentSaw, event::Ticked, event::Closed,
-               event::IncidentOpened, event::IncidentChanged, event::IncidentClosed, event::VerdictGiven, event::Told,
-               event::Changed, event::Intended, event::Acted>
-      body;
+  Body body;
 };
 
 /// Where sources put what they saw.

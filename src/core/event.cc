@@ -1,0 +1,15 @@
+#include "core/event.h"
+
+#include <utility>
+
+namespace mw {
+
+Event::Event() = default;
+Event::Event(Time when, Where place, Body what) : at(when), where(place), body(std::move(what)) {}
+Event::Event(const Event& other) = default;
+Event::Event(Event&& other) noexcept = default;
+Event& Event::operator=(const Event& other) = default;
+Event& Event::operator=(Event&& other) noexcept = default;
+Event::~Event() = default;
+
+}  // namespace mw
