@@ -62,7 +62,7 @@ Result<void> HeldComponent::begin_life(int number) {
   launch.command = charge_.command;
   launch.folder = charge_.folder;
   launch.environment["MIDWATCH_COMPONENT"] = charge_.name;
-  launch.environment["PYTHONUNBUFFERED"] = "1";
+  launch.environment.emplace("PYTHONUNBUFFERED", "1");
   launch.output = charge_.output;
   launch.mark = mark(number);
   const std::string folder = life_folder(number);
