@@ -106,7 +106,7 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   Charge charge;
   charge.command = request.command;
   charge.folder = absolute_path("");
-  if (std::getenv("PYTHONUNBUFFERED") == nullptr) charge.environment["PYTHONUNBUFFERED"] = "1";
+  if (std::getenv("PYTHONUNBUFFERED") == nullptr) charge.environment.emplace("PYTHONUNBUFFERED", "1");
   charge.config = request.config;
   for (const std::string& path : request.also) charge.also.push_back(absolute_path(path));
   for (const std::string& path : request.checkpoints) charge.checkpoints.push_back(absolute_path(path));
