@@ -106,7 +106,7 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   RunSpec spec;
   spec.command = request.command;
   spec.folder = absolute_path("");
-  if (std::getenv("PYTHONUNBUFFERED") == nullptr) spec.environment["PYTHONUNBUFFERED"] = "1";
+  if (std::getenv("PYTHONUNBUFFERED") == nullptr) spec.environment.emplace("PYTHONUNBUFFERED", "1");
   spec.config = request.config;
   for (const std::string& path : request.also) spec.also.push_back(absolute_path(path));
   for (const std::string& path : request.checkpoints) spec.checkpoints.push_back(absolute_path(path));

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <string>
+#include <string_view>
 
 #include "core/advance.h"
 #include "core/policy.h"
@@ -147,6 +149,55 @@ TEST_CASE(
   state.actions = {restart};
   CHECK(breaker(state).why == BreakReason::kFromScratch);
   CHECK(breaker(state, true).incident == nullptr);
+}
+
+TEST_CASE("a part that certainly failed ends what stands still for it, and poison taints the checkpoints") {
+  const auto state_with = [](const char* kind) {
+    State state;
+    state.attempts.resize(1);
+    state.attempts.back().last_step = 20;
+    Incident incident;
+    incident.kind = kind;
+    incident.severity = Severity::kCritical;
+    incident.onset.step = incident.latest.step = 20;
+    state.incidents = {incident};
+    return state;
+  };
+  for (const char* kind : {"engine-dead", "stall", "worker-lost"}) {
+    CAPTURE(std::string(kind));
+    State state = state_with(kind);
+    CHECK(breaker(state).incident == nullptr);
+    ComponentState part;
+    part.troubles.emplace_back();
+    part.troubles.back().certain = Moment();
+    state.components = {part};
+    CHECK(breaker(state).incident != nullptr);
+    CHECK(breaker(state).why == BreakReason::kDeadComponent);
+  }
+  for (const char* kind : {"engine-dead", "zero-reward", "non-finite"}) {
+    CAPTURE(std::string(kind));
+    CHECK(tainted_by(state_with(kind)) != nullptr);
+  }
+  CHECK(tainted_by(state_with("entropy-collapse")) == nullptr);
+}
+
+TEST_CASE("zero rewards from the first step on end a run only where something that gives them failed with them") {
+  for (const char* kind : {"engine-dead", "network", "worker-lost", "environment-fault", "config-error"}) {
+    CAPTURE(std::string(kind));
+    State state;
+    state.attempts.resize(1);
+    state.attempts.back().first_step = 1;
+    state.attempts.back().last_step = 9;
+    Incident zero;
+    zero.kind = "zero-reward";
+    zero.severity = Severity::kCritical;
+    zero.latest.step = 2;
+    Incident other;
+    other.kind = kind;
+    other.latest.step = 1;
+    state.incidents = {zero, other};
+    CHECK((breaker(state).incident != nullptr) == (std::string_view(kind) != "config-error"));
+  }
 }
 
 TEST_CASE("a save is due by the rhythm of those before") {

@@ -286,19 +286,32 @@ struct Acted {  ///< how an intent came out
 
 }  // namespace event
 
+/// Its special members are out of line: what a variant of so many copies and destroys is much code to compile
+/// everywhere.
 struct Event {
+  using Body =
+      std::variant<event::SourceOpened, event::SourceProblem, event::SourceEnded, event::Recognised, event::SourceHead,
+                   event::ReadAs, event::Configured, event::AttemptBegan, event::Resumed, event::Planned,
+                   event::StepBegan, event::PhaseBegan, event::PhaseEnded, event::Progressed, event::Measured,
+                   event::CheckpointSaved, event::CheckpointSeen, event::WeightsSynced, event::Ended, event::Matched,
+                   event::TraceSeen, event::Logged, event::FormatJudged, event::ToolCalled, event::ComponentSaw,
+                   event::Ticked, event::Closed, event::IncidentOpened, event::IncidentChanged, event::IncidentClosed,
+                   event::VerdictGiven, event::Told, event::Changed, event::Intended, event::Acted, event::WatchBegan,
+                   event::AttemptStarted, event::AttemptExited, event::Requested, event::Asked, event::Answered,
+                   event::Decided>;
+
+  Event();
+  Event(Time at, Where where, Body body, Time received = {});
+  Event(const Event& other);
+  Event(Event&& other) noexcept;
+  Event& operator=(const Event& other);
+  Event& operator=(Event&& other) noexcept;
+  ~Event();
+
   Time at;  ///< when it happened by the run's own clock; unknown when its files do not say
   Where where;
-  std::variant<event::SourceOpened, event::SourceProblem, event::SourceEnded, event::Recognised, event::SourceHead,
-               event::ReadAs, event::Configured, event::AttemptBegan, event::Resumed, event::Planned, event::StepBegan,
-               event::PhaseBegan, event::PhaseEnded, event::Progressed, event::Measured, event::CheckpointSaved,
-               event::CheckpointSeen, event::WeightsSynced, event::Ended, event::Matched, event::TraceSeen,
-               event::Logged, event::FormatJudged, event::ToolCalled, event::ComponentSaw, event::Ticked, event::Closed,
-               event::IncidentOpened, event::IncidentChanged, event::IncidentClosed, event::VerdictGiven, event::Told,
-               event::Changed, event::Intended, event::Acted, event::WatchBegan, event::AttemptStarted,
-               event::AttemptExited, event::Requested, event::Asked, event::Answered, event::Decided>
-      body;
-  Time received = {};  ///< when midwatch learnt of it, by the machine's clock; unknown in a replay of files
+  Body body;
+  Time received;  ///< when midwatch learnt of it, by the machine's clock; unknown in a replay of files
 };
 
 /// What an executor writes down of a run that midwatch supervises.

@@ -37,6 +37,28 @@ TEST_CASE("two runs given as one are told apart") {
   CHECK(contains(told[0], "reward.mean"));
 }
 
+TEST_CASE("each signal in which two runs differ from the first step on counts") {
+  const std::vector<const char*> telling{"reward.mean", "reward.std", "loss.total",     "loss.policy",    "entropy",
+                                         "grad_norm",   "kl.ref",     "advantage.mean", "response.length"};
+  const auto told_by = [](const std::vector<const char*>& signals) {
+    State state;
+    for (uint32_t source = 0; source < 2; ++source) {
+      fold(state, {{}, {source, 0}, event::SourceOpened{source, cat("log-", source), "jsonl", 0, 0, 0}});
+      for (int step = 1; step <= 20; ++step) {
+        event::Measured measured{step, false, {}};
+        for (const char* signal : signals) measured.readings.push_back({signal, signal, 1.0 + step + 100.0 * source});
+        fold(state, {{}, {source, static_cast<uint64_t>(step)}, std::move(measured)});
+      }
+    }
+    return !mixed_runs(state).empty();
+  };
+  for (size_t i = 0; i < telling.size(); ++i) {
+    CAPTURE(std::string(telling[i]));
+    CHECK(told_by({telling[i], telling[(i + 1) % telling.size()], telling[(i + 2) % telling.size()]}));
+    CHECK_FALSE(told_by({telling[i], telling[(i + 1) % telling.size()], "lr"}));
+  }
+}
+
 TEST_CASE("two sinks of one run are not, though one rounds") {
   State state;
   tell(state, 0, 1, 40);

@@ -116,6 +116,45 @@ TEST_CASE("the wait doubles and the budget ends without progress; progress gives
   CHECK(after_end(attempts, limits).spent == 0);
 }
 
+TEST_CASE("what broke the training on bad data: the layers that give answers are restarted, the learning is not") {
+  const auto restarts = [](const char* kind, const char* layer, const char* reaction) {
+    AttemptOutcome tripped = failed(1, 40, kind);
+    tripped.tripped = true;
+    tripped.layer = layer;
+    tripped.reaction = reaction;
+    return after_end({tripped}, {}).restart;
+  };
+  for (const char* layer : {"engine", "vllm", "sglang", "network", "ray", "gpu", "driver", "host", "host-memory"}) {
+    CAPTURE(std::string(layer));
+    CHECK(restarts("zero-reward", layer, "stop-and-notify"));
+  }
+  for (const char* reaction : {"restart-component", "restart-run-from-checkpoint", "retry"}) {
+    CAPTURE(std::string(reaction));
+    CHECK(restarts("zero-reward", "learning-dynamics", reaction));
+  }
+  CHECK(restarts("engine-dead", "", "stop-and-notify"));
+  CHECK_FALSE(restarts("zero-reward", "learning-dynamics", "stop-and-notify"));
+  CHECK_FALSE(restarts("zero-reward", "reward", "config-fix"));
+}
+
+TEST_CASE("what a restart would repeat waits for what mends it") {
+  for (const char* transient : {"deterministic", "poison"}) {
+    for (const char* reaction : {"config-fix", "stop-and-notify", "free-space-then-resume"}) {
+      CAPTURE(std::string(transient));
+      CAPTURE(std::string(reaction));
+      AttemptOutcome last = failed(1, 40, "disk-full", transient);
+      last.reaction = reaction;
+      CHECK_FALSE(after_end({last}, {}).restart);
+      last.transient = "likely-transient";
+      CHECK(after_end({last}, {}).restart);
+    }
+  }
+  AttemptOutcome full = failed(1, 40, "disk-full", "deterministic");
+  full.reaction = "free-space-then-resume";
+  full.made_room = true;
+  CHECK(after_end({full}, {}).restart);
+}
+
 TEST_CASE("progress is measured by checkpoints where there are any") {
   AttemptOutcome first = failed(1, 90);
   first.last_checkpoint = 80;

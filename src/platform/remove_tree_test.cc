@@ -11,6 +11,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/testing/skip.h"
 #include "base/text.h"
 
 namespace mw {
@@ -104,10 +105,11 @@ struct Shared {
   ~Shared() { unlink(path.c_str()); }
 };
 
-TEST_CASE("a file that somebody has open or mapped is not removed, and one that nobody holds is") {
+TEST_CASE("a file that somebody has open or mapped is not removed, and one that nobody holds is" *
+          doctest::test_suite(testing::kMachine)) {
   Shared shared;
   if (!nobody_holds("/dev/shm", shared.name, shared.only)) {
-    MESSAGE("skipped: this system gives no leases on files in memory");
+    testing::skip("this system gives no leases on files in memory");
     return;
   }
   const int file = open(shared.path.c_str(), O_RDWR | O_CLOEXEC);
@@ -129,9 +131,12 @@ TEST_CASE("a file that somebody has open or mapped is not removed, and one that 
   CHECK(access(shared.path.c_str(), F_OK) != 0);
 }
 
-TEST_CASE("who opens the file while it is being removed does not end us") {
+TEST_CASE("who opens the file while it is being removed does not end us" * doctest::test_suite(testing::kMachine)) {
   Shared shared;
-  if (!nobody_holds("/dev/shm", shared.name, shared.only)) return;
+  if (!nobody_holds("/dev/shm", shared.name, shared.only)) {
+    testing::skip("this system gives no leases on files in memory");
+    return;
+  }
   std::atomic<bool> over = false;
   std::thread opener([&] {
     while (!over) {

@@ -5,11 +5,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <thread>
 
+#include "base/testing/skip.h"
 #include "platform/background_call.h"
 
 namespace mw {
@@ -45,10 +48,11 @@ TEST_CASE("the kernel's small files are read, those of this machine and copies o
   rmdir(root.c_str());
 }
 
-TEST_CASE("a file system tells its free space and files, and when both run out") {
+TEST_CASE("a file system tells its free space and files, and when both run out" *
+          doctest::test_suite(testing::kMachine)) {
   const std::string folder = make_folder();
   if (mount("midwatch-test", folder.c_str(), "tmpfs", 0, "size=1m,nr_inodes=8") != 0) {
-    MESSAGE("skipped: mounting a small tmpfs needs root");
+    testing::skip("mounting a small tmpfs needs root");
     rmdir(folder.c_str());
     return;
   }
@@ -83,16 +87,18 @@ TEST_CASE("a call aside is asked for until it answers, and one that never does i
   }
   CHECK(answer == 42);
   CHECK_FALSE(aside.started());
+  const auto may_answer = std::make_shared<std::atomic<bool>>(false);
   {
     BackgroundCall<int> stuck;
-    stuck.start([] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    stuck.start([may_answer] {
+      while (!*may_answer) std::this_thread::yield();
       return 1;
     });
     CHECK(stuck.busy());
     CHECK_FALSE(stuck.take().has_value());
-  }                                                             // does not wait
-  std::this_thread::sleep_for(std::chrono::milliseconds(400));  // the call comes back to nobody
+  }  // does not wait
+  *may_answer = true;
+  while (may_answer.use_count() > 1) std::this_thread::yield();  // the call comes back to nobody, and takes itself away
 }
 
 TEST_CASE("a fake machine answers like a real one") {

@@ -44,6 +44,7 @@ Result<void> RunReader::open(const std::vector<std::string>& paths, const std::s
   for (const FoundFile& file : found->files) MW_TRY(add_source(file));
   const bool something =
       std::any_of(sources_.begin(), sources_.end(), [](const auto& s) { return s->looked_like() != FileKind::kEmpty; });
+  if (sources_.empty() && denied_) return *denied_;
   if (sources_.empty() || (!something && recorder_ == nullptr)) {
     return Error{Error::Code::kUnsupported, cat("nothing that midwatch can read in ", paths.front()),
                  "It reads text logs, JSON lines and documents, CSV, .wandb, tensorboard, trackio and MLflow files."};
@@ -55,10 +56,13 @@ Result<void> RunReader::open(const std::vector<std::string>& paths, const std::s
 Result<void> RunReader::add_source(const FoundFile& file) {
   const uint32_t number = number_of(file.path);
   auto source = std::make_unique<SourceReader>(disk_, file, number, voice_, *this);
-  source->look();
+  const Result<void> looked = source->look();
   if (!is_readable(source->looked_like()) || (source->looked_like() == FileKind::kEmpty && recorder_ == nullptr)) {
     if (file.named) {
-      notes_.push_back(cat(file.path, ": ", kind_name(source->looked_like()), "; nothing in it that midwatch reads"));
+      notes_.push_back(
+          looked.ok() ? cat(file.path, ": ", kind_name(source->looked_like()), "; nothing in it that midwatch reads")
+                      : looked.error().what);
+      if (!looked.ok() && looked.error().code == Error::Code::kDenied) denied_ = looked.error();
       partial_ = partial_ || source->looked_like() == FileKind::kEmpty || is_store_name(file.path);
     }
     return {};

@@ -128,6 +128,7 @@ class RunReader final : public EventSink {
   };
   std::map<uint32_t, Unread> unread_;  ///< by source: what of it could not be read
   bool partial_ = false;
+  std::optional<Error> denied_;  ///< of a named file that may not be read
   int64_t total_bytes_ = 0;
 };
 

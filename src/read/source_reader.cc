@@ -462,14 +462,14 @@ std::string SourceReader::last_text() const { return stage_ != nullptr ? stage_-
 
 int64_t SourceReader::lines() const { return earlier_lines_ + (stage_ != nullptr ? stage_->lines() : 0); }
 
-void SourceReader::look() {
+Result<void> SourceReader::look() {
   const size_t slash = file_.path.rfind('/');
   voice_.recogniser.name(Sign::In::kFile,
                          std::string_view(file_.path).substr(slash == std::string::npos ? 0 : slash + 1));
   auto file = disk_.open_read(file_.path);
-  if (!file.ok()) return;
+  if (!file.ok()) return file.error();
   std::string head;
-  if (!(*file)->read_at(0, kLookBytes, head).ok()) return;
+  MW_TRY((*file)->read_at(0, kLookBytes, head));
   if (const auto inflater = make_inflater(head, kLookBytes * 4); inflater != nullptr) {
     std::string plain;
     (void)inflater->feed(head, [&plain](std::string_view piece) { plain.append(piece); })
@@ -489,6 +489,7 @@ void SourceReader::look() {
     NameCollector names(voice_.recogniser);
     decoder->feed(head, names);
   }
+  return {};
 }
 
 }  // namespace mw

@@ -55,8 +55,9 @@ class SourceReader {
   /// No more will come. Puts SourceEnded.
   void finish();
 
-  /// Looks at the beginning (and, of text, the end) for signs of the framework and decides what the file is.
-  void look();
+  /// Looks at the beginning (and, of text, the end) for signs of the framework and decides what the file is. The
+  /// error of a file that cannot be read; it is taken for an empty one.
+  Result<void> look();
   /// What look() took the file for.
   FileKind looked_like() const { return looked_like_; }
   const std::string& path() const { return file_.path; }

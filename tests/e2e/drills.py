@@ -24,6 +24,7 @@ import threading
 import time
 import urllib.request
 
+import skips
 from running import PRACTICE, PROGRAM, midwatch, output, processes_of, wait_until, weights
 from watching import Scratch
 
@@ -1048,7 +1049,7 @@ def run_one(one):
         held = one.function(base)
         seen = getattr(held, "seen", None)
     except Skipped as why:
-        print(f"{one.name} SKIPPED: {why}", flush=True)
+        skips.skip(one.name, why)
         return True
     except AssertionError as failure:
         print(f"{one.name} {'known short' if one.short else 'FAILED'}: {failure}", flush=True)
@@ -1080,7 +1081,7 @@ def main():
         sys.exit(f"drills: unknown: {', '.join(unknown)}")
     failed = [one.name for one in chosen if not run_one(one)]
     print(f"drills: {len(chosen) - len(failed)} of {len(chosen)} as stated" + (f"; not: {', '.join(failed)}" if failed else ""))
-    return 1 if failed else 0
+    return 1 if failed else skips.status()
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 
+import skips
 from keeping import Folder, alive
 from running import PROGRAM, Run, midwatch, output, processes_of, take_up, training, wait_until
 from watching import Scratch
@@ -156,7 +157,7 @@ def namespaces():
 def container_again(base):
     """A container is started again: same machine, processes counted from 1 again. Nobody there is signalled."""
     if not namespaces():
-        print("container_again: SKIPPED, no PID namespace can be made here")
+        skips.skip("container_again", "no PID namespace can be made here")
         return
     home = os.path.join(base, "home")
     inside = ["unshare", "-p", "-f", "--mount-proc", "--kill-child"]
@@ -181,7 +182,7 @@ def container_again(base):
 def as_pid_1(base):
     """midwatch is PID 1 of a container. Its keeper is killed: how the command ended is known all the same, and no zombie stays."""
     if not namespaces():
-        print("as_pid_1: SKIPPED, no PID namespace can be made here")
+        skips.skip("as_pid_1", "no PID namespace can be made here")
         return
     home = os.path.join(base, "home")
     command = "trap 'exit 3' INT; (sleep 0.1) & while :; do sleep 0.1; done"
@@ -301,3 +302,4 @@ for test in (killed_as_it_begins, own_sessions, container_again, as_pid_1, finis
         began_at = time.monotonic()
         test(base)
         print(f"{test.__name__} ok, {time.monotonic() - began_at:.1f} s", flush=True)
+sys.exit(skips.status())

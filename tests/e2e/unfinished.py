@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 
+import skips
 from running import PRACTICE, PROGRAM, Run, take_up
 from watching import Scratch
 
@@ -202,7 +203,7 @@ def shared_files():
     """Small real files of each binary kind; nothing where the data is not at hand."""
     data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "shared", "data")
     if not os.path.isdir(data):
-        print("damaged files of real runs: SKIPPED, there is no ../shared/data")
+        skips.skip("damaged files of real runs", "there is no ../shared/data")
         return
     wanted = {".wandb": 1, "tfevents": 1}
     for folder, _, names in sorted(os.walk(data)):
@@ -264,6 +265,7 @@ def main():
         with Scratch(HERE) as base:
             part(base)
         print(f"{part.__name__}: well", flush=True)
+    sys.exit(skips.status())
 
 
 main()

@@ -63,7 +63,7 @@ struct CleanupPlan {
 /// it. A broken checkpoint and an old one go only where they are this run's own (sense/checkpoints/ownership.h) and a
 /// newer one of its own in the same folder is proven whole; that one, and what the trainer's pointer names, stay
 /// whatever the settings say. What was set aside goes only with the manifest that says that this run did it. Shared
-/// memory and sessions of Ray's: leftovers.h.
+/// memory and sessions of Ray's: stale_resources.h.
 CleanupPlan plan_cleanup(Disk& disk, const CleanupDoors& doors, const CleanupScope& scope,
                          const CleanupSettings& settings);
 

@@ -63,7 +63,7 @@ Result<void> SupervisedComponent::begin_life(int number) {
   launch.command = spec_.command;
   launch.folder = spec_.folder;
   launch.environment["MIDWATCH_COMPONENT"] = spec_.name;
-  launch.environment["PYTHONUNBUFFERED"] = "1";
+  launch.environment.emplace("PYTHONUNBUFFERED", "1");
   launch.output = spec_.output;
   launch.mark = mark(number);
   const std::string folder = life_folder(number);

@@ -128,7 +128,6 @@ std::string_view usual_reaction(const std::string& kind) {
       {"gpu-out-of-memory", "config-fix"},
       {"shm-exhausted", "config-fix"},
       {"non-finite", "rollback-before-onset"},
-      {"zero-reward", "stop-and-notify"},
       {"network", "retry"},
   };
   for (const auto& [name, reaction] : kUsual) {

@@ -57,12 +57,17 @@ TEST_CASE("a learning rate that was raised at once leads, one that warms up does
     }
     return state;
   };
-  const auto leads = [&](const std::vector<double>& rates) {
-    const auto causes = rank_causes(incident_with("entropy-collapse", "x"), {{"entropy-collapse", 0.6, "seen"}}, {},
-                                    state_with(rates), {});
+  const auto leads = [&](const std::vector<double>& rates, const char* kind = "entropy-collapse") {
+    const auto causes = rank_causes(incident_with(kind, "x"), {{"another", 0.6, "seen"}}, {}, state_with(rates), {});
     return causes.front().id == "learning-rate-too-high";
   };
-  CHECK(leads({1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 5e-5, 5e-5, 5e-5, 5e-5}));
+  const std::vector<double> raised{1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 5e-5, 5e-5, 5e-5, 5e-5};
+  for (const char* upset : {"instability", "gradient-spike", "loss-spike", "kl-runaway", "entropy-collapse",
+                            "entropy-explosion", "clip-saturation", "reward-collapse"}) {
+    CAPTURE(std::string(upset));
+    CHECK(leads(raised, upset));
+  }
+  CHECK_FALSE(leads(raised, "engine-dead"));
   CHECK_FALSE(leads({1e-7, 2e-7, 3e-7, 4e-7, 5e-7, 6e-7, 7e-7, 8e-7, 9e-7, 1e-6, 1e-6}));
   CHECK_FALSE(leads({1e-8, 4e-8, 2e-7, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6}));  // a steep warm-up
   CHECK_FALSE(leads({1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 5e-5}));  // afterwards
@@ -92,6 +97,73 @@ TEST_CASE("a wrapper does not lead where something else was seen") {
       rank_causes(incident_with("crash", "x"),
                   {{"torchelastic-child-failed", 0.8, "seen"}, {"type-error", 0.5, "seen"}}, {}, {}, {});
   CHECK(causes[0].id == "type-error");
+}
+
+TEST_CASE("what only passes on a failure leads alone, and never before one that was seen beside it") {
+  for (const char* echo :
+       {"exit-status", "unhandled-exception", "ray-task-error-wrapper", "torchelastic-child-failed",
+        "deepspeed-subprocess-return-code", "ray-actor-init-failed", "vllm-engine-init-failed", "torchelastic-sigterm",
+        "prime-rl-component-exit", "launcher-job-failed", "subprocess-failed", "worker-exited"}) {
+    CAPTURE(std::string(echo));
+    const Incident crash = incident_with("crash", "x");
+    CHECK(rank_causes(crash, {{echo, 0.8, "seen"}, {"type-error", 0.5, "seen"}}, {}, {}, {})[0].id == "type-error");
+    CHECK(rank_causes(crash, {{echo, 0.8, "seen"}, {"a-guess", 0.1, "seen"}}, {}, {}, {})[0].id == echo);
+  }
+}
+
+TEST_CASE("a kill that the files explain is not unexplained") {
+  for (const char* killer : {"oom-killer-host", "cgroup-oom-kill", "slurm-oom-kill", "ray-memory-monitor-kill"}) {
+    CAPTURE(std::string(killer));
+    State state;
+    fold(state, {{}, {0, 1}, event::Matched{killer, "its words", 1, false}});
+    const auto causes = rank_causes(incident_with("crash", "x"), {{"exit-137-unexplained", 0.6, "137"}}, {}, state, {});
+    CHECK(causes[0].id == killer);
+  }
+}
+
+TEST_CASE("the usual reaction to each kind, where its cause has no word of its own") {
+  struct Usual {
+    const char *kind, *reaction;
+  };
+  State state;
+  state.checkpoints.push_back({{5, {}, {}, 0}, {5, "p", true}});
+  const auto reaction = [&state](const char* kind, uint64_t times) {
+    return reaction_for(incident_with(kind, "x"), times, state, {});
+  };
+  // "When each reaction is safe" of the failure catalogue: what passes by itself is left alone, what may pass is tried
+  // again, what a restart would repeat needs another setting or a person.
+  for (const Usual& usual : {Usual{"interrupted", "ignore"},
+                             {"logging-gap", "ignore"},
+                             {"gradient-spike", "ignore"},
+                             {"loss-spike", "ignore"},
+                             {"throughput-drop", "ignore"},
+                             {"preempted", "restart-run-from-checkpoint"},
+                             {"died-silently", "restart-run-from-checkpoint"},
+                             {"stall", "restart-run-from-checkpoint"},
+                             {"worker-lost", "restart-run-from-checkpoint"},
+                             {"collective-timeout", "restart-run-from-checkpoint"},
+                             {"engine-dead", "restart-component"},
+                             {"network", "retry"},
+                             {"disk-full", "free-space-then-resume"},
+                             {"disk-pressure", "free-space-then-resume"},
+                             {"config-error", "config-fix"},
+                             {"gpu-out-of-memory", "config-fix"},
+                             {"shm-exhausted", "config-fix"},
+                             {"non-finite", "rollback-before-onset"},
+                             {"zero-reward", "stop-and-notify"},
+                             {"reward-collapse", "stop-and-notify"},
+                             {"code-error", "stop-and-notify"}}) {
+    CAPTURE(std::string(usual.kind));
+    CHECK(reaction(usual.kind, 1) == usual.reaction);
+  }
+  for (const char* again : {"stall", "engine-dead", "network"}) {
+    CAPTURE(std::string(again));
+    CHECK(reaction(again, 2) == "stop-and-notify");
+  }
+  state.checkpoints.clear();
+  CHECK(reaction("stall", 1) == "stop-and-notify");
+  CHECK(reaction("non-finite", 1) == "stop-and-notify");
+  CHECK(reaction("engine-dead", 1) == "restart-component");
 }
 
 TEST_CASE("zero reward after an engine's death is the engine's") {

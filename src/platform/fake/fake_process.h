@@ -25,6 +25,8 @@ class FakeProcesses final : public Processes {
     return out;
   }
   Result<void> signal(const ProcessId& id, int number) override {
+    const auto found = alive.find(id.pid);
+    if (found == alive.end() || found->second.id != id) return Error{Error::Code::kNotFound, "", ""};
     sent.emplace_back(id.pid, number);
     return {};
   }

@@ -7,16 +7,17 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/testing/skip.h"
 #include "read/files/sniff.h"
 #include "read/files/testing/recording_sink.h"
 
 using namespace mw;
 namespace fs = std::filesystem;
 
-TEST_CASE("real files: all that is structured is read") {
+TEST_CASE("real files: all that is structured is read" * doctest::test_suite(testing::kMachine)) {
   const fs::path folder = fs::path(MW_SOURCE_DIR) / "../shared/data";
   if (!fs::exists(folder)) {
-    MESSAGE("skipped: ../shared/data is not there");
+    testing::skip("../shared/data is not there");
     return;
   }
   const bool tell = std::getenv("MIDWATCH_TELL") != nullptr;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/testing/skip.h"
 #include "base/text.h"
 #include "read/files/sniff.h"
 #include "read/files/text_log.h"
@@ -111,32 +112,33 @@ Checked check_case(const Bench& bench, const std::string& root, const Json& labe
   return checked;
 }
 
-TEST_CASE("real runs: framework and steps") {
+TEST_CASE("real runs: framework and steps" * doctest::test_suite(testing::kMachine)) {
 #ifdef __SANITIZE_ADDRESS__
-  MESSAGE("skipped under the sanitizers, where 70 MB take minutes; the release build runs it");
+  testing::skip("under the sanitizers 70 MB take minutes; the release build runs it");
   return;
 #endif
   const std::string root = MW_SOURCE_DIR "/../shared/data/";
   const auto labels = Json::parse(slurp(root + "labels.json"));
   if (!labels.ok()) {
-    MESSAGE("skipped: no ../shared/data/labels.json beside the project");
+    testing::skip("no ../shared/data/labels.json beside the project");
     return;
   }
   const auto book = DialectBook::built_in();
   REQUIRE_MESSAGE(book.ok(), (book.ok() ? "" : book.error().what));
-  const auto patterns = PatternSet::compile(book->patterns(0));
-  REQUIRE(patterns.ok());
+  const auto mine = PatternSet::compile(book->patterns(0)), others = PatternSet::compile(book->patterns(0));
+  REQUIRE(mine.ok());
+  REQUIRE(others.ok());
   const auto& all = labels->items();
   std::atomic<size_t> next = 0, named = 0, stepped = 0;
-  const auto work = [&] {
+  const auto work = [&](const PatternSet& patterns) {  // each thread has its own: they are not thread-safe
     for (size_t i = next++; i < all.size(); i = next++) {
-      const Checked checked = check_case({*book, *patterns}, root, all[i]);
+      const Checked checked = check_case({*book, patterns}, root, all[i]);
       named += checked.named ? 1 : 0;
       stepped += checked.stepped ? 1 : 0;
     }
   };
-  std::thread other(work);
-  work();
+  std::thread other([&] { work(*others); });
+  work(*mine);
   other.join();
   const size_t cases = all.size();
   std::printf("real runs: %zu cases, framework right in %zu, steps right in %zu\n", cases, named.load(),

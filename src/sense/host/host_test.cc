@@ -14,6 +14,7 @@
 #include <map>
 #include <thread>
 
+#include "base/testing/skip.h"
 #include "base/text.h"
 #include "sense/host/testing/heard.h"
 
@@ -331,16 +332,16 @@ pid_t fill_memory_in(const std::string& group) {
   _exit(0);
 }
 
-TEST_CASE("a real kill for memory in a real cgroup is told with who it was") {
+TEST_CASE("a real kill for memory in a real cgroup is told with who it was" * doctest::test_suite(testing::kMachine)) {
   const bool legacy = access("/sys/fs/cgroup/memory/memory.limit_in_bytes", W_OK) == 0;
   const std::string group = cat(legacy ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup", "/midwatch-test-", getpid());
   if (mkdir(group.c_str(), 0700) != 0) {
-    MESSAGE("skipped: no cgroup may be made here");
+    testing::skip("no cgroup may be made here");
     return;
   }
   std::ofstream(group + (legacy ? "/memory.limit_in_bytes" : "/memory.max")) << (32 << 20) << std::flush;
   if (!legacy && access((group + "/memory.max").c_str(), W_OK) != 0) {
-    MESSAGE("skipped: the memory controller is not given to this cgroup");
+    testing::skip("the memory controller is not given to this cgroup");
     rmdir(group.c_str());
     return;
   }

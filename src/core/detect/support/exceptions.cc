@@ -20,7 +20,6 @@ constexpr std::array kRows = {
     Row{"OutOfMemoryError", "node running low on memory", {"host-out-of-memory", "ray-memory-monitor-kill", false}},
     Row{"OutOfMemoryError", "task was killed due to", {"host-out-of-memory", "ray-memory-monitor-kill", false}},
     Row{"OutOfMemoryError", "", {"gpu-out-of-memory", "cuda-oom-trainer", false}},
-    Row{"RuntimeError", "cuda out of memory", {"gpu-out-of-memory", "cuda-oom-trainer", false}},
     Row{"RuntimeError", "out of memory", {"gpu-out-of-memory", "cuda-oom-trainer", false}},
     Row{"MemoryError", "", {"host-out-of-memory", "errno-12-cannot-allocate", false}},
     Row{"_ArrayMemoryError", "", {"host-out-of-memory", "errno-12-cannot-allocate", false}},

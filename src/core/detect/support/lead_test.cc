@@ -1,0 +1,80 @@
+// Which of the marks of one moment leads.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+
+#include "core/detect/support/story.h"
+
+namespace mw::detect {
+namespace {
+
+/// A run that does a few steps and then says two signatures, a line apart. Returns the id that leads.
+class Two {
+ public:
+  Two(std::string_view first_kind, Role first_role, std::string_view second_kind, Role second_role) {
+    add("slurm-task-failed", first_kind, first_role);
+    add("second", second_kind, second_role);
+    say(event::SourceOpened{0, "train.log", "text", 0});
+    for (int64_t step = 1; step <= 5; ++step) say(event::Measured{step, false, {{"reward.mean", "reward", 0.5}}});
+  }
+  std::string leads(std::string text) {
+    say(event::Matched{"slurm-task-failed", std::move(text), 1, false});
+    say(event::Matched{"second", "second", 1, false});
+    say(event::Closed{});
+    const std::vector<Story> stories = fatal_stories(state_, marks_of(state_, knowledge_));
+    return stories.size() == 1 ? stories[0].lead.signature->id : "";
+  }
+
+ private:
+  void add(const char* id, std::string_view kind, Role role) {
+    Signature signature;
+    signature.id = id;
+    signature.kind = kind;
+    signature.role = role;
+    signature.severity = Severity::kCritical;
+    signature.fatal = true;
+    knowledge_.by_id[id] = knowledge_.signatures.size();
+    knowledge_.signatures.push_back(std::move(signature));
+  }
+  template <typename Body>
+  void say(Body body) {
+    Event event;
+    event.at = Time::from_seconds(1'700'000'000.0 + static_cast<double>(++line_));
+    event.where = {0, line_};
+    event.body = std::move(body);
+    fold(state_, event);
+  }
+
+  Knowledge knowledge_;
+  State state_;
+  uint64_t line_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a resource that ran out leads over the crash and the failed save in which it shows") {
+  for (const char* kind :
+       {"gpu-out-of-memory", "host-out-of-memory", "gpu-fault", "shm-exhausted", "disk-full", "resource-limit"}) {
+    CAPTURE(std::string(kind));
+    CHECK(Two("crash", Role::kRoot, kind, Role::kRoot).leads("it crashed") == "second");
+    CHECK(Two("checkpoint-failed", Role::kRoot, kind, Role::kRoot).leads("the save failed") == "second");
+    CHECK(Two("network", Role::kRoot, kind, Role::kRoot).leads("no route") == "slurm-task-failed");
+  }
+  CHECK(Two("crash", Role::kRoot, "config-error", Role::kRoot).leads("it crashed") == "slurm-task-failed");
+}
+
+TEST_CASE("a task that failed of itself leads over the end of its job step, one that the job took down does not") {
+  const auto leads = [](const char* text) {
+    return Two("crash", Role::kSymptom, "interrupted", Role::kRoot).leads(text);
+  };
+  CHECK(leads("srun: error: node1: task 3: Exited with exit code 1") == "slurm-task-failed");
+  for (const char* text : {"srun: error: node1: task 3: Terminated", "srun: error: node1: task 3: Killed",
+                           "srun: error: node1: task 3: Exited with exit code 143",
+                           "srun: error: node1: task 3: Exited with exit code 130"}) {
+    CAPTURE(std::string(text));
+    CHECK(leads(text) == "second");
+  }
+}
+
+}  // namespace mw::detect

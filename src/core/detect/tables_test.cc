@@ -1,0 +1,196 @@
+// The names and words that detectors tell signals by, each in a run of its own that only it makes notable.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/detect/detector.h"
+#include "core/state.h"
+
+namespace mw {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+struct Line {
+  std::string_view signal, raw;
+  std::vector<double> values;  ///< of step 1, 2, …
+};
+
+/// `count` values around `level`, none far from it.
+std::vector<double> around(double level, int count) {
+  std::vector<double> values;
+  for (int i = 0; i < count; ++i) values.push_back(level * (1 + 0.004 * (i % 5)));
+  return values;
+}
+
+std::vector<double> operator+(std::vector<double> first, const std::vector<double>& then) {
+  first.insert(first.end(), then.begin(), then.end());
+  return first;
+}
+
+State run_of(const std::vector<Line>& lines, bool eval = false) {
+  State state;
+  size_t steps = 0;
+  for (const Line& line : lines) steps = std::max(steps, line.values.size());
+  for (size_t i = 0; i < steps; ++i) {
+    event::Measured measured{static_cast<int64_t>(i + 1), eval, {}};
+    for (const Line& line : lines) {
+      if (i >= line.values.size()) continue;
+      measured.readings.push_back({std::string(line.signal), std::string(line.raw), line.values[i]});
+    }
+    fold(state, {{}, {0, i + 1}, std::move(measured)});
+  }
+  return state;
+}
+
+std::vector<Finding> found(std::string_view detector, State state, const Knowledge& known = {}) {
+  fold(state, {{}, {0, 100'000}, event::Closed{}});
+  std::vector<Finding> findings;
+  for (const Detector* one : all_detectors()) {
+    if (one->name == detector) one->judge(state, known, findings);
+  }
+  return findings;
+}
+
+bool finds(std::string_view detector, const State& state) { return !found(detector, state).empty(); }
+
+}  // namespace
+
+TEST_CASE("what is not a number any more, whichever signal it is") {
+  for (const char* signal : {"loss.total", "loss.policy", "loss.value", "loss.kl", "grad_norm", "grad_norm.value",
+                             "kl.ref", "kl.step", "entropy", "reward.mean", "ratio.mean"}) {
+    CAPTURE(std::string(signal));
+    CHECK(finds("non-finite", run_of({{signal, signal, around(0.5, 20) + std::vector<double>(10, kNan)}})));
+  }
+  CHECK_FALSE(finds("non-finite", run_of({{"time.step", "t", around(0.5, 20) + std::vector<double>(10, kNan)}})));
+}
+
+TEST_CASE("what is optimised is not a number from the first step on; another signal may just not be computed") {
+  const auto severity = [](const char* signal) {
+    const auto findings = found("non-finite", run_of({{signal, signal, std::vector<double>(20, kNan)}}));
+    return findings.empty() ? Severity::kInfo : findings.front().severity;
+  };
+  for (const char* signal : {"loss.total", "loss.policy", "grad_norm"}) {
+    CAPTURE(std::string(signal));
+    CHECK(severity(signal) == Severity::kCritical);
+  }
+  CHECK(severity("entropy") == Severity::kInfo);
+}
+
+TEST_CASE("engine and trainer part, in whichever figure a trainer shows it") {
+  for (const auto& [signal, level, high] : {std::tuple{"mismatch.logp_diff", 0.01, 2.0},
+                                            {"mismatch.kl", 0.001, 2.0},
+                                            {"mismatch.prob_diff", 0.01, 0.6},
+                                            {"mismatch.ratio", 1.0, 9.0}}) {
+    CAPTURE(std::string(signal));
+    CHECK(finds("policy-mismatch", run_of({{signal, signal, around(level, 40) + around(high, 30)}})));
+    CHECK_FALSE(finds("policy-mismatch", run_of({{signal, signal, around(level, 70)}})));
+  }
+}
+
+TEST_CASE("a bound of staleness by the name that each trainer has for it") {
+  for (const char* key :
+       {"max_staleness", "max_staleness_steps", "max_head_offpolicyness", "max_off_policy_steps", "staleness_bound"}) {
+    CAPTURE(std::string(key));
+    State state = run_of({{"staleness", "s", around(6, 30)}});
+    CHECK_FALSE(finds("staleness", state));  // of a run that names none
+    state.config[key] = "4";
+    CHECK(finds("staleness", state));
+    state.config[key] = "8";
+    CHECK_FALSE(finds("staleness", state));
+  }
+}
+
+TEST_CASE("the phase in which a slow step spends its time") {
+  for (const char* phase : {"time.rollout", "time.reward", "time.tools", "time.logprob", "time.train", "time.sync",
+                            "time.save", "time.wait"}) {
+    CAPTURE(std::string(phase));
+    const auto findings = found("throughput-drop", run_of({{"time.step", "t", around(20, 60) + around(120, 40)},
+                                                           {phase, "p", around(5, 60) + around(105, 40)}}));
+    REQUIRE_FALSE(findings.empty());
+    CHECK(findings.front().summary.find(std::string("most of it in ") + phase) != std::string::npos);
+  }
+}
+
+TEST_CASE("answers that are cut off, by either figure") {
+  for (const char* signal : {"response.truncated", "response.no_eos"}) {
+    CAPTURE(std::string(signal));
+    CHECK(finds("truncation", run_of({{signal, signal, around(0.05, 40) + std::vector<double>(60, 1)}})));
+  }
+}
+
+TEST_CASE("no differences within any group, by either figure") {
+  for (const char* signal : {"advantage.std", "reward.std"}) {
+    CAPTURE(std::string(signal));
+    CHECK(finds("zero-advantage", run_of({{signal, signal, around(0.3, 30) + std::vector<double>(60, 0)},
+                                          {"reward.mean", "r", around(0.4, 90)}})));
+  }
+}
+
+TEST_CASE("a held-out result is better when it is higher or lower, as its name says") {
+  const auto falls = around(60, 12) + around(20, 8), rises = around(2, 12) + around(6, 8);
+  const auto share = around(0.6, 12) + around(0.1, 8);  // a share of solved tasks, by whatever name
+  const auto tells = [](const std::string& name, const std::vector<double>& values) {
+    return finds("eval-regression", run_of({{"eval.x", name, values}}, true));
+  };
+  for (const char* higher :
+       {"acc", "passed", "score", "reward", "mean", "success", "correctness", "exact_match", "solved", "win_rate"}) {
+    CAPTURE(std::string(higher));
+    CHECK(tells(higher, falls));
+    CHECK_FALSE(tells(higher, rises));
+  }
+  for (const char* lower : {"loss", "perplexity", "ppl", "error"}) {
+    CAPTURE(std::string(lower));
+    CHECK(tells(lower, rises));
+    CHECK_FALSE(tells(lower, falls));
+  }
+  CHECK(tells("gsm8k", share));
+  CHECK_FALSE(tells("gsm8k", falls));
+  for (const char* neither :
+       {"time_s", "samples_per_second", "len", "score_std", "score_min", "score_max", "tokens", "count", "num_tasks",
+        "epoch", "entropy", "kl", "truncated", "clipped", "turns", "failed", "aborted", "invalid", "no_answer"}) {
+    CAPTURE(std::string(neither));
+    CHECK_FALSE(tells(neither, share));
+  }
+}
+
+TEST_CASE("what measures the truth beside a reward") {
+  const auto hollow = [](std::string_view signal, std::string_view raw) {
+    return finds("reward-hacking", run_of({{"reward.mean", "r", around(0.9, 60)}, {signal, raw, around(0.05, 60)}}));
+  };
+  CHECK(hollow("reward.pass_rate", "p"));
+  for (const char* truth : {"correctness", "accuracy", "solved", "passed", "true_score", "gold", "grounded",
+                            "exact_match", "outcome", "success", "unit_tests"}) {
+    CAPTURE(std::string(truth));
+    CHECK(hollow("reward.component.x", truth));
+  }
+  for (const char* other : {"correct_minus_wrong", "correct_gap", "correct_std", "correct_min", "correct_max",
+                            "correct_count", "politeness"}) {
+    CAPTURE(std::string(other));
+    CHECK_FALSE(hollow("reward.component.x", other));
+  }
+}
+
+TEST_CASE("pass@k falls when answers become alike, too, and is told more quietly than pass@1") {
+  const auto severity = [](std::string_view raw) {
+    const auto findings =
+        found("reward-hacking", run_of({{"reward.mean", "r", around(0.3, 60) + around(0.8, 60)},
+                                        {"reward.pass_rate", raw, around(0.7, 60) + around(0.2, 60)}}));
+    return findings.empty() ? Severity::kInfo : findings.front().severity;
+  };
+  CHECK(severity("pass@1") == Severity::kWarning);
+  CHECK(severity("val/pass_at_1") == Severity::kWarning);
+  CHECK(severity("solved") == Severity::kWarning);
+  CHECK(severity("pass@8") == Severity::kInfo);
+  CHECK(severity("pass@16") == Severity::kInfo);
+  CHECK(severity("val/pass_at_8") == Severity::kInfo);
+}
+
+}  // namespace mw

@@ -1,0 +1,77 @@
+// Which words and incidents end a run, from what a person would say of each.
+#include <doctest/doctest.h>
+
+#include <string_view>
+
+#include "core/advance.h"
+
+namespace mw {
+namespace {
+
+using How = event::Ended::How;
+
+/// A run of one attempt in the middle of its plan.
+State run() {
+  State state;
+  state.attempts.resize(1);
+  state.attempts.back().last_step = 30;
+  state.total_steps = 100;
+  state.closed = true;
+  return state;
+}
+
+State ended(How how, int64_t code = 0) {
+  State state = run();
+  state.attempts.back().ended = event::Ended{how, code, ""};
+  return state;
+}
+
+Incident critical(std::string_view kind) {
+  Incident incident;
+  incident.kind = kind;
+  incident.severity = Severity::kCritical;
+  return incident;
+}
+
+}  // namespace
+
+TEST_CASE("what ends a run when it is critical") {
+  for (const char* kind : {"crash", "engine-dead", "worker-lost", "collective-timeout", "gpu-out-of-memory",
+                           "host-out-of-memory", "gpu-fault", "shm-exhausted", "disk-full", "resource-limit", "network",
+                           "credentials", "dependency-broken", "config-error", "data-error", "code-error",
+                           "environment-fault", "checkpoint-failed", "checkpoint-incomplete"}) {
+    CAPTURE(std::string(kind));
+    CHECK(verdict_of(run(), {critical(kind)}) == "crashed");
+    Incident warning = critical(kind);
+    warning.severity = Severity::kWarning;
+    CHECK(verdict_of(run(), {warning}) == "unknown");
+    Incident over = critical(kind);
+    over.open = false;
+    CHECK(verdict_of(run(), {over}) == "unknown");
+  }
+}
+
+TEST_CASE("what a run learns badly does not end it") {
+  for (const char* kind : {"reward-collapse", "zero-reward", "no-learning", "zero-advantage", "entropy-collapse",
+                           "entropy-explosion", "kl-runaway", "gradient-spike", "non-finite", "reward-hacking"}) {
+    CAPTURE(std::string(kind));
+    CHECK(verdict_of(run(), {critical(kind)}) == "unknown");
+  }
+}
+
+TEST_CASE("how an attempt ended, and what its incidents say of that") {
+  CHECK(verdict_of(run(), {}) == "unknown");
+  CHECK(verdict_of(run(), {critical("interrupted")}) == "interrupted");
+  CHECK(verdict_of(run(), {critical("preempted")}) == "interrupted");
+  CHECK(verdict_of(run(), {critical("stall")}) == "stalled");
+  CHECK(verdict_of(ended(How::kFailed), {}) == "crashed");
+  CHECK(verdict_of(ended(How::kFailed), {critical("interrupted")}) == "interrupted");
+  CHECK(verdict_of(ended(How::kFailed), {critical("preempted")}) == "interrupted");
+  CHECK(verdict_of(ended(How::kExit), {critical("died-silently")}) == "ended-early");
+  CHECK(verdict_of(ended(How::kExit), {}) == "finished");
+  CHECK(verdict_of(ended(How::kExit, 1), {critical("died-silently")}) == "crashed");
+  CHECK(verdict_of(ended(How::kStopped), {}) == "interrupted");
+  CHECK(verdict_of(ended(How::kComplete), {critical("crash")}) == "crashed");
+}
+
+}  // namespace mw
