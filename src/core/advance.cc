@@ -141,8 +141,9 @@ class Decider {
   std::vector<bool> kept_, is_new_;
 };
 
-void decide(State& state, const Event& cause, const Knowledge& knowledge, std::vector<Event>& decided) {
-  std::vector<Incident> incidents = judge(state, knowledge);
+void decide(State& state, const Event& cause, const Knowledge& knowledge, JudgeMemory& memory,
+            std::vector<Event>& decided) {
+  std::vector<Incident> incidents = judge(state, knowledge, memory);
   const std::string verdict = verdict_of(state, incidents);
   Decider decider(state, cause, decided);
   decider.run(std::move(incidents));
@@ -154,17 +155,24 @@ int64_t current_step(const State& state) { return state.attempts.empty() ? kNoSt
 }  // namespace
 
 bool advance(State& state, const Event& event, const Knowledge& knowledge, Judge when, std::vector<Event>& decided) {
+  JudgeMemory none;
+  return advance(state, event, knowledge, none, when, decided);
+}
+
+bool advance(State& state, const Event& event, const Knowledge& knowledge, JudgeMemory& memory, Judge when,
+             std::vector<Event>& decided) {
   const int64_t before = current_step(state);
   fold(state, event);
   const bool matters = may_matter(event, current_step(state) != before);
   if (!std::holds_alternative<event::Closed>(event.body) && (when == Judge::kAtClose || !matters)) return matters;
-  decide(state, event, knowledge, decided);
+  decide(state, event, knowledge, memory, decided);
   return false;
 }
 
-void review(State& state, const Knowledge& knowledge, std::vector<Event>& decided, Time at, Where where) {
+void review(State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Event>& decided, Time at,
+            Where where) {
   if (state.attempts.empty()) return;
-  decide(state, {at.known() ? at : state.last_at, where, event::Ticked{}}, knowledge, decided);
+  decide(state, {at.known() ? at : state.last_at, where, event::Ticked{}}, knowledge, memory, decided);
 }
 
 }  // namespace mw
