@@ -28,9 +28,11 @@ class JudgeMemory {
   const std::vector<detect::Mark>& marks(const State& state, const Knowledge& knowledge);
   const std::vector<detect::Story>& stories(const State& state, const Knowledge& knowledge);
 
-  /// Incidents as they were last written into the state, by number.
-  std::map<uint32_t, Incident> written;
-  uint64_t written_at = 0;  ///< State::rewritten_incidents when that was
+  /// An incident as it was found, and as the state holds it: what is written of the two is the same.
+  struct Written {
+    Incident found, held;
+  };
+  std::map<uint32_t, Written> written;  ///< by number
 
  private:
   using Key = std::tuple<int, size_t, std::string>;  // which list, index in it, name of what was put together

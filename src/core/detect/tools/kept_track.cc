@@ -23,11 +23,10 @@ void KeptTrack::altered(size_t lowest) {
 
 std::deque<KeptTrack>& KeptTracks::up_to_date(const Series& series) {
   const std::vector<Point>& points = series.points();
-  if (series.rewritten() != rewritten_ || points.size() < taken_ || series.count() < count_) begin_anew(series);
-  if (taken_ > 0 && series.count() != count_ && !replace(points[taken_ - 1])) begin_anew(series);
+  if (series.rewritten() != rewritten_ || points.size() < taken_) begin_anew(series);
+  if (taken_ > 0 && !replace(points[taken_ - 1])) begin_anew(series);
   for (; taken_ < points.size(); ++taken_) take(points[taken_]);
   if (taken_ > 0) last_ = points.back();
-  count_ = series.count();
   for (KeptTrack& track : tracks_) track.series = &series;
   return tracks_;
 }
@@ -35,7 +34,6 @@ std::deque<KeptTrack>& KeptTracks::up_to_date(const Series& series) {
 void KeptTracks::begin_anew(const Series& series) {
   tracks_.clear();
   taken_ = 0;
-  count_ = 0;
   rewritten_ = series.rewritten();
 }
 

@@ -85,7 +85,7 @@ class KeptTracks {
   std::deque<KeptTrack> tracks_;
   size_t taken_ = 0;  ///< points of the series
   Point last_;        ///< the last of them, as it was taken
-  uint64_t count_ = 0, rewritten_ = 0;
+  uint64_t rewritten_ = 0;
 };
 
 }  // namespace mw::detect
