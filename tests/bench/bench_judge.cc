@@ -1,15 +1,18 @@
-// CPU that judging costs a live watch: of one more step, and of a tick that brings nothing, by the length of the run.
+// CPU that judging costs a live watch: of one more step, and of a tick that brings nothing, by the length of the run,
+// with the knowledge that is built in.
 //
 //   bench_judge [--detectors]     also what each detector takes of a judgement that remembers nothing, at 10,000 steps
-#include <cmath>
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench.h"
 #include "core/advance.h"
 #include "core/detect/detector.h"
+#include "read/books/language.h"
 
 namespace {
 
@@ -58,14 +61,28 @@ constexpr double kMeasuredCpu = 6;   // s of CPU after which enough was measured
 constexpr size_t kMostSteps = 4200;  // a long series is thinned once in 4,096 steps
 constexpr size_t kTicks = 200;
 
-/// A healthy run: every figure stays at its level, but for noise; now and then a gradient jumps and heals.
+/// A run whose figures stay at their level, but for noise; now and then a gradient jumps and heals.
+struct Kind {
+  uint32_t sources = 1;   ///< files that tell the same
+  bool troubled = false;  ///< lines of errors that it survives, steps without reward, and an entropy that is spent
+};
+
 class Run {
  public:
+  Run(const Knowledge& knowledge, Kind kind) : knowledge_(knowledge), kind_(kind) {
+    for (uint32_t i = 0; i < kind.sources; ++i) {
+      fold(state_, {now_, {i, 0}, event::SourceOpened{i, "train-" + std::to_string(i), i == 0 ? "text" : "jsonl"}});
+    }
+  }
   /// Steps that nobody judged meanwhile.
   void go_on(int64_t steps) {
-    for (; steps > 0; --steps) fold(state_, next());
+    for (; steps > 0; --steps) {
+      for (Event& event : next()) fold(state_, event);
+    }
   }
-  void step() { judge(next()); }
+  void step() {
+    for (const Event& event : next()) judge(event);
+  }
   void tick() {
     now_ = now_ + Duration::seconds(10);
     judge({now_, {}, event::Ticked{}});
@@ -79,7 +96,7 @@ class Run {
     advance(state_, event, knowledge_, memory_, Judge::kAlways, decided_);
   }
 
-  Event next() {
+  std::vector<Event> next() {
     ++step_;
     now_ = now_ + Duration::seconds(kSecondsPerStep);
     event::Measured measured;
@@ -94,7 +111,20 @@ class Run {
         measured.readings.push_back({"", "extra/" + std::to_string(i), any()});
       }
     }
-    return {now_, {0, static_cast<uint64_t>(step_)}, std::move(measured)};
+    std::vector<Event> events;
+    const auto line = static_cast<uint64_t>(step_) * 2;
+    for (uint32_t i = 0; i < kind_.sources; ++i) events.push_back({now_, {i, line}, measured});
+    if (kind_.troubled && step_ % 100 == 0) {
+      events.push_back({now_, {0, line + 1}, event::Matched{kErrors[step_ / 100 % std::size(kErrors)], "an error"}});
+    }
+    return events;
+  }
+
+  double factor(std::string_view signal) const {
+    if (signal == "grad_norm") return step_ % 900 == 0 ? 8 : 1;
+    if (!kind_.troubled) return 1;
+    if (signal == "reward.mean") return step_ % 11 == 0 ? 0 : 1;
+    return signal == "entropy" && step_ > 300 ? 0.05 : 1;
   }
 
   /// Between -1 and 1, always the same sequence.
@@ -103,30 +133,36 @@ class Run {
     return static_cast<double>(seed_ >> 11) / static_cast<double>(1ULL << 52) - 1;
   }
 
+  static constexpr const char* kErrors[] = {"wandb-retrying-network", "api-connection-error-all-rollouts",
+                                            "ray-actor-died"};
+
+  const Knowledge& knowledge_;
+  Kind kind_;
   State state_;
   JudgeMemory memory_;
-  Knowledge knowledge_;
   std::vector<Event> decided_;
   Time now_{1'760'000'000'000'000'000};
   int64_t step_ = 0;
   uint64_t seed_ = 4711;
 };
 
-void measure(bench::Table& table, int64_t steps, double most_ms) {
-  Run run;
+void measure(bench::Table& table, const Knowledge& knowledge, int64_t steps, double most_ms, Kind kind = {}) {
+  Run run(knowledge, kind);
   run.go_on(steps);
   run.step();  // the first judgement of a process begins at the beginning
   size_t done = 0;
   const double began = bench::cpu_s();
   double worst = 0, last = began;
-  while (done < kMostSteps && bench::cpu_s() - began < kMeasuredCpu) {
+  const size_t most = std::min(kMostSteps, static_cast<size_t>(steps));
+  while (done < most && bench::cpu_s() - began < kMeasuredCpu) {
     run.step();
     ++done;
     const double now = bench::cpu_s();
     worst = std::max(worst, now - last);
     last = now;
   }
-  const std::string at = " at " + std::to_string(steps) + " steps x " + std::to_string(kSignals) + " signals";
+  const std::string what = kind.troubled ? ", troubled" : kind.sources > 1 ? ", told twice" : "";
+  const std::string at = " at " + std::to_string(steps) + " steps x " + std::to_string(kSignals) + " signals" + what;
   table.at_most("CPU of a step" + at, 1e3 * (last - began) / static_cast<double>(done), "ms", most_ms);
   table.figure("  the dearest of " + std::to_string(done), 1e3 * worst, "ms");
   const double idle = bench::cpu_s();
@@ -139,8 +175,8 @@ void measure(bench::Table& table, int64_t steps, double most_ms) {
   table.at_most("a core, idle, a tick every 10 s" + at, 100 * tick_s / 10, "%", 0.1);
 }
 
-void show_detectors(bench::Table& table) {
-  Run run;
+void show_detectors(bench::Table& table, const Knowledge& knowledge, Kind kind) {
+  Run run(knowledge, kind);
   run.go_on(10'000);
   for (const Detector* detector : all_detectors()) {
     constexpr size_t kTimes = 5;
@@ -160,12 +196,17 @@ void show_detectors(bench::Table& table) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const auto language = Language::load({});
+  if (!language.ok()) return 2;
+  const Knowledge& knowledge = (*language)->knowledge();
   bench::Table table;
-  if (argc > 1 && std::strcmp(argv[1], "--detectors") == 0) show_detectors(table);
-  measure(table, 100, 2);
-  measure(table, 1'000, 2);
-  measure(table, 10'000, 2);
-  measure(table, 100'000, 5);
+  if (argc > 1 && std::strcmp(argv[1], "--detectors") == 0) show_detectors(table, knowledge, {1, argc > 2});
+  measure(table, knowledge, 100, 2);
+  measure(table, knowledge, 1'000, 2);
+  measure(table, knowledge, 10'000, 2);
+  measure(table, knowledge, 10'000, 2, {2, false});
+  measure(table, knowledge, 10'000, 2, {1, true});
+  measure(table, knowledge, 100'000, 5);
   table.figure("peak resident memory", bench::peak_rss_mb(), "MB");
   return table.status();
 }
