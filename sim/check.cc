@@ -10,7 +10,9 @@
 #include "app/attach.h"
 #include "base/checksum.h"
 #include "base/text.h"
+#include "core/advance.h"
 #include "core/event_codec.h"
+#include "core/incident_json.h"
 #include "platform/clock.h"
 #include "platform/fake/fake_disk.h"
 #include "sim/doors.h"
@@ -26,6 +28,7 @@ constexpr int kHealAfter = 60;     ///< waits after the trainer's end from which
 constexpr double kPollS = 45, kIdleS = 300;
 constexpr Time kStart{1'768'464'000'000'000'000};  // 2026-01-15 08:00:00 UTC
 constexpr const char* kRun = "/run";
+constexpr uint64_t kJudgedEach = 16;  ///< records of a journal between two judgements that are compared
 
 /// The first line in which two texts differ.
 std::string difference(const std::string& a, const std::string& b) {
@@ -40,6 +43,8 @@ std::string difference(const std::string& a, const std::string& b) {
 
 /// What a journal holds in the end.
 struct Held final : Journal::Reader {
+  explicit Held(const Knowledge* knowledge = nullptr) : knowledge_(knowledge) {}
+
   State state;
   struct Line {
     uint64_t number = 0;
@@ -60,9 +65,19 @@ struct Held final : Journal::Reader {
       return;
     }
     fold(state, event);
+    if (knowledge_ != nullptr && number % kJudgedEach == 0) judge_both(number);
     note(event);
   }
   void damage(const std::string& what) override { wrong = what; }
+  /// What goes on from the judgement before, and what walks over the whole run, come to the same.
+  void judge_both(uint64_t number) {
+    const auto goes_on = judge(state, *knowledge_, memory_), anew = judge(state, *knowledge_);
+    const std::string one = written_out(goes_on), other = written_out(anew);
+    if (one != other && wrong.empty()) {
+      wrong = cat("after record ", number,
+                  " a judgement that goes on from the one before differs from one over all:", difference(one, other));
+    }
+  }
   /// In the order of their numbers.
   std::vector<std::string> paths() const {
     std::vector<std::string> all;
@@ -95,6 +110,15 @@ struct Held final : Journal::Reader {
     (closing_ ? last_words_ : told)[path].push_back(std::move(line));
   }
 
+  /// A line for each incident, with everything.
+  std::string written_out(const std::vector<Incident>& all) const {
+    std::string text;
+    for (const Incident& incident : all) text += incident_json(incident, state) + "\n";
+    return text;
+  }
+
+  const Knowledge* knowledge_;  ///< null: nothing is judged
+  JudgeMemory memory_;
   std::map<uint32_t, std::string> paths_;
   std::map<std::string, Told> last_words_;
   bool closing_ = false;
@@ -200,7 +224,7 @@ class Run {
   }
 
   Held held_in(const std::string& home) {
-    Held held;
+    Held held(compares_ ? &language_.knowledge() : nullptr);
     const auto runs = disk_.list(home + "/runs");
     if (!runs.ok() || runs->size() != 1) {
       wrong(home + " does not hold one run");

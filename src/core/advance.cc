@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/incident_json.h"
+#include "core/same_incident.h"
 
 namespace mw {
 namespace {
@@ -65,8 +66,8 @@ bool same_onset(const Incident& a, const Incident& b) {
 
 class Decider {
  public:
-  Decider(State& state, const Event& cause, std::vector<Event>& decided)
-      : state_(state), cause_(cause), decided_(decided) {}
+  Decider(State& state, const Event& cause, JudgeMemory& memory, std::vector<Event>& decided)
+      : state_(state), cause_(cause), memory_(memory), decided_(decided) {}
 
   void run(std::vector<Incident> now) {
     match(now);
@@ -128,30 +129,42 @@ class Decider {
     for (size_t k = 0; k < kept_.size(); ++k) {
       if (!kept_[k]) gone.push_back(state_.incidents[k].id);
     }
-    for (const uint32_t id : gone) put(event::IncidentClosed{id, std::string(kWithdrawn)});
+    for (const uint32_t id : gone) {
+      memory_.written.erase(id);
+      put(event::IncidentClosed{id, std::string(kWithdrawn)});
+    }
   }
 
   void change(const Incident& now) {
     const auto known = std::find_if(state_.incidents.begin(), state_.incidents.end(),
                                     [&](const Incident& incident) { return incident.id == now.id; });
     if (known == state_.incidents.end()) return;
+    const auto written = memory_.written.find(now.id);
+    if (written != memory_.written.end() && same(written->second.found, now) && same(written->second.held, *known)) {
+      return;
+    }
     const bool was_open = known->open;
     std::string before = incident_json(*known, state_), after = incident_json(now, state_);
-    if (before == after) return;
+    if (before == after) {
+      memory_.written[now.id] = {now, *known};
+      return;
+    }
     put(event::IncidentChanged{now.id, std::move(after)});
     if (was_open && !now.open) put(event::IncidentClosed{now.id, "resolved by itself"});
   }
 
   State& state_;
   const Event& cause_;
+  JudgeMemory& memory_;
   std::vector<Event>& decided_;
   std::vector<bool> kept_, is_new_;
 };
 
-void decide(State& state, const Event& cause, const Knowledge& knowledge, std::vector<Event>& decided) {
-  std::vector<Incident> incidents = judge(state, knowledge);
+void decide(State& state, const Event& cause, const Knowledge& knowledge, JudgeMemory& memory,
+            std::vector<Event>& decided) {
+  std::vector<Incident> incidents = judge(state, knowledge, memory);
   const std::string verdict = verdict_of(state, incidents);
-  Decider decider(state, cause, decided);
+  Decider decider(state, cause, memory, decided);
   decider.run(std::move(incidents));
   if (verdict != state.verdict) decider.put(event::VerdictGiven{verdict});
 }
@@ -161,17 +174,24 @@ int64_t current_step(const State& state) { return state.attempts.empty() ? kNoSt
 }  // namespace
 
 bool advance(State& state, const Event& event, const Knowledge& knowledge, Judge when, std::vector<Event>& decided) {
+  JudgeMemory none;
+  return advance(state, event, knowledge, none, when, decided);
+}
+
+bool advance(State& state, const Event& event, const Knowledge& knowledge, JudgeMemory& memory, Judge when,
+             std::vector<Event>& decided) {
   const int64_t before = current_step(state);
   fold(state, event);
   const bool matters = may_matter(event, current_step(state) != before);
   if (!std::holds_alternative<event::Closed>(event.body) && (when == Judge::kAtClose || !matters)) return matters;
-  decide(state, event, knowledge, decided);
+  decide(state, event, knowledge, memory, decided);
   return false;
 }
 
-void review(State& state, const Knowledge& knowledge, std::vector<Event>& decided, Time at, Where where) {
+void review(State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Event>& decided, Time at,
+            Where where) {
   if (state.attempts.empty()) return;
-  decide(state, {at.known() ? at : state.last_at, where, event::Ticked{}}, knowledge, decided);
+  decide(state, {at.known() ? at : state.last_at, where, event::Ticked{}}, knowledge, memory, decided);
 }
 
 }  // namespace mw

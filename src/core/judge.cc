@@ -9,6 +9,7 @@
 #include "core/advance.h"
 #include "core/detect/detector.h"
 #include "core/diagnose/diagnose.h"
+#include "core/judge_memory.h"
 
 namespace mw {
 namespace {
@@ -224,8 +225,14 @@ void weigh_aftermath(std::vector<Draft>& drafts) {
 }  // namespace
 
 std::vector<Incident> judge(const State& state, const Knowledge& knowledge) {
+  JudgeMemory none;
+  return judge(state, knowledge, none);
+}
+
+std::vector<Incident> judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory) {
+  memory.begin();
   std::vector<Finding> findings;
-  for (const Detector* detector : all_detectors()) detector->judge(state, knowledge, findings);
+  for (const Detector* detector : all_detectors()) detector->judge(state, knowledge, memory, findings);
   std::vector<Draft> drafts = grouped(std::move(findings));
   weigh_aftermath(drafts);
   std::vector<Incident> incidents;

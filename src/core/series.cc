@@ -1,5 +1,7 @@
 #include "core/series.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -22,7 +24,9 @@ void Series::add(const Point& point, size_t limit) {
   }
   if (!points_.empty() && point.step != kNoStep && points_.back().step == point.step &&
       points_.back().attempt == point.attempt) {
+    const bool moved = points_.back().where.source != point.where.source;
     points_.back() = point;
+    if (moved) index_all();
     return;
   }
   while (points_.size() >= limit && points_.size() >= 4) {
@@ -33,14 +37,54 @@ void Series::add(const Point& point, size_t limit) {
       points_[kept++] = points_[i];
     }
     points_.resize(kept);
+    ++rewritten_;
+    index_all();
   }
   points_.push_back(point);
+  index(points_.size() - 1);
 }
 
 void Series::move_attempt(uint16_t from, uint16_t to) {
   for (Point& point : points_) {
     if (point.attempt == from) point.attempt = to;
   }
+  ++rewritten_;
+  index_all();
+}
+
+void Series::goes_on_from(const Series& before) {
+  const auto same = [](const Point& a, const Point& b) {
+    return a.step == b.step && std::bit_cast<uint64_t>(a.value) == std::bit_cast<uint64_t>(b.value) && a.at == b.at &&
+           a.where == b.where && a.attempt == b.attempt;
+  };
+  rewritten_ = before.rewritten_;
+  const size_t firm = before.points_.empty() ? 0 : before.points_.size() - 1;
+  bool goes_on =
+      points_.size() >= before.points_.size() &&
+      std::equal(before.points_.begin(), before.points_.begin() + static_cast<ptrdiff_t>(firm), points_.begin(), same);
+  if (goes_on && !before.points_.empty()) {
+    const Point &was = before.points_.back(), &is = points_[firm];
+    goes_on = same(was, is) || (was.step != kNoStep && was.step == is.step && was.attempt == is.attempt);
+  }
+  if (!goes_on) ++rewritten_;
+}
+
+void Series::index(size_t at) {
+  const Point& point = points_[at];
+  if (parts_.empty() || parts_.back().attempt != point.attempt || parts_.back().source != point.where.source) {
+    parts_.push_back({at, at, point.attempt, point.where.source, kNoStep, kNoStep, true});
+  }
+  Part& part = parts_.back();
+  if (part.end > part.begin && points_[at - 1].step > point.step) part.in_order = false;
+  part.end = at + 1;
+  if (point.step == kNoStep) return;
+  part.least = part.least == kNoStep ? point.step : std::min(part.least, point.step);
+  part.most = std::max(part.most, point.step);
+}
+
+void Series::index_all() {
+  parts_.clear();
+  for (size_t i = 0; i < points_.size(); ++i) index(i);
 }
 
 double Series::mean() const {

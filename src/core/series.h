@@ -37,6 +37,21 @@ class Series {
   void move_attempt(uint16_t from, uint16_t to);
 
   const std::vector<Point>& points() const { return points_; }
+  /// Points in a row of one attempt and one place: the index by which a point is found without a walk over all.
+  struct Part {
+    size_t begin = 0, end = 0;
+    uint16_t attempt = 0;
+    uint32_t source = 0;      ///< Where::source
+    int64_t least = kNoStep;  ///< lowest and highest step of those that have one
+    int64_t most = kNoStep;
+    bool in_order = true;  ///< no step is lower than the one before it
+  };
+  const std::vector<Part>& parts() const { return parts_; }
+  /// How often points that were there already were dropped or changed, but for the last one, which a new value of its
+  /// step replaces. While this stands, what was made of the points before the last holds.
+  uint64_t rewritten() const { return rewritten_; }
+  /// A merged series is made anew each time: says what has become of the points that `before` had.
+  void goes_on_from(const Series& before);
   bool empty() const { return points_.empty(); }
   uint64_t count() const { return count_; }  ///< of all points that came, NaN and Inf included
   double first() const { return first_; }
@@ -47,7 +62,12 @@ class Series {
   uint64_t non_finite() const { return non_finite_; }
 
  private:
+  void index(size_t at);
+  void index_all();
+
   std::vector<Point> points_;
+  std::vector<Part> parts_;
+  uint64_t rewritten_ = 0;
   uint64_t count_ = 0, finite_ = 0, non_finite_ = 0;
   double first_ = 0, last_ = 0, min_ = 0, max_ = 0, sum_ = 0;
 };

@@ -115,21 +115,25 @@ Series merge(std::vector<const Series*> tellers, size_t attempts) {
   return out;
 }
 
-/// `prefix` keeps canonical and raw names apart in the cache.
+/// The first letter keeps canonical and raw names, training and evaluation apart in the cache.
 const Series* answer(const State& state, const std::vector<Series>& all, std::string_view name, bool raw, bool eval) {
-  std::string key(1, raw ? (eval ? 'R' : 'r') : (eval ? 'S' : 's'));
-  key += name;
-  const auto known = state.merged.find(key);
-  if (known != state.merged.end() && known->second.stamp == state.events) return &known->second.series;
   std::vector<const Series*> tellers;
   for (const Series& series : all) {
     if ((raw ? series.raw : series.signal) == name) tellers.push_back(&series);
   }
   if (tellers.empty()) return nullptr;
   if (tellers.size() == 1) return tellers.front();
+  std::string key(1, raw ? (eval ? 'R' : 'r') : (eval ? 'S' : 's'));
+  key += name;
+  std::vector<State::Merged::Teller> now;
+  for (const Series* one : tellers) {
+    now.push_back({static_cast<size_t>(one - all.data()), one->count(), one->rewritten()});
+  }
   State::Merged& merged = state.merged[key];
-  merged.series = merge(std::move(tellers), state.attempts.size());
-  merged.stamp = state.events;
+  if (merged.attempts == state.attempts.size() && merged.tellers == now) return &merged.series;
+  Series fresh = merge(std::move(tellers), state.attempts.size());
+  fresh.goes_on_from(merged.series);
+  merged = {std::move(now), state.attempts.size(), std::move(fresh)};
   return &merged.series;
 }
 

@@ -256,7 +256,13 @@ struct State {
   // Look-up tables of fold() and find(), made from the above; no one else's business.
   std::unordered_map<uint64_t, uint32_t> series_index, eval_index, template_index;  ///< looked up only, never iterated
   struct Merged {
-    uint64_t stamp = 0;  ///< `events` when it was made
+    struct Teller {
+      size_t index = 0;  ///< in `series` or `eval`
+      uint64_t count = 0, rewritten = 0;
+      bool operator==(const Teller&) const = default;
+    };
+    std::vector<Teller> tellers;  ///< as they were when it was made
+    size_t attempts = 0;          ///< likewise
     Series series;
   };
   struct DoneSteps {

@@ -168,7 +168,8 @@ void RunReader::put(Event&& event) {
   if (const auto* problem = std::get_if<event::SourceProblem>(&event.body)) note_problem(event.where.source, *problem);
   const bool later = together_ || unjudged_ || !may_judge();
   const Duration began = later ? Duration{} : steady();
-  const bool matters = advance(state_, event, language_.knowledge(), later ? Judge::kAtClose : when_, decided_);
+  const bool matters =
+      advance(state_, event, language_.knowledge(), memory_, later ? Judge::kAtClose : when_, decided_);
   if (matters && later) unjudged_ = {event.at, event.where};
   if (!later) judged_since(began);  // most events call for none, and cost next to nothing
   tell_decisions();
@@ -231,7 +232,7 @@ void RunReader::judge_when_due() {
   unjudged_.reset();
   if (when_ != Judge::kAlways) return;
   const Duration began = steady();
-  review(state_, language_.knowledge(), decided_, at, where);
+  review(state_, language_.knowledge(), memory_, decided_, at, where);
   judged_since(began);
   tell_decisions();
 }
@@ -306,7 +307,7 @@ void RunReader::read_all(const std::function<void(int64_t, int64_t)>& progress) 
 
 void RunReader::judge_again() {
   unjudged_.reset();
-  review(state_, language_.knowledge(), decided_);
+  review(state_, language_.knowledge(), memory_, decided_);
   tell_decisions();
 }
 

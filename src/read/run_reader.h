@@ -107,6 +107,7 @@ class RunReader final : public EventSink {
   RunVoice voice_;
   EventDoor door_;
   State state_;
+  JudgeMemory memory_;  // of the judgements of state_
   std::vector<std::string> paths_;
   std::vector<std::unique_ptr<SourceReader>> sources_;
   std::set<std::string> known_paths_;

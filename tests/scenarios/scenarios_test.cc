@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "core/detect/detector.h"
+#include "core/judge_memory.h"
 #include "core/state.h"
 #include "read/books/signature_book.h"
 #include "scenario.h"
@@ -44,7 +45,8 @@ std::vector<Finding> findings_of(const Scenario& scenario, const mw::Knowledge& 
   closed.body = mw::event::Closed{};
   mw::fold(state, closed);
   std::vector<Finding> findings;
-  for (const mw::Detector* detector : mw::all_detectors()) detector->judge(state, known, findings);
+  mw::JudgeMemory none;
+  for (const mw::Detector* detector : mw::all_detectors()) detector->judge(state, known, none, findings);
   return findings;
 }
 

@@ -12,6 +12,7 @@
 #include "base/prng.h"
 #include "base/text.h"
 #include "core/detect/detector.h"
+#include "core/judge_memory.h"
 #include "core/state.h"
 
 namespace {
@@ -88,7 +89,8 @@ std::vector<mw::Finding> judged(const Run& run) {
   event.body = mw::event::Closed{};
   mw::fold(state, event);
   std::vector<mw::Finding> findings;
-  for (const mw::Detector* detector : mw::all_detectors()) detector->judge(state, {}, findings);
+  mw::JudgeMemory none;
+  for (const mw::Detector* detector : mw::all_detectors()) detector->judge(state, {}, none, findings);
   std::erase_if(findings, [](const mw::Finding& finding) { return finding.severity == mw::Severity::kInfo; });
   return findings;
 }

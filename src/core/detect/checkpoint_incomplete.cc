@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/story.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -37,9 +38,9 @@ bool finished(const State& state, size_t which) {
   return false;
 }
 
-void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
+void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   if (state.checkpoints.empty()) return;
-  const std::vector<Story> stories = fatal_stories(state, marks_of(state, knowledge));
+  const std::vector<Story>& stories = memory.stories(state, knowledge);
   for (const Story& story : stories) {
     if (story.kind == "interrupted") continue;
     size_t open = state.checkpoints.size();

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -14,11 +15,11 @@ constexpr Knob kHistory{"history", 5, "points", "Warm-up", "field guide 4.1"};
 constexpr Knob kPersist{"persist", 5, "points", "It stays", "failure catalogue, clip-ratio-saturated (5 steps)"};
 constexpr Knob kKnobs[] = {kToken, kSequence, kHistory, kPersist};
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const std::string algorithm = algorithm_of(state);
   const bool sequence = contains(algorithm, "gspo") || contains(algorithm, "sequence");
   const double limit = sequence ? kSequence.value : kToken.value;
-  for (const Track& track : tracks_of(state.find("clip.frac"))) {
+  for (const Track& track : memory.tracks(state, state.find("clip.frac"))) {
     size_t streak = 0;
     for (size_t i = points_of(kHistory); i < track.size(); ++i) {
       streak = track.values[i] > limit ? streak + 1 : 0;

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/story.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -57,8 +58,8 @@ Finding finding_of(const std::vector<End>& ends, size_t begin, size_t times) {
   return finding;
 }
 
-void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
-  const std::vector<Story> stories = fatal_stories(state, marks_of(state, knowledge));
+void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
+  const std::vector<Story>& stories = memory.stories(state, knowledge);
   std::vector<End> ends;
   ends.reserve(state.attempts.size());
   for (size_t i = 0; i < state.attempts.size(); ++i) ends.push_back(end_of(state, stories, i));

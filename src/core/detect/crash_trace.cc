@@ -3,6 +3,7 @@
 #include "core/detect/detector.h"
 #include "core/detect/support/settled.h"
 #include "core/detect/support/story.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -66,8 +67,8 @@ bool failed(const AttemptState& attempt) {
   return ended.how == event::Ended::How::kFailed || (ended.how == event::Ended::How::kExit && ended.code != 0);
 }
 
-void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
-  const std::vector<Story> stories = fatal_stories(state, marks_of(state, knowledge));
+void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
+  const std::vector<Story>& stories = memory.stories(state, knowledge);
   for (const Story& story : stories) {
     if (story.lead.trace != nullptr && story.kind != "interrupted") judge_trace(state, story, out);
   }

@@ -1,6 +1,7 @@
 // Responses repeat themselves.
 #include "base/text.h"
 #include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -10,8 +11,8 @@ constexpr Knob kShare{"share", 0.2, "ratio", "Share of responses that end in loo
 constexpr Knob kPersist{"persist", 3, "points", "It stays", "own"};
 constexpr Knob kKnobs[] = {kShare, kPersist};
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
-  for (const Track& track : tracks_of(state.find("response.repetition"))) {
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
+  for (const Track& track : memory.tracks(state, state.find("response.repetition"))) {
     size_t streak = 0;
     for (size_t i = 0; i < track.size(); ++i) {
       streak = track.values[i] > kShare.value ? streak + 1 : 0;

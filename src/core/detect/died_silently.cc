@@ -6,6 +6,7 @@
 #include "core/detect/detector.h"
 #include "core/detect/support/story.h"
 #include "core/exit_status.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -110,22 +111,22 @@ std::string copied_while_running(const State& state, const AttemptState& attempt
   return {};
 }
 
-bool judged_otherwise(const State& state, const Knowledge& knowledge, size_t attempt) {
-  for (const Story& story : fatal_stories(state, marks_of(state, knowledge))) {
+bool judged_otherwise(const State& state, const Knowledge& knowledge, JudgeMemory& memory, size_t attempt) {
+  for (const Story& story : memory.stories(state, knowledge)) {
     if (story.attempt == attempt && story.ended) return true;
   }
   return false;
 }
 
 /// Earlier attempts that were followed by another start, with no word of why.
-void judge_earlier(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
+void judge_earlier(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   for (size_t i = 0; i + 1 < state.attempts.size(); ++i) {
     const AttemptState& attempt = state.attempts[i];
     const Done steps = done_in(state, i);
     const bool several = steps.last != kNoStep && static_cast<double>(steps.last - steps.first) >= kKnobs[2].value;
     if (attempt.ended || !several || state.attempts[i + 1].why == kCounterWentBack) continue;
     const Open open = unfinished(state, attempt, steps);
-    if (open.what.empty() || judged_otherwise(state, knowledge, i)) continue;
+    if (open.what.empty() || judged_otherwise(state, knowledge, memory, i)) continue;
     Finding finding;
     finding.kind = finding.detector = "died-silently";
     finding.severity = Severity::kInfo;
@@ -141,10 +142,10 @@ void judge_earlier(const State& state, const Knowledge& knowledge, std::vector<F
 }
 
 /// A command whose status is 0 is believed, unless its plan was far from done and it said no word of being so.
-void judge_status(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
+void judge_status(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   for (size_t i = 0; i < state.attempts.size(); ++i) {
     const auto open = fell_short(state, knowledge, i);
-    if (!open || judged_otherwise(state, knowledge, i)) continue;
+    if (!open || judged_otherwise(state, knowledge, memory, i)) continue;
     const AttemptState& attempt = state.attempts[i];
     Finding finding;
     finding.kind = finding.detector = "died-silently";
@@ -160,9 +161,9 @@ void judge_status(const State& state, const Knowledge& knowledge, std::vector<Fi
   }
 }
 
-void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
-  judge_earlier(state, knowledge, out);
-  judge_status(state, knowledge, out);
+void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
+  judge_earlier(state, knowledge, memory, out);
+  judge_status(state, knowledge, memory, out);
   if (!state.closed || state.attempts.empty()) return;
   const AttemptState& attempt = state.attempts.back();
   if (attempt.ended || std::none_of(state.sources.begin(), state.sources.end(), is_live)) return;
@@ -172,7 +173,7 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   const std::string& open = unfinished_work.what;
   if (!unfinished_work.planned && said_farewell(state, attempt)) return;
   if (open.empty() || final_error(state, attempt)) return;
-  if (judged_otherwise(state, knowledge, state.attempts.size() - 1)) return;
+  if (judged_otherwise(state, knowledge, memory, state.attempts.size() - 1)) return;
   Finding finding;
   finding.kind = "died-silently";
   finding.detector = "died-silently";

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -37,9 +38,10 @@ constexpr size_t kHighPoints = 3;        // points in a row that make a level
 
 /// The reward of the `width` records before the entropy was at index `since`, and of those after: gained, solved, or
 /// (true) neither.
-bool nothing_gained(const State& state, const Track& entropy, size_t since, size_t now, size_t width) {
+bool nothing_gained(const State& state, JudgeMemory& memory, const Track& entropy, size_t since, size_t now,
+                    size_t width) {
   const Point& end = entropy.points[now];
-  for (const Track& reward : tracks_of(reward_series(state))) {
+  for (const Track& reward : memory.tracks(state, reward_series(state))) {
     std::vector<double> before, after;
     size_t last = 0;
     for (size_t i = 0; i < reward.size(); ++i) {
@@ -97,8 +99,8 @@ void tell(const Track& track, double initial, size_t first, bool grave, std::vec
   out.push_back(std::move(finding));
 }
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
-  for (const Track& track : tracks_of(state.find("entropy"))) {
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
+  for (const Track& track : memory.tracks(state, state.find("entropy"))) {
     if (track.size() < points_of(kInitial) + points_of(kPersist)) continue;
     const auto head = track.slice(0, points_of(kInitial));
     const double initial = median({head.begin(), head.end()});
@@ -106,7 +108,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     const std::optional<size_t> first = lasting_low(track, initial, kShare.value);
     if (!first) {
       const std::optional<size_t> notable = lasting_low(track, initial, kNotable.value);
-      const bool gained = !notable || !nothing_gained(state, track, points_of(kInitial),
+      const bool gained = !notable || !nothing_gained(state, memory, track, points_of(kInitial),
                                                       *notable + points_of(kPersist) - 1, track.size());
       if (!gained) tell(track, initial, *notable, false, out);
       continue;
@@ -115,8 +117,8 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     size_t halfway = points_of(kInitial);
     while (halfway < *first && track.values[halfway] >= kHalfway.value * initial) ++halfway;
     const std::optional<size_t> at_once = fell_at_once(track, *first);
-    const bool grave = nothing_gained(state, track, halfway, now, track.size()) ||
-                       (at_once && nothing_gained(state, track, *at_once, now, points_of(kSuddenPoints)));
+    const bool grave = nothing_gained(state, memory, track, halfway, now, track.size()) ||
+                       (at_once && nothing_gained(state, memory, track, *at_once, now, points_of(kSuddenPoints)));
     tell(track, initial, *first, grave, out);
   }
 }

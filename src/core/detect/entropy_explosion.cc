@@ -1,6 +1,7 @@
 // Entropy rises far above its level and stays: the policy dissolves into noise.
 #include "base/text.h"
 #include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -36,14 +37,14 @@ Severity severity_of(const State& state, const Point& onset, const Point& now, d
   return reward ? Severity::kWarning : Severity::kInfo;
 }
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const RiseRule rule{points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value, points_of(kPersist)};
   RiseRule slight = rule;
   slight.delta = kNotable.value;
-  for (const Track& track : tracks_of(state.find("entropy"))) {
-    std::vector<Rise> found = rises(track, rule);
+  for (KeptTrack& track : memory.tracks(state, state.find("entropy"))) {
+    std::vector<Rise> found = track.rises("entropy-explosion", rule);
     const bool grave = !found.empty();
-    if (!grave) found = rises(track, slight);
+    if (!grave) found = track.rises("entropy-explosion, slight", slight);
     for (const Rise& rise : found) {
       const Point& onset = track.points[rise.onset];
       const Point& now = track.points[rise.detected];

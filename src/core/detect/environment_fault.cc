@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -32,12 +33,13 @@ void tell(const Track& track, size_t onset, size_t now, double base, std::vector
   out.push_back(std::move(finding));
 }
 
-bool judge_rate(const State& state, std::vector<Finding>& out) {
+bool judge_rate(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
   const RiseRule rule{
       points_of(kHistory), points_of(kWidth), kFactor.value, kRate.value, points_of(kPersist), 0, false};
   const size_t told = out.size();
-  for (const Track& track : tracks_of(state.find("env.error_rate"))) {
-    for (const Rise& rise : rises(track, rule)) tell(track, rise.onset, rise.detected, rise.base, out);
+  for (KeptTrack& track : memory.tracks(state, state.find("env.error_rate"))) {
+    for (const Rise& rise : track.rises("environment-fault", rule))
+      tell(track, rise.onset, rise.detected, rise.base, out);
     size_t streak = 0;
     for (size_t i = 0; i < track.size() && out.size() == told; ++i) {
       streak = track.values[i] > kStanding.value ? streak + 1 : 0;
@@ -47,8 +49,8 @@ bool judge_rate(const State& state, std::vector<Finding>& out) {
   return out.size() > told;
 }
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
-  if (judge_rate(state, out)) return;
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
+  if (judge_rate(state, memory, out)) return;
   uint64_t calls = 0, errors = 0;
   for (const auto& [function, tool] : state.tools) {
     calls += tool.calls;

@@ -5,6 +5,7 @@
 #include "core/detect/detector.h"
 #include "core/detect/support/settled.h"
 #include "core/detect/support/story.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -145,9 +146,9 @@ void judge_survived(const std::vector<Mark>& marks, const std::vector<Story>& st
   quieten_echoes(out, begin);
 }
 
-void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
-  const std::vector<Mark> marks = marks_of(state, knowledge);
-  const std::vector<Story> stories = fatal_stories(state, marks);
+void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
+  const std::vector<Mark>& marks = memory.marks(state, knowledge);
+  const std::vector<Story>& stories = memory.stories(state, knowledge);
   for (const Story& story : stories) {
     if (story.lead.signature != nullptr && !is_interruption(story.kind)) judge_fatal(state, story, out);
   }

@@ -1,10 +1,12 @@
 // Answers break the required format: more than they did, or nearly always with no sign of learning it.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -33,28 +35,39 @@ void tell(const Track& track, size_t first, size_t now, std::string summary, std
   out.push_back(std::move(finding));
 }
 
-void judge_track(const Track& track, std::vector<Finding>& out) {
-  const std::vector<double> medians = rolling_median(track.values, points_of(kWidth));
+/// Up to the first point at which the format is kept hardly ever, or much less than it was.
+struct FormatWalk {
   double best = -INFINITY;
   size_t low = 0, never = 0;
-  for (size_t i = 0; i < track.size(); ++i) {
+  std::optional<size_t> told;
+  bool hardly_ever = false;
+
+  void step(const Track& track, size_t i) {
+    if (told) return;
     never = track.values[i] < kNever.value ? never + 1 : 0;
-    if (never == points_of(kNeverPoints)) {
-      tell(track, i + 1 - never, i,
-           cat("Only ", format_short(100 * track.values[i], 2), " % of the answers keep the format, for ", never,
-               " records"),
-           out);
-      return;
-    }
-    if (i < points_of(kHistory)) continue;
-    if (low == 0) best = std::max(best, medians[i - 1]);
+    hardly_ever = never == points_of(kNeverPoints);
+    if (hardly_ever) told = i;
+    if (hardly_ever || i < points_of(kHistory)) return;
+    if (low == 0) best = std::max(best, median_of_last(track.slice(0, i), points_of(kWidth)));
     const size_t end = i - low;
     const auto recent = track.slice(end > points_of(kNoiseWindow) ? end - points_of(kNoiseWindow) : 0, end);
     const double limit = best - std::max(kDrop.value, kSigma.value * noise(recent));
     low = track.values[i] < limit ? low + 1 : 0;
-    if (low < points_of(kPersist)) continue;
-    tell(track, i + 1 - low, i, cat("Format pass rate fell from ", best, " to ", track.values[i]), out);
-    return;
+    if (low >= points_of(kPersist)) told = i;
+  }
+};
+
+void judge_track(KeptTrack& track, std::vector<Finding>& out) {
+  const FormatWalk& walk = track.follow("format-failures", FormatWalk{});
+  if (!walk.told) return;
+  const size_t i = *walk.told;
+  if (walk.hardly_ever) {
+    tell(track, i + 1 - walk.never, i,
+         cat("Only ", format_short(100 * track.values[i], 2), " % of the answers keep the format, for ", walk.never,
+             " records"),
+         out);
+  } else {
+    tell(track, i + 1 - walk.low, i, cat("Format pass rate fell from ", walk.best, " to ", track.values[i]), out);
   }
 }
 
@@ -67,9 +80,9 @@ uint64_t answers_of(const State& state, const std::string& rule, const event::Fo
   return set == state.formats.end() ? 0 : set->second.passed + set->second.failed;
 }
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const size_t told = out.size();
-  for (const Track& track : tracks_of(state.find("format.pass_rate"))) judge_track(track, out);
+  for (KeptTrack& track : memory.tracks(state, state.find("format.pass_rate"))) judge_track(track, out);
   if (out.size() > told || state.attempts.empty()) return;
   for (const auto& [rule, judged] : state.formats) {
     const double all = static_cast<double>(answers_of(state, rule, judged));

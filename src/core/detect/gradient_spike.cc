@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -44,33 +45,34 @@ struct Spike {
   double ratio, base;
 };
 
-std::vector<Spike> spikes_of(const Track& track) {
-  std::vector<Spike> out;
+struct SpikeWalk {
+  std::vector<Spike> spikes;
   std::vector<double> window;
-  double highest = 0;  // level after the warm-up
-  for (size_t i = 0; i < track.size(); ++i) {
-    if (i >= points_of(kShort)) {
-      const double level = quantile(window, kLevel.value);
-      if (i >= points_of(kHistory)) highest = std::max(highest, level);
-      const double base = level > 0 ? std::max(level, kFaded.value * highest) : 0;
-      // where most groups are uniform most gradients are zero: then the largest before is what there is to compare with
-      const double most =
-          base > 0 ? 0 : std::max(*std::max_element(window.begin(), window.end()), kFaded.value * highest);
-      if (i >= points_of(kHistory) && most > 0 && track.values[i] > kGrave.value * most) {
-        out.push_back({i, track.values[i] / most, most});
-        continue;
-      }
-      const bool warm = i >= points_of(kHistory) || quantile(window, 0.5) > 0;  // not one gradient among zeros
-      if (warm && base > 0 && track.values[i] > kNotable.value * base) {
-        out.push_back({i, track.values[i] / base, base});
-        continue;  // a spike does not raise its own baseline
-      }
-    }
+  double highest = 0;  ///< level after the warm-up
+
+  void step(const Track& track, size_t i) {
+    if (i >= points_of(kShort) && is_spike(track, i)) return;  // a spike does not raise its own baseline
     window.push_back(std::abs(track.values[i]));
     if (window.size() > points_of(kWindow)) window.erase(window.begin());
   }
-  return out;
-}
+
+  bool is_spike(const Track& track, size_t i) {
+    const double level = quantile(window, kLevel.value);
+    if (i >= points_of(kHistory)) highest = std::max(highest, level);
+    const double base = level > 0 ? std::max(level, kFaded.value * highest) : 0;
+    // where most groups are uniform most gradients are zero: then the largest before is what there is to compare with
+    const double most =
+        base > 0 ? 0 : std::max(*std::max_element(window.begin(), window.end()), kFaded.value * highest);
+    if (i >= points_of(kHistory) && most > 0 && track.values[i] > kGrave.value * most) {
+      spikes.push_back({i, track.values[i] / most, most});
+      return true;
+    }
+    const bool warm = i >= points_of(kHistory) || quantile(window, 0.5) > 0;  // not one gradient among zeros
+    if (!warm || !(base > 0) || !(track.values[i] > kNotable.value * base)) return false;
+    spikes.push_back({i, track.values[i] / base, base});
+    return true;
+  }
+};
 
 const Spike& worst_of(const std::vector<Spike>& spikes, size_t from, size_t to) {
   return *std::max_element(spikes.begin() + static_cast<std::ptrdiff_t>(from),
@@ -101,16 +103,11 @@ void tell(const State& state, const Track& track, const std::vector<Spike>& spik
 bool jumps_too(const State& state, const Point& at) {
   for (const std::string_view name : {"kl.ref", "kl.step", "loss.total", "loss.policy", "loss.value"}) {
     const Series* series = state.find(name);
-    if (series == nullptr) continue;
-    std::vector<double> before;
-    double now = 0;
-    for (const Point& point : series->points()) {
-      if (!std::isfinite(point.value) || point.attempt != at.attempt) continue;
-      if (point.step < at.step) before.push_back(std::abs(point.value));
-      if (point.step == at.step) now = std::abs(point.value);
-    }
-    if (before.size() > points_of(kWindow))
-      before.erase(before.begin(), before.end() - static_cast<std::ptrdiff_t>(points_of(kWindow)));
+    if (series == nullptr || at.step == kNoStep) continue;
+    std::vector<double> before = last_values(*series, at.attempt, kNoStep, at.step - 1, points_of(kWindow));
+    for (double& value : before) value = std::abs(value);
+    const std::vector<double> same = last_values(*series, at.attempt, at.step, at.step, 1);
+    const double now = same.empty() ? 0 : std::abs(same.front());
     if (before.size() < points_of(kShort)) continue;
     const double base = quantile(before, kLevel.value);
     if (base > 0 && now > kWith.value * base) return true;
@@ -128,24 +125,37 @@ size_t last_of_group(const std::vector<Spike>& spikes, size_t k) {
   return last;
 }
 
-/// The last few values.
-std::vector<double> last_of(const std::vector<double>& values) {
-  return {values.end() - static_cast<std::ptrdiff_t>(std::min(values.size(), points_of(kHistory))), values.end()};
-}
+constexpr RiseRule kLevelRule{
+    points_of(kHistory) / 2, points_of(kHistory) / 2, kRise.value, 0, points_of(kPersist), 0, false};
 
-/// A level that rose and stays up. Zeros are the gradients of uniform groups, not a level.
-void judge_level(const State& state, const Track& track, std::vector<Finding>& out) {
+/// The gradients that are one: zeros are those of uniform groups, not a level.
+struct LevelWalk {
+  Track alive;                ///< values only
+  std::vector<size_t> index;  ///< of each of them in the whole track
+  double highest = 0;
+  RiseWalk rises{kLevelRule};
+
+  void step(const Track& track, size_t i) {
+    const double value = track.values[i];
+    if (value <= kFaded.value * highest) return;  // there is no level in what is left when the task is learnt
+    if (index.size() >= points_of(kHistory)) {
+      highest = std::max(highest, median_of_last(alive.values, points_of(kHistory)));
+    }
+    alive.values.push_back(value);
+    index.push_back(i);
+    rises.step(alive, index.size() - 1);
+  }
+};
+
+/// A level that rose and stays up.
+void judge_level(const State& state, KeptTrack& track, std::vector<Finding>& out) {
+  const LevelWalk& walk = track.follow("gradient-spike, level", LevelWalk{});
+  if (walk.rises.found().empty()) return;
   Track alive;
   alive.series = track.series;
-  double highest = 0;
-  for (const Point& point : track.points) {
-    if (point.value <= kFaded.value * highest) continue;  // there is no level in what is left when the task is learnt
-    if (alive.points.size() >= points_of(kHistory)) highest = std::max(highest, median(last_of(alive.values)));
-    alive.points.push_back(point);
-    alive.values.push_back(point.value);
-  }
-  const RiseRule rule{points_of(kHistory) / 2, points_of(kHistory) / 2, kRise.value, 0, points_of(kPersist), 0, false};
-  for (const Rise& rise : rises(alive, rule)) {
+  alive.values = walk.alive.values;
+  for (const size_t i : walk.index) alive.points.push_back(track.points[i]);
+  for (const Rise& rise : walk.rises.found()) {
     const Point& onset = alive.points[rise.onset];
     const auto harmed = harmed_at(state, alive, rise, kHarm.value);
     const Point& now = alive.points[harmed.value_or(rise.detected)];
@@ -163,9 +173,9 @@ void judge_level(const State& state, const Track& track, std::vector<Finding>& o
   }
 }
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
-  for (const Track& track : tracks_of(state.find("grad_norm"))) {
-    const std::vector<Spike> spikes = spikes_of(track);
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
+  for (KeptTrack& track : memory.tracks(state, state.find("grad_norm"))) {
+    const std::vector<Spike>& spikes = track.follow("gradient-spike", SpikeWalk{}).spikes;
     double told = 0;  // the largest ratio that was worth a warning
     for (size_t k = 0; k < spikes.size(); ++k) {
       const bool grave = spikes[k].ratio >= kGrave.value;

@@ -1,10 +1,12 @@
 // The reward swings between high and low for long stretches, so that neither level can be trusted.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -21,36 +23,44 @@ constexpr Knob kNoiseWindow{"noise_window", 50, "points", "Points from which the
                             "field guide 4.1 (50-100)"};
 constexpr Knob kKnobs[] = {kWidth, kHigh, kLow, kPhase, kSwings, kSigma, kNoiseWindow};
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
-  for (const Track& track : tracks_of(reward_series(state))) {
-    const std::vector<double> medians = rolling_median(track.values, points_of(kWidth));
-    double least = INFINITY, most = -INFINITY;
-    size_t fallen = 0, first = 0;
-    bool high = true;
-    for (size_t i = points_of(kWidth); i < track.size(); ++i) {
-      least = std::min(least, medians[i]);
-      most = std::max(most, medians[i]);
-      const double range = most - least;
-      if (range < 0.3 * std::abs(most)) continue;
-      const size_t from = i + 1 > points_of(kNoiseWindow) ? i + 1 - points_of(kNoiseWindow) : 0;
-      const double sigma =
-          noise(track.slice(from, i + 1)) * 1.2533 / std::sqrt(kWidth.value);  // standard error of a median
-      if (range < 2 * kSigma.value * sigma) continue;
-      const auto phase = track.slice(i + 1 - std::min(i + 1, points_of(kPhase)), i + 1);
-      const auto [lowest, highest] = std::minmax_element(phase.begin(), phase.end());
-      if (*lowest > least + kHigh.value * range) high = true;
-      if (!high || *highest > least + kLow.value * range) continue;
-      high = false;
-      if (++fallen == 1) first = i;
-      if (fallen < points_of(kSwings)) continue;
-      Finding finding =
-          make_finding("instability", "instability", Severity::kWarning, track.points[first], track.points[i],
-                       cat("Reward fell ", fallen, " times from about ", most, " to about ", least));
-      add_figures(finding, track, first, i, 8);
-      finding.suggests.push_back({"reward-intermittent-after-outage", 0.2, "the reward comes and goes"});
-      out.push_back(std::move(finding));
-      break;
-    }
+/// Falls of the reward from high to low, up to the one that makes it a swing.
+struct Swings {
+  double least = INFINITY, most = -INFINITY;
+  size_t fallen = 0, first = 0;
+  bool high = true;
+  std::optional<size_t> told;
+
+  void step(const Track& track, size_t i) {
+    if (told || i < points_of(kWidth)) return;
+    const double median = median_of_last(track.slice(0, i + 1), points_of(kWidth));
+    least = std::min(least, median);
+    most = std::max(most, median);
+    const double range = most - least;
+    if (range < 0.3 * std::abs(most)) return;
+    const size_t from = i + 1 > points_of(kNoiseWindow) ? i + 1 - points_of(kNoiseWindow) : 0;
+    const double sigma =
+        noise(track.slice(from, i + 1)) * 1.2533 / std::sqrt(kWidth.value);  // standard error of a median
+    if (range < 2 * kSigma.value * sigma) return;
+    const auto phase = track.slice(i + 1 - std::min(i + 1, points_of(kPhase)), i + 1);
+    const auto [lowest, highest] = std::minmax_element(phase.begin(), phase.end());
+    if (*lowest > least + kHigh.value * range) high = true;
+    if (!high || *highest > least + kLow.value * range) return;
+    high = false;
+    if (++fallen == 1) first = i;
+    if (fallen >= points_of(kSwings)) told = i;
+  }
+};
+
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
+  for (KeptTrack& track : memory.tracks(state, reward_series(state))) {
+    const Swings& swings = track.follow("instability", Swings{});
+    if (!swings.told) continue;
+    Finding finding = make_finding(
+        "instability", "instability", Severity::kWarning, track.points[swings.first], track.points[*swings.told],
+        cat("Reward fell ", swings.fallen, " times from about ", swings.most, " to about ", swings.least));
+    add_figures(finding, track, swings.first, *swings.told, 8);
+    finding.suggests.push_back({"reward-intermittent-after-outage", 0.2, "the reward comes and goes"});
+    out.push_back(std::move(finding));
   }
 }
 

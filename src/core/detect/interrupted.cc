@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/story.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -24,8 +25,8 @@ bool tell_aftermath(const Story& story, Finding& finding) {
   return false;
 }
 
-void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
-  const std::vector<Story> stories = fatal_stories(state, marks_of(state, knowledge));
+void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
+  const std::vector<Story>& stories = memory.stories(state, knowledge);
   for (size_t i = 0; i < state.attempts.size(); ++i) {
     const AttemptState& attempt = state.attempts[i];
     const Story* story = nullptr;

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -65,9 +66,9 @@ std::optional<Rise> beyond(const Track& track) {
 }
 
 /// A rise so slow that no window shows it, and a reward that falls meanwhile.
-void judge_slow(const State& state, const Track& track, std::vector<Finding>& out) {
+void judge_slow(const State& state, KeptTrack& track, std::vector<Finding>& out) {
   const RiseRule rule{points_of(kHistory), points_of(kWidth), kSlowFactor.value, kSlowDelta.value, points_of(kPersist)};
-  for (Rise rise : rises(track, rule)) {
+  for (Rise rise : track.rises("kl-runaway, slow", rule)) {
     const auto harmed = harmed_at(state, track, rise, kSlowLoss.value);
     if (!harmed) continue;
     rise.detected = *harmed;
@@ -76,11 +77,11 @@ void judge_slow(const State& state, const Track& track, std::vector<Finding>& ou
   }
 }
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const RiseRule rule{
       points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value, points_of(kPersist), 0, false};
-  for (const Track& track : tracks_of(state.find("kl.ref"))) {
-    const std::vector<Rise> all = rises(track, rule);
+  for (KeptTrack& track : memory.tracks(state, state.find("kl.ref"))) {
+    const std::vector<Rise> all = track.rises("kl-runaway", rule);
     for (const Rise& rise : all) tell(state, track, rise, out);
     const std::optional<Rise> far = all.empty() ? beyond(track) : std::nullopt;
     if (far) tell(state, track, *far, out);

@@ -4,23 +4,24 @@
 #include "base/text.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/story.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
 
-bool told(const State& state, const Knowledge& knowledge, size_t attempt) {
-  for (const Story& story : fatal_stories(state, marks_of(state, knowledge))) {
+bool told(const State& state, const Knowledge& knowledge, JudgeMemory& memory, size_t attempt) {
+  for (const Story& story : memory.stories(state, knowledge)) {
     if (story.attempt == attempt) return true;
   }
   return false;
 }
 
-void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
+void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   if (!state.closed || state.attempts.empty()) return;
   const size_t number = state.attempts.size() - 1;
   const AttemptState& attempt = state.attempts[number];
   const auto word = final_error(state, attempt);
-  if (!word || told(state, knowledge, number)) return;
+  if (!word || told(state, knowledge, memory, number)) return;
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
   const int64_t last = last_done(state, number);
   if (total > 1 && last + 1 >= total) return;

@@ -1,6 +1,7 @@
 // Responses become very short or empty. Answers that get shorter while the reward holds are an economy, not a fault.
 #include "base/text.h"
 #include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -19,15 +20,15 @@ constexpr Knob kEmpty{"empty", 5, "x", "So much shorter that only a reward that 
 constexpr Knob kGain{"reward_gain", 0.05, "ratio", "Rise of the reward, of its range, that excuses it", "own"};
 constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kHarm, kEmpty, kGain, kSlight, kSlightPersist};
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const RiseRule rule{points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value, points_of(kPersist)};
   RiseRule slight = rule;
   slight.factor = kSlight.value;
   slight.persist = points_of(kSlightPersist);
-  for (const Track& track : tracks_of(state.find("response.length"))) {
-    std::vector<Rise> found = falls(track, rule);
+  for (KeptTrack& track : memory.tracks(state, state.find("response.length"))) {
+    std::vector<Rise> found = track.falls("length-collapse", rule);
     const bool grave = !found.empty();
-    if (!grave) found = falls(track, slight);
+    if (!grave) found = track.falls("length-collapse, slight", slight);
     for (const Rise& fall : found) {
       const Point& onset = track.points[fall.onset];
       const auto harmed = harmed_at(state, track, fall, kHarm.value);

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -36,20 +37,20 @@ void tell(const State& state, const Track& track, const Rise& rise, std::optiona
   out.push_back(std::move(finding));
 }
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const RiseRule rule{
       points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value, points_of(kPersist), 0, false};
   RiseRule slow = rule;
   slow.factor = kSlowFactor.value;
   slow.from_lowest = true;
-  for (const Track& track : tracks_of(state.find("response.length"))) {
+  for (KeptTrack& track : memory.tracks(state, state.find("response.length"))) {
     bool grave = false;
-    for (const Rise& rise : rises(track, rule)) {
+    for (const Rise& rise : track.rises("length-explosion", rule)) {
       const auto harmed = harmed_at(state, track, rise, kHarm.value);
       grave |= harmed.has_value();
       tell(state, track, rise, harmed, out);
     }
-    for (const Rise& rise : grave ? std::vector<Rise>{} : rises(track, slow)) {
+    for (const Rise& rise : grave ? std::vector<Rise>{} : track.rises("length-explosion, slow", slow)) {
       const auto harmed = harmed_at(state, track, rise, kHarm.value);
       if (harmed) tell(state, track, rise, harmed, out);
     }

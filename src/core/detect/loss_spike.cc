@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -44,10 +45,20 @@ Base base_of(const std::vector<double>& window, bool supervised) {
   return base;
 }
 
-void judge_track(const Track& track, bool supervised, std::vector<Finding>& out) {
+/// Points far above the level, up to the first streak of them that lasts.
+struct SpikeWalk {
+  bool supervised = false;
   std::vector<double> window;
   size_t streak = 0;
-  for (size_t i = 0; i < track.size(); ++i) {
+  struct Spike {
+    size_t index = 0, streak = 0;
+    double level = 0;
+  };
+  std::vector<Spike> spikes;
+  bool lasting = false;  ///< the last one is
+
+  void step(const Track& track, size_t i) {
+    if (lasting) return;
     const double size = supervised ? track.values[i] : std::abs(track.values[i]);
     const bool warm = i >= points_of(kHistory);
     const Base base = warm ? base_of(window, supervised) : Base{};
@@ -55,20 +66,30 @@ void judge_track(const Track& track, bool supervised, std::vector<Finding>& out)
       streak = 0;
       window.push_back(track.values[i]);
       if (window.size() > points_of(kWindow)) window.erase(window.begin());
-      continue;
+      return;
     }
     ++streak;
-    if (streak != 1 && streak != points_of(kPersist)) continue;
-    const bool lasting = streak == points_of(kPersist);
-    if (lasting) out.pop_back();  // the information about its first point
+    lasting = streak == points_of(kPersist);
+    if (streak != 1 && !lasting) return;
+    if (lasting) spikes.pop_back();  // the information about its first point
+    spikes.push_back({i, streak, base.level});
+  }
+};
+
+void judge_track(KeptTrack& track, bool supervised, std::vector<Finding>& out) {
+  SpikeWalk fresh;
+  fresh.supervised = supervised;
+  const SpikeWalk& walk = track.follow(supervised ? "loss-spike, supervised" : "loss-spike", fresh);
+  for (const SpikeWalk::Spike& spike : walk.spikes) {
+    const size_t i = spike.index;
+    const bool lasting = walk.lasting && &spike == &walk.spikes.back();
     Finding finding = make_finding(
-        "loss-spike", "loss-spike", lasting ? Severity::kWarning : Severity::kInfo, track.points[i + 1 - streak],
+        "loss-spike", "loss-spike", lasting ? Severity::kWarning : Severity::kInfo, track.points[i + 1 - spike.streak],
         track.points[i],
-        cat("Loss ", track.values[i], " at step ", track.points[i].step, " against a level of ", base.level));
-    add_figures(finding, track, i - streak, i);
+        cat("Loss ", track.values[i], " at step ", track.points[i].step, " against a level of ", spike.level));
+    add_figures(finding, track, i - spike.streak, i);
     finding.suggests.push_back({"loss-spike", 0.6, "loss far above its own level"});
     out.push_back(std::move(finding));
-    if (lasting) return;
   }
 }
 
@@ -78,10 +99,10 @@ bool is_level(const Track& track) {
          median(track.values) > kSupervised.value;
 }
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const bool supervised = !has_reward(state) && state.find("loss.policy") == nullptr;
   const Series* loss = state.find(supervised || state.find("loss.policy") == nullptr ? "loss.total" : "loss.policy");
-  for (const Track& track : tracks_of(loss)) judge_track(track, supervised && is_level(track), out);
+  for (KeptTrack& track : memory.tracks(state, loss)) judge_track(track, supervised && is_level(track), out);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -44,9 +45,9 @@ constexpr Knob kKnobs[] = {kRecords, kDecimals, kFractions, kRepeats, kZeroGradi
                            kPoints,  kTrend,    kGain,      kPower,   kSolved,       kTiny,   kLearned, kGrowth};
 
 /// Improvement of the objective so far, as a Mann-Kendall score: positive when it gets better.
-double improvement(const State& state) {
-  for (const Track& reward : tracks_of(reward_series(state))) return trend_score(reward.values);
-  for (const Track& loss : tracks_of(state.find("loss.total"))) return -trend_score(loss.values);
+double improvement(const State& state, JudgeMemory& memory) {
+  for (const Track& reward : memory.tracks(state, reward_series(state))) return trend_score(reward.values);
+  for (const Track& loss : memory.tracks(state, state.find("loss.total"))) return -trend_score(loss.values);
   return 0;
 }
 
@@ -67,11 +68,11 @@ bool rounds(const State& state, uint32_t source) {
   return fractions >= points_of(kFractions);
 }
 
-bool judge_rate(const State& state, std::vector<Finding>& out) {
-  for (const Track& track : tracks_of(state.find("lr"))) {
+bool judge_rate(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
+  for (const Track& track : memory.tracks(state, state.find("lr"))) {
     if (track.size() < points_of(kRecords)) continue;
     if (std::any_of(track.values.begin(), track.values.end(), [](double value) { return value != 0; })) continue;
-    if (improvement(state) > kTrend.value || rounds(state, track.series->source)) continue;  // too few digits
+    if (improvement(state, memory) > kTrend.value || rounds(state, track.series->source)) continue;  // too few digits
     const size_t now = points_of(kRecords) - 1;
     Finding finding =
         make_finding("no-learning", "no-learning", Severity::kCritical, track.points[0], track.points[now],
@@ -85,9 +86,9 @@ bool judge_rate(const State& state, std::vector<Finding>& out) {
   return false;
 }
 
-bool judge_chance(const State& state, std::vector<Finding>& out) {
+bool judge_chance(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
   if (has_reward(state)) return false;
-  for (const Track& track : tracks_of(state.find("loss.total"))) {
+  for (const Track& track : memory.tracks(state, state.find("loss.total"))) {
     if (track.size() < points_of(kRecords)) continue;
     const size_t now = points_of(kRecords) - 1;
     const auto head = track.slice(0, now + 1);
@@ -114,9 +115,9 @@ bool coarse(const Track& track, size_t end) {
 }
 
 /// A supervised loss that repeats itself to the last digit.
-bool judge_frozen(const State& state, std::vector<Finding>& out) {
+bool judge_frozen(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
   if (has_reward(state)) return false;
-  for (const Track& track : tracks_of(state.find("loss.total"))) {
+  for (const Track& track : memory.tracks(state, state.find("loss.total"))) {
     size_t streak = 0;
     for (size_t i = 0; i < track.size(); ++i) {
       streak = i > 0 && track.values[i] == track.values[i - 1] ? streak + 1 : 1;
@@ -136,9 +137,9 @@ bool judge_frozen(const State& state, std::vector<Finding>& out) {
   return false;
 }
 
-bool judge_gradient(const State& state, std::vector<Finding>& out) {
+bool judge_gradient(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
   const Series* loss = state.find("loss.total") != nullptr ? state.find("loss.total") : state.find("loss.policy");
-  for (const Track& track : tracks_of(state.find("grad_norm"))) {
+  for (const Track& track : memory.tracks(state, state.find("grad_norm"))) {
     size_t streak = 0;
     for (size_t i = 0; i < track.size(); ++i) {
       streak = track.values[i] == 0 && value_at(loss, track.points[i]).value_or(0) == 0 ? streak + 1 : 0;
@@ -169,24 +170,43 @@ double highest_mean(std::span<const double> values, size_t width) {
 
 enum class Learning { kNone, kUnclear, kClear };
 
-/// What the first `n` points show.
-Learning learning(const State& state, const Track& track, size_t n) {
-  const auto all = track.slice(0, n);
-  const size_t third = n / 3;
-  const double before = mean(all.subspan(0, third)), after = mean(all.subspan(n - third));
-  const RewardScale scale = reward_scale(state, track, n - 1);
+/// What the first `n` points show by themselves.
+struct Stretch {
+  size_t n = 0;
+  double before = 0, after = 0;  ///< means of the first and the last third
+  double sigma = 0, highest = 0, trend = 0;
+};
+
+/// At growing lengths: each is looked at once.
+struct Stretches {
+  std::vector<Stretch> all;
+  double next = kPoints.value;
+
+  void step(const Track& track, size_t i) {
+    const size_t n = static_cast<size_t>(next);
+    if (i + 1 != n) return;
+    next *= kGrowth.value;
+    const auto points = track.slice(0, n);
+    const size_t third = n / 3;
+    all.push_back({n, mean(points.subspan(0, third)), mean(points.subspan(n - third)), noise(points),
+                   highest_mean(points, std::max<size_t>(third / 2, 1)), trend_score(points)});
+  }
+};
+
+Learning learning(const State& state, const Track& track, const Stretch& stretch) {
+  const RewardScale scale = reward_scale(state, track, stretch.n - 1);
   const double range = scale.ceiling - scale.floor;
   if (!(range > 0)) return Learning::kUnclear;
-  if (solved(state, scale, after, kSolved.value)) return Learning::kClear;
-  const double error = noise(all) * std::sqrt(2.0 / static_cast<double>(third)) / range;
-  const double gain = (after - before) / range;
+  if (solved(state, scale, stretch.after, kSolved.value)) return Learning::kClear;
+  const double error = stretch.sigma * std::sqrt(2.0 / static_cast<double>(stretch.n / 3)) / range;
+  const double gain = (stretch.after - stretch.before) / range;
   if (error > kPower.value) return Learning::kUnclear;  // so noisy that learning would not show either
   if (gain < -2 * std::max(kGain.value, error)) return Learning::kUnclear;  // a fall is reward-collapse's to tell
   if (gain > std::max(kLearned.value, 2 * error)) return Learning::kClear;
   if (gain >= std::max(kGain.value, error)) return Learning::kUnclear;
-  const double peak = (highest_mean(all, std::max<size_t>(third / 2, 1)) - before) / range;
+  const double peak = (stretch.highest - stretch.before) / range;
   if (peak > std::max(kLearned.value, 4 * error)) return Learning::kUnclear;  // it learned, and lost it again
-  return gain < kTiny.value || trend_score(all) < kTrend.value ? Learning::kNone : Learning::kUnclear;
+  return gain < kTiny.value || stretch.trend < kTrend.value ? Learning::kNone : Learning::kUnclear;
 }
 
 Finding told(const State& state, const Track& track, size_t n) {
@@ -208,32 +228,32 @@ Finding told(const State& state, const Track& track, size_t n) {
   return finding;
 }
 
-void judge_reward(const State& state, std::vector<Finding>& out) {
-  if (follows_teacher(state)) return;  // the reward is not what it learns from
-  for (const Track& track : tracks_of(reward_series(state))) {
-    double next = kPoints.value;
-    while (static_cast<size_t>(next) <= track.size()) {
-      const size_t n = static_cast<size_t>(next);
-      next *= kGrowth.value;
-      if (static_cast<double>(track.points[n - 1].step - track.points[0].step) < kSteps.value - 1) continue;
-      if (learning(state, track, n) != Learning::kNone) continue;
-      Finding finding = told(state, track, n);
-      for (; static_cast<size_t>(next) <= track.size(); next *= kGrowth.value) {
-        const size_t later = static_cast<size_t>(next);
-        if (finding.resolved || learning(state, track, later) != Learning::kClear) continue;
-        resolve(finding, track.points[later - 1]);
-        finding.severity = Severity::kInfo;
-      }
-      out.push_back(std::move(finding));
-      return;
+void judge_reward(const State& state, KeptTrack& track, std::vector<Finding>& out) {
+  const std::vector<Stretch>& all = track.follow("no-learning", Stretches{}).all;
+  for (size_t k = 0; k < all.size(); ++k) {
+    const size_t n = all[k].n;
+    if (static_cast<double>(track.points[n - 1].step - track.points[0].step) < kSteps.value - 1) continue;
+    if (learning(state, track, all[k]) != Learning::kNone) continue;
+    Finding finding = told(state, track, n);
+    for (++k; k < all.size() && !finding.resolved; ++k) {
+      if (learning(state, track, all[k]) != Learning::kClear) continue;
+      resolve(finding, track.points[all[k].n - 1]);
+      finding.severity = Severity::kInfo;
     }
+    out.push_back(std::move(finding));
   }
 }
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
-  if (judge_rate(state, out) || judge_chance(state, out) || judge_frozen(state, out) || judge_gradient(state, out))
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
+  if (judge_rate(state, memory, out) || judge_chance(state, memory, out) || judge_frozen(state, memory, out) ||
+      judge_gradient(state, memory, out)) {
     return;
-  judge_reward(state, out);
+  }
+  if (follows_teacher(state)) return;  // the reward is not what it learns from
+  const size_t before = out.size();
+  for (KeptTrack& track : memory.tracks(state, reward_series(state))) {
+    if (out.size() == before) judge_reward(state, track, out);
+  }
 }
 
 }  // namespace

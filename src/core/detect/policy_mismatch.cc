@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "core/detect/support/host.h"
 #include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -57,39 +58,32 @@ void tell(const State& state, const Track& track, const Rise& rise, std::vector<
 }
 
 /// From the first step on: no level to compare with, so the limit is higher.
-bool standing(const Track& track, double limit, Rise& found) {
+bool standing(const Track& track, Shape shape, double limit, Rise& found) {
   size_t streak = 0;
   for (size_t i = 0; i < track.size(); ++i) {
-    streak = track.values[i] > kStanding.value * limit ? streak + 1 : 0;
+    streak = shaped(track.values[i], shape) > kStanding.value * limit ? streak + 1 : 0;
     if (streak < 2 * points_of(kPersist)) continue;
     found.onset = found.first = i + 1 - streak;
     found.detected = i;
-    found.peak = track.values[i];
+    found.peak = shaped(track.values[i], shape);
     return true;
   }
   return false;
 }
 
-/// Tracks in which larger is worse: sizes, and for a ratio the size of its logarithm.
-std::vector<Track> sizes_of(const Series* series) {
-  std::vector<Track> tracks = tracks_of(series);
-  for (Track& track : tracks) {
-    for (double& value : track.values) {
-      value = series->signal == "mismatch.ratio" ? std::abs(std::log(std::max(value, 1e-6))) : std::abs(value);
-    }
-  }
-  return tracks;
-}
+/// Larger is worse in sizes, and for a ratio in the size of its logarithm.
+Shape shape_of(const Watched& watched) { return watched.signal == "mismatch.ratio" ? Shape::kLogSize : Shape::kSize; }
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   for (const Watched& watched : kWatched) {
     const RiseRule rule{points_of(kHistory), points_of(kWidth), kFactor.value, watched.limit, points_of(kPersist)};
     const size_t told = out.size();
-    for (const Track& track : sizes_of(state.find(watched.signal))) {
+    const Shape shape = shape_of(watched);
+    for (KeptTrack& track : memory.tracks(state, state.find(watched.signal))) {
       Rise found;
-      const std::vector<Rise> all = rises(track, rule);
+      const std::vector<Rise> all = track.rises("policy-mismatch", rule, shape);
       for (const Rise& rise : all) tell(state, track, rise, out);
-      if (all.empty() && standing(track, watched.limit, found)) tell(state, track, found, out);
+      if (all.empty() && standing(track, shape, watched.limit, found)) tell(state, track, found, out);
     }
     if (out.size() > told) return;  // the others say the same
   }

@@ -59,9 +59,13 @@ Moment first_record(const State& state, size_t attempt, int64_t step) {
   const auto rank = [&](const Where& where) { return std::pair{where.source != found.where.source, where}; };
   const Point* best = nullptr;
   for (const Series& series : state.series) {
-    for (const Point& point : series.points()) {
-      if (point.attempt != attempt || point.step != step) continue;
-      if (best == nullptr || rank(point.where) < rank(best->where)) best = &point;
+    const std::vector<Point>& points = series.points();
+    for (const Series::Part& part : series.parts()) {
+      if (part.attempt != attempt || step < part.least || step > part.most) continue;
+      for (size_t i = part.begin; i < part.end && !(part.in_order && points[i].step > step); ++i) {
+        if (points[i].step != step) continue;
+        if (best == nullptr || rank(points[i].where) < rank(best->where)) best = &points[i];
+      }
     }
   }
   return best == nullptr ? found : moment_of(*best);

@@ -7,6 +7,7 @@
 #include "core/detect/support/settled.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -86,22 +87,20 @@ struct Levels {
   std::vector<double> floor;  ///< lowest value up to each index, 0 at most
 };
 
-Levels levels_of(const Track& track) {
-  Levels levels;
-  const std::vector<double> medians = rolling_median(track.values, points_of(kWidth));
-  double best = -INFINITY, floor = 0;
-  for (size_t i = 0; i < track.size(); ++i) {
-    if (i >= points_of(kHistory) && medians[i - 1] > best) {
+void add_level(Levels& levels, const Track& track, size_t i) {
+  double best = i == 0 ? -INFINITY : levels.best.back();
+  const double floor = i == 0 ? 0 : levels.floor.back();
+  if (i >= points_of(kHistory)) {
+    const double median = median_of_last(track.slice(0, i), points_of(kWidth));
+    if (median > best) {
       const double n = static_cast<double>(std::min(i, points_of(kWidth)));
       const size_t from = i > points_of(kNoiseWindow) ? i - points_of(kNoiseWindow) : 0;
       const double error = kMedianError * noise(track.slice(from, i)) / std::sqrt(n);
-      best = std::max(best, medians[i - 1] - kCaution.value * error);
+      best = std::max(best, median - kCaution.value * error);
     }
-    floor = std::min(floor, track.values[i]);
-    levels.best.push_back(best);
-    levels.floor.push_back(floor);
   }
-  return levels;
+  levels.best.push_back(best);
+  levels.floor.push_back(std::min(floor, track.values[i]));
 }
 
 double noise_before(const Track& track, size_t end, double range) {
@@ -170,8 +169,10 @@ bool beyond_chance(const Track& track, size_t first, size_t streak, double low, 
 }
 
 struct Collapse {
-  size_t first, detected;
-  double best, range;
+  size_t first = 0, detected = 0;
+  double best = 0, range = 0;
+  size_t onset = 0;
+  std::optional<size_t> back;  ///< last of the points that made it good
 };
 
 /// Where rewards go below zero, nothing says how low they may fall: then the level must stand out of its own noise.
@@ -179,11 +180,24 @@ bool stands_out(const Levels& levels, double range, double sigma, size_t before)
   return before == 0 || levels.floor[before - 1] == 0 || range >= kHeight.value * sigma;
 }
 
-/// Next collapse at or after `from`. A streak that lies exactly on the floor is zero-reward's to tell.
-bool next_collapse(const Track& track, const Levels& levels, size_t from, Collapse& found) {
-  size_t streak = 0;
+/// One collapse after the other. A streak that lies exactly on the floor is zero-reward's to tell.
+struct SharpWalk {
+  std::vector<Collapse> found;
+  size_t streak = 0, high = 0;
   double evidence = 0, sigma = 0;
-  for (size_t i = from; i < track.size(); ++i) {
+
+  void step(const Track& track, const Levels& levels, size_t i) {
+    if (i < points_of(kHistory)) return;
+    if (found.empty() || found.back().back) return seek(track, levels, i);
+    Collapse& open = found.back();
+    high = track.values[i] > open.best - (1 - kBack.value) * open.range ? high + 1 : 0;
+    if (high < points_of(kPersist)) return;
+    open.back = i;
+    streak = 0;
+    evidence = 0;
+  }
+
+  void seek(const Track& track, const Levels& levels, size_t i) {
     const size_t first = i - streak;
     const double best = levels.best[first];
     const double range = range_of(levels, best, first);
@@ -191,33 +205,28 @@ bool next_collapse(const Track& track, const Levels& levels, size_t from, Collap
     if (!(range > 0) || track.values[i] > low) {
       streak = 0;
       evidence = 0;
-      continue;
+      return;
     }
     if (streak == 0) sigma = noise_before(track, i, range);
-    if (streak == 0 && !stands_out(levels, range, sigma, first)) continue;
+    if (streak == 0 && !stands_out(levels, range, sigma, first)) return;
     ++streak;
     evidence += (best - track.values[i]) / sigma;
     const bool sure = streak >= points_of(kSurePersist) && evidence >= kSure.value;
     const bool held = streak >= points_of(kPersist) && beyond_chance(track, first, streak, low, evidence);
-    if (!sure && !held) continue;
-    if (all_at(track, first, i, levels.floor[i])) continue;
-    found = {first, i, best, range};
-    return true;
+    if ((!sure && !held) || all_at(track, first, i, levels.floor[i])) return;
+    found.push_back({first, i, best, range, began(track, first, best, range), std::nullopt});
+    high = 0;
   }
-  return false;
-}
+};
 
 /// A fall from `onset` on that was made good by index `back`: too short to have cost the run anything?
 bool brief(size_t onset, size_t back) {
   return static_cast<double>(back - onset) <= std::max(kBrief.value, kBriefShare.value * static_cast<double>(back));
 }
 
-size_t judge_sharp(const State& state, const Track& track, const Levels& levels, std::vector<Finding>& out) {
-  size_t from = points_of(kHistory);
-  size_t earliest = track.size();
-  Collapse hit{};
-  while (next_collapse(track, levels, from, hit)) {
-    const size_t onset = began(track, hit.first, hit.best, hit.range);
+void judge_sharp(const State& state, const Track& track, const SharpWalk& walk, std::vector<Finding>& out) {
+  for (const Collapse& hit : walk.found) {
+    const size_t onset = hit.onset;
     const bool sudden = hit.first - onset <= 1;
     Finding finding = make_finding("reward-collapse", "reward-collapse", Severity::kCritical, track.points[onset],
                                    track.points[hit.detected],
@@ -226,24 +235,15 @@ size_t judge_sharp(const State& state, const Track& track, const Levels& levels,
     add_figure(finding, track, onset > 0 ? onset - 1 : 0);
     add_figures(finding, track, onset, hit.detected);
     suggest(state, finding, track.points[onset], track.points[hit.detected], sudden);
-    earliest = std::min(earliest, hit.detected);
-    size_t back = 0, i = hit.detected + 1;
-    for (; i < track.size() && back < points_of(kPersist); ++i) {
-      back = track.values[i] > hit.best - (1 - kBack.value) * hit.range ? back + 1 : 0;
-    }
-    const bool recovered = back >= points_of(kPersist);
-    if (recovered) {
-      finding.severity = brief(onset, i) ? Severity::kInfo : Severity::kWarning;
-      resolve(finding, track.points[i - 1]);
+    if (hit.back) {
+      finding.severity = brief(onset, *hit.back + 1) ? Severity::kInfo : Severity::kWarning;
+      resolve(finding, track.points[*hit.back]);
     } else if ((brief(onset, track.size()) || static_cast<double>(track.size() - onset) <= kStays.value) &&
                !is_over(state, track.points.back().attempt)) {
       finding.severity = Severity::kWarning;  // it may still be made good
     }
     out.push_back(std::move(finding));
-    if (!recovered) break;
-    from = i;
   }
-  return earliest;
 }
 
 /// A drop by degrees: the mean of the last window against the best window before it. Windows grow with the run, so that
@@ -251,6 +251,8 @@ size_t judge_sharp(const State& state, const Track& track, const Levels& levels,
 struct Decline {
   size_t onset = 0, width = 0;
   double best = 0, now = 0;
+  size_t detected = 0;
+  std::optional<size_t> back;  ///< where most of the loss had been made good for half a window
 };
 
 /// Means of the windows of `width` points that end at each index.
@@ -297,7 +299,7 @@ std::optional<Decline> decline_at(const Track& track, const Levels& levels, size
   if (!(range > 0) || best - now < least || best - lately < least) return std::nullopt;
   if (all_at(track, i + 1 - points_of(kPersist), i, levels.floor[i])) return std::nullopt;
   const size_t from = best_end > width ? best_end - width : 0;
-  return Decline{from + change_point(track.slice(from, i + 1)), last, best, now};
+  return Decline{from + change_point(track.slice(from, i + 1)), last, best, now, i, std::nullopt};
 }
 
 /// A clear drop shows within half a window, against a whole one or (of a young or rising run) half of one; a slight one
@@ -311,27 +313,20 @@ std::optional<Decline> decline_at(const Track& track, const Levels& levels, size
   return decline_at(track, levels, i, width / 2, width / 2, kClearShare.value, kClearSigma.value);
 }
 
-/// Where most of the loss was made good for half a window.
-std::optional<size_t> recovery_of(const Track& track, const Decline& decline, size_t from) {
-  const double back = decline.now + kBack.value * (decline.best - decline.now);
-  size_t high = 0;
-  for (size_t i = from + 1; i < track.size(); ++i) {
-    high = track.values[i] > back ? high + 1 : 0;
-    if (high >= points_of(kWidth) / 2) return i;
-  }
-  return std::nullopt;
-}
+/// The value above which most of the loss is made good.
+double made_good(const Decline& decline) { return decline.now + kBack.value * (decline.best - decline.now); }
 
-void tell_decline(const State& state, const Track& track, const Decline& decline, size_t now, Severity severity,
+void tell_decline(const State& state, const Track& track, const Decline& decline, Severity severity,
                   std::vector<Finding>& out) {
   const Point& onset = track.points[decline.onset];
-  Finding finding = make_finding("reward-collapse", "reward-collapse", severity, onset, track.points[now],
+  const Point& now = track.points[decline.detected];
+  Finding finding = make_finding("reward-collapse", "reward-collapse", severity, onset, now,
                                  cat("Reward declined from a level of ", decline.best, " to ", decline.now,
                                      " (means of ", decline.width, " records)"));
-  add_figures(finding, track, decline.onset, now);
-  suggest(state, finding, onset, track.points[now], false);
-  if (const auto back = recovery_of(track, decline, now)) {
-    resolve(finding, track.points[*back]);
+  add_figures(finding, track, decline.onset, decline.detected);
+  suggest(state, finding, onset, now, false);
+  if (decline.back) {
+    resolve(finding, track.points[*decline.back]);
     finding.severity = Severity::kInfo;
   }
   out.push_back(std::move(finding));
@@ -339,35 +334,69 @@ void tell_decline(const State& state, const Track& track, const Decline& decline
 
 constexpr size_t kDeclinesTold = 3;  // of one stretch; one that goes on so is instability
 
-void judge_gradual(const State& state, const Track& track, const Levels& levels, size_t end,
-                   std::vector<Finding>& out) {
-  std::optional<Decline> notable;
-  size_t noted = 0;
-  for (size_t i = points_of(kGradualHistory) - 1; i < end; i += std::max<size_t>(1, i / 100)) {
+/// Looks for declines at every hundredth of the way, up to the first sharp collapse.
+struct GradualWalk {
+  std::vector<Decline> found;
+  std::optional<Decline> notable;  ///< a slight one, that is told where there is no other
+  size_t next = points_of(kGradualHistory) - 1;
+  size_t high = 0, notable_high = 0;
+
+  void step(const Track& track, const Levels& levels, size_t i, bool collapsed) {
+    recover(track, notable, notable_high, i);
+    if (!found.empty() && !found.back().back) {
+      std::optional<Decline> open = found.back();
+      recover(track, open, high, i);
+      found.back() = *open;
+      if (open->back) next = i + std::max<size_t>(1, i / 100);
+      return;
+    }
+    if (collapsed || i != next || found.size() >= kDeclinesTold) return;
     if (const auto decline = decline_at(track, levels, i)) {
-      tell_decline(state, track, *decline, i, Severity::kWarning, out);
-      const auto back = recovery_of(track, *decline, i);
-      if (!back || out.size() >= kDeclinesTold) return;
-      i = *back;
-      continue;
+      found.push_back(*decline);
+      high = 0;
+      return;
     }
-    if (notable) continue;
-    const size_t width = std::max(points_of(kWidth), (i + 1) / points_of(kWindows));
-    notable = decline_at(track, levels, i, width, width, kNotableShare.value, kNotableSigma.value);
-    if (!notable) {
-      notable = decline_at(track, levels, i, width / 2, width / 2, kGlimpseShare.value, kGlimpseSigma.value);
-    }
-    noted = i;
+    next = i + std::max<size_t>(1, i / 100);
+    if (!notable) notable = slight_at(track, levels, i);
   }
-  if (notable && out.empty()) tell_decline(state, track, *notable, noted, Severity::kInfo, out);
+
+  static void recover(const Track& track, std::optional<Decline>& decline, size_t& high, size_t i) {
+    if (!decline || decline->back) return;
+    high = track.values[i] > made_good(*decline) ? high + 1 : 0;
+    if (high >= points_of(kWidth) / 2) decline->back = i;
+  }
+
+  static std::optional<Decline> slight_at(const Track& track, const Levels& levels, size_t i) {
+    const size_t width = std::max(points_of(kWidth), (i + 1) / points_of(kWindows));
+    const auto slight = decline_at(track, levels, i, width, width, kNotableShare.value, kNotableSigma.value);
+    if (slight) return slight;
+    return decline_at(track, levels, i, width / 2, width / 2, kGlimpseShare.value, kGlimpseSigma.value);
+  }
+};
+
+struct RewardWalk {
+  Levels levels;
+  SharpWalk sharp;
+  GradualWalk gradual;
+
+  void step(const Track& track, size_t i) {
+    add_level(levels, track, i);
+    sharp.step(track, levels, i);
+    gradual.step(track, levels, i, !sharp.found.empty());
+  }
+};
+
+void judge_gradual(const State& state, const Track& track, const GradualWalk& walk, std::vector<Finding>& out) {
+  for (const Decline& decline : walk.found) tell_decline(state, track, decline, Severity::kWarning, out);
+  if (walk.notable && out.empty()) tell_decline(state, track, *walk.notable, Severity::kInfo, out);
 }
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
-  for (const Track& track : tracks_of(reward_series(state))) {
-    const Levels levels = levels_of(track);
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
+  for (KeptTrack& track : memory.tracks(state, reward_series(state))) {
+    const RewardWalk& walk = track.follow("reward-collapse", RewardWalk{});
     std::vector<Finding> sharp, gradual;
-    const size_t earliest = judge_sharp(state, track, levels, sharp);
-    judge_gradual(state, track, levels, earliest, gradual);
+    judge_sharp(state, track, walk.sharp, sharp);
+    judge_gradual(state, track, walk.gradual, gradual);
     for (Finding& finding : sharp) {
       // a decline that goes on to the bottom is one story, told where it began
       const bool told = !gradual.empty() && gradual.back().severity == Severity::kWarning && !finding.resolved &&

@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -63,23 +65,42 @@ bool is_of_several(const Series& series) {
 
 /// Points of `track` up to `step`.
 size_t points_until(const Track& track, int64_t step) {
-  size_t n = 0;
-  while (n < track.size() && track.points[n].step <= step) ++n;
-  return n;
+  const auto after = std::partition_point(track.points.begin(), track.points.end(),
+                                          [step](const Point& point) { return point.step <= step; });
+  return static_cast<size_t>(after - track.points.begin());
 }
+
+/// What the first `n` points of the proxy show by themselves.
+struct Rising {
+  size_t n = 0;
+  bool rises = false;
+  double gain = 0, level = 0;
+};
+
+/// At growing lengths: each is looked at once.
+struct RisingWalk {
+  std::vector<Rising> all;
+  double next = kHistory.value;
+
+  void step(const Track& track, size_t i) {
+    const size_t n = static_cast<size_t>(next);
+    if (i + 1 != n) return;
+    next *= kGrowth.value;
+    const auto proxy = track.slice(0, n);
+    const double level = mean(proxy.subspan(n - n / 3)), gain = level - mean(proxy.subspan(0, n / 3));
+    const auto [least, most] = std::minmax_element(proxy.begin(), proxy.end());
+    const bool rises = !(trend_score(proxy) < kTrend.value) && !(gain < kGain.value * (*most - *least));
+    all.push_back({n, rises, gain, level});
+  }
+};
 
 /// The true measure stays while the proxy rises and the gap opens wide. That may also be one of several parts of the
 /// reward that is simply not learned yet, so it is told as information.
-bool stands_apart(const Track& reward, size_t n, const Track& truth, size_t m) {
-  if (m < points_of(kHistory)) return false;
-  const auto proxy = reward.slice(0, n), real = truth.slice(0, m);
-  if (trend_score(proxy) < kTrend.value) return false;
-  const double gain = mean(proxy.subspan(n - n / 3)) - mean(proxy.subspan(0, n / 3));
-  const double learned = mean(real.subspan(m - m / 3)) - mean(real.subspan(0, m / 3));
-  const auto [least, most] = std::minmax_element(proxy.begin(), proxy.end());
-  if (gain < kGain.value * (*most - *least)) return false;
-  const double apart = mean(proxy.subspan(n - n / 3)) - mean(real.subspan(m - m / 3));
-  return gain > kOpen.value && learned < kShare.value * gain && apart > kOpen.value;
+bool stands_apart(const Rising& proxy, const Track& truth, size_t m) {
+  if (m < points_of(kHistory) || !proxy.rises || !(proxy.gain > kOpen.value)) return false;
+  const auto real = truth.slice(0, m);
+  const double level = mean(real.subspan(m - m / 3)), learned = level - mean(real.subspan(0, m / 3));
+  return learned < kShare.value * proxy.gain && proxy.level - level > kOpen.value;
 }
 
 /// The true measure's loss of level at its point `end`: best window so far against the last one.
@@ -109,21 +130,31 @@ std::optional<Loss> loss_at(const Track& truth, size_t end) {
   return loss;
 }
 
+/// The losses of level, looked for at every twentieth of the way.
+struct LossWalk {
+  std::vector<std::pair<size_t, Loss>> found;  ///< by the point at which it shows
+  size_t next = points_of(kHistory) - 1;
+
+  void step(const Track& truth, size_t i) {
+    if (i != next) return;
+    next += 1 + i / 20;
+    if (const auto loss = loss_at(truth, i)) found.emplace_back(i, *loss);
+  }
+};
+
 /// The true measure falls from its best level while the reward rises, or far while the reward stands.
-bool judge_fall(const Track& reward, const Track& truth, std::vector<Finding>& out) {
-  for (size_t end = points_of(kHistory) - 1; end < truth.size(); end += 1 + end / 20) {
-    const std::optional<Loss> loss = loss_at(truth, end);
-    if (!loss) continue;
-    const Point& onset = truth.points[loss->onset];
+bool judge_fall(const Track& reward, KeptTrack& truth, std::vector<Finding>& out) {
+  for (const auto& [end, loss] : truth.follow("reward-hacking, truth", LossWalk{}).found) {
+    const Point& onset = truth.points[loss.onset];
     const auto paid = outcome_of(reward.series, onset, truth.points[end]);
-    if (!paid || !(paid->rose(kRise.value) || (loss->share() > kDeepFall.value && !paid->fell(kRise.value)))) continue;
+    if (!paid || !(paid->rose(kRise.value) || (loss.share() > kDeepFall.value && !paid->fell(kRise.value)))) continue;
     const Severity severity = is_of_several(*truth.series) ? Severity::kInfo : Severity::kWarning;
     Finding finding = make_finding("reward-hacking", "reward-hacking", severity, onset, truth.points[end],
-                                   cat(truth.series->raw, " fell from ", loss->best, " to ", loss->now,
+                                   cat(truth.series->raw, " fell from ", loss.best, " to ", loss.now,
                                        " while the reward went from ", paid->before, " to ", paid->after));
     add_figure(finding, reward.series->signal, onset.step, paid->before);
     add_figure(finding, reward.series->signal, truth.points[end].step, paid->after);
-    add_figures(finding, truth, loss->onset, end, 4);
+    add_figures(finding, truth, loss.onset, end, 4);
     finding.suggests.push_back({"reward-hacking", 0.6, cat(truth.series->raw, " falls while the reward does not")});
     out.push_back(std::move(finding));
     return true;
@@ -134,10 +165,11 @@ bool judge_fall(const Track& reward, const Track& truth, std::vector<Finding>& o
 /// Nearly full reward with nearly no correctness beside it, from the first step on.
 bool judge_hollow(const Track& reward, const Track& truth, std::vector<Finding>& out) {
   size_t streak = 0;
+  ValueCursor cursor(truth.series);
   for (size_t i = 0; i < reward.size(); ++i) {
-    const auto real = value_at(truth.series, reward.points[i]);
-    const bool hollow =
-        real && reward.values[i] >= kFull.value && reward.values[i] <= 1 && *real >= 0 && *real <= kEmpty.value;
+    const bool full = reward.values[i] >= kFull.value && reward.values[i] <= 1;
+    const auto real = full ? cursor.at(reward.points[i]) : std::nullopt;
+    const bool hollow = real && *real >= 0 && *real <= kEmpty.value;
     streak = hollow ? streak + 1 : 0;
     if (streak < points_of(kHollow)) continue;
     const size_t first = i + 1 - streak;
@@ -154,12 +186,12 @@ bool judge_hollow(const Track& reward, const Track& truth, std::vector<Finding>&
   return false;
 }
 
-bool judge_pair(const Track& reward, const Track& truth, std::vector<Finding>& out) {
-  for (double next = kHistory.value; static_cast<size_t>(next) <= reward.size(); next *= kGrowth.value) {
-    const size_t n = static_cast<size_t>(next);
+bool judge_pair(KeptTrack& reward, const Track& truth, std::vector<Finding>& out) {
+  for (const Rising& rising : reward.follow("reward-hacking, proxy", RisingWalk{}).all) {
+    const size_t n = rising.n;
     const Point& now = reward.points[n - 1];
     const size_t m = points_until(truth, now.step);
-    if (!stands_apart(reward, n, truth, m)) continue;
+    if (!stands_apart(rising, truth, m)) continue;
     const size_t from = change_point(truth.slice(0, m));
     Finding finding = make_finding("reward-hacking", "reward-hacking", Severity::kInfo, truth.points[from], now,
                                    cat("Reward rose from ", reward.values[0], " to ", now.value, " while ",
@@ -173,38 +205,48 @@ bool judge_pair(const Track& reward, const Track& truth, std::vector<Finding>& o
   return false;
 }
 
+struct GapWalk {
+  std::optional<size_t> n;  ///< points by which it has opened
+  double next = kHistory.value, before = 0, after = 0;
+
+  void step(const Track& track, size_t i) {
+    if (n || i + 1 != static_cast<size_t>(next)) return;
+    next *= kGrowth.value;
+    const auto gap = track.slice(0, i + 1);
+    const size_t third = gap.size() / 3;
+    before = std::abs(mean(gap.subspan(0, third)));
+    after = std::abs(mean(gap.subspan(gap.size() - third)));
+    const bool opens = after >= kOpen.value && after >= (1 + kGain.value) * before;
+    if (opens && std::abs(trend_score(gap)) >= kTrend.value) n = i + 1;
+  }
+};
+
 /// The run itself logs the gap between its proxy and the truth ("g_minus_f"), and it opens.
-bool judge_gap(const Series& series, std::vector<Finding>& out) {
+bool judge_gap(const State& state, const Series& series, JudgeMemory& memory, std::vector<Finding>& out) {
   const std::string name = to_lower(series.raw);
   if (series.signal.rfind("reward.component.", 0) != 0 || !(contains(name, "minus") || contains(name, "gap")))
     return false;
-  for (const Track& track : tracks_of(&series)) {
-    for (double next = kHistory.value; static_cast<size_t>(next) <= track.size(); next *= kGrowth.value) {
-      const auto gap = track.slice(0, static_cast<size_t>(next));
-      const size_t third = gap.size() / 3;
-      const double before = std::abs(mean(gap.subspan(0, third))),
-                   after = std::abs(mean(gap.subspan(gap.size() - third)));
-      if (std::abs(trend_score(gap)) < kTrend.value || after < kOpen.value || after < (1 + kGain.value) * before)
-        continue;
-      const size_t onset = change_point(gap);
-      Finding finding = make_finding(
-          "reward-hacking", "reward-hacking", Severity::kInfo, track.points[onset], track.points[gap.size() - 1],
-          cat(series.raw, " went from ", before, " to ", after, " in size: the proxy leaves the truth behind"));
-      add_figures(finding, track, 0, gap.size() - 1, 4);
-      finding.suggests.push_back({"reward-hacking", 0.5, "the logged gap between proxy and truth opens"});
-      out.push_back(std::move(finding));
-      return true;
-    }
+  for (KeptTrack& track : memory.tracks(state, &series)) {
+    const GapWalk& walk = track.follow("reward-hacking, gap", GapWalk{});
+    if (!walk.n) continue;
+    const size_t onset = change_point(track.slice(0, *walk.n));
+    Finding finding = make_finding(
+        "reward-hacking", "reward-hacking", Severity::kInfo, track.points[onset], track.points[*walk.n - 1],
+        cat(series.raw, " went from ", walk.before, " to ", walk.after, " in size: the proxy leaves the truth behind"));
+    add_figures(finding, track, 0, *walk.n - 1, 4);
+    finding.suggests.push_back({"reward-hacking", 0.5, "the logged gap between proxy and truth opens"});
+    out.push_back(std::move(finding));
+    return true;
   }
   return false;
 }
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
-  for (const Track& reward : tracks_of(state.find("reward.mean"))) {
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
+  for (KeptTrack& reward : memory.tracks(state, state.find("reward.mean"))) {
     for (const Series& series : state.series) {
-      if (judge_gap(series, out)) return;
+      if (judge_gap(state, series, memory, out)) return;
       if (!is_true_measure(series)) continue;
-      for (const Track& truth : tracks_of(&series)) {
+      for (KeptTrack& truth : memory.tracks(state, &series)) {
         if (judge_fall(reward, truth, out) || judge_pair(reward, truth, out) || judge_hollow(reward, truth, out))
           return;
       }

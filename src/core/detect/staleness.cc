@@ -4,6 +4,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -24,9 +25,9 @@ double bound_of(const State& state) {
   return kDefault.value;
 }
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const double bound = bound_of(state);
-  for (const Track& track : tracks_of(state.find("staleness"))) {
+  for (const Track& track : memory.tracks(state, state.find("staleness"))) {
     size_t streak = 0;
     for (size_t i = 0; i < track.size(); ++i) {
       streak = track.values[i] > bound ? streak + 1 : 0;

@@ -7,6 +7,7 @@
 #include "core/detect/support/rhythm.h"
 #include "core/detect/support/story.h"
 #include "core/idle_line.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -39,7 +40,7 @@ End end_of(const State& state) {
   return end;
 }
 
-void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
+void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   if (state.attempts.empty() || state.anchors.empty()) return;
   const AttemptState& attempt = state.attempts.back();
   if (held_still(state)) return;
@@ -55,7 +56,7 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   const double patience = std::max({kKnobs[1].value, kKnobs[0].value * usual, kKnobs[3].value * rhythm.longest});
   if (silent <= patience) return;
   const size_t number = state.attempts.size() - 1;
-  for (const Story& story : fatal_stories(state, marks_of(state, knowledge))) {
+  for (const Story& story : memory.stories(state, knowledge)) {
     if (story.attempt == number && story.ended) return;
   }
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -65,11 +66,11 @@ void tell(const Track& track, const Rise& rise, bool fair, std::string summary, 
   out.push_back(std::move(finding));
 }
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   RiseRule rule{points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value,
                 points_of(kPersist), points_of(kSkip),  true,          kNovel.value};
-  for (const Track& track : tracks_of(state.find("time.step"))) {
-    for (const Rise& rise : rises(track, rule)) {
+  for (KeptTrack& track : memory.tracks(state, state.find("time.step"))) {
+    for (const Rise& rise : track.rises("throughput-drop", rule)) {
       const bool fair = explained(state, track, rise);
       const Point& onset = track.points[rise.onset];
       tell(track, rise, fair,
@@ -80,8 +81,8 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   }
   if (state.find("time.step") != nullptr) return;
   rule.delta = 0;
-  for (const Track& track : tracks_of(state.find("throughput.tokens"))) {
-    for (const Rise& fall : falls(track, rule)) {
+  for (KeptTrack& track : memory.tracks(state, state.find("throughput.tokens"))) {
+    for (const Rise& fall : track.falls("throughput-drop", rule)) {
       tell(track, fall, false,
            cat("Throughput is ", fall.peak, " instead of ", fall.base, " tokens/s since step ",
                track.points[fall.onset].step),

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -40,9 +41,9 @@ bool judge_counts(const State& state, std::vector<Finding>& out) {
   return true;
 }
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   if (judge_counts(state, out)) return;
-  for (const Track& track : tracks_of(state.find("tools.failure_rate"))) {
+  for (const Track& track : memory.tracks(state, state.find("tools.failure_rate"))) {
     size_t streak = 0;
     for (size_t i = 0; i < track.size(); ++i) {
       streak = track.values[i] > kRate.value ? streak + 1 : 0;

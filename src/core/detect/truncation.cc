@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -33,18 +34,14 @@ constexpr Knob kStill{"still", 0.001, "ratio", "Without the longest length: the 
 constexpr Knob kKnobs[] = {kShare, kMost,  kPersist, kMostPersist, kBegin, kImproving,
                            kAtCap, kStill, kRound,   kGlimpse,     kBrief};
 
-/// The truncated share as the run shows it, or 0/1 by whether the mean length stands at the longest length (the cap).
-std::vector<Track> shares_of(const State& state) {
-  for (const std::string_view name : {"response.truncated", "response.no_eos"}) {
-    std::vector<Track> tracks = tracks_of(state.find(name));
-    if (!tracks.empty()) return tracks;
-  }
+/// Instead of a truncated share 0/1, by whether the mean length stands at the longest length (the cap).
+std::vector<Track> lengths_at_cap(const State& state) {
   std::vector<Track> out;
-  const Series* longest = state.find("response.length_max");
+  ValueCursor longest(state.find("response.length_max"));
   for (Track track : tracks_of(state.find("response.length"))) {
     double cap = 0;
     for (size_t i = 0; i < track.size(); ++i) {
-      const auto most = value_at(longest, track.points[i]);
+      const auto most = longest.at(track.points[i]);
       cap = std::max({cap, track.values[i], most.value_or(0)});
       // where the longest response is not shown, only a length that stands still is a limit: one that grows is its own
       // largest all the time
@@ -97,22 +94,26 @@ void tell(const State& state, const Track& track, size_t first, size_t now, std:
   out.push_back(std::move(finding));
 }
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
-  for (const Track& track : shares_of(state)) {
-    size_t streak = 0;
-    std::optional<size_t> glimpse;
-    bool told = false;
-    for (size_t i = 0; i < track.size() && !told; ++i) {
-      streak = track.values[i] >= kShare.value ? streak + 1 : 0;
-      if (streak == points_of(kGlimpse) && !glimpse) glimpse = i;
-      if (streak == 0 || !long_enough(track, i + 1 - streak, i)) continue;
-      tell(state, track, i + 1 - streak, i, out);
-      told = true;
-    }
-    if (told || !glimpse) continue;
-    tell(state, track, *glimpse + 1 - points_of(kGlimpse), *glimpse, out);
-    out.back().severity = Severity::kInfo;
+void judge_track(const State& state, const Track& track, std::vector<Finding>& out) {
+  size_t streak = 0;
+  std::optional<size_t> glimpse;
+  for (size_t i = 0; i < track.size(); ++i) {
+    streak = track.values[i] >= kShare.value ? streak + 1 : 0;
+    if (streak == points_of(kGlimpse) && !glimpse) glimpse = i;
+    if (streak != 0 && long_enough(track, i + 1 - streak, i)) return tell(state, track, i + 1 - streak, i, out);
   }
+  if (!glimpse) return;
+  tell(state, track, *glimpse + 1 - points_of(kGlimpse), *glimpse, out);
+  out.back().severity = Severity::kInfo;
+}
+
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
+  for (const std::string_view name : {"response.truncated", "response.no_eos"}) {
+    const auto& shares = memory.tracks(state, state.find(name));
+    for (const Track& track : shares) judge_track(state, track, out);
+    if (!shares.empty()) return;
+  }
+  for (const Track& track : lengths_at_cap(state)) judge_track(state, track, out);
 }
 
 }  // namespace

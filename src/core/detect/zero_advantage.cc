@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -44,8 +45,8 @@ bool find_streak(const Track& track, double least, bool at_most, size_t& first, 
   return false;
 }
 
-Severity severity_of(const State& state, const Point& from, const Point& to, std::string& why) {
-  for (const Track& reward : tracks_of(reward_series(state))) {
+Severity severity_of(const State& state, JudgeMemory& memory, const Point& from, const Point& to, std::string& why) {
+  for (const Track& reward : memory.tracks(state, reward_series(state))) {
     size_t end = 0;
     bool any = false;
     for (size_t i = 0; i < reward.size(); ++i) {
@@ -71,9 +72,10 @@ Severity severity_of(const State& state, const Point& from, const Point& to, std
   return Severity::kWarning;
 }
 
-void tell(const State& state, const Track& track, size_t first, size_t detected, std::vector<Finding>& out) {
+void tell(const State& state, JudgeMemory& memory, const Track& track, size_t first, size_t detected,
+          std::vector<Finding>& out) {
   std::string why;
-  const Severity severity = severity_of(state, track.points[first], track.points[detected], why);
+  const Severity severity = severity_of(state, memory, track.points[first], track.points[detected], why);
   std::string summary =
       cat("No group has differing rewards since step ", track.points[first].step, ": there is no gradient");
   if (!why.empty()) summary += cat(" (", why, ")");
@@ -84,16 +86,16 @@ void tell(const State& state, const Track& track, size_t first, size_t detected,
   out.push_back(std::move(finding));
 }
 
-void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const size_t told = out.size();
   size_t first = 0, detected = 0;
-  for (const Track& track : tracks_of(state.find("reward.zero_std_groups"))) {
-    if (find_streak(track, kShare.value, false, first, detected)) tell(state, track, first, detected, out);
+  for (const Track& track : memory.tracks(state, state.find("reward.zero_std_groups"))) {
+    if (find_streak(track, kShare.value, false, first, detected)) tell(state, memory, track, first, detected, out);
   }
   if (out.size() > told || state.find("reward.zero_std_groups") != nullptr) return;
   for (const std::string_view name : {"advantage.std", "reward.std"}) {
-    for (const Track& track : tracks_of(state.find(name))) {
-      if (find_streak(track, 0, true, first, detected)) tell(state, track, first, detected, out);
+    for (const Track& track : memory.tracks(state, state.find(name))) {
+      if (find_streak(track, 0, true, first, detected)) tell(state, memory, track, first, detected, out);
     }
     if (out.size() > told) return;
   }

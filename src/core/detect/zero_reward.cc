@@ -8,6 +8,7 @@
 #include "core/detect/support/settled.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
+#include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
@@ -51,7 +52,20 @@ struct Streak {
 /// Zero, or a negative number that no value so far lies below.
 bool on_floor(double value, double lowest) { return value == lowest && value <= 0; }
 
-size_t needed(const Track& track, size_t first, bool from_start) {
+/// The points before some index: their lowest value, and how many lie exactly there.
+struct Before {
+  size_t size = 0, at_lowest = 0;
+  double lowest = INFINITY;
+
+  void add(double value) {
+    ++size;
+    if (value < lowest) at_lowest = 0;
+    lowest = std::min(lowest, value);
+    if (value == lowest) ++at_lowest;
+  }
+};
+
+size_t needed(const Track& track, size_t first, const Before& before, bool from_start) {
   if (from_start) {
     const int64_t next = track.size() > first + 1 ? track.points[first + 1].step - track.points[first].step : 1;
     const double begin = static_cast<double>(track.points[first].step);
@@ -59,10 +73,8 @@ size_t needed(const Track& track, size_t first, bool from_start) {
     const double points = std::ceil(kFromStart.value / static_cast<double>(std::max<int64_t>(1, next)));
     return std::max(points_of(kFromStartPoints), static_cast<size_t>(points));
   }
-  const auto before = track.slice(0, first);
-  const double floor = *std::min_element(before.begin(), before.end());
-  const double zeros = static_cast<double>(std::count(before.begin(), before.end(), std::min(floor, 0.0)));
-  const double share = (zeros + 1) / (static_cast<double>(before.size()) + 2);
+  const double zeros = before.lowest <= 0 ? static_cast<double>(before.at_lowest) : 0;
+  const double share = (zeros + 1) / (static_cast<double>(before.size) + 2);
   const double by_chance = std::ceil(std::log(kChance.value) / std::log(share));
   return std::max(points_of(kSudden), static_cast<size_t>(by_chance));
 }
@@ -76,18 +88,20 @@ bool contradicted(const State& state, const Point& from, const Point& to, double
 }
 
 bool next_streak(const State& state, const Track& track, size_t from, Streak& found) {
-  double lowest = INFINITY;
-  for (size_t i = 0; i < std::min(from, track.size()); ++i) lowest = std::min(lowest, track.values[i]);
+  Before all, before;
+  for (size_t i = 0; i < std::min(from, track.size()); ++i) all.add(track.values[i]);
   size_t streak = 0;
   for (size_t i = from; i < track.size(); ++i) {
-    if (track.values[i] < lowest) streak = 0;
-    lowest = std::min(lowest, track.values[i]);
-    streak = on_floor(track.values[i], lowest) ? streak + 1 : 0;
+    const double value = track.values[i];
+    if (value < all.lowest) streak = 0;
+    streak = on_floor(value, std::min(all.lowest, value)) ? streak + 1 : 0;
+    if (streak == 1) before = all;
+    all.add(value);
     if (streak == 0) continue;
     const size_t first = i + 1 - streak;
     const bool from_start = first <= 1;
-    if (streak < needed(track, first, from_start)) continue;
-    if (contradicted(state, track.points[first], track.points[i], track.values[i])) continue;
+    if (streak < needed(track, first, before, from_start)) continue;
+    if (contradicted(state, track.points[first], track.points[i], value)) continue;
     found = {first, i, from_start};
     return true;
   }
@@ -219,17 +233,27 @@ bool judge_near(const State& state, const Track& track, std::vector<Finding>& ou
   return false;
 }
 
+/// The rolling medians that end at each index, and the highest so far.
+struct MedianWalk {
+  std::vector<double> medians, highest;
+
+  void step(const Track& track, size_t i) {
+    medians.push_back(median_of_last(track.slice(0, i + 1), points_of(kBefore)));
+    highest.push_back(highest.empty() ? medians.back() : std::max(highest.back(), medians.back()));
+  }
+};
+
 /// The reward had collapsed before it became exactly zero: reward-collapse tells that story.
-bool was_low(const Track& track, const Streak& streak) {
+bool was_low(KeptTrack& track, const Streak& streak) {
   if (streak.from_start) return false;
-  const std::vector<double> medians = rolling_median(track.slice(0, streak.first), points_of(kBefore));
-  const double best = *std::max_element(medians.begin(), medians.end());
+  const MedianWalk& walk = track.follow("zero-reward", MedianWalk{});
+  const double best = walk.highest[streak.first - 1], last = walk.medians[streak.first - 1];
   const double floor = track.values[streak.detected];
-  return best > floor && medians.back() - floor < kLow.value * (best - floor);
+  return best > floor && last - floor < kLow.value * (best - floor);
 }
 
-void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
-  for (const Track& track : tracks_of(reward_series(state))) {
+void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
+  for (KeptTrack& track : memory.tracks(state, reward_series(state))) {
     Streak streak;
     size_t from = 0;
     const size_t before = out.size();

@@ -134,6 +134,14 @@ constexpr double kRateJump = 3;  // times, from one record to the next, after on
 constexpr double kStillGrowing = 1.05;
 constexpr int64_t kRateReach = 20;  // steps from the jump to what came of it
 
+/// The first point of the part, whose steps are in order, that is not before `step`.
+size_t first_at(const std::vector<Point>& points, const Series::Part& part, int64_t step) {
+  const auto begin = points.begin() + static_cast<std::ptrdiff_t>(part.begin);
+  const auto end = points.begin() + static_cast<std::ptrdiff_t>(part.end);
+  return static_cast<size_t>(std::partition_point(begin, end, [step](const Point& p) { return p.step < step; }) -
+                             points.begin());
+}
+
 /// The rate was raised at once, shortly before the trouble: a wrong setting, or a schedule that began anew.
 void learning_rate(const Scene& scene, Out& out) {
   constexpr std::array<std::string_view, 8> kUpset{"instability",     "gradient-spike",   "loss-spike",
@@ -146,16 +154,21 @@ void learning_rate(const Scene& scene, Out& out) {
     return;
   }
   const std::vector<Point>& points = rate->points();
-  for (size_t i = 2; i < points.size(); ++i) {
-    const Point &before = points[i - 1], &now = points[i];
-    if (now.attempt != onset.attempt || points[i - 2].attempt != onset.attempt) continue;
-    if (now.step > onset.step + 1 || onset.step - now.step > kRateReach) continue;
-    const bool grew = before.value > kStillGrowing * points[i - 2].value;
-    if (grew || !(before.value > 0) || now.value < kRateJump * before.value) continue;
-    out.push_back(
-        {"learning-rate-too-high", 0.9,
-         cat("the learning rate was raised at once at step ", now.step, ", from ", before.value, " to ", now.value)});
-    return;
+  for (const Series::Part& part : rate->parts()) {
+    if (part.attempt != onset.attempt || part.most < onset.step - kRateReach || part.least > onset.step + 1) continue;
+    size_t i = part.begin;
+    if (part.in_order) i = first_at(points, part, onset.step - kRateReach);
+    for (i = std::max<size_t>(i, 2); i < part.end && !(part.in_order && points[i].step > onset.step + 1); ++i) {
+      const Point &before = points[i - 1], &now = points[i];
+      if (points[i - 2].attempt != onset.attempt) continue;
+      if (now.step > onset.step + 1 || onset.step - now.step > kRateReach) continue;
+      const bool grew = before.value > kStillGrowing * points[i - 2].value;
+      if (grew || !(before.value > 0) || now.value < kRateJump * before.value) continue;
+      out.push_back(
+          {"learning-rate-too-high", 0.9,
+           cat("the learning rate was raised at once at step ", now.step, ", from ", before.value, " to ", now.value)});
+      return;
+    }
   }
 }
 

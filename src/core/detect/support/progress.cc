@@ -11,15 +11,10 @@ Progress::Progress(const State& state) : state_(state) {
   for (const Series& series : state.series) {
     // The points are in the order of arrival, so the last one of each attempt is the one before the next begins.
     const std::vector<Point>& points = series.points();
-    for (size_t begin = 0, i = 0; i < points.size(); ++i) {
-      if (i + 1 != points.size() && points[i + 1].attempt == points[i].attempt &&
-          points[i + 1].where.source == points[i].where.source) {
-        continue;
-      }
-      size_t end = i + 1;
-      while (end > begin && idle(points[end - 1])) --end;
-      if (end > begin) note(points[end - 1]);
-      begin = i + 1;
+    for (const Series::Part& part : series.parts()) {
+      size_t end = part.end;
+      while (end > part.begin && idle(points[end - 1])) --end;
+      if (end > part.begin) note(points[end - 1]);
     }
   }
 }

@@ -387,6 +387,7 @@ std::vector<Mark> marks_of(const State& state, const Knowledge& knowledge) {
   std::vector<Mark> marks;
   add_signatures(state, knowledge, marks);
   add_traces(state, marks);
+  if (marks.empty()) return marks;
   join_traces(marks);
   const Progress progress(state);
   const Helpers helpers(state, knowledge);
@@ -411,12 +412,12 @@ Done done_in(const State& state, size_t attempt) {
     known.steps.assign(state.attempts.size(), {kNoStep, kNoStep});
     for (const Series& series : state.series) {
       known.measured = known.measured || !series.empty();
-      for (const Point& point : series.points()) {
-        if (point.step == kNoStep) continue;
-        if (point.attempt >= known.steps.size()) known.steps.resize(point.attempt + 1U, {kNoStep, kNoStep});
-        auto& [first, last] = known.steps[point.attempt];
-        first = first == kNoStep ? point.step : std::min(first, point.step);
-        last = std::max(last, point.step);
+      for (const Series::Part& part : series.parts()) {
+        if (part.least == kNoStep) continue;
+        if (part.attempt >= known.steps.size()) known.steps.resize(part.attempt + 1U, {kNoStep, kNoStep});
+        auto& [first, last] = known.steps[part.attempt];
+        first = first == kNoStep ? part.least : std::min(first, part.least);
+        last = std::max(last, part.most);
       }
     }
   }

@@ -68,6 +68,11 @@ std::vector<double> rolling_median(std::span<const double> values, size_t width)
   return out;
 }
 
+double median_of_last(std::span<const double> values, size_t width) {
+  const auto window = values.last(std::min(width, values.size()));
+  return median({window.begin(), window.end()});
+}
+
 double trend_score(std::span<const double> values) {
   if (values.size() < 4) return 0;
   std::vector<double> picked;

@@ -25,6 +25,9 @@ double noise(std::span<const double> values);
 /// Rolling median of up to `width` values that end at each index.
 std::vector<double> rolling_median(std::span<const double> values, size_t width);
 
+/// The last of them: over all of `values`.
+double median_of_last(std::span<const double> values, size_t width);
+
 /// Mann-Kendall trend test (Mann 1945, Kendall 1975): the normal score of the number of rising minus falling pairs.
 /// At most `kTrendPoints` values are compared (evenly picked means of blocks beyond that). 0 for fewer than four
 /// values.

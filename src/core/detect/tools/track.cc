@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
@@ -15,15 +17,65 @@ constexpr double kStartsOver = 0.5;
 /// Steps beyond this are garbage, not steps.
 constexpr int64_t kMostSteps = 1'000'000'000'000;
 
-bool starts_over(const std::vector<Point>& points, const Point& next) {
-  const int64_t first = points.front().step, last = points.back().step;
-  if (next.step > last) return false;
-  return static_cast<double>(next.step - first) < kStartsOver * static_cast<double>(last - first) || last == first;
+constexpr int64_t kAnyStep = std::numeric_limits<int64_t>::min();
+
+/// The points of a part at steps from..to lie within; all of them, where its steps are in order.
+std::pair<size_t, size_t> within(const std::vector<Point>& points, const Series::Part& part, int64_t from, int64_t to) {
+  if (!part.in_order) return {part.begin, part.end};
+  const auto begin = points.begin() + static_cast<std::ptrdiff_t>(part.begin);
+  const auto end = points.begin() + static_cast<std::ptrdiff_t>(part.end);
+  const auto low = std::partition_point(begin, end, [from](const Point& point) { return point.step < from; });
+  const auto high = std::partition_point(low, end, [to](const Point& point) { return point.step <= to; });
+  return {static_cast<size_t>(low - points.begin()), static_cast<size_t>(high - points.begin())};
 }
 
-/// Inserts in step order. After a resume that goes back by a little, the new attempt's points replace the old ones;
-/// within one attempt a record that comes late (buffered output, several writers) goes where it belongs.
-void push(Track& track, const Point& point) {
+/// Adds the last finite values of the part at steps from..to, the last one first, until there are `most`.
+void gather(const Series& series, const Series::Part& part, int64_t from, int64_t to, size_t most,
+            std::vector<double>& values) {
+  const std::vector<Point>& points = series.points();
+  const auto [low, high] = within(points, part, from, to);
+  for (size_t i = high; i > low && values.size() < most; --i) {
+    const Point& point = points[i - 1];
+    if (point.step >= from && point.step <= to && std::isfinite(point.value)) values.push_back(point.value);
+  }
+}
+
+struct Around {
+  std::vector<double> before, after;  ///< the last one first
+};
+
+/// The last `width` values before `onset`, and those from there to `now`.
+Around around(const Series& series, const Point& onset, const Point& now, size_t width) {
+  Around out;
+  const std::vector<Series::Part>& parts = series.parts();
+  for (size_t i = parts.size(); i-- > 0 && (out.before.size() < width || out.after.size() < width);) {
+    if (parts[i].attempt > now.attempt) continue;
+    if (parts[i].attempt == now.attempt) gather(series, parts[i], onset.step, now.step, width, out.after);
+    if (onset.step == kAnyStep) continue;
+    gather(series, parts[i], kAnyStep, std::min(onset.step - 1, now.step), width, out.before);
+  }
+  return out;
+}
+
+/// The lowest value before `onset`, 0 at most.
+double floor_before(const Series& series, const Point& onset, const Point& now) {
+  double floor = 0;
+  if (series.min() >= 0 || onset.step == kAnyStep) return floor;
+  const int64_t to = std::min(onset.step - 1, now.step);
+  for (const Series::Part& part : series.parts()) {
+    if (part.attempt > now.attempt) continue;
+    const auto [low, high] = within(series.points(), part, kAnyStep, to);
+    for (size_t i = low; i < high; ++i) {
+      const Point& point = series.points()[i];
+      if (point.step <= to && std::isfinite(point.value)) floor = std::min(floor, point.value);
+    }
+  }
+  return floor;
+}
+
+}  // namespace
+
+size_t put_in_order(Track& track, const Point& point) {
   size_t at = track.size();
   while (at > 0 && track.points[at - 1].step >= point.step) {
     if (track.points[at - 1].attempt != point.attempt) {
@@ -32,61 +84,41 @@ void push(Track& track, const Point& point) {
     } else if (track.points[at - 1].step == point.step) {
       track.points[at - 1] = point;
       track.values[at - 1] = point.value;
-      return;
+      return at - 1;
     }
     --at;
   }
   at = std::min(at, track.size());
   track.points.insert(track.points.begin() + static_cast<std::ptrdiff_t>(at), point);
   track.values.insert(track.values.begin() + static_cast<std::ptrdiff_t>(at), point.value);
+  return at;
 }
 
-/// Where the rise that crossed its threshold at `first` left its level.
-size_t walk_back(const Track& track, size_t first, double level, double threshold) {
-  constexpr double kLeft = 0.25;    // share of the way to the threshold that counts as having left the level
-  constexpr size_t kFarthest = 20;  // points that an onset may lie before the threshold was crossed
-  const double left = level + kLeft * (threshold - level);
-  size_t onset = first;
-  while (onset > 0 && first - onset < kFarthest && track.values[onset - 1] > left) --onset;
-  return onset;
+std::optional<Point> as_taken(const Point& point, const Point* last) {
+  if (!std::isfinite(point.value)) return std::nullopt;
+  Point taken = point;
+  if (taken.step == kNoStep) taken.step = last == nullptr ? 1 : last->step + 1;
+  if (taken.step < 0 || taken.step > kMostSteps) return std::nullopt;
+  return taken;
 }
 
-std::optional<size_t> ended_at(const Track& track, size_t from, double limit, size_t persist) {
-  size_t low = 0;
-  for (size_t i = from; i < track.size(); ++i) {
-    low = track.values[i] < limit ? low + 1 : 0;
-    if (low >= persist) return i;
-  }
-  return std::nullopt;
+bool starts_over(const Track& track, const Point& next) {
+  const int64_t first = track.points.front().step, last = track.points.back().step;
+  if (next.step > last) return false;
+  return static_cast<double>(next.step - first) < kStartsOver * static_cast<double>(last - first) || last == first;
 }
-
-Track reciprocal(const Track& track) {
-  Track out;
-  out.series = track.series;
-  for (const Point& point : track.points) {
-    Point inverse = point;
-    inverse.value = 1 / std::max(point.value, 1e-9);
-    out.points.push_back(inverse);
-    out.values.push_back(inverse.value);
-  }
-  return out;
-}
-
-}  // namespace
 
 std::vector<Track> tracks_of(const Series* series) {
   std::vector<Track> out;
   if (series == nullptr) return out;
-  for (Point point : series->points()) {
-    if (!std::isfinite(point.value)) continue;
-    // a trainer that names no steps: its records are counted
-    if (point.step == kNoStep) point.step = out.empty() ? 1 : out.back().points.back().step + 1;
-    if (point.step < 0 || point.step > kMostSteps) continue;
-    if (out.empty() || starts_over(out.back().points, point)) {
+  for (const Point& point : series->points()) {
+    const auto taken = as_taken(point, out.empty() ? nullptr : &out.back().points.back());
+    if (!taken) continue;
+    if (out.empty() || starts_over(out.back(), *taken)) {
       out.emplace_back();
       out.back().series = series;
     }
-    push(out.back(), point);
+    put_in_order(out.back(), *taken);
   }
   return out;
 }
@@ -117,6 +149,7 @@ RewardScale reward_scale(const State& state, const Track& track, size_t end) {
     const Series* series = state.find(name);
     if (series == nullptr || track.series->signal != "reward.mean") continue;
     for (const Point& point : series->points()) {
+      if (series->min() >= scale.floor && series->max() <= scale.ceiling) break;  // nothing there is beyond
       if (point.attempt == now.attempt && point.step <= now.step && std::isfinite(point.value)) widen(point.value);
     }
   }
@@ -132,100 +165,13 @@ bool solved(const State& state, const RewardScale& scale, double level, double m
   return false;
 }
 
-namespace {
-
-/// The threshold for a rise that would begin at `i`.
-struct Threshold {
-  size_t base_at = 0;
-  double base = 0, value = INFINITY;
-};
-
-/// Nearly the highest of the recent points before `end` that belong to no earlier rise.
-double shown_before(const Track& track, size_t skip, size_t end, const std::vector<Rise>& earlier, double novel) {
-  std::vector<double> recent;
-  for (size_t i = end; i > skip && recent.size() < kRecent; --i) {
-    const bool covered = std::any_of(earlier.begin(), earlier.end(), [i](const Rise& rise) {
-      return i - 1 >= rise.onset && i - 1 <= rise.ended.value_or(rise.detected);
-    });
-    if (!covered) recent.push_back(track.values[i - 1]);
-  }
-  return recent.empty() ? -INFINITY : quantile(recent, novel);
-}
-
-}  // namespace
-
-std::vector<Rise> rises(const Track& track, const RiseRule& rule) {
-  std::vector<Rise> out;
-  RiseRule shifted = rule;
-  const size_t skip = std::min(rule.skip, track.size());
-  shifted.history += skip;
-  std::vector<double> medians = rolling_median(track.slice(skip, track.size()), rule.width);
-  medians.insert(medians.begin(), skip, INFINITY);
-  const size_t start = std::max<size_t>(shifted.history, 1);
-  Threshold limit;
-  size_t streak = 0, lowest = start - 1;  // index of the lowest rolling median so far
-  for (size_t i = start; i < track.size() && out.size() < kRisesTold; ++i) {
-    if (medians[i - 1] < medians[lowest]) lowest = i - 1;
-    if (streak == 0) {
-      const size_t base_at = rule.from_lowest ? lowest : i - 1;
-      const double base = medians[base_at];
-      limit = {base_at, base, std::max(base * rule.factor, base + rule.delta)};
-      if (track.values[i] > limit.value)
-        limit.value = std::max(limit.value, shown_before(track, skip, i, out, rule.novel));
-    }
-    streak = track.values[i] > limit.value ? streak + 1 : 0;
-    if (streak < rule.persist) continue;
-    Rise rise;
-    rise.first = i + 1 - streak;
-    rise.detected = i;
-    rise.base = limit.base;
-    rise.base_at = limit.base_at;
-    rise.onset = walk_back(track, rise.first, medians[rise.first - 1], limit.value);
-    const auto over = track.slice(rise.first, i + 1);
-    rise.peak = median({over.begin(), over.end()});
-    rise.ended = ended_at(track, i + 1, limit.base + 0.5 * (limit.value - limit.base), rule.persist);
-    out.push_back(rise);
-    if (!rise.ended) break;
-    for (; i < *rise.ended; ++i) {
-      if (medians[i] < medians[lowest]) lowest = i;
-    }
-    streak = 0;
-  }
-  return out;
-}
-
-std::vector<Rise> falls(const Track& track, const RiseRule& rule) {
-  const Track inverse = reciprocal(track);
-  RiseRule inverted = rule;
-  inverted.delta = 0;
-  std::vector<Rise> out;
-  for (Rise fall : rises(inverse, inverted)) {
-    fall.base = 1 / fall.base;
-    fall.peak = 1 / fall.peak;
-    if (fall.base - fall.peak >= rule.delta) out.push_back(fall);
-  }
-  return out;
-}
-
 double Shift::relative() const { return before == 0 ? 0 : (after - before) / std::abs(before); }
 
 std::optional<Shift> shift_of(const Series* series, const Point& onset, const Point& now, size_t width) {
   if (series == nullptr) return std::nullopt;
-  std::vector<double> before, after;
-  for (const Point& point : series->points()) {
-    if (!std::isfinite(point.value) || point.attempt > now.attempt || point.step > now.step) continue;
-    if (point.step < onset.step) {
-      before.push_back(point.value);
-    } else if (point.attempt == now.attempt) {
-      after.push_back(point.value);
-    }
-  }
-  if (before.empty() || after.empty()) return std::nullopt;
-  const auto tail = [width](std::vector<double>& all) {
-    if (all.size() > width) all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(width));
-    return median(all);
-  };
-  return Shift{tail(before), tail(after)};
+  Around values = around(*series, onset, now, width);
+  if (values.before.empty() || values.after.empty()) return std::nullopt;
+  return Shift{median(std::move(values.before)), median(std::move(values.after))};
 }
 
 std::optional<Shift> shift_of(const State& state, std::string_view signal, const Point& onset, const Point& now,
@@ -235,25 +181,12 @@ std::optional<Shift> shift_of(const State& state, std::string_view signal, const
 
 std::optional<Outcome> outcome_of(const Series* reward, const Point& onset, const Point& now, size_t width) {
   if (reward == nullptr) return std::nullopt;
-  std::vector<double> before, after;
-  double floor = 0;
-  for (const Point& point : reward->points()) {
-    if (!std::isfinite(point.value) || point.attempt > now.attempt || point.step > now.step) continue;
-    if (point.step < onset.step) {
-      before.push_back(point.value);
-      floor = std::min(floor, point.value);
-    } else if (point.attempt == now.attempt) {
-      after.push_back(point.value);
-    }
-  }
+  auto [before, after] = around(*reward, onset, now, width);
   if (before.empty() || after.empty()) return std::nullopt;
-  const auto keep_last = [width](std::vector<double>& all) {
-    if (all.size() > width) all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(width));
-  };
-  keep_last(before);
-  keep_last(after);
+  std::reverse(before.begin(), before.end());
+  std::reverse(after.begin(), after.end());
   Outcome out{median(before), median(after)};
-  out.range = std::max(out.before - floor, std::abs(out.before));
+  out.range = std::max(out.before - floor_before(*reward, onset, now), std::abs(out.before));
   out.error = std::max(noise(before), noise(after)) *
               std::sqrt(1 / static_cast<double>(before.size()) + 1 / static_cast<double>(after.size()));
   return out;
@@ -275,24 +208,56 @@ std::optional<size_t> harmed_at(const State& state, const Track& track, const Ri
 
 std::optional<double> level_between(const Series* series, uint16_t attempt, int64_t from, int64_t to) {
   if (series == nullptr) return std::nullopt;
-  std::vector<double> values;
-  for (const Point& point : series->points()) {
-    if (point.attempt == attempt && point.step >= from && point.step <= to && std::isfinite(point.value)) {
-      values.push_back(point.value);
-    }
-  }
+  std::vector<double> values = last_values(*series, attempt, from, to, series->points().size());
   if (values.empty()) return std::nullopt;
-  return median(values);
+  return median(std::move(values));
 }
+
+std::vector<double> last_values(const Series& series, uint16_t attempt, int64_t from, int64_t to, size_t most) {
+  std::vector<double> values;
+  for (size_t i = series.parts().size(); i-- > 0;) {
+    if (series.parts()[i].attempt == attempt) gather(series, series.parts()[i], from, to, most, values);
+  }
+  std::reverse(values.begin(), values.end());
+  return values;
+}
+
+namespace {
+
+bool is_beyond(const Point& point, const Point& at) {
+  return point.attempt > at.attempt || (point.attempt == at.attempt && point.step > at.step);
+}
+
+}  // namespace
 
 std::optional<double> value_at(const Series* series, const Point& at) {
   if (series == nullptr) return std::nullopt;
-  std::optional<double> found;
-  for (const Point& point : series->points()) {
-    if (point.attempt > at.attempt || (point.attempt == at.attempt && point.step > at.step)) break;
-    if (std::isfinite(point.value)) found = point.value;
+  const std::vector<Point>& points = series->points();
+  size_t end = 0;  // of the points that are not beyond it
+  for (const Series::Part& part : series->parts()) {
+    if (part.attempt > at.attempt) break;
+    end = part.end;
+    if (part.attempt < at.attempt || part.most <= at.step) continue;
+    end = part.in_order ? within(points, part, kAnyStep, at.step).second : part.begin;
+    while (end < part.end && !is_beyond(points[end], at)) ++end;
+    break;
   }
-  return found;
+  while (end > 0 && !std::isfinite(points[end - 1].value)) --end;
+  return end == 0 ? std::nullopt : std::optional(points[end - 1].value);
+}
+
+std::optional<double> ValueCursor::at(const Point& point) {
+  if (series_ == nullptr) return std::nullopt;
+  if (next_ > 0 && (point.attempt < last_.attempt || (point.attempt == last_.attempt && point.step < last_.step))) {
+    next_ = 0;
+    found_.reset();
+  }
+  last_ = point;
+  const std::vector<Point>& points = series_->points();
+  for (; next_ < points.size() && !is_beyond(points[next_], point); ++next_) {
+    if (std::isfinite(points[next_].value)) found_ = points[next_].value;
+  }
+  return found_;
 }
 
 std::string algorithm_of(const State& state) {

@@ -25,6 +25,18 @@ struct Track {
   std::span<const double> slice(size_t from, size_t to) const { return std::span(values).subspan(from, to - from); }
 };
 
+/// Puts a point into a track, in step order: after a resume that goes back by a little, the new attempt's points
+/// replace the old ones; within one attempt a record that comes late (buffered output, several writers) goes where it
+/// belongs. The lowest index that is another point now.
+size_t put_in_order(Track& track, const Point& point);
+
+/// The point as a track takes it: nothing where its value or its step is none. A trainer that names no steps has its
+/// records counted, `last` being the point before.
+std::optional<Point> as_taken(const Point& point, const Point* last);
+
+/// Does the step counter start over with `next`, so that it begins another track?
+bool starts_over(const Track& track, const Point& next);
+
 /// Cuts a series where the step counter starts over (a new run in the same file, a restart from scratch). A resume that
 /// goes back by a little stays in one track. Empty for nullptr.
 std::vector<Track> tracks_of(const Series* series);
@@ -72,8 +84,43 @@ struct Rise {
 };
 std::vector<Rise> rises(const Track& track, const RiseRule& rule);
 
+/// What a rule looks at: the values as they are, 1/value (a fall is a rise of it), their size, or that of their
+/// logarithm.
+enum class Shape { kPlain, kReciprocal, kSize, kLogSize };
+double shaped(double value, Shape shape);
+
+/// rises(), point by point: after step(track, i) for every i below n, `found` is what the first n points show.
+class RiseWalk {
+ public:
+  explicit RiseWalk(const RiseRule& rule, Shape shape = Shape::kPlain) : rule_(rule), shape_(shape) {}
+  void step(const Track& track, size_t i);
+  const std::vector<Rise>& found() const { return found_; }
+
+ private:
+  double value(const Track& track, size_t i) const { return shaped(track.values[i], shape_); }
+  double median_at(const Track& track, size_t i) const;
+  double shown_before(const Track& track, size_t end) const;
+  size_t onset_of(const Track& track, size_t first) const;
+  void wait_for_end(const Track& track, size_t i);
+  void tell(const Track& track, size_t i);
+
+  RiseRule rule_;
+  Shape shape_;
+  size_t lowest_ = 0;  ///< index of the lowest rolling median so far
+  double lowest_median_ = 0;
+  size_t base_at_ = 0;
+  double base_ = 0, limit_ = 0;  ///< of the rise that would begin here
+  size_t streak_ = 0;
+  bool open_ = false;  ///< the last rise has not ended
+  size_t low_ = 0;     ///< points in a row that would end it
+  std::vector<Rise> found_;
+};
+
 /// The same for a lasting fall of a positive signal: below 1/factor of the level (and `delta` below it).
 std::vector<Rise> falls(const Track& track, const RiseRule& rule);
+/// The rule and the rises of the reciprocal that it has, as falls() makes them from each other.
+RiseRule rule_of_falls(const RiseRule& rule);
+std::vector<Rise> falls_of(const std::vector<Rise>& reciprocal, const RiseRule& rule);
 
 /// Median of `signal` before `onset` (the last `width` points with a smaller step) and from there to `now`.
 struct Shift {
@@ -110,6 +157,22 @@ std::optional<double> level_between(const Series* series, uint16_t attempt, int6
 
 /// The last value of `series` at or before the step of `at`.
 std::optional<double> value_at(const Series* series, const Point& at);
+
+/// value_at() for one moment after the other, each from where the last one was.
+class ValueCursor {
+ public:
+  explicit ValueCursor(const Series* series) : series_(series) {}
+  std::optional<double> at(const Point& point);
+
+ private:
+  const Series* series_;
+  size_t next_ = 0;
+  Point last_;
+  std::optional<double> found_;
+};
+
+/// The finite values of one attempt at steps from..to, the last `most` of them, in order.
+std::vector<double> last_values(const Series& series, uint16_t attempt, int64_t from, int64_t to, size_t most);
 
 /// The algorithm as the run says, in lower case ("grpo", "gspo", "ppo", "sft", ...); "" when it does not.
 std::string algorithm_of(const State& state);

@@ -1,0 +1,118 @@
+// Lasting rises of a signal above its own level, point by point.
+#include <algorithm>
+#include <cmath>
+
+#include "core/detect/tools/stats.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+
+double shaped(double value, Shape shape) {
+  if (shape == Shape::kReciprocal) return 1 / std::max(value, 1e-9);
+  if (shape == Shape::kSize) return std::abs(value);
+  if (shape == Shape::kLogSize) return std::abs(std::log(std::max(value, 1e-6)));
+  return value;
+}
+
+/// Rolling median of the points behind the warm-up that end at `i`.
+double RiseWalk::median_at(const Track& track, size_t i) const {
+  if (i < rule_.skip) return INFINITY;
+  std::vector<double> window;
+  for (size_t k = i + 1 - std::min(rule_.width, i + 1 - rule_.skip); k <= i; ++k) window.push_back(value(track, k));
+  return median(std::move(window));
+}
+
+/// Nearly the highest of the recent points before `end` that belong to no earlier rise.
+double RiseWalk::shown_before(const Track& track, size_t end) const {
+  std::vector<double> recent;
+  for (size_t i = end; i > rule_.skip && recent.size() < kRecent; --i) {
+    const bool covered = std::any_of(found_.begin(), found_.end(), [i](const Rise& rise) {
+      return i - 1 >= rise.onset && i - 1 <= rise.ended.value_or(rise.detected);
+    });
+    if (!covered) recent.push_back(value(track, i - 1));
+  }
+  return recent.empty() ? -INFINITY : quantile(std::move(recent), rule_.novel);
+}
+
+/// Where the rise that crossed its threshold at `first` left its level.
+size_t RiseWalk::onset_of(const Track& track, size_t first) const {
+  constexpr double kLeft = 0.25;    // share of the way to the threshold that counts as having left the level
+  constexpr size_t kFarthest = 20;  // points that an onset may lie before the threshold was crossed
+  const double level = median_at(track, first - 1);
+  const double left = level + kLeft * (limit_ - level);
+  size_t onset = first;
+  while (onset > 0 && first - onset < kFarthest && value(track, onset - 1) > left) --onset;
+  return onset;
+}
+
+void RiseWalk::wait_for_end(const Track& track, size_t i) {
+  low_ = value(track, i) < base_ + 0.5 * (limit_ - base_) ? low_ + 1 : 0;
+  if (low_ < rule_.persist) return;
+  found_.back().ended = i;
+  open_ = false;
+  streak_ = 0;
+}
+
+void RiseWalk::tell(const Track& track, size_t i) {
+  Rise rise;
+  rise.first = i + 1 - streak_;
+  rise.detected = i;
+  rise.base = base_;
+  rise.base_at = base_at_;
+  rise.onset = onset_of(track, rise.first);
+  std::vector<double> over;
+  for (size_t k = rise.first; k <= i; ++k) over.push_back(value(track, k));
+  rise.peak = median(std::move(over));
+  found_.push_back(rise);
+  open_ = true;
+  low_ = 0;
+}
+
+void RiseWalk::step(const Track& track, size_t i) {
+  const size_t start = std::max<size_t>(rule_.history + rule_.skip, 1);
+  if (i < start || (!open_ && found_.size() >= kRisesTold)) return;
+  const double before = median_at(track, i - 1);
+  if (i == start || before < lowest_median_) {
+    lowest_ = i - 1;
+    lowest_median_ = before;
+  }
+  if (open_) return wait_for_end(track, i);
+  if (streak_ == 0) {
+    base_at_ = rule_.from_lowest ? lowest_ : i - 1;
+    base_ = rule_.from_lowest ? lowest_median_ : before;
+    limit_ = std::max(base_ * rule_.factor, base_ + rule_.delta);
+    if (value(track, i) > limit_) limit_ = std::max(limit_, shown_before(track, i));
+  }
+  streak_ = value(track, i) > limit_ ? streak_ + 1 : 0;
+  if (streak_ >= rule_.persist) tell(track, i);
+}
+
+std::vector<Rise> rises(const Track& track, const RiseRule& rule) {
+  RiseWalk walk(rule);
+  for (size_t i = 0; i < track.size(); ++i) walk.step(track, i);
+  return walk.found();
+}
+
+RiseRule rule_of_falls(const RiseRule& rule) {
+  RiseRule inverted = rule;
+  inverted.delta = 0;
+  return inverted;
+}
+
+std::vector<Rise> falls_of(const std::vector<Rise>& reciprocal, const RiseRule& rule) {
+  std::vector<Rise> out;
+  for (Rise fall : reciprocal) {
+    fall.base = 1 / fall.base;
+    fall.peak = 1 / fall.peak;
+    if (fall.base - fall.peak >= rule.delta) out.push_back(fall);
+  }
+  return out;
+}
+
+std::vector<Rise> falls(const Track& track, const RiseRule& rule) {
+  RiseWalk walk(rule_of_falls(rule), Shape::kReciprocal);
+  for (size_t i = 0; i < track.size(); ++i) walk.step(track, i);
+  return falls_of(walk.found(), rule);
+}
+
+}  // namespace mw::detect

@@ -1,0 +1,47 @@
+// What one judgement leaves for the next, so that it costs what is new: tracks of the series with walks along them that
+// go on, and what was last decided. It belongs to one State, beside it, and whoever calls advance() keeps it. All of it
+// is derived: with an empty one the same incidents are found, for the price of a walk over the whole run.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/detect/support/story.h"
+#include "core/detect/tools/kept_track.h"
+#include "core/incident.h"
+#include "core/knowledge.h"
+#include "core/state.h"
+
+namespace mw {
+
+class JudgeMemory {
+ public:
+  /// The state may have changed: what is made once in a judgement is made anew.
+  void begin();
+
+  /// As detect::tracks_of(); of a series of `state`, or of one that it put together.
+  std::deque<detect::KeptTrack>& tracks(const State& state, const Series* series);
+  /// As detect::marks_of() and detect::fatal_stories(), once in a judgement.
+  const std::vector<detect::Mark>& marks(const State& state, const Knowledge& knowledge);
+  const std::vector<detect::Story>& stories(const State& state, const Knowledge& knowledge);
+
+  /// An incident as it was found, and as the state holds it: what is written of the two is the same.
+  struct Written {
+    Incident found, held;
+  };
+  std::map<uint32_t, Written> written;  ///< by number
+
+ private:
+  using Key = std::tuple<int, size_t, std::string>;  // which list, index in it, name of what was put together
+
+  std::map<Key, detect::KeptTracks> tracks_;
+  std::deque<detect::KeptTrack> none_;
+  std::vector<detect::Mark> marks_;
+  std::vector<detect::Story> stories_;
+  bool has_marks_ = false, has_stories_ = false;
+};
+
+}  // namespace mw
