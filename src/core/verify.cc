@@ -57,7 +57,8 @@ void Verifier::judged(const Event& event) {
     ++judgements_;
     State before = state_;
     expected_.clear();
-    review(before, knowledge_, expected_, event.at, event.where);
+    JudgeMemory none;  // the walk over the whole run
+    review(before, knowledge_, none, expected_, event.at, event.where);
     std::reverse(expected_.begin(), expected_.end());
   }
   if (lost_) return;  // one difference brings others after it
