@@ -20,13 +20,13 @@ void JudgeMemory::begin() {
 
 std::deque<detect::KeptTrack>& JudgeMemory::tracks(const State& state, const Series* series) {
   if (series == nullptr) return none_;
-  Key key{2, 0, ""};
+  Key key;
   if (holds(state.series, series)) {
-    key = {0, static_cast<size_t>(series - state.series.data()), ""};
+    key = {0, static_cast<size_t>(series - state.series.data())};
   } else if (holds(state.eval, series)) {
-    key = {1, static_cast<size_t>(series - state.eval.data()), ""};
+    key = {1, static_cast<size_t>(series - state.eval.data())};
   } else {
-    std::get<2>(key) = series->signal.empty() ? "raw " + series->raw : series->signal;
+    key = {2, reinterpret_cast<size_t>(series)};  // State keeps it at its place
   }
   return tracks_[key].up_to_date(*series);
 }

@@ -5,8 +5,7 @@
 
 #include <deque>
 #include <map>
-#include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/detect/support/story.h"
@@ -35,7 +34,7 @@ class JudgeMemory {
   std::map<uint32_t, Written> written;  ///< by number
 
  private:
-  using Key = std::tuple<int, size_t, std::string>;  // which list, index in it, name of what was put together
+  using Key = std::pair<int, size_t>;  // which list and index in it; where what was put together is kept
 
   std::map<Key, detect::KeptTracks> tracks_;
   std::deque<detect::KeptTrack> none_;

@@ -65,13 +65,9 @@ bool Ranges::holds(int64_t value) const {
 
 namespace {
 
-struct Part {
-  const Series* series;
-  size_t begin, end;  // its points of one attempt
-};
-
-/// The points of attempt `number`; the parts of a series are contiguous, except where a source went to and fro.
-void append_attempt(const std::vector<const Series*>& tellers, uint16_t number, Series& out) {
+/// The points of attempt `number`; the parts of a series are contiguous, except where a source went to and fro. True
+/// when they are those of one source.
+bool append_attempt(const std::vector<const Series*>& tellers, uint16_t number, Series& out) {
   std::vector<std::vector<Point>> told;
   for (const Series* series : tellers) {
     std::vector<Point> points;
@@ -82,7 +78,7 @@ void append_attempt(const std::vector<const Series*>& tellers, uint16_t number, 
   }
   std::stable_sort(told.begin(), told.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
   std::vector<Point> before, after;
-  if (told.empty()) return;
+  if (told.empty()) return false;
   int64_t first = told.front().front().step, last = told.front().back().step;
   for (size_t i = 1; i < told.size(); ++i) {
     std::vector<Point> early;
@@ -101,39 +97,119 @@ void append_attempt(const std::vector<const Series*>& tellers, uint16_t number, 
   for (const Point& point : before) out.add(point);
   for (const Point& point : told.front()) out.add(point);
   for (const Point& point : after) out.add(point);
+  return before.empty() && after.empty();
 }
 
-Series merge(std::vector<const Series*> tellers, size_t attempts) {
-  std::stable_sort(tellers.begin(), tellers.end(), [](const Series* a, const Series* b) {
-    return a->count() != b->count() ? a->count() > b->count() : a->source < b->source;
-  });
+using Tellers = std::vector<const Series*>;
+
+size_t points_in(const Series& series, size_t attempt) {
+  size_t sum = 0;
+  for (const Series::Part& part : series.parts()) sum += part.attempt == attempt ? part.end - part.begin : 0;
+  return sum;
+}
+
+/// Who has most points of the last attempt.
+const Series* owner_of(const Tellers& ordered, size_t attempts) {
+  const Series* owner = ordered.front();
+  size_t most = 0;
+  for (const Series* one : ordered) {
+    const size_t points = attempts == 0 ? 0 : points_in(*one, attempts - 1);
+    if (points <= most) continue;
+    most = points;
+    owner = one;
+  }
+  return owner;
+}
+
+void merge(const Tellers& ordered, size_t attempts, State::Merged& merged) {
   Series out;
-  out.signal = tellers.front()->signal;
-  out.raw = tellers.front()->raw;
-  out.source = tellers.front()->source;
-  for (size_t i = 0; i < std::max<size_t>(attempts, 1); ++i) append_attempt(tellers, static_cast<uint16_t>(i), out);
-  return out;
+  out.signal = ordered.front()->signal;
+  out.raw = ordered.front()->raw;
+  out.source = ordered.front()->source;
+  for (size_t i = 0; i < std::max<size_t>(attempts, 1); ++i) {
+    merged.grows = append_attempt(ordered, static_cast<uint16_t>(i), out);
+  }
+  out.goes_on_from(merged.series);
+  merged.series = std::move(out);
+}
+
+/// Were only points added since `merged` was made, by its owner or where the owner has spoken, in the last attempt?
+/// Then the owner's are added to it.
+bool go_on(const Tellers& tellers, const Series& owner, const std::vector<State::Merged::Teller>& now, size_t attempts,
+           State::Merged& merged) {
+  if (!merged.grows || attempts == 0 || merged.attempts != attempts || merged.tellers.size() != now.size())
+    return false;
+  size_t owned = 0;  // points of the owner that are in it
+  for (size_t k = 0; k < now.size(); ++k) {
+    const State::Merged::Teller& was = merged.tellers[k];
+    const bool added = was.index == now[k].index && was.rewritten == now[k].rewritten && was.points <= now[k].points &&
+                       now[k].count - was.count == now[k].points - was.points;
+    if (!added) return false;
+    if (tellers[k] == &owner) owned = was.points;
+  }
+  const std::vector<Point>& own = owner.points();
+  if (owned == 0 || own.back().step < own[owned - 1].step) return false;
+  const auto part = std::find_if(owner.parts().begin(), owner.parts().end(),
+                                 [&](const Series::Part& one) { return one.attempt + 1U == attempts; });
+  if (part == owner.parts().end()) return false;
+  const int64_t first = own[part->begin].step;
+  for (size_t k = 0; k < now.size(); ++k) {
+    for (size_t i = merged.tellers[k].points; i < now[k].points; ++i) {
+      const Point& point = tellers[k]->points()[i];
+      const bool inside = point.step == kNoStep || (point.step >= first && point.step <= own.back().step);
+      if (point.attempt + 1U != attempts || (tellers[k] != &owner && !inside)) return false;
+    }
+  }
+  for (size_t i = owned; i < own.size(); ++i) merged.series.add(own[i]);
+  return true;
+}
+
+/// Of one name: where two sources tell a step one after the other, now the one counts most and now the other.
+constexpr size_t kMergedKept = 2;
+
+/// The one that was made in this order, else the one that was not asked for the longest.
+State::Merged& kept_for(const State& state, const std::string& key, const std::vector<size_t>& order) {
+  State::Merged* oldest = nullptr;
+  for (size_t slot = 0; slot < kMergedKept; ++slot) {
+    State::Merged& merged = state.merged[key + static_cast<char>('0' + slot)];
+    if (merged.order == order) return merged;
+    if (oldest == nullptr || merged.used < oldest->used) oldest = &merged;
+  }
+  oldest->grows = false;
+  oldest->tellers.clear();
+  oldest->order = order;
+  return *oldest;
 }
 
 /// The first letter keeps canonical and raw names, training and evaluation apart in the cache.
 const Series* answer(const State& state, const std::vector<Series>& all, std::string_view name, bool raw, bool eval) {
-  std::vector<const Series*> tellers;
+  Tellers tellers;
   for (const Series& series : all) {
     if ((raw ? series.raw : series.signal) == name) tellers.push_back(&series);
   }
   if (tellers.empty()) return nullptr;
   if (tellers.size() == 1) return tellers.front();
-  std::string key(1, raw ? (eval ? 'R' : 'r') : (eval ? 'S' : 's'));
-  key += name;
+  const size_t attempts = state.attempts.size();
+  Tellers ordered = tellers;
+  std::stable_sort(ordered.begin(), ordered.end(), [](const Series* a, const Series* b) {
+    return a->count() != b->count() ? a->count() > b->count() : a->source < b->source;
+  });
+  const Series* owner = owner_of(ordered, attempts);
+  const auto index_of = [&all](const Series* one) { return static_cast<size_t>(one - all.data()); };
+  std::vector<size_t> order;
+  for (const Series* one : ordered) order.push_back(index_of(one));
+  order.push_back(index_of(owner));
   std::vector<State::Merged::Teller> now;
   for (const Series* one : tellers) {
-    now.push_back({static_cast<size_t>(one - all.data()), one->count(), one->rewritten()});
+    now.push_back({index_of(one), one->count(), one->rewritten(), one->points().size()});
   }
-  State::Merged& merged = state.merged[key];
-  if (merged.attempts == state.attempts.size() && merged.tellers == now) return &merged.series;
-  Series fresh = merge(std::move(tellers), state.attempts.size());
-  fresh.goes_on_from(merged.series);
-  merged = {std::move(now), state.attempts.size(), std::move(fresh)};
+  std::string key(1, raw ? (eval ? 'R' : 'r') : (eval ? 'S' : 's'));
+  State::Merged& merged = kept_for(state, key.append(name), order);
+  merged.used = state.events;
+  if (merged.attempts == attempts && merged.tellers == now) return &merged.series;
+  if (!go_on(tellers, *owner, now, attempts, merged)) merge(ordered, attempts, merged);
+  merged.tellers = std::move(now);
+  merged.attempts = attempts;
   return &merged.series;
 }
 

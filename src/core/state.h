@@ -259,10 +259,14 @@ struct State {
     struct Teller {
       size_t index = 0;  ///< in `series` or `eval`
       uint64_t count = 0, rewritten = 0;
+      size_t points = 0;
       bool operator==(const Teller&) const = default;
     };
     std::vector<Teller> tellers;  ///< as they were when it was made
+    std::vector<size_t> order;    ///< their indices, who counts most first; the last is who owns the last attempt
     size_t attempts = 0;          ///< likewise
+    bool grows = false;           ///< the last attempt is told by its owner alone: what it says next goes to the end
+    uint64_t used = 0;            ///< `events` when it was last asked for
     Series series;
   };
   struct DoneSteps {
