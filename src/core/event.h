@@ -289,16 +289,15 @@ struct Acted {  ///< how an intent came out
 /// Its special members are out of line: what a variant of so many copies and destroys is much code to compile
 /// everywhere.
 struct Event {
-  using Body =
-      std::variant<event::SourceOpened, event::SourceProblem, event::SourceEnded, event::Recognised, event::SourceHead,
-                   event::ReadAs, event::Configured, event::AttemptBegan, event::Resumed, event::Planned,
-                   event::StepBegan, event::PhaseBegan, event::PhaseEnded, event::Progressed, event::Measured,
-                   event::CheckpointSaved, event::CheckpointSeen, event::WeightsSynced, event::Ended, event::Matched,
-                   event::TraceSeen, event::Logged, event::FormatJudged, event::ToolCalled, event::ComponentSaw,
-                   event::Ticked, event::Closed, event::IncidentOpened, event::IncidentChanged, event::IncidentClosed,
-                   event::VerdictGiven, event::Told, event::Changed, event::Intended, event::Acted, event::WatchBegan,
-                   event::AttemptStarted, event::AttemptExited, event::Requested, event::Asked, event::Answered,
-                   event::Decided>;
+  using Body = std::variant<event::SourceOpened, event::SourceProblem, event::SourceEnded, event::Recognised,
+                            event::SourceHead, event::ReadAs, event::Configured, event::AttemptBegan, event::Resumed,
+                            event::Planned, event::StepBegan, event::PhaseBegan, event::PhaseEnded, event::Progressed,
+                            event::Measured, event::CheckpointSaved, event::CheckpointSeen, event::WeightsSynced,
+                            event::Ended, event::Matched, event::TraceSeen, event::Logged, event::FormatJudged,
+                            event::ToolCalled, event::ComponentSaw, event::Ticked, event::Closed, event::IncidentOpened,
+                            event::IncidentChanged, event::IncidentClosed, event::VerdictGiven, event::Told,
+                            event::Changed, event::Intended, event::Acted, event::WatchBegan, event::AttemptStarted,
+                            event::AttemptExited, event::Requested, event::Asked, event::Answered, event::Decided>;
 
   Event();
   Event(Time at, Where where, Body body, Time received = {});

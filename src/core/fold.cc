@@ -343,13 +343,11 @@ class Folder {
   void operator()(const event::Changed& changed) { fold_action(state_, event_, changed); }
   void operator()(const event::Intended& intended) { fold_action(state_, event_, intended); }
   void operator()(const event::Acted& acted) { fold_action(state_, event_, acted); }
-  void operator()(const event::WatchBegan& began) { fold_supervision(state_.supervision, event_, began); }
-  void operator()(const event::AttemptStarted& started) { fold_supervision(state_.supervision, event_, started); }
-  void operator()(const event::AttemptExited& exited) { fold_supervision(state_.supervision, event_, exited); }
-  void operator()(const event::Requested& requested) { fold_supervision(state_.supervision, event_, requested); }
-  void operator()(const event::Asked& asked) { fold_supervision(state_.supervision, event_, asked); }
-  void operator()(const event::Answered& answered) { fold_supervision(state_.supervision, event_, answered); }
-  void operator()(const event::Decided& decided) { fold_supervision(state_.supervision, event_, decided); }
+  /// What is left: the events of supervision.
+  template <typename Body>
+  void operator()(const Body& body) {
+    fold_supervision(state_.supervision, event_, body);
+  }
 
  private:
   struct Place {

@@ -14,10 +14,10 @@ inline constexpr std::string_view kSharedMemory = "shared-memory", kRaySessions 
 
 /// Puts into `plan` what belongs to `word` (one of the two above).
 ///
-/// Shared memory goes when all of this is so: a library of kMakers named it so (resource_ledger.h), which makes it anew and
-/// never looks for one that it left; a process of this run was seen to hold this very file (device, inode, birth); it
-/// was made after that attempt began; the attempt and all that it started are through; the file is this user's and has
-/// one name; and nobody on this machine, in whatever container, has it open or mapped, by the kernel's own count.
+/// Shared memory goes when all of this is so: a library of kMakers named it so (resource_ledger.h), which makes it anew
+/// and never looks for one that it left; a process of this run was seen to hold this very file (device, inode, birth);
+/// it was made after that attempt began; the attempt and all that it started are through; the file is this user's and
+/// has one name; and nobody on this machine, in whatever container, has it open or mapped, by the kernel's own count.
 ///
 /// A session of Ray's goes when: a raylet or GCS of this run was seen to run it; the folder (device, inode, birth) is
 /// the one it ran in, made after the attempt began; the attempt and all that it started are through; no live process

@@ -11,6 +11,7 @@
 #include "core/breaker.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/pause.h"
+#include "core/judge_memory.h"
 #include "core/state.h"
 
 namespace mw {
@@ -52,8 +53,9 @@ class Run {
     say(event::SourceEnded{9000, 900, false, "the last line"});
     say(event::Closed{});
     std::vector<Finding> findings;
+    JudgeMemory memory;
     for (const Detector* one : all_detectors()) {
-      if (one->name == detector) one->judge(state_, known_, findings);
+      if (one->name == detector) one->judge(state_, known_, memory, findings);
     }
     return findings;
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/detect/detector.h"
+#include "core/judge_memory.h"
 #include "core/state.h"
 
 namespace mw {
@@ -53,8 +54,9 @@ State run_of(const std::vector<Line>& lines, bool eval = false) {
 std::vector<Finding> found(std::string_view detector, State state, const Knowledge& known = {}) {
   fold(state, {{}, {0, 100'000}, event::Closed{}});
   std::vector<Finding> findings;
+  JudgeMemory memory;
   for (const Detector* one : all_detectors()) {
-    if (one->name == detector) one->judge(state, known, findings);
+    if (one->name == detector) one->judge(state, known, memory, findings);
   }
   return findings;
 }
