@@ -110,7 +110,8 @@ TEST_CASE("nobody is interrupted twice, whoever asks") {
     CHECK(once.signal(a, SIGINT).ok());
     CHECK(once.signal(b, SIGTERM).ok());
   }
-  CHECK(once.signal({7, 5}, SIGINT).ok());  // a later process of that number
+  processes.alive[7].id.start = 5'000;  // a later process of that number
+  CHECK(once.signal({7, 5'000}, SIGINT).ok());
   CHECK(std::count(processes.sent.begin(), processes.sent.end(), std::pair<int64_t, int>(7, SIGINT)) == 2);
   CHECK(std::count(processes.sent.begin(), processes.sent.end(), std::pair<int64_t, int>(8, SIGTERM)) == 3);
 }
