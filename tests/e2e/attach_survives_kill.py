@@ -11,8 +11,8 @@ KILLS = int(os.environ.get("MIDWATCH_KILLS", "100"))
 
 
 def essence(events):
-    """Everything but the numbers that count records."""
-    return [{k: v for k, v in e.items() if k not in ("n", "number")} for e in events]
+    """Everything but the numbers that count records, when it was received, and that a watch began."""
+    return [{k: v for k, v in e.items() if k not in ("n", "number", "rx")} for e in events if e["e"] != "watch-began"]
 
 
 def uninterrupted(data):
