@@ -223,7 +223,7 @@ class PartWriter final : public EventWriter {
     return intent.id;
   }
   void acted(event::Acted outcome) override { put(std::move(outcome)); }
-  Result<void> told(event::Told, Time) override { return {}; }
+  Result<void> note(event::Note, Time) override { return {}; }
   Result<void> record(SupervisionEvent, Time) override { return {}; }
   using EventWriter::observed;
   void observed(const std::string&, event::ComponentSaw&& saw) override { put(std::move(saw)); }

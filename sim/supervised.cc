@@ -41,7 +41,7 @@ class SupervisedWriter final : public EventWriter {
     fold(state_, event);
     if (!world_.disk.dead()) world_.journal.push_back(std::move(event));
   }
-  Result<void> told(event::Told, Time) override { return {}; }
+  Result<void> note(event::Note, Time) override { return {}; }
   using EventWriter::record;
   Result<void> record(SupervisionEvent body, Time) override {
     Event event{world_.clock.now(), {}, event::Ticked{}, world_.clock.now()};

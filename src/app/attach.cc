@@ -170,7 +170,7 @@ Result<void> AttachLoop::record(SupervisionEvent event, Time at) {
   return recorder_->sync();
 }
 
-Result<void> AttachLoop::told(event::Told words, Time at) {
+Result<void> AttachLoop::note(event::Note words, Time at) {
   put({at, {}, std::move(words)});
   return recorder_->sync();
 }

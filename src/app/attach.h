@@ -41,7 +41,7 @@ class AttachLoop final : private EventWriter {
              std::unique_ptr<Recorder> recorder);
   Result<uint32_t> intend(event::Intended intent) override;
   void acted(event::Acted outcome) override;
-  Result<void> told(event::Told words, Time at) override;
+  Result<void> note(event::Note words, Time at) override;
   using EventWriter::record;
   Result<void> record(SupervisionEvent event, Time at) override;
   void changed(event::Changed&& what) override { put({{}, {}, std::move(what)}); }

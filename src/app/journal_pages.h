@@ -22,7 +22,7 @@ class JournalPages final : public EventWriter {
     return id;
   }
   void acted(event::Acted outcome) override { put(clock_.now(), std::move(outcome)); }
-  Result<void> told(event::Told words, Time at) override {
+  Result<void> note(event::Note words, Time at) override {
     put(at, std::move(words));
     return recorder_.sync();
   }

@@ -170,7 +170,7 @@ Result<RestoreAnswer> restore_by_hand(Disk& disk, Processes& processes, const Re
   MW_TRY((*recorder)->replay_into(state));
   const auto clock = make_posix_clock();
   JournalPages pages(**recorder, *clock, state);
-  MW_TRY(pages.told({who, "restore"}, clock->now()));
+  MW_TRY(pages.note({who, "restore"}, clock->now()));
   auto all = manifests_of(disk, *folder);
   // The latest move first: an earlier one may have set the pointer to what it found.
   for (auto found = all.rbegin(); found != all.rend(); ++found) MW_TRY(restore_one(disk, *found, pages, told));

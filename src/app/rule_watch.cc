@@ -54,7 +54,7 @@ std::optional<Duration> RuleWatch::turn(const State& state, bool quiet, EventWri
     });
     if (known) continue;
     if (say_) say_(text);
-    told_ = writer.told({std::string(kMidwatch), text}, clock_.now()).ok() && told_;
+    told_ = writer.note({std::string(kMidwatch), text}, clock_.now()).ok() && told_;
   }
   return told_ ? kForEver : kPeriod;
 }

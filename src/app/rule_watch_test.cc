@@ -13,7 +13,7 @@ class Notes final : public EventWriter {
   Result<uint32_t> intend(event::Intended) override { return 1U; }
   void acted(event::Acted) override {}
   Result<void> record(SupervisionEvent, Time) override { return {}; }
-  Result<void> told(event::Told words, Time at) override {
+  Result<void> note(event::Note words, Time at) override {
     if (full) return Error{Error::Code::kFull, "no space", ""};
     fold(state_, {at, {}, std::move(words)});
     return {};

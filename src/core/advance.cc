@@ -44,7 +44,7 @@ bool may_matter(const Event& event, bool new_step) {
     bool operator()(const event::IncidentChanged&) const { return false; }
     bool operator()(const event::IncidentClosed&) const { return false; }
     bool operator()(const event::VerdictGiven&) const { return false; }
-    bool operator()(const event::Told&) const { return false; }
+    bool operator()(const event::Note&) const { return false; }
     bool operator()(const event::Changed&) const { return false; }
     bool operator()(const event::Intended&) const { return false; }
     bool operator()(const event::Acted&) const { return false; }

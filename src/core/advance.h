@@ -29,7 +29,7 @@ bool advance(State& state, const Event& event, const Knowledge& knowledge, Judge
 void review(State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Event>& decided, Time at = {},
             Where where = {});
 
-/// All findings over `state` → incidents, grouped (one story, one incident; earliest onset first) and diagnosed.
+/// All findings over `state` → incidents, grouped (one chain, one incident; earliest onset first) and diagnosed.
 std::vector<Incident> judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory);
 /// The same by a walk over the whole run: what the one with a memory is measured against.
 std::vector<Incident> judge(const State& state, const Knowledge& knowledge);

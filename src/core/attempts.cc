@@ -198,7 +198,7 @@ bool goes_on_as_before(const State& state, const SourceState& source, const Even
          step > source.step + kStepJump && step >= before.last_step && step <= before.last_step + kStepJump;
 }
 
-/// A source without clock that begins in the middle of the story: same numbers as another source, or a restart.
+/// A source without clock that begins in the middle of the chain: same numbers as another source, or a restart.
 void join(State& state, SourceState& source, const Event& event, int64_t step) {
   source.joins = false;
   if (const auto* measured = std::get_if<event::Measured>(&event.body)) {

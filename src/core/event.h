@@ -256,7 +256,7 @@ struct Decided {  ///< what follows the end of an attempt
 };
 
 // ---- people and actions ---------------------------------------------------------------------------------------------
-struct Told {  ///< a person's word, for whoever reads the record later
+struct Note {  ///< a person's word, for whoever reads the record later
   std::string who;
   std::string text;
 };
@@ -295,7 +295,7 @@ struct Event {
                             event::Measured, event::CheckpointSaved, event::CheckpointSeen, event::WeightsSynced,
                             event::Ended, event::Matched, event::TraceSeen, event::Logged, event::FormatJudged,
                             event::ToolCalled, event::ComponentSaw, event::Ticked, event::Closed, event::IncidentOpened,
-                            event::IncidentChanged, event::IncidentClosed, event::VerdictGiven, event::Told,
+                            event::IncidentChanged, event::IncidentClosed, event::VerdictGiven, event::Note,
                             event::Changed, event::Intended, event::Acted, event::WatchBegan, event::AttemptStarted,
                             event::AttemptExited, event::Requested, event::Asked, event::Answered, event::Decided>;
 

@@ -436,6 +436,7 @@ Decoded decode_event(std::string_view json, Event& out) {
   Cursor in(json);
   std::string_view key, name;
   if (!in.take('{') || !in.take_word(key) || key != "e" || !in.take(':') || !in.take_word(name)) return Decoded::kBad;
+  if (name == "told") name = "note";  // as journals of before 0014 have it
   for (const Type& type : kTypes) {
     if (type.name == name) return type.get(in, out) ? Decoded::kEvent : Decoded::kBad;
   }

@@ -79,7 +79,7 @@ MW_EVENT(IncidentOpened, "incident-opened", field("id", &E::id), field("json", &
 MW_EVENT(IncidentChanged, "incident-changed", field("id", &E::id), field("json", &E::json));
 MW_EVENT(IncidentClosed, "incident-closed", field("id", &E::id), field("why", &E::why));
 MW_EVENT(VerdictGiven, "verdict-given", field("verdict", &E::verdict));
-MW_EVENT(Told, "told", field("who", &E::who), field("text", &E::text));
+MW_EVENT(Note, "note", field("who", &E::who), field("text", &E::text));
 MW_EVENT(Changed, "changed", field("attempt", &E::attempt), field("what", &E::what), field("name", &E::name),
          field("before", &E::before), field("after", &E::after));
 MW_EVENT(Intended, "intended", field("id", &E::id), field("action", &E::action), field("target", &E::target),

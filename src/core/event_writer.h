@@ -13,7 +13,7 @@ class EventWriter {
   virtual Result<uint32_t> intend(event::Intended intent) = 0;
   virtual void acted(event::Acted outcome) = 0;
   /// `at`: when they were said. Durable when it returns.
-  virtual Result<void> told(event::Told words, Time at) = 0;
+  virtual Result<void> note(event::Note words, Time at) = 0;
   /// What is known and decided of a supervised run. Durable when it returns; after an error it is in the state, and is
   /// written with what comes next.
   /// `at`: when it happened; unknown: now.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/numbers.h"
-#include "core/detect/support/story.h"
+#include "core/detect/support/failure_chain.h"
 
 namespace mw {
 namespace {
@@ -117,9 +117,9 @@ bool belies_status(const State& state, const Knowledge& knowledge) {
   if (!by_status && !failed_by_its_word(state, state.attempts[last])) return false;
   if (!by_status && open_plan(state, last)) return true;
   if (!by_status && total_of(state, state.attempts[last]) > 0) return false;
-  for (const detect::Story& story : detect::fatal_stories(state, detect::marks_of(state, knowledge))) {
-    const bool from_outside = story.kind == "interrupted" || story.kind == "preempted";
-    if (story.attempt == last && story.ended && !from_outside) return true;
+  for (const detect::FailureChain& chain : detect::fatal_chains(state, detect::symptoms_of(state, knowledge))) {
+    const bool from_outside = chain.kind == "interrupted" || chain.kind == "preempted";
+    if (chain.attempt == last && chain.ended && !from_outside) return true;
   }
   return false;
 }

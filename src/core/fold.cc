@@ -339,7 +339,7 @@ class Folder {
   void operator()(const event::VerdictGiven& given) { state_.verdict = clip(given.verdict, 64); }
 
   // ---- people, actions, supervision
-  void operator()(const event::Told& told) { fold_action(state_, event_, told); }
+  void operator()(const event::Note& told) { fold_action(state_, event_, told); }
   void operator()(const event::Changed& changed) { fold_action(state_, event_, changed); }
   void operator()(const event::Intended& intended) { fold_action(state_, event_, intended); }
   void operator()(const event::Acted& acted) { fold_action(state_, event_, acted); }

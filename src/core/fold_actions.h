@@ -5,7 +5,7 @@
 
 namespace mw {
 
-void fold_action(State& state, const Event& event, const event::Told& told);
+void fold_action(State& state, const Event& event, const event::Note& told);
 void fold_action(State& state, const Event& event, const event::Changed& changed);
 void fold_action(State& state, const Event& event, const event::Intended& intended);
 /// How an intent that the state knows came out; of any other nothing is kept.

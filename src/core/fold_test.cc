@@ -296,7 +296,7 @@ TEST_CASE("last words that come again take the place of what was said before") {
 TEST_CASE("what midwatch means to do is known until something came of it, and people's words are kept") {
   State state;
   const auto at = [](int64_t seconds) { return Time{seconds * 1'000'000'000}; };
-  fold(state, {at(1), {}, event::Told{"mira", "lowered lr"}});
+  fold(state, {at(1), {}, event::Note{"mira", "lowered lr"}});
   fold(state, {at(2), {}, event::Intended{7, "restart", "attempt 2", 3, "It died."}});
   REQUIRE(state.actions.size() == 1);
   CHECK_FALSE(state.actions[0].done);

@@ -1,4 +1,4 @@
-// Findings (what one detector concluded) and incidents (findings of one story, with ranked causes).
+// Findings (what one detector concluded) and incidents (findings of one chain, with ranked causes).
 #pragma once
 
 #include <cstdint>

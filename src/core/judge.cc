@@ -1,4 +1,4 @@
-// Findings → incidents: every detector judges the state; findings of one story become one incident.
+// Findings → incidents: every detector judges the state; findings of one chain become one incident.
 #include <algorithm>
 #include <iterator>
 #include <tuple>
@@ -58,9 +58,9 @@ std::string_view leading(const Draft& draft) {
   return best == nullptr ? std::string_view() : std::string_view(best->cause);
 }
 
-/// Do two drafts tell the same story? One detector's own episodes stay apart, except where the same failure came back
+/// Do two drafts tell the same chain? One detector's own episodes stay apart, except where the same failure came back
 /// in a later attempt; two detectors that see the same kind in the same attempt see the same thing.
-bool same_story(const Draft& a, const Draft& b) {
+bool same_chain(const Draft& a, const Draft& b) {
   if (a.incident.kind != b.incident.kind) return false;
   const bool loop = a.detector == "crash-loop" || b.detector == "crash-loop";
   const bool same_attempt = a.incident.onset.attempt == b.incident.onset.attempt;
@@ -104,7 +104,7 @@ std::vector<Draft> grouped(std::vector<Finding>&& findings) {
   std::vector<Draft> kept;
   for (Draft& draft : all) {
     const auto same =
-        std::find_if(kept.begin(), kept.end(), [&](const Draft& known) { return same_story(known, draft); });
+        std::find_if(kept.begin(), kept.end(), [&](const Draft& known) { return same_chain(known, draft); });
     if (same == kept.end()) {
       kept.push_back(std::move(draft));
     } else {
@@ -203,7 +203,7 @@ bool follows_at_once(const Incident& cause, const Incident& effect) {
 }
 
 /// A dead engine that a trainer goes on without is not survived when the data turns bad with it: then it is as grave as
-/// what follows, and what else shows in its wake is its consequence rather than a story of its own.
+/// what follows, and what else shows in its wake is its consequence rather than a chain of its own.
 void weigh_aftermath(std::vector<Draft>& drafts) {
   for (Draft& cause : drafts) {
     if (cause.incident.kind != "engine-dead") continue;

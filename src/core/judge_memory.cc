@@ -13,9 +13,9 @@ bool holds(const std::vector<Series>& all, const Series* one) {
 }  // namespace
 
 void JudgeMemory::begin() {
-  has_marks_ = has_stories_ = false;
-  marks_.clear();
-  stories_.clear();
+  has_symptoms_ = has_chains_ = false;
+  symptoms_.clear();
+  chains_.clear();
 }
 
 std::deque<detect::KeptTrack>& JudgeMemory::tracks(const State& state, const Series* series) {
@@ -31,16 +31,16 @@ std::deque<detect::KeptTrack>& JudgeMemory::tracks(const State& state, const Ser
   return tracks_[key].up_to_date(*series);
 }
 
-const std::vector<detect::Mark>& JudgeMemory::marks(const State& state, const Knowledge& knowledge) {
-  if (!has_marks_) marks_ = detect::marks_of(state, knowledge);
-  has_marks_ = true;
-  return marks_;
+const std::vector<detect::Symptom>& JudgeMemory::symptoms(const State& state, const Knowledge& knowledge) {
+  if (!has_symptoms_) symptoms_ = detect::symptoms_of(state, knowledge);
+  has_symptoms_ = true;
+  return symptoms_;
 }
 
-const std::vector<detect::Story>& JudgeMemory::stories(const State& state, const Knowledge& knowledge) {
-  if (!has_stories_) stories_ = detect::fatal_stories(state, marks(state, knowledge));
-  has_stories_ = true;
-  return stories_;
+const std::vector<detect::FailureChain>& JudgeMemory::chains(const State& state, const Knowledge& knowledge) {
+  if (!has_chains_) chains_ = detect::fatal_chains(state, symptoms(state, knowledge));
+  has_chains_ = true;
+  return chains_;
 }
 
 }  // namespace mw

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/detect/support/story.h"
+#include "core/detect/support/failure_chain.h"
 #include "core/detect/tools/kept_track.h"
 #include "core/incident.h"
 #include "core/knowledge.h"
@@ -23,9 +23,9 @@ class JudgeMemory {
 
   /// As detect::tracks_of(); of a series of `state`, or of one that it put together.
   std::deque<detect::KeptTrack>& tracks(const State& state, const Series* series);
-  /// As detect::marks_of() and detect::fatal_stories(), once in a judgement.
-  const std::vector<detect::Mark>& marks(const State& state, const Knowledge& knowledge);
-  const std::vector<detect::Story>& stories(const State& state, const Knowledge& knowledge);
+  /// As detect::symptoms_of() and detect::fatal_chains(), once in a judgement.
+  const std::vector<detect::Symptom>& symptoms(const State& state, const Knowledge& knowledge);
+  const std::vector<detect::FailureChain>& chains(const State& state, const Knowledge& knowledge);
 
   /// An incident as it was found, and as the state holds it: what is written of the two is the same.
   struct Written {
@@ -38,9 +38,9 @@ class JudgeMemory {
 
   std::map<Key, detect::KeptTracks> tracks_;
   std::deque<detect::KeptTrack> none_;
-  std::vector<detect::Mark> marks_;
-  std::vector<detect::Story> stories_;
-  bool has_marks_ = false, has_stories_ = false;
+  std::vector<detect::Symptom> symptoms_;
+  std::vector<detect::FailureChain> chains_;
+  bool has_symptoms_ = false, has_chains_ = false;
 };
 
 }  // namespace mw

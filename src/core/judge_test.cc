@@ -1,4 +1,4 @@
-// Planted stories, event by event: which incidents come out, in which order, led by which cause; and look-alikes that
+// Planted chains, event by event: which incidents come out, in which order, led by which cause; and look-alikes that
 // must be silent.
 #include <doctest/doctest.h>
 
@@ -313,7 +313,7 @@ TEST_CASE("a grave word that ends nothing leaves room for a silent end") {
   CHECK(told(run.close()) == "no-learning/empty-train-batches died-silently/user-cancelled");
 }
 
-TEST_CASE("two starts in one log, hours apart and without a step, are two stories") {
+TEST_CASE("two starts in one log, hours apart and without a step, are two chains") {
   Told run;
   run.matched("vllm-enginecore-fatal");
   run.matched("ray-actor-died");

@@ -14,7 +14,7 @@ namespace mw {
 enum class Severity : uint8_t { kInfo, kWarning, kCritical };
 std::string_view severity_name(Severity severity);
 
-/// What a signature's match is in the story of a failure (failure catalogue, "role").
+/// What a signature's match is in the chain of a failure (failure catalogue, "role").
 enum class Role : uint8_t { kRoot, kCascade, kSymptom, kConfirmation, kBenign };
 
 /// A failure's face. `kind` is one of the incident kinds ("crash", "engine-dead", ...).

@@ -223,7 +223,7 @@ struct State {
   Supervision supervision;  ///< what midwatch knows of a command that it started
   std::vector<ActionState> actions;
   uint32_t last_action = 0;  ///< highest number given so far
-  std::vector<std::pair<Moment, event::Told>> notes;
+  std::vector<std::pair<Moment, event::Note>> notes;
   std::vector<event::Changed> changes;  ///< between attempts of a held run, in order
 
   std::vector<ComponentState> components;  ///< in order of first sight

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/advance.h"
-#include "core/detect/support/story.h"
+#include "core/detect/support/failure_chain.h"
 #include "core/idle_line.h"
 
 namespace mw {

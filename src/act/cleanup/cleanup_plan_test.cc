@@ -174,7 +174,7 @@ struct Paper final : EventWriter {
     fold(state, {Time::from_seconds(1), {}, std::move(outcome)});
   }
   Result<void> record(SupervisionEvent, Time) override { return {}; }
-  Result<void> told(event::Told words, Time) override {
+  Result<void> note(event::Note words, Time) override {
     lines.push_back(cat("told: ", words.text));
     return {};
   }

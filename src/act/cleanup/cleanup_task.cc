@@ -101,7 +101,7 @@ void CleanupTask::tell_plan(const CleanupPlan& plan, EventWriter& writer) {
   const std::string words =
       cat(bytes_text(bytes), " could be freed (midwatch cleanup, or mode = \"act\" of [cleanup], does it)", things);
   scope_.say(words);
-  (void)writer.told({"midwatch", clip(words, kTextLimit)}, clock_.now()).ok();
+  (void)writer.note({"midwatch", clip(words, kTextLimit)}, clock_.now()).ok();
 }
 
 /// Writes down what goes next and begins to delete it. False when nothing is left to go, or it cannot be written down.

@@ -88,7 +88,7 @@ struct World final : EventWriter {
     return intent.id;
   }
   void acted(event::Acted outcome) override { fold(state, {clock.now(), {}, outcome}); }
-  Result<void> told(event::Told, Time) override { return {}; }
+  Result<void> note(event::Note, Time) override { return {}; }
   Result<void> record(SupervisionEvent, Time) override { return {}; }
 
   FakeDisk disk;

@@ -71,7 +71,7 @@ struct World final : EventWriter {
   }
   void acted(event::Acted outcome) override { fold(state, {clock.now(), {}, std::move(outcome)}); }
   Result<void> record(SupervisionEvent, Time) override { return {}; }
-  Result<void> told(event::Told words, Time at) override {
+  Result<void> note(event::Note words, Time at) override {
     fold(state, {at, {}, std::move(words)});
     return {};
   }
@@ -217,7 +217,7 @@ TEST_CASE("a critical incident that stays open is told again, until somebody too
   CHECK(world.http.keys().back() == "r/escalation:1:1");
   world.pass(1800);
   CHECK(world.http.keys().back() == "r/escalation:1:2");
-  CHECK(world.told({"mira", "on it"}, world.clock.now()).ok());
+  CHECK(world.note({"mira", "on it"}, world.clock.now()).ok());
   world.pass(4000);
   CHECK(world.http.keys().size() == 3);
 }

@@ -82,7 +82,7 @@ Result<bool> Approvals::may(Deed action, Mode mode, const std::string& what, con
                                ? cat(what, ". ", why, " May it? midwatch approve says yes; ", otherwise, ".")
                                : cat("Only watching: ", what, ". ", why);
   doors_.say(text);
-  MW_TRY(writer.told({std::string(kSelf), text}, doors_.clock.now()));
+  MW_TRY(writer.note({std::string(kSelf), text}, doors_.clock.now()));
   return false;
 }
 

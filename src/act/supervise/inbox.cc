@@ -94,7 +94,7 @@ Result<void> Inbox::note(const RunAsk& ask, const State& state, EventWriter& wri
   const bool known = std::any_of(state.notes.begin(), state.notes.end(), [&ask](const auto& one) {
     return one.first.at == ask.at && one.second.who == ask.who && one.second.text == ask.text;
   });
-  return known ? Result<void>() : writer.told({ask.who, ask.text}, ask.at);
+  return known ? Result<void>() : writer.note({ask.who, ask.text}, ask.at);
 }
 
 Result<void> Inbox::request(const RunAsk& ask, const State& state, EventWriter& writer) {

@@ -172,7 +172,7 @@ bool SupervisedComponent::only_says(const std::string& why, EventWriter& writer)
   if (std::exchange(dry_told_, true)) return true;
   const std::string text = cat("Only watching: component ", spec_.name, " would be started anew. ", why);
   doors_.say(text);
-  (void)writer.told({"midwatch", text}, doors_.clock.now()).ok();
+  (void)writer.note({"midwatch", text}, doors_.clock.now()).ok();
   return true;
 }
 

@@ -88,7 +88,7 @@ struct World final : EventWriter {
   }
   void acted(event::Acted outcome) override { fold(state, {{}, {}, std::move(outcome)}); }
   Result<void> record(SupervisionEvent, Time) override { return {}; }
-  Result<void> told(event::Told, Time) override { return {}; }
+  Result<void> note(event::Note, Time) override { return {}; }
   using EventWriter::observed;
   void observed(const std::string&, event::ComponentSaw&& saw) override {
     fold(state, {clock.now(), {}, std::move(saw)});

@@ -281,7 +281,7 @@ Result<void> Supervisor::check_resume(const State& state, EventWriter& writer) {
   doors_.say(*trouble = cat(attempt_name(attempt_), ": ", *trouble));
   const bool known = std::any_of(state.notes.begin(), state.notes.end(),
                                  [&trouble](const auto& note) { return note.second.text == *trouble; });
-  return known ? Result<void>() : writer.told({"midwatch", *trouble}, doors_.clock.now());
+  return known ? Result<void>() : writer.note({"midwatch", *trouble}, doors_.clock.now());
 }
 
 /// What the next attempt would resume from is looked at on the disk. False while that is not known.

@@ -115,7 +115,7 @@ void Supervisor::tell_foreign(const State& state, EventWriter& writer) {
                                    [&text](const auto& note) { return note.second.text == text; });
     if (known) continue;
     doors_.say(text);
-    (void)writer.told({"midwatch", text}, doors_.clock.now()).ok();
+    (void)writer.note({"midwatch", text}, doors_.clock.now()).ok();
   }
   foreign_.clear();
 }

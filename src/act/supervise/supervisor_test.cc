@@ -26,7 +26,7 @@ class FakeWriter final : public EventWriter {
     return id;
   }
   void acted(event::Acted outcome) override { fold(state_, {{}, {}, std::move(outcome)}); }
-  Result<void> told(event::Told words, Time at) override {
+  Result<void> note(event::Note words, Time at) override {
     fold(state_, {at, {}, std::move(words)});
     return {};
   }

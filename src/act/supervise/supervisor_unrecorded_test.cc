@@ -26,7 +26,7 @@ struct World {
     }
     void acted(event::Acted outcome) override { fold(world.state, {{}, {}, std::move(outcome)}); }
     Result<void> record(SupervisionEvent, Time) override { return {}; }
-    Result<void> told(event::Told, Time) override { return {}; }
+    Result<void> note(event::Note, Time) override { return {}; }
     World& world;
   };
 

@@ -23,15 +23,15 @@ bool went_on(const State& state, Time from, Time to) {
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   const auto look = [&](std::string_view signal, const Knob& bound, auto&& text, std::string_view reason) {
     for (const Series* series : host_series(state, signal)) {
-      SpellRule rule;
+      EpisodeRule rule;
       rule.bad = [&bound](const Point& p) { return p.value >= bound.value; };
       rule.good = [](const Point& p) { return p.value <= 0; };
       rule.low = false;
-      for (const Spell& spell : spells(state, *series, rule)) {
-        const Time began = spell.first.at + Duration::seconds(-spell.first.value);
-        if (went_on(state, began, spell.detected)) continue;
-        Finding finding = host_finding(state, "blocked-process", "stall", Severity::kWarning, spell, *series,
-                                       text(series->raw, format_duration(Duration::seconds(spell.first.value))));
+      for (const Episode& episode : episodes(state, *series, rule)) {
+        const Time began = episode.first.at + Duration::seconds(-episode.first.value);
+        if (went_on(state, began, episode.detected)) continue;
+        Finding finding = host_finding(state, "blocked-process", "stall", Severity::kWarning, episode, *series,
+                                       text(series->raw, format_duration(Duration::seconds(episode.first.value))));
         finding.suggests.push_back({"nfs-server-not-responding", 0.6, std::string(reason)});
         out.push_back(std::move(finding));
       }

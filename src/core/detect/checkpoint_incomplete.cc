@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "core/detect/detector.h"
-#include "core/detect/support/story.h"
+#include "core/detect/support/failure_chain.h"
 #include "core/judge_memory.h"
 
 namespace mw::detect {
@@ -40,29 +40,29 @@ bool finished(const State& state, size_t which) {
 
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   if (state.checkpoints.empty()) return;
-  const std::vector<Story>& stories = memory.stories(state, knowledge);
-  for (const Story& story : stories) {
-    if (story.kind == "interrupted") continue;
+  const std::vector<FailureChain>& chains = memory.chains(state, knowledge);
+  for (const FailureChain& chain : chains) {
+    if (chain.kind == "interrupted") continue;
     size_t open = state.checkpoints.size();
     for (size_t i = 0; i < state.checkpoints.size(); ++i) {
       const auto& saved = state.checkpoints[i];
-      if (saved.first.attempt == story.attempt && !saved.second.complete && !finished(state, i)) open = i;
+      if (saved.first.attempt == chain.attempt && !saved.second.complete && !finished(state, i)) open = i;
     }
     if (open == state.checkpoints.size()) continue;
     const auto& [moment, saved] = state.checkpoints[open];
     const int64_t step = step_of(state.checkpoints[open]);
-    const int64_t last = state.attempts[story.attempt].last_step;
+    const int64_t last = state.attempts[chain.attempt].last_step;
     if (step != kNoStep && last != kNoStep && static_cast<double>(last - step) > kKnobs[0].value) continue;
     Finding finding;
     finding.kind = "checkpoint-incomplete";
     finding.detector = "checkpoint-incomplete";
     finding.severity = Severity::kWarning;
-    finding.onset = story.lead.moment;  // until then it was only under way
-    finding.detected = story.lead.moment;
+    finding.onset = chain.lead.moment;  // until then it was only under way
+    finding.detected = chain.lead.moment;
     finding.summary = cat("The save at step ", step, " began and the run ended before it was finished",
                           saved.path.empty() ? std::string() : cat(": ", saved.path));
     finding.evidence.push_back({moment.where, saved.path, "", kNoStep, 0});
-    finding.suggests.push_back({cause_of(story.lead), 0.6, cat("what ended the run: ", clip(story.lead.text, 160))});
+    finding.suggests.push_back({cause_of(chain.lead), 0.6, cat("what ended the run: ", clip(chain.lead.text, 160))});
     out.push_back(std::move(finding));
   }
 }

@@ -59,18 +59,18 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   for (const Series* sizes : host_series(state, "checkpoint.bytes")) {
     const Series* free = host_series(state, "disk.free", sizes->raw);
     if (free == nullptr) continue;
-    SpellRule rule;
+    EpisodeRule rule;
     rule.bad = [sizes](const Point& p) { return p.value < kMargin.value * needed(*sizes, p.at); };
     rule.good = [sizes](const Point& p) { return p.value >= kMargin.value * needed(*sizes, p.at); };
     rule.persist = Duration::seconds(kLasts.value);
-    for (const Spell& spell : spells(state, *free, rule)) {
-      const Time until = spell.ended ? spell.ended->at : state.last_at;
-      const bool makes_room = saved_between(state, spell.detected, until);
+    for (const Episode& episode : episodes(state, *free, rule)) {
+      const Time until = episode.ended ? episode.ended->at : state.last_at;
+      const bool makes_room = saved_between(state, episode.detected, until);
       Finding finding =
-          host_finding(state, "checkpoint-space", "disk-pressure", Severity::kWarning, spell, *free,
-                       cat("The next checkpoint will not fit: ", next_save(state, spell.detected), " needs about ",
-                           format_bytes(needed(*sizes, spell.first.at)), " as the last ones did, and ",
-                           format_bytes(spell.worst), " are free on ", free->raw));
+          host_finding(state, "checkpoint-space", "disk-pressure", Severity::kWarning, episode, *free,
+                       cat("The next checkpoint will not fit: ", next_save(state, episode.detected), " needs about ",
+                           format_bytes(needed(*sizes, episode.first.at)), " as the last ones did, and ",
+                           format_bytes(episode.worst), " are free on ", free->raw));
       finding.resolved = finding.resolved || makes_room;
       finding.suggests.push_back({"ckpt-retention-not-pruning", 0.55, "checkpoints take the room of the next one"});
       finding.suggests.push_back({"disk-nearly-full", 0.5, "less is free than a checkpoint takes"});

@@ -151,7 +151,7 @@ Finding finding_of(const State& state, const Knowledge& knowledge, const Case& o
   return finding;
 }
 
-/// What falls together in one attempt is one story; the first leads.
+/// What falls together in one attempt is one chain; the first leads.
 void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
   std::vector<Case> cases;
   for (const ComponentState& part : state.components) {

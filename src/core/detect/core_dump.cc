@@ -15,14 +15,15 @@ constexpr Knob kKnobs[] = {kLarge};
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   for (const Series* dump : host_series(state, "process.core_dump")) {
-    SpellRule rule;
+    EpisodeRule rule;
     rule.bad = [](const Point& p) { return p.value > 0; };
     rule.good = [](const Point& p) { return p.value <= 0; };
     rule.low = false;
-    for (const Spell& spell : spells(state, *dump, rule)) {
-      const Severity severity = spell.first.value >= kLarge.value ? Severity::kWarning : Severity::kInfo;
-      Finding finding = host_finding(state, "core-dump", "disk-pressure", severity, spell, *dump,
-                                     cat("A core dump of ", format_bytes(spell.first.value), " appeared: ", dump->raw));
+    for (const Episode& episode : episodes(state, *dump, rule)) {
+      const Severity severity = episode.first.value >= kLarge.value ? Severity::kWarning : Severity::kInfo;
+      Finding finding =
+          host_finding(state, "core-dump", "disk-pressure", severity, episode, *dump,
+                       cat("A core dump of ", format_bytes(episode.first.value), " appeared: ", dump->raw));
       finding.suggests.push_back({"core-dump-fills-disk", 0.8, "a process was ended by a signal and left it"});
       out.push_back(std::move(finding));
     }

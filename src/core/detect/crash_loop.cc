@@ -1,7 +1,7 @@
 // The same end again and again: a supervisor restarts what cannot work.
 #include "base/text.h"
 #include "core/detect/detector.h"
-#include "core/detect/support/story.h"
+#include "core/detect/support/failure_chain.h"
 #include "core/judge_memory.h"
 
 namespace mw::detect {
@@ -22,12 +22,12 @@ struct End {
 
 constexpr std::string_view kMute = "no word";
 
-End end_of(const State& state, const std::vector<Story>& stories, size_t attempt) {
+End end_of(const State& state, const std::vector<FailureChain>& chains, size_t attempt) {
   const bool barren = last_done(state, attempt) == kNoStep;
-  for (const Story& story : stories) {
-    if (story.attempt != attempt) continue;
-    const bool stopped = story.kind == "interrupted" || story.kind == "preempted";
-    return stopped ? End{} : End{cause_of(story.lead), barren, story.lead.moment, story.lead.text};
+  for (const FailureChain& chain : chains) {
+    if (chain.attempt != attempt) continue;
+    const bool stopped = chain.kind == "interrupted" || chain.kind == "preempted";
+    return stopped ? End{} : End{cause_of(chain.lead), barren, chain.lead.moment, chain.lead.text};
   }
   if (!came_to_nothing(state, attempt)) return {};
   return {std::string(kMute), true, state.attempts[attempt].began, state.attempts[attempt].why};
@@ -59,10 +59,10 @@ Finding finding_of(const std::vector<End>& ends, size_t begin, size_t times) {
 }
 
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
-  const std::vector<Story>& stories = memory.stories(state, knowledge);
+  const std::vector<FailureChain>& chains = memory.chains(state, knowledge);
   std::vector<End> ends;
   ends.reserve(state.attempts.size());
-  for (size_t i = 0; i < state.attempts.size(); ++i) ends.push_back(end_of(state, stories, i));
+  for (size_t i = 0; i < state.attempts.size(); ++i) ends.push_back(end_of(state, chains, i));
   for (size_t begin = 0; begin < ends.size();) {
     size_t end = begin + 1;
     while (end < ends.size() && same_loop(ends[end - 1], ends[end])) ++end;

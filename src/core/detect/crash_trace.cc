@@ -1,8 +1,8 @@
 // A traceback that ended an attempt and that no signature knows, or an exit status without any word.
 #include "base/text.h"
 #include "core/detect/detector.h"
+#include "core/detect/support/failure_chain.h"
 #include "core/detect/support/settled.h"
-#include "core/detect/support/story.h"
 #include "core/judge_memory.h"
 
 namespace mw::detect {
@@ -11,13 +11,13 @@ namespace {
 constexpr int64_t kSigkill = 9;
 constexpr int64_t kSignalBase = 128;  // a shell reports death by signal n as 128 + n (POSIX)
 
-void judge_trace(const State& state, const Story& story, std::vector<Finding>& out) {
-  const bool sure = settled(state, story);
-  const event::TraceSeen& trace = story.lead.trace->trace;
+void judge_trace(const State& state, const FailureChain& chain, std::vector<Finding>& out) {
+  const bool sure = settled(state, chain);
+  const event::TraceSeen& trace = chain.lead.trace->trace;
   Finding finding;
-  describe(story, finding);
+  describe(chain, finding);
   finding.detector = "crash-trace";
-  finding.severity = sure ? Severity::kCritical : provisional_severity(story);
+  finding.severity = sure ? Severity::kCritical : provisional_severity(chain);
   finding.summary = cat(trace.exception.empty() ? std::string("An exception") : trace.exception, " in ",
                         trace.frame.empty() ? std::string("an unknown place") : trace.frame,
                         sure ? " ended the run: " : ": ", clip(trace.message, 200), sure ? "" : kNotSettled);
@@ -68,13 +68,13 @@ bool failed(const AttemptState& attempt) {
 }
 
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
-  const std::vector<Story>& stories = memory.stories(state, knowledge);
-  for (const Story& story : stories) {
-    if (story.lead.trace != nullptr && story.kind != "interrupted") judge_trace(state, story, out);
+  const std::vector<FailureChain>& chains = memory.chains(state, knowledge);
+  for (const FailureChain& chain : chains) {
+    if (chain.lead.trace != nullptr && chain.kind != "interrupted") judge_trace(state, chain, out);
   }
   for (size_t i = 0; i < state.attempts.size(); ++i) {
     bool told = false;
-    for (const Story& story : stories) told = told || story.attempt == i;
+    for (const FailureChain& chain : chains) told = told || chain.attempt == i;
     if (told || !failed(state.attempts[i])) continue;
     const int64_t total = state.attempts[i].total_steps > 0 ? state.attempts[i].total_steps : state.total_steps;
     judge_exit(state.attempts[i], total > 1 && last_done(state, i) + 1 >= total, out);

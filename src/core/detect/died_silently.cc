@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "core/detect/detector.h"
-#include "core/detect/support/story.h"
+#include "core/detect/support/failure_chain.h"
 #include "core/exit_status.h"
 #include "core/judge_memory.h"
 
@@ -112,8 +112,8 @@ std::string copied_while_running(const State& state, const AttemptState& attempt
 }
 
 bool judged_otherwise(const State& state, const Knowledge& knowledge, JudgeMemory& memory, size_t attempt) {
-  for (const Story& story : memory.stories(state, knowledge)) {
-    if (story.attempt == attempt && story.ended) return true;
+  for (const FailureChain& chain : memory.chains(state, knowledge)) {
+    if (chain.attempt == attempt && chain.ended) return true;
   }
   return false;
 }

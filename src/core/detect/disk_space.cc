@@ -20,13 +20,13 @@ constexpr Knob kKnobs[] = {kFull, kShare, kRoom, kFiles, kLasts, kRelief};
 constexpr std::string_view kName = "disk-space", kShared = "/dev/shm";
 
 void judge_full(const State& state, const Series& series, std::vector<Finding>& out) {
-  SpellRule rule;
+  EpisodeRule rule;
   rule.bad = [](const Point& p) { return p.value < kFull.value; };
   rule.good = [](const Point& p) { return p.value >= kRelief.value * kFull.value; };
-  for (const Spell& spell : spells(state, series, rule)) {
+  for (const Episode& episode : episodes(state, series, rule)) {
     Finding finding =
-        host_finding(state, kName, "disk-full", Severity::kCritical, spell, series,
-                     cat("The disk ", series.raw, " is full: ", format_bytes(spell.first.value), " free"));
+        host_finding(state, kName, "disk-full", Severity::kCritical, episode, series,
+                     cat("The disk ", series.raw, " is full: ", format_bytes(episode.first.value), " free"));
     finding.suggests.push_back({"enospc-generic", 0.7, "nothing more can be written"});
     out.push_back(std::move(finding));
   }
@@ -34,17 +34,17 @@ void judge_full(const State& state, const Series& series, std::vector<Finding>& 
 
 void judge_nearly(const State& state, const Series& series, double size, std::vector<Finding>& out) {
   const double bound = std::min(kShare.value * size, kRoom.value);
-  SpellRule rule;
+  EpisodeRule rule;
   rule.bad = [bound](const Point& p) { return p.value < bound; };
   rule.good = [bound](const Point& p) { return p.value >= kRelief.value * bound; };
   rule.persist = Duration::seconds(kLasts.value);
-  for (const Spell& spell : spells(state, series, rule)) {
-    if (spell.first.value < kFull.value) continue;  // told as full
-    const double used = std::clamp(1 - spell.first.value / size, 0.0, 1.0) * 100;
+  for (const Episode& episode : episodes(state, series, rule)) {
+    if (episode.first.value < kFull.value) continue;  // told as full
+    const double used = std::clamp(1 - episode.first.value / size, 0.0, 1.0) * 100;
     Finding finding =
-        host_finding(state, kName, "disk-pressure", Severity::kWarning, spell, series,
+        host_finding(state, kName, "disk-pressure", Severity::kWarning, episode, series,
                      cat("The disk ", series.raw, " is ", format_short(used, 3),
-                         " % full: ", format_bytes(spell.first.value), " of ", format_bytes(size), " are free"));
+                         " % full: ", format_bytes(episode.first.value), " of ", format_bytes(size), " are free"));
     finding.suggests.push_back({"disk-nearly-full", 0.7, "by the file system's own count"});
     out.push_back(std::move(finding));
   }
@@ -52,15 +52,15 @@ void judge_nearly(const State& state, const Series& series, double size, std::ve
 
 void judge_files(const State& state, const Series& series, double size, std::vector<Finding>& out) {
   const double bound = kFiles.value * size;
-  SpellRule rule;
+  EpisodeRule rule;
   rule.bad = [bound](const Point& p) { return p.value < bound; };
   rule.good = [bound](const Point& p) { return p.value >= kRelief.value * bound; };
   rule.persist = Duration::seconds(kLasts.value);
-  for (const Spell& spell : spells(state, series, rule)) {
-    const bool none = spell.worst < 1;
+  for (const Episode& episode : episodes(state, series, rule)) {
+    const bool none = episode.worst < 1;
     Finding finding = host_finding(state, kName, none ? "disk-full" : "disk-pressure",
-                                   none ? Severity::kCritical : Severity::kWarning, spell, series,
-                                   cat("The disk ", series.raw, " can hold ", spell.first.value, " more files of ",
+                                   none ? Severity::kCritical : Severity::kWarning, episode, series,
+                                   cat("The disk ", series.raw, " can hold ", episode.first.value, " more files of ",
                                        size, "; space alone does not help"));
     finding.suggests.push_back({"inode-exhaustion", 0.8, "by the file system's own count"});
     out.push_back(std::move(finding));
@@ -69,7 +69,7 @@ void judge_files(const State& state, const Series& series, double size, std::vec
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   for (const Series* series : host_series(state, "disk.free")) {
-    if (series->raw == kShared) continue;  // another story: shared-memory
+    if (series->raw == kShared) continue;  // another chain: shared-memory
     const auto size = host_value(state, "disk.size", series->raw, state.last_at);
     if (!size || *size <= 0) continue;
     judge_full(state, *series, out);

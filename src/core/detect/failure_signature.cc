@@ -3,8 +3,8 @@
 
 #include "base/text.h"
 #include "core/detect/detector.h"
+#include "core/detect/support/failure_chain.h"
 #include "core/detect/support/settled.h"
-#include "core/detect/support/story.h"
 #include "core/judge_memory.h"
 
 namespace mw::detect {
@@ -26,24 +26,24 @@ std::string_view clause(std::string_view symptom) {
   return !symptom.empty() && symptom.back() == '.' ? symptom.substr(0, symptom.size() - 1) : symptom;
 }
 
-void judge_fatal(const State& state, const Story& story, std::vector<Finding>& out) {
-  const bool sure = settled(state, story);
+void judge_fatal(const State& state, const FailureChain& chain, std::vector<Finding>& out) {
+  const bool sure = settled(state, chain);
   Finding finding;
-  describe(story, finding);
+  describe(chain, finding);
   finding.detector = "failure-signature";
-  finding.severity = sure ? Severity::kCritical : provisional_severity(story);
+  finding.severity = sure ? Severity::kCritical : provisional_severity(chain);
   const std::string step =
-      story.lead.moment.step == kNoStep ? std::string() : cat(", at step ", story.lead.moment.step);
-  finding.summary = cat(clause(story.lead.signature->symptom), step,
+      chain.lead.moment.step == kNoStep ? std::string() : cat(", at step ", chain.lead.moment.step);
+  finding.summary = cat(clause(chain.lead.signature->symptom), step,
                         !sure         ? kNotSettled
-                        : story.ended ? "; nothing was done after it"
+                        : chain.ended ? "; nothing was done after it"
                                       : "; no step was done after it");
   out.push_back(std::move(finding));
 }
 
 struct Survived {
-  const Mark* first = nullptr;
-  const Mark* last = nullptr;
+  const Symptom* first = nullptr;
+  const Symptom* last = nullptr;
   uint64_t count = 0;
   uint64_t open = 0;     // of the kept matches, those after which no step came
   bool trained = false;  // the run had done a step by then
@@ -92,7 +92,7 @@ Severity survived_severity(const Survived& seen) {
   return Severity::kInfo;
 }
 
-/// Several signatures of one moment tell one story: the first that names a memory, or else the first, is told aloud.
+/// Several signatures of one moment tell one chain: the first that names a memory, or else the first, is told aloud.
 void quieten_echoes(std::vector<Finding>& findings, size_t begin) {
   const auto memory = [](const Finding& f) { return f.kind == "gpu-out-of-memory" || f.kind == "host-out-of-memory"; };
   for (size_t i = begin; i < findings.size(); ++i) {
@@ -108,19 +108,20 @@ void quieten_echoes(std::vector<Finding>& findings, size_t begin) {
   }
 }
 
-void judge_survived(const std::vector<Mark>& marks, const std::vector<Story>& stories, std::vector<Finding>& out) {
+void judge_survived(const std::vector<Symptom>& symptoms, const std::vector<FailureChain>& chains,
+                    std::vector<Finding>& out) {
   std::map<std::string, Survived> by_id;
-  for (const Mark& mark : marks) {
-    if (mark.signature == nullptr || mark.signature->role == Role::kCascade) continue;
+  for (const Symptom& symptom : symptoms) {
+    if (symptom.signature == nullptr || symptom.signature->role == Role::kCascade) continue;
     bool told = false;
-    for (const Story& story : stories) told = told || story.attempt == mark.moment.attempt;
-    if (told && !mark.survived) continue;
-    Survived& seen = by_id[mark.signature->id];
-    if (seen.first == nullptr) seen.first = &mark;
-    seen.last = &mark;
-    seen.count = mark.count;
-    if (!mark.survived && !mark.teardown) ++seen.open;
-    seen.trained = seen.trained || mark.moment.step > 0;
+    for (const FailureChain& chain : chains) told = told || chain.attempt == symptom.moment.attempt;
+    if (told && !symptom.survived) continue;
+    Survived& seen = by_id[symptom.signature->id];
+    if (seen.first == nullptr) seen.first = &symptom;
+    seen.last = &symptom;
+    seen.count = symptom.count;
+    if (!symptom.survived && !symptom.teardown) ++seen.open;
+    seen.trained = seen.trained || symptom.moment.step > 0;
   }
   const size_t begin = out.size();
   for (const auto& [id, seen] : by_id) {
@@ -147,12 +148,12 @@ void judge_survived(const std::vector<Mark>& marks, const std::vector<Story>& st
 }
 
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
-  const std::vector<Mark>& marks = memory.marks(state, knowledge);
-  const std::vector<Story>& stories = memory.stories(state, knowledge);
-  for (const Story& story : stories) {
-    if (story.lead.signature != nullptr && !is_interruption(story.kind)) judge_fatal(state, story, out);
+  const std::vector<Symptom>& symptoms = memory.symptoms(state, knowledge);
+  const std::vector<FailureChain>& chains = memory.chains(state, knowledge);
+  for (const FailureChain& chain : chains) {
+    if (chain.lead.signature != nullptr && !is_interruption(chain.kind)) judge_fatal(state, chain, out);
   }
-  judge_survived(marks, stories, out);
+  judge_survived(symptoms, chains, out);
 }
 
 }  // namespace

@@ -52,22 +52,22 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   for (const Series* gpu : host_series(state, kUsed)) {
     const double size = size_of(state, *gpu);
     if (size <= 0) continue;
-    SpellRule rule;
+    EpisodeRule rule;
     rule.bad = [&](const Point& p) {
       return p.value < kEmpty.value && held_before(*gpu, kHeld.value * size, p.at) >= kHeldFor.value;
     };
     rule.good = [](const Point& p) { return p.value >= kEmpty.value; };
     rule.persist = Duration::seconds(kLasts.value);
-    for (const Spell& spell : spells(state, *gpu, rule)) {
-      if (over(state, spell.first, spell.detected) || !others_go_on(state, *gpu, spell.detected)) continue;
+    for (const Episode& episode : episodes(state, *gpu, rule)) {
+      if (over(state, episode.first, episode.detected) || !others_go_on(state, *gpu, episode.detected)) continue;
       const bool steps = std::any_of(state.anchors.begin(), state.anchors.end(), [&](const auto& anchor) {
-        return anchor.first > spell.first.at && anchor.first <= spell.detected;
+        return anchor.first > episode.first.at && anchor.first <= episode.detected;
       });
-      Finding finding =
-          host_finding(state, "gpu-empty", "engine-dead", steps ? Severity::kWarning : Severity::kCritical, spell, *gpu,
-                       cat("GPU ", gpu->raw, " holds ", format_bytes(spell.first.value), " since then, after ",
-                           format_duration(Duration::seconds(held_before(*gpu, kHeld.value * size, spell.first.at))),
-                           " with a model, while other GPUs go on: the process that ran there is gone"));
+      Finding finding = host_finding(
+          state, "gpu-empty", "engine-dead", steps ? Severity::kWarning : Severity::kCritical, episode, *gpu,
+          cat("GPU ", gpu->raw, " holds ", format_bytes(episode.first.value), " since then, after ",
+              format_duration(Duration::seconds(held_before(*gpu, kHeld.value * size, episode.first.at))),
+              " with a model, while other GPUs go on: the process that ran there is gone"));
       finding.suggests.push_back({"gpu-zero-memory-dead-server", 0.75, "no process has memory on it"});
       out.push_back(std::move(finding));
     }

@@ -15,14 +15,14 @@ constexpr std::string_view kName = "gpu-health", kKind = "gpu-fault", kDriver = 
 
 void judge_lost(const State& state, std::vector<Finding>& out) {
   for (const Series* lost : host_series(state, "gpu.lost")) {
-    SpellRule rule;
+    EpisodeRule rule;
     rule.bad = [](const Point& p) { return p.value > 0; };
     rule.good = [](const Point& p) { return p.value <= 0; };
     rule.persist = Duration::seconds(kLost.value);
     rule.low = false;
-    for (const Spell& spell : spells(state, *lost, rule)) {
+    for (const Episode& episode : episodes(state, *lost, rule)) {
       const bool driver = lost->raw == kDriver;
-      Finding finding = host_finding(state, kName, kKind, Severity::kCritical, spell, *lost,
+      Finding finding = host_finding(state, kName, kKind, Severity::kCritical, episode, *lost,
                                      driver ? std::string("The GPU driver does not answer any more")
                                             : cat("GPU ", lost->raw, " does not answer any more"));
       finding.suggests.push_back({"xid-79-fallen-off-bus", driver ? 0.4 : 0.6, "it answered before"});
@@ -36,13 +36,13 @@ void judge_lost(const State& state, std::vector<Finding>& out) {
 void judge_errors(const State& state, std::vector<Finding>& out) {
   for (const Series* errors : host_series(state, "gpu.ecc")) {
     const double before = errors->points().front().value;
-    SpellRule rule;
+    EpisodeRule rule;
     rule.bad = [before](const Point& p) { return p.value > before; };
     rule.good = [before](const Point& p) { return p.value <= before; };
     rule.low = false;
-    for (const Spell& spell : spells(state, *errors, rule)) {
-      Finding finding = host_finding(state, kName, kKind, Severity::kWarning, spell, *errors,
-                                     cat("GPU ", errors->raw, " has met ", spell.first.value - before,
+    for (const Episode& episode : episodes(state, *errors, rule)) {
+      Finding finding = host_finding(state, kName, kKind, Severity::kWarning, episode, *errors,
+                                     cat("GPU ", errors->raw, " has met ", episode.first.value - before,
                                          " memory errors that it could not correct"));
       finding.suggests.push_back({"cuda-ecc-uncorrectable", 0.7, "by the GPU's own count"});
       finding.suggests.push_back({"xid-48-double-bit-ecc", 0.5, "by the GPU's own count"});
@@ -53,17 +53,17 @@ void judge_errors(const State& state, std::vector<Finding>& out) {
 
 void judge_slowed(const State& state, std::vector<Finding>& out) {
   for (const Series* slowed : host_series(state, "gpu.slowed")) {
-    SpellRule rule;
+    EpisodeRule rule;
     rule.bad = [](const Point& p) { return p.value >= kSlowed.value; };
     rule.good = [](const Point& p) { return p.value < kSlowed.value; };
     rule.persist = Duration::seconds(kSlowedFor.value);
     rule.low = false;
-    for (const Spell& spell : spells(state, *slowed, rule)) {
+    for (const Episode& episode : episodes(state, *slowed, rule)) {
       std::string text = cat("GPU ", slowed->raw, " is slowed down by heat or its power supply");
-      if (const auto heat = host_value(state, "gpu.temperature", slowed->raw, spell.detected)) {
+      if (const auto heat = host_value(state, "gpu.temperature", slowed->raw, episode.detected)) {
         text += cat(", at ", format_short(*heat, 3), " °C");
       }
-      Finding finding = host_finding(state, kName, kKind, Severity::kWarning, spell, *slowed, std::move(text));
+      Finding finding = host_finding(state, kName, kKind, Severity::kWarning, episode, *slowed, std::move(text));
       finding.suggests.push_back({"gpu-thermal-power-brake", 0.8, "by the driver's own reasons for the clock"});
       out.push_back(std::move(finding));
     }

@@ -186,7 +186,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
       const bool joined = spikes[k].ratio >= kWith.value && jumps_too(state, track.points[spikes[k].index]);
       const bool again = joined || large >= static_cast<std::ptrdiff_t>(points_of(kAgain));
       const double worst = worst_of(spikes, k, last).ratio;
-      const bool news = worst > kNews.value * told;  // the same again and again is one story
+      const bool news = worst > kNews.value * told;  // the same again and again is one chain
       tell(state, track, spikes, k, last, (again || grave) && news ? Severity::kWarning : Severity::kInfo, out);
       if (again || grave) told = std::max(told, worst);
       k = last;

@@ -1,7 +1,7 @@
 // Ended by a person, a scheduler or the provider.
 #include "base/text.h"
 #include "core/detect/detector.h"
-#include "core/detect/support/story.h"
+#include "core/detect/support/failure_chain.h"
 #include "core/judge_memory.h"
 
 namespace mw::detect {
@@ -10,37 +10,37 @@ namespace {
 bool stops(std::string_view kind) { return kind == "interrupted" || kind == "preempted"; }
 
 /// What had already failed was then stopped by somebody: worth knowing, no more.
-bool tell_aftermath(const Story& story, Finding& finding) {
-  for (const Mark& mark : story.others) {
-    if (!is_root(mark) || !stops(kind_of(mark))) continue;
-    finding.kind = kind_of(mark);
+bool tell_aftermath(const FailureChain& chain, Finding& finding) {
+  for (const Symptom& symptom : chain.others) {
+    if (!is_root(symptom) || !stops(kind_of(symptom))) continue;
+    finding.kind = kind_of(symptom);
     finding.severity = Severity::kInfo;
-    finding.onset = mark.moment;
-    finding.detected = mark.moment;
-    finding.summary = cat("After that the run was stopped from outside: ", clip(mark.text, 200));
-    finding.evidence.push_back({mark.moment.where, clip(mark.text, kTextLimit), "", kNoStep, 0});
-    finding.suggests.push_back({cause_of(mark), 0.7, cat("seen: ", clip(mark.text, 160))});
+    finding.onset = symptom.moment;
+    finding.detected = symptom.moment;
+    finding.summary = cat("After that the run was stopped from outside: ", clip(symptom.text, 200));
+    finding.evidence.push_back({symptom.moment.where, clip(symptom.text, kTextLimit), "", kNoStep, 0});
+    finding.suggests.push_back({cause_of(symptom), 0.7, cat("seen: ", clip(symptom.text, 160))});
     return true;
   }
   return false;
 }
 
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
-  const std::vector<Story>& stories = memory.stories(state, knowledge);
+  const std::vector<FailureChain>& chains = memory.chains(state, knowledge);
   for (size_t i = 0; i < state.attempts.size(); ++i) {
     const AttemptState& attempt = state.attempts[i];
-    const Story* story = nullptr;
-    for (const Story& each : stories) {
-      if (each.attempt == i) story = &each;
+    const FailureChain* chain = nullptr;
+    for (const FailureChain& each : chains) {
+      if (each.attempt == i) chain = &each;
     }
     Finding finding;
     finding.detector = "interrupted";
     finding.severity = Severity::kWarning;
-    if (story != nullptr) {
-      if (stops(story->kind)) {
-        describe(*story, finding);
-        finding.summary = cat("The run was stopped from outside: ", clip(story->lead.text, 200));
-      } else if (!tell_aftermath(*story, finding)) {
+    if (chain != nullptr) {
+      if (stops(chain->kind)) {
+        describe(*chain, finding);
+        finding.summary = cat("The run was stopped from outside: ", clip(chain->lead.text, 200));
+      } else if (!tell_aftermath(*chain, finding)) {
         continue;
       }
     } else if (attempt.ended && attempt.ended->how == event::Ended::How::kInterrupted) {

@@ -3,15 +3,15 @@
 
 #include "base/text.h"
 #include "core/detect/detector.h"
-#include "core/detect/support/story.h"
+#include "core/detect/support/failure_chain.h"
 #include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
 
 bool told(const State& state, const Knowledge& knowledge, JudgeMemory& memory, size_t attempt) {
-  for (const Story& story : memory.stories(state, knowledge)) {
-    if (story.attempt == attempt) return true;
+  for (const FailureChain& chain : memory.chains(state, knowledge)) {
+    if (chain.attempt == attempt) return true;
   }
   return false;
 }

@@ -26,7 +26,7 @@ void tell(const State& state, const Track& track, const Rise& rise, std::optiona
   const Point& onset = track.points[rise.onset];
   const Point& now = track.points[harmed.value_or(rise.detected)];
   const auto cut = shift_of(state, "response.truncated", onset, now, 5);
-  const bool told = cut && cut->after >= 0.5;  // truncation tells this story
+  const bool told = cut && cut->after >= 0.5;  // truncation tells this chain
   Finding finding = make_finding(
       "length-explosion", "length-explosion", harmed && !told ? Severity::kWarning : Severity::kInfo, onset, now,
       cat("Mean response length rose from ", rise.base, " to ", rise.peak, " tokens since step ", onset.step));

@@ -23,13 +23,13 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
       const auto size = host_value(state, memory.size, free->raw, state.last_at);
       if (!size || *size <= 0) continue;
       const double bound = kLeft.value * *size;
-      SpellRule rule;
+      EpisodeRule rule;
       rule.bad = [bound](const Point& p) { return p.value < bound; };
       rule.good = [bound](const Point& p) { return p.value >= kRelief.value * bound; };
       rule.persist = Duration::seconds(kLasts.value);
-      for (const Spell& spell : spells(state, *free, rule)) {
-        Finding finding = host_finding(state, "memory-limit", "host-out-of-memory", Severity::kWarning, spell, *free,
-                                       cat("Only ", format_bytes(spell.worst), " of ", format_bytes(*size), " ",
+      for (const Episode& episode : episodes(state, *free, rule)) {
+        Finding finding = host_finding(state, "memory-limit", "host-out-of-memory", Severity::kWarning, episode, *free,
+                                       cat("Only ", format_bytes(episode.worst), " of ", format_bytes(*size), " ",
                                            memory.of, " are left; at none the kernel kills a process"));
         finding.suggests.push_back({"host-memory-leak-trend", 0.5, "little is left, page cache not counted"});
         out.push_back(std::move(finding));

@@ -92,7 +92,7 @@ Finding told(const Watched& watched, const std::vector<Point>& points, const Bur
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   const bool scaled = state.find("loss_scale") != nullptr;
-  std::optional<Finding> worst;  // one story: the gravest, then the first in the order of kWatched
+  std::optional<Finding> worst;  // one chain: the gravest, then the first in the order of kWatched
   for (const Watched& watched : kWatched) {
     const Series* series = state.find(watched.signal);
     if (series == nullptr || series->non_finite() == 0) continue;

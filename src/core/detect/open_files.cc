@@ -12,14 +12,14 @@ constexpr Knob kKnobs[] = {kShare, kLasts, kRelief};
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   for (const Series* files : host_series(state, "process.files")) {
-    SpellRule rule;
+    EpisodeRule rule;
     rule.bad = [](const Point& p) { return p.value >= kShare.value; };
     rule.good = [](const Point& p) { return p.value < kRelief.value; };
     rule.persist = Duration::seconds(kLasts.value);
     rule.low = false;
-    for (const Spell& spell : spells(state, *files, rule)) {
-      Finding finding = host_finding(state, "open-files", "resource-limit", Severity::kWarning, spell, *files,
-                                     cat(files->raw, " has ", format_short(spell.worst * 100, 3),
+    for (const Episode& episode : episodes(state, *files, rule)) {
+      Finding finding = host_finding(state, "open-files", "resource-limit", Severity::kWarning, episode, *files,
+                                     cat(files->raw, " has ", format_short(episode.worst * 100, 3),
                                          " % of the files open that its limit (ulimit -n) allows"));
       finding.suggests.push_back({"emfile-too-many-open-files", 0.7, "counted in /proc/PID/fd"});
       out.push_back(std::move(finding));

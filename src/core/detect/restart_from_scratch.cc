@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "core/detect/detector.h"
-#include "core/detect/support/story.h"
+#include "core/detect/support/failure_chain.h"
 #include "core/detect/tools/track.h"
 
 namespace mw::detect {

@@ -398,7 +398,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     judge_sharp(state, track, walk.sharp, sharp);
     judge_gradual(state, track, walk.gradual, gradual);
     for (Finding& finding : sharp) {
-      // a decline that goes on to the bottom is one story, told where it began
+      // a decline that goes on to the bottom is one chain, told where it began
       const bool told = !gradual.empty() && gradual.back().severity == Severity::kWarning && !finding.resolved &&
                         !gradual.back().resolved && finding.onset.step >= gradual.back().onset.step;
       if (told) {

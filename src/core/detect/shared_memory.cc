@@ -16,14 +16,14 @@ constexpr std::string_view kShared = "/dev/shm";
 
 void look(const State& state, const Series& free, double total, bool full, std::vector<Finding>& out) {
   const double bound = (full ? kFull : kNearly).value * total;
-  SpellRule rule;
+  EpisodeRule rule;
   rule.bad = [bound](const Point& p) { return p.value < bound; };
   rule.good = [bound](const Point& p) { return p.value >= kRelief.value * bound; };
   rule.persist = Duration::seconds(kLasts.value);
-  for (const Spell& spell : spells(state, free, rule)) {
+  for (const Episode& episode : episodes(state, free, rule)) {
     Finding finding = host_finding(
-        state, "shared-memory", "shm-exhausted", full ? Severity::kCritical : Severity::kWarning, spell, free,
-        cat("/dev/shm is ", full ? "full: " : "nearly full: ", format_bytes(spell.worst), " of ", format_bytes(total),
+        state, "shared-memory", "shm-exhausted", full ? Severity::kCritical : Severity::kWarning, episode, free,
+        cat("/dev/shm is ", full ? "full: " : "nearly full: ", format_bytes(episode.worst), " of ", format_bytes(total),
             " are free; what is written there beyond that dies with SIGBUS"));
     finding.suggests.push_back({"shm-exhausted-torch", 0.6, "by the file system's own count"});
     finding.suggests.push_back({"shm-stale-segments", 0.4, "segments of processes that are gone take room too"});

@@ -92,13 +92,13 @@ Silence look(const State& state, const Point& point) {
   return silence;
 }
 
-Finding finding_of(const State& state, const Spell& spell, const Series& series, const Silence& silence) {
+Finding finding_of(const State& state, const Episode& episode, const Series& series, const Silence& silence) {
   const bool stuck = silence.does == Does::kNothing;
   const std::string rhythm = cat("; a step usually takes ", format_duration(Duration::seconds(silence.rhythm.usual)));
   Finding finding = host_finding(
-      state, "silent-run", stuck ? "stall" : "logging-gap", stuck ? Severity::kCritical : Severity::kWarning, spell,
+      state, "silent-run", stuck ? "stall" : "logging-gap", stuck ? Severity::kCritical : Severity::kWarning, episode,
       series,
-      cat("None of the run's files said anything for ", format_duration(spell.first.at - silence.since),
+      cat("None of the run's files said anything for ", format_duration(episode.first.at - silence.since),
           stuck ? ", and its processes do next to nothing" : ", while its processes are as busy as before", rhythm));
   finding.onset.at = silence.since;
   finding.onset.step = state.step_at(silence.since);
@@ -110,12 +110,12 @@ Finding finding_of(const State& state, const Spell& spell, const Series& series,
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   const Series* silent = host_series(state, "log.silent", "run");
   if (silent == nullptr || held_still(state)) return;
-  SpellRule rule;
+  EpisodeRule rule;
   rule.bad = [&state](const Point& point) { return point.value > 0 && look(state, point).told; };
   rule.good = [](const Point& point) { return point.value <= 0; };
   rule.low = false;
-  for (const Spell& spell : spells(state, *silent, rule)) {
-    out.push_back(finding_of(state, spell, *silent, look(state, spell.first)));
+  for (const Episode& episode : episodes(state, *silent, rule)) {
+    out.push_back(finding_of(state, episode, *silent, look(state, episode.first)));
   }
 }
 

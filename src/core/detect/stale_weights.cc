@@ -55,10 +55,10 @@ bool is_stale(const State& state, const Series& series, const Point& point) {
   return trained(state, step - static_cast<int64_t>(point.value), step);
 }
 
-Finding finding_of(const State& state, const Spell& spell, const Series& series) {
-  const auto same = static_cast<int64_t>(spell.first.value);
+Finding finding_of(const State& state, const Episode& episode, const Series& series) {
+  const auto same = static_cast<int64_t>(episode.first.value);
   Finding finding = host_finding(
-      state, "stale-weights", "policy-mismatch", Severity::kWarning, spell, series,
+      state, "stale-weights", "policy-mismatch", Severity::kWarning, episode, series,
       cat(series.raw, " has answered the same question to the last bit over ", same,
           " steps, while its answers changed with the steps before: the trainer's weights do not reach it any more"));
   finding.onset.step = std::max<int64_t>(0, finding.onset.step - same);
@@ -69,11 +69,11 @@ Finding finding_of(const State& state, const Spell& spell, const Series& series)
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   for (const Series* series : host_series(state, "engine.same_answer")) {
-    SpellRule rule;
+    EpisodeRule rule;
     rule.bad = [&](const Point& point) { return is_stale(state, *series, point); };
     rule.good = [](const Point& point) { return point.value <= 0; };
     rule.low = false;
-    for (const Spell& spell : spells(state, *series, rule)) out.push_back(finding_of(state, spell, *series));
+    for (const Episode& episode : episodes(state, *series, rule)) out.push_back(finding_of(state, episode, *series));
   }
 }
 

@@ -3,9 +3,9 @@
 
 #include "base/text.h"
 #include "core/detect/detector.h"
+#include "core/detect/support/failure_chain.h"
 #include "core/detect/support/pause.h"
 #include "core/detect/support/rhythm.h"
-#include "core/detect/support/story.h"
 #include "core/idle_line.h"
 #include "core/judge_memory.h"
 
@@ -56,8 +56,8 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   const double patience = std::max({kKnobs[1].value, kKnobs[0].value * usual, kKnobs[3].value * rhythm.longest});
   if (silent <= patience) return;
   const size_t number = state.attempts.size() - 1;
-  for (const Story& story : memory.stories(state, knowledge)) {
-    if (story.attempt == number && story.ended) return;
+  for (const FailureChain& chain : memory.chains(state, knowledge)) {
+    if (chain.attempt == number && chain.ended) return;
   }
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
   if (total > 0 && step + 1 >= total) return;

@@ -101,19 +101,19 @@ class Walk {
 
 /// A figure of the machine holds until it is told anew.
 void judge_machine(const State& state, const UserRule& rule, const Series& series, std::vector<Finding>& out) {
-  SpellRule spell_rule;
-  spell_rule.bad = [&](const Point& p) {
+  EpisodeRule episode_rule;
+  episode_rule.bad = [&](const Point& p) {
     return rule.bad(p.value) && (rule.after_step <= 0 || state.step_at(p.at) >= rule.after_step);
   };
-  spell_rule.good = [&](const Point& p) { return !rule.bad(p.value); };
-  spell_rule.persist = Duration::seconds(kLook.value * (rule.points - 1));
-  spell_rule.low = rule.below.has_value();
+  episode_rule.good = [&](const Point& p) { return !rule.bad(p.value); };
+  episode_rule.persist = Duration::seconds(kLook.value * (rule.points - 1));
+  episode_rule.low = rule.below.has_value();
   const std::string what = cat(series.signal, series.raw.empty() ? "" : cat(" of ", series.raw));
-  for (const Spell& spell : spells(state, series, spell_rule)) {
-    const std::string lasting = rule.points > 1 ? cat(", for ", format_duration(spell_rule.persist)) : "";
-    Finding finding = host_finding(state, kName, kUserRule, rule.severity, spell, series,
-                                   summary_of(rule, what, spell.first.value, lasting));
-    suggest(finding, rule, what, spell.first.value);
+  for (const Episode& episode : episodes(state, series, episode_rule)) {
+    const std::string lasting = rule.points > 1 ? cat(", for ", format_duration(episode_rule.persist)) : "";
+    Finding finding = host_finding(state, kName, kUserRule, rule.severity, episode, series,
+                                   summary_of(rule, what, episode.first.value, lasting));
+    suggest(finding, rule, what, episode.first.value);
     out.push_back(std::move(finding));
   }
 }

@@ -66,7 +66,7 @@ Severity severity_of(const State& state, JudgeMemory& memory, const Point& from,
     }
     if (share <= 0.02) {
       why = "all rewards are at the floor";
-      return Severity::kInfo;  // zero-reward and reward-collapse tell this story
+      return Severity::kInfo;  // zero-reward and reward-collapse tell this chain
     }
   }
   return Severity::kWarning;

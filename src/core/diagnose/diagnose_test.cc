@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "core/detect/support/story.h"
+#include "core/detect/support/failure_chain.h"
 
 namespace mw::diagnose {
 namespace {

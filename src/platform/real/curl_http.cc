@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <system_error>
 
 #include "base/numbers.h"
 #include "base/text.h"
@@ -78,13 +79,19 @@ List list_of(const std::vector<std::string>& lines) {
   return list;
 }
 
-Error error_of(CURLcode code, const char* detail) {
+/// The same text for the same failure: who asks again and again reports a text once. libcurl's own words of a failed
+/// connection hold the milliseconds that it took.
+Error error_of(CURL* handle, CURLcode code, const char* detail) {
   const std::string_view said = detail[0] != '\0' ? std::string_view(detail) : curl_easy_strerror(code);
+  long number = 0;
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
-    case CURLE_COULDNT_CONNECT:
       return {Error::Code::kNotFound, std::string(said), ""};
+    case CURLE_COULDNT_CONNECT:
+      curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &number);
+      return {Error::Code::kNotFound,
+              number != 0 ? std::generic_category().message(static_cast<int>(number)) : curl_easy_strerror(code), ""};
     case CURLE_OPERATION_TIMEDOUT:
       return {Error::Code::kInterrupted, "no answer within the deadline", ""};
     case CURLE_PEER_FAILED_VERIFICATION:
@@ -131,7 +138,7 @@ class CurlHttp final : public Http {
     std::array<char, CURL_ERROR_SIZE> detail{};
     curl_easy_setopt(handle.get(), CURLOPT_ERRORBUFFER, detail.data());
     const CURLcode code = curl_easy_perform(handle.get());
-    if (code != CURLE_OK) return error_of(code, detail.data());
+    if (code != CURLE_OK) return error_of(handle.get(), code, detail.data());
     long status = 0;
     curl_easy_getinfo(handle.get(), CURLINFO_RESPONSE_CODE, &status);
     answering.answer.status = static_cast<int>(status);
@@ -166,7 +173,7 @@ class CurlHttp final : public Http {
     if (code == CURLE_OK) return {};
     long reply = 0;  // of the server, to the last command: 5yz is final (RFC 5321, 4.2.1)
     curl_easy_getinfo(handle.get(), CURLINFO_RESPONSE_CODE, &reply);
-    Error error = error_of(code, detail.data());
+    Error error = error_of(handle.get(), code, detail.data());
     if (reply >= 500 && reply < 600) error.code = Error::Code::kDenied;
     return error;
   }

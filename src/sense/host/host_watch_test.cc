@@ -16,7 +16,7 @@ class FakeWriter final : public EventWriter {
   Result<uint32_t> intend(event::Intended) override { return uint32_t{1}; }
   void acted(event::Acted) override {}
   Result<void> record(SupervisionEvent, Time) override { return {}; }
-  Result<void> told(event::Told, Time) override { return {}; }
+  Result<void> note(event::Note, Time) override { return {}; }
   using EventWriter::observed;
   void observed(const std::string& source, event::Measured&& figures) override {
     for (const Reading& reading : figures.readings)

@@ -37,7 +37,7 @@ class Heard final : public EventWriter {
   Result<uint32_t> intend(event::Intended) override { return 1U; }
   void acted(event::Acted) override {}
   Result<void> record(SupervisionEvent, Time) override { return {}; }
-  Result<void> told(event::Told, Time) override { return {}; }
+  Result<void> note(event::Note, Time) override { return {}; }
   void observed(const std::string& source, event::Measured&& figures) override {
     CHECK(source == "host:scrape");
     CHECK(figures.step == kNoStep);

@@ -74,7 +74,7 @@ void ServerWait::list(const State& state) {
 
 void ServerWait::tell(const std::string& sentence, EventWriter& writer) const {
   scope_.say(sentence);
-  (void)writer.told({"midwatch", sentence}, clock_.now()).ok();
+  (void)writer.note({"midwatch", sentence}, clock_.now()).ok();
 }
 
 /// True when it holds nothing up.

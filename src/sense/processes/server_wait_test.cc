@@ -28,7 +28,7 @@ struct Notes final : EventWriter {
   Result<uint32_t> intend(event::Intended) override { return 1U; }
   void acted(event::Acted) override {}
   Result<void> record(SupervisionEvent, Time) override { return {}; }
-  Result<void> told(event::Told words, Time) override {
+  Result<void> note(event::Note words, Time) override {
     notes.push_back(words.text);
     return {};
   }

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/text.h"
-#include "core/detect/support/story.h"
+#include "core/detect/support/failure_chain.h"
 
 namespace mw::detect {
 namespace {

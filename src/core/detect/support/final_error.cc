@@ -3,7 +3,7 @@
 #include <array>
 
 #include "base/text.h"
-#include "core/detect/support/story.h"
+#include "core/detect/support/failure_chain.h"
 
 namespace mw::detect {
 namespace {

@@ -39,49 +39,50 @@ std::optional<double> host_value(const State& state, std::string_view signal, st
   return std::prev(after)->value;
 }
 
-std::vector<Spell> spells(const State& state, const Series& series, const SpellRule& rule) {
-  std::vector<Spell> found;
+std::vector<Episode> episodes(const State& state, const Series& series, const EpisodeRule& rule) {
+  std::vector<Episode> found;
   const std::vector<Point>& points = series.points();
-  for (size_t i = 0; i < points.size() && found.size() < kSpellsTold; ++i) {
+  for (size_t i = 0; i < points.size() && found.size() < kEpisodesReported; ++i) {
     if (!rule.bad(points[i])) continue;
-    Spell spell;
-    spell.first = points[i];
-    spell.worst = points[i].value;
-    spell.detected = points[i].at + rule.persist;
+    Episode episode;
+    episode.first = points[i];
+    episode.worst = points[i].value;
+    episode.detected = points[i].at + rule.persist;
     size_t next = i + 1;
     while (next < points.size() && !rule.good(points[next])) {
-      if (points[next].at <= spell.detected) {
-        spell.worst = rule.low ? std::min(spell.worst, points[next].value) : std::max(spell.worst, points[next].value);
+      if (points[next].at <= episode.detected) {
+        episode.worst =
+            rule.low ? std::min(episode.worst, points[next].value) : std::max(episode.worst, points[next].value);
       }
       ++next;
     }
     const Time until = next < points.size() ? points[next].at : std::max(state.last_at, points.back().at);
-    if (next < points.size()) spell.ended = points[next];
+    if (next < points.size()) episode.ended = points[next];
     i = next;
-    if (until >= spell.detected) found.push_back(spell);
+    if (until >= episode.detected) found.push_back(episode);
   }
   return found;
 }
 
 Finding host_finding(const State& state, std::string_view detector, std::string_view kind, Severity severity,
-                     const Spell& spell, const Series& series, std::string summary) {
+                     const Episode& episode, const Series& series, std::string summary) {
   Finding finding;
   finding.kind = kind;
   finding.detector = detector;
   finding.severity = severity;
-  finding.onset = moment_of_host(state, spell.first, spell.first.at);
-  finding.detected = moment_of_host(state, spell.first, spell.detected);
-  if (spell.detected > spell.first.at) finding.detected.where.line = 0;  // the clock tells it, no record does
+  finding.onset = moment_of_host(state, episode.first, episode.first.at);
+  finding.detected = moment_of_host(state, episode.first, episode.detected);
+  if (episode.detected > episode.first.at) finding.detected.where.line = 0;  // the clock tells it, no record does
   finding.summary = std::move(summary);
   Evidence evidence;
-  evidence.where = spell.first.where;
+  evidence.where = episode.first.where;
   evidence.signal = series.signal;
   evidence.step = finding.onset.step;
-  evidence.value = spell.first.value;
+  evidence.value = episode.first.value;
   finding.evidence.push_back(std::move(evidence));
-  if (spell.ended) {
+  if (episode.ended) {
     finding.resolved = true;
-    finding.resolved_at = moment_of_host(state, *spell.ended, spell.ended->at);
+    finding.resolved_at = moment_of_host(state, *episode.ended, episode.ended->at);
   }
   return finding;
 }

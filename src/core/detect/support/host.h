@@ -1,4 +1,4 @@
-// What the detectors of the machine share: spells in which a figure of one thing (a mount, a process, a GPU) is bad.
+// What the detectors of the machine share: episodes in which a figure of one thing (a mount, a process, a GPU) is bad.
 // The figures come only when they change, so a value holds until the next one.
 #pragma once
 
@@ -21,26 +21,26 @@ const Series* host_series(const State& state, std::string_view signal, std::stri
 /// Its last value at or before `at`.
 std::optional<double> host_value(const State& state, std::string_view signal, std::string_view thing, Time at);
 
-struct Spell {
+struct Episode {
   Point first;                 ///< where it began
   Time detected;               ///< when it had lasted long enough
   double worst = 0;            ///< up to `detected`
   std::optional<Point> ended;  ///< the first point that is good again
 };
-struct SpellRule {
-  std::function<bool(const Point&)> bad;   ///< begins a spell
+struct EpisodeRule {
+  std::function<bool(const Point&)> bad;   ///< begins a episode
   std::function<bool(const Point&)> good;  ///< ends one; may be stricter than "not bad"
   Duration persist;                        ///< that it must last
   bool low = true;                         ///< which value is the worst: the lowest, or the highest
 };
-/// Spells of one thing, in order. One that has not lasted long enough by the last word of the watch is not told yet.
-std::vector<Spell> spells(const State& state, const Series& series, const SpellRule& rule);
+/// Episodes of one thing, in order. One that has not lasted long enough by the last word of the watch is not told yet.
+std::vector<Episode> episodes(const State& state, const Series& series, const EpisodeRule& rule);
 
-/// A finding on a spell; its place is the source that measured it.
+/// A finding on a episode; its place is the source that measured it.
 Finding host_finding(const State& state, std::string_view detector, std::string_view kind, Severity severity,
-                     const Spell& spell, const Series& series, std::string summary);
+                     const Episode& episode, const Series& series, std::string summary);
 
-/// The spells that are told: the first few of a thing that comes and goes.
-constexpr size_t kSpellsTold = 5;
+/// The episodes that are told: the first few of a thing that comes and goes.
+constexpr size_t kEpisodesReported = 5;
 
 }  // namespace mw::detect

@@ -1,10 +1,10 @@
-// Which of the marks of one moment leads.
+// Which of the symptoms of one moment leads.
 #include <doctest/doctest.h>
 
 #include <string>
 #include <string_view>
 
-#include "core/detect/support/story.h"
+#include "core/detect/support/failure_chain.h"
 
 namespace mw::detect {
 namespace {
@@ -22,8 +22,8 @@ class Two {
     say(event::Matched{"slurm-task-failed", std::move(text), 1, false});
     say(event::Matched{"second", "second", 1, false});
     say(event::Closed{});
-    const std::vector<Story> stories = fatal_stories(state_, marks_of(state_, knowledge_));
-    return stories.size() == 1 ? stories[0].lead.signature->id : "";
+    const std::vector<FailureChain> chains = fatal_chains(state_, symptoms_of(state_, knowledge_));
+    return chains.size() == 1 ? chains[0].lead.signature->id : "";
   }
 
  private:

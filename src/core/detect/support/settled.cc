@@ -46,7 +46,7 @@ bool waited_enough(const State& state, const Tick* tick, bool ends_for_sure) {
   return since >= std::clamp(std::max(kUsualSteps * pace.usual, pace.longest), kLeastSeconds, kMostSeconds);
 }
 
-bool figures_decide(const Mark& lead) {
+bool figures_decide(const Symptom& lead) {
   return lead.signature != nullptr && lead.signature->layer == "learning-dynamics";
 }
 
@@ -60,12 +60,12 @@ bool is_over(const State& state, uint16_t attempt) {
   return how == event::Ended::How::kExit || how == event::Ended::How::kComplete;
 }
 
-bool settled(const State& state, const Story& story) {
-  if (is_over(state, story.attempt)) return true;
-  const Tick* tick = tick_after(state, story.lead.order);
-  return tick != nullptr && waited_enough(state, tick, story.ended && !figures_decide(story.lead));
+bool settled(const State& state, const FailureChain& chain) {
+  if (is_over(state, chain.attempt)) return true;
+  const Tick* tick = tick_after(state, chain.lead.order);
+  return tick != nullptr && waited_enough(state, tick, chain.ended && !figures_decide(chain.lead));
 }
 
-Severity provisional_severity(const Story& story) { return story.ended ? Severity::kWarning : Severity::kInfo; }
+Severity provisional_severity(const FailureChain& chain) { return chain.ended ? Severity::kWarning : Severity::kInfo; }
 
 }  // namespace mw::detect

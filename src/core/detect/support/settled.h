@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "core/detect/support/story.h"
+#include "core/detect/support/failure_chain.h"
 
 namespace mw::detect {
 
@@ -16,10 +16,10 @@ bool is_over(const State& state, uint16_t attempt);
 /// three usual steps and its longest one so far, at least 30 s, at most 30 min. Where its steps have no known rhythm,
 /// as at the start, its logs must have said nothing for 60 s, or 30 min must have passed. An error of which a process
 /// does not die for sure is given as long as a stall: 30 min, or ten usual steps.
-bool settled(const State& state, const Story& story);
+bool settled(const State& state, const FailureChain& chain);
 
 /// How a failure is told that is not settled, and what is said of it beside what was seen.
-Severity provisional_severity(const Story& story);
+Severity provisional_severity(const FailureChain& chain);
 inline constexpr std::string_view kNotSettled = "; whether the run survives it is not known yet";
 
 }  // namespace mw::detect

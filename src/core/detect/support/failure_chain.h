@@ -1,4 +1,4 @@
-// Stories: which signs of trouble (signature matches and tracebacks) belong to one failure, and which of them leads.
+// Chains: which signs of trouble (signature matches and tracebacks) belong to one failure, and which of them leads.
 // The detectors that speak of failures in the run's text share this reading of it.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace mw::detect {
 
 /// One sign of trouble. Exactly one of `signature` and `trace` is set; the pointers live as long as the Knowledge and
 /// the State that they were made from.
-struct Mark {
+struct Symptom {
   const Signature* signature = nullptr;
   const TraceState* trace = nullptr;
   Moment moment;
@@ -40,22 +40,22 @@ ExceptionClass classify_exception(std::string_view exception, std::string_view m
 /// The exception's own name: the last component, and the inner one of a wrapper.
 std::string_view bare_exception(std::string_view exception);
 
-/// All marks of the run in the order in which it met them, without samples, benign matches and handled links of a
+/// All symptoms of the run in the order in which it met them, without samples, benign matches and handled links of a
 /// chain of exceptions that a later one explains.
-std::vector<Mark> marks_of(const State& state, const Knowledge& knowledge);
+std::vector<Symptom> symptoms_of(const State& state, const Knowledge& knowledge);
 
 /// The failure that ended one attempt.
-struct Story {
+struct FailureChain {
   uint16_t attempt = 0;
-  Mark lead;
-  std::vector<Mark> others;  ///< in order; before or after the lead
+  Symptom lead;
+  std::vector<Symptom> others;  ///< in order; before or after the lead
   std::string kind;
   bool ended = false;  ///< the lead ends the process that says it; else it is only the last grave thing that was said
 };
 
-/// The marks that nothing survived, led by the earliest root: one story per attempt, more where an attempt without
+/// The symptoms that nothing survived, led by the earliest root: one chain per attempt, more where an attempt without
 /// steps holds several starts far apart.
-std::vector<Story> fatal_stories(const State& state, const std::vector<Mark>& marks);
+std::vector<FailureChain> fatal_chains(const State& state, const std::vector<Symptom>& symptoms);
 
 /// The first and last step of an attempt that were really done: by its metric records when the run has any, else as
 /// announced.
@@ -76,14 +76,14 @@ std::optional<FinalError> final_error(const State& state, const AttemptState& at
 /// Another attempt was begun after this one had not done a single step.
 bool came_to_nothing(const State& state, size_t attempt);
 
-/// The incident kind that a mark stands for.
-std::string kind_of(const Mark& mark);
-/// The cause id that a mark stands for.
-std::string cause_of(const Mark& mark);
-/// Does the mark stand for a failure itself, rather than for the echo of one?
-bool is_root(const Mark& mark);
+/// The incident kind that a symptom stands for.
+std::string kind_of(const Symptom& symptom);
+/// The cause id that a symptom stands for.
+std::string cause_of(const Symptom& symptom);
+/// Does the symptom stand for a failure itself, rather than for the echo of one?
+bool is_root(const Symptom& symptom);
 
-/// Fills evidence and suggestions of `finding` from a story.
-void describe(const Story& story, Finding& finding);
+/// Fills evidence and suggestions of `finding` from a chain.
+void describe(const FailureChain& chain, Finding& finding);
 
 }  // namespace mw::detect

@@ -1,0 +1,443 @@
+#include "core/detect/support/failure_chain.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+#include "core/detect/support/progress.h"
+#include "core/exit_status.h"
+
+namespace mw::detect {
+namespace {
+
+// A failure that ends a run is followed by its echoes, rarely by more text or time than this.
+constexpr uint64_t kAftermathLines = 4000;
+constexpr int64_t kAftermathSeconds = 1800;
+// A failure that makes a person or a supervisor stop the run at once lies at most this far before the stop.
+constexpr double kEndingSeconds = 120;
+constexpr uint64_t kEndingLines = 300;
+// An exception seen and outlived this often, or over this long, is recurrent; the ranks of one crash print theirs at
+// once.
+constexpr uint64_t kRecurrentTimes = 3;
+constexpr uint64_t kFileHabitTimes = 8;  // the same of any exceptions out of one file
+constexpr double kRecurrentSeconds = 120;
+
+// An error that ends a log is followed by a logger's summary and the echoes of other ranks, rarely by more text. Where
+// no plan says that more was to come, only what stands at the very end counts.
+constexpr uint64_t kEndingLog = 100;
+// Two pipes end in one file: the last step's line may come behind the error that followed it.
+constexpr uint64_t kStragglingLines = 3;
+constexpr uint64_t kHeaderLines = 2;  // from "Exception in thread ...:" to its traceback
+const AttemptState* attempt_of(const State& state, uint16_t attempt) {
+  return attempt < state.attempts.size() ? &state.attempts[attempt] : nullptr;
+}
+
+bool complete(const AttemptState& attempt) {
+  return attempt.ended && (attempt.ended->how == event::Ended::How::kComplete ||
+                           (attempt.ended->how == event::Ended::How::kExit && attempt.ended->code == 0));
+}
+
+/// Only a file's exit record says that the attempt was complete, and it did not get to a step: a driver that catches
+/// what its workers die of exits in order.
+bool only_exited(const AttemptState& attempt, int64_t last_step) {
+  return complete(attempt) && attempt.ended->text.empty() && last_step <= 0;
+}
+
+/// Is the `moment` later than `than`, as far as their places and times tell?
+bool later(const Moment& moment, const Moment& than) {
+  if (moment.where.source == than.where.source && moment.where.line != 0 && than.where.line != 0) {
+    return moment.where.line > than.where.line;
+  }
+  return moment.at.known() && than.at.known() && moment.at > than.at;
+}
+
+/// The last line of the symptom's attempt in the symptom's source.
+uint64_t last_line_of(const State& state, const Symptom& symptom) {
+  const uint32_t number = symptom.moment.where.source;
+  for (size_t i = symptom.moment.attempt + 1U; i < state.attempts.size(); ++i) {
+    if (state.attempts[i].began.where.source == number) return state.attempts[i].began.where.line;
+  }
+  if (number >= state.sources.size()) return symptom.last_line;
+  const SourceState& source = state.sources[number];
+  return std::max(source.last_line, static_cast<uint64_t>(std::max<int64_t>(source.lines, 0)));
+}
+
+bool lived_on(const State& state, const Symptom& symptom) {
+  const AttemptState* attempt = attempt_of(state, symptom.moment.attempt);
+  if (attempt == nullptr) return false;
+  if (attempt->ended && !complete(*attempt)) return false;
+  // Where no step was ever done, there is nothing that shows life after what ends a process.
+  const bool root = symptom.signature != nullptr && symptom.signature->fatal && symptom.signature->role == Role::kRoot;
+  if (root && attempt->last_step == kNoStep) return false;
+  if (attempt->last.at.known() && symptom.moment.at.known()) {
+    return attempt->last.at - symptom.moment.at > Duration::seconds(static_cast<double>(kAftermathSeconds));
+  }
+  return last_line_of(state, symptom) > symptom.last_line + kAftermathLines;
+}
+
+bool plan_done(const State& state, const AttemptState& attempt, const Progress& progress, const Symptom& symptom) {
+  const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
+  return total > 1 && progress.last_step(symptom.moment.attempt) + 1 >= total;
+}
+
+/// What dies in a thread of its own, or as the interpreter ends, does not end the program.
+class Helpers {
+ public:
+  Helpers(const State& state, const Knowledge& knowledge) {
+    for (const SignatureState& seen : state.signatures) {
+      const Signature* signature = knowledge.find(seen.id);
+      if (signature == nullptr || signature->role != Role::kBenign || signature->kind != "crash") continue;
+      for (const SignatureState::Match& match : seen.matches) headers_.push_back(match.moment.where);
+    }
+  }
+
+  /// Does a line before the symptom say that it is of a helper?
+  bool died_in(const Symptom& symptom) const {
+    return std::any_of(headers_.begin(), headers_.end(), [&symptom](const Where& header) {
+      const Where& at = symptom.moment.where;
+      return header.source == at.source && header.line < at.line && header.line + kHeaderLines >= at.line;
+    });
+  }
+
+ private:
+  std::vector<Where> headers_;
+};
+
+/// Attempts of which nothing but an exit status of 0 says that they ended well.
+class StatusEnds {
+ public:
+  StatusEnds(const State& state, const Knowledge& knowledge, const Helpers& helpers)
+      : state_(state), helpers_(helpers) {
+    for (size_t i = 0; i < state.attempts.size(); ++i) {
+      if (!ended_by_status(state.attempts[i]) || said_done(state, knowledge, i)) continue;
+      const int64_t total = state.attempts[i].total_steps > 0 ? state.attempts[i].total_steps : state.total_steps;
+      const bool open = open_plan(state, i).has_value();
+      if (open || total <= 1 || last_done(state, i) < 1) ends_[static_cast<uint16_t>(i)] = open;
+    }
+  }
+
+  /// Did the symptom end its attempt, whatever the status says? An error that ended the log did; where the plan was
+  /// open, so did what normally ends a process, and what is only the echo of a failure.
+  bool belied_by(const Symptom& symptom, const Progress& progress) const {
+    const auto end = ends_.find(symptom.moment.attempt);
+    if (end == ends_.end()) return false;
+    const bool open = end->second, trace = symptom.trace != nullptr || symptom.within != nullptr;
+    if (!trace && !(open && symptom.signature->fatal)) return false;
+    if ((!open && !is_root(symptom)) || (trace && helpers_.died_in(symptom))) return false;
+    const Moment& over = state_.attempts[symptom.moment.attempt].ended_at;
+    const bool same = over.where.source == symptom.moment.where.source;
+    const bool clocked = over.at.known() && symptom.moment.at.known();
+    const bool near = same ? over.where.line <= symptom.last_line + (open ? kEndingLines : kEndingLog)
+                           : clocked && (over.at - symptom.moment.at).seconds() <= kEndingSeconds;
+    return near && !progress.after(symptom.moment, symptom.last_line + kStragglingLines) && !worked_after(symptom);
+  }
+
+ private:
+  /// A checkpoint or an evaluation came after it.
+  bool worked_after(const Symptom& symptom) const {
+    const auto behind = [&symptom](const Where& where) {
+      return where.source == symptom.moment.where.source && where.line > symptom.last_line;
+    };
+    const bool saved = std::any_of(state_.checkpoints.begin(), state_.checkpoints.end(), [&behind](const auto& one) {
+      return one.second.complete && behind(one.first.where);
+    });
+    return saved || std::any_of(state_.eval.begin(), state_.eval.end(), [&behind](const Series& series) {
+             return !series.empty() && behind(series.points().back().where);
+           });
+  }
+
+  const State& state_;
+  const Helpers& helpers_;
+  std::map<uint16_t, bool> ends_;  ///< by attempt: was its plan open?
+};
+
+void place(const State& state, const Progress& progress, const StatusEnds& ends, Symptom& symptom) {
+  if (ends.belied_by(symptom, progress)) return;  // neither survived nor a matter of the teardown
+  const AttemptState* attempt = attempt_of(state, symptom.moment.attempt);
+  const bool died = attempt != nullptr && only_exited(*attempt, progress.last_step(symptom.moment.attempt)) &&
+                    is_root(symptom) &&
+                    (symptom.trace != nullptr || symptom.within != nullptr || symptom.signature->fatal);
+  if (attempt != nullptr && complete(*attempt) && !died) {
+    symptom.teardown = later(symptom.moment, attempt->ended_at);
+    symptom.survived = !symptom.teardown;
+  }
+  const bool echo = attempt != nullptr && !symptom.teardown && !is_root(symptom);
+  if (echo && plan_done(state, *attempt, progress, symptom) && !progress.after(symptom.moment, symptom.last_line)) {
+    symptom.teardown = true;  // only echoes follow a plan that was carried out
+  }
+  if (!symptom.teardown && !symptom.survived) {
+    symptom.survived = progress.after(symptom.moment, symptom.last_line) || lived_on(state, symptom);
+  }
+}
+
+void add_signatures(const State& state, const Knowledge& knowledge, std::vector<Symptom>& symptoms) {
+  for (const SignatureState& seen : state.signatures) {
+    const Signature* signature = knowledge.find(seen.id);
+    if (signature == nullptr || signature->role == Role::kBenign || seen.sample) continue;
+    for (const SignatureState::Match& match : seen.matches) {
+      if (match.text.empty()) continue;  // only tells how many more there were
+      Symptom symptom;
+      symptom.signature = signature;
+      symptom.moment = match.moment;
+      symptom.order = match.order;
+      symptom.last_line = match.moment.where.line;
+      symptom.count = seen.count;
+      symptom.text = match.text;
+      symptoms.push_back(std::move(symptom));
+    }
+  }
+}
+
+void add_traces(const State& state, std::vector<Symptom>& symptoms) {
+  const TraceState* chain = nullptr;  // first handled link of the chain that is being read
+  for (const TraceState& seen : state.traces) {
+    if (seen.trace.sample) continue;
+    if (chain != nullptr && chain->moment.where.source != seen.moment.where.source) chain = nullptr;
+    if (seen.trace.handled) {
+      if (chain == nullptr) chain = &seen;
+      continue;
+    }
+    Symptom symptom;
+    symptom.trace = &seen;
+    symptom.moment = seen.moment;
+    symptom.order = seen.order;
+    symptom.last_line = seen.trace.last_line;
+    if (chain != nullptr) {
+      // The chain began with its first link; an echo at its end says less than that link.
+      const bool echo = classify_exception(seen.trace.exception, seen.trace.message, seen.trace.frame).consequence;
+      if (echo) symptom.trace = chain;
+      symptom.moment = chain->moment;
+      symptom.order = chain->order;
+      chain = nullptr;
+    }
+    symptom.text = cat(symptom.trace->trace.exception, ": ", symptom.trace->trace.message);
+    symptoms.push_back(std::move(symptom));
+  }
+}
+
+/// A signature that was matched inside a traceback takes the traceback's beginning as its own; the traceback then says
+/// nothing more, unless the signature is only a wrapper around it.
+void join_traces(std::vector<Symptom>& symptoms) {
+  std::vector<bool> explained(symptoms.size(), false);
+  for (Symptom& symptom : symptoms) {
+    if (symptom.signature == nullptr) continue;
+    for (size_t i = 0; i < symptoms.size(); ++i) {
+      const Symptom& trace = symptoms[i];
+      if (trace.trace == nullptr || trace.moment.where.source != symptom.moment.where.source ||
+          symptom.moment.where.line < trace.moment.where.line || symptom.moment.where.line > trace.last_line) {
+        continue;
+      }
+      // A signature that only wraps whatever failed ("crash") leaves the word to the exception.
+      const bool says_what = symptom.signature->role == Role::kRoot || symptom.signature->kind != "crash";
+      if (says_what || !is_root(trace)) {
+        explained[i] = true;
+        symptom.within = trace.trace;
+      }
+      if (symptom.signature->role == Role::kRoot) {
+        symptom.moment = trace.moment;
+        symptom.order = std::min(symptom.order, trace.order);
+        symptom.last_line = std::max(symptom.last_line, trace.last_line);
+      }
+    }
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < symptoms.size(); ++i) {
+    if (explained[i]) continue;
+    if (kept != i) symptoms[kept] = std::move(symptoms[i]);
+    ++kept;
+  }
+  symptoms.resize(kept);
+}
+
+bool is_interruption(const Symptom& symptom) {
+  if (!is_root(symptom)) return false;
+  const std::string kind = kind_of(symptom);
+  return kind == "interrupted" || kind == "preempted";
+}
+
+/// When a symptom happened; of one without a clock, when what is said next to it did.
+Time time_of(const std::vector<Symptom>& symptoms, const Symptom& symptom) {
+  if (symptom.moment.at.known()) return symptom.moment.at;
+  Time before;
+  for (const Symptom& other : symptoms) {
+    const uint64_t line = other.moment.where.line, own = symptom.moment.where.line;
+    const bool same =
+        other.moment.where.source == symptom.moment.where.source && other.moment.attempt == symptom.moment.attempt;
+    if (!same || !other.moment.at.known() || line + kEndingLines < own || line > symptom.last_line + kEndingLines)
+      continue;
+    if (line > own) return other.moment.at;
+    before = other.moment.at;
+  }
+  return before;
+}
+
+/// Did `symptom` happen so shortly before `end` that it may have brought it about?
+bool shortly_before(const std::vector<Symptom>& symptoms, const Symptom& symptom, const Symptom& end) {
+  const Time at = time_of(symptoms, symptom), over = time_of(symptoms, end);
+  if (at.known() && over.known()) return (over - at).seconds() <= kEndingSeconds;
+  return symptom.moment.where.source == end.moment.where.source &&
+         end.moment.where.line <= symptom.last_line + kEndingLines;
+}
+
+/// What went before a person or a scheduler ended the attempt did not end it, unless it came right before.
+void outlive(std::vector<Symptom>& symptoms) {
+  for (const Symptom& end : symptoms) {
+    if (end.survived || end.teardown || !is_interruption(end)) continue;
+    for (Symptom& symptom : symptoms) {
+      if (symptom.moment.attempt != end.moment.attempt || symptom.order >= end.order) continue;
+      if (!shortly_before(symptoms, symptom, end)) symptom.survived = true;
+    }
+  }
+}
+
+/// A helper's death did not end an attempt of which something else tells the end.
+void outlive_helpers(const Helpers& helpers, std::vector<Symptom>& symptoms) {
+  std::set<uint16_t> told;  // attempts
+  for (const Symptom& symptom : symptoms) {
+    if (!symptom.survived && !symptom.teardown && is_root(symptom) && !helpers.died_in(symptom))
+      told.insert(symptom.moment.attempt);
+  }
+  for (Symptom& symptom : symptoms) {
+    const bool helper = told.count(symptom.moment.attempt) != 0 && helpers.died_in(symptom);
+    if (helper && !symptom.teardown) symptom.survived = true;
+  }
+}
+
+/// The traceback that a symptom is or stands in; null: none.
+const TraceState* trace_of(const Symptom& symptom) { return symptom.trace != nullptr ? symptom.trace : symptom.within; }
+
+/// Where an exception comes from: the file alone, or the file with the exception's type.
+std::string origin(const Symptom& symptom, bool with_type) {
+  const event::TraceSeen& trace = trace_of(symptom)->trace;
+  const std::string file = trace.frame.substr(0, trace.frame.rfind(".py:"));
+  return with_type ? cat(trace.exception, "@", file) : file;
+}
+
+struct RecurrentError {
+  uint64_t survived = 0, times = 0;
+  Time first, last;
+};
+
+using RecurrentErrors = std::map<std::string, RecurrentError>;
+
+RecurrentErrors recurrent_errors_of(const std::vector<Symptom>& symptoms, bool with_type) {
+  RecurrentErrors all;
+  for (const Symptom& symptom : symptoms) {
+    if (trace_of(symptom) == nullptr) continue;
+    RecurrentError& recurrent = all[origin(symptom, with_type)];
+    if (symptom.survived) ++recurrent.survived;
+    if (recurrent.times++ == 0) recurrent.first = symptom.moment.at;
+    recurrent.last = symptom.moment.at;
+  }
+  return all;
+}
+
+/// An exception that the run has lived through time and again is caught and logged by the program: its last occurrence
+/// ends nothing either, unless the attempt says that it failed.
+void outlive_recurrent_errors(const State& state, std::vector<Symptom>& symptoms) {
+  const RecurrentErrors by_type = recurrent_errors_of(symptoms, true), by_file = recurrent_errors_of(symptoms, false);
+  for (Symptom& symptom : symptoms) {
+    if (trace_of(symptom) == nullptr || symptom.survived || symptom.teardown) continue;
+    const AttemptState* attempt = attempt_of(state, symptom.moment.attempt);
+    if (attempt != nullptr && attempt->ended && !complete(*attempt)) continue;
+    const RecurrentError& recurrent = by_type.at(origin(symptom, true));
+    const bool spread = recurrent.first.known() && (recurrent.last - recurrent.first).seconds() > kRecurrentSeconds;
+    symptom.survived = recurrent.survived >= kRecurrentTimes ||
+                       by_file.at(origin(symptom, false)).survived >= kFileHabitTimes ||
+                       (recurrent.times > kRecurrentTimes && spread && state.attempts.size() == 1);
+  }
+}
+
+/// Streams that are read side by side end their records in any order; within one source the line says what came first.
+void order_by_line(std::vector<Symptom>& symptoms) {
+  std::map<uint32_t, std::vector<Symptom*>> by_source;
+  for (Symptom& symptom : symptoms) {
+    if (symptom.moment.where.line != 0) by_source[symptom.moment.where.source].push_back(&symptom);
+  }
+  for (auto& [source, own] : by_source) {
+    std::vector<uint64_t> orders;
+    orders.reserve(own.size());
+    for (const Symptom* symptom : own) orders.push_back(symptom->order);
+    std::sort(orders.begin(), orders.end());
+    std::stable_sort(own.begin(), own.end(),
+                     [](const Symptom* a, const Symptom* b) { return a->moment.where.line < b->moment.where.line; });
+    for (size_t i = 0; i < own.size(); ++i) own[i]->order = orders[i];
+  }
+}
+
+}  // namespace
+
+std::string kind_of(const Symptom& symptom) {
+  if (symptom.signature != nullptr) return symptom.signature->kind;
+  const event::TraceSeen& trace = symptom.trace->trace;
+  return std::string(classify_exception(trace.exception, trace.message, trace.frame).kind);
+}
+
+std::string cause_of(const Symptom& symptom) {
+  if (symptom.signature != nullptr) return symptom.signature->id;
+  const event::TraceSeen& trace = symptom.trace->trace;
+  return std::string(classify_exception(trace.exception, trace.message, trace.frame).cause);
+}
+
+bool is_root(const Symptom& symptom) {
+  if (symptom.signature != nullptr) return symptom.signature->role == Role::kRoot;
+  const event::TraceSeen& trace = symptom.trace->trace;
+  return !classify_exception(trace.exception, trace.message, trace.frame).consequence;
+}
+
+std::vector<Symptom> symptoms_of(const State& state, const Knowledge& knowledge) {
+  std::vector<Symptom> symptoms;
+  add_signatures(state, knowledge, symptoms);
+  add_traces(state, symptoms);
+  if (symptoms.empty()) return symptoms;
+  join_traces(symptoms);
+  const Progress progress(state);
+  const Helpers helpers(state, knowledge);
+  const StatusEnds ends(state, knowledge, helpers);
+  for (Symptom& symptom : symptoms) place(state, progress, ends, symptom);
+  order_by_line(symptoms);
+  std::stable_sort(symptoms.begin(), symptoms.end(), [](const Symptom& a, const Symptom& b) {
+    if (a.moment.attempt != b.moment.attempt) return a.moment.attempt < b.moment.attempt;
+    return a.order < b.order;
+  });
+  outlive(symptoms);
+  outlive_helpers(helpers, symptoms);
+  outlive_recurrent_errors(state, symptoms);
+  return symptoms;
+}
+
+Done done_in(const State& state, size_t attempt) {
+  State::DoneSteps& known = state.done_steps;
+  if (known.stamp != state.events) {
+    known.stamp = state.events;
+    known.measured = false;
+    known.steps.assign(state.attempts.size(), {kNoStep, kNoStep});
+    for (const Series& series : state.series) {
+      known.measured = known.measured || !series.empty();
+      for (const Series::Part& part : series.parts()) {
+        if (part.least == kNoStep) continue;
+        if (part.attempt >= known.steps.size()) known.steps.resize(part.attempt + 1U, {kNoStep, kNoStep});
+        auto& [first, last] = known.steps[part.attempt];
+        first = first == kNoStep ? part.least : std::min(first, part.least);
+        last = std::max(last, part.most);
+      }
+    }
+  }
+  if (!known.measured && attempt < state.attempts.size()) {
+    return {state.attempts[attempt].first_step, state.attempts[attempt].last_step};
+  }
+  if (attempt >= known.steps.size()) return {};
+  return {known.steps[attempt].first, known.steps[attempt].second};
+}
+
+int64_t last_done(const State& state, size_t attempt) { return done_in(state, attempt).last; }
+
+bool came_to_nothing(const State& state, size_t attempt) {
+  if (attempt + 1 >= state.attempts.size()) return false;
+  const AttemptState& it = state.attempts[attempt];
+  return it.last_step == kNoStep && !complete(it);
+}
+
+}  // namespace mw::detect
