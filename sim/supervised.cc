@@ -51,6 +51,7 @@ class SupervisedWriter final : public EventWriter {
     MW_TRY(touch());
     return {};
   }
+  Result<void> sync() override { return unwritten_.empty() ? Result<void>() : touch(); }
   /// As the loop does in each turn. True when all is written.
   bool keep() { return unwritten_.empty() || touch().ok(); }
   using EventWriter::observed;
@@ -193,43 +194,45 @@ class Held {
   }
 
   void people() {
-    const auto asked = [this](int64_t& at, Result<void> (Supervisor::*action)()) {
-      if (at == 0 || world_.tick() < at || !((*one_).*action)().ok() || world_.disk.dead()) return false;
+    const auto asked = [this](int64_t& at, const char* what) {
+      if (at == 0 || world_.tick() < at) return false;
+      if (!writer_->record(event::Requested{what, "mira@node7"}).ok() || world_.disk.dead()) return false;
       at = 0;
       return true;
     };
     if (stops_at_ != 0 && world_.tick() >= stops_at_) {
       told_to_stop_ = world_.stop_requested = true;
-      if (one_->stop(dice_.chance(0.3)).ok() && !world_.disk.dead()) {  // else it is asked again
-        stops_at_ = 0;
-        world_.stopped_at = world_.tick();
-      }
+      stop_now_ = stop_now_ || dice_.chance(0.3);
+      one_->stop(stop_now_);  // a signal; what dies before it is recorded gets it again
     }
     answer();
-    if (asked(pauses_at_, &Supervisor::pause)) {
+    if (asked(pauses_at_, "pause")) {
       paused_since_ = world_.tick();
       resumes_at_ = world_.tick() + 60;
     }
-    if (asked(resumes_at_, &Supervisor::resume)) paused_since_ = 0;
+    if (resumes_at_ != 0 && world_.tick() >= resumes_at_) paused_since_ = 0;  // what is not durable holds until it dies
+    (void)asked(resumes_at_, "resume");
   }
 
   /// To what it asks for, some time later; who lets a poisoned attempt go on has his way. What fails is asked again, as
   /// from an inbox.
   void answer() {
-    if (answer_ == nullptr && one_->asks() && dice_.chance(0.05)) {
-      const bool yes = dice_.chance(0.7);
-      answer_ = yes ? &Supervisor::approve : &Supervisor::refuse;
-      if (yes) world_.approved = world_.number();
+    const SupervisedAttempt* known = state_.supervision.attempt(one_->attempt());
+    const bool asks = known != nullptr && (known->breaking.waits() || known->restarting.waits());
+    if (answer_ == kNoAnswer && asks && dice_.chance(0.05)) {
+      answer_ = dice_.chance(0.7) ? kYes : kNo;
+      if (answer_ == kYes) world_.approved = world_.number();
     }
-    if (answer_ == nullptr) return;
-    paused_since_ = 0;  // either lets it go on, or end
-    if (!((*one_).*answer_)().ok()) return;
-    if (answer_ == &Supervisor::refuse) {
+    if (answer_ == kNoAnswer) return;
+    paused_since_ = 0;  // either continues it, or ends it
+    if (answer_ == kNo) {
+      if (!one_->refuse(state_, *writer_).ok()) return;
       world_.poison_allowed = true;
-      answer_ = &Supervisor::resume;
-    } else if (!world_.disk.dead()) {
-      answer_ = nullptr;
+      if (!writer_->record(event::Requested{"resume", "mira@node7"}).ok()) return;
+    } else if (!one_->approve(state_, *writer_).ok()) {
+      return;
     }
+    if (!world_.disk.dead()) answer_ = kNoAnswer;
   }
 
   /// What the journal says of the run is what the supervisor goes by.
@@ -242,6 +245,10 @@ class Held {
       if (bad) world_.wrong(cat("the journal and the supervisor differ: ", what));
     };
     differs(known.stop != one_->stopping(), "a stop");
+    if (known.stop && stops_at_ != 0) {  // it is on record: nobody sends the signal again
+      stops_at_ = 0;
+      world_.stopped_at = world_.tick();
+    }
     const SupervisedAttempt* last = known.attempt(one_->attempt());
     if (one_->command_pid() != 0) {
       differs(last == nullptr || !last->started || last->pid != one_->command_pid(), "the command's process");
@@ -253,9 +260,6 @@ class Held {
         differs(last->code != ending.code || last->signal != ending.signal, "how it exited");
     }
     if (last == nullptr) return;
-    const bool asked = (last->breaking.asked && last->breaking.answer == Approval::Answer::kNone) ||
-                       (last->restarting.asked && last->restarting.answer == Approval::Answer::kNone);
-    differs(asked != one_->asks(), "what is asked");
     if (last->decided && !last->restart) differs(one_->command_pid() != 0, "the end of the run");
     if (one_->attempt() > 1) {
       const SupervisedAttempt* before = known.attempt(one_->attempt() - 1);
@@ -292,19 +296,21 @@ class Held {
   void check_end() {
     for (uint64_t n = 0; n < 10; ++n) pass();
     if (!world_.still()) world_.wrong("it is over, and its command lives");
-    int judged = 0;
-    while (world_.disk.exists(cat(kHeldRun, "/", kAttemptsFolder, "/", judged + 1, "/", kJudgementFile))) ++judged;
+    std::set<int64_t> decided;
+    for (const Event& event : world_.journal) {
+      if (const auto* one = std::get_if<event::Decided>(&event.body)) decided.insert(one->attempt);
+    }
+    const size_t judged = decided.size();
     // An end whose judgement the disk refuses for twenty seconds is an end all the same; somebody else's save takes
     // forty. At a stop it is one after two seconds.
     const bool may_refuse = world_.has_foreign || (told_to_stop_ && (world_.unreadable || world_.disk_lies));
-    const bool refused = may_refuse && static_cast<uint64_t>(judged) + 1 == world_.launched;
-    if (static_cast<uint64_t>(judged) != world_.launched && !refused)
-      world_.wrong("attempts and judgements differ in number");
+    const bool refused = may_refuse && judged + 1 == world_.launched;
+    if (judged != world_.launched && !refused) world_.wrong("attempts and judgements differ in number");
     if (one_->why_over().empty()) world_.wrong("it is over, and nobody knows why");
     if (restarting_ == Mode::kWatch && world_.launched > 1)
       world_.wrong("it was started again, and should only be watched");
     if (world_.poisoned_steps > kPoisonLimit && !world_.poison_allowed) world_.wrong("too much was trained on poison");
-    if (!told_to_stop_ && one_->why_over() == "It was told to stop.") world_.wrong("nobody told it to stop");
+    if (!told_to_stop_ && one_->why_over() == "A stop was requested.") world_.wrong("nobody told it to stop");
     if (world_.stubborn_bug && world_.launched > static_cast<uint64_t>(world_.restarts) * 30 + 60) {
       world_.wrong("a failure that repeats was repeated for ever");
     }
@@ -333,7 +339,8 @@ class Held {
   std::unique_ptr<Supervisor> one_;
   SupervisedVerdict verdict_;
   int64_t stops_at_ = 0, pauses_at_ = 0, resumes_at_ = 0, paused_since_ = 0;
-  Result<void> (Supervisor::*answer_)() = nullptr;
+  enum { kNoAnswer, kYes, kNo } answer_ = kNoAnswer;
+  bool stop_now_ = false;
   Mode breaking_ = Mode::kAct, restarting_ = Mode::kAct;
   bool aloud_, mortal_ = true, over_ = false, pointer_seen_ = false, told_to_stop_ = false;
 };

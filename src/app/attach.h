@@ -44,6 +44,7 @@ class AttachLoop final : private EventWriter {
   Result<void> note(event::Note words, Time at) override;
   using EventWriter::record;
   Result<void> record(SupervisionEvent event, Time at) override;
+  Result<void> sync() override { return recorder_->sync(); }
   void changed(event::Changed&& what) override { put({{}, {}, std::move(what)}); }
   void observed(const std::string& source, event::Measured&& figures) override;
   void observed(const std::string& source, event::Matched&& match) override;

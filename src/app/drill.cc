@@ -173,7 +173,7 @@ class Drill {
     const auto folder = recorded_folder(disk_, request_.home, request_.run);
     if (!folder.ok()) return folder.error();
     folder_ = *folder;
-    const auto status = run_status(disk_, processes_, folder_);
+    const auto status = status_now();
     if (!status.ok()) return status.error();
     if (!status->held || status->pid == 0 || status->watcher == 0) {
       return Error{Error::Code::kInvalid, cat("run ", status->name, " is not one that goes on under midwatch run here"),
@@ -192,7 +192,7 @@ class Drill {
     told.what = "nothing more within three minutes";
     for (; since(began_).ns < kLimit.ns; rest()) {
       const State state = look();
-      const auto stands = run_status(disk_, processes_, folder_);
+      const auto stands = run_status(disk_, processes_, folder_, state.supervision);
       if (stands.ok() && stands->phase == RunStatus::Phase::kOver) {
         told.what = cat("the run is over: ", stands->why);
         return told;
@@ -213,6 +213,11 @@ class Drill {
   std::string seconds() { return cat(format_short(since(began_).seconds(), 2), " s"); }
   static void rest() { std::this_thread::sleep_for(std::chrono::nanoseconds(kLook.ns)); }
 
+  Result<RunStatus> status_now() {
+    const auto state = read_recorded(disk_, folder_);
+    return run_status(disk_, processes_, folder_, state.ok() ? state->supervision : Supervision());
+  }
+
   /// A checkpoint is there to come back to; a fault of the practice run's own needs no waiting.
   bool ready(const std::string& home) {
     const auto folder = recorded_folder(disk_, home, "");
@@ -225,7 +230,7 @@ class Drill {
   }
 
   Result<void> hit() {
-    const auto status = run_status(disk_, processes_, folder_);
+    const auto status = status_now();
     if (!status.ok()) return status.error();
     std::vector<ProcessInfo> family = descendants(processes_.all(), status->pid);
     const auto trainer = processes_.info(status->pid);

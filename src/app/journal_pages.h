@@ -31,6 +31,7 @@ class JournalPages final : public EventWriter {
     std::visit([&](auto& body) { put(at.known() ? at : clock_.now(), std::move(body)); }, event);
     return recorder_.sync();
   }
+  Result<void> sync() override { return recorder_.sync(); }
 
  private:
   template <typename Body>

@@ -31,10 +31,9 @@ Result<std::unique_ptr<Notifications>> Notifications::make(const Doors& doors, c
   if (settings->channels.empty()) return telling;
   if (!say) say = [](const std::string&) {};
   telling->http_ = make_http();
-  Notifications* self = telling.get();
-  telling->notifier_ = std::make_unique<Notifier>(
-      NotifierDoors{doors.disk, doors.clock, *telling->http_, std::move(say), doors.known}, std::move(*settings),
-      knowledge, [self] { return self->attempts_ == nullptr ? std::vector<Notice>() : self->attempts_->look(); });
+  telling->notifier_ =
+      std::make_unique<Notifier>(NotifierDoors{doors.disk, doors.clock, *telling->http_, std::move(say), doors.known},
+                                 std::move(*settings), knowledge);
   return telling;
 }
 
@@ -46,7 +45,6 @@ void Notifications::watches(const std::string& recorded_in) {
 
 void Notifications::holds(const std::string& run_folder, const RunSpec& spec) {
   if (notifier_ == nullptr) return;
-  attempts_ = std::make_unique<AttemptNews>(disk_, run_folder);
   notifier_->watch({std::string(basename(run_folder)), home_above(run_folder), true, spec.breaker, spec.breaking,
                     spec.breaking_learning},
                    run_folder);

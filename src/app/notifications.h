@@ -34,7 +34,6 @@ class Notifications {
   explicit Notifications(Disk& disk) : disk_(disk) {}
   Disk& disk_;
   std::unique_ptr<Http> http_;
-  std::unique_ptr<AttemptNews> attempts_;
   std::unique_ptr<Notifier> notifier_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "act/supervise/judgement.h"
 #include "act/supervise/run_spec.h"
 #include "app/config/settings.h"
 #include "app/journal_pages.h"
@@ -19,7 +20,6 @@ namespace {
 
 using Thing = RestoreAnswer::Thing;
 
-constexpr int kAttempts = 100'000;  // whose judgements are read
 constexpr std::string_view kRestore = "restore";
 
 struct Found {
@@ -27,22 +27,19 @@ struct Found {
   QuarantineManifest manifest;
 };
 
-/// What a run's judgements say that it moved, as far as the manifests are still there.
-std::vector<Found> manifests_of(Disk& disk, const std::string& run_folder) {
+/// What a run's decisions say that it moved, as far as the manifests are still there.
+std::vector<Found> manifests_of(Disk& disk, const std::string& run_folder, const Supervision& known) {
   std::vector<Found> found;
-  std::set<std::string> known;
-  for (int number = 1; number < kAttempts; ++number) {
-    const std::string folder = cat(run_folder, "/", kAttemptsFolder, "/", number);
-    if (!disk.info(folder).ok()) break;
-    const auto text = read_small(disk, cat(folder, "/", kJudgementFile));
-    const auto judgement = text.ok() ? parse_judgement(*text) : Result<Judgement>(text.error());
-    if (!judgement.ok()) continue;
-    for (const QuarantinePlan& plan : judgement->back.plans) {
+  std::set<std::string> paths;
+  for (const SupervisedAttempt& attempt : known.attempts) {
+    if (!attempt.decided) continue;
+    const Judgement judgement = judgement_of(attempt);
+    for (const QuarantinePlan& plan : judgement.back.plans) {
       for (const std::string_view quarantine : kQuarantineFolders) {
         const std::string path = cat(plan.root, "/", quarantine, "/", plan.label, "/", kManifestFile);
         const auto written = read_small(disk, path);
         auto manifest = written.ok() ? parse_manifest(*written) : Result<QuarantineManifest>(written.error());
-        if (!manifest.ok() || manifest->run_folder != run_folder || !known.insert(path).second) continue;
+        if (!manifest.ok() || manifest->run_folder != run_folder || !paths.insert(path).second) continue;
         manifest->root = plan.root;
         found.push_back({path, std::move(*manifest)});
       }
@@ -56,8 +53,8 @@ Result<std::string> supervised_folder(Disk& disk, const RestoreRequest& request)
   if (!folder.ok()) return folder.error();
   std::string absolute = absolute_path(*folder);
   if (!run_spec_path(disk, absolute).empty()) return absolute;
-  return Error{Error::Code::kInvalid, cat("run ", basename(absolute), " is only read: nothing of it was set aside"),
-               "midwatch sets aside only what a run saved that 'midwatch run' started."};
+  return Error{Error::Code::kInvalid, cat("run ", basename(absolute), " is only read: nothing of it was quarantined"),
+               "midwatch quarantines only what a run saved that 'midwatch run' started."};
 }
 
 /// One checkpoint; nothing where it is neither aside nor in doubt.
@@ -145,7 +142,9 @@ Result<RestoreAnswer> could_restore(Disk& disk, const RestoreRequest& request) {
   if (!folder.ok()) return folder.error();
   RestoreAnswer told;
   told.run = basename(*folder);
-  for (const Found& found : manifests_of(disk, *folder)) {
+  const auto state = read_recorded(disk, *folder);
+  if (!state.ok()) return state.error();
+  for (const Found& found : manifests_of(disk, *folder, state->supervision)) {
     for (Thing& thing : things_of(disk, found.manifest)) told.things.push_back(std::move(thing));
   }
   return told;
@@ -155,7 +154,7 @@ Result<RestoreAnswer> restore_by_hand(Disk& disk, Processes& processes, const Re
                                       const std::string& who) {
   const auto folder = supervised_folder(disk, request);
   if (!folder.ok()) return folder.error();
-  const auto how = run_status(disk, processes, *folder);
+  const auto how = run_status(disk, processes, *folder, Supervision());
   if (!how.ok()) return how.error();
   if (how->pid != 0) {
     return Error{Error::Code::kDenied, cat("the command of run ", basename(*folder), " lives, and saves there"),
@@ -171,7 +170,7 @@ Result<RestoreAnswer> restore_by_hand(Disk& disk, Processes& processes, const Re
   const auto clock = make_posix_clock();
   JournalPages pages(**recorder, *clock, state);
   MW_TRY(pages.note({who, "restore"}, clock->now()));
-  auto all = manifests_of(disk, *folder);
+  auto all = manifests_of(disk, *folder, state.supervision);
   // The latest move first: an earlier one may have set the pointer to what it found.
   for (auto found = all.rbegin(); found != all.rend(); ++found) MW_TRY(restore_one(disk, *found, pages, told));
   MW_TRY((*recorder)->sync());

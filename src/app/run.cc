@@ -12,8 +12,8 @@
 #include "act/keeper/launch.h"
 #include "act/supervise/fingerprint_scope.h"
 #include "act/supervise/inbox.h"
+#include "act/supervise/nonce.h"
 #include "act/supervise/resume_probe.h"
-#include "act/supervise/seal.h"
 #include "act/supervise/stop_watchdog.h"
 #include "act/supervise/supervised_components.h"
 #include "act/supervise/supervisor.h"
@@ -195,8 +195,8 @@ class Holding final : public Task {
   }
 
   bool stop_requested() override {
-    request_.say("told to stop");
-    if (const auto done = supervisor_.stop(supervisor_.stopping()); !done.ok()) request_.say(done.error().what);
+    request_.say("a stop was requested");
+    supervisor_.stop(supervisor_.stopping());
     return true;
   }
 
@@ -218,23 +218,23 @@ class Holding final : public Task {
   std::string trouble_;
 };
 
-Result<void> do_as_asked(Supervisor& supervisor, CleanupTask& house, const RunAsk& ask) {
+/// A pause, a resume and a stop are in the journal by now, where the supervisor finds them.
+Result<void> do_as_asked(Supervisor& supervisor, CleanupTask& cleanup, const RunAsk& ask, const State& state,
+                         EventWriter& writer) {
   switch (ask.what) {
     case RunAsk::What::kTell:
-      return {};
     case RunAsk::What::kPause:
-      return supervisor.pause();
+      return {};
     case RunAsk::What::kResume:
-      MW_TRY(supervisor.refuse());
-      return supervisor.resume();
+      return supervisor.refuse(state, writer);
     case RunAsk::What::kApprove:
-      return supervisor.approve();
+      return supervisor.approve(state, writer);
     case RunAsk::What::kStop:
-      return supervisor.stop(false);
     case RunAsk::What::kKill:
-      return supervisor.stop(true);
+      supervisor.stop(ask.what == RunAsk::What::kKill);
+      return {};
     case RunAsk::What::kCleanup:
-      house.cleanup_now(ask);
+      cleanup.cleanup_now(ask);
       return {};
   }
   return {};
@@ -302,9 +302,11 @@ Watches watches_of(const Doors& doors, Processes& processes, const KnowledgeBase
   auto house =
       keep_house(doors.clock, spec, {folder, spec.folder, spec.checkpoints}, may_go, layout, request.say, holds, write);
   watches.insert(watches.begin(),
-                 std::make_unique<Inbox>(doors, folder, [&supervisor, keeper = house.get()](const RunAsk& ask) {
-                   return do_as_asked(supervisor, *keeper, ask);
-                 }));
+                 std::make_unique<Inbox>(
+                     doors, folder,
+                     [&supervisor, keeper = house.get()](const RunAsk& ask, const State& state, EventWriter& writer) {
+                       return do_as_asked(supervisor, *keeper, ask, state, writer);
+                     }));
   supervisor.when_space_is_wanted([keeper = house.get()](const State& state) { return keeper->made_room(state); });
   watches.push_back(std::move(house));
   if (!request.host) return watches;
@@ -347,7 +349,7 @@ Result<std::unique_ptr<SupervisedComponents>> hold_parts(const ComponentDoors& h
     const auto log = hands.disk.open_append(spec.output);  // so that there is something to follow
     if (log.ok()) watching.paths.push_back(spec.output);
   }
-  auto opened = SupervisedComponents::open(hands, watch, std::move(specs), run_folder, supervisor.spec().nonce);
+  auto opened = SupervisedComponents::open(hands, watch, std::move(specs), run_folder);
   if (opened.ok()) (*opened)->serve(supervisor);
   return opened;
 }

@@ -5,9 +5,7 @@
 #include "act/keeper/launch.h"
 #include "act/keeper/record.h"
 #include "act/supervise/adopt.h"
-#include "act/supervise/approvals.h"
 #include "act/supervise/run_spec.h"
-#include "act/supervise/seal.h"
 #include "base/json.h"
 #include "base/secrets.h"
 #include "base/text.h"
@@ -67,43 +65,39 @@ bool is_launched(Disk& disk, const std::string& folder, const std::string& nonce
   return launch.ok() && (*launch).has_value() && (*launch)->nonce == nonce;
 }
 
-/// What the last attempt's folder tells.
+/// What the keeper of the last attempt recorded.
 Result<void> find_attempt(Disk& disk, Processes& processes, const std::string& nonce, RunStatus& status) {
   using Phase = RunStatus::Phase;
   const auto folder = [&](int number) { return cat(status.folder, "/", kAttemptsFolder, "/", number); };
-  const auto ours = [&disk, &nonce](const std::string& path) {
-    const auto seal = seal_of(disk, path, nonce);
-    return seal.ok() && *seal == Seal::kOurs;
-  };
   while (is_launched(disk, folder(status.attempt + 1), nonce)) ++status.attempt;
   if (status.attempt == 0) return {};
-  const std::string place = folder(status.attempt);
-  const auto kept = read_kept(disk, place);
+  const auto kept = read_kept(disk, folder(status.attempt));
   if (!kept.ok()) return kept.error();
   status.began = kept->started;
   status.phase = !kept->child.known() ? Phase::kStarting : Phase::kEnded;
   if (!kept->ending && same_boot(kept->boot, processes.boot()) && lives(processes, kept->child)) {
     status.pid = kept->child.pid;
     status.phase = Phase::kRunning;
-    if (ours(cat(status.folder, "/", kPauseFile))) status.phase = Phase::kPaused;
-  }
-  status.asks = approval_asked(disk, place, nonce);
-  const std::string path = cat(place, "/", kJudgementFile);
-  const auto text = ours(path) ? read_small(disk, path) : Result<std::string>(Error{Error::Code::kNotFound, "", ""});
-  if (!text.ok()) return {};  // not judged yet
-  const auto judgement = parse_judgement(*text);
-  if (!judgement.ok()) return judgement.error();
-  status.why = judgement->decision.why;
-  status.phase = judgement->decision.restart ? Phase::kWaiting : Phase::kOver;
-  if (status.phase == Phase::kWaiting && ours(cat(status.folder, "/", kStopFile))) {
-    status.phase = Phase::kOver;
-    status.why = "It was told to stop.";
-    status.asks.clear();
-  }
-  if (const auto info = disk.info(path); info.ok() && status.phase == Phase::kWaiting) {
-    status.due = info->changed + judgement->decision.wait;
   }
   return {};
+}
+
+/// What was requested and decided, as the journal has it.
+void add_decisions(const Supervision& known, RunStatus& status) {
+  using Phase = RunStatus::Phase;
+  if (status.phase == Phase::kRunning && known.pause) status.phase = Phase::kPaused;
+  const SupervisedAttempt* last = known.attempt(status.attempt);
+  if (last == nullptr) return;
+  status.asks = last->breaking.waits() ? "break" : last->restarting.waits() ? "restart" : "";
+  if (!last->decided) return;
+  status.why = last->why;
+  status.phase = last->restart ? Phase::kWaiting : Phase::kOver;
+  if (status.phase == Phase::kWaiting && known.stop) {
+    status.phase = Phase::kOver;
+    status.why = "A stop was requested.";
+    status.asks.clear();
+  }
+  if (status.phase == Phase::kWaiting) status.due = last->decided_at + Duration::seconds(last->wait_s);
 }
 
 }  // namespace
@@ -148,7 +142,8 @@ Result<void> sign_watch(Disk& disk, Processes& processes, const std::string& run
   return write_durably(disk, cat(run_folder, "/", kWatcherFile), text);
 }
 
-Result<RunStatus> run_status(Disk& disk, Processes& processes, const std::string& run_folder) {
+Result<RunStatus> run_status(Disk& disk, Processes& processes, const std::string& run_folder,
+                             const Supervision& known) {
   RunStatus status;
   status.folder = run_folder;
   status.name = basename(run_folder);
@@ -162,12 +157,13 @@ Result<RunStatus> run_status(Disk& disk, Processes& processes, const std::string
   const auto spec = parse_run_spec(*text);
   if (!spec.ok()) return spec.error();
   status.held = true;
-  KnownSecrets known;
-  known.learn_environment(environ);
-  for (const auto& [variable, value] : spec->environment) known.learn(variable, value);
-  for (const std::string& word : spec->command) status.command.push_back(known.hide(word));
+  KnownSecrets secrets;
+  secrets.learn_environment(environ);
+  for (const auto& [variable, value] : spec->environment) secrets.learn(variable, value);
+  for (const std::string& word : spec->command) status.command.push_back(secrets.hide(word));
   status.phase = RunStatus::Phase::kStarting;
   MW_TRY(find_attempt(disk, processes, spec->nonce, status));
+  add_decisions(known, status);
   return status;
 }
 

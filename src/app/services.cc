@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <thread>
+#include <utility>
 
 #include "act/cleanup/cleanup_result.h"
 #include "act/notify/notifier.h"
@@ -167,8 +168,9 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
   (*telling)->watches((*loop)->folder());
   MW_TRY(sign_watch(*disk_, *processes, (*loop)->folder()));
   // There is no command of ours to pause or stop: what people say is all that is taken, unless more is allowed.
-  Inbox inbox(doors, (*loop)->folder(),
-              [&adoption](const RunAsk& ask) { return adoption == nullptr ? Result<void>() : adoption->ask(ask); });
+  Inbox inbox(doors, (*loop)->folder(), [&adoption](const RunAsk& ask, const State&, EventWriter&) {
+    return adoption == nullptr ? Result<void>() : adoption->ask(ask);
+  });
   (*loop)->accompany(inbox);
   RuleWatch rules(*clock, language_->knowledge(), request.say);
   (*loop)->accompany(rules);
@@ -252,16 +254,20 @@ Result<std::unique_ptr<Replayed>> DaemonServices::recorded(const std::string& ho
 
 /// As the journal in that folder has it.
 Result<std::unique_ptr<Replayed>> DaemonServices::recorded_in(const std::string& run_folder) {
-  auto state = read_recorded(*disk_, run_folder);
-  if (!state.ok()) return state.error();
   auto told = std::make_unique<Replayed>();
-  for (const SourceState& source : state->sources) {
+  if (read_state_ != nullptr && read_folder_ == run_folder) {
+    told->state = std::move(*std::exchange(read_state_, nullptr));
+  } else {
+    auto state = read_recorded(*disk_, run_folder);
+    if (!state.ok()) return state.error();
+    told->state = std::move(*state);
+  }
+  for (const SourceState& source : told->state.sources) {
     if (source.kind == kHostKind) continue;
     ++told->input.files;
     told->input.bytes += source.bytes;
     told->input.lines += source.lines;
   }
-  told->state = std::move(*state);
   return told;
 }
 
@@ -276,7 +282,12 @@ Result<VerifyAnswer> DaemonServices::verify(const std::string& home, const std::
 Result<RunStatus> DaemonServices::status(const std::string& home, const std::string& run) {
   const auto folder = recorded_folder(*disk_, home, run);
   if (!folder.ok()) return folder.error();
-  auto how = run_status(*disk_, *make_posix_processes(), *folder);
+  auto state = read_recorded(*disk_, *folder);
+  read_folder_ = *folder;
+  read_state_ = state.ok() ? std::make_unique<State>(std::move(*state)) : nullptr;
+  const Supervision none;
+  auto how =
+      run_status(*disk_, *make_posix_processes(), *folder, read_state_ == nullptr ? none : read_state_->supervision);
   if (how.ok()) how->now = make_posix_clock()->now();
   return how;
 }

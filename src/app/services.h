@@ -39,6 +39,8 @@ class DaemonServices final : public Services {
   Result<Config> settings(const std::string& file);
   Result<std::unique_ptr<Replayed>> recorded_in(const std::string& run_folder);
   std::unique_ptr<Disk> disk_;
+  std::string read_folder_;            ///< whose journal was read last for its status ...
+  std::unique_ptr<State> read_state_;  ///< ... and what it holds: whoever asks for the status asks for that next
   std::unique_ptr<KnowledgeBase> language_;
   Knowledge none_;
 };

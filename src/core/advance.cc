@@ -55,6 +55,8 @@ bool may_matter(const Event& event, bool new_step) {
     bool operator()(const event::Asked&) const { return false; }
     bool operator()(const event::Answered&) const { return false; }
     bool operator()(const event::Decided&) const { return false; }
+    bool operator()(const event::Tripped&) const { return false; }
+    bool operator()(const event::MembersSeen&) const { return false; }
   };
   return std::visit(Visitor{new_step}, event.body);
 }

@@ -236,11 +236,12 @@ struct AttemptExited {  ///< likewise
 };
 struct Requested {   ///< a person, or a signal to midwatch, wants something done
   std::string what;  ///< "pause", "resume", "stop", "kill", "cleanup", "approve"
-  std::string who;   ///< "mira@node7"; "midwatch" for a signal
+  std::string who;   ///< "mira@node7"; "midwatch" for a signal or itself; kByComponent
 };
 struct Asked {  ///< midwatch asks a person whether it may
   int64_t attempt = 0;
   std::string action;  ///< "break" or "restart"
+  std::string text;    ///< one sentence: what it would do
 };
 struct Answered {  ///< the answer, or that the reason to ask is gone
   int64_t attempt = 0;
@@ -253,6 +254,20 @@ struct Decided {  ///< what follows the end of an attempt
   double wait_s = 0;  ///< before the restart
   std::string why;    ///< one sentence for people
   std::string facts;  ///< what core/policy.h decided on and what it said, as JSON (core/outcome_json.h)
+  bool asks = false;  ///< the restart waits for approval
+  std::string plan;   ///< what is quarantined before it and what it resumes from, as JSON (act/supervise/judgement.h)
+};
+struct Tripped {  ///< the circuit breaker ends an attempt: for the incident as it stood then
+  int64_t attempt = 0;
+  std::string kind, cause, reaction, summary;
+  int64_t step = kNoStep;  ///< the onset; the last step that was seen by then
+  uint32_t source = 0;     ///< of the onset
+  uint64_t line = 0;
+};
+struct MembersSeen {  ///< processes of an attempt that do not carry its marker; replaces what was seen before
+  int64_t attempt = 0;
+  std::string boot;       ///< the numbers mean something in this boot only
+  std::string processes;  ///< "pid:start pid:start": start in clock ticks since boot, proc(5)
 };
 
 // ---- people and actions ---------------------------------------------------------------------------------------------
@@ -289,15 +304,16 @@ struct Acted {  ///< how an intent came out
 /// Its special members are out of line: what a variant of so many copies and destroys is much code to compile
 /// everywhere.
 struct Event {
-  using Body = std::variant<event::SourceOpened, event::SourceProblem, event::SourceEnded, event::Recognised,
-                            event::SourceHead, event::ReadAs, event::Configured, event::AttemptBegan, event::Resumed,
-                            event::Planned, event::StepBegan, event::PhaseBegan, event::PhaseEnded, event::Progressed,
-                            event::Measured, event::CheckpointSaved, event::CheckpointSeen, event::WeightsSynced,
-                            event::Ended, event::Matched, event::TraceSeen, event::Logged, event::FormatJudged,
-                            event::ToolCalled, event::ComponentSaw, event::Ticked, event::Closed, event::IncidentOpened,
-                            event::IncidentChanged, event::IncidentClosed, event::VerdictGiven, event::Note,
-                            event::Changed, event::Intended, event::Acted, event::WatchBegan, event::AttemptStarted,
-                            event::AttemptExited, event::Requested, event::Asked, event::Answered, event::Decided>;
+  using Body =
+      std::variant<event::SourceOpened, event::SourceProblem, event::SourceEnded, event::Recognised, event::SourceHead,
+                   event::ReadAs, event::Configured, event::AttemptBegan, event::Resumed, event::Planned,
+                   event::StepBegan, event::PhaseBegan, event::PhaseEnded, event::Progressed, event::Measured,
+                   event::CheckpointSaved, event::CheckpointSeen, event::WeightsSynced, event::Ended, event::Matched,
+                   event::TraceSeen, event::Logged, event::FormatJudged, event::ToolCalled, event::ComponentSaw,
+                   event::Ticked, event::Closed, event::IncidentOpened, event::IncidentChanged, event::IncidentClosed,
+                   event::VerdictGiven, event::Note, event::Changed, event::Intended, event::Acted, event::WatchBegan,
+                   event::AttemptStarted, event::AttemptExited, event::Requested, event::Asked, event::Answered,
+                   event::Decided, event::Tripped, event::MembersSeen>;
 
   Event();
   Event(Time at, Where where, Body body, Time received = {});
@@ -314,8 +330,9 @@ struct Event {
 };
 
 /// What an executor writes down of a run that midwatch supervises.
-using SupervisionEvent = std::variant<event::WatchBegan, event::AttemptStarted, event::AttemptExited, event::Requested,
-                                      event::Asked, event::Answered, event::Decided>;
+using SupervisionEvent =
+    std::variant<event::WatchBegan, event::AttemptStarted, event::AttemptExited, event::Requested, event::Asked,
+                 event::Answered, event::Decided, event::Tripped, event::MembersSeen>;
 
 /// Where sources put what they saw.
 class EventSink {

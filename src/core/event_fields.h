@@ -93,10 +93,15 @@ MW_EVENT(AttemptStarted, "attempt-started", field("attempt", &E::attempt), field
 MW_EVENT(AttemptExited, "attempt-exited", field("attempt", &E::attempt), field("known", &E::known),
          field("code", &E::code), field("signal", &E::signal), field("failure", &E::failure));
 MW_EVENT(Requested, "requested", field("what", &E::what), field("who", &E::who));
-MW_EVENT(Asked, "asked", field("attempt", &E::attempt), field("action", &E::action));
+MW_EVENT(Asked, "asked", field("attempt", &E::attempt), field("action", &E::action), field("text", &E::text));
 MW_EVENT(Answered, "answered", field("attempt", &E::attempt), field("action", &E::action), field("answer", &E::answer));
 MW_EVENT(Decided, "decided", field("attempt", &E::attempt), field("restart", &E::restart), field("wait_s", &E::wait_s),
-         field("why", &E::why), field("facts", &E::facts));
+         field("why", &E::why), field("facts", &E::facts), field("asks", &E::asks), field("plan", &E::plan));
+MW_EVENT(Tripped, "tripped", field("attempt", &E::attempt), field("kind", &E::kind), field("cause", &E::cause),
+         field("reaction", &E::reaction), field("summary", &E::summary), field("step", &E::step),
+         field("source", &E::source), field("line", &E::line));
+MW_EVENT(MembersSeen, "members-seen", field("attempt", &E::attempt), field("boot", &E::boot),
+         field("processes", &E::processes));
 #undef MW_EVENT
 
 // ---- words of the enumerations; a missing one is a compile warning, which is an error here

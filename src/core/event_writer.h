@@ -19,6 +19,8 @@ class EventWriter {
   /// `at`: when it happened; unknown: now.
   virtual Result<void> record(SupervisionEvent event, Time at) = 0;
   Result<void> record(SupervisionEvent event) { return record(std::move(event), Time()); }
+  /// All that was recorded is durable now; an error: not yet.
+  virtual Result<void> sync() { return {}; }
   /// What an attempt found other than the one before.
   virtual void changed(event::Changed&& /*what*/) {}
   /// What the machine under the run shows; `source` is called "host:memory", "host:disks" and so on.

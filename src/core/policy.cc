@@ -139,7 +139,7 @@ RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const Res
   MW_CHECK(!attempts.empty());
   const AttemptOutcome& last = attempts.back();
   const auto stop = [](std::string why) { return RestartDecision{false, {}, std::move(why), 0}; };
-  if (last.stop_requested) return stop("It was told to stop.");
+  if (last.stop_requested) return stop("A stop was requested.");
   if (!last.started) return stop("The command could not be started.");
   if (std::string why = after_poison(attempts); !why.empty()) return stop(std::move(why));
   if (!last.known && last.finished) {

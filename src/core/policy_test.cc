@@ -49,7 +49,7 @@ TEST_CASE("an end that needs no restart") {
   CHECK_FALSE(after_end({good}, {}).restart);
   AttemptOutcome told = failed(1, 100);
   told.stop_requested = true;
-  CHECK(after_end({told}, {}).why == "It was told to stop.");
+  CHECK(after_end({told}, {}).why == "A stop was requested.");
   for (const auto& [code, signal] : {std::pair{-1, 2}, {-1, 15}, {130, 0}, {143, 0}}) {
     AttemptOutcome ended = failed(1, 100);
     ended.code = code;

@@ -8,8 +8,11 @@
 namespace mw {
 namespace {
 
-constexpr size_t kNameLimit = 200;     // bytes of a name, a digest, a boot id
-constexpr size_t kFactsLimit = 8'000;  // bytes of what a decision rests on
+constexpr size_t kNameLimit = 200;      // bytes of a name, a digest, a boot id
+constexpr size_t kFactsLimit = 65'536;  // bytes of what a decision rests on
+constexpr size_t kPlanLimit =
+    300'000;  // bytes of a plan; a longer one counts as none (a record of the journal holds 1 MiB)
+constexpr size_t kMembersLimit = 65'536;  // bytes of the numbers of processes
 
 /// The attempt of this number, made where it is new. nullptr for a number that is none, or older than all that are
 /// kept.
@@ -65,6 +68,10 @@ void fold_supervision(Supervision& into, const Event& event, const event::Attemp
   attempt->signal = exited.signal;
   attempt->failure = clip(exited.failure, kTextLimit);
   attempt->exited_at = event.received;
+  if (into.pause && into.pause_by == kByMidwatch) {  // there is nothing to approve any more
+    into.pause = false;
+    into.pause_by.clear();
+  }
 }
 
 void fold_supervision(Supervision& into, const Event& event, const event::Requested& requested) {
@@ -72,19 +79,23 @@ void fold_supervision(Supervision& into, const Event& event, const event::Reques
   into.requests.push_back(
       {event.at, event.received, clip(requested.what, kNameLimit), clip(requested.who, kNameLimit)});
   into.stop = into.stop || requested.what == "stop" || requested.what == "kill";
+  if (requested.what != "pause" && requested.what != "resume") return;
+  into.pause = requested.what == "pause";
+  into.pause_by = into.pause ? clip(requested.who, kNameLimit) : std::string();
 }
 
 void fold_supervision(Supervision& into, const Event&, const event::Asked& asked) {
   Approval* approval = approval_of(attempt_of(into, asked.attempt), asked.action);
-  if (approval != nullptr) *approval = {true, Approval::Answer::kNone};
+  if (approval != nullptr) *approval = {true, Approval::Answer::kNone, clip(asked.text, kTextLimit)};
 }
 
 void fold_supervision(Supervision& into, const Event&, const event::Answered& answered) {
   Approval* approval = approval_of(attempt_of(into, answered.attempt), answered.action);
   if (approval == nullptr) return;
-  const bool withdrawn = answered.answer == "withdrawn";
-  approval->asked = approval->asked && !withdrawn;
-  approval->answer = withdrawn                  ? Approval::Answer::kNone
+  const bool withdrawn = answered.answer == "withdrawn", watching = answered.answer == kOnlyWatching;
+  approval->asked = approval->asked && !withdrawn && !watching;
+  if (withdrawn) approval->text.clear();
+  approval->answer = withdrawn || watching      ? Approval::Answer::kNone
                      : answered.answer == "yes" ? Approval::Answer::kYes
                                                 : Approval::Answer::kNo;
 }
@@ -97,7 +108,28 @@ void fold_supervision(Supervision& into, const Event& event, const event::Decide
   attempt->wait_s = decided.wait_s;
   attempt->why = clip(decided.why, kTextLimit);
   attempt->facts = clip(decided.facts, kFactsLimit);
+  attempt->asks = decided.asks;
+  attempt->plan = decided.plan.size() > kPlanLimit ? std::string() : decided.plan;
   attempt->decided_at = event.received;
+}
+
+void fold_supervision(Supervision& into, const Event&, const event::Tripped& tripped) {
+  SupervisedAttempt* attempt = attempt_of(into, tripped.attempt);
+  if (attempt == nullptr) return;
+  attempt->trip = {tripped.attempt,
+                   clip(tripped.kind, kNameLimit),
+                   clip(tripped.cause, kNameLimit),
+                   clip(tripped.reaction, kNameLimit),
+                   clip(tripped.summary, kTextLimit),
+                   tripped.step,
+                   tripped.source,
+                   tripped.line};
+}
+
+void fold_supervision(Supervision& into, const Event&, const event::MembersSeen& seen) {
+  SupervisedAttempt* attempt = attempt_of(into, seen.attempt);
+  if (attempt == nullptr || seen.processes.size() > kMembersLimit) return;
+  attempt->members = {seen.attempt, clip(seen.boot, kNameLimit), seen.processes};
 }
 
 }  // namespace mw

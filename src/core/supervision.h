@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,11 +13,23 @@
 
 namespace mw {
 
+/// Requested::who of a pause that lasts while a component is down, and of its end.
+inline constexpr std::string_view kByComponent = "component";
+
+/// Requested::who of a stop by a signal to midwatch, and of a pause until a person answers.
+inline constexpr std::string_view kByMidwatch = "midwatch";
+
+/// Answered::answer where midwatch only watches: what it would do is reported, and nobody is asked.
+inline constexpr std::string_view kOnlyWatching = "only-watching";
+
 /// What midwatch asked a person about one action of one attempt.
 struct Approval {
   enum class Answer { kNone, kYes, kNo };
   bool asked = false;  ///< and not withdrawn since
   Answer answer = Answer::kNone;
+  std::string text;  ///< what it would do
+  /// The person has not answered yet.
+  bool waits() const { return asked && answer == Answer::kNone; }
 };
 
 /// One life of the command. Times are those of receipt.
@@ -33,7 +47,10 @@ struct SupervisedAttempt {
   bool decided = false;
   bool restart = false;
   double wait_s = 0;
-  std::string why, facts;  ///< as of event::Decided
+  bool asks = false;
+  std::string why, facts, plan;        ///< as of event::Decided
+  std::optional<event::Tripped> trip;  ///< the circuit breaker ends it
+  std::optional<event::MembersSeen> members;
 };
 
 struct Supervision {
@@ -47,8 +64,10 @@ struct Supervision {
   std::vector<SupervisedAttempt> attempts;  ///< ascending
   std::vector<Request> requests;            ///< in order
   std::vector<std::pair<Time, event::WatchBegan>> watches;
-  bool stop = false;    ///< the run is to end
-  bool paused = false;  ///< every process of the command is stopped (SIGSTOP)
+  bool stop = false;     ///< the run is to end
+  bool pause = false;    ///< its processes are to be stopped (SIGSTOP) until somebody resumes it
+  std::string pause_by;  ///< who wanted that last; "" while nobody does
+  bool paused = false;   ///< they are
 
   /// nullptr when it is not known.
   const SupervisedAttempt* attempt(int64_t number) const;
@@ -61,5 +80,7 @@ void fold_supervision(Supervision& into, const Event& event, const event::Reques
 void fold_supervision(Supervision& into, const Event& event, const event::Asked& asked);
 void fold_supervision(Supervision& into, const Event& event, const event::Answered& answered);
 void fold_supervision(Supervision& into, const Event& event, const event::Decided& decided);
+void fold_supervision(Supervision& into, const Event& event, const event::Tripped& tripped);
+void fold_supervision(Supervision& into, const Event& event, const event::MembersSeen& seen);
 
 }  // namespace mw

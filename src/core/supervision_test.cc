@@ -25,7 +25,7 @@ TEST_CASE("an attempt's life is folded from its events, with the times of their 
   CHECK((run.last().started && run.last().pid == 4711 && !run.last().exited && run.last().started_at.ns == 3'000));
   run.put(event::AttemptExited{1, true, -1, 9, ""});
   CHECK((run.last().exited && run.last().known && run.last().signal == 9 && run.last().exited_at.ns == 4'000));
-  run.put(event::Decided{1, true, 10, "It was ended by signal 9, after progress.", "{}"});
+  run.put(event::Decided{1, true, 10, "It was ended by signal 9, after progress.", "{}", false, "{}"});
   CHECK((run.last().decided && run.last().restart && run.last().wait_s == 10));
   run.put(event::AttemptStarted{2, 4800, "boot-1"});
   CHECK(run.state.supervision.attempts.size() == 2);
@@ -38,16 +38,16 @@ TEST_CASE("an attempt's life is folded from its events, with the times of their 
 TEST_CASE("an approval is asked, answered, and withdrawn") {
   Run run;
   run.put(event::AttemptStarted{1, 1, ""});
-  run.put(event::Asked{1, "break"});
+  run.put(event::Asked{1, "break", "so"});
   CHECK((run.last().breaking.asked && run.last().breaking.answer == Approval::Answer::kNone));
   run.put(event::Answered{1, "break", "no"});
   CHECK(run.last().breaking.answer == Approval::Answer::kNo);
   run.put(event::Answered{1, "break", "withdrawn"});
   CHECK((!run.last().breaking.asked && run.last().breaking.answer == Approval::Answer::kNone));
-  run.put(event::Asked{1, "restart"});
+  run.put(event::Asked{1, "restart", ""});
   run.put(event::Answered{1, "restart", "yes"});
   CHECK(run.last().restarting.answer == Approval::Answer::kYes);
-  run.put(event::Asked{1, "dance"});  // of a later version: nothing is made of it
+  run.put(event::Asked{1, "dance", ""});  // of a later version: nothing is made of it
   run.put(event::Answered{7, "break", "yes"});
   CHECK_FALSE(run.last().breaking.asked);
 }
@@ -66,10 +66,41 @@ TEST_CASE("pauses follow what was done, stops what was requested") {
   run.put(event::Acted{3, true, "3 processes", 0});
   CHECK_FALSE(run.state.supervision.paused);
   run.put(event::Requested{"pause", "mira@node7"});
+  CHECK((run.state.supervision.pause && run.state.supervision.pause_by == "mira@node7"));
   CHECK_FALSE(run.state.supervision.stop);
+  run.put(event::AttemptExited{1, true, 1, 0, ""});
+  CHECK(run.state.supervision.pause);  // hers holds until she resumes it
+  run.put(event::Requested{"pause", std::string(kByMidwatch)});
+  run.put(event::AttemptExited{1, true, 1, 0, ""});
+  CHECK_FALSE(run.state.supervision.pause);  // there is nothing to approve any more
   run.put(event::Requested{"kill", "mira@node7"});
   CHECK(run.state.supervision.stop);
-  CHECK(run.state.supervision.requests.size() == 2);
+  CHECK(run.state.supervision.requests.size() == 3);
+}
+
+TEST_CASE(
+    "for what the breaker ended an attempt and who came from it is folded; a plan that is too long counts as none") {
+  Run run;
+  run.put(event::Tripped{1, "engine-dead", "vllm-dead", "restart-component", "It died.", 75, 2, 900});
+  run.put(event::MembersSeen{1, "boot-1", "7:100 8:120"});
+  run.put(event::MembersSeen{1, "boot-1", "8:120"});
+  REQUIRE(run.last().trip);
+  CHECK((run.last().trip->kind == "engine-dead" && run.last().trip->step == 75 && run.last().trip->line == 900));
+  REQUIRE(run.last().members);
+  CHECK(run.last().members->processes == "8:120");
+  run.put(event::Decided{1, true, 10, "So.", "{}", true, std::string(1 << 20, 'x')});
+  CHECK((run.last().asks && run.last().plan.empty()));
+}
+
+TEST_CASE("what is only reported is not asked, and is known by its text") {
+  Run run;
+  run.put(event::Asked{1, "break", "attempt 1 would be ended"});
+  CHECK(run.last().breaking.waits());
+  run.put(event::Answered{1, "break", std::string(kOnlyWatching)});
+  CHECK_FALSE(run.last().breaking.waits());
+  CHECK(run.last().breaking.text == "attempt 1 would be ended");
+  run.put(event::Answered{1, "break", "withdrawn"});
+  CHECK(run.last().breaking.text.empty());
 }
 
 TEST_CASE("hostile numbers and endless lists stay within their limits") {

@@ -88,6 +88,7 @@ void Verifier::finish() { end_of_group(); }
 void Verifier::decided(const event::Decided& decided) {
   const auto facts = facts_from_json(decided.facts);
   if (!facts) return differs(cat("attempt ", decided.attempt, ": what its decision rests on cannot be read"));
+  if (decided.attempt == static_cast<int64_t>(outcomes_.size())) return;  // it could not be done: no restart after all
   // The history of a run that an older midwatch began is not whole.
   const bool whole = decided.attempt == static_cast<int64_t>(outcomes_.size()) + 1;
   outcomes_.push_back(facts->outcome);

@@ -95,7 +95,7 @@ TEST_CASE("decisions between attempts are made again from what they rested on") 
     const RestartLimits limits;
     const RestartDecision decision = after_end(all, limits);
     run.put(event::Decided{attempt, decision.restart, decision.wait.seconds(), decision.why,
-                           facts_json({outcome, limits, decision})});
+                           facts_json({outcome, limits, decision}), false, "{}"});
   }
   CHECK(run.verify().decisions() == 3);
   CHECK(run.verify().differing() == 0);

@@ -47,6 +47,8 @@ struct FromSource {
   bool operator()(const event::Asked&) const { return false; }
   bool operator()(const event::Answered&) const { return false; }
   bool operator()(const event::Decided&) const { return false; }
+  bool operator()(const event::Tripped&) const { return false; }
+  bool operator()(const event::MembersSeen&) const { return false; }
   // How the file was met, which differs from watch to watch; what its bytes say is the decoder's.
   bool operator()(const event::SourceProblem& of) const {
     return of.problem != "rotated" && of.problem != "truncated" && of.problem != "unreadable";

@@ -5,7 +5,7 @@ import signal
 import time
 
 from running import Run, midwatch, output, processes_of, states_of, take_up, training, wait_until, weights
-from watching import Scratch
+from watching import Scratch, event_type, journal_of
 
 
 def silently(base):
@@ -91,7 +91,7 @@ def dry(base, _):
     run.end()
     code, text = midwatch(base, "status", "--json")
     assert {deed["action"] for deed in json.loads(text)["actions"]} <= {"collect-evidence"} and attempts(run) == 1, text
-    assert "attempt 1" in output(run) and not os.path.exists(os.path.join(run.folder(), "attempts", "1", "trip.json"))
+    assert "attempt 1" in output(run) and "tripped" not in {event_type(event) for event in journal_of(run.folder())}
 
 
 with Scratch() as scratch:

@@ -73,7 +73,7 @@ def stopped(base, _):
     assert midwatch(base, "stop")[0] == 0  # what is held still can be ended, too
     assert run.end(30) == 128 + signal.SIGINT, (run.process.returncode, run.err)
     assert not processes_of(base, "practice_run"), "something is left"
-    assert status(base)["decision"] == "It was told to stop."
+    assert status(base)["decision"] == "A stop was requested."
 
 
 def killed_at_once(base, _):

@@ -1008,7 +1008,7 @@ def five_seconds(base):
     held.process.send_signal(signal.SIGTERM)
     code, over = held.end(20)
     held.seen = ("stopped", time.monotonic() - began)
-    assert held.seen[1] < 5 and "told to stop" in over["why"], (held.seen, over)
+    assert held.seen[1] < 5 and "stop was requested" in over["why"], (held.seen, over)
     assert code == 128 + signal.SIGINT and not processes_of(base, "practice_run")
     assert saved(base, pointer(base))
     return held

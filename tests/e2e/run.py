@@ -178,7 +178,7 @@ def stopped(base, _):
     wait_until("a checkpoint", lambda: os.path.exists(os.path.join(base, "checkpoints", "global_step_5")))
     run.process.send_signal(signal.SIGINT)
     assert run.end(30) == 128 + signal.SIGINT, (run.process.returncode, run.err)
-    assert "told to stop" in run.err, run.err
+    assert "a stop was requested" in run.err, run.err
     assert not processes_of(base, "practice_run"), "something is left"
 
 

@@ -13,7 +13,7 @@ import sys
 import time
 
 from running import Run, midwatch, take_up, training, wait_until, weights
-from watching import Scratch
+from watching import Scratch, event_type, journal_of
 
 KILLS = int(sys.argv[3]) if len(sys.argv) > 3 else 20
 SEED = int(sys.argv[4]) if len(sys.argv) > 4 else 1
@@ -143,9 +143,10 @@ class World:
         folder = os.path.join(self.base, "home", "runs", name)
         text = "".join(open(part, errors="replace").read() for part in sorted(glob.glob(folder + "/output/train.log*")))
         attempts = len(os.listdir(folder + "/attempts"))
+        decided = {event["attempt"] for event in journal_of(folder) if event_type(event) == "decided"}
         for attempt in range(1, attempts + 1):
             assert len(re.findall(rf"^=== midwatch: attempt {attempt} began", text, re.M)) == 1, (name, attempt)
-            assert os.path.exists(f"{folder}/attempts/{attempt}/judgement.json"), (name, attempt)
+            assert attempt in decided, (name, attempt, decided)
         code, told = midwatch(self.base, "status", "--json", "--run", name)
         assert code == 0, told
         deeds = json.loads(told)["actions"]

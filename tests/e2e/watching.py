@@ -68,7 +68,12 @@ def journal(folder):
     runs = os.path.join(folder, "home", "runs")
     names = os.listdir(runs)
     assert len(names) == 1, names
-    where = os.path.join(runs, names[0], "journal")
+    return journal_of(os.path.join(runs, names[0]))
+
+
+def journal_of(run_folder):
+    """Every event of a recorded run."""
+    where = os.path.join(run_folder, "journal")
     events = []
     for segment in sorted(os.listdir(where)):
         with open(os.path.join(where, segment), "rb") as handle:

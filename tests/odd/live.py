@@ -1,5 +1,6 @@
 """A command under the real `midwatch run`: how it ended, what midwatch told, and what it did or wanted to do to it."""
 import json
+import re
 import subprocess
 import time
 
@@ -60,12 +61,17 @@ class Live:
                     process.wait()
         return process.returncode, events_of(self.folder)
 
+    def recorded(self, *events):
+        """Does a run's journal hold one of these events?"""
+        journals = [path.read_bytes() for path in self.home.glob("runs/*/journal/*")]
+        return any(re.search(event, journal) for event in events for journal in journals)
+
     def asked(self):
-        return any(True for _ in self.home.glob("runs/*/attempts/*/asked-to-*"))
+        return self.recorded(rb'{"e":"asked"')
 
     def held(self):
-        """Does midwatch wait for somebody's leave, or hold the run still?"""
-        return self.asked() or any(True for _ in self.home.glob("runs/*/paused"))
+        """Does midwatch wait for approval, or has it paused the run?"""
+        return self.recorded(rb'{"e":"asked"', rb'{"e":"requested"[^\n]*"what":"pause"')
 
     def ask(self, *words):
         done = subprocess.run([self.program, words[0], "--home", str(self.home), *words[1:]], capture_output=True, timeout=60,

@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "act/supervise/run_spec.h"
 #include "base/text.h"
 #include "core/breaker.h"
 #include "core/collected.h"
 #include "core/incident_json.h"
+#include "core/outcome_json.h"
 
 namespace mw {
 namespace {
 
-constexpr size_t kJudgementBytesLimit = 65536;
 constexpr size_t kProcessBytes = 600;  // of what one process did
 
 std::string cause_sentence(const Incident& incident, const Knowledge& knowledge) {
@@ -51,6 +50,36 @@ std::string deed_sentence(const State& state, const Incident& incident, const No
                  "and goes back, midwatch resume lets it go on.";
   }
   return "It holds the run, and starts the command again if it ends and that makes sense.";
+}
+
+/// What was decided after an attempt.
+Notice attempt_notice(const SupervisedAttempt& attempt) {
+  const auto facts = facts_from_json(attempt.facts);
+  const AttemptOutcome outcome = facts ? facts->outcome : AttemptOutcome();
+  const bool finished =
+      !attempt.restart && outcome.started && outcome.code == 0 && !outcome.unfinished && !outcome.tripped;
+  Notice notice;
+  notice.event = attempt.asks ? "asks" : attempt.restart ? "restarted" : finished ? "finished" : "stopped";
+  notice.severity = attempt.asks                         ? Severity::kCritical
+                    : attempt.restart                    ? Severity::kWarning
+                    : finished || outcome.stop_requested ? Severity::kInfo
+                                                         : Severity::kCritical;
+  notice.key = cat(notice.event, ":", attempt.number);
+  notice.kind = outcome.kind;
+  notice.cause = outcome.cause;
+  notice.step = outcome.last_step;
+  notice.since = attempt.decided_at;
+  notice.what = cat("Attempt ", attempt.number, " is over. ", attempt.why);
+  if (attempt.asks) {
+    notice.did = cat("Waits: midwatch approve begins attempt ", attempt.number + 1, ", midwatch stop ends the run.");
+  } else if (attempt.restart) {
+    notice.did =
+        cat("Starts attempt ", attempt.number + 1, " in ", format_duration(Duration::seconds(attempt.wait_s)), ".");
+  } else if (!finished) {
+    notice.did = "Starts nothing more; the run is over.";
+    if (!outcome.stop_requested) notice.advice = "Look at why it ended, mend it, and start the run again.";
+  }
+  return notice;
 }
 
 }  // namespace
@@ -126,42 +155,12 @@ void fill_in(Notice& notice, const State& state, const Knowledge& knowledge, con
   notice.incident_json = shown_incident_json(incident, state);
 }
 
-const std::vector<Notice>& AttemptNews::look() {
-  for (;; ++next_) {
-    auto file = disk_.open_read(cat(folder_, "/", kAttemptsFolder, "/", next_, "/", kJudgementFile));
-    std::string text;
-    if (!file.ok() || !(*file)->read_at(0, kJudgementBytesLimit, text).ok()) return notices_;
-    const auto info = (*file)->info();
-    const auto judgement = parse_judgement(text);
-    if (!judgement.ok()) return notices_;
-    const AttemptOutcome& outcome = judgement->outcome;
-    const bool finished =
-        !judgement->decision.restart && outcome.started && outcome.code == 0 && !outcome.unfinished && !outcome.tripped;
-    Notice notice;
-    notice.event = judgement->asks               ? "asks"
-                   : judgement->decision.restart ? "restarted"
-                   : finished                    ? "finished"
-                                                 : "stopped";
-    notice.severity = judgement->asks                      ? Severity::kCritical
-                      : judgement->decision.restart        ? Severity::kWarning
-                      : finished || outcome.stop_requested ? Severity::kInfo
-                                                           : Severity::kCritical;
-    notice.key = cat(notice.event, ":", next_);
-    notice.kind = outcome.kind;
-    notice.cause = outcome.cause;
-    notice.step = outcome.last_step;
-    if (info.ok()) notice.since = info->changed;
-    notice.what = cat("Attempt ", next_, " is over. ", judgement->decision.why);
-    if (judgement->asks) {
-      notice.did = cat("Waits: midwatch approve begins attempt ", next_ + 1, ", midwatch stop ends the run.");
-    } else if (judgement->decision.restart) {
-      notice.did = cat("Starts attempt ", next_ + 1, " in ", format_duration(judgement->decision.wait), ".");
-    } else if (!finished) {
-      notice.did = "Starts nothing more; the run is over.";
-      if (!outcome.stop_requested) notice.advice = "Look at why it ended, mend it, and start the run again.";
-    }
-    notices_.push_back(std::move(notice));
+std::vector<Notice> attempt_news(const Supervision& known) {
+  std::vector<Notice> notices;
+  for (const SupervisedAttempt& attempt : known.attempts) {
+    if (attempt.decided) notices.push_back(attempt_notice(attempt));
   }
+  return notices;
 }
 
 }  // namespace mw

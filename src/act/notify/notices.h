@@ -1,4 +1,4 @@
-// What of a run is worth telling, by what is known of it. Pure, but for the files of a held run's attempts.
+// What of a run is worth a notice, by what is known of it. Pure.
 #pragma once
 
 #include <string>
@@ -8,7 +8,6 @@
 #include "core/knowledge.h"
 #include "core/mode.h"
 #include "core/state.h"
-#include "platform/disk.h"
 
 namespace mw {
 
@@ -33,18 +32,7 @@ std::vector<Notice> incident_news(const State& state, const NoticeContext& conte
 /// The words of a notice about an incident, as the incident stands.
 void fill_in(Notice& notice, const State& state, const Knowledge& knowledge, const NoticeContext& context);
 
-/// What was decided when attempts of a held run ended: restarted, stopped, finished.
-class AttemptNews {
- public:
-  AttemptNews(Disk& disk, std::string run_folder) : disk_(disk), folder_(std::move(run_folder)) {}
-  /// Looks for new judgements; all so far.
-  const std::vector<Notice>& look();
-
- private:
-  Disk& disk_;
-  std::string folder_;
-  int next_ = 1;
-  std::vector<Notice> notices_;
-};
+/// What was decided when attempts of a supervised run ended: restarted, asks, stopped, finished. In order.
+std::vector<Notice> attempt_news(const Supervision& known);
 
 }  // namespace mw

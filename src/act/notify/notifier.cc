@@ -49,13 +49,8 @@ std::string host_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : std::string();
 }
 
-Notifier::Notifier(NotifierDoors doors, NotifySettings settings, const Knowledge& knowledge,
-                   std::function<std::vector<Notice>()> more)
-    : doors_(std::move(doors)),
-      settings_(std::move(settings)),
-      knowledge_(knowledge),
-      host_(host_name()),
-      more_(std::move(more)) {
+Notifier::Notifier(NotifierDoors doors, NotifySettings settings, const Knowledge& knowledge)
+    : doors_(std::move(doors)), settings_(std::move(settings)), knowledge_(knowledge), host_(host_name()) {
   for (const ChannelRule& rule : settings_.channels) {
     channels_.push_back(std::make_unique<Channel>());
     channels_.back()->rule = rule;
@@ -132,8 +127,8 @@ void Notifier::catch_up(const std::vector<Notice>& news) {
 
 std::vector<Notice> Notifier::gather(const State& state) {
   std::vector<Notice> news = incident_news(state, context_);
-  if (more_) {
-    for (Notice& notice : more_()) news.push_back(std::move(notice));
+  if (context_.holds) {
+    for (Notice& notice : attempt_news(state.supervision)) news.push_back(std::move(notice));
   }
   add_withdrawn(state, news);
   add_escalations(state, news);

@@ -46,9 +46,7 @@ class Notifier final : public Task {
   static constexpr size_t kHookOutputs = 200;                ///< outputs of hooks kept in the run's folder
   static constexpr size_t kBundle = 50;                      ///< notices in one message; what is beyond goes next
 
-  /// `more` (may be empty) gives notices that the state does not know of.
-  Notifier(NotifierDoors doors, NotifySettings settings, const Knowledge& knowledge,
-           std::function<std::vector<Notice>()> more);
+  Notifier(NotifierDoors doors, NotifySettings settings, const Knowledge& knowledge);
   ~Notifier() override;
   /// Of which run it tells; before the first turn.
   void watch(NoticeContext context, std::string folder);
@@ -95,7 +93,6 @@ class Notifier final : public Task {
   const Knowledge& knowledge_;
   NoticeContext context_;
   std::string folder_, host_;
-  std::function<std::vector<Notice>()> more_;
   std::vector<std::unique_ptr<Channel>> channels_;
   std::map<std::string, Duration> seen_;  ///< when a notice was first there, by its key
   std::optional<Duration> blind_since_;

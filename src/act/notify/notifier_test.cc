@@ -59,7 +59,7 @@ struct World final : EventWriter {
   }
   void start() {
     const auto say = [this](const std::string& sentence) { said.push_back(sentence); };
-    notifier = std::make_unique<Notifier>(NotifierDoors{disk, clock, http, say}, settings, knowledge, nullptr);
+    notifier = std::make_unique<Notifier>(NotifierDoors{disk, clock, http, say}, settings, knowledge);
     notifier->watch({"r", "/home", false, false}, "/home/runs/r");
   }
   Result<uint32_t> intend(event::Intended intent) override {

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/secrets.h"
 #include "base/text.h"
+#include "core/supervise/decide.h"
 #include "platform/open_files.h"
 #include "platform/system.h"
 
@@ -179,14 +180,11 @@ Result<void> Adoption::ask(const RunAsk& ask) {
   if (ask.what == What::kTell) return {};
   const bool pausing = ask.what == What::kPause || ask.what == What::kResume;
   if (!allowed(pausing ? "pause" : "stop")) {
-    // Whoever asked was told so by the verb; what lies in the inbox all the same is let go.
+    // Whoever asked knows it from the verb; what lies in the inbox all the same is dropped.
     say_(cat("asked to ", pausing ? "pause or resume" : "stop", " ", name(), ", which is not allowed"));
-    return {};
+  } else {
+    kill_ = kill_ || ask.what == What::kKill;
   }
-  if (ask.what == What::kPause && held_ != Held::kYes) held_ = Held::kWanted;
-  if (ask.what == What::kResume) held_ = Held::kLetGo;  // it may have been held by a midwatch before this one
-  stop_ = stop_ || !pausing;
-  kill_ = kill_ || ask.what == What::kKill;
   return {};
 }
 
@@ -221,25 +219,32 @@ size_t Adoption::send(int signal, char state, bool but) {
   return sent;
 }
 
-Result<void> Adoption::do_as_asked(EventWriter& writer) {
-  if (held_ == Held::kWanted || held_ == Held::kLetGo) {
-    const bool pause = held_ == Held::kWanted;
-    const auto action = writer.intend(
-        {0, pause ? "pause" : "resume", name(), 0, pause ? "It was told to pause." : "It was told to go on."});
-    if (!action.ok()) return action.error();
-    const size_t sent = pause ? send(SIGSTOP, 'T', true) : send(SIGCONT, 'T', false);
-    writer.acted({*action, true, cat(sent, sent == 1 ? " process" : " processes"), 0});
-    held_ = pause ? Held::kYes : Held::kNo;
-    say_(cat(name(), pause ? " is held still" : " goes on"));
+Result<void> Adoption::keep_paused(const State& state, EventWriter& writer) {
+  if (!allowed("pause")) return {};
+  if (!paused_) paused_ = state.supervision.paused;
+  const PauseStep step = decide_pause(state.supervision, *paused_);
+  if (step == PauseStep::kNone) return {};
+  if (step == PauseStep::kKeepPaused) {
+    (void)send(SIGSTOP, 'T', true);  // what came since
+    return {};
   }
-  if (held_ == Held::kYes) (void)send(SIGSTOP, 'T', true);  // what came since
-  if (stop_ && stopping_ == 0) {
-    const auto action = writer.intend({0, "stop", name(), 0, "It was told to stop."});
-    if (!action.ok()) return action.error();
-    stopping_ = *action;
-    stop_from_ = clock_.steady();
-    held_ = Held::kNo;
-  }
+  const bool pause = step == PauseStep::kPause;
+  const auto action = writer.intend({0, pause ? "pause" : "resume", name(), 0, pause_reason(state.supervision, 0)});
+  if (!action.ok()) return action.error();
+  const size_t sent = pause ? send(SIGSTOP, 'T', true) : send(SIGCONT, 'T', false);
+  writer.acted({*action, true, cat(sent, sent == 1 ? " process" : " processes"), 0});
+  paused_ = pause;
+  say_(cat(name(), pause ? " is paused" : " is resumed"));
+  return {};
+}
+
+Result<void> Adoption::do_as_asked(const State& state, EventWriter& writer) {
+  if (!state.supervision.stop || !allowed("stop")) return keep_paused(state, writer);
+  if (stopping_ != 0) return {};
+  const auto action = writer.intend({0, "stop", name(), 0, "A stop was requested."});
+  if (!action.ok()) return action.error();
+  stopping_ = *action;
+  stop_from_ = clock_.steady();
   return {};
 }
 
@@ -251,7 +256,7 @@ void Adoption::press() {
   rungs_ = due;
   say_(cat("asking ", name(), " to end by ", due == 1 ? "SIGINT" : due == 2 ? "SIGTERM" : "SIGKILL"));
   (void)send(due == 1 ? SIGINT : due == 2 ? SIGTERM : SIGKILL, '\0', true);
-  (void)send(SIGCONT, 'T', false);  // held still, it would never see it
+  (void)send(SIGCONT, 'T', false);  // paused, it would never see it
 }
 
 void Adoption::tell_end(const State& state, EventWriter& writer) {
@@ -263,9 +268,8 @@ void Adoption::tell_end(const State& state, EventWriter& writer) {
   ended.how = stopping_ != 0    ? event::Ended::How::kInterrupted
               : came_to_its_end ? event::Ended::How::kComplete
                                 : event::Ended::How::kFailed;
-  ended.text =
-      cat(name(), " has ended",
-          stopping_ != 0 ? ", as midwatch was told to stop it" : "; how is not known, as midwatch did not start it");
+  ended.text = cat(name(), " has ended",
+                   stopping_ != 0 ? ", as a stop was requested" : "; how is not known, as midwatch did not start it");
   say_(ended.text);
   if (stopping_ != 0) writer.acted({stopping_, true, "it has ended", 0});
   // What the run itself said of its end counts more.
@@ -278,20 +282,20 @@ std::optional<Duration> Adoption::turn(const State& state, bool quiet, EventWrit
   if (gone_) {
     if (gone_from_.ns == 0) gone_from_ = clock_.steady();
     // Workers that it left behind may still be told to end.
-    if (stop_ && stopping_ != 0 && !tree_.empty()) press();
+    if (stopping_ != 0 && !tree_.empty()) press();
     const bool later = clock_.steady().ns - gone_from_.ns >= kLastWords.ns;
     if (told_ && quiet && later) return std::nullopt;
     if (!told_ && quiet && later) tell_end(state, writer);
     return kLook;
   }
-  if (const auto done = do_as_asked(writer); !done.ok()) say_(done.error().what);
+  if (const auto done = do_as_asked(state, writer); !done.ok()) say_(done.error().what);
   if (stopping_ != 0) press();
   return kLook;
 }
 
 void Adoption::over(const State&, EventWriter&) {
-  if (held_ == Held::kYes && !gone_) {
-    say_(cat(name(), " is still held still: attach to it again and say midwatch resume, or send it SIGCONT"));
+  if (paused_.value_or(false) && !gone_) {
+    say_(cat(name(), " is still paused: attach to it again and run midwatch resume, or send it SIGCONT"));
   }
 }
 

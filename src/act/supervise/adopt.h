@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,7 +48,7 @@ class Adoption final : public Task {
       : processes_(processes), clock_(clock), adopted_(std::move(adopted)), say_(std::move(say)) {}
 
   const Adopted& adopted() const { return adopted_; }
-  /// Done in the next turn; what is not allowed is not.
+  /// What is not allowed is reported, and not done.
   Result<void> ask(const RunAsk& ask);
 
   std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
@@ -58,7 +59,8 @@ class Adoption final : public Task {
   std::string name() const { return cat("process ", adopted_.id.pid); }
   void look();
   size_t send(int signal, char to_state, bool but);
-  Result<void> do_as_asked(EventWriter& writer);
+  Result<void> keep_paused(const State& state, EventWriter& writer);
+  Result<void> do_as_asked(const State& state, EventWriter& writer);
   void press();
   void tell_end(const State& state, EventWriter& writer);
 
@@ -67,8 +69,8 @@ class Adoption final : public Task {
   Adopted adopted_;
   std::function<void(const std::string&)> say_;
   std::vector<ProcessInfo> tree_;  ///< it and its descendants, those too that have lost their parents since
-  enum class Held { kNo, kWanted, kYes, kLetGo } held_ = Held::kNo;
-  bool stop_ = false, kill_ = false, gone_ = false, told_ = false;
+  std::optional<bool> paused_;     ///< its processes are stopped (SIGSTOP); unset: as the journal says
+  bool kill_ = false, gone_ = false, told_ = false;
   uint32_t stopping_ = 0;  ///< number of the intent to end it
   Duration stop_from_, gone_from_;
   int rungs_ = 0;

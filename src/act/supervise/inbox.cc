@@ -84,7 +84,7 @@ Result<void> Inbox::take(const std::string& path, const State& state, EventWrite
     MW_TRY(note(*ask, state, writer));
   } else {
     MW_TRY(request(*ask, state, writer));
-    MW_TRY(handle_(*ask));
+    MW_TRY(handle_(*ask, state, writer));
   }
   return doors_.disk.remove(path);
 }

@@ -23,8 +23,10 @@ Result<RunAsk> parse_ask(std::string_view text);
 /// Takes what is asked, in order, each once.
 class Inbox final : public Task {
  public:
-  /// `handle` does what is asked, apart from RunAsk::kTell; it must bear to be asked the same again.
-  Inbox(const Doors& doors, std::string run_folder, std::function<Result<void>(const RunAsk&)> handle)
+  /// Does what is requested and recorded (event::Requested), apart from RunAsk::kTell. It may get the same request
+  /// again.
+  using Handle = std::function<Result<void>(const RunAsk&, const State&, EventWriter&)>;
+  Inbox(const Doors& doors, std::string run_folder, Handle handle)
       : doors_(doors), folder_(std::move(run_folder)), handle_(std::move(handle)) {}
   std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
 
@@ -35,7 +37,7 @@ class Inbox final : public Task {
 
   Doors doors_;
   std::string folder_;
-  std::function<Result<void>(const RunAsk&)> handle_;
+  Handle handle_;
 };
 
 }  // namespace mw

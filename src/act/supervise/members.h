@@ -1,4 +1,4 @@
-// Who came from an attempt and carries no mark: as a file, for the next midwatch.
+// Who came from an attempt and does not carry its marker: as event::MembersSeen has it.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace mw {
 /// By which the processes of this attempt are known; "" in a run that an older midwatch began.
 std::string mark_of(const RunSpec& spec, int attempt);
 
-std::string members_text(const std::vector<ProcessId>& members, std::string_view nonce, std::string_view boot);
-/// None when it was written on another start of the machine, or cannot be read.
-std::vector<ProcessId> parse_members(std::string_view text, std::string_view boot);
+std::string members_text(const std::vector<ProcessId>& members);
+/// What cannot be read is left out.
+std::vector<ProcessId> parse_members(std::string_view text);
 
 }  // namespace mw

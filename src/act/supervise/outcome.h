@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "act/keeper/record.h"
+#include "act/supervise/judgement.h"
 #include "act/supervise/run_spec.h"
 #include "core/knowledge.h"
 #include "core/policy.h"

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "act/supervise/judgement.h"
 #include "act/supervise/run_spec.h"
 #include "base/result.h"
 #include "core/checkpoint_layout.h"

@@ -123,10 +123,10 @@ TEST_CASE("words that fit the command's own; a trainer that resumes by itself; o
   judgement.decision.restart = true;
   REQUIRE(plan_next(of.disk, of.state, of.layout, of.spec, Ownership(), judgement).ok());
   CHECK(judgement.decision.restart);
-  const auto back = parse_judgement(judgement_text(judgement));
-  REQUIRE(back.ok());
-  CHECK(back->resume.words == Words{"-r"});
-  CHECK(back->resume.step == 10);
+  fold(of.state, {{}, {}, decided_event(1, judgement)});
+  const Judgement back = judgement_of(*of.state.supervision.attempt(1));
+  CHECK(back.resume.words == Words{"-r"});
+  CHECK(back.resume.step == 10);
 }
 
 TEST_CASE("what a person is told while there is time") {

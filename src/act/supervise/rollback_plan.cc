@@ -196,20 +196,6 @@ bool may_pass(const Error& error) {
   return error.code == Error::Code::kIo || error.code == Error::Code::kFull || error.code == Error::Code::kInterrupted;
 }
 
-Result<void> stop_instead(Disk& disk, const std::function<Result<void>(const std::string&, std::string_view)>& write,
-                          const std::string& attempt_folder, const std::string& because, std::string* why) {
-  const std::string path = cat(attempt_folder, "/", kJudgementFile);
-  const auto text = read_small(disk, path);
-  if (!text.ok()) return text.error();
-  auto judgement = parse_judgement(*text);
-  if (!judgement.ok()) return judgement.error();
-  judgement->decision.restart = judgement->asks = false;
-  judgement->decision.why = cat(judgement->decision.why, " But: ", because, ".");
-  MW_TRY(write(path, judgement_text(*judgement)));
-  *why = judgement->decision.why;
-  return {};
-}
-
 Rollback rollback_from(int64_t suspect, const std::optional<LastWhole>& way) {
   Rollback back;
   const bool broken = way && way->from != kNoStep;

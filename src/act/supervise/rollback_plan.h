@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "act/supervise/judgement.h"
 #include "act/supervise/run_spec.h"
 #include "base/result.h"
 #include "core/checkpoint_layout.h"
@@ -58,9 +59,5 @@ Result<std::string> roll_back(Disk& disk, const CheckpointLayout& layout, const 
 
 /// An error that another try may not meet.
 bool may_pass(const Error& error);
-
-/// Turns the judgement in an attempt's folder into one that ends the run; `why` gets what it says then.
-Result<void> stop_instead(Disk& disk, const std::function<Result<void>(const std::string&, std::string_view)>& write,
-                          const std::string& attempt_folder, const std::string& because, std::string* why);
 
 }  // namespace mw

@@ -4,13 +4,12 @@
 #include <chrono>
 #include <thread>
 
-#include "act/supervise/seal.h"
 #include "base/text.h"
 
 namespace mw {
 namespace {
 
-constexpr std::string_view kFolder = "components", kHoldsFile = "holds-trainer";
+constexpr std::string_view kFolder = "components";
 constexpr Duration kPatience = Duration::millis(500);
 constexpr int kLastTurns = 400;  // of 50 ms, for what is ended with the run
 
@@ -18,18 +17,14 @@ constexpr int kLastTurns = 400;  // of 50 ms, for what is ended with the run
 
 Result<std::unique_ptr<SupervisedComponents>> SupervisedComponents::open(const ComponentDoors& doors, Watch& watch,
                                                                          std::vector<ComponentSpec> specs,
-                                                                         std::string folder, std::string nonce) {
-  std::unique_ptr<SupervisedComponents> held(
-      new SupervisedComponents(doors, watch, std::move(folder), std::move(nonce)));
+                                                                         std::string folder) {
+  std::unique_ptr<SupervisedComponents> held(new SupervisedComponents(doors, watch, std::move(folder)));
   for (ComponentSpec& spec : specs) {
     std::string place = cat(held->folder_, "/", kFolder, "/", spec.name);
     auto one = SupervisedComponent::open(doors, std::move(spec), std::move(place));
     if (!one.ok()) return one.error();
     held->all_.push_back(std::move(*one));
   }
-  const auto holds = seal_of(doors.disk, cat(held->folder_, "/", kFolder, "/", kHoldsFile), held->nonce_);
-  if (!holds.ok()) return holds.error();
-  held->holds_ = *holds == Seal::kOurs;
   return held;
 }
 
@@ -50,20 +45,14 @@ int64_t SupervisedComponents::pid_of(const std::string& name) const {
   return -1;
 }
 
-/// The trainer is held still while one of them is down, unless a person holds it anyway. Which of the two it was is on
-/// disk before it is done.
-Result<void> SupervisedComponents::hold_trainer() {
-  const std::string file = cat(folder_, "/", kFolder, "/", kHoldsFile);
+/// The trainer is paused while one of them is down, unless a person pauses it anyway.
+Result<void> SupervisedComponents::pause_trainer(const State& state, EventWriter& writer) {
+  const Supervision& known = state.supervision;
   const bool should = std::any_of(all_.begin(), all_.end(), [](const auto& one) { return one->holds_trainer(); });
-  if (should && !holds_ && !supervisor_->paused()) {
-    MW_TRY(doors_.write_file(file, seal_text(nonce_, kHoldsFile, doors_.clock.now())));
-    holds_ = true;
-    return supervisor_->pause();
-  }
-  if (!should && holds_ && (ready() || stopped_)) {
-    MW_TRY(supervisor_->resume());
-    MW_TRY(doors_.disk.remove(file));
-    holds_ = false;
+  if (should && !known.pause) return writer.record(event::Requested{"pause", std::string(kByComponent)});
+  const bool ours = known.pause && known.pause_by == kByComponent;
+  if (!should && ours && (ready() || stopped_)) {
+    return writer.record(event::Requested{"resume", std::string(kByComponent)});
   }
   return {};
 }
@@ -76,10 +65,10 @@ std::optional<Duration> SupervisedComponents::turn(const State& state, bool, Eve
     if (!one->gave_up() || stopped_) continue;
     stopped_ = true;
     doors_.say(cat("the run cannot go on without component ", one->spec().name));
-    if (const auto stop = supervisor_->stop(false); !stop.ok()) doors_.say(stop.error().what);
+    supervisor_->stop(false);
   }
-  if (const auto held = hold_trainer(); !held.ok() && held.error().what != trouble_) {
-    doors_.say(trouble_ = held.error().what);
+  if (const auto done = pause_trainer(state, writer); !done.ok() && done.error().what != trouble_) {
+    doors_.say(trouble_ = done.error().what);
   }
   return kPatience;
 }

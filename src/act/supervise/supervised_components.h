@@ -17,11 +17,10 @@ namespace mw {
 
 class SupervisedComponents final : public Task {
  public:
-  /// `folder` and `nonce`: of the run. Components of it that were begun before are found again.
+  /// `folder`: of the run. Components of it that were begun before are found again.
   static Result<std::unique_ptr<SupervisedComponents>> open(const ComponentDoors& doors, Watch& watch,
-                                                            std::vector<ComponentSpec> specs, std::string folder,
-                                                            std::string nonce);
-  /// Before the first turn: whose trainer is held still while one of them is down.
+                                                            std::vector<ComponentSpec> specs, std::string folder);
+  /// Before the first turn: whose trainer is paused while one of them is down.
   void serve(Supervisor& supervisor) { supervisor_ = &supervisor; }
 
   /// None of them is killed for a failure while `looked_at` says so of its process.
@@ -41,16 +40,15 @@ class SupervisedComponents final : public Task {
   int64_t pid_of(const std::string& name) const;
 
  private:
-  SupervisedComponents(const ComponentDoors& doors, Watch& watch, std::string folder, std::string nonce)
-      : doors_(doors), watch_(watch), folder_(std::move(folder)), nonce_(std::move(nonce)) {}
-  Result<void> hold_trainer();
+  SupervisedComponents(const ComponentDoors& doors, Watch& watch, std::string folder)
+      : doors_(doors), watch_(watch), folder_(std::move(folder)) {}
+  Result<void> pause_trainer(const State& state, EventWriter& writer);
 
   ComponentDoors doors_;
   Watch& watch_;
-  std::string folder_, nonce_;
+  std::string folder_;
   Supervisor* supervisor_ = nullptr;
   std::vector<std::unique_ptr<SupervisedComponent>> all_;
-  bool holds_ = false;  ///< the trainer is held still because of them
   bool stopped_ = false;
   std::string trouble_;
 };

@@ -8,11 +8,11 @@
 #include "act/supervise/resume.h"
 #include "act/supervise/rollback_plan.h"
 #include "act/supervise/run_ownership.h"
-#include "act/supervise/seal.h"
 #include "act/supervise/tainted.h"
 #include "base/text.h"
 #include "core/exit_status.h"
 #include "core/outcome_json.h"
+#include "core/supervise/decide.h"
 #include "platform/durable.h"
 #include "sense/checkpoints/roots.h"
 
@@ -30,9 +30,9 @@ constexpr Duration kHaste = Duration::millis(5);
 /// Of two steps, of which either may be kNoStep.
 int64_t earlier(int64_t a, int64_t b) { return a == kNoStep || b == kNoStep ? std::max(a, b) : std::min(a, b); }
 
-/// Deeds of the supervisor, as the journal names them.
-constexpr std::string_view kRestart = "restart", kBreak = "break", kStop = "stop", kPause = "pause", kResume = "resume",
-                           kQuarantine = "quarantine", kOldQuarantine = "set-aside";
+/// Actions of the supervisor, as the journal names them.
+constexpr const char *kRestart = "restart", *kBreak = "break", *kStop = "stop", *kPause = "pause", *kResume = "resume",
+                     *kQuarantine = "quarantine", *kOldQuarantine = "set-aside";
 
 std::string attempt_name(int number) { return cat("attempt ", number); }
 
@@ -69,7 +69,6 @@ Result<void> Supervisor::begin_attempt(int number) {
   if (number == 1) MW_TRY(keep_snapshot(doors_.disk, doors_.clock, spec_, folder_, doors_.write_file));
   // From here on the attempt exists: whoever comes later finds it and sees to it that it has a keeper, once.
   MW_TRY(doors_.write_file(cat(folder, "/", kLaunchFile), launch_text(launch)));
-  MW_TRY(approvals_.attempt(folder, spec_.nonce));
   attempt_ = number;
   kept_ = {};
   tree_.take(number, launch.mark);
@@ -77,7 +76,7 @@ Result<void> Supervisor::begin_attempt(int number) {
   way_.reset();
   remains_.reset();
   room_.reset();
-  settled_ = held_ = resume_checked_ = false;
+  settled_ = paused_ = resume_checked_ = unfinished_ = false;
   phase_ = Phase::kRunning;
   keeper_from_ = doors_.clock.steady();
   return doors_.start_keeper(folder);
@@ -93,18 +92,17 @@ void Supervisor::came_out(uint32_t* action, bool ok, std::string text, EventWrit
 /// What a midwatch before this one meant to do and did not live to tell: the run's folder says how far it came, and
 /// whatever is due is decided anew.
 void Supervisor::settle_doubts(const State& state, EventWriter& writer) {
-  doubts_settled_ = true;
   std::vector<event::Acted> outcomes;
   for (const ActionState& action : state.actions) {
     const auto is = [&action](std::string_view what) { return action.intent.action == what; };
-    if (is(kPause) || is(kResume)) held_ = is(kPause) || !action.done;
+    if (is(kPause) || is(kResume)) paused_ = is(kPause) || !action.done;
     if (action.done || !(is(kRestart) || is(kBreak) || is(kStop) || is(kPause) || is(kResume) || is(kQuarantine) ||
                          is(kOldQuarantine)))
       continue;
     const bool done = is(kRestart) ? action.intent.target == attempt_name(attempt_)
                       : is(kBreak) ? trip_.has_value()
-                      : is(kStop)  ? stop_ != Stop::kNo
-                                   : pause_ == is(kPause);
+                      : is(kStop)  ? stopping()
+                                   : state.supervision.pause == is(kPause);
     outcomes.push_back(
         {action.intent.id, done, done ? "begun; the next midwatch found it so" : "not done: midwatch ended before", 0});
   }
@@ -156,7 +154,7 @@ Result<void> Supervisor::end_as_told(EventWriter& writer) {
   if (!tree_.asked()) {
     if (!trip_) MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), reason_text(kAsTold, spec_.nonce)));
     if (stopping_ == 0) {
-      const auto action = writer.intend({0, std::string(kStop), attempt_name(attempt_), 0, "It was told to stop."});
+      const auto action = writer.intend({0, std::string(kStop), attempt_name(attempt_), 0, "A stop was requested."});
       if (!action.ok()) return action.error();
       stopping_ = *action;
     }
@@ -165,60 +163,70 @@ Result<void> Supervisor::end_as_told(EventWriter& writer) {
   return {};
 }
 
-/// Holds the command still for as long as it is to be paused, what it starts meanwhile too; then lets it go on.
-Result<void> Supervisor::keep_paused(EventWriter& writer) {
-  if (kept_.ending || !kept_.child.known() || stopping() || trip_ || (!pause_ && !held_)) return {};
-  if (pause_ && held_) {
+/// Stops the processes of the attempt for as long as it is to be paused, and those that it starts meanwhile.
+Result<void> Supervisor::keep_paused(const State& state, EventWriter& writer) {
+  if (kept_.ending || !kept_.child.known() || stopping() || trip_) return {};
+  const PauseStep step = decide_pause(state.supervision, paused_);
+  if (step == PauseStep::kNone) return {};
+  if (step == PauseStep::kKeepPaused) {
     (void)tree_.hold_still();
     return {};
   }
-  const auto action =
-      writer.intend({0, std::string(pause_ ? kPause : kResume), attempt_name(attempt_), 0,
-                     pause_ && approvals_.asks(Approvals::Deed::kBreak) ? "Until a person lets it be ended, or go on."
-                     : pause_                                           ? "It was told to pause."
-                                                                        : "It was told to go on."});
+  const bool pause = step == PauseStep::kPause;
+  const auto action = writer.intend(
+      {0, std::string(pause ? kPause : kResume), attempt_name(attempt_), 0, pause_reason(state.supervision, attempt_)});
   if (!action.ok()) return action.error();
-  const size_t processes = pause_ ? tree_.hold_still() : tree_.let_go_on();
+  const size_t processes = pause ? tree_.hold_still() : tree_.let_go_on();
   writer.acted({*action, true, cat(processes, processes == 1 ? " process" : " processes"), 0});
-  held_ = pause_;
+  paused_ = pause;
+  doors_.say(pause ? "the command is paused; midwatch resume continues it" : "the command is resumed");
   return {};
 }
 
-/// Where a person is to say so first, an attempt without a part that it needs is paused meanwhile; one of which only
-/// the figures are bad goes on, as paused it tells no more of them, until it is about to save.
-Result<bool> Supervisor::may_trip(const Trip& trip, BreakReason reason, const State& state, EventWriter& writer) {
-  const std::string what = cat(attempt_name(attempt_), " would be ended: ", trip.kind,
-                               trip.step == kNoStep ? "" : cat(" since step ", trip.step));
-  const bool learning = reason == BreakReason::kLearning;
-  const Mode mode = learning ? spec_.breaking_learning : spec_.breaking;
-  auto may = approvals_.may(Approvals::Deed::kBreak, mode, what, cat(trip.summary, "."), state, writer);
-  if (may.ok() && !*may && mode == Mode::kAsk && (!learning || save_is_due(state))) MW_TRY(pause());
-  return may;
+/// Asks a person, or reports what would be done where midwatch only watches: once for each text.
+Result<void> Supervisor::ask(const char* action, const Decision& decision, EventWriter& writer) {
+  const bool asks = decision.what == Decision::What::kAsk;
+  const std::string otherwise =
+      std::string_view(action) == kBreak ? "midwatch resume continues it" : "midwatch stop ends the run instead";
+  const std::string text =
+      asks ? cat(decision.text, ". ", decision.why, " May it? midwatch approve says yes; ", otherwise, ".")
+           : cat("Only watching: ", decision.text, ". ", decision.why);
+  MW_TRY(writer.record(event::Asked{attempt_, action, decision.text}));
+  if (!asks) MW_TRY(writer.record(event::Answered{attempt_, action, std::string(kOnlyWatching)}));
+  doors_.say(text);
+  return writer.note({"midwatch", text}, doors_.clock.now());
+}
+
+Result<void> Supervisor::trip(const Incident& incident, EventWriter& writer) {
+  const Trip trip = trip_on(incident);
+  const std::string since = trip.step == kNoStep ? "" : cat(" since step ", trip.step);
+  const auto action = writer.intend(
+      {0, std::string(kBreak), attempt_name(attempt_), incident.id, cat(trip.kind, since, ": ", trip.summary)});
+  if (!action.ok()) return action.error();
+  breaking_ = *action;
+  MW_TRY(writer.record(tripped_event(attempt_, trip)));
+  MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), reason_text(kByBreaker, spec_.nonce)));
+  doors_.say(cat("the circuit breaker ends attempt ", attempt_, ", ", trip.kind, since, ": ", trip.summary));
+  trip_ = trip;
+  return {};
 }
 
 /// An attempt that trains on poisoned data and is about to save is killed; another one is asked to end. What it saves
 /// even then is tainted, as all that it saved since the onset.
 Result<void> Supervisor::trip_on_poison(const State& state, EventWriter& writer) {
-  if (!spec_.breaker || kept_.ending || !settled_ || approvals_.refused()) return {};
+  if (kept_.ending || !settled_) return {};
   if (!trip_) {
-    const BreakCase found = breaker(state, spec_.from_scratch);
-    const Incident* incident = found.incident;
-    if (incident == nullptr) return pause_ ? Result<void>() : approvals_.withdraw_break();
-    Trip trip = trip_on(*incident);
-    const auto may = may_trip(trip, found.why, state, writer);
-    if (!may.ok()) return may.error();
-    if (!*may) return {};
-    const auto action =
-        writer.intend({0, std::string(kBreak), attempt_name(attempt_), incident->id,
-                       cat(trip.kind, trip.step == kNoStep ? "" : cat(" since step ", trip.step), ": ", trip.summary)});
-    if (!action.ok()) return action.error();
-    breaking_ = *action;
-    trip.nonce = spec_.nonce;
-    MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kTripFile), trip_text(trip)));
-    MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), reason_text(kByBreaker, spec_.nonce)));
-    doors_.say(cat("the circuit breaker ends attempt ", attempt_, ", ", trip.kind,
-                   trip.step == kNoStep ? "" : cat(" since step ", trip.step), ": ", trip.summary));
-    trip_ = std::move(trip);
+    const BreakDecision due = decide_break(state, spec_, attempt_);
+    using What = Decision::What;
+    const What what = due.decision.what;
+    if (what == What::kAsk || what == What::kReport) MW_TRY(ask(kBreak, due.decision, writer));
+    if (what == What::kWithdraw) {
+      MW_TRY(writer.record(event::Answered{attempt_, kBreak, "withdrawn"}));
+      doors_.say("what midwatch asked about is over: it asks no more");
+    }
+    if (due.decision.pause) MW_TRY(writer.record(event::Requested{kPause, "midwatch"}));
+    if (what != What::kAct) return {};
+    MW_TRY(trip(*due.incident, writer));
   }
   const bool waits = trip_->kind == "stall" || trip_->kind == "worker-lost";  // and learns nothing meanwhile
   if (waits && looked_at_ && looked_at_()) return {};
@@ -305,9 +313,8 @@ bool Supervisor::space_is_settled(const State& state) {
   return room_.has_value();
 }
 
-Result<void> Supervisor::judge(const State& state) {
+Result<Judgement> Supervisor::judgement(const State& state) const {
   Judgement judgement;
-  judgement.nonce = spec_.nonce;
   judgement.outcome = outcome(state);
   const CheckpointLayout layout = doors_.layout(state.framework);
   const auto plan = plan_rollback(doors_.disk,
@@ -318,7 +325,10 @@ Result<void> Supervisor::judge(const State& state) {
   judgement.back = plan->back;
   judgement.framework = state.framework;
   judgement.outcome.can_roll_back = !remains_->roots.empty() && may_roll_back(*plan, spec_);
-  std::vector<AttemptOutcome> all = outcomes_;
+  std::vector<AttemptOutcome> all;
+  for (const SupervisedAttempt& before : state.supervision.attempts) {
+    if (before.number < attempt_ && before.decided) all.push_back(judgement_of(before).outcome);
+  }
   all.push_back(judgement.outcome);
   judgement.decision = after_end(all, spec_.limits);
   judgement.facts = facts_json({judgement.outcome, spec_.limits, judgement.decision});
@@ -327,49 +337,70 @@ Result<void> Supervisor::judge(const State& state) {
     judgement.decision = {
         false, {}, cat("It would be started again, and midwatch only watches. ", judgement.decision.why), 0};
   }
-  judgement.asks = judgement.decision.restart && spec_.restarting == Mode::kAsk;
   MW_TRY(plan_next(doors_.disk, state, layout, spec_, remains_->own, judgement));
-  const auto written = doors_.write_file(cat(attempt_folder(), "/", kJudgementFile), judgement_text(judgement));
-  // An end is an end, also where it cannot be written down; what is begun is written down first.
-  if (!written.ok() && (judgement.decision.restart || since(ended_) < kUnrecordedEnd)) return written.error();
-  outcomes_ = std::move(all);
-  decision_ = judgement.decision;
-  facts_ = judgement.facts;
-  framework_ = judgement.framework;
-  back_ = judgement.back;
-  resume_ = judgement.resume;
-  const RestartDecision& decision = judgement.decision;
-  why_over_ = decision.why;
-  if (decision.restart) {
-    phase_ = Phase::kWaiting;
-    due_ = {doors_.clock.steady().ns + decision.wait.ns};
-    const std::string from = resume_.words.empty() || resume_.step == kNoStep ? "" : cat(", from step ", resume_.step);
-    doors_.say(cat(decision.why, " Attempt ", attempt_ + 1, " begins in ", format_duration(decision.wait), from));
+  judgement.asks = judgement.decision.restart && spec_.restarting == Mode::kAsk;
+  return judgement;
+}
+
+/// Decides once what follows the attempt. From here on the journal's word holds.
+Result<void> Supervisor::judge(const State& state, EventWriter& writer) {
+  const auto decided = [this, &state]() -> const SupervisedAttempt* {
+    const SupervisedAttempt* known = state.supervision.attempt(attempt_);
+    return known != nullptr && known->decided ? known : nullptr;
+  };
+  Result<void> recorded;
+  if (decided() == nullptr) {
+    const auto made = judgement(state);
+    if (!made.ok()) return made.error();
+    recorded = writer.record(decided_event(attempt_, *made));
   } else {
-    phase_ = Phase::kOver;
-    doors_.say(cat(decision.why, " No restart", kept_.failure.empty() ? "" : cat(": ", kept_.failure)));
+    recorded = writer.sync();
+  }
+  const SupervisedAttempt* known = decided();
+  // An end is an end, also where it cannot be written down; what is begun is written down first.
+  if (!recorded.ok() && (known == nullptr || known->restart || since(ended_) < kUnrecordedEnd)) return recorded;
+  if (known == nullptr) return Error{Error::Code::kIo, "the decision was not recorded", ""};
+  heed(*known);
+  if (phase_ == Phase::kWaiting) {
+    const std::string from = resume_.words.empty() || resume_.step == kNoStep ? "" : cat(", from step ", resume_.step);
+    doors_.say(cat(why_over_, " Attempt ", attempt_ + 1, " begins in ",
+                   format_duration(Duration::seconds(known->wait_s)), from));
+  } else {
+    doors_.say(cat(why_over_, " No restart", kept_.failure.empty() ? "" : cat(": ", kept_.failure)));
   }
   return {};
 }
 
-/// The running attempt: looked at, ended where its data is poison or a person said so, held still, tidied up after.
+/// What was decided after the attempt.
+void Supervisor::heed(const SupervisedAttempt& attempt) {
+  const Judgement judged = judgement_of(attempt);
+  framework_ = judged.framework;
+  back_ = judged.back;
+  resume_ = judged.resume;
+  unfinished_ = judged.outcome.unfinished;
+  why_over_ = judged.decision.why;
+  phase_ = judged.decision.restart ? Phase::kWaiting : Phase::kOver;
+  due_ = {doors_.clock.steady().ns + judged.decision.wait.ns};
+}
+
+/// The running attempt: ended where its data is poisoned or a stop was requested, paused, cleared of what it left.
 Result<void> Supervisor::watch_attempt(const State& state, bool quiet, EventWriter& writer) {
   // The keeper writes an attempt's first line before it says that it began; before that line was read, the incidents
   // in `state` are those of the attempt before.
   settled_ = settled_ || (quiet && kept_.child.known());
   MW_TRY(look_at_keeper(writer));
-  look_at_members();
+  look_at_members(writer);
   MW_TRY(trip_on_poison(state, writer));
   MW_TRY(check_resume(state, writer));
   if (stopping()) MW_TRY(end_as_told(writer));
-  MW_TRY(keep_paused(writer));
+  MW_TRY(keep_paused(state, writer));
   if (kept_.ending && stop_ == Stop::kNow) tree_.kill();  // no more grace
   if (kept_.ending) tree_.clear_leftovers(since(ended_));
   return {};
 }
 
 /// Checkpoints that were saved since the poison's onset are set aside, so that the next attempt resumes from before it.
-Result<void> Supervisor::roll_back_first(EventWriter& writer) {
+Result<void> Supervisor::roll_back_first(const State& state, EventWriter& writer) {
   if (back_.plans.empty()) return {};
   const auto action =
       writer.intend({0, std::string(kQuarantine), cat("checkpoints from step ", back_.from, " on"), 0, back_.why});
@@ -379,7 +410,7 @@ Result<void> Supervisor::roll_back_first(EventWriter& writer) {
   writer.acted({*action, done.ok(), done.ok() ? *done : done.error().what, 0});
   if (!done.ok()) {
     due_ = {doors_.clock.steady().ns + kTryAgain.ns};
-    if (!may_pass(done.error())) return give_up_rolling_back(done.error());
+    if (!may_pass(done.error())) return give_up_rolling_back(state, done.error(), writer);
     return done.error();
   }
   doors_.say(*done);
@@ -388,10 +419,15 @@ Result<void> Supervisor::roll_back_first(EventWriter& writer) {
 }
 
 /// No further try would go better: the run is over, for the next midwatch too.
-Result<void> Supervisor::give_up_rolling_back(const Error& error) {
-  MW_TRY(stop_instead(doors_.disk, doors_.write_file, attempt_folder(),
-                      cat("The checkpoints since step ", back_.from, " cannot be set aside: ", error.what),
-                      &why_over_));
+Result<void> Supervisor::give_up_rolling_back(const State& state, const Error& error, EventWriter& writer) {
+  const SupervisedAttempt* known = state.supervision.attempt(attempt_);
+  if (known == nullptr) return error;
+  Judgement judged = judgement_of(*known);
+  judged.decision.restart = judged.asks = false;
+  judged.decision.why =
+      cat(why_over_, " But: The checkpoints since step ", back_.from, " cannot be quarantined: ", error.what, ".");
+  MW_TRY(writer.record(decided_event(attempt_, judged)));
+  why_over_ = judged.decision.why;
   phase_ = Phase::kOver;
   doors_.say(cat(why_over_, " No restart"));
   return {};
@@ -399,15 +435,14 @@ Result<void> Supervisor::give_up_rolling_back(const Error& error) {
 
 /// It is due: may it begin, and can it?
 Result<bool> Supervisor::may_restart(const State& state, EventWriter& writer) {
-  const std::string what = cat("attempt ", attempt_, " is over and attempt ", attempt_ + 1, " would begin");
-  auto may = approvals_.may(Approvals::Deed::kRestart, spec_.restarting, what, why_over_, state, writer);
-  if (!may.ok() || !*may) return may;
+  const Decision due = decide_restart(state, spec_, attempt_);
+  if (due.what == Decision::What::kAsk || due.what == Decision::What::kReport) MW_TRY(ask(kRestart, due, writer));
+  if (due.what != Decision::What::kAct) return false;
   return may_begin() && (!servers_answer_ || servers_answer_(state, writer));
 }
 
 Result<void> Supervisor::begin_next(const State& state, EventWriter& writer) {
-  MW_TRY(record(state, writer));  // why it begins is known before it does
-  MW_TRY(roll_back_first(writer));
+  MW_TRY(roll_back_first(state, writer));
   if (phase_ == Phase::kOver) return {};
   if (starting_ == 0) {
     const auto action = writer.intend({0, std::string(kRestart), attempt_name(attempt_ + 1), 0, why_over_});
@@ -418,11 +453,12 @@ Result<void> Supervisor::begin_next(const State& state, EventWriter& writer) {
 }
 
 Result<bool> Supervisor::look_and_act(const State& state, bool quiet, EventWriter& writer) {
-  if (!doubts_settled_) settle_doubts(state, writer);
-  if (!foreign_.empty()) tell_foreign(state, writer);
+  if (!decisions_read_) MW_TRY(read_decisions(state, writer));
+  if (state.supervision.stop) stop_ = std::max(stop_, Stop::kAsked);
+  if (stopping() && !state.supervision.stop) MW_TRY(writer.record(event::Requested{kStop, "midwatch"}));
   if (phase_ == Phase::kNew) {
     if (stopping()) {
-      why_over_ = "It was told to stop.";
+      why_over_ = "A stop was requested.";
       return false;
     }
     if (may_begin()) MW_TRY(begin_attempt(1));
@@ -430,12 +466,12 @@ Result<bool> Supervisor::look_and_act(const State& state, bool quiet, EventWrite
     MW_TRY(watch_attempt(state, quiet, writer));
   } else if (phase_ == Phase::kEnded && quiet) {
     MW_TRY(look_at_remains(state));
-    if (look_back(state, writer) && space_is_settled(state)) MW_TRY(judge(state));
+    if (look_back(state, writer) && space_is_settled(state)) MW_TRY(judge(state, writer));
   } else if (phase_ == Phase::kWaiting) {
     if (stopping()) {
       phase_ = Phase::kOver;
-      why_over_ = "It was told to stop.";
-    } else if (!pause_ && doors_.clock.steady().ns >= due_.ns) {
+      why_over_ = "A stop was requested.";
+    } else if (doors_.clock.steady().ns >= due_.ns) {
       const auto may = may_restart(state, writer);
       if (!may.ok()) return may.error();
       if (*may) MW_TRY(begin_next(state, writer));
@@ -454,40 +490,27 @@ Duration Supervisor::patience() const {
   return kUsualPatience;
 }
 
-Result<void> Supervisor::stop(bool now) {
-  stop_ = now ? Stop::kNow : std::max(stop_, Stop::kAsked);
-  return doors_.write_file(cat(folder_, "/", kStopFile), seal_text(spec_.nonce, kStopFile, doors_.clock.now()));
-}
+void Supervisor::stop(bool now) { stop_ = now ? Stop::kNow : std::max(stop_, Stop::kAsked); }
 
-Result<void> Supervisor::pause() {
-  if (pause_) return {};
-  MW_TRY(doors_.write_file(cat(folder_, "/", kPauseFile), seal_text(spec_.nonce, kPauseFile, doors_.clock.now())));
-  pause_ = true;
-  doors_.say("holding the command still; midwatch resume lets it go on");
-  return {};
-}
-
-Result<void> Supervisor::approve() {
-  if (phase_ == Phase::kRunning && approvals_.was_asked(Approvals::Deed::kBreak)) {
-    MW_TRY(approvals_.give(Approvals::Deed::kBreak));
-    return resume();  // it is held still no more, also where the midwatch that was told so died after half of it
+Result<void> Supervisor::approve(const State& state, EventWriter& writer) {
+  const SupervisedAttempt* known = state.supervision.attempt(attempt_);
+  const bool breaking = known != nullptr && phase_ == Phase::kRunning && known->breaking.asked;
+  const bool restarting = known != nullptr && phase_ == Phase::kWaiting && spec_.restarting == Mode::kAsk;
+  if (breaking || restarting) {
+    const char* action = breaking ? kBreak : kRestart;
+    MW_TRY(writer.record(event::Answered{attempt_, action, "yes"}));
+    // Also where the midwatch that was asked died between the two.
+    if (breaking && state.supervision.pause) MW_TRY(writer.record(event::Requested{kResume, "midwatch"}));
+    return {};
   }
-  if (phase_ == Phase::kWaiting && spec_.restarting == Mode::kAsk) return approvals_.give(Approvals::Deed::kRestart);
   doors_.say("nothing is asked just now");
   return {};
 }
 
-Result<void> Supervisor::refuse() {
-  return phase_ == Phase::kRunning && approvals_.asks(Approvals::Deed::kBreak) ? approvals_.refuse_break()
-                                                                               : Result<void>();
-}
-
-Result<void> Supervisor::resume() {
-  if (!pause_) return {};
-  MW_TRY(doors_.disk.remove(cat(folder_, "/", kPauseFile)));
-  pause_ = false;
-  doors_.say("letting the command go on");
-  return {};
+Result<void> Supervisor::refuse(const State& state, EventWriter& writer) {
+  const SupervisedAttempt* known = state.supervision.attempt(attempt_);
+  if (known == nullptr || phase_ != Phase::kRunning || !known->breaking.waits()) return {};
+  return writer.record(event::Answered{attempt_, kBreak, "no"});
 }
 
 }  // namespace mw

@@ -1,5 +1,6 @@
-// Holds a command through its attempts: starts it under a keeper, sees it end, decides, starts it again. It keeps
-// nothing that is not on disk, so the next midwatch goes on where this one was killed.
+// Supervises a command through its attempts: starts it under a keeper, sees it end, starts it again. What is due is
+// decided by core/supervise/decide.h and core/policy.h; this carries it out and records it. It knows nothing that is
+// not in the journal or in a keeper's record, so the next midwatch goes on where this one was killed.
 #pragma once
 
 #include <functional>
@@ -10,7 +11,7 @@
 #include <vector>
 
 #include "act/keeper/record.h"
-#include "act/supervise/approvals.h"
+#include "act/supervise/judgement.h"
 #include "act/supervise/process_tree.h"
 #include "act/supervise/run_spec.h"
 #include "base/result.h"
@@ -19,6 +20,7 @@
 #include "core/event_writer.h"
 #include "core/knowledge.h"
 #include "core/state.h"
+#include "core/supervise/decide.h"
 #include "platform/clock.h"
 #include "platform/disk.h"
 #include "platform/process.h"
@@ -50,8 +52,8 @@ struct SupervisorDoors {
 
 class Supervisor {
  public:
-  /// Takes up the run in `run_folder`, which holds a charge file; attempts that were made before are found again.
-  /// Nothing is started before the first turn.
+  /// Of the run in `run_folder`, which holds run.json; attempts that were begun before are found again. Nothing is
+  /// started before the first turn, which reads from the state what was requested and decided before.
   static Result<std::unique_ptr<Supervisor>> open(SupervisorDoors doors, const Knowledge& knowledge,
                                                   std::string run_folder);
 
@@ -69,20 +71,14 @@ class Supervisor {
   /// How long the next turn may wait when nothing stirs in the run's folder.
   Duration patience() const;
 
-  /// The run is to end: the command gets its grace, or is killed at once where `now` says so. The next midwatch knows
-  /// of it too.
-  Result<void> stop(bool now);
+  /// The run is to end: the command gets its grace, or is killed at once where `now` says so. The next turn records it.
+  /// (A pause, and its end, are requested in the journal: event::Requested.)
+  void stop(bool now);
   bool stopping() const { return stop_ != Stop::kNo; }
-  /// Every process of the command is held still until resume(); no attempt begins meanwhile. Likewise known to the next
-  /// midwatch.
-  Result<void> pause();
-  bool paused() const { return pause_; }
-  Result<void> resume();
-  /// A person lets it do what it asks for: end the attempt, or begin the next.
-  Result<void> approve();
-  /// A person does not want the attempt to be ended for what it is asked about now.
-  Result<void> refuse();
-  bool asks() const { return approvals_.asks(Approvals::Deed::kBreak) || approvals_.asks(Approvals::Deed::kRestart); }
+  /// A person approves what is asked: ending the attempt, or beginning the next one.
+  Result<void> approve(const State& state, EventWriter& writer);
+  /// A person does not want the attempt to be ended for what is asked now, or anything else.
+  Result<void> refuse(const State& state, EventWriter& writer);
 
   /// Asked when an attempt ended for want of space: has some been made? Empty while that is not known.
   void when_space_is_wanted(std::function<std::optional<bool>(const State&)> made_room) {
@@ -109,7 +105,7 @@ class Supervisor {
   ProcessId command() const { return phase_ == Phase::kRunning ? kept_.child : ProcessId(); }
   bool could_start() const { return kept_.failure.empty(); }
   /// The last attempt ended with status 0, and what its files tell belies that.
-  bool unfinished() const { return !outcomes_.empty() && outcomes_.back().unfinished; }
+  bool unfinished() const { return unfinished_; }
   const std::string& why_over() const { return why_over_; }
   int attempt() const { return attempt_; }
   std::string attempt_folder() const { return attempt_folder(attempt_); }
@@ -132,35 +128,32 @@ class Supervisor {
       : doors_(std::move(doors)),
         knowledge_(knowledge),
         folder_(std::move(run_folder)),
-        tree_(doors_.processes, doors_.clock, doors_.say),
-        approvals_({doors_.disk, doors_.clock, doors_.write_file, doors_.say}) {}
+        tree_(doors_.processes, doors_.clock, doors_.say) {}
   Result<void> reattach();
   Result<bool> look_and_act(const State& state, bool quiet, EventWriter& writer);
   Result<void> record(const State& state, EventWriter& writer) const;
-  Result<void> record_attempt(const Supervision& known, EventWriter& writer) const;
-  Result<void> record_approval(const Supervision& known, Approvals::Deed action, EventWriter& writer) const;
   Result<bool> do_without_record(const Error& trouble);
   Result<void> keeper_can_go_on();
   bool is_gone() const;
-  Result<void> reattach_attempts();
-  Result<bool> ours(const std::string& path);
-  void reattach_members();
-  void tell_foreign(const State& state, EventWriter& writer);
-  void look_at_members();
+  Result<void> read_decisions(const State& state, EventWriter& writer);
+  void look_at_members(EventWriter& writer);
   Result<void> begin_attempt(int number);
   Result<void> begin_next(const State& state, EventWriter& writer);
-  Result<void> roll_back_first(EventWriter& writer);
-  Result<void> give_up_rolling_back(const Error& error);
+  Result<void> roll_back_first(const State& state, EventWriter& writer);
+  Result<void> give_up_rolling_back(const State& state, const Error& error, EventWriter& writer);
   Result<void> watch_attempt(const State& state, bool quiet, EventWriter& writer);
   Result<void> look_at_keeper(EventWriter& writer);
   Result<void> end_as_told(EventWriter& writer);
-  Result<void> keep_paused(EventWriter& writer);
+  Result<void> keep_paused(const State& state, EventWriter& writer);
+  Result<void> ask(const char* action, const Decision& decision, EventWriter& writer);
+  Result<void> trip(const Incident& incident, EventWriter& writer);
   Result<void> trip_on_poison(const State& state, EventWriter& writer);
-  Result<bool> may_trip(const Trip& trip, BreakReason reason, const State& state, EventWriter& writer);
   Result<bool> may_restart(const State& state, EventWriter& writer);
   bool look_back(const State& state, EventWriter& writer);
   bool space_is_settled(const State& state);
-  Result<void> judge(const State& state);
+  Result<Judgement> judgement(const State& state) const;
+  Result<void> judge(const State& state, EventWriter& writer);
+  void heed(const SupervisedAttempt& attempt);
   Result<void> check_resume(const State& state, EventWriter& writer);
   void settle_doubts(const State& state, EventWriter& writer);
   void came_out(uint32_t* action, bool ok, std::string text, EventWriter& writer);
@@ -178,11 +171,8 @@ class Supervisor {
   Phase phase_ = Phase::kNew;
   int attempt_ = 0;
   Kept kept_;
-  std::vector<AttemptOutcome> outcomes_;
-  RestartDecision decision_;  ///< after the last of them
-  std::string facts_;         ///< that it rests on (core/outcome_json.h)
-  std::string framework_;     ///< whose checkpoints `back_` speaks of
-  Rollback back_;             ///< to be done before the next attempt
+  std::string framework_;  ///< whose checkpoints `back_` speaks of
+  Rollback back_;          ///< to be done before the next attempt
   std::function<std::optional<bool>(const State&)> made_room_;
   std::function<bool()> looked_at_;
   std::function<bool(const State&, EventWriter&)> servers_answer_;
@@ -194,21 +184,19 @@ class Supervisor {
   Duration ended_;                  ///< when the command's end was seen
   Duration keeper_from_;            ///< when a keeper was last started
   ProcessTree tree_;
-  Approvals approvals_;
   Stop stop_ = Stop::kNo;
-  bool pause_ = false;  ///< it is to be held still
-  bool held_ = false;   ///< it was
+  bool paused_ = false;  ///< its processes were stopped (SIGSTOP), or may have been
   bool resume_checked_ = false;
+  bool unfinished_ = false;  ///< the last attempt that was judged: status 0, and its files belie that
   // Numbers of what was begun and has not come out yet; 0: none.
   uint32_t starting_ = 0, stopping_ = 0, breaking_ = 0;
-  bool doubts_settled_ = false;
+  bool decisions_read_ = false;            ///< of the midwatch before this one
   std::optional<Duration> trouble_since_;  ///< every look since then failed ...
   std::optional<Duration> gone_since_;     ///< ... and nothing of the command lives
   std::optional<Duration> waits_since_;    ///< nothing of the command lives, and its keeper has not said so
   std::optional<Trip> trip_;
-  std::vector<std::string> foreign_;  ///< files that midwatch did not write, and that count for nothing
-  Duration members_at_;               ///< when it was last looked who has come from the attempt
-  bool settled_ = false;              ///< `state` knows of this attempt: its first line was read
+  Duration members_at_;   ///< when it was last looked who has come from the attempt
+  bool settled_ = false;  ///< `state` knows of this attempt: its first line was read
   std::string why_over_;
 };
 

@@ -1,9 +1,10 @@
-// How a supervisor finds a run that another midwatch left, and what it makes of the files that it finds there.
+// How a supervisor finds a run that another midwatch left: its attempts in the run's folder, what was requested and
+// decided in the journal.
 #include <algorithm>
 
 #include "act/keeper/launch.h"
 #include "act/supervise/members.h"
-#include "act/supervise/seal.h"
+#include "act/supervise/old_files.h"
 #include "act/supervise/supervisor.h"
 #include "base/text.h"
 #include "platform/durable.h"
@@ -11,113 +12,56 @@
 namespace mw {
 namespace {
 
-constexpr Duration kMembers = Duration::seconds(2);  // between two looks at who has come from an attempt
+constexpr Duration kMembers = Duration::seconds(2);  // between two snapshots of who has come from an attempt
 
 }  // namespace
 
-/// Finds the attempts that were made, and in which state the last one was left.
+/// Finds the attempts that were begun, and the last one's keeper.
 Result<void> Supervisor::reattach() {
-  const auto stop = ours(cat(folder_, "/", kStopFile)), pause = ours(cat(folder_, "/", kPauseFile));
-  if (!stop.ok()) return stop.error();
-  if (!pause.ok()) return pause.error();
-  if (*stop) stop_ = Stop::kAsked;
-  pause_ = *pause;
-  MW_TRY(reattach_attempts());
+  for (;;) {
+    const auto launch = launch_in(doors_.disk, attempt_folder(attempt_ + 1));
+    if (!launch.ok()) return launch.error();
+    if (!*launch || (*launch)->nonce != spec_.nonce) break;
+    ++attempt_;
+  }
   if (attempt_ == 0) return {};
-  if (static_cast<int>(outcomes_.size()) < attempt_) phase_ = Phase::kRunning;
   auto kept = read_kept(doors_.disk, attempt_folder());
   if (!kept.ok()) return kept.error();
   kept_ = *kept;
-  const std::string trip_file = cat(attempt_folder(), "/", kTripFile);
-  const auto tripped = ours(trip_file);
-  if (!tripped.ok()) return tripped.error();
-  if (*tripped) {
-    const auto text = read_small(doors_.disk, trip_file);
-    if (!text.ok()) return text.error();
-    auto trip = parse_trip(*text);
-    if (!trip.ok()) return trip.error();
-    trip_ = std::move(*trip);
-  }
+  phase_ = Phase::kRunning;
   keeper_from_ = {doors_.clock.steady().ns - kKeeperBegins.ns};
   tree_.take(attempt_, mark_of(spec_, attempt_));
-  reattach_members();
-  MW_TRY(approvals_.attempt(attempt_folder(), spec_.nonce));
-  foreign_.insert(foreign_.end(), approvals_.foreign().begin(), approvals_.foreign().end());
   ended_ = doors_.clock.steady();
-  if (phase_ == Phase::kRunning && kept_.child.known() && !kept_.ending) {
-    doors_.say(cat("took up attempt ", attempt_, ", process ", kept_.child.pid));
-  }
   return {};
 }
 
-/// A file that steers, and that midwatch wrote.
-Result<bool> Supervisor::ours(const std::string& path) {
-  const auto seal = seal_of(doors_.disk, path, spec_.nonce);
-  if (!seal.ok()) return seal.error();
-  if (*seal == Seal::kForeign) foreign_.push_back(path);
-  return *seal == Seal::kOurs;
-}
-
-Result<void> Supervisor::reattach_attempts() {
-  for (;;) {
-    const std::string next = attempt_folder(attempt_ + 1);
-    const auto launch = launch_in(doors_.disk, next);
-    if (!launch.ok()) return launch.error();
-    if (!*launch || (*launch)->nonce != spec_.nonce) {
-      if (*launch) foreign_.push_back(cat(next, "/", kLaunchFile));
-      return {};
+/// What was requested and decided before, of which `state` is the record; what was begun then is settled.
+Result<void> Supervisor::read_decisions(const State& state, EventWriter& writer) {
+  MW_TRY(record_old_files(doors_.disk, folder_, spec_, attempt_, state, writer));
+  decisions_read_ = true;
+  if (state.supervision.stop) stop_ = std::max(stop_, Stop::kAsked);
+  const SupervisedAttempt* before = state.supervision.attempt(attempt_ - 1);
+  if (before != nullptr && before->decided) resume_ = judgement_of(*before).resume;
+  if (const SupervisedAttempt* known = state.supervision.attempt(attempt_); known != nullptr) {
+    if (known->trip) trip_ = trip_of(*known->trip);
+    if (known->members && known->members->boot == doors_.processes.boot()) {
+      tree_.remember(parse_members(known->members->processes));
     }
-    ++attempt_;
-    const std::string judged_in = cat(attempt_folder(), "/", kJudgementFile);
-    const auto judged = ours(judged_in);
-    if (!judged.ok()) return judged.error();
-    if (!*judged) continue;  // still running, or ended while nobody watched
-    const auto text = read_small(doors_.disk, judged_in);
-    if (!text.ok()) return text.error();
-    auto judgement = parse_judgement(*text);
-    if (!judgement.ok()) return judgement.error();
-    outcomes_.push_back(judgement->outcome);
-    decision_ = judgement->decision;
-    facts_ = judgement->facts;
-    framework_ = judgement->framework;
-    back_ = judgement->back;
-    resume_ = judgement->resume;
-    phase_ = judgement->decision.restart ? Phase::kWaiting : Phase::kOver;
-    why_over_ = judgement->decision.why;
-    due_ = {doors_.clock.steady().ns + judgement->decision.wait.ns};  // how much of it has passed is not known
+    if (known->decided) heed(*known);
   }
+  if (phase_ == Phase::kRunning && kept_.child.known() && !kept_.ending) {
+    doors_.say(cat("reattached attempt ", attempt_, ", process ", kept_.child.pid));
+  }
+  settle_doubts(state, writer);
+  return {};
 }
 
-/// Who came from the attempt and cannot be told by its mark, as the midwatch before this one saw it.
-void Supervisor::reattach_members() {
-  const std::string path = cat(attempt_folder(), "/", kMembersFile);
-  const auto mine = ours(path);
-  if (!mine.ok() || !*mine) return;
-  const auto text = read_small(doors_.disk, path);
-  const auto members = text.ok() ? parse_members(*text, doors_.processes.boot()) : std::vector<ProcessId>();
-  tree_.remember(members);
-}
-
-/// Now and then; what cannot be written is written the next time that it changes.
-void Supervisor::look_at_members() {
+/// Now and then; what cannot be recorded is recorded with the next change.
+void Supervisor::look_at_members(EventWriter& writer) {
   if (since(members_at_) < kMembers) return;
   members_at_ = doors_.clock.steady();
   if (!tree_.look_around()) return;
-  const std::string text = members_text(tree_.unmarked(), spec_.nonce, doors_.processes.boot());
-  (void)doors_.write_file(cat(attempt_folder(), "/", kMembersFile), text).ok();
-}
-
-void Supervisor::tell_foreign(const State& state, EventWriter& writer) {
-  for (const std::string& path : foreign_) {
-    const std::string text = cat("ignored the file ", path.substr(std::min(path.size(), folder_.size() + 1)),
-                                 " in the run's folder: midwatch did not write it");
-    const bool known = std::any_of(state.notes.begin(), state.notes.end(),
-                                   [&text](const auto& note) { return note.second.text == text; });
-    if (known) continue;
-    doors_.say(text);
-    (void)writer.note({"midwatch", text}, doors_.clock.now()).ok();
-  }
-  foreign_.clear();
+  (void)writer.record(event::MembersSeen{attempt_, doors_.processes.boot(), members_text(tree_.unmarked())}).ok();
 }
 
 }  // namespace mw

@@ -7,6 +7,7 @@
 
 #include "act/keeper/launch.h"
 #include "base/text.h"
+#include "core/outcome_json.h"
 #include "journal/journal.h"
 #include "platform/fake/fake_disk.h"
 #include "platform/fake/fake_process.h"
@@ -36,6 +37,7 @@ class FakeWriter final : public EventWriter {
     std::visit([&](auto& body) { fold(state_, {at, {}, std::move(body)}); }, event);
     return {};
   }
+  void request(const std::string& what) { REQUIRE(record(event::Requested{what, "mira@node7"}).ok()); }
   bool full = false;
 
  private:
@@ -129,7 +131,8 @@ TEST_CASE("an exit status of 0 ends it") {
   CHECK_FALSE(world.turn());
   CHECK(world.one->ending()->code == 0);
   CHECK(world.keepers == 1);
-  CHECK(world.disk.exists("run/attempts/1/judgement.json"));
+  REQUIRE(world.state.supervision.attempt(1) != nullptr);
+  CHECK(world.state.supervision.attempt(1)->decided);
 }
 
 TEST_CASE("a killed command is started again, until its budget is spent") {
@@ -160,7 +163,8 @@ TEST_CASE("the next midwatch goes on in every state that the last one left") {
   world.open();
   world.turn();
   world.turn();
-  CHECK(world.disk.exists("run/attempts/1/judgement.json"));
+  REQUIRE(world.state.supervision.attempt(1) != nullptr);
+  CHECK(world.state.supervision.attempt(1)->decided);
 
   world.open();  // waiting for its restart
   CHECK(world.one->attempt() == 1);
@@ -200,38 +204,73 @@ TEST_CASE("a killed keeper is replaced, a living one is not") {
   CHECK(world.keepers == 3);
 }
 
-TEST_CASE("files that midwatch did not write change nothing, and are told once") {
+/// A run with a nonce whose attempt 1 runs, and `files` in its folder.
+void reattach_with(World& world, const std::map<std::string, std::string>& files) {
   RunSpec spec;
   spec.command = {"python", "train.py"};
   spec.folder = "/work";
   spec.nonce = "0123456789abcdef";
   spec.mark = "fedcba9876543210";
-  World other;
-  other.disk.put("run/run.json", run_spec_text(spec));
-  other.disk.put("run/attempts/1/launch.json", "");
-  other.one.reset();
-  other.keepers = 0;
-  for (const char* name : {"stop", "paused", "attempts/1/judgement.json", "attempts/1/trip.json"})
-    other.disk.put(std::string("run/") + name, "");
-  for (const std::string& path : other.disk.paths()) {
-    if (path.starts_with("run/attempts/1/record")) other.disk.unlink(path);
+  world.disk.put("run/run.json", run_spec_text(spec));
+  for (const std::string& path : world.disk.paths()) {
+    if (path.starts_with("run/attempts/")) world.disk.unlink(path);
   }
-  other.open();
-  CHECK(other.one->attempt() == 1);
-  CHECK_FALSE(other.one->stopping());
-  CHECK_FALSE(other.one->paused());
-  CHECK(other.keepers == 1);
-  const auto told = [&other](const std::string& name) {
-    return std::count_if(other.state.notes.begin(), other.state.notes.end(), [&name](const auto& note) {
-      return note.second.text.find(" " + name + " ") != std::string::npos;
-    });
-  };
-  CHECK(told("stop") == 1);
-  CHECK(told("paused") == 1);
-  other.open();
-  other.turn();
-  CHECK(told("stop") == 1);
-  CHECK(other.one->attempt() == 1);
+  for (const auto& [name, text] : files) world.disk.put(cat("run/", name), text);
+  world.state = {};
+  world.keepers = 0;
+  world.one.reset();
+  world.open();
+  world.turn();
+}
+
+TEST_CASE("files in the run's folder change nothing of what is requested, decided or paused") {
+  World world;
+  std::map<std::string, std::string> files;
+  for (const char* name : {"stop", "paused", "attempts/1/judgement.json", "attempts/1/trip.json",
+                           "attempts/1/asked-to-break", "attempts/1/may-break", "components/holds-trainer"})
+    files[name] = "";
+  files["stop"] = R"({"version":1,"run":"another nonce","what":"stop"})";
+  reattach_with(world, files);
+  CHECK(world.one->attempt() == 1);
+  CHECK(world.keepers == 1);
+  CHECK_FALSE(world.one->stopping());
+  const Supervision& known = world.state.supervision;
+  CHECK_FALSE(known.stop);
+  CHECK_FALSE(known.pause);
+  CHECK(known.requests.empty());
+  CHECK((known.attempt(1) == nullptr || !known.attempt(1)->decided));
+}
+
+TEST_CASE("what midwatch 0.1 kept in files of its own is recorded once, and holds") {
+  World world;
+  const std::string nonce = R"("version":1,"run":"0123456789abcdef")";
+  const std::string launch =
+      R"({"attempt":1,"nonce":"0123456789abcdef","command":["x"],"folder":"/work","output":"o","rotate_bytes":1000})";
+  const auto parsed = parse_launch(launch);
+  REQUIRE(parsed.ok());
+  reattach_with(world,
+                {{"attempts/1/launch.json", launch_text(*parsed)},
+                 {"attempts/1/trip.json", cat("{", nonce, R"(,"kind":"engine-dead","step":75})")},
+                 {"attempts/1/judgement.json",
+                  cat("{", nonce, R"(,"started":true,"known":true,"code":1,"restart":true,"wait_ns":1000000000,)",
+                      R"("why":"So.","set_aside":{"roots":[]},"resume":{"step":60,"path":"ck/60","words":["a"]}})")},
+                 {"paused", cat("{", nonce, "}")}});
+  const Supervision& known = world.state.supervision;
+  REQUIRE(known.attempt(1) != nullptr);
+  CHECK(known.attempt(1)->decided);
+  CHECK(known.attempt(1)->restart);
+  CHECK(known.attempt(1)->trip.has_value());
+  CHECK(judgement_of(*known.attempt(1)).resume.step == 60);
+  CHECK(known.pause);
+  CHECK_FALSE(world.disk.exists("run/paused"));
+  const size_t requests = known.requests.size();
+  world.open();
+  world.turn();
+  CHECK(known.requests.size() == requests);
+  CHECK(world.one->attempt() == 1);  // it is paused
+  world.writer.request("resume");
+  world.pass(3);
+  CHECK(world.one->attempt() == 2);
 }
 
 TEST_CASE("asked to stop: SIGINT to its session, SIGTERM, SIGKILL to all that came from it") {
@@ -241,7 +280,7 @@ TEST_CASE("asked to stop: SIGINT to its session, SIGTERM, SIGKILL to all that ca
   world.processes.add(helper, world.child, world.child);
   world.processes.add(daemonised, world.keeper, daemonised);
   world.processes.add(stranger, 1, stranger);
-  REQUIRE(world.one->stop(false).ok());
+  world.one->stop(false);
   world.turn();
   using Sent = std::vector<std::pair<int64_t, int>>;
   CHECK(world.processes.sent == Sent{{world.child, SIGINT}, {helper, SIGINT}});
@@ -258,10 +297,10 @@ TEST_CASE("asked to stop: SIGINT to its session, SIGTERM, SIGKILL to all that ca
   world.processes.alive.erase(daemonised);  // it had to go
   world.end(-1, 9);
   world.pass(2);
-  CHECK(world.one->why_over() == "It was told to stop.");
+  CHECK(world.one->why_over() == "A stop was requested.");
 }
 
-TEST_CASE("poisoned data: the attempt is ended, and a good checkpoint is gone back to") {
+TEST_CASE("poisoned data: the attempt is ended, and the next one resumes from a good checkpoint") {
   World world;
   world.turn();
   const int64_t engine = 960;
@@ -287,11 +326,11 @@ TEST_CASE("poisoned data: the attempt is ended, and a good checkpoint is gone ba
   world.open();  // the next midwatch knows that it was the breaker
   world.end(-1, 9);
   world.pass(2);
-  const auto judgement = parse_judgement(world.disk.content("run/attempts/1/judgement.json"));
-  REQUIRE(judgement.ok());
-  CHECK(judgement->outcome.tripped);
-  CHECK(judgement->outcome.suspect == kNoStep);
-  CHECK(judgement->decision.restart);
+  REQUIRE(world.state.supervision.attempt(1) != nullptr);
+  const Judgement judgement = judgement_of(*world.state.supervision.attempt(1));
+  CHECK(judgement.outcome.tripped);
+  CHECK(judgement.outcome.suspect == kNoStep);
+  CHECK(judgement.decision.restart);
   world.processes.sent.clear();
   while (world.one->attempt() == 1) world.pass(0.5);
   CHECK(world.turn(false));
@@ -326,10 +365,11 @@ TEST_CASE("an attempt that only waits is ended once its stacks are read, one on 
   }
 }
 
-TEST_CASE("paused: everything is held still, by the next midwatch too, and no attempt begins; resumed: it goes on") {
+TEST_CASE(
+    "paused: all processes are stopped, by the next midwatch too, and no attempt begins; resumed: they continue") {
   World world;
   world.turn();
-  REQUIRE(world.one->pause().ok());
+  world.writer.request("pause");
   world.turn();
   using Sent = std::vector<std::pair<int64_t, int>>;
   CHECK(world.processes.sent == Sent{{world.child, SIGSTOP}});
@@ -342,15 +382,15 @@ TEST_CASE("paused: everything is held still, by the next midwatch too, and no at
   CHECK(world.processes.sent.back() == std::pair<int64_t, int>{970, SIGSTOP});
   world.processes.alive[970].state = 'T';
   world.processes.sent.clear();
-  REQUIRE(world.one->resume().ok());
+  world.writer.request("resume");
   world.open();  // killed before it could let them go on
   world.turn();
   CHECK(world.processes.sent == Sent{{world.child, SIGCONT}, {970, SIGCONT}});
-  REQUIRE(world.one->pause().ok());
+  world.writer.request("pause");
   world.end(1);
   world.pass(60);
   CHECK(world.one->attempt() == 1);
-  REQUIRE(world.one->resume().ok());
+  world.writer.request("resume");
   world.pass(1);
   CHECK(world.one->attempt() == 2);
   for (const ActionState& action : world.state.actions) CHECK(action.done);
@@ -360,7 +400,7 @@ TEST_CASE("every deed is written down before it is done, and what came of it; wi
   World world;
   world.turn();
   world.writer.full = true;
-  REQUIRE(world.one->stop(false).ok());
+  world.one->stop(false);
   CHECK_FALSE(world.one->turn(world.state, true, world.writer).ok());
   CHECK(world.processes.sent.empty());
   world.writer.full = false;
@@ -419,7 +459,7 @@ TEST_CASE("a command that cannot be started is not tried again") {
   CHECK(world.one->why_over() == "The command could not be started.");
 }
 
-TEST_CASE("charges and judgements are read back as written; others are refused") {
+TEST_CASE("a run.json is read back as written; others are refused") {
   RunSpec spec;
   spec.command = {"a b", "", "\xc3\xa9"};
   spec.folder = "/x";
@@ -431,20 +471,41 @@ TEST_CASE("charges and judgements are read back as written; others are refused")
   CHECK(again->environment == spec.environment);
   CHECK(again->limits.restarts == 7);
   CHECK(run_spec_text(*again) == run_spec_text(spec));
-  Judgement judgement;
-  judgement.outcome.last_step = 41;
-  judgement.outcome.kind = "engine-dead";
-  judgement.decision.restart = true;
-  judgement.decision.why = "so";
-  const auto read = parse_judgement(judgement_text(judgement));
-  REQUIRE(read.ok());
-  CHECK(judgement_text(*read) == judgement_text(judgement));
-  CHECK(read->outcome.first_step == kNoStep);
   for (const char* bad :
        {"", "[]", "{}", "{\"command\":[]}", "{\"command\":[1],\"folder\":\"/\"}", "{\"command\":[\"a\"]}"}) {
     CHECK_FALSE(parse_run_spec(bad).ok());
-    CHECK_FALSE(parse_judgement(bad).ok());
   }
+}
+
+TEST_CASE("a decision is read back from the journal as it was made; without its plan there is no restart") {
+  Judgement judgement;
+  judgement.outcome.last_step = 41;
+  judgement.outcome.kind = "engine-dead";
+  judgement.decision.restart = judgement.asks = true;
+  judgement.decision.wait = Duration::seconds(20);
+  judgement.decision.why = "so";
+  judgement.facts = facts_json({judgement.outcome, {}, judgement.decision});
+  judgement.framework = "verl";
+  judgement.back.roots = {"/ck"};
+  judgement.back.from = 30;
+  judgement.back.plans = {{"/ck", "label", {{30, {}}}, 20, true}};
+  judgement.resume = {20, "/ck/20", {"--resume", "20"}};
+  State state;
+  fold(state, {{}, {}, decided_event(3, judgement)});
+  const SupervisedAttempt* known = state.supervision.attempt(3);
+  REQUIRE(known != nullptr);
+  const Judgement again = judgement_of(*known);
+  CHECK(decided_event(3, again).plan == decided_event(3, judgement).plan);
+  CHECK(again.outcome.kind == "engine-dead");
+  CHECK(again.outcome.last_step == 41);
+  CHECK(again.outcome.first_step == kNoStep);
+  CHECK(again.decision.restart);
+  CHECK(again.asks);
+  CHECK(again.back.plans.size() == 1);
+  CHECK(again.resume.words == judgement.resume.words);
+  SupervisedAttempt torn = *known;
+  torn.plan.resize(torn.plan.size() / 2);
+  CHECK_FALSE(judgement_of(torn).decision.restart);
 }
 
 }  // namespace

@@ -25,7 +25,14 @@ struct World {
       return id;
     }
     void acted(event::Acted outcome) override { fold(world.state, {{}, {}, std::move(outcome)}); }
-    Result<void> record(SupervisionEvent, Time) override { return {}; }
+    using EventWriter::record;
+    Result<void> record(SupervisionEvent event, Time) override {
+      std::visit([this](auto& body) { fold(world.state, {{}, {}, std::move(body)}); }, event);
+      return sync();
+    }
+    Result<void> sync() override {
+      return world.writable ? Result<void>() : Result<void>(Error{Error::Code::kFull, "no space", ""});
+    }
     Result<void> note(event::Note, Time) override { return {}; }
     World& world;
   };
@@ -101,7 +108,7 @@ TEST_CASE("told to stop, it asks and kills the command though not a byte can be 
     World world;
     world.writable = false;
     if (lost) world.lose_record();
-    CHECK_FALSE(world.one->stop(false).ok());
+    world.one->stop(false);
     CHECK_FALSE(world.over_in(0.5));
     CHECK_FALSE(world.was_sent(SIGINT));  // first it tries to write it down
     CHECK_FALSE(world.over_in(1));
@@ -112,7 +119,7 @@ TEST_CASE("told to stop, it asks and kills the command though not a byte can be 
     CHECK(world.was_sent(SIGKILL));
     world.processes.alive.clear();
     CHECK(world.over_in(4));
-    CHECK(world.one->why_over() == "It was told to stop.");
+    CHECK(world.one->why_over() == "A stop was requested.");
     REQUIRE(world.one->ending());
     CHECK_FALSE(world.one->ending()->known);
   }
@@ -122,9 +129,9 @@ TEST_CASE("told to stop now, it kills at once, and is over in a second") {
   World world;
   world.writable = false;
   world.lose_record();
-  (void)world.one->stop(false).ok();
+  world.one->stop(false);
   CHECK_FALSE(world.over_in(2));
-  (void)world.one->stop(true).ok();
+  world.one->stop(true);
   CHECK_FALSE(world.over_in(0.3));
   CHECK(world.was_sent(SIGKILL));
   world.processes.alive.clear();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "act/supervise/judgement.h"
 #include "act/supervise/run_spec.h"
 #include "base/result.h"
 #include "base/time.h"

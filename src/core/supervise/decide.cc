@@ -1,0 +1,72 @@
+#include "core/supervise/decide.h"
+
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+using What = Decision::What;
+
+Approval approval_of(const State& state, int64_t attempt, Approval SupervisedAttempt::*action) {
+  const SupervisedAttempt* known = state.supervision.attempt(attempt);
+  return known == nullptr ? Approval() : known->*action;
+}
+
+Decision nothing(std::string why) { return {What::kNothing, std::move(why), "", false}; }
+
+/// By the mode of the action and what a person said. Each `text` is asked or reported once.
+Decision decide(Mode mode, const Approval& approval, std::string text, std::string why) {
+  if (mode == Mode::kAct || approval.answer == Approval::Answer::kYes) return {What::kAct, std::move(why), "", false};
+  const bool known = approval.text == text && (mode == Mode::kWatch || approval.asked);
+  if (known) return nothing(mode == Mode::kWatch ? "midwatch only watches." : "It waits for approval.");
+  return {mode == Mode::kWatch ? What::kReport : What::kAsk, std::move(why), std::move(text), false};
+}
+
+}  // namespace
+
+BreakDecision decide_break(const State& state, const RunSpec& spec, int64_t attempt) {
+  if (!spec.breaker) return {nothing("The circuit breaker is off."), nullptr};
+  const Approval approval = approval_of(state, attempt, &SupervisedAttempt::breaking);
+  if (approval.answer == Approval::Answer::kNo) return {nothing("A person refused."), nullptr};
+  const BreakCase found = breaker(state, spec.from_scratch);
+  if (found.incident == nullptr) {
+    // A paused attempt reports no figures: that its case is gone shows once it goes on.
+    if (!approval.asked || state.supervision.pause) return {nothing("Nothing speaks against the attempt."), nullptr};
+    return {{What::kWithdraw, "What midwatch asked about is over.", "", false}, nullptr};
+  }
+  const Incident& incident = *found.incident;
+  const bool learning = found.why == BreakReason::kLearning;
+  const Mode mode = learning ? spec.breaking_learning : spec.breaking;
+  const std::string since = incident.onset.step == kNoStep ? "" : cat(" since step ", incident.onset.step);
+  BreakDecision made{decide(mode, approval, cat("attempt ", attempt, " would be ended: ", incident.kind, since),
+                            cat(incident.summary, ".")),
+                     found.incident};
+  // Of an attempt that is paused one learns no more: where only figures speak against it, it goes on until it is about
+  // to save.
+  const bool waits = mode == Mode::kAsk && made.decision.what != What::kAct;
+  made.decision.pause = waits && !state.supervision.pause && (!learning || save_is_due(state));
+  return made;
+}
+
+Decision decide_restart(const State& state, const RunSpec& spec, int64_t attempt) {
+  const SupervisedAttempt* known = state.supervision.attempt(attempt);
+  if (known == nullptr || !known->decided || !known->restart) return nothing("No further attempt was decided on.");
+  if (state.supervision.stop) return nothing("The run is to stop.");
+  if (state.supervision.pause) return nothing("The run is paused.");
+  return decide(spec.restarting, known->restarting,
+                cat("attempt ", attempt, " is over and attempt ", attempt + 1, " would begin"), known->why);
+}
+
+PauseStep decide_pause(const Supervision& known, bool stopped) {
+  if (known.pause) return stopped ? PauseStep::kKeepPaused : PauseStep::kPause;
+  return stopped ? PauseStep::kResume : PauseStep::kNone;
+}
+
+std::string pause_reason(const Supervision& known, int64_t attempt) {
+  if (!known.pause) return "A resume was requested.";
+  const SupervisedAttempt* one = known.attempt(attempt);
+  if (one != nullptr && one->breaking.waits()) return "Until a person approves ending it, or resumes it.";
+  return known.pause_by == kByComponent ? "A component that it needs is being restarted." : "A pause was requested.";
+}
+
+}  // namespace mw

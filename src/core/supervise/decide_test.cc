@@ -1,0 +1,116 @@
+#include "core/supervise/decide.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+
+namespace mw {
+namespace {
+
+using What = Decision::What;
+
+/// A supervised run whose engine is proven dead, or of which the figures are poisoned.
+struct Run {
+  State state;
+  RunSpec spec;
+
+  Run() {
+    put(event::AttemptStarted{1, 100, "boot"});
+    state.attempts.resize(1);
+  }
+  template <typename Body>
+  void put(Body body) {
+    fold(state, {{}, {}, std::move(body)});
+  }
+  void engine_dies() {
+    ComponentState engine;
+    engine.troubles.push_back({{}, 0, {}, Moment{}, std::nullopt});
+    state.components.push_back(engine);
+    Incident incident;
+    incident.kind = "engine-dead";
+    incident.severity = Severity::kCritical;
+    incident.summary = "The engine died";
+    incident.onset.step = 7;
+    state.incidents.push_back(incident);
+  }
+  Decision due() const { return decide_break(state, spec, 1).decision; }
+};
+
+TEST_CASE("the breaker: no case, off, watching, asking, acting each gives its reason") {
+  Run run;
+  CHECK(run.due().what == What::kNothing);
+  CHECK(run.due().why == "Nothing speaks against the attempt.");
+  run.engine_dies();
+  CHECK(run.due().what == What::kAct);
+  CHECK(decide_break(run.state, run.spec, 1).incident == &run.state.incidents.front());
+  run.spec.breaker = false;
+  CHECK(run.due().why == "The circuit breaker is off.");
+  run.spec.breaker = true;
+  run.spec.breaking = Mode::kWatch;
+  CHECK(run.due().what == What::kReport);
+  CHECK_FALSE(run.due().pause);
+  run.put(event::Asked{1, "break", run.due().text});
+  run.put(event::Answered{1, "break", std::string(kOnlyWatching)});
+  CHECK(run.due().why == "midwatch only watches.");
+}
+
+TEST_CASE("the breaker asks once, pauses an attempt whose component is dead, and heeds the answer") {
+  Run run;
+  run.engine_dies();
+  run.spec.breaking = Mode::kAsk;
+  const Decision ask = run.due();
+  CHECK(ask.what == What::kAsk);
+  CHECK(ask.text == "attempt 1 would be ended: engine-dead since step 7");
+  CHECK(ask.pause);
+  run.put(event::Asked{1, "break", ask.text});
+  run.put(event::Requested{"pause", std::string(kByMidwatch)});
+  CHECK(run.due().what == What::kNothing);
+  CHECK_FALSE(run.due().pause);
+  Run gone = run;
+  gone.state.incidents.clear();
+  CHECK(gone.due().what == What::kNothing);  // paused, it shows nothing new
+  gone.put(event::Requested{"resume", "mira@node7"});
+  CHECK(gone.due().what == What::kWithdraw);
+  Run refused = run;
+  refused.put(event::Answered{1, "break", "no"});
+  CHECK(refused.due().why == "A person refused.");
+  run.put(event::Answered{1, "break", "yes"});
+  CHECK(run.due().what == What::kAct);
+}
+
+TEST_CASE("a restart waits for its decision, a resume and an approval, and never comes after a stop") {
+  Run run;
+  CHECK(decide_restart(run.state, run.spec, 1).why == "No further attempt was decided on.");
+  run.put(event::Decided{1, true, 10, "It died.", "{}", false, "{}"});
+  CHECK(decide_restart(run.state, run.spec, 1).what == What::kAct);
+  run.put(event::Requested{"pause", "mira@node7"});
+  CHECK(decide_restart(run.state, run.spec, 1).why == "The run is paused.");
+  run.put(event::Requested{"resume", "mira@node7"});
+  run.spec.restarting = Mode::kAsk;
+  const Decision ask = decide_restart(run.state, run.spec, 1);
+  CHECK(ask.what == What::kAsk);
+  run.put(event::Asked{1, "restart", ask.text});
+  CHECK(decide_restart(run.state, run.spec, 1).why == "It waits for approval.");
+  run.put(event::Answered{1, "restart", "yes"});
+  CHECK(decide_restart(run.state, run.spec, 1).what == What::kAct);
+  run.put(event::Requested{"stop", "mira@node7"});
+  CHECK(decide_restart(run.state, run.spec, 1).why == "The run is to stop.");
+}
+
+TEST_CASE("pauses: what is due with the processes, and why") {
+  Supervision known;
+  CHECK(decide_pause(known, false) == PauseStep::kNone);
+  CHECK(decide_pause(known, true) == PauseStep::kResume);
+  CHECK(pause_reason(known, 1) == "A resume was requested.");
+  known.pause = true;
+  known.pause_by = "mira@node7";
+  CHECK(decide_pause(known, false) == PauseStep::kPause);
+  CHECK(decide_pause(known, true) == PauseStep::kKeepPaused);
+  CHECK(pause_reason(known, 1) == "A pause was requested.");
+  known.pause_by = kByComponent;
+  CHECK(pause_reason(known, 1) == "A component that it needs is being restarted.");
+}
+
+}  // namespace
+}  // namespace mw
