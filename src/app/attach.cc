@@ -157,7 +157,7 @@ Result<uint32_t> AttachLoop::intend(event::Intended intent) {
   intent.id = id;
   put({{}, {}, std::move(intent)});
   if (auto durable = recorder_->sync(); !durable.ok()) {
-    acted({id, false, cat("not done: the intent could not be recorded: ", durable.error().what), 0});
+    acted({id, false, cat("not done: the intent could not be recorded: ", durable.error().what), 0, false});
     return durable.error();
   }
   return id;

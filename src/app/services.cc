@@ -17,7 +17,6 @@
 #include "app/attach.h"
 #include "app/cleanup_by_hand.h"
 #include "app/config/rule_settings.h"
-#include "app/config/scrape_settings.h"
 #include "app/config/settings.h"
 #include "app/drill.h"
 #include "app/notifications.h"
@@ -25,6 +24,7 @@
 #include "app/rule_watch.h"
 #include "app/run.h"
 #include "app/run_status.h"
+#include "app/tasks.h"
 #include "app/verify.h"
 #include "base/text.h"
 #include "platform/clock.h"
@@ -35,11 +35,7 @@
 #include "platform/watch.h"
 #include "read/recorder.h"
 #include "read/run_reader.h"
-#include "sense/checkpoints/checkpoint_watch.h"
-#include "sense/host/host_watch.h"
-#include "sense/processes/evidence.h"
 #include "sense/processes/known_environment.h"
-#include "sense/processes/scrape_watch.h"
 
 namespace mw {
 namespace {
@@ -76,17 +72,6 @@ std::vector<std::string> folders_of(Disk& disk, const AttachRequest& request) {
   }
   if (!request.home.empty()) folders.push_back(request.home);
   return folders;
-}
-
-/// Of a process that is only read, nothing that could stop it.
-EvidenceScope evidence_of(const AttachRequest& request, const std::string& folder, const KnownSecrets& known) {
-  EvidenceScope scope;
-  scope.system = make_posix_system();
-  scope.held = [pid = request.pid] { return EvidenceScope::Held{pid, 0, true}; };
-  scope.folder = folder;
-  scope.known = &known;
-  scope.stacks = request.stacks && !request.allow.empty();
-  return scope;
 }
 
 }  // namespace
@@ -167,36 +152,19 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
   make_private((*loop)->folder());  // also one that an earlier midwatch made
   (*telling)->watches((*loop)->folder());
   MW_TRY(sign_watch(*disk_, *processes, (*loop)->folder()));
-  // There is no command of ours to pause or stop: what people say is all that is taken, unless more is allowed.
-  Inbox inbox(doors, (*loop)->folder(), [&adoption](const RunAsk& ask, const State&, EventWriter&) {
-    return adoption == nullptr ? Result<void>() : adoption->ask(ask);
-  });
-  (*loop)->accompany(inbox);
-  RuleWatch rules(*clock, language_->knowledge(), request.say);
-  (*loop)->accompany(rules);
-  const auto scrapes = watch_endpoints(*clock, endpoints_of(*config));
-  if (scrapes != nullptr) (*loop)->accompany(*scrapes);
   if (adoption != nullptr) {
     const std::string text = adopted_text(adoption->adopted(), processes->boot());
     MW_TRY(write_durably(*disk_, cat((*loop)->folder(), "/", kAdoptedFile), text));
-    (*loop)->accompany(*adoption);
   }
-  if (Task* notifier = (*telling)->task(); notifier != nullptr) (*loop)->accompany(*notifier);
-  std::unique_ptr<HostWatch> host;
-  std::unique_ptr<CheckpointWatch> looks;
-  std::unique_ptr<EvidenceTaker> evidence;
-  if (request.host) {
-    host = watch_machine(*clock, *language_, folders_of(*disk_, request), [&request] { return request.pid; });
-    (*loop)->accompany(*host);
-    looks = watch_checkpoints(
-        *clock, [this](const std::string& framework) { return language_->checkpoints_of(framework); }, "", {});
-    (*loop)->accompany(*looks);
-    if (request.pid > 0) {
-      evidence = std::make_unique<EvidenceTaker>(*disk_, *clock, *processes,
-                                                 evidence_of(request, (*loop)->folder(), language_->known()));
-      (*loop)->accompany(*evidence);
-    }
-  }
+  TaskContext context{doors, *processes, *language_, *config, (*loop)->folder(), request.say};
+  context.host = request.host;
+  context.stacks = request.stacks && !request.allow.empty();
+  context.notifier = (*telling)->task();
+  context.adoption = adoption.get();
+  context.pid = request.pid;
+  context.folders = folders_of(*disk_, request);
+  const Tasks tasks = make_tasks(context);
+  for (Task* task : tasks.all) (*loop)->accompany(*task);
   while ((*loop)->turn()) {
   }
   return (*loop)->take();

@@ -282,8 +282,8 @@ struct Changed {
   std::string name;  ///< of the variable, the package, the file
   std::string before, after;  ///< "": it is not there
 };
-/// midwatch is about to do something. It is in the journal, durably, before the deed; without an Acted of the same
-/// number after a restart it is in doubt, and the kind of deed says what to do then.
+/// midwatch is about to do something. It is in the journal, durably, before that; without an Acted of the same number
+/// after a restart it is in doubt, and core/supervise/action_kind.h says what becomes of it.
 struct Intended {
   uint32_t id = 0;  ///< counts up within the run
   std::string
@@ -297,6 +297,7 @@ struct Acted {  ///< how an intent came out
   bool ok = true;
   std::string text;  ///< what came of it, or what went wrong
   double seconds = 0;
+  bool begun = true;  ///< false: the intent could not be recorded, and so nothing was done
 };
 
 }  // namespace event

@@ -85,7 +85,7 @@ MW_EVENT(Changed, "changed", field("attempt", &E::attempt), field("what", &E::wh
 MW_EVENT(Intended, "intended", field("id", &E::id), field("action", &E::action), field("target", &E::target),
          field("incident", &E::incident), field("why", &E::why));
 MW_EVENT(Acted, "acted", field("id", &E::id), field("ok", &E::ok), field("text", &E::text),
-         field("seconds", &E::seconds));
+         field("seconds", &E::seconds), field("begun", &E::begun));
 MW_EVENT(WatchBegan, "watch-began", field("build", &E::build), field("knowledge", &E::knowledge),
          field("settings", &E::settings));
 MW_EVENT(AttemptStarted, "attempt-started", field("attempt", &E::attempt), field("pid", &E::pid),

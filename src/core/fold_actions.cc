@@ -45,6 +45,7 @@ void fold_action(State& state, const Event& event, const event::Acted& acted) {
   known->done = true;
   known->done_at = event.at;
   known->ok = acted.ok;
+  known->begun = acted.begun;
   known->outcome = clip(acted.text, kTextLimit);
   known->seconds = acted.seconds;
   if (acted.ok && (known->intent.action == "pause" || known->intent.action == "resume")) {

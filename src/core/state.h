@@ -130,6 +130,7 @@ struct ActionState {
   uint16_t attempt = 0;
   event::Intended intent;
   bool done = false, ok = false;
+  bool begun = true;  ///< as of event::Acted
   std::string outcome;
   double seconds = 0;
 };

@@ -1,5 +1,5 @@
 // One blocking call at a time, off the loop's thread: it is started, and asked for its answer later. A call that never
-// comes back (a dead network mount, a driver that hangs) costs one thread and nothing else.
+// comes back (a dead network mount, a driver that hangs) costs one thread and what the call owns, and nothing else.
 #pragma once
 
 #include <atomic>
@@ -26,8 +26,8 @@ class BackgroundCall {
   bool started() const { return desk_ != nullptr; }
   bool busy() const { return desk_ != nullptr && desk_->now.load() == Desk::kOut; }
 
-  /// `work` is called on a thread of its own. It must own what it uses, or use what outlives the process's main loop.
-  /// Not while a call is out.
+  /// `work` is called on a thread of its own. It owns what it uses (doors by shared pointer, everything else by value),
+  /// as it may outlive whoever started it. Not while a call is out.
   void start(std::function<T()> work) {
     desk_ = std::make_unique<Desk>();
     desk_->work = std::move(work);

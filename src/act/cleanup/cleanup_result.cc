@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "core/supervise/action_kind.h"
 
 namespace mw {
 namespace {
@@ -58,14 +59,10 @@ CleanupResult::Item record_removal(EventWriter& writer, uint32_t action, const C
 }
 
 void settle_removals(Disk& disk, const State& state, EventWriter& writer) {
-  std::vector<event::Acted> outcomes;
-  for (const ActionState& action : state.actions) {
-    const std::string& name = action.intent.action;
-    if (action.done || (name != kCleanupAction && name != kOldCleanupAction)) continue;
+  for (const ActionState& action : in_doubt(state, Executor::kCleanup)) {
     const bool gone = !disk.info(action.intent.target).ok();
-    outcomes.push_back({action.intent.id, gone, gone ? "it is gone" : "not done, or not all of it", 0});
+    writer.acted({action.intent.id, gone, gone ? "it is gone" : "not done, or not all of it", 0});
   }
-  for (event::Acted& outcome : outcomes) writer.acted(std::move(outcome));
 }
 
 std::string cleanup_ask_text(const CleanupAsk& ask) {

@@ -15,7 +15,7 @@
 namespace mw {
 
 inline constexpr std::string_view kCleanupResultFile = "cleanup.json";  ///< in a run's folder: of the last request
-inline constexpr std::string_view kCleanupAction = "cleanup", kOldCleanupAction = "free-space";  ///< in the journal
+inline constexpr std::string_view kCleanupAction = "cleanup";           ///< in the journal
 
 struct CleanupResult {
   struct Item {

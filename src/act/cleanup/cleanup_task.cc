@@ -40,14 +40,6 @@ std::string bytes_text(int64_t bytes) { return format_bytes(static_cast<double>(
 
 }  // namespace
 
-CleanupTask::~CleanupTask() {
-  if (!planning_.busy() && !removing_.busy()) return;
-  // A call that never came back still looks through them.
-  (void)scope_.disk.release();
-  (void)scope_.system.release();
-  (void)scope_.processes.release();
-}
-
 /// What may go and helps: shared memory is none of the disks', and they are none of it.
 std::vector<std::string> CleanupTask::words_for(const State& state) const {
   const Want want = want_of_space(state);
@@ -69,10 +61,9 @@ void CleanupTask::begin_plan(const State& state, For what, std::vector<std::stri
   settings.what = std::move(words);
   for_ = what;
   planned_ = clock_.steady();
-  planning_.start([&disk = *scope_.disk, &system = *scope_.system, &processes = *scope_.processes,
-                   unheld = scope_.unheld, user = scope_.user, places = std::move(places),
-                   settings = std::move(settings)] {
-    return std::make_unique<CleanupPlan>(plan_cleanup(disk, {system, processes, unheld, user}, places, settings));
+  planning_.start([disk = scope_.disk, system = scope_.system, processes = scope_.processes, unheld = scope_.unheld,
+                   user = scope_.user, places = std::move(places), settings = std::move(settings)] {
+    return std::make_unique<CleanupPlan>(plan_cleanup(*disk, {*system, *processes, unheld, user}, places, settings));
   });
 }
 
@@ -112,7 +103,7 @@ bool CleanupTask::remove_next(EventWriter& writer) {
   item_ = std::move(plan_.back());
   plan_.pop_back();
   action_ = *action;
-  removing_.start([remove = scope_.remove, &system = *scope_.system, item = item_] { return remove(system, item); });
+  removing_.start([remove = scope_.remove, system = scope_.system, item = item_] { return remove(*system, item); });
   if (!removing_.started()) take_removed(Error{Error::Code::kIo, "no thread could be started", ""}, writer);
   return true;
 }
@@ -208,7 +199,7 @@ std::optional<bool> CleanupTask::made_room(const State& state) {
   return std::exchange(freed_bytes_, 0) > 0;
 }
 
-std::unique_ptr<CleanupTask> keep_house(
+std::unique_ptr<CleanupTask> watch_space(
     Clock& clock, const RunSpec& spec, CleanupPlaces places, CleanupSettings settings,
     std::function<CheckpointLayout(const std::string& framework)> layout,
     std::function<void(const std::string& sentence)> say, std::function<bool()> holds,

@@ -23,9 +23,9 @@
 namespace mw {
 
 struct CleanupTaskScope {
-  std::unique_ptr<Disk> disk;
-  std::unique_ptr<System> system;
-  std::unique_ptr<Processes> processes;
+  std::shared_ptr<Disk> disk;
+  std::shared_ptr<System> system;
+  std::shared_ptr<Processes> processes;
   int64_t user = -1;  ///< whose things may go
   CleanupPlaces places;
   CleanupSettings settings;
@@ -46,7 +46,6 @@ class CleanupTask final : public Task {
   static constexpr Duration kLongest = Duration::seconds(120);  ///< that a restart waits for space
 
   CleanupTask(Clock& clock, CleanupTaskScope scope) : clock_(clock), scope_(std::move(scope)) {}
-  ~CleanupTask() override;
 
   std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
   /// An attempt ended for want of space: has some been made since? Empty while that is being done: ask again.
@@ -88,7 +87,7 @@ class CleanupTask final : public Task {
 };
 
 /// Over this machine itself. The rest as in CleanupTaskScope.
-std::unique_ptr<CleanupTask> keep_house(
+std::unique_ptr<CleanupTask> watch_space(
     Clock& clock, const RunSpec& spec, CleanupPlaces places, CleanupSettings settings,
     std::function<CheckpointLayout(const std::string& framework)> layout,
     std::function<void(const std::string& sentence)> say, std::function<bool()> holds,

@@ -25,25 +25,18 @@ ResourceWatch::ResourceWatch(Clock& clock, Scope scope) : clock_(clock), scope_(
   if (known.ok()) known_ = std::move(*known);  // a damaged one proves nothing: what it named is left alone
 }
 
-ResourceWatch::~ResourceWatch() {
-  if (!aside_.busy()) return;
-  // A call that never came back still looks through them.
-  (void)scope_.disk.release();
-  (void)scope_.system.release();
-  (void)scope_.processes.release();
-}
-
 void ResourceWatch::begin(Duration now) {
   const bool young = now.ns - began_.ns < kYoung.ns;
   const bool ray = scope_.ray && (young || !ray_ || now.ns - ray_->ns >= kRayEvery.ns);
   if (ray) ray_ = now;
   aside_.start([ray, known = known_, ignored = ignored_, folder = scope_.run_folder, shared = scope_.shared,
-                doors = ResourceDoors{*scope_.disk, *scope_.system, *scope_.processes, scope_.user},
+                disk = scope_.disk, system = scope_.system, processes = scope_.processes, user = scope_.user,
                 clock = std::chrono::steady_clock()] {
     auto answer = std::make_unique<Answer>();
     const auto began = clock.now();
-    const auto real = shared.empty() ? Result<std::string>(shared) : doors.system.real(shared);
-    answer->look = find_resources(doors, folder, real.ok() ? *real : shared, known, ignored, ray);
+    const auto real = shared.empty() ? Result<std::string>(shared) : system->real(shared);
+    answer->look =
+        find_resources({*disk, *system, *processes, user}, folder, real.ok() ? *real : shared, known, ignored, ray);
     answer->took = {std::chrono::nanoseconds(clock.now() - began).count()};
     return answer;
   });

@@ -28,9 +28,9 @@ class ResourceWatch final : public Task {
   static constexpr int kTries = 3;  ///< looks in vain after which a file counts as nobody's of the run
 
   struct Scope {
-    std::unique_ptr<Disk> disk;
-    std::unique_ptr<System> system;
-    std::unique_ptr<Processes> processes;
+    std::shared_ptr<Disk> disk;
+    std::shared_ptr<System> system;
+    std::shared_ptr<Processes> processes;
     int64_t user = -1;
     std::string run_folder;
     std::string shared;           ///< the folder of shared memory; "": none is looked at
@@ -40,7 +40,6 @@ class ResourceWatch final : public Task {
   };
 
   ResourceWatch(Clock& clock, Scope scope);
-  ~ResourceWatch() override;
   std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
 
  private:

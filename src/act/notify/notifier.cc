@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "core/supervise/action_kind.h"
 #include "platform/durable.h"
 
 namespace mw {
@@ -67,7 +68,7 @@ void Notifier::watch(NoticeContext context, std::string folder) {
 /// What was told before, and what is in doubt: an intent without an outcome is sent once more.
 void Notifier::reattach(const State& state, EventWriter& writer) {
   taken_up_ = true;
-  std::vector<uint32_t> lost, in_doubt;
+  std::vector<uint32_t> lost, given_up;
   for (const ActionState& action : state.actions) {
     if (action.intent.action != kNotify && action.intent.action != kHook) continue;
     const size_t space = action.intent.target.find(' ');
@@ -81,13 +82,12 @@ void Notifier::reattach(const State& state, EventWriter& writer) {
       continue;
     }
     Channel& of = **channel;
-    if (action.done && !action.ok && action.outcome.rfind("not done:", 0) == 0)
-      continue;  // it could not be written down
+    if (action.done && !action.begun) continue;  // it could not be recorded
     mark(of, key);
     if (of.sends.empty() || of.sends.back() != action.at) of.sends.push_back(action.at);
     if (action.done) continue;
     if (of.rule.hook) {
-      in_doubt.push_back(action.intent.id);
+      given_up.push_back(action.intent.id);
       continue;
     }
     Notice notice;
@@ -104,8 +104,8 @@ void Notifier::reattach(const State& state, EventWriter& writer) {
     of.intents.push_back(action.intent.id);
     of.first_try = of.next_try = doors_.clock.steady();
   }
-  for (const uint32_t id : in_doubt) {
-    writer.acted({id, false, "In doubt: midwatch was ended while it ran. It is not run again.", 0});
+  for (const uint32_t id : given_up) {
+    writer.acted({id, false, std::string(action_kind(kHook)->outcome), 0});
   }
   for (const uint32_t id : lost) writer.acted({id, false, "There is no such channel any more.", 0});
 }

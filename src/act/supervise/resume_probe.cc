@@ -4,10 +4,6 @@
 
 namespace mw {
 
-ResumeProbe::~ResumeProbe() {
-  if (aside_.busy()) (void)disk_.release();  // the call still looks through it
-}
-
 std::optional<LastWhole> ResumeProbe::ask(const std::vector<std::string>& roots, const CheckpointLayout& layout,
                                           int64_t before, const std::set<std::string>& skip) {
   if (aside_.busy()) {
@@ -18,7 +14,7 @@ std::optional<LastWhole> ResumeProbe::ask(const std::vector<std::string>& roots,
   if (auto found = aside_.take(); found && !std::exchange(given_up_, false)) return found;
   since_ = clock_.steady();
   aside_.start(
-      [&disk = *disk_, roots, layout, before, skip] { return find_last_whole(disk, roots, layout, before, skip); });
+      [disk = disk_, roots, layout, before, skip] { return find_last_whole(*disk, roots, layout, before, skip); });
   if (!aside_.started()) return LastWhole();  // no thread to be had
   return std::nullopt;
 }

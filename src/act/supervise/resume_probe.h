@@ -18,8 +18,7 @@ class ResumeProbe {
  public:
   static constexpr Duration kLongest = Duration::seconds(120);  ///< then the trainer's word is believed
 
-  ResumeProbe(Clock& clock, std::unique_ptr<Disk> disk) : clock_(clock), disk_(std::move(disk)) {}
-  ~ResumeProbe();
+  ResumeProbe(Clock& clock, std::shared_ptr<Disk> disk) : clock_(clock), disk_(std::move(disk)) {}
 
   /// As find_last_whole(); empty while the answer is out: ask again, with the same words.
   std::optional<LastWhole> ask(const std::vector<std::string>& roots, const CheckpointLayout& layout, int64_t before,
@@ -33,7 +32,7 @@ class ResumeProbe {
 
  private:
   Clock& clock_;
-  std::unique_ptr<Disk> disk_;
+  std::shared_ptr<Disk> disk_;
   Duration since_;
   bool given_up_ = false;  // the call that never came back is still out
   BackgroundCall<LastWhole> aside_;

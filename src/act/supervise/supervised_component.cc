@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "core/components.h"
 #include "core/policy.h"
+#include "core/supervise/action_kind.h"
 
 namespace mw {
 namespace {
@@ -107,9 +108,8 @@ void SupervisedComponent::settle(bool ok, std::string text, EventWriter& writer)
 /// A restart that a midwatch before this one meant and did not live to see: its outcome is ours to tell.
 void SupervisedComponent::take_over_doubts(const State& state) {
   doubts_taken_ = true;
-  for (const ActionState& action : state.actions) {
-    const bool ours = action.intent.action == kRestart || action.intent.action == kRestartBoth;
-    if (ours && action.intent.target == spec_.name && !action.done) action_ = action.intent.id;
+  for (const ActionState& action : in_doubt(state, Executor::kComponent)) {
+    if (action.intent.target == spec_.name) action_ = action.intent.id;
   }
 }
 

@@ -21,7 +21,6 @@ namespace {
 
 constexpr Duration kKeeperTakesOver = Duration::seconds(1);  // likewise, where another one wrote before
 constexpr Duration kLeftoverLimit = Duration::seconds(60);   // what not even SIGKILL ends does not hold up a restart
-constexpr Duration kTryAgain = Duration::seconds(30);        // what the disk refused to do
 constexpr Duration kUsualPatience = Duration::seconds(1);
 constexpr Duration kShortPatience = Duration::millis(100);
 constexpr Duration kAtOnce = Duration::seconds(1);  // after an end: the next attempt waits for little that takes long
@@ -31,8 +30,7 @@ constexpr Duration kHaste = Duration::millis(5);
 int64_t earlier(int64_t a, int64_t b) { return a == kNoStep || b == kNoStep ? std::max(a, b) : std::min(a, b); }
 
 /// Actions of the supervisor, as the journal names them.
-constexpr const char *kRestart = "restart", *kBreak = "break", *kStop = "stop", *kPause = "pause", *kResume = "resume",
-                     *kQuarantine = "quarantine", *kOldQuarantine = "set-aside";
+constexpr const char *kRestart = "restart", *kBreak = "break", *kStop = "stop", *kPause = "pause", *kResume = "resume";
 
 std::string attempt_name(int number) { return cat("attempt ", number); }
 
@@ -87,26 +85,6 @@ void Supervisor::came_out(uint32_t* action, bool ok, std::string text, EventWrit
   if (*action == 0) return;
   writer.acted({*action, ok, std::move(text), 0});
   *action = 0;
-}
-
-/// What a midwatch before this one meant to do and did not live to tell: the run's folder says how far it came, and
-/// whatever is due is decided anew.
-void Supervisor::settle_doubts(const State& state, EventWriter& writer) {
-  std::vector<event::Acted> outcomes;
-  for (const ActionState& action : state.actions) {
-    const auto is = [&action](std::string_view what) { return action.intent.action == what; };
-    if (is(kPause) || is(kResume)) paused_ = is(kPause) || !action.done;
-    if (action.done || !(is(kRestart) || is(kBreak) || is(kStop) || is(kPause) || is(kResume) || is(kQuarantine) ||
-                         is(kOldQuarantine)))
-      continue;
-    const bool done = is(kRestart) ? action.intent.target == attempt_name(attempt_)
-                      : is(kBreak) ? trip_.has_value()
-                      : is(kStop)  ? stopping()
-                                   : state.supervision.pause == is(kPause);
-    outcomes.push_back(
-        {action.intent.id, done, done ? "begun; the next midwatch found it so" : "not done: midwatch ended before", 0});
-  }
-  for (event::Acted& outcome : outcomes) writer.acted(std::move(outcome));
 }
 
 Result<void> Supervisor::look_at_keeper(EventWriter& writer) {
@@ -396,40 +374,6 @@ Result<void> Supervisor::watch_attempt(const State& state, bool quiet, EventWrit
   MW_TRY(keep_paused(state, writer));
   if (kept_.ending && stop_ == Stop::kNow) tree_.kill();  // no more grace
   if (kept_.ending) tree_.clear_leftovers(since(ended_));
-  return {};
-}
-
-/// Checkpoints that were saved since the poison's onset are set aside, so that the next attempt resumes from before it.
-Result<void> Supervisor::roll_back_first(const State& state, EventWriter& writer) {
-  if (back_.plans.empty()) return {};
-  const auto action =
-      writer.intend({0, std::string(kQuarantine), cat("checkpoints from step ", back_.from, " on"), 0, back_.why});
-  if (!action.ok()) return action.error();
-  const QuarantineManifest of = quarantine_note(folder_, attempt_, doors_.clock.now(), back_.why);
-  const auto done = roll_back(doors_.disk, doors_.layout(framework_), back_, of);
-  writer.acted({*action, done.ok(), done.ok() ? *done : done.error().what, 0});
-  if (!done.ok()) {
-    due_ = {doors_.clock.steady().ns + kTryAgain.ns};
-    if (!may_pass(done.error())) return give_up_rolling_back(state, done.error(), writer);
-    return done.error();
-  }
-  doors_.say(*done);
-  back_ = {};
-  return {};
-}
-
-/// No further try would go better: the run is over, for the next midwatch too.
-Result<void> Supervisor::give_up_rolling_back(const State& state, const Error& error, EventWriter& writer) {
-  const SupervisedAttempt* known = state.supervision.attempt(attempt_);
-  if (known == nullptr) return error;
-  Judgement judged = judgement_of(*known);
-  judged.decision.restart = judged.asks = false;
-  judged.decision.why =
-      cat(why_over_, " But: The checkpoints since step ", back_.from, " cannot be quarantined: ", error.what, ".");
-  MW_TRY(writer.record(decided_event(attempt_, judged)));
-  why_over_ = judged.decision.why;
-  phase_ = Phase::kOver;
-  doors_.say(cat(why_over_, " No restart"));
   return {};
 }
 

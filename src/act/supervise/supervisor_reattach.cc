@@ -7,6 +7,7 @@
 #include "act/supervise/old_files.h"
 #include "act/supervise/supervisor.h"
 #include "base/text.h"
+#include "core/supervise/action_kind.h"
 #include "platform/durable.h"
 
 namespace mw {
@@ -54,6 +55,28 @@ Result<void> Supervisor::read_decisions(const State& state, EventWriter& writer)
   }
   settle_doubts(state, writer);
   return {};
+}
+
+/// What a midwatch before this one began and whose outcome it did not record: the journal and the keeper's record show
+/// how far it came, and what is still due is decided anew.
+void Supervisor::settle_doubts(const State& state, EventWriter& writer) {
+  for (const ActionState& action : state.actions) {
+    const std::string& word = action.intent.action;
+    if (word == "pause" || word == "resume") paused_ = word == "pause" || !action.done;
+  }
+  for (const ActionState& action : in_doubt(state, Executor::kSupervisor)) {
+    const std::string& word = action.intent.action;
+    const bool done = word == "restart" ? action.intent.target == cat("attempt ", attempt_)
+                      : word == "break" ? trip_.has_value()
+                      : word == "stop"  ? stopping()
+                      : word == "pause" ? state.supervision.pause
+                                        : word == "resume" && !state.supervision.pause;
+    writer.acted(
+        {action.intent.id, done, done ? "begun; the next midwatch found it so" : "not done: midwatch ended before", 0});
+  }
+  for (const ActionState& action : in_doubt(state, Executor::kPerson)) {
+    writer.acted({action.intent.id, false, std::string(action_kind(action.intent.action)->outcome), 0});
+  }
 }
 
 /// Now and then; what cannot be recorded is recorded with the next change.

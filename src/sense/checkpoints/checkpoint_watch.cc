@@ -54,10 +54,6 @@ bool is_held_open(System& system, const std::string& folder) {
 
 CheckpointWatch::~CheckpointWatch() {
   for (int i = 0; i < kLastCall && aside_.busy(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  if (!aside_.busy()) return;
-  // A call that never came back still looks through the doors.
-  (void)scope_.disk.release();
-  (void)scope_.system.release();
 }
 
 void CheckpointWatch::meet(const std::string& folder, int64_t step, uint16_t attempt, bool said) {
@@ -147,26 +143,26 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
     if (std::exchange(listed, true)) listed_before.insert(root);
   }
   if (list) listed_ = now_;
-  aside_.start([&disk = *scope_.disk, system = scope_.system.get(), layout, folder = std::move(folder), step,
+  aside_.start([disk = scope_.disk, system = scope_.system, layout, folder = std::move(folder), step,
                 previous = std::move(previous), roots = std::move(roots), listed_before = std::move(listed_before),
                 run_folder = scope_.run_folder] {
     Answer answer;
     if (!roots.empty() && !run_folder.empty() && system != nullptr) {
-      note_writers(disk, run_folder, writers_below(*system, roots, layout, run_folder));
+      note_writers(*disk, run_folder, writers_below(*system, roots, layout, run_folder));
     }
     answer.listed_before = listed_before;
     answer.folder = folder;
     if (!folder.empty()) {
-      answer.look = scan_checkpoint(disk, folder, step, previous ? &*previous : nullptr);
+      answer.look = scan_checkpoint(*disk, folder, step, previous ? &*previous : nullptr);
       const bool broken = answer.look.there && answer.look.seen.how == How::kBroken;
       answer.held_open = broken && system != nullptr && is_held_open(*system, folder);
     }
     for (const std::string& root : roots) {
-      const auto steps = checkpoint_steps(disk, root, layout);
+      const auto steps = checkpoint_steps(*disk, root, layout);
       for (const int64_t one : steps.ok() ? *steps : std::vector<int64_t>()) {
         answer.found.emplace_back(cat(root, "/", with_step(layout.folder, one)), one);
       }
-      const auto text = read_pointer(disk, root, layout);
+      const auto text = read_pointer(*disk, root, layout);
       if (const auto named = text ? step_in(layout.pointer_text, *text) : std::nullopt) answer.pointers[root] = *named;
     }
     return answer;

@@ -22,8 +22,8 @@ namespace mw {
 
 /// What is looked at, and through what.
 struct CheckpointScope {
-  std::unique_ptr<Disk> disk;
-  std::unique_ptr<System> system;  ///< who holds files open; nullptr: not asked
+  std::shared_ptr<Disk> disk;
+  std::shared_ptr<System> system;  ///< who holds files open; nullptr: not asked
   std::string folder;              ///< absolute; what relative paths in the run's files start from
   std::vector<std::string> roots;  ///< folders that hold checkpoints; none = as the run's files tell
   /// How a framework names its checkpoints; unknown for one of which that is not known.

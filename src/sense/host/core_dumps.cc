@@ -50,7 +50,8 @@ void look_into(System& system, const std::string& folder, Time since, Found& fou
 
 class CoreDumps final : public Part {
  public:
-  CoreDumps(System& system, const Seen& seen, Time since) : system_(system), seen_(seen), since_(since) {}
+  CoreDumps(std::shared_ptr<System> system, const Seen& seen, Time since)
+      : system_(std::move(system)), seen_(seen), since_(since) {}
   std::string_view name() const override { return "core-dumps"; }
 
   void begin(const Aim& aim, Duration now) override {
@@ -60,19 +61,19 @@ class CoreDumps final : public Part {
     for (size_t i = 0; i < seen_.pids.size() && i < kProcessesAsked; ++i) {
       places.push_back(cat("/proc/", seen_.pids[i], "/cwd"));
     }
-    if (const auto pattern = system_.read(std::string(kPattern), 512); pattern.ok()) {
+    if (const auto pattern = system_->read(std::string(kPattern), 512); pattern.ok()) {
       const size_t slash = pattern->rfind('/');
       if (pattern->front() == '/' && slash > 0) places.push_back(pattern->substr(0, slash));
       if (contains(*pattern, "systemd-coredump")) places.emplace_back(kSystemd);
     }
-    aside_.start([&system = system_, places = std::move(places), known = folders_, since = since_] {
+    aside_.start([system = system_, places = std::move(places), known = folders_, since = since_] {
       Found found;
       found.folders = known;
       for (const std::string& place : places) {
-        const auto real = system.real(place);
+        const auto real = system->real(place);
         if (real.ok() && found.folders.size() < kFolders) found.folders.insert(*real);
       }
-      for (const std::string& folder : found.folders) look_into(system, folder, since, found);
+      for (const std::string& folder : found.folders) look_into(*system, folder, since, found);
       return found;
     });
   }
@@ -93,7 +94,7 @@ class CoreDumps final : public Part {
   bool busy() const override { return aside_.busy(); }
 
  private:
-  System& system_;
+  std::shared_ptr<System> system_;
   const Seen& seen_;
   Time since_;
   Duration looked_;
@@ -104,8 +105,8 @@ class CoreDumps final : public Part {
 
 }  // namespace
 
-std::unique_ptr<Part> make_core_dumps(System& system, const Seen& seen, Time since) {
-  return std::make_unique<CoreDumps>(system, seen, since);
+std::unique_ptr<Part> make_core_dumps(std::shared_ptr<System> system, const Seen& seen, Time since) {
+  return std::make_unique<CoreDumps>(std::move(system), seen, since);
 }
 
 }  // namespace mw::host

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "platform/fake/borrowed.h"
 #include "sense/host/host.h"
 #include "sense/host/testing/heard.h"
 
@@ -27,7 +28,7 @@ TEST_CASE("core dumps are found where the run's processes work, by what they are
   FakeSystem system;
   Seen seen;
   seen.pids = {10};
-  const auto part = make_core_dumps(system, seen, {});
+  const auto part = make_core_dumps(borrowed(system), seen, {});
   const auto look_twice = [&](double at) {
     Heard found;
     part->begin({0, {"/work"}, ""}, Duration::seconds(at));
@@ -67,7 +68,7 @@ class FakeGpus final : public Gpus {
 
 TEST_CASE("GPUs are told with what is known of them, lost ones, the driver's words, and a driver that hangs") {
   FakeGpus gpus;
-  const auto part = make_gpu_part(gpus);
+  const auto part = make_gpu_part(borrowed(gpus));
   gpus.answers = false;
   CHECK(look(*part, {}, 10).unseen_things.size() == 1);
   gpus.answers = true;

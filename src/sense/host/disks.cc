@@ -57,12 +57,12 @@ Tree measure(System& system, const std::string& mounts, const std::string& top) 
 
 class Disks final : public Part {
  public:
-  explicit Disks(System& system) : system_(system) {}
+  explicit Disks(std::shared_ptr<System> system) : system_(std::move(system)) {}
   std::string_view name() const override { return "disks"; }
 
   void begin(const Aim& aim, Duration now) override {
     began_ = now;
-    const auto mounts = system_.read("/proc/self/mounts", size_t{1} << 20);
+    const auto mounts = system_->read("/proc/self/mounts", size_t{1} << 20);
     if (mounts.ok()) mounts_ = *mounts;
     ask(std::string(kShared), now);
     for (const std::string& folder : aim.folders) ask(folder, now);
@@ -76,7 +76,7 @@ class Disks final : public Part {
     ++measured_;
     measured_at_ = now;
     tree_.start(
-        [&system = system_, mounts_now = mounts_, path = checkpoint_] { return measure(system, mounts_now, path); });
+        [system = system_, mounts_now = mounts_, path = checkpoint_] { return measure(*system, mounts_now, path); });
   }
 
   bool collect(Notes& notes, Duration now) override {
@@ -110,11 +110,11 @@ class Disks final : public Part {
     if (question.aside.started()) return;
     question.since = now;
     question.answer.reset();
-    question.aside.start([&system = system_, mounts = mounts_, folder] {
+    question.aside.start([system = system_, mounts = mounts_, folder] {
       Answer answer;
-      const auto real = system.real(folder);
+      const auto real = system->real(folder);
       if (!real.ok()) return answer;
-      const auto space = system.space(*real);
+      const auto space = system->space(*real);
       if (!space.ok()) return answer;
       answer = {mount_of(mounts, *real), *space, space->size > 0};
       if (answer.mount.empty()) answer.mount = *real;
@@ -142,7 +142,7 @@ class Disks final : public Part {
     sizes_.clear();
   }
 
-  System& system_;
+  std::shared_ptr<System> system_;
   Duration began_, measured_at_;
   std::string mounts_, checkpoint_;
   int measured_ = 0;
@@ -153,6 +153,6 @@ class Disks final : public Part {
 
 }  // namespace
 
-std::unique_ptr<Part> make_disks(System& system) { return std::make_unique<Disks>(system); }
+std::unique_ptr<Part> make_disks(std::shared_ptr<System> system) { return std::make_unique<Disks>(std::move(system)); }
 
 }  // namespace mw::host

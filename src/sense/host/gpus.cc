@@ -20,14 +20,14 @@ constexpr std::string_view kDriver = "driver";
 
 class GpuPart final : public Part {
  public:
-  explicit GpuPart(Gpus& gpus) : gpus_(gpus) {}
+  explicit GpuPart(std::shared_ptr<Gpus> gpus) : gpus_(std::move(gpus)) {}
   std::string_view name() const override { return "gpus"; }
 
   void begin(const Aim&, Duration now) override {
     began_ = now;
     if (aside_.started() || (absent_ && now.ns - asked_.ns < kTryAgain.ns)) return;
     asked_ = now;
-    aside_.start([&gpus = gpus_] { return gpus.look(); });
+    aside_.start([gpus = gpus_] { return gpus->look(); });
   }
 
   bool collect(Notes& notes, Duration now) override {
@@ -81,7 +81,7 @@ class GpuPart final : public Part {
     for (const std::string& line : look.lines) notes.line(line);
   }
 
-  Gpus& gpus_;
+  std::shared_ptr<Gpus> gpus_;
   BackgroundCall<Result<GpuSnapshot>> aside_;
   Duration began_, asked_;
   bool absent_ = false, seen_ = false;
@@ -90,6 +90,6 @@ class GpuPart final : public Part {
 
 }  // namespace
 
-std::unique_ptr<Part> make_gpu_part(Gpus& gpus) { return std::make_unique<GpuPart>(gpus); }
+std::unique_ptr<Part> make_gpu_part(std::shared_ptr<Gpus> gpus) { return std::make_unique<GpuPart>(std::move(gpus)); }
 
 }  // namespace mw::host

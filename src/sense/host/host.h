@@ -72,16 +72,16 @@ std::unique_ptr<Part> make_memory(System& system, const Seen& seen);
 /// Pressure stall information (Linux 4.20 and later).
 std::unique_ptr<Part> make_pressure(System& system);
 /// File systems that the run uses, /dev/shm, and the size of its newest checkpoint.
-std::unique_ptr<Part> make_disks(System& system);
+std::unique_ptr<Part> make_disks(std::shared_ptr<System> system);
 /// Bytes and errors of the network interfaces.
 std::unique_ptr<Part> make_network(System& system);
 /// The kernel's own log, where it may be read.
 std::unique_ptr<Part> make_kernel_log(System& system, Seen& seen);
 /// Core dumps that appear where the run's processes work, or where the kernel is told to put them. `since`: older ones
 /// are not this run's.
-std::unique_ptr<Part> make_core_dumps(System& system, const Seen& seen, Time since);
+std::unique_ptr<Part> make_core_dumps(std::shared_ptr<System> system, const Seen& seen, Time since);
 /// The GPUs. `gpus` is asked on a thread of its own.
-std::unique_ptr<Part> make_gpu_part(Gpus& gpus);
+std::unique_ptr<Part> make_gpu_part(std::shared_ptr<Gpus> gpus);
 
 // ---- taking small kernel files apart; pure, for the parts and their tests ------------------------------------------
 

@@ -16,6 +16,7 @@
 
 #include "base/testing/skip.h"
 #include "base/text.h"
+#include "platform/fake/borrowed.h"
 #include "sense/host/testing/heard.h"
 
 namespace mw::host {
@@ -181,7 +182,7 @@ TEST_CASE("disks are told by mount, each once, and a checkpoint by its size") {
   system.spaces["/dev/shm"] = {9, 10, 0, 0};
   system.files["/data/run/ckpt/step_5/model.bin"] = std::string(1000, 'x');
   system.files["/data/run/ckpt/step_5/optim/rank0.bin"] = std::string(500, 'x');
-  const auto part = make_disks(system);
+  const auto part = make_disks(borrowed(system));
   const Aim aim{0, {"/data/run", "/data/logs", "/home/me"}, "/data/run/ckpt/step_5"};
   Heard heard = look(*part, aim, 10);
   for (int i = 0; i < 100 && heard.at("checkpoint.bytes /data") < 0; ++i) heard = look(*part, aim, 11 + i);
@@ -217,7 +218,7 @@ class Hanging final : public System {
 TEST_CASE("a disk that does not answer holds nobody up, and is told as silent until it does") {
   std::atomic<bool> answers{false};
   Hanging system(answers);
-  const auto part = make_disks(system);
+  const auto part = make_disks(borrowed(system));
   const Aim aim{0, {"/dead"}, ""};
   const auto look_for = [&](double at) {  // the look ends by its own patience
     Heard heard;
@@ -318,7 +319,7 @@ TEST_CASE("the real machine tells what a real process does") {
   heard = look(*memory, aim, 10);
   CHECK(heard.at("host.memory.size machine") > 1e8);
   CHECK(heard.at("host.memory.free machine") > 0);
-  const auto disks = make_disks(*system);
+  const auto disks = make_disks(borrowed(*system));
   CHECK(!look(*disks, aim, 10).figures.empty());
 }
 

@@ -86,9 +86,9 @@ HostWatch::HostWatch(Clock& clock, const KnowledgeBase& language, HostScope scop
   parts_.push_back(host::make_pressure(system));
   parts_.push_back(host::make_network(system));
   parts_.push_back(host::make_kernel_log(system, seen_));
-  parts_.push_back(host::make_disks(system));
-  parts_.push_back(host::make_core_dumps(system, seen_, clock.now()));
-  if (scope_.gpus != nullptr) parts_.push_back(host::make_gpu_part(*scope_.gpus));
+  parts_.push_back(host::make_disks(scope_.system));
+  parts_.push_back(host::make_core_dumps(scope_.system, seen_, clock.now()));
+  if (scope_.gpus != nullptr) parts_.push_back(host::make_gpu_part(scope_.gpus));
 }
 
 HostWatch::~HostWatch() {
@@ -96,10 +96,6 @@ HostWatch::~HostWatch() {
     return std::any_of(parts_.begin(), parts_.end(), [](const auto& part) { return part->busy(); });
   };
   for (int i = 0; i < kLastCalls && busy(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  if (!busy()) return;
-  // A call that never came back still looks through the doors.
-  (void)scope_.system.release();
-  (void)scope_.gpus.release();
 }
 
 host::Aim HostWatch::aim_at(const State& state) const {

@@ -20,8 +20,8 @@ namespace mw {
 
 /// What of the machine is watched, and through what.
 struct HostScope {
-  std::unique_ptr<System> system;
-  std::unique_ptr<Gpus> gpus;        ///< nullptr: GPUs are not looked at
+  std::shared_ptr<System> system;
+  std::shared_ptr<Gpus> gpus;        ///< nullptr: GPUs are not looked at
   std::vector<std::string> folders;  ///< absolute; where the run is known to write
   std::function<int64_t()> root;     ///< pid of the process above all of the run's, 0 while there is none; may be empty
 };

@@ -37,16 +37,8 @@ ServerWait::Scope ComponentWatch::waiting(const Knowledge& knowledge) {
   for (const components::Target& target : scope_.declared) {
     if (scope_.process_of(target.name) < 0) foreign.push_back(target);
   }
-  return {*scope_.http, knowledge, std::move(foreign), [this](int64_t port) { return tree_.elsewhere(port); },
+  return {scope_.http, knowledge, std::move(foreign), [this](int64_t port) { return tree_.elsewhere(port); },
           scope_.say};
-}
-
-ComponentWatch::~ComponentWatch() {
-  // A question that is still out goes through the door.
-  const bool out = std::any_of(asked_.begin(), asked_.end(), [](const auto& one) { return one->call.busy(); });
-  if (out || wait_.asking()) {
-    (void)scope_.http.release();
-  }
 }
 
 components::Run ComponentWatch::run_of(const State& state) const {
@@ -147,7 +139,7 @@ void ComponentWatch::ask_servers(const State& state, bool held, Duration now, Ev
     }
     if (wait || one->call.started() || now < one->due) continue;
     one->due = {now.ns + one->target.every.ns};
-    one->call.start([http = scope_.http.get(), target = one->target] { return components::ask(*http, target); });
+    one->call.start([http = scope_.http, target = one->target] { return components::ask(*http, target); });
   }
 }
 

@@ -32,7 +32,7 @@ class ComponentWatch final : public Task {
   };
   struct Scope {
     std::unique_ptr<System> system;
-    std::unique_ptr<Http> http;
+    std::shared_ptr<Http> http;
     std::vector<components::Target> declared;
     std::function<Held()> held;
     /// Of a declared server that midwatch itself holds: its process, 0 while there is none; -1 of all others.
@@ -40,7 +40,6 @@ class ComponentWatch final : public Task {
     std::function<void(const std::string& sentence)> say = [](const std::string&) {};
   };
   ComponentWatch(Clock& clock, const Knowledge& knowledge, Scope scope);
-  ~ComponentWatch() override;
   ComponentWatch(const ComponentWatch&) = delete;
   ComponentWatch& operator=(const ComponentWatch&) = delete;
 

@@ -11,6 +11,7 @@
 #include "core/components.h"
 #include "core/detect/support/host.h"
 #include "core/detect/support/pause.h"
+#include "core/supervise/action_kind.h"
 #include "platform/durable.h"
 
 namespace mw {
@@ -112,22 +113,18 @@ std::string name_of(const ProcessSnapshot& look) {
 
 }  // namespace
 
-EvidenceTaker::~EvidenceTaker() {
-  if (first_.busy() || rest_.busy()) (void)scope_.system.release();  // what is still out looks through it
-}
-
 /// What was collected before, and what a midwatch before this one did not live to tell.
 void EvidenceTaker::reattach(const State& state, EventWriter& writer) {
   taken_up_ = true;
-  std::vector<uint32_t> lost;
   for (const ActionState& action : state.actions) {
     if (action.intent.action != kCollectEvidence) continue;
     taken_.insert(action.intent.incident);
-    if (!action.done) lost.push_back(action.intent.id);
     const Duration ago = clock_.now() - action.at;
     stacks_due_ = {clock_.steady().ns + std::clamp<int64_t>(kStacksEvery.ns - ago.ns, 0, kStacksEvery.ns)};
   }
-  for (const uint32_t id : lost) writer.acted({id, false, "midwatch was ended meanwhile", 0});
+  for (const ActionState& action : in_doubt(state, Executor::kEvidence)) {
+    writer.acted({action.intent.id, false, std::string(action_kind(kCollectEvidence)->outcome), 0});
+  }
 }
 
 /// An incident that may show in what the processes do, once for each, while they are there.
@@ -161,7 +158,7 @@ void EvidenceTaker::begin(const Incident& incident, const State& state, EventWri
   incident_ = incident.id;
   critical_ = incident.severity == Severity::kCritical;
   last_ = clock_.steady();
-  first_.start([system = scope_.system.get(), of = suspicion(state)] { return snapshot_run(*system, of); });
+  first_.start([system = scope_.system, of = suspicion(state)] { return snapshot_run(*system, of); });
   for (int64_t ms = 0; ms < kAtOnce.ns / 1'000'000 && first_.busy(); ++ms) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -193,7 +190,7 @@ void EvidenceTaker::take_look(const State& state, EventWriter& writer) {
   if (stacks_) stacks_due_ = {now.ns + kStacksEvery.ns};
   std::vector<ProcessId> ids;
   for (const Subject& subject : subjects_) ids.push_back(subject.look.info.id);
-  rest_.start([system = scope_.system.get(), run = scope_.run_program, between = scope_.between, ids, stacks = stacks_,
+  rest_.start([system = scope_.system, run = scope_.run_program, between = scope_.between, ids, stacks = stacks_,
                may_stop = critical_] {
     const auto began = std::chrono::steady_clock::now();
     std::this_thread::sleep_for(std::chrono::nanoseconds(between.ns));

@@ -26,7 +26,7 @@ struct EvidenceScope {
     int64_t root = 0, session = 0;
     bool root_too = false;  ///< the root is the command itself, not what holds it
   };
-  std::unique_ptr<System> system;
+  std::shared_ptr<System> system;
   std::function<Held()> held;
   std::string folder;                   ///< the run's
   const KnownSecrets* known = nullptr;  ///< values that no evidence may hold
@@ -47,7 +47,6 @@ class EvidenceTaker final : public Task {
 
   EvidenceTaker(Disk& disk, Clock& clock, Processes& processes, EvidenceScope scope)
       : disk_(disk), clock_(clock), processes_(processes), scope_(std::move(scope)) {}
-  ~EvidenceTaker() override;
   EvidenceTaker(const EvidenceTaker&) = delete;
   EvidenceTaker& operator=(const EvidenceTaker&) = delete;
 

@@ -13,19 +13,12 @@ constexpr size_t kTroublesTold = 16;  // of one endpoint
 
 }  // namespace
 
-ScrapeWatch::ScrapeWatch(Clock& clock, std::unique_ptr<Http> http, std::vector<Endpoint> endpoints)
+ScrapeWatch::ScrapeWatch(Clock& clock, std::shared_ptr<Http> http, std::vector<Endpoint> endpoints)
     : clock_(clock), http_(std::move(http)) {
   for (Endpoint& endpoint : endpoints) {
     if (asked_.size() >= kEndpointsLimit) break;
     asked_.push_back(std::make_unique<Asked>());
     asked_.back()->endpoint = std::move(endpoint);
-  }
-}
-
-ScrapeWatch::~ScrapeWatch() {
-  // A question that is still out goes through the door.
-  if (std::any_of(asked_.begin(), asked_.end(), [](const auto& one) { return one->call.busy(); })) {
-    (void)http_.release();
   }
 }
 
@@ -78,7 +71,7 @@ std::optional<Duration> ScrapeWatch::turn(const State&, bool, EventWriter& write
     if (auto answer = one->call.take()) take(*one, *answer, now, writer);
     if (!one->call.started() && now >= one->due) {
       one->due = {now.ns + one->endpoint.every.ns};
-      one->call.start([http = http_.get(), endpoint = one->endpoint] { return ask(*http, endpoint); });
+      one->call.start([http = http_, endpoint = one->endpoint] { return ask(*http, endpoint); });
     }
     next = std::min(next, one->call.started() ? Duration{now.ns + kLook.ns} : one->due);
   }

@@ -22,8 +22,7 @@ class ScrapeWatch final : public Task {
   static constexpr size_t kAnswerBytes = size_t{4} << 20;   ///< that are read of an answer
   static constexpr Duration kLook = Duration::millis(250);  ///< between two questions whether an answer is there
 
-  ScrapeWatch(Clock& clock, std::unique_ptr<Http> http, std::vector<Endpoint> endpoints);
-  ~ScrapeWatch() override;
+  ScrapeWatch(Clock& clock, std::shared_ptr<Http> http, std::vector<Endpoint> endpoints);
   ScrapeWatch(const ScrapeWatch&) = delete;
   ScrapeWatch& operator=(const ScrapeWatch&) = delete;
 
@@ -46,7 +45,7 @@ class ScrapeWatch final : public Task {
   static void miss(Asked& one, const std::string& what, EventWriter& writer);
 
   Clock& clock_;
-  std::unique_ptr<Http> http_;
+  std::shared_ptr<Http> http_;
   std::vector<std::unique_ptr<Asked>> asked_;
   HostLedger ledger_;
 };

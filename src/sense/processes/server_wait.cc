@@ -102,12 +102,8 @@ bool ServerWait::look(Awaited& one, EventWriter& writer) {
   }
   if (one.call.started() || now < one.due) return false;
   one.due = {now.ns + kAgain.ns};
-  one.call.start([http = &scope_.http, target = one.target] { return components::ask(*http, target); });
+  one.call.start([http = scope_.http, target = one.target] { return components::ask(*http, target); });
   return false;
-}
-
-bool ServerWait::asking() const {
-  return std::any_of(awaited_.begin(), awaited_.end(), [](const auto& one) { return one->call.busy(); });
 }
 
 bool ServerWait::may_begin(const State& state, EventWriter& writer) {
@@ -119,6 +115,10 @@ bool ServerWait::may_begin(const State& state, EventWriter& writer) {
   bool all = true;
   for (const auto& one : awaited_) all = look(*one, writer) && all;
   return all;
+}
+
+bool ServerWait::asking() const {
+  return std::any_of(awaited_.begin(), awaited_.end(), [](const auto& one) { return one->call.busy(); });
 }
 
 }  // namespace mw

@@ -23,7 +23,7 @@ class ServerWait {
   static constexpr Duration kAgain = Duration::millis(250);   ///< between two questions to one server
 
   struct Scope {
-    Http& http;  ///< which outlives every question
+    std::shared_ptr<Http> http;
     const Knowledge& knowledge;
     /// Servers that a person declared and that midwatch does not start itself.
     std::vector<components::Target> declared;
@@ -38,7 +38,7 @@ class ServerWait {
   /// somebody else's: what the command itself starts would be waited for in vain. A declared server is waited for as
   /// long as its `ready_within` says. Ask again while it is false.
   bool may_begin(const State& state, EventWriter& writer);
-  /// A question is still out, which goes through the door.
+  /// A question is out.
   bool asking() const;
 
  private:

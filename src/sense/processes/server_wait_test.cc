@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "platform/fake/borrowed.h"
 
 namespace mw {
 namespace {
@@ -66,9 +67,10 @@ struct World {
   /// As it stands; no question is out then.
   bool may_begin() {
     if (wait == nullptr) {
-      wait = std::make_unique<ServerWait>(
-          clock, ServerWait::Scope{servers, knowledge, declared, [this](int64_t port) { return known && port != 9000; },
-                                   [this](const std::string& text) { said.push_back(text); }});
+      wait = std::make_unique<ServerWait>(clock,
+                                          ServerWait::Scope{borrowed(servers), knowledge, declared,
+                                                            [this](int64_t port) { return known && port != 9000; },
+                                                            [this](const std::string& text) { said.push_back(text); }});
     }
     bool may = false;
     for (int turn = 0; turn < 3; ++turn) {  // a question goes out, comes back, and the next one, too

@@ -1,0 +1,112 @@
+#include "app/begin_run.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+
+#include "act/supervise/nonce.h"
+#include "act/supervise/run_spec.h"
+#include "base/text.h"
+#include "platform/durable.h"
+#include "platform/private_folder.h"
+#include "platform/real/posix_disk.h"
+
+namespace mw {
+namespace {
+
+/// "20260219-090811-train", of letters that no shell and no path minds.
+std::string name_of(Time now, const std::vector<std::string>& command) {
+  std::string stamp;
+  for (const char c : format_utc(now).substr(0, 19))
+    stamp += c == 'T' ? "-" : c == '-' || c == ':' ? "" : std::string(1, c);
+  // The script says more than the interpreter in front of it.
+  std::string_view word = command.front();
+  for (size_t i = 1; i < command.size() && i < 4; ++i) {
+    const std::string_view next = command[i];
+    if (next.size() > 3 && (next.substr(next.size() - 3) == ".py" || next.substr(next.size() - 3) == ".sh"))
+      word = next;
+  }
+  std::string name;
+  for (const char c : basename(word).substr(0, 40)) {
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    name += plain ? c : '-';
+  }
+  return cat(stamp, "-", name);
+}
+
+Error bad_name(const std::string& name) {
+  return {Error::Code::kInvalid, cat("a run cannot be called '", name, "'"), "Use letters, digits, dots and dashes."};
+}
+
+bool good_name(std::string_view name) {
+  return !name.empty() && name.front() != '.' && name.size() <= 200 &&
+         std::all_of(name.begin(), name.end(),
+                     [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '-' || c == '_'; });
+}
+
+/// The newest run under `home` that was begun by `midwatch run` (attached runs have no run.json).
+Result<std::string> newest_supervised(Disk& disk, const std::string& home) {
+  auto names = disk.list(cat(home, "/runs"));
+  std::string newest;
+  Time newest_at;
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+    const auto info = disk.info(run_spec_path(disk, cat(home, "/runs/", name)));
+    if (!info.ok() || (!newest.empty() && info->changed <= newest_at)) continue;
+    newest = name;
+    newest_at = info->changed;
+  }
+  if (!newest.empty()) return newest;
+  return Error{Error::Code::kNotFound, cat("no run was begun by 'midwatch run' under ", home),
+               "Say where with --home."};
+}
+
+Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, const RunRequest& request) {
+  const std::string name = request.name.empty() ? name_of(now, request.command) : request.name;
+  if (!good_name(name)) return bad_name(name);
+  const std::string folder = cat(home, "/runs/", name);
+  if (!run_spec_path(disk, folder).empty()) {
+    return Error{Error::Code::kInvalid, cat("there is a run called ", name, " already"),
+                 cat("Go on with it: midwatch run --reattach ", name, "; or give another --name.")};
+  }
+  RunSpec spec;
+  spec.command = request.command;
+  spec.folder = absolute_path("");
+  if (std::getenv("PYTHONUNBUFFERED") == nullptr) spec.environment.emplace("PYTHONUNBUFFERED", "1");
+  spec.config = request.config;
+  for (const std::string& path : request.also) spec.also.push_back(absolute_path(path));
+  for (const std::string& path : request.checkpoints) spec.checkpoints.push_back(absolute_path(path));
+  spec.resume = request.resume;
+  spec.from_scratch = request.from_scratch;
+  spec.limits.restarts = request.restarts;
+  spec.limits.first_wait = Duration::seconds(request.first_wait_s);
+  spec.limits.longest_wait = Duration::seconds(request.longest_wait_s);
+  spec.breaker = request.breaker;
+  spec.breaking = mode_of(request.breaking);
+  spec.breaking_learning = mode_of(request.breaking_learning);
+  spec.restarting = mode_of(request.restarting);
+  spec.dry = request.dry;
+  spec.grace = Duration::seconds(request.grace_s);
+  spec.rotate_bytes = static_cast<uint64_t>(request.rotate_bytes);
+  MW_TRY(disk.make_folders(folder));
+  make_private(folder);  // before anything is in it
+  spec.nonce = random_nonce();
+  spec.mark = random_nonce();
+  MW_TRY(disk.make_folders(cat(folder, "/output")));
+  auto output = disk.open_append(cat(folder, "/", kOutputFile));  // so that there is something to follow
+  if (!output.ok()) return output.error();
+  MW_TRY(write_privately(disk, cat(folder, "/", kRunSpecFile), run_spec_text(spec)));
+  return name;
+}
+
+}  // namespace
+
+Result<std::string> begin_or_find(const Doors& doors, const std::string& home, const RunRequest& request) {
+  auto name = request.reattach.empty()       ? begin_run(doors.disk, doors.clock.now(), home, request)
+              : request.reattach == "newest" ? newest_supervised(doors.disk, home)
+                                             : Result<std::string>(request.reattach);
+  if (name.ok() && !good_name(*name)) return bad_name(*name);
+  return name;
+}
+
+}  // namespace mw

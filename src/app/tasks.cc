@@ -1,0 +1,202 @@
+#include "app/tasks.h"
+
+#include <utility>
+
+#include "act/cleanup/resource_watch.h"
+#include "act/supervise/fingerprint_scope.h"
+#include "act/supervise/inbox.h"
+#include "app/config/cleanup_settings.h"
+#include "app/config/component_settings.h"
+#include "app/config/scrape_settings.h"
+#include "app/rule_watch.h"
+#include "sense/checkpoints/checkpoint_watch.h"
+#include "sense/fingerprint/fingerprinting.h"
+#include "sense/host/host_watch.h"
+#include "sense/processes/component_watch.h"
+#include "sense/processes/evidence.h"
+#include "sense/processes/scrape_watch.h"
+
+namespace mw {
+namespace {
+
+using Made = TaskRow::Made;
+
+auto layouts_of(const KnowledgeBase& knowledge) {
+  return [&knowledge](const std::string& framework) { return knowledge.checkpoints_of(framework); };
+}
+
+/// A pause, a resume and a stop are in the journal by now, where the supervisor finds them.
+Result<void> do_as_requested(TaskContext& context, const RunAsk& ask, const State& state, EventWriter& writer) {
+  if (context.supervisor == nullptr) return context.adoption == nullptr ? Result<void>() : context.adoption->ask(ask);
+  switch (ask.what) {
+    case RunAsk::What::kTell:
+    case RunAsk::What::kPause:
+      return {};
+    case RunAsk::What::kResume:
+      return context.supervisor->refuse(state, writer);
+    case RunAsk::What::kApprove:
+      return context.supervisor->approve(state, writer);
+    case RunAsk::What::kStop:
+    case RunAsk::What::kKill:
+      context.supervisor->stop(ask.what == RunAsk::What::kKill);
+      return {};
+    case RunAsk::What::kCleanup:
+      context.cleanup->cleanup_now(ask);
+      return {};
+  }
+  return {};
+}
+
+Made inbox(TaskContext& context) {
+  return {std::make_unique<Inbox>(context.doors, context.folder,
+                                  [&context](const RunAsk& ask, const State& state, EventWriter& writer) {
+                                    return do_as_requested(context, ask, state, writer);
+                                  })};
+}
+
+Made rules(TaskContext& context) {
+  return {std::make_unique<RuleWatch>(context.doors.clock, context.knowledge.knowledge(), context.say)};
+}
+
+Made scrapes(TaskContext& context) { return {watch_endpoints(context.doors.clock, endpoints_of(context.config))}; }
+
+Made components(TaskContext& context) {
+  if (!context.host && context.config.names("component").empty()) return {};
+  Supervisor& supervisor = *context.supervisor;
+  const auto pids = [&supervisor] { return ComponentWatch::Held{supervisor.keeper_pid(), supervisor.command_pid()}; };
+  const auto process_of = [&context](const std::string& name) { return context.components->pid_of(name); };
+  auto watch = std::make_unique<ComponentWatch>(
+      context.doors.clock, context.knowledge.knowledge(),
+      ComponentWatch::Scope{make_posix_system(), make_http(), component_targets(context.config), pids, process_of,
+                            context.say});
+  supervisor.when_servers_are_wanted(
+      [seen = watch.get()](const State& state, EventWriter& writer) { return seen->servers_answer(state, writer); });
+  return {std::move(watch)};
+}
+
+Made resources(TaskContext& context) {
+  return {watch_resources(
+      context.doors.clock, context.folder, cleanup_settings(context.config, context.supervisor->spec().dry),
+      [&context] { return context.supervisor->keeper_pid() != 0; }, context.write)};
+}
+
+Made machine(TaskContext& context) {
+  if (!context.host) return {};
+  const auto root = [&context] {
+    return context.supervisor == nullptr ? context.pid : context.supervisor->keeper_pid();
+  };
+  return {watch_machine(context.doors.clock, context.knowledge, context.folders, root)};
+}
+
+Made checkpoints(TaskContext& context) {
+  if (!context.host) return {};
+  const auto layout = layouts_of(context.knowledge);
+  if (context.supervisor == nullptr) return {watch_checkpoints(context.doors.clock, layout, "", {})};
+  const RunSpec& spec = context.supervisor->spec();
+  return {watch_checkpoints(context.doors.clock, layout, spec.folder, spec.checkpoints, context.folder)};
+}
+
+/// Of a process that is only read, nothing that could stop it.
+EvidenceScope evidence_scope(const TaskContext& context) {
+  EvidenceScope scope;
+  scope.system = make_posix_system();
+  if (const Supervisor* supervisor = context.supervisor; supervisor != nullptr) {
+    scope.held = [supervisor] {
+      return EvidenceScope::Held{supervisor->keeper_pid(), supervisor->command_pid(), false};
+    };
+  } else {
+    scope.held = [pid = context.pid] { return EvidenceScope::Held{pid, 0, true}; };
+  }
+  scope.folder = context.folder;
+  scope.known = &context.knowledge.known();
+  scope.stacks = context.stacks;
+  return scope;
+}
+
+Made evidence(TaskContext& context) {
+  if (!context.host || (context.supervisor == nullptr && context.pid == 0)) return {};
+  auto taker = std::make_unique<EvidenceTaker>(context.doors.disk, context.doors.clock, context.processes,
+                                               evidence_scope(context));
+  if (context.supervisor != nullptr) {
+    context.components->spare_while([seen = taker.get()](int64_t pid) { return seen->reads(pid); });
+    context.supervisor->spare_while([seen = taker.get()] { return seen->reads(); });
+  }
+  return {std::move(taker)};
+}
+
+Made cleanup(TaskContext& context) {
+  const RunSpec& spec = context.supervisor->spec();
+  auto task = watch_space(
+      context.doors.clock, spec, {context.folder, spec.folder, spec.checkpoints},
+      cleanup_settings(context.config, spec.dry), layouts_of(context.knowledge), context.say,
+      [&context] { return context.supervisor->keeper_pid() != 0; }, context.write);
+  context.cleanup = task.get();
+  context.supervisor->when_space_is_wanted([made = task.get()](const State& state) { return made->made_room(state); });
+  return {std::move(task)};
+}
+
+/// Writes files without the values that nobody may be told.
+WriteFile hiding(const KnowledgeBase& knowledge, WriteFile write) {
+  return [&knowledge, write = std::move(write)](const std::string& path, std::string_view text) {
+    return write(path, knowledge.known().hide(text));
+  };
+}
+
+Made fingerprints(TaskContext& context) {
+  return {std::make_unique<Fingerprinting>(
+      context.doors.disk, context.doors.clock,
+      fingerprints_of(context.doors.disk, *context.supervisor, hiding(context.knowledge, context.write), context.say))};
+}
+
+using enum TaskPhase;
+using Of = TaskRow::Of;
+
+constexpr TaskRow kTasks[] = {
+    {"inbox", kRequests, Of::kAny, "takes what people request", inbox},
+    {"rules", kSense, Of::kAny, "reports rules of the user's whose figure never comes", rules},
+    {"scrapes", kSense, Of::kAny, "reads figures of servers that the user named", scrapes},
+    {"components", kSense, Of::kSupervised, "asks engines and servers whether they work", components},
+    {"resources", kSense, Of::kSupervised, "records what the run's processes hold outside of its folders", resources},
+    {"machine", kSense, Of::kAny, "reads figures of the machine", machine},
+    {"checkpoints", kSense, Of::kAny, "scans what was saved", checkpoints},
+    // Behind those who see that the run is stuck, and before those who do something about it.
+    {"evidence", kEvidence, Of::kAny, "collects what the processes of a run in trouble do", evidence},
+    {"cleanup", kAct, Of::kSupervised, "deletes stale resources", cleanup},
+    {"own components", kAct, Of::kSupervised, "starts and restarts components",
+     [](TaskContext& context) {
+       return Made{nullptr, context.components};
+     }},
+    {"supervisor", kAct, Of::kSupervised, "starts, pauses, ends and restarts the command",
+     [](TaskContext& context) {
+       return Made{nullptr, context.supervision};
+     }},
+    {"adoption", kAct, Of::kAttached, "pauses and ends a process where that is allowed",
+     [](TaskContext& context) {
+       return Made{nullptr, context.adoption};
+     }},
+    {"fingerprints", kAct, Of::kSupervised, "takes the fingerprint of each attempt as it begins", fingerprints},
+    {"notifier", kNotify, Of::kAny, "notifies people",
+     [](TaskContext& context) {
+       return Made{nullptr, context.notifier};
+     }},
+};
+
+}  // namespace
+
+std::span<const TaskRow> task_table() { return kTasks; }
+
+Tasks make_tasks(TaskContext& context) {
+  Tasks tasks;
+  const Of unwanted = context.supervisor == nullptr ? Of::kSupervised : Of::kAttached;
+  for (const TaskRow& row : kTasks) {
+    if (row.of == unwanted) continue;
+    Made made = row.make(context);
+    Task* task = made.own ? made.own.get() : made.other;
+    if (task == nullptr) continue;
+    tasks.all.push_back(task);
+    if (made.own) tasks.own.push_back(std::move(made.own));
+  }
+  return tasks;
+}
+
+}  // namespace mw

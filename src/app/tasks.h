@@ -1,0 +1,77 @@
+// What goes beside the loop of a watch: ONE table of tasks, in the order of their turns. What is requested comes first,
+// then what is seen of the machine, then what is done about it, then who is notified.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "act/cleanup/cleanup_task.h"
+#include "act/supervise/adopt.h"
+#include "act/supervise/supervised_components.h"
+#include "act/supervise/supervisor.h"
+#include "app/config/config.h"
+#include "core/task.h"
+#include "platform/doors.h"
+#include "platform/process.h"
+#include "read/books/knowledge_base.h"
+
+namespace mw {
+
+using WriteFile = std::function<Result<void>(const std::string& path, std::string_view text)>;
+
+/// What tasks are made from. It outlives them.
+struct TaskContext {
+  const Doors& doors;
+  Processes& processes;
+  const KnowledgeBase& knowledge;
+  const Config& config;
+  std::string folder;  ///< where the run is recorded
+  std::function<void(const std::string& sentence)> say;
+  bool host = true;    ///< look at the machine under the run
+  bool stacks = true;  ///< read stacks of processes of the run, for evidence
+  Task* notifier = nullptr;
+
+  /// Of a run that midwatch supervises; else nullptr and empty.
+  Supervisor* supervisor = nullptr;
+  SupervisedComponents* components = nullptr;
+  Task* supervision = nullptr;  ///< gives the supervisor its turns
+  WriteFile write = nullptr;    ///< into the run's folder
+
+  /// Of a run that somebody else started.
+  Adoption* adoption = nullptr;           ///< nullptr: its process is not known
+  int64_t pid = 0;                        ///< likewise 0
+  std::vector<std::string> folders = {};  ///< where it writes
+
+  CleanupTask* cleanup = nullptr;  ///< its row sets it
+};
+
+enum class TaskPhase { kRequests, kSense, kEvidence, kAct, kNotify };
+
+struct TaskRow {
+  /// Where it belongs: beside every watch, only with a supervisor, only without.
+  enum class Of { kAny, kSupervised, kAttached };
+  /// One of the two, or neither where it is not wanted.
+  struct Made {
+    std::unique_ptr<Task> own;
+    Task* other = nullptr;  ///< that somebody else owns
+  };
+  std::string_view name;
+  TaskPhase phase;
+  Of of;
+  std::string_view does;
+  Made (*make)(TaskContext& context);
+};
+std::span<const TaskRow> task_table();
+
+/// The tasks of one watch, in the order of their turns.
+struct Tasks {
+  std::vector<std::unique_ptr<Task>> own;
+  std::vector<Task*> all;
+};
+Tasks make_tasks(TaskContext& context);
+
+}  // namespace mw
