@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "platform/system.h"
 #include "read/recorder.h"
+#include "sense/processes/recognise.h"
 
 namespace mw {
 namespace {
@@ -118,14 +119,11 @@ class Practice {
   int code_ = -1;
 };
 
-/// Does a process look like an inference engine, by what the kernel calls it or the first words of its command?
+/// Is it an inference engine, by its name or the first words of its command? (The practice run is its own.)
 bool is_engine(const ProcessInfo& process) {
   const auto command = make_posix_system()->read(cat("/proc/", process.id.pid, "/cmdline"), 4096);
-  for (const std::string_view word :
-       {"vllm", "VLLM", "EngineCore", "sglang", "lmdeploy", "practice_run", "practice_engine"}) {
-    if (contains(process.name, word) || (command.ok() && contains(*command, word))) return true;
-  }
-  return false;
+  const auto words = components::words_of(command.ok() ? *command : std::string());
+  return components::recognise(process.name, words).kind == "engine" || contains(process.name, "practice_run");
 }
 
 class Drill {

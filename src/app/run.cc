@@ -222,6 +222,14 @@ Config learn_of(const Doors& doors, const RunRequest& request, const Supervisor&
 
 Result<void> start(const std::string& place) { return start_keeper(place, std::string(kProgram)); }
 
+TaskContext context_of(TaskContext context, const RunRequest& request, Supervisor& supervisor) {
+  context.host = request.host;
+  context.stacks = request.stacks;
+  context.supervisor = &supervisor;
+  context.folders = {context.folder, supervisor.spec().folder};
+  return context;
+}
+
 }  // namespace
 
 Result<RunResult> hold_run(const Doors& doors, Processes& real, KnowledgeBase& language, const RunRequest& request) {
@@ -273,15 +281,12 @@ Result<RunResult> hold_run(const Doors& doors, Processes& real, KnowledgeBase& l
   (*loop)->when_full(make_room);
   reserve.take();
   sign(doors, processes, told.folder, request);
-  TaskContext context{doors, processes, language, declared, told.folder, request.say};
-  context.host = request.host;
-  context.stacks = request.stacks;
+  TaskContext context =
+      context_of({doors, processes, language, declared, told.folder, request.say}, request, supervisor);
   context.notifier = (*telling)->task();
-  context.supervisor = &supervisor;
   context.components = components.get();
   context.supervision = &holding;
   context.write = write;
-  context.folders = {told.folder, supervisor.spec().folder};
   const Tasks tasks = make_tasks(context);
   go_through(**loop, tasks.all, passing);
   told.replayed = (*loop)->take();

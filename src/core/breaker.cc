@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/detect/tools/track.h"
+#include "core/incident_kind.h"
 #include "core/policy.h"
 
 namespace mw {
@@ -211,10 +212,9 @@ BreakCase breaker(const State& state, bool from_scratch) {
 const Incident* tainted_by(const State& state, bool from_scratch) {
   if (const BreakCase found = breaker(state, from_scratch); found.incident != nullptr) return found.incident;
   for (const Incident& incident : state.incidents) {
-    const bool poison =
-        incident.kind == "engine-dead" || incident.kind == "zero-reward" || incident.kind == "non-finite";
     const bool of_last = incident.open && incident.latest.attempt + 1U == state.attempts.size();
-    if (poison && of_last && incident.severity == Severity::kCritical && !being_restarted(state)) return &incident;
+    if (taints(incident.kind) && of_last && incident.severity == Severity::kCritical && !being_restarted(state))
+      return &incident;
   }
   return nullptr;
 }

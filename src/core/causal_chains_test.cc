@@ -1,5 +1,5 @@
 // What may cause what, written down from the failure catalogue ("Causal chains worth modelling") and from what the
-// programs do, independently of the table in judge.cc: each link is played to the judge as two failures.
+// programs do, independently of the table in incident_kind.cc: each link is played to the judge as two failures.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -3,9 +3,11 @@
 
 #include <string_view>
 
+#include "core/knowledge.h"
+
 namespace mw {
 
-/// A health check, a heartbeat, or an inference engine's statistics while it has no request.
-bool is_idle_line(std::string_view text);
+/// A health check, a heartbeat, or what an inference engine writes while it has no request.
+bool is_idle_line(std::string_view text, const Knowledge& knowledge);
 
 }  // namespace mw

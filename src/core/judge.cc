@@ -9,6 +9,7 @@
 #include "core/advance.h"
 #include "core/detect/detector.h"
 #include "core/diagnose/diagnose.h"
+#include "core/incident_kind.h"
 #include "core/judge_memory.h"
 
 namespace mw {
@@ -117,81 +118,9 @@ std::vector<Draft> grouped(std::vector<Finding>&& findings) {
   return kept;
 }
 
-/// What makes what likely (failure catalogue, "Causal chains worth modelling").
-struct Chain {
-  std::string_view cause, effect;
-};
-constexpr Chain kChains[] = {
-    {"shm-exhausted", "checkpoint-failed"},
-    {"shm-exhausted", "disk-full"},
-    {"shm-exhausted", "disk-pressure"},
-    {"shm-exhausted", "checkpoint-incomplete"},
-    {"shm-exhausted", "worker-lost"},
-    {"disk-pressure", "disk-full"},
-    {"disk-pressure", "checkpoint-failed"},
-    {"disk-pressure", "checkpoint-incomplete"},
-    {"disk-full", "checkpoint-failed"},
-    {"disk-full", "checkpoint-incomplete"},
-    {"disk-full", "crash"},
-    {"disk-full", "restart-from-scratch"},
-    {"checkpoint-failed", "checkpoint-incomplete"},
-    {"checkpoint-failed", "restart-from-scratch"},
-    {"checkpoint-incomplete", "restart-from-scratch"},
-    {"crash", "restart-from-scratch"},
-    {"crash", "crash"},
-    {"config-error", "crash"},
-    {"code-error", "crash"},
-    {"network", "crash"},
-    {"network", "environment-fault"},
-    {"resource-limit", "engine-dead"},
-    {"resource-limit", "worker-lost"},
-    {"engine-dead", "zero-reward"},
-    {"engine-dead", "reward-collapse"},
-    {"engine-dead", "stall"},
-    {"engine-dead", "policy-mismatch"},
-    {"engine-dead", "died-silently"},
-    {"engine-dead", "entropy-collapse"},
-    {"engine-dead", "length-collapse"},
-    {"gpu-fault", "collective-timeout"},
-    {"gpu-fault", "worker-lost"},
-    {"gpu-out-of-memory", "worker-lost"},
-    {"gpu-out-of-memory", "engine-dead"},
-    {"gpu-out-of-memory", "reward-collapse"},
-    {"host-out-of-memory", "worker-lost"},
-    {"worker-lost", "collective-timeout"},
-    {"worker-lost", "stall"},
-    {"collective-timeout", "disk-full"},
-    {"environment-fault", "zero-reward"},
-    {"environment-fault", "reward-collapse"},
-    {"environment-fault", "zero-advantage"},
-    {"reward-collapse", "zero-reward"},
-    {"reward-collapse", "zero-advantage"},
-    {"zero-reward", "zero-advantage"},
-    {"zero-reward", "no-learning"},
-    {"zero-advantage", "no-learning"},
-    {"non-finite", "reward-collapse"},
-    {"non-finite", "zero-reward"},
-    {"gradient-spike", "non-finite"},
-    {"gradient-spike", "kl-runaway"},
-    {"kl-runaway", "reward-collapse"},
-    {"kl-runaway", "entropy-explosion"},
-    {"policy-mismatch", "reward-collapse"},
-    {"policy-mismatch", "entropy-explosion"},
-    {"entropy-explosion", "reward-collapse"},
-    {"entropy-explosion", "degenerate-output"},
-    {"entropy-explosion", "truncation"},
-    {"entropy-collapse", "degenerate-output"},
-    {"entropy-collapse", "zero-advantage"},
-    {"length-explosion", "truncation"},
-    {"truncation", "reward-collapse"},
-    {"truncation", "throughput-drop"},
-    {"staleness", "policy-mismatch"},
-};
-
 bool may_follow(const Incident& cause, const Incident& effect) {
   if (effect.onset.attempt < cause.onset.attempt || effect.onset.attempt > cause.onset.attempt + 1) return false;
-  return std::any_of(std::begin(kChains), std::end(kChains),
-                     [&](const Chain& chain) { return chain.cause == cause.kind && chain.effect == effect.kind; });
+  return may_lead_to(cause.kind, effect.kind);
 }
 
 constexpr int64_t kAftermath = 3;  // steps after a failure in which what it causes shows

@@ -1,67 +1,10 @@
 #include "core/knowledge.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace mw {
-namespace {
-
-constexpr std::array<std::string_view, 51> kKinds{"crash",
-                                                  "interrupted",
-                                                  "preempted",
-                                                  "died-silently",
-                                                  "stall",
-                                                  "engine-dead",
-                                                  "worker-lost",
-                                                  "collective-timeout",
-                                                  "gpu-out-of-memory",
-                                                  "host-out-of-memory",
-                                                  "gpu-fault",
-                                                  "shm-exhausted",
-                                                  "disk-full",
-                                                  "disk-pressure",
-                                                  "resource-limit",
-                                                  "network",
-                                                  "credentials",
-                                                  "dependency-broken",
-                                                  "config-error",
-                                                  "data-error",
-                                                  "code-error",
-                                                  "environment-fault",
-                                                  "checkpoint-failed",
-                                                  "checkpoint-incomplete",
-                                                  "checkpoint-overdue",
-                                                  "restart-from-scratch",
-                                                  "logging-gap",
-                                                  "non-finite",
-                                                  "reward-collapse",
-                                                  "zero-reward",
-                                                  "no-learning",
-                                                  "zero-advantage",
-                                                  "entropy-collapse",
-                                                  "entropy-explosion",
-                                                  "kl-runaway",
-                                                  "gradient-spike",
-                                                  "loss-spike",
-                                                  "clip-saturation",
-                                                  "length-explosion",
-                                                  "length-collapse",
-                                                  "truncation",
-                                                  "degenerate-output",
-                                                  "policy-mismatch",
-                                                  "staleness",
-                                                  "reward-hacking",
-                                                  "eval-regression",
-                                                  "format-failures",
-                                                  "tool-errors",
-                                                  "throughput-drop",
-                                                  "instability",
-                                                  kUserRule};
-
-}  // namespace
-
-bool is_incident_kind(std::string_view kind) { return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end(); }
+namespace {}  // namespace
 
 std::string_view severity_name(Severity severity) {
   switch (severity) {
@@ -73,6 +16,10 @@ std::string_view severity_name(Severity severity) {
       return "critical";
   }
   return "warning";
+}
+
+bool Knowledge::is_engine(std::string_view name) const {
+  return std::any_of(engines.begin(), engines.end(), [name](const Engine& one) { return one.name == name; });
 }
 
 const Signature* Knowledge::find(std::string_view id) const {

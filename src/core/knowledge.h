@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/engine.h"
+
 namespace mw {
 
 enum class Severity : uint8_t { kInfo, kWarning, kCritical };
@@ -78,6 +80,7 @@ struct Knowledge {
   std::unordered_map<std::string, size_t> by_id;  ///< only ever looked up, never iterated
   std::vector<Cause> causes;                      ///< by id, in byte order
   std::vector<UserRule> rules;                    ///< by name, in byte order
+  std::vector<Engine> engines;                    ///< by name, likewise
 
   /// Adds a rule, and the cause that it stands for; one of the same name is replaced.
   void add(UserRule rule);
@@ -86,9 +89,7 @@ struct Knowledge {
 
   const Signature* find(std::string_view id) const;
   const Cause* find_cause(std::string_view id) const;  ///< a row of `causes`; nullptr when there is none
+  bool is_engine(std::string_view name) const;         ///< one of `engines` is called so
 };
-
-/// Is `kind` one of the incident kinds that this program knows ("crash", "engine-dead", ...)?
-bool is_incident_kind(std::string_view kind);
 
 }  // namespace mw

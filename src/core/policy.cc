@@ -61,8 +61,8 @@ int without_progress(const std::vector<AttemptOutcome>& attempts) {
 
 /// Layers that give the trainer its answers: when they fail, the policy is not to blame for what it is rewarded.
 bool serves_answers(std::string_view layer) {
-  return layer == kEngineLayer || layer == "vllm" || layer == "sglang" || layer == "network" || layer == "ray" ||
-         layer == "gpu" || layer == "driver" || layer == "host" || layer == "host-memory";
+  return layer == kEngineLayer || layer == "network" || layer == "ray" || layer == "gpu" || layer == "driver" ||
+         layer == "host" || layer == "host-memory";
 }
 
 /// Why a rule of the user's own that ended the last attempt is not answered by going back once more; "" when it is.

@@ -42,7 +42,7 @@ struct AttemptOutcome {
   std::string cause;                                  ///< its first-ranked cause; "" when not known
   std::string transient;  ///< of that cause: "deterministic", "likely-transient", "degraded", "poison"
   std::string reaction;   ///< of that incident, as knowledge/signatures has it
-  std::string layer;      ///< of that cause, likewise: "vllm", "network", "learning-dynamics", …
+  std::string layer;      ///< of that cause, likewise: "network", "learning-dynamics", …; kEngineLayer of all engines
 };
 
 struct RestartLimits {

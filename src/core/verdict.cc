@@ -1,8 +1,8 @@
 // The verdict on a run as a whole: how its last attempt ended, as far as its files say.
 #include <algorithm>
-#include <array>
 
 #include "core/advance.h"
+#include "core/incident_kind.h"
 
 namespace mw {
 namespace {
@@ -10,32 +10,11 @@ namespace {
 // A plan that is done this far may have ended by its own rules (as detect/died_silently.cc has it).
 constexpr double kDoneShare = 0.98;
 
-// Kinds that end a run when they are critical; the learning ones never do.
-constexpr std::array<std::string_view, 19> kEnding{"crash",
-                                                   "engine-dead",
-                                                   "worker-lost",
-                                                   "collective-timeout",
-                                                   "gpu-out-of-memory",
-                                                   "host-out-of-memory",
-                                                   "gpu-fault",
-                                                   "shm-exhausted",
-                                                   "disk-full",
-                                                   "resource-limit",
-                                                   "network",
-                                                   "credentials",
-                                                   "dependency-broken",
-                                                   "config-error",
-                                                   "data-error",
-                                                   "code-error",
-                                                   "checkpoint-failed",
-                                                   "environment-fault",
-                                                   "checkpoint-incomplete"};
-
 /// What only the machine tells is a danger or a loss, not yet the run's end: that the run tells itself, or its
 /// launcher.
 bool ends_run(const State& state, const Incident& incident) {
   return !state.by_host(incident.onset.where) && incident.severity == Severity::kCritical && incident.open &&
-         std::find(kEnding.begin(), kEnding.end(), incident.kind) != kEnding.end();
+         ends_runs(incident.kind);
 }
 
 bool plan_done(const State& state, const AttemptState& last) {

@@ -94,17 +94,22 @@ TEST_CASE("a bar of an inference engine that stands still is no plan") {
 }
 
 TEST_CASE("lines of a server that serves nobody") {
+  Knowledge knowledge;  // of engines, as knowledge/engines has them
+  Engine vllm, sglang;
+  vllm.idle = {"running: 0 reqs"};
+  sglang.idle = {"#running-req: 0,", "get /get_model_info"};
+  knowledge.engines = {vllm, sglang};
   for (const char* line :
        {"INFO: 127.0.0.1:5 - \"GET /health HTTP/1.1\" 200 OK", "\"GET /metrics HTTP/1.1\" 200", "\"GET /ping\" 200",
         "\"GET /readyz\" 200", "\"GET /v1/models HTTP/1.1\" 200 OK", "raylet heartbeat ok", "GET /get_model_info 200",
         "Engine 000: Avg prompt throughput: 0.0 tokens/s, Running: 0 reqs, Waiting: 0 reqs",
         "Decode batch. #running-req: 0, #token: 0"}) {
     CAPTURE(std::string(line));
-    CHECK(is_idle_line(line));
+    CHECK(is_idle_line(line, knowledge));
   }
-  CHECK_FALSE(is_idle_line("Running: 10 reqs"));
-  CHECK_FALSE(is_idle_line("#running-req: 10, #token: 900"));
-  CHECK_FALSE(is_idle_line("\"POST /v1/completions HTTP/1.1\" 200 OK"));
+  CHECK_FALSE(is_idle_line("Running: 10 reqs", knowledge));
+  CHECK_FALSE(is_idle_line("#running-req: 10, #token: 900", knowledge));
+  CHECK_FALSE(is_idle_line("\"POST /v1/completions HTTP/1.1\" 200 OK", knowledge));
 }
 
 TEST_CASE("levels by which a last line calls itself fatal") {

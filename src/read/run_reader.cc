@@ -325,7 +325,7 @@ bool RunReader::logs_speak() {
     const auto [heard, fresh] = heard_.try_emplace(source->number(), source->lines());
     if (fresh || heard->second == source->lines()) continue;
     heard->second = source->lines();
-    speak = speak || !is_idle_line(source->last_text());
+    speak = speak || !is_idle_line(source->last_text(), language_.knowledge());
   }
   return speak;
 }

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "platform/durable.h"
 #include "platform/uses.h"
+#include "read/books/engine_book.h"
 
 namespace mw {
 namespace {
@@ -27,7 +28,6 @@ constexpr Maker kMakers[] = {
     {"sem.loky-#-????????", "joblib"},       // joblib/externals/loky/backend/synchronize.py
     {"nccl-??????", "NCCL"},                 // misc/shmutils.cc, mkstemp
     {"plasma??????", "Ray"},                 // object_manager/plasma/dlmalloc.cc, mkstemp
-    {"vllm_offload_*.mmap", "vLLM"},         // v1/kv_offload/cpu/shared_offload_region.py
     {"__KMP_REGISTERED_LIB_#_#", "OpenMP"},  // LLVM's runtime, by process and user
 };
 
@@ -176,6 +176,10 @@ std::string_view maker_of(std::string_view name) {
   if (name.size() > 255) return "";
   for (const Maker& maker : kMakers) {
     if (fits(name, maker.pattern)) return maker.who;
+  }
+  for (const Engine& engine : built_in_engines()) {
+    const auto is = [name](const std::string& pattern) { return fits(name, pattern); };
+    if (std::any_of(engine.shared_memory.begin(), engine.shared_memory.end(), is)) return engine.name;
   }
   return "";
 }

@@ -65,7 +65,7 @@ AttemptOutcome outcome_of(const AttemptEnd& end, const State& state, const Knowl
   of.provider = of.kind == "preempted";
   if (const Signature* known = knowledge.find(of.cause); known != nullptr) {
     of.transient = known->transient;
-    of.layer = known->layer;
+    of.layer = knowledge.is_engine(known->layer) ? std::string(kEngineLayer) : known->layer;
     // The incident's own reaction is for whoever reads files: that it came back counts there, and progress does not.
     if (!known->reaction.empty()) of.reaction = known->reaction;
   }

@@ -25,7 +25,7 @@ constexpr std::string_view kCounterWentBack = "step counter went back";  // as a
 bool is_live(const SourceState& source) { return source.kind == "text" || source.kind == "wandb"; }
 
 /// The log of an inference server alone has no plan to carry out.
-bool serves_only(const State& state) { return state.framework == "vllm" || state.framework == "sglang"; }
+bool serves_only(const State& state, const Knowledge& knowledge) { return knowledge.is_engine(state.framework); }
 
 /// What the run had open when its files stopped.
 struct Open {
@@ -54,7 +54,7 @@ bool serves(std::string_view bar) {
   return std::any_of(kWords.begin(), kWords.end(), [bar](std::string_view word) { return contains_folded(bar, word); });
 }
 
-Open unfinished(const State& state, const AttemptState& attempt, Done steps) {
+Open unfinished(const State& state, const AttemptState& attempt, Done steps, const Knowledge& knowledge) {
   const int64_t last = steps.last;
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
   if (total > 0 && last != kNoStep) {
@@ -62,7 +62,7 @@ Open unfinished(const State& state, const AttemptState& attempt, Done steps) {
     if (last + 1 >= total) return {};
     return Open{cat("step ", last, " of ", total), !done};
   }
-  if (serves_only(state)) return {};
+  if (serves_only(state, knowledge)) return {};
   if (total > 0 && last == kNoStep) {  // the bar over all steps shows that the loop had begun
     for (const auto& [what, progress] : state.progress) {
       if (progress.total == total && progress.done == 0) return {cat("step 0 of ", total), true};

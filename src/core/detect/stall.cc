@@ -31,11 +31,12 @@ struct End {
   bool idle = true;  ///< what it said then is no work: probes of its servers, or what the reading knows well
 };
 
-End end_of(const State& state) {
+End end_of(const State& state, const Knowledge& knowledge) {
   End end{state.last_at, true};
   for (const SourceState& source : state.sources) {
     if (!source.end_at.known() || (end.at.known() && source.end_at <= end.at)) continue;
-    end = {source.end_at, is_idle_line(source.last_text)};  // saving and evaluating may take long after the last step
+    end = {source.end_at,
+           is_idle_line(source.last_text, knowledge)};  // saving and evaluating may take long after the last step
   }
   return end;
 }
@@ -50,7 +51,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   const Time since = std::max(live ? watched.since : at, let_go_on(state));
   const Rhythm rhythm = rhythm_of(state, at, kKnobs[2].value);
   const double usual = rhythm.usual;
-  const End end = live ? End{state.ticks.back().at, true} : end_of(state);
+  const End end = live ? End{state.ticks.back().at, true} : end_of(state, knowledge);
   if (usual <= 0 || attempt.ended || !end.at.known()) return;
   const double silent = (end.at - since).seconds();
   const double patience = std::max({kKnobs[1].value, kKnobs[0].value * usual, kKnobs[3].value * rhythm.longest});

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/incident_kind.h"
 
 namespace mw::diagnose {
 namespace {
@@ -106,34 +107,6 @@ class Ranking {
 bool seen_in(const SignatureState& seen, uint16_t attempt) {
   return std::any_of(seen.matches.begin(), seen.matches.end(),
                      [&](const SignatureState::Match& match) { return match.moment.attempt == attempt; });
-}
-
-/// What to do about a kind when its cause has no word of its own.
-std::string_view usual_reaction(const std::string& kind) {
-  static constexpr std::pair<std::string_view, std::string_view> kUsual[] = {
-      {"interrupted", "ignore"},
-      {"logging-gap", "ignore"},
-      {"gradient-spike", "ignore"},
-      {"loss-spike", "ignore"},
-      {"throughput-drop", "ignore"},
-      {"preempted", "restart-run-from-checkpoint"},
-      {"died-silently", "restart-run-from-checkpoint"},
-      {"stall", "restart-run-from-checkpoint"},
-      {"worker-lost", "restart-run-from-checkpoint"},
-      {"collective-timeout", "restart-run-from-checkpoint"},
-      {"engine-dead", "restart-component"},
-      {"disk-full", "free-space-then-resume"},
-      {"disk-pressure", "free-space-then-resume"},
-      {"config-error", "config-fix"},
-      {"gpu-out-of-memory", "config-fix"},
-      {"shm-exhausted", "config-fix"},
-      {"non-finite", "rollback-before-onset"},
-      {"network", "retry"},
-  };
-  for (const auto& [name, reaction] : kUsual) {
-    if (name == kind) return reaction;
-  }
-  return "stop-and-notify";
 }
 
 bool has_checkpoint_before(const State& state, const Moment& onset) {

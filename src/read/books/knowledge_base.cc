@@ -8,6 +8,7 @@
 #include "base/toml.h"
 #include "platform/real/posix_disk.h"
 #include "read/books/embedded.h"
+#include "read/books/engine_book.h"
 #include "read/books/signature_book.h"
 
 namespace mw {
@@ -81,6 +82,7 @@ Result<std::unique_ptr<KnowledgeBase>> KnowledgeBase::load(const std::vector<std
     for (const SignatureBook::File& file : *part) language->added_ += cat(file.path, "\n", file.text, "\n");
   }
   language->signatures_ = std::make_unique<SignatureBook>(std::move(*signatures));
+  language->signatures_->set_engines(built_in_engines());
   language->add(std::move(rules));
   std::vector<Pattern> patterns = language->book_.patterns(0);
   const auto first = static_cast<uint32_t>(language->book_.pattern_count());
@@ -104,7 +106,7 @@ Result<std::unique_ptr<KnowledgeBase>> KnowledgeBase::load(const std::vector<std
 
 std::string KnowledgeBase::digest() const {
   uint64_t hash = fnv1a(added_);
-  for (const std::string_view folder : {"dialects/", "rules/", "signatures/", "causes/"}) {
+  for (const std::string_view folder : {"dialects/", "rules/", "signatures/", "causes/", "engines/"}) {
     for (const EmbeddedFile& file : embedded_files(folder)) hash = fnv1a(file.bytes, fnv1a(file.path, hash));
   }
   return hex_of(hash);

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/toml.h"
+#include "core/incident_kind.h"
 #include "read/books/embedded.h"
 
 namespace mw {

@@ -47,6 +47,7 @@ class SignatureBook {
 
   const Knowledge& knowledge() const { return knowledge_; }
   void add(UserRule rule) { knowledge_.add(std::move(rule)); }
+  void set_engines(std::vector<Engine> engines) { knowledge_.engines = std::move(engines); }
 
   /// The literals and regular expressions of all signatures, numbered from `first_id`, for the one PatternSet of the
   /// process. Pattern first_id + i belongs to target(i).

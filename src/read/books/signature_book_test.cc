@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "base/testing/skip.h"
 #include "base/text.h"
+#include "core/incident_kind.h"
 
 using mw::SignatureBook;
 using mw::SignatureHit;

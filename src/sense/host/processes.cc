@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "platform/process.h"
+#include "read/books/engine_book.h"
 #include "sense/host/host.h"
 
 namespace mw::host {
@@ -23,14 +24,6 @@ constexpr double kBlockedTold = 30;  // seconds in state D, likewise
 constexpr double kDeadTold = 15;     // seconds that an engine is dead and nobody has reaped it
 constexpr size_t kSomeFiles = 256;   // open files of a process: fewer need no look at its limit
 constexpr size_t kUserField = 14, kSystemField = 15, kThreadsField = 20, kRssField = 24;  // of /proc/PID/stat, proc(5)
-
-/// Engines by the name they give their processes (at most 15 bytes are kept), and what their death is known as.
-struct Engine {
-  std::string_view name, signature;
-};
-constexpr std::array kEngines = {Engine{"VLLM::EngineCor", "vllm-core-proc-died"},
-                                 Engine{"VLLM::Worker", "vllm-worker-proc-died"},
-                                 Engine{"sglang::schedul", "sglang-sigquit-child"}};
 
 struct Figures {
   ProcessInfo info;
@@ -197,11 +190,13 @@ class Processes final : public Part {
       if (stuck >= kBlockedTold) blocked[thing_of(one.figures)] = stuck;
       const double dead = one.dead_since.ns > 0 ? Duration{now.ns - one.dead_since.ns}.seconds() : 0;
       if (dead < kDeadTold || one.told_dead) continue;
-      for (const Engine& engine : kEngines) {
-        if (one.figures.info.name.rfind(engine.name, 0) != 0) continue;
-        one.told_dead = true;
-        notes.happened(engine.signature, cat("process ", pid, " (", one.figures.info.name,
-                                             ") of the run is dead and nobody has noticed"));
+      for (const Engine& engine : built_in_engines()) {
+        for (const Engine::Worker& worker : engine.workers) {
+          if (!one.figures.info.name.starts_with(worker.title)) continue;
+          one.told_dead = true;
+          notes.happened(worker.signature, cat("process ", pid, " (", one.figures.info.name,
+                                               ") of the run is dead and nobody has noticed"));
+        }
       }
     }
     tell_named(notes, "process.blocked", blocked, told_blocked_);

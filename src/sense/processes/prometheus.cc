@@ -6,6 +6,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "read/books/engine_book.h"
 
 namespace mw::components {
 namespace {
@@ -76,19 +77,25 @@ void add(Totals& found, std::string_view name, double value) {
 
 /// Of several engines behind one address the sum would mean nothing.
 std::optional<double> cache_use(std::string_view text) {
-  constexpr std::array<std::string_view, 3> kNames{"vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc",
-                                                   "sglang:token_usage"};
   std::optional<double> most;
-  each_sample(text, [&most, &kNames](std::string_view name, double value) {
-    const bool is = std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+  each_sample(text, [&most](std::string_view name, double value) {
+    const auto has = [name](const Engine& engine) {
+      return std::find(engine.kv_usage.begin(), engine.kv_usage.end(), name) != engine.kv_usage.end();
+    };
+    const bool is = std::any_of(built_in_engines().begin(), built_in_engines().end(), has);
     if (is && value >= 0 && value <= 1) most = std::max(most.value_or(0), value);
   });
   return most;
 }
 
-std::optional<double> first_of(const Totals& all, std::initializer_list<std::string_view> names) {
-  for (const std::string_view name : names) {
-    if (const auto found = all.find(name); found != all.end()) return found->second;
+using Names = std::vector<std::string> Engine::*;
+
+/// The figure under the first of its names that is there, of whichever engine it is.
+std::optional<double> first_of(const Totals& all, Names names) {
+  for (const Engine& engine : built_in_engines()) {
+    for (const std::string& name : engine.*names) {
+      if (const auto found = all.find(name); found != all.end()) return found->second;
+    }
   }
   return std::nullopt;
 }
@@ -117,12 +124,20 @@ std::map<std::string, double, std::less<>> totals_of(std::string_view text, cons
 }
 
 EngineFigures engine_figures(std::string_view text) {
-  const auto all = totals(text, "vllm:num_requests_ vllm:generation_tokens sglang:num_ sglang:generation_tokens");
+  static const std::vector<std::string> wanted = [] {
+    std::vector<std::string> names;
+    for (const Engine& engine : built_in_engines()) {
+      for (const Names of : {&Engine::running, &Engine::waiting, &Engine::generated}) {
+        names.insert(names.end(), (engine.*of).begin(), (engine.*of).end());
+      }
+    }
+    return names;
+  }();
+  const Totals all = totals_of(text, wanted);
   EngineFigures figures;
-  figures.running = first_of(all, {"vllm:num_requests_running", "sglang:num_running_reqs"});
-  figures.waiting = first_of(all, {"vllm:num_requests_waiting", "sglang:num_queue_reqs"});
-  figures.generated =
-      first_of(all, {"vllm:generation_tokens_total", "vllm:generation_tokens", "sglang:generation_tokens_total"});
+  figures.running = first_of(all, &Engine::running);
+  figures.waiting = first_of(all, &Engine::waiting);
+  figures.generated = first_of(all, &Engine::generated);
   figures.cache = cache_use(text);
   return figures;
 }

@@ -21,7 +21,7 @@ std::map<std::string, double, std::less<>> totals_of(std::string_view text, cons
 /// Can a metric be called so?
 bool is_metric_name(std::string_view name);
 
-/// The figures by which an inference server shows that it works, under vLLM's or SGLang's names.
+/// The figures by which an inference server shows that it works, under the names of knowledge/engines.
 struct EngineFigures {
   std::optional<double> running;    ///< requests that are being worked on
   std::optional<double> waiting;    ///< that wait for their turn

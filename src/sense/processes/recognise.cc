@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "read/books/engine_book.h"
 
 namespace mw::components {
 namespace {
@@ -15,38 +16,45 @@ struct Row {
   std::string_view kind, face;
 };
 
-/// Names that processes give themselves (prctl, setproctitle): vllm/v1/utils.py, sglang/srt/utils, ray/_private.
-constexpr std::array kTitles = {
-    Row{"engine", "VLLM::"},          Row{"engine", "sglang::"},      Row{"engine", "ray::vLLM"},
-    Row{"engine", "ray::AsyncvLLM"},  Row{"engine", "ray::LLMRay"},   Row{"engine", "ray::SGLang"},
-    Row{"engine", "practice_engine"}, Row{"tools", "practice_tools"}, Row{"ray", "raylet"},
-    Row{"ray", "gcs_server"},
+/// Names that processes give themselves, besides those of engines (knowledge/engines).
+constexpr std::array kTitles = {Row{"tools", "practice_tools"}, Row{"ray", "raylet"}, Row{"ray", "gcs_server"}};
+
+/// Modules and scripts, as a word of the command line or as the end of a path; likewise.
+constexpr std::array kPrograms = {
+    Row{"tools", "tool_server"},          Row{"tools", "tools_server"},
+    Row{"tools", "sandbox_server"},       Row{"tools", "practice_tools"},
+    Row{"rewards", "reward_server"},      Row{"rewards", "reward_model_server"},
+    Row{"rewards", "serve_reward_model"}, Row{"rewards", "openrlhf.cli.serve_rm"},
 };
 
-/// Modules and scripts, as a word of the command line or as the end of a path.
-constexpr std::array kPrograms = {
-    Row{"engine", "vllm.entrypoints"},
-    Row{"engine", "vllm_serve"},
-    Row{"engine", "vllm-serve"},
-    Row{"engine", "trl.scripts.vllm_serve"},
-    Row{"engine", "sglang.launch_server"},
-    Row{"engine", "sglang.srt"},
-    Row{"engine", "sglang_router"},
-    Row{"engine", "lmdeploy.serve"},
-    Row{"engine", "text-generation-launcher"},
-    Row{"engine", "text-generation-router"},
-    Row{"engine", "trtllm-serve"},
-    Row{"engine", "llama-server"},
-    Row{"engine", "practice_engine"},
-    Row{"tools", "tool_server"},
-    Row{"tools", "tools_server"},
-    Row{"tools", "sandbox_server"},
-    Row{"tools", "practice_tools"},
-    Row{"rewards", "reward_server"},
-    Row{"rewards", "reward_model_server"},
-    Row{"rewards", "serve_reward_model"},
-    Row{"rewards", "openrlhf.cli.serve_rm"},
-};
+bool begins_with_one(std::string_view name, const std::vector<std::string>& faces) {
+  return std::any_of(faces.begin(), faces.end(), [name](const std::string& face) { return name.starts_with(face); });
+}
+
+/// Is `program` that module, or one within it?
+bool is_program(std::string_view program, std::string_view face) {
+  return program.starts_with(face) && (program.size() == face.size() || program[face.size()] == '.');
+}
+
+/// "engine", "tools", "rewards"; "" where the word names nothing that is known.
+std::string_view kind_of(std::string_view program) {
+  for (const Engine& engine : built_in_engines()) {
+    for (const std::string& face : engine.programs) {
+      if (is_program(program, face)) return "engine";
+    }
+  }
+  for (const Row& row : kPrograms) {
+    if (is_program(program, row.face)) return row.kind;
+  }
+  return "";
+}
+
+bool serves(std::string_view program) {
+  const auto& all = built_in_engines();
+  return std::any_of(all.begin(), all.end(), [program](const Engine& engine) {
+    return std::find(engine.serves.begin(), engine.serves.end(), program) != engine.serves.end();
+  });
+}
 
 /// The program that a word names: without folders and ".py".
 std::string_view program_of(std::string_view word) {
@@ -65,21 +73,19 @@ bool is_shell(std::string_view name) {
 
 Recognised recognise(std::string_view name, const std::vector<std::string>& words) {
   if (is_shell(name)) return {};
+  for (const Engine& engine : built_in_engines()) {
+    if (begins_with_one(name, engine.titles)) return {"engine", std::string(name)};
+  }
   for (const Row& row : kTitles) {
-    if (name.substr(0, row.face.size()) == row.face) return {row.kind, std::string(name)};
+    if (name.starts_with(row.face)) return {row.kind, std::string(name)};
   }
   for (size_t i = 0; i < std::min(words.size(), kWordsRead); ++i) {
     const std::string& word = words[i];
     if (word == "-c") break;  // a text to run, not a name
     if (word.front() == '-' || word.find('=') != std::string::npos) continue;
     const std::string_view program = program_of(word);
-    const bool serves = i + 1 < words.size() && words[i + 1] == "serve" && (program == "vllm" || program == "lmdeploy");
-    if (serves) return {"engine", cat(program, " serve")};
-    for (const Row& row : kPrograms) {
-      const bool whole = program.substr(0, row.face.size()) == row.face &&
-                         (program.size() == row.face.size() || program[row.face.size()] == '.');
-      if (whole) return {row.kind, clip(program, kLabelBytes)};
-    }
+    if (i + 1 < words.size() && words[i + 1] == "serve" && serves(program)) return {"engine", cat(program, " serve")};
+    if (const std::string_view kind = kind_of(program); !kind.empty()) return {kind, clip(program, kLabelBytes)};
     // A script or module that is somebody else's: what follows are its settings.
     if ((i > 0 && words[i - 1] == "-m") || program.size() < basename(word).size()) break;
   }

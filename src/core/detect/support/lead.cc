@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "core/detect/support/failure_chain.h"
+#include "core/incident_kind.h"
 
 namespace mw::detect {
 namespace {
@@ -74,13 +75,6 @@ bool near_to(const Symptom& lead, const Symptom& other) {
   if (!lead.moment.at.known() || !other.moment.at.known()) return true;
   const double apart = (other.moment.at - lead.moment.at).seconds();
   return apart <= kNearSeconds && apart >= -kNearSeconds;
-}
-
-/// Kinds that are never the echo of a program's own exception, so that what says them knows more than it.
-bool is_resource(std::string_view kind) {
-  constexpr std::array<std::string_view, 6> kResources = {"gpu-out-of-memory", "host-out-of-memory", "gpu-fault",
-                                                          "shm-exhausted",     "disk-full",          "resource-limit"};
-  return std::find(kResources.begin(), kResources.end(), kind) != kResources.end();
 }
 
 /// The launcher's word that a task had failed of itself before its step was taken down with it.
