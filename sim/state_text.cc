@@ -96,7 +96,7 @@ void write_work(Writer& out, const State& s) {
   }
   for (const auto& [name, progress] : s.progress) out.line("progress ", name, " ", Writer::of(progress));
   for (const auto& [moment, saved] : s.checkpoints) out.line("saved ", Writer::of(moment), " ", Writer::of(saved));
-  for (const auto& [moment, seen] : s.looks) out.line("look ", Writer::of(moment), " ", Writer::of(seen));
+  for (const auto& [moment, seen] : s.checkpoint_scans) out.line("look ", Writer::of(moment), " ", Writer::of(seen));
   for (const auto& [at, step] : s.anchors) out.line("anchor ", at.ns, " ", step);
 }
 

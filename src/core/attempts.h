@@ -32,7 +32,7 @@ void for_each_moment(State& state, Visit&& visit) {
     visit(seen.last);
   }
   for (auto& [saved_at, saved] : state.checkpoints) visit(saved_at);
-  for (auto& [seen_at, seen] : state.looks) visit(seen_at);
+  for (auto& [seen_at, seen] : state.checkpoint_scans) visit(seen_at);
   for (ComponentState& part : state.components) {
     visit(part.since);
     for (ComponentState::Trouble& trouble : part.troubles) {

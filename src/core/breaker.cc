@@ -28,7 +28,7 @@ constexpr int64_t kTogether = 3;                         // steps between the on
 /// Is all that was last seen on the disk of the checkpoints of `step` broken?
 bool broken_on_disk(const State& state, int64_t step) {
   std::map<std::string_view, bool> broken;  // by path
-  for (const auto& [moment, seen] : state.looks) {
+  for (const auto& [moment, seen] : state.checkpoint_scans) {
     if (seen.step == step) broken[seen.path] = seen.how == event::CheckpointSeen::How::kBroken;
   }
   return !broken.empty() && std::all_of(broken.begin(), broken.end(), [](const auto& one) { return one.second; });
@@ -42,7 +42,7 @@ bool left_behind(const State& state) {
   });
 }
 
-/// midwatch is just starting a part of the run anew: what that cannot mend still shows in the rewards.
+/// midwatch is just restarting a component: what that cannot mend still shows in the rewards.
 bool being_restarted(const State& state) {
   return std::any_of(state.actions.begin(), state.actions.end(), [](const ActionState& action) {
     return action.intent.action == kRestartComponent && !action.done;

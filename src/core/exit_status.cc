@@ -83,7 +83,7 @@ std::optional<OpenPlan> open_plan(const State& state, size_t number) {
   if (enough(steps.last)) return std::nullopt;
   if (attempt.resumed_at > 0 && enough(attempt.resumed_at + steps.last - steps.first + 1)) return std::nullopt;
   // A run whose log fell silent saves on: what it was seen to save tells how far it came.
-  const bool saved = std::any_of(state.looks.begin(), state.looks.end(), [&](const auto& look) {
+  const bool saved = std::any_of(state.checkpoint_scans.begin(), state.checkpoint_scans.end(), [&](const auto& look) {
     return look.first.attempt == number && look.second.how != event::CheckpointSeen::How::kBroken &&
            look.second.step != kNoStep && enough(look.second.step);
   });

@@ -23,7 +23,7 @@ UserRule low_reward() {
   rule.points = 2;
   rule.severity = Severity::kCritical;
   rule.breaker = true;
-  rule.text = "Look at the verifier.";
+  rule.text = "Check the verifier.";
   return rule;
 }
 
@@ -58,7 +58,7 @@ TEST_CASE("a rule that is broken trips the breaker, and is over when the figure 
   CHECK(incident.reaction == "rollback-before-onset");
   REQUIRE_FALSE(incident.causes.empty());
   CHECK(incident.causes.front().id == "rule.low");
-  CHECK(incident.causes.front().fix == "Look at the verifier.");
+  CHECK(incident.causes.front().fix == "Check the verifier.");
   CHECK(breaker(run.state).incident == &incident);
   run.step(13, 0.5);
   CHECK_FALSE(run.state.incidents.front().open);

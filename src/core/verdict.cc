@@ -53,7 +53,7 @@ std::string verdict_of(const State& state, const std::vector<Incident>& incident
   const auto in_last = [&](const Incident& incident) { return incident.latest.attempt == number; };
   const bool crashed = std::any_of(incidents.begin(), incidents.end(),
                                    [&](const Incident& i) { return in_last(i) && ends_run(state, i); });
-  const auto told = [&](std::string_view kind) {
+  const auto open_in_last = [&](std::string_view kind) {
     return std::any_of(incidents.begin(), incidents.end(), [&](const Incident& i) {
       return in_last(i) && i.open && i.kind == kind && !state.by_host(i.onset.where);
     });
@@ -64,17 +64,17 @@ std::string verdict_of(const State& state, const std::vector<Incident>& incident
         return crashed ? "crashed" : "finished";
       case event::Ended::How::kExit:
         if (last.ended->code != 0 || crashed) return "crashed";
-        return told("died-silently") ? "ended-early" : "finished";
+        return open_in_last("died-silently") ? "ended-early" : "finished";
       case event::Ended::How::kInterrupted:
       case event::Ended::How::kStopped:
         return "interrupted";
       case event::Ended::How::kFailed:
-        return told("interrupted") || told("preempted") ? "interrupted" : "crashed";
+        return open_in_last("interrupted") || open_in_last("preempted") ? "interrupted" : "crashed";
     }
   }
   if (crashed) return "crashed";
-  if (told("interrupted") || told("preempted")) return "interrupted";
-  if (told("stall")) return "stalled";
+  if (open_in_last("interrupted") || open_in_last("preempted")) return "interrupted";
+  if (open_in_last("stall")) return "stalled";
   if (plan_done(state, last)) return "finished";
   return state.closed ? "unknown" : "running";
 }

@@ -72,7 +72,7 @@ Open unfinished(const State& state, const AttemptState& attempt, Done steps) {
     return Open{cat("step ", last), false};
   }
   const uint32_t number = attempt.last.where.source;
-  // Without a step only a bar that is the last word counts: those of loading and compiling stay open for ever.
+  // Without a step only a bar in the last line counts: those of loading and compiling stay open for ever.
   const bool bar = number < state.sources.size() && contains(state.sources[number].last_text, "%|");
   for (const auto& [what, progress] : state.progress) {
     if (!bar || serves(what)) continue;
@@ -107,7 +107,7 @@ std::string copied_while_running(const State& state, const AttemptState& attempt
   if (name.starts_with("slurm-") && name.ends_with(".out")) return "Slurm writes the end of a job into its output file";
   const bool bar = contains(source.last_text, "%|");
   if (source.torn && !bar) return "the last line is cut in the middle";
-  if (says_farewell(source.last_text)) return "its last words are those of a program that is done";
+  if (says_farewell(source.last_text)) return "its last line is that of a program that is done";
   return {};
 }
 

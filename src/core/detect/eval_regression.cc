@@ -107,7 +107,7 @@ bool find_drop(const Track& track, bool higher, Drop& found) {
   return false;
 }
 
-/// The training reward rises far and the held-out result does not move: told as information, as it may be another task.
+/// The training reward rises far and the held-out result does not move: information only, as it may be another task.
 bool judge_flat(const State& state, const Track& track, std::vector<Finding>& out) {
   for (size_t i = points_of(kFlatHistory) - 1; i < track.size(); ++i) {
     const auto all = track.slice(0, i + 1);

@@ -209,7 +209,7 @@ Learning learning(const State& state, const Track& track, const Stretch& stretch
   return gain < kTiny.value || stretch.trend < kTrend.value ? Learning::kNone : Learning::kUnclear;
 }
 
-Finding told(const State& state, const Track& track, size_t n) {
+Finding finding_of(const State& state, const Track& track, size_t n) {
   const Point& onset = track.points[0];
   const Point& now = track.points[n - 1];
   const auto all = track.slice(0, n);
@@ -234,7 +234,7 @@ void judge_reward(const State& state, KeptTrack& track, std::vector<Finding>& ou
     const size_t n = all[k].n;
     if (static_cast<double>(track.points[n - 1].step - track.points[0].step) < kSteps.value - 1) continue;
     if (learning(state, track, all[k]) != Learning::kNone) continue;
-    Finding finding = told(state, track, n);
+    Finding finding = finding_of(state, track, n);
     for (++k; k < all.size() && !finding.resolved; ++k) {
       if (learning(state, track, all[k]) != Learning::kClear) continue;
       resolve(finding, track.points[all[k].n - 1]);

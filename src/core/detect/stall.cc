@@ -22,7 +22,7 @@ constexpr Knob kKnobs[] = {
      "evaluations and saves come back; own choice"},
     {"quiet_share", 0.5, "of the patience", "A run that still says something besides its servers may be at a long step",
      "runs of an agent whose batch takes 38 min; own choice"},
-    {"talks_long", 3, "times the patience", "By then talk without a step is worth a look", "own choice"},
+    {"talks_long", 3, "times the patience", "By then talk without a step is suspicious", "own choice"},
 };
 
 /// When the run was last heard of.
@@ -43,11 +43,11 @@ End end_of(const State& state) {
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   if (state.attempts.empty() || state.anchors.empty()) return;
   const AttemptState& attempt = state.attempts.back();
-  if (held_still(state)) return;
+  if (is_paused(state)) return;
   const auto& [at, step] = state.anchors.back();
   const Standstill watched = standstill(state);
   const bool live = !state.closed && watched.since.known();  // then the machine's clock tells, whatever the log's zone
-  const Time since = std::max(live ? watched.since : at, let_go_on(state));
+  const Time since = std::max(live ? watched.since : at, last_resumed(state));
   const Rhythm rhythm = rhythm_of(state, at, kKnobs[2].value);
   const double usual = rhythm.usual;
   const End end = live ? End{state.ticks.back().at, true} : end_of(state);

@@ -180,7 +180,7 @@ TEST_CASE("what measures the truth beside a reward") {
   }
 }
 
-TEST_CASE("pass@k falls when answers become alike, too, and is told more quietly than pass@1") {
+TEST_CASE("pass@k falls when answers become alike, too, and is less severe than pass@1") {
   const auto severity = [](std::string_view raw) {
     const auto findings =
         found("reward-hacking", run_of({{"reward.mean", "r", around(0.3, 60) + around(0.8, 60)},

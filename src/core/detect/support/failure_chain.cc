@@ -292,15 +292,15 @@ void outlive(std::vector<Symptom>& symptoms) {
   }
 }
 
-/// A helper's death did not end an attempt of which something else tells the end.
+/// A helper's death did not end an attempt whose end has another root.
 void outlive_helpers(const Helpers& helpers, std::vector<Symptom>& symptoms) {
-  std::set<uint16_t> told;  // attempts
+  std::set<uint16_t> explained;  // attempts
   for (const Symptom& symptom : symptoms) {
     if (!symptom.survived && !symptom.teardown && is_root(symptom) && !helpers.died_in(symptom))
-      told.insert(symptom.moment.attempt);
+      explained.insert(symptom.moment.attempt);
   }
   for (Symptom& symptom : symptoms) {
-    const bool helper = told.count(symptom.moment.attempt) != 0 && helpers.died_in(symptom);
+    const bool helper = explained.count(symptom.moment.attempt) != 0 && helpers.died_in(symptom);
     if (helper && !symptom.teardown) symptom.survived = true;
   }
 }

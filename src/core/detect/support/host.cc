@@ -6,9 +6,9 @@ namespace mw::detect {
 namespace {
 
 Moment moment_of_host(const State& state, const Point& point, Time at) {
-  const int64_t told = at == point.at ? point.step : kNoStep;
-  Moment moment{told != kNoStep ? told : state.step_at(at), at, point.where, point.attempt, true};
-  moment.by_clock = told == kNoStep && moment.step != kNoStep;
+  const int64_t measured = at == point.at ? point.step : kNoStep;
+  Moment moment{measured != kNoStep ? measured : state.step_at(at), at, point.where, point.attempt, true};
+  moment.by_clock = measured == kNoStep && moment.step != kNoStep;
   return moment;
 }
 

@@ -70,7 +70,7 @@ void RiseWalk::tell(const Track& track, size_t i) {
 
 void RiseWalk::step(const Track& track, size_t i) {
   const size_t start = std::max<size_t>(rule_.history + rule_.skip, 1);
-  if (i < start || (!open_ && found_.size() >= kRisesTold)) return;
+  if (i < start || (!open_ && found_.size() >= kRisesReported)) return;
   const double before = median_at(track, i - 1);
   if (i == start || before < lowest_median_) {
     lowest_ = i - 1;
