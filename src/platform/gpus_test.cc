@@ -57,7 +57,7 @@ TEST_CASE("NVML tells of eight GPUs, of what becomes of them, and what the drive
   CHECK_FALSE(look->gpus[6].lost);
   REQUIRE(look->lines.size() == 1);
   CHECK(look->lines[0] == "NVRM: Xid (PCI:00000000:20:00): 79, as NVML tells");
-  CHECK(gpus->look()->lines.empty());  // each is told once
+  CHECK(gpus->look()->lines.empty());  // each is reported once
 
   world.write("gpus 7\n");  // one is no longer counted
   look = gpus->look();

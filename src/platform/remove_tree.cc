@@ -122,7 +122,7 @@ Result<void> remove_at(int at, const std::string& name, dev_t device, int depth,
   if (only != nullptr && only->unheld) {
     lease = std::make_unique<Lease>(at, name, *only);
     if (!lease->held()) return Error{Error::Code::kInvalid, cat("somebody holds ", name), ""};
-    // The name may have gone to another file since; between this look and the removal lie microseconds, and the names
+    // The name may have gone to another file since; between this check and the removal lie microseconds, and the names
     // that programs give to shared memory are theirs alone: a random part, or the process's number.
     if (::fstatat(at, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !is_meant(status, *only))
       return another(name);

@@ -36,7 +36,7 @@ struct Verdict {
   uint64_t lines = 0;
 };
 
-Verdict feed(std::vector<Fed> files, const KnowledgeBase& language);
+Verdict feed(std::vector<Fed> files, const KnowledgeBase& knowledge);
 
 /// Does the replay hold it, too: the same kind, its onset within 5 steps or 5 %?
 bool in_replay(const Verdict& verdict, const Seen& seen);
