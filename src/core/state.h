@@ -211,7 +211,7 @@ struct State {
   std::map<std::string, event::Progressed> progress;
   std::vector<std::pair<Moment, event::CheckpointSaved>> checkpoints;
   /// Checkpoints as they were found on the disk, in the order of the scans; Moment::step is theirs.
-  std::vector<std::pair<Moment, event::CheckpointSeen>> looks;
+  std::vector<std::pair<Moment, event::CheckpointSeen>> checkpoint_scans;
   uint64_t weight_syncs = 0;
   Moment last_sync;
   int64_t total_steps = 0;
