@@ -48,11 +48,11 @@ void for_each_moment(State& state, Visit&& visit) {
 /// afterwards.
 uint16_t attempt_of(State& state, SourceState& source, const Event& event);
 
-/// From `at` on the run was at `step`, as far as its own measurements and announcements tell: for State::step_at().
+/// From `at` on the run was at `step`, as far as its own measurements and announcements show: for State::step_at().
 void add_anchor(State& state, Time at, int64_t step);
 
-/// Does `now` come after `last`, whatever the order of reading? What a source says that tells steps counts more than
-/// the others (an engine may chatter on); then by time, without clocks by step; then the first source tells the end.
+/// Does `now` come after `last`, whatever the order of reading? A source that logs steps counts more than the others
+/// (an engine may log on and on); then by time, without clocks by step; then the first source decides.
 bool is_later(const Moment& now, const Moment& last);
 
 }  // namespace mw

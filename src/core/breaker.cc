@@ -116,7 +116,7 @@ bool engine_is_dead(const State& state, const Incident& incident) {
   return step != kNoStep && (answers_are_empty(state, step) || reward_on_floor(state, step));
 }
 
-/// Does an incident of another kind tell, with the zero rewards, that what gives answers or rewards fails?
+/// Does an incident of another kind show, with the zero rewards, that what gives answers or rewards fails?
 bool something_failed(const State& state, const Incident& zero) {
   if (trouble_now(state, false) != nullptr) return true;
   return std::any_of(state.incidents.begin(), state.incidents.end(), [&zero](const Incident& other) {
@@ -194,7 +194,7 @@ bool save_is_due(const State& state) {
   if (steps.empty() || attempt.last_step == kNoStep) return false;
   const int64_t last = *steps.rbegin();
   const int64_t before = steps.size() > 1 ? *std::next(steps.rbegin()) : std::max<int64_t>(0, attempt.resumed_at);
-  // The step that is under way has no figures yet, and it may save before it tells them.
+  // The step that is under way has no figures yet, and it may save before it logs them.
   return last - before > 0 && attempt.last_step + 2 >= last + (last - before);
 }
 

@@ -108,7 +108,7 @@ TEST_CASE("two kinds of evidence are enough after few steps: zero rewards for an
   CHECK(proven.trips_for(BreakReason::kDeadComponent));
 }
 
-TEST_CASE("a dead engine that the text alone tells of ends nothing while steps are worth something") {
+TEST_CASE("a dead engine that only the text reports ends nothing while steps are worth something") {
   State state;
   state.attempts.resize(2);
   state.attempts.back().last_step = 20;

@@ -38,7 +38,7 @@ void add_component(State& state, const event::ComponentSaw& seen, const Moment& 
   if (changed) found.since = moment;
   found.last = saw;
   const bool open = !found.troubles.empty() && !found.troubles.back().ended;
-  // What befell it in an attempt that is over is not taken back by the next one.
+  // A trouble of an attempt that is over does not end with the next attempt.
   const bool same = open && found.troubles.back().began.attempt == moment.attempt;
   if (!in_trouble(saw.health)) {
     if (same) found.troubles.back().ended = moment;

@@ -106,7 +106,7 @@ class Folder {
 
   // ---- the run of itself
   void operator()(const event::Recognised& recognised) {
-    if (event_.where.line > 0 && !state_.framework.empty()) {  // a line tells a version, not whose run this is
+    if (event_.where.line > 0 && !state_.framework.empty()) {  // a line states a version, not the run's framework
       if (recognised.framework == state_.framework) state_.version = clip(recognised.version, 64);
       return;
     }

@@ -111,7 +111,7 @@ TEST_CASE("the files of one run read one after the other are no new attempts") {
 }
 
 TEST_CASE("the series of a signal is the same whichever source spoke first") {
-  auto tell = [](State& state, bool interleaved) {
+  auto measure_both = [](State& state, bool interleaved) {
     TestLog a{state, 0}, b{state, 1};
     if (interleaved) {
       for (int step = 1; step <= 30; ++step) {
@@ -124,8 +124,8 @@ TEST_CASE("the series of a signal is the same whichever source spoke first") {
     }
   };
   State one, two;
-  tell(one, false);
-  tell(two, true);
+  measure_both(one, false);
+  measure_both(two, true);
   const Series* first = one.find("reward.mean");
   const Series* second = two.find("reward.mean");
   REQUIRE(first != nullptr);

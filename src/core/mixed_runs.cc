@@ -10,7 +10,7 @@
 namespace mw {
 namespace {
 
-constexpr size_t kSharedSteps = 10;       // that both tell, before it means anything
+constexpr size_t kSharedSteps = 10;       // that both log, before it means anything
 constexpr double kSameWithin = 0.02;      // of the larger value: what rounding for a console may cost
 constexpr double kNearlyAll = 0.8;        // of the shared steps
 constexpr int kSignals = 3;               // that have to differ

@@ -9,7 +9,7 @@
 namespace mw {
 namespace {
 
-/// `steps` steps of a run whose noise comes from `seed`, as a source tells them that rounds to `digits`.
+/// `steps` steps of a run whose noise comes from `seed`, as a source logs them that rounds to `digits`.
 void measure_steps(State& state, uint32_t source, int seed, int steps, double digits = 1e6) {
   fold(state, {{}, {source, 0}, event::SourceOpened{source, cat("log-", source), "jsonl", 0, 0, 0}});
   for (int step = 1; step <= steps; ++step) {

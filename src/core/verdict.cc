@@ -31,8 +31,7 @@ constexpr std::array<std::string_view, 19> kEnding{"crash",
                                                    "environment-fault",
                                                    "checkpoint-incomplete"};
 
-/// What only the machine tells is a danger or a loss, not yet the run's end: that the run tells itself, or its
-/// launcher.
+/// What only the machine shows is a danger or a loss, not yet the run's end: the run or its launcher states that.
 bool ends_run(const State& state, const Incident& incident) {
   return !state.by_host(incident.onset.where) && incident.severity == Severity::kCritical && incident.open &&
          std::find(kEnding.begin(), kEnding.end(), incident.kind) != kEnding.end();

@@ -1,4 +1,4 @@
-// The words by which core tells one line from another, in sentences that programs say. Each sentence has one of them.
+// The words by which core distinguishes lines, in sentences that programs say. Each sentence has one of them.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Wakes the loop when files change: inotify where the kernel tells, time-outs where it does not (NFS, Lustre, FUSE).
+// Wakes the loop when files change: inotify where the kernel reports that, time-outs where it does not (NFS, Lustre,
+// FUSE).
 #pragma once
 
 #include <memory>

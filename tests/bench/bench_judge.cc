@@ -63,7 +63,7 @@ constexpr size_t kTicks = 200;
 
 /// A run whose figures stay at their level, but for noise; now and then a gradient jumps and heals.
 struct Kind {
-  uint32_t sources = 1;   ///< files that tell the same
+  uint32_t sources = 1;   ///< files with the same records
   bool troubled = false;  ///< lines of errors that it survives, steps without reward, and an entropy that is spent
 };
 

@@ -404,7 +404,7 @@ class Reader {
 
   struct File {
     Time at;
-    Duration period;  ///< between records; 0: it tells no times
+    Duration period;  ///< between records; 0: they have no times
     uint64_t lines = 0;
   };
   static constexpr Time kStart{1'767'225'600'000'000'000};  // 2026-01-01 00:00:00 UTC

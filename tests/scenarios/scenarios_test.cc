@@ -142,7 +142,7 @@ TEST_CASE("each run in words is judged as it says") {
   CHECK(runs >= 40);
 }
 
-TEST_CASE("every detector has a run that it must tell and one that it must not") {
+TEST_CASE("every detector has a run that it must report and one that it must not") {
   for (const mw::Detector* detector : mw::all_detectors()) {
     CAPTURE(detector->name);
     const auto path = kFolder / mw::cat(detector->name, ".scenario");

@@ -1,5 +1,5 @@
 // Runs by the hundred: seeded healthy ones, on which the detectors must be silent, and the same with one thing gone
-// wrong, which they must tell. The figures are bounds on rates, so that a rule that only knows a few runs fails here.
+// wrong, which they must report. The figures are bounds on rates, so that a rule that only knows a few runs fails here.
 #include <doctest/doctest.h>
 
 #include <algorithm>

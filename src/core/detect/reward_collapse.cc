@@ -152,7 +152,7 @@ size_t began(const Track& track, size_t first, double best, double range) {
   return onset;
 }
 
-/// Exactly on the floor throughout: zero-reward tells that.
+/// Exactly on the floor throughout: zero-reward reports that.
 bool all_at(const Track& track, size_t from, size_t to, double floor) {
   const auto values = track.slice(from, to + 1);
   return std::all_of(values.begin(), values.end(), [floor](double value) { return value == floor; });
@@ -180,7 +180,7 @@ bool stands_out(const Levels& levels, double range, double sigma, size_t before)
   return before == 0 || levels.floor[before - 1] == 0 || range >= kHeight.value * sigma;
 }
 
-/// One collapse after the other. A streak that lies exactly on the floor is zero-reward's to tell.
+/// One collapse after the other. A streak that lies exactly on the floor is for zero-reward to report.
 struct SharpWalk {
   std::vector<Collapse> found;
   size_t streak = 0, high = 0;

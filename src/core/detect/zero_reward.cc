@@ -243,7 +243,7 @@ struct MedianWalk {
   }
 };
 
-/// The reward had collapsed before it became exactly zero: reward-collapse tells that chain.
+/// The reward had collapsed before it became exactly zero: reward-collapse reports that chain.
 bool was_low(KeptTrack& track, const Streak& streak) {
   if (streak.from_start) return false;
   const MedianWalk& walk = track.follow("zero-reward", MedianWalk{});

@@ -152,7 +152,7 @@ class Nvml final : public Gpus {
       if (event.type != kXidEvent) continue;
       const auto name = names_.find(event.device);
       const std::string place = name == names_.end() ? "?" : name->second.substr(0, name->second.rfind('.'));
-      seen.lines.push_back(cat("NVRM: Xid (PCI:", place, "): ", event.data, ", as NVML tells"));
+      seen.lines.push_back(cat("NVRM: Xid (PCI:", place, "): ", event.data, ", as NVML reports"));
     }
   }
 

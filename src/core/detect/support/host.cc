@@ -72,7 +72,7 @@ Finding host_finding(const State& state, std::string_view detector, std::string_
   finding.severity = severity;
   finding.onset = moment_of_host(state, episode.first, episode.first.at);
   finding.detected = moment_of_host(state, episode.first, episode.detected);
-  if (episode.detected > episode.first.at) finding.detected.where.line = 0;  // the clock tells it, no record does
+  if (episode.detected > episode.first.at) finding.detected.where.line = 0;  // the clock shows it, no record does
   finding.summary = std::move(summary);
   Evidence evidence;
   evidence.where = episode.first.where;

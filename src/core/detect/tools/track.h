@@ -102,7 +102,7 @@ class RiseWalk {
   double shown_before(const Track& track, size_t end) const;
   size_t onset_of(const Track& track, size_t first) const;
   void wait_for_end(const Track& track, size_t i);
-  void tell(const Track& track, size_t i);
+  void add_rise(const Track& track, size_t i);
 
   RiseRule rule_;
   Shape shape_;
