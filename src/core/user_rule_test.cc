@@ -101,7 +101,7 @@ TEST_CASE("without a checkpoint from before, and without the breaker, a rule ask
   CHECK(breaker(other.state).incident == nullptr);
 }
 
-TEST_CASE("what the attempt itself resumed from is there to go back to") {
+TEST_CASE("what the attempt itself resumed from is there to roll back to") {
   Run run{with(low_reward()), {}, 0};
   run.put(event::Resumed{100, "out/global_step_100"});
   for (int64_t step = 101; step <= 103; ++step) run.step(step, 0.01);

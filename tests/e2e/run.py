@@ -88,7 +88,7 @@ def killed_everything(base, expected):
     os.kill(processes_of(base, "practice_run")[0], signal.SIGKILL)
     run = take_up(base, "--quiet")
     assert run.end() == 0, run.err
-    # Nobody was told how it ended; whether it can be read off what is left of it depends on who reaps it here.
+    # Its exit status is not known; whether it can be read off what is left of it depends on who reaps it here.
     told = "how is not known" in output(run) or "ended by signal 9" in output(run)
     assert told and "2 attempts." in run.err, run.err
     assert weights(base) == expected
@@ -141,7 +141,7 @@ def from_scratch(base, _):
         wait_until("a checkpoint", lambda: os.path.exists(os.path.join(base, "ck1", "global_step_10")))
         os.kill(processes_of(base, "practice_run")[0], signal.SIGKILL)
         code = run.end()
-        assert (code == 0) == allowed and ("must be told to resume" in run.err) != allowed, (code, run.err)
+        assert (code == 0) == allowed and ("must request a resume" in run.err) != allowed, (code, run.err)
         subprocess.run(["rm", "-rf", base + "/ck1", base + "/ck2"], check=True)
 
 
