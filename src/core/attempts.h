@@ -1,4 +1,5 @@
-// Which attempt of the run an event belongs to. A part of fold(), apart because it is the hard part.
+// Which attempt of the run an event belongs to. Called by fold() only; a file of its own because it is the hardest of
+// its rules.
 #pragma once
 
 #include "core/state.h"
@@ -33,9 +34,9 @@ void for_each_moment(State& state, Visit&& visit) {
   }
   for (auto& [saved_at, saved] : state.checkpoints) visit(saved_at);
   for (auto& [seen_at, seen] : state.checkpoint_scans) visit(seen_at);
-  for (ComponentState& part : state.components) {
-    visit(part.since);
-    for (ComponentState::Trouble& trouble : part.troubles) {
+  for (ComponentState& component : state.components) {
+    visit(component.since);
+    for (ComponentState::Trouble& trouble : component.troubles) {
       visit(trouble.began);
       if (trouble.certain) visit(*trouble.certain);
       if (trouble.ended) visit(*trouble.ended);

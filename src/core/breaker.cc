@@ -59,11 +59,11 @@ bool begun_by_midwatch(const State& state) {
 
 using Trouble = ComponentState::Trouble;
 
-/// The trouble of the attempt that runs now in which a part still is; nullptr when none is.
+/// The trouble of the attempt that runs now in which a component still is; nullptr when none is.
 const Trouble* trouble_now(const State& state, bool certain) {
-  for (const ComponentState& part : state.components) {
-    if (part.troubles.empty()) continue;
-    const Trouble& last = part.troubles.back();
+  for (const ComponentState& component : state.components) {
+    if (component.troubles.empty()) continue;
+    const Trouble& last = component.troubles.back();
     const bool here = !last.ended && last.began.attempt + 1U == state.attempts.size();
     if (here && (!certain || last.certain)) return &last;
   }

@@ -1,4 +1,4 @@
-// The components of a run (engines, servers, Ray) as a live watch sees them. One of the files of fold().
+// The components of a run (engines, servers, Ray) as a live watch sees them. Called by fold() only.
 #pragma once
 
 #include "core/knowledge.h"

@@ -24,7 +24,7 @@ constexpr size_t kEvidenceKept = 4;  // other components that failed with it
 /// What shows that the run needs what is in trouble.
 struct Proof {
   Moment moment;      ///< when it was known
-  std::string words;  ///< "" when what was seen of the part says it all
+  std::string words;  ///< "" when what was seen of the component says it all
   Where where;        ///< of the words
   const SignatureState* complaint = nullptr;
 };
@@ -154,8 +154,8 @@ Finding finding_of(const State& state, const Knowledge& knowledge, const Case& o
 /// What falls together in one attempt is one chain; the first leads.
 void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
   std::vector<Case> cases;
-  for (const ComponentState& part : state.components) {
-    for (const Trouble& trouble : part.troubles) {
+  for (const ComponentState& component : state.components) {
+    for (const Trouble& trouble : component.troubles) {
       if (auto proof = proof_of(state, knowledge, trouble)) cases.push_back({&trouble, std::move(*proof)});
     }
   }

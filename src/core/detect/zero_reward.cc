@@ -118,8 +118,8 @@ bool no_answers(const State& state, const Point& onset, const Point& now) {
 /// A second kind of evidence that answers or their rewards fail: a component is in trouble, or the run's text
 /// names a server, an engine or a verifier that fails time and again from the onset on.
 bool something_failed(const State& state, const Knowledge& knowledge, const Point& onset, const Point& now) {
-  for (const ComponentState& part : state.components) {
-    for (const ComponentState::Trouble& trouble : part.troubles) {
+  for (const ComponentState& component : state.components) {
+    for (const ComponentState::Trouble& trouble : component.troubles) {
       if (trouble.began.attempt == now.attempt && !trouble.ended) return true;
     }
   }
