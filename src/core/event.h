@@ -268,8 +268,8 @@ struct Changed {
   std::string name;  ///< of the variable, the package, the file
   std::string before, after;  ///< "": it is not there
 };
-/// midwatch is about to do something. It is in the journal, durably, before the action; without an Acted of the same
-/// number after a restart it is in doubt, and the kind of action says what to do then.
+/// midwatch is about to do something. It is in the journal, durably, before the deed; without an Acted of the same
+/// number after a restart it is in doubt, and the kind of deed says what to do then.
 struct Intended {
   uint32_t id = 0;  ///< counts up within the run
   std::string

@@ -88,7 +88,7 @@ def killed_everything(base, expected):
     os.kill(processes_of(base, "practice_run")[0], signal.SIGKILL)
     run = take_up(base, "--quiet")
     assert run.end() == 0, run.err
-    # Its exit status is not known; whether it can be read off what is left of it depends on who reaps it here.
+    # Nobody was told how it ended; whether it can be read off what is left of it depends on who reaps it here.
     told = "how is not known" in output(run) or "ended by signal 9" in output(run)
     assert told and "2 attempts." in run.err, run.err
     assert weights(base) == expected
