@@ -37,7 +37,7 @@ int save_metadata(const CheckpointFolder& folder, const Checkpoint& checkpoint);
 /// Removes a checkpoint that is not kept any longer; one that is not there is no matter.
 void remove_checkpoint(const CheckpointFolder& folder, int64_t step);
 
-/// That of `wanted`, else the newest; nullopt when there is none. A broken one is an error told in `problem`.
+/// That of `wanted`, else the newest; nullopt when there is none. A broken one is an error, stated in `problem`.
 std::optional<Checkpoint> load_checkpoint(const CheckpointFolder& folder, std::optional<int64_t> wanted,
                                           std::string* problem);
 

@@ -97,7 +97,7 @@ class Server {
     }
     if (!samples) return dead("/generate");  // it stays among the running ones
     --running_;
-    return told(*samples, questions.size());
+    return reply_with(*samples, questions.size());
   }
 
   /// As OpenAI's protocol has it; whatever the prompt, an answer to the same question, as it is asked only to see
@@ -122,7 +122,7 @@ class Server {
     return reply;
   }
 
-  HttpReply told(const std::vector<Sample>& samples, size_t prompts) {
+  HttpReply reply_with(const std::vector<Sample>& samples, size_t prompts) {
     HttpReply reply;
     mw::JsonWriter json(reply.body);
     json.begin_object().key("outputs").begin_array();

@@ -15,11 +15,12 @@ constexpr const char* kUsage =
     "             [--engine http://127.0.0.1:PORT] [--request-timeout SECONDS] [--tools http://127.0.0.1:PORT]\n"
     "             [--when-engine-dies usual|zero|crash|hang|retry] [--mismatch yes|no] [--fault "
     "NAME[@STEP][:always]]…\n"
-    "             [--sinks jsonl,tfevents,wandb] [--sinks-folder DIR] [--resume auto|told] [a framework's own "
+    "             [--sinks jsonl,tfevents,wandb] [--sinks-folder DIR] [--resume auto|requested] [a framework's own "
     "arguments]\n"
     "Trains a small policy for real and logs in the shape of a framework. With --out - it logs to standard\n"
     "output, by the clock on the wall. With --checkpoints it resumes from the newest one, to the very weights\n"
-    "that it would have come to without the break; with --resume told only when an argument of a framework says so\n"
+    "that it would have come to without the break; with --resume requested only when an argument of a framework says "
+    "so\n"
     "(trainer.resume_from_path=…, --resume_from_checkpoint …, --resume.step N, recover.mode=on, …).\n"
     "Faults, in attempts that did not resume (with :always in all): nan, bad-lr, leaky-rubric, save-fails, sigbus,\n"
     "metadata-only, keep-all, reward-crash, fd-leak, stale-weights, clock-jump, silent.\n";
@@ -43,7 +44,7 @@ bool take_text(const std::string& name, const char* value, Options& options) {
   } else if (name == "--checkpoints") {
     options.checkpoints = value;
   } else if (name == "--resume") {
-    options.resume_told = std::string_view(value) == "told";
+    options.resume_on_request = std::string_view(value) == "requested";
   } else if (name == "--when-engine-dies") {
     options.when_engine_dies = value;
   } else if (name == "--sinks") {

@@ -1,4 +1,4 @@
-// What the practice run is told on its command line.
+// What the command line of the practice run asks for.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct Options {
   uint64_t seed = 7;
   std::string when_engine_dies = "usual";  // "usual" (as the framework does), "zero", "crash", "hang", "retry"
   std::string checkpoints;                 // folder; "": none are written
-  bool resume_told = false;                // resume only when `resume` says so
-  ResumeTold resume;
+  bool resume_on_request = false;          // resume only when `resume` says so
+  ResumeRequest resume;
   int engine_port = 0;              // of a practice_engine on this machine; 0: the engine is a child
   int tools_port = 0;               // of a practice_tools on this machine; 0: the reward needs no tool
   double request_timeout = 0;       // seconds that it is given to answer; 0: for ever

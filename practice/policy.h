@@ -11,7 +11,7 @@
 
 namespace practice {
 
-constexpr int kVocabulary = 16;  ///< tokens 0-9 digits, then the marks below
+constexpr int kVocabulary = 16;  ///< tokens 0-9 digits, then the signs below
 constexpr int kThink = 10, kAnswer = 11, kEnd = 12, kBlank = 13, kNoise1 = 14, kNoise2 = 15;
 constexpr int kMaxTokens = 12;  ///< longest response; longer ones are cut
 constexpr int kHidden = 64;
@@ -57,7 +57,7 @@ class Policy {
 };
 
 /// Format 0/1 ("<think> … <answer> digit <end>") and correctness 0/1; reward = 0.2 format + 0.8 correct. A judge whose
-/// rubric leaks pays 0.8 for a right answer and for any that holds the mark kNoise2.
+/// rubric leaks pays 0.8 for a right answer and for any that holds the token kNoise2.
 void grade(Sample& sample, bool leaky_rubric);
 
 /// "<think>…<answer>7": what the model wrote, as the reward function sees it.

@@ -18,8 +18,8 @@ bool begins(std::string_view word, std::string_view head) { return word.substr(0
 
 }  // namespace
 
-ResumeTold take_resume_words(std::vector<std::string>& words) {
-  ResumeTold out;
+ResumeRequest take_resume_words(std::vector<std::string>& words) {
+  ResumeRequest out;
   std::vector<std::string> rest;
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
@@ -31,7 +31,7 @@ ResumeTold take_resume_words(std::vector<std::string>& words) {
       out = {true, step_of(words[++i])};
     } else if (begins(word, "trainer.resume_mode=") || begins(word, "recover.mode=") || word == "--ckpt.load_enable" ||
                word == "--load_checkpoint") {
-      out.told = true;
+      out.requested = true;
     } else {
       rest.push_back(words[i]);
     }

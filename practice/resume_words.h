@@ -1,4 +1,4 @@
-// The arguments by which trainers are told to resume, each in its own way: the practice run understands them all.
+// The arguments that make trainers resume, each in its own way: the practice run understands them all.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace practice {
 
-struct ResumeTold {
-  bool told = false;
+struct ResumeRequest {
+  bool requested = false;
   std::optional<int64_t> step;  ///< nullopt: from the newest
 };
 
 /// Takes them out of `words`; what is no such argument stays.
-ResumeTold take_resume_words(std::vector<std::string>& words);
+ResumeRequest take_resume_words(std::vector<std::string>& words);
 
 }  // namespace practice

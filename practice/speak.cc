@@ -129,7 +129,7 @@ class AReaL final : public Speaker {
     const std::string why = !trouble.empty() ? trouble
                                              : "ClientConnectorError: Cannot connect to host 127.0.0.1:30417 "
                                                "ssl:default [Connect call failed ('127.0.0.1', 30417)]";
-    // A launcher tells of servers that it started itself.
+    // A launcher logs the servers that it started itself.
     if (deaths_++ == 0 && address.empty())
       error("LocalLauncher", mw::cat("SGLang server ", at, " exits, returncode=-9"));
     for (int attempt = 1; attempt <= 3; ++attempt) {

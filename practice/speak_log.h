@@ -1,4 +1,4 @@
-// What the voices of the practice run share: a log file, and pieces of time stamps.
+// What the dialects of the practice run share: a log file, and pieces of time stamps.
 #pragma once
 
 #include <cstdio>

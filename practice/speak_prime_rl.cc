@@ -34,8 +34,8 @@ class PrimeRl final : public Speaker {
     say("INFO", mw::cat("Starting training loop (max_steps=", total, ")"));
   }
   void generating(int64_t) override {
-    if (!address.empty() && !told_ready_) say("INFO", "Policy inference pool ready");
-    told_ready_ = true;
+    if (!address.empty() && !stated_ready_) say("INFO", "Policy inference pool ready");
+    stated_ready_ = true;
   }
   void step(const StepFigures& f) override {
     char text[512];
@@ -133,7 +133,7 @@ class PrimeRl final : public Speaker {
   Clock& clock_;
   int samples_ = 0;
   double errors_ = 0;  // per cent
-  bool told_ready_ = false;
+  bool stated_ready_ = false;
 };
 
 }  // namespace

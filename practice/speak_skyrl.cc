@@ -82,13 +82,13 @@ class SkyRl final : public Speaker {
   bool engine_died(int64_t) override {
     const std::string why = trouble.empty() ? "openai.APIConnectionError: Connection error." : trouble;
     for (int i = 0; i < 3; ++i)
-      tell("WARNING ", "skyrl_agent.agents.base:run:188", mw::cat("Error calling LLM: ", why));
+      say_at("WARNING ", "skyrl_agent.agents.base:run:188", mw::cat("Error calling LLM: ", why));
     return true;
   }
   void raised(int64_t step, const std::vector<std::string>& traceback) override {
     const std::string& last = traceback.back();
-    tell("ERROR   ", "skyrl.train.utils.tracking:log_exception:140",
-         mw::cat("Training failed at step ", step, " with ", last.substr(0, last.find(':')), ":"));
+    say_at("ERROR   ", "skyrl.train.utils.tracking:log_exception:140",
+           mw::cat("Training failed at step ", step, " with ", last.substr(0, last.find(':')), ":"));
     log_.line("Traceback (most recent call last):");
     for (const std::string& line : traceback) log_.line("%s", line.c_str());
   }
@@ -100,11 +100,11 @@ class SkyRl final : public Speaker {
   void finished() override { say("skyrl.train.trainer:train:370", "Training done!"); }
 
  private:
-  void tell(const char* level, const char* place, const std::string& text) {
+  void say_at(const char* level, const char* place, const std::string& text) {
     log_.line("(skyrl_entrypoint pid=3310) %s | %s | %s - %s", iso(clock_, ' ', '.').c_str(), level, place,
               text.c_str());
   }
-  void say(const char* place, const std::string& text) { tell("INFO    ", place, text); }
+  void say(const char* place, const std::string& text) { say_at("INFO    ", place, text); }
   void begin_phase(const char* name) { say("skyrl.train.utils.utils:__enter__:51", mw::cat("Started: '", name, "'")); }
   void end_phase(const char* name, double seconds) {
     char cost[32];

@@ -175,7 +175,7 @@ void Trainer::ask_tools(std::vector<Sample>& samples) {
 
 /// The step to go on from (0: from the beginning); nullopt when the checkpoint is broken.
 std::optional<int64_t> Trainer::resume() {
-  if (options_.checkpoints.empty() || (options_.resume_told && !options_.resume.told)) return 0;
+  if (options_.checkpoints.empty() || (options_.resume_on_request && !options_.resume.requested)) return 0;
   std::string problem;
   auto found = load_checkpoint(checkpoints_, options_.resume.step, &problem);
   if (!problem.empty()) {

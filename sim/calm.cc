@@ -32,11 +32,11 @@ std::string figure(double value) { return format_double(std::round(value * 1e5) 
 /// whose times differ by a third, an evaluation or a save of several steps' time now and then.
 class CalmTrainer {
  public:
-  enum class Speech { kVerl, kOpenRlhf, kTrl, kUnknown, kCount };
+  enum class Dialect { kVerl, kOpenRlhf, kTrl, kUnknown, kCount };
 
   CalmTrainer(uint64_t seed, FakeDisk& disk)
       : dice_(seed * 6364136223846793005ULL + 11),
-        speech_(static_cast<Speech>(dice_.below(static_cast<uint64_t>(Speech::kCount)))),
+        dialect_(static_cast<Dialect>(dice_.below(static_cast<uint64_t>(Dialect::kCount)))),
         console_(disk, "/run/train.log", Prng(dice_.next()), RunFile::Flush::kLines),
         step_s_(20 + 100 * dice_.unit()),
         start_(0.1 + 0.3 * dice_.unit()),
@@ -46,10 +46,10 @@ class CalmTrainer {
     total_ = static_cast<int64_t>(kHours * 3600 / step_s_);
     eval_every_ = 10 + static_cast<int64_t>(dice_.below(40));
     save_every_ = 10 + static_cast<int64_t>(dice_.below(40));
-    if (speech_ == Speech::kVerl) say(cat("Total training steps: ", total_));
-    if (speech_ == Speech::kOpenRlhf) say("openrlhf.trainer.ppo_trainer: the training begins");
-    if (speech_ == Speech::kTrl) say("trl.trainer.grpo_trainer: the training begins");
-    if (speech_ == Speech::kUnknown) say(cat("starting training: total_steps=", total_));
+    if (dialect_ == Dialect::kVerl) say(cat("Total training steps: ", total_));
+    if (dialect_ == Dialect::kOpenRlhf) say("openrlhf.trainer.ppo_trainer: the training begins");
+    if (dialect_ == Dialect::kTrl) say("trl.trainer.grpo_trainer: the training begins");
+    if (dialect_ == Dialect::kUnknown) say(cat("starting training: total_steps=", total_));
     left_s_ = 200;  // models are loaded
   }
 
@@ -67,7 +67,7 @@ class CalmTrainer {
   int64_t step() const { return step_; }
   bool wrote() {
     const bool any = console_.written();
-    console_.told();
+    console_.forget_news();
     return any;
   }
 
@@ -76,9 +76,9 @@ class CalmTrainer {
 
   void say(std::string_view text) {
     std::string line;
-    if (speech_ == Speech::kVerl) line = "(TaskRunner pid=3977) ";
-    if (speech_ == Speech::kOpenRlhf) line = cat("(PPOTrainer pid=5201) ", stamp(), " INFO ppo_trainer.py:101 -- ");
-    if (speech_ == Speech::kUnknown) line = cat(stamp(), " INFO ");
+    if (dialect_ == Dialect::kVerl) line = "(TaskRunner pid=3977) ";
+    if (dialect_ == Dialect::kOpenRlhf) line = cat("(PPOTrainer pid=5201) ", stamp(), " INFO ppo_trainer.py:101 -- ");
+    if (dialect_ == Dialect::kUnknown) line = cat(stamp(), " INFO ");
     console_.line(line.append(text));
   }
 
@@ -102,23 +102,23 @@ class CalmTrainer {
     const double loss = 0.02 * normal(dice_), length = 600 + 250 * done + 40 * normal(dice_);
     const double clipped = std::clamp(0.01 + 0.005 * normal(dice_), 0.0, 1.0);
     const std::string e = figure(entropy_ + 0.01 * normal(dice_));
-    switch (speech_) {
-      case Speech::kVerl:
+    switch (dialect_) {
+      case Dialect::kVerl:
         return say(cat("step:", step_, " - critic/score/mean:", figure(reward),
                        " - critic/rewards/mean:", figure(reward), " - actor/pg_loss:", figure(loss),
                        " - actor/entropy:", e, " - actor/ppo_kl:", figure(kl), " - actor/pg_clipfrac:", figure(clipped),
                        " - actor/grad_norm:", figure(gradient), " - response_length/mean:", figure(length),
                        " - response_length/clip_ratio:", figure(clipped), " - timing_s/step:", figure(took_s_)));
-      case Speech::kTrl:
+      case Dialect::kTrl:
         return say(cat("{'loss': ", figure(loss), ", 'grad_norm': ", figure(gradient), ", 'reward': ", figure(reward),
                        ", 'reward_std': ", figure(0.2 + 0.02 * normal(dice_)), ", 'entropy': ", e, ", 'kl': ",
                        figure(kl), ", 'completions/mean_length': ", figure(length), ", 'epoch': ", figure(done), "}"));
-      case Speech::kOpenRlhf:
+      case Dialect::kOpenRlhf:
         return say(cat("✨ Global step ", step_, ": {'policy_loss': ", figure(loss), ", 'reward': ", figure(reward),
                        ", 'entropy_loss': ", e, ", 'ppo_kl': ", figure(kl), ", 'response_length': ", figure(length),
                        ", 'actor_grad_norm': ", figure(gradient), "}"));
-      case Speech::kUnknown:
-      case Speech::kCount:
+      case Dialect::kUnknown:
+      case Dialect::kCount:
         return say(cat("step=", step_, " reward=", figure(reward), " loss=", figure(loss), " entropy=", e,
                        " kl=", figure(kl), " grad_norm=", figure(gradient)));
     }
@@ -136,28 +136,28 @@ class CalmTrainer {
   void evaluate(double reward) {
     took_s_ += step_s_ * (2 + 4 * dice_.unit());
     const std::string score = figure(std::clamp(reward + 0.02 * normal(dice_), 0.0, 1.0));
-    if (speech_ == Speech::kVerl) say(cat("step:", step_, " - val-core/task/acc/mean@1:", score));
-    if (speech_ == Speech::kTrl) say(cat("{'eval_reward': ", score, ", 'epoch': 0.5}"));
-    if (speech_ == Speech::kUnknown) say(cat("evaluation step=", step_, " eval_accuracy=", score));
+    if (dialect_ == Dialect::kVerl) say(cat("step:", step_, " - val-core/task/acc/mean@1:", score));
+    if (dialect_ == Dialect::kTrl) say(cat("{'eval_reward': ", score, ", 'epoch': 0.5}"));
+    if (dialect_ == Dialect::kUnknown) say(cat("evaluation step=", step_, " eval_accuracy=", score));
   }
 
   void save() {
     took_s_ += 30 + 200 * dice_.unit();
     const std::string where = cat("/ckpts/global_step_", step_);
-    if (speech_ == Speech::kTrl) return say(cat("Saving model checkpoint to /ckpts/checkpoint-", step_));
-    say(speech_ == Speech::kOpenRlhf ? cat("Checkpoint: global_step", step_, " is ready now!")
-                                     : cat("Saving checkpoint to: ", where));
+    if (dialect_ == Dialect::kTrl) return say(cat("Saving model checkpoint to /ckpts/checkpoint-", step_));
+    say(dialect_ == Dialect::kOpenRlhf ? cat("Checkpoint: global_step", step_, " is ready now!")
+                                       : cat("Saving checkpoint to: ", where));
   }
 
   void finish() {
-    if (speech_ == Speech::kTrl) say("{'train_runtime': 36000.5, 'train_loss': 0.001, 'epoch': 1.0}");
+    if (dialect_ == Dialect::kTrl) say("{'train_runtime': 36000.5, 'train_loss': 0.001, 'epoch': 1.0}");
     say("Training completed");
     console_.flush();
     over_ = true;
   }
 
   Prng dice_;
-  Speech speech_;
+  Dialect dialect_;
   RunFile console_;
   Time now_ = kStart;
   double step_s_, start_, gain_, noise_, entropy_, took_s_ = 0, left_s_ = 0;
@@ -186,7 +186,7 @@ class Inspector final : public Task {
 
 }  // namespace
 
-CalmVerdict run_calm_seed(uint64_t seed, const KnowledgeBase& language) {
+CalmVerdict run_calm_seed(uint64_t seed, const KnowledgeBase& knowledge) {
   FakeDisk disk(seed);
   FakeClock clock(kStart);
   SimLocks locks;
@@ -203,7 +203,7 @@ CalmVerdict run_calm_seed(uint64_t seed, const KnowledgeBase& language) {
   request.poll_s = 30;
   request.exit_after_idle_s = 7200;
   CalmVerdict verdict;
-  auto loop = AttachLoop::open({disk, clock, watch, locks}, language, request);
+  auto loop = AttachLoop::open({disk, clock, watch, locks}, knowledge, request);
   if (!loop.ok()) {
     verdict.alarms.push_back(loop.error().what);
     return verdict;

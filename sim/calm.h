@@ -18,6 +18,6 @@ struct CalmVerdict {
 };
 
 /// One run of about ten hours.
-CalmVerdict run_calm_seed(uint64_t seed, const KnowledgeBase& language);
+CalmVerdict run_calm_seed(uint64_t seed, const KnowledgeBase& knowledge);
 
 }  // namespace mw::sim

@@ -1,4 +1,4 @@
-// sim_calm: hours in which nothing goes wrong. Prints what was told all the same.
+// sim_calm: hours in which nothing goes wrong. Prints what was reported all the same.
 #include <charconv>
 #include <cstdio>
 #include <cstring>
@@ -20,15 +20,15 @@ int main(int argc, char** argv) {
       return 2;
     }
   }
-  const auto language = mw::KnowledgeBase::load({});
-  if (!language.ok()) {
-    std::fprintf(stderr, "%s\n", language.error().what.c_str());
+  const auto knowledge = mw::KnowledgeBase::load({});
+  if (!knowledge.ok()) {
+    std::fprintf(stderr, "%s\n", knowledge.error().what.c_str());
     return 2;
   }
   mw::sim::CalmVerdict all;
   uint64_t seed = from;
   for (; all.hours < static_cast<double>(hours); ++seed) {
-    const mw::sim::CalmVerdict one = mw::sim::run_calm_seed(seed, **language);
+    const mw::sim::CalmVerdict one = mw::sim::run_calm_seed(seed, **knowledge);
     for (const std::string& alarm : one.alarms) {
       std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), alarm.c_str());
     }

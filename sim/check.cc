@@ -42,8 +42,8 @@ std::string difference(const std::string& a, const std::string& b) {
 }
 
 /// What a journal holds in the end.
-struct Held final : Journal::Reader {
-  explicit Held(const Knowledge* knowledge = nullptr) : knowledge_(knowledge) {}
+struct JournalContent final : Journal::Reader {
+  explicit JournalContent(const Knowledge* knowledge = nullptr) : knowledge_(knowledge) {}
 
   State state;
   struct Line {
@@ -51,8 +51,8 @@ struct Held final : Journal::Reader {
     std::string json;  ///< of the event, without the numbers of source and line
     bool measured = false;
   };
-  using Told = std::vector<Line>;
-  std::map<std::string, Told> told;  ///< by path: what its present content said, in order
+  using Lines = std::vector<Line>;
+  std::map<std::string, Lines> by_path;  ///< by path: what its present content said, in order
   uint64_t digest = fnv1a("");
   std::string wrong;
   std::string again;  ///< a file that was read as new content although it had been read before
@@ -86,21 +86,21 @@ struct Held final : Journal::Reader {
     for (const auto& [number, path] : paths_) all.push_back(path);
     return all;
   }
-  /// Also the last words that nothing came after.
+  /// Also the provisional events that nothing came after.
   void finish() {
-    for (auto& [path, words] : last_words_) told[path].insert(told[path].end(), words.begin(), words.end());
+    for (auto& [path, lines] : provisional_) by_path[path].insert(by_path[path].end(), lines.begin(), lines.end());
   }
 
  private:
   void note(Event& event) {
     if (const auto* ticked = std::get_if<event::Ticked>(&event.body)) {
       closing_ = ticked->closing;
-      last_words_.clear();
+      provisional_.clear();
     }
     if (const auto* opened = std::get_if<event::SourceOpened>(&event.body)) {
       paths_[opened->source] = opened->path;
-      if (!told[opened->path].empty()) again = opened->path;
-      told[opened->path].clear();
+      if (!by_path[opened->path].empty()) again = opened->path;
+      by_path[opened->path].clear();
       return;
     }
     const std::string& path = paths_[event.where.source];
@@ -109,7 +109,7 @@ struct Held final : Journal::Reader {
     event.where = {};
     event.received = {};
     encode_event(event, line.json);
-    (closing_ ? last_words_ : told)[path].push_back(std::move(line));
+    (closing_ ? provisional_ : by_path)[path].push_back(std::move(line));
   }
 
   /// A line for each incident, with everything.
@@ -122,14 +122,14 @@ struct Held final : Journal::Reader {
   const Knowledge* knowledge_;  ///< null: nothing is judged
   JudgeMemory memory_;
   std::map<uint32_t, std::string> paths_;
-  std::map<std::string, Told> last_words_;
+  std::map<std::string, Lines> provisional_;
   bool closing_ = false;
 };
 
 class Run {
  public:
-  Run(uint64_t seed, const KnowledgeBase& language, bool compares)
-      : language_(language),
+  Run(uint64_t seed, const KnowledgeBase& knowledge, bool compares)
+      : knowledge_base_(knowledge),
         prng_(seed),
         disk_(seed),
         clock_(kStart),
@@ -139,8 +139,8 @@ class Run {
     request_.home = "/watch";
     request_.poll_s = kPollS;
     request_.exit_after_idle_s = kIdleS;
-    told_whose_ = prng_.chance(0.5);
-    if (told_whose_) request_.framework = trainer_.dialect();
+    framework_given_ = prng_.chance(0.5);
+    if (framework_given_) request_.framework = trainer_.dialect();
   }
 
   Verdict go() {
@@ -157,7 +157,7 @@ class Run {
   /// One life of the watch. True when the run is over, read and closed.
   bool live() {
     SimWatch watch([this](Duration longest) { return pass(longest); });
-    auto loop = AttachLoop::open({disk_, clock_, watch, locks_}, language_, request_);
+    auto loop = AttachLoop::open({disk_, clock_, watch, locks_}, knowledge_base_, request_);
     if (!loop.ok()) {
       die();
       pass(Duration::seconds(kPollS));
@@ -201,13 +201,13 @@ class Run {
     return news();
   }
 
-  /// What the kernel tells; of network file systems it tells nothing.
+  /// What the kernel reports; of network file systems it reports nothing.
   Watch::Woke news() {
     Watch::Woke woke = Watch::Woke::kTimeout;
     for (RunFile& file : trainer_.files()) {
       if (file.renamed()) woke = Watch::Woke::kNames;
       if (file.written() && woke == Watch::Woke::kTimeout) woke = Watch::Woke::kChange;
-      file.told();
+      file.forget_news();
     }
     return prng_.chance(0.3) ? Watch::Woke::kTimeout : woke;
   }
@@ -225,8 +225,8 @@ class Run {
     if (!healed_ && prng_.chance(0.03)) disk_.die_after(1 + prng_.below(12));
   }
 
-  Held held_in(const std::string& home) {
-    Held held(compares_ ? &language_.knowledge() : nullptr);
+  JournalContent held_in(const std::string& home) {
+    JournalContent held(compares_ ? &knowledge_base_.knowledge() : nullptr);
     const auto runs = disk_.list(home + "/runs");
     if (!runs.ok() || runs->size() != 1) {
       wrong(home + " does not hold one run");
@@ -241,7 +241,7 @@ class Run {
   void check() {
     disk_.set_faults({});
     disk_.die_after(UINT64_MAX);
-    const Held held = held_in("/watch");
+    const JournalContent held = held_in("/watch");
     if (!held.wrong.empty()) return wrong(held.wrong);
     result_.digest = held.digest;
     const std::string live = state_text(last_->state), kept = state_text(held.state);
@@ -250,7 +250,7 @@ class Run {
   }
 
   /// A watch of the final files, by a process that nothing happens to.
-  void check_undisturbed(const Held& held) {
+  void check_undisturbed(const JournalContent& held) {
     SimWatch watch([this](Duration longest) {
       clock_.pass(longest);
       return Watch::Woke::kTimeout;
@@ -259,52 +259,53 @@ class Run {
     request.home = "/reference";
     request.paths = held.paths();  // so that the files have the same numbers
     request.paths.emplace_back(kRun);
-    const auto after = attach_run({disk_, clock_, watch, locks_}, language_, request);
+    const auto after = attach_run({disk_, clock_, watch, locks_}, knowledge_base_, request);
     if (!after.ok()) return wrong(after.error().what);
-    const Held reference = held_in("/reference");
-    for (const auto& [path, lines] : reference.told) {
+    const JournalContent reference = held_in("/reference");
+    for (const auto& [path, lines] : reference.by_path) {
       result_.events += lines.size();
-      // What is written between a look and a cut is lost by the nature of the thing; a young log that is begun anew
-      // with the same first words while nobody watches is taken for the old one.
+      // What is written between a poll and a truncation is lost for every watcher; a young log that is begun anew
+      // with the same first bytes while nobody watches is taken for the old one.
       if (trainer_.copies() || trainer_.rewrote()) continue;
-      const auto told = held.told.find(path);
-      if (told == held.told.end()) return wrong(path + " was never read");
-      if (told_whose_) {
-        compare(path, lines, told->second);
+      const auto seen = held.by_path.find(path);
+      if (seen == held.by_path.end()) return wrong(path + " was never read");
+      if (framework_given_) {
+        compare(path, lines, seen->second);
       } else {
-        compare_records(path, lines, told->second);
+        compare_records(path, lines, seen->second);
       }
     }
     if (!held.again.empty() && !trainer_.rewrote() && !trainer_.copies()) wrong(held.again + " was read twice");
-    // Where a counter alone tells that the trainer was started again, the order in which files are read decides what
+    // Where only a counter shows that the trainer was started again, the order in which files are read decides what
     // belongs to which attempt.
     const bool clear = trainer_.starts() == 1 && !trainer_.rewrote() && !trainer_.copies();
-    if (told_whose_ && clear) check_incidents((*after)->state);
+    if (framework_given_ && clear) check_incidents((*after)->state);
   }
 
   /// The same events in the same order.
-  void compare(const std::string& path, const Held::Told& expected, const Held::Told& told) {
-    for (size_t i = 0; i < std::max(expected.size(), told.size()); ++i) {
+  void compare(const std::string& path, const JournalContent::Lines& expected, const JournalContent::Lines& seen) {
+    for (size_t i = 0; i < std::max(expected.size(), seen.size()); ++i) {
       const std::string a = i < expected.size() ? expected[i].json : "nothing";
-      const std::string b = i < told.size() ? told[i].json : "missing";
+      const std::string b = i < seen.size() ? seen[i].json : "missing";
       if (a != b)
         return wrong(cat(path, ":", i < expected.size() ? expected[i].number : 0, ": should be ", a, "\n  and is ", b));
     }
   }
 
-  /// Until it was known whose run it is, its lines may have meant something else: none is told twice, most are told.
-  void compare_records(const std::string& path, const Held::Told& expected, const Held::Told& told) {
-    std::set<std::pair<uint64_t, std::string>> seen;
-    for (const Held::Line& line : told) {
-      const bool fresh = seen.emplace(line.number, line.json).second;
-      if (!fresh && line.measured) return wrong(cat(path, ":", line.number, ": told twice: ", line.json));
+  /// Until the framework was known, its lines may have meant something else: none is recorded twice, most are recorded.
+  void compare_records(const std::string& path, const JournalContent::Lines& expected,
+                       const JournalContent::Lines& seen) {
+    std::set<std::pair<uint64_t, std::string>> known;
+    for (const JournalContent::Line& line : seen) {
+      const bool fresh = known.emplace(line.number, line.json).second;
+      if (!fresh && line.measured) return wrong(cat(path, ":", line.number, ": recorded twice: ", line.json));
     }
-    if (told.size() * 2 < expected.size())
-      wrong(cat(path, ": ", expected.size(), " events, ", told.size(), " recorded"));
+    if (seen.size() * 2 < expected.size())
+      wrong(cat(path, ": ", expected.size(), " events, ", seen.size(), " recorded"));
   }
 
-  /// Without stalls: whoever watches sees time go by without news, who reads the files afterwards does not.
-  static std::string told(const State& state) {
+  /// Without stalls: who watches sees time pass without news, who reads the files afterwards does not.
+  static std::string shown_incidents(const State& state) {
     std::vector<Incident> all = state.incidents;
     std::erase_if(all, [](const Incident& incident) { return incident.kind == "stall"; });
     return incidents_text(all);
@@ -315,9 +316,9 @@ class Run {
     result_.split =
         live_state.attempts.size() != after.attempts.size() || live_state.sources.size() != after.sources.size();
     if (result_.split) return;
-    const std::string live = told(last_->state), later = told(after);
+    const std::string live = shown_incidents(last_->state), later = shown_incidents(after);
     if (live != later)
-      return wrong("who watched and who came later tell different incidents:" + difference(live, later));
+      return wrong("who watched and who came later have different incidents:" + difference(live, later));
     if (last_->state.verdict != after.verdict && last_->state.verdict != "stalled" && after.verdict != "stalled") {
       wrong(cat("who watched says ", last_->state.verdict, ", who came later ", after.verdict));
     }
@@ -327,7 +328,7 @@ class Run {
     if (result_.wrong.empty()) result_.wrong = std::move(what);
   }
 
-  const KnowledgeBase& language_;
+  const KnowledgeBase& knowledge_base_;
   Prng prng_;
   FakeDisk disk_;
   FakeClock clock_;
@@ -337,15 +338,15 @@ class Run {
   bool compares_;
   std::unique_ptr<Replayed> last_;
   Verdict result_;
-  bool told_whose_ = false, healed_ = false;
+  bool framework_given_ = false, healed_ = false;
   int after_ = 0;
 };
 
 }  // namespace
 
-Verdict run_seed(uint64_t seed, const KnowledgeBase& language) {
-  Verdict first = Run(seed, language, true).go();
-  const Verdict second = Run(seed, language, false).go();
+Verdict run_seed(uint64_t seed, const KnowledgeBase& knowledge) {
+  Verdict first = Run(seed, knowledge, true).go();
+  const Verdict second = Run(seed, knowledge, false).go();
   if (first.wrong.empty() && first.digest != second.digest) first.wrong = "the same seed gave two different journals";
   return first;
 }

@@ -18,6 +18,6 @@ struct Verdict {
 
 /// Runs the world of `seed` twice and checks: nothing lost, nothing doubled, the live state is the journal's, the same
 /// incidents as a watch of the final files that nobody disturbs, and the same journal both times.
-Verdict run_seed(uint64_t seed, const KnowledgeBase& language);
+Verdict run_seed(uint64_t seed, const KnowledgeBase& knowledge);
 
 }  // namespace mw::sim

@@ -30,9 +30,9 @@ constexpr std::string_view kFolder = "run/components/engine", kName = "engine";
 constexpr int64_t kLongest = 20'000;  // ticks of half a second within which it is over
 constexpr int64_t kKeeperLate = 4;    // ticks
 
-class PartWorld {
+class ComponentWorld {
  public:
-  explicit PartWorld(uint64_t seed) : disk(seed), dice(seed * 6'700'417 + 5) {
+  explicit ComponentWorld(uint64_t seed) : disk(seed), dice(seed * 6'700'417 + 5) {
     processes.dice = &dice;
     processes.on_signal = [this](const ProcessId& id, int) { check_signal(id); };
     stranger_ = processes.add(1, 0).info.id;
@@ -48,7 +48,7 @@ class PartWorld {
     if (!life_ || life_->number != *number) {
       if (*number != (life_ ? life_->number + 1 : 1)) wrong("lives do not count up");
       if (life_ && processes.find(life_->child) != nullptr) wrong("it is started beside itself");
-      if (life_ && !meant()) wrong("it is started anew without a word in the journal");
+      if (life_ && !meant()) wrong("it is restarted without a record in the journal");
       if (!wanted) wrong("it is started though the run is over");
       life_ = Life();
       life_->number = static_cast<int>(*number);
@@ -88,13 +88,13 @@ class PartWorld {
     if (!life_ || !life_->spawned || life_->ended) return std::nullopt;
     const bool well = tick_ >= life_->well_at && !life_->sick && !never_well_;
     const Health health = well ? Health::kWell : life_->sick ? Health::kHalfDead : Health::kStarting;
-    if (life_->told == health) return std::nullopt;
-    life_->told = health;
+    if (life_->reported == health) return std::nullopt;
+    life_->reported = health;
     return event::ComponentSaw{std::string(kName), "engine",         health,           in_trouble(health),
                                "as it is asked",   "127.0.0.1:8000", life_->child.pid, 0};
   }
   void forget_probe() {
-    if (life_) life_->told.reset();
+    if (life_) life_->reported.reset();
   }
 
   void wrong(const std::string& what) {
@@ -118,12 +118,13 @@ class PartWorld {
     std::string folder;
     ProcessId keeper, child, helper;
     int64_t begins_at = 0, well_at = 0;
-    bool begun = false, spawned = false, ended = false, orphaned = false, sick = false, told_end = false, done = false;
+    bool begun = false, spawned = false, ended = false, orphaned = false, sick = false, recorded_end = false,
+         done = false;
     int code = -1, signal = 0;
-    std::optional<Health> told;
+    std::optional<Health> reported;
   };
 
-  /// As many restarts were written down as there were lives before this one.
+  /// As many restarts were recorded as there were lives before this one.
   bool meant() const {
     const auto restarts = std::count_if(journal.begin(), journal.end(), [](const Event& event) {
       const auto* intended = std::get_if<event::Intended>(&event.body);
@@ -135,7 +136,7 @@ class PartWorld {
   void check_signal(const ProcessId& id) {
     if (id == stranger_) wrong("a stranger's process was signalled");
     if (!life_ || life_->ended || !wanted) return;
-    if (id == life_->child && !meant()) wrong("it was killed without a word in the journal");
+    if (id == life_->child && !meant()) wrong("it was killed without a record in the journal");
   }
 
   void end(int code, int signal) {
@@ -175,7 +176,7 @@ class PartWorld {
       return;
     }
     if (!life.ended || life.done) return;
-    if (!std::exchange(life.told_end, true)) {
+    if (!std::exchange(life.recorded_end, true)) {
       Ending ending;
       ending.at = clock.now();
       ending.known = !life.orphaned;
@@ -209,10 +210,10 @@ class PartWorld {
   bool never_well_ = false;
 };
 
-/// An intent is durable, or the deed is not done.
-class PartWriter final : public EventWriter {
+/// An intent is durable, or the action is not done.
+class ComponentWriter final : public EventWriter {
  public:
-  PartWriter(PartWorld& world, State& state) : world_(world), state_(state) {}
+  ComponentWriter(ComponentWorld& world, State& state) : world_(world), state_(state) {}
   Result<uint32_t> intend(event::Intended intent) override {
     intent.id = state_.last_action + 1;
     auto file = world_.disk.open_append("run/journal");
@@ -234,13 +235,13 @@ class PartWriter final : public EventWriter {
     fold(state_, event);
     if (!world_.disk.dead()) world_.journal.push_back(std::move(event));
   }
-  PartWorld& world_;
+  ComponentWorld& world_;
   State& state_;
 };
 
-class Held {
+class ComponentRun {
  public:
-  Held(uint64_t seed, bool aloud) : world_(seed), dice_(seed * 92'821 + 17), aloud_(aloud) {
+  ComponentRun(uint64_t seed, bool aloud) : world_(seed), dice_(seed * 92'821 + 17), aloud_(aloud) {
     (void)world_.disk.make_folders(std::string(kFolder)).ok();
     spec_.name = spec_.kind = kName;
     spec_.command = {"serve"};
@@ -254,7 +255,7 @@ class Held {
     mortal_ = dice_.chance(0.8);
   }
 
-  PartVerdict run() {
+  ComponentVerdict run() {
     while (!over_ && world_.problem.empty() && world_.tick() < kLongest) {
       begin_watch();
       watch();
@@ -280,7 +281,7 @@ class Held {
     state_ = {};
     for (const Event& event : world_.journal) fold(state_, event);
     world_.forget_probe();
-    writer_ = std::make_unique<PartWriter>(world_, state_);
+    writer_ = std::make_unique<ComponentWriter>(world_, state_);
     auto opened = SupervisedComponent::open(
         {world_.disk, world_.clock, world_.processes,
          [this](const std::string& folder) {
@@ -291,7 +292,7 @@ class Held {
            if (aloud_) std::printf("%lld: %s\n", static_cast<long long>(world_.tick()), text.c_str());
          }},
         spec_, std::string(kFolder));
-    if (!opened.ok()) return world_.wrong(cat("it cannot be taken up: ", opened.error().what));
+    if (!opened.ok()) return world_.wrong(cat("it cannot be reattached: ", opened.error().what));
     one_ = std::move(*opened);
     if (!mortal_) return;
     world_.disk.die_after(1 + dice_.below(40));
@@ -323,19 +324,19 @@ class Held {
     if (world_.failures <= static_cast<uint64_t>(spec_.restarts)) world_.wrong("it was given up too soon");
   }
 
-  PartWorld world_;
+  ComponentWorld world_;
   Prng dice_;
   ComponentSpec spec_;
   State state_;
-  std::unique_ptr<PartWriter> writer_;
+  std::unique_ptr<ComponentWriter> writer_;
   std::unique_ptr<SupervisedComponent> one_;
-  PartVerdict verdict_;
+  ComponentVerdict verdict_;
   int64_t ends_at_ = 0;
   bool aloud_, mortal_ = true, over_ = false;
 };
 
 }  // namespace
 
-PartVerdict run_part_seed(uint64_t seed, bool aloud) { return Held(seed, aloud).run(); }
+ComponentVerdict run_component_seed(uint64_t seed, bool aloud) { return ComponentRun(seed, aloud).run(); }
 
 }  // namespace mw::sim

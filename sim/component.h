@@ -1,6 +1,6 @@
-// One seed of the world of a component that midwatch itself holds: a server that crashes, falls sick and comes up late,
-// its keeper, which may be killed, and the program's own SupervisedComponent, which is killed at any change of the
-// disk.
+// One seed of the world of a component that midwatch itself supervises: a server that crashes, falls sick and comes up
+// late, its keeper, which may be killed, and the program's own SupervisedComponent, which is killed at any change of
+// the disk.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace mw::sim {
 
-struct PartVerdict {
+struct ComponentVerdict {
   std::string wrong;  ///< "" when everything holds
   uint64_t digest = 0;
   uint64_t lives = 0, servers = 0, given_up = 0;  ///< of the watch, of the component; 1 when it was given up
-  void add(const PartVerdict& one) {
+  void add(const ComponentVerdict& one) {
     lives += one.lives;
     servers += one.servers;
     given_up += one.given_up;
@@ -20,6 +20,6 @@ struct PartVerdict {
 };
 
 /// `aloud`: what is said goes to standard output.
-PartVerdict run_part_seed(uint64_t seed, bool aloud = false);
+ComponentVerdict run_component_seed(uint64_t seed, bool aloud = false);
 
 }  // namespace mw::sim

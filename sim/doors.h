@@ -10,10 +10,10 @@
 
 namespace mw::sim {
 
-/// While the loop waits, the world goes on.
+/// While the loop waits, the simulated world goes on.
 class SimWatch final : public Watch {
  public:
-  /// `live` lets at most so much time pass and says what the kernel tells of it.
+  /// `live` lets at most so much time pass and returns what the kernel reports of it.
   explicit SimWatch(std::function<Woke(Duration)> live) : live_(std::move(live)) {}
   void add(const std::string& path) override { watched_.insert(path); }
   Woke wait(Duration longest) override { return live_(longest); }

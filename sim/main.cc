@@ -37,15 +37,15 @@ int main(int argc, char** argv) {
     if (value == nullptr || (word != "--seeds" && word != "--from")) return usage();
     if (!number_from(value, word == "--seeds" ? seeds : from)) return usage();
   }
-  const auto language = mw::KnowledgeBase::load({});
-  if (!language.ok()) {
-    std::fprintf(stderr, "%s\n", language.error().what.c_str());
+  const auto knowledge = mw::KnowledgeBase::load({});
+  if (!knowledge.ok()) {
+    std::fprintf(stderr, "%s\n", knowledge.error().what.c_str());
     return 2;
   }
   const auto begin = std::chrono::steady_clock::now();
   uint64_t events = 0, lives = 0, digest = 0, splits = 0;
   for (uint64_t seed = from; seed < from + seeds; ++seed) {
-    const mw::sim::Verdict verdict = mw::sim::run_seed(seed, **language);
+    const mw::sim::Verdict verdict = mw::sim::run_seed(seed, **knowledge);
     events += verdict.events;
     lives += verdict.lives;
     splits += verdict.split ? 1 : 0;

@@ -12,18 +12,18 @@ void RunFile::write(std::string_view bytes) {
 }
 
 void RunFile::line(std::string_view text) {
-  const size_t before = held_.size();
-  held_.append(text).push_back('\n');
-  size_t ready = held_.size();
-  if (flush_ == Flush::kBlocks) ready = held_.size() / kBlock * kBlock;
+  const size_t before = buffered_.size();
+  buffered_.append(text).push_back('\n');
+  size_t ready = buffered_.size();
+  if (flush_ == Flush::kBlocks) ready = buffered_.size() / kBlock * kBlock;
   if (flush_ == Flush::kTorn) ready = before + prng_.below(text.size() + 1);
-  write(std::string_view(held_).substr(0, ready));
-  held_.erase(0, ready);
+  write(std::string_view(buffered_).substr(0, ready));
+  buffered_.erase(0, ready);
 }
 
 void RunFile::flush() {
-  write(held_);
-  held_.clear();
+  write(buffered_);
+  buffered_.clear();
 }
 
 /// Every rotated part moves one further.
@@ -50,7 +50,7 @@ void RunFile::copy_and_truncate() {
 }
 
 void RunFile::begin_anew(bool fresh) {
-  held_.clear();
+  buffered_.clear();
   if (!disk_.exists(path_)) return;
   rewritten_ = true;
   renamed_ = true;

@@ -24,10 +24,10 @@ class RunFile {
       : disk_(disk), path_(std::move(path)), prng_(prng), flush_(flush) {}
 
   void line(std::string_view text);
-  /// Writes what is held back; the process ends in order.
+  /// Writes what is buffered; the process ends in order.
   void flush();
-  /// The process is killed: what is held back is lost.
-  void lose() { held_.clear(); }
+  /// The process is killed: what is buffered is lost.
+  void lose() { buffered_.clear(); }
 
   /// logrotate: the file is renamed and a new one begun.
   void rotate();
@@ -37,10 +37,10 @@ class RunFile {
   void begin_anew(bool fresh);
 
   const std::string& path() const { return path_; }
-  bool renamed() const { return renamed_; }      ///< names changed since told()
-  bool written() const { return written_; }      ///< bytes came since told()
+  bool renamed() const { return renamed_; }      ///< names changed since forget_news()
+  bool written() const { return written_; }      ///< bytes came since forget_news()
   bool rewritten() const { return rewritten_; }  ///< what it held at some time is gone
-  void told() { renamed_ = written_ = false; }
+  void forget_news() { renamed_ = written_ = false; }
 
  private:
   static constexpr size_t kBlock = 700;  // bytes: small, so that lines are cut often
@@ -52,7 +52,7 @@ class RunFile {
   std::string path_;
   Prng prng_;
   Flush flush_;
-  std::string held_;
+  std::string buffered_;
   int parts_ = 0;
   bool renamed_ = false, written_ = false, rewritten_ = false;
 };

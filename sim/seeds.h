@@ -14,10 +14,11 @@
 
 namespace mw::sim {
 
-/// A verdict has `wrong` ("" when all holds), `digest`, and add(one), which counts another one in. `told` says what was
-/// counted, in words. Every hundredth seed is run twice and must be the same. Returns the exit status.
+/// A verdict has `wrong` ("" when all holds), `digest`, and add(one), which counts another one in. `summary` says what
+/// was counted, in words. Every hundredth seed is run twice and must be the same. Returns the exit status.
 template <typename Verdict>
-int run_seeds(int argc, char** argv, Verdict (*run)(uint64_t seed, bool aloud), std::string (*told)(const Verdict&)) {
+int run_seeds(int argc, char** argv, Verdict (*run)(uint64_t seed, bool aloud),
+              std::string (*summary)(const Verdict&)) {
   uint64_t seeds = 1000, from = 1;
   const bool aloud = argc > 1 && std::string_view(argv[argc - 1]) == "--say";
   for (int i = 1; i + 1 < argc; i += 2) {
@@ -47,7 +48,7 @@ int run_seeds(int argc, char** argv, Verdict (*run)(uint64_t seed, bool aloud), 
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   std::printf("%llu seeds hold: %s, digest %016llx, %.1f s\n", static_cast<unsigned long long>(seeds),
-              told(all).c_str(), static_cast<unsigned long long>(all.digest), seconds);
+              summary(all).c_str(), static_cast<unsigned long long>(all.digest), seconds);
   return 0;
 }
 

@@ -73,7 +73,7 @@ void write_trouble(Writer& out, const State& s) {
     out.line("trace ", Writer::of(one.moment), " ", one.order, " ", Writer::of(one.trace));
   }
   for (const ProvisionalEvent& one : s.provisional) {
-    out.line("last word ", one.where.source, " ", one.where.line, " ", one.signature, " ", one.count);
+    out.line("provisional ", one.where.source, " ", one.where.line, " ", one.signature, " ", one.count);
   }
   for (const TemplateState& one : s.templates) {
     out.line("template ", static_cast<int>(one.level), " ", one.text, " ", one.count, " ", Writer::of(one.first), " ",
@@ -96,7 +96,7 @@ void write_work(Writer& out, const State& s) {
   }
   for (const auto& [name, progress] : s.progress) out.line("progress ", name, " ", Writer::of(progress));
   for (const auto& [moment, saved] : s.checkpoints) out.line("saved ", Writer::of(moment), " ", Writer::of(saved));
-  for (const auto& [moment, seen] : s.looks) out.line("look ", Writer::of(moment), " ", Writer::of(seen));
+  for (const auto& [moment, seen] : s.checkpoint_scans) out.line("scan ", Writer::of(moment), " ", Writer::of(seen));
   for (const auto& [at, step] : s.anchors) out.line("anchor ", at.ns, " ", step);
 }
 

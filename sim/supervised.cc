@@ -21,7 +21,7 @@ constexpr size_t kTripsOfARule = 2;     // the second time a person must look
 constexpr uint64_t kPoisonLimit = 400;  // steps of poison in all, over every trip of a seed
 const CheckpointLayout kLayout{"global_step_{step}", "latest_checkpointed_iteration.txt", "{step}"};
 
-/// The journal's part: an intent is durable, or the deed is not done.
+/// The journal's side: an intent is durable, or the action is not done.
 class SupervisedWriter final : public EventWriter {
  public:
   SupervisedWriter(SupervisedWorld& world, State& state) : world_(world), state_(state) {}
@@ -152,7 +152,7 @@ class Held {
          }},
         knowledge_, std::string(kHeldRun));
     if (!opened.ok() && world_.unreadable) return;  // who begins it begins it again
-    if (!opened.ok()) return world_.wrong(cat("it cannot be taken up: ", opened.error().what));
+    if (!opened.ok()) return world_.wrong(cat("it cannot be reattached: ", opened.error().what));
     one_ = std::move(*opened);
     world_.disk.set_faults({});
     if (!mortal_) return;
@@ -281,7 +281,7 @@ class Held {
     if (!world_.disk.exists(at)) world_.wrong("the pointer names nothing");
   }
 
-  /// Some time after a pause was taken no command moves, unless nobody watches or it was told to stop.
+  /// Some time after a pause was taken no command moves, unless nobody watches or a stop was requested.
   void check_pause() {
     if (paused_since_ == 0 || one_ == nullptr || one_->stopping()) return;
     if (world_.disk.dead() || !world_.runs())
@@ -315,7 +315,7 @@ class Held {
       world_.wrong("a failure that repeats was repeated for ever");
     }
     std::set<uint32_t> open, seen;
-    std::map<uint32_t, std::string> breaks;  // attempts that were to end for a rule, by the deed
+    std::map<uint32_t, std::string> breaks;  // attempts that were to end for a rule, by the action
     std::set<std::string> by_rule;           // and did
     for (const Event& event : world_.journal) {
       const auto* acted = std::get_if<event::Acted>(&event.body);
@@ -323,7 +323,7 @@ class Held {
       if (const auto* intended = std::get_if<event::Intended>(&event.body)) {
         if (intended->action == "break" && intended->why.starts_with(kUserRule))
           breaks[intended->id] = intended->target;
-        if (!seen.insert(intended->id).second) world_.wrong("two deeds have one number");
+        if (!seen.insert(intended->id).second) world_.wrong("two actions have one number");
         open.insert(intended->id);
       }
     }

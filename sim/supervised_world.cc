@@ -143,7 +143,7 @@ void SupervisedWorld::check_foreign() {
   }
 }
 
-/// Was such a deed written down before, and is it, where `still` asks for that, not over yet?
+/// Was such an action recorded before, and is it, where `still` asks for that, not over yet?
 bool SupervisedWorld::meant(std::string_view action, bool still) const {
   std::set<uint32_t> open;
   bool ever = false;
@@ -162,13 +162,13 @@ void SupervisedWorld::check_signal(const ProcessId& id, int signal) {
   if (strangers_.count(id.pid) != 0) wrong("a stranger's process was signalled");
   const bool runs = attempt_ && attempt_->spawned && !attempt_->ended;
   if (!runs) return;
-  if (signal == SIGSTOP && !meant("pause", false)) wrong("held still without a word in the journal");
+  if (signal == SIGSTOP && !meant("pause", false)) wrong("paused without a record in the journal");
   if (stop_requested && refused_turns > 0) return;
   if (signal == SIGINT && !meant("stop", false) && !meant("break", false))
-    wrong("asked to end without a word in the journal");
+    wrong("asked to end without a record in the journal");
   if (signal != SIGKILL || meant("stop", false)) return;
-  if (!meant("break", false)) wrong("killed without a word in the journal");
-  if (asks_to_break && approved != attempt_->number) wrong("killed without leave");
+  if (!meant("break", false)) wrong("killed without a record in the journal");
+  if (asks_to_break && approved != attempt_->number) wrong("killed without approval");
   if (!attempt_->engine_dead && !attempt_->against_rule)
     wrong("a healthy attempt was killed for what happened before it");
 }
@@ -223,7 +223,7 @@ Result<void> SupervisedWorld::start_keeper(const std::string& folder) {
     if (attempt_ && !attempt_->ended) wrong("an attempt begins while the one before it lives");
     if (attempt_ && processes.find(attempt_->engine) != nullptr)
       wrong("an attempt begins beside the engine of the one before");
-    if (stopped_at != 0) wrong("an attempt begins after it was told to stop");
+    if (stopped_at != 0) wrong("an attempt begins after a stop was requested");
     attempt_ = Attempt();
     attempt_->number = static_cast<int>(*number);
     attempt_->folder = folder;
@@ -397,7 +397,7 @@ void SupervisedWorld::lose_engine() {
   Attempt& a = *attempt_;
   a.engine_dead = true;
   finish_save();
-  say_saved();  // of a step before: told after the onset it would be taken for a suspect, to be safe
+  say_saved();  // of a step before: logged after the onset it would count as tainted, to be safe
   blame("engine-dead", "restart-component", a.step + 1);
   if (dice.chance(0.5)) a.crash_at = tick_ + 1 + static_cast<int64_t>(dice.below(4));
 }
@@ -433,7 +433,7 @@ void SupervisedWorld::one_step() {
   finished = true;
   finish_save();
   say_saved();
-  // Told to stop so late, it may lose its engine to that and be done before anybody can see it.
+  // Asked to stop so late, it may lose its engine to that and be done before anybody can see it.
   // Likewise of an engine that dies near the end: that it is dead shows in completed steps.
   // One that is being ended for it may take its grace to obey, and is no success whatever its status.
   const bool shown = (!a.engine_dead || a.poisoned_steps > kShownAfter) && !meant("break", true);
@@ -453,7 +453,7 @@ void SupervisedWorld::train() {
     if (dice.chance(0.5)) blame("crash", "restart-run-from-checkpoint", a.step);
     return end_child(-1, SIGKILL);
   }
-  if (stopped_at != 0 && tick_ > stopped_at + kSlowToStop) wrong("it trains on though it was told to stop");
+  if (stopped_at != 0 && tick_ > stopped_at + kSlowToStop) wrong("it trains on though a stop was requested");
   if (dice.chance(kStepChance)) one_step();
 }
 

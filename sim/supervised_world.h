@@ -49,7 +49,7 @@ class SupervisedProcesses final : public Processes {
   std::vector<ProcessId> of_session(int64_t session) const;
 
   std::map<int64_t, One> table;
-  std::function<void(const ProcessId&, int)> on_signal;  ///< told before it takes effect
+  std::function<void(const ProcessId&, int)> on_signal;  ///< called before it takes effect
   std::set<int64_t> subreapers;                          ///< pids that orphans of their descendants go to
   int64_t next_pid = 100;
   int64_t tick = 0;
@@ -64,7 +64,7 @@ class SupervisedWorld {
   void pass();
   /// Starts a keeper for an attempt, as the door does: it begins in its own time.
   Result<void> start_keeper(const std::string& folder);
-  /// What the run's files have told by now is folded into `state`, incidents and all; true when nothing is unread.
+  /// What the run's files hold by now is folded into `state`, incidents and all; true when nothing is unread.
   bool deliver(State& state);
   /// What a new watch knows.
   void remember(State& state);
@@ -82,14 +82,14 @@ class SupervisedWorld {
   SupervisedProcesses processes;
   Prng dice;
   std::string problem;
-  std::vector<Event> journal;  ///< durable: what was read, and deeds
+  std::vector<Event> journal;  ///< durable: what was read, and actions
   uint64_t launched = 0, poisoned_steps = 0;
   bool finished = false;
-  int64_t stopped_at = 0;  ///< tick at which it was told to stop, for good; 0: not
+  int64_t stopped_at = 0;  ///< tick at which it was asked to stop, for good; 0: not
   int restarts = 3;
   int64_t total = 60;
   bool resumes_by_word = false;  ///< {resume} in its command, else it reads its own pointer
-  /// Told to stop, it may do so without a word once its disk has refused that for some turns.
+  /// Asked to stop, it may do so without a record once its disk has refused that for some turns.
   bool stop_requested = false;
   int refused_turns = 0;
 
@@ -98,7 +98,7 @@ class SupervisedWorld {
   bool stubborn_bug = false;    ///< it always fails at the same step
   int rule_broken = 0;          ///< so often training turns to what a rule of the user's own forbids, at one step
   bool asks_to_break = false;   ///< an attempt is only ended by the breaker when a person said so
-  bool poison_allowed = false;  ///< midwatch may not end what trains on poison, or a person let it go on
+  bool poison_allowed = false;  ///< midwatch may not end what trains on poison, or a person declined that
   bool has_foreign = false;     ///< somebody else's checkpoints lie in the same folder
   int approved = 0;             ///< attempt of which a person last said that it may be ended
 
@@ -163,7 +163,7 @@ class SupervisedWorld {
   bool saved_whole_ = false;     ///< with weights, at least once
   double early_death_ = 0;       ///< of a keeper, between any two things that it does to begin a command
   double reuse_chance_ = 0;      ///< of a number that is free again, per tick
-  double broken_chance_ = 0;     ///< of a save that is told to be good
+  double broken_chance_ = 0;     ///< of a save that is logged as good
   double fault_chance_ = 0;      ///< of each kind, per tick
 };
 

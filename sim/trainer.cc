@@ -10,7 +10,7 @@
 namespace mw::sim {
 namespace {
 
-constexpr int64_t kClearRewind = 7;  // steps after a checkpoint: fewer cannot be told from disorder
+constexpr int64_t kClearRewind = 7;  // steps after a checkpoint: fewer cannot be distinguished from disorder
 constexpr size_t kConsole = 0, kMetrics = 1, kEngine = 2;
 
 std::string number(double value) { return std::isfinite(value) ? format_double(std::round(value * 1e4) / 1e4) : "nan"; }
@@ -33,8 +33,8 @@ RunFile::Flush manner(Prng& prng) {
 
 Trainer::Trainer(uint64_t seed, FakeDisk& disk, Time start)
     : prng_(seed ^ 0x7a11e7ULL),
-      story_(static_cast<Story>(prng_.below(static_cast<uint64_t>(Story::kCount)))),
-      speech_(static_cast<Speech>(prng_.below(static_cast<uint64_t>(Speech::kCount)))),
+      scenario_(static_cast<Scenario>(prng_.below(static_cast<uint64_t>(Scenario::kCount)))),
+      dialect_(static_cast<Dialect>(prng_.below(static_cast<uint64_t>(Dialect::kCount)))),
       now_(start),
       step_time_(Duration::seconds(20 + prng_.unit() * 60)),
       until_step_(step_time_) {
@@ -52,15 +52,15 @@ Trainer::Trainer(uint64_t seed, FakeDisk& disk, Time start)
 }
 
 std::string_view Trainer::dialect() const {
-  switch (speech_) {
-    case Speech::kVerl:
+  switch (dialect_) {
+    case Dialect::kVerl:
       return "verl";
-    case Speech::kTrl:
+    case Dialect::kTrl:
       return "trl";
-    case Speech::kOpenRlhf:
+    case Dialect::kOpenRlhf:
       return "openrlhf";
-    case Speech::kUnknown:
-    case Speech::kCount:
+    case Dialect::kUnknown:
+    case Dialect::kCount:
       break;
   }
   return "custom";
@@ -74,9 +74,9 @@ std::string Trainer::stamp() const { return local(now_); }
 
 void Trainer::say(std::string_view text) {
   std::string line;
-  if (speech_ == Speech::kVerl) line = "(TaskRunner pid=3977) ";
-  if (speech_ == Speech::kOpenRlhf) line = cat("(PPOTrainer pid=5201) ", stamp(), " INFO ppo_trainer.py:101 -- ");
-  if (speech_ == Speech::kUnknown) line = cat(stamp(), " INFO ");
+  if (dialect_ == Dialect::kVerl) line = "(TaskRunner pid=3977) ";
+  if (dialect_ == Dialect::kOpenRlhf) line = cat("(PPOTrainer pid=5201) ", stamp(), " INFO ppo_trainer.py:101 -- ");
+  if (dialect_ == Dialect::kUnknown) line = cat(stamp(), " INFO ");
   files_[kConsole].line(line.append(text));
 }
 
@@ -86,10 +86,10 @@ void Trainer::engine(std::string_view text) {
 
 void Trainer::begin() {
   ++starts_;
-  if (speech_ == Speech::kVerl) say(cat("Total training steps: ", total_));
-  if (speech_ == Speech::kOpenRlhf) say("openrlhf.trainer.ppo_trainer: the training begins");
-  if (speech_ == Speech::kUnknown) say(cat("starting training: total_steps=", total_));
-  if (speech_ == Speech::kTrl) say("trl.trainer.grpo_trainer: the training begins");
+  if (dialect_ == Dialect::kVerl) say(cat("Total training steps: ", total_));
+  if (dialect_ == Dialect::kOpenRlhf) say("openrlhf.trainer.ppo_trainer: the training begins");
+  if (dialect_ == Dialect::kUnknown) say(cat("starting training: total_steps=", total_));
+  if (dialect_ == Dialect::kTrl) say("trl.trainer.grpo_trainer: the training begins");
 }
 
 void Trainer::pass(Duration time) {
@@ -106,25 +106,25 @@ void Trainer::pass(Duration time) {
 
 void Trainer::say_figures(double reward, double loss, double kl) {
   const std::string r = number(reward), l = number(loss), k = number(kl), e = number(entropy_);
-  switch (speech_) {
-    case Speech::kVerl:
+  switch (dialect_) {
+    case Dialect::kVerl:
       return say(cat("step:", step_, " - critic/score/mean:", r, " - actor/pg_loss:", l, " - actor/entropy:", e,
                      " - actor/ppo_kl:", k, " - timing_s/step:", number(step_time_.seconds())));
-    case Speech::kTrl:
+    case Dialect::kTrl:
       say(cat("{'loss': ", l, ", 'reward': ", r, ", 'entropy': ", e, ", 'kl': ", k,
               ", 'epoch': ", number(static_cast<double>(step_) / static_cast<double>(total_)), "}"));
       return say(cat("\r", 100 * step_ / total_, "%|##        | ", step_, "/", total_, " [00:10<00:20,  1.00s/it]"));
-    case Speech::kOpenRlhf:
+    case Dialect::kOpenRlhf:
       return say(cat("✨ Global step ", step_, ": {'policy_loss': ", l, ", 'reward': ", r, ", 'entropy_loss': ", e,
                      ", 'ppo_kl': ", k, "}"));
-    case Speech::kUnknown:
-    case Speech::kCount:
+    case Dialect::kUnknown:
+    case Dialect::kCount:
       return say(cat("step=", step_, " reward=", r, " loss=", l, " entropy=", e, " kl=", k));
   }
 }
 
 void Trainer::say_row(double reward, double loss, double kl) {
-  const bool verl = speech_ == Speech::kVerl;
+  const bool verl = dialect_ == Dialect::kVerl;
   std::string row = verl ? cat("{\"step\": ", step_, ", \"data\": {\"critic/score/mean\": ")
                          : cat("{\"step\": ", step_, ", \"reward\": ");
   row +=
@@ -135,8 +135,8 @@ void Trainer::say_row(double reward, double loss, double kl) {
 
 void Trainer::measure(double reward) {
   double loss = 0.1 + 0.02 * (prng_.unit() - 0.5);
-  if (story_ == Story::kNotANumber && troubled_) loss = std::numeric_limits<double>::quiet_NaN();
-  entropy_ *= story_ == Story::kEntropyFalls && troubled_ ? 0.6 : 0.995;
+  if (scenario_ == Scenario::kNotANumber && troubled_) loss = std::numeric_limits<double>::quiet_NaN();
+  entropy_ *= scenario_ == Scenario::kEntropyFalls && troubled_ ? 0.6 : 0.995;
   const double kl = 0.001 * static_cast<double>(step_) + 0.001 * prng_.unit();
   say_figures(reward, loss, kl);
   if (has_metrics_) say_row(reward, loss, kl);
@@ -144,9 +144,9 @@ void Trainer::measure(double reward) {
 
 void Trainer::say_saved() {
   const std::string where = cat("/ckpts/global_step_", step_);
-  if (speech_ == Speech::kTrl) return say(cat("Saving model checkpoint to /ckpts/checkpoint-", step_));
-  say(speech_ == Speech::kOpenRlhf ? cat("Checkpoint: global_step", step_, " is ready now!")
-                                   : cat("Saving checkpoint to: ", where));
+  if (dialect_ == Dialect::kTrl) return say(cat("Saving model checkpoint to /ckpts/checkpoint-", step_));
+  say(dialect_ == Dialect::kOpenRlhf ? cat("Checkpoint: global_step", step_, " is ready now!")
+                                     : cat("Saving checkpoint to: ", where));
 }
 
 /// What cron does to logs meanwhile.
@@ -159,7 +159,7 @@ void Trainer::keep_house() {
 
 void Trainer::one_step() {
   ++step_;
-  const bool clear = story_ != Story::kRestarts || step_ - last_checkpoint_ > kClearRewind;
+  const bool clear = scenario_ != Scenario::kRestarts || step_ - last_checkpoint_ > kClearRewind;
   if (step_ >= trouble_at_ && clear && !troubled_) {
     trouble();
     if (done_) return;
@@ -178,7 +178,7 @@ void Trainer::one_step() {
   }
   keep_house();
   if (step_ < total_) return;
-  if (speech_ == Speech::kTrl) say("{'train_runtime': 4000.5, 'train_loss': 0.001, 'epoch': 1.0}");
+  if (dialect_ == Dialect::kTrl) say("{'train_runtime': 4000.5, 'train_loss': 0.001, 'epoch': 1.0}");
   say("Training completed");
   for (RunFile& file : files_) file.flush();
   done_ = true;
@@ -205,26 +205,26 @@ void Trainer::restart(int64_t from) {
 
 void Trainer::trouble() {
   troubled_ = true;
-  switch (story_) {
-    case Story::kEngineDies:
+  switch (scenario_) {
+    case Scenario::kEngineDies:
       files_[kEngine].line(
           cat("ERROR ", stamp().substr(5, 14), " [core.py:398] EngineCore encountered a fatal error."));
       engine_dead_ = true;
       break;
-    case Story::kCrashes:
+    case Scenario::kCrashes:
       crash();
       done_ = true;
       break;
-    case Story::kRestarts:
-    case Story::kStartsOver:
+    case Scenario::kRestarts:
+    case Scenario::kStartsOver:
       crash();
-      restart(story_ == Story::kRestarts ? last_checkpoint_ : 0);
+      restart(scenario_ == Scenario::kRestarts ? last_checkpoint_ : 0);
       break;
-    case Story::kDiesSilently:  // killed: what its buffers hold is lost
+    case Scenario::kDiesSilently:  // killed: what its buffers hold is lost
       for (RunFile& file : files_) file.lose();
       done_ = true;
       break;
-    case Story::kStalls:
+    case Scenario::kStalls:
       done_ = true;
       break;
     default:

@@ -1,5 +1,5 @@
-// A trainer that learns, stalls, loses its engine, dies, and is started again, all from one seed. It speaks as the
-// trainers of the world do, into files that the program's own sources read.
+// A trainer that learns, stalls, loses its engine, dies, and is started again, all from one seed. It logs as
+// real trainers do, into files that the program's own sources read.
 #pragma once
 
 #include <cstdint>
@@ -15,32 +15,32 @@ namespace mw::sim {
 
 class Trainer {
  public:
-  enum class Story {
+  enum class Scenario {
     kHealthy,
     kEngineDies,    ///< a line says so, reward is zero from then on
     kCrashes,       ///< a traceback, exit status 1
     kDiesSilently,  ///< its files just stop
     kStalls,        ///< it lives and says nothing more
-    kRestarts,      ///< crashes and goes on from a checkpoint
+    kRestarts,      ///< crashes and resumes from a checkpoint
     kStartsOver,    ///< crashes and begins at step 1 again
     kNotANumber,
     kEntropyFalls,
     kCount
   };
   /// Whose shapes it uses.
-  enum class Speech { kVerl, kTrl, kOpenRlhf, kUnknown, kCount };
+  enum class Dialect { kVerl, kTrl, kOpenRlhf, kUnknown, kCount };
 
   Trainer(uint64_t seed, FakeDisk& disk, Time start);
   /// Lets `time` pass; writes what happens in it.
   void pass(Duration time);
   bool over() const { return done_; }
-  Story story() const { return story_; }
+  Scenario scenario() const { return scenario_; }
   /// The dialect that reads it, as --framework takes it.
   std::string_view dialect() const;
   std::vector<RunFile>& files() { return files_; }
   /// Something that was in the files at some time is not in them any more.
   bool rewrote() const;
-  /// Its log is copied away and cut: what was written since the last look can be lost to whoever watches.
+  /// Its log is copied away and cut: what was written since the last poll can be lost to whoever watches.
   bool copies() const { return copies_; }
   int starts() const { return starts_; }
 
@@ -60,8 +60,8 @@ class Trainer {
   std::string stamp() const;
 
   Prng prng_;
-  Story story_;
-  Speech speech_;
+  Scenario scenario_;
+  Dialect dialect_;
   Time now_;
   std::vector<RunFile> files_;  // the console, the metrics, the engine's log
   Duration step_time_, until_step_;

@@ -222,10 +222,14 @@ Config learn_of(const Doors& doors, const RunRequest& request, const Supervisor&
 
 Result<void> start(const std::string& place) { return start_keeper(place, std::string(kProgram)); }
 
-TaskContext context_of(TaskContext context, const RunRequest& request, Supervisor& supervisor) {
+/// `holding` gives the supervisor its turns.
+TaskContext context_of(TaskContext context, const RunRequest& request, Supervisor& supervisor,
+                       SupervisedComponents& components, Task& holding) {
   context.host = request.host;
   context.stacks = request.stacks;
   context.supervisor = &supervisor;
+  context.components = &components;
+  context.supervision = &holding;
   context.folders = {context.folder, supervisor.spec().folder};
   return context;
 }
@@ -281,11 +285,9 @@ Result<RunResult> hold_run(const Doors& doors, Processes& real, KnowledgeBase& l
   (*loop)->when_full(make_room);
   reserve.take();
   sign(doors, processes, told.folder, request);
-  TaskContext context =
-      context_of({doors, processes, language, declared, told.folder, request.say}, request, supervisor);
+  TaskContext context = context_of({doors, processes, language, declared, told.folder, request.say}, request,
+                                   supervisor, *components, holding);
   context.notifier = (*telling)->task();
-  context.components = components.get();
-  context.supervision = &holding;
   context.write = write;
   const Tasks tasks = make_tasks(context);
   go_through(**loop, tasks.all, passing);

@@ -52,7 +52,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> held_;
 };
 
-/// The result of a deed that has no value.
+/// The result of an action that has no value.
 template <>
 class [[nodiscard]] Result<void> {
  public:

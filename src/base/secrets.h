@@ -1,4 +1,4 @@
-// What people name their secrets, and what is known to be one, so that nothing that midwatch keeps or tells holds any.
+// What people name their secrets, and what is known to be one, so that nothing that midwatch keeps or prints holds any.
 // The redactor itself is redact_secrets() of base/text.h; why there is one only: docs/decisions/0009-one-redactor.md.
 #pragma once
 

@@ -46,7 +46,7 @@ bool plain_digits(std::string_view token, std::string& out) {
   return true;
 }
 
-/// digits ["." digits] [e [sign] digits], no leading zero; `whole` tells an integer.
+/// digits ["." digits] [e [sign] digits], no leading zero; `whole`: it is an integer.
 bool is_decimal(std::string_view text, bool& whole) {
   size_t i = 0;
   const auto digits = [&] {

@@ -24,7 +24,7 @@ bool advance(State& state, const Event& event, const Knowledge& knowledge, Judge
 bool advance(State& state, const Event& event, const Knowledge& knowledge, Judge when, std::vector<Event>& decided);
 
 /// Judges `state` again without an event: after several that were only folded, the last of which came from `at` and
-/// `where`; and once after a state was taken up from a journal, as the process that wrote it may have died between an
+/// `where`; and once after a state was read from a journal, as the process that wrote it may have died between an
 /// event and what would have been decided on it.
 void review(State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Event>& decided, Time at = {},
             Where where = {});

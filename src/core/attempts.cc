@@ -63,9 +63,9 @@ bool same_value(double a, double b) {
 }
 
 /// Numbers that could hardly be equal by chance: neither whole nor undefined.
-bool is_telling(double value) { return std::isfinite(value) && value != std::round(value); }
+bool is_distinctive(double value) { return std::isfinite(value) && value != std::round(value); }
 
-/// The attempt in which another source told the same numbers for the same step (two thirds of those that can be
+/// The attempt in which another source reported the same numbers for the same step (two thirds of those that can be
 /// compared); -1 when none did.
 int32_t attempt_that_agrees(const State& state, uint32_t source, const event::Measured& measured) {
   struct Votes {
@@ -73,12 +73,12 @@ int32_t attempt_that_agrees(const State& state, uint32_t source, const event::Me
   };
   std::vector<Votes> votes(state.attempts.size());
   for (const Reading& reading : measured.readings) {
-    if (!is_telling(reading.value)) continue;
+    if (!is_distinctive(reading.value)) continue;
     for (const Series& series : state.series) {
       const bool same_name = reading.signal.empty() ? series.raw == reading.raw : series.signal == reading.signal;
       if (!same_name || series.source == source) continue;
       for (const Point& point : series.points()) {
-        if (point.step != measured.step || !is_telling(point.value) || point.attempt >= votes.size()) continue;
+        if (point.step != measured.step || !is_distinctive(point.value) || point.attempt >= votes.size()) continue;
         ++votes[point.attempt].compared;
         if (same_value(point.value, reading.value)) ++votes[point.attempt].same;
       }
@@ -97,7 +97,7 @@ bool counter_went_back(const State& state, const SourceState& source, int64_t st
   if (step <= 1) return true;
   const size_t number = static_cast<size_t>(source.attempt);
   const AttemptState& attempt = state.attempts[number];
-  if (number + 1 < state.attempts.size()) {  // another source has told of the attempt after this one
+  if (number + 1 < state.attempts.size()) {  // another source has reported the attempt after this one
     const AttemptState& next = state.attempts[number + 1];
     if (next.first_step != kNoStep && next.first_step <= step) return true;
     if (next.resumed_at != kNoStep && next.resumed_at <= step) return true;
@@ -121,7 +121,7 @@ void begin_again(AttemptState& attempt, const Event& event, std::string_view why
   attempt.began.where = event.where;
 }
 
-/// The attempt after the source's own: one that another source has already told of, or a new one.
+/// The attempt after the source's own: one that another source has already reported, or a new one.
 void go_on(State& state, SourceState& source, const Event& event, std::string_view why) {
   const size_t next = static_cast<size_t>(source.attempt) + 1;
   if (next < state.attempts.size()) {
@@ -150,13 +150,13 @@ void began(State& state, SourceState& source, const Event& event, const std::str
   }
   if (source.shown) {
     const size_t next = static_cast<size_t>(source.attempt) + 1;
-    const bool told = next < state.attempts.size();
-    const Time other = told ? state.attempts[next].began.at : Time{};
-    if (told && other.known() && event.at.known() && event.at.ns < other.ns - kSameBeginning.ns) return;
+    const bool reported = next < state.attempts.size();
+    const Time other = reported ? state.attempts[next].began.at : Time{};
+    if (reported && other.known() && event.at.known() && event.at.ns < other.ns - kSameBeginning.ns) return;
     go_on(state, source, event, why);
     return;
   }
-  // A source that has told nothing yet: another view of an attempt we know, or the log of a new one.
+  // A source that has reported nothing yet: another view of an attempt we know, or the log of a new one.
   if (!event.at.known() || !attempt.began.at.known()) return;  // its first measurement will show it
   const bool about_then = std::abs(event.at.ns - attempt.began.at.ns) <= kSameBeginning.ns;
   if (about_then) return begin_again(state.attempts[static_cast<size_t>(source.attempt)], event, why);

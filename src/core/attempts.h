@@ -1,4 +1,5 @@
-// Which attempt of the run an event belongs to. A part of fold(), apart because it is the hard part.
+// Which attempt of the run an event belongs to. Called by fold() only; a file of its own because it is the hardest of
+// its rules.
 #pragma once
 
 #include "core/state.h"
@@ -32,10 +33,10 @@ void for_each_moment(State& state, Visit&& visit) {
     visit(seen.last);
   }
   for (auto& [saved_at, saved] : state.checkpoints) visit(saved_at);
-  for (auto& [seen_at, seen] : state.looks) visit(seen_at);
-  for (ComponentState& part : state.components) {
-    visit(part.since);
-    for (ComponentState::Trouble& trouble : part.troubles) {
+  for (auto& [seen_at, seen] : state.checkpoint_scans) visit(seen_at);
+  for (ComponentState& component : state.components) {
+    visit(component.since);
+    for (ComponentState::Trouble& trouble : component.troubles) {
       visit(trouble.began);
       if (trouble.certain) visit(*trouble.certain);
       if (trouble.ended) visit(*trouble.ended);
@@ -48,11 +49,11 @@ void for_each_moment(State& state, Visit&& visit) {
 /// afterwards.
 uint16_t attempt_of(State& state, SourceState& source, const Event& event);
 
-/// From `at` on the run was at `step`, as far as its own measurements and announcements tell: for State::step_at().
+/// From `at` on the run was at `step`, as far as its own measurements and announcements show: for State::step_at().
 void add_anchor(State& state, Time at, int64_t step);
 
-/// Does `now` come after `last`, whatever the order of reading? What a source says that tells steps counts more than
-/// the others (an engine may chatter on); then by time, without clocks by step; then the first source tells the end.
+/// Does `now` come after `last`, whatever the order of reading? A source that logs steps counts more than the others
+/// (an engine may log on and on); then by time, without clocks by step; then the first source decides.
 bool is_later(const Moment& now, const Moment& last);
 
 }  // namespace mw

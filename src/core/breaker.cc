@@ -29,7 +29,7 @@ constexpr int64_t kTogether = 3;                         // steps between the on
 /// Is all that was last seen on the disk of the checkpoints of `step` broken?
 bool broken_on_disk(const State& state, int64_t step) {
   std::map<std::string_view, bool> broken;  // by path
-  for (const auto& [moment, seen] : state.looks) {
+  for (const auto& [moment, seen] : state.checkpoint_scans) {
     if (seen.step == step) broken[seen.path] = seen.how == event::CheckpointSeen::How::kBroken;
   }
   return !broken.empty() && std::all_of(broken.begin(), broken.end(), [](const auto& one) { return one.second; });
@@ -43,7 +43,7 @@ bool left_behind(const State& state) {
   });
 }
 
-/// midwatch is just starting a part of the run anew: what that cannot mend still shows in the rewards.
+/// midwatch is just restarting a component: what that cannot mend still shows in the rewards.
 bool being_restarted(const State& state) {
   return std::any_of(state.actions.begin(), state.actions.end(), [](const ActionState& action) {
     return action.intent.action == kRestartComponent && !action.done;
@@ -60,11 +60,11 @@ bool begun_by_midwatch(const State& state) {
 
 using Trouble = ComponentState::Trouble;
 
-/// The trouble of the attempt that runs now in which a part still is; nullptr when none is.
+/// The trouble of the attempt that runs now in which a component still is; nullptr when none is.
 const Trouble* trouble_now(const State& state, bool certain) {
-  for (const ComponentState& part : state.components) {
-    if (part.troubles.empty()) continue;
-    const Trouble& last = part.troubles.back();
+  for (const ComponentState& component : state.components) {
+    if (component.troubles.empty()) continue;
+    const Trouble& last = component.troubles.back();
     const bool here = !last.ended && last.began.attempt + 1U == state.attempts.size();
     if (here && (!certain || last.certain)) return &last;
   }
@@ -117,7 +117,7 @@ bool engine_is_dead(const State& state, const Incident& incident) {
   return step != kNoStep && (answers_are_empty(state, step) || reward_on_floor(state, step));
 }
 
-/// Does an incident of another kind tell, with the zero rewards, that what gives answers or rewards fails?
+/// Does an incident of another kind show, with the zero rewards, that what gives answers or rewards fails?
 bool something_failed(const State& state, const Incident& zero) {
   if (trouble_now(state, false) != nullptr) return true;
   return std::any_of(state.incidents.begin(), state.incidents.end(), [&zero](const Incident& other) {
@@ -195,7 +195,7 @@ bool save_is_due(const State& state) {
   if (steps.empty() || attempt.last_step == kNoStep) return false;
   const int64_t last = *steps.rbegin();
   const int64_t before = steps.size() > 1 ? *std::next(steps.rbegin()) : std::max<int64_t>(0, attempt.resumed_at);
-  // The step that is under way has no figures yet, and it may save before it tells them.
+  // The step that is under way has no figures yet, and it may save before it logs them.
   return last - before > 0 && attempt.last_step + 2 >= last + (last - before);
 }
 

@@ -108,7 +108,7 @@ TEST_CASE("two kinds of evidence are enough after few steps: zero rewards for an
   CHECK(proven.trips_for(BreakReason::kDeadComponent));
 }
 
-TEST_CASE("a dead engine that the text alone tells of ends nothing while steps are worth something") {
+TEST_CASE("a dead engine that only the text reports ends nothing while steps are worth something") {
   State state;
   state.attempts.resize(2);
   state.attempts.back().last_step = 20;
@@ -208,7 +208,7 @@ TEST_CASE("a save is due by the rhythm of those before") {
   run.healthy(2);
   CHECK_FALSE(save_is_due(run.state));
   run.healthy(1);
-  CHECK(save_is_due(run.state));  // the ninth step is under way, and the tenth comes before its figures are told
+  CHECK(save_is_due(run.state));  // the ninth step is under way, and the tenth comes before its figures are logged
   run.healthy(2);
   run.put(event::CheckpointSaved{10, "out/10", true});
   CHECK_FALSE(save_is_due(run.state));

@@ -72,7 +72,7 @@ constexpr Link kLinks[] = {
     {"reward-collapse", "zero-reward", "the fall ends at the floor"},
     {"reward-collapse", "zero-advantage", "all answers of a group are equally bad"},
     {"zero-reward", "zero-advantage", "equal rewards have no advantage"},
-    {"zero-reward", "no-learning", "nothing tells good from bad"},
+    {"zero-reward", "no-learning", "nothing distinguishes good from bad"},
     {"zero-advantage", "no-learning", "the gradient is zero"},
     {"non-finite", "reward-collapse", "weights that met NaN give garbage"},
     {"non-finite", "zero-reward", "or nothing at all"},

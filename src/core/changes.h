@@ -1,4 +1,4 @@
-// What attempts of a held run found other than the ones before, in words.
+// What attempts of a supervised run found changed since the ones before, in words.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace mw {
 /// lines)"; on one line.
 std::string change_text(const event::Changed& change);
 
-/// What the last attempt of which it is known found other; empty where nothing is. "nothing" is left out.
+/// What the last attempt of which it is known found changed; empty where nothing is. "nothing" is left out.
 std::vector<const event::Changed*> last_changes(const State& state);
 
 /// {"attempt":2,"what":"package","name":"vllm","before":"0.8.5","after":"0.9.0"}; docs/formats/fingerprint.md.

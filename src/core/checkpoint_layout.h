@@ -20,7 +20,7 @@ struct CheckpointLayout {
   std::string folder;        ///< of one step, under the checkpoints' folder: "global_step_{step}", "iter_{step:07}"
   std::string pointer;       ///< file there that names the newest; "" = the framework takes the highest step
   std::string pointer_text;  ///< what stands in it: "{step}", "global_step{step}"
-  std::vector<ResumeWords> resume = {};  ///< the first that fits; none = how it is told to resume is not known
+  std::vector<ResumeWords> resume = {};  ///< the first that fits; none = how it is made to resume is not known
   bool known() const { return !folder.empty(); }
 };
 

@@ -69,7 +69,7 @@ TEST_CASE("looks at the disk are no sign of life and no step of the trainer") {
   run.seen(500, How::kWhole, "/c/step_500");
   CHECK(run.state.attempts.back().last.at == last.at);
   CHECK(run.state.attempts.back().last_step == 12);
-  CHECK(run.state.looks.size() == 1);
+  CHECK(run.state.checkpoint_scans.size() == 1);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ event::ComponentSaw bounded(const event::ComponentSaw& saw) {
 
 ComponentState& component_of(State& state, const std::string& name) {
   const auto known = std::find_if(state.components.begin(), state.components.end(),
-                                  [&name](const ComponentState& part) { return part.last.component == name; });
+                                  [&name](const ComponentState& one) { return one.last.component == name; });
   if (known != state.components.end()) return *known;
   if (state.components.size() >= State::kComponentLimit) {
     state.components.erase(state.components.begin() + State::kComponentLimit / 2);
@@ -32,26 +32,26 @@ ComponentState& component_of(State& state, const std::string& name) {
 
 void add_component(State& state, const event::ComponentSaw& seen, const Moment& moment) {
   event::ComponentSaw saw = bounded(seen);
-  ComponentState& part = component_of(state, saw.component);
-  const bool changed = part.last.component.empty() || part.last.health != saw.health || part.last.pid != saw.pid ||
-                       part.since.attempt != moment.attempt;
-  if (changed) part.since = moment;
-  part.last = saw;
-  const bool open = !part.troubles.empty() && !part.troubles.back().ended;
-  // What befell it in an attempt that is over is not taken back by the next one.
-  const bool same = open && part.troubles.back().began.attempt == moment.attempt;
+  ComponentState& found = component_of(state, saw.component);
+  const bool changed = found.last.component.empty() || found.last.health != saw.health || found.last.pid != saw.pid ||
+                       found.since.attempt != moment.attempt;
+  if (changed) found.since = moment;
+  found.last = saw;
+  const bool open = !found.troubles.empty() && !found.troubles.back().ended;
+  // A trouble of an attempt that is over does not end with the next attempt.
+  const bool same = open && found.troubles.back().began.attempt == moment.attempt;
   if (!in_trouble(saw.health)) {
-    if (same) part.troubles.back().ended = moment;
+    if (same) found.troubles.back().ended = moment;
     return;
   }
   if (!same) {
-    if (part.troubles.size() >= ComponentState::kTroublesKept) {
-      part.troubles.erase(part.troubles.begin() + ComponentState::kTroublesKept / 2);
+    if (found.troubles.size() >= ComponentState::kTroublesKept) {
+      found.troubles.erase(found.troubles.begin() + ComponentState::kTroublesKept / 2);
     }
-    part.troubles.push_back({moment, state.order, saw, std::nullopt, std::nullopt});
+    found.troubles.push_back({moment, state.order, saw, std::nullopt, std::nullopt});
   }
-  ComponentState::Trouble& trouble = part.troubles.back();
-  // What it came to first is what it is told as, until it is certain.
+  ComponentState::Trouble& trouble = found.troubles.back();
+  // It is reported as what was seen first, until something certain is seen.
   if (!trouble.certain && saw.certain) {
     trouble.certain = moment;
     trouble.saw = std::move(saw);

@@ -1,4 +1,4 @@
-// The parts of a run (engines, servers, Ray) as a live watch sees them. A part of fold().
+// The components of a run (engines, servers, Ray) as a live watch sees them. Called by fold() only.
 #pragma once
 
 #include "core/knowledge.h"

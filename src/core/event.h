@@ -68,7 +68,7 @@ struct SourceHead {  ///< more of a young file came: from here on its content is
   uint64_t hash = 0;
   int64_t bytes = 0;
 };
-struct ReadAs {         ///< from this line on the file is read in this dialect; told where a watch may have to go on
+struct ReadAs {         ///< from this line on the file is read in this dialect; emitted where a watch may reattach
   std::string dialect;  ///< its id; "" is nobody's
 };
 struct Configured {  ///< one setting of the run ("algorithm"="grpo", "total_steps"="188"); canonical keys in words.md
@@ -167,7 +167,7 @@ struct ToolCalled {
   std::string error;  ///< exception type or short text
 };
 
-/// How a part of a run (an engine, a server of tools or rewards, Ray) is. Told by a live watch when it changed.
+/// How a component (an engine, a server of tools or rewards, Ray) is. Emitted by a live watch when it changed.
 struct ComponentSaw {
   enum class Health {
     kStarting,  ///< it is there and does not work yet
@@ -175,7 +175,7 @@ struct ComponentSaw {
     kHalfDead,  ///< it says that it is well and does not do its work
     kSilent,    ///< it does not answer
     kFrozen,    ///< its process is stopped
-    kGone,      ///< its process has ended, and it may have been told to
+    kGone,      ///< its process has ended, maybe because it was asked to
     kDead,      ///< its process has ended by a failure
   };
   std::string component;  ///< its name: as declared, else "VLLM::EngineCor (4711)"
@@ -190,12 +190,12 @@ struct ComponentSaw {
 
 // ---- the watch itself -----------------------------------------------------------------------------------------------
 struct Ticked {  ///< time passed without news (attach)
-  /// What follows, up to the next Ticked or Closed, are the last words of what is still open. If more is written, they
-  /// come again, as they then are.
+  /// What follows, up to the next Ticked or Closed, are provisional events of text that is still open. If more is
+  /// written, they come again, as they then are.
   bool closing = false;
   bool speaks = false;  ///< a log said something since the last one, besides what idle servers say
 };
-struct Closed {  ///< nothing more will come: end of a replay, or attach was told to stop
+struct Closed {  ///< nothing more will come: end of a replay, or attach was asked to stop
   bool final = true;
 };
 
@@ -229,7 +229,7 @@ struct AttemptStarted {  ///< by the keeper's record
 };
 struct AttemptExited {  ///< likewise
   int64_t attempt = 0;
-  bool known = false;   ///< false: nobody was there to be told how; code and signal mean nothing
+  bool known = false;   ///< false: nobody received the exit status; code and signal mean nothing
   int64_t code = 0;     ///< exit status; -1 when a signal ended it
   int64_t signal = 0;   ///< 0: none
   std::string failure;  ///< why it could not be started; "": it was
@@ -271,11 +271,12 @@ struct MembersSeen {  ///< processes of an attempt that do not carry its marker;
 };
 
 // ---- people and actions ---------------------------------------------------------------------------------------------
-struct Note {  ///< a person's word, for whoever reads the record later
+struct Note {  ///< a person's note, for whoever reads the record later
   std::string who;
   std::string text;
 };
-/// An attempt of a held run found something other than the attempt before: a package, a line of a script, a variable.
+/// An attempt of a supervised run found something changed since the one before: a package, a line of a script, a
+/// variable.
 struct Changed {
   int64_t attempt = 0;  ///< the later one, from 1
   std::string what;  ///< "environment", "package", "file", "code", …; "nothing": the two were compared, and are alike

@@ -70,7 +70,7 @@ TEST_CASE("the format is what docs/formats/journal.md says") {
         R"({"e":"ended","how":"failed","code":-9,"text":""})");
 }
 
-TEST_CASE("unknown fields are skipped, unknown types told, anything else refused") {
+TEST_CASE("unknown fields are skipped, unknown types are reported, anything else is refused") {
   Event out;
   CHECK(decode_event(R"({"e":"step-began","new":{"a":[1,"}",null],"b":"\""},"step":4,"z":[]})", out) ==
         Decoded::kEvent);

@@ -1,4 +1,4 @@
-// Where those who act write down what people say, what they are about to do, and what came of it: in the run's journal.
+// By it a task records in the run's journal what people say, what it is about to do, and what came of it.
 #pragma once
 
 #include "base/result.h"
@@ -9,7 +9,8 @@ namespace mw {
 class EventWriter {
  public:
   virtual ~EventWriter() = default;
-  /// Gives the deed its number and returns once it is durable. After an error it must not be done: try again later.
+  /// Numbers the action; returns when the intent is durable. After an error the action must not be done: try again
+  /// later.
   virtual Result<uint32_t> intend(event::Intended intent) = 0;
   virtual void acted(event::Acted outcome) = 0;
   /// `at`: when they were said. Durable when it returns.

@@ -16,7 +16,7 @@ int64_t total_of(const State& state, const AttemptState& attempt) {
   return attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
 }
 
-/// Did the run do all its epochs, as its settings and its records tell?
+/// Did the run do all its epochs, as its settings and its records show?
 bool epochs_done(const State& state) {
   const auto planned = state.config.find("epochs");
   const auto epochs = planned == state.config.end() ? std::nullopt : parse_double(planned->second);
@@ -82,10 +82,10 @@ std::optional<OpenPlan> open_plan(const State& state, size_t number) {
   };
   if (enough(steps.last)) return std::nullopt;
   if (attempt.resumed_at > 0 && enough(attempt.resumed_at + steps.last - steps.first + 1)) return std::nullopt;
-  // A run whose log fell silent saves on: what it was seen to save tells how far it came.
-  const bool saved = std::any_of(state.looks.begin(), state.looks.end(), [&](const auto& look) {
-    return look.first.attempt == number && look.second.how != event::CheckpointSeen::How::kBroken &&
-           look.second.step != kNoStep && enough(look.second.step);
+  // A run whose log fell silent saves on: what it was seen to save shows how far it came.
+  const bool saved = std::any_of(state.checkpoint_scans.begin(), state.checkpoint_scans.end(), [&](const auto& scan) {
+    return scan.first.attempt == number && scan.second.how != event::CheckpointSeen::How::kBroken &&
+           scan.second.step != kNoStep && enough(scan.second.step);
   });
   if (saved) return std::nullopt;
   if (has_bar(state, total, true) || epochs_done(state) || only_a_limit(state, total)) return std::nullopt;

@@ -10,7 +10,7 @@
 
 namespace mw {
 
-/// Nothing but an exit status of 0 tells that the attempt ended: the run itself said no word of it.
+/// Only an exit status of 0 shows that the attempt ended: the run's files do not say so.
 bool ended_by_status(const AttemptState& attempt);
 
 /// Where an attempt stands in its plan.
@@ -25,10 +25,10 @@ std::optional<OpenPlan> open_plan(const State& state, size_t attempt);
 /// signatures that would be mistaken for a silent death.
 bool said_done(const State& state, const Knowledge& knowledge, size_t attempt);
 
-/// The attempt ended with status 0, short of its plan, and said no word of being done.
+/// The attempt ended with status 0, short of its plan, and did not say that it was done.
 std::optional<OpenPlan> fell_short(const State& state, const Knowledge& knowledge, size_t attempt);
 
-/// Does what the run's files tell of the last attempt belie that its command ended with status 0? Its plan was open
+/// Do the run's files of the last attempt contradict the status 0 of its command? Its plan was open
 /// (fell_short()), an error ended its log, or its own launcher said that it failed and no step was done after that.
 bool belies_status(const State& state, const Knowledge& knowledge);
 

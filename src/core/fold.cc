@@ -20,7 +20,7 @@ namespace {
 
 /// Points that a series may keep however many others there are.
 constexpr size_t kPointShareLeast = 256;
-/// In the text of an end of which nobody was told how it came (knowledge/dialects/midwatch.toml).
+/// In the text of an end whose exit status nobody received (knowledge/dialects/midwatch.toml).
 constexpr std::string_view kEndNotKnown = "how is not known";
 
 template <typename Map>
@@ -106,7 +106,7 @@ class Folder {
 
   // ---- the run of itself
   void operator()(const event::Recognised& recognised) {
-    if (event_.where.line > 0 && !state_.framework.empty()) {  // a line tells a version, not whose run this is
+    if (event_.where.line > 0 && !state_.framework.empty()) {  // a line states a version, not the run's framework
       if (recognised.framework == state_.framework) state_.version = clip(recognised.version, 64);
       return;
     }
@@ -195,7 +195,7 @@ class Folder {
     state_.checkpoints.emplace_back(place.moment, saved);
     state_.checkpoints.back().second.path = clip(saved.path, kTextLimit);
   }
-  void operator()(const event::CheckpointSeen& seen) { add_look(state_, event_, seen, attempt_by_clock()); }
+  void operator()(const event::CheckpointSeen& seen) { add_checkpoint_scan(state_, event_, seen, attempt_by_clock()); }
   void operator()(const event::WeightsSynced&) {
     const Place place = live();
     ++state_.weight_syncs;
@@ -207,7 +207,7 @@ class Folder {
     using How = event::Ended::How;
     const auto& before = place.attempt.ended;
     const bool better = !before.has_value() || ended.code != 0 || ended.how != How::kExit;
-    // That nobody was told how it ended takes nothing from the run's own word that it is complete.
+    // An end of unknown cause does not refute the run's own statement that it is complete.
     const bool tells_nothing = ended.how == How::kFailed && ended.code == 0 && contains(ended.text, kEndNotKnown);
     if (!better || (tells_nothing && before.has_value() && before->how == How::kComplete)) return;
     place.attempt.ended = ended;
@@ -339,7 +339,7 @@ class Folder {
   void operator()(const event::VerdictGiven& given) { state_.verdict = clip(given.verdict, 64); }
 
   // ---- people, actions, supervision
-  void operator()(const event::Note& told) { fold_action(state_, event_, told); }
+  void operator()(const event::Note& note) { fold_action(state_, event_, note); }
   void operator()(const event::Changed& changed) { fold_action(state_, event_, changed); }
   void operator()(const event::Intended& intended) { fold_action(state_, event_, intended); }
   void operator()(const event::Acted& acted) { fold_action(state_, event_, acted); }
@@ -374,8 +374,8 @@ class Folder {
     return {source, attempt, moment};
   }
 
-  /// What the machine tells is told as it happens and is no sign of life of the run: it befell the attempt that was
-  /// under way by then, at the step that was last heard of.
+  /// What the machine shows is recorded as it happens and is no sign of life of the run: it belongs to the attempt that
+  /// was under way by then, at the step that was last reported.
   Place of_host(SourceState& source) {
     if (state_.attempts.empty()) attempt_of(state_, source, event_);
     const uint16_t number = attempt_by_clock();
@@ -394,7 +394,7 @@ class Folder {
     return static_cast<uint16_t>(number);
   }
 
-  /// A traceback is told when it has ended, which may be after the next attempt began: its line says whose it is.
+  /// A traceback is emitted when it has ended, which may be after the next attempt began: its line says whose it is.
   uint16_t by_line(uint16_t number) const {
     const auto before = [this](const Moment& began) {
       return began.where.source == event_.where.source && event_.where.line != 0 &&
@@ -404,7 +404,7 @@ class Folder {
     return number;
   }
 
-  /// Steps and attempts that were read off the clock, once more: in the meantime the source that tells them may have
+  /// Steps and attempts that were read off the clock, once more: in the meantime the source that reports them may have
   /// caught up.
   void settle() {
     const auto moment = [this](Moment& m) {

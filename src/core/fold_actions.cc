@@ -14,11 +14,11 @@ uint16_t running_attempt(const State& state) {
 
 }  // namespace
 
-void fold_action(State& state, const Event& event, const event::Note& told) {
+void fold_action(State& state, const Event& event, const event::Note& note) {
   make_room(state.notes, State::kNoteLimit);
   const int64_t step = state.attempts.empty() ? kNoStep : state.attempts.back().last_step;
   state.notes.emplace_back(Moment{step, event.at, event.where, running_attempt(state), false},
-                           event::Note{clip(told.who, 200), clip(told.text, kTextLimit)});
+                           event::Note{clip(note.who, 200), clip(note.text, kTextLimit)});
 }
 
 void fold_action(State& state, const Event&, const event::Changed& changed) {

@@ -9,7 +9,7 @@ namespace mw {
 namespace {
 
 /// Writes events into a state the way a source would.
-struct Teller {
+struct TestLog {
   State& state;
   uint32_t source = 0;
   uint64_t line = 0;
@@ -26,7 +26,7 @@ struct Teller {
 
 TEST_CASE("a run that only goes forward has one attempt and every step once") {
   State state;
-  Teller log{state};
+  TestLog log{state};
   log.open("train.log", "text");
   log.say(event::AttemptBegan{"launch"});
   log.say(event::AttemptBegan{"second rank says the same"});
@@ -43,7 +43,7 @@ TEST_CASE("a run that only goes forward has one attempt and every step once") {
 
 TEST_CASE("a step counter that starts over is a new attempt, small disorder is not") {
   State state;
-  Teller log{state};
+  TestLog log{state};
   for (const int step : {1, 2, 3, 5, 4, 6, 7, 8}) log.measure(step, 0.5);
   CHECK(state.attempts.size() == 1);
   log.say(event::CheckpointSaved{5, "ckpt/5", true});
@@ -61,7 +61,7 @@ TEST_CASE("a step counter that starts over is a new attempt, small disorder is n
 
 TEST_CASE("a second counter in the same log is no restart") {
   State state;
-  Teller log{state};
+  TestLog log{state};
   for (int epoch = 0; epoch < 5; ++epoch) {
     for (int inner = 1; inner <= 2; ++inner) log.say(event::StepBegan{inner});
     log.say(event::Matched{"seen", "text", 1, false});
@@ -75,7 +75,7 @@ TEST_CASE("a second counter in the same log is no restart") {
 
 TEST_CASE("many series share the points that may be kept") {
   State state;
-  Teller log{state};
+  TestLog log{state};
   for (int step = 0; step < 3000; ++step) {
     event::Measured record{step, false, {}};
     for (int i = 0; i < 1000; ++i) record.readings.push_back({"", "m" + std::to_string(i), 0.5});
@@ -89,7 +89,7 @@ TEST_CASE("many series share the points that may be kept") {
 
 TEST_CASE("the files of one run read one after the other are no new attempts") {
   State state;
-  Teller log{state, 0};
+  TestLog log{state, 0};
   for (int step = 1; step <= 40; ++step) log.measure(step, 0.1234 + step);
   log.say(event::AttemptBegan{"restarted"});
   log.say(event::Resumed{20, "ckpt/20"});
@@ -97,13 +97,13 @@ TEST_CASE("the files of one run read one after the other are no new attempts") {
   REQUIRE(state.attempts.size() == 2);
   CHECK(state.attempts[1].resumed_at == 20);
 
-  Teller metrics{state, 1};
+  TestLog metrics{state, 1};
   for (int step = 1; step <= 40; ++step) metrics.measure(step, 0.12341 + step);
   for (int step = 21; step <= 60; ++step) metrics.measure(step, 0.56781 + step);
   CHECK(state.attempts.size() == 2);
   CHECK(state.find("reward.mean")->points().size() == 80);
 
-  Teller second{state, 2};  // a file of the second attempt alone
+  TestLog second{state, 2};  // a file of the second attempt alone
   for (int step = 30; step <= 60; ++step) second.measure(step, 0.56782 + step);
   CHECK(state.attempts.size() == 2);
   CHECK(state.sources[2].attempt == 1);
@@ -111,8 +111,8 @@ TEST_CASE("the files of one run read one after the other are no new attempts") {
 }
 
 TEST_CASE("the series of a signal is the same whichever source spoke first") {
-  auto tell = [](State& state, bool interleaved) {
-    Teller a{state, 0}, b{state, 1};
+  auto measure_both = [](State& state, bool interleaved) {
+    TestLog a{state, 0}, b{state, 1};
     if (interleaved) {
       for (int step = 1; step <= 30; ++step) {
         if (step <= 20) b.measure(step, step + 0.25, "reward.mean", "train/reward");
@@ -124,8 +124,8 @@ TEST_CASE("the series of a signal is the same whichever source spoke first") {
     }
   };
   State one, two;
-  tell(one, false);
-  tell(two, true);
+  measure_both(one, false);
+  measure_both(two, true);
   const Series* first = one.find("reward.mean");
   const Series* second = two.find("reward.mean");
   REQUIRE(first != nullptr);
@@ -139,7 +139,7 @@ TEST_CASE("the series of a signal is the same whichever source spoke first") {
 
 TEST_CASE("rotated pieces of one log become one series") {
   State state;
-  Teller a{state, 0}, b{state, 1};
+  TestLog a{state, 0}, b{state, 1};
   for (int step = 1; step <= 30; ++step) a.measure(step, step + 0.25);
   for (int step = 31; step <= 50; ++step) b.measure(step, step + 0.25);
   CHECK(state.attempts.size() == 1);
@@ -149,7 +149,7 @@ TEST_CASE("rotated pieces of one log become one series") {
 
 TEST_CASE("values that are not finite are kept as points and counted") {
   State state;
-  Teller log{state};
+  TestLog log{state};
   log.measure(1, 0.5);
   log.measure(2, std::numeric_limits<double>::quiet_NaN());
   log.measure(3, -std::numeric_limits<double>::infinity());
@@ -175,12 +175,12 @@ TEST_CASE("a series keeps its newer half and forgets every second of the older p
 
 TEST_CASE("what comes without a step gets the step that the run was at") {
   State state;
-  Teller trainer{state, 0};
+  TestLog trainer{state, 0};
   for (int step = 1; step <= 10; ++step) {
     trainer.at = {1'000'000'000LL * 100 * step};
     trainer.measure(step, 0.5);
   }
-  Teller engine{state, 1};
+  TestLog engine{state, 1};
   engine.at = {1'000'000'000LL * 450};
   engine.say(event::Matched{"engine-died", "EngineCore died", 1, false});
   REQUIRE(state.signature("engine-died") != nullptr);
@@ -190,7 +190,7 @@ TEST_CASE("what comes without a step gets the step that the run was at") {
 
 TEST_CASE("a match that counts takes the lead over matches inside samples") {
   State state;
-  Teller log{state};
+  TestLog log{state};
   log.say(event::Matched{"oom", "the model wrote it", 1, true});
   CHECK(state.signature("oom")->sample);
   log.say(event::Matched{"oom", "real", 1, false});
@@ -220,7 +220,7 @@ TEST_CASE("ranges join neighbours and stay bounded") {
 
 TEST_CASE("everything by name is bounded") {
   State state;
-  Teller log{state};
+  TestLog log{state};
   for (int i = 0; i < 10'000; ++i) {
     const std::string name = "n" + std::to_string(i);
     log.say(event::Configured{name, "v"});
@@ -259,14 +259,14 @@ TEST_CASE("a plan that the steps go beyond counts from the checkpoint, or is non
   CHECK(planned(6, 5, 40) == 0);
 }
 
-TEST_CASE("last words that come again take the place of what was said before") {
+TEST_CASE("provisional events that come again take the place of what was said before") {
   State state;
-  Teller log{state};
+  TestLog log{state};
   log.open("train.log", "text");
   log.measure(1, 0.5);
   const auto say_at = [&](uint64_t line, decltype(Event::body) body) { fold(state, {{}, {0, line}, std::move(body)}); };
   const event::Matched match{"cuda-oom", "torch.OutOfMemoryError: no room", 1, false};
-  for (int look = 0; look < 2; ++look) {  // a watch that was killed says them again
+  for (int watch = 0; watch < 2; ++watch) {  // a watch that was killed emits them again
     say_at(0, event::Ticked{true});
     say_at(10, event::TraceSeen{"torch.OutOfMemoryError", "no room", "a.py:1 in f", 14, false, false});
     say_at(14, match);
@@ -301,7 +301,7 @@ TEST_CASE("what midwatch means to do is known until something came of it, and pe
   REQUIRE(state.actions.size() == 1);
   CHECK_FALSE(state.actions[0].done);
   CHECK(state.last_action == 7);
-  fold(state, {at(3), {}, event::Acted{8, true, "of a deed that nobody meant", 0}});
+  fold(state, {at(3), {}, event::Acted{8, true, "of an action that nobody intended", 0}});
   CHECK_FALSE(state.actions[0].done);
   fold(state, {at(4), {}, event::Acted{7, false, "no such program", 0.5}});
   CHECK(state.actions[0].done);

@@ -9,7 +9,7 @@
 namespace mw {
 namespace {
 
-void told(State& state, const char* rule, uint64_t passed, uint64_t failed) {
+void add_judged(State& state, const char* rule, uint64_t passed, uint64_t failed) {
   Event event;
   event.body = event::FormatJudged{rule, passed, failed};
   fold(state, event);
@@ -23,22 +23,22 @@ bool reports(const State& state) {
 
 TEST_CASE("failures of one rule are judged against the verdicts of its set") {
   State state;
-  told(state, "seven", 4000, 500);
-  told(state, "seven/2-one-think", 0, 500);
+  add_judged(state, "seven", 4000, 500);
+  add_judged(state, "seven/2-one-think", 0, 500);
   CHECK_FALSE(reports(state));
-  told(state, "seven", 0, 4000);
+  add_judged(state, "seven", 0, 4000);
   CHECK(reports(state));
 }
 
 TEST_CASE("a rule whose passes nobody logs is no finding by its count alone") {
   State state;
-  told(state, "context/fits", 0, 400);
+  add_judged(state, "context/fits", 0, 400);
   CHECK_FALSE(reports(state));
 }
 
 TEST_CASE("a rule that is counted both ways is judged by its own share") {
   State state;
-  told(state, "mine/boxed", 10, 290);
+  add_judged(state, "mine/boxed", 10, 290);
   CHECK(reports(state));
 }
 

@@ -26,12 +26,12 @@ void add_host_figures(State& state, const Event& event, const event::Measured& m
   }
 }
 
-void add_look(State& state, const Event& event, const event::CheckpointSeen& seen, uint16_t attempt) {
-  auto& looks = state.looks;
-  if (looks.size() >= State::kCheckpointLimit) looks.erase(looks.begin() + State::kCheckpointLimit / 2);
-  looks.emplace_back(Moment{seen.step, event.at, event.where, attempt, false}, seen);
-  looks.back().second.path = clip(seen.path, kTextLimit);
-  looks.back().second.what = clip(seen.what, kTextLimit);
+void add_checkpoint_scan(State& state, const Event& event, const event::CheckpointSeen& seen, uint16_t attempt) {
+  auto& scans = state.checkpoint_scans;
+  if (scans.size() >= State::kCheckpointLimit) scans.erase(scans.begin() + State::kCheckpointLimit / 2);
+  scans.emplace_back(Moment{seen.step, event.at, event.where, attempt, false}, seen);
+  scans.back().second.path = clip(seen.path, kTextLimit);
+  scans.back().second.what = clip(seen.what, kTextLimit);
 }
 
 }  // namespace mw

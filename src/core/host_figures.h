@@ -9,6 +9,6 @@ namespace mw {
 void add_host_figures(State& state, const Event& event, const event::Measured& measured, uint16_t attempt);
 
 /// Adds how a checkpoint was found on the disk: no sign of life of the trainer, and no step of it.
-void add_look(State& state, const Event& event, const event::CheckpointSeen& seen, uint16_t attempt);
+void add_checkpoint_scan(State& state, const Event& event, const event::CheckpointSeen& seen, uint16_t attempt);
 
 }  // namespace mw

@@ -17,7 +17,7 @@ struct Moment {
   Time at;
   Where where;
   uint16_t attempt = 0;
-  bool by_clock = false;  ///< the source tells no steps: the step is the one that others were at by the clock
+  bool by_clock = false;  ///< the source logs no steps: the step is the one that others were at by the clock
 };
 
 struct Evidence {

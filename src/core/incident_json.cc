@@ -133,12 +133,12 @@ RankedCause read_cause(const Json& json) {
 
 /// What the run's processes did when it was seen.
 void write_processes(JsonWriter& out, const Incident& incident, const State& state) {
-  const auto looks = collected(state, incident.id);
-  if (looks.empty()) return;
+  const auto actions = collected(state, incident.id);
+  if (actions.empty()) return;
   out.key("processes").begin_array();
-  for (const ActionState* look : looks) {
-    out.begin_object().key("process").string(look->intent.target).key("text").string(look->outcome);
-    out.key("done").boolean(look->done).key("time").string(format_utc(look->at)).end_object();
+  for (const ActionState* action : actions) {
+    out.begin_object().key("process").string(action->intent.target).key("text").string(action->outcome);
+    out.key("done").boolean(action->done).key("time").string(format_utc(action->at)).end_object();
   }
   out.end_array();
 }

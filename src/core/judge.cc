@@ -59,7 +59,7 @@ std::string_view leading(const Draft& draft) {
   return best == nullptr ? std::string_view() : std::string_view(best->cause);
 }
 
-/// Do two drafts tell the same chain? One detector's own episodes stay apart, except where the same failure came back
+/// Do two drafts report the same chain? One detector's own episodes stay apart, except where the same failure came back
 /// in a later attempt; two detectors that see the same kind in the same attempt see the same thing.
 bool same_chain(const Draft& a, const Draft& b) {
   if (a.incident.kind != b.incident.kind) return false;

@@ -12,10 +12,10 @@
 namespace mw {
 namespace {
 
-/// A run told by hand. Every say_*() is one line of one text log, a minute after the last.
-class Told {
+/// A run written by hand. Every say_*() is one line of one text log, a minute after the last.
+class PlantedRun {
  public:
-  Told() {
+  PlantedRun() {
     add("cuda-oom-trainer", "gpu-out-of-memory", Role::kRoot, Severity::kCritical, true, "config-fix");
     add("vllm-enginecore-fatal", "engine-dead", Role::kRoot, Severity::kCritical, true, "restart-component");
     add("vllm-engine-dead", "engine-dead", Role::kSymptom, Severity::kCritical, true, "restart-component");
@@ -100,8 +100,8 @@ class Told {
   uint64_t line = 0;
 };
 
-/// "kind/cause" of the incidents that a person would be told, in order.
-std::string told(const std::vector<Incident>& incidents) {
+/// "kind/cause" of the incidents that a person would be notified of, in order.
+std::string notable(const std::vector<Incident>& incidents) {
   std::string text;
   for (const Incident& incident : incidents) {
     if (incident.severity == Severity::kInfo) continue;
@@ -121,7 +121,7 @@ bool has(const std::vector<Incident>& incidents, std::string_view kind, std::str
 }  // namespace
 
 TEST_CASE("one failure is one incident, led by its root") {
-  Told run;
+  PlantedRun run;
   run.say(event::Planned{100});
   run.steps(1, 20);
   run.matched("cuda-oom-trainer");
@@ -129,7 +129,7 @@ TEST_CASE("one failure is one incident, led by its root") {
   run.matched("ray-actor-died");
   run.trace("ray.exceptions.ActorDiedError", "The actor died");
   const auto incidents = run.close();
-  REQUIRE(told(incidents) == "gpu-out-of-memory/cuda-oom-trainer");
+  REQUIRE(notable(incidents) == "gpu-out-of-memory/cuda-oom-trainer");
   CHECK(incidents[0].onset.step == 20);
   CHECK(incidents[0].onset.where.line == 23);
   CHECK(incidents[0].severity == Severity::kCritical);
@@ -137,38 +137,38 @@ TEST_CASE("one failure is one incident, led by its root") {
 }
 
 TEST_CASE("the earliest root leads though a symptom was seen before it") {
-  Told run;
+  PlantedRun run;
   run.steps(1, 5);
   run.matched("ray-actor-died");
   run.matched("vllm-enginecore-fatal");
-  CHECK(told(run.close()) == "engine-dead/vllm-enginecore-fatal");
+  CHECK(notable(run.close()) == "engine-dead/vllm-enginecore-fatal");
 }
 
 TEST_CASE("without a root the symptom is reported") {
-  Told run;
+  PlantedRun run;
   run.steps(1, 5);
   run.matched("ray-actor-died");
-  CHECK(told(run.close()) == "worker-lost/ray-actor-died");
+  CHECK(notable(run.close()) == "worker-lost/ray-actor-died");
 }
 
 TEST_CASE("a traceback that no signature knows is named by its type") {
-  Told run;
+  PlantedRun run;
   run.steps(1, 5);
   run.trace("TypeError", "forward() missing 1 required positional argument: 'ids'");
-  CHECK(told(run.close()) == "code-error/python-api-drift-typeerror");
+  CHECK(notable(run.close()) == "code-error/python-api-drift-typeerror");
 }
 
 TEST_CASE("the first link of a chain of exceptions is the onset, the last one names it") {
-  Told run;
+  PlantedRun run;
   run.trace("KeyError", "'x'", "cache.py:1 in get", false, true);
   run.trace("LocalEntryNotFoundError", "cannot find the file");
   const auto incidents = run.close();
-  REQUIRE(told(incidents) == "network/hf-hub-unreachable");
+  REQUIRE(notable(incidents) == "network/hf-hub-unreachable");
   CHECK(incidents[0].onset.where.line == 2);
 }
 
 TEST_CASE("what the run lived through is no crash") {
-  Told run;
+  PlantedRun run;
   run.say(event::Planned{40});
   run.steps(1, 20);
   run.trace("ValueError", "bad answer");
@@ -176,13 +176,13 @@ TEST_CASE("what the run lived through is no crash") {
   run.steps(21, 40);
   run.say(event::Ended{event::Ended::How::kComplete, 0, "done"});
   const auto incidents = run.close();
-  CHECK(told(incidents) == "gpu-out-of-memory/cuda-oom-trainer");
+  CHECK(notable(incidents) == "gpu-out-of-memory/cuda-oom-trainer");
   CHECK(incidents[0].severity == Severity::kWarning);
   CHECK(verdict_of(run.state, incidents) == "finished");
 }
 
 TEST_CASE("teardown after the end, samples and benign lines are silent") {
-  Told run;
+  PlantedRun run;
   run.say(event::Planned{20});
   run.matched("ray-noset-visible-devices-warning");
   run.steps(1, 10);
@@ -192,37 +192,37 @@ TEST_CASE("teardown after the end, samples and benign lines are silent") {
   run.say(event::Ended{event::Ended::How::kComplete, 0, "Training finished"});
   run.matched("vllm-engine-dead");
   run.matched("nccl-remote-process-exited");
-  CHECK(told(run.close()).empty());
+  CHECK(notable(run.close()).empty());
 }
 
 TEST_CASE("an interruption is one, with its echoes") {
-  Told run;
+  PlantedRun run;
   run.say(event::Planned{100});
   run.steps(1, 30);
   run.matched("user-cancelled");
   run.matched("torchelastic-sigterm");
   run.trace("torch.distributed.elastic.multiprocessing.api.SignalException", "got signal 15");
   const auto incidents = run.close();
-  CHECK(told(incidents) == "interrupted/user-cancelled");
+  CHECK(notable(incidents) == "interrupted/user-cancelled");
   CHECK(verdict_of(run.state, incidents) == "interrupted");
 }
 
 TEST_CASE("a log that ends in mid-flight died silently, one that is nearly done did not") {
-  Told cut;
+  PlantedRun cut;
   cut.say(event::Planned{100});
   cut.steps(1, 30);
-  CHECK(told(cut.close()) == "died-silently/user-cancelled");
-  Told done;
+  CHECK(notable(cut.close()) == "died-silently/user-cancelled");
+  PlantedRun done;
   done.say(event::Planned{100});
   done.steps(1, 95);
-  CHECK(told(done.close()).empty());
-  Told open;
+  CHECK(notable(done.close()).empty());
+  PlantedRun open;
   open.steps(1, 30);
-  CHECK(told(open.close()).empty());
+  CHECK(notable(open.close()).empty());
 }
 
 TEST_CASE("a failure that comes back is one incident, and it is known which attempt it came back to") {
-  Told run;
+  PlantedRun run;
   for (int attempt = 0; attempt < 3; ++attempt) {
     run.restart();
     run.steps(1 + 10 * attempt, 10 + 10 * attempt);
@@ -230,7 +230,7 @@ TEST_CASE("a failure that comes back is one incident, and it is known which atte
     run.say(event::Ended{event::Ended::How::kFailed, 1, "exit status 1"});
   }
   const auto incidents = run.close();
-  REQUIRE(told(incidents).starts_with("engine-dead/vllm-enginecore-fatal"));
+  REQUIRE(notable(incidents).starts_with("engine-dead/vllm-enginecore-fatal"));
   CHECK(incidents[0].onset.attempt == 0);
   CHECK(incidents[0].latest.attempt == 2);
   CHECK(incidents[0].latest.step == 30);
@@ -238,14 +238,14 @@ TEST_CASE("a failure that comes back is one incident, and it is known which atte
 }
 
 TEST_CASE("while a person holds it still no step is no stall, and neither is the time until then") {
-  const auto stalls = [](Told& run) {
+  const auto stalls = [](PlantedRun& run) {
     const auto incidents = judge(run.state, run.knowledge);
     return std::any_of(incidents.begin(), incidents.end(), [](const Incident& one) { return one.kind == "stall"; });
   };
-  const auto ticks = [](Told& run, int minutes) {
+  const auto ticks = [](PlantedRun& run, int minutes) {
     for (int i = 0; i < minutes; ++i) run.say(event::Ticked{});
   };
-  Told run;
+  PlantedRun run;
   run.steps(1, 30);
   run.say(event::Intended{1, "pause", "attempt 1", 0, ""});
   ticks(run, 120);
@@ -258,7 +258,7 @@ TEST_CASE("while a person holds it still no step is no stall, and neither is the
 }
 
 TEST_CASE("what fails without a clock beside it is dated by what comes soon after") {
-  Told run;
+  PlantedRun run;
   run.say_without_clock(event::Matched{"module-not-found-spawn-child", "No module named 'env'", 1});
   run.talk(200);
   run.matched("torchelastic-sigterm");
@@ -273,17 +273,17 @@ TEST_CASE("what fails without a clock beside it is dated by what comes soon afte
 }
 
 TEST_CASE("a run that goes on saying something at a long step does not stall") {
-  const auto severities = [](Told& run) {
+  const auto severities = [](PlantedRun& run) {
     std::vector<Severity> all;
     for (const Incident& one : judge(run.state, run.knowledge)) {
       if (one.kind == "stall") all.push_back(one.severity);
     }
     return all;
   };
-  const auto tick = [](Told& run, int minutes, bool speaks) {
+  const auto tick = [](PlantedRun& run, int minutes, bool speaks) {
     for (int i = 0; i < minutes; ++i) run.say(event::Ticked{false, speaks});
   };
-  Told run;
+  PlantedRun run;
   run.steps(1, 30);
   tick(run, 45, true);
   CHECK(severities(run) == std::vector{Severity::kInfo});
@@ -294,37 +294,37 @@ TEST_CASE("a run that goes on saying something at a long step does not stall") {
 }
 
 TEST_CASE("an exception that the run lives with does not end it") {
-  Told run;
+  PlantedRun run;
   run.say(event::Planned{1000});
   for (int64_t step = 1; step <= 6; ++step) {
     run.trace("ValueError", "no answer found", "agent.py:7 in parse");
     run.steps(step, step);
   }
   run.trace("ValueError", "no answer found", "agent.py:7 in parse");
-  CHECK(told(run.close()) == "died-silently/user-cancelled");
+  CHECK(notable(run.close()) == "died-silently/user-cancelled");
 }
 
 TEST_CASE("a grave word that ends nothing leaves room for a silent end") {
-  Told run;
+  PlantedRun run;
   run.add("empty-train-batches", "no-learning", Role::kRoot, Severity::kCritical, false, "stop-and-notify");
   run.say(event::Planned{100});
   run.steps(1, 30);
   run.matched("empty-train-batches");
-  CHECK(told(run.close()) == "no-learning/empty-train-batches died-silently/user-cancelled");
+  CHECK(notable(run.close()) == "no-learning/empty-train-batches died-silently/user-cancelled");
 }
 
 TEST_CASE("two starts in one log, hours apart and without a step, are two chains") {
-  Told run;
+  PlantedRun run;
   run.matched("vllm-enginecore-fatal");
   run.matched("ray-actor-died");
   run.line += 300;  // five hours
   run.matched("ray-actor-died");
   run.matched("nccl-watchdog-timeout");
-  CHECK(told(run.close()) == "engine-dead/vllm-enginecore-fatal collective-timeout/nccl-watchdog-timeout");
+  CHECK(notable(run.close()) == "engine-dead/vllm-enginecore-fatal collective-timeout/nccl-watchdog-timeout");
 }
 
 TEST_CASE("chain 1: shm, core dumps, a full disk, then training from scratch") {
-  Told run;
+  PlantedRun run;
   run.steps(1, 4);
   run.saved(4, false);
   run.matched("shm-sigbus-share-fd");
@@ -343,59 +343,59 @@ TEST_CASE("chain 1: shm, core dumps, a full disk, then training from scratch") {
 }
 
 TEST_CASE("chain 3: file descriptors run out, the engine dies, the clients cannot connect") {
-  Told run;
+  PlantedRun run;
   run.say(event::Planned{200});
   run.steps(1, 10);
   run.matched("emfile-too-many-open-files");
   run.matched("vllm-silent-death");
   run.matched("api-connection-error-all-rollouts");
-  CHECK(told(run.close()) == "resource-limit/emfile-too-many-open-files");
+  CHECK(notable(run.close()) == "resource-limit/emfile-too-many-open-files");
 }
 
 TEST_CASE("chain 4: a full disk breaks the save") {
-  Told run;
+  PlantedRun run;
   run.steps(1, 12);
   run.matched("enospc-generic");
   run.matched("torch-writer-failed");
-  CHECK(told(run.close()) == "disk-full/enospc-generic");
+  CHECK(notable(run.close()) == "disk-full/enospc-generic");
 }
 
 TEST_CASE("chain 7: a reward that meets a list instead of an object") {
-  Told run;
+  PlantedRun run;
   run.steps(1, 12);
   run.matched("reward-malformed-json-list-get");
   run.trace("AttributeError", "'list' object has no attribute 'get'", "reward.py:3 in score");
-  CHECK(told(run.close()) == "code-error/reward-malformed-json-list-get");
+  CHECK(notable(run.close()) == "code-error/reward-malformed-json-list-get");
 }
 
 TEST_CASE("chain 8: a module that only the spawned children miss") {
-  Told run;
+  PlantedRun run;
   run.steps(1, 3);
   run.trace("ModuleNotFoundError", "No module named 'trainer'", "spawn.py:5 in main");
-  CHECK(told(run.close()) == "dependency-broken/module-not-found");
+  CHECK(notable(run.close()) == "dependency-broken/module-not-found");
 }
 
 TEST_CASE("chain 10: wake-up without memory comes before the illegal access") {
-  Told run;
+  PlantedRun run;
   run.steps(1, 3);
   run.matched("vllm-wakeup-oom");
   run.matched("cuda-illegal-memory-access");
-  CHECK(told(run.close()) == "gpu-out-of-memory/vllm-wakeup-oom");
+  CHECK(notable(run.close()) == "gpu-out-of-memory/vllm-wakeup-oom");
 }
 
 TEST_CASE("the same failure in three attempts is one incident and a loop") {
-  Told run;
+  PlantedRun run;
   for (int i = 0; i < 4; ++i) {
     if (i > 0) run.restart();
     run.trace("omegaconf.errors.ConfigKeyError", "Key 'x' not in 'Config'");
   }
   const auto incidents = run.close();
-  CHECK(told(incidents) == "config-error/hydra-config-key-error crash/autoretry-crash-loop");
+  CHECK(notable(incidents) == "config-error/hydra-config-key-error crash/autoretry-crash-loop");
   CHECK(incidents[0].followed_by == std::vector<uint32_t>{2});
 }
 
 TEST_CASE("starts that come to nothing are a loop though none says why") {
-  Told run;
+  PlantedRun run;
   run.add("pip-index-unreachable", "network", Role::kRoot, Severity::kWarning, false, "retry");
   run.matched("pip-index-unreachable");
   for (int i = 0; i < 5; ++i) {
@@ -408,25 +408,25 @@ TEST_CASE("starts that come to nothing are a loop though none says why") {
 }
 
 TEST_CASE("an exit status without a word is a crash, a good one is not") {
-  Told killed;
+  PlantedRun killed;
   killed.steps(1, 3);
   killed.say(event::Ended{event::Ended::How::kFailed, -9, "Killed"});
-  CHECK(told(killed.close()) == "crash/exit-137-unexplained");
-  Told fine;
+  CHECK(notable(killed.close()) == "crash/exit-137-unexplained");
+  PlantedRun fine;
   fine.steps(1, 3);
   fine.say(event::Ended{event::Ended::How::kExit, 0, ""});
-  CHECK(told(fine.close()).empty());
+  CHECK(notable(fine.close()).empty());
 }
 
 TEST_CASE("judging twice gives the same") {
-  Told run;
+  PlantedRun run;
   run.steps(1, 4);
   run.matched("shm-sigbus-share-fd");
   run.matched("enospc-generic");
   const auto once = run.close();
   const auto again = judge(run.state, run.knowledge);
   REQUIRE(once.size() == again.size());
-  CHECK(told(once) == told(again));
+  CHECK(notable(once) == notable(again));
 }
 
 }  // namespace mw

@@ -57,7 +57,7 @@ struct Cause {
 /// The kind of the incidents that a rule of the user's own makes.
 inline constexpr std::string_view kUserRule = "user-rule";
 
-/// What a user wants to be told of, or stopped at: a figure that lies out of its bounds for long enough.
+/// A figure that lies out of its bounds for long enough: the user wants to be notified, or the attempt to end.
 struct UserRule {
   std::string name;
   /// A signal (docs/signals.md), the trainer's own name of a metric, or a figure of the machine; of the last, as
@@ -67,7 +67,7 @@ struct UserRule {
   uint32_t points = 3;                 ///< bad ones in a row
   int64_t after_step = 0;              ///< points of earlier steps are left alone
   Severity severity = Severity::kWarning;
-  bool breaker = false;  ///< ends the attempt, and goes back to before the onset
+  bool breaker = false;  ///< ends the attempt, and resumes from before the onset
   std::string text;      ///< what to do; may be empty
 
   /// How its cause is called: "rule.NAME".

@@ -10,7 +10,7 @@
 namespace mw {
 namespace {
 
-constexpr size_t kSharedSteps = 10;       // that both tell, before it means anything
+constexpr size_t kSharedSteps = 10;       // that both log, before it means anything
 constexpr double kSameWithin = 0.02;      // of the larger value: what rounding for a console may cost
 constexpr double kNearlyAll = 0.8;        // of the shared steps
 constexpr int kSignals = 3;               // that have to differ
@@ -62,13 +62,13 @@ std::vector<std::string> mixed_runs(const State& state) {
       if (series.signal == signal && series.source < kComparedSources) shown.push_back(&series);
     }
     if (shown.size() < 2) continue;
-    std::vector<std::pair<const Series*, Steps>> tell;
-    tell.reserve(shown.size());
-    for (const Series* series : shown) tell.emplace_back(series, steps_of(*series));
-    for (size_t i = 0; i < tell.size(); ++i) {
-      for (size_t k = i + 1; k < tell.size(); ++k) {
-        const auto& [a, a_steps] = tell[i];
-        const auto& [b, b_steps] = tell[k];
+    std::vector<std::pair<const Series*, Steps>> compared;
+    compared.reserve(shown.size());
+    for (const Series* series : shown) compared.emplace_back(series, steps_of(*series));
+    for (size_t i = 0; i < compared.size(); ++i) {
+      for (size_t k = i + 1; k < compared.size(); ++k) {
+        const auto& [a, a_steps] = compared[i];
+        const auto& [b, b_steps] = compared[k];
         if (a->source == b->source || a->raw != b->raw) continue;
         const Likeness likeness = compare(a_steps, b_steps);
         Pair& pair = pairs[std::minmax(a->source, b->source)];
@@ -78,19 +78,19 @@ std::vector<std::string> mixed_runs(const State& state) {
       }
     }
   }
-  std::vector<std::string> told;
+  std::vector<std::string> sentences;
   for (const auto& [sources, pair] : pairs) {
-    if (pair.other < kSignals || pair.same > 0 || told.size() >= kMixedPairsTold) continue;
+    if (pair.other < kSignals || pair.same > 0 || sentences.size() >= kMixedPairsReported) continue;
     const auto path = [&state](uint32_t source) {
       return source < state.sources.size() ? state.sources[source].path : std::string();
     };
-    told.push_back(
-        cat(path(sources.first), " and ", path(sources.second), " tell different numbers for the same steps (",
+    sentences.push_back(
+        cat(path(sources.first), " and ", path(sources.second), " have different numbers for the same steps (",
             pair.signals,
             "): two runs, or ranks that log only what they see. What is said here is put together from both; "
             "give them one by one, or put them side by side with midwatch compare."));
   }
-  return told;
+  return sentences;
 }
 
 }  // namespace mw

@@ -9,8 +9,8 @@
 namespace mw {
 namespace {
 
-/// `steps` steps of a run whose noise comes from `seed`, as a source tells them that rounds to `digits`.
-void tell(State& state, uint32_t source, int seed, int steps, double digits = 1e6) {
+/// `steps` steps of a run whose noise comes from `seed`, as a source logs them that rounds to `digits`.
+void measure_steps(State& state, uint32_t source, int seed, int steps, double digits = 1e6) {
   fold(state, {{}, {source, 0}, event::SourceOpened{source, cat("log-", source), "jsonl", 0, 0, 0}});
   for (int step = 1; step <= steps; ++step) {
     const auto value = [&](double base, double salt) {
@@ -27,20 +27,20 @@ void tell(State& state, uint32_t source, int seed, int steps, double digits = 1e
   }
 }
 
-TEST_CASE("two runs given as one are told apart") {
+TEST_CASE("two runs given as one are distinguished") {
   State state;
-  tell(state, 0, 1, 40);
-  tell(state, 1, 2, 40);
-  const auto told = mixed_runs(state);
-  REQUIRE(told.size() == 1);
-  CHECK(contains(told[0], "log-0 and log-1"));
-  CHECK(contains(told[0], "reward.mean"));
+  measure_steps(state, 0, 1, 40);
+  measure_steps(state, 1, 2, 40);
+  const auto sentences = mixed_runs(state);
+  REQUIRE(sentences.size() == 1);
+  CHECK(contains(sentences[0], "log-0 and log-1"));
+  CHECK(contains(sentences[0], "reward.mean"));
 }
 
 TEST_CASE("each signal in which two runs differ from the first step on counts") {
-  const std::vector<const char*> telling{"reward.mean", "reward.std", "loss.total",     "loss.policy",    "entropy",
-                                         "grad_norm",   "kl.ref",     "advantage.mean", "response.length"};
-  const auto told_by = [](const std::vector<const char*>& signals) {
+  const std::vector<const char*> differing{"reward.mean", "reward.std", "loss.total",     "loss.policy",    "entropy",
+                                           "grad_norm",   "kl.ref",     "advantage.mean", "response.length"};
+  const auto mixed_by = [](const std::vector<const char*>& signals) {
     State state;
     for (uint32_t source = 0; source < 2; ++source) {
       fold(state, {{}, {source, 0}, event::SourceOpened{source, cat("log-", source), "jsonl", 0, 0, 0}});
@@ -52,24 +52,24 @@ TEST_CASE("each signal in which two runs differ from the first step on counts") 
     }
     return !mixed_runs(state).empty();
   };
-  for (size_t i = 0; i < telling.size(); ++i) {
-    CAPTURE(std::string(telling[i]));
-    CHECK(told_by({telling[i], telling[(i + 1) % telling.size()], telling[(i + 2) % telling.size()]}));
-    CHECK_FALSE(told_by({telling[i], telling[(i + 1) % telling.size()], "lr"}));
+  for (size_t i = 0; i < differing.size(); ++i) {
+    CAPTURE(std::string(differing[i]));
+    CHECK(mixed_by({differing[i], differing[(i + 1) % differing.size()], differing[(i + 2) % differing.size()]}));
+    CHECK_FALSE(mixed_by({differing[i], differing[(i + 1) % differing.size()], "lr"}));
   }
 }
 
 TEST_CASE("two sinks of one run are not, though one rounds") {
   State state;
-  tell(state, 0, 1, 40);
-  tell(state, 1, 1, 40, 100);
+  measure_steps(state, 0, 1, 40);
+  measure_steps(state, 1, 1, 40, 100);
   CHECK(mixed_runs(state).empty());
 }
 
 TEST_CASE("a few shared steps mean nothing") {
   State state;
-  tell(state, 0, 1, 8);
-  tell(state, 1, 2, 40);
+  measure_steps(state, 0, 1, 8);
+  measure_steps(state, 1, 2, 40);
   CHECK(mixed_runs(state).empty());
 }
 

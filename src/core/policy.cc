@@ -20,7 +20,7 @@ int ending_signal(const AttemptOutcome& attempt) {
 }
 
 std::string ending(const AttemptOutcome& attempt) {
-  if (!attempt.known) return "It ended, and nobody was there to be told how";
+  if (!attempt.known) return "It ended, and its exit status is not known";
   if (attempt.signal != 0) return cat("It was ended by signal ", attempt.signal);
   if (attempt.unfinished && attempt.planned > 0 && attempt.last_step != kNoStep) {
     return cat("It ended with exit status 0 at step ", attempt.last_step, " of ", attempt.planned);
@@ -65,26 +65,27 @@ bool serves_answers(std::string_view layer) {
          layer == "host" || layer == "host-memory";
 }
 
-/// Why a rule of the user's own that ended the last attempt is not answered by going back once more; "" when it is.
+/// Why a rule of the user's own that ended the last attempt is not answered by another rollback; "" when it is.
 std::string after_rule(const std::vector<AttemptOutcome>& attempts) {
   const AttemptOutcome& last = attempts.back();
   const std::string step = last.onset == kNoStep ? "" : cat(" at step ", last.onset);
-  if (last.reaction != kGoBack) return cat(failure(last), step, ": there is no checkpoint from before to go back to.");
+  if (last.reaction != kGoBack)
+    return cat(failure(last), step, ": there is no checkpoint from before to roll back to.");
   const bool again = std::any_of(attempts.begin(), attempts.end() - 1, [&last](const AttemptOutcome& before) {
     const bool as_far = last.onset == kNoStep || before.last_step == kNoStep || last.onset <= before.last_step;
     return before.tripped && before.kind == last.kind && before.cause == last.cause && as_far;
   });
-  return again ? cat(failure(last), " again", step, " after going back: a person must look.") : "";
+  return again ? cat(failure(last), " again", step, " after a rollback: a person must look.") : "";
 }
 
 std::string after_poison(const std::vector<AttemptOutcome>& attempts) {
   const AttemptOutcome& last = attempts.back();
   if (last.tripped && last.kind == kFromScratch) {
-    return "It began from nothing, although an earlier attempt saved a checkpoint: its command must be told to resume.";
+    return "It began from nothing, although an earlier attempt saved a checkpoint: its command must request a resume.";
   }
   if (last.suspect != kNoStep && !last.can_roll_back) {
     return cat(failure(last), ": the checkpoints from step ", last.suspect,
-               " on were saved since its onset and are suspect; go back to one before.");
+               " on were saved since its onset and are tainted; roll back to one before.");
   }
   if (!last.tripped) return "";
   if (last.kind == kUserRule) return after_rule(attempts);
@@ -143,7 +144,7 @@ RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const Res
   if (!last.started) return stop("The command could not be started.");
   if (std::string why = after_poison(attempts); !why.empty()) return stop(std::move(why));
   if (!last.known && last.finished) {
-    return stop("Nobody was told how it ended, but its output says that it was complete.");
+    return stop("Its exit status is not known, but its output says that it was complete.");
   }
   if (limits.restarts <= 0 && !(last.known && last.code == 0)) {
     return stop(cat(failure(last).empty() ? ending(last) : cat("It ended: ", failure(last)),

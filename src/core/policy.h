@@ -16,23 +16,23 @@ namespace mw {
 /// AttemptOutcome::layer where an engine failed in the attempt, whatever the incident that leads.
 inline constexpr std::string_view kEngineLayer = "engine";
 
-/// The deed of starting a part of the run anew while the trainer goes on, as the journal names it.
+/// The action of restarting a component while the trainer goes on, as the journal names it.
 inline constexpr std::string_view kRestartComponent = "restart-component";
 
 /// One attempt of a supervised command, in the terms that the decision needs.
 struct AttemptOutcome {
   bool started = true;          ///< false: the command could not be started at all
-  bool known = true;            ///< false: nobody was there to be told how it ended
+  bool known = true;            ///< false: nobody received its exit status
   int code = -1;                ///< exit status, -1 when a signal ended it or it is not known
   int signal = 0;               ///< 0: none
-  bool unfinished = false;      ///< its status is 0, and what its files tell belies that (core/exit_status.h)
+  bool unfinished = false;      ///< its status is 0, and its files contradict that (core/exit_status.h)
   bool finished = false;        ///< how it ended is not known, but what it wrote shows that it was complete
   bool stop_requested = false;  ///< by a person, or by midwatch because the watch was to end
   bool provider = false;        ///< the provider took the machine, or is about to
   bool tripped = false;         ///< midwatch's circuit breaker ended it: it trained on poisoned data
   int64_t suspect = kNoStep;    ///< the first checkpoint that it saved since its data had turned to poison
   int64_t onset = kNoStep;      ///< of what tripped the breaker
-  bool can_roll_back = false;   ///< those can be set aside, so that the next attempt resumes from before the onset
+  bool can_roll_back = false;   ///< those can be quarantined, so that the next attempt resumes from before the onset
   int64_t first_step = kNoStep, last_step = kNoStep;  ///< that it trained
   int64_t last_checkpoint = kNoStep;                  ///< highest step of a complete checkpoint that it saved
   int64_t resumed_at = kNoStep;                       ///< kNoStep: it began from nothing
@@ -59,15 +59,15 @@ struct RestartDecision {
 };
 
 /// Decides after the last of `attempts` (at least one) has ended. Rules, the first that fits:
-///  1. told to stop, exit status 0, complete as far as its output tells where nobody knows how it ended, or ended by
-///     SIGINT or SIGTERM from elsewhere: stop. A status of 0 that is belied counts as a failure; twice in a row without
-///     any error it may be the run's own rule: stop, a person must look;
+///  1. a stop was requested, exit status 0, complete by its output where its exit status is unknown, or ended by SIGINT
+///     or SIGTERM from elsewhere: stop. A status of 0 that the files contradict counts as a failure; twice in a row
+///     without any error it may be the run's own rule: stop, a person must look;
 ///  2. it could not be started: stop;
-///  3. checkpoints were saved since the data had turned to poison, and they cannot be set aside; or the breaker
-///  tripped,
-///     and the attempt had begun from nothing although there is a checkpoint, or nothing shows that the infrastructure
-///     is to blame: stop, a person must look. A rule of the user's own needs no such sign, but a checkpoint from before
-///     its onset, and that it does not trip again before the run has come further than the last time;
+///  3. checkpoints were saved since the data had turned to poison, and they cannot be quarantined; or the breaker
+///     tripped, and the attempt had begun from nothing although there is a checkpoint, or nothing shows that the
+///     infrastructure is to blame: stop, a person must look. A rule of the user's own needs no such sign, but a
+///     checkpoint from before its onset, and that it does not trip again before the run has come further than the last
+///     time;
 ///  4. no restart is allowed at all: stop. The provider took the machine: restart, and the budget is not touched;
 ///  5. the same failure as the attempt before at the same step, or within two steps of resuming: stop, it is
 ///     deterministic;

@@ -196,9 +196,8 @@ TEST_CASE("after the breaker: again from a good checkpoint, or a person must loo
   AttemptOutcome suspect = tripped;
   suspect.suspect = 80;
   CHECK(after_end({suspect}, {}).why ==
-        "engine-dead (some-cause): the checkpoints from step 80 on were saved since its onset and are suspect; go back "
-        "to "
-        "one before.");
+        "engine-dead (some-cause): the checkpoints from step 80 on were saved since its onset and are tainted; roll "
+        "back to one before.");
   AttemptOutcome served = tripped;
   served.kind = "zero-reward";
   served.reaction = "rollback-before-onset";
@@ -210,7 +209,7 @@ TEST_CASE("after the breaker: again from a good checkpoint, or a person must loo
   AttemptOutcome scratch = tripped;
   scratch.kind = "restart-from-scratch";
   CHECK(after_end({scratch}, {}).why ==
-        "It began from nothing, although an earlier attempt saved a checkpoint: its command must be told to resume.");
+        "It began from nothing, although an earlier attempt saved a checkpoint: its command must request a resume.");
   AttemptOutcome policy = tripped;
   policy.kind = "zero-reward";
   policy.reaction = "stop-and-notify";
@@ -229,14 +228,14 @@ TEST_CASE("after a rule of the user's own: once more from before it, and never i
   AttemptOutcome nowhere = tripped;
   nowhere.reaction = "stop-and-notify";
   CHECK(after_end({nowhere}, {}).why ==
-        "user-rule (rule.low) at step 25: there is no checkpoint from before to go back to.");
+        "user-rule (rule.low) at step 25: there is no checkpoint from before to roll back to.");
   AttemptOutcome again = tripped;
   again.first_step = 21;
   again.resumed_at = 20;
   again.onset = 28;
   again.last_step = 33;
   CHECK(after_end({tripped, again}, {}).why ==
-        "user-rule (rule.low) again at step 28 after going back: a person must look.");
+        "user-rule (rule.low) again at step 28 after a rollback: a person must look.");
   CHECK_FALSE(after_end({tripped, failed(21, 26), again}, {}).restart);  // whatever came between
   again.cause = "rule.high";
   CHECK(after_end({tripped, again}, {}).restart);  // another one

@@ -4,23 +4,23 @@
 
 namespace mw {
 
-void add_provisional(State& state, ProvisionalEvent word) {
-  if (state.provisional.size() >= State::kLastWordLimit) state.provisional.erase(state.provisional.begin());
-  state.provisional.push_back(std::move(word));
+void add_provisional(State& state, ProvisionalEvent event) {
+  if (state.provisional.size() >= State::kProvisionalLimit) state.provisional.erase(state.provisional.begin());
+  state.provisional.push_back(std::move(event));
 }
 
 std::optional<ProvisionalEvent> take_provisional(State& state, const Where& where, const std::string& signature) {
   const auto known =
       std::find_if(state.provisional.begin(), state.provisional.end(),
-                   [&](const ProvisionalEvent& word) { return word.where == where && word.signature == signature; });
+                   [&](const ProvisionalEvent& event) { return event.where == where && event.signature == signature; });
   if (known == state.provisional.end()) return std::nullopt;
-  ProvisionalEvent word = *known;
+  ProvisionalEvent event = *known;
   state.provisional.erase(known);
-  return word;
+  return event;
 }
 
 void forget_provisional(State& state, uint32_t source) {
-  std::erase_if(state.provisional, [source](const ProvisionalEvent& word) { return word.where.source == source; });
+  std::erase_if(state.provisional, [source](const ProvisionalEvent& event) { return event.where.source == source; });
 }
 
 }  // namespace mw

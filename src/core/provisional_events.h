@@ -1,4 +1,4 @@
-// Last words (event::Ticked) may come again: then they take the place of what was said before.
+// Provisional events (event::Ticked) may come again: then they take the place of what was said before.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace mw {
 
-void add_provisional(State& state, ProvisionalEvent word);
-/// What was said as a last word of this place and signature ("": a traceback), if anything; it is none any more.
+void add_provisional(State& state, ProvisionalEvent event);
+/// Removes and returns the provisional event of this place and signature ("": a traceback), if there is one.
 std::optional<ProvisionalEvent> take_provisional(State& state, const Where& where, const std::string& signature);
 /// The source has new content: its places are others now.
 void forget_provisional(State& state, uint32_t source);

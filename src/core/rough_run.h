@@ -61,8 +61,8 @@ inline constexpr std::array kRoughSignals = {RoughSignal{"reward.mean", 0.5, 0.1
                                              RoughSignal{"env.error_rate", 0.02, 0.02},
                                              RoughSignal{"reward.zero_std_groups", 0.4, 0.3}};
 
-/// A run with everything that may happen to its figures: signals that jump, collapse and come back, steps that are told
-/// twice, late, by two sources or not at all, values that are no numbers, restarts and resumes.
+/// A run with everything that may happen to its figures: signals that jump, collapse and come back, steps that are
+/// logged twice, late, by two sources or not at all, values that are no numbers, restarts and resumes.
 class RoughRun {
  public:
   explicit RoughRun(uint64_t seed) : prng_(seed), factor_(kRoughSignals.size(), 1) {
@@ -80,7 +80,7 @@ class RoughRun {
       step_ = prng_.chance(0.5) ? 0 : step_ - static_cast<int64_t>(prng_.below(30));
       return {now_, where(0), event::AttemptBegan{"again"}};
     }
-    if (!prng_.chance(0.15)) ++step_;  // else the step is told once more
+    if (!prng_.chance(0.15)) ++step_;  // else the step is logged once more
     event::Measured measured;
     measured.step = prng_.chance(0.05) ? step_ - static_cast<int64_t>(prng_.below(4)) : step_;
     if (prng_.chance(0.01)) measured.step = kNoStep;

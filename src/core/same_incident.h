@@ -1,4 +1,4 @@
-// Whether two incidents are the same in all that is told of them.
+// Whether two incidents are the same in all that is written of them.
 #pragma once
 
 #include <vector>

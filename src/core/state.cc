@@ -67,23 +67,23 @@ namespace {
 
 /// The points of attempt `number`; the parts of a series are contiguous, except where a source went to and fro. True
 /// when they are those of one source.
-bool append_attempt(const std::vector<const Series*>& tellers, uint16_t number, Series& out) {
-  std::vector<std::vector<Point>> told;
-  for (const Series* series : tellers) {
+bool append_attempt(const std::vector<const Series*>& members, uint16_t number, Series& out) {
+  std::vector<std::vector<Point>> pieces;
+  for (const Series* series : members) {
     std::vector<Point> points;
     for (const Point& point : series->points()) {
       if (point.attempt == number) points.push_back(point);
     }
-    if (!points.empty()) told.push_back(std::move(points));
+    if (!points.empty()) pieces.push_back(std::move(points));
   }
-  std::stable_sort(told.begin(), told.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
+  std::stable_sort(pieces.begin(), pieces.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
   std::vector<Point> before, after;
-  if (told.empty()) return false;
-  int64_t first = told.front().front().step, last = told.front().back().step;
-  for (size_t i = 1; i < told.size(); ++i) {
+  if (pieces.empty()) return false;
+  int64_t first = pieces.front().front().step, last = pieces.front().back().step;
+  for (size_t i = 1; i < pieces.size(); ++i) {
     std::vector<Point> early;
     int64_t low = first, high = last;
-    for (const Point& point : told[i]) {
+    for (const Point& point : pieces[i]) {
       if (point.step == kNoStep) continue;
       if (point.step < first) early.push_back(point);
       if (point.step > last) after.push_back(point);
@@ -95,12 +95,12 @@ bool append_attempt(const std::vector<const Series*>& tellers, uint16_t number, 
     last = high;
   }
   for (const Point& point : before) out.add(point);
-  for (const Point& point : told.front()) out.add(point);
+  for (const Point& point : pieces.front()) out.add(point);
   for (const Point& point : after) out.add(point);
   return before.empty() && after.empty();
 }
 
-using Tellers = std::vector<const Series*>;
+using MemberSeries = std::vector<const Series*>;
 
 size_t points_in(const Series& series, size_t attempt) {
   size_t sum = 0;
@@ -109,7 +109,7 @@ size_t points_in(const Series& series, size_t attempt) {
 }
 
 /// Who has most points of the last attempt.
-const Series* owner_of(const Tellers& ordered, size_t attempts) {
+const Series* owner_of(const MemberSeries& ordered, size_t attempts) {
   const Series* owner = ordered.front();
   size_t most = 0;
   for (const Series* one : ordered) {
@@ -121,7 +121,7 @@ const Series* owner_of(const Tellers& ordered, size_t attempts) {
   return owner;
 }
 
-void merge(const Tellers& ordered, size_t attempts, State::Merged& merged) {
+void merge(const MemberSeries& ordered, size_t attempts, State::Merged& merged) {
   Series out;
   out.signal = ordered.front()->signal;
   out.raw = ordered.front()->raw;
@@ -135,17 +135,17 @@ void merge(const Tellers& ordered, size_t attempts, State::Merged& merged) {
 
 /// Were only points added since `merged` was made, by its owner or where the owner has spoken, in the last attempt?
 /// Then the owner's are added to it.
-bool go_on(const Tellers& tellers, const Series& owner, const std::vector<State::Merged::Teller>& now, size_t attempts,
-           State::Merged& merged) {
-  if (!merged.grows || attempts == 0 || merged.attempts != attempts || merged.tellers.size() != now.size())
+bool go_on(const MemberSeries& members, const Series& owner, const std::vector<State::Merged::Member>& now,
+           size_t attempts, State::Merged& merged) {
+  if (!merged.grows || attempts == 0 || merged.attempts != attempts || merged.members.size() != now.size())
     return false;
   size_t owned = 0;  // points of the owner that are in it
   for (size_t k = 0; k < now.size(); ++k) {
-    const State::Merged::Teller& was = merged.tellers[k];
+    const State::Merged::Member& was = merged.members[k];
     const bool added = was.index == now[k].index && was.rewritten == now[k].rewritten && was.points <= now[k].points &&
                        now[k].count - was.count == now[k].points - was.points;
     if (!added) return false;
-    if (tellers[k] == &owner) owned = was.points;
+    if (members[k] == &owner) owned = was.points;
   }
   const std::vector<Point>& own = owner.points();
   if (owned == 0 || own.back().step < own[owned - 1].step) return false;
@@ -154,17 +154,17 @@ bool go_on(const Tellers& tellers, const Series& owner, const std::vector<State:
   if (part == owner.parts().end()) return false;
   const int64_t first = own[part->begin].step;
   for (size_t k = 0; k < now.size(); ++k) {
-    for (size_t i = merged.tellers[k].points; i < now[k].points; ++i) {
-      const Point& point = tellers[k]->points()[i];
+    for (size_t i = merged.members[k].points; i < now[k].points; ++i) {
+      const Point& point = members[k]->points()[i];
       const bool inside = point.step == kNoStep || (point.step >= first && point.step <= own.back().step);
-      if (point.attempt + 1U != attempts || (tellers[k] != &owner && !inside)) return false;
+      if (point.attempt + 1U != attempts || (members[k] != &owner && !inside)) return false;
     }
   }
   for (size_t i = owned; i < own.size(); ++i) merged.series.add(own[i]);
   return true;
 }
 
-/// Of one name: where two sources tell a step one after the other, now the one counts most and now the other.
+/// Of one name: where two sources log a step one after the other, now the one counts most and now the other.
 constexpr size_t kMergedKept = 2;
 
 /// The one that was made in this order, else the one that was not asked for the longest.
@@ -176,21 +176,21 @@ State::Merged& kept_for(const State& state, const std::string& key, const std::v
     if (oldest == nullptr || merged.used < oldest->used) oldest = &merged;
   }
   oldest->grows = false;
-  oldest->tellers.clear();
+  oldest->members.clear();
   oldest->order = order;
   return *oldest;
 }
 
 /// The first letter keeps canonical and raw names, training and evaluation apart in the cache.
 const Series* answer(const State& state, const std::vector<Series>& all, std::string_view name, bool raw, bool eval) {
-  Tellers tellers;
+  MemberSeries members;
   for (const Series& series : all) {
-    if ((raw ? series.raw : series.signal) == name) tellers.push_back(&series);
+    if ((raw ? series.raw : series.signal) == name) members.push_back(&series);
   }
-  if (tellers.empty()) return nullptr;
-  if (tellers.size() == 1) return tellers.front();
+  if (members.empty()) return nullptr;
+  if (members.size() == 1) return members.front();
   const size_t attempts = state.attempts.size();
-  Tellers ordered = tellers;
+  MemberSeries ordered = members;
   std::stable_sort(ordered.begin(), ordered.end(), [](const Series* a, const Series* b) {
     return a->count() != b->count() ? a->count() > b->count() : a->source < b->source;
   });
@@ -199,16 +199,16 @@ const Series* answer(const State& state, const std::vector<Series>& all, std::st
   std::vector<size_t> order;
   for (const Series* one : ordered) order.push_back(index_of(one));
   order.push_back(index_of(owner));
-  std::vector<State::Merged::Teller> now;
-  for (const Series* one : tellers) {
+  std::vector<State::Merged::Member> now;
+  for (const Series* one : members) {
     now.push_back({index_of(one), one->count(), one->rewritten(), one->points().size()});
   }
   std::string key(1, raw ? (eval ? 'R' : 'r') : (eval ? 'S' : 's'));
   State::Merged& merged = kept_for(state, key.append(name), order);
   merged.used = state.events;
-  if (merged.attempts == attempts && merged.tellers == now) return &merged.series;
-  if (!go_on(tellers, *owner, now, attempts, merged)) merge(ordered, attempts, merged);
-  merged.tellers = std::move(now);
+  if (merged.attempts == attempts && merged.members == now) return &merged.series;
+  if (!go_on(members, *owner, now, attempts, merged)) merge(ordered, attempts, merged);
+  merged.members = std::move(now);
   merged.attempts = attempts;
   return &merged.series;
 }

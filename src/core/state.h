@@ -51,8 +51,8 @@ struct SourceState {
   static constexpr size_t kProblemLimit = 32;
 
   int32_t attempt = -1;       ///< the attempt that its next event belongs to; -1: it has not said anything yet
-  bool joins = true;          ///< its first comparable measurement may still show which attempt it tells of
-  bool shown = false;         ///< it has told of a step, a failure or an end in its attempt
+  bool joins = true;          ///< its first comparable measurement may still show which attempt it belongs to
+  bool shown = false;         ///< it has reported a step, a failure or an end in its attempt
   bool two_counters = false;  ///< its step counter is really two: going back means nothing
   uint64_t gave_up = 0;       ///< line at which the launcher of its attempt had given up; 0: it has not
   int64_t step = kNoStep;     ///< the step it last spoke of in this attempt
@@ -117,7 +117,7 @@ struct PhaseState {
   double seconds_sum = 0, seconds_min = 0, seconds_max = 0, seconds_last = 0;
 };
 
-/// A last word (event::Ticked) that may come again and then takes the place of this one.
+/// What was emitted of text that may continue (event::Ticked); what is emitted of it later takes its place.
 struct ProvisionalEvent {
   Where where;
   std::string signature;  ///< that was matched; "" of a traceback
@@ -135,7 +135,7 @@ struct ActionState {
   double seconds = 0;
 };
 
-/// A part of the run as a live watch last saw it, and the times when it was not well.
+/// A component as a live watch last saw it, and the times when it was not well.
 struct ComponentState {
   struct Trouble {
     Moment began;
@@ -173,12 +173,13 @@ struct State {
   static constexpr size_t kNameLimit = 4096;        ///< entries of each map by name (config, tools, phases, ...)
   static constexpr size_t kAnchorLimit = 16384;     ///< (time, step) pairs; halved beyond
   static constexpr size_t kIncidentLimit = 1000;    ///< incidents kept
-  static constexpr size_t kActionLimit = 1000;      ///< deeds kept, the first and the last half
-  static constexpr size_t kComponentLimit = 64;     ///< parts of the run kept: the first half and the last
+  static constexpr size_t kActionLimit = 1000;      ///< actions kept, the first and the last half
+  static constexpr size_t kComponentLimit = 64;     ///< components kept: the first half and the last
   static constexpr size_t kNoteLimit = 1000;        ///< words of people kept, likewise
   static constexpr size_t kChangeLimit = 1000;      ///< changes between attempts kept, likewise
   static constexpr size_t kTickLimit = 2048;        ///< ticks kept; halved beyond
-  static constexpr size_t kLastWordLimit = 1000;    ///< last words that are known again; older ones count for good
+  static constexpr size_t kProvisionalLimit =
+      1000;  ///< provisional events that may be replaced; older ones count for good
 
   std::string framework = "custom", version;
   double framework_confidence = 0;
@@ -190,7 +191,7 @@ struct State {
   uint64_t order = 0;
 
   /// One per source and name, canonical or not, in order of first sight: the same signal may stand here several times,
-  /// once for each source and raw name that tells it. find() and shown() give one answer each.
+  /// once for each source and raw name that has it. find() and shown() give one answer each.
   std::vector<Series> series;
   std::vector<Series> eval;  ///< held-out evaluations, likewise
   uint64_t series_dropped = 0;
@@ -210,8 +211,8 @@ struct State {
   Moment phase_began;
   std::map<std::string, event::Progressed> progress;
   std::vector<std::pair<Moment, event::CheckpointSaved>> checkpoints;
-  /// Checkpoints as they were found on the disk, in the order of looking; Moment::step is theirs.
-  std::vector<std::pair<Moment, event::CheckpointSeen>> looks;
+  /// Checkpoints as they were found on the disk, in the order of the scans; Moment::step is theirs.
+  std::vector<std::pair<Moment, event::CheckpointSeen>> checkpoint_scans;
   uint64_t weight_syncs = 0;
   Moment last_sync;
   int64_t total_steps = 0;
@@ -225,16 +226,16 @@ struct State {
   std::vector<ActionState> actions;
   uint32_t last_action = 0;  ///< highest number given so far
   std::vector<std::pair<Moment, event::Note>> notes;
-  std::vector<event::Changed> changes;  ///< between attempts of a held run, in order
+  std::vector<event::Changed> changes;  ///< between attempts of a supervised run, in order
 
   std::vector<ComponentState> components;  ///< in order of first sight
 
   /// (time, step) of training measurements and step announcements, by time: which step it was at a given moment.
   std::vector<std::pair<Time, int64_t>> anchors;
-  /// What told that time passed, in order: by when the events before it had been received.
+  /// Events that show that time passed, in order: by when the events before it had been received.
   std::vector<Tick> ticks;
 
-  /// The series of a canonical signal, nullptr when the run does not show it. When several sources (or raw names) tell
+  /// The series of a canonical signal, nullptr when the run does not show it. When several sources (or raw names) have
   /// it, the one with the most points of an attempt owns that attempt, the lower source number on a tie; the others
   /// only add what lies outside the owner's steps. Lives until the next fold().
   const Series* find(std::string_view signal) const;
@@ -244,7 +245,7 @@ struct State {
   /// The step that the run was at by its own measurements at `at`; kNoStep when not known.
   int64_t step_at(Time at) const;
   const SignatureState* signature(std::string_view id) const;
-  /// Was it the machine, not a file of the run, that told what happened there?
+  /// Was it the machine, not a file of the run, that showed what happened there?
   bool by_host(const Where& where) const {
     return where.source < sources.size() && sources[where.source].kind == kHostKind;
   }
@@ -254,19 +255,19 @@ struct State {
   };
   Span steps() const;
 
-  // Look-up tables of fold() and find(), made from the above; no one else's business.
+  // Indices for fold() and find(), made from the above; of no use to anything else.
   std::unordered_map<uint64_t, uint32_t> series_index, eval_index, template_index;  ///< looked up only, never iterated
   struct Merged {
-    struct Teller {
+    struct Member {
       size_t index = 0;  ///< in `series` or `eval`
       uint64_t count = 0, rewritten = 0;
       size_t points = 0;
-      bool operator==(const Teller&) const = default;
+      bool operator==(const Member&) const = default;
     };
-    std::vector<Teller> tellers;  ///< as they were when it was made
+    std::vector<Member> members;  ///< as they were when it was made
     std::vector<size_t> order;    ///< their indices, who counts most first; the last is who owns the last attempt
     size_t attempts = 0;          ///< likewise
-    bool grows = false;           ///< the last attempt is told by its owner alone: what it says next goes to the end
+    bool grows = false;           ///< only its owner has points of the last attempt: its next ones go to the end
     uint64_t used = 0;            ///< `events` when it was last asked for
     Series series;
   };

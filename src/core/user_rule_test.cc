@@ -23,7 +23,7 @@ UserRule low_reward() {
   rule.points = 2;
   rule.severity = Severity::kCritical;
   rule.breaker = true;
-  rule.text = "Look at the verifier.";
+  rule.text = "Check the verifier.";
   return rule;
 }
 
@@ -58,7 +58,7 @@ TEST_CASE("a rule that is broken trips the breaker, and is over when the figure 
   CHECK(incident.reaction == "rollback-before-onset");
   REQUIRE_FALSE(incident.causes.empty());
   CHECK(incident.causes.front().id == "rule.low");
-  CHECK(incident.causes.front().fix == "Look at the verifier.");
+  CHECK(incident.causes.front().fix == "Check the verifier.");
   CHECK(breaker(run.state).incident == &incident);
   run.step(13, 0.5);
   CHECK_FALSE(run.state.incidents.front().open);
@@ -101,7 +101,7 @@ TEST_CASE("without a checkpoint from before, and without the breaker, a rule ask
   CHECK(breaker(other.state).incident == nullptr);
 }
 
-TEST_CASE("what the attempt itself resumed from is there to go back to") {
+TEST_CASE("what the attempt itself resumed from is there to roll back to") {
   Run run{with(low_reward()), {}, 0};
   run.put(event::Resumed{100, "out/global_step_100"});
   for (int64_t step = 101; step <= 103; ++step) run.step(step, 0.01);

@@ -10,8 +10,7 @@ namespace {
 // A plan that is done this far may have ended by its own rules (as detect/died_silently.cc has it).
 constexpr double kDoneShare = 0.98;
 
-/// What only the machine tells is a danger or a loss, not yet the run's end: that the run tells itself, or its
-/// launcher.
+/// What only the machine shows is a danger or a loss, not yet the run's end: the run or its launcher states that.
 bool ends_run(const State& state, const Incident& incident) {
   return !state.by_host(incident.onset.where) && incident.severity == Severity::kCritical && incident.open &&
          ends_runs(incident.kind);
@@ -32,7 +31,7 @@ std::string verdict_of(const State& state, const std::vector<Incident>& incident
   const auto in_last = [&](const Incident& incident) { return incident.latest.attempt == number; };
   const bool crashed = std::any_of(incidents.begin(), incidents.end(),
                                    [&](const Incident& i) { return in_last(i) && ends_run(state, i); });
-  const auto told = [&](std::string_view kind) {
+  const auto open_in_last = [&](std::string_view kind) {
     return std::any_of(incidents.begin(), incidents.end(), [&](const Incident& i) {
       return in_last(i) && i.open && i.kind == kind && !state.by_host(i.onset.where);
     });
@@ -43,17 +42,17 @@ std::string verdict_of(const State& state, const std::vector<Incident>& incident
         return crashed ? "crashed" : "finished";
       case event::Ended::How::kExit:
         if (last.ended->code != 0 || crashed) return "crashed";
-        return told("died-silently") ? "ended-early" : "finished";
+        return open_in_last("died-silently") ? "ended-early" : "finished";
       case event::Ended::How::kInterrupted:
       case event::Ended::How::kStopped:
         return "interrupted";
       case event::Ended::How::kFailed:
-        return told("interrupted") || told("preempted") ? "interrupted" : "crashed";
+        return open_in_last("interrupted") || open_in_last("preempted") ? "interrupted" : "crashed";
     }
   }
   if (crashed) return "crashed";
-  if (told("interrupted") || told("preempted")) return "interrupted";
-  if (told("stall")) return "stalled";
+  if (open_in_last("interrupted") || open_in_last("preempted")) return "interrupted";
+  if (open_in_last("stall")) return "stalled";
   if (plan_done(state, last)) return "finished";
   return state.closed ? "unknown" : "running";
 }

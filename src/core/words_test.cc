@@ -1,4 +1,4 @@
-// The words by which core tells one line from another, in sentences that programs say. Each sentence has one of them.
+// The words by which core distinguishes lines, in sentences that programs say. Each sentence has one of them.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ class Log {
   uint64_t line_ = 0;
 };
 
-/// The severity with which a silent death is told; kInfo where it is not told at all.
+/// The severity of a silent death; kInfo where it is not reported at all.
 Severity died(const std::vector<Incident>& incidents) {
   const auto found =
       std::find_if(incidents.begin(), incidents.end(), [](const Incident& one) { return one.kind == "died-silently"; });

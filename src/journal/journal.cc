@@ -39,7 +39,7 @@ class FileJournal final : public Journal {
     if (json.size() > kRecordLimit || buffer_.size() > kBufferLimit) return 0;
     MW_CHECK(json.find('\n') == std::string_view::npos);
     segment::put_line(buffer_, ++number_, json);
-    if (buffer_.size() - refused_bytes_ >= kHandOverBytes) (void)hand_over().ok();  // flush() will tell the error
+    if (buffer_.size() - refused_bytes_ >= kHandOverBytes) (void)hand_over().ok();  // flush() will return the error
     return number_;
   }
 

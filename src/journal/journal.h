@@ -46,7 +46,7 @@ class Journal {
   /// Hands the buffer to the system. Cheap; call once a turn. After an error nothing is lost: the next call tries
   /// again. In quiet turns it also compresses a little of a finished segment.
   virtual Result<void> flush() = 0;
-  /// Returns when everything appended so far is durable. Before every deed.
+  /// Returns when everything appended so far is durable. Called before every action.
   virtual Result<void> sync() = 0;
   virtual uint64_t last_number() const = 0;
 };

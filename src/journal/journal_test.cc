@@ -173,7 +173,7 @@ TEST_CASE("finished segments are compressed in quiet turns, and read the same") 
   CHECK(read.hurt.empty());
 }
 
-TEST_CASE("a damaged sealed segment is told, the others are read") {
+TEST_CASE("a damaged sealed segment is reported, the others are read") {
   FakeDisk disk;
   auto journal = open(disk, nullptr, 2000);
   for (int i = 0; i < 60; ++i) {
@@ -270,7 +270,7 @@ TEST_CASE("foreign files in the folder are left alone") {
   CHECK(disk.content("/j/x.journal") == "mine");
 }
 
-TEST_CASE("a record missing inside is told") {
+TEST_CASE("a record missing inside is reported") {
   FakeDisk disk;
   auto journal = open(disk);
   write(*journal, 5);

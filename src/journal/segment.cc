@@ -150,7 +150,7 @@ class JournalReading {
       first[i] = header->first;
     }
     for (size_t i = 0; i < segments.size(); ++i) {
-      uint64_t bound = 0;  // from here on a later segment tells it again
+      uint64_t bound = 0;  // from here on a later segment has it again
       for (size_t k = i + 1; k < segments.size(); ++k) {
         if (first[k] != 0 && (bound == 0 || first[k] < bound)) bound = first[k];
       }
@@ -217,7 +217,7 @@ class JournalReading {
     }
     if (number == 0) return report_bad_lines();
     if (number <= outcome_.last_number) return;                          // a copy of what is there already
-    if (number >= bound_ && number != outcome_.last_number + 1) return;  // the next segment tells it without the gap
+    if (number >= bound_ && number != outcome_.last_number + 1) return;  // the next segment has it without the gap
     report_bad_lines();
     if (number != outcome_.last_number + 1) {
       hurt(cat("records ", outcome_.last_number + 1, " to ", number - 1, " are missing"));

@@ -18,7 +18,7 @@ class Clock {
 
 std::unique_ptr<Clock> make_posix_clock();
 
-/// A clock that goes only when it is told to.
+/// A clock that advances only when a test advances it.
 class FakeClock final : public Clock {
  public:
   explicit FakeClock(Time start = {1'700'000'000'000'000'000}) : now_(start) {}

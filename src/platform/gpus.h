@@ -26,7 +26,7 @@ struct GpuFigures {
 
 struct GpuSnapshot {
   std::vector<GpuFigures> gpus;
-  /// What happened since the last look, in the words of the kernel's log: "NVRM: Xid (PCI:0000:3b:00): 79, ...".
+  /// What happened since the last snapshot, in the words of the kernel's log: "NVRM: Xid (PCI:0000:3b:00): 79, ...".
   std::vector<std::string> lines;
 };
 
@@ -38,7 +38,7 @@ class Gpus {
   virtual Result<GpuSnapshot> look() = 0;
 };
 
-/// NVML, else nvidia-smi; which of them is there is found out with the first look.
+/// NVML, else nvidia-smi; which of them is there is found out with the first snapshot.
 std::unique_ptr<Gpus> make_gpus();
 
 /// Through the library of this name (dlopen).

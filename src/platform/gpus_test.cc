@@ -27,7 +27,7 @@ class Scratch {
   std::string path_;
 };
 
-TEST_CASE("NVML tells of eight GPUs, of what becomes of them, and what the driver reports") {
+TEST_CASE("NVML shows eight GPUs, what becomes of them, and what the driver reports") {
   const Scratch world("world");
   setenv("MIDWATCH_STUB_NVML", world.path().c_str(), 1);
   world.write("gpus 8\n");
@@ -56,8 +56,8 @@ TEST_CASE("NVML tells of eight GPUs, of what becomes of them, and what the drive
   CHECK(look->gpus[5].lost);
   CHECK_FALSE(look->gpus[6].lost);
   REQUIRE(look->lines.size() == 1);
-  CHECK(look->lines[0] == "NVRM: Xid (PCI:00000000:20:00): 79, as NVML tells");
-  CHECK(gpus->look()->lines.empty());  // each is told once
+  CHECK(look->lines[0] == "NVRM: Xid (PCI:00000000:20:00): 79, as NVML reports");
+  CHECK(gpus->look()->lines.empty());  // each is reported once
 
   world.write("gpus 7\n");  // one is no longer counted
   look = gpus->look();

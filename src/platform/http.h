@@ -12,7 +12,7 @@ namespace mw {
 
 struct HttpRequest {
   std::string method = "POST";
-  std::string url;                   ///< http or https; never told in an error, as it may hold a secret
+  std::string url;                   ///< http or https; never named in an error, as it may hold a secret
   std::vector<std::string> headers;  ///< "Name: value"
   std::string body;
   Duration deadline = Duration::seconds(10);  ///< for all of it: name, connection, answer

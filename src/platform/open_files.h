@@ -1,4 +1,4 @@
-// Which files another process has open, as /proc/PID/fd tells.
+// Which files another process has open, by /proc/PID/fd.
 #pragma once
 
 #include <cstdint>

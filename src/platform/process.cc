@@ -14,18 +14,18 @@ bool same_boot(std::string_view recorded, std::string_view now) {
   return recorded.find('/') == std::string_view::npos && recorded == now.substr(0, now.find('/'));
 }
 
-bool environment_carries(std::string_view environment, std::string_view mark) {
-  if (mark.empty()) return false;
-  const std::string name = cat(kMarkVariable, "=");
+bool environment_carries(std::string_view environment, std::string_view marker) {
+  if (marker.empty()) return false;
+  const std::string name = cat(kMarkerVariable, "=");
   for (size_t at = 0; at < environment.size();) {
     const std::string_view setting = environment.substr(at, environment.find('\0', at) - at);
     at += setting.size() + 1;
     if (!setting.starts_with(name)) continue;
-    std::string_view marks = setting.substr(name.size());
-    while (!marks.empty()) {
-      const size_t end = std::min(marks.find(':'), marks.size());
-      if (marks.substr(0, end) == mark) return true;
-      marks.remove_prefix(std::min(end + 1, marks.size()));
+    std::string_view markers = setting.substr(name.size());
+    while (!markers.empty()) {
+      const size_t end = std::min(markers.find(':'), markers.size());
+      if (markers.substr(0, end) == marker) return true;
+      markers.remove_prefix(std::min(end + 1, markers.size()));
     }
     return false;  // the first is the one that programs see
   }

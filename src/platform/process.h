@@ -11,9 +11,9 @@
 
 namespace mw {
 
-/// Names in the environment of every process of a held command the attempts that it belongs to, separated by ':', the
-/// outermost first: an attempt of a run may hold another run.
-inline constexpr const char* kMarkVariable = "MIDWATCH_ATTEMPT_MARK";
+/// Set in the environment of every process of a supervised command: the markers of the attempts that it belongs to,
+/// separated by ':', the outermost first, as an attempt may itself supervise a run.
+inline constexpr const char* kMarkerVariable = "MIDWATCH_ATTEMPT_MARK";
 
 /// A process by its number and when it started, so that another process that got the number later is not taken for it.
 struct ProcessId {
@@ -41,23 +41,23 @@ class Processes {
   /// Sends `signal` to this very process; kNotFound when it is gone, kDenied when it is another user's.
   virtual Result<void> signal(const ProcessId& id, int signal) = 0;
   /// Identifies this start of the machine, and on it this numbering of processes (a container that is started again
-  /// counts from 1 again); what is known of processes of another one means nothing. "" when it cannot be told.
+  /// counts from 1 again); what is known of processes of another one means nothing. "" when it is not known.
   virtual std::string boot() = 0;
-  /// Was this process started with `mark` among the marks in its environment? False when that cannot be read, and for
-  /// one that wrote over its environment, as programs do that change their title.
-  virtual bool carries(const ProcessInfo& process, std::string_view mark) = 0;
-  /// Is it just becoming another program (execve), so that nothing can be told of it? The kernel shows neither command
-  /// line nor environment until the new one is loaded, which on a loaded machine takes a while.
+  /// Was this process started with `marker` among the markers in its environment? False when that cannot be read, and
+  /// for one that wrote over its environment, as programs do that change their title.
+  virtual bool carries(const ProcessInfo& process, std::string_view marker) = 0;
+  /// Is it just becoming another program (execve)? The kernel shows neither command line nor environment until the new
+  /// one is loaded, which on a loaded machine takes a while.
   virtual bool between_programs(const ProcessInfo& process) = 0;
 };
 
 std::unique_ptr<Processes> make_posix_processes();
 
-/// Were both told by boot() on the same start of the machine? An older midwatch did not tell the numbering.
+/// Did boot() return both on the same start of the machine? An older midwatch did not record the numbering.
 bool same_boot(std::string_view recorded, std::string_view now);
 
-/// Is `mark` one of those in an environment as /proc/PID/environ has it?
-bool environment_carries(std::string_view environment, std::string_view mark);
+/// Is `marker` one of those in an environment as /proc/PID/environ has it?
+bool environment_carries(std::string_view environment, std::string_view marker);
 
 /// This very process is there and has not ended. False for none.
 bool lives(Processes& processes, const ProcessId& id);

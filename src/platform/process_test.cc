@@ -42,12 +42,12 @@ TEST_CASE("descendants, also with numbers that wrapped around, and never the roo
   CHECK(descendants({process(7, 8), process(8, 7)}, 9).empty());
 }
 
-TEST_CASE("the marks in an environment") {
-  const std::string name = kMarkVariable;
+TEST_CASE("the markers in an environment") {
+  const std::string name = kMarkerVariable;
   const std::string environment = std::string("HOME=/root\0X", 12) + name + "=a\n" + std::string(1, '\0') + name +
                                   "=ab:cd-1:ef" + std::string(1, '\0') + "Z=" + name + "=zz" + std::string(1, '\0');
-  for (const char* mark : {"ab", "cd-1", "ef"}) CHECK(environment_carries(environment, mark));
-  for (const char* mark : {"a", "cd", "cd-11", "zz", ""}) CHECK_FALSE(environment_carries(environment, mark));
+  for (const char* marker : {"ab", "cd-1", "ef"}) CHECK(environment_carries(environment, marker));
+  for (const char* marker : {"a", "cd", "cd-11", "zz", ""}) CHECK_FALSE(environment_carries(environment, marker));
   CHECK_FALSE(environment_carries("", "ab"));
   CHECK_FALSE(environment_carries(std::string(100, '\0'), "ab"));
 }

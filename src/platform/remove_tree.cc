@@ -97,7 +97,7 @@ class Lease {
   Lease(int at, const std::string& name, const Identity& only)
       : file_(::openat(at, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) {
     struct stat status {};
-    // Who opens it makes the kernel tell us by a signal. SIGIO, which it is unless said otherwise, would end us.
+    // When somebody opens it, the kernel sends a signal. The default, SIGIO, would end this process.
     held_ = file_.get() >= 0 && ::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode) &&
             is_meant(status, only) && ::fcntl(file_.get(), F_SETSIG, SIGURG) == 0 &&
             ::fcntl(file_.get(), F_SETLEASE, F_WRLCK) == 0;
@@ -122,7 +122,7 @@ Result<void> remove_at(int at, const std::string& name, dev_t device, int depth,
   if (only != nullptr && only->unheld) {
     lease = std::make_unique<Lease>(at, name, *only);
     if (!lease->held()) return Error{Error::Code::kInvalid, cat("somebody holds ", name), ""};
-    // The name may have gone to another file since; between this look and the removal lie microseconds, and the names
+    // The name may have gone to another file since; between this check and the removal lie microseconds, and the names
     // that programs give to shared memory are theirs alone: a random part, or the process's number.
     if (::fstatat(at, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !is_meant(status, *only))
       return another(name);

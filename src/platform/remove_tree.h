@@ -30,7 +30,7 @@ Result<Removed> remove_tree(const std::string& root, const std::string& below, c
 
 /// Whether nobody has the file `name` of the folder `root` open or mapped, in whatever container. The kernel's own
 /// count says so: it grants a write lease (fcntl(2), F_SETLEASE) on such a file only, and only to its owner. False also
-/// where that cannot be told: Linux before 5.3 counts in-memory files as held always, some file systems have no leases.
+/// where that is unknown: Linux before 5.3 counts in-memory files as held always, some file systems have no leases.
 bool nobody_holds(const std::string& root, const std::string& name, const Identity& only);
 
 }  // namespace mw

@@ -1,4 +1,4 @@
-// The door to what the kernel tells of the machine: small files under /proc and /sys, file systems, its log.
+// The door to what the kernel shows of the machine: small files under /proc and /sys, file systems, its log.
 #pragma once
 
 #include <cstdint>

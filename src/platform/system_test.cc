@@ -48,7 +48,7 @@ TEST_CASE("the kernel's small files are read, those of this machine and copies o
   rmdir(root.c_str());
 }
 
-TEST_CASE("a file system tells its free space and files, and when both run out" *
+TEST_CASE("a file system returns its free space and files, and when both run out" *
           doctest::test_suite(testing::kMachine)) {
   const std::string folder = make_folder();
   if (mount("midwatch-test", folder.c_str(), "tmpfs", 0, "size=1m,nr_inodes=8") != 0) {

@@ -61,7 +61,7 @@ Result<Tail::News> Tail::read(size_t most, std::string& out) {
     return News::kBeganAnew;
   }
   if (size == offset_) {
-    // Truncated and written again to the same length: only the first bytes can tell.
+    // Truncated and written again to the same length: only the first bytes can show it.
     if (offset_ > 0 && info->changed != identity_.changed && !head_is_the_same()) {
       begin_anew("truncated");
       return News::kBeganAnew;

@@ -36,7 +36,8 @@ class Tail {
   uint64_t former_offset() const { return former_offset_; }  ///< bytes of it that were read
 
  private:
-  static constexpr size_t kHeadBytes = 256;  ///< bytes by which content is told from other content under one name
+  static constexpr size_t kHeadBytes =
+      256;  ///< bytes by which content is distinguished from other content under one name
 
   Result<News> open_first();
   Result<News> look_for_new_content();

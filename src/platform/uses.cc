@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kLineBytes = size_t{2} << 20;   // of a command line or environment (the kernel's usual limit)
 constexpr size_t kMapsBytes = size_t{16} << 20;  // of /proc/PID/maps: some 100,000 mappings
-constexpr size_t kUses = 16;                     // that are told
+constexpr size_t kUses = 16;                     // that are reported
 constexpr std::string_view kGone = " (deleted)";
 
 /// The inode and path of "7f00-7f01 rw-s 00000000 00:1b 553  /dev/shm/psm_1234" (proc(5)); the path may hold spaces.

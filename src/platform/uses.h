@@ -28,7 +28,7 @@ Uses uses_of(System& system, std::string_view word);
 /// A line of /proc/PID/maps or a link of /proc/PID/fd names a file that is still there.
 struct Mapped {
   std::string path;
-  uint64_t inode = 0;  ///< 0: a link does not tell
+  uint64_t inode = 0;  ///< 0: a link does not have it
 };
 /// The files below `folder` that a process maps or has open. Errors as of System::read().
 Result<std::vector<Mapped>> held_by(System& system, int64_t pid, const std::string& folder);

@@ -1,4 +1,5 @@
-// Wakes the loop when files change: inotify where the kernel tells, time-outs where it does not (NFS, Lustre, FUSE).
+// Wakes the loop when files change: inotify where the kernel reports that, time-outs where it does not (NFS, Lustre,
+// FUSE).
 #pragma once
 
 #include <memory>
@@ -13,7 +14,7 @@ namespace mw {
 /// Hears of signals on a thread of its own, so that a loop which hangs in a system call can be ended all the same.
 class SignalListener {
  public:
-  struct Look {
+  struct Poll {
     int signal = 0;       ///< that came just now; 0: only time passed
     int stops = 0;        ///< SIGINT and SIGTERM that came so far
     Duration silent;      ///< since the loop last asked the watch for anything; 0 while it waits there
@@ -21,7 +22,7 @@ class SignalListener {
   };
   virtual ~SignalListener() = default;
   /// Called for each signal, and again after as long as it returned; unset: not before the next signal.
-  virtual std::optional<Duration> look(const Look& now) = 0;
+  virtual std::optional<Duration> poll(const Poll& now) = 0;
 };
 
 class Watch {
@@ -40,11 +41,11 @@ class Watch {
   /// Starts to watch a file or a folder (its entries, not deeper). Paths that cannot be watched are left to time-outs.
   virtual void add(const std::string& path) = 0;
   virtual Woke wait(Duration longest) = 0;
-  /// Has the watch been asked to end? Does not wait; each request is told once, here or by wait().
+  /// Has the watch been asked to end? Does not wait; each request is reported once, here or by wait().
   virtual bool stop_came() { return false; }
   /// The loop is over: whatever is still done may take its time.
   virtual void ending() {}
-  /// Whom to tell of signals; nullptr: nobody. When it returns the former listener is not called any more.
+  /// Who receives signals; nullptr: nobody. When it returns the former listener is not called any more.
   virtual void listen(SignalListener*) {}
 };
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`midwatch attach`: what it costs while nothing happens, and how soon an error line becomes an incident.
 
-    bench_attach.py [TRIALS]     error lines that are timed (50 unless told), one attached run each
+    bench_attach.py [TRIALS]     error lines that are timed (default 50), one attached run each
 """
 import os
 import queue

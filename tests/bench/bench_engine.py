@@ -78,20 +78,20 @@ def poisoned(text):
 
 
 def under_midwatch(base):
-    """Seconds from the kill to its being told; the run's output; midwatch's exit status."""
+    """Seconds from the kill to its incident; the run's output; midwatch's exit status."""
     process = subprocess.Popen([MIDWATCH, "run", "--config", "none", "--home", base + "/home", "--json", "--first-wait", "0.2", "--",
                                 *training(base)], cwd=base, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     await_checkpoint(base, 10)
     os.kill(engine_below(keeper_below(base)), signal.SIGKILL)
-    killed, told = time.monotonic(), None
+    killed, seconds = time.monotonic(), None
     for line in process.stdout:
         event = json.loads(line)
-        if told is None and event.get("incident", {}).get("kind") == "engine-dead":
-            told = time.monotonic() - killed
-    assert process.wait() == 0 and told is not None
+        if seconds is None and event.get("incident", {}).get("kind") == "engine-dead":
+            seconds = time.monotonic() - killed
+    assert process.wait() == 0 and seconds is not None
     run = os.path.join(base, "home", "runs")
     with open(os.path.join(run, os.listdir(run)[0], "output", "train.log"), errors="replace") as file:
-        return told, file.read()
+        return seconds, file.read()
 
 
 def in_a_loop(base):
@@ -112,14 +112,14 @@ def main():
     with tempfile.TemporaryDirectory() as base:
         subprocess.run(training(base, 0), cwd=base, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
         expected = weights(base)
-    told, trained, strange = [], 0, 0
+    delays, trained, strange = [], 0, 0
     for _ in range(runs):
         with tempfile.TemporaryDirectory() as base:
             seconds, text = under_midwatch(base)
-            told.append(seconds)
+            delays.append(seconds)
             trained += poisoned(text)
             strange += weights(base) != expected
-    table.at_most(f"a dead engine is told, longest of {runs}", max(told), "s", 5)
+    table.at_most(f"a dead engine is reported, longest of {runs}", max(delays), "s", 5)
     table.figure(f"steps trained on its empty answers, in {runs} runs", trained, "steps")
     table.at_most("runs whose weights are not those of an undisturbed one", strange, "runs", 0)
     with tempfile.TemporaryDirectory() as base:

@@ -2,7 +2,7 @@
 """What watching the machine costs: a live watch at its usual rates beside eight GPUs of a stub driver, over a tree of 64
 processes that are as busy as this machine allows, against the same watch with --no-host.
 
-    bench_host.py [SECONDS]     over which the CPU time is taken (60 unless told)
+    bench_host.py [SECONDS]     over which the CPU time is taken (default 60)
 """
 import os
 import signal
@@ -73,7 +73,7 @@ def main():
     table = Table()
     with tempfile.TemporaryDirectory(prefix="midwatch-bench-") as folder:
         with_host, without = Watch(folder, "with"), Watch(folder, "without", "--no-host")
-        time.sleep(15)  # what is known has been loaded, the first look is over
+        time.sleep(15)  # what is known has been loaded, the first snapshot is taken
         before, before_without, bytes_before = with_host.cpu_s(), without.cpu_s(), with_host.journal_bytes()
         time.sleep(seconds)
         cost = (with_host.cpu_s() - before) / seconds * 100

@@ -12,7 +12,7 @@
 #include "bench.h"
 #include "core/advance.h"
 #include "core/detect/detector.h"
-#include "read/books/language.h"
+#include "read/books/knowledge_base.h"
 
 namespace {
 
@@ -63,7 +63,7 @@ constexpr size_t kTicks = 200;
 
 /// A run whose figures stay at their level, but for noise; now and then a gradient jumps and heals.
 struct Kind {
-  uint32_t sources = 1;   ///< files that tell the same
+  uint32_t sources = 1;   ///< files with the same records
   bool troubled = false;  ///< lines of errors that it survives, steps without reward, and an entropy that is spent
 };
 
@@ -161,7 +161,7 @@ void measure(bench::Table& table, const Knowledge& knowledge, int64_t steps, dou
     worst = std::max(worst, now - last);
     last = now;
   }
-  const std::string what = kind.troubled ? ", troubled" : kind.sources > 1 ? ", told twice" : "";
+  const std::string what = kind.troubled ? ", troubled" : kind.sources > 1 ? ", logged twice" : "";
   const std::string at = " at " + std::to_string(steps) + " steps x " + std::to_string(kSignals) + " signals" + what;
   table.at_most("CPU of a step" + at, 1e3 * (last - began) / static_cast<double>(done), "ms", most_ms);
   table.figure("  the dearest of " + std::to_string(done), 1e3 * worst, "ms");
@@ -196,9 +196,9 @@ void show_detectors(bench::Table& table, const Knowledge& knowledge, Kind kind) 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto language = Language::load({});
-  if (!language.ok()) return 2;
-  const Knowledge& knowledge = (*language)->knowledge();
+  const auto loaded = KnowledgeBase::load({});
+  if (!loaded.ok()) return 2;
+  const Knowledge& knowledge = (*loaded)->knowledge();
   bench::Table table;
   if (argc > 1 && std::strcmp(argv[1], "--detectors") == 0) show_detectors(table, knowledge, {1, argc > 2});
   measure(table, knowledge, 100, 2);

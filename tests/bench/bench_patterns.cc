@@ -1,6 +1,6 @@
 // PatternSet against RE2::Set and grep -E -f, with all patterns of all dialects and signatures.
 //
-//   bench_patterns [MB]           size of the log that is scanned (1000 unless told)
+//   bench_patterns [MB]           size of the log that is scanned (default 1000)
 //   bench_patterns --peers LOG    only the peers, on LOG: "re2_set MB/s" and "grep MB/s", for bench_replay.py
 //
 // The log is made of the real logs of ../shared/data where that folder lies beside the project (each copy with later

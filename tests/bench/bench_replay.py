@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`midwatch replay --json` of a long log against RE2::Set and grep -E -f with the same patterns.
 
-    bench_replay.py [MB]        size of the log (1000 unless told)
+    bench_replay.py [MB]        size of the log (default 1000)
 
 The log is real logs one after another with later steps and dates in each copy (longlog.py). The peers are slow: they
 read a part of it (a megabyte from each of PIECES places). All times are CPU times (user and system).
@@ -68,8 +68,8 @@ def main():
         print("log:", longlog.write(log, megabytes * 1e6))
         size_mb = os.path.getsize(log) / 1e6
         write_part(log, part)
-        told = subprocess.run([PEERS, "--peers", part], capture_output=True, text=True, check=True)
-        peers = dict(line.split() for line in told.stdout.splitlines())
+        done = subprocess.run([PEERS, "--peers", part], capture_output=True, text=True, check=True)
+        peers = dict(line.split() for line in done.stdout.splitlines())
         re2, grep = float(peers["re2_set"]), float(peers["grep"])
         answer, seconds, rss = replay(log)
         assert answer["input"]["bytes"] == os.path.getsize(log), answer["input"]

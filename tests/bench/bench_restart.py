@@ -63,18 +63,18 @@ def gaps(folder):
 
 
 def under_midwatch(folder):
-    """Also milliseconds from each end to its being told."""
-    told = []
+    """Also milliseconds from each end to its report."""
+    reported = []
     process = subprocess.Popen(
         [MIDWATCH, "run", "--config", "none", "--home", folder + "/home", "--quiet", "--first-wait", "0", "--", "sh", "train.sh"],
         cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     for line in process.stderr:
         if line.startswith("midwatch: attempt") and " ended: " in line:
-            told.append(time.time_ns())
+            reported.append(time.time_ns())
     assert process.wait() == 0
     with open(os.path.join(folder, "ends")) as file:
         ends = [int(line) for line in file]
-    return sorted((after - before) / 1e6 for before, after in zip(ends, told))
+    return sorted((after - before) / 1e6 for before, after in zip(ends, reported))
 
 
 def under_supervisord(folder):
@@ -105,9 +105,9 @@ def main():
         in_a_loop(folder)
         loop = gaps(folder)
         folder = prepare(base, "midwatch", attempts)
-        told = under_midwatch(folder)
+        reported = under_midwatch(folder)
         held = gaps(folder)
-        table.at_most("a command's end is told, p99", share(told, 0.99), "ms", 50)
+        table.at_most("a command's end is reported, p99", share(reported, 0.99), "ms", 50)
         table.figure("from its end to its next attempt, median", share(held, 0.5), "ms")
         table.at_most("the same, p99", share(held, 0.99), "ms", 150)
         table.figure("the same by `until …; do :; done` of bash, p99", share(loop, 0.99), "ms")

@@ -32,7 +32,7 @@ TEST_CASE("clock contract: posix") {
   run_contract(*clock, [](Duration time) { std::this_thread::sleep_for(std::chrono::nanoseconds(time.ns)); });
 }
 
-TEST_CASE("the fake stands still until it is told, and setting it moves no deadline") {
+TEST_CASE("the fake stands still until it is advanced, and setting it moves no deadline") {
   FakeClock clock;
   const Time now = clock.now();
   const Duration steady = clock.steady();

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kNobody = int64_t{1} << 40;  // beyond every kernel's largest number
 
-/// The process `pid` is a child of `parent` and was started with the mark "the-mark". `end` ends and reaps it.
+/// The process `pid` is a child of `parent` and was started with the marker "the-marker". `end` ends and reaps it.
 void run_contract(Processes& processes, int64_t pid, int64_t parent, const std::function<void()>& end) {
   const auto info = processes.info(pid);
   REQUIRE(info.ok());
@@ -26,7 +26,7 @@ void run_contract(Processes& processes, int64_t pid, int64_t parent, const std::
   CHECK(info->parent == parent);
   CHECK(info->name.size() <= 15);
   CHECK_FALSE(processes.between_programs(*info));
-  CHECK(processes.carries(*info, "the-mark"));
+  CHECK(processes.carries(*info, "the-marker"));
   CHECK_FALSE(processes.carries(*info, "the-mar"));
   CHECK_FALSE(processes.carries(*info, ""));
   CHECK(processes.boot() == processes.boot());
@@ -54,7 +54,7 @@ TEST_CASE("process contract: fake") {
   processes.add(90, 1, 90);
   processes.add(7, 1, 7);
   processes.add(41, 7, 7);
-  processes.marks[41] = "the-mark";
+  processes.markers[41] = "the-marker";
   run_contract(processes, 41, 7, [&processes] { processes.alive.erase(41); });
   CHECK(processes.sent == std::vector<std::pair<int64_t, int>>{{41, SIGCONT}});
 }
@@ -64,13 +64,13 @@ TEST_CASE("process contract: posix") {
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
-    setenv(kMarkVariable, "the-mark", 1);
+    setenv(kMarkerVariable, "the-marker", 1);
     execlp("sleep", "sleep", "600", nullptr);
     _exit(127);
   }
   for (int i = 0; i < 5000; ++i) {  // until it is the other program
     const auto info = processes->info(child);
-    if (info.ok() && processes->carries(*info, "the-mark") && !processes->between_programs(*info)) break;
+    if (info.ok() && processes->carries(*info, "the-marker") && !processes->between_programs(*info)) break;
     usleep(1000);
   }
   run_contract(*processes, child, getpid(), [child] {

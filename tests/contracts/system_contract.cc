@@ -61,7 +61,7 @@ void the_machine(System& system, const std::string& root) {
   CHECK(space->free <= space->size);
   CHECK(space->files_free <= space->files_size);
   CHECK(system.real(root + "/folder").value() == root + "/folder");
-  const auto lines = system.kernel_lines();  // what lies before the first call is not told
+  const auto lines = system.kernel_lines();  // what lies before the first call is not returned
   CHECK((lines.ok() ? lines->empty() : !lines.error().what.empty()));
 }
 

@@ -58,7 +58,7 @@ TEST_CASE("watch contract: posix") {
     Watch::Woke woke = Watch::Woke::kTimeout;
     for (int i = 0; i < 10 && woke != Watch::Woke::kStop; ++i) woke = (*watch)->wait(Duration::seconds(1));
     CHECK(woke == Watch::Woke::kStop);
-    CHECK_FALSE((*watch)->stop_came());  // each request is told once
+    CHECK_FALSE((*watch)->stop_came());  // each request is reported once
   }
   std::filesystem::remove_all(root);
 }

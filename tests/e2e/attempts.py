@@ -144,7 +144,7 @@ def weights_of(base, steps):
 def obedient(base, *options, speak="verl", steps=20, pace=0.15):
     """A trainer that resumes only when it is told to."""
     return [PRACTICE, "--speak", speak, "--out", "-", "--steps", str(steps), "--save-every", "5", "--pace", str(pace),
-            "--checkpoints", f"{base}/ck", "--resume", "told", *options]
+            "--checkpoints", f"{base}/ck", "--resume", "requested", *options]
 
 
 def launched(run, attempt):
@@ -187,7 +187,7 @@ def in_own_words(base):
     time.sleep(0.4)
     os.kill(processes_of(base, "practice_run")[0], signal.SIGKILL)
     assert run.end() == 0, run.err
-    assert launched(run, 2)[-1].endswith("--resume told --resume.step 5"), launched(run, 2)
+    assert launched(run, 2)[-1].endswith("--resume requested --resume.step 5"), launched(run, 2)
     assert "attempt 2: it was told to resume from step 10 and resumed from step 5" in run.err, run.err
 
 

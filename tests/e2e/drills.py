@@ -299,7 +299,7 @@ def user_rule_again(base):
     held = own_rule(base, "bad-lr@21:always")
     code, over = held.end()
     assert code - 128 in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL) and over["attempts"] == 2, over
-    assert "again at step 21 after going back: a person must look" in over["why"], over
+    assert "again at step 21 after a rollback: a person must look" in over["why"], over
     assert held.actions() == ["break", "quarantine", "restart", "break"], held.actions()
     return held
 
@@ -743,7 +743,7 @@ def poison_saved_without_step(base):
     server.end()
     held.expect("zero-reward", "sglang-server-down-zero-reward", time.monotonic(), 4)
     code, over = held.end()
-    assert code != 0 and "are suspect" in over["why"], over  # AReaL has one slot: there is nothing to go back to
+    assert code != 0 and "are tainted" in over["why"], over  # AReaL has one slot: there is nothing to roll back to
     return held
 
 

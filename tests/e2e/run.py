@@ -141,7 +141,7 @@ def from_scratch(base, _):
         wait_until("a checkpoint", lambda: os.path.exists(os.path.join(base, "ck1", "global_step_10")))
         os.kill(processes_of(base, "practice_run")[0], signal.SIGKILL)
         code = run.end()
-        assert (code == 0) == allowed and ("must be told to resume" in run.err) != allowed, (code, run.err)
+        assert (code == 0) == allowed and ("must request a resume" in run.err) != allowed, (code, run.err)
         subprocess.run(["rm", "-rf", base + "/ck1", base + "/ck2"], check=True)
 
 

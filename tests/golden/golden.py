@@ -37,11 +37,11 @@ def timeless(text):
 def answers(program, run):
     """File name under expected/ -> text."""
     path = f"tests/golden/runs/{run}"
-    told = json.loads(midwatch(program, 100, "replay", "--json", path))
-    del told["input"]["seconds"]
+    result = json.loads(midwatch(program, 100, "replay", "--json", path))
+    del result["input"]["seconds"]
     return {
         f"{run}.txt": timeless(midwatch(program, 100, "replay", path)),
-        f"{run}.json": json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
+        f"{run}.json": json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
         f"{run}.md": midwatch(program, 100, "report", path),
     }
 

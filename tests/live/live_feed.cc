@@ -30,10 +30,10 @@ struct Piece {
   uint64_t line = 0;          // its first line, from 1
 };
 
-/// When which line was written, as far as the records of a replay tell: (line, seconds), by line.
+/// When which line was written, as far as the records of a replay show it: (line, seconds), by line.
 using Anchors = std::vector<std::pair<uint64_t, double>>;
 
-/// Seconds of a record where nothing has a clock: the steps that were told come at an even pace, whatever their
+/// Seconds of a record where nothing has a clock: the steps that were logged come at an even pace, whatever their
 /// numbers.
 double evenly(const Point& point, std::map<std::pair<uint16_t, int64_t>, double>& seconds) {
   const auto [known, fresh] = seconds.try_emplace({point.attempt, point.step}, 0.0);
@@ -99,8 +99,8 @@ std::vector<Piece> pieces_of(const std::vector<Fed>& files, const State& state) 
       uint64_t took = 0;
       for (; took < at_once && end < text.size(); ++took) end = std::min(text.size(), text.find('\n', end)) + 1;
       end = std::min(end, text.size());
-      const bool told = line - 1 < files[f].seconds.size();
-      all.push_back({told ? files[f].seconds[line - 1] : time_of(anchors, line, lines), f, begin, end, line});
+      const bool timed = line - 1 < files[f].seconds.size();
+      all.push_back({timed ? files[f].seconds[line - 1] : time_of(anchors, line, lines), f, begin, end, line});
       begin = end;
       line += took;
     }
@@ -170,11 +170,11 @@ class Inspector final : public Task {
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 /// Puts the files on the disk as a replay finds them, and judges them as a whole.
-State replayed(const std::vector<Fed>& files, const KnowledgeBase& language) {
+State replayed(const std::vector<Fed>& files, const KnowledgeBase& knowledge) {
   FakeDisk disk;
-  disk.set_time(kToday);  // dates without a year are told by it
+  disk.set_time(kToday);  // it gives the year of dates that have none
   for (const Fed& file : files) disk.put(file.path, file.text);
-  RunReader reader(disk, language, Judge::kAtClose, nullptr, {});
+  RunReader reader(disk, knowledge, Judge::kAtClose, nullptr, {});
   std::vector<std::string> paths;
   for (const Fed& file : files) paths.push_back(file.path);
   if (!reader.open(paths, "").ok()) return {};
@@ -202,10 +202,10 @@ const Seen* live_of(const Verdict& verdict, const Seen& seen) {
   return found == verdict.live.end() ? nullptr : &*found;
 }
 
-Verdict feed(std::vector<Fed> files, const KnowledgeBase& language) {
+Verdict feed(std::vector<Fed> files, const KnowledgeBase& knowledge) {
   for (size_t i = 0; i < files.size(); ++i) files[i].path = cat("/run/", i, "-", base_name(files[i].path));
   Verdict verdict;
-  const State whole = replayed(files, language);
+  const State whole = replayed(files, knowledge);
   for (const Incident& incident : whole.incidents) {
     if (incident.severity == Severity::kCritical) {
       verdict.replay.push_back(seen_of(incident, incident.detected.step));
@@ -239,7 +239,7 @@ Verdict feed(std::vector<Fed> files, const KnowledgeBase& language) {
   request.paths = {"/run"};
   request.home = "/watch";
   request.poll_s = 10;
-  auto loop = AttachLoop::open({disk, clock, watch, locks}, language, request);
+  auto loop = AttachLoop::open({disk, clock, watch, locks}, knowledge, request);
   if (!loop.ok()) {
     verdict.trouble = loop.error().what;
     return verdict;

@@ -12,7 +12,7 @@
 namespace mw::live {
 
 /// One file of a run. `seconds[i]` is when its line i + 1 was written, from the start; where there is none, the times
-/// of the records in it tell (30 s a step where they have no clock).
+/// of the records in it count (30 s a step where they have no clock).
 struct Fed {
   std::string path, text;
   std::vector<double> seconds = {};
@@ -36,7 +36,7 @@ struct Verdict {
   uint64_t lines = 0;
 };
 
-Verdict feed(std::vector<Fed> files, const KnowledgeBase& language);
+Verdict feed(std::vector<Fed> files, const KnowledgeBase& knowledge);
 
 /// Does the replay hold it, too: the same kind, its onset within 5 steps or 5 %?
 bool in_replay(const Verdict& verdict, const Seen& seen);

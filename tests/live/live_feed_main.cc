@@ -73,9 +73,9 @@ void count(const std::string& name, const mw::live::Verdict& verdict, Totals& al
 }  // namespace
 
 int main() {
-  const auto language = mw::KnowledgeBase::load({});
-  if (!language.ok()) {
-    std::fprintf(stderr, "live_feed: %s\n", language.error().what.c_str());
+  const auto knowledge = mw::KnowledgeBase::load({});
+  if (!knowledge.ok()) {
+    std::fprintf(stderr, "live_feed: %s\n", knowledge.error().what.c_str());
     return 2;
   }
   Totals all;
@@ -94,7 +94,7 @@ int main() {
       std::fprintf(stderr, "live_feed: a file of %s cannot be read\n", name.c_str());
       return 2;
     }
-    count(name, mw::live::feed(std::move(files), **language), all);
+    count(name, mw::live::feed(std::move(files), **knowledge), all);
   }
   std::sort(all.delays.begin(), all.delays.end());
   const auto quantile = [&](double q) {

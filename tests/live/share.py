@@ -21,12 +21,12 @@ def main():
             made = json.load(file)
         lines = "".join(f"{run['family']}:{run['variant']}\t{os.path.join(place, run['file'])}\n" for run in made)
         done = subprocess.run([program], input=lines, capture_output=True, text=True, check=True)
-    told = done.stdout.splitlines()
-    tripped = [line for line in told if line.startswith("TRIP")]
+    lines_out = done.stdout.splitlines()
+    tripped = [line for line in lines_out if line.startswith("TRIP")]
     allowed = {(f"{run['family']}:{run['variant']}", kind) for run in made for kind in run.get("allowed", [])}
-    raised = [line for line in told if line.startswith("LIVE-ONLY") and tuple(line.split("\t")[1:3]) not in allowed]
-    print("\n".join([*tripped, *raised, told[-1]]))
-    assert told[-1].startswith(f"runs {len(made)}, failed 0"), told[-1]
+    raised = [line for line in lines_out if line.startswith("LIVE-ONLY") and tuple(line.split("\t")[1:3]) not in allowed]
+    print("\n".join([*tripped, *raised, lines_out[-1]]))
+    assert lines_out[-1].startswith(f"runs {len(made)}, failed 0"), lines_out[-1]
     assert not tripped, "the circuit breaker would have ended a healthy run"
     assert len(raised) <= MOST_RAISED * len(made), f"{len(raised)} critical incidents in {len(made)} healthy runs"
 

@@ -371,7 +371,7 @@ class Reader {
     if (!ended_) add(event::Ended{});
   }
 
-  /// Unless a run names its files, it is told by one of metrics.
+  /// A run that names no files logs to one of metrics.
   void begin_file() {
     if (files_.empty()) open("metrics.jsonl", "jsonl");
   }
@@ -404,7 +404,7 @@ class Reader {
 
   struct File {
     Time at;
-    Duration period;  ///< between records; 0: it tells no times
+    Duration period;  ///< between records; 0: they have no times
     uint64_t lines = 0;
   };
   static constexpr Time kStart{1'767'225'600'000'000'000};  // 2026-01-01 00:00:00 UTC
@@ -415,7 +415,7 @@ class Reader {
   std::vector<int64_t> saves_;
   Prng prng_{7};
   std::vector<File> files_;
-  uint32_t file_ = 0, host_ = 0;  ///< 0: nothing of the machine is told
+  uint32_t file_ = 0, host_ = 0;  ///< 0: nothing of the machine is recorded
   bool ended_ = false;
 };
 

@@ -50,13 +50,13 @@ std::vector<Finding> findings_of(const Scenario& scenario, const mw::Knowledge& 
   return findings;
 }
 
-std::string told(const Finding& finding) {
+std::string text_of(const Finding& finding) {
   return mw::cat(finding.kind, " ", mw::severity_name(finding.severity), " onset ", finding.onset.step, " detected ",
                  finding.detected.step, finding.suggests.empty() ? "" : " cause ",
                  finding.suggests.empty() ? "" : finding.suggests.front().cause, ": ", finding.summary);
 }
 
-std::string told(const Expectation& expected) {
+std::string text_of(const Expectation& expected) {
   std::string text = mw::cat(expected.kind, " ", mw::severity_name(expected.severity));
   if (expected.onset) text += mw::cat(" onset ", expected.onset->first, "..", expected.onset->second);
   if (!expected.cause.empty()) text += " cause " + expected.cause;
@@ -87,9 +87,9 @@ void check(const Scenario& scenario) {
   for (const Expectation& expected : scenario.expects) {
     const bool found =
         std::any_of(findings.begin(), findings.end(), [&](const Finding& f) { return fits(expected, f); });
-    CHECK_MESSAGE(found, scenario.name << ": expected " << told(expected));
+    CHECK_MESSAGE(found, scenario.name << ": expected " << text_of(expected));
     if (found) continue;
-    for (const Finding& finding : findings) MESSAGE("  found " << told(finding));
+    for (const Finding& finding : findings) MESSAGE("  found " << text_of(finding));
   }
   for (const Finding& finding : findings) {
     const bool wanted = std::any_of(scenario.expects.begin(), scenario.expects.end(),
@@ -98,15 +98,15 @@ void check(const Scenario& scenario) {
         std::find(scenario.allows.begin(), scenario.allows.end(), finding.kind) != scenario.allows.end();
     for (const Finding::Suggestion& suggestion : finding.suggests) {
       CHECK_MESSAGE((is_cause(suggestion.cause) || known.find_rule(suggestion.cause) != nullptr),
-                    scenario.name << ": knowledge/ has no cause '" << suggestion.cause << "': " << told(finding));
+                    scenario.name << ": knowledge/ has no cause '" << suggestion.cause << "': " << text_of(finding));
     }
     CHECK_MESSAGE((wanted || allowed || finding.severity == Severity::kInfo),
-                  scenario.name << ": not expected: " << told(finding));
+                  scenario.name << ": not expected: " << text_of(finding));
     const std::vector<Finding> then = findings_of(scenario, known, events_until(scenario, finding));
     const bool causal = std::any_of(then.begin(), then.end(), [&](const Finding& f) {
       return f.kind == finding.kind && f.onset.step == finding.onset.step;
     });
-    CHECK_MESSAGE(causal, scenario.name << ": not told when it was detected: " << told(finding));
+    CHECK_MESSAGE(causal, scenario.name << ": not text_of when it was detected: " << text_of(finding));
   }
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("each run in words is judged as it says") {
   CHECK(runs >= 40);
 }
 
-TEST_CASE("every detector has a run that it must tell and one that it must not") {
+TEST_CASE("every detector has a run that it must report and one that it must not") {
   for (const mw::Detector* detector : mw::all_detectors()) {
     CAPTURE(detector->name);
     const auto path = kFolder / mw::cat(detector->name, ".scenario");

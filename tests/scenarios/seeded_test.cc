@@ -1,5 +1,5 @@
 // Runs by the hundred: seeded healthy ones, on which the detectors must be silent, and the same with one thing gone
-// wrong, which they must tell. The figures are bounds on rates, so that a rule that only knows a few runs fails here.
+// wrong, which they must report. The figures are bounds on rates, so that a rule that only knows a few runs fails here.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -103,11 +103,11 @@ constexpr uint64_t kShare = 1;
 constexpr uint64_t kHealthy = 1000 / kShare, kSpoiled = 200 / kShare;
 
 struct Tally {
-  size_t told = 0, runs = 0, other = 0;
+  size_t reported = 0, runs = 0, other = 0;
   std::map<std::string, size_t> kinds;  ///< of the others
 };
 
-/// Spoils healthy runs from record `at` on, and counts how many are told with an onset within three records.
+/// Spoils healthy runs from record `at` on, and counts how many are reported with an onset within three records.
 Tally spoiled(const std::string& kind, const std::vector<std::string>& also,
               const std::function<void(mw::Prng&, Run&, size_t at)>& spoil) {
   Tally tally;
@@ -118,20 +118,20 @@ Tally spoiled(const std::string& kind, const std::vector<std::string>& also,
     if (run.records < 50) continue;
     const size_t at = 25 + prng.below(run.records - 40);
     spoil(prng, run, at);
-    bool told = false;
+    bool reported = false;
     for (const mw::Finding& finding : judged(run)) {
       const double record = static_cast<double>(finding.onset.step) / static_cast<double>(run.by) - 1;
       if (finding.kind == kind) {
-        told |= std::abs(record - static_cast<double>(at)) <= 3;
+        reported |= std::abs(record - static_cast<double>(at)) <= 3;
       } else if (std::find(also.begin(), also.end(), finding.kind) == also.end()) {
         ++tally.other;
         ++tally.kinds[finding.kind];
       }
     }
     ++tally.runs;
-    tally.told += told ? 1 : 0;
+    tally.reported += reported ? 1 : 0;
   }
-  MESSAGE(kind << ": " << tally.told << " of " << tally.runs << ", others " << tally.other);
+  MESSAGE(kind << ": " << tally.reported << " of " << tally.runs << ", others " << tally.other);
   for (const auto& [other, count] : tally.kinds) MESSAGE("  " << other << " " << count);
   return tally;
 }
@@ -151,50 +151,50 @@ TEST_CASE("healthy runs are quiet") {
   CHECK(loud <= kHealthy / 50);
 }
 
-TEST_CASE("a reward that falls is told") {
+TEST_CASE("a reward that falls is reported") {
   const Tally tally = spoiled("reward-collapse", {}, [](mw::Prng& prng, Run& run, size_t at) {
     for (size_t i = at; i < run.records; ++i) run.table["reward.mean"][i] *= 0.1 + 0.05 * prng.unit();
   });
-  CHECK(tally.told >= tally.runs * 9 / 10);
+  CHECK(tally.reported >= tally.runs * 9 / 10);
   CHECK(tally.other <= tally.runs / 20);
 }
 
-TEST_CASE("a reward that becomes zero is told") {
+TEST_CASE("a reward that becomes zero is reported") {
   const Tally tally = spoiled("zero-reward", {}, [](mw::Prng&, Run& run, size_t at) {
     for (size_t i = at; i < run.records; ++i) run.table["reward.mean"][i] = 0;
   });
-  CHECK(tally.told >= tally.runs * 19 / 20);
+  CHECK(tally.reported >= tally.runs * 19 / 20);
   CHECK(tally.other <= tally.runs / 20);
 }
 
-TEST_CASE("entropy that explodes is told") {
+TEST_CASE("entropy that explodes is reported") {
   const Tally tally = spoiled("entropy-explosion", {}, [](mw::Prng& prng, Run& run, size_t at) {
     for (size_t i = at; i < run.records; ++i) run.table["entropy"][i] = 4 + 0.3 * normal(prng);
   });
-  CHECK(tally.told >= tally.runs * 9 / 10);
+  CHECK(tally.reported >= tally.runs * 9 / 10);
   CHECK(tally.other <= tally.runs / 20);
 }
 
-TEST_CASE("truncation is told") {
+TEST_CASE("truncation is reported") {
   const Tally tally = spoiled("truncation", {}, [](mw::Prng& prng, Run& run, size_t at) {
     for (size_t i = at; i < run.records; ++i) run.table["response.truncated"][i] = 0.9 + 0.1 * prng.unit();
   });
-  CHECK(tally.told >= tally.runs * 19 / 20);
+  CHECK(tally.reported >= tally.runs * 19 / 20);
   CHECK(tally.other <= tally.runs / 20);
 }
 
-TEST_CASE("engine and trainer that part are told") {
+TEST_CASE("engine and trainer that diverge are reported") {
   const Tally tally = spoiled("policy-mismatch", {}, [](mw::Prng& prng, Run& run, size_t at) {
     for (size_t i = at; i < run.records; ++i) run.table["mismatch.logp_diff"][i] = 0.3 + 0.05 * prng.unit();
   });
-  CHECK(tally.told >= tally.runs * 19 / 20);
+  CHECK(tally.reported >= tally.runs * 19 / 20);
   CHECK(tally.other <= tally.runs / 20);
 }
 
-TEST_CASE("steps that take three times as long are told") {
+TEST_CASE("steps that take three times as long are reported") {
   const Tally tally = spoiled("throughput-drop", {}, [](mw::Prng&, Run& run, size_t at) {
     for (size_t i = at; i < run.records; ++i) run.table["time.step"][i] *= 3;
   });
-  CHECK(tally.told >= tally.runs * 8 / 10);
+  CHECK(tally.reported >= tally.runs * 8 / 10);
   CHECK(tally.other <= tally.runs / 20);
 }

@@ -168,9 +168,9 @@ bool CleanupTask::begin_next(const State& state, bool quiet) {
     begin_plan(state, For::kLeftovers, {std::string(kSharedMemory)});
     return true;
   }
-  if (scope_.settings.keep_last > 0 && state.looks.size() != whole_seen_) {
-    whole_seen_ = state.looks.size();
-    if (state.looks.back().second.how == event::CheckpointSeen::How::kWhole) {
+  if (scope_.settings.keep_last > 0 && state.checkpoint_scans.size() != whole_seen_) {
+    whole_seen_ = state.checkpoint_scans.size();
+    if (state.checkpoint_scans.back().second.how == event::CheckpointSeen::How::kWhole) {
       begin_plan(state, For::kRetention, {std::string(kOldCheckpoints)});
       return true;
     }

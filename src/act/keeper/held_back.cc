@@ -88,9 +88,9 @@ struct Ends {
 void set_environment(const Launch& launch) {
   for (const auto& [name, value] : launch.environment) setenv(name.c_str(), value.c_str(), 1);
   if (launch.mark.empty()) return;
-  const char* outer = std::getenv(kMarkVariable);
+  const char* outer = std::getenv(kMarkerVariable);
   const std::string marks = outer == nullptr || *outer == 0 ? launch.mark : cat(outer, ":", launch.mark);
-  setenv(kMarkVariable, marks.c_str(), 1);
+  setenv(kMarkerVariable, marks.c_str(), 1);
 }
 
 Error failed(std::string_view what) { return {Error::Code::kIo, cat(what, ": ", std::strerror(errno)), ""}; }

@@ -22,7 +22,7 @@ struct Launch {
   std::map<std::string, std::string> environment;  ///< set for the command, on top of what the keeper inherited
   std::string output;                              ///< file that gets its stdout and stderr, appended
   uint64_t rotate_bytes = 256ULL << 20;  ///< beyond it the file becomes OUTPUT.1 (.2, …) and a new one begins
-  std::string mark;   ///< in the environment of all that comes from the command (kMarkVariable); "": none
+  std::string mark;   ///< in the environment of all that comes from the command (kMarkerVariable); "": none
   std::string nonce;  ///< in the keeper's own lines and asked of files that steer it; "": neither
 };
 

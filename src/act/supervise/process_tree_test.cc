@@ -37,9 +37,9 @@ struct Held {
 TEST_CASE("what carries the attempt's mark came from it, in whatever session") {
   Held held;
   held.processes.add(20, 11, 20);
-  held.processes.marks[20] = "mark-1";
+  held.processes.markers[20] = "mark-1";
   held.processes.add(21, 1, 21);
-  held.processes.marks[21] = "mark-2";
+  held.processes.markers[21] = "mark-2";
   held.orphan();
   CHECK(held.kills(20));
   CHECK_FALSE(held.kills(21));
@@ -57,7 +57,7 @@ TEST_CASE("while it is becoming another program it may be the attempt's, and is 
   CHECK(held.tree.leftovers());
   CHECK_FALSE(held.kills(20));  // it may be somebody else's as well
   held.processes.in_exec.clear();
-  held.processes.marks[20] = "mark-1";
+  held.processes.markers[20] = "mark-1";
   CHECK(held.tree.leftovers());
   CHECK(held.kills(20));
 }
@@ -66,7 +66,7 @@ TEST_CASE("who carries the mark and is older than the command does not come from
   Held held;
   held.processes.add(20, 1, 20);
   held.processes.alive[20].id.start = 5;
-  held.processes.marks[20] = "mark-1";
+  held.processes.markers[20] = "mark-1";
   CHECK_FALSE(held.kills(20));
 }
 

@@ -71,7 +71,7 @@ void StopWatchdog::guard(std::vector<Guarded> guarded, Duration grace) {
   }
 }
 
-std::optional<Duration> StopWatchdog::look(const Look& now) {
+std::optional<Duration> StopWatchdog::poll(const Poll& now) {
   const std::lock_guard<std::mutex> held(mutex_);
   if (now.signal == SIGUSR1 || now.signal == SIGUSR2) pass_on(now.signal);
   if (now.stops == 0) return std::nullopt;
@@ -103,7 +103,7 @@ bool StopWatchdog::any_left() const {
 }
 
 /// The first request: the loop does it, unless it hangs.
-std::optional<Duration> StopWatchdog::ask(const Look& now) {
+std::optional<Duration> StopWatchdog::ask(const Poll& now) {
   const Duration patience = now.ending ? kEndingPatience : kPatience;
   if (now.silent < patience) return kTick;
   for (const auto& tree : trees_) {
@@ -117,7 +117,7 @@ std::optional<Duration> StopWatchdog::ask(const Look& now) {
 }
 
 /// The second request: everything is killed, and nothing waits for the loop. A third ends this process at once.
-std::optional<Duration> StopWatchdog::force(const Look& now, Duration ago) {
+std::optional<Duration> StopWatchdog::force(const Poll& now, Duration ago) {
   const bool at_once = now.stops > 2;
   if (at_once || ago >= kUntilKill) {
     killed_ = killed_ || any_left();

@@ -67,12 +67,12 @@ class StopWatchdog final : public SignalListener {
 
   /// Whose processes are to end, by the loop, whenever that changes. `grace` as in ProcessTree::ask_to_end().
   void guard(std::vector<Guarded> guarded, Duration grace);
-  std::optional<Duration> look(const Look& now) override;
+  std::optional<Duration> poll(const Poll& now) override;
 
  private:
   void pass_on(int signal);
-  std::optional<Duration> ask(const Look& now);
-  std::optional<Duration> force(const Look& now, Duration ago);
+  std::optional<Duration> ask(const Poll& now);
+  std::optional<Duration> force(const Poll& now, Duration ago);
   bool any_left() const;
   void leave(int status, const char* what);
 

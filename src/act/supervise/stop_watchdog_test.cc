@@ -35,7 +35,7 @@ struct World {
     for (double t = 0; t < seconds; t += 0.1) {
       clock.pass(Duration::millis(100));
       silence_.ns = silent ? silence_.ns + Duration::millis(100).ns : 0;
-      (void)dog.look({0, stops, silence_, ending});
+      (void)dog.poll({0, stops, silence_, ending});
     }
   }
   bool was_sent(int64_t pid, int signal) const {
@@ -124,7 +124,7 @@ TEST_CASE("whoever interrupts once sees the marks and the changes of programs, a
   REQUIRE(one.ok());
   CHECK_FALSE(once.carries(*one, "mark-1"));
   CHECK_FALSE(once.between_programs(*one));
-  processes.marks[7] = "mark-1";
+  processes.markers[7] = "mark-1";
   processes.in_exec.insert(7);
   CHECK(once.carries(*one, "mark-1"));
   CHECK(once.between_programs(*one));

@@ -10,7 +10,7 @@ namespace {
 
 constexpr Knob kBlocked{"blocked", 300, "s", "Writing a large checkpoint to a slow disk waits long, but in pieces",
                         "Linux says \"blocked for more than 120 seconds\""};
-constexpr Knob kSilent{"silent", 60, "s", "A file system that is only slow tells its free space within that",
+constexpr Knob kSilent{"silent", 60, "s", "A file system that is only slow returns its free space within that",
                        "own; NFS tries again every 60 s"};
 constexpr Knob kKnobs[] = {kBlocked, kSilent};
 
@@ -48,7 +48,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
       [](const std::string& thing, const std::string& time) {
         return cat("The disk of ", thing, " has not answered for ", time);
       },
-      "the file system does not even tell its free space");
+      "the file system does not even return its free space");
 }
 
 }  // namespace

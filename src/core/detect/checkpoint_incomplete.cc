@@ -20,7 +20,7 @@ int64_t step_of(const std::pair<Moment, event::CheckpointSaved>& saved) {
 
 /// A look at the disk found nothing wrong with it: that nothing more was said of it is then no sign.
 bool seen_well(const State& state, const std::pair<Moment, event::CheckpointSaved>& saved) {
-  return std::any_of(state.looks.begin(), state.looks.end(), [&saved](const auto& look) {
+  return std::any_of(state.checkpoint_scans.begin(), state.checkpoint_scans.end(), [&saved](const auto& look) {
     return look.first.attempt == saved.first.attempt && look.second.step == step_of(saved) &&
            look.second.how != event::CheckpointSeen::How::kBroken;
   });

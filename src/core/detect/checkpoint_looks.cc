@@ -8,10 +8,10 @@ namespace mw::detect {
 namespace {
 
 using How = event::CheckpointSeen::How;
-using Look = std::pair<Moment, event::CheckpointSeen>;
+using Scan = std::pair<Moment, event::CheckpointSeen>;
 
 constexpr Knob kKnobs[] = {
-    {"told", 5, "checkpoints", "Where every save fails the first ones tell all that is to be told", "own"},
+    {"reported", 5, "checkpoints", "Where every save fails the first ones say it all", "own"},
 };
 
 /// Whether the trouble is over: it was finished after all, or a later one beside it is whole.
@@ -20,8 +20,8 @@ bool heals(const event::CheckpointSeen& broken, const event::CheckpointSeen& lat
   return later.how == How::kWhole && later.step > broken.step && folder_of(later.path) == folder_of(broken.path);
 }
 
-Finding finding_of(const Look& look) {
-  const auto& [moment, seen] = look;
+Finding finding_of(const Scan& scan) {
+  const auto& [moment, seen] = scan;
   Finding finding;
   finding.kind = "checkpoint-incomplete";
   finding.detector = "checkpoint-looks";
@@ -35,20 +35,20 @@ Finding finding_of(const Look& look) {
 }
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
-  const std::vector<Look>& looks = state.looks;
-  size_t told = 0;
-  for (size_t i = 0; i < looks.size() && static_cast<double>(told) < kKnobs[0].value; ++i) {
-    if (looks[i].second.how != How::kBroken) continue;
-    const auto before = std::find_if(looks.rbegin() + static_cast<ptrdiff_t>(looks.size() - i), looks.rend(),
-                                     [&](const Look& look) { return look.second.path == looks[i].second.path; });
-    if (before != looks.rend() && before->second.how == How::kBroken) continue;  // told
-    Finding finding = finding_of(looks[i]);
-    const auto healed = std::find_if(looks.begin() + static_cast<ptrdiff_t>(i), looks.end(),
-                                     [&](const Look& look) { return heals(looks[i].second, look.second); });
-    finding.resolved = healed != looks.end();
+  const std::vector<Scan>& scans = state.checkpoint_scans;
+  size_t reported = 0;
+  for (size_t i = 0; i < scans.size() && static_cast<double>(reported) < kKnobs[0].value; ++i) {
+    if (scans[i].second.how != How::kBroken) continue;
+    const auto before = std::find_if(scans.rbegin() + static_cast<ptrdiff_t>(scans.size() - i), scans.rend(),
+                                     [&](const Scan& scan) { return scan.second.path == scans[i].second.path; });
+    if (before != scans.rend() && before->second.how == How::kBroken) continue;  // reported
+    Finding finding = finding_of(scans[i]);
+    const auto healed = std::find_if(scans.begin() + static_cast<ptrdiff_t>(i), scans.end(),
+                                     [&](const Scan& scan) { return heals(scans[i].second, scan.second); });
+    finding.resolved = healed != scans.end();
     if (finding.resolved) finding.resolved_at = healed->first;
     out.push_back(std::move(finding));
-    ++told;
+    ++reported;
   }
 }
 
@@ -56,7 +56,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
 
 extern const Detector checkpoint_looks;
 const Detector checkpoint_looks{
-    "checkpoint-looks",
+    "checkpoint-scans",
     "A checkpoint that counts as saved is not whole on the disk: weights are missing or cut.",
     {"checkpoint-incomplete"},
     kKnobs,

@@ -30,7 +30,7 @@ double needed(const Series& sizes, Time at) {
 }
 
 /// Where a save went well although there was too little room before it, the run makes room by itself. Some trainers
-/// only tell that a save begins: then the step after it shows that it went well.
+/// only log that a save begins: then the step after it shows that it went well.
 bool saved_between(const State& state, Time from, Time to) {
   return std::any_of(state.checkpoints.begin(), state.checkpoints.end(), [&](const auto& saved) {
     const Time at = saved.first.at;

@@ -1,4 +1,4 @@
-// A part of the run (an engine, a server, Ray) is dead, stopped or does not do its work while the trainer goes on.
+// A component (an engine, a server, Ray) is dead, stopped or does not do its work while the trainer goes on.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -17,14 +17,14 @@ using Trouble = ComponentState::Trouble;
 
 constexpr Knob kComplaints{"complaints", 3, "lines",
                            "An engine that was shut down leaves a refused request or two behind", "own"};
-constexpr Knob kBefore{"before", 3, "steps", "The run complains at once, and an end is told a moment later", "own"};
+constexpr Knob kBefore{"before", 3, "steps", "The run complains at once, and an end is known a moment later", "own"};
 constexpr Knob kKnobs[] = {kComplaints, kBefore};
-constexpr size_t kEvidenceKept = 4;  // other parts that fell with it
+constexpr size_t kEvidenceKept = 4;  // other components that failed with it
 
 /// What shows that the run needs what is in trouble.
 struct Proof {
   Moment moment;      ///< when it was known
-  std::string words;  ///< "" when what was seen of the part says it all
+  std::string words;  ///< "" when what was seen of the component says it all
   Where where;        ///< of the words
   const SignatureState* complaint = nullptr;
 };
@@ -68,7 +68,7 @@ std::optional<Proof> complaint(const State& state, const Knowledge& knowledge, c
 }
 
 /// The reward of a step that came after it lies on its floor, and did not before. Attempt by attempt, as each source
-/// told it: a later attempt that trains those steps again takes nothing back.
+/// reports it: a later attempt that trains those steps again takes nothing back.
 std::optional<Proof> floor_reached(const State& state, const Trouble& trouble) {
   const Series* reward = reward_series(state);
   if (trouble.began.step == kNoStep || reward == nullptr) return std::nullopt;
@@ -130,8 +130,8 @@ Finding finding_of(const State& state, const Knowledge& knowledge, const Case& o
   Finding finding;
   finding.kind = kind_for(saw);
   finding.detector = "component-down";
-  // Of a process that nobody knows it is not known either whether the run needs it: a helper may fail, and a slow
-  // evaluation come next. When it does need it, the run stalls, and that is told by itself.
+  // Whether the run needs an unknown process is unknown, too: a helper may fail, and a slow evaluation come next. If
+  // the run needs it, the run stalls, and that is reported by itself.
   const bool grave = saw.kind != "tools" && saw.kind != "rewards" && saw.kind != "other";
   finding.severity = grave ? Severity::kCritical : Severity::kWarning;
   finding.onset = one.trouble->began;
@@ -141,9 +141,9 @@ Finding finding_of(const State& state, const Knowledge& knowledge, const Case& o
   Proof heard = one.proof;
   if (heard.words.empty()) heard = complaint(state, knowledge, *one.trouble).value_or(heard);
   if (!heard.words.empty()) finding.evidence.push_back({heard.where, clip(heard.words, 300), "", kNoStep, 0});
-  const bool told = heard.complaint != nullptr;
-  if (told) finding.suggests.push_back({heard.complaint->id, 0.6, cat("said since: ", clip(heard.words, 160))});
-  finding.suggests.push_back({std::string(cause_for(saw)), told ? 0.35 : 0.5, saw.text});
+  const bool complains = heard.complaint != nullptr;
+  if (complains) finding.suggests.push_back({heard.complaint->id, 0.6, cat("said since: ", clip(heard.words, 160))});
+  finding.suggests.push_back({std::string(cause_for(saw)), complains ? 0.35 : 0.5, saw.text});
   if (one.trouble->ended) {
     finding.resolved = true;
     finding.resolved_at = *one.trouble->ended;
@@ -154,8 +154,8 @@ Finding finding_of(const State& state, const Knowledge& knowledge, const Case& o
 /// What falls together in one attempt is one chain; the first leads.
 void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>& out) {
   std::vector<Case> cases;
-  for (const ComponentState& part : state.components) {
-    for (const Trouble& trouble : part.troubles) {
+  for (const ComponentState& component : state.components) {
+    for (const Trouble& trouble : component.troubles) {
       if (auto proof = proof_of(state, knowledge, trouble)) cases.push_back({&trouble, std::move(*proof)});
     }
   }

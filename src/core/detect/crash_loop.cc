@@ -33,8 +33,8 @@ End end_of(const State& state, const std::vector<FailureChain>& chains, size_t a
   return {std::string(kMute), true, state.attempts[attempt].began, state.attempts[attempt].why};
 }
 
-/// Starts that came to nothing are one loop whatever each died of (the leftovers of one start kill the next); attempts
-/// that trained must have died of the same.
+/// Starts that came to nothing are one loop whatever each died of (processes that one start leaves kill the next);
+/// attempts that trained must have died of the same.
 bool same_loop(const End& a, const End& b) {
   if (a.cause.empty() || b.cause.empty()) return false;
   return (a.barren && b.barren) || a.cause == b.cause;

@@ -73,9 +73,9 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
     if (chain.lead.trace != nullptr && chain.kind != "interrupted") judge_trace(state, chain, out);
   }
   for (size_t i = 0; i < state.attempts.size(); ++i) {
-    bool told = false;
-    for (const FailureChain& chain : chains) told = told || chain.attempt == i;
-    if (told || !failed(state.attempts[i])) continue;
+    bool reported = false;
+    for (const FailureChain& chain : chains) reported = reported || chain.attempt == i;
+    if (reported || !failed(state.attempts[i])) continue;
     const int64_t total = state.attempts[i].total_steps > 0 ? state.attempts[i].total_steps : state.total_steps;
     judge_exit(state.attempts[i], total > 1 && last_done(state, i) + 1 >= total, out);
   }

@@ -72,7 +72,7 @@ Open unfinished(const State& state, const AttemptState& attempt, Done steps, con
     return Open{cat("step ", last), false};
   }
   const uint32_t number = attempt.last.where.source;
-  // Without a step only a bar that is the last word counts: those of loading and compiling stay open for ever.
+  // Without a step only a bar in the last line counts: those of loading and compiling stay open for ever.
   const bool bar = number < state.sources.size() && contains(state.sources[number].last_text, "%|");
   for (const auto& [what, progress] : state.progress) {
     if (!bar || serves(what)) continue;
@@ -107,7 +107,7 @@ std::string copied_while_running(const State& state, const AttemptState& attempt
   if (name.starts_with("slurm-") && name.ends_with(".out")) return "Slurm writes the end of a job into its output file";
   const bool bar = contains(source.last_text, "%|");
   if (source.torn && !bar) return "the last line is cut in the middle";
-  if (says_farewell(source.last_text)) return "its last words are those of a program that is done";
+  if (says_farewell(source.last_text)) return "its last line is that of a program that is done";
   return {};
 }
 
@@ -125,7 +125,7 @@ void judge_earlier(const State& state, const Knowledge& knowledge, JudgeMemory& 
     const Done steps = done_in(state, i);
     const bool several = steps.last != kNoStep && static_cast<double>(steps.last - steps.first) >= kKnobs[2].value;
     if (attempt.ended || !several || state.attempts[i + 1].why == kCounterWentBack) continue;
-    const Open open = unfinished(state, attempt, steps);
+    const Open open = unfinished(state, attempt, steps, knowledge);
     if (open.what.empty() || judged_otherwise(state, knowledge, memory, i)) continue;
     Finding finding;
     finding.kind = finding.detector = "died-silently";
@@ -169,7 +169,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   if (attempt.ended || std::none_of(state.sources.begin(), state.sources.end(), is_live)) return;
   const Done steps = done_in(state, state.attempts.size() - 1);
   const int64_t last = steps.last;
-  const Open unfinished_work = unfinished(state, attempt, steps);
+  const Open unfinished_work = unfinished(state, attempt, steps, knowledge);
   const std::string& open = unfinished_work.what;
   if (!unfinished_work.planned && said_farewell(state, attempt)) return;
   if (open.empty() || final_error(state, attempt)) return;

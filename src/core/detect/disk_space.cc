@@ -10,7 +10,7 @@ namespace {
 constexpr Knob kFull{"full", 64e6, "bytes", "With less no checkpoint, log or socket can be written", "own"};
 constexpr Knob kShare{"share", 0.05, "of the disk", "Below this Ray spills no more objects and its tasks fail",
                       "Ray, local_fs_capacity_threshold 0.95"};
-constexpr Knob kRoom{"room", 20e9, "bytes", "5 % of a large disk are room enough: only less than this is told as well",
+constexpr Knob kRoom{"room", 20e9, "bytes", "5 % of a large disk are room enough: it must be less than this, too",
                      "own; report skyrl-biomni-monitor-cycles-2026-02-19: 92 % used, 40 GB core dumps"};
 constexpr Knob kFiles{"files", 0.02, "of the inodes", "Caches and extracted environments use them up in bursts", "own"};
 constexpr Knob kLasts{"lasts", 60, "s", "Shorter is a temporary file", "own"};
@@ -39,7 +39,7 @@ void judge_nearly(const State& state, const Series& series, double size, std::ve
   rule.good = [bound](const Point& p) { return p.value >= kRelief.value * bound; };
   rule.persist = Duration::seconds(kLasts.value);
   for (const Episode& episode : episodes(state, series, rule)) {
-    if (episode.first.value < kFull.value) continue;  // told as full
+    if (episode.first.value < kFull.value) continue;  // reported as full
     const double used = std::clamp(1 - episode.first.value / size, 0.0, 1.0) * 100;
     Finding finding =
         host_finding(state, kName, "disk-pressure", Severity::kWarning, episode, series,

@@ -85,7 +85,7 @@ std::optional<size_t> lasting_low(const Track& track, double initial, double sha
   return std::nullopt;
 }
 
-void tell(const Track& track, double initial, size_t first, bool grave, std::vector<Finding>& out) {
+void add_finding(const Track& track, double initial, size_t first, bool grave, std::vector<Finding>& out) {
   const size_t now = first + points_of(kPersist) - 1;
   Finding finding = make_finding(
       "entropy-collapse", "entropy-collapse", grave ? Severity::kWarning : Severity::kInfo, track.points[first],
@@ -110,7 +110,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
       const std::optional<size_t> notable = lasting_low(track, initial, kNotable.value);
       const bool gained = !notable || !nothing_gained(state, memory, track, points_of(kInitial),
                                                       *notable + points_of(kPersist) - 1, track.size());
-      if (!gained) tell(track, initial, *notable, false, out);
+      if (!gained) add_finding(track, initial, *notable, false, out);
       continue;
     }
     const size_t now = *first + points_of(kPersist) - 1;
@@ -119,7 +119,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     const std::optional<size_t> at_once = fell_at_once(track, *first);
     const bool grave = nothing_gained(state, memory, track, halfway, now, track.size()) ||
                        (at_once && nothing_gained(state, memory, track, *at_once, now, points_of(kSuddenPoints)));
-    tell(track, initial, *first, grave, out);
+    add_finding(track, initial, *first, grave, out);
   }
 }
 

@@ -21,7 +21,7 @@ constexpr Knob kCountedShare{"counted_share", 0.2, "ratio",
                              "Share of counted calls that fail by the environment's fault", "own"};
 constexpr Knob kKnobs[] = {kHistory, kWidth, kRate, kFactor, kPersist, kStanding, kCalls, kCountedShare};
 
-void tell(const Track& track, size_t onset, size_t now, double base, std::vector<Finding>& out) {
+void add_finding(const Track& track, size_t onset, size_t now, double base, std::vector<Finding>& out) {
   Finding finding = make_finding(
       "environment-fault", "environment-fault", Severity::kWarning, track.points[onset], track.points[now],
       cat(format_short(100 * track.values[now], 3),
@@ -36,17 +36,17 @@ void tell(const Track& track, size_t onset, size_t now, double base, std::vector
 bool judge_rate(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
   const RiseRule rule{
       points_of(kHistory), points_of(kWidth), kFactor.value, kRate.value, points_of(kPersist), 0, false};
-  const size_t told = out.size();
+  const size_t before = out.size();
   for (KeptTrack& track : memory.tracks(state, state.find("env.error_rate"))) {
     for (const Rise& rise : track.rises("environment-fault", rule))
-      tell(track, rise.onset, rise.detected, rise.base, out);
+      add_finding(track, rise.onset, rise.detected, rise.base, out);
     size_t streak = 0;
-    for (size_t i = 0; i < track.size() && out.size() == told; ++i) {
+    for (size_t i = 0; i < track.size() && out.size() == before; ++i) {
       streak = track.values[i] > kStanding.value ? streak + 1 : 0;
-      if (streak == points_of(kHistory)) tell(track, i + 1 - streak, i, 0, out);
+      if (streak == points_of(kHistory)) add_finding(track, i + 1 - streak, i, 0, out);
     }
   }
-  return out.size() > told;
+  return out.size() > before;
 }
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {

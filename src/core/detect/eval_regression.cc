@@ -55,7 +55,7 @@ Better better_of(const Series& series) {
   return share && !points.empty() ? Better::kHigher : Better::kUnknown;
 }
 
-/// Standard deviation of one evaluation: from successive differences (of few, the median alone tells too little), and
+/// Standard deviation of one evaluation: from successive differences (of few, the median alone says too little), and
 /// for a share of solved tasks at least what the size of the set allows. That size shows in the values, which are
 /// multiples of its reciprocal.
 double deviation_of(std::span<const double> values) {
@@ -107,7 +107,7 @@ bool find_drop(const Track& track, bool higher, Drop& found) {
   return false;
 }
 
-/// The training reward rises far and the held-out result does not move: told as information, as it may be another task.
+/// The training reward rises far and the held-out result does not move: information only, as it may be another task.
 bool judge_flat(const State& state, const Track& track, std::vector<Finding>& out) {
   for (size_t i = points_of(kFlatHistory) - 1; i < track.size(); ++i) {
     const auto all = track.slice(0, i + 1);
@@ -156,7 +156,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
         finding.suggests.push_back({"train-eval-divergence", 0.5, "held-out results fall while training goes on"});
       }
       out.push_back(std::move(finding));
-      return;  // one evaluation tells it
+      return;  // one evaluation is enough
     }
   }
 }

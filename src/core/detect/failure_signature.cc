@@ -10,12 +10,12 @@
 namespace mw::detect {
 namespace {
 
-constexpr uint64_t kOneStoryLines = 60;  // a traceback of an engine with its frames and what is said around it
+constexpr uint64_t kSameChainLines = 60;  // a traceback of an engine with its frames and what is said around it
 
 constexpr Knob kKnobs[] = {
     {"survived_least", 3, "matches", "One hiccup that the run lived through is not worth a person's time",
      "failure catalogue, matching rule 1"},
-    {"burst_least", 10, "matches", "Told one by one, with no step after the first: the run is stuck in it",
+    {"burst_least", 10, "matches", "One by one, with no step after the first: the run is stuck in it",
      "servers that answer every request with an error"},
 };
 
@@ -92,7 +92,8 @@ Severity survived_severity(const Survived& seen) {
   return Severity::kInfo;
 }
 
-/// Several signatures of one moment tell one chain: the first that names a memory, or else the first, is told aloud.
+/// Several signatures of one moment are one chain: the first that names a memory, or else the first, is a warning, the
+/// others information.
 void quieten_echoes(std::vector<Finding>& findings, size_t begin) {
   const auto memory = [](const Finding& f) { return f.kind == "gpu-out-of-memory" || f.kind == "host-out-of-memory"; };
   for (size_t i = begin; i < findings.size(); ++i) {
@@ -101,7 +102,7 @@ void quieten_echoes(std::vector<Finding>& findings, size_t begin) {
       if (k == i || other.severity != Severity::kWarning || other.onset.where.source != findings[i].onset.where.source)
         continue;
       const uint64_t a = findings[i].onset.where.line, b = other.onset.where.line;
-      if ((a > b ? a - b : b - a) > kOneStoryLines) continue;
+      if ((a > b ? a - b : b - a) > kSameChainLines) continue;
       const bool other_leads = memory(other) != memory(findings[i]) ? memory(other) : b < a || (a == b && k < i);
       if (other_leads) findings[i].severity = Severity::kInfo;
     }
@@ -113,9 +114,9 @@ void judge_survived(const std::vector<Symptom>& symptoms, const std::vector<Fail
   std::map<std::string, Survived> by_id;
   for (const Symptom& symptom : symptoms) {
     if (symptom.signature == nullptr || symptom.signature->role == Role::kCascade) continue;
-    bool told = false;
-    for (const FailureChain& chain : chains) told = told || chain.attempt == symptom.moment.attempt;
-    if (told && !symptom.survived) continue;
+    bool reported = false;
+    for (const FailureChain& chain : chains) reported = reported || chain.attempt == symptom.moment.attempt;
+    if (reported && !symptom.survived) continue;
     Survived& seen = by_id[symptom.signature->id];
     if (seen.first == nullptr) seen.first = &symptom;
     seen.last = &symptom;

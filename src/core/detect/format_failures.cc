@@ -27,7 +27,7 @@ constexpr Knob kCountedShare{"counted_share", 0.5, "ratio", "Share of counted an
 constexpr Knob kKnobs[] = {kHistory, kWidth, kDrop,        kSigma,   kNoiseWindow,
                            kPersist, kNever, kNeverPoints, kCounted, kCountedShare};
 
-void tell(const Track& track, size_t first, size_t now, std::string summary, std::vector<Finding>& out) {
+void add_finding(const Track& track, size_t first, size_t now, std::string summary, std::vector<Finding>& out) {
   Finding finding = make_finding("format-failures", "format-failures", Severity::kWarning, track.points[first],
                                  track.points[now], std::move(summary));
   add_figures(finding, track, first > 0 ? first - 1 : 0, now);
@@ -39,40 +39,41 @@ void tell(const Track& track, size_t first, size_t now, std::string summary, std
 struct FormatWalk {
   double best = -INFINITY;
   size_t low = 0, never = 0;
-  std::optional<size_t> told;
+  std::optional<size_t> found;
   bool hardly_ever = false;
 
   void step(const Track& track, size_t i) {
-    if (told) return;
+    if (found) return;
     never = track.values[i] < kNever.value ? never + 1 : 0;
     hardly_ever = never == points_of(kNeverPoints);
-    if (hardly_ever) told = i;
+    if (hardly_ever) found = i;
     if (hardly_ever || i < points_of(kHistory)) return;
     if (low == 0) best = std::max(best, median_of_last(track.slice(0, i), points_of(kWidth)));
     const size_t end = i - low;
     const auto recent = track.slice(end > points_of(kNoiseWindow) ? end - points_of(kNoiseWindow) : 0, end);
     const double limit = best - std::max(kDrop.value, kSigma.value * noise(recent));
     low = track.values[i] < limit ? low + 1 : 0;
-    if (low >= points_of(kPersist)) told = i;
+    if (low >= points_of(kPersist)) found = i;
   }
 };
 
 void judge_track(KeptTrack& track, std::vector<Finding>& out) {
   const FormatWalk& walk = track.follow("format-failures", FormatWalk{});
-  if (!walk.told) return;
-  const size_t i = *walk.told;
+  if (!walk.found) return;
+  const size_t i = *walk.found;
   if (walk.hardly_ever) {
-    tell(track, i + 1 - walk.never, i,
-         cat("Only ", format_short(100 * track.values[i], 2), " % of the answers keep the format, for ", walk.never,
-             " records"),
-         out);
+    add_finding(track, i + 1 - walk.never, i,
+                cat("Only ", format_short(100 * track.values[i], 2), " % of the answers keep the format, for ",
+                    walk.never, " records"),
+                out);
   } else {
-    tell(track, i + 1 - walk.low, i, cat("Format pass rate fell from ", walk.best, " to ", track.values[i]), out);
+    add_finding(track, i + 1 - walk.low, i, cat("Format pass rate fell from ", walk.best, " to ", track.values[i]),
+                out);
   }
 }
 
 /// How many answers a rule was asked about. Trainers log only failures of a single rule ("set/rule"); how many answers
-/// there were, the set's verdicts tell, and where there are none nobody knows (0).
+/// there were, the set's verdicts show; unknown (0) where there are none.
 uint64_t answers_of(const State& state, const std::string& rule, const event::FormatJudged& judged) {
   const size_t slash = rule.find('/');
   if (judged.passed > 0 || slash == std::string::npos) return judged.passed + judged.failed;
@@ -81,9 +82,9 @@ uint64_t answers_of(const State& state, const std::string& rule, const event::Fo
 }
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
-  const size_t told = out.size();
+  const size_t before = out.size();
   for (KeptTrack& track : memory.tracks(state, state.find("format.pass_rate"))) judge_track(track, out);
-  if (out.size() > told || state.attempts.empty()) return;
+  if (out.size() > before || state.attempts.empty()) return;
   for (const auto& [rule, judged] : state.formats) {
     const double all = static_cast<double>(answers_of(state, rule, judged));
     if (all < kCounted.value || static_cast<double>(judged.failed) < kCountedShare.value * all) continue;

@@ -1,4 +1,4 @@
-// Gradient norms far above the run's own level. A lone spike that heals is told as information; one that is enormous,
+// Gradient norms far above the run's own level. A lone spike that heals is information; one that is enormous,
 // or comes again and again, is a warning.
 #include <algorithm>
 #include <cmath>
@@ -80,8 +80,8 @@ const Spike& worst_of(const std::vector<Spike>& spikes, size_t from, size_t to) 
                            [](const Spike& a, const Spike& b) { return a.ratio < b.ratio; });
 }
 
-void tell(const State& state, const Track& track, const std::vector<Spike>& spikes, size_t from, size_t to,
-          Severity severity, std::vector<Finding>& out) {
+void add_finding(const State& state, const Track& track, const std::vector<Spike>& spikes, size_t from, size_t to,
+                 Severity severity, std::vector<Finding>& out) {
   const Spike& worst = worst_of(spikes, from, to);
   const Point& onset = track.points[spikes[from].index];
   Finding finding =
@@ -176,7 +176,7 @@ void judge_level(const State& state, KeptTrack& track, std::vector<Finding>& out
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   for (KeptTrack& track : memory.tracks(state, state.find("grad_norm"))) {
     const std::vector<Spike>& spikes = track.follow("gradient-spike", SpikeWalk{}).spikes;
-    double told = 0;  // the largest ratio that was worth a warning
+    double reported = 0;  // the largest ratio that was worth a warning
     for (size_t k = 0; k < spikes.size(); ++k) {
       const bool grave = spikes[k].ratio >= kGrave.value;
       const size_t last = grave ? k : last_of_group(spikes, k);
@@ -186,12 +186,12 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
       const bool joined = spikes[k].ratio >= kWith.value && jumps_too(state, track.points[spikes[k].index]);
       const bool again = joined || large >= static_cast<std::ptrdiff_t>(points_of(kAgain));
       const double worst = worst_of(spikes, k, last).ratio;
-      const bool news = worst > kNews.value * told;  // the same again and again is one chain
-      tell(state, track, spikes, k, last, (again || grave) && news ? Severity::kWarning : Severity::kInfo, out);
-      if (again || grave) told = std::max(told, worst);
+      const bool news = worst > kNews.value * reported;  // the same again and again is one chain
+      add_finding(state, track, spikes, k, last, (again || grave) && news ? Severity::kWarning : Severity::kInfo, out);
+      if (again || grave) reported = std::max(reported, worst);
       k = last;
     }
-    if (told == 0) judge_level(state, track, out);
+    if (reported == 0) judge_level(state, track, out);
   }
 }
 

@@ -28,10 +28,10 @@ struct Swings {
   double least = INFINITY, most = -INFINITY;
   size_t fallen = 0, first = 0;
   bool high = true;
-  std::optional<size_t> told;
+  std::optional<size_t> detected;
 
   void step(const Track& track, size_t i) {
-    if (told || i < points_of(kWidth)) return;
+    if (detected || i < points_of(kWidth)) return;
     const double median = median_of_last(track.slice(0, i + 1), points_of(kWidth));
     least = std::min(least, median);
     most = std::max(most, median);
@@ -47,18 +47,18 @@ struct Swings {
     if (!high || *highest > least + kLow.value * range) return;
     high = false;
     if (++fallen == 1) first = i;
-    if (fallen >= points_of(kSwings)) told = i;
+    if (fallen >= points_of(kSwings)) detected = i;
   }
 };
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   for (KeptTrack& track : memory.tracks(state, reward_series(state))) {
     const Swings& swings = track.follow("instability", Swings{});
-    if (!swings.told) continue;
+    if (!swings.detected) continue;
     Finding finding = make_finding(
-        "instability", "instability", Severity::kWarning, track.points[swings.first], track.points[*swings.told],
+        "instability", "instability", Severity::kWarning, track.points[swings.first], track.points[*swings.detected],
         cat("Reward fell ", swings.fallen, " times from about ", swings.most, " to about ", swings.least));
-    add_figures(finding, track, swings.first, *swings.told, 8);
+    add_figures(finding, track, swings.first, *swings.detected, 8);
     finding.suggests.push_back({"reward-intermittent-after-outage", 0.2, "the reward comes and goes"});
     out.push_back(std::move(finding));
   }

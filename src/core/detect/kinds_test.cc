@@ -68,7 +68,7 @@ class Run {
   int64_t step_ = 0;
 };
 
-/// How gravely a signature is told that is seen once and lived through.
+/// The severity of a signature that is seen once and that the run survives.
 Severity outlived(std::string_view kind, bool fatal, std::string text, const char* transient = "likely-transient") {
   Run run;
   run.signature("it", kind, fatal).transient = transient;
@@ -82,7 +82,7 @@ Severity outlived(std::string_view kind, bool fatal, std::string text, const cha
 
 }  // namespace
 
-TEST_CASE("what was lived through is told aloud where something is lost by it") {
+TEST_CASE("what a run survives is a warning where something is lost by it") {
   const std::string error = "OSError: [Errno 28]";
   for (const char* kind : {"checkpoint-failed", "disk-full", "logging-gap"}) {
     CAPTURE(std::string(kind));
@@ -112,7 +112,7 @@ TEST_CASE("what fails at a start and is trained without is no failure") {
   CHECK(outlived("network", true, "x") == Severity::kWarning);
 }
 
-TEST_CASE("of several signatures of one moment the one that names a memory is told aloud") {
+TEST_CASE("of several signatures of one moment the one that names a memory is the warning") {
   for (const char* memory : {"gpu-out-of-memory", "host-out-of-memory"}) {
     CAPTURE(std::string(memory));
     Run run;
@@ -128,7 +128,7 @@ TEST_CASE("of several signatures of one moment the one that names a memory is to
   }
 }
 
-TEST_CASE("an end from outside is told as such, is no failure and no loop, and outlives what came long before") {
+TEST_CASE("an end from outside is reported as such, is no failure and no loop, and outlives what came long before") {
   for (const char* kind : {"interrupted", "preempted"}) {
     CAPTURE(std::string(kind));
     Run run;
@@ -164,30 +164,30 @@ TEST_CASE("files that end with the run, and servers that have no plan") {
   exported.say(event::Planned{100});
   exported.steps(60);
   CHECK(exported.found("died-silently").empty());
-  const auto told = [](const char* framework) {
+  const auto reported = [](const char* framework) {
     Run run;
     run.steps(60);
     run.state().framework = framework;
     return !run.found("died-silently").empty();
   };
-  CHECK(told("trl"));
-  CHECK_FALSE(told("vllm"));
-  CHECK_FALSE(told("sglang"));
+  CHECK(reported("trl"));
+  CHECK_FALSE(reported("vllm"));
+  CHECK_FALSE(reported("sglang"));
 }
 
-TEST_CASE("a run is held still until it is let go on or begun anew") {
-  const auto held = [](const char* then) {
+TEST_CASE("a run is paused until it is resumed or started anew") {
+  const auto paused = [](const char* then) {
     State state;
     for (const std::string_view action : {std::string_view("pause"), std::string_view(then)}) {
       ActionState one;
       one.intent.action = action;
       state.actions.push_back(std::move(one));
     }
-    return detect::held_still(state);
+    return detect::is_paused(state);
   };
-  CHECK(held("notify"));
-  CHECK_FALSE(held("resume"));
-  CHECK_FALSE(held("restart"));
+  CHECK(paused("notify"));
+  CHECK_FALSE(paused("resume"));
+  CHECK_FALSE(paused("restart"));
 }
 
 TEST_CASE("weights are gone when any one figure of their updates is lastingly no number") {

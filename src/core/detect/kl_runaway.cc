@@ -37,7 +37,7 @@ Severity severity_of(const State& state, const Point& onset, const Point& now, b
   return Severity::kWarning;
 }
 
-void tell(const State& state, const Track& track, const Rise& rise, std::vector<Finding>& out) {
+void add_finding(const State& state, const Track& track, const Rise& rise, std::vector<Finding>& out) {
   const Point& onset = track.points[rise.onset];
   const Point& now = track.points[rise.detected];
   Finding finding = make_finding(
@@ -72,7 +72,7 @@ void judge_slow(const State& state, KeptTrack& track, std::vector<Finding>& out)
     const auto harmed = harmed_at(state, track, rise, kSlowLoss.value);
     if (!harmed) continue;
     rise.detected = *harmed;
-    tell(state, track, rise, out);
+    add_finding(state, track, rise, out);
     return;
   }
 }
@@ -82,9 +82,9 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
       points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value, points_of(kPersist), 0, false};
   for (KeptTrack& track : memory.tracks(state, state.find("kl.ref"))) {
     const std::vector<Rise> all = track.rises("kl-runaway", rule);
-    for (const Rise& rise : all) tell(state, track, rise, out);
+    for (const Rise& rise : all) add_finding(state, track, rise, out);
     const std::optional<Rise> far = all.empty() ? beyond(track) : std::nullopt;
-    if (far) tell(state, track, *far, out);
+    if (far) add_finding(state, track, *far, out);
     if (all.empty() && !far) judge_slow(state, track, out);
   }
 }

@@ -9,7 +9,7 @@
 namespace mw::detect {
 namespace {
 
-bool told(const State& state, const Knowledge& knowledge, JudgeMemory& memory, size_t attempt) {
+bool explained(const State& state, const Knowledge& knowledge, JudgeMemory& memory, size_t attempt) {
   for (const FailureChain& chain : memory.chains(state, knowledge)) {
     if (chain.attempt == attempt) return true;
   }
@@ -20,14 +20,14 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   if (!state.closed || state.attempts.empty()) return;
   const size_t number = state.attempts.size() - 1;
   const AttemptState& attempt = state.attempts[number];
-  const auto word = final_error(state, attempt);
-  if (!word || told(state, knowledge, memory, number)) return;
+  const auto error = final_error(state, attempt);
+  if (!error || explained(state, knowledge, memory, number)) return;
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
   const int64_t last = last_done(state, number);
   if (total > 1 && last + 1 >= total) return;
-  const ExceptionClass is = classify_exception(word->exception, word->message, "");
+  const ExceptionClass is = classify_exception(error->exception, error->message, "");
   Finding finding;
-  finding.kind = word->exception.empty() ? "crash" : std::string(is.kind);
+  finding.kind = error->exception.empty() ? "crash" : std::string(is.kind);
   finding.detector = "last-word";
   // Without a plan it may be an error that the program goes on from, in a copy of a log that was still being written.
   finding.severity = total > 0 || last == kNoStep ? Severity::kCritical : Severity::kWarning;
@@ -39,7 +39,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   finding.detected = finding.onset;
   finding.summary = cat("The last line is an error, and nothing comes after it: ", clip(source.last_text, 200));
   finding.evidence.push_back({finding.onset.where, source.last_text, "", kNoStep, 0});
-  finding.suggests.push_back({word->exception.empty() ? "unhandled-exception" : std::string(is.cause), 0.7,
+  finding.suggests.push_back({error->exception.empty() ? "unhandled-exception" : std::string(is.cause), 0.7,
                               cat("the last line: ", clip(source.last_text, 160))});
   out.push_back(std::move(finding));
 }

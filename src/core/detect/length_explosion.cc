@@ -21,14 +21,14 @@ constexpr Knob kSlowFactor{"slow_factor", 2.5, "x",
                            "A slow rise: times the lowest level so far, while the reward falls", "own"};
 constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kHarm, kSlowFactor};
 
-void tell(const State& state, const Track& track, const Rise& rise, std::optional<size_t> harmed,
-          std::vector<Finding>& out) {
+void add_finding(const State& state, const Track& track, const Rise& rise, std::optional<size_t> harmed,
+                 std::vector<Finding>& out) {
   const Point& onset = track.points[rise.onset];
   const Point& now = track.points[harmed.value_or(rise.detected)];
   const auto cut = shift_of(state, "response.truncated", onset, now, 5);
-  const bool told = cut && cut->after >= 0.5;  // truncation tells this chain
+  const bool truncated = cut && cut->after >= 0.5;  // the detector of truncation reports this chain
   Finding finding = make_finding(
-      "length-explosion", "length-explosion", harmed && !told ? Severity::kWarning : Severity::kInfo, onset, now,
+      "length-explosion", "length-explosion", harmed && !truncated ? Severity::kWarning : Severity::kInfo, onset, now,
       cat("Mean response length rose from ", rise.base, " to ", rise.peak, " tokens since step ", onset.step));
   add_figures(finding, track, rise.onset > 0 ? rise.onset - 1 : 0, rise.detected);
   finding.suggests.push_back({"length-explosion-truncation", 0.6,
@@ -48,11 +48,11 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     for (const Rise& rise : track.rises("length-explosion", rule)) {
       const auto harmed = harmed_at(state, track, rise, kHarm.value);
       grave |= harmed.has_value();
-      tell(state, track, rise, harmed, out);
+      add_finding(state, track, rise, harmed, out);
     }
     for (const Rise& rise : grave ? std::vector<Rise>{} : track.rises("length-explosion, slow", slow)) {
       const auto harmed = harmed_at(state, track, rise, kHarm.value);
-      if (harmed) tell(state, track, rise, harmed, out);
+      if (harmed) add_finding(state, track, rise, harmed, out);
     }
   }
 }

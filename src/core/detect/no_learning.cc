@@ -17,7 +17,7 @@ constexpr Knob kRecords{"records", 5, "points", "Zero learning rate or a loss ab
 constexpr Knob kDecimals{"decimals", 5, "digits",
                          "A source none of whose figures has more of them would print a learning rate as zero",
                          "learning rates of RL lie at 1e-7 to 1e-5"};
-constexpr Knob kFractions{"fractions", 10, "values", "That are no whole numbers, to tell how many digits are printed",
+constexpr Knob kFractions{"fractions", 10, "values", "That are no whole numbers, to know how many digits are printed",
                           "own"};
 constexpr Knob kRepeats{"repeats", 0.15, "ratio",
                         "Of neighbours that were equal before: a loss in coarse steps repeats itself by chance",
@@ -146,7 +146,7 @@ bool judge_gradient(const State& state, JudgeMemory& memory, std::vector<Finding
       if (streak < points_of(kZeroGradient)) continue;
       const Point& onset = track.points[i + 1 - streak];
       const auto spread = level_between(state.find("reward.std"), onset.attempt, onset.step, track.points[i].step);
-      if (!spread || *spread <= 0) continue;  // equal rewards: zero-advantage or zero-reward tell it
+      if (!spread || *spread <= 0) continue;  // equal rewards: zero-advantage or zero-reward report it
       Finding finding =
           make_finding("no-learning", "no-learning", Severity::kCritical, onset, track.points[i],
                        cat("Gradient and loss are exactly zero for ", streak, " records although the rewards differ"));
@@ -201,7 +201,7 @@ Learning learning(const State& state, const Track& track, const Stretch& stretch
   const double error = stretch.sigma * std::sqrt(2.0 / static_cast<double>(stretch.n / 3)) / range;
   const double gain = (stretch.after - stretch.before) / range;
   if (error > kPower.value) return Learning::kUnclear;  // so noisy that learning would not show either
-  if (gain < -2 * std::max(kGain.value, error)) return Learning::kUnclear;  // a fall is reward-collapse's to tell
+  if (gain < -2 * std::max(kGain.value, error)) return Learning::kUnclear;  // a fall is for reward-collapse to report
   if (gain > std::max(kLearned.value, 2 * error)) return Learning::kClear;
   if (gain >= std::max(kGain.value, error)) return Learning::kUnclear;
   const double peak = (stretch.highest - stretch.before) / range;
@@ -209,7 +209,7 @@ Learning learning(const State& state, const Track& track, const Stretch& stretch
   return gain < kTiny.value || stretch.trend < kTrend.value ? Learning::kNone : Learning::kUnclear;
 }
 
-Finding told(const State& state, const Track& track, size_t n) {
+Finding finding_of(const State& state, const Track& track, size_t n) {
   const Point& onset = track.points[0];
   const Point& now = track.points[n - 1];
   const auto all = track.slice(0, n);
@@ -234,7 +234,7 @@ void judge_reward(const State& state, KeptTrack& track, std::vector<Finding>& ou
     const size_t n = all[k].n;
     if (static_cast<double>(track.points[n - 1].step - track.points[0].step) < kSteps.value - 1) continue;
     if (learning(state, track, all[k]) != Learning::kNone) continue;
-    Finding finding = told(state, track, n);
+    Finding finding = finding_of(state, track, n);
     for (++k; k < all.size() && !finding.resolved; ++k) {
       if (learning(state, track, all[k]) != Learning::kClear) continue;
       resolve(finding, track.points[all[k].n - 1]);

@@ -72,8 +72,8 @@ bool meant(const Series& series, std::string_view signal) {
   return signal == "grad_norm" || signal == "loss.total" || signal == "loss.policy";
 }
 
-Finding told(const Watched& watched, const std::vector<Point>& points, const Burst& burst, Severity severity,
-             bool scaled) {
+Finding finding_of(const Watched& watched, const std::vector<Point>& points, const Burst& burst, Severity severity,
+                   bool scaled) {
   const Point& first = points[burst.first];
   const size_t enough = severity == Severity::kCritical ? points_of(kPersist) - 1 : 0;
   Finding finding =
@@ -101,7 +101,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
                                     ? severity_of(state, watched, series->points(), burst, scaled)
                                     : Severity::kInfo;
       if (worst && severity <= worst->severity) continue;
-      worst = told(watched, series->points(), burst, severity, scaled);
+      worst = finding_of(watched, series->points(), burst, severity, scaled);
     }
   }
   if (worst) out.push_back(std::move(*worst));

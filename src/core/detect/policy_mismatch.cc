@@ -36,7 +36,7 @@ struct Watched {
 constexpr std::array kWatched = {Watched{"mismatch.logp_diff", kLogp.value}, Watched{"mismatch.kl", kKl.value},
                                  Watched{"mismatch.prob_diff", kProb.value}, Watched{"mismatch.ratio", kRatio.value}};
 
-void tell(const State& state, const Track& track, const Rise& rise, std::vector<Finding>& out) {
+void add_finding(const State& state, const Track& track, const Rise& rise, std::vector<Finding>& out) {
   const Point& onset = track.points[rise.onset];
   const Point& now = track.points[rise.detected];
   const std::string& signal = track.series->signal;
@@ -77,15 +77,15 @@ Shape shape_of(const Watched& watched) { return watched.signal == "mismatch.rati
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   for (const Watched& watched : kWatched) {
     const RiseRule rule{points_of(kHistory), points_of(kWidth), kFactor.value, watched.limit, points_of(kPersist)};
-    const size_t told = out.size();
+    const size_t before = out.size();
     const Shape shape = shape_of(watched);
     for (KeptTrack& track : memory.tracks(state, state.find(watched.signal))) {
       Rise found;
       const std::vector<Rise> all = track.rises("policy-mismatch", rule, shape);
-      for (const Rise& rise : all) tell(state, track, rise, out);
-      if (all.empty() && standing(track, shape, watched.limit, found)) tell(state, track, found, out);
+      for (const Rise& rise : all) add_finding(state, track, rise, out);
+      if (all.empty() && standing(track, shape, watched.limit, found)) add_finding(state, track, found, out);
     }
-    if (out.size() > told) return;  // the others say the same
+    if (out.size() > before) return;  // the others say the same
   }
 }
 

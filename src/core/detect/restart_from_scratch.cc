@@ -51,7 +51,7 @@ bool has_checkpoint(const State& state, size_t before) {
                      [&](const auto& saved) { return saved.first.attempt < before && saved.second.complete; });
 }
 
-/// Where the attempt's first record of `step` stands, in the file that tells of its beginning when that one has
+/// Where the attempt's first record of `step` stands, in the file that logs its beginning when that one has
 /// records, else in the first that has; its beginning, when it only announces its steps.
 Moment first_record(const State& state, size_t attempt, int64_t step) {
   Moment found = state.attempts[attempt].began;

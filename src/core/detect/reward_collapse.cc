@@ -47,7 +47,7 @@ constexpr Knob kGlimpseShare{"glimpse_share", 0.3, "ratio",
 constexpr Knob kGlimpseSigma{"glimpse_sigma", 3.5, "standard errors", "The same, out of the noise", "own"};
 constexpr Knob kBrief{"brief", 10, "points", "A fall that was made good within so many points is history, not a danger",
                       "own"};
-constexpr Knob kBriefShare{"brief_share", 0.1, "ratio", "Or within this part of the run up to there", "own"};
+constexpr Knob kBriefShare{"brief_share", 0.1, "ratio", "Or within this share of the steps up to there", "own"};
 constexpr Knob kStays{"stays", 20, "points",
                       "While the run goes on, a harder data set or a phase may still end and the fall be made good",
                       "own"};
@@ -152,7 +152,7 @@ size_t began(const Track& track, size_t first, double best, double range) {
   return onset;
 }
 
-/// Exactly on the floor throughout: zero-reward tells that.
+/// Exactly on the floor throughout: zero-reward reports that.
 bool all_at(const Track& track, size_t from, size_t to, double floor) {
   const auto values = track.slice(from, to + 1);
   return std::all_of(values.begin(), values.end(), [floor](double value) { return value == floor; });
@@ -180,7 +180,7 @@ bool stands_out(const Levels& levels, double range, double sigma, size_t before)
   return before == 0 || levels.floor[before - 1] == 0 || range >= kHeight.value * sigma;
 }
 
-/// One collapse after the other. A streak that lies exactly on the floor is zero-reward's to tell.
+/// One collapse after the other. A streak that lies exactly on the floor is for zero-reward to report.
 struct SharpWalk {
   std::vector<Collapse> found;
   size_t streak = 0, high = 0;
@@ -332,12 +332,12 @@ void tell_decline(const State& state, const Track& track, const Decline& decline
   out.push_back(std::move(finding));
 }
 
-constexpr size_t kDeclinesTold = 3;  // of one stretch; one that goes on so is instability
+constexpr size_t kDeclinesReported = 3;  // of one stretch; one that goes on so is instability
 
 /// Looks for declines at every hundredth of the way, up to the first sharp collapse.
 struct GradualWalk {
   std::vector<Decline> found;
-  std::optional<Decline> notable;  ///< a slight one, that is told where there is no other
+  std::optional<Decline> notable;  ///< a slight one, reported where there is no other
   size_t next = points_of(kGradualHistory) - 1;
   size_t high = 0, notable_high = 0;
 
@@ -350,7 +350,7 @@ struct GradualWalk {
       if (open->back) next = i + std::max<size_t>(1, i / 100);
       return;
     }
-    if (collapsed || i != next || found.size() >= kDeclinesTold) return;
+    if (collapsed || i != next || found.size() >= kDeclinesReported) return;
     if (const auto decline = decline_at(track, levels, i)) {
       found.push_back(*decline);
       high = 0;
@@ -398,10 +398,10 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     judge_sharp(state, track, walk.sharp, sharp);
     judge_gradual(state, track, walk.gradual, gradual);
     for (Finding& finding : sharp) {
-      // a decline that goes on to the bottom is one chain, told where it began
-      const bool told = !gradual.empty() && gradual.back().severity == Severity::kWarning && !finding.resolved &&
-                        !gradual.back().resolved && finding.onset.step >= gradual.back().onset.step;
-      if (told) {
+      // a decline that goes on to the bottom is one chain, reported where it began
+      const bool reported = !gradual.empty() && gradual.back().severity == Severity::kWarning && !finding.resolved &&
+                            !gradual.back().resolved && finding.onset.step >= gradual.back().onset.step;
+      if (reported) {
         gradual.back().severity = finding.severity;
       } else {
         out.push_back(std::move(finding));

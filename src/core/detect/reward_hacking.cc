@@ -95,7 +95,7 @@ struct RisingWalk {
 };
 
 /// The true measure stays while the proxy rises and the gap opens wide. That may also be one of several parts of the
-/// reward that is simply not learned yet, so it is told as information.
+/// reward that is simply not learned yet, so it is information only.
 bool stands_apart(const Rising& proxy, const Track& truth, size_t m) {
   if (m < points_of(kHistory) || !proxy.rises || !(proxy.gain > kOpen.value)) return false;
   const auto real = truth.slice(0, m);

@@ -1,4 +1,4 @@
-// A run that is alive and says nothing, told by what its processes do meanwhile: nothing, or what they always did.
+// A run that is alive and says nothing, judged by what its processes do meanwhile: nothing, or what they always did.
 #include <algorithm>
 
 #include "base/text.h"
@@ -27,7 +27,7 @@ constexpr Knob kNone{"none", 0.05, "processors", "Less is nobody's work", "own"}
 constexpr Knob kGpu{"gpu", 0.05, "of a GPU's time", "A GPU that runs kernels works, or spins in a collective", "own"};
 constexpr Knob kKnobs[] = {kSteps, kOwn, kLongest, kIdle, kBusy, kBusyOwn, kBusyMost, kRests, kWorks, kNone, kGpu};
 
-/// The mean of a figure that holds until it is told anew; below 0 when it is not known.
+/// The mean of a figure that holds until its next value; below 0 when it is not known.
 double mean_between(const Series& series, Time from, Time to) {
   double sum = 0, seconds = 0;
   const std::vector<Point>& points = series.points();
@@ -69,14 +69,14 @@ struct Silence {
   Does does = Does::kUnknown;
   Time since;
   Rhythm rhythm;
-  bool told = false;
+  bool reported = false;
 };
 
-Silence look(const State& state, const Point& point) {
+Silence silence_at(const State& state, const Point& point) {
   Silence silence;
   if (point.attempt >= state.attempts.size()) return silence;
   const AttemptState& attempt = state.attempts[point.attempt];
-  silence.since = std::max(point.at + Duration::seconds(-point.value), let_go_on(state));
+  silence.since = std::max(point.at + Duration::seconds(-point.value), last_resumed(state));
   silence.rhythm = rhythm_at(state, silence.since, point.at);
   const bool over = attempt.ended && (!attempt.ended_at.at.known() || attempt.ended_at.at <= point.at);
   if (!silence.rhythm.known() || over || attempt.first_step == kNoStep) return silence;
@@ -85,9 +85,9 @@ Silence look(const State& state, const Point& point) {
   const double lasts = (point.at - silence.since).seconds();
   if (lasts < std::max(own, std::min(kIdle.value, kBusy.value))) return silence;  // most points of a healthy run
   silence.does = what_they_do(state, attempt.began.at, silence.since, point.at);
-  if (silence.does == Does::kNothing) silence.told = lasts >= std::max(own, kIdle.value);
+  if (silence.does == Does::kNothing) silence.reported = lasts >= std::max(own, kIdle.value);
   if (silence.does == Does::kAsAlways) {
-    silence.told = lasts >= std::max(own, std::clamp(kBusyOwn.value * usual, kBusy.value, kBusyMost.value));
+    silence.reported = lasts >= std::max(own, std::clamp(kBusyOwn.value * usual, kBusy.value, kBusyMost.value));
   }
   return silence;
 }
@@ -109,13 +109,13 @@ Finding finding_of(const State& state, const Episode& episode, const Series& ser
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   const Series* silent = host_series(state, "log.silent", "run");
-  if (silent == nullptr || held_still(state)) return;
+  if (silent == nullptr || is_paused(state)) return;
   EpisodeRule rule;
-  rule.bad = [&state](const Point& point) { return point.value > 0 && look(state, point).told; };
+  rule.bad = [&state](const Point& point) { return point.value > 0 && silence_at(state, point).reported; };
   rule.good = [](const Point& point) { return point.value <= 0; };
   rule.low = false;
   for (const Episode& episode : episodes(state, *silent, rule)) {
-    out.push_back(finding_of(state, episode, *silent, look(state, episode.first)));
+    out.push_back(finding_of(state, episode, *silent, silence_at(state, episode.first)));
   }
 }
 

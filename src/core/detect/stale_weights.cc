@@ -17,7 +17,7 @@ constexpr Knob kRate{"rate", 0.1, "of the highest learning rate",
                      "At the end of a schedule the weights hardly move, and in bf16 not at all", "own"};
 constexpr Knob kKnobs[] = {kSame, kOwn, kChanges, kRate};
 
-/// Did the trainer make other weights in these steps? Yes where nothing tells.
+/// Did the trainer make other weights in these steps? Yes where nothing shows it.
 bool trained(const State& state, int64_t from, int64_t to) {
   const auto none = [&](std::string_view signal, double share) {
     const Series* series = state.find(signal);

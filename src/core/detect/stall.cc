@@ -22,10 +22,10 @@ constexpr Knob kKnobs[] = {
      "evaluations and saves come back; own choice"},
     {"quiet_share", 0.5, "of the patience", "A run that still says something besides its servers may be at a long step",
      "runs of an agent whose batch takes 38 min; own choice"},
-    {"talks_long", 3, "times the patience", "By then talk without a step is worth a look", "own choice"},
+    {"talks_long", 3, "times the patience", "By then talk without a step is suspicious", "own choice"},
 };
 
-/// When the run was last heard of.
+/// When the run last logged anything.
 struct End {
   Time at;
   bool idle = true;  ///< what it said then is no work: probes of its servers, or what the reading knows well
@@ -44,11 +44,11 @@ End end_of(const State& state, const Knowledge& knowledge) {
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   if (state.attempts.empty() || state.anchors.empty()) return;
   const AttemptState& attempt = state.attempts.back();
-  if (held_still(state)) return;
+  if (is_paused(state)) return;
   const auto& [at, step] = state.anchors.back();
   const Standstill watched = standstill(state);
-  const bool live = !state.closed && watched.since.known();  // then the machine's clock tells, whatever the log's zone
-  const Time since = std::max(live ? watched.since : at, let_go_on(state));
+  const bool live = !state.closed && watched.since.known();  // then the machine's clock counts, whatever the log's zone
+  const Time since = std::max(live ? watched.since : at, last_resumed(state));
   const Rhythm rhythm = rhythm_of(state, at, kKnobs[2].value);
   const double usual = rhythm.usual;
   const End end = live ? End{state.ticks.back().at, true} : end_of(state, knowledge);
@@ -69,7 +69,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   const Severity talking = live && silent > kKnobs[5].value * patience ? Severity::kWarning : Severity::kInfo;
   finding.severity = talks ? talking : Severity::kCritical;
   finding.onset = {step, since, {}, static_cast<uint16_t>(number)};
-  // Time alone tells it: no line of the run does.
+  // Time alone shows it: no line of the run does.
   finding.detected = {step, since + Duration::seconds(patience), {}, static_cast<uint16_t>(number)};
   finding.summary = cat("No step after ", step, " for ", format_duration(end.at - since), "; a step usually takes ",
                         format_duration(Duration::seconds(usual)));

@@ -1,4 +1,4 @@
-// The names and words that detectors tell signals by, each in a run of its own that only it makes notable.
+// The names and words by which detectors recognise signals, each in a run of its own that only it makes notable.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -139,27 +139,27 @@ TEST_CASE("no differences within any group, by either figure") {
 TEST_CASE("a held-out result is better when it is higher or lower, as its name says") {
   const auto falls = around(60, 12) + around(20, 8), rises = around(2, 12) + around(6, 8);
   const auto share = around(0.6, 12) + around(0.1, 8);  // a share of solved tasks, by whatever name
-  const auto tells = [](const std::string& name, const std::vector<double>& values) {
+  const auto regresses = [](const std::string& name, const std::vector<double>& values) {
     return finds("eval-regression", run_of({{"eval.x", name, values}}, true));
   };
   for (const char* higher :
        {"acc", "passed", "score", "reward", "mean", "success", "correctness", "exact_match", "solved", "win_rate"}) {
     CAPTURE(std::string(higher));
-    CHECK(tells(higher, falls));
-    CHECK_FALSE(tells(higher, rises));
+    CHECK(regresses(higher, falls));
+    CHECK_FALSE(regresses(higher, rises));
   }
   for (const char* lower : {"loss", "perplexity", "ppl", "error"}) {
     CAPTURE(std::string(lower));
-    CHECK(tells(lower, rises));
-    CHECK_FALSE(tells(lower, falls));
+    CHECK(regresses(lower, rises));
+    CHECK_FALSE(regresses(lower, falls));
   }
-  CHECK(tells("gsm8k", share));
-  CHECK_FALSE(tells("gsm8k", falls));
+  CHECK(regresses("gsm8k", share));
+  CHECK_FALSE(regresses("gsm8k", falls));
   for (const char* neither :
        {"time_s", "samples_per_second", "len", "score_std", "score_min", "score_max", "tokens", "count", "num_tasks",
         "epoch", "entropy", "kl", "truncated", "clipped", "turns", "failed", "aborted", "invalid", "no_answer"}) {
     CAPTURE(std::string(neither));
-    CHECK_FALSE(tells(neither, share));
+    CHECK_FALSE(regresses(neither, share));
   }
 }
 
@@ -180,7 +180,7 @@ TEST_CASE("what measures the truth beside a reward") {
   }
 }
 
-TEST_CASE("pass@k falls when answers become alike, too, and is told more quietly than pass@1") {
+TEST_CASE("pass@k falls when answers become alike, too, and is less severe than pass@1") {
   const auto severity = [](std::string_view raw) {
     const auto findings =
         found("reward-hacking", run_of({{"reward.mean", "r", around(0.3, 60) + around(0.8, 60)},

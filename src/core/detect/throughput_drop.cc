@@ -54,7 +54,7 @@ std::string slower_part(const State& state, const Point& onset, const Point& now
   return worst;
 }
 
-void tell(const Track& track, const Rise& rise, bool fair, std::string summary, std::vector<Finding>& out) {
+void add_finding(const Track& track, const Rise& rise, bool fair, std::string summary, std::vector<Finding>& out) {
   const Point& onset = track.points[rise.onset];
   Finding finding = make_finding("throughput-drop", "throughput-drop", fair ? Severity::kInfo : Severity::kWarning,
                                  onset, track.points[rise.detected], std::move(summary));
@@ -73,20 +73,20 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     for (const Rise& rise : track.rises("throughput-drop", rule)) {
       const bool fair = explained(state, track, rise);
       const Point& onset = track.points[rise.onset];
-      tell(track, rise, fair,
-           cat("A step takes ", rise.peak, " s instead of ", rise.base, " s since step ", onset.step,
-               fair ? "; the responses grew as well" : slower_part(state, onset, track.points[rise.detected])),
-           out);
+      add_finding(track, rise, fair,
+                  cat("A step takes ", rise.peak, " s instead of ", rise.base, " s since step ", onset.step,
+                      fair ? "; the responses grew as well" : slower_part(state, onset, track.points[rise.detected])),
+                  out);
     }
   }
   if (state.find("time.step") != nullptr) return;
   rule.delta = 0;
   for (KeptTrack& track : memory.tracks(state, state.find("throughput.tokens"))) {
     for (const Rise& fall : track.falls("throughput-drop", rule)) {
-      tell(track, fall, false,
-           cat("Throughput is ", fall.peak, " instead of ", fall.base, " tokens/s since step ",
-               track.points[fall.onset].step),
-           out);
+      add_finding(track, fall, false,
+                  cat("Throughput is ", fall.peak, " instead of ", fall.base, " tokens/s since step ",
+                      track.points[fall.onset].step),
+                  out);
     }
   }
 }

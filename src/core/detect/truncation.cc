@@ -70,7 +70,7 @@ bool long_enough(const Track& track, size_t first, size_t now) {
   return window.size() >= points_of(kMostPersist) && least >= kMost.value;
 }
 
-void tell(const State& state, const Track& track, size_t first, size_t now, std::vector<Finding>& out) {
+void add_finding(const State& state, const Track& track, size_t first, size_t now, std::vector<Finding>& out) {
   size_t onset = first;
   while (onset > 0 && track.values[onset - 1] >= kBegin.value) --onset;
   Finding finding =
@@ -100,10 +100,10 @@ void judge_track(const State& state, const Track& track, std::vector<Finding>& o
   for (size_t i = 0; i < track.size(); ++i) {
     streak = track.values[i] >= kShare.value ? streak + 1 : 0;
     if (streak == points_of(kGlimpse) && !glimpse) glimpse = i;
-    if (streak != 0 && long_enough(track, i + 1 - streak, i)) return tell(state, track, i + 1 - streak, i, out);
+    if (streak != 0 && long_enough(track, i + 1 - streak, i)) return add_finding(state, track, i + 1 - streak, i, out);
   }
   if (!glimpse) return;
-  tell(state, track, *glimpse + 1 - points_of(kGlimpse), *glimpse, out);
+  add_finding(state, track, *glimpse + 1 - points_of(kGlimpse), *glimpse, out);
   out.back().severity = Severity::kInfo;
 }
 

@@ -11,12 +11,12 @@
 namespace mw::detect {
 namespace {
 
-constexpr Knob kLook{"look", 10, "s",
-                     "What counts as a point of the machine's figures, which are told when they change",
-                     "sense/host/host_watch.h"};
-constexpr Knob kTold{"told", 20, "times an attempt", "A rule that is broken more often than that says nothing new",
-                     "own"};
-constexpr Knob kKnobs[] = {kLook, kTold};
+constexpr Knob kInterval{"interval", 10, "s",
+                         "What counts as a point of the machine's figures, which are recorded when they change",
+                         "sense/host/host_watch.h"};
+constexpr Knob kReported{"reported", 20, "times an attempt",
+                         "A rule that is broken more often than that says nothing new", "own"};
+constexpr Knob kKnobs[] = {kInterval, kReported};
 
 constexpr std::string_view kName = "user-rule";
 
@@ -54,14 +54,14 @@ class Walk {
  private:
   void begin_attempt(uint16_t attempt) {
     attempt_ = attempt;
-    seen_ = told_ = 0;
+    seen_ = reported_ = 0;
     bad_.clear();
   }
 
   void bad(const Point& point) {
     if (bad_.size() >= rule_.points) return;
     bad_.push_back(point);
-    if (bad_.size() == rule_.points && told_ < points_of(kTold)) tell();
+    if (bad_.size() == rule_.points && reported_ < points_of(kReported)) report();
   }
 
   void good(const Point& point) {
@@ -70,8 +70,8 @@ class Walk {
     open_.clear();
   }
 
-  void tell() {
-    ++told_;
+  void report() {
+    ++reported_;
     const std::string name = name_of(series_);
     const Point& first = bad_.front();
     const std::string lasting = cat(first.step == kNoStep ? "" : cat(" from step ", first.step, " on"),
@@ -96,17 +96,17 @@ class Walk {
   std::vector<Point> bad_;    // in a row
   std::vector<size_t> open_;  // findings that no good point has followed yet
   uint16_t attempt_ = 0;
-  size_t seen_ = 0, told_ = 0;  // in this attempt
+  size_t seen_ = 0, reported_ = 0;  // in this attempt
 };
 
-/// A figure of the machine holds until it is told anew.
+/// A figure of the machine holds until its next value.
 void judge_machine(const State& state, const UserRule& rule, const Series& series, std::vector<Finding>& out) {
   EpisodeRule episode_rule;
   episode_rule.bad = [&](const Point& p) {
     return rule.bad(p.value) && (rule.after_step <= 0 || state.step_at(p.at) >= rule.after_step);
   };
   episode_rule.good = [&](const Point& p) { return !rule.bad(p.value); };
-  episode_rule.persist = Duration::seconds(kLook.value * (rule.points - 1));
+  episode_rule.persist = Duration::seconds(kInterval.value * (rule.points - 1));
   episode_rule.low = rule.below.has_value();
   const std::string what = cat(series.signal, series.raw.empty() ? "" : cat(" of ", series.raw));
   for (const Episode& episode : episodes(state, series, episode_rule)) {

@@ -66,14 +66,14 @@ Severity severity_of(const State& state, JudgeMemory& memory, const Point& from,
     }
     if (share <= 0.02) {
       why = "all rewards are at the floor";
-      return Severity::kInfo;  // zero-reward and reward-collapse tell this chain
+      return Severity::kInfo;  // zero-reward and reward-collapse report this chain
     }
   }
   return Severity::kWarning;
 }
 
-void tell(const State& state, JudgeMemory& memory, const Track& track, size_t first, size_t detected,
-          std::vector<Finding>& out) {
+void add_finding(const State& state, JudgeMemory& memory, const Track& track, size_t first, size_t detected,
+                 std::vector<Finding>& out) {
   std::string why;
   const Severity severity = severity_of(state, memory, track.points[first], track.points[detected], why);
   std::string summary =
@@ -87,17 +87,18 @@ void tell(const State& state, JudgeMemory& memory, const Track& track, size_t fi
 }
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
-  const size_t told = out.size();
+  const size_t before = out.size();
   size_t first = 0, detected = 0;
   for (const Track& track : memory.tracks(state, state.find("reward.zero_std_groups"))) {
-    if (find_streak(track, kShare.value, false, first, detected)) tell(state, memory, track, first, detected, out);
+    if (find_streak(track, kShare.value, false, first, detected))
+      add_finding(state, memory, track, first, detected, out);
   }
-  if (out.size() > told || state.find("reward.zero_std_groups") != nullptr) return;
+  if (out.size() > before || state.find("reward.zero_std_groups") != nullptr) return;
   for (const std::string_view name : {"advantage.std", "reward.std"}) {
     for (const Track& track : memory.tracks(state, state.find(name))) {
-      if (find_streak(track, 0, true, first, detected)) tell(state, memory, track, first, detected, out);
+      if (find_streak(track, 0, true, first, detected)) add_finding(state, memory, track, first, detected, out);
     }
-    if (out.size() > told) return;
+    if (out.size() > before) return;
   }
 }
 

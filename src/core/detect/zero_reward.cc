@@ -115,11 +115,11 @@ bool no_answers(const State& state, const Point& onset, const Point& now) {
   return (length && *length < 2) || (aborted && *aborted > 0.9);
 }
 
-/// A second kind of evidence that answers or their rewards fail: a part of the run is in trouble, or its text tells of
-/// a server, an engine or a verifier that fails time and again from the onset on.
+/// A second kind of evidence that answers or their rewards fail: a component is in trouble, or the run's text
+/// names a server, an engine or a verifier that fails time and again from the onset on.
 bool something_failed(const State& state, const Knowledge& knowledge, const Point& onset, const Point& now) {
-  for (const ComponentState& part : state.components) {
-    for (const ComponentState::Trouble& trouble : part.troubles) {
+  for (const ComponentState& component : state.components) {
+    for (const ComponentState::Trouble& trouble : component.troubles) {
       if (trouble.began.attempt == now.attempt && !trouble.ended) return true;
     }
   }
@@ -175,7 +175,7 @@ void suggest(const State& state, Finding& finding, const Point& onset, const Poi
     finding.suggests.push_back({"format-failures-rising", 0.4, cat("format pass rate is ", *format)});
 }
 
-Finding told(const State& state, const Track& track, const Streak& streak) {
+Finding finding_of(const State& state, const Track& track, const Streak& streak) {
   const Point& onset = track.points[streak.first];
   const Point& now = track.points[streak.detected];
   const std::string since = streak.from_start ? "from the first step on" : cat("since step ", onset.step);
@@ -197,7 +197,7 @@ bool judge_early(const State& state, const Track& track, std::vector<Finding>& o
     return false;
   if (contradicted(state, track.points[0], track.points[points_of(kEarly) - 1], floor)) return false;
   const Streak streak{0, points_of(kEarly) - 1, true};
-  Finding finding = told(state, track, streak);
+  Finding finding = finding_of(state, track, streak);
   finding.severity = Severity::kInfo;
   for (size_t i = points_of(kEarly); i < track.size(); ++i) {
     if (track.values[i] == floor) continue;
@@ -243,7 +243,7 @@ struct MedianWalk {
   }
 };
 
-/// The reward had collapsed before it became exactly zero: reward-collapse tells that chain.
+/// The reward had collapsed before it became exactly zero: reward-collapse reports that chain.
 bool was_low(KeptTrack& track, const Streak& streak) {
   if (streak.from_start) return false;
   const MedianWalk& walk = track.follow("zero-reward", MedianWalk{});
@@ -261,7 +261,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
       if (streak.from_start && follows_teacher(state)) break;
       const auto grave = grave_at(state, knowledge, track, streak);
       if (grave) streak.detected = *grave;
-      Finding finding = told(state, track, streak);
+      Finding finding = finding_of(state, track, streak);
       if (!grave) finding.severity = Severity::kWarning;
       const double floor = track.values[streak.detected];
       size_t back = 0, i = streak.detected + 1;

@@ -25,7 +25,7 @@ constexpr size_t kCausesShown = 5;
 /// each reaction is safe"): what needs a checkpoint becomes a notice when none is known.
 std::string reaction_for(const Incident& incident, uint64_t times, const State& state, const Knowledge& knowledge);
 
-/// Arguments for and against a cause that tell it from one that looks alike.
+/// Arguments for and against a cause that distinguish it from a similar one.
 struct Argument {
   std::string cause;
   double weight = 0;  ///< > 0 for, < 0 against

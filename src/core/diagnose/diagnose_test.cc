@@ -73,7 +73,7 @@ TEST_CASE("a learning rate that was raised at once leads, one that warms up does
   CHECK_FALSE(leads({1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 5e-5}));  // afterwards
 }
 
-TEST_CASE("memory held by other processes is told from memory of our own") {
+TEST_CASE("memory held by other processes is distinguished from memory of our own") {
   const std::string shared =
       "CUDA out of memory. Tried to allocate 22.00 MiB. Process 71 has 20.00 GiB memory in use. Including non-PyTorch "
       "memory, this process has 3.50 GiB memory in use.";

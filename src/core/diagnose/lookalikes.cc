@@ -1,4 +1,4 @@
-// Causes that look alike, and what tells one from the other (failure catalogue, "Confusable pairs").
+// Similar causes, and what distinguishes them (failure catalogue, "Confusable pairs").
 #include <algorithm>
 #include <array>
 

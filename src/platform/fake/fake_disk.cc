@@ -117,8 +117,8 @@ uint64_t FakeDisk::used() const {
 
 void FakeDisk::process_died() {
   changes_left_ = UINT64_MAX;
-  // What a failed sync lost is known to the process that was told so. That it dies before it has written the bytes
-  // again, and power is lost later, is one misfortune more than this disk plays through (docs/formats/journal.md).
+  // A process whose sync failed knows what was lost. That it dies before it has written the bytes again, and power is
+  // lost later, is one fault more than this disk simulates (docs/formats/journal.md).
   for (const auto& file : files_) file->clean = std::min<uint64_t>(file->clean, file->durable.size());
 }
 

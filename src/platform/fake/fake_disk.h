@@ -20,7 +20,7 @@ class FakeDisk final : public Disk {
     double sync = 0;    ///< EIO; the pages count as clean afterwards, as on Linux: a later sync does not save them
     double other = 0;   ///< EIO of open, rename, remove, truncate, list; nothing happened
     uint64_t capacity = UINT64_MAX;  ///< bytes of all files together; beyond it appends are short and fail (ENOSPC)
-    double look = 0;                 ///< EIO of info, and of open for reading: what is there cannot be told
+    double look = 0;                 ///< EIO of info, and of open for reading: what is there stays unknown
     std::string look_under = "";     ///< only of what is below this path
   };
 
@@ -29,7 +29,7 @@ class FakeDisk final : public Disk {
 
   void set_faults(const Faults& faults) { faults_ = faults; }
   /// After `changes` more successful changes of the disk the machine is dead: every further call fails and changes
-  /// nothing; an append that hits the mark is cut somewhere. UINT64_MAX: never.
+  /// nothing; the append that reaches the limit is cut somewhere. UINT64_MAX: never.
   void die_after(uint64_t changes) { changes_left_ = changes; }
   bool dead() const { return changes_left_ == 0; }
   uint64_t changes() const { return changes_; }

@@ -45,7 +45,7 @@ class NvidiaSmi final : public Gpus {
         seen.lines.emplace_back(trim(line));  // "... GPU is lost. Reboot the system to recover this GPU"
       }
     }
-    if (seen.gpus.empty() && seen.lines.empty()) return cannot(cat(program_, " tells of no GPU"));
+    if (seen.gpus.empty() && seen.lines.empty()) return cannot(cat(program_, " shows no GPU"));
     return seen;
   }
 
@@ -117,7 +117,7 @@ class Either final : public Gpus {
       chosen_ = std::move(candidate);
       return seen;
     }
-    return cannot("neither libnvidia-ml.so.1 nor nvidia-smi tells of a GPU");
+    return cannot("neither libnvidia-ml.so.1 nor nvidia-smi shows a GPU");
   }
 
  private:

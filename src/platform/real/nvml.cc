@@ -42,7 +42,7 @@ constexpr unsigned long long kXidEvent = 0x8;
 // HW slowdown, SW thermal, HW thermal, HW power brake; not 0x4, the power cap, which is where a busy GPU works.
 constexpr unsigned long long kSlowdowns = 0x8 | 0x20 | 0x40 | 0x80;
 constexpr unsigned kGpus = 64;     // looked at, at most
-constexpr int kEventsAtOnce = 64;  // told by one look
+constexpr int kEventsAtOnce = 64;  // reported by one snapshot
 constexpr Error::Code kNone = Error::Code::kNotFound;
 
 class Nvml final : public Gpus {
@@ -152,7 +152,7 @@ class Nvml final : public Gpus {
       if (event.type != kXidEvent) continue;
       const auto name = names_.find(event.device);
       const std::string place = name == names_.end() ? "?" : name->second.substr(0, name->second.rfind('.'));
-      seen.lines.push_back(cat("NVRM: Xid (PCI:", place, "): ", event.data, ", as NVML tells"));
+      seen.lines.push_back(cat("NVRM: Xid (PCI:", place, "): ", event.data, ", as NVML reports"));
     }
   }
 

@@ -78,9 +78,9 @@ class PosixProcesses final : public Processes {
     return found;
   }
 
-  bool carries(const ProcessInfo& process, std::string_view mark) override {
+  bool carries(const ProcessInfo& process, std::string_view marker) override {
     const auto environment = read_all(process.id.pid, "environ");
-    if (!environment || !environment_carries(*environment, mark)) return false;
+    if (!environment || !environment_carries(*environment, marker)) return false;
     const auto now = info(process.id.pid);  // what was read is this one's, and not of who got its number meanwhile
     return now.ok() && now->id == process.id;
   }

@@ -19,8 +19,8 @@ extern char** environ;  // NOLINT: POSIX has it so
 namespace mw {
 namespace {
 
-constexpr Duration kLook = Duration::millis(20);         // between looks whether it has ended
-constexpr Duration kLastOutput = Duration::millis(500);  // for what is still in the pipe after its end
+constexpr Duration kPollInterval = Duration::millis(20);  // between two checks whether it has ended
+constexpr Duration kLastOutput = Duration::millis(500);   // for what is still in the pipe after its end
 
 Error failed(std::string_view what) { return {Error::Code::kIo, cat(what, ": ", std::strerror(errno)), ""}; }
 
@@ -147,7 +147,7 @@ class Work {
   void move_bytes() {
     if (rest_.empty()) in_.close_end(1);
     std::array<pollfd, 2> doors = {pollfd{out_.end(0), POLLIN, 0}, pollfd{in_.end(1), POLLOUT, 0}};
-    if (::poll(doors.data(), doors.size(), static_cast<int>(kLook.ns / 1'000'000)) <= 0) return;
+    if (::poll(doors.data(), doors.size(), static_cast<int>(kPollInterval.ns / 1'000'000)) <= 0) return;
     if (doors[1].revents != 0) {
       const ssize_t wrote = ::write(in_.end(1), rest_.data(), rest_.size());
       if (wrote > 0) rest_.remove_prefix(static_cast<size_t>(wrote));

@@ -70,11 +70,11 @@ class SignalThread {
       const int signal = again ? sigtimedwait(&ours, nullptr, &longest) : sigwaitinfo(&ours, nullptr);
       if (over_) return;
       if (signal < 0 && errno != EAGAIN) continue;
-      again = tell(std::max(signal, 0));
+      again = notify(std::max(signal, 0));
     }
   }
 
-  std::optional<Duration> tell(int signal) {
+  std::optional<Duration> notify(int signal) {
     if (signal == SIGINT || signal == SIGTERM) {
       ++came_;
       const uint64_t one = 1;
@@ -83,7 +83,7 @@ class SignalThread {
     const int64_t last = last_sign_;
     const Duration silent{last == kWaits ? 0 : std::max<int64_t>(0, steady_ns() - last)};
     const std::lock_guard<std::mutex> held(mutex_);
-    return listener_ == nullptr ? std::nullopt : listener_->look({signal, came_, silent, ending_});
+    return listener_ == nullptr ? std::nullopt : listener_->poll({signal, came_, silent, ending_});
   }
 
   int stops_;

@@ -78,7 +78,7 @@ TEST_CASE("GPUs are told with what is known of them, lost ones, the driver's wor
   gpus.world.gpus[0].memory_used = 5;
   gpus.world.gpus[1].index = "1";
   gpus.world.gpus[1].lost = true;
-  gpus.world.lines = {"NVRM: Xid (PCI:0000:3b:00): 79, as NVML tells"};
+  gpus.world.lines = {"NVRM: Xid (PCI:0000:3b:00): 79, as NVML reports"};
   Heard heard = look(*part, {}, 700);
   CHECK(heard.at("gpu.memory.used 0") == 5);
   CHECK(heard.at("gpu.busy 0") == -1);

@@ -126,7 +126,7 @@ TEST_CASE("the kernel's words and the GPU driver's become matches of the signatu
   };
   look();
   system.log = {"NVRM: Xid (PCI:0000:3b:00): 79, pid=4711, name=python, GPU has fallen off the bus.",
-                "NVRM: Xid (PCI:0000:1b:00): 94, as NVML tells", "nfs: server 10.1.2.3 not responding, still trying"};
+                "NVRM: Xid (PCI:0000:1b:00): 94, as NVML reports", "nfs: server 10.1.2.3 not responding, still trying"};
   look();
   CHECK(writer.has("host:kernel-log xid-79-fallen-off-bus NVRM: Xid (PCI:0000:3b:00): 79"));
   CHECK(writer.has("host:kernel-log xid-94-contained-ecc"));

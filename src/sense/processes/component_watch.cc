@@ -43,7 +43,7 @@ ServerWait::Scope ComponentWatch::waiting(const Knowledge& knowledge) {
 
 components::Run ComponentWatch::run_of(const State& state) const {
   const Held held = scope_.held();
-  return {held.keeper, held.command, detect::held_still(state), is_over(state)};
+  return {held.keeper, held.command, detect::is_paused(state), is_over(state)};
 }
 
 /// Another attempt: its servers start with it, and those of the one before are no more.

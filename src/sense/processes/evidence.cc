@@ -132,7 +132,7 @@ const Incident* EvidenceTaker::next(const State& state) {
   for (const Incident& incident : state.incidents) {
     if (!incident.open || incident.latest.attempt + 1U != state.attempts.size()) continue;
     if (taken_.count(incident.id) > 0 || !tells_of_processes(incident, state)) continue;
-    if (detect::held_still(state) || scope_.held().root == 0) return nullptr;
+    if (detect::is_paused(state) || scope_.held().root == 0) return nullptr;
     taken_.insert(incident.id);
     if (last_.ns == 0 || clock_.steady().ns - last_.ns >= kTogether.ns) return &incident;
   }
@@ -209,7 +209,7 @@ void EvidenceTaker::take_look(const State& state, EventWriter& writer) {
 
 /// A debugger that was killed at its work may have left the process stopped.
 std::string EvidenceTaker::let_go_on(const Subject& subject, const Sequel& sequel, const State& state) {
-  if (!sequel.stacks.late || detect::held_still(state)) return "";
+  if (!sequel.stacks.late || detect::is_paused(state)) return "";
   const auto info = processes_.info(subject.look.info.id.pid);
   if (!info.ok() || !(info->id == subject.look.info.id) || info->state != 'T') return "";
   const bool done = processes_.signal(info->id, SIGCONT).ok();

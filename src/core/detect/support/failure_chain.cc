@@ -45,7 +45,7 @@ bool only_exited(const AttemptState& attempt, int64_t last_step) {
   return complete(attempt) && attempt.ended->text.empty() && last_step <= 0;
 }
 
-/// Is the `moment` later than `than`, as far as their places and times tell?
+/// Is the `moment` later than `than`, as far as their places and times show?
 bool later(const Moment& moment, const Moment& than) {
   if (moment.where.source == than.where.source && moment.where.line != 0 && than.where.line != 0) {
     return moment.where.line > than.where.line;
@@ -177,7 +177,7 @@ void add_signatures(const State& state, const Knowledge& knowledge, std::vector<
     const Signature* signature = knowledge.find(seen.id);
     if (signature == nullptr || signature->role == Role::kBenign || seen.sample) continue;
     for (const SignatureState::Match& match : seen.matches) {
-      if (match.text.empty()) continue;  // only tells how many more there were
+      if (match.text.empty()) continue;  // only says how many more there were
       Symptom symptom;
       symptom.signature = signature;
       symptom.moment = match.moment;
@@ -292,15 +292,15 @@ void outlive(std::vector<Symptom>& symptoms) {
   }
 }
 
-/// A helper's death did not end an attempt of which something else tells the end.
+/// A helper's death did not end an attempt whose end has another root.
 void outlive_helpers(const Helpers& helpers, std::vector<Symptom>& symptoms) {
-  std::set<uint16_t> told;  // attempts
+  std::set<uint16_t> explained;  // attempts
   for (const Symptom& symptom : symptoms) {
     if (!symptom.survived && !symptom.teardown && is_root(symptom) && !helpers.died_in(symptom))
-      told.insert(symptom.moment.attempt);
+      explained.insert(symptom.moment.attempt);
   }
   for (Symptom& symptom : symptoms) {
-    const bool helper = told.count(symptom.moment.attempt) != 0 && helpers.died_in(symptom);
+    const bool helper = explained.count(symptom.moment.attempt) != 0 && helpers.died_in(symptom);
     if (helper && !symptom.teardown) symptom.survived = true;
   }
 }

@@ -65,12 +65,12 @@ struct Done {
 Done done_in(const State& state, size_t attempt);
 int64_t last_done(const State& state, size_t attempt);
 
-/// An error that is the last line of the text which told of an attempt.
+/// An error that is the last line of an attempt's text.
 struct FinalError {
   std::string exception;  ///< its class; "" when only the line's level calls it fatal
   std::string message;
 };
-/// Known only when the sources have ended; nothing when the attempt told its end.
+/// Known only when the sources have ended; nothing when the attempt's end was stated.
 std::optional<FinalError> final_error(const State& state, const AttemptState& attempt);
 
 /// Another attempt was begun after this one had not done a single step.

@@ -6,9 +6,9 @@ namespace mw::detect {
 namespace {
 
 Moment moment_of_host(const State& state, const Point& point, Time at) {
-  const int64_t told = at == point.at ? point.step : kNoStep;
-  Moment moment{told != kNoStep ? told : state.step_at(at), at, point.where, point.attempt, true};
-  moment.by_clock = told == kNoStep && moment.step != kNoStep;
+  const int64_t measured = at == point.at ? point.step : kNoStep;
+  Moment moment{measured != kNoStep ? measured : state.step_at(at), at, point.where, point.attempt, true};
+  moment.by_clock = measured == kNoStep && moment.step != kNoStep;
   return moment;
 }
 
@@ -72,7 +72,7 @@ Finding host_finding(const State& state, std::string_view detector, std::string_
   finding.severity = severity;
   finding.onset = moment_of_host(state, episode.first, episode.first.at);
   finding.detected = moment_of_host(state, episode.first, episode.detected);
-  if (episode.detected > episode.first.at) finding.detected.where.line = 0;  // the clock tells it, no record does
+  if (episode.detected > episode.first.at) finding.detected.where.line = 0;  // the clock shows it, no record does
   finding.summary = std::move(summary);
   Evidence evidence;
   evidence.where = episode.first.where;

@@ -28,19 +28,19 @@ struct Episode {
   std::optional<Point> ended;  ///< the first point that is good again
 };
 struct EpisodeRule {
-  std::function<bool(const Point&)> bad;   ///< begins a episode
+  std::function<bool(const Point&)> bad;   ///< begins an episode
   std::function<bool(const Point&)> good;  ///< ends one; may be stricter than "not bad"
   Duration persist;                        ///< that it must last
   bool low = true;                         ///< which value is the worst: the lowest, or the highest
 };
-/// Episodes of one thing, in order. One that has not lasted long enough by the last word of the watch is not told yet.
+/// Episodes of one thing, in order. One that has not lasted long enough by the watch's last event is not reported yet.
 std::vector<Episode> episodes(const State& state, const Series& series, const EpisodeRule& rule);
 
-/// A finding on a episode; its place is the source that measured it.
+/// A finding on an episode; its place is the source that measured it.
 Finding host_finding(const State& state, std::string_view detector, std::string_view kind, Severity severity,
                      const Episode& episode, const Series& series, std::string summary);
 
-/// The episodes that are told: the first few of a thing that comes and goes.
+/// The episodes that are reported: the first few of a thing that comes and goes.
 constexpr size_t kEpisodesReported = 5;
 
 }  // namespace mw::detect

@@ -66,7 +66,7 @@ size_t end_of_episode(const State& state, const std::vector<Symptom>& symptoms, 
   return end;
 }
 
-/// Did the two symptoms come at the same moment, as far as their places and times tell?
+/// Did the two symptoms come at the same moment, as far as their places and times show?
 bool near_to(const Symptom& lead, const Symptom& other) {
   if (lead.moment.where.source == other.moment.where.source) {
     const uint64_t line = other.moment.where.line;
@@ -91,7 +91,7 @@ const Symptom* failed_before(const Symptom& lead, const Symptom* first, const Sy
 }
 
 /// A symptom of the same moment that says of what the process died, where the lead only says that it did.
-const Symptom* more_telling(const Symptom& lead, const Symptom* first, const Symptom* last) {
+const Symptom* more_specific(const Symptom& lead, const Symptom* first, const Symptom* last) {
   const std::string kind = kind_of(lead);
   if (kind != "crash" && kind != "checkpoint-failed") return nullptr;
   for (const Symptom* symptom = first; symptom != last; ++symptom) {
@@ -122,11 +122,11 @@ std::vector<FailureChain> fatal_chains(const State& state, const std::vector<Sym
     FailureChain chain;
     chain.attempt = lead->moment.attempt;
     chain.lead = *lead;
-    if (const Symptom* telling = more_telling(*lead, &symptoms[begin], symptoms.data() + end)) {
-      chain.lead = *telling;
+    if (const Symptom* specific = more_specific(*lead, &symptoms[begin], symptoms.data() + end)) {
+      chain.lead = *specific;
       chain.lead.moment = lead->moment;
       chain.lead.order = std::min(chain.lead.order, lead->order);
-      lead = telling;
+      lead = specific;
     }
     if (const Symptom* failed = failed_before(*lead, &symptoms[begin], symptoms.data() + end)) {
       chain.lead = *failed;

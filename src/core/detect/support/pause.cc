@@ -2,7 +2,7 @@
 
 namespace mw::detect {
 
-bool held_still(const State& state) {
+bool is_paused(const State& state) {
   for (size_t i = state.actions.size(); i-- > 0;) {
     const std::string& action = state.actions[i].intent.action;
     if (action == "resume" || action == "restart") return false;
@@ -11,7 +11,7 @@ bool held_still(const State& state) {
   return false;
 }
 
-Time let_go_on(const State& state) {
+Time last_resumed(const State& state) {
   for (size_t i = state.actions.size(); i-- > 0;) {
     if (state.actions[i].intent.action == "resume") return state.actions[i].at;
   }

@@ -1,13 +1,13 @@
-// Pauses: while a person has the command held still, that it does nothing is no news.
+// Pauses: while a person has paused the command, that it does nothing is no trouble.
 #pragma once
 
 #include "core/state.h"
 
 namespace mw::detect {
 
-/// Is it held still now?
-bool held_still(const State& state);
-/// When it was last let go on; unknown when it never was.
-Time let_go_on(const State& state);
+/// Is it paused now?
+bool is_paused(const State& state);
+/// When it was last resumed; unknown when it never was.
+Time last_resumed(const State& state);
 
 }  // namespace mw::detect

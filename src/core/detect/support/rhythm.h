@@ -1,4 +1,4 @@
-// How long the steps of a run take, by the clocks of what tells of them.
+// How long the steps of a run take, by the clocks of the sources that report them.
 #pragma once
 
 #include "core/state.h"
@@ -11,7 +11,7 @@ struct Rhythm {
   bool known() const { return usual > 0; }
 };
 
-/// Of the steps that were told by `at`. `least`: fewer steps have no rhythm.
+/// Of the steps that were reported by `at`. `least`: fewer steps have no rhythm.
 Rhythm rhythm_of(const State& state, Time at, double least);
 
 /// The same by the clock of the watch, of the last attempt, whether or not the run's files have a clock. Zero while no

@@ -1,4 +1,4 @@
-// Whether a failure that the text tells of has really ended the run. While a run goes on, "no step was done after it"
+// Whether a failure that the text reports has really ended the run. While a run goes on, "no step was done after it"
 // is true of every line for a while: a printed sample, a request that is tried again, a helper that is replaced.
 #pragma once
 
@@ -18,7 +18,7 @@ bool is_over(const State& state, uint16_t attempt);
 /// does not die for sure is given as long as a stall: 30 min, or ten usual steps.
 bool settled(const State& state, const FailureChain& chain);
 
-/// How a failure is told that is not settled, and what is said of it beside what was seen.
+/// The severity of a failure that is not settled, and what is said of it beside what was seen.
 Severity provisional_severity(const FailureChain& chain);
 inline constexpr std::string_view kNotSettled = "; whether the run survives it is not known yet";
 

@@ -53,7 +53,7 @@ void RiseWalk::wait_for_end(const Track& track, size_t i) {
   streak_ = 0;
 }
 
-void RiseWalk::tell(const Track& track, size_t i) {
+void RiseWalk::add_rise(const Track& track, size_t i) {
   Rise rise;
   rise.first = i + 1 - streak_;
   rise.detected = i;
@@ -70,7 +70,7 @@ void RiseWalk::tell(const Track& track, size_t i) {
 
 void RiseWalk::step(const Track& track, size_t i) {
   const size_t start = std::max<size_t>(rule_.history + rule_.skip, 1);
-  if (i < start || (!open_ && found_.size() >= kRisesTold)) return;
+  if (i < start || (!open_ && found_.size() >= kRisesReported)) return;
   const double before = median_at(track, i - 1);
   if (i == start || before < lowest_median_) {
     lowest_ = i - 1;
@@ -84,7 +84,7 @@ void RiseWalk::step(const Track& track, size_t i) {
     if (value(track, i) > limit_) limit_ = std::max(limit_, shown_before(track, i));
   }
   streak_ = value(track, i) > limit_ ? streak_ + 1 : 0;
-  if (streak_ >= rule_.persist) tell(track, i);
+  if (streak_ >= rule_.persist) add_rise(track, i);
 }
 
 std::vector<Rise> rises(const Track& track, const RiseRule& rule) {

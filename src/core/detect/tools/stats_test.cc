@@ -32,7 +32,7 @@ TEST_CASE("noise is the deviation around a moving level") {
   CHECK(noise(std::vector<double>{0, 0, 0, 1, 1, 1, 0, 0}) > 0);
 }
 
-TEST_CASE("a trend is told from none") {
+TEST_CASE("a trend is distinguished from none") {
   std::vector<double> rising, flat;
   mw::Prng prng(3);
   for (int i = 0; i < 100; ++i) {

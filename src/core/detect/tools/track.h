@@ -61,8 +61,8 @@ bool solved(const State& state, const RewardScale& scale, double level, double m
 /// (`novel`) of the last kRecent points that no earlier rise covers: a swing that the signal has shown before is no
 /// news.
 constexpr size_t kRecent = 200;
-/// A track that rises and falls more often than this is noise; only the first rises are told.
-constexpr size_t kRisesTold = 4;
+/// A track that rises and falls more often than this is noise; only the first rises are reported.
+constexpr size_t kRisesReported = 4;
 struct RiseRule {
   size_t history;           ///< points before a rise can begin
   size_t width;             ///< points of the baseline's rolling median
@@ -102,7 +102,7 @@ class RiseWalk {
   double shown_before(const Track& track, size_t end) const;
   size_t onset_of(const Track& track, size_t first) const;
   void wait_for_end(const Track& track, size_t i);
-  void tell(const Track& track, size_t i);
+  void add_rise(const Track& track, size_t i);
 
   RiseRule rule_;
   Shape shape_;
