@@ -4,7 +4,7 @@ import os
 import signal
 import time
 
-from running import Run, midwatch, output, processes_of, states_of, reattach, training, wait_until, weights
+from running import Run, midwatch, output, processes_of, reattach, states_of, training, wait_until, weights
 from watching import Scratch
 
 
@@ -36,7 +36,7 @@ def attempts(run):
 
 
 def said_yes(base, expected):
-    """The attempt is paused until a person approves ending it, even when midwatch is killed meanwhile; the next one needs an approval too."""
+    """The attempt is paused until ending it is approved, even if midwatch is killed meanwhile; the next one needs an approval, too."""
     run = asking(base)
     kill_engine(base)
     wait_until("the question", lambda: "attempt 1 would be ended: " in notes(base))

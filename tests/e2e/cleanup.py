@@ -131,7 +131,7 @@ def left_by_first(base):
 
 
 def by_person():
-    """A running attempt's resources stay; a dead one's are deleted when a person requests it, with a midwatch that watches and without one."""
+    """A live attempt's resources stay; a dead one's are deleted on request, whether a midwatch watches or not."""
     with Scratch() as base, SharedMemory(os.path.join(base, "shared")) as shared:
         staged = Staged(base, shared, "ask")
         try:
@@ -198,7 +198,7 @@ def asked_on_a_terminal():
 
 
 def by_itself():
-    """With mode = "act" shared memory that an attempt left is deleted before anything fails for want of it; Ray's session stays until space is short."""
+    """With mode = "act" stale shared memory is deleted as soon as its attempt is dead; Ray's session stays until space is short."""
     with Scratch() as base, SharedMemory(os.path.join(base, "shared")) as shared:
         staged = Staged(base, shared, "act")
         try:

@@ -4,7 +4,7 @@ import os
 import signal
 import time
 
-from running import Run, midwatch, output, processes_of, states_of, reattach, training, wait_until, weights
+from running import Run, midwatch, output, processes_of, reattach, states_of, training, wait_until, weights
 from watching import Scratch
 
 
