@@ -6,7 +6,7 @@ curves.py PROGRAM [--seed N] [--runs N] [--only TEXT] [--keep DIR] [--jobs N] [-
 Makes healthy runs from first principles (runs.py), puts one failure into each (faults.py) or something that only looks
 like one (lookalikes.py), writes them as a trainer would (shapes.py), runs `midwatch replay --json` on each and prints a
 table: of the failures, which share was found (right kind, warning or critical, onset within max(3 records, 5 % of the
-run) of the truth), the median onset error, and further warnings that the failure does not explain; of the look-alikes,
+run) of the truth), the median onset error, and further warnings that the failure does not explain; of the healthy runs,
 which share raised a warning or a critical incident. Runs whose names midwatch does not know in that file are counted
 apart ("unread"): they say something about dialects, not about detectors. Everything follows from the seed. --runs is per row. --keep leaves
 the files of the runs that went wrong in DIR. --check exits with 1 when a share misses what LEAST or MOST asks for.
@@ -52,7 +52,7 @@ def build_case(row, number, seed):
 
 def write_case(case, folder, rng):
     needed = case.needed + ["loss.total" if case.run.series["reward.mean"][0] is None else "reward.mean"]
-    if case.run.story == "distillation":
+    if case.run.method == "distillation":
         needed.append("teacher.kl")
     framework, shape, _ = shapes.write(case.run, folder, rng, needed)
     return f"{framework} {shape}", [signal for signal in needed if signal != "teacher.kl"]

@@ -8,7 +8,7 @@ NAN = float("nan")
 
 
 class Case:
-    """A run, the kinds that name what happened (any of them), where it began, and what may be told besides."""
+    """A run, the kinds that name what happened (any of them), where it began, and which other kinds may be reported."""
 
     def __init__(self, run, kinds, first, last, allowed=(), needed=(), before=()):
         self.run, self.kinds, self.allowed = run, set(kinds), set(allowed) | set(kinds)
@@ -16,7 +16,7 @@ class Case:
         self.needed = list(needed)
         if run.hardly_learns():
             self.allowed.add("no-learning")
-        self.before = set(before)  # kinds that may be told at any onset
+        self.before = set(before)  # kinds that may be reported at any onset
 
 
 FALLS = ("reward-collapse", "zero-reward", "instability", "no-learning")

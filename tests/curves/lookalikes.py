@@ -1,4 +1,4 @@
-"""Healthy runs that look a little like a failure, and must stay silent at warning and critical."""
+"""Healthy runs that resemble a failure a little and must stay silent at warning and critical."""
 import math
 
 import runs
@@ -143,7 +143,7 @@ def distillation(rng):
     run.series.pop("reward.zero_std_groups", None)
     first = rng.uniform(0.3, 1.5)
     run.series["kl.ref"] = runs.drift(rng, runs.ramp(n, first, first * rng.uniform(0.1, 0.4)), 0.05)
-    run.story, run.evals, run.skill = "distillation", {}, [0.5] * n
+    run.method, run.evals, run.skill = "distillation", {}, [0.5] * n
     run.series["teacher.kl"] = run.series.pop("kl.ref")
     return run
 

@@ -113,9 +113,9 @@ def spoilt(rng, base):
             series[i] /= blend(1, top, i, at, speed)
         else:
             series[i] = min(1.0, blend(series[i], 0.9, i, at, speed))
-    told = {"entropy": ("entropy-explosion",), "response.length": ("length-collapse",),
-            "response.truncated": ("truncation",)}[kind]
-    return Case(run, told, at, at + speed, needed=(kind,), allowed=FALLS)
+    names = {"entropy": ("entropy-explosion",), "response.length": ("length-collapse",),
+             "response.truncated": ("truncation",)}[kind]
+    return Case(run, names, at, at + speed, needed=(kind,), allowed=FALLS)
 
 
 def tried(program, name, base, number, seed, sick):

@@ -38,7 +38,7 @@ class Run:
         self.low = self.high = 0.0
         self.skill = []
         self.resumed = None   # (record at which the run was resumed, records it went back)
-        self.story = ""
+        self.method = ""       # what is trained where it is not RL: distillation
 
     def __len__(self):
         return len(self.steps)
@@ -229,7 +229,7 @@ def healthy(rng, records=None, family=None, algorithm=None, gain=None, batch=Non
 
 
 def thin_out(run, keep):
-    """Trainers log different things: leaves out some signals that the story does not need."""
+    """Trainers log different things: leaves out some signals that the case does not need."""
     for name in sorted(run.series):
         if name not in keep and name != "reward.mean" and run.rng.random() < 0.35:
             del run.series[name]

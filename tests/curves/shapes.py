@@ -176,7 +176,7 @@ def write_tfevents(path, records):
 
 
 def write(run, folder, rng, needed):
-    """Writes the run as a framework that can show what the story needs; returns framework, shape and path."""
+    """Writes the run as a framework that can show what the case needs; returns framework, shape and path."""
     able = [name for name in sorted(NAMES) if all(signal in NAMES[name] for signal in needed)]
     framework = rng.choice(able)
     shape = rng.choice([s for s in SHAPES if (s != "nested" or framework == "verl") and

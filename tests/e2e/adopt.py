@@ -15,7 +15,7 @@ TRAINER = [PRACTICE, "--speak", "verl", "--out", "-", "--save-every", "5"]
 
 
 def somebody(base, steps=4000, pace=0.1, shell=None):
-    """The practice run, in a session of its own, as nobody's business of midwatch."""
+    """The practice run, in a session of its own, which midwatch did not start."""
     words = [*TRAINER, "--steps", str(steps), "--pace", str(pace), "--checkpoints", f"{base}/ck"]
     if shell:
         return subprocess.Popen(["sh", "-c", shell.format(" ".join(words))], cwd=base, start_new_session=True,
@@ -51,8 +51,8 @@ def killed(base):
     try:
         seen = watch(base, run.pid)
         wait_until("its steps", lambda: steps_of(base) >= 3)
-        told = status(base)
-        assert told["phase"] == "running" and told["pid"] == run.pid and told["allow"] == [] and not told["held"], told
+        shown = status(base)
+        assert shown["phase"] == "running" and shown["pid"] == run.pid and shown["allow"] == [] and not shown["held"], shown
         for verb in ("pause", "stop"):
             code, text = midwatch(base, verb)
             assert code == 2 and "not allowed" in text and f"--pid {run.pid} --allow {verb}" in text, (code, text)
@@ -66,8 +66,8 @@ def killed(base):
         found = incidents(base)
         assert [i["kind"] for i in found if i["severity"] == "critical"] == ["crash"], found
         assert "CRASHED" in out, out
-        told = status(base)
-        assert told["phase"] == "over" and told["pid"] == 0, told
+        shown = status(base)
+        assert shown["phase"] == "over" and shown["pid"] == 0, shown
     finally:
         for pid in processes_of(base, "practice_run"):
             os.kill(pid, signal.SIGKILL)
@@ -84,7 +84,7 @@ def well(base):
 
 
 def allowed(base):
-    """Told to, it is held still with all its processes, goes on, and is ended; each is written down first."""
+    """On request it is paused with all its processes, resumed, and ended; each action is recorded first."""
     run = somebody(base)
     try:
         seen = watch(base, run.pid, "--allow", "pause,stop")
@@ -97,15 +97,15 @@ def allowed(base):
 
         assert midwatch(base, "pause")[0] == 0
         wait_until("all stopped", lambda: states() == {"T"})
-        wait_until("it is told so", lambda: status(base)["phase"] == "paused")
+        wait_until("status says so", lambda: status(base)["phase"] == "paused")
         assert midwatch(base, "resume")[0] == 0
         wait_until("all go on", lambda: "T" not in states())
         assert midwatch(base, "stop")[0] == 0
         run.wait(20)
         code, out, err = end(seen)
         assert code == 0 and "as a stop was requested" in err and "interrupted, step" in out, (out, err)
-        deeds = [(e["action"], e["target"]) for e in journal(base) if e.get("e") == "intended"]
-        assert deeds == [(what, f"process {run.pid}") for what in ("pause", "resume", "stop")], deeds
+        actions = [(e["action"], e["target"]) for e in journal(base) if e.get("e") == "intended"]
+        assert actions == [(what, f"process {run.pid}") for what in ("pause", "resume", "stop")], actions
         assert not processes_of(base, "practice_run")
     finally:
         for pid in processes_of(base, "practice_run"):
@@ -124,7 +124,7 @@ def behind_tee(base):
 
 
 def refused(base):
-    """What cannot be watched is said, with what to do."""
+    """What cannot be watched is refused, with what to do."""
     def says(pid, *options):
         code, out, err = end(watch(base, pid, *options))
         assert not glob.glob(f"{base}/home/runs/*"), "something was recorded"

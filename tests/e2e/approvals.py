@@ -1,15 +1,15 @@
-"""What midwatch does only when a person lets it ([actions]), and what it only says (--dry-run)."""
+"""What midwatch does only when a person approves it ([actions]), and what it only reports (--dry-run)."""
 import json
 import os
 import signal
 import time
 
-from running import Run, midwatch, output, processes_of, states_of, take_up, training, wait_until, weights
+from running import Run, midwatch, output, processes_of, reattach, states_of, training, wait_until, weights
 from watching import Scratch, event_type, journal_of
 
 
 def silently(base):
-    """It goes on when its engine is dead, and scores what it does not get zero."""
+    """It trains on when its engine is dead, and scores missing answers zero."""
     return [*training(base, pace=0.15), "--when-engine-dies", "zero"]
 
 
@@ -36,14 +36,14 @@ def attempts(run):
 
 
 def said_yes(base, expected):
-    """The attempt is held still until a person lets it be ended, through midwatch's own death; so is the next begun."""
+    """The attempt is paused until ending it is approved, even if midwatch is killed meanwhile; the next one needs an approval, too."""
     run = asking(base)
     kill_engine(base)
     wait_until("the question", lambda: "attempt 1 would be ended: " in notes(base))
     wait_until("nothing moves", lambda: set(states_of(base)) == {"T"})
     run.process.kill()
     run.process.communicate()
-    run = take_up(base, "--quiet")
+    run = reattach(base, "--quiet")
     time.sleep(1)
     assert set(states_of(base)) == {"T"} and attempts(run) == 1
     assert "until midwatch approve ends it" in " ".join(midwatch(base, "status")[1].split())
@@ -62,7 +62,7 @@ def said_yes(base, expected):
 
 
 def said_no(base, _):
-    """A person lets the attempt go on: it is not asked about the same again, and ends as it ends."""
+    """A person resumes the attempt: midwatch does not ask about the same again, and the attempt ends by itself."""
     run = asking(base)
     kill_engine(base)
     wait_until("the question", lambda: "attempt 1 would be ended" in notes(base))
@@ -72,25 +72,25 @@ def said_no(base, _):
 
 
 def stopped(base, _):
-    """Instead of an answer the run is told to stop: it is over, and asks for nothing any more."""
+    """Instead of an approval comes a stop: the run is over, and asks for nothing any more."""
     run = asking(base)
     wait_until("a checkpoint", lambda: os.path.exists(os.path.join(base, "checkpoints", "global_step_5")))
     os.kill(processes_of(base, "practice_run")[0], signal.SIGKILL)
     wait_until("the question", lambda: "attempt 2 would begin" in notes(base))
     assert midwatch(base, "stop")[0] == 0
     run.end(20)
-    told = json.loads(midwatch(base, "status", "--json")[1])
-    assert (told["phase"], told["asks"], attempts(run)) == ("over", "", 1), told
+    shown = json.loads(midwatch(base, "status", "--json")[1])
+    assert (shown["phase"], shown["asks"], attempts(run)) == ("over", "", 1), shown
 
 
 def dry(base, _):
-    """Nothing is done, all is said."""
+    """Nothing is done, all is reported."""
     run = Run(base, silently(base), "--quiet", "--dry-run")
     kill_engine(base)
     wait_until("what it would do", lambda: "Only watching: attempt 1 would be ended: " in notes(base))
     run.end()
     code, text = midwatch(base, "status", "--json")
-    assert {deed["action"] for deed in json.loads(text)["actions"]} <= {"collect-evidence"} and attempts(run) == 1, text
+    assert {action["action"] for action in json.loads(text)["actions"]} <= {"collect-evidence"} and attempts(run) == 1, text
     assert "attempt 1" in output(run) and "tripped" not in {event_type(event) for event in journal_of(run.folder())}
 
 

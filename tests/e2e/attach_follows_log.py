@@ -3,7 +3,7 @@ import os
 import shutil
 import time
 
-from watching import Scratch, append, attach, incidents, pieces, recording, replay, told
+from watching import Scratch, append, attach, incident_keys, incidents, pieces, recording, replay
 
 
 def write_with(folder, data, seed, turn_over):
@@ -20,7 +20,7 @@ def write_with(folder, data, seed, turn_over):
         append(path, part)
     _, errors = watch.communicate(timeout=120)
     assert watch.returncode in (0, 5), (watch.returncode, errors)
-    return told(incidents(folder))
+    return incident_keys(incidents(folder))
 
 
 def rotate(path):
@@ -53,8 +53,8 @@ torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 ha
 """
 
 
-def last_words():
-    """A traceback after which nothing is written is told at once; what is written later puts it right."""
+def provisional():
+    """A traceback after which nothing is written is reported at once; what is written later corrects it."""
     data = recording("verl-healthy")
     with Scratch() as folder:
         path = os.path.join(folder, "train.log")
@@ -64,21 +64,21 @@ def last_words():
         append(path, CRASH)
         began = time.monotonic()
         while not incidents(folder):
-            assert time.monotonic() - began < 5, "the traceback at the end of the log was not told"
+            assert time.monotonic() - began < 5, "the traceback at the end of the log was not reported"
             time.sleep(0.05)
         assert "KeyError" in str(incidents(folder)), incidents(folder)
-        watch.kill()  # its successor says the same, once
+        watch.kill()  # its successor reports the same, once
         watch.communicate(timeout=60)
         watch = attach(folder, path, "--exit-after-idle", "4")
         time.sleep(1)
         append(path, CHAIN)
         watch.communicate(timeout=60)
-        live, after = told(incidents(folder)), told(replay(path)["incidents"])
-        assert live == after, f"last words: attach {live}, replay {after}"
+        live, after = incident_keys(incidents(folder)), incident_keys(replay(path)["incidents"])
+        assert live == after, f"provisional events: attach {live}, replay {after}"
 
 
 def main():
-    last_words()
+    provisional()
     checked = 1
     for name in ("areal-engine-killed", "verl-engine-killed", "trl-engine-killed", "areal-healthy"):
         data = recording(name)
@@ -90,7 +90,7 @@ def main():
                 files = [os.path.join(folder, "train.log")]
                 if os.path.exists(files[0] + ".1"):
                     files.insert(0, files[0] + ".1")
-                after = told(replay(*files)["incidents"])
+                after = incident_keys(replay(*files)["incidents"])
                 assert live == after, f"{name}, {turn_over.__name__}: attach {live}, replay {after}"
                 if "killed" in name:
                     assert live, f"{name}: nothing was reported"

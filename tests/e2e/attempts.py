@@ -95,22 +95,22 @@ def what_changed(base):
     assert again.end(60) == 0, again.err
     assert "attempt 3 differs from attempt 2: environment NCCL_DEBUG: not set → INFO" in again.err, again.err
 
-    told = [e for e in journal(base) if e.get("e") == "changed"]
-    second = [(e["what"], e["name"], e["before"], e["after"]) for e in told if e["attempt"] == 2]
+    changes = [e for e in journal(base) if e.get("e") == "changed"]
+    second = [(e["what"], e["name"], e["before"], e["after"]) for e in changes if e["attempt"] == 2]
     assert second == [
         ("file", "train.sh", "", "# one more line"),
         ("code", "reward.py", "", "-scale = 1.0\n+scale = 0.5"),
         ("code", "train.sh", "", "+# one more line"),
         ("package", "vllm", "0.8.5", "0.9.0")], second
-    assert [(e["what"], e["name"], e["after"]) for e in told if e["attempt"] == 3] == [("environment", "NCCL_DEBUG", "INFO")], told
+    assert [(e["what"], e["name"], e["after"]) for e in changes if e["attempt"] == 3] == [("environment", "NCCL_DEBUG", "INFO")], changes
     report = midwatch(base, "report")[1]
     assert "## What changed between attempts" in report and "| 2 | package | vllm | `0.8.5` | `0.9.0` |" in report, report
     assert "environment NCCL_DEBUG: not set → INFO" in midwatch(base, "status")[1]
     assert json.loads(midwatch(base, "status", "--json")[1])["changes"][0]["name"] == "NCCL_DEBUG"
     # run.json and launch.json hold the command itself, secrets too: midwatch has to start it.
-    told = leaks(base)  # a restart needs the environment whole
-    assert {os.path.basename(path) for path in told} <= {"run.json", "launch.json"}, told
-    assert all(os.stat(path).st_mode & 0o077 == 0 for path in told), told
+    holding = leaks(base)  # a restart needs the environment whole
+    assert {os.path.basename(path) for path in holding} <= {"run.json", "launch.json"}, holding
+    assert all(os.stat(path).st_mode & 0o077 == 0 for path in holding), holding
 
 
 def nothing_changed(base):
@@ -141,8 +141,8 @@ def weights_of(base, steps):
         return hashlib.sha256(file.read()).hexdigest()
 
 
-def obedient(base, *options, speak="verl", steps=20, pace=0.15):
-    """A trainer that resumes only when it is told to."""
+def resumes_on_request(base, *options, speak="verl", steps=20, pace=0.15):
+    """A trainer that resumes only when an argument says so."""
     return [PRACTICE, "--speak", speak, "--out", "-", "--steps", str(steps), "--save-every", "5", "--pace", str(pace),
             "--checkpoints", f"{base}/ck", "--resume", "requested", *options]
 
@@ -156,20 +156,20 @@ def saved(base, step):
     return lambda: glob.glob(f"{base}/ck/**/*{step}/trainer.safetensors", recursive=True)
 
 
-def told_to_resume(base):
-    """Each framework in its own words; killed after a checkpoint, all come to the weights of the run nobody disturbed."""
+def given_a_checkpoint(base):
+    """With each framework's own arguments; killed after a checkpoint, all come to the weights of the undisturbed run."""
     for name in ("plain", "verl", "trl", "prime-rl", "skyrl", "openrlhf"):
         os.mkdir(f"{base}/{name}")
-    plain = Run(f"{base}/plain", obedient(f"{base}/plain", pace=0), "--quiet", "--no-host")
+    plain = Run(f"{base}/plain", resumes_on_request(f"{base}/plain", pace=0), "--quiet", "--no-host")
     assert plain.end() == 0, plain.err
     expected = weights_of(f"{base}/plain", 20)
     for speak, words in (("verl", "trainer.resume_from_path={}/ck/global_step_10"), ("trl", "{}/ck/checkpoint-10"),
                          ("prime-rl", "10"), ("skyrl", "trainer.resume_path={}/ck/global_step_10"),
                          ("openrlhf", "--load_checkpoint")):
         place = f"{base}/{speak}"
-        run = Run(place, obedient(place, "{resume}", speak=speak), "--quiet", "--no-host", "--first-wait", "0.1")
+        run = Run(place, resumes_on_request(place, "{resume}", speak=speak), "--quiet", "--no-host", "--first-wait", "0.1")
         wait_until(f"{speak}: a checkpoint", saved(place, 10))
-        wait_until(f"{speak}: it is told", lambda: "10" in output(run))
+        wait_until(f"{speak}: its step", lambda: "10" in output(run))
         time.sleep(0.5)
         os.kill(processes_of(place, "practice_run")[0], signal.SIGKILL)
         assert run.end() == 0, (speak, run.err)
@@ -178,11 +178,11 @@ def told_to_resume(base):
         assert weights_of(place, 20) == expected, speak
 
 
-def in_own_words(base):
-    """resume of [run] wins over the dialect; a trainer that takes another checkpoint than it was told is found out."""
+def own_arguments(base):
+    """resume of [run] wins over the dialect; a trainer that resumes from another checkpoint than requested is reported."""
     with open(f"{base}/midwatch.toml", "w") as file:
         file.write('[run]\nfirst_wait = "0.1s"\nhost = false\nresume = ["--resume.step", "5"]\n')
-    run = Run(base, ["sh", "-c", " ".join(obedient(base, "{resume}"))], "--quiet")
+    run = Run(base, ["sh", "-c", " ".join(resumes_on_request(base, "{resume}"))], "--quiet")
     wait_until("a checkpoint", saved(base, 10))
     time.sleep(0.4)
     os.kill(processes_of(base, "practice_run")[0], signal.SIGKILL)
@@ -192,8 +192,8 @@ def in_own_words(base):
 
 
 def before_the_poison(base):
-    """midwatch looks away while the engine dies and poisoned steps are saved: the trainer is told the last good one."""
-    run = Run(base, obedient(base, "{resume}", "--when-engine-dies", "zero", steps=30), "--quiet", "--no-host", "--first-wait", "0.1")
+    """midwatch is stopped while the engine dies and poisoned steps are saved: the trainer is given the last good checkpoint."""
+    run = Run(base, resumes_on_request(base, "{resume}", "--when-engine-dies", "zero", steps=30), "--quiet", "--no-host", "--first-wait", "0.1")
     wait_until("a checkpoint", saved(base, 10))
     run.process.send_signal(signal.SIGSTOP)
     os.kill(processes_of(base, "practice_run")[1], signal.SIGKILL)
@@ -203,7 +203,7 @@ def before_the_poison(base):
     assert f"trainer.resume_from_path={base}/ck/global_step_10" in launched(run, 2), launched(run, 2)
 
 
-for test in (told_to_resume, in_own_words, before_the_poison, what_changed, nothing_changed, no_delay):
+for test in (given_a_checkpoint, own_arguments, before_the_poison, what_changed, nothing_changed, no_delay):
     before = dict(os.environ)
     with Scratch() as base:
         began = time.monotonic()

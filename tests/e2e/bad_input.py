@@ -75,9 +75,9 @@ def hostile_text(folder):
     report = expect(0, "report", log).stdout
     outside_code = re.sub(rb"(`+).*?\1", b"", report)
     assert b"<script" not in outside_code and b"](http" not in outside_code, "HTML or a link got through"
-    told = expect(0, "replay", "--json", log).stdout
-    json.loads(told)
-    for output in (shown, report, told):
+    as_json = expect(0, "replay", "--json", log).stdout
+    json.loads(as_json)
+    for output in (shown, report, as_json):
         assert b"0123456789abcdef0123" not in output and b"hf_abcdefghijkl" not in output, "a secret got through"
 
 

@@ -1,6 +1,6 @@
 """What dead processes of a run left in shared memory and of Ray's sessions, and midwatch cleanup.
 
-free.py MIDWATCH PRACTICE_RUN
+cleanup.py MIDWATCH PRACTICE_RUN
 """
 import contextlib
 import ctypes
@@ -15,8 +15,8 @@ import sys
 from running import PROGRAM, Run, midwatch, processes_of, wait_until
 from watching import Scratch
 
-# An attempt: it maps what it makes in shared memory, starts a "raylet", and lives until it is told to die. What lies
-# there from the attempt before is not its business.
+# An attempt: it maps what it makes in shared memory, starts a "raylet", and lives until a file appears. It ignores
+# what the attempt before left there.
 TRAINER = r'''
 import mmap, os, signal, subprocess, sys, time
 base, shared, attempt = sys.argv[1], sys.argv[2], os.environ["MIDWATCH_ATTEMPT"]
@@ -69,16 +69,16 @@ class SharedMemory:
             self.libc.umount2(self.path.encode(), 2)  # MNT_DETACH
 
 
-def free(base, *words):
+def cleanup(base, *words):
     code, text = midwatch(base, "cleanup", "--json", *words)
     return code, json.loads(text[: text.rindex("}") + 1])
 
 
-def names(told, part="items"):
-    return sorted(os.path.basename(item["path"]) for item in told[part])
+def names(result, part="items"):
+    return sorted(os.path.basename(item["path"]) for item in result[part])
 
 
-def belongings(run):
+def resources(run):
     try:
         with open(os.path.join(run.folder(), "resources.json")) as file:
             return sorted(item["name"] for item in json.load(file)["all"])
@@ -108,11 +108,11 @@ class Staged:
         self.run = Run(base, [sys.executable, os.path.join(base, "trainer.py"), base, shared], "--first-wait", "0.1", "--no-host")
 
     def up(self, attempt):
-        """It is up, and midwatch knows what it holds."""
+        """It is up, and midwatch knows its resources."""
         def seen():
-            known = belongings(self.run)
+            known = resources(self.run)
             return f"psm_0000000{attempt}" in known and [n for n in known if n.startswith(f"session_2026-02-19_09-08-1{attempt}")]
-        wait_until(f"belongings of attempt {attempt}", seen, 60)
+        wait_until(f"resources of attempt {attempt}", seen, 60)
 
     def end(self):
         subprocess.run([PROGRAM, "stop", "--now", "--home", os.path.join(self.base, "home")], capture_output=True, check=False)
@@ -131,37 +131,37 @@ def left_by_first(base):
 
 
 def by_person():
-    """A running attempt's things stay; a dead one's go when a person says so, to the midwatch that watches and without one."""
+    """A live attempt's resources stay; a dead one's are deleted on request, whether a midwatch watches or not."""
     with Scratch() as base, SharedMemory(os.path.join(base, "shared")) as shared:
         staged = Staged(base, shared, "ask")
         try:
             staged.up(1)
-            code, told = free(base)
-            assert code == 0 and names(told) == [], told
-            assert "psm_00000001" in names(told, "left") and "psm_somebody" not in names(told), told
+            code, result = cleanup(base)
+            assert code == 0 and names(result) == [], result
+            assert "psm_00000001" in names(result, "left") and "psm_somebody" not in names(result), result
             write(os.path.join(base, "die-1"), "")
             staged.up(2)
-            code, told = free(base)
-            assert code == 7 and names(told) == left_by_first(base), (code, told)
-            assert told["bytes"] >= 3 << 20, told
-            code, told = free(base, "--dry-run", "--what", "ray-sessions")
-            assert code == 0 and len(names(told)) == 1, told
-            code, told = free(base, "--yes", "--what", "shared-memory")
-            assert code == 0 and told["freed"] and len(told["items"]) == 3 and all(item["done"] for item in told["items"]), told
+            code, result = cleanup(base)
+            assert code == 7 and names(result) == left_by_first(base), (code, result)
+            assert result["bytes"] >= 3 << 20, result
+            code, result = cleanup(base, "--dry-run", "--what", "ray-sessions")
+            assert code == 0 and len(names(result)) == 1, result
+            code, result = cleanup(base, "--yes", "--what", "shared-memory")
+            assert code == 0 and result["freed"] and len(result["items"]) == 3 and all(item["done"] for item in result["items"]), result
             there = os.listdir(shared)
             for name in ("psm_00000002", "nccl-AAAAA2", "staged-dataset-1", "staged-dataset-2", "psm_somebody", "psm_heldhere"):
                 assert name in there, (name, there)
             assert "psm_00000001" not in there, there
             staged.run.process.kill()  # nobody watches; the attempt goes on
             staged.run.process.wait()
-            code, told = free(base, "--yes")
-            assert code == 0 and len(told["items"]) == 1 and told["items"][0]["done"], told
+            code, result = cleanup(base, "--yes")
+            assert code == 0 and len(result["items"]) == 1 and result["items"][0]["done"], result
             sessions = os.listdir(os.path.join(base, "ray"))
             assert len(sessions) == 1 and "_09-08-12_" in sessions[0], sessions
             assert processes_of(base, os.path.join(base, "trainer.py")), "the attempt goes on"
             code, text = midwatch(base, "status", "--json")
-            deeds = [a for a in json.loads(text)["actions"] if a["action"] == "cleanup"]
-            assert len(deeds) == 4 and all(a["ok"] for a in deeds), deeds
+            actions = [a for a in json.loads(text)["actions"] if a["action"] == "cleanup"]
+            assert len(actions) == 4 and all(a["ok"] for a in actions), actions
             code, text = midwatch(base, "report")
             assert "What midwatch did" in text and "psm_00000001" in text, text
         finally:
@@ -170,7 +170,7 @@ def by_person():
 
 
 def asked_on_a_terminal():
-    """On a terminal the word is asked for: anything but yes leaves all as it is."""
+    """On a terminal it asks for a yes: anything else leaves all as it is."""
     with Scratch() as base, SharedMemory(os.path.join(base, "shared")) as shared:
         staged = Staged(base, shared, "ask")
         try:
@@ -198,7 +198,7 @@ def asked_on_a_terminal():
 
 
 def by_itself():
-    """With mode = "act" shared memory that an attempt left is freed before anybody complains; Ray's session stays until space is short."""
+    """With mode = "act" stale shared memory is deleted as soon as its attempt is dead; Ray's session stays until space is short."""
     with Scratch() as base, SharedMemory(os.path.join(base, "shared")) as shared:
         staged = Staged(base, shared, "act")
         try:

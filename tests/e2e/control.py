@@ -1,19 +1,19 @@
-"""What people ask of a run that goes on: status, tell, pause, resume, stop; with midwatch killed in between."""
+"""What people request of a live run: status, tell, pause, resume, stop; with midwatch killed in between."""
 import json
 import os
 import signal
 import time
 
-from running import Run, midwatch, output, processes_of, states_of, take_up, training, wait_until, weights
+from running import Run, midwatch, output, processes_of, reattach, states_of, training, wait_until, weights
 from watching import Scratch
 
 
 def status(base):
     code, text = midwatch(base, "status", "--json")
     assert code == 0, text
-    told = json.loads(text)
-    assert told["schema"] == "midwatch.status/1"
-    return told
+    shown = json.loads(text)
+    assert shown["schema"] == "midwatch.status/1"
+    return shown
 
 
 def started(base, steps=40, pace=0.15):
@@ -22,7 +22,7 @@ def started(base, steps=40, pace=0.15):
     return run
 
 
-def told_and_shown(base, _):
+def noted_and_shown(base, _):
     run = started(base)
     code, text = midwatch(base, "tell", "lowered lr", "--json", "password=hunter2hunter2")
     assert code == 0 and json.loads(text)["taken"], text
@@ -41,7 +41,7 @@ def told_and_shown(base, _):
 
 
 def paused(base, expected):
-    """Held still, midwatch killed meanwhile: the next one keeps holding it, and lets it go on when told."""
+    """Paused, midwatch killed meanwhile: the next one keeps it paused, and resumes it on request."""
     run = started(base)
     assert midwatch(base, "pause")[0] == 0
     wait_until("all stopped", lambda: set(states_of(base)) == {"T"})
@@ -53,7 +53,7 @@ def paused(base, expected):
     code, text = midwatch(base, "resume")
     assert code == 1 and "not running" in text, (code, text)  # left for the next midwatch
     os.remove(os.path.join(run.folder(), "inbox", os.listdir(os.path.join(run.folder(), "inbox"))[0]))
-    run = take_up(base, "--quiet")
+    run = reattach(base, "--quiet")
     wait_until("a watch", lambda: status(base)["watched"])
     assert status(base)["phase"] == "paused"
     time.sleep(0.5)
@@ -62,15 +62,15 @@ def paused(base, expected):
     wait_until("it goes on", lambda: output(run).count(" step:") > before)
     assert run.end() == 0, run.err
     assert weights(base) == expected
-    deeds = [(deed["action"], deed["done"], deed["ok"]) for deed in status(base)["actions"]]
-    assert deeds == [("pause", True, True), ("resume", True, True)], deeds
+    actions = [(action["action"], action["done"], action["ok"]) for action in status(base)["actions"]]
+    assert actions == [("pause", True, True), ("resume", True, True)], actions
 
 
 def stopped(base, _):
     run = started(base, steps=4000)
     assert midwatch(base, "pause")[0] == 0
     wait_until("all stopped", lambda: set(states_of(base)) == {"T"})
-    assert midwatch(base, "stop")[0] == 0  # what is held still can be ended, too
+    assert midwatch(base, "stop")[0] == 0  # a paused run can be ended, too
     assert run.end(30) == 128 + signal.SIGINT, (run.process.returncode, run.err)
     assert not processes_of(base, "practice_run"), "something is left"
     assert status(base)["decision"] == "A stop was requested."
@@ -84,18 +84,18 @@ def killed_at_once(base, _):
 
 
 def asked_while_nobody_watches(base, _):
-    """A stop that nobody was there to take is taken by the next midwatch."""
+    """A stop that was requested while no midwatch was running is served by the next one."""
     run = started(base, steps=4000)
     run.process.kill()
     run.process.communicate()
     code, text = midwatch(base, "stop")
     assert code == 1 and "--reattach" in text, (code, text)
-    run = take_up(base, "--quiet")
+    run = reattach(base, "--quiet")
     assert run.end(30) == 128 + signal.SIGINT, (run.process.returncode, run.err)
 
 
 def bad_requests(base, _):
-    """What lies in the inbox and is no request is put aside, and nothing else suffers."""
+    """A file in the inbox that is no request is renamed, and nothing else suffers."""
     run = started(base, steps=60)
     inbox = os.path.join(run.folder(), "inbox")
     for name, text in (("1-1.json", "{"), ("1-2.json", '{"ask":"rm -rf /"}'), ("1-3.json", "\0" * 5000)):
@@ -112,7 +112,7 @@ with Scratch() as scratch:
     first = Run(scratch, training(scratch, pace=0), "--quiet")
     assert first.end() == 0, first.err
     reference = weights(scratch)
-for test in (told_and_shown, paused, stopped, killed_at_once, asked_while_nobody_watches, bad_requests):
+for test in (noted_and_shown, paused, stopped, killed_at_once, asked_while_nobody_watches, bad_requests):
     with Scratch() as scratch:
         began = time.monotonic()
         test(scratch, reference)

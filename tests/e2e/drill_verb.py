@@ -24,16 +24,16 @@ def refused(base):
     for words, code, text in ((("no-such",), 2, "no drill called no-such"), ((), 2, "no drill is named"),
                               (("engine-dead", "--run", "x"), 2, "--yes"), (("engine-dead", "--practice", "/none"), 3, "no program /none"),
                               (("engine-dead", "--yes", "--home", base), 3, "no recorded run")):
-        told = drill(*words)
-        assert told[0] == code and text in told[1], (words, told)
+        answer = drill(*words)
+        assert answer[0] == code and text in answer[1], (words, answer)
 
 
 def on_practice(base):
     for name in ("engine-dead", "sigterm-from-elsewhere", "nan-in-loss"):
         code, text = drill(name, "--json")
-        told = json.loads(text)
-        assert code == 0 and told["as_stated"], told
-        subprocess.run(["rm", "-rf", told["folder"].split("/home/")[0]], check=True)
+        result = json.loads(text)
+        assert code == 0 and result["as_stated"], result
+        subprocess.run(["rm", "-rf", result["folder"].split("/home/")[0]], check=True)
 
 
 def on_own(base):

@@ -1,4 +1,4 @@
-"""Drills: a real fault is staged in a held practice run, and what midwatch must see and do is asserted.
+"""Drills: a real fault is staged in a supervised practice run, and what midwatch must see and do is asserted.
 
 drills.py MIDWATCH PRACTICE_RUN            the share that ctest runs
 drills.py MIDWATCH PRACTICE_RUN --all      all of them
@@ -6,8 +6,8 @@ drills.py MIDWATCH PRACTICE_RUN NAME…      those; --list names them
 
 Each drill says the kind of incident that must open, the cause that must lead, within how many seconds after the fault,
 what midwatch must have done, and that the final weights equal those of a run that nobody disturbed, where that is
-defined. Where midwatch falls short today, the drill stays as it should be and is marked `short` with the reason: it
-then must fail (one that passes has its mark to be taken away).
+defined. Where midwatch falls short today, the drill stays as it should be and has `short` with the reason: it then
+must fail (when it passes, `short` is to be removed).
 """
 import contextlib
 import ctypes
@@ -51,14 +51,14 @@ class Skipped(Exception):
     """This machine does not let the fault be staged."""
 
 
-class Held:
-    """A command under midwatch run, and when it told what."""
+class Supervised:
+    """A command under midwatch run, and the events that midwatch emitted, with their times."""
 
     living = []
 
     def __init__(self, base, command, *options, first_wait="0.2", folder="home"):
         self.base, self.events = base, []
-        Held.living.append(self)
+        Supervised.living.append(self)
         self.process = subprocess.Popen(
             [PROGRAM, "run", "--home", os.path.join(base, folder), "--json", "--first-wait", first_wait, *options, "--", *command],
             cwd=base, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -95,29 +95,29 @@ class Held:
         wait_until(text, lambda: text in self.text(), seconds)
         return time.monotonic()
 
-    def told(self, kind):
-        """(when, incident) of the first and the last that was told of this kind."""
+    def incidents_of(self, kind):
+        """(when, incident) for each event with an incident of this kind."""
         return [(at, e["incident"]) for at, e in list(self.events) if "incident" in e and e["incident"]["kind"] == kind]
 
     def expect(self, kind, cause, since, within, severity="critical"):
         """The incident opens within so many seconds after the fault, and its likeliest cause is the one named."""
         def grave():
-            return [at for at, incident in self.told(kind) if incident["severity"] == severity]
+            return [at for at, incident in self.incidents_of(kind) if incident["severity"] == severity]
         wait_until(f"an incident {kind}", lambda: grave() or self.process.poll() is not None, within + 20)
         self.listener.join(0.3)
-        told = sorted({f"{e['incident']['kind']} {e['incident']['severity']}" for _, e in self.events if 'incident' in e})
-        assert grave(), f"no {kind} {severity}; told: {told}"
+        seen = sorted({f"{e['incident']['kind']} {e['incident']['severity']}" for _, e in self.events if 'incident' in e})
+        assert grave(), f"no {kind} {severity}; there are: {seen}"
         seconds = grave()[0] - since
-        assert seconds <= within, f"{kind} was told {seconds:.1f} s after the fault, not within {within} s"
+        assert seconds <= within, f"{kind} was reported {seconds:.1f} s after the fault, not within {within} s"
         self.seen = (kind, max(seconds, 0))
         wait_until(f"{cause} as leading cause of {kind}",
-                   lambda: self.told(kind)[-1][1]["causes"][0]["id"] == cause or self.process.poll() is not None, 10)
-        incident = self.told(kind)[-1][1]
+                   lambda: self.incidents_of(kind)[-1][1]["causes"][0]["id"] == cause or self.process.poll() is not None, 10)
+        incident = self.incidents_of(kind)[-1][1]
         assert incident["causes"][0]["id"] == cause, f"the leading cause is {incident['causes'][0]['id']}, not {cause}"
         return incident
 
     def end(self, seconds=90):
-        """Exit status, and how it was told to be over."""
+        """Exit status, and the event that says it is over."""
         self.process.wait(seconds)
         self.listener.join(10)
         over = self.events[-1][1]
@@ -133,7 +133,7 @@ class Held:
         return json.loads(text)
 
     def actions(self):
-        """What was done to the run; looking at it is nothing of the kind."""
+        """What was done to the run; collecting evidence does not count."""
         return [action["action"] for action in self.status()["actions"] if action["ok"] and action["action"] != "collect-evidence"]
 
 
@@ -181,13 +181,13 @@ class SmallDisk:
         self.libc.umount2(self.path.encode(), 2)  # MNT_DETACH
 
 
-def trainer_of(held):
-    return processes_of(held.base, "practice_run")[0]
+def trainer_of(run):
+    return processes_of(run.base, "practice_run")[0]
 
 
-def engine_of(held):
+def engine_of(run):
     """The inference server within the practice run."""
-    return processes_of(held.base, "practice_run")[1]
+    return processes_of(run.base, "practice_run")[1]
 
 
 # ---- learning ----------------------------------------------------------------------------------------------------
@@ -199,64 +199,64 @@ def nan_in_loss(base):
     must look."""
     with open(os.path.join(base, "midwatch.toml"), "w") as file:
         file.write('[actions]\nbreak_learning = "act"\n')
-    held = Held(base, practice(base, "--fault", "nan@11", pace=0.25))
-    began = held.await_text("pg_loss:nan")
-    held.expect("non-finite", "nan-loss", began, 5)
-    code, over = held.end()
+    run = Supervised(base, practice(base, "--fault", "nan@11", pace=0.25))
+    began = run.await_text("pg_loss:nan")
+    run.expect("non-finite", "nan-loss", began, 5)
+    code, over = run.end()
     assert code != 0 and over["attempts"] == 1 and "a person must look" in over["why"], over
-    assert held.actions() == ["break"]
+    assert run.actions() == ["break"]
     assert pointer(base) == 10 and not saved(base, 15)
-    return held
+    return run
 
 
 @drill("nan-in-loss-asks", share=True)
 def nan_in_loss_asks(base):
     """The same by default: midwatch asks, the run goes on, and is paused before it saves; approve ends it."""
-    held = Held(base, practice(base, "--fault", "nan@11", pace=0.25))
-    held.await_text("pg_loss:nan")
-    wait_until("it asks", lambda: held.status()["asks"] == "break", 10)
-    wait_until("it pauses before the save", lambda: held.actions() == ["pause"], 10)
+    run = Supervised(base, practice(base, "--fault", "nan@11", pace=0.25))
+    run.await_text("pg_loss:nan")
+    wait_until("it asks", lambda: run.status()["asks"] == "break", 10)
+    wait_until("it pauses before the save", lambda: run.actions() == ["pause"], 10)
     assert not saved(base, 15)
     assert midwatch(base, "approve")[0] == 0
-    code, over = held.end()
+    code, over = run.end()
     assert code != 0 and over["attempts"] == 1 and "a person must look" in over["why"], over
-    assert held.actions() == ["pause", "break"]
+    assert run.actions() == ["pause", "break"]
     assert pointer(base) == 10 and not saved(base, 15)
-    return held
+    return run
 
 
 @drill("learning-rate-too-high")
 def learning_rate_too_high(base):
-    """Entropy is gone within a few steps: told, and left to a person, as nothing is broken."""
-    held = Held(base, practice(base, "--fault", "bad-lr@40", steps=90, pace=0.05))
-    began = held.await_text("step:41 ")
-    held.expect("entropy-collapse", "learning-rate-too-high", began, 10, severity="warning")
-    code, over = held.end()
-    assert code == 0 and over["attempts"] == 1 and held.actions() == [], over
-    return held
+    """Entropy is gone within a few steps: reported, and left to a person, as nothing is broken."""
+    run = Supervised(base, practice(base, "--fault", "bad-lr@40", steps=90, pace=0.05))
+    began = run.await_text("step:41 ")
+    run.expect("entropy-collapse", "learning-rate-too-high", began, 10, severity="warning")
+    code, over = run.end()
+    assert code == 0 and over["attempts"] == 1 and run.actions() == [], over
+    return run
 
 
 @drill("leaky-rubric")
 def leaky_rubric(base):
-    """The training reward rises on a mark that the judge likes; held-out results fall."""
-    held = Held(base, practice(base, "--fault", "leaky-rubric:always", "--eval-every", "10", steps=100, pace=0.05))
-    began = held.await_text("step:40 ")
-    held.expect("reward-hacking", "reward-hacking", began, 20, severity="warning")
-    code, over = held.end()
+    """The training reward rises with a pattern that the judge rewards; held-out results fall."""
+    run = Supervised(base, practice(base, "--fault", "leaky-rubric:always", "--eval-every", "10", steps=100, pace=0.05))
+    began = run.await_text("step:40 ")
+    run.expect("reward-hacking", "reward-hacking", began, 20, severity="warning")
+    code, over = run.end()
     assert code == 0 and over["attempts"] == 1, over
-    return held
+    return run
 
 
 @drill("healthy", share=True)
 def healthy(base):
-    """Nothing is wrong, and nothing is told or done."""
-    held = Held(base, practice(base, "--mismatch", "yes", "--eval-every", "10", "--keep-last", "2", pace=0.05))
-    code, over = held.end()
+    """Nothing is wrong, and nothing is reported or done."""
+    run = Supervised(base, practice(base, "--mismatch", "yes", "--eval-every", "10", "--keep-last", "2", pace=0.05))
+    code, over = run.end()
     assert code == 0 and over["attempts"] == 1, over
-    assert not [e for _, e in held.events if "incident" in e], held.events
-    assert held.actions() == []
+    assert not [e for _, e in run.events if "incident" in e], run.events
+    assert run.actions() == []
     assert weights(base) == Undisturbed.of()
-    return held
+    return run
 
 
 RULE = """
@@ -266,7 +266,7 @@ above = 0.01
 for = 6
 severity = "critical"
 breaker = true
-text = "Look at the schedule."
+text = "Check the schedule."
 """
 
 
@@ -274,34 +274,34 @@ def own_rule(base, fault):
     """What the user said is broken at step 21; the checkpoint of step 25 is saved by the time it is known."""
     with open(os.path.join(base, "midwatch.toml"), "w") as file:
         file.write(RULE)
-    held = Held(base, practice(base, "--fault", fault, pace=0.25))
-    began = held.await_text("step:26 ")
-    incident = held.expect("user-rule", "rule.rate-too-high", began, 3)
-    assert incident["onset"]["step"] == 21 and incident["causes"][0]["fix"] == "Look at the schedule.", incident
-    return held
+    run = Supervised(base, practice(base, "--fault", fault, pace=0.25))
+    began = run.await_text("step:26 ")
+    incident = run.expect("user-rule", "rule.rate-too-high", began, 3)
+    assert incident["onset"]["step"] == 21 and incident["causes"][0]["fix"] == "Check the schedule.", incident
+    return run
 
 
 @drill("user-rule", share=True)
 def user_rule(base):
-    """A rule of the user's own ends the attempt; what was saved since is set aside, and the run goes on from before."""
-    held = own_rule(base, "bad-lr@21")
-    code, over = held.end()
+    """A rule of the user's own ends the attempt; checkpoints saved since the onset are quarantined, and the run resumes from before."""
+    run = own_rule(base, "bad-lr@21")
+    code, over = run.end()
     assert code == 0 and over["attempts"] == 2, over
-    assert held.actions() == ["break", "quarantine", "restart"], held.actions()
-    assert "moved the checkpoints of step 25" in held.said(), held.said()
+    assert run.actions() == ["break", "quarantine", "restart"], run.actions()
+    assert "moved the checkpoints of step 25" in run.said(), run.said()
     assert weights(base) == Undisturbed.of()
-    return held
+    return run
 
 
 @drill("user-rule-again")
 def user_rule_again(base):
-    """What broke the rule is still there after going back: a person must look."""
-    held = own_rule(base, "bad-lr@21:always")
-    code, over = held.end()
+    """What broke the rule is still there after the rollback: a person must look."""
+    run = own_rule(base, "bad-lr@21:always")
+    code, over = run.end()
     assert code - 128 in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL) and over["attempts"] == 2, over
     assert "again at step 21 after a rollback: a person must look" in over["why"], over
-    assert held.actions() == ["break", "quarantine", "restart", "break"], held.actions()
-    return held
+    assert run.actions() == ["break", "quarantine", "restart", "break"], run.actions()
+    return run
 
 
 # ---- reward function, descriptors, logs ----------------------------------------------------------------------------
@@ -310,47 +310,47 @@ def user_rule_again(base):
 @drill("reward-crash", share=True)
 def reward_crash(base):
     """The reward function falls over an answer that is no JSON: a restart would repeat it, so it stops with the reason."""
-    held = Held(base, practice(base, "--fault", "reward-crash@13:always"))
-    began = held.await_text("JSONDecodeError")
-    held.expect("data-error", "dataset-bad-row-json", began, 5)
-    code, over = held.end()
+    run = Supervised(base, practice(base, "--fault", "reward-crash@13:always"))
+    began = run.await_text("JSONDecodeError")
+    run.expect("data-error", "dataset-bad-row-json", began, 5)
+    code, over = run.end()
     assert code == 1 and over["attempts"] == 1 and "a person must look" in over["why"], over
     assert pointer(base) == 10
-    return held
+    return run
 
 
 @drill("fd-leak")
 def fd_leak(base):
     """Files are left open up to the limit: stopped with the reason, as the limit or the leak must be seen to first."""
-    held = Held(base, practice(base, "--fault", "fd-leak@8"))
-    began = held.await_text("[Errno 24]")
-    held.expect("resource-limit", "emfile-too-many-open-files", began, 5)
-    code, over = held.end()
+    run = Supervised(base, practice(base, "--fault", "fd-leak@8"))
+    began = run.await_text("[Errno 24]")
+    run.expect("resource-limit", "emfile-too-many-open-files", began, 5)
+    code, over = run.end()
     assert code == 1 and over["attempts"] == 1 and "changed first" in over["why"], over
     assert pointer(base) == 10
-    return held
+    return run
 
 
 @drill("clock-jump", share=True)
 def clock_jump(base):
-    """The clock of the log goes back an hour: nothing is told and nothing is done."""
-    held = Held(base, practice(base, "--fault", "clock-jump@13", speak="areal"))
-    code, over = held.end()
+    """The clock of the log goes back an hour: nothing is reported and nothing is done."""
+    run = Supervised(base, practice(base, "--fault", "clock-jump@13", speak="areal"))
+    code, over = run.end()
     assert code == 0 and over["attempts"] == 1, over
-    assert not [e for _, e in held.events if "incident" in e and e["incident"]["severity"] != "info"], held.events
+    assert not [e for _, e in run.events if "incident" in e and e["incident"]["severity"] != "info"], run.events
     assert weights(base) == Undisturbed.of()
-    return held
+    return run
 
 
 @drill("silent-log")
 def silent_log(base):
-    """The trainer goes on, its log does not: told from what its processes do, and a run that works is not restarted."""
-    held = Held(base, practice(base, "--fault", "silent@13", steps=2600))
-    began = held.await_text("step:12 ")
-    held.expect("logging-gap", "evidence-gap-at-onset", began, 260, severity="warning")
-    code, over = held.end(400)
+    """The trainer goes on, its log does not: detected from what its processes do, and a run that works is not restarted."""
+    run = Supervised(base, practice(base, "--fault", "silent@13", steps=2600))
+    began = run.await_text("step:12 ")
+    run.expect("logging-gap", "evidence-gap-at-onset", began, 260, severity="warning")
+    code, over = run.end(400)
     assert code == 0 and over["attempts"] == 1, over
-    return held
+    return run
 
 
 # ---- checkpoints and disks -------------------------------------------------------------------------------------------
@@ -360,13 +360,13 @@ def silent_log(base):
 def disk_full_in_save(base):
     """A core file fills the disk before a save: stopped with the reason, and the last whole checkpoint is as it was."""
     with SmallDisk(os.path.join(base, "small"), "4m"):
-        held = Held(base, practice(base, "--fault", "save-fails@15:always", checkpoints="small/checkpoints"))
-        began = held.await_text("[Errno 28]")
-        held.expect("disk-full", "enospc-generic", began, 5)
-        code, over = held.end()
+        run = Supervised(base, practice(base, "--fault", "save-fails@15:always", checkpoints="small/checkpoints"))
+        began = run.await_text("[Errno 28]")
+        run.expect("disk-full", "enospc-generic", began, 5)
+        code, over = run.end()
         assert code == 1 and over["attempts"] == 1, over
         assert pointer(base, "small/checkpoints") == 10 and saved(base, 10, "small/checkpoints")
-    return held
+    return run
 
 
 def settings(base, text):
@@ -380,14 +380,14 @@ def disk_full_freed(base):
     settings(base, '[cleanup]\nmode = "act"\n')
     with SmallDisk(os.path.join(base, "small"), "4m"):
         os.mkdir(os.path.join(base, "small", "checkpoints"))
-        held = Held(base, practice(base, "--fault", "save-fails@15", checkpoints="small/checkpoints"))
-        began = held.await_text("[Errno 28]")
-        held.expect("disk-full", "enospc-generic", began, 5)
-        code, over = held.end()
+        run = Supervised(base, practice(base, "--fault", "save-fails@15", checkpoints="small/checkpoints"))
+        began = run.await_text("[Errno 28]")
+        run.expect("disk-full", "enospc-generic", began, 5)
+        code, over = run.end()
         assert code == 0 and over["attempts"] == 2, over
-        assert "cleanup" in held.actions() and "restart" in held.actions(), held.actions()
+        assert "cleanup" in run.actions() and "restart" in run.actions(), run.actions()
         assert weights(os.path.join(base, "small")) == Undisturbed.of()
-    return held
+    return run
 
 
 @drill("disk-full-ask")
@@ -396,11 +396,11 @@ def disk_full_ask(base):
     settings(base, "")
     with SmallDisk(os.path.join(base, "small"), "4m"):
         os.mkdir(os.path.join(base, "small", "checkpoints"))
-        held = Held(base, practice(base, "--fault", "save-fails@15", checkpoints="small/checkpoints"))
-        code, over = held.end()
+        run = Supervised(base, practice(base, "--fault", "save-fails@15", checkpoints="small/checkpoints"))
+        code, over = run.end()
         assert code == 1 and over["attempts"] == 1 and "space must be made first" in over["why"], over
         assert [name for name in os.listdir(os.path.join(base, "small", "checkpoints")) if name.startswith("core.")]
-    return held
+    return run
 
 
 @drill("keep-all-retention", share=True)
@@ -409,26 +409,26 @@ def keep_all_retention(base):
     settings(base, "[retention]\nkeep_last = 2\n")
     with SmallDisk(os.path.join(base, "small"), "700k"):
         os.mkdir(os.path.join(base, "small", "checkpoints"))
-        held = Held(base, practice(base, "--keep-last", "2", "--fault", "keep-all:always", pace=0.25, checkpoints="small/checkpoints"))
-        code, over = held.end()
+        run = Supervised(base, practice(base, "--keep-last", "2", "--fault", "keep-all:always", pace=0.25, checkpoints="small/checkpoints"))
+        code, over = run.end()
         assert code == 0 and over["attempts"] == 1, over
-        assert held.actions() and set(held.actions()) == {"cleanup"}, held.actions()
+        assert run.actions() and set(run.actions()) == {"cleanup"}, run.actions()
         assert weights(os.path.join(base, "small")) == Undisturbed.of()
         assert saved(base, pointer(base, "small/checkpoints"), "small/checkpoints")
-    return held
+    return run
 
 
 @drill("sigbus-in-save", share=True)
 def sigbus_in_save(base):
     """A save through mapped memory that a small tmpfs cannot hold: SIGBUS, and the last whole checkpoint is as it was."""
     with SmallDisk(os.path.join(base, "small"), "4m"):
-        held = Held(base, practice(base, "--fault", "sigbus@15:always", checkpoints="small/checkpoints"))
-        began = held.await_text("Fatal Python error: Bus error")
-        held.expect("shm-exhausted", "shm-sigbus-share-fd", began, 5)
-        code, over = held.end()
+        run = Supervised(base, practice(base, "--fault", "sigbus@15:always", checkpoints="small/checkpoints"))
+        began = run.await_text("Fatal Python error: Bus error")
+        run.expect("shm-exhausted", "shm-sigbus-share-fd", began, 5)
+        code, over = run.end()
         assert code != 0 and over["attempts"] <= 2, over
         assert pointer(base, "small/checkpoints") == 10 and saved(base, 10, "small/checkpoints")
-    return held
+    return run
 
 
 LEAVES_SHARED = r"""
@@ -437,32 +437,32 @@ shared, attempt = sys.argv[1], os.environ["MIDWATCH_ATTEMPT"]
 with open(os.path.join(shared, "nccl-Drill" + attempt), "w+b") as file:
     file.write(b"x" * (6 << 20))
     file.flush()
-    held = mmap.mmap(file.fileno(), 6 << 20)
+    mapped = mmap.mmap(file.fileno(), 6 << 20)
 sys.exit(subprocess.run(sys.argv[2:]).returncode)
 """
 
 
 @drill("shm-full", share=True)
 def shm_full(base):
-    """Killed, an attempt leaves most of a small /dev/shm filled: it is freed before the next one needs as much, which then trains on."""
+    """Killed, an attempt leaves most of a small /dev/shm filled: it is deleted before the next one needs as much, which then trains on."""
     with SmallDisk(os.path.join(base, "small"), "8m"):
         settings(base, f'[cleanup]\nmode = "act"\nshared_memory = "{base}/small"\n')
         with open(os.path.join(base, "small", "psm_0a1b2c3d"), "w") as file:
             file.write("somebody else's")
-        held = Held(base, [sys.executable, "-c", LEAVES_SHARED, os.path.join(base, "small"), *practice(base, pace=0.2)], first_wait="1")
+        run = Supervised(base, [sys.executable, "-c", LEAVES_SHARED, os.path.join(base, "small"), *practice(base, pace=0.2)], first_wait="1")
         def known():
-            with contextlib.suppress(FileNotFoundError, IndexError), open(os.path.join(held.folder(), "resources.json")) as file:
+            with contextlib.suppress(FileNotFoundError, IndexError), open(os.path.join(run.folder(), "resources.json")) as file:
                 return "nccl-Drill1" in file.read()
             return False
-        wait_until("seen what the attempt holds", known, 30)
-        held.await_text("step:8 ")
-        os.kill(trainer_of(held), signal.SIGKILL)
-        code, over = held.end()
+        wait_until("the attempt's resources are known", known, 30)
+        run.await_text("step:8 ")
+        os.kill(trainer_of(run), signal.SIGKILL)
+        code, over = run.end()
         assert code == 0 and over["attempts"] == 2, over
-        assert [a for a in held.actions() if a == "cleanup"] == ["cleanup"], held.actions()
+        assert [a for a in run.actions() if a == "cleanup"] == ["cleanup"], run.actions()
         assert "psm_0a1b2c3d" in os.listdir(os.path.join(base, "small"))
         assert weights(base) == Undisturbed.of()
-    return held
+    return run
 
 
 LEAVES_SESSION = r"""
@@ -484,48 +484,48 @@ sys.exit(subprocess.run(sys.argv[2:]).returncode)
 """
 
 
-@drill("ray-leftover")
-def ray_leftover(base):
-    """The disk is full, and the dead attempt's session of Ray's takes half of it: it goes, and the run goes on to the end."""
+@drill("ray-stale-session")
+def ray_stale_session(base):
+    """The disk is full, and half of it is the dead attempt's Ray session: it is deleted, and the run goes on to the end."""
     settings(base, '[cleanup]\nmode = "act"\nwhat = ["ray-sessions"]\n')
     with SmallDisk(os.path.join(base, "small"), "4m"):
         os.mkdir(os.path.join(base, "small", "checkpoints"))
         command = practice(base, "--fault", "save-fails@15", pace=0.4, checkpoints="small/checkpoints")
-        held = Held(base, [sys.executable, "-c", LEAVES_SESSION, os.path.join(base, "small"), *command])
-        began = held.await_text("[Errno 28]")
-        held.expect("disk-full", "enospc-generic", began, 5)
-        code, over = held.end()
+        run = Supervised(base, [sys.executable, "-c", LEAVES_SESSION, os.path.join(base, "small"), *command])
+        began = run.await_text("[Errno 28]")
+        run.expect("disk-full", "enospc-generic", began, 5)
+        code, over = run.end()
         assert code == 0 and over["attempts"] == 2, over
-        assert held.actions().count("cleanup") == 1, held.actions()
+        assert run.actions().count("cleanup") == 1, run.actions()
         assert not os.listdir(os.path.join(base, "small", "ray"))
         assert weights(os.path.join(base, "small")) == Undisturbed.of()
-    return held
+    return run
 
 
 @drill("keep-all")
 def keep_all(base):
     """Retention keeps everything until a save fails: stopped with the reason, every whole checkpoint as it was."""
     with SmallDisk(os.path.join(base, "small"), "700k"):
-        held = Held(base, practice(base, "--keep-last", "2", "--fault", "keep-all:always", checkpoints="small/checkpoints"))
-        began = held.await_text("[Errno 28]")
-        held.expect("disk-full", "enospc-generic", began, 5)
-        code, over = held.end()
+        run = Supervised(base, practice(base, "--keep-last", "2", "--fault", "keep-all:always", checkpoints="small/checkpoints"))
+        began = run.await_text("[Errno 28]")
+        run.expect("disk-full", "enospc-generic", began, 5)
+        code, over = run.end()
         assert code == 1 and over["attempts"] == 1, over
         assert saved(base, pointer(base, "small/checkpoints"), "small/checkpoints")
-    return held
+    return run
 
 
 @drill("metadata-only", share=True)
 def metadata_only(base):
-    """A save reports success and holds no weights: told at once; after a kill the run goes on from the one before."""
-    held = Held(base, practice(base, "--fault", "metadata-only@15", pace=0.25))
-    began = held.await_text("to step 15")
-    held.expect("checkpoint-incomplete", "ckpt-metadata-only", began, 5)
-    os.kill(trainer_of(held), signal.SIGKILL)
-    code, over = held.end()
+    """A save reports success and holds no weights: reported at once; after a kill the run goes on from the one before."""
+    run = Supervised(base, practice(base, "--fault", "metadata-only@15", pace=0.25))
+    began = run.await_text("to step 15")
+    run.expect("checkpoint-incomplete", "ckpt-metadata-only", began, 5)
+    os.kill(trainer_of(run), signal.SIGKILL)
+    code, over = run.end()
     assert code == 0 and over["attempts"] == 2, over
     assert weights(base) == Undisturbed.of()
-    return held
+    return run
 
 
 # ---- processes -------------------------------------------------------------------------------------------------------
@@ -534,87 +534,87 @@ def metadata_only(base):
 @drill("trainer-killed", share=True)
 def trainer_killed(base):
     """kill -9 of the trainer: the next attempt goes on from the last checkpoint."""
-    held = Held(base, practice(base))
+    run = Supervised(base, practice(base))
     wait_until("a checkpoint", lambda: saved(base, 15))
     began = time.monotonic()
-    os.kill(trainer_of(held), signal.SIGKILL)
-    wait_until("the next attempt", lambda: "attempt 2 began" in held.text())
+    os.kill(trainer_of(run), signal.SIGKILL)
+    wait_until("the next attempt", lambda: "attempt 2 began" in run.text())
     assert time.monotonic() - began < 3
-    code, over = held.end()
-    assert code == 0 and over["attempts"] == 2 and held.actions() == ["restart"], over
+    code, over = run.end()
+    assert code == 0 and over["attempts"] == 2 and run.actions() == ["restart"], over
     assert weights(base) == Undisturbed.of()
-    return held
+    return run
 
 
-@drill("every-voice")
-def every_voice(base):
+@drill("every-framework")
+def every_framework(base):
     """kill -9 of the trainer under each framework's names: every one goes on from its own checkpoint."""
     layouts = {"skyrl": "global_step_{}", "prime-rl": "step_{}", "trl": "checkpoint-{}", "openrlhf": "global_step{}", "areal": "global_step_{}"}
     for speak, layout in layouts.items():
         place = os.path.join(base, speak)
         os.mkdir(place)
-        held = Held(place, practice(place, speak=speak))
+        run = Supervised(place, practice(place, speak=speak))
         last = lambda step: os.path.join(place, "checkpoints", layout.format(step), "trainer.safetensors")
         wait_until(f"a checkpoint of {speak}", lambda: os.path.exists(last(15)))
-        os.kill(trainer_of(held), signal.SIGKILL)
-        code, over = held.end()
+        os.kill(trainer_of(run), signal.SIGKILL)
+        code, over = run.end()
         assert code == 0 and over["attempts"] == 2, (speak, over)
         with open(last(STEPS), "rb") as file:
             assert hashlib.sha256(file.read()).hexdigest() == Undisturbed.of(), speak
-    return held
+    return run
 
 
 @drill("engine-dead-zero-scores", share=True)
 def engine_dead_zero_scores(base):
     """The engine dies and the trainer scores every empty answer zero: ended before a step of that is saved."""
-    held = Held(base, practice(base, speak="areal", pace=0.25))
+    run = Supervised(base, practice(base, speak="areal", pace=0.25))
     wait_until("a checkpoint", lambda: saved(base, 10))
-    os.kill(engine_of(held), signal.SIGKILL)
-    held.expect("engine-dead", "areal-engine-exited", time.monotonic(), 3)
-    code, over = held.end()
-    assert code == 0 and over["attempts"] == 2 and held.actions() == ["break", "restart"], over
+    os.kill(engine_of(run), signal.SIGKILL)
+    run.expect("engine-dead", "areal-engine-exited", time.monotonic(), 3)
+    code, over = run.end()
+    assert code == 0 and over["attempts"] == 2 and run.actions() == ["break", "restart"], over
     assert weights(base) == Undisturbed.of()
-    return held
+    return run
 
 
 @drill("engine-dead-crash")
 def engine_dead_crash(base):
     """The engine dies and takes the trainer with it."""
-    held = Held(base, practice(base, pace=0.2))
+    run = Supervised(base, practice(base, pace=0.2))
     wait_until("a checkpoint", lambda: saved(base, 10))
-    os.kill(engine_of(held), signal.SIGKILL)
-    held.expect("engine-dead", "vllm-enginecore-fatal", time.monotonic(), 3)
-    code, over = held.end()
+    os.kill(engine_of(run), signal.SIGKILL)
+    run.expect("engine-dead", "vllm-enginecore-fatal", time.monotonic(), 3)
+    code, over = run.end()
     assert code == 0 and over["attempts"] == 2, over
     assert weights(base) == Undisturbed.of()
-    return held
+    return run
 
 
 @drill("engine-dead-hang", share=True)
 def engine_dead_hang(base):
-    """The engine dies and the trainer waits for it for ever: told from the process, and restarted."""
-    held = Held(base, practice(base, "--when-engine-dies", "hang", pace=0.2))
+    """The engine dies and the trainer waits for it for ever: detected from the processes, and restarted."""
+    run = Supervised(base, practice(base, "--when-engine-dies", "hang", pace=0.2))
     wait_until("a checkpoint", lambda: saved(base, 10))
-    os.kill(engine_of(held), signal.SIGKILL)
+    os.kill(engine_of(run), signal.SIGKILL)
     began = time.monotonic()
-    held.expect("engine-dead", "vllm-silent-death", began, 5)
-    code, over = held.end()
+    run.expect("engine-dead", "vllm-silent-death", began, 5)
+    code, over = run.end()
     assert code == 0 and over["attempts"] == 2, over
     assert weights(base) == Undisturbed.of()
-    return held
+    return run
 
 
 @drill("engine-frozen")
 def engine_frozen(base):
     """SIGSTOP of the engine: the trainer waits, nothing is dead."""
-    held = Held(base, practice(base, pace=0.2))
+    run = Supervised(base, practice(base, pace=0.2))
     wait_until("a checkpoint", lambda: saved(base, 10))
-    os.kill(engine_of(held), signal.SIGSTOP)
-    held.expect("stall", "hang-no-progress-generic", time.monotonic(), 10)
-    code, over = held.end()
+    os.kill(engine_of(run), signal.SIGSTOP)
+    run.expect("stall", "hang-no-progress-generic", time.monotonic(), 10)
+    code, over = run.end()
     assert code == 0 and over["attempts"] == 2, over
     assert weights(base) == Undisturbed.of()
-    return held
+    return run
 
 
 # ---- the inference server as a process of its own ------------------------------------------------------------------
@@ -669,18 +669,18 @@ def health(port):
 
 @drill("server-late")
 def server_late(base):
-    """The server comes up seconds after the trainer, which waits: nothing is told or done."""
-    held = Held(base, served(base, free_port(), speak="areal", late=3))
-    code, over = held.end()
-    assert code == 0 and over["attempts"] == 1 and "Waiting for server" in held.text(), over
-    assert not [e for _, e in held.events if "incident" in e and e["incident"]["severity"] != "info"], held.events
+    """The server comes up seconds after the trainer, which waits: nothing is reported or done."""
+    run = Supervised(base, served(base, free_port(), speak="areal", late=3))
+    code, over = run.end()
+    assert code == 0 and over["attempts"] == 1 and "Waiting for server" in run.text(), over
+    assert not [e for _, e in run.events if "incident" in e and e["incident"]["severity"] != "info"], run.events
     assert weights(base) == Undisturbed.of()
-    return held
+    return run
 
 
-def poisoned_steps(held):
+def poisoned_steps(run):
     """Steps that the first attempt trained on empty answers."""
-    return held.text().split("attempt 2 began")[0].count("taking an empty response")
+    return run.text().split("attempt 2 began")[0].count("taking an empty response")
 
 
 # s, before an attempt: that a server works on which nothing but the time-outs of its clients complain midwatch cannot
@@ -688,77 +688,77 @@ def poisoned_steps(held):
 BACK_BY_THEN = "1.5"
 
 
-def back_late(held, server, words):
+def back_late(run, server, words):
     """The server comes back long after the next attempt was due, which waits for it."""
-    wait_until("the wait", lambda: f"the next attempt waits for {words}" in held.said(), 10)
+    wait_until("the wait", lambda: f"the next attempt waits for {words}" in run.said(), 10)
     time.sleep(2)
-    assert len(attempts_of(held)) == 1, "it did not wait"
+    assert len(attempts_of(run)) == 1, "it did not wait"
     server.begin()
-    wait_until("the end of the wait", lambda: "answers again after" in held.said(), 10)
+    wait_until("the end of the wait", lambda: "answers again after" in run.said(), 10)
 
 
-def attempts_of(held):
-    return os.listdir(os.path.join(held.folder(), "attempts"))
+def attempts_of(run):
+    return os.listdir(os.path.join(run.folder(), "attempts"))
 
 
-def recovered(held, base, most_poisoned):
-    code, over = held.end()
+def recovered(run, base, most_poisoned):
+    code, over = run.end()
     assert code == 0 and over["attempts"] == 2, over
-    actions = held.actions()
+    actions = run.actions()
     assert actions[0] == "break" and actions[-1] == "restart", actions
-    assert poisoned_steps(held) <= most_poisoned, f"{poisoned_steps(held)} steps were trained on empty answers"
+    assert poisoned_steps(run) <= most_poisoned, f"{poisoned_steps(run)} steps were trained on empty answers"
     assert weights(base) == Undisturbed.of()
 
 
 @drill("server-killed")
 def server_killed(base):
-    """kill -9 of a server elsewhere; the trainer scores every empty answer zero, and midwatch goes back to before that."""
+    """kill -9 of a server elsewhere; the trainer scores every empty answer zero, and midwatch rolls back to before that."""
     server = Elsewhere(base)
-    held = Held(base, server.trainer(*SCORES_ZERO, pace=0.25))
-    held.await_text("step:11 ")  # so that the fifth step without reward is none that is saved
+    run = Supervised(base, server.trainer(*SCORES_ZERO, pace=0.25))
+    run.await_text("step:11 ")  # so that the fifth step without reward is none that is saved
     server.end()
-    held.expect("zero-reward", "sglang-server-down-zero-reward", time.monotonic(), 4)
-    back_late(held, server, f"the server at 127.0.0.1:{server.port}")
-    recovered(held, base, 6)
-    return held
+    run.expect("zero-reward", "sglang-server-down-zero-reward", time.monotonic(), 4)
+    back_late(run, server, f"the server at 127.0.0.1:{server.port}")
+    recovered(run, base, 6)
+    return run
 
 
 @drill("server-killed-at-once", share=True)
 def server_killed_at_once(base):
     """As before, and no more than two steps are trained on empty answers."""
-    held = Held(base, served(base, free_port(), *SCORES_ZERO, pace=0.5))
+    run = Supervised(base, served(base, free_port(), *SCORES_ZERO, pace=0.5))
     wait_until("a checkpoint", lambda: saved(base, 10))
     os.kill(processes_of(base, "practice_engine")[0], signal.SIGKILL)
-    held.expect("engine-dead", "connection-refused", time.monotonic(), 3)
-    recovered(held, base, 2)
-    return held
+    run.expect("engine-dead", "connection-refused", time.monotonic(), 3)
+    recovered(run, base, 2)
+    return run
 
 
 @drill("poison-saved-without-step")
 def poison_saved_without_step(base):
-    """AReaL saves while it scores empty answers zero: it must not go on from that, but from before it, or stop."""
+    """AReaL saves while it scores empty answers zero: it must not resume from that, but from before it, or stop."""
     server = Elsewhere(base)
-    held = Held(base, server.trainer(speak="areal", pace=0.25))
+    run = Supervised(base, server.trainer(speak="areal", pace=0.25))
     wait_until("a checkpoint", lambda: saved(base, 10))
     server.end()
-    held.expect("zero-reward", "sglang-server-down-zero-reward", time.monotonic(), 4)
-    code, over = held.end()
+    run.expect("zero-reward", "sglang-server-down-zero-reward", time.monotonic(), 4)
+    code, over = run.end()
     assert code != 0 and "are tainted" in over["why"], over  # AReaL has one slot: there is nothing to roll back to
-    return held
+    return run
 
 
 @drill("server-half-dead")
 def server_half_dead(base):
-    """Only the worker behind the server dies: /health answers 200, every generation fails, and midwatch is not fooled."""
+    """Only the worker behind the server dies: /health answers 200, every generation fails, and midwatch detects it."""
     port = free_port()
-    held = Held(base, served(base, port, *SCORES_ZERO, pace=0.25))
+    run = Supervised(base, served(base, port, *SCORES_ZERO, pace=0.25))
     wait_until("a checkpoint", lambda: saved(base, 10))
     os.kill(processes_of(base, "practice_engine")[1], signal.SIGKILL)
     began = time.monotonic()
     assert health(port) == 200
-    held.expect("engine-dead", "vllm-http-500-burst", began, 4)
-    recovered(held, base, 6)
-    return held
+    run.expect("engine-dead", "vllm-http-500-burst", began, 4)
+    recovered(run, base, 6)
+    return run
 
 
 @drill("server-half-dead-timeouts", share=True)
@@ -767,54 +767,54 @@ def server_half_dead_timeouts(base):
     with open(os.path.join(base, "midwatch.toml"), "w") as file:
         file.write("[actions]\nbreak_learning = \"act\"\n")  # nothing but empty answers shows that the engine is dead
     server = Elsewhere(base, "--when-worker-dies", "hang")
-    held = Held(base, server.trainer(*SCORES_ZERO, "--request-timeout", "0.5", pace=0.25), first_wait=BACK_BY_THEN)
-    held.await_text("step:11 ")
+    run = Supervised(base, server.trainer(*SCORES_ZERO, "--request-timeout", "0.5", pace=0.25), first_wait=BACK_BY_THEN)
+    run.await_text("step:11 ")
     os.kill(server.worker(), signal.SIGKILL)
     began = time.monotonic()
-    held.await_text("TimeoutError")
+    run.await_text("TimeoutError")
     assert health(server.port) == 200
-    held.expect("zero-reward", "sglang-server-down-zero-reward", began, 8)
+    run.expect("zero-reward", "sglang-server-down-zero-reward", began, 8)
     server.end()
     server.begin()
-    recovered(held, base, 6)
-    return held
+    recovered(run, base, 6)
+    return run
 
 
 @drill("declared-half-dead", share=True)
 def declared_half_dead(base):
-    """As before, and the client waits for ever: only that midwatch asks the server for a token shows it, as it was told to."""
+    """As before, and the client waits for ever: only the probe that generates a token, as configured, shows it."""
     server = Elsewhere(base, "--when-worker-dies", "hang")
     with open(os.path.join(base, "midwatch.toml"), "w") as file:
         file.write(f'[component.engine]\naddress = "http://127.0.0.1:{server.port}"\nprobe = "generate"\nevery = "500ms"\ntimeout = "1s"\n')
-    held = Held(base, server.trainer(pace=0.25), "--config", os.path.join(base, "midwatch.toml"))
+    run = Supervised(base, server.trainer(pace=0.25), "--config", os.path.join(base, "midwatch.toml"))
     wait_until("a checkpoint", lambda: saved(base, 10))
-    [part] = held.status()["components"]
-    assert (part["name"], part["health"]) == ("engine", "well"), part
+    [component] = run.status()["components"]
+    assert (component["name"], component["health"]) == ("engine", "well"), component
     os.kill(server.worker(), signal.SIGKILL)
     began = time.monotonic()
     assert health(server.port) == 200
-    held.expect("engine-dead", "vllm-engine-dead", began, 8)
+    run.expect("engine-dead", "vllm-engine-dead", began, 8)
     server.end()
-    back_late(held, server, "engine")
-    code, over = held.end()
-    assert code == 0 and over["attempts"] == 2 and held.actions() == ["break", "restart"], over
+    back_late(run, server, "engine")
+    code, over = run.end()
+    assert code == 0 and over["attempts"] == 2 and run.actions() == ["break", "restart"], over
     assert weights(base) == Undisturbed.of()
-    return held
+    return run
 
 
 @drill("declared-killed")
 def declared_killed(base):
-    """A server elsewhere is killed that a person declared: told at once, and nothing is trained on empty answers for long."""
+    """A declared server elsewhere is killed: reported at once, and only a few steps are trained on empty answers."""
     server = Elsewhere(base)
     with open(os.path.join(base, "midwatch.toml"), "w") as file:
         file.write(f'[component.engine]\naddress = "http://127.0.0.1:{server.port}"\nevery = "500ms"\ntimeout = "1s"\n')
-    held = Held(base, server.trainer(*SCORES_ZERO, pace=0.5), "--config", os.path.join(base, "midwatch.toml"))
+    run = Supervised(base, server.trainer(*SCORES_ZERO, pace=0.5), "--config", os.path.join(base, "midwatch.toml"))
     wait_until("a checkpoint", lambda: saved(base, 10))
     server.end()
-    held.expect("engine-dead", "connection-refused", time.monotonic(), 5)
-    back_late(held, server, "engine")
-    recovered(held, base, 4)
-    return held
+    run.expect("engine-dead", "connection-refused", time.monotonic(), 5)
+    back_late(run, server, "engine")
+    recovered(run, base, 4)
+    return run
 
 
 @drill("stale-weights", share=True)
@@ -823,32 +823,32 @@ def stale_weights(base):
     server = Elsewhere(base, "--deaf-after", "20")
     with open(os.path.join(base, "midwatch.toml"), "w") as file:
         file.write(f'[component.engine]\naddress = "http://127.0.0.1:{server.port}"\nprobe = "generate"\nevery = "100ms"\n')
-    held = Held(base, server.trainer("--mismatch", "yes", steps=60, pace=0.2), "--config", os.path.join(base, "midwatch.toml"))
-    began = held.await_text("step:20 ")
-    told = held.expect("policy-mismatch", "weights-stale-after-reload", began, 5, severity="warning")
-    assert 15 <= told["onset"]["step"] <= 24, told["onset"]
-    code, over = held.end()
+    run = Supervised(base, server.trainer("--mismatch", "yes", steps=60, pace=0.2), "--config", os.path.join(base, "midwatch.toml"))
+    began = run.await_text("step:20 ")
+    incident = run.expect("policy-mismatch", "weights-stale-after-reload", began, 5, severity="warning")
+    assert 15 <= incident["onset"]["step"] <= 24, incident["onset"]
+    code, over = run.end()
     assert code == 0 and over["attempts"] == 1, over
-    return held
+    return run
 
 
 @drill("server-half-dead-hangs")
 def server_half_dead_hangs(base):
     """As before, but the client waits for ever: only a probe or the server's own counters can show it."""
     port = free_port()
-    held = Held(base, served(base, port, engine=("--when-worker-dies", "hang"), pace=0.25))
+    run = Supervised(base, served(base, port, engine=("--when-worker-dies", "hang"), pace=0.25))
     wait_until("a checkpoint", lambda: saved(base, 10))
     os.kill(processes_of(base, "practice_engine")[1], signal.SIGKILL)
     began = time.monotonic()
     assert health(port) == 200
-    held.expect("engine-dead", "vllm-silent-death", began, 15)
-    code, over = held.end()
+    run.expect("engine-dead", "vllm-silent-death", began, 15)
+    code, over = run.end()
     assert code == 0 and over["attempts"] == 2, over
     assert weights(base) == Undisturbed.of()
-    return held
+    return run
 
 
-def held_engine(base, *options, **settings):
+def supervised_engine(base, *options, **settings):
     """midwatch.toml has midwatch start the engine itself; the trainer asks it again and again until it answers."""
     port = free_port()
     words = ", ".join(f'"{word}"' for word in (ENGINE, "--port", str(port), *settings.pop("engine", ())))
@@ -859,70 +859,70 @@ def held_engine(base, *options, **settings):
     return trainer, ("--config", os.path.join(base, "midwatch.toml"))
 
 
-def both_restarted(held, base):
-    code, over = held.end()
+def both_restarted(run, base):
+    code, over = run.end()
     assert code == 0 and over["attempts"] == 2, over
-    assert sorted(held.actions()) == ["break", "restart", "restart-with-run"], held.actions()
+    assert sorted(run.actions()) == ["break", "restart", "restart-with-run"], run.actions()
     assert weights(base) == Undisturbed.of()
     wait_until("the engine's end", lambda: not processes_of(base, "practice_engine"), 5)
 
 
 @drill("component-killed", share=True)
 def component_killed(base):
-    """The engine that midwatch holds is killed: it is started anew, and with it the trainer, as it must send its weights again."""
-    trainer, config = held_engine(base, pace=0.25)
-    held = Held(base, trainer, *config)
+    """The engine that midwatch supervises is killed: it is restarted, and with it the trainer, as it must send its weights again."""
+    trainer, config = supervised_engine(base, pace=0.25)
+    run = Supervised(base, trainer, *config)
     wait_until("a checkpoint", lambda: saved(base, 10))
     os.kill(processes_of(base, "practice_engine")[0], signal.SIGKILL)
-    held.expect("engine-dead", "vllm-silent-death", time.monotonic(), 3)
-    both_restarted(held, base)
-    return held
+    run.expect("engine-dead", "vllm-silent-death", time.monotonic(), 3)
+    both_restarted(run, base)
+    return run
 
 
 @drill("component-half-dead")
 def component_half_dead(base):
-    """The worker of the engine that midwatch holds dies, and nothing is answered: likewise."""
-    trainer, config = held_engine(base, "--request-timeout", "1", pace=0.25, engine=("--when-worker-dies", "hang"))
-    held = Held(base, trainer, *config)
+    """The worker of the engine that midwatch supervises dies, and nothing is answered: likewise."""
+    trainer, config = supervised_engine(base, "--request-timeout", "1", pace=0.25, engine=("--when-worker-dies", "hang"))
+    run = Supervised(base, trainer, *config)
     wait_until("a checkpoint", lambda: saved(base, 10))
     os.kill(processes_of(base, "practice_engine")[1], signal.SIGKILL)
-    held.expect("engine-dead", "vllm-engine-dead", time.monotonic(), 8)
-    both_restarted(held, base)
-    return held
+    run.expect("engine-dead", "vllm-engine-dead", time.monotonic(), 8)
+    both_restarted(run, base)
+    return run
 
 
 @drill("component-killed-unwatched")
 def component_killed_unwatched(base):
-    """midwatch is killed -9, then the engine that it held: the next midwatch sees to both."""
-    trainer, config = held_engine(base, pace=0.25)
-    held = Held(base, trainer, *config)
+    """midwatch is killed -9, then the engine that it supervised: the next midwatch restarts both."""
+    trainer, config = supervised_engine(base, pace=0.25)
+    run = Supervised(base, trainer, *config)
     wait_until("a checkpoint", lambda: saved(base, 5))
-    held.process.kill()
-    held.process.wait()
+    run.process.kill()
+    run.process.wait()
     os.kill(processes_of(base, "practice_engine")[0], signal.SIGKILL)
     done = subprocess.run([PROGRAM, "run", "--home", os.path.join(base, "home"), "--reattach", "newest", "--quiet"], cwd=base,
                           capture_output=True, timeout=90, check=False)
     assert done.returncode == 0 and b"2 attempts." in done.stderr, done.stderr
     assert weights(base) == Undisturbed.of()
     wait_until("the engine's end", lambda: not processes_of(base, "practice_engine"), 5)
-    return held
+    return run
 
 
 @drill("component-tools-killed", share=True)
 def component_tools_killed(base):
-    """The tool server that midwatch holds is killed: only it is started anew, and the trainer waits, held still."""
+    """The tool server that midwatch supervises is killed: only it is restarted, and the trainer is paused meanwhile."""
     port = free_port()
     with open(os.path.join(base, "midwatch.toml"), "w") as file:
         file.write(f'[component.tools]\nkind = "tools"\ncommand = ["{TOOLS}", "--port", "{port}"]\n'
                    f'address = "http://127.0.0.1:{port}"\nevery = "300ms"\n')
-    held = Held(base, practice(base, "--tools", f"http://127.0.0.1:{port}", pace=0.25), "--config", os.path.join(base, "midwatch.toml"))
+    run = Supervised(base, practice(base, "--tools", f"http://127.0.0.1:{port}", pace=0.25), "--config", os.path.join(base, "midwatch.toml"))
     wait_until("a checkpoint", lambda: saved(base, 10))
     os.kill(processes_of(base, "practice_tools")[0], signal.SIGKILL)
-    code, over = held.end()
+    code, over = run.end()
     assert code == 0 and over["attempts"] == 1, over
-    assert held.actions() == ["restart-component", "pause", "resume"] or held.actions() == ["pause", "resume", "restart-component"], held.actions()
+    assert run.actions() == ["restart-component", "pause", "resume"] or run.actions() == ["pause", "resume", "restart-component"], run.actions()
     wait_until("the server's end", lambda: not processes_of(base, "practice_tools"), 5)
-    return held
+    return run
 
 
 @drill("component-cannot-live")
@@ -930,26 +930,26 @@ def component_cannot_live(base):
     """An engine that ends at once: the trainer is never begun, and the run stops with the reason."""
     with open(os.path.join(base, "midwatch.toml"), "w") as file:
         file.write('[component.engine]\ncommand = ["false"]\nrestarts = 2\n')
-    held = Held(base, practice(base), "--config", os.path.join(base, "midwatch.toml"))
-    code, over = held.end()
-    assert over["attempts"] == 0 and "without component engine" in held.said(), (over, held.said())
-    return held
+    run = Supervised(base, practice(base), "--config", os.path.join(base, "midwatch.toml"))
+    code, over = run.end()
+    assert over["attempts"] == 0 and "without component engine" in run.said(), (over, run.said())
+    return run
 
 
 @drill("port-taken", share=True)
 def port_taken(base):
-    """The server's port is held by somebody else, who then lets it go: told, and the next attempt trains."""
+    """The server's port is in use by another process, which then frees it: reported, and the next attempt trains."""
     port = free_port()
     with socket.socket() as other:
         other.bind(("127.0.0.1", port))
         other.listen()
-        held = Held(base, served(base, port), first_wait="1")
-        began = held.await_text("[Errno 98]")
-    held.expect("resource-limit", "port-in-use", began, 5)
-    code, over = held.end()
-    assert code == 0 and over["attempts"] == 2 and held.actions() == ["restart"], over
+        run = Supervised(base, served(base, port), first_wait="1")
+        began = run.await_text("[Errno 98]")
+    run.expect("resource-limit", "port-in-use", began, 5)
+    code, over = run.end()
+    assert code == 0 and over["attempts"] == 2 and run.actions() == ["restart"], over
     assert weights(base) == Undisturbed.of()
-    return held
+    return run
 
 
 # ---- tools -----------------------------------------------------------------------------------------------------------
@@ -966,88 +966,88 @@ def with_tools(base, port, *options, **settings):
 
 @drill("tools-well")
 def tools_well(base):
-    """A tool that answers at once: nothing is told or done, and the weights are those without it."""
-    held = Held(base, with_tools(base, free_port()))
-    code, over = held.end()
+    """A tool that answers at once: nothing is reported or done, and the weights are those without it."""
+    run = Supervised(base, with_tools(base, free_port()))
+    code, over = run.end()
     assert code == 0 and over["attempts"] == 1, over
-    assert not [e for _, e in held.events if "incident" in e], held.events
+    assert not [e for _, e in run.events if "incident" in e], run.events
     assert weights(base) == Undisturbed.of()
-    return held
+    return run
 
 
 @drill("tools-failing")
 def tools_failing(base):
-    """From some call on most calls fail: told as the environment's fault; the run is left to a person."""
-    held = Held(base, with_tools(base, free_port(), "--fail-rate", "0.9", "--from", "480", pace=0.2))
-    began = held.await_text("Tool execution failed")
-    held.expect("environment-fault", "env-server-crash-empty-outputs", began, 5, severity="warning")
-    code, over = held.end()
+    """From some call on most calls fail: reported as the environment's fault; the run is left to a person."""
+    run = Supervised(base, with_tools(base, free_port(), "--fail-rate", "0.9", "--from", "480", pace=0.2))
+    began = run.await_text("Tool execution failed")
+    run.expect("environment-fault", "env-server-crash-empty-outputs", began, 5, severity="warning")
+    code, over = run.end()
     assert over["attempts"] == 1, over
-    return held
+    return run
 
 
 @drill("tools-slow")
 def tools_slow(base):
-    """From some call on each takes 60 ms: steps take two seconds more, which is told, and nothing is restarted."""
-    held = Held(base, with_tools(base, free_port(), "--latency", "0.06", "--from", "480", pace=0.1, steps=30, save_every=5))
-    held.await_text("step:15 ")
+    """From some call on each takes 60 ms: steps take two seconds more, which is reported, and nothing is restarted."""
+    run = Supervised(base, with_tools(base, free_port(), "--latency", "0.06", "--from", "480", pace=0.1, steps=30, save_every=5))
+    run.await_text("step:15 ")
     began = time.monotonic()
-    incident = held.expect("throughput-drop", "slow-step-degradation", began, 40, severity="warning")
+    incident = run.expect("throughput-drop", "slow-step-degradation", began, 40, severity="warning")
     assert "most of it in time.reward" in incident["summary"], incident["summary"]
-    code, over = held.end()
-    assert code == 0 and over["attempts"] == 1 and held.actions() == [], over
-    return held
+    code, over = run.end()
+    assert code == 0 and over["attempts"] == 1 and run.actions() == [], over
+    return run
 
 
 @drill("five-seconds", share=True)
 def five_seconds(base):
     """The provider sends SIGTERM to midwatch and takes the machine 5 s later: by then the command has ended."""
-    held = Held(base, practice(base, steps=4000), "--grace", "4")
+    run = Supervised(base, practice(base, steps=4000), "--grace", "4")
     wait_until("a checkpoint", lambda: saved(base, 10))
     began = time.monotonic()
-    held.process.send_signal(signal.SIGTERM)
-    code, over = held.end(20)
-    held.seen = ("stopped", time.monotonic() - began)
-    assert held.seen[1] < 5 and "stop was requested" in over["why"], (held.seen, over)
+    run.process.send_signal(signal.SIGTERM)
+    code, over = run.end(20)
+    run.seen = ("stopped", time.monotonic() - began)
+    assert run.seen[1] < 5 and "stop was requested" in over["why"], (run.seen, over)
     assert code == 128 + signal.SIGINT and not processes_of(base, "practice_run")
     assert saved(base, pointer(base))
-    return held
+    return run
 
 
 @drill("sigterm-from-elsewhere")
 def sigterm_from_elsewhere(base):
     """Somebody ends the trainer with SIGTERM: that was meant, and it is not started again."""
-    held = Held(base, practice(base, steps=4000))
+    run = Supervised(base, practice(base, steps=4000))
     wait_until("a checkpoint", lambda: saved(base, 5))
-    os.kill(trainer_of(held), signal.SIGTERM)
-    code, over = held.end(20)
+    os.kill(trainer_of(run), signal.SIGTERM)
+    code, over = run.end(20)
     assert code == 128 + signal.SIGTERM and over["attempts"] == 1, over
-    return held
+    return run
 
 
 @drill("midwatch-killed")
 def midwatch_killed(base):
-    """midwatch is killed -9 while the trainer runs, and the trainer while nobody watches: the next one sees to both."""
-    held = Held(base, practice(base, pace=0.15))
+    """midwatch is killed -9 while the trainer runs, and the trainer while nobody watches: the next one restarts it."""
+    run = Supervised(base, practice(base, pace=0.15))
     wait_until("a checkpoint", lambda: saved(base, 5))
-    held.process.kill()
-    held.process.wait()
-    os.kill(trainer_of(held), signal.SIGKILL)
+    run.process.kill()
+    run.process.wait()
+    os.kill(trainer_of(run), signal.SIGKILL)
     began = time.monotonic()
     done = subprocess.run([PROGRAM, "run", "--home", os.path.join(base, "home"), "--reattach", "newest", "--quiet"], cwd=base,
                           capture_output=True, timeout=90, check=False)
     assert done.returncode == 0 and b"2 attempts." in done.stderr, done.stderr
-    held.seen = ("taken up", time.monotonic() - began)
+    run.seen = ("reattached", time.monotonic() - began)
     assert weights(base) == Undisturbed.of()
-    return held
+    return run
 
 
 def run_one(one):
     began = time.monotonic()
     base = os.path.realpath(tempfile.mkdtemp(prefix="midwatch-drill-"))
     try:
-        held = one.function(base)
-        seen = getattr(held, "seen", None)
+        run = one.function(base)
+        seen = getattr(run, "seen", None)
     except Skipped as why:
         skips.skip(one.name, why)
         return True
@@ -1058,13 +1058,13 @@ def run_one(one):
             print(f"left for inspection: {base}", file=sys.stderr)
         return bool(one.short)
     finally:
-        Held.clear()
+        Supervised.clear()
         if not os.path.exists(os.path.join(base, "left")):
             shutil.rmtree(base, ignore_errors=True)
     note = f", {seen[0]} after {seen[1]:.1f} s" if seen else ""
     print(f"{one.name} ok{note}, {time.monotonic() - began:.1f} s in all", flush=True)
     if one.short:
-        print(f"{one.name} is marked short and passes: take the mark away ({one.short})", flush=True)
+        print(f"{one.name} has `short` and passes: remove it ({one.short})", flush=True)
     return not one.short
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What is found out of a run that is stuck: a trainer waits for a server that has fallen silent, and midwatch tells where
-each of its processes waits, with whom it is connected, and, where a program for it is there, its stacks.
+"""What is found out of a run that is stuck: a trainer waits for a server that has fallen silent, and midwatch reports where
+each of its processes waits, which connections it has, and, where a program for it is there, its stacks.
 
 evidence.py MIDWATCH PRACTICE_RUN
 """
@@ -15,7 +15,7 @@ import threading
 import time
 
 import skips
-from drills import Held, held_engine
+from drills import Supervised, supervised_engine
 from running import Run, midwatch, processes_of, wait_until
 from watching import Scratch
 
@@ -73,7 +73,7 @@ class Server:
 
     def __init__(self):
         self.door = socket.create_server(("127.0.0.1", 0))
-        self.port, self.held = self.door.getsockname()[1], []
+        self.port, self.waiting = self.door.getsockname()[1], []
         self.thread = threading.Thread(target=self.serve, daemon=True)
         self.thread.start()
 
@@ -84,8 +84,8 @@ class Server:
             except OSError:
                 return
             if one.recv(4096).startswith(b"HOLD"):
-                self.held.append(one)
-                if len(self.held) == 2:
+                self.waiting.append(one)
+                if len(self.waiting) == 2:
                     one.sendall(b"x" * 300)
             else:
                 one.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
@@ -107,30 +107,30 @@ def begin(base, settings="", path=None, script=TRAIN):
         file.write(script)
     before = os.environ["PATH"]
     os.environ["PATH"] = f"{path}:{before}" if path else before
-    held = Run(base, [sys.executable, os.path.join(base, "train.py"), str(server.port)], "--config", os.path.join(base, "midwatch.toml"))
+    run = Run(base, [sys.executable, os.path.join(base, "train.py"), str(server.port)], "--config", os.path.join(base, "midwatch.toml"))
     os.environ["PATH"] = before
-    wait_until("its last step", lambda: os.path.isdir(os.path.join(base, "home", "runs")) and b"waiting" in log(held), 60)
+    wait_until("its last step", lambda: os.path.isdir(os.path.join(base, "home", "runs")) and b"waiting" in log(run), 60)
     trainer = processes_of(base, os.path.join(base, "train.py"))[0]
-    wait_until("the engine to be seen well", lambda: part(base) == "well")
-    return server, held, trainer
+    wait_until("the engine to be seen well", lambda: health(base) == "well")
+    return server, run, trainer
 
 
-def log(held):
+def log(run):
     try:
-        with open(os.path.join(held.folder(), "output", "train.log"), "rb") as file:
+        with open(os.path.join(run.folder(), "output", "train.log"), "rb") as file:
             return file.read()
     except (FileNotFoundError, IndexError):
         return b""
 
 
-def part(base):
+def health(base):
     code, text = midwatch(base, "status", "--json")
     assert code == 0, text
     return "".join(one["health"] for one in json.loads(text)["components"])
 
 
-def looks(base):
-    """What was found out of the dead engine's incident, once it is told."""
+def examined(base):
+    """The incident of the dead engine, once its processes have been examined."""
     code, text = midwatch(base, "incidents", "--json")
     assert code == 0, text
     for incident in json.loads(text)["incidents"]:
@@ -140,8 +140,8 @@ def looks(base):
 
 
 def found(base, trainer):
-    wait_until("evidence", lambda: looks(base) is not None)
-    incident = looks(base)
+    wait_until("evidence", lambda: examined(base) is not None)
+    incident = examined(base)
     [process] = incident["processes"]
     assert process["process"] == f"train.py (pid {trainer})", process
     text = process["text"]
@@ -160,7 +160,7 @@ def found(base, trainer):
     return text, whole
 
 
-def tells_calls(pid):
+def shows_calls(pid):
     """May this user see in which system call another process is?"""
     try:
         with open(f"/proc/{pid}/syscall") as file:
@@ -169,19 +169,19 @@ def tells_calls(pid):
         return False
 
 
-def ended(base, held):
+def ended(base, run):
     code, text = midwatch(base, "stop")
     assert code == 0 or "is over" in text, text
-    held.end()
+    run.end()
 
 
 def before_the_breaker(base):
     """The circuit breaker ends the attempt at once; what its processes did is known by then."""
-    server, held, trainer = begin(base)
-    seen = tells_calls(trainer)
+    server, run, trainer = begin(base)
+    seen = shows_calls(trainer)
     server.fall_silent()
     text, _ = found(base, trainer)
-    ended(base, held)
+    ended(base, run)
     if not seen:
         skips.skip("before_the_breaker", "the system calls of other processes are not to be seen")
     assert not seen or f"recvfrom on 127.0.0.1:{server.port} (ESTABLISHED)" in text, text
@@ -195,7 +195,7 @@ def with_stacks(base):
     with open(os.path.join(tools, "py-spy"), "w") as file:
         file.write(STUB.format(calls=calls))
     os.chmod(os.path.join(tools, "py-spy"), 0o700)
-    server, held, trainer = begin(base, "breaker = false", tools)
+    server, run, trainer = begin(base, "breaker = false", tools)
     server.fall_silent()
     text, whole = found(base, trainer)
     if os.path.exists(calls):
@@ -207,11 +207,11 @@ def with_stacks(base):
     else:
         assert "ptrace_scope" in whole, whole
         skips.skip("with_stacks", "this user may not look into other processes")
-    ended(base, held)
+    ended(base, run)
 
 
 def without_stacks(base):
-    """As it was told to: nothing but /proc is looked at. A midwatch that comes later does not do it again."""
+    """As configured, nothing but /proc is read. A midwatch that comes later does not do it again."""
     tools = os.path.join(base, "tools")
     os.mkdir(tools)
     calls = os.path.join(base, "calls")
@@ -219,56 +219,56 @@ def without_stacks(base):
         with open(os.path.join(tools, name), "w") as file:
             file.write(STUB.format(calls=calls))
         os.chmod(os.path.join(tools, name), 0o700)
-    server, held, trainer = begin(base, "breaker = false\nstacks = false", tools)
+    server, run, trainer = begin(base, "breaker = false\nstacks = false", tools)
     server.fall_silent()
     text, _ = found(base, trainer)
     assert "py-spy" not in text and not os.path.exists(calls), text
-    held.process.kill()
-    held.process.wait()
-    held = Run(base, [], "--reattach", "newest", "--config", os.path.join(base, "midwatch.toml"))
+    run.process.kill()
+    run.process.wait()
+    run = Run(base, [], "--reattach", "newest", "--config", os.path.join(base, "midwatch.toml"))
     time.sleep(2)
     found(base, trainer)
-    ended(base, held)
+    ended(base, run)
 
 
 def odd_one(base):
-    """Four ranks wait for the fifth, which waits for the engine: that one is told first."""
-    server, held, trainer = begin(base, "breaker = false\nstacks = false", script=RANKS)
+    """Four ranks wait for the fifth, which waits for the engine: that one is reported first."""
+    server, run, trainer = begin(base, "breaker = false\nstacks = false", script=RANKS)
     ranks = processes_of(base, os.path.join(base, "train.py"))
     server.fall_silent()
-    wait_until("evidence", lambda: looks(base) is not None)
-    process = looks(base)["processes"][0]
+    wait_until("evidence", lambda: examined(base) is not None)
+    process = examined(base)["processes"][0]
     print(process["text"])
-    if tells_calls(trainer):
+    if shows_calls(trainer):
         assert process["process"] in [f"train.py (pid {rank})" for rank in ranks[1:]], process
         assert "unlike 4 other processes like it, which wait in futex" in process["text"], process
         assert f"recvfrom on 127.0.0.1:{server.port}" in process["text"], process
     else:
         skips.skip("odd_one", "the system calls of other processes are not to be seen")
-    ended(base, held)
+    ended(base, run)
 
 
 def before_the_restart(base):
-    """The worker of an engine that midwatch holds dies: the engine is killed and started anew once its stacks are there."""
+    """The worker of an engine that midwatch supervises dies: the engine is killed and restarted once its stacks are there."""
     tools = os.path.join(base, "tools")
     os.mkdir(tools)
     calls = os.path.join(base, "calls")
     with open(os.path.join(tools, "py-spy"), "w") as file:
         file.write(STUB.format(calls=calls) + 'kill -0 "$4" && echo alive >> ' + calls + "\n")
     os.chmod(os.path.join(tools, "py-spy"), 0o700)
-    trainer, config = held_engine(base, "--request-timeout", "1", pace=0.25, engine=("--when-worker-dies", "hang"))
+    trainer, config = supervised_engine(base, "--request-timeout", "1", pace=0.25, engine=("--when-worker-dies", "hang"))
     before = os.environ["PATH"]
     os.environ["PATH"] = f"{tools}:{before}"
-    held = Held(base, trainer, *config)
+    run = Supervised(base, trainer, *config)
     os.environ["PATH"] = before
-    held.await_text("step:11 ")
+    run.await_text("step:11 ")
     engine, worker = processes_of(base, "practice_engine")[:2]
     os.kill(worker, signal.SIGKILL)
-    wait_until("evidence", lambda: looks(base) is not None)
-    process = looks(base)["processes"][0]
+    wait_until("evidence", lambda: examined(base) is not None)
+    process = examined(base)["processes"][0]
     print(process["text"])
     assert process["process"] == f"practice_engine (pid {engine})", process
-    code, over = held.end()
+    code, over = run.end()
     assert code == 0 and over["attempts"] == 2, over
     if os.path.exists(calls):
         assert "py-spy: socket.py:705 in readinto" in process["text"], process

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What the machine does to a run, for real: a disk that fills up, a process that the kernel kills for memory, and a
-healthy run on a busy machine. `midwatch run` must tell the first two and nothing of the third.
+healthy run on a busy machine. `midwatch run` must report the first two and nothing of the third.
 
     host.py MIDWATCH
 """
@@ -103,15 +103,15 @@ def kernel_kills(midwatch, folder):
     finally:
         remove_group(group)
     incidents = [one for one in opened(decided) if one["kind"] == "host-out-of-memory"]
-    told = [one for one in incidents if one["causes"] and one["causes"][0]["id"] == "cgroup-oom-kill"]
-    assert told, ([one["summary"] for one in opened(decided)], done.stderr.decode()[-2000:])
-    text = " ".join(piece.get("text", "") for piece in told[0]["evidence"])
+    by_oom = [one for one in incidents if one["causes"] and one["causes"][0]["id"] == "cgroup-oom-kill"]
+    assert by_oom, ([one["summary"] for one in opened(decided)], done.stderr.decode()[-2000:])
+    text = " ".join(piece.get("text", "") for piece in by_oom[0]["evidence"])
     assert "killed 1 process" in text or "Killed process" in text, text
     return "ok"
 
 
 def kernel_kills_the_trainer(midwatch, folder):
-    """The trainer itself is killed and not started again: what killed it must still be told, at its end."""
+    """The trainer itself is killed and not started again: what killed it must still be reported, at its end."""
     group = memory_group("trainer", 128 << 20)
     if group.startswith("skipped"):
         return group
@@ -122,8 +122,8 @@ def kernel_kills_the_trainer(midwatch, folder):
                             also=["sh", "-c", 'echo $$ > "$0"; exec "$@"', procs])
     finally:
         remove_group(group)
-    told = [one for one in opened(decided) if one["causes"] and one["causes"][0]["id"] == "cgroup-oom-kill"]
-    assert told, ([one["summary"] for one in opened(decided)], done.stderr.decode()[-2000:])
+    by_oom = [one for one in opened(decided) if one["causes"] and one["causes"][0]["id"] == "cgroup-oom-kill"]
+    assert by_oom, ([one["summary"] for one in opened(decided)], done.stderr.decode()[-2000:])
     return "ok"
 
 

@@ -54,7 +54,7 @@ def killed_keeper(base):
         keeper = folder.keep()
     assert keeper.wait(60) == 0
     ended = folder.record()["ended"]
-    # Nobody was there to be told; systems that say it later too say it rightly.
+    # No keeper was there to be notified; where the status is still known later, it is right.
     assert ended["code"] == (5 if ended["known"] else -1), ended
     lines = b"".join(folder.text()).decode().splitlines()
     assert lines == [f"line {i}" for i in range(1, count + 1)], f"{len(lines)} lines"
@@ -70,7 +70,7 @@ def one_keeper_at_a_time(base):
 
 
 def orphans(base):
-    """The end of the command is told at once; the keeper stays for what the command left behind."""
+    """The end of the command is recorded at once; the keeper stays for the processes that the command left behind."""
     folder = Folder(base, ["sh", "-c", "setsid sh -c 'sleep 2; echo late' & echo early; exit 0"])
     began = time.monotonic()
     keeper = folder.keep()
@@ -104,7 +104,7 @@ def full_disk(base):
         folder = Folder(base, [sys.executable, "-c",
                                "import os, time\nline = b'y' * 999 + b'\\n'\nfor i in range(40000): os.write(1, line)\n"
                                "open('wrote', 'w').close()\n"
-                               "while not os.path.exists('go'): time.sleep(0.01)\nos.write(1, b'last words\\n')"],
+                               "while not os.path.exists('go'): time.sleep(0.01)\nos.write(1, b'the end\\n')"],
                         output=os.path.join(small, "out.log"))
         keeper = folder.keep()
         end = time.monotonic() + 30
@@ -119,8 +119,8 @@ def full_disk(base):
         open(os.path.join(base, "go"), "w").close()
         assert keeper.wait(30) == 0
         text = b"".join(folder.text())
-        assert text.endswith(b"last words\n")
-        assert len(text) + lost == 40_000_000 + len(b"last words\n"), (len(text), lost)
+        assert text.endswith(b"the end\n")
+        assert len(text) + lost == 40_000_000 + len(b"the end\n"), (len(text), lost)
     finally:
         subprocess.run(["umount", "-l", small], check=False)
 

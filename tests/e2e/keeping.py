@@ -28,8 +28,8 @@ class Folder:
         for name in sorted(os.listdir(place)) if os.path.isdir(place) else []:
             with open(os.path.join(place, name), "rb") as file:
                 for line in file.read().split(b"\n")[:-1]:
-                    told = json.loads(line.split(b" ", 2)[2])
-                    found[told.get("what", "head")] = told
+                    entry = json.loads(line.split(b" ", 2)[2])
+                    found[entry.get("what", "head")] = entry
         return found
 
     def wait_for(self, what, seconds=30):

@@ -1,5 +1,5 @@
 """Never two, never somebody else's, no orphan: keepers killed as they begin, workers in sessions of their own, a numbering of
-processes that begins anew, midwatch as PID 1, ends that nobody was told of, state that somebody else wrote.
+processes that begins anew, midwatch as PID 1, ends that no midwatch was notified of, state that somebody else wrote.
 
 never_two.py MIDWATCH PRACTICE [KILLS]: kills of keepers in the first 50 ms of their lives (default 40)."""
 import glob
@@ -15,7 +15,7 @@ import time
 
 import skips
 from keeping import Folder, alive
-from running import PROGRAM, Run, midwatch, output, processes_of, take_up, training, wait_until
+from running import PROGRAM, Run, midwatch, output, processes_of, reattach, training, wait_until
 from watching import Scratch, event_type, journal_of
 
 KILLS = int(sys.argv[3]) if len(sys.argv) > 3 else 40
@@ -28,7 +28,7 @@ def script(base, name, text):
     return path
 
 
-def tell(path):
+def text_of(path):
     with open(path) as file:
         return file.read()
 
@@ -50,7 +50,7 @@ def killed_as_it_begins(base):
         while keeper.wait(max(1, deadline - time.monotonic())) == 1 and "done" not in folder.record():
             time.sleep(0.01)  # what was forked still holds its lock for a moment
             keeper = folder.keep()
-        began = tell(os.path.join(place, "began")).split()
+        began = text_of(os.path.join(place, "began")).split()
         assert len(began) == 1, f"kill {number}: it began {len(began)} times"
         text = b"".join(folder.text()).decode()
         assert text.count("attempt 1 began") == 1 and text.count("attempt 1 ended") == 1, (number, text)
@@ -85,7 +85,7 @@ while True:
 
 def workers_of(base):
     try:
-        return [line.split() for line in tell(os.path.join(base, "workers")).splitlines()]
+        return [line.split() for line in text_of(os.path.join(base, "workers")).splitlines()]
     except FileNotFoundError:
         return []
 
@@ -100,16 +100,16 @@ def own_sessions(base):
     try:
         for attempt in (1, 2):
             wait_until("workers", lambda: len([w for w in workers_of(base) if w[1] == str(attempt)]) == 3)
-            time.sleep(6)  # it has looked who came from the attempt
+            time.sleep(6)  # it has seen which processes came from the attempt
             keeper = processes_of(base, "keep")[0]
             os.kill(keeper, signal.SIGKILL)
             wait_until("another keeper", lambda: [pid for pid in processes_of(base, "keep") if pid != keeper])
             if attempt == 1:
                 run.process.kill()  # the next midwatch has seen none of them
                 run.process.communicate()
-                run = take_up(base, "--quiet", "--no-host")
+                run = reattach(base, "--quiet", "--no-host")
             launcher = next(pid for pid in processes_of(base, command[0])
-                            if "launcher.py" in tell(f"/proc/{pid}/cmdline"))
+                            if "launcher.py" in text_of(f"/proc/{pid}/cmdline"))
             if attempt == 1:
                 os.kill(launcher, signal.SIGKILL)
                 wait_until("the next attempt", lambda: any(w[1] == "2" for w in workers_of(base)))
@@ -132,7 +132,7 @@ IN_CONTAINER = """
 import os, subprocess, sys, time
 program, home = sys.argv[1], sys.argv[2]
 others = []
-while not others or others[-1].pid < 120:  # every number that the run's processes had
+while not others or others[-1].pid < 120:  # every pid that the run's processes had
     others.append(subprocess.Popen(["sleep", "1000"], start_new_session=True))
     others[-1].stranger = True
     if others[-1].pid % 2:  # a session whose leader is gone, as the number of a dead command may be
@@ -165,18 +165,18 @@ def container_again(base):
                               "-- sh -c 'sleep 1000 & sleep 1000 & exec sleep 1001'"], cwd=base,
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait_until("the command", lambda: glob.glob(home + "/runs/*/attempts/1/record/*")
-               and "began" in "".join(tell(p) for p in glob.glob(home + "/runs/*/output/train.log")))
+               and "began" in "".join(text_of(p) for p in glob.glob(home + "/runs/*/output/train.log")))
     first.kill()
     first.wait()
     inner = script(base, "again.py", IN_CONTAINER)
     launch = glob.glob(home + "/runs/*/run.json")[0]
-    text = json.loads(tell(launch))
+    text = json.loads(text_of(launch))
     text["command"] = ["true"]  # the next attempt is over at once
     with open(launch, "w") as file:
         json.dump(text, file)
-    told = subprocess.run([*inside, sys.executable, inner, PROGRAM, home], cwd=base, capture_output=True, text=True,
+    done = subprocess.run([*inside, sys.executable, inner, PROGRAM, home], cwd=base, capture_output=True, text=True,
                           timeout=180, check=False)
-    assert "GONE []" in told.stdout, told.stdout + told.stderr
+    assert "GONE []" in done.stdout, done.stdout + done.stderr
 
 
 def as_pid_1(base):
@@ -189,24 +189,24 @@ def as_pid_1(base):
     run = subprocess.Popen(["unshare", "-p", "-f", "--mount-proc", "--kill-child", PROGRAM, "run", "--home", home, "--quiet",
                             "--no-host", "--restarts", "0", "--", "sh", "-c", command], cwd=base, stdout=subprocess.DEVNULL,
                            stderr=subprocess.PIPE)
-    wait_until("the command", lambda: "began" in "".join(tell(p) for p in glob.glob(home + "/runs/*/output/train.log")))
+    wait_until("the command", lambda: "began" in "".join(text_of(p) for p in glob.glob(home + "/runs/*/output/train.log")))
     keeper = processes_of(base, "keep")[0]
     os.kill(keeper, signal.SIGKILL)
     wait_until("another keeper", lambda: [pid for pid in processes_of(base, "keep") if pid != keeper])
     own = lambda: [place for place in glob.glob("/proc/[0-9]*/stat") if zombie_of(place, run.pid)]
     wait_until("no zombies", lambda: not own(), 40)
     assert midwatch(base, "stop")[0] == 0
-    _, told = run.communicate(timeout=60)
-    assert run.returncode == 3, (run.returncode, told)
+    _, err = run.communicate(timeout=60)
+    assert run.returncode == 3, (run.returncode, err)
 
 
 def zombie_of(place, unshare):
     """A zombie below the midwatch that `unshare` started."""
     try:
-        fields = tell(place).rsplit(")", 1)[1].split()
+        fields = text_of(place).rsplit(")", 1)[1].split()
         if fields[0] != "Z":
             return False
-        parent = tell(f"/proc/{fields[1]}/stat").rsplit(")", 1)[1].split()[1]
+        parent = text_of(f"/proc/{fields[1]}/stat").rsplit(")", 1)[1].split()[1]
         return int(parent) == unshare
     except (FileNotFoundError, ProcessLookupError):
         return False
@@ -219,14 +219,14 @@ def finished_unseen(base):
         os.makedirs(place)
         run = Run(place, training(place, steps=20, pace=0.1), "--quiet", "--first-wait", "0.1")
         wait_until("a checkpoint", lambda: os.path.exists(os.path.join(place, "checkpoints", "global_step_5")))
-        if both:  # nobody is there who is told how it ended
+        if both:  # no midwatch is there to be notified how it ended
             run.process.kill()
             run.process.communicate()
         for keeper in processes_of(place, "keep"):
             os.kill(keeper, signal.SIGKILL)
         if both:
             wait_until("the end", lambda: not processes_of(place, "practice_run"))
-            run = take_up(place, "--quiet")
+            run = reattach(place, "--quiet")
         code = run.end()
         assert code == 0 or both, (code, run.err)
         assert "1 attempt." in run.err and output(run).count(" began ") == 1, run.err
@@ -255,14 +255,14 @@ def forged_lines(base):
     for path in (log, os.path.join(base, "copy.log")):
         if path != log:
             shutil.copy(log, path)
-        told = subprocess.run([PROGRAM, "replay", "--json", path], capture_output=True, text=True, check=False).stdout
-        told = json.loads(told)
-        assert (told["run"]["verdict"], told["run"]["attempts"]) == ("crashed", 1), told["run"]
+        text = subprocess.run([PROGRAM, "replay", "--json", path], capture_output=True, text=True, check=False).stdout
+        replayed = json.loads(text)["run"]
+        assert (replayed["verdict"], replayed["attempts"]) == ("crashed", 1), replayed
     # What an older midwatch wrote has no nonce, and is still read.
-    old = script(base, "old.log", re.sub(r" \([0-9a-f]{16}\)", "", tell(log).split("step 1")[0]) +
+    old = script(base, "old.log", re.sub(r" \([0-9a-f]{16}\)", "", text_of(log).split("step 1")[0]) +
                  "step 1 loss=1.5\n=== midwatch: attempt 1 ended 2026-01-02T10:20:30Z, exit status 3 ===\n")
-    told = json.loads(subprocess.run([PROGRAM, "replay", "--json", old], capture_output=True, text=True, check=False).stdout)
-    assert (told["run"]["verdict"], told["run"]["attempts"]) == ("crashed", 1), told["run"]
+    replayed = json.loads(subprocess.run([PROGRAM, "replay", "--json", old], capture_output=True, text=True, check=False).stdout)["run"]
+    assert (replayed["verdict"], replayed["attempts"]) == ("crashed", 1), replayed
 
 
 def forged_files(base):
@@ -279,9 +279,9 @@ def forged_files(base):
     os.makedirs(os.path.join(run.folder(), "components"), exist_ok=True)
     for name in names:
         open(os.path.join(run.folder(), name), "w").close()
-    told = json.loads(midwatch(base, "status", "--json")[1])
-    assert told["phase"] == "running", told["phase"]
-    run = take_up(base, "--quiet")
+    shown = json.loads(midwatch(base, "status", "--json")[1])
+    assert shown["phase"] == "running", shown["phase"]
+    run = reattach(base, "--quiet")
     wait_until("a watch", lambda: json.loads(midwatch(base, "status", "--json")[1])["watched"])
     os.kill(processes_of(base, "practice_run")[0], signal.SIGKILL)
     assert run.end() == 0, run.err

@@ -113,7 +113,7 @@ def training(base, steps=40, pace=0.1):
 FAILS = ["sh", "-c", "echo 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.'; exit 1"]
 
 
-def told_of_a_crash(base):
+def notified_of_a_crash(base):
     """What, since when, why, what midwatch did, what to do, whose run: in one message, secrets in none."""
     receiver = Receiver()
     config(base, webhook(receiver, 'token = { env = "MW_TEST_TOKEN" }'))
@@ -141,7 +141,7 @@ def told_of_a_crash(base):
     receiver.close()
 
 
-def told_of_a_restart(base):
+def notified_of_a_restart(base):
     receiver = Receiver()
     config(base, webhook(receiver) + "[run]\nfirst_wait = \"200ms\"\n")
     process = start(base, training(base, pace=0.15))
@@ -229,7 +229,7 @@ def kinds(base):
 
 
 def attached(base):
-    """attach tells what it sees as it comes, and nothing twice when it is started again."""
+    """attach sends messages as incidents open, and none twice when it is started again."""
     receiver = Receiver()
     config(base, webhook(receiver))
     log = os.path.join(base, "train.log")
@@ -256,7 +256,7 @@ def attached(base):
 
 
 def killed(base):
-    """midwatch is killed -9 again and again while messages go out: none is lost, and what comes twice says so by its key."""
+    """midwatch is killed -9 again and again while messages go out: none is lost, and one that comes twice has the same key."""
     receiver = Receiver()
     dice = random.Random(int(os.environ.get("MIDWATCH_SEED", "5")))
     receiver.plan = [dice.choice([200, 200, 500, "close"]) for _ in range(12)]
@@ -274,18 +274,18 @@ def killed(base):
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
-    told = [notice["key"] for notice in receiver.notices()]
-    assert sum(key.startswith("restarted:") for key in set(told)) >= 1 and "finished" in " ".join(told), (told, err)
+    keys = [notice["key"] for notice in receiver.notices()]
+    assert sum(key.startswith("restarted:") for key in set(keys)) >= 1 and "finished" in " ".join(keys), (keys, err)
     folder = os.path.join(base, "home", "runs", "r")
     done = subprocess.run([PROGRAM, "incidents", "--json", "--home", os.path.join(base, "home"), "--run", "r"], capture_output=True, check=True)
     for incident in json.loads(done.stdout)["incidents"]:
         if incident["severity"] != "info":
-            assert any(key.startswith(f"opened:{incident['id']}:") or key == f"closed:{incident['id']}" for key in told), (incident, told)
+            assert any(key.startswith(f"opened:{incident['id']}:") or key == f"closed:{incident['id']}" for key in keys), (incident, keys)
     for number in range(1, len(os.listdir(os.path.join(folder, "attempts")))):
-        assert f"restarted:{number}" in told, (number, told)
+        assert f"restarted:{number}" in keys, (number, keys)
     # A key comes twice only when the first answer never reached the one that was killed.
     again = [message for message in receiver.messages() if message["again"]]
-    repeated = [key for key in set(told) if told.count(key) > 1]
+    repeated = [key for key in set(keys) if keys.count(key) > 1]
     allowed = {notice["key"] for message in again for notice in message["notices"]}
     assert set(repeated) <= allowed, (repeated, allowed)
     receiver.close()
@@ -360,14 +360,14 @@ def mail(base):
                         f'[notify.channel.d]\nkind = "email"\nserver = "{server.url}"\n{to}'
                         f'[notify.channel.e]\nkind = "email"\nsendmail = ["{sendmail}"]\nto = ["a@example.org"]\n')
     done = subprocess.run([PROGRAM, "notify", "--test", "--json", "--config", path], capture_output=True, text=True, timeout=90)
-    told = {one["name"]: one for one in json.loads(done.stdout)["channels"]}
-    assert done.returncode == 1 and [told[name]["ok"] for name in "abcde"] == [True, False, False, False, True], told
+    channels = {one["name"]: one for one in json.loads(done.stdout)["channels"]}
+    assert done.returncode == 1 and [channels[name]["ok"] for name in "abcde"] == [True, False, False, False, True], channels
     assert len(server.mails) == 1 and "Subject: [midwatch] Test message" in server.mails[0], server.mails
     text = base64.b64decode(server.mails[0].split("\n\n", 1)[1]).decode()
     assert "Nothing has happened" in text, text
     assert login in server.seen, server.seen
-    assert "452" in told["b"]["said"] and "550" in told["c"]["said"], told
-    assert "no encryption" in told["d"]["said"], told
+    assert "452" in channels["b"]["said"] and "550" in channels["c"]["said"], channels
+    assert "no encryption" in channels["d"]["said"], channels
     with open(os.path.join(base, "args"), encoding="utf-8") as file:
         assert file.read().strip().endswith("-- a@example.org")
     assert "pass-word-of-mine" not in done.stdout + done.stderr
@@ -376,7 +376,7 @@ def mail(base):
 
 
 def hooks(base):
-    """A hook gets the incident as JSON; one that hangs or floods holds up nothing; a killed midwatch runs none twice."""
+    """A hook gets the incident as JSON; one that hangs or floods delays nothing; a killed midwatch runs none twice."""
     receiver = Receiver()
     script = os.path.join(base, "on-incident.sh")
     with open(script, "w", encoding="utf-8") as file:
@@ -404,7 +404,7 @@ def hooks(base):
         assert json.load(file)["notices"][0]["event"] == "stopped"
     with open(os.path.join(base, "got-opened.json"), encoding="utf-8") as file:
         assert json.load(file)["notices"][0]["incident"]["kind"]
-    assert "stopped" in [notice["event"] for notice in receiver.notices()], "hooks held up the messages"
+    assert "stopped" in [notice["event"] for notice in receiver.notices()], "hooks delayed the messages"
     assert "hook failed: hangs" in err and "hook failed: missing" in err, err
     receiver.close()
 
@@ -454,7 +454,7 @@ def encrypted(base):
 
 
 def escalates(base):
-    """A critical incident that stays open is told again, until somebody says that they took it up."""
+    """People are notified again of a critical incident that stays open, until somebody records a note."""
     receiver = Receiver()
     config(base, webhook(receiver) + '[notify]\nescalate_after = "2s"\nescalate_times = 50\n')
     log = os.path.join(base, "train.log")
@@ -465,7 +465,7 @@ def escalates(base):
     began = time.monotonic()
     process = popen([PROGRAM, "attach", log, "--home", home], cwd=base, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     wait_until("a message", lambda: receiver.notices())
-    assert time.monotonic() - began < 5, "an incident is told within seconds"
+    assert time.monotonic() - began < 5, "people are notified of an incident within seconds"
 
     def escalations():
         return [notice["key"] for notice in receiver.notices() if notice["event"] == "escalation"]
@@ -494,8 +494,8 @@ def wrong_settings(base):
         assert not os.path.exists(os.path.join(base, "home", "runs")), "something was begun"
 
 
-CASES = (wrong_settings, kinds, mail, encrypted, escalates, hooks, hook_in_doubt, told_of_a_crash, refused_for_good, receiver_down, receiver_in_trouble, attached,
-             told_of_a_restart, killed)
+CASES = (wrong_settings, kinds, mail, encrypted, escalates, hooks, hook_in_doubt, notified_of_a_crash, refused_for_good, receiver_down, receiver_in_trouble, attached,
+             notified_of_a_restart, killed)
 
 
 def one(case):

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import skips
-from running import PRACTICE, Run, output, processes_of, take_up, training, wait_until, weights
+from running import PRACTICE, Run, output, processes_of, reattach, training, wait_until, weights
 from watching import Scratch
 
 
@@ -66,7 +66,7 @@ def killed_midwatch(base, expected):
         run.process.communicate()
         before = output(run).count(" step:")
         wait_until("a step without a watch", lambda: output(run).count("step:") > before)
-        run = take_up(base, "--quiet")
+        run = reattach(base, "--quiet")
         time.sleep(0.7)
     assert run.end() == 0, run.err
     text = output(run)
@@ -86,11 +86,11 @@ def killed_everything(base, expected):
         os.kill(pid, signal.SIGKILL)
     time.sleep(0.3)
     os.kill(processes_of(base, "practice_run")[0], signal.SIGKILL)
-    run = take_up(base, "--quiet")
+    run = reattach(base, "--quiet")
     assert run.end() == 0, run.err
-    # Nobody was told how it ended; whether it can be read off what is left of it depends on who reaps it here.
-    told = "how is not known" in output(run) or "ended by signal 9" in output(run)
-    assert told and "2 attempts." in run.err, run.err
+    # No midwatch was notified how it ended; whether it is known all the same depends on who reaps it here.
+    recorded = "how is not known" in output(run) or "ended by signal 9" in output(run)
+    assert recorded and "2 attempts." in run.err, run.err
     assert weights(base) == expected
 
 
@@ -100,10 +100,10 @@ def breaker(base, expected):
     wait_until("checkpoints", lambda: os.path.exists(os.path.join(base, "checkpoints", "global_step_10")))
     os.kill(processes_of(base, "practice_run")[1], signal.SIGKILL)
     assert run.end() == 0, run.err
-    told = [json.loads(line) for line in run.out.splitlines()]
-    over = told[-1]
+    events = [json.loads(line) for line in run.out.splitlines()]
+    over = events[-1]
     assert over["event"] == "over" and over["attempts"] == 2 and over["code"] == 0, over
-    assert any(t["event"] == "opened" and t["incident"]["kind"] == "engine-dead" for t in told), told
+    assert any(e["event"] == "opened" and e["incident"]["kind"] == "engine-dead" for e in events), events
     text = output(run)
     first, second = text.split("attempt 2 began")
     assert "by midwatch's circuit breaker" in first, first[-300:]
@@ -112,8 +112,8 @@ def breaker(base, expected):
     assert weights(base) == expected
 
 
-def gone_back(base, expected):
-    """midwatch looks away while the engine dies: what was saved meanwhile is set aside, and the run comes to good weights."""
+def rolled_back(base, expected):
+    """midwatch is stopped while the engine dies: checkpoints saved meanwhile are quarantined, and the run comes to good weights."""
     run = Run(base, [*training(base, pace=0.15), "--when-engine-dies", "zero"], "--quiet", "--first-wait", "0.2")
     saved = lambda step: os.path.exists(os.path.join(base, "checkpoints", f"global_step_{step}", "trainer.safetensors"))
     wait_until("a checkpoint", lambda: saved(10))
@@ -124,8 +124,8 @@ def gone_back(base, expected):
     assert run.end() == 0, run.err
     assert "the circuit breaker ends attempt 1" in run.err and "moved the checkpoints of step" in run.err, run.err
     label, = os.listdir(os.path.join(base, "checkpoints", ".midwatch-quarantine"))
-    aside = os.listdir(os.path.join(base, "checkpoints", ".midwatch-quarantine", label))
-    assert label.startswith("attempt-1-of-") and "global_step_20" in aside and "global_step_10" not in aside, aside
+    moved = os.listdir(os.path.join(base, "checkpoints", ".midwatch-quarantine", label))
+    assert label.startswith("attempt-1-of-") and "global_step_20" in moved and "global_step_10" not in moved, moved
     assert "2 attempts." in run.err and weights(base) == expected, run.err
 
 
@@ -162,7 +162,7 @@ def full_disk(base, expected):
                     pass
             except OSError:
                 pass
-        wait_until("the ballast is let go", lambda: not os.path.exists(os.path.join(run.folder(), "reserve")))
+        wait_until("the reserve is deleted", lambda: not os.path.exists(os.path.join(run.folder(), "reserve")))
         os.kill(processes_of(base, "practice_run")[0], signal.SIGKILL)
         assert run.end() == 0, run.err
         assert "let go of the space" in run.err, run.err[:1500]
@@ -214,7 +214,7 @@ def budget(base, _):
 
 reference = uninterrupted()
 print("uninterrupted ok")
-for test in (shows_output, killed_trainer, dead_engine, killed_midwatch, killed_everything, breaker, gone_back, from_scratch, full_disk, stopped, stubborn,
+for test in (shows_output, killed_trainer, dead_engine, killed_midwatch, killed_everything, breaker, rolled_back, from_scratch, full_disk, stopped, stubborn,
              not_retried, budget):
     with Scratch() as base:
         began = time.monotonic()

@@ -27,7 +27,7 @@ class Run:
         return glob.glob(os.path.join(self.base, "home", "runs", "*"))[0]
 
 
-def take_up(base, *options):
+def reattach(base, *options):
     run = Run.__new__(Run)
     run.base = base
     run.process = subprocess.Popen([PROGRAM, "run", "--home", os.path.join(base, "home"), "--reattach", "newest", *options],
@@ -64,7 +64,7 @@ def processes_of(base, word):
 
 
 def states_of(base):
-    """Of each process of the practice run, as /proc has it: \"T\" is held still."""
+    """Of each process of the practice run, as /proc has it: \"T\" is stopped."""
     states = []
     for pid in processes_of(base, "practice_run"):
         with open(f"/proc/{pid}/stat") as file:
@@ -88,7 +88,7 @@ def wait_until(what, condition, seconds=60):
 
 
 def midwatch(base, *words):
-    """Another midwatch process that speaks to the run that `base` holds: its exit status and what it said."""
+    """Another midwatch process that addresses the run in `base`: its exit status and its output."""
     done = subprocess.run([PROGRAM, words[0], "--home", os.path.join(base, "home"), *words[1:]], capture_output=True,
                           timeout=60, check=False)
     return done.returncode, done.stdout.decode() + done.stderr.decode()

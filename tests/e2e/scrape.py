@@ -19,7 +19,7 @@ ENGINE = os.path.join(os.path.dirname(PRACTICE), "practice_engine")
 
 
 class Endpoint:
-    """Tells a queue's depth, split over two labels, and a counter of errors."""
+    """Serves a queue's depth, split over two labels, and a counter of errors."""
 
     def __init__(self):
         self.depth, self.errors, self.asked = 1, 0, 0
@@ -110,8 +110,8 @@ def attached(base):
     assert "gateway: depth, most" in report.stdout, report.stdout
 
 
-def held(base):
-    """An engine that was declared, below a held run that trains on its answers."""
+def supervised(base):
+    """An engine that was declared, and a supervised run that trains on its answers."""
     port = free_port()
     engine = subprocess.Popen([ENGINE, "--port", str(port)], cwd=base, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
@@ -130,7 +130,7 @@ def held(base):
         engine.kill()
 
 
-for test in (attached, held):
+for test in (attached, supervised):
     with Scratch() as folder:
         test(folder)
         print(f"{test.__name__} ok")

@@ -1,4 +1,4 @@
-"""No secret of a run is in what midwatch keeps or tells: a corpus of kinds in contexts, through the journal, every view, a real
+"""No secret of a run is in what midwatch keeps or shows: a corpus of kinds in contexts, through the journal, every view, a real
 web server and a hook; run folders are for their owner alone.
 
     secrets.py MIDWATCH PRACTICE_RUN [--show]      also names what leaked, by case (never the secret)
@@ -95,15 +95,15 @@ def recorded(base, log, env=None):
     process = subprocess.Popen([PROGRAM, "attach", "--home", home, "--poll", "0.2", log], stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, env=env)
     end = time.monotonic() + 120
-    while "the very last word" not in kept(home):
+    while "the very last error" not in kept(home):
         assert time.monotonic() < end and process.poll() is None, process.communicate()[0][-2000:]
         time.sleep(0.2)
     process.terminate()
     return home, process.communicate(timeout=60)[0].decode(errors="replace")
 
 
-def last_word():
-    return "Traceback (most recent call last):\n  File \"a.py\", line 1, in b\nRuntimeError: the very last word\nnext\n"
+def last_error():
+    return "Traceback (most recent call last):\n  File \"a.py\", line 1, in b\nRuntimeError: the very last error\nnext\n"
 
 
 def corpus_in_tracebacks(base):
@@ -112,7 +112,7 @@ def corpus_in_tracebacks(base):
     with open(log, "w", encoding="utf-8") as file:
         for number, (_, lines, _) in enumerate(cases):
             file.write(traceback(lines, number))
-        file.write(last_word())
+        file.write(last_error())
     home, out = recorded(base, log)
     journal = kept(home)
     lost = [name for number, (name, _, _) in enumerate(cases) if f"case{number}:" not in journal]
@@ -134,7 +134,7 @@ def corpus_in_log_lines(base):
             file.write(f"2026-02-19 09:08:11,123 ERROR {odd} {odd}{odd} went wrong {odd}: {lines[0]}\n")
             file.write(f"(WorkerDict pid={number + 100}) torch.OutOfMemoryError: CUDA out of memory. {lines[0]}\n")
             file.write(f"UserWarning: {odd} {lines[0]}\n")
-        file.write(last_word())
+        file.write(last_error())
     with open(rows, "w", encoding="utf-8") as file:
         for number, (name, lines, secrets) in enumerate(cases):
             file.write(json.dumps({"step": number, "loss": 0.5, "note": lines[0], name: 1.0}) + "\n")
@@ -175,9 +175,9 @@ def split_everywhere(base):
             file.write(first.encode())
             time.sleep(0.004)
             file.write(second.encode())
-        file.write(last_word().encode())
+        file.write(last_error().encode())
     end = time.monotonic() + 120
-    while "the very last word" not in kept(home):
+    while "the very last error" not in kept(home):
         assert time.monotonic() < end and process.poll() is None
         time.sleep(0.2)
     process.terminate()
@@ -187,14 +187,14 @@ def split_everywhere(base):
     return f"{len(cases)} cuts"
 
 
-def held_run(base):
-    """A command that dies of a traceback full of secrets: messages, hook, files, verbs; and what its environment holds."""
+def supervised_run(base):
+    """A command that dies of a traceback full of secrets: messages, hook, files, verbs; and secrets in its environment."""
     os.umask(0)
     make = secret_corpus.Maker(14)
     plain = "ordinary-" + make.some("abcdefghijklmnopqrstuvwxyz", 9)  # nothing but its variable gives it away
     own = {"REWARD_API_KEY": plain, "JUDGE_PASSWORD": "tr0ub4dor & 3 " + make.mixed(6), "NTFY_TOPIC_TOKEN": make.hex(32),
            "USE_TOKEN": "true", "RUN_KEY": "default", "TOKEN_COUNT_TOKEN": "4096"}
-    # What is kept of a message is a line of some hundred bytes: as many cases as fit, each the last words of one attempt.
+    # What is kept of a message is a line of some hundred bytes: as many cases as fit, each at the end of one attempt's output.
     case = {name: (lines, secrets) for name, lines, secrets in secret_corpus.cases(seed=15)}
     names = ["github in url-user", "aws-session in assignment", "ntfy in assignment", "slack-webhook", "unknown-mixed in option-key",
              "huggingface in dict", "jwt in query-token"]
@@ -244,7 +244,7 @@ def folders_are_private(base):
     os.umask(0)
     log = os.path.join(base, "train.log")
     with open(log, "w", encoding="utf-8") as file:
-        file.write(last_word())
+        file.write(last_error())
     home, _ = recorded(base, log)
     (name,) = os.listdir(os.path.join(home, "runs"))
     folder = os.path.join(home, "runs", name)
@@ -270,7 +270,7 @@ def folders_are_private(base):
     return "folders"
 
 
-TESTS = [corpus_in_tracebacks, corpus_in_log_lines, split_everywhere, held_run, folders_are_private]
+TESTS = [corpus_in_tracebacks, corpus_in_log_lines, split_everywhere, supervised_run, folders_are_private]
 
 
 def main():
@@ -281,10 +281,10 @@ def main():
         begin, mask = time.monotonic(), os.umask(0o022)
         with Scratch() as base:
             try:
-                told = test(base)
+                result = test(base)
             finally:
                 os.umask(mask)
-        print(f"{test.__name__}: {told}, {time.monotonic() - begin:.1f} s", flush=True)
+        print(f"{test.__name__}: {result}, {time.monotonic() - begin:.1f} s", flush=True)
 
 
 if __name__ == "__main__":

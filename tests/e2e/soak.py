@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 
-from running import Run, midwatch, take_up, training, wait_until, weights
+from running import Run, midwatch, reattach, training, wait_until, weights
 from watching import Scratch, event_type, journal_of
 
 KILLS = int(sys.argv[3]) if len(sys.argv) > 3 else 20
@@ -37,7 +37,7 @@ exit $code
 
 
 def processes(base):
-    """What lives of this world, by kind: pids, the oldest first. Who leads a session tells a trainer from its engine."""
+    """What lives of this world, by kind: pids, the oldest first. A trainer leads its session, its engine does not."""
     found = {kind: [] for kind in [*KINDS, "worker"]}
     for place in glob.glob("/proc/[0-9]*"):
         try:
@@ -121,7 +121,7 @@ class World:
         if code == 0 or "says that it was complete" in self.run.err:
             return False
         if code == -signal.SIGKILL:
-            self.run = take_up(self.base, "--quiet", "--no-host")
+            self.run = reattach(self.base, "--quiet", "--no-host")
             return True
         assert any(words in self.run.err for words in LOOKS_BROKEN), (code, self.run.err)
         left = {kind: pids for kind, pids in processes(self.base).items() if pids}
@@ -139,7 +139,7 @@ class World:
         return sum(self.check_run(name) for name in os.listdir(os.path.join(self.base, "home", "runs")))
 
     def check_run(self, name):
-        """Of each attempt one beginning and one judgement; every deed came out; numbers once."""
+        """Of each attempt one beginning and one judgement; every action has its outcome; each id occurs once."""
         folder = os.path.join(self.base, "home", "runs", name)
         text = "".join(open(part, errors="replace").read() for part in sorted(glob.glob(folder + "/output/train.log*")))
         attempts = len(os.listdir(folder + "/attempts"))
@@ -147,11 +147,11 @@ class World:
         for attempt in range(1, attempts + 1):
             assert len(re.findall(rf"^=== midwatch: attempt {attempt} began", text, re.M)) == 1, (name, attempt)
             assert attempt in decided, (name, attempt, decided)
-        code, told = midwatch(self.base, "status", "--json", "--run", name)
-        assert code == 0, told
-        deeds = json.loads(told)["actions"]
-        assert len({deed["id"] for deed in deeds}) == len(deeds), deeds
-        assert all(deed["done"] for deed in deeds), [deed for deed in deeds if not deed["done"]]
+        code, shown = midwatch(self.base, "status", "--json", "--run", name)
+        assert code == 0, shown
+        actions = json.loads(shown)["actions"]
+        assert len({action["id"] for action in actions}) == len(actions), actions
+        assert all(action["done"] for action in actions), [action for action in actions if not action["done"]]
         return attempts
 
 
@@ -175,6 +175,6 @@ while kills < KILLS:
         attempts += world.check(reference)
         kills, worlds, runs = kills + world.kills, worlds + 1, runs + world.number
 spent = time.monotonic() - began
-told = ", ".join(f"{kind} {count}" for kind, count in sorted(tally.items()))
-print(f"{kills} kills ({told}) in {spent:.0f} s, {spent / kills:.2f} s each: {worlds} worlds, {runs} runs, {attempts} attempts, all "
+of_kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(tally.items()))
+print(f"{kills} kills ({of_kinds}) in {spent:.0f} s, {spent / kills:.2f} s each: {worlds} worlds, {runs} runs, {attempts} attempts, all "
       f"trained to the weights of the undisturbed one; never two trainers, nothing left, nothing twice")

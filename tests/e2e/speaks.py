@@ -1,5 +1,5 @@
-"""Every voice of the practice run is recognised, on its log alone and on each file that it writes for a dashboard; a healthy
-run is told as healthy, and one whose engine died as that."""
+"""Every dialect of the practice run is recognised, from its log alone and from each file that it writes for a dashboard; a healthy
+run is reported as healthy, and one whose engine died as that."""
 import os
 import subprocess
 
@@ -16,15 +16,15 @@ def train(folder, speak, *options):
                           capture_output=True, check=False).returncode
 
 
-def worth_a_look(told):
-    return [(i["kind"], i["severity"], (i.get("onset") or {}).get("step")) for i in told["incidents"] if i["severity"] != "info"]
+def above_info(replayed):
+    return [(i["kind"], i["severity"], (i.get("onset") or {}).get("step")) for i in replayed["incidents"] if i["severity"] != "info"]
 
 
-def healthy(told, speak, finished):
-    assert told["run"]["framework"] == speak, told["run"]["framework"]
-    assert told["run"]["steps"]["first"] == 1 and told["run"]["steps"]["last"] == STEPS, told["run"]["steps"]
-    assert told["run"]["attempts"] == 1 and (not finished or told["run"]["verdict"] == "finished"), told["run"]
-    assert not worth_a_look(told), worth_a_look(told)
+def healthy(replayed, speak, finished):
+    assert replayed["run"]["framework"] == speak, replayed["run"]["framework"]
+    assert replayed["run"]["steps"]["first"] == 1 and replayed["run"]["steps"]["last"] == STEPS, replayed["run"]["steps"]
+    assert replayed["run"]["attempts"] == 1 and (not finished or replayed["run"]["verdict"] == "finished"), replayed["run"]
+    assert not above_info(replayed), above_info(replayed)
 
 
 for speak in ("areal", "openrlhf", "prime-rl", "skyrl", "trl", "verl"):
@@ -38,12 +38,12 @@ for speak in ("areal", "openrlhf", "prime-rl", "skyrl", "trl", "verl"):
         healthy(replay(os.path.join(well, "train.log")), speak, says_end)
         healthy(replay(well), speak, says_end)
         train(ill, speak, "--kill-engine-at", str(DIES_AT))
-        told = replay(os.path.join(ill, "train.log"))
-        lost = [i for i in told["incidents"] if i["severity"] == "critical" and i["kind"] in ENGINE_LOST]
-        assert lost and all(DIES_AT - 1 <= i["onset"]["step"] <= DIES_AT for i in lost), told["incidents"]
+        replayed = replay(os.path.join(ill, "train.log"))
+        lost = [i for i in replayed["incidents"] if i["severity"] == "critical" and i["kind"] in ENGINE_LOST]
+        assert lost and all(DIES_AT - 1 <= i["onset"]["step"] <= DIES_AT for i in lost), replayed["incidents"]
         if speak in DASHBOARDS:
             for one in ("training_metrics.jsonl", "tensorboard", "wandb"):
-                told = replay(os.path.join(boards, one))
-                healthy(told, speak, one == "wandb")
-                assert told["evaluations"], one
+                replayed = replay(os.path.join(boards, one))
+                healthy(replayed, speak, one == "wandb")
+                assert replayed["evaluations"], one
     print(f"{speak} ok", flush=True)

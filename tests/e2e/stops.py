@@ -1,4 +1,4 @@
-"""midwatch stops when it is told to: under a flood of output, with a home that is gone, full or frozen, without /proc,
+"""midwatch stops on request: under a flood of output, with a home that is gone, full or frozen, without /proc,
 with few descriptors, with a reader that reads nothing; and a flood neither starves the watch nor its signals.
 
 stops.py MIDWATCH PRACTICE_RUN [CASE...] runs some or all of the cases; they run beside each other."""
@@ -98,7 +98,7 @@ def ends(run, seconds):
         pid = pid_of(run.base)
         if alive(pid):
             os.kill(pid, signal.SIGKILL)
-        raise AssertionError(f"midwatch goes on {seconds} s after it was told to stop") from None
+        raise AssertionError(f"midwatch goes on {seconds} s after the request to stop") from None
 
 
 def ask_twice(run, pid, seconds=5):
@@ -107,14 +107,14 @@ def ask_twice(run, pid, seconds=5):
     time.sleep(1)
     assert alive(pid), "the first Ctrl-C only asks"
     run.process.send_signal(signal.SIGINT)
-    told = time.monotonic()
+    asked = time.monotonic()
     while alive(pid):
-        if time.monotonic() - told > seconds:
+        if time.monotonic() - asked > seconds:
             ends(run, 0.1)
         time.sleep(0.01)
-    lived = time.monotonic() - told
+    lived = time.monotonic() - asked
     code = ends(run, seconds)
-    print(f"  {lived:.2f} s after the second Ctrl-C the command was gone, after {time.monotonic() - told:.2f} s midwatch", flush=True)
+    print(f"  {lived:.2f} s after the second Ctrl-C the command was gone, after {time.monotonic() - asked:.2f} s midwatch", flush=True)
     return code
 
 
@@ -172,14 +172,14 @@ def forced_with_much_unread(base):
     run.process.send_signal(signal.SIGCONT)
     wait_until("the command's end", lambda: not alive(pid))
     run.process.send_signal(signal.SIGINT)
-    told = time.monotonic()
+    asked = time.monotonic()
     code = ends(run, 5)
-    print(f"  {time.monotonic() - told:.2f} s after the second Ctrl-C midwatch was gone", flush=True)
+    print(f"  {time.monotonic() - asked:.2f} s after the second Ctrl-C midwatch was gone", flush=True)
     assert code in (128 + signal.SIGINT, 128 + signal.SIGKILL), code
 
 
 def attach_flood(base):
-    """A watch of a log that is written at full speed ends when it is told to."""
+    """A watch of a log that is written at full speed ends on request."""
     log = base + "/train.log"
     with open(log, "wb") as file:
         writer = subprocess.Popen(trainer(base, "errors,history", 1000), stdout=file)
@@ -277,7 +277,7 @@ def home_frozen_forced(base): home_forced(base, "frozen")
 
 def home_full(base, ends_with):
     """Not one byte is left, nor the reserve, when the trainer ends: midwatch ends too, and says why. After a failure it
-    waits for space to start the command again, until it is told to stop."""
+    waits for space to start the command again, until a signal stops it."""
     home = base + "/home"
     os.mkdir(home)
     mount("none", home, "tmpfs", 0, "size=24m")
@@ -293,7 +293,7 @@ def home_full(base, ends_with):
                         pass
             except OSError:
                 pass
-            return not os.path.exists(folder + "/ballast") and not os.path.exists(folder + "/output/train.log.ballast")
+            return not os.path.exists(folder + "/reserve") and not os.path.exists(folder + "/output/train.log.ballast")
         wait_until("all reserves are gone", fill)
         for _ in range(20):
             fill()
@@ -394,15 +394,15 @@ def cpu_of(pid):
 
 
 def judging_budget(base):
-    """A long run, then 400 lines of errors a second: judging takes a share of a core, and a new fault is told in seconds."""
+    """A long run, then 400 lines of errors a second: judging takes a share of a core, and a new fault is reported in seconds."""
     log = base + "/train.log"
     with open(log, "w") as file:
         for step in range(8000):
             file.write(f"step:{step} - actor/entropy:0.5 - critic/rewards/mean:{0.3 + step % 7 / 50:.3f} - actor/grad_norm:{1 + step % 5 / 10:.2f} "
                        f"- actor/kl_loss:0.00{step % 9 + 1} - response_length/mean:{300 + step % 40} - actor/lr:1e-06\n")
     watch = subprocess.Popen([PROGRAM, "attach", log, "--json", "--home", base + "/home", "--no-host"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    told = base + "/told"
-    with open(told, "wb") as file:
+    events = base + "/events"
+    with open(events, "wb") as file:
         copy = subprocess.Popen(["cat"], stdin=watch.stdout, stdout=file)
     time.sleep(3)
     writer = None
@@ -414,10 +414,10 @@ def judging_budget(base):
         time.sleep(4)
         share = (cpu_of(watch.pid) - before) / (time.monotonic() - at)
         print(f"  {100 * share:.0f} % of a core", flush=True)
-        with open(told) as file:
+        with open(events) as file:
             kinds = [json.loads(line)["incident"]["kind"] for line in file if '"opened"' in line]
         assert share < 0.6, share
-        assert kinds, "nothing was told within 6 s"
+        assert kinds, "nothing was reported within 6 s"
     finally:
         if writer is not None:
             writer.kill()
@@ -489,7 +489,7 @@ def attempt(case):
     except Skipped as why:
         skips.skip(case.__name__, why)
         return f"{case.__name__} left out", True
-    except Exception:  # of one case; the others are still to be told
+    except Exception:  # of one case; the others are still to be reported
         return f"{case.__name__} FAILED, {time.monotonic() - start:.1f} s\n{traceback.format_exc(limit=-3)}", False
 
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import skips
-from running import PRACTICE, PROGRAM, Run, take_up
+from running import PRACTICE, PROGRAM, Run, reattach
 from watching import Scratch
 
 # What dies below /tmp may be a tool's program: the trainer stands elsewhere, also where the whole project lies there.
@@ -56,7 +56,7 @@ if how == "late": raise ConnectionError("the tracker does not answer")
 '''
 
 
-def held(base, speak, until, how, steps=40, more="", options=(), pipe=" | tee log"):
+def supervised(base, speak, until, how, steps=40, more="", options=(), pipe=" | tee log"):
     """A trainer at the left end of a pipeline; returns the exit status, what came over standard error, and attempts."""
     script = os.path.join(base, "train.py")
     with open(script, "w") as file:
@@ -80,12 +80,12 @@ def each(check, cases):
 
 def died(speak, how):
     with Scratch(HERE) as place:
-        code, err, _ = held(place, speak, 20, how)
-        told = status(place)
+        code, err, _ = supervised(place, speak, 20, how)
+        shown = status(place)
         assert code == 1, (speak, how, code, err)
-        assert told["verdict"] == ("crashed" if how == "raise" else "ended-early"), (speak, how, told["verdict"])
+        assert shown["verdict"] == ("crashed" if how == "raise" else "ended-early"), (speak, how, shown["verdict"])
         assert ("CRASHED" if how == "raise" else "ENDED EARLY") in err and "FINISHED" not in err, err
-        assert told["attempt"] == 2 or "a person must look" in told["decision"], (speak, how, told["attempt"], told["decision"])
+        assert shown["attempt"] == 2 or "a person must look" in shown["decision"], (speak, how, shown["attempt"], shown["decision"])
 
 
 def died_in_a_pipeline(base):
@@ -114,11 +114,11 @@ kill -9 $(pgrep -P $trainer) $trainer
 
 def ends_well(speak, until, how, more):
     with Scratch(HERE) as place:
-        code, err, _ = held(place, speak, until, how, more=more)
-        told = status(place)
-        assert code == 0 and told["attempt"] == 1, (speak, until, how, code, told["attempt"], err)
-        assert told["verdict"] == "finished", (speak, until, how, told["verdict"], err)
-        assert not [i for i in told["incidents"] if i["severity"] != "info"], (speak, until, how, err)
+        code, err, _ = supervised(place, speak, until, how, more=more)
+        shown = status(place)
+        assert code == 0 and shown["attempt"] == 1, (speak, until, how, code, shown["attempt"], err)
+        assert shown["verdict"] == "finished", (speak, until, how, shown["verdict"], err)
+        assert not [i for i in shown["incidents"] if i["severity"] != "info"], (speak, until, how, err)
 
 
 def healthy(base):
@@ -132,7 +132,7 @@ def healthy(base):
 
 def early_by_a_rule_that_nobody_names(base):
     """Short of the plan, again and again, and never an error: after the second time it is left to a person."""
-    code, err, _ = held(base, "verl", 20, "none", options=("--restarts", "5"))
+    code, err, _ = supervised(base, "verl", 20, "none", options=("--restarts", "5"))
     assert code == 1 and "2 attempts." in err and "3 attempts." not in err, err
 
 
@@ -145,7 +145,7 @@ def in_json(base):
     assert run.end() == 1, run.err
     over = json.loads(run.out.splitlines()[-1])
     assert over["event"] == "over" and over["code"] == 0 and over["unfinished"] is True, over
-    again = take_up(base, "--quiet", "--no-host")
+    again = reattach(base, "--quiet", "--no-host")
     assert again.end() == 1, again.err
 
 
@@ -164,7 +164,7 @@ RuntimeError: CUDA error: an illegal memory access was encountered
 
 
 def json_lines(base):
-    """Metrics whose last words are a traceback, as raw text and inside a log's record; and errors that are not the run's."""
+    """Metrics that end with a traceback, as raw text and inside a log's record; and errors that are not the run's."""
     records = [json.dumps({"step": s, "reward": 0.2 + s / 100 + 0.01 * (s % 3), "loss": 0.5 - s / 200 - 0.003 * (s % 2)}) for s in range(1, 31)]
     crashes = {"raw": TRACE, "exc_info": json.dumps({"level": "ERROR", "message": "training failed", "exc_info": TRACE}) + "\n",
                "message": json.dumps({"message": TRACE, "time": "2026-01-15T08:00:00Z"}) + "\n",
@@ -173,17 +173,17 @@ def json_lines(base):
         path = os.path.join(base, name + ".jsonl")
         with open(path, "w") as file:
             file.write("\n".join(records) + "\n" + words)
-        code, told, err = replay(path)
-        assert code == 0 and told["run"]["verdict"] == "crashed", (name, told["run"], err)
-        assert any(i["kind"] == "gpu-fault" and i["severity"] == "critical" for i in told["incidents"]), (name, told["incidents"])
+        code, replayed, err = replay(path)
+        assert code == 0 and replayed["run"]["verdict"] == "crashed", (name, replayed["run"], err)
+        assert any(i["kind"] == "gpu-fault" and i["severity"] == "critical" for i in replayed["incidents"]), (name, replayed["incidents"])
     tool = json.dumps({"tool": "python", "error": TRACE})
     for name, lines in {"tool": records + [tool], "handled": records[:20] + [TRACE.strip()] + records[20:]}.items():
         path = os.path.join(base, name + ".jsonl")
         with open(path, "w") as file:
             file.write("\n".join(lines) + "\n")
-        code, told, err = replay(path)
-        assert code == 0 and told["run"]["verdict"] != "crashed", (name, told["run"], err)
-        assert not [i for i in told["incidents"] if i["severity"] == "critical"], (name, told["incidents"])
+        code, replayed, err = replay(path)
+        assert code == 0 and replayed["run"]["verdict"] != "crashed", (name, replayed["run"], err)
+        assert not [i for i in replayed["incidents"] if i["severity"] == "critical"], (name, replayed["incidents"])
 
 
 def damage(content):

@@ -92,22 +92,22 @@ DECIDED = ("incident-opened", "incident-changed", "incident-closed", "verdict-gi
 
 
 def seen(events):
-    """What the files said, without what the watch itself said and what the machine showed meanwhile."""
+    """The events that come from the files, without those of the watch itself and of the machine."""
     machine = {e.get("source", 0) for e in events if event_type(e) == "source-opened" and e.get("kind") == "host"}
     return [e for e in lasting(events)
             if event_type(e) not in DECIDED and event_type(e) is not None and e.get("src", 0) not in machine]
 
 
 def lasting(events):
-    """Without the last words that were followed by more, and were said again then."""
-    kept, words = [], None
+    """Without the provisional events that later text replaced."""
+    kept, provisional = [], None
     for event in events:
         if event_type(event) == "ticked":
-            words = [] if event.get("closing") else None
+            provisional = [] if event.get("closing") else None
         elif event_type(event) == "closed":
-            kept, words = kept + (words or []), None
-        (kept if words is None else words).append(event)
-    return kept + (words or [])
+            kept, provisional = kept + (provisional or []), None
+        (kept if provisional is None else provisional).append(event)
+    return kept + (provisional or [])
 
 
 def event_type(event):
@@ -120,8 +120,8 @@ def incidents(folder):
     return json.loads(done.stdout)["incidents"]
 
 
-def told(items):
-    """What two accounts of the same run must agree on."""
+def incident_keys(items):
+    """Of each incident, what attach and replay must agree on."""
     return sorted((i["kind"], i["severity"], (i.get("onset") or {}).get("step"), i["causes"][0]["id"] if i["causes"] else None)
                   for i in items if i["severity"] != "info")
 

@@ -1,4 +1,4 @@
-"""Whose checkpoints are: somebody else's in the same folder stay, a run's own are set aside, listed and put back.
+"""Whose checkpoints are: somebody else's in the same folder stay, a run's own are quarantined, listed and restored.
 
 whose.py MIDWATCH PRACTICE_RUN
 """
@@ -13,7 +13,7 @@ from watching import Scratch
 
 POINTER = "latest_checkpointed_iteration.txt"
 
-# Saves every fifth step of forty where it is told, and dies by SIGKILL once, in its first attempt, behind the third save.
+# Saves every fifth step of forty in the folder it is given, and dies by SIGKILL once, in its first attempt, after the third save.
 TRAINER = r'''
 import os, signal, sys, time
 layout, root = sys.argv[1], sys.argv[2]
@@ -44,7 +44,7 @@ for step in range(first, 21):
     time.sleep(0.02)
     if step % 5 == 0: save(step)
     if attempt == 1 and step == 16:
-        time.sleep(3.5)  # so that all of them are looked at
+        time.sleep(3.5)  # so that all of them are scanned
         os.kill(os.getpid(), signal.SIGKILL)
 '''
 
@@ -70,7 +70,7 @@ def foreign_stays(root, *steps):
 
 
 def odd_layouts():
-    """Healthy checkpoints of odd shapes, one SIGKILL: nothing is moved, nothing is critical, free deletes none of them."""
+    """Healthy checkpoints of odd shapes, one SIGKILL: nothing is moved, nothing is critical, cleanup deletes none of them."""
     with Scratch() as base:
         script = os.path.join(base, "trainer.py")
         with open(script, "w") as file:
@@ -95,7 +95,7 @@ def odd_layouts():
 
 
 def beside_others():
-    """Poisoned checkpoints are set aside; those of another run in the same folder stay, and restore puts all back."""
+    """Tainted checkpoints are quarantined; those of another run in the same folder stay, and restore puts all back."""
     with Scratch() as base:
         root = os.path.join(base, "checkpoints")
         for step in (3, 14, 99):
@@ -117,24 +117,24 @@ def beside_others():
         assert "moved the checkpoints of step" in run.err, run.err
         foreign_stays(root, 3, 14, 99)
         code, text = midwatch(base, "restore", "--list", "--json")
-        told = json.loads(text)
-        assert code == 0 and told["items"] and all(item["why"] for item in told["items"]), told
+        result = json.loads(text)
+        assert code == 0 and result["items"] and all(item["why"] for item in result["items"]), result
         code, text = midwatch(base, "restore", "--json")
         assert code == 7, (code, text)
         code, text = midwatch(base, "restore", "--yes", "--json")
-        told = json.loads(text)
-        for item in told["items"]:
+        result = json.loads(text)
+        for item in result["items"]:
             # A step that was saved anew keeps its place.
             assert item["done"] or item["outcome"], item
             if item["what"] == "checkpoint" and item["done"]:
                 assert os.path.isdir(item["path"]) and not os.path.exists(item["from"]), item
-        assert any(item["done"] for item in told["items"] if item["what"] == "checkpoint") or saved(20), told
+        assert any(item["done"] for item in result["items"] if item["what"] == "checkpoint") or saved(20), result
         foreign_stays(root, 3, 14, 99)
     print("beside others: ok")
 
 
 def nothing_older():
-    """All that it saved is poisoned: nothing moves, and the run stops and says so."""
+    """All its checkpoints are tainted: nothing is moved, and the run stops with that reason."""
     with Scratch() as base:
         root = os.path.join(base, "checkpoints")
         put_foreign(root, 3)

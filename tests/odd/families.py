@@ -14,7 +14,7 @@ def named(*parts):
 FAMILIES = named(numbers_odd, rewards_odd, times_odd, words_odd, processes_odd)
 SICK = named(sick)
 ALL = {**FAMILIES, **SICK}
-VARIANTS = 10  # of each, unless told otherwise: one for each framework that can tell it, mostly
+VARIANTS = 10  # of each by default: mostly one for each framework that can log it
 
 
 def chosen(runs=None, text="", families=None):

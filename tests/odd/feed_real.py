@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Feeds real runs live, piece by piece, and compares what midwatch says meanwhile with a replay of the whole files.
+"""Feeds real runs live, piece by piece, and compares what midwatch raises meanwhile with a replay of the whole files.
 
 feed_real.py PROGRAM FILE... [--mode attach|watch|default|act] [--pieces N] [--ms MS] [--keep DIR] [--json FILE]
 feed_real.py PROGRAM --labels labels.json [--healthy | --sick] [--only TEXT] [--jobs J] [...]
@@ -10,7 +10,7 @@ milliseconds apart. --mode attach (default): all files grow, and `midwatch attac
 `midwatch run`: the first console log is the command's output, the other files are watched (--watch), the command ends with
 status 0; watch: it says what it would do, default: as a new user has it, act: all of [actions] acts. As the run's own
 time stamps are of long ago, a stall that is raised live proves nothing and is not counted. A healthy run that was or would have been
-ended or held up makes the exit status 1, one with a critical incident that its labels do not allow is listed.
+ended or paused makes the exit status 1, one with a critical incident that its labels do not allow is listed.
 """
 import argparse
 import collections
@@ -29,7 +29,7 @@ import live
 CONSOLE = (".log", ".txt", ".out", ".err")
 TEXT = (*CONSOLE, ".jsonl", ".csv", ".json")
 LIMIT_S = 300
-CLOCKED = {"stall"}  # kinds that tell by the clock alone
+CLOCKED = {"stall"}  # kinds that follow from the clock alone
 IDLE_S = 3  # without a new line, and the watch is over
 
 
@@ -48,16 +48,16 @@ def pieces_of(path, count):
 
 
 def play(plan):
-    """What the command does that midwatch holds: [[from, to or ""], ...] from a JSON file, side by side."""
-    told = json.loads(pathlib.Path(plan).read_text(encoding="utf-8"))
-    sources = [(pieces_of(pathlib.Path(path), told["pieces"]), open(to, "ab", buffering=0) if to else sys.stdout.buffer)
-               for path, to in told["files"]]
+    """What the supervised command does: [[from, to or ""], ...] from a JSON file, side by side."""
+    wanted = json.loads(pathlib.Path(plan).read_text(encoding="utf-8"))
+    sources = [(pieces_of(pathlib.Path(path), wanted["pieces"]), open(to, "ab", buffering=0) if to else sys.stdout.buffer)
+               for path, to in wanted["files"]]
     for turn in range(max(len(pieces) for pieces, _ in sources)):
         for pieces, out in sources:
             if turn < len(pieces):
                 out.write(pieces[turn])
                 out.flush()
-        time.sleep(told["ms"] / 1000)
+        time.sleep(wanted["ms"] / 1000)
 
 
 class Case:
@@ -73,7 +73,7 @@ def labelled(path, healthy, only):
 
 
 def lay_out(case, folder, asked):
-    """Where each file of the case goes: the plan for play(), and the files that grow (all but a held command's output)."""
+    """Where each file of the case goes: the plan for play(), and the files that grow (all but a supervised command's output)."""
     console = next((path for path in case.paths if path.suffix in CONSOLE), None) if asked.mode != "attach" else None
     files, growing = [], []
     for number, path in enumerate(case.paths):
@@ -89,7 +89,7 @@ def lay_out(case, folder, asked):
 
 
 def followed(program, folder, command, growing):
-    """What `midwatch attach` tells while the files grow."""
+    """What `midwatch attach` writes while the files grow."""
     with open(folder / "events", "wb") as out, open(folder / "errors", "wb") as errors:
         watch = subprocess.Popen([program, "attach", "--config", "none", "--no-host", "--json", "--home", str(folder / "home"),
                                   "--exit-after-idle", str(IDLE_S), *growing], stdout=out, stderr=errors)
@@ -103,20 +103,20 @@ def followed(program, folder, command, growing):
 
 
 def fed(program, case, asked):
-    """One case: what midwatch told and did live, and what a replay of the files has."""
+    """One case: what midwatch raised and did live, and what a replay of the files has."""
     with tempfile.TemporaryDirectory(prefix="odd-") as name:
         folder = pathlib.Path(name)
         command, growing = lay_out(case, folder, asked)
         if asked.mode == "attach":
             events, disturbed, why = followed(program, folder, command, growing), False, []
         else:
-            held = live.Live(program, folder, asked.mode)
+            supervised = live.Live(program, folder, asked.mode)
             watched = [word for path in growing for word in ("--watch", path)]
-            code, events = held.go(command, LIMIT_S, *watched)
+            code, events = supervised.go(command, LIMIT_S, *watched)
             why = live.reasons(events)
-            disturbed = bool(held.deeds()) or held.asked() or code != 0 or bool(why)
+            disturbed = bool(supervised.disturbing_actions()) or supervised.asked() or code != 0 or bool(why)
         again = live.replayed(program, case.paths)
-        raised = live.told(events) - (CLOCKED - again)
+        raised = live.raised_kinds(events) - (CLOCKED - again)
         if asked.keep and case.healthy and (disturbed or raised - case.allowed):
             shutil.copytree(folder, pathlib.Path(asked.keep) / case.name.replace("/", "-"), dirs_exist_ok=True,
                             ignore=shutil.ignore_patterns("lock", "reserve"))

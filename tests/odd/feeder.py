@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Plays a written run to its standard output as a trainer would: feeder.py FILE
 
-Each line at its time (FILE.times), as make.py writes them. FILE.deeds, where it is there, says before which line a child
+Each line at its time (FILE.times), as make.py writes them. FILE.actions, where it is there, says before which line a child
 of its own is to be started or ended: ["start", {"name"}] (it takes that name, as engines do, and sleeps), ["end",
 {"name", "how": "term" | "kill" | "exit N", "reap"}]; what is not reaped stays behind as a zombie. At the end all are
-ended and reaped. FILE.fed says how far it came: lines written, how often it was let go on after a stop (SIGCONT), and
+ended and reaped. FILE.fed says how far it came: lines written, how often it was resumed after a pause (SIGCONT), and
 how often it was started. Started a second time it writes nothing and ends well.
 """
 import ctypes
@@ -29,7 +29,7 @@ def note(path):
 
 
 def child(name):
-    """A process that sleeps under that name until it is told how to end: its code is the value of a real-time signal."""
+    """A process that sleeps under that name until a signal ends it; a real-time signal's number gives its exit code."""
     pid = os.fork()
     if pid != 0:
         return pid
@@ -65,14 +65,14 @@ def play(path):
         lines = file.read().split("\n")[:-1]
     with open(path + ".times", encoding="utf-8") as file:
         times = [float(line) for line in file]
-    deeds = {}
-    if os.path.exists(path + ".deeds"):
-        with open(path + ".deeds", encoding="utf-8") as file:
+    actions = {}
+    if os.path.exists(path + ".actions"):
+        with open(path + ".actions", encoding="utf-8") as file:
             for line, what, how in json.load(file):
-                deeds.setdefault(line, []).append((what, how))
+                actions.setdefault(line, []).append((what, how))
     begin, children = time.monotonic(), {}
     for i, text in enumerate(lines):
-        for what, how in deeds.get(i, ()):
+        for what, how in actions.get(i, ()):
             do(children, what, how)
         late = begin + times[i] - time.monotonic()
         if late > 0:

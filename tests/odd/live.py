@@ -1,4 +1,4 @@
-"""A command under the real `midwatch run`: how it ended, what midwatch told, and what it did or wanted to do to it."""
+"""A command under the real `midwatch run`: how it ended, what midwatch emitted, and what it did or wanted to do to it."""
 import json
 import re
 import subprocess
@@ -44,13 +44,13 @@ class Live:
         (folder / "midwatch.toml").write_text(CONFIGS[mode], encoding="utf-8")
 
     def go(self, command, limit_s, *options):
-        """Runs the command; returns midwatch's exit status and the events that it told. What is held still, or runs for
+        """Runs the command; returns midwatch's exit status and the events that it emitted. A run that is paused, or takes
         longer than the limit, is ended."""
         with open(self.folder / "events", "wb") as out, open(self.folder / "errors", "wb") as errors:
             process = subprocess.Popen([self.program, "run", "--config", "midwatch.toml", "--home", str(self.home), "--json",
                                         *options, "--", *command], cwd=self.folder, stdout=out, stderr=errors)
             end = time.monotonic() + limit_s
-            while process.poll() is None and time.monotonic() < end and not self.held():
+            while process.poll() is None and time.monotonic() < end and not self.waits():
                 time.sleep(0.1)
             if process.poll() is None:
                 self.ask("stop", "--now")
@@ -69,8 +69,8 @@ class Live:
     def asked(self):
         return self.recorded(rb'{"e":"asked"')
 
-    def held(self):
-        """Does midwatch wait for approval, or has it paused the run?"""
+    def waits(self):
+        """Does midwatch wait for an approval, or is the run paused?"""
         return self.recorded(rb'{"e":"asked"', rb'{"e":"requested"[^\n]*"what":"pause"')
 
     def ask(self, *words):
@@ -81,14 +81,14 @@ class Live:
         except ValueError:
             return {}
 
-    def deeds(self):
-        """What midwatch did or set out to do that ends, holds up or restarts a run."""
-        return [deed["action"] for deed in self.ask("status", "--json").get("actions", [])
-                if deed["action"] in DISTURBING]
+    def disturbing_actions(self):
+        """What midwatch did or set out to do that ends, pauses or restarts a run."""
+        return [taken["action"] for taken in self.ask("status", "--json").get("actions", [])
+                if taken["action"] in DISTURBING]
 
 
-def told(events):
-    """Kinds of the incidents that were critical at any time, as they were told live."""
+def raised_kinds(events):
+    """Kinds of the incidents that were critical at any time, as they were raised live."""
     return critical([event["incident"] for event in events if event.get("incident")])
 
 

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Odd but healthy runs, each fed live by a real process under the real `midwatch run`: none may be ended or held up.
+"""Odd but healthy runs, each fed live by a real process under the real `midwatch run`: none may be ended or paused.
 
 odd.py PROGRAM [N | --share] [--sick] [--seed S] [--family TEXT] [--mode default|act|both] [--jobs J] [--step-ms MS]
        [--keep DIR] [--json FILE]
 
 N: so many runs in all, families in turn (default: ten of each). --share: one of each family, the frameworks and the modes
 in turn. --mode: how far midwatch may go. default: as a new user has it; act: with everything in [actions] that acts by
-itself. Every run must go through to its last line and its exit status 0, started once, never stopped, without a deed or
-a question of midwatch's that would end or hold it. Prints, beside the runs that are not taken for finished, per family: what befell its
-runs, the critical incidents that were raised live and the critical ones that `midwatch replay` of the same file has
-(those a family allows are left out of both), and what tripped. Exit status: 0 when no run was disturbed, else 1. --keep
-leaves the files of disturbed runs in DIR.
+itself. Every run must go through to its last line and its exit status 0, started once, never stopped, and midwatch must
+take or ask for no action that would end or pause it. Prints the runs that are not taken for finished and, per family: what
+happened to its runs, the critical incidents that were raised live and the critical ones that `midwatch replay` of the same
+file has (those a family allows are left out of both), and what tripped. Exit status: 0 when no run was disturbed, else 1.
+--keep leaves the files of disturbed runs in DIR.
 --sick turns it round: runs that are truly lost (sick.py). With act each must be ended, with default ended, asked about
-or told of as critical, before its own end; the last two columns say how many were ended and how many told of.
+or reported as critical, before its own end; the columns count those that were ended, asked about, raised and left alone.
 """
 import argparse
 import collections
@@ -28,7 +28,7 @@ import time
 
 import live
 import make
-import story
+import script
 from families import ALL, FAMILIES, SICK, chosen
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -39,9 +39,9 @@ FAULTS = ("kills", "stops", "asks", "restarts", "unfinished")
 def written(made_by, folder, step_s):
     """Writes the run so that it can be fed from now on; returns it, its line of the manifest and its file."""
     name, variant, seed = made_by
-    usual = story.make(name, ALL[name], variant, seed)
+    usual = script.make(name, ALL[name], variant, seed)
     pace = (usual.live_step_s or step_s) / usual.usual
-    made = story.make(name, ALL[name], variant, seed, begin=time.time() + 0.3, pace=pace)
+    made = script.make(name, ALL[name], variant, seed, begin=time.time() + 0.3, pace=pace)
     line = make.write(made, folder, pace)
     return made, line, folder / line["file"]
 
@@ -58,14 +58,14 @@ def tried(program, made_by, mode, step_s, keep, sparing=False):
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="odd-") as name:
         folder = pathlib.Path(name)
-        held = live.Live(program, folder, mode)
+        supervised = live.Live(program, folder, mode)
         made, line, file = written(made_by, folder, step_s)
-        code, events = held.go([sys.executable, str(HERE / "feeder.py"), file.name], LIMIT_S + 2 * line["seconds"])
-        fed, status, deeds = how_far(file), held.ask("status", "--json"), held.deeds()
-        raised = live.told(events)
+        code, events = supervised.go([sys.executable, str(HERE / "feeder.py"), file.name], LIMIT_S + 2 * line["seconds"])
+        fed, status, actions = how_far(file), supervised.ask("status", "--json"), supervised.disturbing_actions()
+        raised = live.raised_kinds(events)
         again = live.replayed(program, [file]) if raised or not sparing else set()
-        fallen = {"kills": "break" in deeds, "stops": fed["continued"] > 0 or "pause" in deeds,
-                  "asks": held.asked() or bool(status.get("asks")),
+        fallen = {"kills": "break" in actions, "stops": fed["continued"] > 0 or "pause" in actions,
+                  "asks": supervised.asked() or bool(status.get("asks")),
                   "restarts": fed["starts"] != 1 or status.get("attempt", 1) != 1,
                   "unfinished": code != 0 or not fed["over"]}
         why = live.reasons(events)
@@ -114,7 +114,7 @@ def missed(results):
     for one in results:
         acted = one["fallen"]["kills"] or (one["mode"] == "default" and (one["fallen"]["asks"] or bool(one["raised"])))
         rows[(one["family"], one["mode"])].append({**one, "left": not acted})
-    print(f"{'family':28s} {'mode':8s} {'runs':>5s} {'ended':>6s} {'asked':>6s} {'told':>6s} {'left':>6s}  by")
+    print(f"{'family':28s} {'mode':8s} {'runs':>5s} {'ended':>6s} {'asked':>6s} {'raised':>6s} {'left':>6s}  by")
     for (family, mode), many in sorted(rows.items()):
         kinds = collections.Counter(kind for one in many for kind in one["raised"])
         counts = [sum(one["fallen"]["kills"] for one in many), sum(one["fallen"]["asks"] for one in many),

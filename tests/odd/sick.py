@@ -1,57 +1,57 @@
-"""The counterweight: runs that are truly lost, told in the same words. Here midwatch must step in."""
+"""The counterweight: runs that are truly lost, with the same kinds of log lines. Here midwatch must act."""
 from rewards_odd import flat
-from story import NAN, Story, shown_by
+from script import NAN, Script, shown_by
 
 ENGINE = "VLLM::Engine_1"
 AFTER = 40  # steps after the onset
 
 
 def sick(rng, onset_from=20):
-    story = Story(rng, records=onset_from + 5 + AFTER, family="binary", gain=0.3)
-    story.live_step_s = 0.1
-    return story, onset_from + rng.randrange(5)
+    script = Script(rng, records=onset_from + 5 + AFTER, family="binary", gain=0.3)
+    script.live_step_s = 0.1
+    return script, onset_from + rng.randrange(5)
 
 
 @shown_by("grad_norm", "loss.policy")
-def nan_for_good(rng, tongue):
+def nan_for_good(rng, log):
     """Loss and gradient norm are NaN from one step on, for good: the weights are spoilt."""
-    story, at = sick(rng)
+    script, at = sick(rng)
     for signal in ("loss.policy", "grad_norm", "entropy", "kl.ref"):
-        story.series[signal][at:] = [NAN] * (len(story) - at)
-    return story
+        script.series[signal][at:] = [NAN] * (len(script) - at)
+    return script
 
 
-def complaints(story, at):
-    for i in range(at, len(story)):
+def complaints(script, at):
+    for i in range(at, len(script)):
         for attempt in (1, 2, 3):
-            story.say_before(i, "HTTP request to 127.0.0.1:30417/generate failed with ClientConnectorError: Cannot connect to host "
+            script.say_before(i, "HTTP request to 127.0.0.1:30417/generate failed with ClientConnectorError: Cannot connect to host "
                              f"127.0.0.1:30417 ssl:default [Connect call failed ('127.0.0.1', 30417)] (attempt {attempt}/3)",
                              "WARNING")
-    flat(story, at, len(story))
-    story.series["response.length"][at:] = [0.0] * (len(story) - at)
+    flat(script, at, len(script))
+    script.series["response.length"][at:] = [0.0] * (len(script) - at)
 
 
-def dead_engine(rng, tongue):
+def dead_engine(rng, log):
     """The only engine is killed; the trainer takes empty answers, scores zero and trains on."""
-    story, at = sick(rng)
-    story.deed(0, "start", name=ENGINE)
-    story.deed(at, "end", name=ENGINE, how="kill", reap=True)
-    complaints(story, at)
-    return story
+    script, at = sick(rng)
+    script.action(0, "start", name=ENGINE)
+    script.action(at, "end", name=ENGINE, how="kill", reap=True)
+    complaints(script, at)
+    return script
 
 
-def unreachable_engine(rng, tongue):
-    """The same with an engine elsewhere: there are only words and zeros."""
-    story, at = sick(rng)
-    complaints(story, at)
-    return story
+def unreachable_engine(rng, log):
+    """The same with an engine elsewhere: there are only log lines and zeros."""
+    script, at = sick(rng)
+    complaints(script, at)
+    return script
 
 
-def zero_for_good(rng, tongue):
+def zero_for_good(rng, log):
     """After a good time no sample is rewarded any more: the verifier is broken."""
-    story, at = sick(rng)
-    flat(story, at, len(story))
-    return story
+    script, at = sick(rng)
+    flat(script, at, len(script))
+    return script
 
 
 FAMILIES = [nan_for_good, dead_engine, unreachable_engine, zero_for_good]

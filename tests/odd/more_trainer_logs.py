@@ -1,8 +1,8 @@
-"""More tongues: AReaL, prime-rl, SkyRL, slime and NeMo-RL."""
-from speak import JsonLines, OpenRlhf, Tongue, Trl, Verl, plain, rounded, shapes
+"""More trainer logs: AReaL, prime-rl, SkyRL, slime and NeMo-RL."""
+from trainer_logs import JsonLines, OpenRlhf, TrainerLog, Trl, Verl, plain, rounded, shapes
 
 
-class AReaL(Tongue):
+class AReaL(TrainerLog):
     name = "areal"
     shows = ("reward.mean", "entropy", "grad_norm", "lr", "loss.policy", "clip.frac", "response.length")
     names = shapes.NAMES["areal"]
@@ -53,7 +53,7 @@ class AReaL(Tongue):
         self.say(f"Training completes! Total time elapsed {self.took(self.t)}.")
 
 
-class PrimeRl(Tongue):
+class PrimeRl(TrainerLog):
     name = "prime-rl"
     shows = ("reward.mean", "entropy", "grad_norm", "lr", "loss.policy", "response.truncated")
     unimportant = ()
@@ -101,7 +101,7 @@ class PrimeRl(Tongue):
         self.say("Orchestrator finished.", "SUCCESS")
 
 
-class SkyRl(Tongue):
+class SkyRl(TrainerLog):
     name = "skyrl"
     shows = ("reward.mean", "entropy", "grad_norm", "kl.ref", "lr", "loss.policy", "clip.frac", "response.length",
              "time.step")
@@ -164,7 +164,7 @@ class SkyRl(Tongue):
         self.say("Training done!", place="skyrl.train.trainer:train:370")
 
 
-class Slime(Tongue):
+class Slime(TrainerLog):
     name = "slime"
     shows = ("reward.mean", "entropy", "grad_norm", "kl.ref", "lr", "loss.policy", "clip.frac", "response.length",
              "response.truncated", "time.step")
@@ -221,7 +221,7 @@ class Slime(Tongue):
         self.say("training finished, all rollouts done")
 
 
-class NemoRl(Tongue):
+class NemoRl(TrainerLog):
     name = "nemo-rl"
     shows = ("reward.mean", "loss.policy", "response.length", "time.step")
     parts = judged = None
@@ -273,4 +273,4 @@ class NemoRl(Tongue):
         self.put("Max number of steps has been reached, stopping training early")
 
 
-TONGUES = {kind.name: kind for kind in (Verl, Trl, OpenRlhf, AReaL, PrimeRl, SkyRl, Slime, NemoRl, Tongue, JsonLines)}
+LOGS = {kind.name: kind for kind in (Verl, Trl, OpenRlhf, AReaL, PrimeRl, SkyRl, Slime, NemoRl, TrainerLog, JsonLines)}

@@ -1,7 +1,7 @@
 """What trainers write to their console, framework by framework: a list of (seconds, text), from start to a good end.
 
-A Tongue writes lines at the simulated time `t`. Time stamps in the text are `begin` + t x `pace`, and so are durations
-that the trainer tells: with a small pace a run can be fed live at that speed, and its own words still agree with the
+A TrainerLog writes lines at the simulated time `t`. Time stamps in the text are `begin` + t x `pace`, and so are durations
+that the trainer reports: with a small pace a run can be fed live at that speed, and what it says still agrees with the
 clock. What each framework shows of a step is in NAMES of tests/curves/shapes.py, less what its console leaves out.
 """
 import datetime
@@ -26,8 +26,8 @@ def rounded(row):
     return {name: float(plain(value)) if isinstance(value, float) else value for name, value in row.items()}
 
 
-class Tongue:
-    """The common part; also what a trainer of nobody's says (`key=value`)."""
+class TrainerLog:
+    """The common part; also the log of an unknown trainer (`key=value`)."""
     name = "key-value"
     shows = ("reward.mean", "reward.std", "loss.policy", "grad_norm", "entropy", "kl.ref", "lr", "clip.frac",
              "response.length", "response.truncated", "time.step")
@@ -60,7 +60,7 @@ class Tongue:
     def took(self, seconds):
         return f"{seconds * self.pace:.2f}"
 
-    # --- a trainer's story; `row` is signal -> value, `extra` the trainer's own name -> value
+    # --- what happens in a run; `row` is signal -> value, `extra` the trainer's own name -> value
     def say(self, text, level="INFO"):
         self.put(f"[{self.stamp()}] {level} {text}")
 
@@ -98,7 +98,7 @@ class Tongue:
         self.say("training finished")
 
 
-class JsonLines(Tongue):
+class JsonLines(TrainerLog):
     name = "json-lines"
     names = {**shapes.NAMES["custom"], "reward.mean": "reward"}
 
@@ -121,9 +121,9 @@ class JsonLines(Tongue):
         self.line(time=self.stamp("%Y-%m-%dT%H:%M:%S", ".") + "Z", event="sample", prompt="Solve it.", completion=text)
 
 
-class Verl(Tongue):
+class Verl(TrainerLog):
     name = "verl"
-    shows = Tongue.shows
+    shows = TrainerLog.shows
     names = shapes.NAMES["verl"]
     parts = "reward/{}/mean"
     judged = "val-core/{}/acc/mean@1"
@@ -173,9 +173,9 @@ class Verl(Tongue):
         self.put_task("'Final validation metrics: None'")
 
 
-class Trl(Tongue):
+class Trl(TrainerLog):
     name = "trl"
-    shows = tuple(s for s in Tongue.shows if s != "time.step")
+    shows = tuple(s for s in TrainerLog.shows if s != "time.step")
     names = {k: v for k, v in shapes.NAMES["trl"].items() if k != "time.step"}
     parts = "rewards/{}/mean"
     judged = "eval_{}"
@@ -226,9 +226,9 @@ class Trl(Tongue):
         self.put("100%|██████████| " + f"{self.total}/{self.total} [10:00<00:00, {self.took(30)}s/it]")
 
 
-class OpenRlhf(Tongue):
+class OpenRlhf(TrainerLog):
     name = "openrlhf"
-    shows = tuple(s for s in Tongue.shows)
+    shows = tuple(s for s in TrainerLog.shows)
     names = {k: v.removeprefix("train/") for k, v in shapes.NAMES["openrlhf"].items()} | {
         "response.truncated": "truncated"}
     parts = "reward_{}"
