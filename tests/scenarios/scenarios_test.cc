@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "core/detect/detector.h"
+#include "core/incident_kind.h"
 #include "core/judge_memory.h"
 #include "core/state.h"
 #include "read/books/signature_book.h"

@@ -38,9 +38,9 @@ TEST_CASE("a file that is wrong is refused, with path and line") {
   const auto engine = parse_engine(good, "x.toml");
   REQUIRE(engine.ok());
   CHECK(engine->running.front() == "x:running");
-  for (const std::string bad : {std::string("titles = [\"X\"]"), good + "[[worker]]\ntitle = \"X\"\n",
-                                "tittles = [\"X\"]\n" + good, std::string("name = \"x\"\nidle = [\"\"]\n"),
-                                std::string("name = \"x\"\n[metrics]\nruning = [\"x\"]\n"), std::string("name = [")}) {
+  for (const std::string& bad : {std::string("titles = [\"X\"]"), good + "[[worker]]\ntitle = \"X\"\n",
+                                 "tittles = [\"X\"]\n" + good, std::string("name = \"x\"\nidle = [\"\"]\n"),
+                                 std::string("name = \"x\"\n[metrics]\nruning = [\"x\"]\n"), std::string("name = [")}) {
     INFO(bad);
     const auto wrong = parse_engine(bad, "x.toml");
     REQUIRE_FALSE(wrong.ok());
