@@ -56,18 +56,18 @@ class Digest final : public mw::EventSink {
 };
 
 /// Of `text` in pieces; `previews`: with what each piece would say if it were the last, which changes nothing.
-std::string said(const KnowledgeBase& language, std::string_view text, size_t piece, bool previews) {
-  const mw::Speech speech{&language.book,
-                          0,
-                          &language.signatures.knowledge(),
-                          static_cast<uint32_t>(language.book.pattern_count()),
-                          language.patterns,
-                          &language.signatures};
-  mw::Recogniser recogniser(language.book);
+std::string said(const KnowledgeBase& knowledge, std::string_view text, size_t piece, bool previews) {
+  const mw::PatternIndex pattern_index{&knowledge.book,
+                                       0,
+                                       &knowledge.signatures.knowledge(),
+                                       static_cast<uint32_t>(knowledge.book.pattern_count()),
+                                       knowledge.patterns,
+                                       &knowledge.signatures};
+  mw::Recogniser recogniser(knowledge.book);
   mw::TemplateMiner miner;
   Digest digest;
-  mw::Interpreter interpreter(speech, recogniser, miner, digest, 0);
-  mw::TextLog log(language.set, interpreter, digest, 0);
+  mw::Interpreter interpreter(pattern_index, recogniser, miner, digest, 0);
+  mw::TextLog log(knowledge.set, interpreter, digest, 0);
   for (size_t at = 0; at < text.size(); at += piece) {
     log.feed(text.substr(at, piece));
     Digest unsaid;
@@ -84,10 +84,10 @@ std::string said(const KnowledgeBase& language, std::string_view text, size_t pi
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const mw::Result<KnowledgeBase> language = load();
-  MW_CHECK(language.ok());
+  static const mw::Result<KnowledgeBase> knowledge = load();
+  MW_CHECK(knowledge.ok());
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const std::string whole = said(*language, text, size + 1, false);
-  MW_CHECK(said(*language, text, 1 + size % 61, true) == whole);
+  const std::string whole = said(*knowledge, text, size + 1, false);
+  MW_CHECK(said(*knowledge, text, 1 + size % 61, true) == whole);
   return 0;
 }

@@ -167,9 +167,9 @@ void JsonlDecoder::say_log_text(Time at, RecordSink& sink) {
   for (const RowText& text : row_.texts()) {
     const std::string_view name = last_name(text.key);
     const bool trace = contains(text.value, kTraceHead) && (is_exception_name(name) ? true : is_message_name(name));
-    const bool told =
+    const bool relevant =
         trace ? is_exception_name(name) || record.level || record.plain : record.loud && is_message_name(name);
-    if (!told || text.value.size() > kLogTextLimit) continue;
+    if (!relevant || text.value.size() > kLogTextLimit) continue;
     const std::string line(trace ? "" : "ERROR ");
     for (const std::string_view part : split(text.value, '\n'))
       sink.text(line.empty() ? part : line + std::string(part), lines_, at);
@@ -177,7 +177,7 @@ void JsonlDecoder::say_log_text(Time at, RecordSink& sink) {
 }
 
 void JsonlDecoder::finish(RecordSink& sink) {
-  if (held_.empty() && !overlong_) return damage_.tell(sink, offset_);
+  if (held_.empty() && !overlong_) return damage_.report(sink, offset_);
   ++lines_;
   if (overlong_ || !line(held_, sink)) {
     sink.problem("torn-tail", cat("the last line, ", held_.size(), " bytes, is no whole record"), lines_);
@@ -185,7 +185,7 @@ void JsonlDecoder::finish(RecordSink& sink) {
     consumed_ = offset_;
   }
   held_.clear();
-  damage_.tell(sink, offset_);
+  damage_.report(sink, offset_);
 }
 
 }  // namespace mw

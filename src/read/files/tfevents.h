@@ -28,7 +28,7 @@ class TfeventsDecoder : public Decoder {
   size_t consume(std::string_view view, RecordSink& sink);
   size_t next_record(std::string_view view, RecordSink& sink);
   size_t search(std::string_view view);
-  void tell_gap(uint64_t end, RecordSink& sink);
+  void report_gap(uint64_t end, RecordSink& sink);
   void event(std::string_view bytes, RecordSink& sink);
   void summary(std::string_view bytes, double wall_time, int64_t step, RecordSink& sink);
   void scalar(std::string_view tag, double value, double wall_time, int64_t step, RecordSink& sink);

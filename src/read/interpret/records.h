@@ -32,7 +32,7 @@ struct Record {
 /// One per source. Records whose step is not known yet are held back (at most kHeldLimit) until it is.
 class Records {
  public:
-  static constexpr size_t kHeldLimit = 4096;     ///< records that wait for the progress bar to tell their step
+  static constexpr size_t kHeldLimit = 4096;     ///< records that wait for the progress bar to show their step
   static constexpr size_t kHeldBlind = 64;       ///< the same while there is no bar
   static constexpr size_t kMeaningLimit = 8192;  ///< names whose meaning is remembered
 

@@ -20,10 +20,10 @@ constexpr size_t kStepsLeast = 5;     // fewer have no rhythm
 /// What the part that speaks now says, on its way to the writer.
 class HostWatch::Hearing final : public host::Notes, private EventSink {
  public:
-  explicit Hearing(const KnowledgeBase& language)
-      : language_(language),
-        recogniser_(language.book()),
-        interpreter_(language.speech(), recogniser_, miner_, *this, 0) {}
+  explicit Hearing(const KnowledgeBase& knowledge)
+      : knowledge_(knowledge),
+        recogniser_(knowledge.book()),
+        interpreter_(knowledge.pattern_index(), recogniser_, miner_, *this, 0) {}
 
   void begin(Duration now) {
     now_ = now;
@@ -41,7 +41,7 @@ class HostWatch::Hearing final : public host::Notes, private EventSink {
   void line(std::string_view text) override {
     if (++lines_ > kLinesAtOnce) return;
     hits_.clear();
-    language_.patterns().match_line(text, hits_);
+    knowledge_.patterns().match_line(text, hits_);
     if (!hits_.empty()) interpreter_.line(text, ++number_, hits_);
   }
   void unseen(std::string_view what) override { unseen_.push_back({"unseen", std::string(what)}); }
@@ -64,7 +64,7 @@ class HostWatch::Hearing final : public host::Notes, private EventSink {
     if (auto* match = std::get_if<event::Matched>(&event.body)) matches_.push_back(std::move(*match));
   }
 
-  const KnowledgeBase& language_;
+  const KnowledgeBase& knowledge_;
   Recogniser recogniser_;
   TemplateMiner miner_;
   Interpreter interpreter_;
@@ -78,8 +78,8 @@ class HostWatch::Hearing final : public host::Notes, private EventSink {
   size_t lines_ = 0;
 };
 
-HostWatch::HostWatch(Clock& clock, const KnowledgeBase& language, HostScope scope)
-    : clock_(clock), scope_(std::move(scope)), hearing_(std::make_unique<Hearing>(language)) {
+HostWatch::HostWatch(Clock& clock, const KnowledgeBase& knowledge, HostScope scope)
+    : clock_(clock), scope_(std::move(scope)), hearing_(std::make_unique<Hearing>(knowledge)) {
   System& system = *scope_.system;
   parts_.push_back(host::make_processes(system, seen_));
   parts_.push_back(host::make_memory(system, seen_));
@@ -168,9 +168,9 @@ std::optional<Duration> HostWatch::turn(const State& state, bool, EventWriter& w
   return Duration{std::max<int64_t>(0, due_.ns - now.ns)};
 }
 
-std::unique_ptr<HostWatch> watch_machine(Clock& clock, const KnowledgeBase& language, std::vector<std::string> folders,
+std::unique_ptr<HostWatch> watch_machine(Clock& clock, const KnowledgeBase& knowledge, std::vector<std::string> folders,
                                          std::function<int64_t()> root) {
-  return std::make_unique<HostWatch>(clock, language,
+  return std::make_unique<HostWatch>(clock, knowledge,
                                      HostScope{make_posix_system(), make_gpus(), std::move(folders), std::move(root)});
 }
 

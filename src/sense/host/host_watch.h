@@ -32,7 +32,7 @@ class HostWatch final : public Task {
   static constexpr Duration kSilence = Duration::seconds(120);  ///< of the run's files, from which on it is told
   static constexpr Duration kPoll = Duration::millis(50);       ///< between two questions whether slow calls are back
 
-  HostWatch(Clock& clock, const KnowledgeBase& language, HostScope scope);
+  HostWatch(Clock& clock, const KnowledgeBase& knowledge, HostScope scope);
   ~HostWatch() override;
 
   std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
@@ -56,7 +56,7 @@ class HostWatch final : public Task {
 };
 
 /// Over this machine itself. `root` as in HostScope.
-std::unique_ptr<HostWatch> watch_machine(Clock& clock, const KnowledgeBase& language, std::vector<std::string> folders,
+std::unique_ptr<HostWatch> watch_machine(Clock& clock, const KnowledgeBase& knowledge, std::vector<std::string> folders,
                                          std::function<int64_t()> root);
 
 }  // namespace mw

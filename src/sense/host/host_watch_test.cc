@@ -41,7 +41,7 @@ class FakeWriter final : public EventWriter {
   int judged = 0;
 };
 
-const KnowledgeBase& language() {
+const KnowledgeBase& knowledge() {
   static const auto loaded = KnowledgeBase::load({});
   REQUIRE(loaded.ok());
   return **loaded;
@@ -79,7 +79,7 @@ TEST_CASE("a look comes every ten seconds, tells what it saw, and never waits fo
   system.files["/proc/meminfo"] = "MemTotal: 64000000 kB\nMemAvailable: 40000000 kB\n";
   system.files["/proc/self/mounts"] = "a /data ext4 rw 0 0\n";
   system.spaces["/data"] = {50'000'000'000, 100'000'000'000, 0, 0};
-  HostWatch watch(clock, language(), {std::move(owned), nullptr, {"/data/run"}, {}});
+  HostWatch watch(clock, knowledge(), {std::move(owned), nullptr, {"/data/run"}, {}});
   FakeWriter writer;
   const State state;
   const auto look = [&] {
@@ -115,7 +115,7 @@ TEST_CASE("the kernel's words and the GPU driver's become matches of the signatu
   FakeClock clock;
   auto owned = std::make_unique<FakeSystem>();
   FakeSystem& system = *owned;
-  HostWatch watch(clock, language(), {std::move(owned), nullptr, {}, {}});
+  HostWatch watch(clock, knowledge(), {std::move(owned), nullptr, {}, {}});
   FakeWriter writer;
   const auto look = [&] {
     for (int i = 0; i < 3000; ++i) {
