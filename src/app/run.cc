@@ -252,7 +252,9 @@ Config declared_parts(const Doors& doors, const RunRequest& request, const RunSp
 std::unique_ptr<ComponentWatch> parts_of(const Doors& doors, const KnowledgeBase& language, const RunRequest& request,
                                          const Config& config, Supervisor& supervisor,
                                          const SupervisedComponents& supervised_components) {
-  const auto held = [&supervisor] { return ComponentWatch::Held{supervisor.keeper_pid(), supervisor.command_pid()}; };
+  const auto held = [&supervisor] {
+    return ComponentWatch::RunProcesses{supervisor.keeper_pid(), supervisor.command_pid()};
+  };
   const auto process_of = [&supervised_components](const std::string& name) {
     return supervised_components.pid_of(name);
   };
@@ -268,7 +270,9 @@ EvidenceScope evidence_of(const Supervisor& supervisor, const std::string& folde
                           const KnownSecrets& known) {
   EvidenceScope scope;
   scope.system = make_posix_system();
-  scope.held = [&supervisor] { return EvidenceScope::Held{supervisor.keeper_pid(), supervisor.command_pid(), false}; };
+  scope.processes = [&supervisor] {
+    return EvidenceScope::RunProcesses{supervisor.keeper_pid(), supervisor.command_pid(), false};
+  };
   scope.folder = folder;
   scope.known = &known;
   scope.stacks = stacks;

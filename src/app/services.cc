@@ -81,7 +81,7 @@ std::vector<std::string> folders_of(Disk& disk, const AttachRequest& request) {
 EvidenceScope evidence_of(const AttachRequest& request, const std::string& folder, const KnownSecrets& known) {
   EvidenceScope scope;
   scope.system = make_posix_system();
-  scope.held = [pid = request.pid] { return EvidenceScope::Held{pid, 0, true}; };
+  scope.processes = [pid = request.pid] { return EvidenceScope::RunProcesses{pid, 0, true}; };
   scope.folder = folder;
   scope.known = &known;
   scope.stacks = request.stacks && !request.allow.empty();
