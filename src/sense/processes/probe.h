@@ -40,7 +40,7 @@ struct Answer {
   std::optional<double> score;  ///< its log-probability, in nats
 };
 
-/// Sends the requests of one check; takes up to four times the target's time. An engine is asked for its counters
+/// Sends the requests of one check; needs at most four times the target's time. An engine is asked for its counters
 /// (/metrics), too. For a token it is asked as vLLM and all that speak OpenAI's protocol are (/v1/completions with the
 /// model that /v1/models names), where it has no such thing as SGLang is (/generate): the likeliest token, with its
 /// log-probability.
