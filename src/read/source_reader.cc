@@ -423,7 +423,7 @@ void SourceReader::finish() {
   finished_ = true;
   close_stage(true);
   if (!opened_) return;
-  // A watch does not look: its database is still being written.
+  // Not in a live watch: its database is still being written.
   if (kind_ == FileKind::kSqlite && !emits_dialects_ && bytes() <= kCheckedBytes) {
     if (const std::string found = sqlite_damage(file_.path); !found.empty()) problem("damaged", found);
   }

@@ -350,14 +350,14 @@ void TfeventsDecoder::hand_over(RecordSink& sink) { row_.hand_over(sink, row_num
 
 void TfeventsDecoder::finish(RecordSink& sink) {
   hand_over(sink);
-  const uint64_t size = offset_ + buffer_.held().size();
-  if (searching_ && only_zeros_ && is_zeros(buffer_.held())) {
+  const uint64_t size = offset_ + buffer_.pending().size();
+  if (searching_ && only_zeros_ && is_zeros(buffer_.pending())) {
     sink.problem("torn-tail",
                  cat("the last ", size - search_from_, " bytes, from byte ", search_from_, " on, are zeros"),
                  records_ + 1);
   } else if (searching_) {
     report_gap(size, sink);
-  } else if (!buffer_.held().empty() || skip_ > 0) {
+  } else if (!buffer_.pending().empty() || skip_ > 0) {
     sink.problem("torn-tail", cat("the last record, at byte ", done_, ", is incomplete"), records_ + 1);
   }
   damage_.report(sink, size);

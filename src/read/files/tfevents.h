@@ -12,7 +12,7 @@
 
 namespace mw {
 
-/// Bytes of one record; longer ones (graphs, images) are passed over without being held.
+/// Bytes of one record; longer ones (graphs, images) are passed over without being kept.
 constexpr uint64_t kEventRecordLimit = uint64_t{16} << 20;
 
 /// The scalars of one step, however many events they came in, are one row: it is handed over when the step changes,

@@ -182,21 +182,21 @@ bool WandbDecoder::holds_chunk(std::string_view view) const {
 
 /// Was the file cut, rather than damaged, at its end?
 bool WandbDecoder::report_tail(RecordSink& sink) {
-  const uint64_t size = offset_ + buffer_.held().size();
-  if (zeros_ && (bytes_behind_ || !is_zeros(buffer_.held()))) report_hole(sink);
-  if (holds_chunk(buffer_.held())) {
+  const uint64_t size = offset_ + buffer_.pending().size();
+  if (zeros_ && (bytes_behind_ || !is_zeros(buffer_.pending()))) report_hole(sink);
+  if (holds_chunk(buffer_.pending())) {
     bad_checksum_.report(sink,
                          cat("the length of the chunk at byte ", offset_, " is garbled; the last ",
-                             buffer_.held().size(), " bytes are left out"),
+                             buffer_.pending().size(), " bytes are left out"),
                          records_ + 1);
-    damage_.add(offset_, buffer_.held().size());
+    damage_.add(offset_, buffer_.pending().size());
     assembling_ = false;
   } else if (zeros_ && damage_.any()) {
     damage_.add(zeros_from_, size - zeros_from_);
   } else if (zeros_) {
     sink.problem("torn-tail", cat("the last ", size - zeros_from_, " bytes, from byte ", zeros_from_, " on, are zeros"),
                  records_ + 1);
-  } else if (assembling_ || !buffer_.held().empty()) {
+  } else if (assembling_ || !buffer_.pending().empty()) {
     return true;
   }
   return false;
@@ -243,7 +243,7 @@ void WandbDecoder::finish(RecordSink& sink) {
   if (report_tail(sink)) {
     sink.problem("torn-tail", cat("the last record, at byte ", consumed_, ", is incomplete"), records_ + 1);
   }
-  damage_.report(sink, offset_ + buffer_.held().size());
+  damage_.report(sink, offset_ + buffer_.pending().size());
 }
 
 void WandbDecoder::record(std::string_view bytes, RecordSink& sink) {

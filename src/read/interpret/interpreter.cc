@@ -15,7 +15,7 @@ constexpr std::string_view kHelperLog = "[wandb_setup.py:_flush()";  // how W&B 
 constexpr uint64_t kHelperLines = 3;                                 // in which it does so
 constexpr uint64_t kIgnoredLines = 3;                                // within which its traceback begins
 constexpr size_t kSpeakerBytes = 32;                                 // of a line, in which it may name who speaks
-constexpr size_t kHeldMatches = 32;                                  // signature matches inside one traceback
+constexpr size_t kPendingMatches = 32;                               // signature matches inside one traceback
 constexpr uint64_t kOwnWordLines = 20'000;  // in which a recognised trainer has printed a record of its own
 constexpr uint64_t kEmittedSingly = 32;     // matches of a signature that are emitted singly; then at doubling counts
 
@@ -194,7 +194,7 @@ void Interpreter::signatures(const LogLine& line, std::span<const uint32_t> hits
       const auto near = strong_.find(layer);
       if (near == strong_.end() || line.number - near->second > kWeakReach) continue;
     }
-    if (trace != nullptr && trace->matches.size() < kHeldMatches) {
+    if (trace != nullptr && trace->matches.size() < kPendingMatches) {
       trace->matches.push_back(
           {signature, clean_.cut(line.text, kTextLimit), line.number, line.repeated, sample, line.at});
     } else {

@@ -20,7 +20,7 @@
 
 namespace mw {
 
-/// What is looked at, and through what.
+/// What is watched, and through what.
 struct CheckpointScope {
   std::unique_ptr<Disk> disk;
   std::unique_ptr<System> system;  ///< who holds files open; nullptr: not asked
@@ -81,7 +81,7 @@ class CheckpointWatch final : public Task {
   std::map<std::string, bool> roots_;     // that hold checkpoints; true: they were listed
   std::set<std::string> listed_folders_;  // that were found in them
   size_t heard_ = 0;                      // of the state's checkpoints
-  Duration listed_;                       // when the roots were last looked at
+  Duration listed_;                       // when the roots were last listed
   Duration now_;
   BackgroundCall<Answer> call_;
 };

@@ -93,8 +93,8 @@ void ComponentWatch::find_servers(Duration now) {
   }
 }
 
-/// One that midwatch holds is asked anew when it was started anew, whether or not an attempt runs. False: not one of
-/// those.
+/// A server that midwatch supervises is asked anew when it was restarted, whether or not an attempt runs. False: it is
+/// not such a server.
 bool ComponentWatch::follow_life(Asked& one, Duration now) const {
   const int64_t process = one.target.declared ? scope_.process_of(one.target.name) : -1;
   if (process < 0) return false;

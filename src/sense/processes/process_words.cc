@@ -33,7 +33,7 @@ std::string main_words(const ThreadSnapshot& thread) {
     case 'T':
       return "stopped (SIGSTOP)";
     case 't':
-      return "held by a debugger";
+      return "stopped by a debugger";
     case 'Z':
       return "its main thread has ended";
     default:

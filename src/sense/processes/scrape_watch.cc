@@ -23,7 +23,7 @@ ScrapeWatch::ScrapeWatch(Clock& clock, std::unique_ptr<Http> http, std::vector<E
 }
 
 ScrapeWatch::~ScrapeWatch() {
-  // A question that is still out goes through the door.
+  // A request that is still out uses the HTTP client.
   if (std::any_of(asked_.begin(), asked_.end(), [](const auto& one) { return one->call.busy(); })) {
     (void)http_.release();
   }

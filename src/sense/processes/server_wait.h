@@ -38,7 +38,7 @@ class ServerWait {
   /// somebody else's: what the command itself starts would be waited for in vain. A declared server is waited for as
   /// long as its `ready_within` says. Ask again while it is false.
   bool may_begin(const State& state, EventWriter& writer);
-  /// A question is still out, which goes through the door.
+  /// A request is still out, which uses the HTTP client.
   bool asking() const;
 
  private:

@@ -197,7 +197,7 @@ TEST_CASE("an engine that is stopped is reported, and that it goes on") {
   CHECK(world.news.back().health == Health::kWell);
 }
 
-TEST_CASE("what a person holds still is not stopped by accident") {
+TEST_CASE("a run that a person paused is not reported as stopped") {
   World world;
   world.engine();
   world.pass(30);
