@@ -63,7 +63,9 @@ Made scrapes(TaskContext& context) { return {watch_endpoints(context.doors.clock
 Made components(TaskContext& context) {
   if (!context.host && context.config.names("component").empty()) return {};
   Supervisor& supervisor = *context.supervisor;
-  const auto pids = [&supervisor] { return ComponentWatch::Held{supervisor.keeper_pid(), supervisor.command_pid()}; };
+  const auto pids = [&supervisor] {
+    return ComponentWatch::RunProcesses{supervisor.keeper_pid(), supervisor.command_pid()};
+  };
   const auto process_of = [&context](const std::string& name) { return context.components->pid_of(name); };
   auto watch = std::make_unique<ComponentWatch>(
       context.doors.clock, context.knowledge.knowledge(),
@@ -101,11 +103,11 @@ EvidenceScope evidence_scope(const TaskContext& context) {
   EvidenceScope scope;
   scope.system = make_posix_system();
   if (const Supervisor* supervisor = context.supervisor; supervisor != nullptr) {
-    scope.held = [supervisor] {
-      return EvidenceScope::Held{supervisor->keeper_pid(), supervisor->command_pid(), false};
+    scope.processes = [supervisor] {
+      return EvidenceScope::RunProcesses{supervisor->keeper_pid(), supervisor->command_pid(), false};
     };
   } else {
-    scope.held = [pid = context.pid] { return EvidenceScope::Held{pid, 0, true}; };
+    scope.processes = [pid = context.pid] { return EvidenceScope::RunProcesses{pid, 0, true}; };
   }
   scope.folder = context.folder;
   scope.known = &context.knowledge.known();

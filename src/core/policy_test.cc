@@ -124,7 +124,7 @@ TEST_CASE("what broke the training on bad data: the layers that give answers are
     tripped.reaction = reaction;
     return after_end({tripped}, {}).restart;
   };
-  for (const char* layer : {"engine", "vllm", "sglang", "network", "ray", "gpu", "driver", "host", "host-memory"}) {
+  for (const char* layer : {"engine", "network", "ray", "gpu", "driver", "host", "host-memory"}) {
     CAPTURE(std::string(layer));
     CHECK(restarts("zero-reward", layer, "stop-and-notify"));
   }

@@ -88,7 +88,8 @@ std::pair<std::string_view, int64_t> rotated_part(std::string_view path) {
                                                  : std::pair{path, int64_t{0}};
 }
 
-/// Rotated parts join the log whose name they carry, when that log is there too: one story, oldest part first.
+/// Rotated parts join the log whose name they carry, when that log is there too: they are read as one log, oldest part
+/// first.
 void join_rotated(std::vector<FoundFile>& files) {
   std::map<std::string, size_t, std::less<>> by_path;
   for (size_t i = 0; i < files.size(); ++i) by_path[files[i].path] = i;

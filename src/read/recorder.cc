@@ -110,7 +110,7 @@ class Recorded final : public Journal::Reader {
   }
 
   State& state_;
-  bool closing_ = false;  // last words, which a watch that goes on hears again when their rest has come
+  bool closing_ = false;  // provisional events follow: a watch that goes on emits them again when the rest has come
 };
 
 }  // namespace
@@ -144,7 +144,7 @@ void Recorder::record(const Event& event) {
   line_.clear();
   encode_event(event, line_);
   ++records_;
-  (void)journal_->append(line_);  // refused only when the disk has taken nothing for long; flush() tells
+  (void)journal_->append(line_);  // refused only when the disk has taken nothing for long; flush() reports that
 }
 
 Result<void> Recorder::flush() { return journal_->flush(); }

@@ -48,7 +48,7 @@ class Recorder {
   bool resumed() const { return records_ > 0; }
 
   void record(const Event& event);
-  /// Hands what was recorded to the system; an error (full disk) is told and tried again with the next call.
+  /// Hands what was recorded to the system; an error (full disk) is returned, and the next call tries again.
   Result<void> flush();
   Result<void> sync();
   const std::string& folder() const { return folder_; }

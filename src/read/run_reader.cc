@@ -11,7 +11,7 @@
 namespace mw {
 namespace {
 
-constexpr size_t kTurnBytes = size_t{8} << 20;  // bytes of one file between two looks at the others
+constexpr size_t kTurnBytes = size_t{8} << 20;  // bytes of one file before the others have their turn
 
 /// A database by its name, though its content begins like none.
 bool is_store_name(std::string_view path) {
@@ -20,20 +20,20 @@ bool is_store_name(std::string_view path) {
 
 }  // namespace
 
-RunReader::RunReader(Disk& disk, const KnowledgeBase& language, Judge when, Recorder* recorder,
+RunReader::RunReader(Disk& disk, const KnowledgeBase& knowledge, Judge when, Recorder* recorder,
                      std::function<void(const State&, const Event&)> decided, Clock* clock)
     : disk_(disk),
-      language_(language),
+      knowledge_(knowledge),
       when_(when),
       recorder_(recorder),
-      told_(std::move(decided)),
+      on_decision_(std::move(decided)),
       clock_(clock),
-      voice_(language),
-      door_(&language.known()) {}
+      shared_(knowledge),
+      door_(&knowledge.known()) {}
 
 Result<void> RunReader::open(const std::vector<std::string>& paths, const std::string& framework) {
   paths_ = paths;
-  if (!framework.empty() && !voice_.recogniser.force(framework)) {
+  if (!framework.empty() && !shared_.recogniser.force(framework)) {
     return Error{Error::Code::kInvalid, cat("no dialect is called '", framework, "'"),
                  "Leave --framework out, or name one of knowledge/dialects (verl, trl, areal, ...)."};
   }
@@ -55,7 +55,7 @@ Result<void> RunReader::open(const std::vector<std::string>& paths, const std::s
 
 Result<void> RunReader::add_source(const FoundFile& file) {
   const uint32_t number = number_of(file.path);
-  auto source = std::make_unique<SourceReader>(disk_, file, number, voice_, *this);
+  auto source = std::make_unique<SourceReader>(disk_, file, number, shared_, *this);
   const Result<void> looked = source->look();
   if (!is_readable(source->looked_like()) || (source->looked_like() == FileKind::kEmpty && recorder_ == nullptr)) {
     if (file.named) {
@@ -71,7 +71,7 @@ Result<void> RunReader::add_source(const FoundFile& file) {
     MW_TRY(source->open_parts());
     MW_TRY(reattach(*source));
   }
-  if (source->looked_like() == FileKind::kText) voice_.console_inside = false;
+  if (source->looked_like() == FileKind::kText) shared_.console_inside = false;
   known_paths_.insert(file.path);
   for (const std::string& older : file.older) known_paths_.insert(older);
   known_files_.insert({file.info.device, file.info.inode});
@@ -102,7 +102,7 @@ Result<void> RunReader::reattach(SourceReader& source) {
     same = *begins;
   }
   if (same) skip_[source.number()] = known->second.events;
-  source.tell_dialects(same ? known->second.dialects : std::vector<Interpreter::Switch>());
+  source.emit_dialects(same ? known->second.dialects : std::vector<Interpreter::Switch>());
   return {};
 }
 
@@ -128,7 +128,7 @@ bool RunReader::look_again() {
   for (const FoundFile& file : found->files) {
     if (known_paths_.count(file.path) > 0 || known_files_.count({file.info.device, file.info.inode}) > 0) continue;
     const size_t before = sources_.size();
-    if (!add_source(file).ok()) continue;  // it cannot be read now: the next look may find it better
+    if (!add_source(file).ok()) continue;  // it cannot be read now: the next round may succeed
     fresh = fresh || sources_.size() > before;
   }
   return fresh;
@@ -136,9 +136,9 @@ bool RunReader::look_again() {
 
 void RunReader::say_framework() {
   // While files are read again, what is recognised is less than was known.
-  if (!skip_.empty() || voice_.recogniser.version() == said_version_) return;
-  said_version_ = voice_.recogniser.version();
-  const Recogniser::Answer answer = voice_.recogniser.answer();
+  if (!skip_.empty() || shared_.recogniser.version() == said_version_) return;
+  said_version_ = shared_.recogniser.version();
+  const Recogniser::Answer answer = shared_.recogniser.answer();
   if (answer.framework == said_framework_) return;
   said_framework_ = answer.framework;
   if (state_.framework == answer.framework && state_.framework_confidence > 0) return;  // as recorded
@@ -155,7 +155,7 @@ bool RunReader::skipped(const Event& event) {
   if (--left->second > 0) return true;
   skip_.erase(left);
   for (const auto& source : sources_) {
-    if (source->number() == event.where.source) source->go_on();
+    if (source->number() == event.where.source) source->resume_recognition();
   }
   return true;
 }
@@ -169,10 +169,10 @@ void RunReader::put(Event&& event) {
   const bool later = together_ || unjudged_ || !may_judge();
   const Duration began = later ? Duration{} : steady();
   const bool matters =
-      advance(state_, event, language_.knowledge(), memory_, later ? Judge::kAtClose : when_, decided_);
+      advance(state_, event, knowledge_.knowledge(), memory_, later ? Judge::kAtClose : when_, decided_);
   if (matters && later) unjudged_ = {event.at, event.where};
   if (!later) judged_since(began);  // most events call for none, and cost next to nothing
-  tell_decisions();
+  publish_decisions();
   if (!together_) judge_when_due();
 }
 
@@ -189,7 +189,7 @@ void RunReader::note_problem(uint32_t source, const event::SourceProblem& proble
   known = {clip(cat(problem.problem == "not-a-record" ? "garbled: " : "", problem.detail), 300), in_all, tail};
 }
 
-void RunReader::tell_problems() {
+void RunReader::report_problems() {
   for (const auto& [number, unread] : unread_) {
     const std::string path = number < state_.sources.size() ? state_.sources[number].path : "";
     notes_.push_back(unread.tail ? cat(path, ": its end is missing, or is still being written: ", unread.what)
@@ -232,19 +232,19 @@ void RunReader::judge_when_due() {
   unjudged_.reset();
   if (when_ != Judge::kAlways) return;
   const Duration began = steady();
-  review(state_, language_.knowledge(), memory_, decided_, at, where);
+  review(state_, knowledge_.knowledge(), memory_, decided_, at, where);
   judged_since(began);
-  tell_decisions();
+  publish_decisions();
 }
 
-void RunReader::tell_decisions() {
+void RunReader::publish_decisions() {
   if (decided_.empty()) return;
   if (recorder_ != nullptr) {
     for (const Event& decision : decided_) recorder_->record(decision);
     if (const auto kept = recorder_->flush(); !kept.ok() && notes_.empty()) notes_.push_back(kept.error().what);
   }
-  if (told_) {
-    for (const Event& decision : decided_) told_(state_, decision);
+  if (on_decision_) {
+    for (const Event& decision : decided_) on_decision_(state_, decision);
   }
   decided_.clear();
 }
@@ -307,8 +307,8 @@ void RunReader::read_all(const std::function<void(int64_t, int64_t)>& progress) 
 
 void RunReader::judge_again() {
   unjudged_.reset();
-  review(state_, language_.knowledge(), memory_, decided_);
-  tell_decisions();
+  review(state_, knowledge_.knowledge(), memory_, decided_);
+  publish_decisions();
 }
 
 void RunReader::tick(Time now) {
@@ -325,7 +325,7 @@ bool RunReader::logs_speak() {
     const auto [heard, fresh] = heard_.try_emplace(source->number(), source->lines());
     if (fresh || heard->second == source->lines()) continue;
     heard->second = source->lines();
-    speak = speak || !is_idle_line(source->last_text(), language_.knowledge());
+    speak = speak || !is_idle_line(source->last_text(), knowledge_.knowledge());
   }
   return speak;
 }
@@ -362,7 +362,7 @@ void RunReader::close(Time now) {
   Event event;
   event.body = event::Closed{};
   put(std::move(event));
-  tell_problems();
+  report_problems();
   for (std::string& note : mixed_runs(state_)) notes_.push_back(std::move(note));
 }
 

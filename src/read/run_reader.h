@@ -29,14 +29,14 @@ class RunReader final : public EventSink {
   /// of a core at the most however many lines call for it, and what calls for one is judged within four times its cost.
   static constexpr int64_t kRestPerJudgement = 3;
 
-  /// `recorder` may be nullptr (replay). `decided` (may be empty) is told of every decision once it is recorded. With a
-  /// `clock` it is a live watch, which shares its time out; without, it judges whatever it costs.
-  RunReader(Disk& disk, const KnowledgeBase& language, Judge when, Recorder* recorder,
+  /// `recorder` may be nullptr (replay). `decided` (may be empty) is called with every decision once it is recorded.
+  /// With a `clock` it is a live watch, which shares its time out; without, it judges whatever it costs.
+  RunReader(Disk& disk, const KnowledgeBase& knowledge, Judge when, Recorder* recorder,
             std::function<void(const State&, const Event&)> decided, Clock* clock = nullptr);
 
-  /// Only lines of a keeper with this nonce ("": with none) are believed; before open(). Else the first one tells
-  /// which.
-  void trust_keeper(std::string nonce) { voice_.keeper_nonce = std::move(nonce); }
+  /// Only lines of a keeper with this nonce ("": with none) are believed; before open(). Else the nonce
+  /// is that of the first one.
+  void trust_keeper(std::string nonce) { shared_.keeper_nonce = std::move(nonce); }
   /// Finds the files and recognises the framework. Errors: nothing there, nothing known in it.
   Result<void> open(const std::vector<std::string>& paths, const std::string& framework);
   /// Looks for files of the run that were not there before; true when there are new ones.
@@ -57,13 +57,13 @@ class RunReader final : public EventSink {
   void judge_when_due();
   /// A traceback waits for the line after it.
   bool holds_trace() const;
-  /// Tells what waits so, as last words (event::Ticked): it may be the end of the run.
+  /// Emits it as provisional events (after event::Ticked): it may be the end of the run.
   void preview(Time now);
-  /// Decides on what was taken up from a journal: the watch that wrote it may have died before it did.
+  /// Judges what was read from a journal: the watch that wrote it may have died before it did.
   void judge_again();
   /// Time went by without news.
   void tick(Time now);
-  /// Says that nothing more will come, and judges. `now`: the end of a watch, which may be taken up again.
+  /// Says that nothing more will come, and judges. `now`: the end of a watch, which another one may continue.
   void close(Time now = {});
 
   /// What the machine shows, from a source that is no file; `source` is its name.
@@ -84,9 +84,9 @@ class RunReader final : public EventSink {
   Result<void> reattach(SourceReader& source);
   bool skipped(const Event& event);
   void note_problem(uint32_t source, const event::SourceProblem& problem);
-  void tell_problems();
+  void report_problems();
   void say_framework();
-  void tell_decisions();
+  void publish_decisions();
   template <typename Do>
   void judge_once(Do&& read);
   size_t turn_of(SourceReader& source, Duration until);
@@ -96,15 +96,15 @@ class RunReader final : public EventSink {
   bool logs_speak();
 
   Disk& disk_;
-  const KnowledgeBase& language_;
+  const KnowledgeBase& knowledge_;
   Judge when_;
   Recorder* recorder_;
-  std::function<void(const State&, const Event&)> told_;
+  std::function<void(const State&, const Event&)> on_decision_;
   Clock* clock_;
   Duration next_judgement_;             // by its steady time, not before
   size_t next_source_ = 0;              // whose turn it is: the one before used all the time there was
   std::map<uint32_t, int64_t> behind_;  // by source number: bytes up to which it is to be caught up with
-  RunVoice voice_;
+  RunShared shared_;
   EventDoor door_;
   State state_;
   JudgeMemory memory_;  // of the judgements of state_
@@ -124,7 +124,7 @@ class RunReader final : public EventSink {
   std::string said_framework_;
   struct Unread {
     std::string what;
-    bool in_all = false;  ///< it tells of all places
+    bool in_all = false;  ///< it counts all places
     bool tail = false;    ///< nothing is wrong but that the end is missing
   };
   std::map<uint32_t, Unread> unread_;  ///< by source: what of it could not be read

@@ -7,7 +7,7 @@
 namespace mw {
 namespace {
 
-/// Whatever is done between two looks at it takes 10 ms.
+/// Whatever is done between two readings of it takes 10 ms.
 class SlowClock final : public Clock {
  public:
   Time now() override { return {1'700'000'000'000'000'000}; }
@@ -21,9 +21,9 @@ class SlowClock final : public Clock {
 TEST_CASE("a live watch judges a quarter of the time at the most, the first at once and none too late") {
   FakeDisk disk;
   SlowClock clock;
-  auto language = KnowledgeBase::load({});
-  REQUIRE(language.ok());
-  RunReader reader(disk, **language, Judge::kAlways, nullptr, {}, &clock);
+  auto knowledge = KnowledgeBase::load({});
+  REQUIRE(knowledge.ok());
+  RunReader reader(disk, **knowledge, Judge::kAlways, nullptr, {}, &clock);
   const auto error = [&] {
     reader.observe("host:test", {clock.now(), {}, event::Matched{"cuda-oom", "out of memory", 1, false}});
     return !reader.owes_judgement();
@@ -44,7 +44,7 @@ TEST_CASE("a live watch judges a quarter of the time at the most, the first at o
   CHECK(judged < 1000);
   CHECK(4 * judged * Duration::millis(10).ns <= clock.steady().ns - from.ns);
 
-  RunReader replay(disk, **language, Judge::kAlways, nullptr, {});
+  RunReader replay(disk, **knowledge, Judge::kAlways, nullptr, {});
   for (int i = 0; i < 100; ++i) {
     replay.observe("host:test", {clock.now(), {}, event::Matched{"cuda-oom", "out of memory", 1, false}});
     CHECK_FALSE(replay.owes_judgement());

@@ -11,13 +11,12 @@
 namespace mw {
 namespace {
 
-constexpr size_t kLookBytes =
-    size_t{1} << 20;  // bytes of a structured file that are decoded to recognise the framework
-constexpr size_t kLookText = size_t{256} << 10;  // bytes of a log's head, and of its tail, that are searched for signs
-constexpr std::string_view kFirstCopy = ".1";    // as logrotate names the newest rotated part
-constexpr size_t kHeadBytes = 256;               // by which content is known again
+constexpr size_t kRecogniseBytes = 1 << 20;    // of a structured file that are decoded to recognise the framework
+constexpr size_t kRecogniseText = 256 << 10;   // bytes of a log's head, and of its tail, that are searched for signs
+constexpr std::string_view kFirstCopy = ".1";  // as logrotate names the newest rotated part
+constexpr size_t kHeadBytes = 256;             // by which content is known again
 constexpr int64_t kCheckedBytes = int64_t{1} << 30;  // of a database whose pages are looked through
-constexpr size_t kEnoughToTell = 4096;               // bytes that tell a growing file's kind even without a line end
+constexpr size_t kEnoughToSniff = 4096;              // bytes that show a growing file's kind even without a line end
 
 bool is_text(FileKind kind) { return kind == FileKind::kText; }
 
@@ -36,8 +35,8 @@ class SourceReader::Stage {
   virtual ~Stage() = default;
   virtual void feed(std::string_view bytes) = 0;
   virtual void finish() = 0;
-  virtual void tell_dialects(const std::vector<Interpreter::Switch>& told) = 0;
-  virtual void go_on() = 0;
+  virtual void emit_dialects(const std::vector<Interpreter::Switch>& recorded) = 0;
+  virtual void resume_recognition() = 0;
   virtual int64_t lines() const = 0;
   virtual bool torn() const = 0;
   virtual std::string last_text() const = 0;
@@ -51,12 +50,12 @@ namespace {
 /// Hands what a decoder says to interpreters: rows to one, console lines to another, as they are different streams.
 class Relay final : public RecordSink {
  public:
-  Relay(RunVoice& voice, EventSink& sink, uint32_t source)
-      : voice_(voice),
+  Relay(RunShared& shared, EventSink& sink, uint32_t source)
+      : shared_(shared),
         sink_(sink),
         source_(source),
-        rows_(voice.language.speech(), voice.recogniser, miner_, sink, source),
-        console_(voice.language.speech(), voice.recogniser, miner_, sink, source) {}
+        rows_(shared.knowledge.pattern_index(), shared.recogniser, miner_, sink, source),
+        console_(shared.knowledge.pattern_index(), shared.recogniser, miner_, sink, source) {}
 
   void row(const Row& row) override {
     ++count_;
@@ -64,17 +63,17 @@ class Relay final : public RecordSink {
     rows_.row(row);
   }
   void console(std::string_view line, uint64_t number, Time at) override {
-    if (!voice_.console_inside) return;
+    if (!shared_.console_inside) return;
     hits_.clear();
-    voice_.language.patterns().match_line(line, hits_);
+    shared_.knowledge.patterns().match_line(line, hits_);
     if (wanted_ > 0) --wanted_;
     wanted_ = std::max(wanted_, console_.line(line, number, hits_, at));
   }
   void text(std::string_view line, uint64_t number, Time at) override {  // of this file alone
     text_between_ = true;
-    const bool inside = std::exchange(voice_.console_inside, true);
+    const bool inside = std::exchange(shared_.console_inside, true);
     console(line, number, at);
-    voice_.console_inside = inside;
+    shared_.console_inside = inside;
   }
   void property(std::string_view key, std::string_view value) override { rows_.property(key, value); }
   void ended(int64_t code, Time at) override { rows_.ended(code, at); }
@@ -90,13 +89,13 @@ class Relay final : public RecordSink {
     rows_.finish();
     console_.finish();
   }
-  void tell_dialects(const std::vector<Interpreter::Switch>& told) {
-    rows_.tell_dialects(told);
-    console_.tell_dialects(told);
+  void emit_dialects(const std::vector<Interpreter::Switch>& recorded) {
+    rows_.emit_dialects(recorded);
+    console_.emit_dialects(recorded);
   }
-  void go_on() {
-    rows_.go_on();
-    console_.go_on();
+  void resume_recognition() {
+    rows_.resume_recognition();
+    console_.resume_recognition();
   }
   bool holds_trace() const { return console_.holds_trace(); }
   void preview(EventSink& sink) const { console_.preview(sink); }
@@ -105,7 +104,7 @@ class Relay final : public RecordSink {
 
  private:
   static constexpr int64_t kProblemLimit = 20;  // problem events of one file; further ones say nothing new
-  RunVoice& voice_;
+  RunShared& shared_;
   EventSink& sink_;
   uint32_t source_;
   TemplateMiner miner_;  // one per content, so that what it says depends on that content alone
@@ -121,15 +120,15 @@ class Relay final : public RecordSink {
 
 class SourceReader::Records final : public SourceReader::Stage {
  public:
-  Records(std::unique_ptr<Decoder> decoder, RunVoice& voice, EventSink& sink, uint32_t source)
-      : decoder_(std::move(decoder)), relay_(voice, sink, source) {}
+  Records(std::unique_ptr<Decoder> decoder, RunShared& shared, EventSink& sink, uint32_t source)
+      : decoder_(std::move(decoder)), relay_(shared, sink, source) {}
   void feed(std::string_view bytes) override { decoder_->feed(bytes, relay_); }
   void finish() override {
     decoder_->finish(relay_);
     relay_.finish();
   }
-  void tell_dialects(const std::vector<Interpreter::Switch>& told) override { relay_.tell_dialects(told); }
-  void go_on() override { relay_.go_on(); }
+  void emit_dialects(const std::vector<Interpreter::Switch>& recorded) override { relay_.emit_dialects(recorded); }
+  void resume_recognition() override { relay_.resume_recognition(); }
   int64_t lines() const override { return relay_.count(); }
   bool torn() const override { return relay_.torn(); }
   std::string last_text() const override { return ""; }
@@ -143,16 +142,18 @@ class SourceReader::Records final : public SourceReader::Stage {
 
 class SourceReader::Text final : public SourceReader::Stage {
  public:
-  Text(RunVoice& voice, EventSink& sink, uint32_t source, Time date)
-      : interpreter_(voice.language.speech(), voice.recogniser, miner_, sink, source),
-        log_(voice.language.patterns(), interpreter_, sink, source) {
+  Text(RunShared& shared, EventSink& sink, uint32_t source, Time date)
+      : interpreter_(shared.knowledge.pattern_index(), shared.recogniser, miner_, sink, source),
+        log_(shared.knowledge.patterns(), interpreter_, sink, source) {
     interpreter_.set_date_hint(date);
-    if (voice.keeper_nonce) interpreter_.trust_keeper(*voice.keeper_nonce);
+    if (shared.keeper_nonce) interpreter_.trust_keeper(*shared.keeper_nonce);
   }
   void feed(std::string_view bytes) override { log_.feed(bytes); }
   void finish() override { log_.finish(); }
-  void tell_dialects(const std::vector<Interpreter::Switch>& told) override { interpreter_.tell_dialects(told); }
-  void go_on() override { interpreter_.go_on(); }
+  void emit_dialects(const std::vector<Interpreter::Switch>& recorded) override {
+    interpreter_.emit_dialects(recorded);
+  }
+  void resume_recognition() override { interpreter_.resume_recognition(); }
   int64_t lines() const override { return static_cast<int64_t>(log_.lines()); }
   bool torn() const override { return log_.torn(); }
   std::string last_text() const override { return log_.last_text(); }
@@ -166,8 +167,8 @@ class SourceReader::Text final : public SourceReader::Stage {
   TextLog log_;
 };
 
-SourceReader::SourceReader(Disk& disk, const FoundFile& file, uint32_t number, RunVoice& voice, EventSink& sink)
-    : disk_(disk), file_(file), number_(number), voice_(voice), sink_(sink) {
+SourceReader::SourceReader(Disk& disk, const FoundFile& file, uint32_t number, RunShared& shared, EventSink& sink)
+    : disk_(disk), file_(file), number_(number), shared_(shared), sink_(sink) {
   for (const std::string& older : file_.older) parts_.emplace_back(disk_, older);
   parts_.emplace_back(disk_, file_.path);
 }
@@ -181,13 +182,13 @@ void SourceReader::problem(std::string_view name, std::string_view detail) {
   sink_.put(std::move(event));
 }
 
-void SourceReader::tell_dialects(std::vector<Interpreter::Switch> told) {
-  tells_dialects_ = true;
-  told_dialects_ = std::move(told);
+void SourceReader::emit_dialects(std::vector<Interpreter::Switch> recorded) {
+  emits_dialects_ = true;
+  recorded_dialects_ = std::move(recorded);
 }
 
-void SourceReader::go_on() {
-  if (stage_ != nullptr) stage_->go_on();
+void SourceReader::resume_recognition() {
+  if (stage_ != nullptr) stage_->resume_recognition();
 }
 
 bool SourceReader::holds_trace() const { return stage_ != nullptr && stage_->holds_trace(); }
@@ -200,11 +201,11 @@ void SourceReader::open_as(FileKind kind) {
   kind_ = kind;
   kind_known_ = true;
   if (is_text(kind)) {
-    stage_ = std::make_unique<Text>(voice_, sink_, number_, file_.info.changed);
+    stage_ = std::make_unique<Text>(shared_, sink_, number_, file_.info.changed);
   } else if (auto decoder = make_decoder(kind, file_.path)) {
-    stage_ = std::make_unique<Records>(std::move(decoder), voice_, sink_, number_);
+    stage_ = std::make_unique<Records>(std::move(decoder), shared_, sink_, number_);
   }
-  if (stage_ != nullptr && tells_dialects_) stage_->tell_dialects(told_dialects_);
+  if (stage_ != nullptr && emits_dialects_) stage_->emit_dialects(recorded_dialects_);
   speaks_ = stage_ != nullptr || kind == FileKind::kSqlite;
   if (!speaks_ || opened_) return;
   opened_ = true;
@@ -216,27 +217,27 @@ void SourceReader::open_as(FileKind kind) {
   head_closed_ = head_closed_ || head_.size() == kHeadBytes;
 }
 
-/// Plain bytes: kept until they tell what they are, then handed on.
+/// Plain bytes: kept until their kind is recognised, then handed on.
 void SourceReader::take(std::string_view plain) {
   if (kind_known_) {
     if (stage_ != nullptr) stage_->feed(plain);
     return;
   }
-  held_.append(plain);
-  if (held_.size() < kEnoughToTell && held_.find('\n') == std::string::npos) return;
-  if (held_.size() < kSniffBytes && static_cast<int64_t>(read_) < file_.info.size) return;
-  const FileKind kind = sniff(held_, file_.path);
+  pending_.append(plain);
+  if (pending_.size() < kEnoughToSniff && pending_.find('\n') == std::string::npos) return;
+  if (pending_.size() < kSniffBytes && static_cast<int64_t>(read_) < file_.info.size) return;
+  const FileKind kind = sniff(pending_, file_.path);
   open_as(kind);
-  if (stage_ != nullptr) stage_->feed(held_);
-  held_.clear();
-  held_.shrink_to_fit();
+  if (stage_ != nullptr) stage_->feed(pending_);
+  pending_.clear();
+  pending_.shrink_to_fit();
 }
 
 void SourceReader::close_stage(bool last) {
-  if (!kind_known_ && !held_.empty()) {
-    open_as(sniff(held_, file_.path));
-    if (stage_ != nullptr) stage_->feed(held_);
-    held_.clear();
+  if (!kind_known_ && !pending_.empty()) {
+    open_as(sniff(pending_, file_.path));
+    if (stage_ != nullptr) stage_->feed(pending_);
+    pending_.clear();
   }
   if (inflater_ != nullptr) {
     if (const auto whole = inflater_->finish(); !whole.ok() && speaks_) problem("torn-tail", whole.error().what);
@@ -256,21 +257,21 @@ bool SourceReader::was_copied_away(const Tail& tail) {
 /// The content that the name belonged to is still in the folder, under another name: a log that goes on in a new file.
 /// Else it was removed, and what bears its name now is another log.
 bool SourceReader::is_kept(const Tail& tail) {
-  constexpr size_t kLookedAt = 5000;  // entries of the folder
+  constexpr size_t kEntries = 5000;  // entries of the folder
   const size_t slash = tail.path().rfind('/');
   const std::string folder = slash == std::string::npos ? "." : tail.path().substr(0, slash + 1);
   const auto names =
       disk_.list(folder.size() > 1 && folder.back() == '/' ? folder.substr(0, folder.size() - 1) : folder);
   if (!names.ok()) return true;  // cannot be said; most often it is so
-  for (size_t i = 0; i < std::min(names->size(), kLookedAt); ++i) {
+  for (size_t i = 0; i < std::min(names->size(), kEntries); ++i) {
     const auto info = disk_.info(slash == std::string::npos ? (*names)[i] : folder + (*names)[i]);
     const FileInfo& former = tail.former_identity();
     if (info.ok() && info->device == former.device && info->inode == former.inode) return true;
   }
-  return names->size() > kLookedAt;
+  return names->size() > kEntries;
 }
 
-/// What was written between the last look and the cut stands in the copy only.
+/// What was written between the last poll and the truncation stands in the copy only.
 void SourceReader::read_copy(const Tail& tail) {
   auto copy = disk_.open_read(cat(tail.path(), kFirstCopy));
   std::string piece;
@@ -281,7 +282,7 @@ void SourceReader::read_copy(const Tail& tail) {
   }
 }
 
-/// It was rotated more than once since the last look: what came between stands in the parts before that one.
+/// It was rotated more than once since the last poll: what came between stands in the parts before that one.
 void SourceReader::find_missed_parts(const Tail& tail) {
   constexpr int kParts = 100;
   for (int part = 1; part <= kParts; ++part) {
@@ -312,9 +313,9 @@ void SourceReader::begin_anew(const Tail& tail) {
   close_stage(false);
   if (opened_) problem(why, cat(file_.path, " was ", why, " after ", read_, " bytes; reading its new content"));
   stage_.reset();
-  told_dialects_.clear();
+  recorded_dialects_.clear();
   inflater_.reset();
-  held_.clear();
+  pending_.clear();
   kind_known_ = opened_ = false;
   read_ = 0;
   head_.clear();
@@ -328,7 +329,7 @@ void SourceReader::note_head() {
   head_.append(piece_, 0, kHeadBytes - head_.size());
   if (!opened_) return;
   head_closed_ = head_.size() == kHeadBytes;
-  if (!tells_dialects_) return;
+  if (!emits_dialects_) return;
   Event event;
   event.where = {number_, 0};
   event.body = event::SourceHead{fnv1a(head_), static_cast<int64_t>(head_.size())};
@@ -336,7 +337,7 @@ void SourceReader::note_head() {
 }
 
 Result<size_t> SourceReader::poll_sqlite() {
-  Relay relay(voice_, sink_, number_);
+  Relay relay(shared_, sink_, number_);
   const auto done = read_sqlite(file_.path, relay, since_);
   if (!done.ok()) return done.error();
   relay.finish();
@@ -422,8 +423,8 @@ void SourceReader::finish() {
   finished_ = true;
   close_stage(true);
   if (!opened_) return;
-  // A watch does not look: its database is still being written.
-  if (kind_ == FileKind::kSqlite && !tells_dialects_ && bytes() <= kCheckedBytes) {
+  // Not in a live watch: its database is still being written.
+  if (kind_ == FileKind::kSqlite && !emits_dialects_ && bytes() <= kCheckedBytes) {
     if (const std::string found = sqlite_damage(file_.path); !found.empty()) problem("damaged", found);
   }
   Event event;
@@ -464,13 +465,13 @@ int64_t SourceReader::lines() const { return earlier_lines_ + (stage_ != nullptr
 
 Result<void> SourceReader::look() {
   const size_t slash = file_.path.rfind('/');
-  voice_.recogniser.name(Sign::In::kFile,
-                         std::string_view(file_.path).substr(slash == std::string::npos ? 0 : slash + 1));
+  shared_.recogniser.name(Sign::In::kFile,
+                          std::string_view(file_.path).substr(slash == std::string::npos ? 0 : slash + 1));
   auto file = disk_.open_read(file_.path);
   if (!file.ok()) return file.error();
   std::string head;
-  MW_TRY((*file)->read_at(0, kLookBytes, head));
-  if (const auto inflater = make_inflater(head, kLookBytes * 4); inflater != nullptr) {
+  MW_TRY((*file)->read_at(0, kRecogniseBytes, head));
+  if (const auto inflater = make_inflater(head, kRecogniseBytes * 4); inflater != nullptr) {
     std::string plain;
     (void)inflater->feed(head, [&plain](std::string_view piece) { plain.append(piece); })
         .ok();  // what there is, is looked at
@@ -479,14 +480,15 @@ Result<void> SourceReader::look() {
   const FileKind kind = sniff(std::string_view(head).substr(0, kSniffBytes), file_.path);
   looked_like_ = kind;
   if (is_text(kind)) {
-    voice_.recogniser.text(std::string_view(head).substr(0, kLookText));
+    shared_.recogniser.text(std::string_view(head).substr(0, kRecogniseText));
     std::string end;
     const auto size = static_cast<uint64_t>(std::max<int64_t>(file_.info.size, 0));
-    if (size > head.size() && (*file)->read_at(size - std::min<uint64_t>(size, kLookText), kLookText, end).ok()) {
-      voice_.recogniser.text(end);
+    if (size > head.size() &&
+        (*file)->read_at(size - std::min<uint64_t>(size, kRecogniseText), kRecogniseText, end).ok()) {
+      shared_.recogniser.text(end);
     }
   } else if (auto decoder = make_decoder(kind, file_.path)) {
-    NameCollector names(voice_.recogniser);
+    NameCollector names(shared_.recogniser);
     decoder->feed(head, names);
   }
   return {};

@@ -21,13 +21,13 @@
 namespace mw {
 
 /// What the sources of one run share.
-struct RunVoice {
-  explicit RunVoice(const KnowledgeBase& known) : language(known), recogniser(known.book()) {}
-  const KnowledgeBase& language;
+struct RunShared {
+  explicit RunShared(const KnowledgeBase& known) : knowledge(known), recogniser(known.book()) {}
+  const KnowledgeBase& knowledge;
   Recogniser recogniser;
   std::optional<std::string>
       keeper_nonce;            ///< of the keeper whose lines are believed; unset: of the first in each file
-  bool console_inside = true;  ///< read console output that metric files carry inside (no text log tells the same)
+  bool console_inside = true;  ///< read console output that metric files carry inside (no text log has the same)
   std::string piece;           ///< what is being read just now; one for all, as each would keep a megabyte
 };
 
@@ -35,19 +35,19 @@ class SourceReader {
  public:
   static constexpr size_t kPiece = size_t{1} << 20;  ///< bytes of one read
 
-  SourceReader(Disk& disk, const FoundFile& file, uint32_t number, RunVoice& voice, EventSink& sink);
+  SourceReader(Disk& disk, const FoundFile& file, uint32_t number, RunShared& shared, EventSink& sink);
   ~SourceReader();
 
-  /// The dialects in which it is read are told from here on; those of `told` were, and are followed again until
-  /// go_on().
-  void tell_dialects(std::vector<Interpreter::Switch> told);
-  void go_on();
+  /// Emits every change of dialect from here on (ReadAs). Those in `recorded` are in the journal already and are
+  /// followed again until resume_recognition().
+  void emit_dialects(std::vector<Interpreter::Switch> recorded);
+  void resume_recognition();
 
   /// Opens all parts while their names are those that were found: a log may be rotated any time.
   Result<void> open_parts();
   /// Reads up to about `budget` bytes and puts what they say. Returns the bytes read; 0: nothing new.
   Result<size_t> poll(size_t budget);
-  /// A rotated part cannot be read: goes on without it. False when it is the file itself that cannot.
+  /// A rotated part cannot be read: reading goes on without it. False when it is the file itself that cannot.
   bool skip_part();
   /// A traceback that is read so far waits for the line after it; preview() puts it as if none came.
   bool holds_trace() const;
@@ -94,15 +94,15 @@ class SourceReader {
   Disk& disk_;
   FoundFile file_;
   uint32_t number_;
-  RunVoice& voice_;
+  RunShared& shared_;
   EventSink& sink_;
   std::deque<Tail> parts_;  // rotated parts, oldest first, then the file itself
   FileKind kind_ = FileKind::kEmpty, looked_like_ = FileKind::kEmpty;
-  bool tells_dialects_ = false;
-  std::vector<Interpreter::Switch> told_dialects_;
+  bool emits_dialects_ = false;
+  std::vector<Interpreter::Switch> recorded_dialects_;
   bool kind_known_ = false, speaks_ = false, opened_ = false, finished_ = false;
   std::unique_ptr<Inflater> inflater_;
-  std::string held_;  // first bytes, until they are enough to tell the kind by
+  std::string pending_;  // first bytes, until the kind can be recognised by them
   uint64_t read_ = 0;
   std::string head_;           // the first bytes of the present content, at most kHeadBytes
   bool part_over_ = false;     // the part that is being read is at its end
@@ -111,7 +111,7 @@ class SourceReader {
   int64_t earlier_lines_ = 0;
   std::unique_ptr<Stage> stage_;
   SqliteSince since_;
-  std::string& piece_ = voice_.piece;
+  std::string& piece_ = shared_.piece;
 };
 
 }  // namespace mw

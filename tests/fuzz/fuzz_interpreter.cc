@@ -56,15 +56,18 @@ class Digest final : public mw::EventSink {
 };
 
 /// Of `text` in pieces; `previews`: with what each piece would say if it were the last, which changes nothing.
-std::string said(const KnowledgeBase& base, std::string_view text, size_t piece, bool previews) {
-  const mw::Speech numbers{
-      &base.book,      0, &base.signatures.knowledge(), static_cast<uint32_t>(base.book.pattern_count()), base.patterns,
-      &base.signatures};
-  mw::Recogniser recogniser(base.book);
+std::string said(const KnowledgeBase& knowledge, std::string_view text, size_t piece, bool previews) {
+  const mw::PatternIndex pattern_index{&knowledge.book,
+                                       0,
+                                       &knowledge.signatures.knowledge(),
+                                       static_cast<uint32_t>(knowledge.book.pattern_count()),
+                                       knowledge.patterns,
+                                       &knowledge.signatures};
+  mw::Recogniser recogniser(knowledge.book);
   mw::TemplateMiner miner;
   Digest digest;
-  mw::Interpreter interpreter(numbers, recogniser, miner, digest, 0);
-  mw::TextLog log(base.set, interpreter, digest, 0);
+  mw::Interpreter interpreter(pattern_index, recogniser, miner, digest, 0);
+  mw::TextLog log(knowledge.set, interpreter, digest, 0);
   for (size_t at = 0; at < text.size(); at += piece) {
     log.feed(text.substr(at, piece));
     Digest unsaid;

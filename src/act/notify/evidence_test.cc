@@ -36,7 +36,7 @@ struct World final : EventWriter {
     }
     EvidenceScope scope;
     scope.system = std::move(machine);
-    scope.held = [this] { return EvidenceScope::Held{root, 0, false}; };
+    scope.processes = [this] { return EvidenceScope::RunProcesses{root, 0, false}; };
     scope.folder = "run";
     scope.stacks = stacks;
     scope.between = Duration::millis(1);
@@ -219,7 +219,7 @@ TEST_CASE("a process that a debugger left stopped is let go on") {
   world.turns();
   CHECK(world.processes.sent == std::vector<std::pair<int64_t, int>>{{102, SIGCONT}});
   REQUIRE(world.lines(1).size() == 1);
-  CHECK(contains(world.lines(1).front(), "it was let go on"));
+  CHECK(contains(world.lines(1).front(), "midwatch resumed it"));
   CHECK(contains(world.file(), "No stacks: py-spy was not done within"));
 }
 

@@ -21,7 +21,7 @@ FingerprintScope fingerprints_of(Disk& disk, const Supervisor& supervisor,
       const auto kept = read_kept(disk, place);
       subject.pid = kept.ok() && kept->child.known() ? kept->child.pid : 0;
     }
-    return looks_at(subject);
+    return collectors_of(subject);
   };
   return {[&supervisor] { return supervisor.attempt(); }, folder, looks, std::move(write_file), std::move(say)};
 }

@@ -279,7 +279,7 @@ bool Supervisor::look_back(const State& state, EventWriter& writer) {
   way_ = doors_.last_whole(remains_->roots, layout, remains_->suspect, remains_->skip);
   if (!way_) return false;
   for (const event::CheckpointSeen& seen : way_->seen) {
-    if (is_news(state, seen)) writer.observed(std::string(kLooksSource), event::CheckpointSeen(seen));
+    if (is_news(state, seen)) writer.observed(std::string(kScanSource), event::CheckpointSeen(seen));
   }
   return true;
 }

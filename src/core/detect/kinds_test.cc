@@ -33,6 +33,11 @@ class Run {
     known_.signatures.push_back(std::move(one));
     return known_.signatures.back();
   }
+  /// An inference engine, as knowledge/engines has them.
+  void engine(std::string name) {
+    known_.engines.emplace_back();
+    known_.engines.back().name = std::move(name);
+  }
   template <typename Body>
   void say(Body body) {
     Event event;
@@ -167,6 +172,8 @@ TEST_CASE("files that end with the run, and servers that have no plan") {
   const auto reported = [](const char* framework) {
     Run run;
     run.steps(60);
+    run.engine("vllm");
+    run.engine("sglang");
     run.state().framework = framework;
     return !run.found("died-silently").empty();
   };

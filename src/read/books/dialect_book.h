@@ -59,7 +59,7 @@ class DialectBook {
   /// speaker extends, or nobody is recognised yet.
   bool counts(std::optional<size_t> speaker, size_t dialect) const;
 
-  /// The literals and regexes of all line shapes and line signs, and the marks of trouble in any log ("Traceback",
+  /// The literals and regexes of all line shapes and line signs, and the signs of trouble in any log ("Traceback",
   /// "ERROR", ...), numbered from `first_id`, for the one PatternSet of
   /// the process. Pattern first_id + i belongs to target(i).
   std::vector<Pattern> patterns(uint32_t first_id) const;

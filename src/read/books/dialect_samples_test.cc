@@ -14,7 +14,7 @@
 namespace mw {
 namespace {
 
-struct Told {  // an event as a sample speaks of it
+struct SampleEvent {  // an event as the expectation of a sample states it
   std::string name;
   std::map<std::string, std::string> fields;
 };
@@ -22,10 +22,10 @@ struct Told {  // an event as a sample speaks of it
 std::string step_text(int64_t step) { return step == kNoStep ? "none" : std::to_string(step); }
 std::string flag_text(bool flag) { return flag ? "true" : "false"; }
 
-struct Teller {
-  std::vector<Told>& out;
+struct EventLister {
+  std::vector<SampleEvent>& out;
 
-  void tell(std::string name, std::map<std::string, std::string> fields) const {
+  void add(std::string name, std::map<std::string, std::string> fields) const {
     out.push_back({std::move(name), std::move(fields)});
   }
   void operator()(const event::Measured& e) const {
@@ -34,55 +34,55 @@ struct Teller {
       if (!reading.signal.empty()) fields[reading.signal] = format_double(reading.value);
       fields["raw:" + reading.raw] = format_double(reading.value);
     }
-    tell("measured", std::move(fields));
+    add("measured", std::move(fields));
   }
-  void operator()(const event::StepBegan& e) const { tell("step", {{"step", step_text(e.step)}}); }
-  void operator()(const event::Planned& e) const { tell("planned", {{"total", std::to_string(e.total_steps)}}); }
+  void operator()(const event::StepBegan& e) const { add("step", {{"step", step_text(e.step)}}); }
+  void operator()(const event::Planned& e) const { add("planned", {{"total", std::to_string(e.total_steps)}}); }
   void operator()(const event::Progressed& e) const {
-    tell("progressed", {{"done", std::to_string(e.done)}, {"total", std::to_string(e.total)}, {"what", e.what}});
+    add("progressed", {{"done", std::to_string(e.done)}, {"total", std::to_string(e.total)}, {"what", e.what}});
   }
-  void operator()(const event::AttemptBegan& e) const { tell("attempt", {{"why", e.why}}); }
-  void operator()(const event::Resumed& e) const { tell("resumed", {{"step", step_text(e.step)}, {"path", e.path}}); }
-  void operator()(const event::PhaseBegan& e) const { tell("phase-began", {{"phase", e.phase}}); }
+  void operator()(const event::AttemptBegan& e) const { add("attempt", {{"why", e.why}}); }
+  void operator()(const event::Resumed& e) const { add("resumed", {{"step", step_text(e.step)}, {"path", e.path}}); }
+  void operator()(const event::PhaseBegan& e) const { add("phase-began", {{"phase", e.phase}}); }
   void operator()(const event::PhaseEnded& e) const {
-    tell("phase-ended", {{"phase", e.phase}, {"seconds", format_double(e.seconds)}, {"step", step_text(e.step)}});
+    add("phase-ended", {{"phase", e.phase}, {"seconds", format_double(e.seconds)}, {"step", step_text(e.step)}});
   }
   void operator()(const event::CheckpointSaved& e) const {
-    tell("checkpoint", {{"step", step_text(e.step)}, {"path", e.path}, {"complete", flag_text(e.complete)}});
+    add("checkpoint", {{"step", step_text(e.step)}, {"path", e.path}, {"complete", flag_text(e.complete)}});
   }
   void operator()(const event::WeightsSynced& e) const {
-    tell("synced", {{"version", step_text(e.version)}, {"seconds", format_double(e.seconds)}});
+    add("synced", {{"version", step_text(e.version)}, {"seconds", format_double(e.seconds)}});
   }
   void operator()(const event::Ended& e) const {
     constexpr std::string_view kHow[] = {"complete", "exit", "interrupted", "failed", "stopped"};
-    tell("ended", {{"how", std::string(kHow[static_cast<size_t>(e.how)])}, {"code", std::to_string(e.code)}});
+    add("ended", {{"how", std::string(kHow[static_cast<size_t>(e.how)])}, {"code", std::to_string(e.code)}});
   }
-  void operator()(const event::Configured& e) const { tell("configured", {{"key", e.key}, {"value", e.value}}); }
+  void operator()(const event::Configured& e) const { add("configured", {{"key", e.key}, {"value", e.value}}); }
   void operator()(const event::Recognised& e) const {
-    tell("recognised", {{"framework", e.framework}, {"version", e.version}});
+    add("recognised", {{"framework", e.framework}, {"version", e.version}});
   }
   void operator()(const event::FormatJudged& e) const {
-    tell("format", {{"rule", e.rule}, {"passed", std::to_string(e.passed)}, {"failed", std::to_string(e.failed)}});
+    add("format", {{"rule", e.rule}, {"passed", std::to_string(e.passed)}, {"failed", std::to_string(e.failed)}});
   }
   void operator()(const event::ToolCalled& e) const {
     constexpr std::string_view kOutcome[] = {"ok", "model-error", "environment-error", "timeout"};
-    tell("tool", {{"function", e.function},
-                  {"seconds", format_double(e.seconds)},
-                  {"outcome", std::string(kOutcome[static_cast<size_t>(e.outcome)])},
-                  {"error", e.error}});
+    add("tool", {{"function", e.function},
+                 {"seconds", format_double(e.seconds)},
+                 {"outcome", std::string(kOutcome[static_cast<size_t>(e.outcome)])},
+                 {"error", e.error}});
   }
   template <typename Other>
   void operator()(const Other&) const {}  // what a sample does not speak of: templates, tracebacks, signatures
 };
 
 struct Listener : EventSink {
-  std::vector<Told> told;
-  void put(Event&& event) override { std::visit(Teller{told}, event.body); }
+  std::vector<SampleEvent> events;
+  void put(Event&& event) override { std::visit(EventLister{events}, event.body); }
 };
 
 // "event field=value 'field'='quoted value'; event ..." taken apart.
-std::vector<Told> parse_expectation(std::string_view text) {
-  std::vector<Told> out;
+std::vector<SampleEvent> parse_expectation(std::string_view text) {
+  std::vector<SampleEvent> out;
   std::string word, key;
   bool quoted = false, fresh = true;
   const auto end_word = [&] {
@@ -120,16 +120,16 @@ bool same_value(const std::string& wanted, const std::string& got) {
   return std::fabs(*a - *b) <= 1e-9 * std::max(1.0, std::fabs(*a));
 }
 
-std::string shown(const std::vector<Told>& all) {
+std::string shown(const std::vector<SampleEvent>& all) {
   std::string out;
-  for (const Told& told : all) {
-    out += cat(out.empty() ? "" : "; ", told.name);
-    for (const auto& [key, value] : told.fields) out += cat(" ", key, "=", value);
+  for (const SampleEvent& event : all) {
+    out += cat(out.empty() ? "" : "; ", event.name);
+    for (const auto& [key, value] : event.fields) out += cat(" ", key, "=", value);
   }
   return out;
 }
 
-bool as_expected(const std::vector<Told>& wanted, const std::vector<Told>& got) {
+bool as_expected(const std::vector<SampleEvent>& wanted, const std::vector<SampleEvent>& got) {
   if (wanted.size() != got.size()) return false;
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (wanted[i].name != got[i].name) return false;
@@ -142,14 +142,14 @@ bool as_expected(const std::vector<Told>& wanted, const std::vector<Told>& got) 
 }
 
 // What one sample makes while its dialect is the recognised one.
-std::vector<Told> read_sample(const Speech& speech, const PatternSet& patterns, size_t dialect,
-                              const std::string& text) {
-  Recogniser recogniser(*speech.book);
-  const auto& signs = speech.book->dialects()[dialect].signs;
+std::vector<SampleEvent> read_sample(const PatternIndex& pattern_index, const PatternSet& patterns, size_t dialect,
+                                     const std::string& text) {
+  Recogniser recogniser(*pattern_index.book);
+  const auto& signs = pattern_index.book->dialects()[dialect].signs;
   for (size_t i = 0; i < signs.size(); ++i) recogniser.sign(dialect, i);
   TemplateMiner miner;
   Listener listener;
-  Interpreter interpreter(speech, recogniser, miner, listener, 0);
+  Interpreter interpreter(pattern_index, recogniser, miner, listener, 0);
   std::istringstream lines(text);
   std::string line;
   uint64_t number = 0;
@@ -160,7 +160,7 @@ std::vector<Told> read_sample(const Speech& speech, const PatternSet& patterns, 
     interpreter.line(line, ++number, ids);
   }
   interpreter.finish();
-  return listener.told;
+  return listener.events;
 }
 
 TEST_CASE("every dialect understands its own samples") {
@@ -168,17 +168,17 @@ TEST_CASE("every dialect understands its own samples") {
   REQUIRE_MESSAGE(book.ok(), (book.ok() ? "" : book.error().what));
   const Knowledge knowledge;
   std::vector<Pattern> list = book->patterns(0);
-  Speech speech;
-  speech.book = &*book;
-  speech.knowledge = &knowledge;
-  speech.signature_first = static_cast<uint32_t>(list.size());
+  PatternIndex pattern_index;
+  pattern_index.book = &*book;
+  pattern_index.knowledge = &knowledge;
+  pattern_index.signature_first = static_cast<uint32_t>(list.size());
   const auto patterns = PatternSet::compile(std::move(list));
   REQUIRE(patterns.ok());
   size_t samples = 0;
   for (size_t d = 0; d < book->dialects().size(); ++d) {
     const Dialect& dialect = book->dialects()[d];
     for (const Dialect::Sample& sample : dialect.samples) {
-      const auto got = read_sample(speech, *patterns, d, sample.text);
+      const auto got = read_sample(pattern_index, *patterns, d, sample.text);
       const std::string what = cat(dialect.id, ".toml:", sample.line, " wants \"", sample.expect, "\", got \"",
                                    shown(got), "\" from \"", sample.text, "\"");
       CHECK_MESSAGE(as_expected(parse_expectation(sample.expect), got), what);

@@ -36,14 +36,14 @@ struct FormatRule {
   AnswerPlace place = AnswerPlace::kAny;
   std::vector<std::string> failed;  ///< literals of the log line that reports a failure: any of them
   std::string failed_regex;         ///< narrows them down; RE2, on the message
-  std::vector<AnswerTest> tests;    ///< all must hold; none: only the log tells
+  std::vector<AnswerTest> tests;    ///< all must hold; none: only the log states the verdict
 };
 
 /// One file of knowledge/rules.
 struct FormatRuleSet {
   std::string id;
   std::string title;
-  std::vector<std::string> verdict;  ///< literals of the line that tells an answer's verdict as a whole
+  std::vector<std::string> verdict;  ///< literals of the line that states an answer's verdict as a whole
   std::string verdict_regex;         ///< its capture "verdict" says it
   std::vector<std::string> fields;   ///< names of record fields that hold answers ("response"); none: no text is judged
   std::vector<FormatRule> rules;

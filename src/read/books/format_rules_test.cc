@@ -13,10 +13,10 @@ namespace mw {
 namespace {
 
 std::string first_broken(const FormatRuleSet& set, const std::string& answer, AnswerPlace place) {
-  std::vector<event::FormatJudged> judged;
-  set.judge(answer, place, judged);
+  std::vector<event::FormatJudged> counts;
+  set.judge(answer, place, counts);
   for (const FormatRule& rule : set.rules) {
-    for (const event::FormatJudged& one : judged) {
+    for (const event::FormatJudged& one : counts) {
       if (one.rule == set.name_of(rule) && one.failed != 0) return rule.id;
     }
   }
@@ -61,7 +61,7 @@ TEST_CASE("the seven rules of the SkyRL report are there, each with a log line a
   CHECK(dialect.shapes.front().constant("rule") == "skyrl-seven/1-starts-with-think");
 }
 
-TEST_CASE("an answer is judged by the rules of its place") {
+TEST_CASE("an answer is counts by the rules of its place") {
   const auto set = parse_format_rules(R"(
 id = "mine"
 [[rule]]
@@ -74,23 +74,23 @@ answer = [{ count = "<answer>", most = 1 }]
 )",
                                       "mine.toml");
   REQUIRE_MESSAGE(set.ok(), (set.ok() ? "" : set.error().what));
-  std::vector<event::FormatJudged> judged;
-  set->judge("so \\boxed{4}", AnswerPlace::kLast, judged);
-  REQUIRE(judged.size() == 2);
-  CHECK(judged[0].rule == "mine/boxed");
-  CHECK(judged[0].passed == 1);
-  CHECK(judged[1].passed == 1);
-  judged.clear();
-  set->judge("so 4 <answer>4</answer> <ANSWER>5</ANSWER>", AnswerPlace::kLast, judged);
-  CHECK(judged[0].failed == 1);
-  CHECK(judged[1].failed == 1);
-  judged.clear();
-  set->judge("so 4", AnswerPlace::kAny, judged);  // nobody knows whether it is the last
-  REQUIRE(judged.size() == 1);
-  CHECK(judged[0].rule == "mine/short");
+  std::vector<event::FormatJudged> counts;
+  set->judge("so \\boxed{4}", AnswerPlace::kLast, counts);
+  REQUIRE(counts.size() == 2);
+  CHECK(counts[0].rule == "mine/boxed");
+  CHECK(counts[0].passed == 1);
+  CHECK(counts[1].passed == 1);
+  counts.clear();
+  set->judge("so 4 <answer>4</answer> <ANSWER>5</ANSWER>", AnswerPlace::kLast, counts);
+  CHECK(counts[0].failed == 1);
+  CHECK(counts[1].failed == 1);
+  counts.clear();
+  set->judge("so 4", AnswerPlace::kAny, counts);  // nobody knows whether it is the last
+  REQUIRE(counts.size() == 1);
+  CHECK(counts[0].rule == "mine/short");
 }
 
-TEST_CASE("hostile answers are judged in bounded time and memory") {
+TEST_CASE("hostile answers are counts in bounded time and memory") {
   const auto set = parse_format_rules(R"(
 id = "tags"
 [[rule]]
@@ -100,17 +100,17 @@ answer = [{ starts_with = "<think>" }, { ends_with = "</solution>" }]
                                       "tags.toml");
   REQUIRE(set.ok());
   std::string huge = "<think>" + std::string(3 * kAnswerLimit, 'x') + "</solution>";
-  std::vector<event::FormatJudged> judged;
-  set->judge(huge, AnswerPlace::kAny, judged);
-  CHECK(judged[0].passed == 1);
-  judged.clear();
-  set->judge(std::string_view("\0\xff\xfe", 3), AnswerPlace::kAny, judged);
-  set->judge("", AnswerPlace::kAny, judged);
-  CHECK(judged[0].failed == 1);
-  CHECK(judged[1].failed == 1);
+  std::vector<event::FormatJudged> counts;
+  set->judge(huge, AnswerPlace::kAny, counts);
+  CHECK(counts[0].passed == 1);
+  counts.clear();
+  set->judge(std::string_view("\0\xff\xfe", 3), AnswerPlace::kAny, counts);
+  set->judge("", AnswerPlace::kAny, counts);
+  CHECK(counts[0].failed == 1);
+  CHECK(counts[1].failed == 1);
 }
 
-TEST_CASE("answers in records are judged by the sets that name their fields, and told in sums") {
+TEST_CASE("answers in records are judged by the sets that name their fields, and counted") {
   std::vector<std::unique_ptr<FormatRuleSet>> sets;
   for (const char* fields : {"fields = [\"response\"]\n", ""}) {
     auto set = parse_format_rules(
@@ -125,13 +125,13 @@ TEST_CASE("answers in records are judged by the sets that name their fields, and
   judge.row(good);
   judge.row(good);
   judge.row(bad);
-  const auto told = judge.take();
-  REQUIRE(told.size() == 1);
-  CHECK(told[0].rule == "s0/tag");
-  CHECK(told[0].passed == 2);
-  CHECK(told[0].failed == 1);
+  const auto counts = judge.take();
+  REQUIRE(counts.size() == 1);
+  CHECK(counts[0].rule == "s0/tag");
+  CHECK(counts[0].passed == 2);
+  CHECK(counts[0].failed == 1);
   CHECK(judge.take().empty());
-  for (size_t i = 0; i < AnswerJudge::kRowsTold; ++i) judge.row(good);
+  for (size_t i = 0; i < AnswerJudge::kRowsPerEvent; ++i) judge.row(good);
   CHECK(judge.due());
 }
 

@@ -76,32 +76,28 @@ Result<std::unique_ptr<KnowledgeBase>> KnowledgeBase::load(const std::vector<std
   auto signatures = SignatureBook::load(files.failures);
   if (!signatures.ok()) return signatures.error();
 
-  std::unique_ptr<KnowledgeBase> language(new KnowledgeBase);
-  language->book_ = std::move(*book);
+  std::unique_ptr<KnowledgeBase> base(new KnowledgeBase);
+  base->book_ = std::move(*book);
   for (const auto* part : {&files.dialects, &files.rules, &files.failures}) {
-    for (const SignatureBook::File& file : *part) language->added_ += cat(file.path, "\n", file.text, "\n");
+    for (const SignatureBook::File& file : *part) base->added_ += cat(file.path, "\n", file.text, "\n");
   }
-  language->signatures_ = std::make_unique<SignatureBook>(std::move(*signatures));
-  language->signatures_->set_engines(built_in_engines());
-  language->add(std::move(rules));
-  std::vector<Pattern> patterns = language->book_.patterns(0);
-  const auto first = static_cast<uint32_t>(language->book_.pattern_count());
-  for (Pattern& pattern : language->signatures_->patterns(first)) patterns.push_back(std::move(pattern));
+  base->signatures_ = std::make_unique<SignatureBook>(std::move(*signatures));
+  base->signatures_->set_engines(built_in_engines());
+  base->add(std::move(rules));
+  std::vector<Pattern> patterns = base->book_.patterns(0);
+  const auto first = static_cast<uint32_t>(base->book_.pattern_count());
+  for (Pattern& pattern : base->signatures_->patterns(first)) patterns.push_back(std::move(pattern));
   auto set = PatternSet::compile(std::move(patterns));
   if (!set.ok()) return set.error();
-  language->patterns_ = std::make_unique<PatternSet>(std::move(*set));
-  for (size_t i = 0; i < language->signatures_->pattern_count(); ++i) {
-    const SignatureBook::Target& target = language->signatures_->target(i);
-    language->signature_patterns_.push_back({target.signature, target.weak});
+  base->patterns_ = std::make_unique<PatternSet>(std::move(*set));
+  for (size_t i = 0; i < base->signatures_->pattern_count(); ++i) {
+    const SignatureBook::Target& target = base->signatures_->target(i);
+    base->signature_patterns_.push_back({target.signature, target.weak});
   }
-  language->speech_ = {&language->book_,
-                       0,
-                       &language->signatures_->knowledge(),
-                       first,
-                       language->signature_patterns_,
-                       language->signatures_.get(),
-                       &language->known_};
-  return language;
+  base->pattern_index_ = {
+      &base->book_, 0, &base->signatures_->knowledge(), first, base->signature_patterns_, base->signatures_.get(),
+      &base->known_};
+  return base;
 }
 
 std::string KnowledgeBase::digest() const {

@@ -1,5 +1,5 @@
-// Everything that midwatch knows of how runs speak and fail, loaded once per process: dialects, signatures, and the one
-// pattern set made from both.
+// Everything that midwatch knows of logs and failures, loaded once per process: dialects, signatures, causes, rules,
+// and the one pattern set of dialects and signatures.
 #pragma once
 
 #include <functional>
@@ -26,12 +26,12 @@ class KnowledgeBase {
   static Result<std::unique_ptr<KnowledgeBase>> load(const std::vector<std::string>& folders,
                                                      const ReadRules& read_rules = {});
 
-  const Speech& speech() const { return speech_; }
+  const PatternIndex& pattern_index() const { return pattern_index_; }
   const PatternSet& patterns() const { return *patterns_; }
   const Knowledge& knowledge() const;
   /// To be called before anything is judged.
   void add(std::vector<UserRule> rules);
-  /// Values that nothing that is kept or told may hold. To be taught before anything is read.
+  /// Secret values that must not appear in any event or output. Complete before anything is read.
   const KnownSecrets& known() const { return known_; }
   KnownSecrets& known() { return known_; }
   const DialectBook& book() const { return book_; }
@@ -48,7 +48,7 @@ class KnowledgeBase {
   std::vector<SignaturePattern> signature_patterns_;
   std::unique_ptr<PatternSet> patterns_;
   KnownSecrets known_;
-  Speech speech_;
+  PatternIndex pattern_index_;
 };
 
 }  // namespace mw

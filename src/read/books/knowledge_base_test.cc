@@ -6,9 +6,9 @@ namespace mw {
 namespace {
 
 TEST_CASE("what a signature says it is not is heeded") {
-  const auto language = KnowledgeBase::load({});
-  REQUIRE(language.ok());
-  REQUIRE((*language)->speech().failures != nullptr);
+  const auto knowledge = KnowledgeBase::load({});
+  REQUIRE(knowledge.ok());
+  REQUIRE((*knowledge)->pattern_index().failures != nullptr);
 }
 
 }  // namespace

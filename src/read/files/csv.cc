@@ -35,8 +35,8 @@ void CsvDecoder::feed(std::string_view bytes, RecordSink& sink) {
   size_t begin = 0;
   const auto hold = [&](size_t end) {
     const std::string_view piece = bytes.substr(begin, end - begin);
-    if (held_.size() + piece.size() > kCsvRecordLimit) overlong_ = true;
-    if (!overlong_) held_.append(piece);
+    if (pending_.size() + piece.size() > kCsvRecordLimit) overlong_ = true;
+    if (!overlong_) pending_.append(piece);
     begin = end;
   };
   for (size_t i = bytes.find_first_of("\"\n"); i != std::string_view::npos; i = bytes.find_first_of("\"\n", i + 1)) {
@@ -45,7 +45,7 @@ void CsvDecoder::feed(std::string_view bytes, RecordSink& sink) {
       continue;
     }
     ++line_;
-    if (in_quotes_ && !overlong_ && held_.size() + (i - begin) <= kCsvRecordLimit) continue;
+    if (in_quotes_ && !overlong_ && pending_.size() + (i - begin) <= kCsvRecordLimit) continue;
     hold(i);
     ++begin;
     in_quotes_ = false;  // in an overlong record the quote that never ended is given up
@@ -60,21 +60,21 @@ void CsvDecoder::end_record(RecordSink& sink) {
   if (overlong_) {
     too_long_.report(sink, "a record of more than 1 MiB was left out", record_line_);
   } else {
-    record(held_, sink);
+    record(pending_, sink);
   }
-  held_.clear();
+  pending_.clear();
   overlong_ = false;
   record_line_ = line_;
 }
 
 void CsvDecoder::finish(RecordSink& sink) {
-  if (held_.empty() && !overlong_) return;
+  if (pending_.empty() && !overlong_) return;
   // Without its line end the last record may have lost digits or cells; as many cells as the header has are whole
   // enough in a file that a program closed, and fewer are not.
   if (overlong_ || in_quotes_) {
     sink.problem("torn-tail", "the last record is incomplete", record_line_);
   } else {
-    split(held_, cells_);
+    split(pending_, cells_);
     if (has_header_ && cells_.size() < columns_.size()) {
       sink.problem("torn-tail", "the last record has fewer cells than the header", record_line_);
     } else {
@@ -82,7 +82,7 @@ void CsvDecoder::finish(RecordSink& sink) {
       consumed_ = offset_;
     }
   }
-  held_.clear();
+  pending_.clear();
 }
 
 void CsvDecoder::split(std::string_view text, std::vector<std::string>& cells) const {

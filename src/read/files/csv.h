@@ -27,7 +27,7 @@ class CsvDecoder : public Decoder {
   void header(std::string_view record);
   void record(std::string_view text, RecordSink& sink);
 
-  std::string held_;
+  std::string pending_;
   bool in_quotes_ = false;
   bool overlong_ = false;
   bool has_header_ = false;

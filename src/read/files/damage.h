@@ -21,8 +21,8 @@ class Damage {
     end_ = at + bytes;
   }
   bool any() const { return places_ > 0; }
-  /// Says how much it was, unless there is nothing to say. `size`: bytes of the whole file.
-  void tell(RecordSink& sink, uint64_t size) {
+  /// Reports how much was left out, if anything. `size`: bytes of the whole file.
+  void report(RecordSink& sink, uint64_t size) {
     if (places_ == 0) return;
     const uint64_t lost = end_ > size ? bytes_ - std::min(bytes_, end_ - size) : bytes_;
     sink.problem("damaged",

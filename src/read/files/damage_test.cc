@@ -119,7 +119,7 @@ TEST_CASE("what is only cut at its end, or ends in zeros that were never written
   }
 }
 
-TEST_CASE("jsonl: a program's dying words between its records are text, and so are those in a log's records") {
+TEST_CASE("jsonl: a program's error output between its records are text, and so are those in a log's records") {
   const auto read = [](std::string_view text) {
     return decode_log([] { return std::make_unique<JsonlDecoder>(); }, text, 0, 0);
   };

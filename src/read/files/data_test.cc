@@ -20,7 +20,7 @@ TEST_CASE("real files: all that is structured is read" * doctest::test_suite(tes
     testing::skip("../shared/data is not there");
     return;
   }
-  const bool tell = std::getenv("MIDWATCH_TELL") != nullptr;
+  const bool verbose = std::getenv("MIDWATCH_VERBOSE") != nullptr;
   size_t structured = 0;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     const std::string path = fs::relative(entry.path(), folder).string();
@@ -32,17 +32,17 @@ TEST_CASE("real files: all that is structured is read" * doctest::test_suite(tes
     CHECK_MESSAGE(kind != FileKind::kBinary, path);
     const auto decoder = make_decoder(kind, path);
     if (decoder == nullptr) {
-      if (tell && kind != FileKind::kText) MESSAGE(path, ": ", kind_name(kind));
+      if (verbose && kind != FileKind::kText) MESSAGE(path, ": ", kind_name(kind));
       continue;
     }
     ++structured;
     RecordingSink sink;
-    sink.keep = tell;
+    sink.keep = verbose;
     decoder->feed(bytes, sink);
     decoder->finish(sink);
     CHECK_MESSAGE(sink.rows + sink.lines + sink.properties > 0, path);
     CHECK_MESSAGE(sink.problems <= 1, path);  // a copy may have a torn tail
-    if (tell) {
+    if (verbose) {
       MESSAGE(path, ": ", kind_name(kind), ", ", sink.rows, " rows, ", sink.numbers, " numbers, ", sink.lines,
               " lines, ", sink.properties, " settings, ", sink.problems, " problems, steps ", sink.first_step, "..",
               sink.last_step, ", ended ", sink.ended_code);

@@ -14,22 +14,22 @@ class FrameBuffer {
   /// `wanted` to the bytes that it needs to see, from there, to go on (at least one more than were left).
   template <typename Consume>
   void feed(std::string_view bytes, size_t& wanted, Consume consume) {
-    while (!held_.empty() && !bytes.empty()) {
-      const size_t missing = wanted > held_.size() ? wanted - held_.size() : 1;
+    while (!pending_.empty() && !bytes.empty()) {
+      const size_t missing = wanted > pending_.size() ? wanted - pending_.size() : 1;
       const size_t take = missing < bytes.size() ? missing : bytes.size();
-      held_.append(bytes.substr(0, take));
+      pending_.append(bytes.substr(0, take));
       bytes.remove_prefix(take);
-      if (held_.size() < wanted) return;
-      held_.erase(0, consume(std::string_view(held_)));
+      if (pending_.size() < wanted) return;
+      pending_.erase(0, consume(std::string_view(pending_)));
     }
     if (bytes.empty()) return;
     const size_t used = consume(bytes);
-    held_.assign(bytes.substr(used));
+    pending_.assign(bytes.substr(used));
   }
-  std::string_view held() const { return held_; }
+  std::string_view pending() const { return pending_; }
 
  private:
-  std::string held_;
+  std::string pending_;
 };
 
 }  // namespace mw

@@ -20,7 +20,7 @@
 namespace mw {
 namespace {
 
-constexpr size_t kLookBytes = 256 << 10;  // of a log's head and tail that are searched for signs
+constexpr size_t kRecogniseBytes = 256 << 10;  // of a log's head and tail that are searched for signs
 
 std::string slurp(const std::string& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
@@ -65,20 +65,21 @@ struct Bench {
   const PatternSet& patterns;
 };
 
-/// Reads the files of a case as the program does: first a look for signs, then everything.
+/// Reads the files of a case as the program does: first it searches them for signs of the framework, then it reads
+/// everything.
 std::string read_case(const Bench& bench, const std::vector<std::string>& paths, StepSpan& steps) {
   Recogniser recogniser(bench.book);
   TemplateMiner miner;
-  const Speech speech{&bench.book, 0, nullptr, 0, {}, nullptr};
+  const PatternIndex pattern_index{&bench.book, 0, nullptr, 0, {}, nullptr};
   for (const bool looking : {true, false}) {
     for (const std::string& path : paths) {
       const std::string bytes = slurp(path);
       const std::string_view all = bytes;
       const FileKind kind = sniff(all.substr(0, kSniffBytes), path);
-      Interpreter interpreter(speech, recogniser, miner, steps, 0);
+      Interpreter interpreter(pattern_index, recogniser, miner, steps, 0);
       if (kind == FileKind::kText && looking) {
-        recogniser.text(all.substr(0, kLookBytes));
-        recogniser.text(all.substr(all.size() - std::min(all.size(), kLookBytes)));
+        recogniser.text(all.substr(0, kRecogniseBytes));
+        recogniser.text(all.substr(all.size() - std::min(all.size(), kRecogniseBytes)));
       } else if (kind == FileKind::kText) {
         TextLog log(bench.patterns, interpreter, steps, 0);
         log.feed(all);

@@ -134,30 +134,30 @@ void JsonDocumentDecoder::feed(std::string_view bytes, RecordSink& sink) {
   while (!bytes.empty() && !dead_) {
     const size_t end = find_end(bytes);
     const std::string_view piece = bytes.substr(0, end);
-    if (held_.size() + piece.size() > kJsonDocumentLimit) {
+    if (pending_.size() + piece.size() > kJsonDocumentLimit) {
       sink.problem("line-too-long", "the JSON document has more than 64 MiB and is left out", 0);
       dead_ = true;
-      held_ = std::string();
+      pending_ = std::string();
       return;
     }
     offset_ += piece.size();
     if (end == std::string_view::npos) {
-      held_.append(piece);
+      pending_.append(piece);
       return;
     }
     bytes.remove_prefix(end);
-    if (!held_.empty()) held_.append(piece);
-    document(held_.empty() ? piece : std::string_view(held_), sink);
-    held_ = std::string();
+    if (!pending_.empty()) pending_.append(piece);
+    document(pending_.empty() ? piece : std::string_view(pending_), sink);
+    pending_ = std::string();
     begun_ = false;
     consumed_ = offset_;
   }
 }
 
 void JsonDocumentDecoder::finish(RecordSink& sink) {
-  if (dead_ || trim(held_).empty()) return;
+  if (dead_ || trim(pending_).empty()) return;
   sink.problem("torn-tail", cat("the JSON document that begins at byte ", consumed_, " does not end"), 0);
-  held_ = std::string();
+  pending_ = std::string();
 }
 
 void JsonDocumentDecoder::document(std::string_view text, RecordSink& sink) {

@@ -9,7 +9,7 @@
 
 namespace mw {
 
-/// Bytes of one document; it is held until its last bracket has come, so this bounds the memory.
+/// Bytes of one document; it is kept until its last bracket has come, so this bounds the memory.
 constexpr size_t kJsonDocumentLimit = size_t{64} << 20;
 
 /// Rows are numbered from 1 in the order in which they are handed over. What is no metric (max_steps, best_metric, …)
@@ -31,9 +31,9 @@ class JsonDocumentDecoder : public Decoder {
   void record(std::string_view text, std::string_view prefix, RecordSink& sink);
 
   bool settings_;
-  std::string held_;
+  std::string pending_;
   uint64_t offset_ = 0, consumed_ = 0;
-  // Of the scan for the document's end, at the end of held_:
+  // Of the scan for the document's end, at the end of pending_:
   size_t depth_ = 0;
   bool in_string_ = false, escaped_ = false, begun_ = false;
   bool dead_ = false;  // garbled or too long: nothing more is read

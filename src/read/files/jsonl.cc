@@ -114,24 +114,24 @@ void JsonlDecoder::feed(std::string_view bytes, RecordSink& sink) {
     const size_t end = bytes.find('\n');
     const bool ended = end != std::string_view::npos;
     const std::string_view piece = bytes.substr(0, end);
-    if (!overlong_ && held_.size() + piece.size() > kJsonLineLimit) {
+    if (!overlong_ && pending_.size() + piece.size() > kJsonLineLimit) {
       too_long_.report(sink, "a line of more than 8 MiB was left out", lines_ + 1);
       overlong_ = true;
-      held_ = std::string();
+      pending_ = std::string();
     }
     offset_ += piece.size() + (ended ? 1 : 0);
     if (!ended) {
-      if (!overlong_) held_.append(piece);
+      if (!overlong_) pending_.append(piece);
       return;
     }
     bytes.remove_prefix(end + 1);
     ++lines_;
     if (!overlong_) {
-      if (!held_.empty()) held_.append(piece);
-      const std::string_view text = held_.empty() ? piece : std::string_view(held_);
+      if (!pending_.empty()) pending_.append(piece);
+      const std::string_view text = pending_.empty() ? piece : std::string_view(pending_);
       if (!line(text, sink)) left_out(text, sink);
     }
-    held_.clear();
+    pending_.clear();
     overlong_ = false;
     consumed_ = offset_;
   }
@@ -167,9 +167,9 @@ void JsonlDecoder::say_log_text(Time at, RecordSink& sink) {
   for (const RowText& text : row_.texts()) {
     const std::string_view name = last_name(text.key);
     const bool trace = contains(text.value, kTraceHead) && (is_exception_name(name) ? true : is_message_name(name));
-    const bool told =
+    const bool relevant =
         trace ? is_exception_name(name) || record.level || record.plain : record.loud && is_message_name(name);
-    if (!told || text.value.size() > kLogTextLimit) continue;
+    if (!relevant || text.value.size() > kLogTextLimit) continue;
     const std::string line(trace ? "" : "ERROR ");
     for (const std::string_view part : split(text.value, '\n'))
       sink.text(line.empty() ? part : line + std::string(part), lines_, at);
@@ -177,15 +177,15 @@ void JsonlDecoder::say_log_text(Time at, RecordSink& sink) {
 }
 
 void JsonlDecoder::finish(RecordSink& sink) {
-  if (held_.empty() && !overlong_) return damage_.tell(sink, offset_);
+  if (pending_.empty() && !overlong_) return damage_.report(sink, offset_);
   ++lines_;
-  if (overlong_ || !line(held_, sink)) {
-    sink.problem("torn-tail", cat("the last line, ", held_.size(), " bytes, is no whole record"), lines_);
+  if (overlong_ || !line(pending_, sink)) {
+    sink.problem("torn-tail", cat("the last line, ", pending_.size(), " bytes, is no whole record"), lines_);
   } else {
     consumed_ = offset_;
   }
-  held_.clear();
-  damage_.tell(sink, offset_);
+  pending_.clear();
+  damage_.report(sink, offset_);
 }
 
 }  // namespace mw

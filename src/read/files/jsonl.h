@@ -16,8 +16,8 @@ constexpr size_t kJsonLineLimit = size_t{8} << 20;
 /// form {"step":…,"data":{…}} loses the level "data/". False when `json` is no object.
 bool read_json_record(std::string_view json, RowBuilder& row);
 
-/// Rows: one per line, numbered by line. Lines that hold no JSON are text, as a program's dying words are, and so are
-/// the messages and tracebacks of records that are a log's.
+/// Rows: one per line, numbered by line. Lines that hold no JSON are text, as a program's last error output is, and so
+/// are the messages and tracebacks of records that are a log's.
 class JsonlDecoder : public Decoder {
  public:
   void feed(std::string_view bytes, RecordSink& sink) override;
@@ -29,7 +29,7 @@ class JsonlDecoder : public Decoder {
   void left_out(std::string_view text, RecordSink& sink);
   void say_log_text(Time at, RecordSink& sink);
 
-  std::string held_;       // start of the line that has not ended
+  std::string pending_;    // start of the line that has not ended
   bool overlong_ = false;  // the line that has not ended is over the limit
   uint64_t offset_ = 0, consumed_ = 0, lines_ = 0;
   RowBuilder row_;

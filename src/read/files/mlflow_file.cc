@@ -10,14 +10,14 @@ void ShortLineDecoder::feed(std::string_view bytes, RecordSink& sink) {
     const size_t end = bytes.find('\n');
     const bool ended = end != std::string_view::npos;
     const std::string_view piece = bytes.substr(0, end);
-    if (held_.size() + piece.size() > kMlflowLineLimit) overlong_ = true;
-    if (!overlong_) held_.append(piece);
+    if (pending_.size() + piece.size() > kMlflowLineLimit) overlong_ = true;
+    if (!overlong_) pending_.append(piece);
     offset_ += piece.size() + (ended ? 1 : 0);
     if (!ended) return;
     bytes.remove_prefix(end + 1);
     ++lines_;
-    end_line(held_, sink);
-    held_.clear();
+    end_line(pending_, sink);
+    pending_.clear();
     overlong_ = false;
     consumed_ = offset_;
   }
@@ -30,14 +30,14 @@ void ShortLineDecoder::end_line(std::string_view text, RecordSink& sink) {
 }
 
 void ShortLineDecoder::finish(RecordSink& sink) {
-  if (held_.empty() && !overlong_) return;
+  if (pending_.empty() && !overlong_) return;
   ++lines_;
-  if (overlong_ || !line(trim(held_), lines_, sink)) {
+  if (overlong_ || !line(trim(pending_), lines_, sink)) {
     sink.problem("torn-tail", "the last line is incomplete", lines_);
   } else {
     consumed_ = offset_;
   }
-  held_.clear();
+  pending_.clear();
 }
 
 MlflowMetricDecoder::MlflowMetricDecoder(std::string_view path) {

@@ -25,7 +25,7 @@ class ShortLineDecoder : public Decoder {
  private:
   void end_line(std::string_view text, RecordSink& sink);
 
-  std::string held_;
+  std::string pending_;
   bool overlong_ = false;
   uint64_t offset_ = 0, consumed_ = 0, lines_ = 0;
   ProblemCounter too_long_{"line-too-long"};

@@ -62,7 +62,8 @@ StepAndTime find_step_and_time(const std::vector<RowNumber>& numbers, const std:
 /// Position of `key` in the list of usual step names, best first; -1 when it is none of them.
 int step_key_rank(std::string_view key);
 
-/// A moment given as a number of s, ms, us or ns since 1970, told apart by size (2001 to 2096); unknown otherwise.
+/// A moment given as a number of s, ms, us or ns since 1970, which is decided by its size (2001 to 2096); unknown
+/// otherwise.
 Time time_from_epoch(double value);
 
 /// A step given as a number: whole and within +-2^53; kNoStep otherwise.

@@ -54,7 +54,7 @@ bool is_tfevents(std::string_view head, std::string_view path) {
   return contains(basename(path), "tfevents") && head.find('\0') != std::string_view::npos;
 }
 
-/// A name that nothing else bears, whatever has become of the content's own mark; kBinary when it says nothing.
+/// A name that nothing else bears, whatever has become of the content's magic bytes; kBinary when it says nothing.
 FileKind claims_to_be(std::string_view path) {
   const std::string_view name = basename(path);
   if (ends_with(name, ".wandb")) return FileKind::kWandb;
@@ -86,7 +86,7 @@ bool is_mostly_text(std::string_view head) {
   return others > 0 && bad * 10 <= others * 3 && (nul * 4 <= head.size() || head[0] == '\0');
 }
 
-/// Notes what the leaves of a record are, to tell metrics from samples and from log lines in JSON clothes.
+/// Notes what the leaves of a record are, to distinguish metrics from samples and from log lines in JSON clothes.
 class RecordShape : public JsonLeaves {
  public:
   void number(std::string_view path, double) override {

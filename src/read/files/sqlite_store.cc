@@ -17,7 +17,7 @@ Error error_of(sqlite3* database, int code, const std::string& path) {
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return {Error::Code::kIo, what, "its writer holds it; it is tried again"};
+      return {Error::Code::kIo, what, "its writer has locked it; it is tried again"};
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
       return {Error::Code::kInvalid, what, "copy it with its -wal file while nobody writes"};

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kNone = std::string_view::npos;
 constexpr size_t kLastTextBytes = 400;
-constexpr size_t kLookBack = 4096;  // bytes at the end of a block in which its last line that is not blank is sought
+constexpr size_t kLastLineBytes = 4096;  // at the end of a block: its last line that is not blank is sought in them
 
 }  // namespace
 
@@ -31,8 +31,8 @@ size_t TextLog::hit(std::string_view line, size_t offset, size_t line_index, std
 }
 
 void TextLog::too_long() {
-  if (told_long_) return;
-  told_long_ = true;
+  if (reported_long_) return;
+  reported_long_ = true;
   event::SourceProblem problem;
   problem.problem = "line-too-long";
   problem.detail = "a line is longer than 1 MiB; its rest is not looked at";
@@ -62,7 +62,7 @@ void TextLog::keep_context(std::string_view bytes) {
 }
 
 void TextLog::remember(std::string_view bytes) {
-  std::string_view tail = bytes.substr(bytes.size() - std::min(bytes.size(), kLookBack));
+  std::string_view tail = bytes.substr(bytes.size() - std::min(bytes.size(), kLastLineBytes));
   while (!tail.empty()) {
     tail = trim(tail);
     const size_t cut = tail.find_last_of("\r\n");

@@ -54,7 +54,7 @@ class TextLog : private HitListener {
   uint32_t source_;
   std::string carry_;      // an unfinished line
   bool skipping_ = false;  // the rest of a line that is too long
-  bool told_long_ = false;
+  bool reported_long_ = false;
   bool torn_ = false;
   uint64_t consumed_ = 0;
   uint64_t lines_ = 0;       // whole lines handed over

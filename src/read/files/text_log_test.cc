@@ -31,17 +31,17 @@ class Collector final : public EventSink {
 };
 
 struct Bench {
-  Bench() : patterns(make()), recogniser(book), interpreter(speech, recogniser, miner, sink, 3) {}
+  Bench() : patterns(make()), recogniser(book), interpreter(pattern_index, recogniser, miner, sink, 3) {}
   PatternSet make() {
     const bool added = book.add(kDialect, "acme.toml").ok();
     REQUIRE(added);
     auto set = PatternSet::compile(book.patterns(0));
     REQUIRE(set.ok());
-    speech.book = &book;
+    pattern_index.book = &book;
     return std::move(*set);
   }
   /// "line:step=value" of each metric record, and problems by name.
-  std::string told() const {
+  std::string seen() const {
     std::string out;
     for (const Event& event : sink.events) {
       if (const auto* measured = std::get_if<event::Measured>(&event.body)) {
@@ -53,7 +53,7 @@ struct Bench {
     return out;
   }
   DialectBook book;
-  Speech speech;
+  PatternIndex pattern_index;
   PatternSet patterns;
   Recogniser recogniser;
   TemplateMiner miner;
@@ -70,7 +70,7 @@ TEST_CASE("pieces of any size say the same, with the right line numbers") {
     TextLog log(bench.patterns, bench.interpreter, bench.sink, 3);
     for (size_t at = 0; at < kLog.size(); at += piece) log.feed(kLog.substr(at, piece));
     log.finish();
-    CHECK(bench.told() == "3:1=0.5 5:2=0.25 6:3=0.125 ");
+    CHECK(bench.seen() == "3:1=0.5 5:2=0.25 6:3=0.125 ");
     CHECK(log.lines() == 7);
     CHECK(log.consumed() == kLog.size());
     CHECK(log.torn());
@@ -89,7 +89,7 @@ TEST_CASE("going on in the middle of a file keeps the numbers") {
   second.resume(bytes, lines);
   second.feed(kLog.substr(bytes));
   second.finish();
-  CHECK(bench.told() + other.told() == "3:1=0.5 5:2=0.25 6:3=0.125 ");
+  CHECK(bench.seen() + other.seen() == "3:1=0.5 5:2=0.25 6:3=0.125 ");
 }
 
 TEST_CASE("a line beyond the limit is cut and said, and what follows is read") {
@@ -100,7 +100,7 @@ TEST_CASE("a line beyond the limit is cut and said, and what follows is read") {
   for (int i = 0; i < 10; ++i) log.feed(junk);
   log.feed("\nstep:9 - r:0.5\n");
   log.finish();
-  CHECK(bench.told() == "line-too-long 3:9=0.5 ");
+  CHECK(bench.seen() == "line-too-long 3:9=0.5 ");
   CHECK(log.lines() == 3);
   CHECK(log.consumed() == 12 + 3'000'000 + 1 + 15);
 }

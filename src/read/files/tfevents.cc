@@ -210,7 +210,7 @@ size_t TfeventsDecoder::consume(std::string_view view, RecordSink& sink) {
     } else if (searching_) {
       used = search(view);
       only_zeros_ = only_zeros_ && is_zeros(view.substr(0, used));
-      if (!searching_) tell_gap(offset_ + used, sink);
+      if (!searching_) report_gap(offset_ + used, sink);
       if (used == 0 && searching_) break;
     } else {
       used = next_record(view, sink);
@@ -254,7 +254,7 @@ size_t TfeventsDecoder::next_record(std::string_view view, RecordSink& sink) {
 }
 
 /// What stands between a garbled length and `end` is lost.
-void TfeventsDecoder::tell_gap(uint64_t end, RecordSink& sink) {
+void TfeventsDecoder::report_gap(uint64_t end, RecordSink& sink) {
   bad_checksum_.report(sink,
                        cat("the length of the record at byte ", search_from_, " is garbled; ", end - search_from_,
                            " bytes are left out"),
@@ -350,17 +350,17 @@ void TfeventsDecoder::hand_over(RecordSink& sink) { row_.hand_over(sink, row_num
 
 void TfeventsDecoder::finish(RecordSink& sink) {
   hand_over(sink);
-  const uint64_t size = offset_ + buffer_.held().size();
-  if (searching_ && only_zeros_ && is_zeros(buffer_.held())) {
+  const uint64_t size = offset_ + buffer_.pending().size();
+  if (searching_ && only_zeros_ && is_zeros(buffer_.pending())) {
     sink.problem("torn-tail",
                  cat("the last ", size - search_from_, " bytes, from byte ", search_from_, " on, are zeros"),
                  records_ + 1);
   } else if (searching_) {
-    tell_gap(size, sink);
-  } else if (!buffer_.held().empty() || skip_ > 0) {
+    report_gap(size, sink);
+  } else if (!buffer_.pending().empty() || skip_ > 0) {
     sink.problem("torn-tail", cat("the last record, at byte ", done_, ", is incomplete"), records_ + 1);
   }
-  damage_.tell(sink, size);
+  damage_.report(sink, size);
 }
 
 }  // namespace mw

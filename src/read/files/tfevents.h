@@ -12,7 +12,7 @@
 
 namespace mw {
 
-/// Bytes of one record; longer ones (graphs, images) are passed over without being held.
+/// Bytes of one record; longer ones (graphs, images) are passed over without being kept.
 constexpr uint64_t kEventRecordLimit = uint64_t{16} << 20;
 
 /// The scalars of one step, however many events they came in, are one row: it is handed over when the step changes,
@@ -28,7 +28,7 @@ class TfeventsDecoder : public Decoder {
   size_t consume(std::string_view view, RecordSink& sink);
   size_t next_record(std::string_view view, RecordSink& sink);
   size_t search(std::string_view view);
-  void tell_gap(uint64_t end, RecordSink& sink);
+  void report_gap(uint64_t end, RecordSink& sink);
   void event(std::string_view bytes, RecordSink& sink);
   void summary(std::string_view bytes, double wall_time, int64_t step, RecordSink& sink);
   void scalar(std::string_view tag, double value, double wall_time, int64_t step, RecordSink& sink);

@@ -150,7 +150,7 @@ size_t WandbDecoder::next_chunk(std::string_view view, RecordSink& sink) {
   if (kHeader + size > left || type < 1 || type > 4) return drop_block("impossible chunk", sink), 0;
   if (view.size() < kHeader + size) return wanted_ = kHeader + size, 0;
   if (crc32_ieee(view.substr(6, 1 + size)) != checksum) return drop_block("checksum of a chunk differs", sink), 0;
-  tell_hole(sink);
+  report_hole(sink);
   chunk(type, view.substr(kHeader, size), sink);
   return kHeader + size;
 }
@@ -158,7 +158,7 @@ size_t WandbDecoder::next_chunk(std::string_view view, RecordSink& sink) {
 void WandbDecoder::pass_over(std::string_view bytes) { bytes_behind_ = bytes_behind_ || (zeros_ && !is_zeros(bytes)); }
 
 /// Zeros in the middle of the file: a page that was never written, or was lost.
-void WandbDecoder::tell_hole(RecordSink& sink) {
+void WandbDecoder::report_hole(RecordSink& sink) {
   if (!zeros_) return;
   zeros_ = bytes_behind_ = false;
   bad_checksum_.report(
@@ -181,29 +181,29 @@ bool WandbDecoder::holds_chunk(std::string_view view) const {
 }
 
 /// Was the file cut, rather than damaged, at its end?
-bool WandbDecoder::tell_tail(RecordSink& sink) {
-  const uint64_t size = offset_ + buffer_.held().size();
-  if (zeros_ && (bytes_behind_ || !is_zeros(buffer_.held()))) tell_hole(sink);
-  if (holds_chunk(buffer_.held())) {
+bool WandbDecoder::report_tail(RecordSink& sink) {
+  const uint64_t size = offset_ + buffer_.pending().size();
+  if (zeros_ && (bytes_behind_ || !is_zeros(buffer_.pending()))) report_hole(sink);
+  if (holds_chunk(buffer_.pending())) {
     bad_checksum_.report(sink,
                          cat("the length of the chunk at byte ", offset_, " is garbled; the last ",
-                             buffer_.held().size(), " bytes are left out"),
+                             buffer_.pending().size(), " bytes are left out"),
                          records_ + 1);
-    damage_.add(offset_, buffer_.held().size());
+    damage_.add(offset_, buffer_.pending().size());
     assembling_ = false;
   } else if (zeros_ && damage_.any()) {
     damage_.add(zeros_from_, size - zeros_from_);
   } else if (zeros_) {
     sink.problem("torn-tail", cat("the last ", size - zeros_from_, " bytes, from byte ", zeros_from_, " on, are zeros"),
                  records_ + 1);
-  } else if (assembling_ || !buffer_.held().empty()) {
+  } else if (assembling_ || !buffer_.pending().empty()) {
     return true;
   }
   return false;
 }
 
 void WandbDecoder::drop_block(std::string_view why, RecordSink& sink) {
-  tell_hole(sink);
+  report_hole(sink);
   skip_ = kBlock - offset_ % kBlock;
   damage_.add(offset_, skip_);
   bad_checksum_.report(sink, cat(why, " at byte ", offset_, "; the rest of its 32 KiB block is left out"),
@@ -240,10 +240,10 @@ void WandbDecoder::finish(RecordSink& sink) {
   if (dead_) return;
   console_.finish(sink);
   hand_over_summary(sink);
-  if (tell_tail(sink)) {
+  if (report_tail(sink)) {
     sink.problem("torn-tail", cat("the last record, at byte ", consumed_, ", is incomplete"), records_ + 1);
   }
-  damage_.tell(sink, offset_ + buffer_.held().size());
+  damage_.report(sink, offset_ + buffer_.pending().size());
 }
 
 void WandbDecoder::record(std::string_view bytes, RecordSink& sink) {

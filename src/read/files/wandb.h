@@ -32,9 +32,9 @@ class WandbDecoder : public Decoder {
   void chunk(unsigned type, std::string_view payload, RecordSink& sink);
   void drop_block(std::string_view why, RecordSink& sink);
   void pass_over(std::string_view bytes);
-  void tell_hole(RecordSink& sink);
+  void report_hole(RecordSink& sink);
   bool holds_chunk(std::string_view view) const;
-  bool tell_tail(RecordSink& sink);
+  bool report_tail(RecordSink& sink);
   void record(std::string_view bytes, RecordSink& sink);
   void other_record(uint32_t field, std::string_view body, RecordSink& sink);
   void history(std::string_view body, RecordSink& sink);

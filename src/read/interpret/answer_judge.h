@@ -14,17 +14,17 @@
 
 namespace mw {
 
-/// One per source. Verdicts are summed up and told every kRowsTold rows, so that a dump of a million answers does not
-/// become seven million events.
+/// One per source. Verdicts are counted and emitted every kRowsPerEvent rows, so that a dump of a million answers does
+/// not become seven million events.
 class AnswerJudge {
  public:
-  static constexpr size_t kRowsTold = 256;
+  static constexpr size_t kRowsPerEvent = 256;
 
   explicit AnswerJudge(const std::vector<std::unique_ptr<FormatRuleSet>>& sets);
   /// Looks for fields that a rule set names (whole keys, or their last part) and judges their text as the last answer
   /// of an episode.
   void row(std::span<const RowText> texts);
-  bool due() const { return rows_ >= kRowsTold; }
+  bool due() const { return rows_ >= kRowsPerEvent; }
   /// What was judged since the last call.
   std::vector<event::FormatJudged> take();
 

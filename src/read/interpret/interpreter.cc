@@ -15,9 +15,9 @@ constexpr std::string_view kHelperLog = "[wandb_setup.py:_flush()";  // how W&B 
 constexpr uint64_t kHelperLines = 3;                                 // in which it does so
 constexpr uint64_t kIgnoredLines = 3;                                // within which its traceback begins
 constexpr size_t kSpeakerBytes = 32;                                 // of a line, in which it may name who speaks
-constexpr size_t kHeldMatches = 32;                                  // signature matches inside one traceback
+constexpr size_t kPendingMatches = 32;                               // signature matches inside one traceback
 constexpr uint64_t kOwnWordLines = 20'000;  // in which a recognised trainer has printed a record of its own
-constexpr uint64_t kToldOneByOne = 32;      // matches of a signature that are told singly; then at doubling counts
+constexpr uint64_t kEmittedSingly = 32;     // matches of a signature that are emitted singly; then at doubling counts
 
 constexpr std::string_view kKeeperDialect = "midwatch";
 
@@ -48,23 +48,23 @@ bool holds_sample_text(std::string_view text) {
 
 }  // namespace
 
-Interpreter::Interpreter(const Speech& speech, Recogniser& recogniser, TemplateMiner& miner, EventSink& sink,
-                         uint32_t source)
-    : speech_(speech),
+Interpreter::Interpreter(const PatternIndex& pattern_index, Recogniser& recogniser, TemplateMiner& miner,
+                         EventSink& sink, uint32_t source)
+    : index_(pattern_index),
       recogniser_(recogniser),
       miner_(miner),
       sink_(sink),
       source_(source),
-      records_(*speech.book, sink),
-      answers_(speech.book->rule_sets()),
-      generic_(*speech.book) {
-  clean_.know(speech.known);
+      records_(*pattern_index.book, sink),
+      answers_(pattern_index.book->rule_sets()),
+      generic_(*pattern_index.book) {
+  clean_.know(pattern_index.known);
 }
 
 Interpreter::~Interpreter() = default;
 
 bool Interpreter::trainer_known() const {
-  return speaker_ && speech_.book->dialects()[*speaker_].family == Dialect::Family::kTrainer;
+  return speaker_ && index_.book->dialects()[*speaker_].family == Dialect::Family::kTrainer;
 }
 
 bool Interpreter::wants_all_lines() const {
@@ -73,10 +73,10 @@ bool Interpreter::wants_all_lines() const {
   return !own_record_ && (own_loop_ || number_ < kOwnWordLines);
 }
 
-void Interpreter::tell_dialects(std::vector<Switch> told) {
-  tells_dialects_ = true;
-  following_ = !told.empty();
-  told_dialects_ = std::move(told);
+void Interpreter::emit_dialects(std::vector<Switch> recorded) {
+  emits_dialects_ = true;
+  following_ = !recorded.empty();
+  recorded_dialects_ = std::move(recorded);
 }
 
 void Interpreter::speak_as(std::optional<size_t> dialect) {
@@ -86,8 +86,9 @@ void Interpreter::speak_as(std::optional<size_t> dialect) {
 
 void Interpreter::follow_speaker() {
   if (following_) {
-    for (; told_next_ < told_dialects_.size() && told_dialects_[told_next_].line <= number_; ++told_next_) {
-      speak_as(speech_.book->find(told_dialects_[told_next_].dialect));
+    for (; recorded_next_ < recorded_dialects_.size() && recorded_dialects_[recorded_next_].line <= number_;
+         ++recorded_next_) {
+      speak_as(index_.book->find(recorded_dialects_[recorded_next_].dialect));
     }
     return;
   }
@@ -96,7 +97,7 @@ void Interpreter::follow_speaker() {
   const Recogniser::Answer answer = recogniser_.answer();
   if (answer.dialect == speaker_) return;
   speak_as(answer.dialect);
-  if (tells_dialects_) put(event::ReadAs{speaker_ ? speech_.book->dialects()[*speaker_].id : ""}, number_, {});
+  if (emits_dialects_) put(event::ReadAs{speaker_ ? index_.book->dialects()[*speaker_].id : ""}, number_, {});
 }
 
 /// The next line, while something is open that it may belong to; it is then asked again.
@@ -109,8 +110,8 @@ size_t Interpreter::wanted() const {
 bool Interpreter::says_nothing(const LogLine& line, std::span<const uint32_t> hits) const {
   if (line.level >= Level::kWarning || (line.level == Level::kNone && contains(line.text, "Warning: "))) return false;
   return std::all_of(hits.begin(), hits.end(), [this](uint32_t id) {
-    if (id < speech_.dialect_first || id - speech_.dialect_first >= speech_.book->pattern_count()) return false;
-    const DialectBook::Target& target = speech_.book->target(id - speech_.dialect_first);
+    if (id < index_.dialect_first || id - index_.dialect_first >= index_.book->pattern_count()) return false;
+    const DialectBook::Target& target = index_.book->target(id - index_.dialect_first);
     return target.kind == DialectBook::Target::Kind::kSign;
   });
 }
@@ -141,8 +142,8 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   if (at.known()) line.at = at;
   clean_.read(line.whole);
   for (const uint32_t id : hits) {
-    if (id < speech_.dialect_first || id - speech_.dialect_first >= speech_.book->pattern_count()) continue;
-    const DialectBook::Target& target = speech_.book->target(id - speech_.dialect_first);
+    if (id < index_.dialect_first || id - index_.dialect_first >= index_.book->pattern_count()) continue;
+    const DialectBook::Target& target = index_.book->target(id - index_.dialect_first);
     if (target.kind == DialectBook::Target::Kind::kSign) recogniser_.sign(target.dialect, target.index);
   }
   follow_speaker();
@@ -154,7 +155,7 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   Stream* trace = nullptr;
   if (line.text.starts_with(kIgnored)) ignored_until_ = line.number + kIgnoredLines;
   const bool in_trace = feed_trace(line, sample);
-  note_last_words(line, in_trace || sample);
+  note_last_exception(line, in_trace || sample);
   if (in_trace) trace = streams_[line.pid * 4096 + line.rank].get();
   bool quiet = false;
   const bool shaped = !in_trace && shapes(line, hits, sample, &quiet);
@@ -166,14 +167,14 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
 }
 
 void Interpreter::signatures(const LogLine& line, std::span<const uint32_t> hits, bool sample, Stream* trace) {
-  if (speech_.knowledge == nullptr) return;
+  if (index_.knowledge == nullptr) return;
   std::vector<SignatureHit> found;
   std::vector<uint32_t> matches;
   for (const uint32_t id : hits) {
-    if (id < speech_.signature_first || id - speech_.signature_first >= speech_.signatures.size()) continue;
-    matches.push_back(id - speech_.signature_first);
-    if (speech_.failures != nullptr) continue;
-    const SignaturePattern& pattern = speech_.signatures[matches.back()];
+    if (id < index_.signature_first || id - index_.signature_first >= index_.signatures.size()) continue;
+    matches.push_back(id - index_.signature_first);
+    if (index_.failures != nullptr) continue;
+    const SignaturePattern& pattern = index_.signatures[matches.back()];
     const auto same =
         std::find_if(found.begin(), found.end(), [&](const auto& f) { return f.signature == pattern.signature; });
     if (same == found.end()) {
@@ -183,17 +184,17 @@ void Interpreter::signatures(const LogLine& line, std::span<const uint32_t> hits
     }
   }
   if (matches.empty()) return;
-  if (speech_.failures != nullptr) speech_.failures->resolve(line.whole, matches, found);
+  if (index_.failures != nullptr) index_.failures->resolve(line.whole, matches, found);
   for (const auto& [signature, weak] : found) {
     const bool strong = !weak;
-    const std::string& layer = speech_.knowledge->signatures[signature].layer;
+    const std::string& layer = index_.knowledge->signatures[signature].layer;
     if (strong && !sample) {
       strong_[layer] = line.number;
     } else if (!strong) {
       const auto near = strong_.find(layer);
       if (near == strong_.end() || line.number - near->second > kWeakReach) continue;
     }
-    if (trace != nullptr && trace->matches.size() < kHeldMatches) {
+    if (trace != nullptr && trace->matches.size() < kPendingMatches) {
       trace->matches.push_back(
           {signature, clean_.cut(line.text, kTextLimit), line.number, line.repeated, sample, line.at});
     } else {
@@ -208,13 +209,13 @@ void Interpreter::matched(uint32_t signature, const std::string& text, uint64_t 
   Sighting& sighting = sightings_[signature * 2 + (sample ? 1 : 0)];
   sighting.seen += count;
   ++sighting.times;
-  if (sighting.times > kToldOneByOne && !power_of_two(sighting.times)) return;
+  if (sighting.times > kEmittedSingly && !power_of_two(sighting.times)) return;
   event::Matched body;
-  body.signature = speech_.knowledge->signatures[signature].id;
+  body.signature = index_.knowledge->signatures[signature].id;
   body.text = text;
-  body.count = sighting.seen - sighting.told;
+  body.count = sighting.seen - sighting.emitted;
   body.sample = sample;
-  sighting.told = sighting.seen;
+  sighting.emitted = sighting.seen;
   put(std::move(body), number, at);
 }
 
@@ -271,7 +272,7 @@ bool Interpreter::shapes(const LogLine& line, std::span<const uint32_t> hits, bo
 
 /// False for a line that only looks like one of midwatch's keeper: whoever prints one changes nothing by it.
 bool Interpreter::is_keepers(size_t dialect, std::string_view text) {
-  if (speech_.book->dialects()[dialect].id != kKeeperDialect) return true;
+  if (index_.book->dialects()[dialect].id != kKeeperDialect) return true;
   // "=== midwatch: attempt 2 began 2026-01-02T10:20:30Z (0123abcd), process 4711 ==="
   std::string_view nonce = text.substr(0, text.find(','));
   const size_t open = nonce.rfind('(');
@@ -281,8 +282,8 @@ bool Interpreter::is_keepers(size_t dialect, std::string_view text) {
 }
 
 bool Interpreter::speaks_now(size_t dialect, const Shape& shape, bool sample, Turn turn) const {
-  const bool layer = speech_.book->dialects()[dialect].family == Dialect::Family::kLayer;
-  const bool own = speaker_ && speech_.book->counts(speaker_, dialect);
+  const bool layer = index_.book->dialects()[dialect].family == Dialect::Family::kLayer;
+  const bool own = speaker_ && index_.book->counts(speaker_, dialect);
   if (turn != (own ? Turn::kSpeaker : layer ? Turn::kLayers : Turn::kOthers)) return false;
   if (shape.only && speaker_ && !own) return false;
   const bool record = shape.make == Maker::kMetrics || shape.make == Maker::kReadings || shape.make == Maker::kTable;
@@ -295,13 +296,13 @@ bool Interpreter::shapes_of(const LogLine& line, std::span<const uint32_t> hits,
   size_t last_dialect = SIZE_MAX;
   bool any = false;
   for (const uint32_t id : hits) {
-    if (id < speech_.dialect_first || id - speech_.dialect_first >= speech_.book->pattern_count()) continue;
-    const DialectBook::Target& target = speech_.book->target(id - speech_.dialect_first);
+    if (id < index_.dialect_first || id - index_.dialect_first >= index_.book->pattern_count()) continue;
+    const DialectBook::Target& target = index_.book->target(id - index_.dialect_first);
     if (target.kind != DialectBook::Target::Kind::kShape || target.dialect == last_dialect) continue;
-    const Shape& shape = speech_.book->dialects()[target.dialect].shapes[target.index];
+    const Shape& shape = index_.book->dialects()[target.dialect].shapes[target.index];
     if (!speaks_now(target.dialect, shape, sample, turn)) continue;
     const std::string_view text = shape.on_line ? line.whole : line.text;
-    const Regex* regex = speech_.book->shape_regex(target.dialect, target.index);
+    const Regex* regex = index_.book->shape_regex(target.dialect, target.index);
     size_t end = text.size();
     captures_.clear();
     if (regex != nullptr) {
@@ -325,17 +326,17 @@ bool Interpreter::shapes_of(const LogLine& line, std::span<const uint32_t> hits,
 void Interpreter::finish() {
   if (pending_.kind != Pending::Kind::kNone) pending_done();
   for (auto& [key, stream] : streams_) end_trace(*stream);
-  tell_last_words();
+  emit_last_exception();
   records_.finish();
   for (const auto& [key, sighting] : sightings_) {
-    if (sighting.seen == sighting.told) continue;
+    if (sighting.seen == sighting.emitted) continue;
     event::Matched body;
-    body.signature = speech_.knowledge->signatures[key / 2].id;
-    body.count = sighting.seen - sighting.told;
+    body.signature = index_.knowledge->signatures[key / 2].id;
+    body.count = sighting.seen - sighting.emitted;
     body.sample = key % 2 == 1;
     put(std::move(body), number_, {});
   }
-  tell_answers();
+  emit_answers();
 }
 
 void Interpreter::row(const Row& row) {
@@ -350,10 +351,10 @@ void Interpreter::row(const Row& row) {
   record.at = row.at;
   records_.add(record);
   answers_.row(row.texts);
-  if (answers_.due()) tell_answers();
+  if (answers_.due()) emit_answers();
 }
 
-void Interpreter::tell_answers() {
+void Interpreter::emit_answers() {
   for (event::FormatJudged& judged : answers_.take()) put(std::move(judged), number_, {});
 }
 

@@ -37,8 +37,8 @@ struct SignaturePattern {
 
 class Fields;
 
-/// What the numbers of the process's one pattern set mean.
-struct Speech {
+/// What each pattern id of the process's one pattern set stands for: a line shape or sign of a dialect, or a signature.
+struct PatternIndex {
   const DialectBook* book = nullptr;
   uint32_t dialect_first = 0;  ///< number of the first of book->patterns()
   const Knowledge* knowledge = nullptr;
@@ -57,10 +57,11 @@ class Interpreter {
   static constexpr size_t kSampleLines = 200;         ///< of a rollout sample without an end
   static constexpr uint64_t kTraceLines = 400;        ///< lines of others after which an open traceback is over
   static constexpr uint64_t kExcerptLines = 200;      ///< a source of no more lines may be an excerpt: read in full
-  static constexpr int kLastWordsLines = 6;           ///< lines that may follow an excerpt's last exception
+  static constexpr int kAfterException = 6;           ///< lines that may follow an excerpt's last exception
   static constexpr size_t kWeakReach = 200;           ///< lines from a strong match within which a weak one counts
 
-  Interpreter(const Speech& speech, Recogniser& recogniser, TemplateMiner& miner, EventSink& sink, uint32_t source);
+  Interpreter(const PatternIndex& pattern_index, Recogniser& recogniser, TemplateMiner& miner, EventSink& sink,
+              uint32_t source);
   ~Interpreter();
 
   /// A line and the patterns that hit it. `at` is its time when the file itself says so. Returns how many of the next
@@ -77,27 +78,27 @@ class Interpreter {
   void ended(int64_t code, Time at);
   /// Tracebacks wait for the line after their last one, which may be long in coming (attach).
   bool holds_trace() const;
-  /// What would be said of them if nothing more came. It is said again, in full, when it is known.
+  /// Emits provisional events: what open tracebacks would give if nothing more came. They come again when whole.
   void preview(EventSink& sink) const;
-  /// No more will come (or has come for a while): what was held back is said now.
+  /// No more will come (or has come for a while): emits what is pending.
   void finish();
   /// True while nobody's dialect speaks (or the one that does has shown no record yet), so that every line has to be
   /// looked at.
   bool wants_all_lines() const;
   /// When `line`, read after all others, says that it was written; unknown when it does not say.
   Time time_of(std::string_view line) { return reader_.read(line, number_).at; }
-  /// From now on each change of the dialect that the source is read in is told (ReadAs), so that a watch that starts
-  /// again comes to the same events. `told` holds the changes that were told before: they are followed again, in place
-  /// of what is recognised now, until go_on().
+  /// From now on each change of the dialect that the source is read in is emitted (ReadAs), so that a watch that starts
+  /// again comes to the same events. The changes in `recorded` are in the journal already: they are followed again, in
+  /// place of what is recognised now, until resume_recognition().
   struct Switch {
     uint64_t line = 0;    ///< the first line that is read so
     std::string dialect;  ///< its id; "" is nobody's
   };
-  void tell_dialects(std::vector<Switch> told);
-  void go_on() { following_ = false; }
+  void emit_dialects(std::vector<Switch> recorded);
+  void resume_recognition() { following_ = false; }
   void set_date_hint(Time date) { reader_.set_date_hint(date); }
   /// Lines of midwatch's keeper count only with this nonce in them ("": with none); what else looks like one is the
-  /// trainer's own. Unless it is told, the first such line says which nonce that is.
+  /// trainer's own. Without this call, the nonce is that of the first such line.
   void trust_keeper(std::string nonce) { keeper_ = std::move(nonce); }
 
  private:
@@ -117,12 +118,12 @@ class Interpreter {
     Time at;
     int64_t pid = -1;
   };
-  struct Sighting {               // of a signature
-    uint64_t seen = 0, told = 0;  // counted as "[repeated Nx]" says
+  struct Sighting {                  // of a signature
+    uint64_t seen = 0, emitted = 0;  // counted as "[repeated Nx]" says
     uint64_t times = 0;
   };
 
-  struct LastWords {  // an exception's line outside any traceback
+  struct LastException {  // an exception's line outside any traceback
     std::string text;
     uint64_t number = 0;
     Time at;
@@ -134,8 +135,8 @@ class Interpreter {
   void follow_speaker();
   void speak_as(std::optional<size_t> dialect);
   bool feed_trace(const LogLine& line, bool sample);
-  void note_last_words(const LogLine& line, bool other);
-  void tell_last_words();
+  void note_last_exception(const LogLine& line, bool other);
+  void emit_last_exception();
   void trace_done(Stream& stream, event::TraceSeen trace);
   static void judge_trace(const Stream& stream, event::TraceSeen& trace);
   void end_stale_traces();
@@ -169,7 +170,7 @@ class Interpreter {
   bool pending_takes(const LogLine& line);
   void pending_done();
   void add_record(const MetricLine& metrics, const Pending& as);
-  void tell_answers();
+  void emit_answers();
   void configure(std::string_view key, std::string_view value, Where where, Time at);
   Where where(uint64_t number) const { return {source_, number}; }
   bool make_generic(const LogLine& line);
@@ -180,7 +181,7 @@ class Interpreter {
     sink_.put({at, where(number), std::move(body)});
   }
 
-  const Speech& speech_;
+  const PatternIndex& index_;
   Recogniser& recogniser_;
   TemplateMiner& miner_;
   EventSink& sink_;
@@ -188,7 +189,7 @@ class Interpreter {
 
   LineReader reader_;
   CleanLine clean_;
-  LastWords last_words_;
+  LastException last_exception_;
   MetricLine metrics_;
   MetricLine table_;  // rows of the pending table
   Records records_;
@@ -197,9 +198,9 @@ class Interpreter {
   ColumnTable columns_;
   std::optional<size_t> speaker_;
   uint64_t recognised_version_ = ~uint64_t{0};
-  bool tells_dialects_ = false, following_ = false;
-  std::vector<Switch> told_dialects_;
-  size_t told_next_ = 0;
+  bool emits_dialects_ = false, following_ = false;
+  std::vector<Switch> recorded_dialects_;
+  size_t recorded_next_ = 0;
   Pending pending_;
   std::map<int64_t, std::unique_ptr<Stream>> streams_;
   size_t open_traces_ = 0;    // streams with a traceback in progress

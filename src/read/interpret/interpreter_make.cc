@@ -152,9 +152,9 @@ void Interpreter::make(size_t dialect, const Shape& shape, const Fields& fields,
       make_configured(fields, line);
       break;
     case Maker::kVersion: {
-      const Dialect& of = speech_.book->dialects()[dialect];
+      const Dialect& of = index_.book->dialects()[dialect];
       std::string version = clean_.take(fields.text("version"), 60);
-      recogniser_.told_version(dialect, version);
+      recogniser_.set_version(dialect, version);
       put(event::Recognised{of.framework, std::move(version), 0.9}, line.number, line.at);
       break;
     }
@@ -249,7 +249,7 @@ void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
       if (!records_.counting()) records_.set_step(body.done - records_.offset());
     }
   }
-  constexpr size_t kBarLimit = 256;  // different bars that are told
+  constexpr size_t kBarLimit = 256;  // different bars that are reported
   auto known = bars_.find(body.what);
   if (known == bars_.end()) {
     if (bars_.size() >= kBarLimit) return;

@@ -1,4 +1,4 @@
-// Tracebacks, and what was matched inside them: held until the traceback is whole.
+// Tracebacks, and what was matched inside them: both wait until the traceback is whole.
 #include <algorithm>
 
 #include "base/text.h"
@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kTraceHead = "Traceback (most recent call last)";
 const event::Ended kInterrupted{event::Ended::How::kInterrupted, 0, "KeyboardInterrupt"};
 
-/// Of a match that was held with a traceback, which is one of a sample or not and ends at line `last`.
+/// Of a match that waited with a traceback, which is one of a sample or not and ends at line `last`.
 template <typename Match>
 bool is_sample(const Match& match, bool sample, uint64_t last) {
   return match.sample || (sample && match.number <= last);
@@ -23,7 +23,7 @@ bool ends_the_run(const event::TraceSeen& trace) {
 
 }  // namespace
 
-/// A stream may fall silent in the middle of a traceback; what it said is told then, not at the end of the file.
+/// A stream may fall silent in the middle of a traceback; what came of it is emitted then, not at the end of the file.
 void Interpreter::end_stale_traces() {
   stale_check_ = number_ + kTraceLines;
   for (auto& [key, stream] : streams_) {
@@ -36,7 +36,7 @@ void Interpreter::end_stale_traces() {
   }
 }
 
-/// Tells what the stream holds, whole or not.
+/// Emits the stream's traceback, whole or not.
 void Interpreter::end_trace(Stream& stream) {
   if (stream.reader.open()) --open_traces_;
   if (auto trace = stream.reader.flush()) trace_done(stream, std::move(*trace));
@@ -79,25 +79,25 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
   return took == TracebackReader::Took::kYes || contains(line.text, kTraceHead);
 }
 
-void Interpreter::note_last_words(const LogLine& line, bool other) {
+void Interpreter::note_last_exception(const LogLine& line, bool other) {
   if (line.number > kExcerptLines || trim(line.text).empty()) return;
   if (!other && is_exception_line(line.text)) {
-    last_words_ = {clean_.cut(line.text, kTextLimit), line.number, line.at, 0};
-  } else if (!last_words_.text.empty() && (other || ++last_words_.lines_after > kLastWordsLines)) {
-    last_words_ = {};
+    last_exception_ = {clean_.cut(line.text, kTextLimit), line.number, line.at, 0};
+  } else if (!last_exception_.text.empty() && (other || ++last_exception_.lines_after > kAfterException)) {
+    last_exception_ = {};
   }
 }
 
 /// An excerpt that holds only the end of a traceback: its last line is an exception.
-void Interpreter::tell_last_words() {
-  if (last_words_.text.empty() || helper_log_ || number_ > kExcerptLines) return;
-  const size_t colon = last_words_.text.find(": ");
+void Interpreter::emit_last_exception() {
+  if (last_exception_.text.empty() || helper_log_ || number_ > kExcerptLines) return;
+  const size_t colon = last_exception_.text.find(": ");
   event::TraceSeen trace;
-  trace.exception = last_words_.text.substr(0, colon);
-  trace.message = last_words_.text.substr(colon + 2);
-  trace.last_line = last_words_.number;
-  put(std::move(trace), last_words_.number, last_words_.at);
-  last_words_ = {};
+  trace.exception = last_exception_.text.substr(0, colon);
+  trace.message = last_exception_.text.substr(colon + 2);
+  trace.last_line = last_exception_.number;
+  put(std::move(trace), last_exception_.number, last_exception_.at);
+  last_exception_ = {};
 }
 
 void Interpreter::judge_trace(const Stream& stream, event::TraceSeen& trace) {
@@ -136,7 +136,7 @@ void Interpreter::preview(EventSink& sink) const {
     sink.put({stream->at, where(reader.first_line()), std::move(*trace)});
     for (const Stream::Match& match : stream->matches) {
       sink.put({match.at, where(match.number),
-                event::Matched{speech_.knowledge->signatures[match.signature].id, match.text, match.count,
+                event::Matched{index_.knowledge->signatures[match.signature].id, match.text, match.count,
                                is_sample(match, sample, last)}});
     }
     if (interrupted) sink.put({stream->at, where(last), kInterrupted});

@@ -20,7 +20,7 @@ void Recogniser::sign(size_t dialect, size_t index) {
   ++version_;
 }
 
-void Recogniser::told_version(size_t dialect, std::string_view text) {
+void Recogniser::set_version(size_t dialect, std::string_view text) {
   if (versions_[dialect] == text) return;
   versions_[dialect] = text;
   ++version_;
@@ -114,7 +114,8 @@ Recogniser::Answer Recogniser::answer() const {
   // What others build upon speaks in their runs, too, and often louder.
   if (!best.dialect || best.score < kHint) best = best_of(Dialect::Family::kTrainer);
   const Best engine = best_of(Dialect::Family::kEngine);
-  // Layers' signs tell of training, not of whose: libraries under every trainer, and what scripts print.
+  // Layers' signs show that something is trained, not by which trainer: libraries under every trainer, and what scripts
+  // print.
   const bool unknown = unknown_records_ >= kUnknownRecords;
   const bool training = unknown || best_of(Dialect::Family::kLayer).dialect;
   // A trainer that is only hinted at gives way to what surely speaks: engines and unknown trainers import the libraries

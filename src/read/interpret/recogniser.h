@@ -19,7 +19,7 @@ class Recogniser {
   struct Answer {
     std::optional<size_t> dialect;     ///< index into the book; none: nothing known speaks
     std::string framework = "custom";  ///< as in docs/words.md
-    std::string version;               ///< of it, when the run tells
+    std::string version;               ///< of it, when the run states it
     double confidence = 0;             ///< 0..1
   };
   static constexpr double kLeastEvidence = 2;     ///< log-odds below which a name is not given
@@ -38,8 +38,8 @@ class Recogniser {
   /// Looks for the line signs in a piece of text by itself, for when no pattern set runs (samples of a file).
   void text(std::string_view piece);
 
-  /// A line told the version of that dialect's program.
-  void told_version(size_t dialect, std::string_view text);
+  /// A line states the version of that dialect's program.
+  void set_version(size_t dialect, std::string_view text);
 
   /// A metric record of a trainer that no dialect speaks for was read: then an engine's words do not name the run.
   void unknown_trainer() { version_ += ++unknown_records_ == kUnknownRecords ? 1 : 0; }

@@ -84,7 +84,7 @@ TEST_CASE("metric names that only one trainer has a rule for name it") {
   CHECK(recogniser.answer().framework == "own");
 }
 
-TEST_CASE("an engine names a run only when nothing tells of training") {
+TEST_CASE("an engine names a run only when nothing shows a training") {
   const DialectBook known = book();
   Recogniser alone(known);
   alone.text("engine ready");
@@ -100,13 +100,13 @@ TEST_CASE("an engine names a run only when nothing tells of training") {
   CHECK(trainer.answer().framework == "other");
 }
 
-TEST_CASE("a version is told with the framework that it is of") {
+TEST_CASE("a version is reported with the framework that it is of") {
   const DialectBook known = book();
   Recogniser recogniser(known);
-  recogniser.told_version(*known.find("engine"), "1.2");
+  recogniser.set_version(*known.find("engine"), "1.2");
   recogniser.text("other.trainer");
   CHECK(recogniser.answer().version.empty());
-  recogniser.told_version(*known.find("other"), "3.4");
+  recogniser.set_version(*known.find("other"), "3.4");
   CHECK(recogniser.answer().version == "3.4");
 }
 

@@ -142,7 +142,7 @@ void Records::add(const Record& record) {
   if (!any_train && counts(record)) {  // an evaluation between two training records does not count
     const int64_t step = own_step(record);
     eval.step = step != kNoStep ? step : current_;
-    if (!held_.empty() && step == kNoStep) ordinal = held_.back().ordinal;
+    if (!pending_.empty() && step == kNoStep) ordinal = pending_.back().ordinal;
   } else {
     const int64_t step = step_of(record, &ordinal);
     train.step = eval.step = step;
@@ -183,17 +183,17 @@ void Records::put(Event&& event, int64_t ordinal) {
     sink_.put(std::move(event));
     return;
   }
-  held_.push_back({ordinal, std::move(event)});
+  pending_.push_back({ordinal, std::move(event)});
 }
 
 void Records::release(bool all) {
-  const size_t limit = counter_.shown() >= 0 ? kHeldLimit : kHeldBlind;
-  if (all || held_.size() > limit) counter_.settle();
-  while (!held_.empty()) {
-    const auto step = counter_.step_of(held_.front().ordinal);
+  const size_t limit = counter_.shown() >= 0 ? kPendingLimit : kPendingBlind;
+  if (all || pending_.size() > limit) counter_.settle();
+  while (!pending_.empty()) {
+    const auto step = counter_.step_of(pending_.front().ordinal);
     if (!step) return;
-    Event event = std::move(held_.front().event);
-    held_.pop_front();
+    Event event = std::move(pending_.front().event);
+    pending_.pop_front();
     auto& measured = std::get<event::Measured>(event.body);
     measured.step = *step;
     current_ = *step;

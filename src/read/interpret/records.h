@@ -29,11 +29,11 @@ struct Record {
   Time at;
 };
 
-/// One per source. Records whose step is not known yet are held back (at most kHeldLimit) until it is.
+/// One per source. Records whose step is not known yet wait (at most kPendingLimit) until it is.
 class Records {
  public:
-  static constexpr size_t kHeldLimit = 4096;     ///< records that wait for the progress bar to tell their step
-  static constexpr size_t kHeldBlind = 64;       ///< the same while there is no bar
+  static constexpr size_t kPendingLimit = 4096;  ///< records that wait for the progress bar to show their step
+  static constexpr size_t kPendingBlind = 64;    ///< the same while there is no bar
   static constexpr size_t kMeaningLimit = 8192;  ///< names whose meaning is remembered
 
   Records(const DialectBook& book, EventSink& sink) : book_(book), sink_(sink) {}
@@ -53,7 +53,7 @@ class Records {
   void finish();
 
  private:
-  struct Held {
+  struct Pending {
     int64_t ordinal = 0;
     Event event;
   };
@@ -72,7 +72,7 @@ class Records {
   std::optional<size_t> speaker_;
   std::unordered_map<std::string, Meaning> meanings_;  // looked up only
   StepCounter counter_;
-  std::deque<Held> held_;
+  std::deque<Pending> pending_;
   int64_t current_ = kNoStep;
   double planned_ = 0;  // steps, as the last record with a plan said
   bool keyed_ = false;  // records of this source carry a step key

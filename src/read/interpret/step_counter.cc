@@ -14,7 +14,7 @@ constexpr double kLeastEpochStep = 0.015;  // epochs are rounded to 0.01; closer
 void StepCounter::set_stride(int64_t stride) {
   if (stride <= 0) return;
   stride_ = stride;
-  told_ = true;
+  stated_ = true;
 }
 
 void StepCounter::resumed(int64_t step) {
@@ -48,7 +48,7 @@ void StepCounter::end_of_clump() {
   ++clumps_;
   if (clump_ > 1) buffered_ = true;
   const int64_t records = ordinal_ - base_ordinal_;
-  if (!told_ && bar_ > base_ && records > 0) {
+  if (!stated_ && bar_ > base_ && records > 0) {
     const int64_t most = std::max<int64_t>(1, (bar_ - base_) / records);  // the bar is never behind the records
     if (stride_ == 0 || stride_ > most || !buffered_) stride_ = most;
     if (!buffered_) {
@@ -65,7 +65,7 @@ void StepCounter::bar(int64_t done) {
   if (done < bar_) {  // another run begins
     base_ = done;
     base_ordinal_ = ordinal_;
-    if (!told_) stride_ = 0;
+    if (!stated_) stride_ = 0;
     clumps_ = 0;
     epoch_ordinal_ = 0;
     buffered_ = false;
@@ -74,15 +74,15 @@ void StepCounter::bar(int64_t done) {
 }
 
 std::optional<int64_t> StepCounter::step_of(int64_t ordinal) const {
-  if (!told_ && clump_ > 0 && clumps_ < 2) return std::nullopt;
-  if (!told_ && clump_ == 1 && ordinal == ordinal_ && !buffered_ && bar_ > base_) return bar_;
+  if (!stated_ && clump_ > 0 && clumps_ < 2) return std::nullopt;
+  if (!stated_ && clump_ == 1 && ordinal == ordinal_ && !buffered_ && bar_ > base_) return bar_;
   if (stride_ == 0) return std::nullopt;
   return base_ + (ordinal - base_ordinal_) * stride_;
 }
 
 void StepCounter::total(int64_t steps) {
   const int64_t records = ordinal_ - base_ordinal_;
-  if (told_ || bar_ >= 0 || records <= 0 || steps < records) return;
+  if (stated_ || bar_ >= 0 || records <= 0 || steps < records) return;
   stride_ = std::llround(static_cast<double>(steps - base_) / static_cast<double>(records));
   clump_ = 0;
 }

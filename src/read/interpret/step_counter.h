@@ -40,7 +40,7 @@ class StepCounter {
   int64_t base_ = 0;          // step before the first record
   int64_t base_ordinal_ = 0;  // and the ordinal that goes with it
   int64_t stride_ = 0;        // 0: not known
-  bool told_ = false;         // the stride was told, not guessed
+  bool stated_ = false;       // the stride was stated by the trainer, not inferred
   int64_t bar_ = -1;          // last shown
   int64_t clump_ = 0;         // records since the bar last moved
   bool buffered_ = false;     // several records came at once

@@ -28,7 +28,7 @@ class CleanLine {
   /// `part` as text for an event: without secrets, valid UTF-8, at most `limit` bytes. What of it is secret is decided
   /// by all of the line that it is a part of (any other text stands for itself).
   std::string take(std::string_view part, size_t limit);
-  /// Likewise; what is left out at the end leaves no mark.
+  /// Likewise; nothing shows where the end was left out.
   std::string cut(std::string_view part, size_t limit);
   /// Values that are to be hidden wherever they stand; nullptr: none.
   void know(const KnownSecrets* known) { known_ = known; }

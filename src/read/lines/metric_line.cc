@@ -359,7 +359,7 @@ size_t MetricLine::dict_value(std::string_view text, size_t at, std::string_view
 }
 
 // The dict at text[at] == '{'; names get `path` before them. Returns the place after '}'; kNone when it is open or no
-// dict (open_ tells which).
+// dict (open_ says which).
 size_t MetricLine::dict(std::string_view text, size_t at, std::string_view path, int depth) {
   if (depth > kDepthLimit) return skip_brackets(text, at);
   ++at;

@@ -27,10 +27,10 @@ class MetricLine {
   /// Forgets what was read.
   void clear();
 
-  /// Reads one record from `text` by its looks and adds its readings. A dict is read when `text` begins with '{'.
+  /// Reads one record from `text` by its form and adds its readings. A dict is read when `text` begins with '{'.
   Form read(std::string_view text);
   /// Reads a Python dict or JSON object that begins at text[0] == '{'. Returns the bytes consumed; 0 when this is no
-  /// dict of plain keys. open() tells that its end did not come.
+  /// dict of plain keys. open(): its end did not come.
   size_t read_dict(std::string_view text);
   /// "k:v - k:v": keys may hold spaces and colons.
   void read_dashes(std::string_view text);

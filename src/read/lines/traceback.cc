@@ -231,7 +231,7 @@ TracebackReader::Took TracebackReader::feed_frames(std::string_view message, std
     return Took::kYes;
   }
   if (take_exception(message, number)) return Took::kYes;
-  if (bare.size() < message.size()) {  // a frame's source line, or the marks under it
+  if (bare.size() < message.size()) {  // a frame's source line, or the carets under it
     foreign_ = 0;
     return Took::kYes;
   }

@@ -36,7 +36,7 @@ class TracebackReader {
   /// Where the traceback that take() or flush() gives out (or the one in progress) begins.
   uint64_t first_line() const { return ready_ ? ready_first_ : given_first_ != 0 ? given_first_ : first_line_; }
   bool open() const { return state_ != State::kIdle; }
-  /// An exception was read; whether it ends the matter, the next line tells.
+  /// An exception was read; the next line shows whether the traceback ends with it.
   bool may_be_whole() const { return state_ == State::kException; }
 
  private:

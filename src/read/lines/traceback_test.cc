@@ -70,7 +70,7 @@ TEST_CASE("a program under /tmp that is entered from elsewhere is no tool") {
             .trace.sample);
 }
 
-TEST_CASE("an exception's line is told from a metric's") {
+TEST_CASE("an exception's line is distinguished from a metric's") {
   CHECK(is_exception_line("RuntimeError: bad shape"));
   CHECK(is_exception_line("torch.distributed.DistBackendError: NCCL error"));
   CHECK_FALSE(is_exception_line("Loss: 0.2"));
@@ -181,7 +181,7 @@ TEST_CASE("endless tracebacks stay bounded") {
   CHECK_FALSE(reader.open());
 }
 
-TEST_CASE("model-written code is told from programs") {
+TEST_CASE("model-written code is distinguished from programs") {
   CHECK(frame_is_infrastructure("/v/site-packages/vllm/engine.py:3 in run"));
   CHECK(frame_is_infrastructure("  File \"/w/train.py\", line 3, in main"));
   CHECK_FALSE(frame_is_infrastructure("<string>:3 in <module>"));

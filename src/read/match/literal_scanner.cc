@@ -81,7 +81,7 @@ void LiteralScanner::scan(std::string_view block, std::vector<Hit>& hits) const 
         hs_scan(inner_->database, text.data(), static_cast<unsigned>(text.size()), 0, inner_->scratch, on_match, &hits);
     MW_CHECK(result == HS_SUCCESS);
   };
-  const size_t sure = block.size() > kVector ? block.size() - kVector : 0;  // hits up to here are told as they are
+  const size_t sure = block.size() > kVector ? block.size() - kVector : 0;  // hits up to here are reported as they are
   if (sure > 0) look_through(block);
   std::erase_if(hits, [sure](const Hit& hit) { return hit.end > sure; });
   const size_t from = sure > inner_->longest ? sure - inner_->longest : 0, of_first = hits.size();

@@ -18,7 +18,7 @@ struct Pattern {
   uint32_t id = 0;  ///< the caller's number; several patterns may share one
 };
 
-/// Told of each line that at least one pattern matches, in file order.
+/// Receives each line that at least one pattern matches, in file order.
 class HitListener {
  public:
   virtual ~HitListener() = default;

@@ -129,7 +129,7 @@ std::string random_log(Prng& prng, size_t pieces) {
   return log;
 }
 
-TEST_CASE("lines, offsets, indexes and ids are told in order") {
+TEST_CASE("lines, offsets, indexes and ids are reported in order") {
   const PatternSet set = compiled({{"boom", false, 7}, {"ba+m", true, 3}, {"boom", false, 2}});
   Collector collector;
   CHECK(set.scan("a\nboom baam\r\n\n  boom", collector) == 0);

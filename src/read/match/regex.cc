@@ -23,7 +23,7 @@ Regex::~Regex() = default;
 
 namespace {
 
-/// The number of the capture that the expression ends with, when that capture's last words are ".*" and no alternative
+/// The number of the capture that the expression ends with, when that capture ends with ".*" and no alternative
 /// can go round them: the ".*" need not be run then, it is the rest of the line. 0 for any other expression.
 int capture_of_rest(std::string_view expression) {
   if (!expression.ends_with(".*)") || expression.ends_with("\\.*)")) return 0;

@@ -10,7 +10,7 @@
 
 namespace mw {
 
-/// Linear-time matching (RE2: no look-around, no back-references). Immutable; matching is thread-safe.
+/// Linear-time matching (RE2: neither look-around nor back-references). Immutable; matching is thread-safe.
 class Regex {
  public:
   static constexpr int kCaptureLimit = 16;  ///< captures of one expression, named or not

@@ -38,7 +38,7 @@ bool usable(const Strings& strings) {
 }
 
 /// How rare a literal is in logs, roughly in bits: what is long and full of capitals, digits and signs is rare. Words
-/// that trainers write on every line tell little, however long.
+/// that trainers write on every line select little, however long.
 double rarity(const std::string& literal) {
   constexpr std::string_view kCommon[] = {"reward", "loss", "step",  "train", "grad",
                                           "rank",   "mean", "actor", "model", "token"};

@@ -10,7 +10,7 @@ namespace mw {
 struct RequiredLiterals {
   /// False when the expression uses syntax that this reader does not know (flags other than
   /// a leading "(?i)", Unicode classes, \x, \Q) or that is
-  /// wrong; RE2 has the last word then, and the two lists are empty.
+  /// wrong; RE2 decides then, and the two lists are empty.
   bool understood = false;
   /// Every match holds at least one of these; the set that is likely to be the rarest in logs. Empty: none was found.
   /// After a leading "(?i)" these are all spellings of a few bytes.

@@ -17,10 +17,10 @@ namespace {
 using How = event::CheckpointSeen::How;
 
 constexpr Duration kAskAgain = Duration::millis(50);  // for an answer that is out
-constexpr Duration kSoon = Duration::millis(1000);    // between looks at one that was said to be done
+constexpr Duration kSoon = Duration::millis(1000);    // between scans of one that was said to be done
 constexpr Duration kLater = Duration::seconds(10);    // at others
 constexpr Duration kAbsent = Duration::seconds(120);  // after which a folder that never came is none of this machine
-constexpr size_t kHeardAgain = 8;                     // of the run's last words on checkpoints
+constexpr size_t kReadAgain = 8;                      // last checkpoints that the run's files name
 constexpr size_t kProcesses = 10'000, kFilesOpen = 4096;
 constexpr int kLastCall = 500;  // ms
 
@@ -53,7 +53,7 @@ bool is_held_open(System& system, const std::string& folder) {
 }  // namespace
 
 CheckpointWatch::~CheckpointWatch() {
-  for (int i = 0; i < kLastCall && aside_.busy(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (int i = 0; i < kLastCall && call_.busy(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 void CheckpointWatch::meet(const std::string& folder, int64_t step, uint16_t attempt, bool said) {
@@ -72,12 +72,12 @@ void CheckpointWatch::meet(const std::string& folder, int64_t step, uint16_t att
   }
 }
 
-/// What the run said of its checkpoints since the last turn. The last words are heard again after a restart: of two
-/// lines on the same one the second may name only its step.
+/// What the run's files said of its checkpoints since the last turn. The last kReadAgain are read again after a
+/// restart: of two lines on the same checkpoint the second may name only its step.
 void CheckpointWatch::hear(const State& state) {
   const CheckpointLayout layout = scope_.layout(state.framework);
   const size_t count = state.checkpoints.size();
-  if (heard_ == 0 || heard_ > count) heard_ = count - std::min(count, kHeardAgain);
+  if (heard_ == 0 || heard_ > count) heard_ = count - std::min(count, kReadAgain);
   for (; heard_ < count; ++heard_) {
     const auto& [moment, saved] = state.checkpoints[heard_];
     const int64_t step = saved.step != kNoStep ? saved.step : moment.step;
@@ -118,10 +118,11 @@ bool CheckpointWatch::overtaken(const std::string& folder, const Kept& kept) con
 const CheckpointScan* CheckpointWatch::before(const std::string& folder, const Kept& kept) const {
   const Kept* newest = nullptr;
   for (const auto& [path, other] : kept_) {
-    if (other.step >= kept.step || other.attempt != kept.attempt || !other.told || other.how != How::kWhole) continue;
+    if (other.step >= kept.step || other.attempt != kept.attempt || !other.reported || other.how != How::kWhole)
+      continue;
     if (parent(path) == parent(folder) && (newest == nullptr || other.step > newest->step)) newest = &other;
   }
-  return newest == nullptr ? nullptr : &newest->look;
+  return newest == nullptr ? nullptr : &newest->scan;
 }
 
 void CheckpointWatch::ask(const CheckpointLayout& layout) {
@@ -143,9 +144,9 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
     if (std::exchange(listed, true)) listed_before.insert(root);
   }
   if (list) listed_ = now_;
-  aside_.start([disk = scope_.disk, system = scope_.system, layout, folder = std::move(folder), step,
-                previous = std::move(previous), roots = std::move(roots), listed_before = std::move(listed_before),
-                run_folder = scope_.run_folder] {
+  call_.start([disk = scope_.disk, system = scope_.system, layout, folder = std::move(folder), step,
+               previous = std::move(previous), roots = std::move(roots), listed_before = std::move(listed_before),
+               run_folder = scope_.run_folder] {
     Answer answer;
     if (!roots.empty() && !run_folder.empty() && system != nullptr) {
       note_writers(*disk, run_folder, writers_below(*system, roots, layout, run_folder));
@@ -153,8 +154,8 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
     answer.listed_before = listed_before;
     answer.folder = folder;
     if (!folder.empty()) {
-      answer.look = scan_checkpoint(*disk, folder, step, previous ? &*previous : nullptr);
-      const bool broken = answer.look.there && answer.look.seen.how == How::kBroken;
+      answer.scan = scan_checkpoint(*disk, folder, step, previous ? &*previous : nullptr);
+      const bool broken = answer.scan.there && answer.scan.seen.how == How::kBroken;
       answer.held_open = broken && system != nullptr && is_held_open(*system, folder);
     }
     for (const std::string& root : roots) {
@@ -170,27 +171,27 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
 }
 
 void CheckpointWatch::judge(Kept& kept, bool held_open, const State& state, EventWriter& writer) {
-  const CheckpointScan& look = kept.look;
+  const CheckpointScan& scan = kept.scan;
   const bool still = later(now_, kept.still_since, kept.said ? kSettled : kStill);
-  const bool broken = look.seen.how == How::kBroken;
+  const bool broken = scan.seen.how == How::kBroken;
   // One that was no longer the newest when it was first looked at may have been cleared away since.
-  const bool judged = broken ? still && !held_open && kept.fresh && (kept.said || overtaken(look.seen.path, kept))
+  const bool judged = broken ? still && !held_open && kept.fresh && (kept.said || overtaken(scan.seen.path, kept))
                              : kept.said || later(now_, kept.still_since, kSettled);
-  kept.due = {now_.ns + (kept.said && !kept.told ? kSoon : kLater).ns};
-  if (judged && (!kept.told || kept.how != look.seen.how)) {
-    kept.told = true;
-    kept.how = look.seen.how;
-    if (is_news(state, look.seen)) {
-      writer.observed(std::string(kLooksSource), event::CheckpointSeen(look.seen));
+  kept.due = {now_.ns + (kept.said && !kept.reported ? kSoon : kLater).ns};
+  if (judged && (!kept.reported || kept.how != scan.seen.how)) {
+    kept.reported = true;
+    kept.how = scan.seen.how;
+    if (is_news(state, scan.seen)) {
+      writer.observed(std::string(kScanSource), event::CheckpointSeen(scan.seen));
     }
   }
-  kept.over = kept.told && (kept.how != How::kBroken || later(now_, kept.met, kHealing));
+  kept.over = kept.reported && (kept.how != How::kBroken || later(now_, kept.met, kHealing));
 }
 
 void CheckpointWatch::take(Answer answer, const State& state, EventWriter& writer) {
   const auto attempt = static_cast<uint16_t>(state.attempts.empty() ? 0 : state.attempts.size() - 1);
   for (const auto& [folder, step] : answer.found) {
-    // What lay there before the watch is nobody's news.
+    // What lay there before the watch began is not reported.
     if (listed_folders_.insert(folder).second && answer.listed_before.count(parent(folder)) > 0 &&
         kept_.count(folder) == 0) {
       meet(folder, step, attempt, false);
@@ -204,14 +205,14 @@ void CheckpointWatch::take(Answer answer, const State& state, EventWriter& write
   const auto asked = kept_.find(answer.folder);
   if (asked == kept_.end()) return;
   Kept& kept = asked->second;
-  if (!answer.look.there) {
+  if (!answer.scan.there) {
     kept.due = {now_.ns + kLater.ns};
-    kept.over = later(now_, kept.met, kAbsent) || kept.told;
+    kept.over = later(now_, kept.met, kAbsent) || kept.reported;
     return;
   }
-  if (answer.look.state != kept.look.state || !kept.look.there) kept.still_since = now_;
-  if (!kept.look.there) kept.fresh = !overtaken(answer.folder, kept);
-  kept.look = std::move(answer.look);
+  if (answer.scan.state != kept.scan.state || !kept.scan.there) kept.still_since = now_;
+  if (!kept.scan.there) kept.fresh = !overtaken(answer.folder, kept);
+  kept.scan = std::move(answer.scan);
   judge(kept, answer.held_open, state, writer);
 }
 
@@ -226,10 +227,10 @@ std::optional<Duration> CheckpointWatch::turn(const State& state, bool, EventWri
   now_ = clock_.steady();
   for (const std::string& root : scope_.roots) roots_.try_emplace(root, false);
   hear(state);
-  if (auto answer = aside_.take()) take(std::move(*answer), state, writer);
-  if (!aside_.started()) ask(scope_.layout(state.framework));
+  if (auto answer = call_.take()) take(std::move(*answer), state, writer);
+  if (!call_.started()) ask(scope_.layout(state.framework));
   forget();
-  if (aside_.started()) return kAskAgain;
+  if (call_.started()) return kAskAgain;
   Duration wait = kPeriod;
   for (const auto& [path, kept] : kept_) {
     if (!kept.over) wait = std::min(wait, Duration{std::max<int64_t>(kAskAgain.ns, kept.due.ns - now_.ns)});

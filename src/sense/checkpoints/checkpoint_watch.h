@@ -20,20 +20,20 @@
 
 namespace mw {
 
-/// What is looked at, and through what.
+/// What is watched, and through what.
 struct CheckpointScope {
   std::shared_ptr<Disk> disk;
   std::shared_ptr<System> system;  ///< who holds files open; nullptr: not asked
   std::string folder;              ///< absolute; what relative paths in the run's files start from
-  std::vector<std::string> roots;  ///< folders that hold checkpoints; none = as the run's files tell
+  std::vector<std::string> roots;  ///< folders that hold checkpoints; none = those that the run's files name
   /// How a framework names its checkpoints; unknown for one of which that is not known.
   std::function<CheckpointLayout(const std::string& framework)> layout;
-  std::string run_folder = {};  ///< of a held run: who writes in `roots` and `folder` is noted there (writers.h)
+  std::string run_folder = {};  ///< of a supervised run: who writes in `roots` and `folder` is noted there (writers.h)
 };
 
 class CheckpointWatch final : public Task {
  public:
-  static constexpr Duration kPeriod = Duration::seconds(10);  ///< between looks for new ones
+  static constexpr Duration kPeriod = Duration::seconds(10);  ///< between searches for new ones
   static constexpr Duration kSettled = Duration::seconds(2);  ///< without a change, after the run said that it is done
   static constexpr Duration kStill = Duration::seconds(60);   ///< likewise where it only said that it began
   static constexpr Duration kHealing = Duration::seconds(900);  ///< in which a broken one may still become whole
@@ -50,18 +50,18 @@ class CheckpointWatch final : public Task {
     int64_t step = kNoStep;
     uint16_t attempt = 0;
     bool said = false;  ///< the run said that it is done
-    bool told = false, over = false;
-    bool fresh = false;  ///< it was the newest when it was first looked at
-    event::CheckpointSeen::How how = event::CheckpointSeen::How::kUnknown;  ///< as told
+    bool reported = false, over = false;
+    bool fresh = false;  ///< it was the newest when it was first scanned
+    event::CheckpointSeen::How how = event::CheckpointSeen::How::kUnknown;  ///< as reported
     Duration met, due, still_since;
-    CheckpointScan look;  ///< the last
+    CheckpointScan scan;  ///< the last
   };
   struct Answer {
     std::string folder;
-    CheckpointScan look;
+    CheckpointScan scan;
     bool held_open = false;                              ///< somebody has a file in it open
     std::vector<std::pair<std::string, int64_t>> found;  ///< folders and steps that the roots hold
-    std::set<std::string> listed_before;                 ///< roots that an earlier look listed
+    std::set<std::string> listed_before;                 ///< roots that an earlier scan listed
     std::map<std::string, int64_t> pointers;             ///< by root, the step that it names
   };
 
@@ -81,9 +81,9 @@ class CheckpointWatch final : public Task {
   std::map<std::string, bool> roots_;     // that hold checkpoints; true: they were listed
   std::set<std::string> listed_folders_;  // that were found in them
   size_t heard_ = 0;                      // of the state's checkpoints
-  Duration listed_;                       // when the roots were last looked at
+  Duration listed_;                       // when the roots were last listed
   Duration now_;
-  BackgroundCall<Answer> aside_;
+  BackgroundCall<Answer> call_;
 };
 
 /// Over this machine itself. The rest as in CheckpointScope.

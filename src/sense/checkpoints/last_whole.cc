@@ -14,8 +14,8 @@ namespace {
 
 using How = event::CheckpointSeen::How;
 
-constexpr size_t kLookedAt = 64;  // checkpoints, before it is given up
-constexpr size_t kBefore = 8;     // older ones among which one with weights is looked for
+constexpr size_t kScans = 64;  // checkpoints that are scanned at most
+constexpr size_t kBefore = 8;  // older ones among which one with weights is looked for
 
 class Search {
  public:
@@ -51,7 +51,7 @@ class Search {
     }
     for (auto step = all_.rbegin(); step != all_.rend(); ++step) {
       if (named_there && *step > *newest) continue;  // not what the trainer itself calls saved
-      if (looks_.size() >= kLookedAt) return {};     // so many broken ones are no work for a machine
+      if (scans_.size() >= kScans) return {};        // so many broken ones are no work for a machine
       if (!good(*step)) continue;
       found_.kept = *step;
       break;
@@ -86,7 +86,7 @@ class Search {
     for (const auto& [root, steps] : steps_) {
       const auto place = steps.find(step);
       if (place == steps.end()) continue;
-      const event::CheckpointSeen& seen = look(root, step, before(root, steps, place)).seen;
+      const event::CheckpointSeen& seen = scan(root, step, before(root, steps, place)).seen;
       if (seen.how != How::kBroken) continue;
       if (found_.why.empty())
         found_.why = cat("the checkpoint of step ", step, " is not to be resumed from: ", seen.what);
@@ -99,19 +99,19 @@ class Search {
   const CheckpointScan* before(const std::string& root, const std::set<int64_t>& steps,
                                std::set<int64_t>::const_iterator place) {
     for (size_t i = 0; i < kBefore && place != steps.begin(); ++i) {
-      const CheckpointScan& older = look(root, *--place, nullptr);
+      const CheckpointScan& older = scan(root, *--place, nullptr);
       if (older.seen.how != How::kBroken && !older.weights.empty()) return &older;
     }
     return nullptr;
   }
 
-  const CheckpointScan& look(const std::string& root, int64_t step, const CheckpointScan* before) {
+  const CheckpointScan& scan(const std::string& root, int64_t step, const CheckpointScan* before) {
     const std::string folder = cat(root, "/", with_step(layout_.folder, step));
-    const auto known = looks_.find(folder);
-    if (known != looks_.end() && (before == nullptr || compared_.count(folder) > 0)) return known->second;
-    const CheckpointScan& fresh = looks_[folder] = scan_checkpoint(disk_, folder, step, before);
+    const auto known = scans_.find(folder);
+    if (known != scans_.end() && (before == nullptr || compared_.count(folder) > 0)) return known->second;
+    const CheckpointScan& fresh = scans_[folder] = scan_checkpoint(disk_, folder, step, before);
     if (before != nullptr) compared_.insert(folder);
-    if (known == looks_.end()) found_.seen.push_back(fresh.seen);
+    if (known == scans_.end()) found_.seen.push_back(fresh.seen);
     return fresh;
   }
 
@@ -120,7 +120,7 @@ class Search {
   const CheckpointLayout& layout_;
   std::map<std::string, std::set<int64_t>> steps_;  // by root
   std::set<int64_t> all_, skipped_;
-  std::map<std::string, CheckpointScan> looks_;  // by folder
+  std::map<std::string, CheckpointScan> scans_;  // by folder
   std::set<std::string> compared_;               // with the one before
   LastWhole found_;
 };

@@ -13,7 +13,7 @@
 namespace mw {
 
 struct LastWhole {
-  int64_t from = kNoStep;  ///< the checkpoints from this step on are to be set aside; kNoStep: all is well as it is
+  int64_t from = kNoStep;  ///< the checkpoints from this step on are to be quarantined; kNoStep: none is
   int64_t kept = kNoStep;  ///< the newest one before them; kNoStep: none
   std::string why;         ///< why: of the newest one that is not to be resumed from, one sentence
   std::vector<event::CheckpointSeen> seen;  ///< that were looked at, the newest first
@@ -21,8 +21,8 @@ struct LastWhole {
 
 /// Looks at what the framework would resume from, in all `roots` of one run (of an actor and a critic there may be one
 /// each), and where that is broken or missing, for the newest one before that no root shows to be broken. Checkpoints
-/// of `before` and later steps do not count (kNoStep: all do). Where the pointer names a whole one, newer leftovers do
-/// no harm and stay; what it names under another name than a step's is left alone. Folders of `skip` are none of the
+/// of `before` and later steps do not count (kNoStep: all do). Where the pointer names a whole one, newer checkpoints
+/// do no harm and stay; what it names under another name than a step's is left alone. Folders of `skip` are none of the
 /// run's: they are not looked at, and a pointer that names one is left alone.
 LastWhole find_last_whole(Disk& disk, const std::vector<std::string>& roots, const CheckpointLayout& layout,
                           int64_t before, const std::set<std::string>& skip = {});

@@ -1,5 +1,5 @@
 // Healthy checkpoints as trainers of many kinds lay them out. None may ever be called broken, whatever lies beside it:
-// what is called broken is moved aside before a restart, and may be deleted.
+// what is called broken is quarantined before a restart, and may be deleted.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -185,11 +185,11 @@ TEST_CASE("no healthy layout is called broken, alone or beside the one before, a
     disk.put(cat("/ck/", kByPointer.pointer), "30");
     std::optional<CheckpointScan> before;
     for (const int step : {10, 20, 30}) {
-      CheckpointScan look = scan_checkpoint(disk, cat("/ck/global_step_", step), step, before ? &*before : nullptr);
-      CAPTURE(look.seen.what);
-      CHECK(look.there);
-      CHECK(look.seen.how != How::kBroken);
-      before = std::move(look);
+      CheckpointScan scan = scan_checkpoint(disk, cat("/ck/global_step_", step), step, before ? &*before : nullptr);
+      CAPTURE(scan.seen.what);
+      CHECK(scan.there);
+      CHECK(scan.seen.how != How::kBroken);
+      before = std::move(scan);
     }
     for (const CheckpointLayout& by : {kByPointer, kByNumber}) {
       CHECK(find_last_whole(disk, {"/ck"}, by, kNoStep).from == kNoStep);

@@ -12,12 +12,12 @@ namespace mw {
 namespace {
 
 constexpr int kDepth = 4;                          // folders below a place
-constexpr size_t kLookedAt = 5'000;                // entries of one place
+constexpr size_t kEntries = 5'000;                 // entries of one place
 constexpr size_t kOfOneFolder = 2'000;             // entries; one with more is not known
 constexpr size_t kFiles = 20'000;                  // of one checkpoint
 constexpr int kDeep = 8;                           // folders below it
 constexpr Duration kLate = Duration::seconds(30);  // what is still written when an attempt's first process has ended
-constexpr int64_t kUntold = 10;                    // steps that were trained after the last one that was told
+constexpr int64_t kUnlogged = 10;                  // steps that may have been trained after the last one in the log
 
 bool silent(const Error& error) { return error.code == Error::Code::kIo || error.code == Error::Code::kInterrupted; }
 
@@ -38,7 +38,7 @@ class Taker {
       if (names.error().code == Error::Code::kNotFound) into_.folders[folder];
       return {};
     }
-    if (names->size() > kOfOneFolder || looked_at_ + names->size() > kLookedAt) return {};
+    if (names->size() > kOfOneFolder || looked_at_ + names->size() > kEntries) return {};
     looked_at_ += names->size();
     Snapshot::Things things;
     for (const std::string& name : *names) {
@@ -91,8 +91,8 @@ bool within(const Ownership::Life& life, Time at) {
 bool can_have_saved(const Ownership& of, int64_t step) {
   return of.steps.empty() || of.said.count(step) != 0 ||
          std::any_of(of.steps.begin(), of.steps.end(), [step](const Ownership::Range& range) {
-           // Some tell one step in many, so that they were further than they told.
-           const int64_t further = std::max(kUntold, range.highest - range.lowest + 1);
+           // Some trainers log one step in many, so that they were further than the log says.
+           const int64_t further = std::max(kUnlogged, range.highest - range.lowest + 1);
            return step >= range.lowest && step <= range.highest + further;
          });
 }

@@ -31,7 +31,7 @@ struct Snapshot {
   bool had(const std::string& folder, const std::string& name, const Thing& now) const;
 };
 
-/// Lists each of `places` and the folders below them, as far as that is no work: kDepth levels, kLookedAt entries of
+/// Lists each of `places` and the folders below them, as far as that is no work: kDepth levels, kEntries entries of
 /// one place. kIo when the disk does not answer. `enough`: asked between two folders; true ends it.
 Result<Snapshot> take_snapshot(Disk& disk, const std::vector<std::string>& places, const std::function<bool()>& enough);
 /// As text, as a number of JSON does not hold 64 bits; nothing known of what is no such text.
@@ -47,7 +47,7 @@ enum class Whose {
   kUnknown,  ///< nothing proves either
 };
 
-/// What is known of a run, by which the owner is told.
+/// What is known of a run, by which the owner of a checkpoint is decided.
 struct Ownership {
   struct Life {
     Time began, ended;  ///< of an attempt; `ended` not known: it goes on
@@ -58,7 +58,7 @@ struct Ownership {
   bool has_snapshot = false;  ///< without one nothing is proven
   Snapshot snapshot;
   std::vector<Life> lives;
-  std::vector<Range> steps;         ///< that its attempts can have saved; none: its files tell of no steps
+  std::vector<Range> steps;         ///< that its attempts can have saved; none: its files name no steps
   std::set<int64_t> resumed;        ///< steps that it was resumed from
   std::set<int64_t> said;           ///< steps of which its files said that they were saved
   std::set<std::string> declared;   ///< folders that were declared to hold its checkpoints

@@ -96,7 +96,7 @@ TEST_CASE("steps that it cannot have reached, a folder in which somebody else wr
   Run run;
   run.save(1500, kRoot, 400);
   CHECK(run.whose(400) == Whose::kUnknown);
-  run.save(1500, kRoot, 25);  // it tells one step in ten
+  run.save(1500, kRoot, 25);  // it logs one step in ten
   CHECK(run.whose(25) == Whose::kOwn);
   run.own.strangers.insert(kRoot);
   CHECK(run.whose(25) == Whose::kUnknown);

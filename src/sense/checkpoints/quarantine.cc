@@ -35,7 +35,7 @@ class Mover {
         layout_(layout),
         plan_(plan),
         manifest_(std::move(manifest)),
-        aside_(cat(plan.root, "/", kQuarantineFolder, "/", plan.label)) {}
+        folder_(cat(plan.root, "/", kQuarantineFolder, "/", plan.label)) {}
 
   Result<Quarantined> move() {
     Quarantined done;
@@ -47,8 +47,8 @@ class Mover {
     if (!wanted.ok()) return wanted.error();
     const bool pointer = *wanted;
     if (manifest_.items.empty() && !pointer) return done;
-    MW_TRY(disk_.make_folders(aside_));
-    MW_TRY(write_durably(disk_, cat(aside_, "/", kManifestFile), manifest_text(manifest_)));
+    MW_TRY(disk_.make_folders(folder_));
+    MW_TRY(write_durably(disk_, cat(folder_, "/", kManifestFile), manifest_text(manifest_)));
     // The pointer first: cut short here, it names a whole checkpoint that is there.
     if (pointer) MW_TRY(set_pointer());
     for (size_t i = due_.size(); i-- > 0;) {
@@ -62,12 +62,12 @@ class Mover {
  private:
   /// What was begun before.
   Result<void> reattach() {
-    const auto text = read_small(disk_, cat(aside_, "/", kManifestFile));
+    const auto text = read_small(disk_, cat(folder_, "/", kManifestFile));
     if (!text.ok()) return text.error().code == Error::Code::kNotFound ? Result<void>() : Result<void>(text.error());
     auto before = parse_manifest(*text);
     if (!before.ok()) return before.error();
     if (before->run_folder != manifest_.run_folder || before->attempt != manifest_.attempt) {
-      return Error{Error::Code::kInvalid, cat(aside_, " is another run's"), ""};
+      return Error{Error::Code::kInvalid, cat(folder_, " is another run's"), ""};
     }
     manifest_ = std::move(*before);
     return {};
@@ -122,14 +122,14 @@ class Mover {
   Result<void> set_pointer() {
     const std::string path = cat(plan_.root, "/", layout_.pointer);
     if (manifest_.pointer_after) return write_durably(disk_, path, *manifest_.pointer_after);
-    return disk_.rename(path, cat(aside_, "/", layout_.pointer));
+    return disk_.rename(path, cat(folder_, "/", layout_.pointer));
   }
 
   Disk& disk_;
   const CheckpointLayout& layout_;
   const QuarantinePlan& plan_;
   QuarantineManifest manifest_;
-  std::string aside_;
+  std::string folder_;
   std::vector<std::pair<int64_t, size_t>> due_;  // steps, and their places in the manifest
 };
 

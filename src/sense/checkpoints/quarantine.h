@@ -1,4 +1,4 @@
-// Going back to a checkpoint from before the trouble: later ones are moved aside and the pointer is set back, so that
+// Rollback to a checkpoint from before the trouble: later ones are quarantined and the pointer is set back, so that
 // the framework's own resume takes the right one. Nothing is deleted, and all of it can be undone (app/restore.h).
 #pragma once
 

@@ -61,18 +61,18 @@ Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state
 
 bool is_news(const State& state, const event::CheckpointSeen& seen) {
   const auto last = std::find_if(state.checkpoint_scans.rbegin(), state.checkpoint_scans.rend(),
-                                 [&](const auto& look) { return look.second.path == seen.path; });
+                                 [&](const auto& scan) { return scan.second.path == seen.path; });
   return last == state.checkpoint_scans.rend() || last->second.how != seen.how || last->second.bytes != seen.bytes;
 }
 
 int64_t last_good_checkpoint(const State& state, const std::vector<event::CheckpointSeen>& seen) {
   if (state.attempts.empty()) return kNoStep;
   std::map<std::string, event::CheckpointSeen> last;  // by path
-  for (const auto& [moment, look] : state.checkpoint_scans) last[look.path] = look;
-  for (const event::CheckpointSeen& look : seen) last[look.path] = look;
+  for (const auto& [moment, scan] : state.checkpoint_scans) last[scan.path] = scan;
+  for (const event::CheckpointSeen& scan : seen) last[scan.path] = scan;
   std::set<int64_t> broken;
-  for (const auto& [path, look] : last) {
-    if (look.how == event::CheckpointSeen::How::kBroken) broken.insert(look.step);
+  for (const auto& [path, scan] : last) {
+    if (scan.how == event::CheckpointSeen::How::kBroken) broken.insert(scan.step);
   }
   const int64_t highest = state.attempts.back().last_checkpoint;
   if (broken.count(highest) == 0) return highest;

@@ -19,14 +19,14 @@ inline bool is_silent(const Error& error) { return error.code == Error::Code::kI
 std::string root_of(const std::string& path, const CheckpointLayout& layout);
 
 /// The folders that hold checkpoints of that layout: `declared` ones and their subfolders, else those that the run's
-/// files told of, relative ones from `folder` on. Only folders in which there is one; what is missing or not to be read
+/// files name, relative ones from `folder` on. Only folders in which there is one; what is missing or not to be read
 /// holds none. kIo when the disk does not answer: then nobody knows.
 Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state, const CheckpointLayout& layout,
                                                   const std::vector<std::string>& declared, const std::string& folder);
 
-/// Where looks at checkpoints are told from.
-inline constexpr std::string_view kLooksSource = "host:checkpoints";
-/// Is it something else than what was last told of that checkpoint?
+/// The source of events about scans of checkpoints.
+inline constexpr std::string_view kScanSource = "host:checkpoints";
+/// Does it differ from the last recorded scan of that checkpoint?
 bool is_news(const State& state, const event::CheckpointSeen& seen);
 /// The highest step that the last attempt saved and that neither `state` nor `seen` shows to be broken.
 int64_t last_good_checkpoint(const State& state, const std::vector<event::CheckpointSeen>& seen);

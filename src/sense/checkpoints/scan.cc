@@ -123,28 +123,28 @@ std::string without_step(std::string_view path, int64_t step) {
   return out;
 }
 
-class Looker {
+class Scanner {
  public:
-  Looker(Disk& disk, const std::string& folder, int64_t step) : disk_(disk), folder_(folder) {
-    look_.seen.step = step;
-    look_.seen.path = folder;
+  Scanner(Disk& disk, const std::string& folder, int64_t step) : disk_(disk), folder_(folder) {
+    scan_.seen.step = step;
+    scan_.seen.path = folder;
   }
 
-  CheckpointScan look(const CheckpointScan* before) {
+  CheckpointScan scan(const CheckpointScan* before) {
     const auto top = disk_.info(folder_);
-    if (!top.ok() || top->kind != FileInfo::Kind::kFolder) return look_;
-    look_.there = list("", 0);
-    if (!look_.there) return look_;
-    look_.seen.files = static_cast<int64_t>(files_.size());
+    if (!top.ok() || top->kind != FileInfo::Kind::kFolder) return scan_;
+    scan_.there = list("", 0);
+    if (!scan_.there) return scan_;
+    scan_.seen.files = static_cast<int64_t>(files_.size());
     judge_names();
     for (size_t i = 0; i < files_.size() && proven_ < kProvenFiles; ++i) prove(files_[i]);
-    look_.parts = parts();
+    scan_.parts = parts();
     if (before != nullptr && before->there) compare(*before);
-    if (look_.seen.how != How::kBroken && whole_ > 0 && !partial_) look_.seen.how = How::kWhole;
-    if (look_.seen.how != How::kBroken) {
-      look_.seen.what = cat(format_bytes(static_cast<double>(look_.seen.bytes)), " in ", files_.size(), " files");
+    if (scan_.seen.how != How::kBroken && whole_ > 0 && !partial_) scan_.seen.how = How::kWhole;
+    if (scan_.seen.how != How::kBroken) {
+      scan_.seen.what = cat(format_bytes(static_cast<double>(scan_.seen.bytes)), " in ", files_.size(), " files");
     }
-    return std::move(look_);
+    return std::move(scan_);
   }
 
  private:
@@ -152,7 +152,7 @@ class Looker {
     const auto names = disk_.list(cat(folder_, below.empty() ? "" : "/", below));
     if (!names.ok()) {
       partial_ = true;
-      return depth > 0;  // one that went meanwhile, or that others may not look into
+      return depth > 0;  // one that went meanwhile, or that others may not list
     }
     for (const std::string& name : *names) {
       if (files_.size() >= kFiles) {
@@ -168,21 +168,21 @@ class Looker {
       if (info->kind == FileInfo::Kind::kFolder) list(path, depth + 1);
       if (info->kind != FileInfo::Kind::kFile) continue;
       files_.push_back({path, name, info->size, role_of(name)});
-      look_.seen.bytes += info->size;
-      look_.state = fnv1a(cat(path, " ", info->size, " ", info->changed.ns, "\n"), look_.state);
+      scan_.seen.bytes += info->size;
+      scan_.state = fnv1a(cat(path, " ", info->size, " ", info->changed.ns, "\n"), scan_.state);
       const Role role = files_.back().role;
-      if (role != Role::kSettings) look_.may_hold_weights = true;
-      if (role == Role::kWeights || role == Role::kOptimizer) look_.weights.insert(without_step(path, look_.seen.step));
+      if (role != Role::kSettings) scan_.may_hold_weights = true;
+      if (role == Role::kWeights || role == Role::kOptimizer) scan_.weights.insert(without_step(path, scan_.seen.step));
     }
     return true;
   }
 
-  /// The first thing that is wrong is told.
+  /// Only the first thing that is wrong is reported.
   void broken(std::string what, std::string_view sign) {
-    if (look_.seen.how == How::kBroken) return;
-    look_.seen.how = How::kBroken;
-    look_.seen.what = std::move(what);
-    look_.seen.sign = sign;
+    if (scan_.seen.how == How::kBroken) return;
+    scan_.seen.how = How::kBroken;
+    scan_.seen.what = std::move(what);
+    scan_.seen.sign = sign;
   }
 
   bool has(const std::string& path) const {
@@ -322,14 +322,14 @@ class Looker {
   /// optimizer that is not in every save, an adapter after the whole, a smaller machine.
   void compare(const CheckpointScan& before) {
     if (partial_ || before.seen.how == How::kBroken) return;
-    if (!look_.may_hold_weights && !before.weights.empty() && look_.seen.bytes < before.seen.bytes) {
-      broken(cat("there are no weights in it, only ", format_bytes(static_cast<double>(look_.seen.bytes)),
+    if (!scan_.may_hold_weights && !before.weights.empty() && scan_.seen.bytes < before.seen.bytes) {
+      broken(cat("there are no weights in it, only ", format_bytes(static_cast<double>(scan_.seen.bytes)),
                  " of settings and states, and the one before it has some"),
              kMetadataOnly);
     }
     compare_ranks(before);
     for (const FoundFile& file : files_) {
-      const std::string metadata = beside(without_step(file.path, look_.seen.step), ".metadata");
+      const std::string metadata = beside(without_step(file.path, scan_.seen.step), ".metadata");
       if (ending_of(file.name) != "distcp" || is_export(file.path) || has(beside(file.path, ".metadata")) ||
           has(beside(file.path, "metadata.json")) || before.parts.count(metadata) == 0) {
         continue;
@@ -338,7 +338,7 @@ class Looker {
     }
   }
 
-  /// Of as many ranks as before some are missing; each family of files tells itself how many there are.
+  /// Of as many ranks as before some are missing; each family of files names how many there are.
   void compare_ranks(const CheckpointScan& before) {
     std::map<std::string, std::set<int64_t>> now, then;
     const auto sort = [](const std::set<std::string>& paths, auto& into) {
@@ -347,7 +347,7 @@ class Looker {
           into[shard.family].insert(shard.number);
       }
     };
-    sort(look_.weights, now);
+    sort(scan_.weights, now);
     sort(before.weights, then);
     for (const auto& [family, ranks] : now) {
       const auto was = then.find(family);
@@ -364,14 +364,14 @@ class Looker {
   std::set<std::string> parts() const {
     std::set<std::string> found;
     for (const FoundFile& file : files_) {
-      if (file.name == ".metadata") found.insert(without_step(file.path, look_.seen.step));
+      if (file.name == ".metadata") found.insert(without_step(file.path, scan_.seen.step));
     }
     return found;
   }
 
   Disk& disk_;
   const std::string& folder_;
-  CheckpointScan look_;
+  CheckpointScan scan_;
   std::vector<FoundFile> files_;
   size_t proven_ = 0, whole_ = 0;
   bool partial_ = false;  ///< not all of it was seen
@@ -380,7 +380,7 @@ class Looker {
 }  // namespace
 
 CheckpointScan scan_checkpoint(Disk& disk, const std::string& folder, int64_t step, const CheckpointScan* before) {
-  return Looker(disk, folder, step).look(before);
+  return Scanner(disk, folder, step).scan(before);
 }
 
 }  // namespace mw

@@ -11,19 +11,19 @@
 
 namespace mw {
 
-/// What a look found. `seen.path` is the folder that was asked for.
+/// What one scan found. `seen.path` is the folder that was asked for.
 struct CheckpointScan {
   bool there = false;  ///< the folder is there and could be listed; else nothing else is known
   event::CheckpointSeen seen;
   uint64_t state = 0;             ///< of names, sizes and times: the same number means that nothing changed in between
   std::set<std::string> weights;  ///< names of the files of weights within it, its own step as '#'
   std::set<std::string> parts;    ///< likewise of the .metadata files
-  bool may_hold_weights = false;  ///< a file in it is no settings, as far as its name tells
+  bool may_hold_weights = false;  ///< a file in it is no settings, as far as its name shows
 };
 
 /// Unknown is not broken: it is broken only where a file's own format, or its own framework's list, shows that
 /// something is lost, whatever the layout. That is when
-///  - the folder is empty, or a mark says that it is not finished (transformers' checkpoint-is-incomplete.txt);
+///  - the folder is empty, or a marker file says that it is not finished (transformers' checkpoint-is-incomplete.txt);
 ///  - a file that can only hold weights is empty, holds nothing but zeros where torch.save would not, or is cut
 ///    (safetensors: by its header; torch.save: its directory at the end is missing);
 ///  - of the files that an index, or a .metadata of torch.distributed.checkpoint, names, some are there and some not;

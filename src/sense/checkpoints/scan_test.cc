@@ -51,33 +51,33 @@ struct Folder {
     put(folder + "/model.safetensors", safetensors());
   }
   void hollow(const std::string& folder) { put(folder + "/config.json", "{}"); }
-  event::CheckpointSeen look(const std::string& folder) { return scan_checkpoint(disk, folder, 5, nullptr).seen; }
+  event::CheckpointSeen scan(const std::string& folder) { return scan_checkpoint(disk, folder, 5, nullptr).seen; }
 };
 
 TEST_CASE("a folder with whole weights is whole") {
   Folder f;
   f.whole("c/a");
-  CHECK(f.look("c/a").how == How::kWhole);
-  CHECK(f.look("c/a").files == 2);
+  CHECK(f.scan("c/a").how == How::kWhole);
+  CHECK(f.scan("c/a").files == 2);
   f.put("c/b/model_world_size_2_rank_0.pt", zip());
   f.put("c/b/huggingface/tokenizer.json", "{}");
-  CHECK(f.look("c/b").how == How::kWhole);
+  CHECK(f.scan("c/b").how == How::kWhole);
   f.put("c/d/.metadata", std::string("\x80\x02\x8c\x0c__0_0.distcp\x94X\x0c\0\0\0__1_0.distcp", 34));
   f.put("c/d/__0_0.distcp", "tensors");
   f.put("c/d/__1_0.distcp", "tensors");
-  CHECK(f.look("c/d").how == How::kWhole);
-  f.put("c/e/pytorch_model.bin", "\x80\x02 a pickle of old, of which nobody can tell the end");
-  CHECK(f.look("c/e").how == How::kUnknown);
+  CHECK(f.scan("c/d").how == How::kWhole);
+  f.put("c/e/pytorch_model.bin", "\x80\x02 a pickle of old, whose end nobody can know");
+  CHECK(f.scan("c/e").how == How::kUnknown);
   CHECK_FALSE(scan_checkpoint(f.disk, "c/none", 5, nullptr).there);
 }
 
-TEST_CASE("what is not whole is told with what is wrong") {
+TEST_CASE("what is not whole is reported with what is wrong") {
   Folder f;
   const auto wrong = [&f](const char* file, std::string content, const char* says, const char* sign) {
     Folder fresh;
     fresh.put(cat("c/x/", file), std::move(content));
     fresh.put("c/x/config.json", "{}");
-    const event::CheckpointSeen seen = fresh.look("c/x");
+    const event::CheckpointSeen seen = fresh.scan("c/x");
     CAPTURE(seen.what);
     CHECK(seen.how == How::kBroken);
     CHECK(contains(seen.what, says));
@@ -91,16 +91,16 @@ TEST_CASE("what is not whole is told with what is wrong") {
   wrong("checkpoint-is-incomplete.txt", "", "not finished", "");
   f.put("c/i/model.safetensors.index.json", R"({"weight_map":{"a":"m-1.safetensors","b":"m-2.safetensors"}})");
   f.put("c/i/m-1.safetensors", safetensors());
-  CHECK(f.look("c/i").what == "m-2.safetensors is missing, which model.safetensors.index.json names");
+  CHECK(f.scan("c/i").what == "m-2.safetensors is missing, which model.safetensors.index.json names");
   f.put("c/i/m-2.safetensors", safetensors());
-  CHECK(f.look("c/i").how == How::kWhole);
+  CHECK(f.scan("c/i").how == How::kWhole);
 }
 
 TEST_CASE("beside the one before, what it cannot do without shows when it is missing") {
   Folder f;
   const auto now = [&f](const char* before, const char* folder) {
-    const CheckpointScan look = scan_checkpoint(f.disk, before, 5, nullptr);
-    return scan_checkpoint(f.disk, folder, 10, &look).seen;
+    const CheckpointScan scan = scan_checkpoint(f.disk, before, 5, nullptr);
+    return scan_checkpoint(f.disk, folder, 10, &scan).seen;
   };
   for (const char* rank : {"0", "1"}) f.put(cat("a/global_step5/model_world_size_2_rank_", rank, ".pt"), zip());
   f.put("b/global_step10/model_world_size_2_rank_0.pt", zip());
@@ -111,12 +111,12 @@ TEST_CASE("beside the one before, what it cannot do without shows when it is mis
   CHECK(now("a", "smaller").how == How::kWhole);
   f.hollow("hollow");
   CHECK(contains(now("a", "hollow").what, "no weights"));
-  CHECK(f.look("hollow").how == How::kUnknown);  // where there is none before, who knows where its weights are
+  CHECK(f.scan("hollow").how == How::kUnknown);  // where there is none before, who knows where its weights are
   f.put("d/.metadata", std::string("\x80\x02\x8c\x0c__0_0.distcp", 16));
   f.put("d/__0_0.distcp", "tensors");
   f.put("e/__0_0.distcp", "tensors");
   CHECK(contains(now("d", "e").what, "no .metadata"));
-  CHECK(f.look("e").how == How::kUnknown);  // of another node, perhaps
+  CHECK(f.scan("e").how == How::kUnknown);  // of another node, perhaps
 }
 
 TEST_CASE("a change of any file shows, and the same is the same") {
@@ -138,7 +138,7 @@ TEST_CASE("a restart goes on from the newest that is not broken") {
   CHECK(found.from == 15);
   CHECK(found.kept == 10);
   CHECK(contains(found.why, "step 20"));
-  CHECK(find_last_whole(f.disk, {"ck"}, kTrl, 15).from == kNoStep);  // those are set aside anyway
+  CHECK(find_last_whole(f.disk, {"ck"}, kTrl, 15).from == kNoStep);  // those are quarantined anyway
   f.whole("other/checkpoint-5");                                     // of a critic
   f.hollow("other/checkpoint-10");
   CHECK(find_last_whole(f.disk, {"ck", "other"}, kTrl, kNoStep).from == 10);

@@ -25,7 +25,7 @@ constexpr size_t kTensors = 100'000;
 /// Bytes of the header that follows the first eight bytes (safetensors, "Format": little-endian u64). kTruncated: the
 /// file ends before its header does; kInvalid: this is no such number, and who knows what the file is.
 Result<uint64_t> safetensors_header_bytes(std::string_view first_eight, uint64_t file_bytes);
-/// The tensors that a header tells of, ordered by where they begin. Errors: no JSON object; tensors that overlap, leave
+/// The tensors that a header lists, ordered by where they begin. Errors: no JSON object; tensors that overlap, leave
 /// holes, or do not end where the file ends (`data_bytes` behind the header). kTruncated: bytes of tensors are missing,
 /// or the header itself is damaged.
 Result<std::vector<Tensor>> parse_safetensors_header(std::string_view header, uint64_t data_bytes);

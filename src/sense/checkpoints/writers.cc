@@ -24,9 +24,9 @@ bool is_to_write(std::string_view fdinfo) {
 
 bool has_mark(System& system, const std::string& pid, const std::string& run_folder) {
   const auto environment = system.read(cat("/proc/", pid, "/environ"), System::kFileBytes);
-  const std::string mark = cat("MIDWATCH_RUN=", run_folder, std::string_view("\0", 1));
+  const std::string marker = cat("MIDWATCH_RUN=", run_folder, std::string_view("\0", 1));
   return environment.ok() &&
-         (environment->starts_with(mark) || contains(*environment, cat(std::string_view("\0", 1), mark)));
+         (environment->starts_with(marker) || contains(*environment, cat(std::string_view("\0", 1), marker)));
 }
 
 void read_roots(const Json& json, std::string_view key, std::set<std::string>& out) {

@@ -22,7 +22,7 @@ struct Writers {
 std::string writers_text(const Writers& writers);
 Writers parse_writers(std::string_view text);  ///< nothing of what is no such text
 
-/// Who has files open to write just now in folders of checkpoints below `places`: processes with the run's mark in
+/// Who has files open to write just now in folders of checkpoints below `places`: processes with the run's marker in
 /// their environment, or others. May take as long as a file system does not answer.
 Writers writers_below(System& system, const std::vector<std::string>& places, const CheckpointLayout& layout,
                       const std::string& run_folder);

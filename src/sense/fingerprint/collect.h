@@ -1,4 +1,4 @@
-// Looking at what an attempt is made of. All of it may block: on a thread aside, each look on its own.
+// Collects what an attempt is made of. All of it may block: each collector runs on a thread of its own.
 #pragma once
 
 #include <string>
@@ -36,7 +36,7 @@ Fingerprint collect_code(const Subject& subject);
 /// The file systems under the working folder and `places`: which, and how large; how much is free.
 Fingerprint collect_disks(System& system, const Subject& subject);
 
-/// Python's packages in an environment: its folder, as the command and the variables tell; "" when none is found.
+/// Python's packages in an environment: its folder, as the command and the variables say; "" when none is found.
 std::string python_prefix(System& system, const Subject& subject, const Fingerprint::Facts& environment);
 /// Name and version of every installed package, by their *.dist-info and *.egg-info under `prefix`; no Python is
 /// started. One from a repository or in development has that beside its version.

@@ -74,7 +74,7 @@ TEST_CASE("command, environment, files, packages and machine, without secrets") 
   CHECK(of.files.count("conf/a.yaml") == 1);
 }
 
-TEST_CASE("a process that is gone is told so, and not taken for one without variables") {
+TEST_CASE("a process that is gone is reported as gone, and not taken for one without variables") {
   Machine machine;
   machine.system.files.erase("/proc/7/environ");
   const Fingerprint of = collect_quickly(machine.system, machine.subject);

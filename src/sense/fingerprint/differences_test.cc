@@ -21,7 +21,7 @@ Fingerprint sample() {
   return of;
 }
 
-std::string told(const Fingerprint& a, const Fingerprint& b) {
+std::string shown(const Fingerprint& a, const Fingerprint& b) {
   std::string out;
   for (const Difference& d : differences(a, b)) out += cat(d.what, " ", d.name, ": ", d.before, " > ", d.after, "\n");
   return out;
@@ -32,7 +32,7 @@ TEST_CASE("a fingerprint reads back as it was written, and is not different from
   const auto back = parse_fingerprint(fingerprint_text(of));
   REQUIRE(back.ok());
   CHECK(fingerprint_text(*back) == fingerprint_text(of));
-  CHECK(told(of, *back).empty());
+  CHECK(shown(of, *back).empty());
   CHECK_FALSE(parse_fingerprint("{").ok());
   CHECK_FALSE(parse_fingerprint("[1]").ok());
   CHECK_FALSE(parse_fingerprint("{}").ok());
@@ -40,7 +40,7 @@ TEST_CASE("a fingerprint reads back as it was written, and is not different from
       parse_fingerprint(R"({"facts":{"host":[1,{}],"package":{"a":1}},"files":{"x":3},"code":[],"command":{}})").ok());
 }
 
-TEST_CASE("what is other is told, the most telling first") {
+TEST_CASE("differences are listed, the likeliest cause of trouble first") {
   const Fingerprint a = sample();
   Fingerprint b = sample();
   b.facts["environment"]["LR"] = "2e-6";
@@ -53,7 +53,7 @@ TEST_CASE("what is other is told, the most telling first") {
   b.code->changed["reward.py"] = "@@ -3 +3 @@\n-a = 1\n+a = 3\n";
   b.code->hash = "12";
   b.code->untracked.push_back("sweep.sh");
-  CHECK(told(a, b) ==
+  CHECK(shown(a, b) ==
         "file train.sh: python train.py --lr 1e-6 > python train.py --lr 3e-6\n"
         "code reward.py: +a = 2 > +a = 3\n"
         "code sweep.sh:  > a new file that git does not know\n"
@@ -69,21 +69,21 @@ TEST_CASE("another commit, and what was edited on top of it") {
   b.code->commit = "decade";
   b.code->changed.clear();
   b.code->hash = "";
-  CHECK(told(a, b) == "code commit: c0ffee > decade\n");
+  CHECK(shown(a, b) == "code commit: c0ffee > decade\n");
   b.code->commit = "c0ffee";
-  CHECK(told(a, b) == "code reward.py: -a = 1\n+a = 2 > \n");
+  CHECK(shown(a, b) == "code reward.py: -a = 1\n+a = 2 > \n");
   b.code.reset();
-  CHECK(told(a, b).empty());  // not looked at
+  CHECK(shown(a, b).empty());  // not looked at
 }
 
 TEST_CASE("what was not looked at is not compared") {
   const Fingerprint a = sample();
   Fingerprint b;
   b.attempt = 2;
-  CHECK(told(a, b).empty());
+  CHECK(shown(a, b).empty());
   Fingerprint c = sample();
   c.facts.erase("environment");
-  CHECK(told(a, c).empty());
+  CHECK(shown(a, c).empty());
 }
 
 TEST_CASE("differences are bounded, in number and in size") {

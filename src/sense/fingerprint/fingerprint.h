@@ -32,7 +32,7 @@ struct CodeSeen {
 };
 
 struct Fingerprint {
-  /// Groups of simple facts, in the order in which they are told: "environment", "package", "driver", "host", "disk",
+  /// Groups of simple facts, in the order in which they are shown: "environment", "package", "driver", "host", "disk",
   /// "limit".
   using Facts = std::map<std::string, std::string>;
 
@@ -50,7 +50,7 @@ struct Fingerprint {
 std::string fingerprint_text(const Fingerprint& fingerprint);
 Result<Fingerprint> parse_fingerprint(std::string_view text);
 
-/// Takes what another look at the same attempt saw.
+/// Adds what another collector found of the same attempt.
 void merge(Fingerprint& into, Fingerprint&& from);
 
 /// Something that is other in a later attempt.
@@ -62,8 +62,8 @@ struct Difference {
 inline constexpr size_t kDifferenceText = 600;   ///< bytes
 inline constexpr size_t kDifferenceLimit = 100;  ///< the last of more counts the others
 
-/// What `after` has other than `before`, the most telling first: command, files, code, environment, packages, then the
-/// machine. What one of them did not look at is not compared.
+/// What `after` has other than `before`, the likeliest cause of trouble first: command, files, code, environment,
+/// packages, then the machine. What one of them did not look at is not compared.
 std::vector<Difference> differences(const Fingerprint& before, const Fingerprint& after);
 
 /// Lines of `before` that `after` does not have, and the other way round, by a longest common subsequence; each list

@@ -16,7 +16,7 @@ constexpr Duration kNothingDue = Duration::seconds(3600);
 
 }  // namespace
 
-std::vector<std::function<Fingerprint()>> looks_at(const Subject& subject) {
+std::vector<std::function<Fingerprint()>> collectors_of(const Subject& subject) {
   return {[subject] { return collect_quickly(*make_posix_system(), subject); },
           [subject] { return collect_code(subject); },
           [subject] { return collect_disks(*make_posix_system(), subject); }};
@@ -30,39 +30,39 @@ Result<Fingerprint> Fingerprinting::read(int attempt) const {
 
 void Fingerprinting::begin(int attempt, const State& state, EventWriter& writer) {
   attempt_ = attempt;
-  if (const auto known = read(attempt); known.ok()) return tell(*known, state, writer, false);
+  if (const auto known = read(attempt); known.ok()) return report(*known, state, writer, false);
   taking_ = true;
   began_ = clock_.steady();
   taken_ = {};
   taken_.attempt = attempt;
   taken_.at = clock_.now();
   out_.clear();
-  for (auto& look : scope_.looks(attempt)) out_.emplace_back().start(std::move(look));
+  for (auto& collector : scope_.collectors(attempt)) out_.emplace_back().start(std::move(collector));
 }
 
-/// False while looks are out.
+/// False while collectors are still running.
 bool Fingerprinting::collect() {
   bool all = true;
-  for (BackgroundCall<Fingerprint>& look : out_) {
-    if (auto seen = look.take()) merge(taken_, std::move(*seen));
-    all = all && !look.started();
+  for (BackgroundCall<Fingerprint>& collector : out_) {
+    if (auto seen = collector.take()) merge(taken_, std::move(*seen));
+    all = all && !collector.started();
   }
   return all;
 }
 
 void Fingerprinting::finish(const State& state, EventWriter& writer) {
   taking_ = false;
-  if (std::any_of(out_.begin(), out_.end(), [](const auto& look) { return look.started(); })) {
+  if (std::any_of(out_.begin(), out_.end(), [](const auto& collector) { return collector.started(); })) {
     taken_.missing.emplace_back("some of it did not answer in time (a disk that hangs, a large repository)");
   }
   out_.clear();
   if (const auto kept = scope_.write_file(path(attempt_), fingerprint_text(taken_)); !kept.ok()) {
     scope_.say(cat("the fingerprint of attempt ", attempt_, " is not kept: ", kept.error().what));
   }
-  tell(taken_, state, writer, true);
+  report(taken_, state, writer, true);
 }
 
-void Fingerprinting::tell(const Fingerprint& now, const State& state, EventWriter& writer, bool aloud) {
+void Fingerprinting::report(const Fingerprint& now, const State& state, EventWriter& writer, bool aloud) {
   Result<Fingerprint> before = Error{};
   int other = attempt_;
   while (!before.ok() && --other > 0) before = read(other);
@@ -74,16 +74,17 @@ void Fingerprinting::tell(const Fingerprint& now, const State& state, EventWrite
   }
   std::string sentence = cat("attempt ", attempt_, " differs from attempt ", other, ": ");
   for (size_t i = 0; i < changes.size() && i < kSaid; ++i) sentence += (i == 0 ? "" : "; ") + change_text(changes[i]);
-  if (changes.size() > kSaid) sentence += cat("; and ", changes.size() - kSaid, " more (midwatch report tells them)");
+  if (changes.size() > kSaid) sentence += cat("; and ", changes.size() - kSaid, " more (midwatch report shows them)");
   if (changes.empty()) {
     changes.push_back({attempt_, "nothing", "", "", ""});
     sentence = cat("attempt ", attempt_, " differs from attempt ", other, " in nothing that midwatch compares");
   }
-  // A midwatch before this one may have been killed while it told them.
+  // A midwatch before this one may have been killed while it recorded them.
   for (event::Changed& change : changes) {
-    const bool known = std::any_of(state.changes.begin(), state.changes.end(), [&change](const event::Changed& told) {
-      return told.attempt == change.attempt && told.what == change.what && told.name == change.name;
-    });
+    const bool known =
+        std::any_of(state.changes.begin(), state.changes.end(), [&change](const event::Changed& recorded) {
+          return recorded.attempt == change.attempt && recorded.what == change.what && recorded.name == change.name;
+        });
     if (!known) writer.changed(std::move(change));
   }
   if (aloud) scope_.say(sentence);

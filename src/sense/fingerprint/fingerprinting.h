@@ -1,4 +1,4 @@
-// Takes the fingerprint of every attempt beside the watch, and tells what is other than in the attempt before.
+// Takes the fingerprint of every attempt beside the watch, and reports the differences to the attempt before.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,8 @@ inline constexpr std::string_view kFingerprintFile = "fingerprint.json";  ///< i
 struct FingerprintScope {
   std::function<int()> attempt;                    ///< the one that goes on, or was the last; 0: none yet
   std::function<std::string(int attempt)> folder;  ///< where an attempt is recorded
-  /// What to look at, each on a thread of its own. They own what they use.
-  std::function<std::vector<std::function<Fingerprint()>>(int attempt)> looks;
+  /// What collects it, each on a thread of its own. They own what they use.
+  std::function<std::vector<std::function<Fingerprint()>>(int attempt)> collectors;
   std::function<Result<void>(const std::string& path, std::string_view text)> write_file;
   std::function<void(const std::string& sentence)> say;
 };
@@ -43,7 +43,7 @@ class Fingerprinting final : public Task {
   void begin(int attempt, const State& state, EventWriter& writer);
   bool collect();
   void finish(const State& state, EventWriter& writer);
-  void tell(const Fingerprint& now, const State& state, EventWriter& writer, bool aloud);
+  void report(const Fingerprint& now, const State& state, EventWriter& writer, bool aloud);
 
   Disk& disk_;
   Clock& clock_;
@@ -55,7 +55,7 @@ class Fingerprinting final : public Task {
   Fingerprint taken_;
 };
 
-/// The looks of this machine itself.
-std::vector<std::function<Fingerprint()>> looks_at(const Subject& subject);
+/// The collectors of this machine itself.
+std::vector<std::function<Fingerprint()>> collectors_of(const Subject& subject);
 
 }  // namespace mw

@@ -1,5 +1,5 @@
-// Core dumps: where the run's processes work, and where the kernel is told to put them. One of a training process holds
-// all of its host memory, so a few of them fill a disk.
+// Core dumps: where the run's processes work, and where the kernel is configured to put them. One of a training process
+// holds all of its host memory, so a few of them fill a disk.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -14,7 +14,7 @@ namespace {
 constexpr Duration kEvery = Duration::seconds(30);
 constexpr size_t kFolders = 64;             // remembered, also of processes that have ended
 constexpr size_t kProcessesAsked = 256;     // for the folder that they work in
-constexpr size_t kDumps = 64;               // told of
+constexpr size_t kDumps = 64;               // reported
 constexpr int64_t kLeastBytes = 1'000'000;  // a smaller one does no harm
 constexpr std::string_view kPattern = "/proc/sys/kernel/core_pattern", kSystemd = "/var/lib/systemd/coredump";
 
@@ -42,7 +42,7 @@ void look_into(System& system, const std::string& folder, Time since, Found& fou
     const std::string path = cat(folder == "/" ? "" : folder, "/", name);
     const auto entry = system.entry(path);
     if (!entry.ok() || !entry->file || entry->bytes < kLeastBytes || entry->changed_ns < since.ns) continue;
-    // systemd packs them, so that only their place and name tell.
+    // systemd packs them, so that only their place and name show it.
     if (folder != kSystemd && !is_core(system, path)) continue;
     if (found.dumps.size() < kDumps) found.dumps[path] = entry->bytes;
   }
@@ -55,7 +55,7 @@ class CoreDumps final : public Part {
   std::string_view name() const override { return "core-dumps"; }
 
   void begin(const Aim& aim, Duration now) override {
-    if (aside_.started() || (looked_.ns > 0 && now.ns - looked_.ns < kEvery.ns)) return;
+    if (call_.started() || (looked_.ns > 0 && now.ns - looked_.ns < kEvery.ns)) return;
     looked_ = now;
     std::vector<std::string> places = aim.folders;
     for (size_t i = 0; i < seen_.pids.size() && i < kProcessesAsked; ++i) {
@@ -66,7 +66,7 @@ class CoreDumps final : public Part {
       if (pattern->front() == '/' && slash > 0) places.push_back(pattern->substr(0, slash));
       if (contains(*pattern, "systemd-coredump")) places.emplace_back(kSystemd);
     }
-    aside_.start([system = system_, places = std::move(places), known = folders_, since = since_] {
+    call_.start([system = system_, places = std::move(places), known = folders_, since = since_] {
       Found found;
       found.folders = known;
       for (const std::string& place : places) {
@@ -78,29 +78,29 @@ class CoreDumps final : public Part {
     });
   }
 
-  /// Nobody waits for it: what is found is told with the next look.
+  /// Nobody waits for it: what is found is reported in the next round.
   bool collect(Notes& notes, Duration) override {
-    auto found = aside_.take();
+    auto found = call_.take();
     if (!found) return true;
-    for (const auto& [path, bytes] : told_) {
+    for (const auto& [path, bytes] : reported_) {
       if (found->dumps.count(path) == 0) notes.figure("process.core_dump", path, 0);  // somebody removed it
     }
     for (const auto& [path, bytes] : found->dumps) notes.figure("process.core_dump", path, static_cast<double>(bytes));
     folders_ = std::move(found->folders);
-    told_ = std::move(found->dumps);
+    reported_ = std::move(found->dumps);
     return true;
   }
 
-  bool busy() const override { return aside_.busy(); }
+  bool busy() const override { return call_.busy(); }
 
  private:
   std::shared_ptr<System> system_;
   const Seen& seen_;
   Time since_;
   Duration looked_;
-  BackgroundCall<Found> aside_;
+  BackgroundCall<Found> call_;
   std::set<std::string> folders_;
-  std::map<std::string, int64_t> told_;
+  std::map<std::string, int64_t> reported_;
 };
 
 }  // namespace

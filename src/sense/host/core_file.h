@@ -17,7 +17,7 @@ struct CoreFile {
 /// How much of a dump's beginning is worth reading: the notes stand right behind the headers.
 constexpr size_t kCoreHead = size_t{1} << 20;
 
-/// nullopt: no core dump, or one that does not tell whose it is.
+/// nullopt: no core dump, or one that does not show whose it is.
 std::optional<CoreFile> parse_core_head(std::string_view head);
 
 }  // namespace mw::host

@@ -24,12 +24,12 @@ std::string elf(char type) {
   return head + std::string(2'000'000, 'x');
 }
 
-TEST_CASE("core dumps are found where the run's processes work, by what they are, and told to be gone") {
+TEST_CASE("core dumps are found where the run's processes work, by what they are, and reported as gone") {
   FakeSystem system;
   Seen seen;
   seen.pids = {10};
   const auto part = make_core_dumps(borrowed(system), seen, {});
-  const auto look_twice = [&](double at) {
+  const auto measure_twice = [&](double at) {
     Heard found;
     part->begin({0, {"/work"}, ""}, Duration::seconds(at));
     for (int i = 0; i < 2000 && part->busy(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -42,19 +42,19 @@ TEST_CASE("core dumps are found where the run's processes work, by what they are
   system.files["/proc/10/cwd/core"] = elf(4);
   system.files["/cores/core-python-7"] = elf(4);
   system.files["/proc/sys/kernel/core_pattern"] = "/cores/core-%e-%p\n";
-  Heard heard = look_twice(10);
+  Heard heard = measure_twice(10);
   CHECK(heard.figures.size() == 3);
   CHECK(heard.at("process.core_dump /work/core.12") == 2'000'018);
   CHECK(heard.at("process.core_dump /proc/10/cwd/core") > 0);
   CHECK(heard.at("process.core_dump /cores/core-python-7") > 0);
   system.files.erase("/work/core.12");
-  heard = look_twice(60);
+  heard = measure_twice(60);
   CHECK(heard.at("process.core_dump /work/core.12") == 0);
   CHECK(heard.figures.size() == 3);
-  CHECK(look_twice(120).figures.size() == 2);
+  CHECK(measure_twice(120).figures.size() == 2);
 }
 
-/// GPUs that answer as they are told.
+/// GPUs whose answers the test sets.
 class FakeGpus final : public Gpus {
  public:
   Result<GpuSnapshot> look() override {
@@ -66,30 +66,30 @@ class FakeGpus final : public Gpus {
   std::atomic<bool> answers{true}, hangs{false};
 };
 
-TEST_CASE("GPUs are told with what is known of them, lost ones, the driver's words, and a driver that hangs") {
+TEST_CASE("GPUs are reported with what is known of them, lost ones, the driver's words, and a driver that hangs") {
   FakeGpus gpus;
   const auto part = make_gpu_part(borrowed(gpus));
   gpus.answers = false;
-  CHECK(look(*part, {}, 10).unseen_things.size() == 1);
+  CHECK(measure(*part, {}, 10).unseen_things.size() == 1);
   gpus.answers = true;
-  CHECK(look(*part, {}, 20).figures.empty());  // it is not asked again so soon
+  CHECK(measure(*part, {}, 20).figures.empty());  // it is not asked again so soon
   gpus.world.gpus.resize(2);
   gpus.world.gpus[0].index = "0";
   gpus.world.gpus[0].memory_used = 5;
   gpus.world.gpus[1].index = "1";
   gpus.world.gpus[1].lost = true;
   gpus.world.lines = {"NVRM: Xid (PCI:0000:3b:00): 79, as NVML reports"};
-  Heard heard = look(*part, {}, 700);
+  Heard heard = measure(*part, {}, 700);
   CHECK(heard.at("gpu.memory.used 0") == 5);
   CHECK(heard.at("gpu.busy 0") == -1);
   CHECK(heard.at("gpu.lost 0") == -1);
   CHECK(heard.at("gpu.lost 1") == 1);
   CHECK(heard.lines.size() == 1);
   gpus.world.gpus[1].lost = false;
-  CHECK(look(*part, {}, 710).at("gpu.lost 1") == 0);
-  CHECK(look(*part, {}, 720).at("gpu.lost 1") == -1);
+  CHECK(measure(*part, {}, 710).at("gpu.lost 1") == 0);
+  CHECK(measure(*part, {}, 720).at("gpu.lost 1") == -1);
   gpus.answers = false;
-  CHECK(look(*part, {}, 730).at("gpu.lost driver") == 1);
+  CHECK(measure(*part, {}, 730).at("gpu.lost driver") == 1);
   gpus.answers = true;
   gpus.hangs = true;
   part->begin({}, Duration::seconds(740));

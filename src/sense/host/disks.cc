@@ -1,5 +1,5 @@
 // The file systems that the run writes to, and how large its checkpoints are. A network mount may not answer: each call
-// is made aside, and one that stays out is itself the figure.
+// is made in the background, and how long one stays out is itself a figure.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kFolders = 16;                       // looked at
 constexpr size_t kTreeEntries = 200'000;              // of a checkpoint
 constexpr Duration kSilent = Duration::seconds(20);   // without an answer, after which the disk is said to be silent
-constexpr Duration kPatience = Duration::seconds(1);  // in which a look waits for answers
+constexpr Duration kPatience = Duration::seconds(1);  // that a round waits for answers
 constexpr Duration kMeasureAgain = Duration::seconds(60);  // a save may go on behind the trainer's back
 constexpr int kMeasured = 3;                               // times that one checkpoint is measured
 constexpr std::string_view kShared = "/dev/shm";
@@ -82,23 +82,23 @@ class Disks final : public Part {
   bool collect(Notes& notes, Duration now) override {
     bool out = false;
     for (auto& [folder, question] : questions_) {
-      if (auto answer = question.aside.take(); answer && answer->ok) question.answer = std::move(*answer);
-      out = out || question.aside.busy();
+      if (auto answer = question.call.take(); answer && answer->ok) question.answer = std::move(*answer);
+      out = out || question.call.busy();
     }
     if (const auto tree = tree_.take(); tree && tree->whole && tree->bytes > 0) sizes_[tree->mount] = tree->bytes;
     if (out && now.ns - began_.ns < kPatience.ns) return false;
-    tell(notes, now);
+    report(notes, now);
     return true;
   }
 
   bool busy() const override {
     return tree_.busy() ||
-           std::any_of(questions_.begin(), questions_.end(), [](const auto& one) { return one.second.aside.busy(); });
+           std::any_of(questions_.begin(), questions_.end(), [](const auto& one) { return one.second.call.busy(); });
   }
 
  private:
   struct Question {
-    BackgroundCall<Answer> aside;
+    BackgroundCall<Answer> call;
     Duration since;
     std::optional<Answer> answer;  // the last
     bool silent = false;
@@ -107,10 +107,10 @@ class Disks final : public Part {
   void ask(const std::string& folder, Duration now) {
     if (questions_.size() >= kFolders && questions_.count(folder) == 0) return;
     Question& question = questions_[folder];
-    if (question.aside.started()) return;
+    if (question.call.started()) return;
     question.since = now;
     question.answer.reset();
-    question.aside.start([system = system_, mounts = mounts_, folder] {
+    question.call.start([system = system_, mounts = mounts_, folder] {
       Answer answer;
       const auto real = system->real(folder);
       if (!real.ok()) return answer;
@@ -122,12 +122,12 @@ class Disks final : public Part {
     });
   }
 
-  void tell(Notes& notes, Duration now) {
+  void report(Notes& notes, Duration now) {
     std::map<std::string, Space> spaces;  // folders on the same file system are one thing
     for (auto& [folder, question] : questions_) {
       if (question.answer) spaces[question.answer->mount] = question.answer->space;
       const Duration out{now.ns - question.since.ns};
-      const bool silent = question.aside.busy() && out >= kSilent;
+      const bool silent = question.call.busy() && out >= kSilent;
       if (silent || question.silent) notes.figure("disk.silent", folder, silent ? out.seconds() : 0);
       question.silent = silent;
     }

@@ -1,4 +1,4 @@
-// The GPUs, asked aside: a driver may take seconds to answer, or hang for ever.
+// The GPUs, asked in the background: a driver may take seconds to answer, or hang for ever.
 #include "platform/gpus.h"
 
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace mw::host {
 namespace {
 
-constexpr Duration kPatience = Duration::seconds(1);    // in which a look waits for the answer
+constexpr Duration kPatience = Duration::seconds(1);    // that a round waits for the answer
 constexpr Duration kSilent = Duration::seconds(60);     // without an answer, after which the driver counts as lost
 constexpr Duration kTryAgain = Duration::seconds(600);  // after it said that there is nothing
 constexpr std::string_view kDriver = "driver";
@@ -25,49 +25,49 @@ class GpuPart final : public Part {
 
   void begin(const Aim&, Duration now) override {
     began_ = now;
-    if (aside_.started() || (absent_ && now.ns - asked_.ns < kTryAgain.ns)) return;
+    if (call_.started() || (absent_ && now.ns - asked_.ns < kTryAgain.ns)) return;
     asked_ = now;
-    aside_.start([gpus = gpus_] { return gpus->look(); });
+    call_.start([gpus = gpus_] { return gpus->look(); });
   }
 
   bool collect(Notes& notes, Duration now) override {
-    if (aside_.busy()) {
+    if (call_.busy()) {
       if (now.ns - began_.ns < kPatience.ns) return false;
-      if (now.ns - asked_.ns >= kSilent.ns) tell_lost(notes, kDriver, true);
+      if (now.ns - asked_.ns >= kSilent.ns) report_lost(notes, kDriver, true);
       return true;
     }
-    const auto answer = aside_.take();
+    const auto answer = call_.take();
     if (!answer) return true;
     if (!answer->ok()) {
-      // A driver that goes away under a run that it told of before is lost with all of its GPUs.
-      if (seen_) tell_lost(notes, kDriver, true);
+      // A driver that goes away under a run and had reported GPUs before is lost with all of them.
+      if (seen_) report_lost(notes, kDriver, true);
       if (!seen_ && !absent_) notes.unseen(cat("GPUs: ", answer->error().what));
       absent_ = !seen_;
       return true;
     }
     absent_ = false;
     seen_ = true;
-    tell_lost(notes, kDriver, false);
-    tell(notes, **answer);
+    report_lost(notes, kDriver, false);
+    report(notes, **answer);
     return true;
   }
 
-  bool busy() const override { return aside_.busy(); }
+  bool busy() const override { return call_.busy(); }
 
  private:
-  /// Told when it becomes so and when it is over, but not while all is well.
-  void tell_lost(Notes& notes, std::string_view thing, bool lost) {
+  /// Reported when it becomes so and when it is over, but not while all is well.
+  void report_lost(Notes& notes, std::string_view thing, bool lost) {
     if (lost || lost_.count(std::string(thing)) > 0) notes.figure("gpu.lost", thing, lost ? 1 : 0);
     if (lost) lost_.insert(std::string(thing));
     if (!lost) lost_.erase(std::string(thing));
   }
 
-  void tell(Notes& notes, const GpuSnapshot& look) {
-    for (const GpuFigures& gpu : look.gpus) {
+  void report(Notes& notes, const GpuSnapshot& snapshot) {
+    for (const GpuFigures& gpu : snapshot.gpus) {
       const auto figure = [&](std::string_view signal, double value) {
         if (std::isfinite(value)) notes.figure(signal, gpu.index, value);
       };
-      tell_lost(notes, gpu.index, gpu.lost);
+      report_lost(notes, gpu.index, gpu.lost);
       if (gpu.lost) continue;
       figure("gpu.memory.used", gpu.memory_used);
       figure("gpu.memory.size", gpu.memory_size);
@@ -78,11 +78,11 @@ class GpuPart final : public Part {
       figure("gpu.slowed", gpu.slowed);
       figure("gpu.ecc", gpu.uncorrected);
     }
-    for (const std::string& line : look.lines) notes.line(line);
+    for (const std::string& line : snapshot.lines) notes.line(line);
   }
 
   std::shared_ptr<Gpus> gpus_;
-  BackgroundCall<Result<GpuSnapshot>> aside_;
+  BackgroundCall<Result<GpuSnapshot>> call_;
   Duration began_, asked_;
   bool absent_ = false, seen_ = false;
   std::set<std::string, std::less<>> lost_;

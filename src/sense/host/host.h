@@ -1,5 +1,5 @@
-// The machine under the run: one file each for processes, memory, disks and so on. A part is asked to look (begin), may
-// leave slow calls to a thread aside, and tells what it saw when all of it is there (collect).
+// The machine under the run: one file each for processes, memory, disks and so on. A part begins a round (begin), may
+// make slow calls on a background thread, and reports what it saw when all of it is there (collect).
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Aim {
   std::string checkpoint;            ///< absolute path of the newest that was saved; "" when none is known
 };
 
-/// Where a part tells what it saw.
+/// Where a part reports what it saw.
 class Notes {
  public:
   virtual ~Notes() = default;
@@ -41,23 +41,23 @@ class Part {
   virtual ~Part() = default;
   /// "memory": the events of this part come from the source "host:memory".
   virtual std::string_view name() const = 0;
-  /// Looks, or starts to. `now` is by the steady clock. Not before collect() was true.
+  /// Measures, or starts to. `now` is by the steady clock. Not before collect() was true.
   virtual void begin(const Aim& aim, Duration now) = 0;
-  /// Tells what was seen. False: calls are still out; ask again soon.
+  /// Reports what was seen. False: calls are still out; ask again soon.
   virtual bool collect(Notes& notes, Duration now) = 0;
-  /// A thread that uses the doors is still out, and may be for ever.
+  /// A background thread still uses the system, and may for ever.
   virtual bool busy() const { return false; }
 };
 
-/// A process of the run that was there at the last look and is not (or is dead) now.
+/// A process of the run that was there in the last round and is not (or is dead) now.
 struct Gone {
   int64_t pid = 0;
   std::string name;
   double bytes = 0;      ///< its resident memory then
-  bool largest = false;  ///< none of the run's held more
+  bool largest = false;  ///< none of the run's had more
 };
 
-/// What the processes part leaves for those that come after it in the same look.
+/// What the processes part leaves for those that come after it in the same round.
 struct Seen {
   std::vector<Gone> gone;
   std::vector<int64_t> pids;    ///< of the run's processes
@@ -77,8 +77,8 @@ std::unique_ptr<Part> make_disks(std::shared_ptr<System> system);
 std::unique_ptr<Part> make_network(System& system);
 /// The kernel's own log, where it may be read.
 std::unique_ptr<Part> make_kernel_log(System& system, Seen& seen);
-/// Core dumps that appear where the run's processes work, or where the kernel is told to put them. `since`: older ones
-/// are not this run's.
+/// Core dumps that appear where the run's processes work, or where the kernel is configured to put them. `since`: older
+/// ones are not this run's.
 std::unique_ptr<Part> make_core_dumps(std::shared_ptr<System> system, const Seen& seen, Time since);
 /// The GPUs. `gpus` is asked on a thread of its own.
 std::unique_ptr<Part> make_gpu_part(std::shared_ptr<Gpus> gpus);

@@ -9,10 +9,10 @@ namespace {
 /// When a figure counts as changed, relative to the larger of its old value, its new one and `least`.
 struct Rule {
   std::string_view prefix;  ///< of the signal
-  double at_once;           ///< changes from this on are told with the look that shows them; never when above 1
+  double at_once;           ///< changes from this on are emitted in the round that shows them; never when above 1
   double in_time;           ///< from this on at most once a minute
   double least;             ///< in the signal's unit: what is smaller than this is noise
-  bool mean = false;        ///< it swings: the mean since it was last told, rather than the last value
+  bool mean = false;        ///< it swings: the mean since it was last emitted, rather than the last value
 };
 constexpr double kMega = 1e6;
 constexpr Rule kRules[] = {
@@ -60,7 +60,7 @@ const Rule& rule_of(std::string_view signal) {
 }  // namespace
 
 void HostLedger::note(std::string_view signal, std::string_view thing, double value, Duration now,
-                      std::vector<Reading>& told) {
+                      std::vector<Reading>& emitted) {
   if (!std::isfinite(value)) return;
   const std::pair key{std::string(signal), std::string(thing)};
   auto known = figures_.find(key);
@@ -74,14 +74,14 @@ void HostLedger::note(std::string_view signal, std::string_view thing, double va
   figure.sum += value;
   ++figure.count;
   const double now_is = rule.mean ? figure.sum / figure.count : value;
-  const double scale = std::max({std::fabs(now_is), std::fabs(figure.told), rule.least});
-  const double change = std::fabs(now_is - figure.told) / scale;
+  const double scale = std::max({std::fabs(now_is), std::fabs(figure.emitted), rule.least});
+  const double change = std::fabs(now_is - figure.emitted) / scale;
   const Duration age{now.ns - figure.at.ns};
   const bool minute = age >= kAtMost && change > 0 && change >= rule.in_time;
   const bool at_once = change > 0 && change >= rule.at_once;
   if (!fresh && !at_once && !minute && age < kAtLeast) return;
   figure = {now_is, 0, 0, now};
-  told.push_back({std::string(signal), std::string(thing), now_is});
+  emitted.push_back({std::string(signal), std::string(thing), now_is});
 }
 
 }  // namespace mw

@@ -14,16 +14,16 @@ namespace mw {
 
 class HostLedger {
  public:
-  static constexpr Duration kAtMost = Duration::seconds(60);    ///< small changes are told no more often
-  static constexpr Duration kAtLeast = Duration::seconds(600);  ///< each figure is told anew, changed or not
-  static constexpr size_t kFigures = 1024;                      ///< kept in mind; more are not told
+  static constexpr Duration kAtMost = Duration::seconds(60);    ///< small changes are emitted no more often
+  static constexpr Duration kAtLeast = Duration::seconds(600);  ///< each figure is emitted anew, changed or not
+  static constexpr size_t kFigures = 1024;                      ///< kept in mind; more are not emitted
 
-  /// A figure of one look; `told` gets what is to be written of it.
-  void note(std::string_view signal, std::string_view thing, double value, Duration now, std::vector<Reading>& told);
+  /// Takes a figure of one round, and appends it to `emitted` when it is worth an event.
+  void note(std::string_view signal, std::string_view thing, double value, Duration now, std::vector<Reading>& emitted);
 
  private:
   struct Figure {
-    double told = 0, sum = 0;
+    double emitted = 0, sum = 0;
     int count = 0;
     Duration at;
   };

@@ -46,7 +46,7 @@ TEST_CASE("values, mounts and cgroups are read out of the kernel's tables") {
   CHECK(cgroup_of(groups, "mem").empty());
 }
 
-TEST_CASE("only the processes below the root count, with what they used between two looks") {
+TEST_CASE("only the processes below the root count, with what they used between two rounds") {
   FakeSystem system;
   Seen seen;
   const auto part = make_processes(system, seen);
@@ -56,22 +56,22 @@ TEST_CASE("only the processes below the root count, with what they used between 
   system.files["/proc/10/stat"] = stat_line(10, "keep", 'S', 1, 100, 10);
   system.files["/proc/11/stat"] = stat_line(11, "python (x) y", 'R', 10, 500, 1000);
   system.files["/proc/12/stat"] = stat_line(12, "stranger", 'R', 1, 500, 1000);
-  Heard first = look(*part, {10, {}, ""}, 100);
+  Heard first = measure(*part, {10, {}, ""}, 100);
   CHECK(first.at("process.count run") == 2);
   CHECK(first.at("process.threads run") == 6);
   CHECK(first.at("process.memory run") == doctest::Approx(kPage * 1010));
   CHECK(first.at("process.cpu run") == -1);
   system.files["/proc/stat"] = "cpu  200 0 200 1600 0 0 0 0 0 0\n";
   system.files["/proc/11/stat"] = stat_line(11, "python (x) y", 'R', 10, 500 + 20 * sysconf(_SC_CLK_TCK), 1000);
-  Heard second = look(*part, {10, {}, ""}, 110);
+  Heard second = measure(*part, {10, {}, ""}, 110);
   CHECK(second.at("process.cpu run") == doctest::Approx(2));
   CHECK(second.at("host.cpu machine") == doctest::Approx(0.2));
   CHECK(seen.gone.empty());
   system.files.erase("/proc/11/stat");
-  look(*part, {10, {}, ""}, 120);
+  measure(*part, {10, {}, ""}, 120);
   REQUIRE(seen.gone.size() == 1);
   CHECK(seen.gone[0].pid == 11);
-  CHECK(look(*part, {0, {}, ""}, 130).at("process.count run") == -1);
+  CHECK(measure(*part, {0, {}, ""}, 130).at("process.count run") == -1);
 }
 
 TEST_CASE("a process near its limit of files is named, and named once more when it no longer is") {
@@ -82,32 +82,32 @@ TEST_CASE("a process near its limit of files is named, and named once more when 
   system.files["/proc/10/limits"] =
       "Limit     Soft Limit  Hard Limit  Units\nMax open files            1000   4096   files\n";
   for (int i = 0; i < 950; ++i) system.files[cat("/proc/10/fd/", i)] = "";
-  CHECK(look(*part, {10, {}, ""}, 10).at("process.files server (pid 10)") == doctest::Approx(0.95));
-  CHECK(look(*part, {10, {}, ""}, 20).at("process.files server (pid 10)") == -1);  // counted every 30 s
+  CHECK(measure(*part, {10, {}, ""}, 10).at("process.files server (pid 10)") == doctest::Approx(0.95));
+  CHECK(measure(*part, {10, {}, ""}, 20).at("process.files server (pid 10)") == -1);  // counted every 30 s
   for (int i = 100; i < 950; ++i) system.files.erase(cat("/proc/10/fd/", i));
-  CHECK(look(*part, {10, {}, ""}, 50).at("process.files server (pid 10)") == 0);
-  CHECK(look(*part, {10, {}, ""}, 90).at("process.files server (pid 10)") == -1);
+  CHECK(measure(*part, {10, {}, ""}, 50).at("process.files server (pid 10)") == 0);
+  CHECK(measure(*part, {10, {}, ""}, 90).at("process.files server (pid 10)") == -1);
 }
 
-TEST_CASE("a process that is stuck in the kernel and an engine that nobody has reaped are told") {
+TEST_CASE("a process that is stuck in the kernel and an engine that nobody has reaped are reported") {
   FakeSystem system;
   Seen seen;
   const auto part = make_processes(system, seen);
   system.files["/proc/10/stat"] = stat_line(10, "python", 'D', 1, 7, 10);
   system.files["/proc/11/stat"] = stat_line(11, "VLLM::EngineCor", 'S', 10, 7, 10);
-  look(*part, {10, {}, ""}, 10);
+  measure(*part, {10, {}, ""}, 10);
   system.files["/proc/11/stat"] = stat_line(11, "VLLM::EngineCor", 'Z', 10, 7, 0);
-  Heard second = look(*part, {10, {}, ""}, 20);
+  Heard second = measure(*part, {10, {}, ""}, 20);
   CHECK(second.happenings.empty());
   REQUIRE(seen.gone.size() == 1);
   CHECK(seen.gone[0].bytes == doctest::Approx(kPage * 10));
-  Heard third = look(*part, {10, {}, ""}, 45);
+  Heard third = measure(*part, {10, {}, ""}, 45);
   CHECK(third.at("process.blocked python (pid 10)") == 35);
   REQUIRE(third.happenings.size() == 1);
   CHECK(third.happenings[0].first == "vllm-core-proc-died");
-  CHECK(look(*part, {10, {}, ""}, 55).happenings.empty());
+  CHECK(measure(*part, {10, {}, ""}, 55).happenings.empty());
   system.files["/proc/10/stat"] = stat_line(10, "python", 'D', 1, 9, 10);  // it ran in between
-  CHECK(look(*part, {10, {}, ""}, 65).at("process.blocked python (pid 10)") == 0);
+  CHECK(measure(*part, {10, {}, ""}, 65).at("process.blocked python (pid 10)") == 0);
 }
 
 TEST_CASE("the tightest cgroup counts, its droppable page cache left out, and a kill in it names who is gone") {
@@ -124,7 +124,7 @@ TEST_CASE("the tightest cgroup counts, its droppable page cache left out, and a 
   system.files[pod + "/memory.current"] = "900\n";
   system.files[pod + "/memory.stat"] = "anon 500\ninactive_file 300\n";
   const Aim aim{10, {}, ""};
-  Heard first = look(*part, aim, 10);
+  Heard first = measure(*part, aim, 10);
   CHECK(first.at("host.memory.free machine") == 400 * 1024);
   CHECK(first.at("cgroup.memory.free run") == 400);
   CHECK(first.at("cgroup.memory.size run") == 1000);
@@ -132,23 +132,23 @@ TEST_CASE("the tightest cgroup counts, its droppable page cache left out, and a 
   CHECK(first.happenings.empty());  // from before the watch
   system.files[main + "/memory.events"] = "low 0\noom 1\noom_kill 2\n";
   seen.gone = {{11, "small", 5e6, false}, {12, "python", 70e9, true}};
-  Heard second = look(*part, aim, 20);
+  Heard second = measure(*part, aim, 20);
   REQUIRE(second.happenings.size() == 1);
   CHECK(second.happenings[0].first == "cgroup-oom-kill");
   CHECK(contains(second.happenings[0].second, "python (pid 12), which held 70.0 GB"));
   seen.gone.clear();
   system.files[main + "/memory.events"] = "low 0\noom 1\noom_kill 3\n";
-  CHECK(look(*part, aim, 30).happenings.size() == 1);  // a worker that no look ever met
+  CHECK(measure(*part, aim, 30).happenings.size() == 1);  // a worker that no round ever saw
 
   // Only a group above the run's can be seen, and others share it.
   system.files["/proc/10/cgroup"] = "0::/pod/main/not-visible\n";
-  CHECK(look(*part, aim, 40).happenings.empty());
+  CHECK(measure(*part, aim, 40).happenings.empty());
   system.files[main + "/memory.events"] = "low 0\noom 1\noom_kill 4\n";
-  for (int i = 5; i < 9; ++i) CHECK(look(*part, aim, 10 * i).happenings.empty());
+  for (int i = 5; i < 9; ++i) CHECK(measure(*part, aim, 10 * i).happenings.empty());
   system.files[main + "/memory.events"] = "low 0\noom 1\noom_kill 5\n";
-  CHECK(look(*part, aim, 90).happenings.empty());
+  CHECK(measure(*part, aim, 90).happenings.empty());
   seen.gone = {{12, "python", 70e9, true}};  // it took a while to die
-  CHECK(look(*part, aim, 100).happenings.size() == 1);
+  CHECK(measure(*part, aim, 100).happenings.size() == 1);
 }
 
 TEST_CASE("the first version of cgroups, and a machine without any") {
@@ -159,22 +159,22 @@ TEST_CASE("the first version of cgroups, and a machine without any") {
   system.files["/sys/fs/cgroup/memory/memory.limit_in_bytes"] = "2000\n";
   system.files["/sys/fs/cgroup/memory/memory.usage_in_bytes"] = "500\n";
   system.files["/sys/fs/cgroup/memory/memory.oom_control"] = "oom_kill_disable 0\nunder_oom 0\noom_kill 0\n";
-  Heard heard = look(*part, {}, 10);
+  Heard heard = measure(*part, {}, 10);
   CHECK(heard.at("cgroup.memory.free run") == 1500);
   CHECK(heard.at("host.oom_kills run") == 0);
 
   FakeSystem bare;
   const auto plain = make_memory(bare, seen);
   bare.files["/proc/vmstat"] = "pgfault 1\noom_kill 3\n";
-  CHECK(look(*plain, {}, 10).at("host.oom_kills machine") == 3);
+  CHECK(measure(*plain, {}, 10).at("host.oom_kills machine") == 3);
   bare.files["/proc/vmstat"] = "pgfault 1\noom_kill 4\n";
-  CHECK(look(*plain, {}, 20).happenings.empty());  // nobody of ours is gone
+  CHECK(measure(*plain, {}, 20).happenings.empty());  // nobody of ours is gone
   seen.gone = {{12, "python", 70e9, true}};
   bare.files["/proc/vmstat"] = "pgfault 1\noom_kill 5\n";
-  CHECK(look(*plain, {}, 30).happenings.size() == 1);
+  CHECK(measure(*plain, {}, 30).happenings.size() == 1);
 }
 
-TEST_CASE("disks are told by mount, each once, and a checkpoint by its size") {
+TEST_CASE("disks are reported by mount, each once, and a checkpoint by its size") {
   FakeSystem system;
   system.files["/proc/self/mounts"] = "a / ext4 rw 0 0\nb /data nfs rw 0 0\nc /dev/shm tmpfs rw 0 0\n";
   system.spaces["/"] = {5, 100, 0, 0};
@@ -184,8 +184,8 @@ TEST_CASE("disks are told by mount, each once, and a checkpoint by its size") {
   system.files["/data/run/ckpt/step_5/optim/rank0.bin"] = std::string(500, 'x');
   const auto part = make_disks(borrowed(system));
   const Aim aim{0, {"/data/run", "/data/logs", "/home/me"}, "/data/run/ckpt/step_5"};
-  Heard heard = look(*part, aim, 10);
-  for (int i = 0; i < 100 && heard.at("checkpoint.bytes /data") < 0; ++i) heard = look(*part, aim, 11 + i);
+  Heard heard = measure(*part, aim, 10);
+  for (int i = 0; i < 100 && heard.at("checkpoint.bytes /data") < 0; ++i) heard = measure(*part, aim, 11 + i);
   CHECK(heard.at("disk.free /data") == 7);
   CHECK(heard.at("disk.size /data") == 200);
   CHECK(heard.at("disk.inodes.free /data") == 30);
@@ -215,12 +215,12 @@ class Hanging final : public System {
   std::atomic<bool>& answers_;
 };
 
-TEST_CASE("a disk that does not answer holds nobody up, and is told as silent until it does") {
+TEST_CASE("a disk that does not answer holds nobody up, and is reported as silent until it does") {
   std::atomic<bool> answers{false};
   Hanging system(answers);
   const auto part = make_disks(borrowed(system));
   const Aim aim{0, {"/dead"}, ""};
-  const auto look_for = [&](double at) {  // the look ends by its own patience
+  const auto measure_for = [&](double at) {  // the round ends by its own patience
     Heard heard;
     part->begin(aim, Duration::seconds(at));
     for (int i = 0; i < 3000 && !part->collect(heard, Duration::seconds(at + i * 0.01)); ++i) {
@@ -228,23 +228,23 @@ TEST_CASE("a disk that does not answer holds nobody up, and is told as silent un
     }
     return heard;
   };
-  CHECK(look_for(10).at("disk.silent /dead") == -1);
-  CHECK(look_for(40).at("disk.silent /dead") >= 30);
+  CHECK(measure_for(10).at("disk.silent /dead") == -1);
+  CHECK(measure_for(40).at("disk.silent /dead") >= 30);
   CHECK(part->busy());
   answers = true;
   for (int i = 0; i < 2000 && part->busy(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  CHECK(look_for(50).at("disk.silent /dead") == 0);
+  CHECK(measure_for(50).at("disk.silent /dead") == 0);
 }
 
-TEST_CASE("pressure and network, and machines that do not tell") {
+TEST_CASE("pressure and network, and machines that do not report them") {
   FakeSystem system;
   const auto pressure = make_pressure(system);
-  CHECK(look(*pressure, {}, 10).unseen_things.size() == 1);
-  CHECK(look(*pressure, {}, 20).unseen_things.empty());
+  CHECK(measure(*pressure, {}, 10).unseen_things.size() == 1);
+  CHECK(measure(*pressure, {}, 20).unseen_things.empty());
   system.files["/proc/pressure/memory"] =
       "some avg10=1.00 avg60=2.00 avg300=0 total=1\nfull avg10=0 avg60=1.50 avg300=0 total=1\n";
   system.files["/proc/pressure/cpu"] = "some avg10=9 avg60=40.00 avg300=0 total=1\n";
-  Heard heard = look(*pressure, {}, 30);
+  Heard heard = measure(*pressure, {}, 30);
   CHECK(heard.at("pressure.memory machine") == doctest::Approx(0.015));
   CHECK(heard.at("pressure.cpu machine") == doctest::Approx(0.4));
   CHECK(heard.at("pressure.io machine") == -1);
@@ -253,10 +253,10 @@ TEST_CASE("pressure and network, and machines that do not tell") {
   const std::string head = "Inter-|   Receive  |  Transmit\n face |bytes packets\n";
   system.files["/proc/net/dev"] =
       head + "    lo: 999 1 0 0 0 0 0 0 999 1 0 0 0 0 0 0\n  eth0:1000 1 0 0 0 0 0 0 500 1 0 0 0 0 0 0\n";
-  CHECK(look(*network, {}, 10).figures.empty());
+  CHECK(measure(*network, {}, 10).figures.empty());
   system.files["/proc/net/dev"] =
       head + "    lo: 9999 1 0 0 0 0 0 0 999 1 0 0 0 0 0 0\n  eth0:3000 1 5 0 0 0 0 0 1500 1 0 0 0 0 0 0\n";
-  heard = look(*network, {}, 20);
+  heard = measure(*network, {}, 20);
   CHECK(heard.at("net.received machine") == doctest::Approx(200));
   CHECK(heard.at("net.sent machine") == doctest::Approx(100));
   CHECK(heard.at("net.errors machine") == doctest::Approx(0.5));
@@ -274,27 +274,27 @@ TEST_CASE("of the kernel's lines those about disks and GPUs count, and of proces
                 "Memory cgroup out of memory: Killed process 72 (ray::Worker) total-vm:1kB",
                 "INFO: task python:4711 blocked for more than 122 seconds.",
                 "I/O error, dev nvme1n1, sector 8 op 0x1:(WRITE)"};
-  const Heard heard = look(*part, {}, 10);
+  const Heard heard = measure(*part, {}, 10);
   CHECK(heard.lines.size() == 4);
-  CHECK(look(*part, {}, 20).lines.empty());
+  CHECK(measure(*part, {}, 20).lines.empty());
   seen.gone.clear();
   system.log = {"Out of memory: Killed process 73 (python) total-vm:1kB"};
-  CHECK(look(*part, {}, 30).lines.empty());
+  CHECK(measure(*part, {}, 30).lines.empty());
   seen.gone = {{12, "python", 1e9, true}};  // it took a while to die
-  CHECK(look(*part, {}, 40).lines.size() == 1);
+  CHECK(measure(*part, {}, 40).lines.size() == 1);
   seen.gone.clear();
   system.log = {"Out of memory: Killed process 74 (python) total-vm:1kB"};
-  for (int i = 5; i < 9; ++i) CHECK(look(*part, {}, 10 * i).lines.empty());
+  for (int i = 5; i < 9; ++i) CHECK(measure(*part, {}, 10 * i).lines.empty());
   seen.gone = {{12, "python", 1e9, true}};  // too late to be that one
-  CHECK(look(*part, {}, 90).lines.empty());
+  CHECK(measure(*part, {}, 90).lines.empty());
   system.files["/proc/2/stat"] = "2 (kthreadd) S 0";  // the kernel's numbers are ours
   system.log = {"Out of memory: Killed process 74 (python) total-vm:1kB"};
-  CHECK(look(*part, {}, 100).lines.empty());
+  CHECK(measure(*part, {}, 100).lines.empty());
   seen.gone = {{74, "python", 1e9, true}};
-  CHECK(look(*part, {}, 110).lines.size() == 1);
+  CHECK(measure(*part, {}, 110).lines.size() == 1);
 }
 
-TEST_CASE("the real machine tells what a real process does") {
+TEST_CASE("the real machine shows what a real process does") {
   const auto system = make_posix_system();
   Seen seen;
   const auto processes = make_processes(*system, seen);
@@ -304,23 +304,23 @@ TEST_CASE("the real machine tells what a real process does") {
     for (;;) pause();
   }
   const Aim aim{getpid(), {"/tmp"}, ""};
-  Heard heard = look(*processes, aim, 10);
+  Heard heard = measure(*processes, aim, 10);
   CHECK(heard.at("process.count run") >= 2);
   CHECK(heard.at("process.memory run") > 1e6);
   kill(child, SIGKILL);
-  heard = look(*processes, aim, 11);
+  heard = measure(*processes, aim, 11);
   for (int i = 0; i < 1000 && seen.gone.empty(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    heard = look(*processes, aim, 11 + 0.001 * i);
+    heard = measure(*processes, aim, 11 + 0.001 * i);
   }
   waitpid(child, nullptr, 0);
   REQUIRE(seen.gone.size() == 1);
   CHECK(seen.gone[0].pid == child);
-  heard = look(*memory, aim, 10);
+  heard = measure(*memory, aim, 10);
   CHECK(heard.at("host.memory.size machine") > 1e8);
   CHECK(heard.at("host.memory.free machine") > 0);
   const auto disks = make_disks(borrowed(*system));
-  CHECK(!look(*disks, aim, 10).figures.empty());
+  CHECK(!measure(*disks, aim, 10).figures.empty());
 }
 
 /// Fills memory in a cgroup of its own until the kernel ends it.
@@ -333,7 +333,8 @@ pid_t fill_memory_in(const std::string& group) {
   _exit(0);
 }
 
-TEST_CASE("a real kill for memory in a real cgroup is told with who it was" * doctest::test_suite(testing::kMachine)) {
+TEST_CASE("a real kill for memory in a real cgroup is reported with who it was" *
+          doctest::test_suite(testing::kMachine)) {
   const bool legacy = access("/sys/fs/cgroup/memory/memory.limit_in_bytes", W_OK) == 0;
   const std::string group = cat(legacy ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup", "/midwatch-test-", getpid());
   if (mkdir(group.c_str(), 0700) != 0) {
@@ -359,14 +360,14 @@ TEST_CASE("a real kill for memory in a real cgroup is told with who it was" * do
   const auto processes = make_processes(*system, seen);
   const auto memory = make_memory(*system, seen);
   const Aim aim{holder, {}, ""};
-  std::vector<std::pair<std::string, std::string>> told;
+  std::vector<std::pair<std::string, std::string>> happenings;
   double size = 0;
-  for (int i = 0; i < 400 && told.empty(); ++i) {
+  for (int i = 0; i < 400 && happenings.empty(); ++i) {
     processes->begin(aim, Duration::seconds(i));
     Heard heard;
     processes->collect(heard, Duration::seconds(i));
-    heard = look(*memory, aim, i);
-    told = heard.happenings;
+    heard = measure(*memory, aim, i);
+    happenings = heard.happenings;
     if (heard.at("cgroup.memory.size run") > 0) size = heard.at("cgroup.memory.size run");
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -374,8 +375,8 @@ TEST_CASE("a real kill for memory in a real cgroup is told with who it was" * do
   waitpid(holder, nullptr, 0);
   for (int i = 0; i < 100 && rmdir(group.c_str()) != 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   CHECK(size == 32 << 20);
-  REQUIRE(told.size() == 1);
-  CHECK(told[0].first == "cgroup-oom-kill");
+  REQUIRE(happenings.size() == 1);
+  CHECK(happenings[0].first == "cgroup-oom-kill");
 }
 
 }  // namespace

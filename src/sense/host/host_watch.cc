@@ -12,18 +12,18 @@ namespace mw {
 namespace {
 
 constexpr int kLastCalls = 1000;      // ms that calls get to come back in when the watch ends
-constexpr size_t kLinesAtOnce = 500;  // lines of the kernel's log that one look interprets
+constexpr size_t kLinesAtOnce = 500;  // lines of the kernel's log that one round interprets
 constexpr size_t kStepsLeast = 5;     // fewer have no rhythm
 
 }  // namespace
 
-/// What the part that speaks now says, on its way to the writer.
+/// Takes what a part reports and turns it into events.
 class HostWatch::Hearing final : public host::Notes, private EventSink {
  public:
-  explicit Hearing(const KnowledgeBase& language)
-      : language_(language),
-        recogniser_(language.book()),
-        interpreter_(language.speech(), recogniser_, miner_, *this, 0) {}
+  explicit Hearing(const KnowledgeBase& knowledge)
+      : knowledge_(knowledge),
+        recogniser_(knowledge.book()),
+        interpreter_(knowledge.pattern_index(), recogniser_, miner_, *this, 0) {}
 
   void begin(Duration now) {
     now_ = now;
@@ -41,13 +41,13 @@ class HostWatch::Hearing final : public host::Notes, private EventSink {
   void line(std::string_view text) override {
     if (++lines_ > kLinesAtOnce) return;
     hits_.clear();
-    language_.patterns().match_line(text, hits_);
+    knowledge_.patterns().match_line(text, hits_);
     if (!hits_.empty()) interpreter_.line(text, ++number_, hits_);
   }
   void unseen(std::string_view what) override { unseen_.push_back({"unseen", std::string(what)}); }
 
   /// True when there was something to say.
-  bool tell(std::string_view part, EventWriter& writer) {
+  bool emit(std::string_view part, EventWriter& writer) {
     const std::string source = cat("host:", part);
     const bool any = !readings_.empty() || !matches_.empty();
     if (!readings_.empty()) writer.observed(source, event::Measured{kNoStep, false, std::exchange(readings_, {})});
@@ -64,7 +64,7 @@ class HostWatch::Hearing final : public host::Notes, private EventSink {
     if (auto* match = std::get_if<event::Matched>(&event.body)) matches_.push_back(std::move(*match));
   }
 
-  const KnowledgeBase& language_;
+  const KnowledgeBase& knowledge_;
   Recogniser recogniser_;
   TemplateMiner miner_;
   Interpreter interpreter_;
@@ -78,8 +78,8 @@ class HostWatch::Hearing final : public host::Notes, private EventSink {
   size_t lines_ = 0;
 };
 
-HostWatch::HostWatch(Clock& clock, const KnowledgeBase& language, HostScope scope)
-    : clock_(clock), scope_(std::move(scope)), hearing_(std::make_unique<Hearing>(language)) {
+HostWatch::HostWatch(Clock& clock, const KnowledgeBase& knowledge, HostScope scope)
+    : clock_(clock), scope_(std::move(scope)), hearing_(std::make_unique<Hearing>(knowledge)) {
   System& system = *scope_.system;
   parts_.push_back(host::make_processes(system, seen_));
   parts_.push_back(host::make_memory(system, seen_));
@@ -117,19 +117,19 @@ host::Aim HostWatch::aim_at(const State& state) const {
   return aim;
 }
 
-/// Each part in turn, as far as they have their answers. True when all have told.
-bool HostWatch::look(EventWriter& writer, Duration now) {
+/// Collects from each part in turn, as far as their answers are there. True when all have reported.
+bool HostWatch::collect(EventWriter& writer, Duration now) {
   for (; next_part_ < parts_.size(); ++next_part_) {
     host::Part& part = *parts_[next_part_];
     hearing_->begin(now);
     if (!part.collect(*hearing_, now)) return false;
-    if (hearing_->tell(part.name(), writer)) news_ = true;
+    if (hearing_->emit(part.name(), writer)) news_ = true;
   }
   return true;
 }
 
 /// Only of a run that lives: what its processes do meanwhile is known then.
-void HostWatch::tell_silence(EventWriter& writer, Duration now) {
+void HostWatch::report_silence(EventWriter& writer, Duration now) {
   const Duration silence = writer.silence();
   const bool long_enough = root_ > 0 && silence >= kSilence;
   hearing_->begin(now);
@@ -139,7 +139,7 @@ void HostWatch::tell_silence(EventWriter& writer, Duration now) {
   }
   if (long_enough || silent_) hearing_->figure("log.silent", "run", long_enough ? silence.seconds() : 0);
   silent_ = long_enough;
-  if (hearing_->tell("log", writer)) news_ = true;
+  if (hearing_->emit("log", writer)) news_ = true;
 }
 
 std::optional<Duration> HostWatch::turn(const State& state, bool, EventWriter& writer) {
@@ -147,26 +147,26 @@ std::optional<Duration> HostWatch::turn(const State& state, bool, EventWriter& w
   if (!state.attempts.empty()) rhythm_.saw(state.attempts.size(), state.attempts.back().last_step, now);
   // An attempt that began or ended is looked at once: what ended it must be known when that is judged.
   const int64_t root = scope_.root ? scope_.root() : 0;
-  if (!looking_ && (now >= due_ || root != root_)) {
+  if (!collecting_ && (now >= due_ || root != root_)) {
     root_ = root;
-    looking_ = true;
+    collecting_ = true;
     next_part_ = 0;
     due_ = Duration{now.ns + kPeriod.ns};
     const host::Aim aim = aim_at(state);
     for (const auto& part : parts_) part->begin(aim, now);
   }
-  if (looking_ && look(writer, now)) {
-    looking_ = false;
-    tell_silence(writer, now);
+  if (collecting_ && collect(writer, now)) {
+    collecting_ = false;
+    report_silence(writer, now);
   }
   if (std::exchange(news_, false)) writer.judge();
-  if (looking_) return kPoll;
+  if (collecting_) return kPoll;
   return Duration{std::max<int64_t>(0, due_.ns - now.ns)};
 }
 
-std::unique_ptr<HostWatch> watch_machine(Clock& clock, const KnowledgeBase& language, std::vector<std::string> folders,
+std::unique_ptr<HostWatch> watch_machine(Clock& clock, const KnowledgeBase& knowledge, std::vector<std::string> folders,
                                          std::function<int64_t()> root) {
-  return std::make_unique<HostWatch>(clock, language,
+  return std::make_unique<HostWatch>(clock, knowledge,
                                      HostScope{make_posix_system(), make_gpus(), std::move(folders), std::move(root)});
 }
 

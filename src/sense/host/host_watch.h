@@ -1,5 +1,5 @@
-// The machine under the run, beside a watch: looks at it every few seconds, and tells what changed to the run's
-// journal.
+// The machine under the run, beside a watch: measures every few seconds, and emits what changed to the
+// run's journal.
 #pragma once
 
 #include <functional>
@@ -21,18 +21,18 @@ namespace mw {
 /// What of the machine is watched, and through what.
 struct HostScope {
   std::shared_ptr<System> system;
-  std::shared_ptr<Gpus> gpus;        ///< nullptr: GPUs are not looked at
+  std::shared_ptr<Gpus> gpus;        ///< nullptr: GPUs are not watched
   std::vector<std::string> folders;  ///< absolute; where the run is known to write
   std::function<int64_t()> root;     ///< pid of the process above all of the run's, 0 while there is none; may be empty
 };
 
 class HostWatch final : public Task {
  public:
-  static constexpr Duration kPeriod = Duration::seconds(10);    ///< between two looks
-  static constexpr Duration kSilence = Duration::seconds(120);  ///< of the run's files, from which on it is told
+  static constexpr Duration kPeriod = Duration::seconds(10);    ///< between two rounds
+  static constexpr Duration kSilence = Duration::seconds(120);  ///< of the run's files, from which on it is reported
   static constexpr Duration kPoll = Duration::millis(50);       ///< between two questions whether slow calls are back
 
-  HostWatch(Clock& clock, const KnowledgeBase& language, HostScope scope);
+  HostWatch(Clock& clock, const KnowledgeBase& knowledge, HostScope scope);
   ~HostWatch() override;
 
   std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
@@ -40,23 +40,23 @@ class HostWatch final : public Task {
  private:
   class Hearing;
   host::Aim aim_at(const State& state) const;
-  bool look(EventWriter& writer, Duration now);
-  void tell_silence(EventWriter& writer, Duration now);
+  bool collect(EventWriter& writer, Duration now);
+  void report_silence(EventWriter& writer, Duration now);
 
   Clock& clock_;
   HostScope scope_;
   std::unique_ptr<Hearing> hearing_;
   host::Seen seen_;
   std::vector<std::unique_ptr<host::Part>> parts_;
-  size_t next_part_ = 0;  ///< the first that has not told what it saw in this look
-  bool looking_ = false, news_ = false, silent_ = false;
+  size_t next_part_ = 0;  ///< the first that has not reported in this round
+  bool collecting_ = false, news_ = false, silent_ = false;
   Duration due_;
   int64_t root_ = 0;
   components::Rhythm rhythm_;
 };
 
 /// Over this machine itself. `root` as in HostScope.
-std::unique_ptr<HostWatch> watch_machine(Clock& clock, const KnowledgeBase& language, std::vector<std::string> folders,
+std::unique_ptr<HostWatch> watch_machine(Clock& clock, const KnowledgeBase& knowledge, std::vector<std::string> folders,
                                          std::function<int64_t()> root);
 
 }  // namespace mw

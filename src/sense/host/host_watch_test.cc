@@ -41,48 +41,48 @@ class FakeWriter final : public EventWriter {
   int judged = 0;
 };
 
-const KnowledgeBase& language() {
+const KnowledgeBase& knowledge() {
   static const auto loaded = KnowledgeBase::load({});
   REQUIRE(loaded.ok());
   return **loaded;
 }
 
-TEST_CASE("changes are told at once or within the minute, what swings as its mean, and all of it now and then") {
+TEST_CASE("changes are emitted at once or within the minute, what swings as its mean, and all of it now and then") {
   HostLedger ledger;
-  std::vector<Reading> told;
+  std::vector<Reading> emitted;
   const auto note = [&](std::string_view signal, double value, double at) {
-    told.clear();
-    ledger.note(signal, "x", value, Duration::seconds(at), told);
-    return !told.empty();
+    emitted.clear();
+    ledger.note(signal, "x", value, Duration::seconds(at), emitted);
+    return !emitted.empty();
   };
   CHECK(note("disk.free", 100e9, 0));
   CHECK_FALSE(note("disk.free", 99.9e9, 10));
   CHECK(note("disk.free", 80e9, 20));        // a fifth at once
   CHECK_FALSE(note("disk.free", 77e9, 30));  // less than a tenth
-  CHECK(note("disk.free", 77e9, 85));        // ... is told a minute later
+  CHECK(note("disk.free", 77e9, 85));        // ... is emitted a minute later
   CHECK_FALSE(note("disk.free", 77e9, 600));
   CHECK(note("disk.free", 77e9, 700));  // nothing changed for ten minutes
   CHECK(note("host.cpu", 1, 0));
   for (int i = 1; i < 6; ++i) CHECK_FALSE(note("host.cpu", i % 2, 10 * i));
   CHECK(note("host.cpu", 0, 60));
-  CHECK(told[0].value == doctest::Approx(0.5));
+  CHECK(emitted[0].value == doctest::Approx(0.5));
   CHECK(note("host.oom_kills", 0, 0));
   CHECK_FALSE(note("host.oom_kills", 0, 10));
   CHECK(note("host.oom_kills", 1, 20));
   CHECK_FALSE(note("disk.free", std::numeric_limits<double>::quiet_NaN(), 3000));
 }
 
-TEST_CASE("a look comes every ten seconds, tells what it saw, and never waits for slow calls") {
+TEST_CASE("a round comes every ten seconds, reports what it saw, and never waits for slow calls") {
   FakeClock clock;
   auto owned = std::make_unique<FakeSystem>();
   FakeSystem& system = *owned;
   system.files["/proc/meminfo"] = "MemTotal: 64000000 kB\nMemAvailable: 40000000 kB\n";
   system.files["/proc/self/mounts"] = "a /data ext4 rw 0 0\n";
   system.spaces["/data"] = {50'000'000'000, 100'000'000'000, 0, 0};
-  HostWatch watch(clock, language(), {std::move(owned), nullptr, {"/data/run"}, {}});
+  HostWatch watch(clock, knowledge(), {std::move(owned), nullptr, {"/data/run"}, {}});
   FakeWriter writer;
   const State state;
-  const auto look = [&] {
+  const auto round = [&] {
     for (int i = 0; i < 3000; ++i) {
       const auto wait = watch.turn(state, true, writer);
       REQUIRE(wait.has_value());
@@ -91,22 +91,22 @@ TEST_CASE("a look comes every ten seconds, tells what it saw, and never waits fo
     }
     return Duration{};
   };
-  CHECK(look() == HostWatch::kPeriod);
+  CHECK(round() == HostWatch::kPeriod);
   CHECK(writer.has("host:memory host.memory.free machine"));
   CHECK(writer.has("host:disks disk.free /data"));
   const int judged = writer.judged;  // once or twice, as slow calls come back
   CHECK(judged >= 1);
   const size_t first = writer.lines.size();
   clock.pass(Duration::seconds(4));
-  CHECK(look() == Duration::seconds(6));
+  CHECK(round() == Duration::seconds(6));
   CHECK(writer.lines.size() == first);
   clock.pass(Duration::seconds(6));
-  look();
+  round();
   CHECK(writer.lines.size() == first);  // nothing changed
   CHECK(writer.judged == judged);
   system.spaces["/data"].free = 1'000'000;
   clock.pass(HostWatch::kPeriod);
-  look();
+  round();
   CHECK(writer.lines.size() == first + 1);
   CHECK(writer.judged == judged + 1);
 }
@@ -115,19 +115,19 @@ TEST_CASE("the kernel's words and the GPU driver's become matches of the signatu
   FakeClock clock;
   auto owned = std::make_unique<FakeSystem>();
   FakeSystem& system = *owned;
-  HostWatch watch(clock, language(), {std::move(owned), nullptr, {}, {}});
+  HostWatch watch(clock, knowledge(), {std::move(owned), nullptr, {}, {}});
   FakeWriter writer;
-  const auto look = [&] {
+  const auto round = [&] {
     for (int i = 0; i < 3000; ++i) {
       if (*watch.turn(State(), true, writer) > HostWatch::kPoll) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     clock.pass(HostWatch::kPeriod);
   };
-  look();
+  round();
   system.log = {"NVRM: Xid (PCI:0000:3b:00): 79, pid=4711, name=python, GPU has fallen off the bus.",
                 "NVRM: Xid (PCI:0000:1b:00): 94, as NVML reports", "nfs: server 10.1.2.3 not responding, still trying"};
-  look();
+  round();
   CHECK(writer.has("host:kernel-log xid-79-fallen-off-bus NVRM: Xid (PCI:0000:3b:00): 79"));
   CHECK(writer.has("host:kernel-log xid-94-contained-ecc"));
   CHECK(writer.has("host:kernel-log nfs-server-not-responding"));

@@ -8,8 +8,8 @@
 namespace mw::host {
 namespace {
 
-constexpr size_t kHeld = 64;  // lines that wait to be known as the run's
-constexpr int kLooks = 3;     // for so long
+constexpr size_t kPending = 64;  // lines that wait to be known as the run's
+constexpr int kRounds = 3;       // for so many rounds
 
 enum class About : uint8_t {
   kMachine,  ///< everybody's business
@@ -57,11 +57,11 @@ class KernelLog final : public Part {
       if (topic == std::end(kTopics)) continue;
       const bool process = topic->about == About::kProcess;
       if (topic->about == About::kMachine || (process && names_a_process(line))) notes.line(line);
-      if (topic->about == About::kDeath && held_.size() < kHeld) held_.push_back({line, kLooks});
+      if (topic->about == About::kDeath && pending_.size() < kPending) pending_.push_back({line, kRounds});
     }
     seen_.kernel_log = true;
     same_numbers_ = system_.read("/proc/2/stat", 64).ok() && contains(*system_.read("/proc/2/stat", 64), "(kthreadd)");
-    tell_deaths(notes);
+    report_deaths(notes);
     return true;
   }
 
@@ -74,25 +74,25 @@ class KernelLog final : public Part {
   }
 
   /// A large process is not gone at once when it was killed.
-  void tell_deaths(Notes& notes) {
-    for (Held& held : held_) {
+  void report_deaths(Notes& notes) {
+    for (Pending& pending : pending_) {
       const bool ours = std::any_of(seen_.gone.begin(), seen_.gone.end(), [&](const Gone& gone) {
         // "process 711 (python)", "python[711]"; in a container the kernel's numbers are not ours.
         const bool number =
-            contains(held.line, cat(" ", gone.pid, " (")) || contains(held.line, cat("[", gone.pid, "]"));
-        return named(held.line, gone.name) && (number || !same_numbers_);
+            contains(pending.line, cat(" ", gone.pid, " (")) || contains(pending.line, cat("[", gone.pid, "]"));
+        return named(pending.line, gone.name) && (number || !same_numbers_);
       });
-      if (ours) notes.line(held.line);
-      held.looks = ours ? 0 : held.looks - 1;
+      if (ours) notes.line(pending.line);
+      pending.rounds = ours ? 0 : pending.rounds - 1;
     }
-    std::erase_if(held_, [](const Held& held) { return held.looks <= 0; });
+    std::erase_if(pending_, [](const Pending& pending) { return pending.rounds <= 0; });
   }
 
-  struct Held {
+  struct Pending {
     std::string line;
-    int looks = 0;
+    int rounds = 0;
   };
-  std::vector<Held> held_;
+  std::vector<Pending> pending_;
   bool same_numbers_ = false;  ///< we see the kernel's own threads: its numbers of processes are ours
   System& system_;
   Seen& seen_;

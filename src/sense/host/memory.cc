@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::string_view kUnified = "/sys/fs/cgroup", kLegacy = "/sys/fs/cgroup/memory";
 constexpr int64_t kNoLimit = int64_t{1} << 60;  // v1 says "no limit" as a number near 2^63
-constexpr int kLooks = 3;                       // within which a killed process is gone, however large it was
-constexpr int kLevels = 32;                     // of cgroups within each other that are looked at
+constexpr int kRounds = 3;   // of reporting, within which a killed process is gone, however large it was
+constexpr int kLevels = 32;  // of cgroups within each other that are looked at
 
 /// Where one version of the interface keeps things.
 struct Files {
@@ -100,7 +100,7 @@ class Memory final : public Part {
     notes.figure("host.oom_kills", of_group ? "run" : "machine", static_cast<double>(now));
     if (kills_ >= 0 && of_group == of_group_ && now > kills_) {
       pending_ += now - kills_;
-      looks_ = kLooks;
+      rounds_ = kRounds;
     }
     kills_ = now;
     of_group_ = of_group;
@@ -112,14 +112,14 @@ class Memory final : public Part {
         std::any_of(seen_.gone.begin(), seen_.gone.end(), [](const Gone& gone) { return gone.largest; });
     const bool ours = (of_group && exact_) || (largest_gone && !seen_.kernel_log);
     const int64_t more = pending_;
-    if (!ours && --looks_ > 0) return;  // it may still be giving back its memory
+    if (!ours && --rounds_ > 0) return;  // it may still be giving back its memory
     pending_ = 0;
     if (!ours) return;
     std::string victim;
     if (!seen_.gone.empty()) {
       const Gone& largest = *std::max_element(seen_.gone.begin(), seen_.gone.end(),
                                               [](const Gone& a, const Gone& b) { return a.bytes < b.bytes; });
-      victim = cat("; gone since the last look: ", largest.name, " (pid ", largest.pid, "), which held ",
+      victim = cat("; gone since the last check: ", largest.name, " (pid ", largest.pid, "), which held ",
                    format_bytes(largest.bytes));
     }
     notes.happened(of_group ? "cgroup-oom-kill" : "oom-killer-host",
@@ -130,7 +130,7 @@ class Memory final : public Part {
   System& system_;
   const Seen& seen_;
   int64_t kills_ = -1, pending_ = 0;
-  int looks_ = 0;
+  int rounds_ = 0;
   bool of_group_ = false, exact_ = false;
   const Files* files_ = &kV2;
   std::string base_, group_;

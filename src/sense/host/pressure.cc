@@ -35,14 +35,14 @@ class Pressure final : public Part {
         any = true;
       }
     }
-    if (!any && !told_) notes.unseen("pressure stall information: this kernel has none");
-    told_ = true;
+    if (!any && !reported_) notes.unseen("pressure stall information: this kernel has none");
+    reported_ = true;
     return true;
   }
 
  private:
   System& system_;
-  bool told_ = false;
+  bool reported_ = false;
 };
 
 }  // namespace

@@ -15,14 +15,14 @@
 namespace mw::host {
 namespace {
 
-constexpr size_t kProcesses = 4096;  // of the run; further ones are not looked at
-constexpr size_t kNames = 256;       // of processes, remembered when they are gone
-constexpr size_t kNamed = 32;        // processes with a figure of their own at a time
-constexpr double kFilesTold = 0.7;   // share of its file limit from which on a process has a figure of its own
+constexpr size_t kProcesses = 4096;     // of the run; further ones are not looked at
+constexpr size_t kNames = 256;          // of processes, remembered when they are gone
+constexpr size_t kNamed = 32;           // processes with a figure of their own at a time
+constexpr double kFilesReported = 0.7;  // share of its file limit from which on a process has a figure of its own
 constexpr Duration kFilesEvery = Duration::seconds(30);
-constexpr double kBlockedTold = 30;  // seconds in state D, likewise
-constexpr double kDeadTold = 15;     // seconds that an engine is dead and nobody has reaped it
-constexpr size_t kSomeFiles = 256;   // open files of a process: fewer need no look at its limit
+constexpr double kBlockedReported = 30;  // seconds in state D, likewise
+constexpr double kDeadReported = 15;     // seconds that an engine is dead and nobody has reaped it
+constexpr size_t kSomeFiles = 256;       // open files of a process: with fewer its limit is not read
 constexpr size_t kUserField = 14, kSystemField = 15, kThreadsField = 20, kRssField = 24;  // of /proc/PID/stat, proc(5)
 
 struct Figures {
@@ -35,7 +35,7 @@ struct Known {
   Figures figures;
   Duration blocked_since, dead_since;  ///< 0: not
   Duration heard;                      ///< by now
-  bool told_dead = false;
+  bool reported_dead = false;
 };
 
 int64_t field_of(std::string_view stat, size_t number) {
@@ -75,8 +75,8 @@ class Processes final : public Part {
     notes.figure("process.threads", "run", static_cast<double>(threads));
     notes.figure("process.memory", "run", bytes);
     if (cores_ >= 0) notes.figure("process.cpu", "run", cores_);
-    tell_files(notes, now);
-    tell_states(notes, now);
+    report_files(notes, now);
+    report_states(notes, now);
     return true;
   }
 
@@ -133,7 +133,7 @@ class Processes final : public Part {
     }
   }
 
-  /// With the last look: processor time, who is gone, who has been stuck or dead since when.
+  /// With the last round: processor time, who is gone, who has been stuck or dead since when.
   void compare(Duration now) {
     std::map<int64_t, Known> known;
     int64_t ticks = 0;
@@ -165,8 +165,8 @@ class Processes final : public Part {
     known_ = std::move(known);
   }
 
-  /// Open files against the limit, of each that comes near it. Counting them is the dearest part of a look.
-  void tell_files(Notes& notes, Duration now) {
+  /// Open files against the limit, of each that comes near it. Counting them is the dearest part of a round.
+  void report_files(Notes& notes, Duration now) {
     if (counted_.ns > 0 && now.ns - counted_.ns < kFilesEvery.ns) return;
     counted_ = now;
     std::map<std::string, double> near_limit;
@@ -178,44 +178,44 @@ class Processes final : public Part {
       const double limit = limits.ok() ? soft_limit(*limits, "Max open files") : 0;
       if (limit <= 0) continue;
       const double share = std::min(1.0, static_cast<double>(*open) / limit);
-      if (share >= kFilesTold) near_limit[thing_of(one)] = share;
+      if (share >= kFilesReported) near_limit[thing_of(one)] = share;
     }
-    tell_named(notes, "process.files", near_limit, told_files_);
+    report_named(notes, "process.files", near_limit, reported_files_);
   }
 
-  void tell_states(Notes& notes, Duration now) {
+  void report_states(Notes& notes, Duration now) {
     std::map<std::string, double> blocked;
     for (auto& [pid, one] : known_) {
       const double stuck = one.blocked_since.ns > 0 ? Duration{now.ns - one.blocked_since.ns}.seconds() : 0;
-      if (stuck >= kBlockedTold) blocked[thing_of(one.figures)] = stuck;
+      if (stuck >= kBlockedReported) blocked[thing_of(one.figures)] = stuck;
       const double dead = one.dead_since.ns > 0 ? Duration{now.ns - one.dead_since.ns}.seconds() : 0;
-      if (dead < kDeadTold || one.told_dead) continue;
+      if (dead < kDeadReported || one.reported_dead) continue;
       for (const Engine& engine : built_in_engines()) {
         for (const Engine::Worker& worker : engine.workers) {
           if (!one.figures.info.name.starts_with(worker.title)) continue;
-          one.told_dead = true;
+          one.reported_dead = true;
           notes.happened(worker.signature, cat("process ", pid, " (", one.figures.info.name,
                                                ") of the run is dead and nobody has noticed"));
         }
       }
     }
-    tell_named(notes, "process.blocked", blocked, told_blocked_);
+    report_named(notes, "process.blocked", blocked, reported_blocked_);
   }
 
-  /// What no longer has a figure is told as 0 once, so that it is known to be over.
-  static void tell_named(Notes& notes, std::string_view signal, const std::map<std::string, double>& now,
-                         std::set<std::string>& told) {
-    for (auto it = told.begin(); it != told.end();) {
+  /// What no longer has a figure is reported as 0 once, so that it is known to be over.
+  static void report_named(Notes& notes, std::string_view signal, const std::map<std::string, double>& now,
+                           std::set<std::string>& reported) {
+    for (auto it = reported.begin(); it != reported.end();) {
       if (now.count(*it) > 0) {
         ++it;
         continue;
       }
       notes.figure(signal, *it, 0);
-      it = told.erase(it);
+      it = reported.erase(it);
     }
     for (const auto& [thing, value] : now) {
-      if (told.count(thing) == 0 && told.size() >= kNamed) continue;
-      told.insert(thing);
+      if (reported.count(thing) == 0 && reported.size() >= kNamed) continue;
+      reported.insert(thing);
       notes.figure(signal, thing, value);
     }
   }
@@ -240,7 +240,7 @@ class Processes final : public Part {
   double machine_ = -1, cores_ = -1;
   std::vector<Figures> found_;
   std::map<int64_t, Known> known_;
-  std::set<std::string> told_files_, told_blocked_;
+  std::set<std::string> reported_files_, reported_blocked_;
   const long page_ = sysconf(_SC_PAGESIZE), ticks_ = sysconf(_SC_CLK_TCK);
 };
 

@@ -9,8 +9,8 @@
 namespace mw::components {
 
 /// "10.0.0.7:8000" and the like in a line, in order, each once; at most kAddressesHeard. Written as HOST:PORT, as
-/// Python's ('HOST', PORT), or as urllib3's host='HOST', port=PORT. Only of the machine itself ("localhost" is told as
-/// 127.0.0.1) and of private networks (RFC 1918, RFC 6598): a line of a log is nobody's leave to ask the world.
+/// Python's ('HOST', PORT), or as urllib3's host='HOST', port=PORT. Only of the machine itself ("localhost" is given as
+/// 127.0.0.1) and of private networks (RFC 1918, RFC 6598): a line of a log must not make midwatch ask the internet.
 std::vector<std::string> addresses_in(std::string_view line);
 constexpr size_t kAddressesHeard = 4;
 

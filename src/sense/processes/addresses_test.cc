@@ -13,7 +13,7 @@ TEST_CASE("addresses are found in the shapes in which clients write them") {
   CHECK(addresses_in("no answer from localhost:1.") == Addresses{"127.0.0.1:1"});
 }
 
-TEST_CASE("each is told once, in order, and no more than four") {
+TEST_CASE("each is listed once, in order, and no more than four") {
   CHECK(addresses_in("10.0.0.1:2 10.0.0.1:1 10.0.0.1:2") == Addresses{"10.0.0.1:2", "10.0.0.1:1"});
   CHECK(addresses_in("10.0.0.1:1,10.0.0.1:2,10.0.0.1:3,10.0.0.1:4,10.0.0.1:5").size() == 4);
 }

@@ -42,8 +42,8 @@ ServerWait::Scope ComponentWatch::waiting(const Knowledge& knowledge) {
 }
 
 components::Run ComponentWatch::run_of(const State& state) const {
-  const Held held = scope_.held();
-  return {held.keeper, held.command, detect::is_paused(state), is_over(state)};
+  const RunProcesses run = scope_.processes();
+  return {run.keeper, run.command, detect::is_paused(state), is_over(state)};
 }
 
 /// Another attempt: its servers start with it, and those of the one before are no more.
@@ -85,8 +85,8 @@ void ComponentWatch::find_servers(Duration now) {
   }
 }
 
-/// One that midwatch holds is asked anew when it was started anew, whether or not an attempt runs. False: not one of
-/// those.
+/// A server that midwatch supervises is asked anew when it was restarted, whether or not an attempt runs. False: it is
+/// not such a server.
 bool ComponentWatch::follow_life(Asked& one, Duration now) const {
   const int64_t process = one.target.declared ? scope_.process_of(one.target.name) : -1;
   if (process < 0) return false;
@@ -101,21 +101,21 @@ bool ComponentWatch::follow_life(Asked& one, Duration now) const {
 /// What an engine counts of its work, by the ledger's rules of what is worth a line.
 void ComponentWatch::note_figures(Asked& one, const components::EngineFigures& figures, Duration now,
                                   EventWriter& writer) {
-  std::vector<Reading> told;
+  std::vector<Reading> readings;
   const auto note = [&](std::string_view signal, const std::optional<double>& value) {
-    if (value) ledger_.note(signal, one.target.name, *value, now, told);
+    if (value) ledger_.note(signal, one.target.name, *value, now, readings);
   };
   note("engine.running", figures.running);
   note("engine.waiting", figures.waiting);
   note("engine.kv_usage", figures.cache);
   if (figures.generated) note("engine.tokens", one.tokens.take(*figures.generated, now));
-  if (!told.empty()) writer.observed(kSource, event::Measured{kNoStep, false, std::move(told)});
+  if (!readings.empty()) writer.observed(kSource, event::Measured{kNoStep, false, std::move(readings)});
 }
 
-void ComponentWatch::take(const State& state, Asked& one, const components::Answer& answer, bool held, Duration now,
+void ComponentWatch::take(const State& state, Asked& one, const components::Answer& answer, bool idle, Duration now,
                           EventWriter& writer) {
-  if (auto news = one.judge.take(one.target, answer, rhythm_, now, held)) writer.observed(kSource, std::move(*news));
-  if (held || state.attempts.empty()) {
+  if (auto news = one.judge.take(one.target, answer, rhythm_, now, idle)) writer.observed(kSource, std::move(*news));
+  if (idle || state.attempts.empty()) {
     one.tokens = {};
     return;
   }
@@ -129,10 +129,10 @@ void ComponentWatch::take(const State& state, Asked& one, const components::Answ
                                             {"engine.answer_changes", one.target.name, figures->changes}}});
 }
 
-void ComponentWatch::ask_servers(const State& state, bool held, Duration now, EventWriter& writer) {
+void ComponentWatch::ask_servers(const State& state, bool idle, Duration now, EventWriter& writer) {
   for (const auto& one : asked_) {
     const bool ours = follow_life(*one, now);
-    const bool wait = ours ? one->target.pid == 0 : held;
+    const bool wait = ours ? one->target.pid == 0 : idle;
     if (one->target.address.empty()) continue;
     if (auto answer = one->call.take()) {
       take(state, *one, *answer, wait || std::exchange(one->stale, false), now, writer);
@@ -150,9 +150,9 @@ std::optional<Duration> ComponentWatch::turn(const State& state, bool, EventWrit
     due_ = {now.ns + components::TreeWatch::kQuick.ns};
     const components::Run run = run_of(state);
     if (std::exchange(keeper_, run.keeper) != run.keeper) begin_anew(now);
-    for (event::ComponentSaw& saw : tree_.look(run, rhythm_, now)) writer.observed(kSource, std::move(saw));
+    for (event::ComponentSaw& saw : tree_.poll(run, rhythm_, now)) writer.observed(kSource, std::move(saw));
     find_servers(now);
-    ask_servers(state, run.keeper == 0 || run.held || run.over, now, writer);
+    ask_servers(state, run.keeper == 0 || run.paused || run.over, now, writer);
   }
   return Duration{std::max<int64_t>(0, due_.ns - now.ns)};
 }

@@ -1,5 +1,5 @@
-// The parts of a run beside a watch: looks at the processes of the held command, asks its servers whether they work,
-// and tells the run's journal how they are.
+// Watches the components of a run: polls the processes of the supervised command, asks its servers whether they work,
+// and records in the journal how they are.
 #pragma once
 
 #include <functional>
@@ -27,15 +27,15 @@ class ComponentWatch final : public Task {
   static constexpr size_t kAsked = 16;  ///< servers that are asked at most; those that were declared come first
 
   /// The processes that the command lives in, as the supervisor knows them; keeper 0 while there is none.
-  struct Held {
+  struct RunProcesses {
     int64_t keeper = 0, command = 0;
   };
   struct Scope {
     std::unique_ptr<System> system;
     std::shared_ptr<Http> http;
     std::vector<components::Target> declared;
-    std::function<Held()> held;
-    /// Of a declared server that midwatch itself holds: its process, 0 while there is none; -1 of all others.
+    std::function<RunProcesses()> processes;
+    /// Of a declared server that midwatch itself supervises: its process, 0 while there is none; -1 of all others.
     std::function<int64_t(const std::string& name)> process_of = [](const std::string&) { return int64_t{-1}; };
     std::function<void(const std::string& sentence)> say = [](const std::string&) {};
   };
@@ -62,8 +62,8 @@ class ComponentWatch final : public Task {
   void begin_anew(Duration now);
   void find_servers(Duration now);
   bool follow_life(Asked& one, Duration now) const;
-  void ask_servers(const State& state, bool held, Duration now, EventWriter& writer);
-  void take(const State& state, Asked& one, const components::Answer& answer, bool held, Duration now,
+  void ask_servers(const State& state, bool idle, Duration now, EventWriter& writer);
+  void take(const State& state, Asked& one, const components::Answer& answer, bool idle, Duration now,
             EventWriter& writer);
   void note_figures(Asked& one, const components::EngineFigures& figures, Duration now, EventWriter& writer);
 

@@ -49,16 +49,17 @@ bool is_there(Health health) {
   return health == Health::kHalfDead || health == Health::kSilent || health == Health::kFrozen;
 }
 
-/// Parts of the run that are there and do not do their work.
+/// Components that are there and do not do their work.
 std::vector<const event::ComponentSaw*> failing(const State& state) {
-  std::vector<const event::ComponentSaw*> parts;
-  for (const ComponentState& part : state.components) {
-    if (is_there(part.last.health) && part.since.attempt + 1U == state.attempts.size()) parts.push_back(&part.last);
+  std::vector<const event::ComponentSaw*> found;
+  for (const ComponentState& component : state.components) {
+    if (is_there(component.last.health) && component.since.attempt + 1U == state.attempts.size())
+      found.push_back(&component.last);
   }
-  return parts;
+  return found;
 }
 
-bool tells_of_processes(const Incident& incident, const State& state) {
+bool concerns_processes(const Incident& incident, const State& state) {
   if (incident.kind == "logging-gap") return state.by_host(incident.onset.where);
   if (incident.kind == "environment-fault") return !failing(state).empty();
   return incident.kind == "stall" || incident.kind == "engine-dead" || incident.kind == "worker-lost" ||
@@ -80,10 +81,10 @@ std::string gpu_words(const State& state) {
 std::vector<std::pair<std::string, std::string>> peers_of(const State& state) {
   constexpr std::string_view kLocal = "localhost:";
   std::vector<std::pair<std::string, std::string>> peers;
-  for (const ComponentState& part : state.components) {
-    std::string address = part.last.address;
+  for (const ComponentState& component : state.components) {
+    std::string address = component.last.address;
     if (address.rfind(kLocal, 0) == 0) address = cat("127.0.0.1:", address.substr(kLocal.size()));
-    if (!address.empty()) peers.emplace_back(address, cat(part.last.component, ", ", word(part.last.health)));
+    if (!address.empty()) peers.emplace_back(address, cat(component.last.component, ", ", word(component.last.health)));
   }
   return peers;
 }
@@ -107,15 +108,15 @@ std::string harmless(std::string_view text) {
   return out;
 }
 
-std::string name_of(const ProcessSnapshot& look) {
-  return redact_secrets(cat(look.label, " (pid ", look.info.id.pid, ")"));
+std::string name_of(const ProcessSnapshot& snapshot) {
+  return redact_secrets(cat(snapshot.label, " (pid ", snapshot.info.id.pid, ")"));
 }
 
 }  // namespace
 
-/// What was collected before, and what a midwatch before this one did not live to tell.
+/// What was collected before, and what a midwatch before this one had begun when it ended.
 void EvidenceTaker::reattach(const State& state, EventWriter& writer) {
-  taken_up_ = true;
+  reattached_ = true;
   for (const ActionState& action : state.actions) {
     if (action.intent.action != kCollectEvidence) continue;
     taken_.insert(action.intent.incident);
@@ -131,8 +132,8 @@ void EvidenceTaker::reattach(const State& state, EventWriter& writer) {
 const Incident* EvidenceTaker::next(const State& state) {
   for (const Incident& incident : state.incidents) {
     if (!incident.open || incident.latest.attempt + 1U != state.attempts.size()) continue;
-    if (taken_.count(incident.id) > 0 || !tells_of_processes(incident, state)) continue;
-    if (detect::is_paused(state) || scope_.held().root == 0) return nullptr;
+    if (taken_.count(incident.id) > 0 || !concerns_processes(incident, state)) continue;
+    if (detect::is_paused(state) || scope_.processes().root == 0) return nullptr;
     taken_.insert(incident.id);
     if (last_.ns == 0 || clock_.steady().ns - last_.ns >= kTogether.ns) return &incident;
   }
@@ -140,20 +141,20 @@ const Incident* EvidenceTaker::next(const State& state) {
 }
 
 components::Suspicion EvidenceTaker::suspicion(const State& state) const {
-  const EvidenceScope::Held held = scope_.held();
-  components::Suspicion of{held.root, held.root_too, held.session, {}, {}};
-  for (const event::ComponentSaw* part : failing(state)) {
-    if (part->pid > 0) {
-      of.of.push_back(part->pid);
-    } else if (!part->address.empty()) {
-      of.at.push_back(part->address);
+  const EvidenceScope::RunProcesses run = scope_.processes();
+  components::Suspicion of{run.root, run.root_too, run.session, {}, {}};
+  for (const event::ComponentSaw* component : failing(state)) {
+    if (component->pid > 0) {
+      of.of.push_back(component->pid);
+    } else if (!component->address.empty()) {
+      of.at.push_back(component->address);
     }
   }
   return of;
 }
 
-/// Whoever acts on the incident may end the processes in the same turn: the first look is waited for, as long as it
-/// takes no time.
+/// Whoever acts on the incident may end the processes in the same turn: the first snapshot is waited for, for kAtOnce
+/// at most.
 void EvidenceTaker::begin(const Incident& incident, const State& state, EventWriter& writer) {
   incident_ = incident.id;
   critical_ = incident.severity == Severity::kCritical;
@@ -162,20 +163,20 @@ void EvidenceTaker::begin(const Incident& incident, const State& state, EventWri
   for (int64_t ms = 0; ms < kAtOnce.ns / 1'000'000 && first_.busy(); ++ms) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  take_look(state, writer);
+  take_first(state, writer);
 }
 
-/// The first look is there: it is written down, and what takes longer is begun.
-void EvidenceTaker::take_look(const State& state, EventWriter& writer) {
+/// The first snapshot is there: it is written down, and what takes longer is begun.
+void EvidenceTaker::take_first(const State& state, EventWriter& writer) {
   if (first_.busy()) return;
-  auto look = first_.take();
-  tree_ = look ? std::move(look->tree) : "";
+  auto snapshot = first_.take();
+  tree_ = snapshot ? std::move(snapshot->tree) : "";
   const Duration now = clock_.steady();
   stacks_ = scope_.stacks && now >= stacks_due_;
   const std::string_view why = stacks_
                                    ? "to see what it does; its stacks, too, for which it may be stopped for a moment"
                                    : "to see what it does";
-  for (ProcessSnapshot& one : look ? look->suspects : std::vector<ProcessSnapshot>()) {
+  for (ProcessSnapshot& one : snapshot ? snapshot->suspects : std::vector<ProcessSnapshot>()) {
     const auto action = writer.intend({0, std::string(kCollectEvidence), name_of(one), incident_, std::string(why)});
     if (!action.ok()) continue;  // the journal's disk is full: the run matters more
     const std::string file =
@@ -189,7 +190,7 @@ void EvidenceTaker::take_look(const State& state, EventWriter& writer) {
   }
   if (stacks_) stacks_due_ = {now.ns + kStacksEvery.ns};
   std::vector<ProcessId> ids;
-  for (const Subject& subject : subjects_) ids.push_back(subject.look.info.id);
+  for (const Subject& subject : subjects_) ids.push_back(subject.snapshot.info.id);
   rest_.start([system = scope_.system, run = scope_.run_program, between = scope_.between, ids, stacks = stacks_,
                may_stop = critical_] {
     const auto began = std::chrono::steady_clock::now();
@@ -208,12 +209,12 @@ void EvidenceTaker::take_look(const State& state, EventWriter& writer) {
 }
 
 /// A debugger that was killed at its work may have left the process stopped.
-std::string EvidenceTaker::let_go_on(const Subject& subject, const Sequel& sequel, const State& state) {
+std::string EvidenceTaker::resume_stopped(const Subject& subject, const Sequel& sequel, const State& state) {
   if (!sequel.stacks.late || detect::is_paused(state)) return "";
-  const auto info = processes_.info(subject.look.info.id.pid);
-  if (!info.ok() || !(info->id == subject.look.info.id) || info->state != 'T') return "";
+  const auto info = processes_.info(subject.snapshot.info.id.pid);
+  if (!info.ok() || !(info->id == subject.snapshot.info.id) || info->state != 'T') return "";
   const bool done = processes_.signal(info->id, SIGCONT).ok();
-  return done ? "; the debugger had left it stopped: it was let go on" : "; the debugger has left it stopped";
+  return done ? "; the debugger had left it stopped: midwatch resumed it" : "; the debugger has left it stopped";
 }
 
 void EvidenceTaker::finish(Sequels sequels, const State& state, EventWriter& writer) {
@@ -226,12 +227,12 @@ void EvidenceTaker::finish(Sequels sequels, const State& state, EventWriter& wri
     around.seconds = sequel.seconds;
     if (!sequel.stacks.tool.empty()) {
       around.stacks =
-          cat(sequel.stacks.tool, ": ", components::innermost(sequel.stacks.text, subject.look.info.id.pid));
+          cat(sequel.stacks.tool, ": ", components::innermost(sequel.stacks.text, subject.snapshot.info.id.pid));
     }
     const std::string kept = keep(subject, around, &sequel);
-    const std::string sentence = redact_secrets(sentence_of(subject.look, around));
+    const std::string sentence = redact_secrets(sentence_of(subject.snapshot, around));
     writer.acted({subject.action, true,
-                  cat(clip(sentence, kSentenceBytes), let_go_on(subject, sequel, state), "; ", kept),
+                  cat(clip(sentence, kSentenceBytes), resume_stopped(subject, sequel, state), "; ", kept),
                   Duration{clock_.steady().ns - last_.ns}.seconds()});
   }
   drop_old_files();
@@ -243,7 +244,7 @@ void EvidenceTaker::finish(Sequels sequels, const State& state, EventWriter& wri
 std::string EvidenceTaker::keep(const Subject& subject, const components::Surroundings& around,
                                 const Sequel* sequel) const {
   std::string text = cat("Incident ", incident_, ", ", format_utc(clock_.now()), "\n\n");
-  text += full_text(subject.look, around);
+  text += full_text(subject.snapshot, around);
   if (sequel != nullptr) {
     const components::Stacks& stacks = sequel->stacks;
     if (!stacks.tool.empty()) text += cat("\nStacks, by ", stacks.tool, ":\n", stacks.text, "\n");
@@ -268,15 +269,15 @@ void EvidenceTaker::drop_old_files() const {
 bool EvidenceTaker::reads(int64_t pid) const {
   const bool busy = incident_ != 0 && stacks_ && clock_.steady().ns - last_.ns < kSpared.ns;
   return busy && std::any_of(subjects_.begin(), subjects_.end(),
-                             [pid](const Subject& subject) { return pid == 0 || subject.look.info.id.pid == pid; });
+                             [pid](const Subject& subject) { return pid == 0 || subject.snapshot.info.id.pid == pid; });
 }
 
 std::optional<Duration> EvidenceTaker::turn(const State& state, bool quiet, EventWriter& writer) {
-  if (!taken_up_) reattach(state, writer);
+  if (!reattached_) reattach(state, writer);
   if (incident_ == 0 && quiet) {
     if (const Incident* incident = next(state); incident != nullptr) begin(*incident, state, writer);
   } else if (first_.started()) {
-    take_look(state, writer);
+    take_first(state, writer);
   } else if (rest_.started()) {
     if (auto sequels = rest_.take()) finish(std::move(**sequels), state, writer);
   }

@@ -1,5 +1,5 @@
-// Evidence of a run that is stuck, beside the watch: when a stall, a silence or a failing part is told, what the
-// processes of the run do at that moment goes into the journal and, in full, into a file of the run's folder.
+// Evidence of a run that is stuck, beside the watch: when a stall, a silence or a failing component is reported, what
+// the processes of the run do at that moment goes into the journal and, in full, into a file of the run's folder.
 #pragma once
 
 #include <functional>
@@ -22,23 +22,23 @@ inline constexpr std::string_view kEvidenceFolder = "evidence";  ///< in the run
 
 struct EvidenceScope {
   /// The processes that the command lives in; root 0 while there is none.
-  struct Held {
+  struct RunProcesses {
     int64_t root = 0, session = 0;
-    bool root_too = false;  ///< the root is the command itself, not what holds it
+    bool root_too = false;  ///< the root is the command itself, not its keeper
   };
   std::shared_ptr<System> system;
-  std::function<Held()> held;
+  std::function<RunProcesses()> processes;
   std::string folder;                   ///< the run's
   const KnownSecrets* known = nullptr;  ///< values that no evidence may hold
   bool stacks = true;                   ///< programs may be asked for stacks, for which some stop a process
   components::RunProgram run_program = mw::run_program;  ///< called on a thread of its own
-  Duration between = Duration::seconds(1);               ///< the two looks that tell how much a process works
+  Duration between = Duration::seconds(1);               ///< two snapshots that show how much a process works
 };
 
 class EvidenceTaker final : public Task {
  public:
-  static constexpr Duration kAtOnce = Duration::millis(300);    ///< that the first look may hold up the watch
-  static constexpr Duration kTogether = Duration::seconds(30);  ///< incidents within it are one story: one look
+  static constexpr Duration kAtOnce = Duration::millis(300);    ///< that the first snapshot may hold up the watch
+  static constexpr Duration kTogether = Duration::seconds(30);  ///< incidents within it have one cause: one snapshot
   static constexpr Duration kSpared = Duration::seconds(5);     ///< that an end or a restart waits for stacks
   static constexpr Duration kStacksEvery = Duration::seconds(300);
   static constexpr Duration kLastLimit =
@@ -57,7 +57,7 @@ class EvidenceTaker final : public Task {
 
  private:
   struct Subject {
-    components::ProcessSnapshot look;
+    components::ProcessSnapshot snapshot;
     uint32_t action = 0;
     std::string file;  ///< below the run's folder
   };
@@ -72,9 +72,9 @@ class EvidenceTaker final : public Task {
   const Incident* next(const State& state);
   components::Suspicion suspicion(const State& state) const;
   void begin(const Incident& incident, const State& state, EventWriter& writer);
-  void take_look(const State& state, EventWriter& writer);
+  void take_first(const State& state, EventWriter& writer);
   void finish(Sequels sequels, const State& state, EventWriter& writer);
-  std::string let_go_on(const Subject& subject, const Sequel& sequel, const State& state);
+  std::string resume_stopped(const Subject& subject, const Sequel& sequel, const State& state);
   std::string keep(const Subject& subject, const components::Surroundings& around, const Sequel* sequel) const;
   void drop_old_files() const;
 
@@ -82,9 +82,9 @@ class EvidenceTaker final : public Task {
   Clock& clock_;
   Processes& processes_;
   EvidenceScope scope_;
-  bool taken_up_ = false;
+  bool reattached_ = false;
   std::set<uint32_t> taken_;  ///< incidents of which evidence was collected
-  Duration last_;             ///< when a look was begun; 0: never
+  Duration last_;             ///< when a snapshot was begun; 0: never
   Duration stacks_due_;       ///< when stacks may be asked for again
   uint32_t incident_ = 0;     ///< of which it is being collected
   bool critical_ = false;     ///< it is

@@ -1,4 +1,4 @@
-// What the secrets of a run are, as far as the environments of its processes tell.
+// What the secrets of a run are, as far as the environments of its processes show.
 #pragma once
 
 #include <cstdint>

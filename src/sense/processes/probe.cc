@@ -68,7 +68,7 @@ void read_completion(const std::string& body, Answer& answer) {
   answer.score = scores->items().front().number();
 }
 
-/// As SGLang tells them: [[log-probability, number of the token, its text], …]
+/// As SGLang gives them: [[log-probability, number of the token, its text], …]
 /// (https://docs.sglang.ai/basic_usage/sampling_params.html, return_logprob).
 void read_generate(const std::string& body, Answer& answer) {
   const auto json = Json::parse(body);
@@ -104,7 +104,7 @@ void ask_for_a_token(Http& http, const Target& target, Answer& answer) {
                        R"({"text":"1","sampling_params":{"max_new_tokens":1,"temperature":0},"return_logprob":true})"));
   answer.generation = reply_of(reply);
   if (reply.ok() && reply->status == 200) read_generate(reply->body, answer);
-  // It speaks neither language: that tells nothing of its health.
+  // It speaks neither protocol: that says nothing of its health.
   Reply& last = answer.generation;
   if (last.how == Reply::How::kAnswered && last.status >= 400 && last.status < 500) last.how = Reply::How::kNotAsked;
 }
@@ -198,18 +198,18 @@ ProbeJudge::Verdict ProbeJudge::verdict(const Target& target, const Answer& answ
 }
 
 std::optional<event::ComponentSaw> ProbeJudge::take(const Target& target, const Answer& answer, const Rhythm& rhythm,
-                                                    Duration now, bool held) {
-  if (held) {
+                                                    Duration now, bool paused) {
+  if (paused) {
     failures_ = 0;
     flat_since_ = {};
     return std::nullopt;
   }
   if (first_.ns == 0) first_ = now;
   Verdict now_is = verdict(target, answer, rhythm, now);
-  if (now_is.text.empty() || (told_ && now_is.health == health_ && (now_is.certain == certain_ || certain_))) {
+  if (now_is.text.empty() || (reported_ && now_is.health == health_ && (now_is.certain == certain_ || certain_))) {
     return std::nullopt;
   }
-  told_ = true;
+  reported_ = true;
   health_ = now_is.health;
   certain_ = now_is.certain;
   event::ComponentSaw saw;

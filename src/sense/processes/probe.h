@@ -36,13 +36,13 @@ struct Reply {
 struct Answer {
   Reply health, generation;
   EngineFigures figures;        ///< before the token was asked for
-  std::string token;            ///< the likeliest one after the question, where the engine tells
+  std::string token;            ///< the likeliest one after the question, where the engine states it
   std::optional<double> score;  ///< its log-probability, in nats
 };
 
-/// One round of questions; takes up to four times the target's time. An engine is asked for its counters (/metrics),
-/// too. For a token it is asked as vLLM and all that speak OpenAI's protocol are (/v1/completions with the model that
-/// /v1/models names), where it has no such thing as SGLang is (/generate): the likeliest token, with its
+/// Sends the requests of one check; needs at most four times the target's time. An engine is asked for its counters
+/// (/metrics), too. For a token it is asked as vLLM and all that speak OpenAI's protocol are (/v1/completions with the
+/// model that /v1/models names), where it has no such thing as SGLang is (/generate): the likeliest token, with its
 /// log-probability.
 Answer ask(Http& http, const Target& target);
 
@@ -53,9 +53,9 @@ bool works(const Answer& answer);
 class ProbeJudge {
  public:
   /// `now`, by the steady clock: when the answer came. What is new since the last time; nothing when nothing is.
-  /// `held`: somebody holds the run still, and nothing is to be expected of it.
+  /// `paused`: the run is paused, and nothing is to be expected of its servers.
   std::optional<event::ComponentSaw> take(const Target& target, const Answer& answer, const Rhythm& rhythm,
-                                          Duration now, bool held);
+                                          Duration now, bool paused);
 
  private:
   using Health = event::ComponentSaw::Health;
@@ -67,7 +67,7 @@ class ProbeJudge {
   Verdict verdict(const Target& target, const Answer& answer, const Rhythm& rhythm, Duration now);
   bool flat(const EngineFigures& figures, const Rhythm& rhythm, Duration now);
 
-  bool ever_well_ = false, ever_generated_ = false, told_ = false;
+  bool ever_well_ = false, ever_generated_ = false, reported_ = false;
   Duration first_;    ///< when the first answer came
   int failures_ = 0;  ///< in a row
   Duration bad_since_;

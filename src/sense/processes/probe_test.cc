@@ -56,10 +56,10 @@ struct Course {
   int64_t step = 0;
   bool training = true;
 
-  std::optional<event::ComponentSaw> see(const Answer& answer, bool held = false) {
+  std::optional<event::ComponentSaw> see(const Answer& answer, bool paused = false) {
     seconds += 5;
     for (double at = seconds - 4; training && at <= seconds; at += 2) rhythm.saw(1, ++step, Duration::seconds(at));
-    return judge.take(target, answer, rhythm, Duration::seconds(seconds), held);
+    return judge.take(target, answer, rhythm, Duration::seconds(seconds), paused);
   }
 };
 
@@ -95,7 +95,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("the token comes with its log-probability, where the engine tells it") {
+TEST_CASE("the token comes with its log-probability, where the engine states it") {
   FakeHttp http;
   http.answers["/health"] = {200, "", -1};
   SUBCASE("OpenAI's protocol") {
@@ -140,11 +140,11 @@ TEST_CASE("a half-dead engine says that it is well and gives no token") {
   SUBCASE("an error") { half.generation = {How::kAnswered, 500}; }
   SUBCASE("no answer") { half.generation = {How::kLate, 0}; }
   CHECK(!course.see(half));
-  const auto told = course.see(half);
-  REQUIRE(told);
-  CHECK(told->health == Health::kHalfDead);
-  CHECK(told->certain);
-  CHECK(told->address == "h:1");
+  const auto reported = course.see(half);
+  REQUIRE(reported);
+  CHECK(reported->health == Health::kHalfDead);
+  CHECK(reported->certain);
+  CHECK(reported->address == "h:1");
   CHECK(!course.see(half));
   const auto again = course.see(well());
   REQUIRE(again);
@@ -158,8 +158,8 @@ TEST_CASE("a busy engine gives no token in time, while its counter moves") {
   for (int i = 0; i < 50; ++i) {
     busy.figures.generated = 1000.0 * i;
     busy.generation = {i == 0 ? How::kAnswered : How::kLate, i == 0 ? 200 : 0};
-    const auto told = course.see(busy);
-    CHECK((!told || told->health == Health::kWell));
+    const auto reported = course.see(busy);
+    CHECK((!reported || reported->health == Health::kWell));
   }
 }
 
@@ -171,10 +171,10 @@ TEST_CASE("a server that is refused is silent, at once where it was declared") {
   SUBCASE("found") { course.target.declared = false; }
   (void)course.see(well());
   CHECK(!course.see(refused));
-  const auto told = course.see(refused);
-  REQUIRE(told);
-  CHECK(told->health == Health::kSilent);
-  CHECK(told->certain == course.target.declared);
+  const auto reported = course.see(refused);
+  REQUIRE(reported);
+  CHECK(reported->health == Health::kSilent);
+  CHECK(reported->certain == course.target.declared);
   course.training = false;
   for (int i = 0; i < 20 && !course.target.declared; ++i) {
     if (const auto later = course.see(refused)) CHECK(later->certain);
@@ -188,12 +188,12 @@ TEST_CASE("a slow server is silent only when nothing is done meanwhile") {
   slow.health = {How::kLate, 0};
   bool certain = false;
   for (int i = 0; i < 100; ++i) {
-    if (const auto told = course.see(slow)) certain = certain || told->certain;
+    if (const auto reported = course.see(slow)) certain = certain || reported->certain;
   }
   CHECK(!certain);
   course.training = false;
   for (int i = 0; i < 20; ++i) {
-    if (const auto told = course.see(slow)) certain = certain || told->certain;
+    if (const auto reported = course.see(slow)) certain = certain || reported->certain;
   }
   CHECK(certain);
 }
@@ -202,9 +202,9 @@ TEST_CASE("what has not been well yet is starting, until its time is up") {
   Course course;
   Answer refused;
   refused.health = {How::kRefused, 0};
-  const auto told = course.see(refused);
-  REQUIRE(told);
-  CHECK(told->health == Health::kStarting);
+  const auto reported = course.see(refused);
+  REQUIRE(reported);
+  CHECK(reported->health == Health::kStarting);
   for (int i = 0; i < 178; ++i) CHECK(!course.see(refused));
   std::optional<event::ComponentSaw> late;
   for (int i = 0; i < 4 && !late; ++i) late = course.see(refused);
@@ -221,14 +221,14 @@ TEST_CASE("requests that run without a token for minutes are a half-dead engine,
   (void)course.see(wedged);
   for (int i = 0; i < 60; ++i) CHECK(!course.see(wedged));
   course.training = false;
-  std::optional<event::ComponentSaw> told;
-  for (int i = 0; i < 30 && !told; ++i) told = course.see(wedged);
-  REQUIRE(told);
-  CHECK(told->health == Health::kHalfDead);
-  CHECK(contains(told->text, "3 requests are running"));
+  std::optional<event::ComponentSaw> reported;
+  for (int i = 0; i < 30 && !reported; ++i) reported = course.see(wedged);
+  REQUIRE(reported);
+  CHECK(reported->health == Health::kHalfDead);
+  CHECK(contains(reported->text, "3 requests are running"));
 }
 
-TEST_CASE("while the run is held still, nothing is to be expected") {
+TEST_CASE("while the run is paused, nothing is to be expected") {
   Course course;
   (void)course.see(well());
   Answer refused;

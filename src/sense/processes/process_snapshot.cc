@@ -85,7 +85,7 @@ std::string small(System& system, const std::string& path, size_t limit = kSmall
   return text.ok() ? std::string(trim(*text)) : "";
 }
 
-/// Of the program's words, what tells it from others: the script or module rather than its interpreter.
+/// Of the program's words, what distinguishes it from others: the script or module rather than its interpreter.
 std::string label_of(std::string_view name, const std::vector<std::string>& words) {
   if (const Recognised known = recognise(name, words); !known.kind.empty()) return known.label;
   if (words.empty()) return std::string(name);
@@ -124,70 +124,70 @@ std::string thing_of(const std::string& link, const std::map<uint64_t, Connectio
   return clip(sanitize_utf8(link), 200);
 }
 
-ThreadSnapshot look_at_thread(System& system, const std::string& place, int64_t id, bool stack) {
-  ThreadSnapshot look;
-  look.id = id;
+ThreadSnapshot snapshot_thread(System& system, const std::string& place, int64_t id, bool stack) {
+  ThreadSnapshot snapshot;
+  snapshot.id = id;
   const auto stat = system.read(place + "/stat", kStatBytes);
   const auto info = stat.ok() ? parse_process_stat(*stat) : Result<ProcessInfo>(stat.error());
-  if (!info.ok()) return look;
-  look.name = sanitize_utf8(info->name);
-  look.state = info->state;
-  look.ticks = ticks_of(*stat);
-  look.kernel = clip(sanitize_utf8(small(system, place + "/wchan")), kNameBytes);
-  if (look.kernel == "0") look.kernel.clear();
-  look.call = call_of(small(system, place + "/syscall"));
-  if (stack) look.stack = sanitize_utf8(small(system, place + "/stack", kStackBytes));
-  return look;
+  if (!info.ok()) return snapshot;
+  snapshot.name = sanitize_utf8(info->name);
+  snapshot.state = info->state;
+  snapshot.ticks = ticks_of(*stat);
+  snapshot.kernel = clip(sanitize_utf8(small(system, place + "/wchan")), kNameBytes);
+  if (snapshot.kernel == "0") snapshot.kernel.clear();
+  snapshot.call = call_of(small(system, place + "/syscall"));
+  if (stack) snapshot.stack = sanitize_utf8(small(system, place + "/stack", kStackBytes));
+  return snapshot;
 }
 
-void look_at_threads(System& system, const std::string& place, ProcessSnapshot& look) {
+void add_threads(System& system, const std::string& place, ProcessSnapshot& snapshot) {
   const auto names = system.names(place + "/task");
   if (!names.ok()) return;
   std::vector<int64_t> ids;
   for (const std::string& name : *names) {
     if (const auto id = parse_int(name); id && *id > 0) ids.push_back(*id);
   }
-  const int64_t main = look.info.id.pid;
+  const int64_t main = snapshot.info.id.pid;
   std::sort(ids.begin(), ids.end(),
             [main](int64_t a, int64_t b) { return std::pair(a != main, a) < std::pair(b != main, b); });
-  look.threads = ids.size();
+  snapshot.threads = ids.size();
   for (size_t i = 0; i < ids.size() && i < kThreads; ++i) {
-    look.looks.push_back(look_at_thread(system, cat(place, "/task/", ids[i]), ids[i], i < kStacks));
+    snapshot.thread_snapshots.push_back(snapshot_thread(system, cat(place, "/task/", ids[i]), ids[i], i < kStacks));
   }
 }
 
-void look_at_files(System& system, const std::string& place, ProcessSnapshot& look) {
+void add_files(System& system, const std::string& place, ProcessSnapshot& snapshot) {
   const auto sockets = table_of(system, place);
   const auto names = system.names(place + "/fd");
   if (!names.ok()) return;
-  look.files = names->size();
+  snapshot.files = names->size();
   std::map<int64_t, std::string> things;
   for (size_t i = 0; i < names->size() && i < kDescriptors; ++i) {
     const auto link = system.link(cat(place, "/fd/", (*names)[i]));
     if (!link.ok() || link->empty()) continue;
     if (const auto known = sockets.find(socket_inode(*link)); known != sockets.end()) {
-      look.connections.push_back(known->second);
+      snapshot.connections.push_back(known->second);
     }
     if (const auto number = parse_int((*names)[i]); number) things[*number] = thing_of(*link, sockets);
   }
-  for (ThreadSnapshot& thread : look.looks) {
+  for (ThreadSnapshot& thread : snapshot.thread_snapshots) {
     if (const auto known = things.find(thread.call.descriptor); known != things.end()) thread.on = known->second;
   }
 }
 
-ProcessSnapshot look_at(System& system, const ProcessInfo& info, std::string_view stat) {
-  ProcessSnapshot look;
-  look.info = info;
-  look.ticks = ticks_of(stat);
+ProcessSnapshot snapshot_of(System& system, const ProcessInfo& info, std::string_view stat) {
+  ProcessSnapshot snapshot;
+  snapshot.info = info;
+  snapshot.ticks = ticks_of(stat);
   const std::string place = place_of(info.id.pid);
-  look_at_threads(system, place, look);
-  look_at_files(system, place, look);
-  // The kernel may wait for a lock of the process's memory before it tells its command line.
-  const bool blocked =
-      std::any_of(look.looks.begin(), look.looks.end(), [](const auto& one) { return one.state == 'D'; });
+  add_threads(system, place, snapshot);
+  add_files(system, place, snapshot);
+  // The kernel may wait for a lock of the process's memory before it gives its command line.
+  const bool blocked = std::any_of(snapshot.thread_snapshots.begin(), snapshot.thread_snapshots.end(),
+                                   [](const auto& one) { return one.state == 'D'; });
   const auto words = words_of(blocked ? "" : small(system, place + "/cmdline", kStatBytes));
-  look.label = clip(sanitize_utf8(label_of(info.name, words)), kNameBytes);
-  return look;
+  snapshot.label = clip(sanitize_utf8(label_of(info.name, words)), kNameBytes);
+  return snapshot;
 }
 
 struct Member {
@@ -245,7 +245,7 @@ std::string tree_line(const Member& member, System& system) {
              sanitize_utf8(member.info.name), kernel.empty() || kernel == "0" ? "" : cat(", ", kernel), "\n");
 }
 
-/// Processes to look at; 0 in front: one in trouble.
+/// Processes by urgency; 0 in front: one in trouble.
 using Ranked = std::vector<std::pair<int, const Member*>>;
 
 /// The ranks of the trainer: processes of one name and one parent that have done as much work as each other (half of
@@ -273,21 +273,21 @@ std::vector<int64_t> ranks_among(const Ranked& ranked) {
   return most;
 }
 
-/// The rank that does something else than most moves to the front of what is not in trouble. Returns what is told of
-/// it, by pid.
-std::map<int64_t, std::string> set_apart(System& system, Ranked& ranked) {
-  std::map<int64_t, std::string> told;
+/// The rank that does something else than most moves to the front of what is not in trouble. Returns in what it
+/// differs, by pid.
+std::map<int64_t, std::string> put_first(System& system, Ranked& ranked) {
+  std::map<int64_t, std::string> unlike;
   const Ranks ranks = compare_ranks(system, ranks_among(ranked));
   for (const int64_t pid : ranks.odd) {
-    told[pid] = cat("unlike ", ranks.alike, " other processes like it, which ", ranks.doing);
+    unlike[pid] = cat("unlike ", ranks.alike, " other processes like it, which ", ranks.doing);
   }
-  std::stable_sort(ranked.begin(), ranked.end(), [&told](const auto& a, const auto& b) {
-    const auto key = [&told](const auto& one) {
-      return 2 * one.first - static_cast<int>(told.count(one.second->info.id.pid));
+  std::stable_sort(ranked.begin(), ranked.end(), [&unlike](const auto& a, const auto& b) {
+    const auto key = [&unlike](const auto& one) {
+      return 2 * one.first - static_cast<int>(unlike.count(one.second->info.id.pid));
     };
     return key(a) < key(b);
   });
-  return told;
+  return unlike;
 }
 
 }  // namespace
@@ -329,11 +329,11 @@ RunSnapshot snapshot_run(System& system, const Suspicion& suspicion) {
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
     return std::pair(a.first, -ticks_of(a.second->stat)) < std::pair(b.first, -ticks_of(b.second->stat));
   });
-  auto told = set_apart(system, ranked);
+  auto unlike = put_first(system, ranked);
   for (size_t i = 0; i < ranked.size() && i < kSnapshots; ++i) {
     const Member& one = *ranked[i].second;
-    run.suspects.push_back(look_at(system, one.info, one.stat));
-    run.suspects.back().among = told[one.info.id.pid];
+    run.suspects.push_back(snapshot_of(system, one.info, one.stat));
+    run.suspects.back().among = unlike[one.info.id.pid];
   }
   return run;
 }
@@ -342,7 +342,7 @@ std::optional<ProcessSnapshot> snapshot_process(System& system, const ProcessId&
   const auto stat = system.read(place_of(id.pid) + "/stat", kStatBytes);
   const auto info = stat.ok() ? parse_process_stat(*stat) : Result<ProcessInfo>(stat.error());
   if (!info.ok() || !(info->id == id) || info->state == 'Z' || info->state == 'X') return std::nullopt;
-  return look_at(system, *info, *stat);
+  return snapshot_of(system, *info, *stat);
 }
 
 }  // namespace mw::components

@@ -34,22 +34,22 @@ struct ThreadSnapshot {
 
 struct ProcessSnapshot {
   ProcessInfo info;
-  std::string label;                    ///< "train.py"
-  std::string among;                    ///< "unlike 7 others, which run": of one that differs from its like; "" mostly
-  int64_t ticks = 0;                    ///< of processor time, of all its threads, so far
-  size_t threads = 0;                   ///< that it has
-  std::vector<ThreadSnapshot> looks;    ///< the main thread first; kThreads at most
-  size_t files = 0;                     ///< that it has open, as far as they were looked at
-  std::vector<Connection> connections;  ///< its TCP sockets
+  std::string label;   ///< "train.py"
+  std::string among;   ///< "unlike 7 others, which run": of one that differs from its like; "" mostly
+  int64_t ticks = 0;   ///< of processor time, of all its threads, so far
+  size_t threads = 0;  ///< that it has
+  std::vector<ThreadSnapshot> thread_snapshots;  ///< the main thread first; kThreads at most
+  size_t files = 0;                              ///< that it has open, as far as they were looked at
+  std::vector<Connection> connections;           ///< its TCP sockets
 };
 constexpr size_t kThreads = 256;
 
 /// Whose processes, and which of them are suspected first.
 struct Suspicion {
   int64_t root = 0;             ///< above all of the run's
-  bool root_too = false;        ///< it is one of them; else it only holds them
+  bool root_too = false;        ///< it is one of them; else it is only their parent
   int64_t session = 0;          ///< whose other processes are the run's, too; 0: none
-  std::vector<int64_t> of;      ///< parts of the run that are in trouble
+  std::vector<int64_t> of;      ///< components that are in trouble
   std::vector<std::string> at;  ///< likewise, by the addresses at which they listen
 };
 
@@ -65,7 +65,7 @@ RunSnapshot snapshot_run(System& system, const Suspicion& suspicion);
 /// nullopt when this very process is gone.
 std::optional<ProcessSnapshot> snapshot_process(System& system, const ProcessId& id);
 
-/// What else is known when a process is told of.
+/// What else is known when a process is described.
 struct Surroundings {
   const ProcessSnapshot* later =
       nullptr;  ///< the same process again, `seconds` after; nullptr: it was gone, or not looked at
@@ -76,8 +76,8 @@ struct Surroundings {
 };
 
 /// One short line: "34 threads, the main thread waits in recvfrom on 10.0.0.7:8000; …".
-std::string sentence_of(const ProcessSnapshot& look, const Surroundings& around);
+std::string sentence_of(const ProcessSnapshot& snapshot, const Surroundings& around);
 /// All of it, for a file.
-std::string full_text(const ProcessSnapshot& look, const Surroundings& around);
+std::string full_text(const ProcessSnapshot& snapshot, const Surroundings& around);
 
 }  // namespace mw::components

@@ -65,7 +65,7 @@ TEST_CASE("a system call is known by its number, and its file where it has one")
   CHECK(call_of(cat(SYS_read, " 0xffffffffffffffff 0x0")).descriptor == -1);
 }
 
-TEST_CASE("a trainer that waits for an engine is told by where it waits and what it is connected with") {
+TEST_CASE("a trainer that waits for an engine is described by where it waits and what it is connected with") {
   World world;
   world.process(100, "keeper", 'S', 1, 900);
   world.process(101, "bash", 'S', 100, 1, words({"bash", "train.sh"}));
@@ -81,42 +81,42 @@ TEST_CASE("a trainer that waits for an engine is told by where it waits and what
   world.socket(102, 99, "01", "00000000:00000001");  // somebody else's
   const RunSnapshot run = snapshot_run(world.system, {100, false, 0, {}, {}});
   REQUIRE(run.suspects.size() == 1);
-  const ProcessSnapshot& look = run.suspects.front();
-  CHECK(look.label == "train.py");
-  CHECK(look.info.id == ProcessId{102, 1102});
-  CHECK(look.threads == 3);
-  CHECK(look.connections.size() == 2);
+  const ProcessSnapshot& snapshot = run.suspects.front();
+  CHECK(snapshot.label == "train.py");
+  CHECK(snapshot.info.id == ProcessId{102, 1102});
+  CHECK(snapshot.threads == 3);
+  CHECK(snapshot.connections.size() == 2);
   Surroundings around;
   around.peers = {{"10.0.0.7:8000", "engine, silent"}};
   around.gpus = "GPUs idle";
   around.stacks = "py-spy: train.py:12 in step";
-  CHECK(sentence_of(look, around) ==
+  CHECK(sentence_of(snapshot, around) ==
         "3 threads, the main thread waits in recvfrom on 10.0.0.7:8000 (ESTABLISHED), 1 other runs; py-spy: "
         "train.py:12 in "
         "step; 2 sockets to 10.0.0.7:8000 (engine, silent), 300 B unread; GPUs idle");
   CHECK(contains(run.tree, "102 (of 101) S python3"));
   CHECK_FALSE(contains(run.tree, "keeper"));
-  const std::string whole = full_text(look, around);
+  const std::string whole = full_text(snapshot, around);
   CHECK(contains(whole, "ESTABLISHED 127.0.0.1:40000 -> 10.0.0.7:8000, 300 unread, 0 unsent"));
   CHECK(contains(whole, "104 S saver: io_schedule"));
 }
 
-TEST_CASE("the clients of a server are told together, those that gave up before those that wait") {
-  ProcessSnapshot look;
-  look.threads = 1;
-  look.connections = {{"LISTEN", "0.0.0.0:8000", "0.0.0.0:0", 0, 0},
-                      {"ESTABLISHED", "127.0.0.1:8000", "127.0.0.1:40001", 0, 0},
-                      {"CLOSE_WAIT", "127.0.0.1:8000", "127.0.0.1:40002", 0, 1},
-                      {"CLOSE_WAIT", "127.0.0.1:8000", "127.0.0.1:40003", 0, 1},
-                      {"ESTABLISHED", "127.0.0.1:40004", "10.0.0.9:80", 7, 0},
-                      {"SYN_SENT", "127.0.0.1:40005", "10.0.0.9:81", 0, 0}};
+TEST_CASE("the clients of a server are listed together, those that gave up before those that wait") {
+  ProcessSnapshot snapshot;
+  snapshot.threads = 1;
+  snapshot.connections = {{"LISTEN", "0.0.0.0:8000", "0.0.0.0:0", 0, 0},
+                          {"ESTABLISHED", "127.0.0.1:8000", "127.0.0.1:40001", 0, 0},
+                          {"CLOSE_WAIT", "127.0.0.1:8000", "127.0.0.1:40002", 0, 1},
+                          {"CLOSE_WAIT", "127.0.0.1:8000", "127.0.0.1:40003", 0, 1},
+                          {"ESTABLISHED", "127.0.0.1:40004", "10.0.0.9:80", 7, 0},
+                          {"SYN_SENT", "127.0.0.1:40005", "10.0.0.9:81", 0, 0}};
   CHECK(
-      sentence_of(look, {}) ==
+      sentence_of(snapshot, {}) ==
       "1 thread; 2 clients at 127.0.0.1:8000, hung up by the other side, 2 B unread; 1 socket to 10.0.0.9:80, 7 B not "
       "taken by the other side; 1 socket to 10.0.0.9:81, not answered; and 1 more");
 }
 
-TEST_CASE("what it used between two looks is told") {
+TEST_CASE("what it used between two snapshots is stated") {
   World world;
   world.process(102, "python3", 'R', 1, 5000);
   const auto before = snapshot_process(world.system, {102, 1102});
@@ -183,11 +183,11 @@ TEST_CASE("a process whose command line may hang the reader is called by its nam
   world.process(102, "python3", 'D', 1, 1, words({"python3", "train.py"}));
   world.thread(102, 102, "python3", 'D', "", "rpc_wait_bit_killable");
   world.thread(102, 103, "saver", 'D', "", "io_schedule");
-  const auto look = snapshot_process(world.system, {102, 1102});
-  REQUIRE(look);
-  CHECK(look->label == "python3");
+  const auto snapshot = snapshot_process(world.system, {102, 1102});
+  REQUIRE(snapshot);
+  CHECK(snapshot->label == "python3");
   CHECK(
-      sentence_of(*look, {}) ==
+      sentence_of(*snapshot, {}) ==
       "2 threads, the main thread waits for a device or a disk (state D) in rpc_wait_bit_killable, 1 other waits for a "
       "device (state D)");
 }

@@ -11,8 +11,8 @@
 namespace mw::components {
 namespace {
 
-constexpr size_t kPeersTold = 3;
-constexpr double kNoWork = 0.005;  // processors; less is told as none
+constexpr size_t kPeersNamed = 3;
+constexpr double kNoWork = 0.005;  // processors; less is stated as none
 
 std::string count(size_t number, std::string_view what) { return cat(number, " ", what, number == 1 ? "" : "s"); }
 
@@ -33,7 +33,7 @@ std::string main_words(const ThreadSnapshot& thread) {
     case 'T':
       return "stopped (SIGSTOP)";
     case 't':
-      return "held by a debugger";
+      return "stopped by a debugger";
     case 'Z':
       return "its main thread has ended";
     default:
@@ -42,22 +42,22 @@ std::string main_words(const ThreadSnapshot& thread) {
 }
 
 /// Of the threads beside the main one, those that do something else than sleep.
-std::string other_words(const ProcessSnapshot& look) {
+std::string other_words(const ProcessSnapshot& snapshot) {
   size_t run = 0, blocked = 0;
-  for (size_t i = 1; i < look.looks.size(); ++i) {
-    run += look.looks[i].state == 'R';
-    blocked += look.looks[i].state == 'D';
+  for (size_t i = 1; i < snapshot.thread_snapshots.size(); ++i) {
+    run += snapshot.thread_snapshots[i].state == 'R';
+    blocked += snapshot.thread_snapshots[i].state == 'D';
   }
   return cat(
       run > 0 ? cat(", ", run, run == 1 ? " other runs" : " others run") : "",
       blocked > 0 ? cat(", ", blocked, blocked == 1 ? " other waits" : " others wait", " for a device (state D)") : "");
 }
 
-std::string processor_words(const ProcessSnapshot& look, const Surroundings& around) {
+std::string processor_words(const ProcessSnapshot& snapshot, const Surroundings& around) {
   if (around.later == nullptr || around.seconds <= 0) return "";
   static const long ticks = sysconf(_SC_CLK_TCK);
   const double used =
-      static_cast<double>(around.later->ticks - look.ticks) / static_cast<double>(ticks) / around.seconds;
+      static_cast<double>(around.later->ticks - snapshot.ticks) / static_cast<double>(ticks) / around.seconds;
   return used < kNoWork ? "; uses no processor time" : cat("; uses ", format_short(used, 2), " processors");
 }
 
@@ -73,13 +73,13 @@ struct Peer {
 
 std::string port_of(const std::string& address) { return address.substr(std::min(address.rfind(':'), address.size())); }
 
-std::vector<Peer> peers_of(const ProcessSnapshot& look) {
+std::vector<Peer> peers_of(const ProcessSnapshot& snapshot) {
   std::set<std::string> served;  // ports; a client's own are of no meaning
-  for (const Connection& one : look.connections) {
+  for (const Connection& one : snapshot.connections) {
     if (one.state == "LISTEN") served.insert(port_of(one.local));
   }
   std::map<std::pair<std::string, std::string>, Peer> all;
-  for (const Connection& one : look.connections) {
+  for (const Connection& one : snapshot.connections) {
     if (one.state == "LISTEN" && one.unread == 0) continue;
     const bool clients = served.count(port_of(one.local)) > 0;
     Peer& peer = all[{one.state, clients ? one.local : one.peer}];
@@ -117,18 +117,18 @@ std::string peer_words(const Peer& peer, const Surroundings& around) {
   return text;
 }
 
-std::string socket_words(const ProcessSnapshot& look, const Surroundings& around) {
-  const auto peers = peers_of(look);
+std::string socket_words(const ProcessSnapshot& snapshot, const Surroundings& around) {
+  const auto peers = peers_of(snapshot);
   std::string text;
-  for (size_t i = 0; i < peers.size() && i < kPeersTold; ++i) text += cat("; ", peer_words(peers[i], around));
-  if (peers.size() > kPeersTold) text += cat("; and ", peers.size() - kPeersTold, " more");
+  for (size_t i = 0; i < peers.size() && i < kPeersNamed; ++i) text += cat("; ", peer_words(peers[i], around));
+  if (peers.size() > kPeersNamed) text += cat("; and ", peers.size() - kPeersNamed, " more");
   return text;
 }
 
 std::string thread_line(const ThreadSnapshot& thread, const Surroundings& around) {
   std::string used;
   if (around.later != nullptr) {
-    for (const ThreadSnapshot& later : around.later->looks) {
+    for (const ThreadSnapshot& later : around.later->thread_snapshots) {
       if (later.id == thread.id && later.ticks > thread.ticks) used = cat(", ", later.ticks - thread.ticks, " ticks");
     }
   }
@@ -139,30 +139,32 @@ std::string thread_line(const ThreadSnapshot& thread, const Surroundings& around
 
 }  // namespace
 
-std::string sentence_of(const ProcessSnapshot& look, const Surroundings& around) {
-  std::string text = count(look.threads, "thread");
-  if (!look.looks.empty()) text += cat(", ", main_words(look.looks.front()), other_words(look));
-  if (!look.among.empty()) text += cat(", ", look.among);
-  text += processor_words(look, around);
+std::string sentence_of(const ProcessSnapshot& snapshot, const Surroundings& around) {
+  std::string text = count(snapshot.threads, "thread");
+  if (!snapshot.thread_snapshots.empty())
+    text += cat(", ", main_words(snapshot.thread_snapshots.front()), other_words(snapshot));
+  if (!snapshot.among.empty()) text += cat(", ", snapshot.among);
+  text += processor_words(snapshot, around);
   if (!around.stacks.empty()) text += cat("; ", around.stacks);
-  text += socket_words(look, around);
+  text += socket_words(snapshot, around);
   if (!around.gpus.empty()) text += cat("; ", around.gpus);
   return text;
 }
 
-std::string full_text(const ProcessSnapshot& look, const Surroundings& around) {
-  std::string text = cat(look.label, " (pid ", look.info.id.pid, "): ", sentence_of(look, around), "\n\n");
+std::string full_text(const ProcessSnapshot& snapshot, const Surroundings& around) {
+  std::string text = cat(snapshot.label, " (pid ", snapshot.info.id.pid, "): ", sentence_of(snapshot, around), "\n\n");
   text += cat("Threads (state, name, what it waits in, ticks of processor time",
               around.later == nullptr ? "" : cat(" in ", format_short(around.seconds, 2), " s"), "):\n");
-  for (const ThreadSnapshot& thread : look.looks) text += thread_line(thread, around);
-  if (look.threads > look.looks.size()) text += cat("  and ", look.threads - look.looks.size(), " more\n");
-  text += cat("\nTCP sockets, of ", count(look.files, "open file"), ":\n");
-  for (const Connection& one : look.connections) {
+  for (const ThreadSnapshot& thread : snapshot.thread_snapshots) text += thread_line(thread, around);
+  if (snapshot.threads > snapshot.thread_snapshots.size())
+    text += cat("  and ", snapshot.threads - snapshot.thread_snapshots.size(), " more\n");
+  text += cat("\nTCP sockets, of ", count(snapshot.files, "open file"), ":\n");
+  for (const Connection& one : snapshot.connections) {
     text +=
         cat("  ", one.state, " ", one.local, " -> ", one.peer, ", ", one.unread, " unread, ", one.unsent, " unsent\n");
   }
   text += "\nStacks in the kernel:\n";
-  for (const ThreadSnapshot& thread : look.looks) {
+  for (const ThreadSnapshot& thread : snapshot.thread_snapshots) {
     if (!thread.stack.empty()) text += cat("  ", thread.id, " ", thread.name, "\n", thread.stack, "\n");
   }
   return text;

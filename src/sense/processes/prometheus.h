@@ -1,4 +1,4 @@
-// What a server tells of itself at /metrics, in Prometheus's text format
+// What a server states of itself at /metrics, in Prometheus's text format
 // (https://prometheus.io/docs/instrumenting/exposition_formats/, version 0.0.4).
 #pragma once
 

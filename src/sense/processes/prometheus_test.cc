@@ -46,7 +46,7 @@ TEST_CASE("an engine's own figures are known under either name") {
   CHECK(!engine_figures("up 1\n").known());
 }
 
-TEST_CASE("of the cache that is fullest the share is told") {
+TEST_CASE("of several caches the share of the fullest is reported") {
   CHECK(!engine_figures("vllm:num_requests_running 1\n").cache);
   CHECK(*engine_figures("vllm:kv_cache_usage_perc{engine=\"0\"} 0.25\nvllm:kv_cache_usage_perc{engine=\"1\"} 0.75\n")
              .cache == 0.75);
@@ -63,7 +63,7 @@ TEST_CASE("metrics are asked for by their whole names") {
   for (const char* name : {"", "9a", "a b", "a{b=\"c\"}", "rate(a)", "ä"}) CHECK_FALSE(is_metric_name(name));
 }
 
-TEST_CASE("a counter's growth is told by the second, and not across its beginning anew") {
+TEST_CASE("a counter's growth is reported per second, and not across its beginning anew") {
   Rate rate;
   const auto at = [](double seconds) { return mw::Duration::seconds(seconds); };
   CHECK(!rate.take(100, at(10)));

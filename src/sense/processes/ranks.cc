@@ -12,7 +12,7 @@
 namespace mw::components {
 namespace {
 
-constexpr int kLooks = 3;
+constexpr int kRounds = 3;
 constexpr auto kBetween = std::chrono::milliseconds(5);
 
 /// What the main thread does, in words; "" when that is not to be seen.
@@ -39,11 +39,11 @@ Ranks compare_ranks(System& system, const std::vector<int64_t>& pids) {
   if (pids.size() < kFewestRanks) return ranks;
   const size_t count = std::min(pids.size(), kRanks);
   std::vector<std::string> all(count);
-  for (int look = 0; look < kLooks; ++look) {
-    if (look > 0) std::this_thread::sleep_for(kBetween);
+  for (int round = 0; round < kRounds; ++round) {
+    if (round > 0) std::this_thread::sleep_for(kBetween);
     for (size_t i = 0; i < count; ++i) {
       const std::string now = doing(system, pids[i]);
-      if (look == 0 || now.empty()) {
+      if (round == 0 || now.empty()) {
         all[i] = now;
       } else if (!all[i].empty() && all[i] != now) {
         all[i] = "run";  // now this, now that: it works, or spins

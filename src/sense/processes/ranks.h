@@ -17,8 +17,8 @@ struct Ranks {
 };
 constexpr size_t kFewestRanks = 3, kRanks = 64;  ///< that are compared
 
-/// Looks at the main threads of `pids` three times within a few milliseconds; blocks meanwhile. A difference is told of
-/// kFewestRanks and more, where at most a quarter of them is odd (one, where there are fewer than eight).
+/// Reads the main threads of `pids` three times within a few milliseconds; blocks meanwhile. A difference is reported
+/// of kFewestRanks and more, where at most a quarter of them is odd (one, where there are fewer than eight).
 Ranks compare_ranks(System& system, const std::vector<int64_t>& pids);
 
 }  // namespace mw::components

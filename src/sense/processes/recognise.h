@@ -7,7 +7,7 @@
 
 namespace mw::components {
 
-/// A part of a run: what it is, and what it is called.
+/// A component: what it is, and what it is called.
 struct Recognised {
   std::string_view kind;  ///< "engine", "tools", "rewards", "ray"; "" when it is none that is known
   std::string label;      ///< "VLLM::EngineCor", "vllm.entrypoints.openai.api_server"

@@ -8,7 +8,7 @@ std::optional<SameAnswer::Figures> SameAnswer::take(const Answer& answer, uint64
   const bool busy = answer.figures.running.value_or(0) > 0;
   if (!answer.score || busy || step == kNoStep || attempt == 0) return std::nullopt;
   const bool anew = attempt != attempt_ || step < since_;
-  Figures figures = anew || !told_ ? Figures{} : *told_;
+  Figures figures = anew || !reported_ ? Figures{} : *reported_;
   if (anew || answer.token != token_ || *answer.score != score_) {
     // Two answers within one step are of one version, or of the two around its update.
     if (!anew && step > since_) figures.changes = std::min(figures.changes + 1, kChanges);
@@ -18,8 +18,8 @@ std::optional<SameAnswer::Figures> SameAnswer::take(const Answer& answer, uint64
     since_ = step;
   }
   figures.same = static_cast<double>(step - since_);
-  if (!anew && told_ == figures) return std::nullopt;
-  told_ = figures;
+  if (!anew && reported_ == figures) return std::nullopt;
+  reported_ = figures;
   return figures;
 }
 

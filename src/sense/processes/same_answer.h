@@ -30,7 +30,7 @@ class SameAnswer {
   std::string token_;
   double score_ = 0;
   int64_t since_ = 0;  ///< step at which this answer was first given
-  std::optional<Figures> told_;
+  std::optional<Figures> reported_;
 };
 
 }  // namespace mw::components

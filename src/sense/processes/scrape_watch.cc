@@ -9,7 +9,7 @@ namespace mw {
 namespace {
 
 const std::string kSource = "host:scrape";
-constexpr size_t kTroublesTold = 16;  // of one endpoint
+constexpr size_t kTroublesReported = 16;  // of one endpoint
 
 }  // namespace
 
@@ -38,10 +38,10 @@ ScrapeWatch::Answer ScrapeWatch::ask(Http& http, const Endpoint& endpoint) {
   return {"", components::totals_of(reply->body, names)};
 }
 
-/// Told once each: what is not there now may come, and what comes and goes is no news.
+/// Reported once each: what is not there now may come, and what comes and goes is no news.
 void ScrapeWatch::miss(Asked& one, const std::string& what, EventWriter& writer) {
   std::string text = cat("scrape ", one.endpoint.name, ": ", what);
-  if (one.told.size() >= kTroublesTold || !one.told.insert(text).second) return;
+  if (one.reported.size() >= kTroublesReported || !one.reported.insert(text).second) return;
   writer.observed(kSource, event::SourceProblem{"unseen", std::move(text)});
 }
 
@@ -50,7 +50,7 @@ void ScrapeWatch::take(Asked& one, const Answer& answer, Duration now, EventWrit
     one.rates.clear();
     return miss(one, answer.trouble, writer);
   }
-  std::vector<Reading> told;
+  std::vector<Reading> readings;
   for (const Endpoint::Figure& figure : one.endpoint.figures) {
     const auto found = answer.totals.find(figure.metric);
     if (found == answer.totals.end()) {
@@ -59,9 +59,9 @@ void ScrapeWatch::take(Asked& one, const Answer& answer, Duration now, EventWrit
     }
     std::optional<double> value = found->second;
     if (figure.rate) value = one.rates[figure.metric].take(*value, now);
-    if (value) ledger_.note(cat("scrape.", one.endpoint.name), figure.shown, *value, now, told);
+    if (value) ledger_.note(cat("scrape.", one.endpoint.name), figure.shown, *value, now, readings);
   }
-  if (!told.empty()) writer.observed(kSource, event::Measured{kNoStep, false, std::move(told)});
+  if (!readings.empty()) writer.observed(kSource, event::Measured{kNoStep, false, std::move(readings)});
 }
 
 std::optional<Duration> ScrapeWatch::turn(const State&, bool, EventWriter& writer) {

@@ -1,4 +1,4 @@
-// Asks endpoints of the user's own for their metrics, and tells what changed to the run's journal.
+// Asks endpoints of the user's own for their metrics, and records what changed in the run's journal.
 #pragma once
 
 #include <map>
@@ -38,7 +38,7 @@ class ScrapeWatch final : public Task {
     BackgroundCall<Answer> call;
     Duration due;
     std::map<std::string, components::Rate> rates;
-    std::set<std::string> told;  ///< what was missing
+    std::set<std::string> reported;  ///< what was missing
   };
   static Answer ask(Http& http, const Endpoint& endpoint);
   void take(Asked& one, const Answer& answer, Duration now, EventWriter& writer);

@@ -48,7 +48,7 @@ class Heard final : public EventWriter {
   std::vector<std::string> lines;
 };
 
-TEST_CASE("an endpoint's metrics come as figures, and what is missing is told once") {
+TEST_CASE("an endpoint's metrics come as figures, and what is missing is reported once") {
   FakeHttp::World world;
   FakeClock clock;
   Heard heard;

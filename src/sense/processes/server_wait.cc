@@ -72,13 +72,13 @@ void ServerWait::list(const State& state) {
   }
 }
 
-void ServerWait::tell(const std::string& sentence, EventWriter& writer) const {
+void ServerWait::report(const std::string& sentence, EventWriter& writer) const {
   scope_.say(sentence);
   (void)writer.note({"midwatch", sentence}, clock_.now()).ok();
 }
 
-/// True when it holds nothing up.
-bool ServerWait::look(Awaited& one, EventWriter& writer) {
+/// True when the next attempt need not wait for it.
+bool ServerWait::poll(Awaited& one, EventWriter& writer) {
   if (one.there) return true;
   const Duration now = clock_.steady(), waited{now.ns - since_.ns};
   const auto answer = one.call.take();
@@ -87,18 +87,18 @@ bool ServerWait::look(Awaited& one, EventWriter& writer) {
                                                       : answer->health.how == components::Reply::How::kAnswered);
   if (answers || waited >= one.longest) {
     one.there = true;
-    if (one.told) {
-      tell(cat(one.target.name, answers ? " answers again after " : " has not answered for ", format_duration(waited),
-               answers ? "" : ": the next attempt begins without it"),
-           writer);
+    if (one.reported) {
+      report(cat(one.target.name, answers ? " answers again after " : " has not answered for ", format_duration(waited),
+                 answers ? "" : ": the next attempt begins without it"),
+             writer);
     }
     return true;
   }
-  if (answer && !one.told) {
-    one.told = true;
-    tell(cat("the next attempt waits for ", one.target.name, ", which does not answer, for at most ",
-             format_duration(one.longest)),
-         writer);
+  if (answer && !one.reported) {
+    one.reported = true;
+    report(cat("the next attempt waits for ", one.target.name, ", which does not answer, for at most ",
+               format_duration(one.longest)),
+           writer);
   }
   if (one.call.started() || now < one.due) return false;
   one.due = {now.ns + kAgain.ns};
@@ -113,7 +113,7 @@ bool ServerWait::may_begin(const State& state, EventWriter& writer) {
     list(state);
   }
   bool all = true;
-  for (const auto& one : awaited_) all = look(*one, writer) && all;
+  for (const auto& one : awaited_) all = poll(*one, writer) && all;
   return all;
 }
 

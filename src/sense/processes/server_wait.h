@@ -38,7 +38,7 @@ class ServerWait {
   /// somebody else's: what the command itself starts would be waited for in vain. A declared server is waited for as
   /// long as its `ready_within` says. Ask again while it is false.
   bool may_begin(const State& state, EventWriter& writer);
-  /// A question is out.
+  /// A request is still out.
   bool asking() const;
 
  private:
@@ -47,13 +47,13 @@ class ServerWait {
     Duration longest;
     BackgroundCall<components::Answer> call;
     Duration due;
-    bool told = false;   ///< that it is waited for
-    bool there = false;  ///< it answers, or is not waited for any more
+    bool reported = false;  ///< that it is waited for
+    bool there = false;     ///< it answers, or is not waited for any more
   };
   void list(const State& state);
   void add(const components::Target& target, Duration longest);
-  bool look(Awaited& one, EventWriter& writer);
-  void tell(const std::string& sentence, EventWriter& writer) const;
+  bool poll(Awaited& one, EventWriter& writer);
+  void report(const std::string& sentence, EventWriter& writer) const;
 
   Clock& clock_;
   Scope scope_;

@@ -105,7 +105,7 @@ TEST_CASE("a declared server that worked is waited for") {
   world.declare("http://127.0.0.1:8000", Health::kWell);
   REQUIRE(!world.may_begin());
   REQUIRE(!world.may_begin());
-  CHECK(world.said.size() == 1);  // told once
+  CHECK(world.said.size() == 1);  // reported once
   SUBCASE("until it is well") {
     world.servers.status["http://127.0.0.1:8000"] = 503;
     CHECK(!world.may_begin());

@@ -28,7 +28,7 @@ std::map<uint64_t, Connection> connections(std::string_view text);
 /// The inode in a descriptor's link "socket:[4711]"; 0 when it is no socket.
 uint64_t socket_inode(std::string_view link);
 
-/// Where processes listen. The tables of a network namespace are read once, for one look at many processes: the kernel
+/// Where processes listen. The tables of a network namespace are read once, for many processes at once: the kernel
 /// takes milliseconds to write them where there are many connections.
 class Listeners {
  public:

@@ -53,7 +53,7 @@ TEST_CASE("a process listens where its descriptors say") {
   CHECK(addresses_of(system, 8).empty());
 }
 
-TEST_CASE("connections tell their state, both ends and what lies in their queues") {
+TEST_CASE("connections show their state, both ends and what lies in their queues") {
   const auto found = connections(
       kHead +
       "   1: 0100007F:9C40 0700000A:1F40 01 00000010:0000012C 01:00000014 00000000  1000        0 21 2 0 20 4 30 10 "

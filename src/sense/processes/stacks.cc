@@ -60,7 +60,7 @@ std::string complaint(std::string_view text) {
       break;
     }
   }
-  return first.empty() ? "it told nothing" : clip(redact_secrets(sanitize_utf8(first)), 200);
+  return first.empty() ? "it wrote nothing" : clip(redact_secrets(sanitize_utf8(first)), 200);
 }
 
 /// Why no program may look; "" when one may.

@@ -19,7 +19,7 @@ std::string innermost(std::string_view text, int64_t tid);
 
 /// What came of asking for the stacks of a process.
 struct Stacks {
-  std::string tool;     ///< that told them; "" when none did
+  std::string tool;     ///< that printed them; "" when none did
   std::string text;     ///< what it wrote, redacted
   std::string why_not;  ///< in words, where none did
   bool late = false;    ///< one did not end in time and was killed: it may have left the process stopped
@@ -30,7 +30,7 @@ constexpr size_t kStacksBytes = size_t{192} << 10;        ///< of their text
 using RunProgram = std::function<Result<ProgramEnd>(const ProgramRequest&)>;
 
 /// Blocks. py-spy does not stop the process; eu-stack and gdb do, for the moment in which they read, and are asked only
-/// where they may (`may_stop`). Each is tried where the one before is not there or tells nothing. A process that is
+/// where they may (`may_stop`). Each is tried where the one before is not there or prints no stacks. A process that is
 /// stopped, or waits for a device, is left alone.
 Stacks stacks_of(System& system, const RunProgram& run, const ProcessId& id, bool may_stop);
 

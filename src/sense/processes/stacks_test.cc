@@ -45,7 +45,7 @@ struct World {
   }
 };
 
-ProgramEnd told(const std::string& text, int code = 0, bool late = false) {
+ProgramEnd wrote(const std::string& text, int code = 0, bool late = false) {
   ProgramEnd end;
   end.code = code;
   end.late = late;
@@ -66,26 +66,26 @@ TEST_CASE("the innermost functions of a thread are read from what each program w
   CHECK(innermost("Thread 1\n#0\n#1  \n    (\n    )\n", 1).empty());
 }
 
-TEST_CASE("py-spy comes first, and one that tells nothing gives way to the next") {
+TEST_CASE("py-spy comes first, and after one that prints no stacks the next is tried") {
   World world;
-  world.answers = {{"py-spy", told(kPySpy)}};
+  world.answers = {{"py-spy", wrote(kPySpy)}};
   Stacks stacks = world.ask();
   CHECK(stacks.tool == "py-spy");
   CHECK(world.asked == std::vector<std::string>{"py-spy"});
   world.asked.clear();
-  world.answers = {{"py-spy", told("Error: Failed to find python version\n", 1)}, {"gdb", told(kGdb)}};
+  world.answers = {{"py-spy", wrote("Error: Failed to find python version\n", 1)}, {"gdb", wrote(kGdb)}};
   stacks = world.ask();
   CHECK(stacks.tool == "gdb");
   CHECK(stacks.why_not.empty());
   CHECK(world.asked == std::vector<std::string>{"py-spy", "eu-stack", "gdb"});
 }
 
-TEST_CASE("why there are no stacks is told") {
+TEST_CASE("the reason why there are no stacks is given") {
   World world;
   CHECK(contains(world.ask().why_not, "neither py-spy"));
-  world.answers = {{"gdb", told("warning: something\nptrace: Operation not permitted.\n")}};
+  world.answers = {{"gdb", wrote("warning: something\nptrace: Operation not permitted.\n")}};
   CHECK(world.ask().why_not == "gdb: ptrace: Operation not permitted.");
-  world.answers = {{"gdb", told("", -1, true)}};
+  world.answers = {{"gdb", wrote("", -1, true)}};
   const Stacks late = world.ask();
   CHECK(late.late);
   CHECK(contains(late.why_not, "was not done within"));
@@ -107,14 +107,14 @@ TEST_CASE("one that is stopped, waits for a device, or is another by now is left
 
 TEST_CASE("what stops a process is not asked where that may be well") {
   World world;
-  world.answers = {{"gdb", told(kGdb)}};
+  world.answers = {{"gdb", wrote(kGdb)}};
   CHECK(contains(world.ask(false).why_not, "is not there, and nothing that stops a process"));
   CHECK(world.asked == std::vector<std::string>{"py-spy"});
 }
 
 TEST_CASE("secrets do not stay in what a program wrote") {
   World world;
-  world.answers = {{"py-spy", told(kPySpy + "    login (api_key=abcdef0123456789abcdef)\n")}};
+  world.answers = {{"py-spy", wrote(kPySpy + "    login (api_key=abcdef0123456789abcdef)\n")}};
   const Stacks stacks = world.ask();
   CHECK(stacks.tool == "py-spy");
   CHECK_FALSE(contains(stacks.text, "abcdef0123456789"));

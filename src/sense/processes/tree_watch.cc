@@ -18,23 +18,23 @@ namespace mw::components {
 namespace {
 
 constexpr size_t kMembers = 4096;  // of a run; further processes are not watched
-constexpr size_t kNamed = 48;      // engines and servers that are told of in one attempt
+constexpr size_t kNamed = 48;      // engines and servers that are reported in one attempt
 constexpr size_t kStatBytes = 4096;
 constexpr size_t kStatusField = 52;  // of /proc/PID/stat: how it ended, shown to its own user (proc(5))
 constexpr Duration kFullLeast = Duration::seconds(2), kFullMost = Duration::seconds(15);
 constexpr Duration kPerProcess =
-    Duration::millis(5);  // of waiting for each process that a full look reads: under 0.5 %
+    Duration::millis(5);  // of waiting for each process that a full scan reads: under 0.5 %
 constexpr Duration kKnownAfter = Duration::seconds(1);  // what lives shorter is nobody's server
-constexpr Duration kToldAfter = Duration::seconds(3);
+constexpr Duration kReportAfter = Duration::seconds(3);
 constexpr double kPortsFirst = 1;  // seconds of age at which a process is first asked where it listens
 constexpr size_t kPorts = 4096;
-constexpr Duration kLookCounts = Duration::seconds(1);  // of watching, for each look at most
+constexpr Duration kPollCounts = Duration::seconds(1);  // of watching, that one poll adds at most
 constexpr Duration kAddressesAgain = Duration::seconds(20);
 constexpr double kLongAge = 600;     // seconds; so old, it belongs to the run whatever its steps
 constexpr double kSeveralSteps = 5;  // usual steps, likewise
 constexpr int64_t kStepsSeen = 3;
 constexpr Duration kTogether = Duration::seconds(10);
-constexpr Duration kStopTold = Duration::seconds(5);
+constexpr Duration kStopReported = Duration::seconds(5);
 constexpr Duration kStopLong = Duration::seconds(60);
 constexpr Duration kNoRhythm = Duration::seconds(600);      // of waiting, where no usual step is known
 constexpr Duration kLeastWait = Duration::seconds(3);       // after a failure
@@ -44,7 +44,7 @@ constexpr double kSteps = 3, kUnclearSteps = 10;            // usual steps witho
 int signal_of(int status) { return status < 0 ? 0 : status & 0x7f; }
 int code_of(int status) { return status < 0 ? 0 : (status >> 8) & 0xff; }
 
-/// An end that nobody asked for: not by a signal that asks, nor as a shell tells of one.
+/// An end that nobody asked for: not by a signal that asks, nor as a shell reports one.
 bool is_failure(int status) {
   if (status < 0) return false;
   const int signal = signal_of(status) != 0 ? signal_of(status) : code_of(status) > 128 ? code_of(status) - 128 : 0;
@@ -68,7 +68,7 @@ double TreeWatch::age(const Member& member, Duration at) const {
   return member.age + Duration{at.ns - member.first.ns}.seconds();
 }
 
-std::vector<event::ComponentSaw> TreeWatch::look(const Run& run, const Rhythm& rhythm, Duration now) {
+std::vector<event::ComponentSaw> TreeWatch::poll(const Run& run, const Rhythm& rhythm, Duration now) {
   news_.clear();
   if (run.keeper != keeper_) {
     keeper_ = run.keeper;
@@ -79,20 +79,20 @@ std::vector<event::ComponentSaw> TreeWatch::look(const Run& run, const Rhythm& r
         if (before_.size() < kPorts) before_.insert(port);
       }
       watched_ = {};
-      full_looks_ = 0;
-      looked_ = now;
+      full_scans_ = 0;
+      polled_ = now;
     }
   }
   if (run.keeper == 0) return {};
-  watched_.ns += std::min(now.ns - std::exchange(looked_, now).ns, kLookCounts.ns);
+  watched_.ns += std::min(now.ns - std::exchange(polled_, now).ns, kPollCounts.ns);
   if (now >= next_full_) {
     find_all(run, now);
   } else {
-    look_again(now);
+    poll_known(now);
   }
   Listeners listeners(system_);
   for (auto& [pid, member] : members_) {
-    if (run.held) member.stopped = {};
+    if (run.paused) member.stopped = {};
     if (!member.reaped) get_to_know(member, listeners, now);
     if (member.ended.ns == 0) note_ports(member, listeners, now);
     if (!run.over) judge(member, rhythm, now);
@@ -111,7 +111,7 @@ std::vector<event::ComponentSaw> TreeWatch::look(const Run& run, const Rhythm& r
 void TreeWatch::find_all(const Run& run, Duration now) {
   const auto names = system_.names("/proc");
   if (!names.ok()) return;
-  ++full_looks_;
+  ++full_scans_;
   next_full_ = {now.ns + std::clamp(static_cast<int64_t>(names->size()) * kPerProcess.ns, kFullLeast.ns, kFullMost.ns)};
   if (const auto text = system_.read("/proc/uptime", 128); text.ok()) {
     uptime_ = parse_double(text->substr(0, text->find(' '))).value_or(0);
@@ -143,7 +143,7 @@ void TreeWatch::find_all(const Run& run, Duration now) {
   }
 }
 
-void TreeWatch::look_again(Duration now) {
+void TreeWatch::poll_known(Duration now) {
   for (auto& [pid, member] : members_) {
     if (member.reaped) continue;
     const auto stat = system_.read(cat("/proc/", pid, "/stat"), kStatBytes);
@@ -193,13 +193,13 @@ void TreeWatch::get_to_know(Member& member, Listeners& listeners, Duration now) 
   if (member.kind.empty() || member.ended.ns > 0) return;
   if (member.addresses.empty() && now >= member.addresses_due) {
     member.addresses = listeners.of(member.info.id.pid);
-    member.addresses_due = {now.ns + (old < kAddressesAgain.seconds() ? kToldAfter.ns : kAddressesAgain.ns)};
+    member.addresses_due = {now.ns + (old < kAddressesAgain.seconds() ? kReportAfter.ns : kAddressesAgain.ns)};
   }
-  if (member.told || old < kToldAfter.seconds()) return;
-  member.told = true;
-  const auto told = static_cast<size_t>(
-      std::count_if(members_.begin(), members_.end(), [](const auto& one) { return one.second.told; }));
-  if (told <= kNamed) tell(member, Health::kWell, false, cat("process ", member.info.id.pid, " of the run"), 0);
+  if (member.reported || old < kReportAfter.seconds()) return;
+  member.reported = true;
+  const auto reported = static_cast<size_t>(
+      std::count_if(members_.begin(), members_.end(), [](const auto& one) { return one.second.reported; }));
+  if (reported <= kNamed) report(member, Health::kWell, false, cat("process ", member.info.id.pid, " of the run"), 0);
 }
 
 /// Servers listen soon after they begin, or once a model is loaded: each process is looked at when it is twice as old
@@ -214,7 +214,7 @@ void TreeWatch::note_ports(Member& member, Listeners& listeners, Duration now) {
 }
 
 bool TreeWatch::elsewhere(int64_t port) const {
-  return watched_ >= kHeardOut && full_looks_ >= 2 && before_.count(port) > 0 && ports_.count(port) == 0;
+  return watched_ >= kHeardOut && full_scans_ >= 2 && before_.count(port) > 0 && ports_.count(port) == 0;
 }
 
 void TreeWatch::judge(Member& member, const Rhythm& rhythm, Duration now) {
@@ -263,7 +263,7 @@ bool TreeWatch::others_serve(const Member& member) const {
   const std::string own = family(member.label);
   return std::any_of(members_.begin(), members_.end(), [&](const auto& entry) {
     const Member& other = entry.second;
-    const bool lives = other.ended.ns == 0 && other.stopped.ns == 0 && other.told;
+    const bool lives = other.ended.ns == 0 && other.stopped.ns == 0 && other.reported;
     const bool related = other.info.parent == member.info.id.pid || member.info.parent == other.info.id.pid;
     return lives && !related && other.kind == member.kind && family(other.label) == own;
   });
@@ -281,31 +281,31 @@ void TreeWatch::judge_end(Member& member, const Rhythm& rhythm, Duration now) {
   if (member.health == health && !certain) return;
   const Duration since{now.ns - std::max(member.ended.ns, rhythm.last().ns)};
   const std::string idle = waits ? cat("; no step was done for ", format_duration(since)) : "";
-  tell(member, health, certain,
-       cat("Process ", member.info.id.pid, " (", member.label.empty() ? member.info.name : member.label,
-           ") of the run ", how(member.status), " while the trainer goes on", idle),
-       Duration{now.ns - member.ended.ns}.seconds());
+  report(member, health, certain,
+         cat("Process ", member.info.id.pid, " (", member.label.empty() ? member.info.name : member.label,
+             ") of the run ", how(member.status), " while the trainer goes on", idle),
+         Duration{now.ns - member.ended.ns}.seconds());
 }
 
 void TreeWatch::judge_stop(Member& member, const Rhythm& rhythm, Duration now) {
   const bool known = !member.kind.empty();
   if (member.stopped.ns == 0) {
-    if (member.health == Health::kFrozen) tell(member, Health::kWell, false, "it goes on", 0);
+    if (member.health == Health::kFrozen) report(member, Health::kWell, false, "it goes on", 0);
     return;
   }
   const Duration stopped{now.ns - member.stopped.ns};
-  if (member.certain || stopped < kStopTold || !trainer_goes_on(member)) return;
+  if (member.certain || stopped < kStopReported || !trainer_goes_on(member)) return;
   if (!known && !served(member, rhythm, now)) return;
   // The trainer may not have come to need it yet.
-  const bool waits = known ? rhythm.waits(member.stopped, now, kStopTold, kSteps, kStopLong) ||
+  const bool waits = known ? rhythm.waits(member.stopped, now, kStopReported, kSteps, kStopLong) ||
                                  (stopped >= kStopLong && rhythm.last() < member.stopped)
-                           : rhythm.waits(member.stopped, now, kStopTold, kSteps, kNoRhythm);
+                           : rhythm.waits(member.stopped, now, kStopReported, kSteps, kNoRhythm);
   if (!waits && (!known || member.health == Health::kFrozen)) return;
-  tell(member, Health::kFrozen, waits,
-       cat("Process ", member.info.id.pid, " (", known ? member.label : member.info.name,
-           ") of the run has been stopped (SIGSTOP) for ", format_duration(stopped),
-           waits ? ", and no step was done since" : ""),
-       stopped.seconds());
+  report(member, Health::kFrozen, waits,
+         cat("Process ", member.info.id.pid, " (", known ? member.label : member.info.name,
+             ") of the run has been stopped (SIGSTOP) for ", format_duration(stopped),
+             waits ? ", and no step was done since" : ""),
+         stopped.seconds());
 }
 
 /// A framework that starts its engine anew has seen to it by itself.
@@ -313,15 +313,15 @@ void TreeWatch::settle_replaced() {
   for (auto& [pid, member] : members_) {
     if (member.kind.empty() || member.certain || member.ended.ns == 0 || member.health == Health::kWell) continue;
     for (const auto& [other_pid, other] : members_) {
-      if (other.kind != member.kind || other.label != member.label || !other.told || other.ended.ns > 0) continue;
+      if (other.kind != member.kind || other.label != member.label || !other.reported || other.ended.ns > 0) continue;
       if (other.first < member.ended) continue;
-      tell(member, Health::kWell, false, cat("process ", other_pid, " took its place"), 0);
+      report(member, Health::kWell, false, cat("process ", other_pid, " took its place"), 0);
       break;
     }
   }
 }
 
-void TreeWatch::tell(Member& member, Health health, bool certain, const std::string& text, double seconds) {
+void TreeWatch::report(Member& member, Health health, bool certain, const std::string& text, double seconds) {
   member.health = health;
   member.certain = certain;
   event::ComponentSaw saw;
@@ -339,7 +339,7 @@ void TreeWatch::tell(Member& member, Health health, bool certain, const std::str
 std::vector<TreeWatch::Place> TreeWatch::places() const {
   std::vector<Place> found;
   for (const auto& [pid, member] : members_) {
-    if (member.ended.ns > 0 || !member.told) continue;
+    if (member.ended.ns > 0 || !member.reported) continue;
     for (const std::string& address : member.addresses) found.push_back({name_of(member), member.kind, address, pid});
   }
   return found;

@@ -1,5 +1,5 @@
-// The processes below a held command, watched closely: who of them is an engine or a server, and who dies or is stopped
-// while the trainer goes on. Helpers that come and go are none of its business.
+// Watches the processes below a supervised command closely: which of them is an engine or a server, and which dies or
+// is stopped while the trainer goes on. Helpers that come and go are ignored.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +21,19 @@ namespace mw::components {
 struct Run {
   int64_t keeper = 0;   ///< pid of the process above all of the run's; 0: none now
   int64_t command = 0;  ///< pid of the command itself, whose session all belong to that another keeper left; 0: unknown
-  bool held = false;    ///< a person holds it still, or is about to let it go on
+  bool paused = false;  ///< a person paused it, or is about to resume it
   bool over = false;    ///< it has done what it planned, or said that it has ended
 };
 
 class TreeWatch {
  public:
-  static constexpr Duration kQuick = Duration::millis(250);  ///< between two looks at those that are known
+  static constexpr Duration kQuick = Duration::millis(250);  ///< between two polls of those that are known
   static constexpr Duration kSettles =
       Duration::millis(500);  ///< until a death is judged: a run that ends takes all with it
 
   explicit TreeWatch(System& system) : system_(system) {}
-  /// What is news since the last look. `now` is by the steady clock; call it every kQuick or so.
-  std::vector<event::ComponentSaw> look(const Run& run, const Rhythm& rhythm, Duration now);
+  /// What is new since the last poll. `now` is by the steady clock; call it every kQuick or so.
+  std::vector<event::ComponentSaw> poll(const Run& run, const Rhythm& rhythm, Duration now);
 
   /// Where engines and servers of the run listen, by their names.
   struct Place {
@@ -45,7 +45,8 @@ class TreeWatch {
   /// Is it a server of somebody else's that listens, or did, at this port of the run's machine? It listened when an
   /// attempt began, and no process of the run was ever seen to. False where that is not known: the last attempt was not
   /// watched for kHeardOut (the time in which the watch itself did not run is none). What the run starts through
-  /// others, as Ray's daemons, or within the first moment of an attempt and for less than a second, is not told apart.
+  /// others, as Ray's daemons, or within the first moment of an attempt and for less than a second, is not
+  /// distinguished.
   bool elsewhere(int64_t port) const;
   static constexpr Duration kHeardOut = Duration::seconds(3);
 
@@ -57,20 +58,20 @@ class TreeWatch {
     Duration first;           ///< when this watch saw it first
     double age = 0;           ///< seconds that it had lived by then
     bool looked_at = false;   ///< its command line was read
-    bool told = false;        ///< that it is there
+    bool reported = false;    ///< that it is there
     Duration addresses_due;
     std::vector<std::string> addresses;
-    double ports_age = 0;  ///< seconds, of the next look at where it listens
+    double ports_age = 0;  ///< seconds, of the next check where it listens
     Duration stopped;      ///< since when its state is T; 0: it is not
     Duration ended;        ///< when it was first seen dead or gone; 0: it lives
-    int status = -1;       ///< as wait(2) gives it; -1: not known, as somebody else was told
+    int status = -1;       ///< as wait(2) gives it; -1: not known, as another process reaped it
     bool reaped = false;
-    Health health = Health::kWell;  ///< as it was told
+    Health health = Health::kWell;  ///< as last reported
     bool certain = false;
   };
 
   void find_all(const Run& run, Duration now);
-  void look_again(Duration now);
+  void poll_known(Duration now);
   void take(const ProcessInfo& info, std::string_view stat, Duration now);
   void gone(Member& member, Duration now) const;
   void get_to_know(Member& member, Listeners& listeners, Duration now);
@@ -85,7 +86,7 @@ class TreeWatch {
   bool trainer_goes_on(const Member& but) const;
   bool others_serve(const Member& member) const;
   double age(const Member& member, Duration at) const;
-  void tell(Member& member, Health health, bool certain, const std::string& text, double seconds);
+  void report(Member& member, Health health, bool certain, const std::string& text, double seconds);
   static std::string name_of(const Member& member);
 
   System& system_;
@@ -95,8 +96,8 @@ class TreeWatch {
   double uptime_ = 0;          // seconds that the machine runs
   std::set<int64_t> ports_;    // at which a process of the run has listened, in any attempt
   std::set<int64_t> before_;   // at which somebody listened when an attempt began
-  Duration watched_, looked_;  // for how long the attempt was looked at; when last
-  int full_looks_ = 0;         // in it
+  Duration watched_, polled_;  // for how long the attempt was looked at; when last
+  int full_scans_ = 0;         // in it
   std::vector<event::ComponentSaw> news_;
 };
 

@@ -49,7 +49,7 @@ class World {
       system.files["/proc/uptime"] = cat(seconds, " 0.0\n");
       const Duration now = Duration::seconds(seconds);
       if (training && static_cast<int64_t>(seconds * 2) % 4 == 0) rhythm.saw(1, ++step, now);
-      for (event::ComponentSaw& saw : watch.look(run, rhythm, now)) news.push_back(std::move(saw));
+      for (event::ComponentSaw& saw : watch.poll(run, rhythm, now)) news.push_back(std::move(saw));
     }
   }
   /// What was said of other than that somebody is there.
@@ -75,7 +75,7 @@ class World {
 
 }  // namespace
 
-TEST_CASE("an engine that is killed behind a live trainer is told within two seconds") {
+TEST_CASE("an engine that is killed behind a live trainer is reported within two seconds") {
   World world;
   world.engine();
   world.pass(30);
@@ -165,7 +165,7 @@ TEST_CASE("helpers that come and go are nobody's business") {
   CHECK(world.trouble().empty());
 }
 
-TEST_CASE("a worker that died is told once the trainer waits for it") {
+TEST_CASE("a worker that died is reported once the trainer waits for it") {
   World world;
   world.put(300, 102, 'S', "rank1");
   world.pass(60);
@@ -180,7 +180,7 @@ TEST_CASE("a worker that died is told once the trainer waits for it") {
   CHECK(contains(world.trouble()[0].text, "exit status 1"));
 }
 
-TEST_CASE("an engine that is stopped is told, and that it goes on") {
+TEST_CASE("an engine that is stopped is reported, and that it goes on") {
   World world;
   world.engine();
   world.pass(30);
@@ -197,15 +197,15 @@ TEST_CASE("an engine that is stopped is told, and that it goes on") {
   CHECK(world.news.back().health == Health::kWell);
 }
 
-TEST_CASE("what a person holds still is not stopped by accident") {
+TEST_CASE("a run that a person paused is not reported as stopped") {
   World world;
   world.engine();
   world.pass(30);
-  world.run.held = true;
+  world.run.paused = true;
   for (const int64_t pid : {101, 102, 200}) world.state(pid, 'T');
   world.pass(3600);
   CHECK(world.trouble().empty());
-  world.run.held = false;
+  world.run.paused = false;
   world.pass(3600);  // all of it is stopped: somebody else's pause
   CHECK(world.trouble().empty());
 }
@@ -241,7 +241,7 @@ TEST_CASE("a server that was there before the run, and is none of its own, is so
   world.system.files["/proc/100/net/tcp"] = table;
   world.pass(1);
   CHECK_FALSE(world.watch.elsewhere(8000));
-  world.seconds += 60;  // the watch is held still, and an engine may have come and gone
+  world.seconds += 60;  // the watch is paused, and an engine may have come and gone
   world.pass(0.5);
   CHECK_FALSE(world.watch.elsewhere(8000));
   world.pass(3);

@@ -16,7 +16,7 @@ void declare(ArgSpec& spec) {
   spec.option("home", "DIR", "where the run is recorded (default: $MIDWATCH_HOME, or .midwatch beside the run)");
   spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
   spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
-  spec.option("poll", "SECONDS", "how often to look where the kernel does not tell (network file systems)", "1");
+  spec.option("poll", "SECONDS", "how often to poll where the kernel reports no changes (network file systems)", "1");
   spec.flag("no-host", "do not watch the machine (disks, memory, processes), only the run's files");
   spec.option("exit-after-idle", "SECONDS", "stop when nothing new was written for so long", "0");
 }
@@ -96,11 +96,11 @@ Exit run(const Args& args, Services& services, const Console& console) {
     console.err(cat("midwatch: ", escape_terminal(sentence), "\n"));
   };
   if (console.err_is_terminal) console.err("watching; Ctrl-C ends the watch, the run goes on\n");
-  auto told = services.attach(request);
-  if (!told.ok()) return report_error(console, told.error());
-  if (!json) console.out(terminal_report(**told, console));
-  for (const std::string& note : (*told)->notes) console.err(cat("note: ", escape_terminal(note), "\n"));
-  return (*told)->partial ? Exit::kPartial : Exit::kOk;
+  auto replayed = services.attach(request);
+  if (!replayed.ok()) return report_error(console, replayed.error());
+  if (!json) console.out(terminal_report(**replayed, console));
+  for (const std::string& note : (*replayed)->notes) console.err(cat("note: ", escape_terminal(note), "\n"));
+  return (*replayed)->partial ? Exit::kPartial : Exit::kOk;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// midwatch cleanup: what of a run's leftovers could go, and its removal.
+// midwatch cleanup: lists a run's stale resources and removes them.
 #include <algorithm>
 #include <cstdio>
 
@@ -40,20 +40,20 @@ void put_things(JsonWriter& json, const std::vector<Thing>& things) {
   json.end_array();
 }
 
-std::string cleanup_json(const CleanupAnswer& told, bool freed) {
+std::string cleanup_json(const CleanupAnswer& answer, bool freed) {
   std::string out;
   {
     JsonWriter json(out);
-    json.begin_object().key("schema").string("midwatch.cleanup/1").key("run").string(told.run);
-    json.key("freed").boolean(freed).key("pending").boolean(told.pending).key("bytes").integer(total(told.things));
-    put_things(json.key("items"), told.things);
-    put_things(json.key("left"), told.left);
+    json.begin_object().key("schema").string("midwatch.cleanup/1").key("run").string(answer.run);
+    json.key("freed").boolean(freed).key("pending").boolean(answer.pending).key("bytes").integer(total(answer.things));
+    put_things(json.key("items"), answer.things);
+    put_things(json.key("left"), answer.left);
     json.end_object();
   }
   return out + "\n";
 }
 
-std::string plan_text(const CleanupAnswer& told, const Console& console) {
+std::string plan_text(const CleanupAnswer& answer, const Console& console) {
   const Painter paint(console);
   const auto rows = [&paint](const std::vector<Thing>& things) {
     std::string out;
@@ -64,35 +64,36 @@ std::string plan_text(const CleanupAnswer& told, const Console& console) {
     return out;
   };
   std::string out =
-      cat(escape_terminal(told.run), ": ",
-          told.things.empty() ? "nothing to free" : cat(bytes_text(total(told.things)), " could be freed"), "\n",
-          rows(told.things));
-  if (!told.left.empty()) out += cat("left alone, though they look like it:\n", rows(told.left));
+      cat(escape_terminal(answer.run), ": ",
+          answer.things.empty() ? "nothing to free" : cat(bytes_text(total(answer.things)), " could be freed"), "\n",
+          rows(answer.things));
+  if (!answer.left.empty()) out += cat("left alone, though they look like it:\n", rows(answer.left));
   return out;
 }
 
-std::string outcome_text(const CleanupAnswer& told) {
+std::string outcome_text(const CleanupAnswer& answer) {
   std::string out;
-  for (const Thing& thing : told.things) {
+  for (const Thing& thing : answer.things) {
     out += escape_terminal(cat(thing.done ? "removed " : "not removed ", thing.path,
                                thing.outcome.empty() ? "" : ": " + thing.outcome)) +
            "\n";
   }
-  if (told.pending) {
+  if (answer.pending) {
     return out + "the run's midwatch was asked and is not done yet; midwatch status shows what comes of it\n";
   }
-  return out + cat(bytes_text(total(told.things)), " freed\n");
+  return out + cat(bytes_text(total(answer.things)), " freed\n");
 }
 
 /// What was shown, with what came of each.
-std::vector<Thing> outcomes(std::vector<Thing> shown, const CleanupAnswer& told) {
+std::vector<Thing> outcomes(std::vector<Thing> shown, const CleanupAnswer& answer) {
   for (Thing& thing : shown) {
-    const auto of = std::find_if(told.things.begin(), told.things.end(),
+    const auto of = std::find_if(answer.things.begin(), answer.things.end(),
                                  [&thing](const Thing& other) { return other.path == thing.path; });
-    thing.done = of != told.things.end() && of->done;
-    thing.bytes = of != told.things.end() ? of->bytes : 0;
-    thing.outcome =
-        of != told.things.end() ? of->outcome : "it may not go any more: it changed, or somebody came to use it";
+    thing.done = of != answer.things.end() && of->done;
+    thing.bytes = of != answer.things.end() ? of->bytes : 0;
+    thing.outcome = of != answer.things.end()
+                        ? of->outcome
+                        : "it may not be removed any more: it changed, or a process began to use it";
   }
   return shown;
 }
@@ -121,12 +122,12 @@ Exit run(const Args& args, Services& services, const Console& console) {
     return Exit::kUndone;
   }
   for (const Thing& thing : plan->things) request.paths.push_back(thing.path);
-  auto told = services.free(request);
-  if (!told.ok()) return report_error(console, told.error());
-  if (!told->pending) told->things = outcomes(plan->things, *told);
-  console.out(json ? cleanup_json(*told, true) : outcome_text(*told));
-  const bool all = std::all_of(told->things.begin(), told->things.end(), [](const Thing& one) { return one.done; });
-  return all && !told->pending ? Exit::kOk : Exit::kFailed;
+  auto answer = services.free(request);
+  if (!answer.ok()) return report_error(console, answer.error());
+  if (!answer->pending) answer->things = outcomes(plan->things, *answer);
+  console.out(json ? cleanup_json(*answer, true) : outcome_text(*answer));
+  const bool all = std::all_of(answer->things.begin(), answer->things.end(), [](const Thing& one) { return one.done; });
+  return all && !answer->pending ? Exit::kOk : Exit::kFailed;
 }
 
 }  // namespace
@@ -138,7 +139,7 @@ const Verb cleanup = {
     "  midwatch cleanup                        what could go, why, and how much; then it asks\n"
     "  midwatch cleanup --dry-run --json\n"
     "  midwatch cleanup --yes --what shared-memory --what core-dumps\n"
-    "\nExit code 7: nothing was done, as nobody said yes. Never removed: what a process still holds, the\n"
+    "\nExit code 7: nothing was done, as nobody said yes. Never removed: what a process still uses, the\n"
     "newest whole checkpoint, and what is not proven to be this run's. docs/host.md says how.\n",
     declare, run};
 }  // namespace verbs

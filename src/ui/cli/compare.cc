@@ -28,15 +28,15 @@ Result<std::unique_ptr<Replayed>> take(const std::string& given, Services& servi
   const auto attempt = mark == std::string::npos ? std::nullopt : parse_int(std::string_view(given).substr(mark + 1));
   ReplayRequest request;
   request.paths = {attempt ? given.substr(0, mark) : given};
-  auto told = replay_known(request, services);
-  if (!told.ok() || !attempt) return told;
-  const size_t attempts = (*told)->state.attempts.size();
+  auto replayed = replay_known(request, services);
+  if (!replayed.ok() || !attempt) return replayed;
+  const size_t attempts = (*replayed)->state.attempts.size();
   if (*attempt < 1 || static_cast<size_t>(*attempt) > attempts) {
     return Error{Error::Code::kInvalid, cat(request.paths[0], " has ", attempts, " attempts; there is no #", *attempt),
                  ""};
   }
-  (*told)->state = attempt_of((*told)->state, static_cast<size_t>(*attempt));
-  return told;
+  (*replayed)->state = attempt_of((*replayed)->state, static_cast<size_t>(*attempt));
+  return replayed;
 }
 
 std::string json(const Comparison& c, const State& a, const State& b) {

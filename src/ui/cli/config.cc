@@ -13,7 +13,7 @@ void declare(ArgSpec& spec) {
   spec.flag("json", "machine-readable");
 }
 
-std::string place(const ConfigAnswer& told, uint32_t line) { return cat(told.file, ":", line); }
+std::string place(const ConfigAnswer& answer, uint32_t line) { return cat(answer.file, ":", line); }
 
 void put_remarks(JsonWriter& json, std::string_view key, const std::vector<ConfigAnswer::Remark>& remarks) {
   json.key(key).begin_array();
@@ -30,37 +30,37 @@ void put_remarks(JsonWriter& json, std::string_view key, const std::vector<Confi
   json.end_array();
 }
 
-void print_json(const Console& console, const ConfigAnswer& told) {
+void print_json(const Console& console, const ConfigAnswer& answer) {
   std::string out;
   {
     JsonWriter json(out);
-    json.begin_object().key("version").integer(1).key("file").string(told.file);
-    put_remarks(json, "problems", told.problems);
-    put_remarks(json, "warnings", told.warnings);
+    json.begin_object().key("version").integer(1).key("file").string(answer.file);
+    put_remarks(json, "problems", answer.problems);
+    put_remarks(json, "warnings", answer.warnings);
     json.key("values").begin_array();
-    for (const ConfigAnswer::Value& value : told.values) {
+    for (const ConfigAnswer::Value& value : answer.values) {
       json.begin_object().key("key").string(value.key).key("value").string(value.value);
-      json.key("from").string(value.line == 0 ? "default" : place(told, value.line)).end_object();
+      json.key("from").string(value.line == 0 ? "default" : place(answer, value.line)).end_object();
     }
     json.end_array().end_object();
   }
   console.out(out + "\n");
 }
 
-void print_remarks(const Console& console, const ConfigAnswer& told) {
+void print_remarks(const Console& console, const ConfigAnswer& answer) {
   const auto print = [&](std::string_view word, const std::vector<ConfigAnswer::Remark>& remarks) {
     for (const ConfigAnswer::Remark& remark : remarks) {
-      console.err(cat(escape_terminal(place(told, remark.line)), ": ", word, escape_terminal(remark.what), "\n"));
+      console.err(cat(escape_terminal(place(answer, remark.line)), ": ", word, escape_terminal(remark.what), "\n"));
       if (!remark.hint.empty()) console.err(cat("  ", escape_terminal(remark.hint), "\n"));
     }
   };
-  print("", told.problems);
-  print("warning: ", told.warnings);
+  print("", answer.problems);
+  print("warning: ", answer.warnings);
 }
 
-void print_values(const Console& console, const ConfigAnswer& told) {
+void print_values(const Console& console, const ConfigAnswer& answer) {
   std::string section;
-  for (const ConfigAnswer::Value& value : told.values) {
+  for (const ConfigAnswer::Value& value : answer.values) {
     const size_t dot = value.key.rfind('.');
     if (value.key.substr(0, dot) != section) {
       console.out(cat(section.empty() ? "" : "\n", "[", section = value.key.substr(0, dot), "]\n"));
@@ -68,7 +68,7 @@ void print_values(const Console& console, const ConfigAnswer& told) {
     std::string line = cat(value.key.substr(dot + 1), " = ", value.value);
     if (line.size() < 40) line.resize(40, ' ');
     console.out(cat(escape_terminal(line), "  # ",
-                    value.line == 0 ? "default" : escape_terminal(place(told, value.line)), "\n"));
+                    value.line == 0 ? "default" : escape_terminal(place(answer, value.line)), "\n"));
   }
 }
 
@@ -83,25 +83,28 @@ Exit run(const Args& args, Services& services, const Console& console) {
     return report_error(console, {Error::Code::kInvalid, cat("there is no 'config ", what, "'"),
                                   "It is: config check, config show or config reference."});
   }
-  const auto told = services.config(args.get("file"));
-  if (!told.ok()) return report_error(console, told.error());
-  const Exit code = told->problems.empty() ? Exit::kOk : Exit::kUsage;
+  const auto answer = services.config(args.get("file"));
+  if (!answer.ok()) return report_error(console, answer.error());
+  const Exit code = answer->problems.empty() ? Exit::kOk : Exit::kUsage;
   if (json) {
-    print_json(console, *told);
+    print_json(console, *answer);
     return code;
   }
-  print_remarks(console, *told);
+  print_remarks(console, *answer);
   if (what == "show") {
-    if (told->problems.empty()) print_values(console, *told);
-  } else if (told->file.empty()) {
+    if (answer->problems.empty()) print_values(console, *answer);
+  } else if (answer->file.empty()) {
     console.out("There is no midwatch.toml here: all settings have their defaults.\n");
-  } else if (told->problems.empty()) {
+  } else if (answer->problems.empty()) {
     size_t set = 0;
-    for (const ConfigAnswer::Value& value : told->values) set += value.line != 0 ? 1 : 0;
-    console.out(cat(escape_terminal(told->file), " is right: ", set, set == 1 ? " key" : " keys", " set",
-                    told->warnings.empty() ? "" : cat(", ", told->warnings.size(), " of them to look at"), ".\n"));
+    for (const ConfigAnswer::Value& value : answer->values) set += value.line != 0 ? 1 : 0;
+    console.out(cat(escape_terminal(answer->file), " is right: ", set, set == 1 ? " key" : " keys", " set",
+                    answer->warnings.empty() ? ""
+                                             : cat(", with ", answer->warnings.size(),
+                                                   answer->warnings.size() == 1 ? " warning" : " warnings"),
+                    ".\n"));
   } else {
-    console.err(cat(told->problems.size(), told->problems.size() == 1 ? " problem" : " problems",
+    console.err(cat(answer->problems.size(), answer->problems.size() == 1 ? " problem" : " problems",
                     "; nothing would be started with this file.\n"));
   }
   return code;

@@ -1,4 +1,4 @@
-// midwatch drill: stages a fault for real and tells what midwatch saw and did, and how soon.
+// midwatch drill: stages a fault for real and reports what midwatch saw and did, and how soon.
 #include "api/drill.h"
 
 #include <array>
@@ -35,7 +35,7 @@ void declare(ArgSpec& spec) {
   spec.flag("list", "the drills, and what must come of each");
   spec.flag("json", "print what came of it, or the list, as JSON");
   spec.option("practice", "PATH", "the practice run's program (default: the one beside midwatch)");
-  spec.flag("yes", "do it to a run of your own, a held one that goes on: the newest, or --run");
+  spec.flag("yes", "do it to a supervised run of your own that is running: the newest, or --run");
   spec.option("run", "ID", "with --yes: which run");
   spec.option("process", "PID", "with --yes: the process to hit, one of the run's (default: found by its name)");
   spec.option("home", "DIR", "with --yes: where it is recorded (default: $MIDWATCH_HOME, or .midwatch here)");
@@ -58,12 +58,12 @@ Exit list_json(const Console& console) {
   return Exit::kOk;
 }
 
-std::string told_json(const DrillRequest& request, const DrillResult& told, const std::vector<std::string>& said) {
+std::string result_json(const DrillRequest& request, const DrillResult& result, const std::vector<std::string>& said) {
   std::string out;
   {
     JsonWriter json(out);
     json.begin_object().key("schema").string("midwatch.drill/1").key("drill").string(request.name);
-    json.key("as_stated").boolean(told.as_stated).key("what").string(told.what).key("folder").string(told.folder);
+    json.key("as_stated").boolean(result.as_stated).key("what").string(result.what).key("folder").string(result.folder);
     json.key("said").begin_array();
     for (const std::string& line : said) json.string(line);
     json.end_array().end_object();
@@ -75,7 +75,7 @@ Exit list(const Console& console) {
   for (const DrillInfo& one : all_drills()) {
     console.out(cat(one.name, one.target == Target::kNone ? "  (practice run only)" : "", "\n    ", one.does,
                     "\n    → ", one.becomes,
-                    one.within_s > 0 ? cat("; ", one.incident, " is told within ", one.within_s, " s") : "", "\n"));
+                    one.within_s > 0 ? cat("; ", one.incident, " is reported within ", one.within_s, " s") : "", "\n"));
   }
   return Exit::kOk;
 }
@@ -96,7 +96,7 @@ Result<DrillRequest> request_of(const Args& args) {
   }
   request.process = process ? *process : 0;
   if (!request.own && (args.has("run") || args.has("process") || args.has("home"))) {
-    return Error{Error::Code::kInvalid, "a drill on a run of your own kills a part of it",
+    return Error{Error::Code::kInvalid, "a drill on a run of your own kills one of its processes",
                  "Say --yes if that is meant. Without --run it is done to the practice run."};
   }
   return request;
@@ -113,17 +113,17 @@ Exit run(const Args& args, Services& services, const Console& console) {
     console.out(escape_terminal(sentence) + "\n");
     std::fflush(stdout);
   };
-  const auto told = services.drill(*request);
-  if (!told.ok()) return report_error(console, told.error());
+  const auto result = services.drill(*request);
+  if (!result.ok()) return report_error(console, result.error());
   if (args.has("json")) {
-    console.out(told_json(*request, *told, said));
-    return told->as_stated ? Exit::kOk : Exit::kFailed;
+    console.out(result_json(*request, *result, said));
+    return result->as_stated ? Exit::kOk : Exit::kFailed;
   }
-  console.out(cat(request->own      ? ""
-                  : told->as_stated ? "as stated: "
-                                    : "NOT AS STATED: ",
-                  escape_terminal(told->what), "\nrecorded in ", escape_terminal(told->folder), "\n"));
-  return told->as_stated ? Exit::kOk : Exit::kFailed;
+  console.out(cat(request->own        ? ""
+                  : result->as_stated ? "as stated: "
+                                      : "NOT AS STATED: ",
+                  escape_terminal(result->what), "\nrecorded in ", escape_terminal(result->folder), "\n"));
+  return result->as_stated ? Exit::kOk : Exit::kFailed;
 }
 
 }  // namespace
@@ -136,7 +136,7 @@ const Verb drill = {
     "drill", "Fire drills: stage a fault for real, and see what midwatch makes of it",
     "  midwatch drill --list\n"
     "  midwatch drill engine-dead              on the practice run, which must be built beside midwatch\n"
-    "  midwatch drill trainer-killed --yes     on the newest run that you hold: it really is killed\n",
+    "  midwatch drill trainer-killed --yes     on the newest supervised run: it really is killed\n",
     declare, run};
 }  // namespace verbs
 

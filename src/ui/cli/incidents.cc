@@ -17,9 +17,9 @@ void declare(ArgSpec& spec) {
 }
 
 Exit run(const Args& args, Services& services, const Console& console) {
-  auto told = take_run(args, services);
-  if (!told.ok()) return report_error(console, told.error());
-  const State& state = (*told)->state;
+  auto replayed = take_run(args, services);
+  if (!replayed.ok()) return report_error(console, replayed.error());
+  const State& state = (*replayed)->state;
   if (args.has("json")) {
     std::string out;
     JsonWriter writer(out);

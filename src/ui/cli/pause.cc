@@ -7,7 +7,7 @@ namespace {
 Exit run(const Args& args, Services& services, const Console& console) {
   RunAsk ask;
   ask.what = RunAsk::What::kPause;
-  return ask_run(args, services, console, ask, "held still; midwatch resume lets it go on.");
+  return ask_run(args, services, console, ask, "paused; midwatch resume continues it.");
 }
 
 }  // namespace
@@ -15,7 +15,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
 namespace verbs {
 extern const Verb pause;
 const Verb pause = {
-    "pause", "Hold a run's command still, with everything that it started",
+    "pause", "Pause a run's command, with everything that it started",
     "  midwatch pause\n"
     "  midwatch pause --run 20260219-090811-train\n"
     "\nEvery process of the command gets SIGSTOP; memory and GPUs stay taken. A pause of many minutes may outlast\n"

@@ -18,8 +18,8 @@ void declare(ArgSpec& spec) {
   spec.flag("quiet", "no progress on standard error", 'q');
 }
 
-bool fails(const Replayed& told, const std::string& limit) {
-  for (const Incident& incident : told.state.incidents) {
+bool fails(const Replayed& replayed, const std::string& limit) {
+  for (const Incident& incident : replayed.state.incidents) {
     const Severity least = limit == "critical"  ? Severity::kCritical
                            : limit == "warning" ? Severity::kWarning
                                                 : Severity::kInfo;
@@ -42,10 +42,10 @@ Exit run(const Args& args, Services& services, const Console& console) {
                       format_bytes(static_cast<double>(all)), " (", format_short(share, 3), " %)"));
     };
   }
-  auto told = services.replay(request);
+  auto replayed = services.replay(request);
   if (progress) console.err("\r\x1b[K");
-  if (!told.ok()) return report_error(console, told.error());
-  const Replayed& result = **told;
+  if (!replayed.ok()) return report_error(console, replayed.error());
+  const Replayed& result = **replayed;
   if (args.has("json")) {
     console.out(replay_json(result.state, result.input));
   } else if (!result.unknown) {  // of no run it cannot be said that no trouble was seen

@@ -40,11 +40,11 @@ void declare(ArgSpec& spec) {
 Exit run(const Args& args, Services& services, const Console& console) {
   const auto cycle = parse_since(args.get("since"));
   if (!cycle.ok()) return report_error(console, cycle.error());
-  auto told = take_run(args, services);
-  if (!told.ok()) return report_error(console, told.error());
-  if (!cycle->whole() && args.has("json")) (*told)->state = since(std::move((*told)->state), *cycle);
+  auto replayed = take_run(args, services);
+  if (!replayed.ok()) return report_error(console, replayed.error());
+  if (!cycle->whole() && args.has("json")) (*replayed)->state = since(std::move((*replayed)->state), *cycle);
   const std::string report =
-      args.has("json") ? replay_json((*told)->state, (*told)->input) : markdown_report(**told, *cycle);
+      args.has("json") ? replay_json((*replayed)->state, (*replayed)->input) : markdown_report(**replayed, *cycle);
   const std::string path = args.get("output");
   if (path.empty() || path == "-") {
     console.out(report);
@@ -53,7 +53,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
   } else {
     console.err(cat("wrote ", path, "\n"));
   }
-  return (*told)->partial ? Exit::kPartial : Exit::kOk;
+  return (*replayed)->partial ? Exit::kPartial : Exit::kOk;
 }
 
 }  // namespace

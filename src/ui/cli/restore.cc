@@ -1,4 +1,4 @@
-// midwatch restore: checkpoints that midwatch set aside, put back where they were.
+// midwatch restore: puts quarantined checkpoints back where they were.
 #include <algorithm>
 #include <cstdio>
 
@@ -13,20 +13,20 @@ namespace {
 using Thing = RestoreAnswer::Thing;
 
 void declare(ArgSpec& spec) {
-  spec.flag("list", "only say what was set aside");
+  spec.flag("list", "only say what is quarantined");
   spec.flag("yes", "put it back without asking");
   spec.option("run", "ID", "which recorded run (default: the one that was written last)");
   spec.option("home", "DIR", "where runs are recorded (default: $MIDWATCH_HOME, or .midwatch here)");
   spec.flag("json", "print it as JSON, schema midwatch.restore/1");
 }
 
-std::string restore_json(const RestoreAnswer& told, bool restored) {
+std::string restore_json(const RestoreAnswer& answer, bool restored) {
   std::string out;
   {
     JsonWriter json(out);
-    json.begin_object().key("schema").string("midwatch.restore/1").key("run").string(told.run);
+    json.begin_object().key("schema").string("midwatch.restore/1").key("run").string(answer.run);
     json.key("restored").boolean(restored).key("items").begin_array();
-    for (const Thing& thing : told.things) {
+    for (const Thing& thing : answer.things) {
       json.begin_object().key("what").string(thing.pointer ? "pointer" : "checkpoint").key("path").string(thing.path);
       json.key("from").string(thing.from).key("attempt").integer(thing.attempt).key("why").string(thing.why);
       json.key("at").string(format_utc(thing.at)).key("can").boolean(thing.may).key("done").boolean(thing.done);
@@ -37,11 +37,11 @@ std::string restore_json(const RestoreAnswer& told, bool restored) {
   return out + "\n";
 }
 
-std::string list_text(const RestoreAnswer& told, const Console& console) {
+std::string list_text(const RestoreAnswer& answer, const Console& console) {
   const Painter paint(console);
-  std::string out = cat(escape_terminal(told.run), ": ",
-                        told.things.empty() ? "nothing of it was set aside" : "set aside by midwatch", "\n");
-  for (const Thing& thing : told.things) {
+  std::string out = cat(escape_terminal(answer.run), ": ",
+                        answer.things.empty() ? "nothing is quarantined" : "quarantined by midwatch", "\n");
+  for (const Thing& thing : answer.things) {
     const std::string now = thing.outcome.empty() ? "" : cat(" (", thing.outcome, ")");
     out += paint.hanging("  ",
                          thing.pointer ? cat(thing.path, " said ", trim(thing.from), now)
@@ -52,9 +52,9 @@ std::string list_text(const RestoreAnswer& told, const Console& console) {
   return out;
 }
 
-std::string outcome_text(const RestoreAnswer& told) {
+std::string outcome_text(const RestoreAnswer& answer) {
   std::string out;
-  for (const Thing& thing : told.things) {
+  for (const Thing& thing : answer.things) {
     out += escape_terminal(cat(thing.done ? "put back " : "left ", thing.path, ": ", thing.outcome)) + "\n";
   }
   return out;
@@ -83,11 +83,11 @@ Exit run(const Args& args, Services& services, const Console& console) {
     console.err("midwatch: nothing was put back: say --yes if that is meant\n");
     return Exit::kUndone;
   }
-  const auto told = services.restore(request);
-  if (!told.ok()) return report_error(console, told.error());
-  console.out(json ? restore_json(*told, true) : outcome_text(*told));
+  const auto answer = services.restore(request);
+  if (!answer.ok()) return report_error(console, answer.error());
+  console.out(json ? restore_json(*answer, true) : outcome_text(*answer));
   const bool all =
-      std::all_of(told->things.begin(), told->things.end(), [](const Thing& one) { return one.done || !one.may; });
+      std::all_of(answer->things.begin(), answer->things.end(), [](const Thing& one) { return one.done || !one.may; });
   return all ? Exit::kOk : Exit::kFailed;
 }
 
@@ -96,8 +96,8 @@ Exit run(const Args& args, Services& services, const Console& console) {
 namespace verbs {
 extern const Verb restore;
 const Verb restore = {
-    "restore", "Put back the checkpoints that midwatch set aside, and the trainer's pointer as it was",
-    "  midwatch restore --list              what was set aside, when and why\n"
+    "restore", "Put back the checkpoints that midwatch quarantined, and the trainer's pointer as it was",
+    "  midwatch restore --list              what is quarantined, since when and why\n"
     "  midwatch restore --run NAME          the same, then it asks\n"
     "  midwatch restore --yes --json\n"
     "\nNothing is written over: where something else has the name by now, it says so. Not while the run is watched or\n"

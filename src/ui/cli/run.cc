@@ -24,12 +24,12 @@ void declare(ArgSpec& spec) {
   spec.flag("dry-run",
             "run the command once and do nothing to it or to its files: say what would have been done ([actions], "
             "[cleanup])");
-  spec.option(
-      "checkpoints", "DIR",
-      "folder of the run's checkpoints, should its log not tell; may be repeated. Suspect ones are set aside there");
+  spec.option("checkpoints", "DIR",
+              "folder of the run's checkpoints, if its log does not name it; may be repeated. Tainted ones are "
+              "quarantined there");
   spec.flag("from-scratch", "let a later attempt begin from nothing, though a checkpoint was saved");
   spec.flag("no-host", "do not watch the machine (disks, memory, processes), only the run's files");
-  spec.option("reattach", "RUN", "go on with a run whose midwatch is gone: its name, or 'newest'");
+  spec.option("reattach", "RUN", "watch a run again whose midwatch is gone: its name, or 'newest'");
   spec.flag("json", "print what midwatch does and decides as JSON lines, in place of the command's output");
   spec.flag("quiet", "do not show what the command writes (it is kept in the run's folder)");
   spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
@@ -47,7 +47,7 @@ Result<RunRequest> request_of(const Args& args, RunRequest request) {
     return request.command.empty()
                ? wrong("there is no command to run",
                        "Write it behind --: midwatch run -- bash train.sh; or into midwatch.toml, as command of [run].")
-               : wrong("--reattach goes on with the run's own command", "Leave the command out.");
+               : wrong("--reattach uses the run's own command", "Leave the command out.");
   }
   if (args.has("home")) request.home = args.get("home");
   if (args.has("name")) request.name = args.get("name");
@@ -88,7 +88,7 @@ void show_decision(const Console& console, const State& state, const Event& even
   }
 }
 
-/// Decisions and deeds as JSON lines on standard output; docs/formats/run-folder.md.
+/// Decisions and actions as JSON lines on standard output; docs/formats/run-folder.md.
 void report_in_json(const Console& console, RunRequest& request) {
   request.say = [&console](const std::string& sentence) {
     std::string line;
@@ -110,7 +110,7 @@ void report_in_json(const Console& console, RunRequest& request) {
   };
 }
 
-void say_end(const Console& console, bool json, const RunResult& told) {
+void say_end(const Console& console, bool json, const RunResult& result) {
   if (json) {
     std::string line;
     JsonWriter(line)
@@ -118,25 +118,25 @@ void say_end(const Console& console, bool json, const RunResult& told) {
         .key("event")
         .string("over")
         .key("why")
-        .string(told.why)
+        .string(result.why)
         .key("attempts")
-        .integer(told.attempts)
+        .integer(result.attempts)
         .key("code")
-        .integer(told.code)
+        .integer(result.code)
         .key("signal")
-        .integer(told.signal)
+        .integer(result.signal)
         .key("unfinished")
-        .boolean(told.unfinished)
+        .boolean(result.unfinished)
         .key("folder")
-        .string(told.folder)
+        .string(result.folder)
         .end_object();
     console.out(line + "\n");
     return;
   }
-  if (told.started) console.err(terminal_report(*told.replayed, console));  // else there is no run to report on
-  for (const std::string& note : told.replayed->notes) console.err(cat("note: ", escape_terminal(note), "\n"));
-  console.err(cat("midwatch: ", told.attempts, told.attempts == 1 ? " attempt. " : " attempts. ",
-                  escape_terminal(told.why), " Recorded in ", escape_terminal(told.folder), "\n"));
+  if (result.started) console.err(terminal_report(*result.replayed, console));  // else there is no run to report on
+  for (const std::string& note : result.replayed->notes) console.err(cat("note: ", escape_terminal(note), "\n"));
+  console.err(cat("midwatch: ", result.attempts, result.attempts == 1 ? " attempt. " : " attempts. ",
+                  escape_terminal(result.why), " Recorded in ", escape_terminal(result.folder), "\n"));
 }
 
 Exit run(const Args& args, Services& services, const Console& console) {
@@ -159,16 +159,16 @@ Exit run(const Args& args, Services& services, const Console& console) {
       std::fflush(stdout);
     };
   }
-  auto told = services.run(*request);
-  if (!told.ok()) {
-    (void)report_error(console, told.error());
+  auto result = services.run(*request);
+  if (!result.ok()) {
+    (void)report_error(console, result.error());
     return static_cast<Exit>(kOwnFailure);
   }
-  say_end(console, json, *told);
-  if (!told->started) return static_cast<Exit>(kCannotStart);
-  if (told->signal != 0) return static_cast<Exit>(kSignalled + told->signal);
-  if (told->code == 0 && told->unfinished) return static_cast<Exit>(kUnfinished);
-  return told->code < 0 ? static_cast<Exit>(kOwnFailure) : static_cast<Exit>(told->code);
+  say_end(console, json, *result);
+  if (!result->started) return static_cast<Exit>(kCannotStart);
+  if (result->signal != 0) return static_cast<Exit>(kSignalled + result->signal);
+  if (result->code == 0 && result->unfinished) return static_cast<Exit>(kUnfinished);
+  return result->code < 0 ? static_cast<Exit>(kOwnFailure) : static_cast<Exit>(result->code);
 }
 
 }  // namespace
@@ -185,7 +185,8 @@ const Verb run = {
     "  midwatch run --reattach newest        # after midwatch itself was killed: training went on\n"
     "\nCtrl-C asks the command to end (SIGINT, later SIGTERM, SIGKILL), a second Ctrl-C kills it.\n"
     "SIGUSR1 and SIGUSR2 are passed on to those of its processes that handle them.\n"
-    "The command should resume by itself when it is started again. Where it must be told, write {resume} into it:\n"
+    "The command should resume by itself when it is started again. Where it needs arguments for that, write {resume} "
+    "into it:\n"
     "nothing at first, later the trainer's own arguments for the last good checkpoint (or resume of [run]):\n"
     "  midwatch run -- python train_grpo.py --config grpo.yaml {resume}\n"
     "Exit status: the command's own, 128 + n when signal n ended it, 127 when it could not be started,\n"

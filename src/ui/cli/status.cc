@@ -27,10 +27,10 @@ bool needs_somebody(const State& state, const RunStatus& status) {
 Exit run(const Args& args, Services& services, const Console& console) {
   const auto status = services.status(args.get("home"), args.get("run"));
   if (!status.ok()) return report_error(console, status.error());
-  auto told = services.recorded(args.get("home"), status->name);
-  if (!told.ok()) return report_error(console, told.error());
-  const State& state = (*told)->state;
-  console.out(args.has("json") ? status_json(state, *status) : terminal_standing(state, *status, console));
+  auto replayed = services.recorded(args.get("home"), status->name);
+  if (!replayed.ok()) return report_error(console, replayed.error());
+  const State& state = (*replayed)->state;
+  console.out(args.has("json") ? status_json(state, *status) : terminal_run_status(state, *status, console));
   return args.has("check") && needs_somebody(state, *status) ? Exit::kIncident : Exit::kOk;
 }
 

@@ -79,7 +79,7 @@ TEST_CASE("config check says by its exit status whether the file is right") {
   CHECK(run(services, {"config", "show", "--json"}) == static_cast<int>(Exit::kUsage));
 }
 
-TEST_CASE("what is asked of a run goes to its midwatch; only a command of its own can be stopped or held still") {
+TEST_CASE("what is asked of a run goes to its midwatch; only a command of its own can be stopped or paused") {
   FakeServices services(sick());
   services.how.held = true;
   services.how.watcher = 7;
@@ -94,7 +94,7 @@ TEST_CASE("what is asked of a run goes to its midwatch; only a command of its ow
   CHECK(run(services, {"status", "--check"}) == 0);
   services.how.watcher = 0;
   CHECK(run(services, {"status", "--check"}) == static_cast<int>(Exit::kIncident));
-  CHECK(run(services, {"tell", "a word may wait"}) == 0);
+  CHECK(run(services, {"tell", "a note may wait"}) == 0);
   CHECK(run(services, {"resume"}) == static_cast<int>(Exit::kFailed));
   services.how.held = false;
   services.put = {};
@@ -144,7 +144,7 @@ TEST_CASE("old words of the command line are still taken") {
   CHECK(run(services, {"attach", "--take-up", "newest"}) == static_cast<int>(Exit::kUsage));
 }
 
-TEST_CASE("restore puts back what was set aside only when somebody says so") {
+TEST_CASE("restore puts back what is quarantined only when somebody says so") {
   FakeServices services(sick());
   CHECK(run(services, {"restore"}) == static_cast<int>(Exit::kUndone));
   CHECK(run(services, {"restore", "--json"}) == static_cast<int>(Exit::kUndone));

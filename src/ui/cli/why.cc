@@ -53,9 +53,9 @@ std::string evidence_line(const Painter& paint, const State& state, const Eviden
 /// What the run's processes did when the incident was seen.
 std::string processes(const Painter& paint, const State& state, const Incident& incident) {
   std::string out;
-  for (const ActionState* look : collected(state, incident.id)) {
+  for (const ActionState* snapshot : collected(state, incident.id)) {
     if (out.empty()) out = paint.heading("What its processes did");
-    out += paint.hanging("  ", collected_line(*look), kTextLines);
+    out += paint.hanging("  ", collected_line(*snapshot), kTextLines);
   }
   return out;
 }
@@ -92,9 +92,9 @@ Exit run(const Args& args, Services& services, const Console& console) {
     return report_error(console, {Error::Code::kInvalid, cat("'", args.get("number"), "' is not an incident's number"),
                                   "Give the number first: midwatch why 3 [PATH...]"});
   }
-  auto told = take_run(args, services);
-  if (!told.ok()) return report_error(console, told.error());
-  const State& state = (*told)->state;
+  auto replayed = take_run(args, services);
+  if (!replayed.ok()) return report_error(console, replayed.error());
+  const State& state = (*replayed)->state;
   for (const Incident& incident : state.incidents) {
     if (incident.id != *number) continue;
     console.out(args.has("json") ? shown_incident_json(incident, state) + "\n"

@@ -81,9 +81,9 @@ std::string evidence(const State& state, const Incident& incident) {
 /// What the run's processes did when it was seen.
 std::string processes(const State& state, const Incident& incident) {
   std::string out;
-  for (const ActionState* look : collected(state, incident.id)) {
+  for (const ActionState* snapshot : collected(state, incident.id)) {
     out += cat(out.empty() ? "\nWhat its processes did:\n\n" : "", "- ",
-               escape_markdown(clip(collected_line(*look), kProcessShown)), "\n");
+               escape_markdown(clip(collected_line(*snapshot), kProcessShown)), "\n");
   }
   return out;
 }

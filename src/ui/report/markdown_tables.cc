@@ -130,7 +130,7 @@ std::string timing(const State& state, const Cycle& cycle) {
   }
   if (!state.phases.empty() && cycle.whole()) {
     out +=
-        "\n### Phases as the log tells them\n\n| Phase | Times | Mean | Longest | Last | In all "
+        "\n### Phases as the log states them\n\n| Phase | Times | Mean | Longest | Last | In all "
         "|\n|---|---:|---:|---:|---:|---:|\n";
     for (const auto& [name, phase] : state.phases) {
       if (phase.times == 0) continue;

@@ -40,10 +40,10 @@ Replayed hostile_run() {
   run.incident("code-error", Severity::kInfo, 3, kHostile, kHostile);
   run.say(event::Intended{1, std::string(kCollectEvidence), kHostile, 1, kHostile});
   run.say(event::Acted{1, true, kHostile, 0});
-  Replayed told;
-  told.state = run.state;
-  told.notes.push_back(kHostile);
-  return told;
+  Replayed replayed;
+  replayed.state = run.state;
+  replayed.notes.push_back(kHostile);
+  return replayed;
 }
 
 void check_harmless(const std::string& text) {
@@ -59,8 +59,8 @@ void check_harmless(const std::string& text) {
 }
 
 TEST_CASE("hostile text is harmless in the terminal") {
-  const Replayed told = hostile_run();
-  for (const int width : {1, 40, 60, 80, 140, 1000}) check_harmless(terminal_report(told, plain(width)));
+  const Replayed replayed = hostile_run();
+  for (const int width : {1, 40, 60, 80, 140, 1000}) check_harmless(terminal_report(replayed, plain(width)));
 }
 
 TEST_CASE("hostile text is harmless in Markdown") {
@@ -101,8 +101,8 @@ TEST_CASE("hostile text is harmless in Markdown") {
 }
 
 TEST_CASE("hostile text leaves JSON valid") {
-  const Replayed told = hostile_run();
-  const std::string text = replay_json(told.state, told.input);
+  const Replayed replayed = hostile_run();
+  const std::string text = replay_json(replayed.state, replayed.input);
   check_harmless(text);
   const auto json = Json::parse(text);
   REQUIRE(json.ok());
@@ -142,23 +142,23 @@ Replayed long_run() {
   run.say(event::FormatJudged{"skyrl-seven/one-think-block", 8, 2});
   run.say(event::Logged{event::Logged::Level::kWarning, 0, std::string(900, 'w'), 12});
   run.incident("crash", Severity::kCritical, 299, "It crashed " + std::string(900, 's'), std::string(900, 'e'));
-  Replayed told;
-  told.state = run.state;
-  return told;
+  Replayed replayed;
+  replayed.state = run.state;
+  return replayed;
 }
 
 TEST_CASE("no line is wider than the terminal, and colours change nothing but colours") {
-  const Replayed told = long_run();
+  const Replayed replayed = long_run();
   for (const int width : {40, 60, 80, 100, 140}) {
     Console console = plain(width);
-    const std::string text = terminal_report(told, console);
+    const std::string text = terminal_report(replayed, console);
     for (const std::string_view line : split(text, '\n')) {
       CAPTURE(line);
       CHECK(cells_of(line) <= static_cast<size_t>(width));
     }
     CHECK(text.find('\x1b') == std::string::npos);
     console.colour = true;
-    const std::string coloured = terminal_report(told, console);
+    const std::string coloured = terminal_report(replayed, console);
     std::string stripped;
     for (size_t i = 0; i < coloured.size(); ++i) {
       if (coloured[i] == '\x1b') {
@@ -173,10 +173,10 @@ TEST_CASE("no line is wider than the terminal, and colours change nothing but co
 }
 
 TEST_CASE("thousands of raw metrics do not flood the answers") {
-  const Replayed told = long_run();
-  CHECK(split(terminal_report(told, plain(100)), '\n').size() < 80);
-  CHECK(markdown_report(told, {}).size() < 20'000);
-  const auto json = Json::parse(replay_json(told.state, told.input));
+  const Replayed replayed = long_run();
+  CHECK(split(terminal_report(replayed, plain(100)), '\n').size() < 80);
+  CHECK(markdown_report(replayed, {}).size() < 20'000);
+  const auto json = Json::parse(replay_json(replayed.state, replayed.input));
   REQUIRE(json.ok());
   CHECK(json->find("other_metrics")->members().size() > 1000);  // as many as the state keeps
 }
@@ -187,12 +187,12 @@ TEST_CASE("slow calls and context overflows are counted") {
     run.say(event::ToolCalled{"search", seconds, event::ToolCalled::Outcome::kOk, ""});
   }
   run.say(event::FormatJudged{"context/fits", 0, 12});
-  Replayed told;
-  told.state = run.state;
-  const std::string text = terminal_report(told, plain(100));
+  Replayed replayed;
+  replayed.state = run.state;
+  const std::string text = terminal_report(replayed, plain(100));
   CHECK(text.find("3 calls, 2 slow (over 3m") != std::string::npos);
   CHECK(text.find("context overflows (context/f") != std::string::npos);
-  const std::string report = markdown_report(told, {});
+  const std::string report = markdown_report(replayed, {});
   CHECK(report.find("| search | 3 | 3m") != std::string::npos);
   CHECK(report.find("| context overflows (context/fits) | not said | 12 |") != std::string::npos);
 }
@@ -204,15 +204,15 @@ TEST_CASE("what processes did stands with its incident, in every face") {
   run.incident("crash", Severity::kCritical, 1, "y", "some-cause");
   run.say(event::Intended{1, std::string(kCollectEvidence), "train.py (pid 7)", 1, "to see"});
   run.say(event::Intended{2, "notify", "ops", 1, "z"});
-  Replayed told;
-  told.state = run.state;
-  CHECK(contains(markdown_report(told, {}), "What its processes did:\n\n- train.py (pid 7): is being looked at\n"));
+  Replayed replayed;
+  replayed.state = run.state;
+  CHECK(contains(markdown_report(replayed, {}), "What its processes did:\n\n- train.py (pid 7): is being looked at\n"));
   run.say(event::Acted{1, true, "3 threads, stopped (SIGSTOP)", 0});
-  told.state = run.state;
-  CHECK(contains(markdown_report(told, {}), "- train.py (pid 7): 3 threads, stopped (SIGSTOP)\n"));
-  CHECK_FALSE(contains(markdown_report(told, {}), kCollectEvidence));  // it did nothing to the run
-  CHECK(contains(terminal_report(told, plain(100)), "process  train.py (pid 7): 3 threads, stopped (SIGSTOP)\n"));
-  const auto json = Json::parse(replay_json(told.state, {}));
+  replayed.state = run.state;
+  CHECK(contains(markdown_report(replayed, {}), "- train.py (pid 7): 3 threads, stopped (SIGSTOP)\n"));
+  CHECK_FALSE(contains(markdown_report(replayed, {}), kCollectEvidence));  // it did nothing to the run
+  CHECK(contains(terminal_report(replayed, plain(100)), "process  train.py (pid 7): 3 threads, stopped (SIGSTOP)\n"));
+  const auto json = Json::parse(replay_json(replayed.state, {}));
   REQUIRE(json.ok());
   const auto& incidents = json->find("incidents")->items();
   REQUIRE(incidents.size() == 2);
@@ -242,22 +242,22 @@ TEST_CASE("a cycle report says what did not change") {
   for (int step = 1; step <= 30; ++step) run.measure(step, 0.5);
   run.say(event::CheckpointSaved{10, "ckpt/10", true});
   run.incident("entropy-collapse", Severity::kWarning, 5, "Entropy fell", "x");
-  Replayed told;
-  told.state = run.state;
-  const std::string later = markdown_report(told, Cycle{21, {}});
+  Replayed replayed;
+  replayed.state = run.state;
+  const std::string later = markdown_report(replayed, Cycle{21, {}});
   CHECK(later.find("This cycle begins at step 21.") != std::string::npos);
   CHECK(later.find("(warning, unchanged since last)") != std::string::npos);
   CHECK(later.find("| unchanged since last |") != std::string::npos);
   CHECK(later.find("Unchanged since last: no new checkpoint") != std::string::npos);
-  const std::string nothing_new = markdown_report(told, Cycle{99, {}});
+  const std::string nothing_new = markdown_report(replayed, Cycle{99, {}});
   CHECK(nothing_new.find("Unchanged since last: no new metric") != std::string::npos);
   run.measure(2, 7, "", "raw/still");
   for (const int step : {20, 25}) run.measure(step, 7, "", "raw/still");
   Replayed more;
   more.state = run.state;
   CHECK(markdown_report(more, Cycle{21, {}}).find("Unchanged since last: 1 further metrics.") != std::string::npos);
-  told.state.incidents[0].open = false;
-  const std::string over = markdown_report(told, Cycle{21, {}});
+  replayed.state.incidents[0].open = false;
+  const std::string over = markdown_report(replayed, Cycle{21, {}});
   CHECK(over.find("1 earlier, over before this cycle.") != std::string::npos);
   CHECK(over.find("None seen in this cycle.") != std::string::npos);
 }

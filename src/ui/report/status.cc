@@ -45,7 +45,7 @@ std::string who_watches(const RunStatus& status) {
   if (!status.held) return "nobody now";
   if (status.phase == Phase::kOver) return "nobody: the run is over";
   return cat("NOBODY: ", status.pid != 0 ? "the command goes on, but nothing would be noticed. " : "",
-             "Take it up: midwatch run --reattach ", status.name);
+             "Reattach: midwatch run --reattach ", status.name);
 }
 
 std::string attempt_text(const RunStatus& status) {
@@ -56,9 +56,8 @@ std::string attempt_text(const RunStatus& status) {
     case Phase::kPaused:
     case Phase::kRunning:
       return cat(text, ", process ", status.pid, ", for ", format_duration(status.now - status.began),
-                 status.asks == "break"
-                     ? ", held still until midwatch approve ends it, or midwatch resume lets it go on"
-                 : status.phase == Phase::kPaused ? ", held still (midwatch resume lets it go on)"
+                 status.asks == "break"           ? ", paused: midwatch approve ends it, midwatch resume continues it"
+                 : status.phase == Phase::kPaused ? ", paused (midwatch resume continues it)"
                                                   : "");
     case Phase::kEnded:
       return text +
@@ -82,12 +81,13 @@ std::string attempt_text(const RunStatus& status) {
 std::string process_text(const RunStatus& status) {
   if (status.pid == 0) return status.why;
   std::string may;
-  for (const std::string& one : status.allow) may += (may.empty() ? ", may be told to " : " and ") + one;
-  return cat(status.pid, status.phase == Phase::kPaused ? ", held still" : "", may.empty() ? ", is left alone" : may);
+  for (const std::string& one : status.allow) may += (may.empty() ? ", midwatch may " : " and ") + one;
+  return cat(status.pid, status.phase == Phase::kPaused ? ", paused" : "",
+             may.empty() ? ", is left alone" : may + " it");
 }
 
 /// The last ones; what processes were seen to do stands with its incident.
-std::vector<const ActionState*> deeds_shown(const State& state) {
+std::vector<const ActionState*> actions_shown(const State& state) {
   std::vector<const ActionState*> shown;
   for (size_t i = state.actions.size(); i-- > 0 && shown.size() < kActionsShown;) {
     if (state.actions[i].intent.action != kCollectEvidence) shown.push_back(&state.actions[i]);
@@ -128,23 +128,25 @@ std::string checkpoint_text(const State& state, Time now) {
       moment.at.known() ? cat(", ", ago(moment.at, now)) : "", saved.path.empty() ? "" : ", " + saved.path);
 }
 
-/// The parts of the attempt that runs, and what befell those of the last one.
-std::vector<const ComponentState*> parts_shown(const State& state) {
+/// The components of the attempt that runs, and how those of the last one ended.
+std::vector<const ComponentState*> components_shown(const State& state) {
   std::vector<const ComponentState*> shown;
-  for (const ComponentState& part : state.components) {
-    if (part.since.attempt + 1U == state.attempts.size()) shown.push_back(&part);
+  for (const ComponentState& component : state.components) {
+    if (component.since.attempt + 1U == state.attempts.size()) shown.push_back(&component);
   }
   return shown;
 }
 
-std::string part_text(const ComponentState& part, Time now) {
-  const bool well = part.last.health == event::ComponentSaw::Health::kWell;
-  return cat(part.last.component, ", ", part.last.kind, part.last.address.empty() ? "" : " at " + part.last.address,
-             ": ", enum_name(part.last.health), " since ", ago(part.since.at, now), well ? "" : ". " + part.last.text);
+std::string component_text(const ComponentState& component, Time now) {
+  const bool well = component.last.health == event::ComponentSaw::Health::kWell;
+  return cat(component.last.component, ", ", component.last.kind,
+             component.last.address.empty() ? "" : " at " + component.last.address, ": ",
+             enum_name(component.last.health), " since ", ago(component.since.at, now),
+             well ? "" : ". " + component.last.text);
 }
 
-/// The first word where the run's files cannot know it: held still, between attempts, watched by nobody.
-std::string standing_word(const RunStatus& status) {
+/// The first word where the run's files cannot know it: paused, between attempts, watched by nobody.
+std::string status_word(const RunStatus& status) {
   if (should_be_watched(status)) return "NOT WATCHED  ";
   if (status.phase == Phase::kPaused) return "PAUSED  ";
   if (status.phase == Phase::kWaiting) return "WAITING TO RESTART  ";
@@ -178,9 +180,9 @@ std::string_view phase_word(const RunStatus& status) {
   return "unknown";
 }
 
-std::string terminal_standing(const State& state, const RunStatus& status, const Console& console) {
+std::string terminal_run_status(const State& state, const RunStatus& status, const Console& console) {
   const Painter paint(console);
-  std::string out = paint.yellow(standing_word(status)) + terminal_status(state, console) + "\n";
+  std::string out = paint.yellow(status_word(status)) + terminal_status(state, console) + "\n";
   const auto line = [&](std::string_view head, const std::string& text, Painter::Colour colour = nullptr) {
     if (!text.empty()) out += paint.hanging(head, text, kLines, colour, &Painter::dim);
   };
@@ -193,9 +195,9 @@ std::string terminal_standing(const State& state, const RunStatus& status, const
   line("  last heard  ", ago(status.heard, status.now));
   line("  figures     ", figures(state));
   line("  checkpoint  ", checkpoint_text(state, status.now));
-  for (const ComponentState* part : parts_shown(state)) {
-    const bool trouble = in_trouble(part->last.health);
-    line("  part        ", part_text(*part, status.now), trouble ? &Painter::red : nullptr);
+  for (const ComponentState* component : components_shown(state)) {
+    const bool trouble = in_trouble(component->last.health);
+    line("  component   ", component_text(*component, status.now), trouble ? &Painter::red : nullptr);
   }
   for (const Incident& incident : state.incidents) {
     if (!incident.open || incident.severity == Severity::kInfo) continue;
@@ -203,7 +205,7 @@ std::string terminal_standing(const State& state, const RunStatus& status, const
          cat("#", incident.id, " ", incident.kind, ", ", severity_name(incident.severity), ", since ",
              describe(state, incident.onset), " (midwatch why ", incident.id, ")"),
          incident.severity == Severity::kCritical ? &Painter::red : &Painter::yellow);
-    for (const ActionState* look : collected(state, incident.id)) line("  process     ", collected_line(*look));
+    for (const ActionState* snapshot : collected(state, incident.id)) line("  process     ", collected_line(*snapshot));
   }
   const auto changes = last_changes(state);
   for (size_t i = 0; i < changes.size() && i < kChangesShown; ++i) {
@@ -212,7 +214,7 @@ std::string terminal_standing(const State& state, const RunStatus& status, const
   if (changes.size() > kChangesShown) {
     line("  changed     ", cat("and ", changes.size() - kChangesShown, " more: midwatch report"));
   }
-  for (const ActionState* action : deeds_shown(state)) line("  done        ", action_text(*action));
+  for (const ActionState* action : actions_shown(state)) line("  done        ", action_text(*action));
   for (size_t i = state.notes.size() > kNotesShown ? state.notes.size() - kNotesShown : 0; i < state.notes.size();
        ++i) {
     const auto& [moment, note] = state.notes[i];
@@ -234,20 +236,20 @@ void put_step(JsonWriter& json, std::string_view key, int64_t step) {
   step == kNoStep ? json.null() : json.integer(step);
 }
 
-void put_parts(JsonWriter& json, const State& state) {
+void put_components(JsonWriter& json, const State& state) {
   json.key("components").begin_array();
-  for (const ComponentState* part : parts_shown(state)) {
-    const event::ComponentSaw& saw = part->last;
+  for (const ComponentState* component : components_shown(state)) {
+    const event::ComponentSaw& saw = component->last;
     json.begin_object().key("name").string(saw.component).key("kind").string(saw.kind);
     json.key("health").string(enum_name(saw.health)).key("text").string(saw.text);
     json.key("address").string(saw.address).key("pid").integer(saw.pid);
-    put_time(json, "since", part->since.at);
+    put_time(json, "since", component->since.at);
     json.end_object();
   }
   json.end_array();
 }
 
-void put_deeds(JsonWriter& json, const State& state) {
+void put_actions(JsonWriter& json, const State& state) {
   json.key("actions").begin_array();
   const size_t from = state.actions.size() > kActionsInJson ? state.actions.size() - kActionsInJson : 0;
   for (size_t i = from; i < state.actions.size(); ++i) {
@@ -307,8 +309,8 @@ std::string status_json(const State& state, const RunStatus& status) {
     if (incident.open) json.raw(shown_incident_json(incident, state));
   }
   json.end_array();
-  put_parts(json, state);
-  put_deeds(json, state);
+  put_components(json, state);
+  put_actions(json, state);
   json.key("changes").begin_array();
   for (const event::Changed* change : last_changes(state)) put_change(json, *change);
   json.end_array().end_object();

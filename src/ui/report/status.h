@@ -1,4 +1,4 @@
-// What `midwatch status` shows: how a run that is or was watched stands now, on one screen.
+// What `midwatch status` shows: the state of a run that is or was watched, on one screen.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace mw {
 
-std::string terminal_standing(const State& state, const RunStatus& status, const Console& console);
+std::string terminal_run_status(const State& state, const RunStatus& status, const Console& console);
 
 /// One JSON object with a line end, schema midwatch.status/1 (docs/formats/status-json.md).
 std::string status_json(const State& state, const RunStatus& status);

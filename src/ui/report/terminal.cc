@@ -79,8 +79,8 @@ std::string one_incident(const Painter& paint, const State& state, const Inciden
     if (e.signal.empty() && trim(e.text) == trim(incident.summary)) continue;  // said already
     out += evidence_line(paint, state, e);
   }
-  for (const ActionState* look : collected(state, incident.id)) {
-    out += paint.hanging("   process  ", collected_line(*look), kSummaryLines, nullptr, &Painter::dim);
+  for (const ActionState* snapshot : collected(state, incident.id)) {
+    out += paint.hanging("   process  ", collected_line(*snapshot), kSummaryLines, nullptr, &Painter::dim);
   }
   out += cause_lines(paint, incident);
   if (!incident.followed_by.empty()) {

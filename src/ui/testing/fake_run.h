@@ -1,4 +1,4 @@
-// A run for tests: events told into a state, and services that hand it out.
+// A run for tests: events folded into a state, and services that hand it out.
 #pragma once
 
 #include <memory>
@@ -53,17 +53,17 @@ class FakeServices : public Services {
   explicit FakeServices(State state) : state_(std::move(state)) {}
   Result<std::unique_ptr<Replayed>> replay(const ReplayRequest& request) override {
     asked = request.paths;
-    auto told = std::make_unique<Replayed>();
-    told->state = state_;
-    return told;
+    auto replayed = std::make_unique<Replayed>();
+    replayed->state = state_;
+    return replayed;
   }
   Result<RunResult> run(const RunRequest& request) override {
     ran = request;
-    RunResult told;
-    told.replayed = std::make_unique<Replayed>();
-    told.replayed->state = state_;
-    told.code = 3;
-    return told;
+    RunResult result;
+    result.replayed = std::make_unique<Replayed>();
+    result.replayed->state = state_;
+    result.code = 3;
+    return result;
   }
   Result<std::unique_ptr<Replayed>> attach(const AttachRequest& request) override {
     return replay({request.paths, "", {}, "", nullptr});
@@ -90,16 +90,16 @@ class FakeServices : public Services {
   Result<VerifyAnswer> verify(const std::string&, const std::string&) override { return verified; }
   VerifyAnswer verified;
   Result<RestoreAnswer> could_restore(const RestoreRequest&) override {
-    RestoreAnswer told;
-    told.run = "one";
-    told.things.push_back({"/ck/aside/step_5", "/ck/step_5", "it was poison", 1, {}, false, true, false, ""});
-    return told;
+    RestoreAnswer answer;
+    answer.run = "one";
+    answer.things.push_back({"/ck/quarantine/step_5", "/ck/step_5", "it was tainted", 1, {}, false, true, false, ""});
+    return answer;
   }
   Result<RestoreAnswer> restore(const RestoreRequest& request) override {
-    auto told = could_restore(request);
-    told->things[0].done = true;
+    auto answer = could_restore(request);
+    answer->things[0].done = true;
     ++restores;
-    return told;
+    return answer;
   }
   int restores = 0;
   Result<CleanupAnswer> could_clean_up(const CleanupRequest& request) override {

@@ -10,7 +10,7 @@
 namespace mw {
 namespace {
 
-constexpr size_t kOfOne = 8;  // deeds told of one incident
+constexpr size_t kOfOne = 8;  // actions shown of one incident
 
 }  // namespace
 
@@ -24,7 +24,7 @@ std::string action_text(const ActionState& action) {
 std::vector<std::string> actions_for(const State& state, uint32_t incident) {
   std::vector<std::string> lines;
   for (auto action = state.actions.rbegin(); action != state.actions.rend() && lines.size() < kOfOne; ++action) {
-    const bool shown = action->intent.action != kCollectEvidence;  // `midwatch why` tells that
+    const bool shown = action->intent.action != kCollectEvidence;  // `midwatch why` shows that
     if (action->intent.incident == incident && shown) lines.push_back(action_text(*action));
   }
   std::reverse(lines.begin(), lines.end());

@@ -39,7 +39,7 @@ TEST_CASE("one line per GPU, in the order of their numbers, and the host") {
   CHECK(machine_view(State{}, {}).empty());
 }
 
-TEST_CASE("what servers count is told by server and metric") {
+TEST_CASE("what servers count is shown by server and metric") {
   State state;
   fold(state, {{}, {0, 0}, event::SourceOpened{0, "host:scrape", std::string(kHostKind), 0}});
   const auto at = [](int64_t s) { return Time{1'700'000'000'000'000'000 + s * 1'000'000'000}; };

@@ -53,7 +53,7 @@ TEST_CASE("a trend ignores what is not finite") {
   CHECK(trend_of(points) == Trend::kUnknown);
 }
 
-TEST_CASE("the status line is short and tells the first of the worst") {
+TEST_CASE("the status line is short and shows the first of the worst") {
   FakeRun run;
   run.say(event::Planned{200});
   for (int step = 1; step <= 75; ++step) run.measure(step, 0.5);

@@ -76,7 +76,7 @@ void attempts(JsonWriter& out, const State& state) {
   out.end_array();
 }
 
-/// Where the time goes and when it will be over, as far as the run tells.
+/// Where the time goes and when it will be over, as far as the run's files say.
 void timing(JsonWriter& out, const State& state) {
   const std::vector<TimeShare> split = time_split(state, {});
   out.key("timing").begin_object().key("seconds_per_step");

@@ -1,4 +1,4 @@
-// A sink that writes down all it is told, one line each, for comparing.
+// A sink that writes each call as one line of text, for comparing.
 #pragma once
 
 #include <memory>

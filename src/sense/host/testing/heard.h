@@ -1,4 +1,4 @@
-// For tests of the machine's parts: what one look tells.
+// For tests of the machine's parts: what one round reports.
 #pragma once
 
 #include <chrono>
@@ -34,8 +34,8 @@ class Heard final : public Notes {
   std::vector<std::string> lines, unseen_things;
 };
 
-/// One look, waiting for slow calls by the real clock.
-inline Heard look(Part& part, const Aim& aim, double seconds) {
+/// One round, waiting for slow calls by the real clock.
+inline Heard measure(Part& part, const Aim& aim, double seconds) {
   Heard heard;
   const Duration now = Duration::seconds(seconds);
   part.begin(aim, now);
