@@ -202,7 +202,7 @@ TEST_CASE("after the breaker: again from a good checkpoint, or a person must loo
   served.kind = "zero-reward";
   served.reaction = "rollback-before-onset";
   CHECK_FALSE(after_end({served}, {}).restart);
-  served.layer = "sglang";
+  served.layer = kEngineLayer;
   CHECK(after_end({served}, {}).restart);
   suspect.can_roll_back = true;
   CHECK(after_end({suspect}, {}).restart);

@@ -56,7 +56,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
 
 extern const Detector checkpoint_looks;
 const Detector checkpoint_looks{
-    "checkpoint-scans",
+    "checkpoint-looks",
     "A checkpoint that counts as saved is not whole on the disk: weights are missing or cut.",
     {"checkpoint-incomplete"},
     kKnobs,
