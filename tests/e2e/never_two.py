@@ -279,6 +279,9 @@ def forged_files(base):
     os.makedirs(os.path.join(run.folder(), "components"), exist_ok=True)
     for name in names:
         open(os.path.join(run.folder(), name), "w").close()
+    for place, _, files in os.walk(run.folder()):
+        for name in files:
+            os.utime(os.path.join(place, name))
     shown = json.loads(midwatch(base, "status", "--json")[1])
     assert shown["phase"] == "running", shown["phase"]
     run = reattach(base, "--quiet")
