@@ -13,6 +13,7 @@
 #include "core/advance.h"
 #include "core/event_codec.h"
 #include "core/incident_json.h"
+#include "core/verify.h"
 #include "platform/clock.h"
 #include "platform/fake/fake_disk.h"
 #include "sim/doors.h"
@@ -124,6 +125,18 @@ struct JournalContent final : Journal::Reader {
   std::map<uint32_t, std::string> paths_;
   std::map<std::string, Lines> provisional_;
   bool closing_ = false;
+};
+
+/// Judges anew what the watch judged, from its journal alone.
+struct JournalVerified final : Journal::Reader {
+  explicit JournalVerified(const KnowledgeBase& knowledge)
+      : verifier(knowledge.knowledge(), knowledge.digest(), MIDWATCH_VERSION) {}
+  void record(uint64_t, std::string_view json) override {
+    Event event;
+    if (decode_event(json, event) == Decoded::kEvent) verifier.take(event);
+  }
+  void damage(const std::string&) override {}
+  Verifier verifier;
 };
 
 class Run {
@@ -246,7 +259,17 @@ class Run {
     result_.digest = held.digest;
     const std::string live = state_text(last_->state), kept = state_text(held.state);
     if (live != kept) return wrong("the live state is not the journal's:" + difference(live, kept));
+    if (compares_) check_judgements();
     if (compares_) check_undisturbed(held);
+  }
+
+  void check_judgements() {
+    const auto runs = disk_.list("/watch/runs");
+    JournalVerified again(knowledge_base_);
+    const auto read = Journal::read(disk_, cat("/watch/runs/", runs->front(), "/journal"), again);
+    if (!read.ok()) return wrong(read.error().what);
+    again.verifier.finish();
+    if (again.verifier.differing() > 0) wrong(cat("judged again: ", again.verifier.differences().front()));
   }
 
   /// A watch of the final files, by a process that nothing happens to.

@@ -46,7 +46,7 @@ def said_yes(base, expected):
     run = reattach(base, "--quiet")
     time.sleep(1)
     assert set(states_of(base)) == {"T"} and attempts(run) == 1
-    assert "until midwatch approve ends it" in " ".join(midwatch(base, "status")[1].split())
+    assert "midwatch approve ends it" in " ".join(midwatch(base, "status")[1].split())
     assert midwatch(base, "approve")[0] == 0
     wait_until("the next question", lambda: "attempt 2 would begin" in notes(base))
     assert processes_of(base, "practice_run") == [] and midwatch(base, "status", "--check")[0] == 10
