@@ -185,7 +185,12 @@ class Run {
     last_ = (*loop)->take();
     loop->reset();
     const bool died = disk_.dead();
-    if (died) die();
+    if (died) {
+      die();
+    } else {
+      // It ended with a sync that had failed, perhaps; as in process_died(), that power is lost later is a fault more.
+      disk_.process_ended();
+    }
     return !died && trainer_.over() && last_->state.closed && !last_->partial;
   }
 

@@ -117,6 +117,10 @@ uint64_t FakeDisk::used() const {
 
 void FakeDisk::process_died() {
   changes_left_ = UINT64_MAX;
+  process_ended();
+}
+
+void FakeDisk::process_ended() {
   // A process whose sync failed knows what was lost. That it dies before it has written the bytes again, and power is
   // lost later, is one fault more than this disk simulates (docs/formats/journal.md).
   for (const auto& file : files_) file->clean = std::min<uint64_t>(file->clean, file->durable.size());

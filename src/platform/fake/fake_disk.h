@@ -36,6 +36,8 @@ class FakeDisk final : public Disk {
 
   /// The process was killed; the machine goes on: everything written stays.
   void process_died();
+  /// Likewise, by itself.
+  void process_ended();
   /// The machine lost power: of each file what was synced stays, and a random part of the rest, its end possibly zeros.
   void power_lost();
 
