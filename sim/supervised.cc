@@ -94,7 +94,7 @@ class Held {
     }
     spec.checkpoints = {std::string(kHeldCheckpoints)};
     spec.nonce = "0123456789abcdef";
-    spec.mark = "fedcba9876543210";
+    spec.marker = "fedcba9876543210";
     const auto some_mode = [this] {
       return dice_.chance(0.8) ? Mode::kAct : dice_.chance(0.7) ? Mode::kAsk : Mode::kWatch;
     };

@@ -91,7 +91,7 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   MW_TRY(disk.make_folders(folder));
   make_private(folder);  // before anything is in it
   spec.nonce = random_nonce();
-  spec.mark = random_nonce();
+  spec.marker = random_nonce();
   MW_TRY(disk.make_folders(cat(folder, "/output")));
   auto output = disk.open_append(cat(folder, "/", kOutputFile));  // so that there is something to follow
   if (!output.ok()) return output.error();

@@ -153,8 +153,8 @@ Result<std::unique_ptr<SupervisedComponents>> hold_parts(const ComponentDoors& h
   auto specs = component_specs(declared, supervisor.spec().folder, cat(run_folder, "/output"));
   for (ComponentSpec& spec : specs) {
     spec.dry = supervisor.spec().dry;
-    const std::string& mark = supervisor.spec().mark;
-    spec.mark = mark.empty() ? "" : cat(mark, "-", spec.name);
+    const std::string& marker = supervisor.spec().marker;
+    spec.marker = marker.empty() ? "" : cat(marker, "-", spec.name);
     const auto log = hands.disk.open_append(spec.output);  // so that there is something to follow
     if (log.ok()) watching.paths.push_back(spec.output);
   }

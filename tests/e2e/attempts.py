@@ -188,7 +188,7 @@ def own_arguments(base):
     os.kill(processes_of(base, "practice_run")[0], signal.SIGKILL)
     assert run.end() == 0, run.err
     assert launched(run, 2)[-1].endswith("--resume requested --resume.step 5"), launched(run, 2)
-    assert "attempt 2: it was told to resume from step 10 and resumed from step 5" in run.err, run.err
+    assert "attempt 2: it was to resume from step 10 and resumed from step 5" in run.err, run.err
 
 
 def before_the_poison(base):

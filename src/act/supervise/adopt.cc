@@ -259,9 +259,9 @@ void Adoption::press() {
   (void)send(SIGCONT, 'T', false);  // paused, it would never see it
 }
 
-void Adoption::tell_end(const State& state, EventWriter& writer) {
-  told_ = true;
-  const bool had_said = !state.attempts.empty() && state.attempts.back().ended.has_value();
+void Adoption::report_end(const State& state, EventWriter& writer) {
+  end_reported_ = true;
+  const bool log_has_end = !state.attempts.empty() && state.attempts.back().ended.has_value();
   const bool came_to_its_end =
       !state.attempts.empty() && state.total_steps > 0 && state.attempts.back().last_step >= state.total_steps;
   event::Ended ended;
@@ -273,7 +273,7 @@ void Adoption::tell_end(const State& state, EventWriter& writer) {
   say_(ended.text);
   if (stopping_ != 0) writer.acted({stopping_, true, "it has ended", 0});
   // What the run itself said of its end counts more.
-  if (!had_said) writer.ended("host:process", std::move(ended));
+  if (!log_has_end) writer.ended("host:process", std::move(ended));
   writer.judge();
 }
 
@@ -281,16 +281,16 @@ std::optional<Duration> Adoption::turn(const State& state, bool quiet, EventWrit
   look();
   if (gone_) {
     if (gone_from_.ns == 0) gone_from_ = clock_.steady();
-    // Workers that it left behind may still be told to end.
+    // Its remaining workers are still asked to end.
     if (stopping_ != 0 && !tree_.empty()) press();
-    const bool later = clock_.steady().ns - gone_from_.ns >= kLastWords.ns;
-    if (told_ && quiet && later) return std::nullopt;
-    if (!told_ && quiet && later) tell_end(state, writer);
-    return kLook;
+    const bool later = clock_.steady().ns - gone_from_.ns >= kLateOutput.ns;
+    if (end_reported_ && quiet && later) return std::nullopt;
+    if (!end_reported_ && quiet && later) report_end(state, writer);
+    return kPoll;
   }
   if (const auto done = do_as_asked(state, writer); !done.ok()) say_(done.error().what);
   if (stopping_ != 0) press();
-  return kLook;
+  return kPoll;
 }
 
 void Adoption::over(const State&, EventWriter&) {

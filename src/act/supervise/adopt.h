@@ -1,5 +1,5 @@
-// A run that somebody else started: what it writes is found by its process, its end is seen, and it is held still or
-// ended where midwatch was allowed to.
+// A run that midwatch did not start: its files are found by its process, its end is seen, and it is paused or stopped
+// where midwatch was allowed to.
 #pragma once
 
 #include <functional>
@@ -36,13 +36,14 @@ std::string adopted_text(const Adopted& adopted, const std::string& boot);
 /// `boot` gets the start of the machine that its process numbers belong to.
 Result<Adopted> parse_adopted(std::string_view text, std::string* boot);
 
-/// Beside the watch of its files. The watch is over when the process has ended and all that it wrote is read. How it
-/// ended only its parent is told.
+/// Beside the watch of its files. The watch is over when the process has ended and all that it wrote is read. Only its
+/// parent gets its exit status.
 class Adoption final : public Task {
  public:
-  static constexpr Duration kGrace = Duration::seconds(30);     ///< from asking it to end to killing it
-  static constexpr Duration kLook = Duration::millis(100);      ///< between looks whether it lives
-  static constexpr Duration kLastWords = Duration::seconds(2);  ///< for what others still write of it (tee)
+  static constexpr Duration kGrace = Duration::seconds(30);  ///< from asking it to end to killing it
+  static constexpr Duration kPoll = Duration::millis(100);   ///< between checks whether it lives
+  static constexpr Duration kLateOutput =
+      Duration::seconds(2);  ///< within which others may still write its output (tee)
 
   Adoption(Processes& processes, Clock& clock, Adopted adopted, std::function<void(const std::string&)> say)
       : processes_(processes), clock_(clock), adopted_(std::move(adopted)), say_(std::move(say)) {}
@@ -62,7 +63,7 @@ class Adoption final : public Task {
   Result<void> keep_paused(const State& state, EventWriter& writer);
   Result<void> do_as_asked(const State& state, EventWriter& writer);
   void press();
-  void tell_end(const State& state, EventWriter& writer);
+  void report_end(const State& state, EventWriter& writer);
 
   Processes& processes_;
   Clock& clock_;
@@ -70,7 +71,7 @@ class Adoption final : public Task {
   std::function<void(const std::string&)> say_;
   std::vector<ProcessInfo> tree_;  ///< it and its descendants, those too that have lost their parents since
   std::optional<bool> paused_;     ///< its processes are stopped (SIGSTOP); unset: as the journal says
-  bool kill_ = false, gone_ = false, told_ = false;
+  bool kill_ = false, gone_ = false, end_reported_ = false;
   uint32_t stopping_ = 0;  ///< number of the intent to end it
   Duration stop_from_, gone_from_;
   int rungs_ = 0;

@@ -10,7 +10,7 @@ FingerprintScope fingerprints_of(Disk& disk, const Supervisor& supervisor,
                                  std::function<Result<void>(const std::string&, std::string_view)> write_file,
                                  std::function<void(const std::string&)> say) {
   const auto folder = [&supervisor](int attempt) { return supervisor.attempt_folder(attempt); };
-  const auto looks = [&disk, &supervisor, begun = supervisor.attempt()](int attempt) {
+  const auto collectors = [&disk, &supervisor, begun = supervisor.attempt()](int attempt) {
     const RunSpec& spec = supervisor.spec();
     Subject subject{spec.command, spec.folder, 0, spec.environment, spec.checkpoints};
     const std::string place = supervisor.attempt_folder(attempt);
@@ -23,7 +23,7 @@ FingerprintScope fingerprints_of(Disk& disk, const Supervisor& supervisor,
     }
     return collectors_of(subject);
   };
-  return {[&supervisor] { return supervisor.attempt(); }, folder, looks, std::move(write_file), std::move(say)};
+  return {[&supervisor] { return supervisor.attempt(); }, folder, collectors, std::move(write_file), std::move(say)};
 }
 
 }  // namespace mw

@@ -11,8 +11,8 @@
 
 namespace mw {
 
-/// Of the attempts of a held run. An attempt that goes on already was begun by another midwatch, with another
-/// environment: its process is asked.
+/// Of the attempts of a supervised run. An attempt that was running already was begun by another midwatch, with another
+/// environment: that of its process is read.
 FingerprintScope fingerprints_of(Disk& disk, const Supervisor& supervisor,
                                  std::function<Result<void>(const std::string&, std::string_view)> write_file,
                                  std::function<void(const std::string&)> say);

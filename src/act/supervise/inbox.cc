@@ -50,10 +50,10 @@ Result<RunAsk> parse_ask(std::string_view text) {
   if (known == std::end(kWords)) return Error{Error::Code::kInvalid, cat("nobody can be asked to '", word, "'"), ""};
   ask.what = static_cast<RunAsk::What>(known - std::begin(kWords));
   ask.who = clip(json->string_or("who", ""), 200);
-  // What is told is kept; what is asked is only done.
-  const bool told = ask.what == RunAsk::What::kTell;
+  // A note is kept in the journal; the text of a request is not.
+  const bool is_note = ask.what == RunAsk::What::kTell;
   const std::string said = json->string_or("text", "");
-  ask.text = told ? redact_secrets(clip(said, kTextLimit)) : clip(said, kAskLimit);
+  ask.text = is_note ? redact_secrets(clip(said, kTextLimit)) : clip(said, kAskLimit);
   ask.at.ns = json->integer_or("at_ns", 0);
   return ask;
 }

@@ -5,7 +5,9 @@
 
 namespace mw {
 
-std::string mark_of(const RunSpec& spec, int attempt) { return spec.mark.empty() ? "" : cat(spec.mark, "-", attempt); }
+std::string marker_of(const RunSpec& spec, int attempt) {
+  return spec.marker.empty() ? "" : cat(spec.marker, "-", attempt);
+}
 
 std::string members_text(const std::vector<ProcessId>& members) {
   std::string out;

@@ -11,7 +11,7 @@
 namespace mw {
 
 /// By which the processes of this attempt are known; "" in a run that an older midwatch began.
-std::string mark_of(const RunSpec& spec, int attempt);
+std::string marker_of(const RunSpec& spec, int attempt);
 
 std::string members_text(const std::vector<ProcessId>& members);
 /// What cannot be read is left out.

@@ -37,7 +37,7 @@ AttemptOutcome outcome_of(const AttemptEnd& end, const State& state, const Knowl
   of.last_checkpoint = last_good_checkpoint(state, end.way ? end.way->seen : std::vector<event::CheckpointSeen>());
   of.resumed_at = last.resumed_at;
   of.planned = last.total_steps > 0 ? last.total_steps : state.total_steps;
-  // A keeper that took over is told no usage, and what its command wrote while there was none may be lost.
+  // A keeper that took over gets no usage, and output that its command wrote while no keeper ran may be lost.
   const bool heard_out = end.kept.ending && end.kept.ending->peak_bytes > 0;
   of.unfinished =
       heard_out && of.known && of.code == 0 && !of.tripped && !of.stop_requested && belies_status(state, knowledge);

@@ -14,12 +14,12 @@
 
 namespace mw {
 
-/// What the supervisor knows of it, beside what the run's files told.
+/// What the supervisor knows of it, beside what the run's files report.
 struct AttemptEnd {
   const Kept& kept;
   const std::optional<Trip>& trip;      ///< the breaker ended it
   const std::optional<LastWhole>& way;  ///< what it left to resume from
-  bool stopping = false;                ///< it was told to stop
+  bool stopping = false;                ///< a stop was requested
   bool made_room = false;               ///< space was made since
   int64_t suspect = kNoStep;            ///< first checkpoint from poisoned data
 };

@@ -8,14 +8,14 @@
 namespace mw {
 namespace {
 
-constexpr size_t kMostUnmarked = 4096;                     // processes
-constexpr Duration kLeftoverGrace = Duration::seconds(5);  // for what a command leaves behind, to end by itself
+constexpr size_t kMostUnmarked = 4096;                      // processes
+constexpr Duration kRemainingGrace = Duration::seconds(5);  // within which remaining processes may end by themselves
 
 }  // namespace
 
-void ProcessTree::take(int attempt, std::string mark) {
+void ProcessTree::take(int attempt, std::string marker) {
   attempt_ = attempt;
-  mark_ = std::move(mark);
+  marker_ = std::move(marker);
   keeper_ = child_ = {};
   known_.clear();
   unmarked_.clear();
@@ -35,7 +35,7 @@ std::vector<ProcessInfo> ProcessTree::family() const {
     // Who is older than the command does not come from it.
     const bool proven = process.id == child_ || known_.count({process.id.pid, process.id.start}) != 0 ||
                         (child_there && process.session == child_.pid) ||
-                        (process.id.start >= child_.start && processes_.carries(process, mark_));
+                        (process.id.start >= child_.start && processes_.carries(process, marker_));
     if (proven) members.insert(process.id.pid);
   }
   // Numbers wrap around, so a child may have a smaller one than its parent.
@@ -52,13 +52,13 @@ std::vector<ProcessInfo> ProcessTree::family() const {
   return family;
 }
 
-bool ProcessTree::look_around() {
+bool ProcessTree::take_snapshot() {
   std::set<std::pair<int64_t, uint64_t>> now;
   std::vector<ProcessId> unmarked;
   for (const ProcessInfo& process : family()) {
     const std::pair<int64_t, uint64_t> id(process.id.pid, process.id.start);
     now.insert(id);
-    if (process.state == 'Z' || known_.count(id) == 0 || processes_.carries(process, mark_)) continue;
+    if (process.state == 'Z' || known_.count(id) == 0 || processes_.carries(process, marker_)) continue;
     if (unmarked.size() < kMostUnmarked) unmarked.push_back(process.id);
   }
   known_ = std::move(now);
@@ -71,7 +71,7 @@ void ProcessTree::remember(const std::vector<ProcessId>& members) {
   for (const ProcessId& id : members) known_.insert({id.pid, id.start});
 }
 
-bool ProcessTree::leftovers() const {
+bool ProcessTree::any_alive() const {
   const auto alive = [this] {
     const auto left = family();
     return std::any_of(left.begin(), left.end(), [](const ProcessInfo& process) { return process.state != 'Z'; });
@@ -80,10 +80,10 @@ bool ProcessTree::leftovers() const {
   return alive() || becoming();  // again: while the list is read, one may start another and end
 }
 
-/// Somebody who began after the command, with an environment that cannot be read just now: it may carry the mark.
+/// A process that began after the command and whose environment cannot be read just now: it may carry the marker.
 bool ProcessTree::becoming() const {
   const auto all = processes_.all();
-  return !mark_.empty() && std::any_of(all.begin(), all.end(), [this](const ProcessInfo& process) {
+  return !marker_.empty() && std::any_of(all.begin(), all.end(), [this](const ProcessInfo& process) {
     return process.id.start >= child_.start && processes_.between_programs(process);
   });
 }
@@ -98,8 +98,9 @@ void ProcessTree::ask_to_end(Duration grace, bool now) {
   say_(cat("asking attempt ", attempt_, " to end by ", due == 1 ? "SIGINT" : due == 2 ? "SIGTERM" : "SIGKILL"));
   for (const ProcessInfo& process : family()) {
     if (process.session != child_.pid) continue;
-    (void)processes_.signal(process.id, signal).ok();                             // gone meanwhile is well
-    if (process.state == 'T') (void)processes_.signal(process.id, SIGCONT).ok();  // held still, it would never see it
+    (void)processes_.signal(process.id, signal).ok();  // gone meanwhile is well
+    if (process.state == 'T')
+      (void)processes_.signal(process.id, SIGCONT).ok();  // a stopped process would never see it
   }
   if (due == 3) kill();
 }
@@ -108,10 +109,10 @@ void ProcessTree::kill() {
   for (const ProcessInfo& process : family()) (void)processes_.signal(process.id, SIGKILL).ok();
 }
 
-/// What a command leaves behind (engines, workers) holds the GPUs and ports that the next attempt needs.
-void ProcessTree::clear_leftovers(Duration ago) {
-  if (ago < kLeftoverGrace) return;
-  const int due = ago.ns > 2 * kLeftoverGrace.ns ? 2 : 1;
+/// Remaining processes (engines, workers) hold the GPUs and ports that the next attempt needs.
+void ProcessTree::end_remaining(Duration ago) {
+  if (ago < kRemainingGrace) return;
+  const int due = ago.ns > 2 * kRemainingGrace.ns ? 2 : 1;
   if (due <= cleared_) return;
   const auto left = family();
   if (left.empty()) return;
@@ -122,7 +123,7 @@ void ProcessTree::clear_leftovers(Duration ago) {
   for (const ProcessInfo& process : left) (void)processes_.signal(process.id, due == 2 ? SIGKILL : SIGTERM).ok();
 }
 
-size_t ProcessTree::hold_still() {
+size_t ProcessTree::pause() {
   const auto all = family();
   for (const ProcessInfo& process : all) {
     if (process.state != 'T' && process.state != 'Z') (void)processes_.signal(process.id, SIGSTOP).ok();
@@ -130,7 +131,7 @@ size_t ProcessTree::hold_still() {
   return all.size();
 }
 
-size_t ProcessTree::let_go_on() {
+size_t ProcessTree::resume() {
   const auto all = family();
   for (const ProcessInfo& process : all) {
     if (process.state == 'T') (void)processes_.signal(process.id, SIGCONT).ok();

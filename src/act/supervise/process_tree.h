@@ -1,4 +1,4 @@
-// What is done to the processes of an attempt: asked to end, killed, held still, let go on.
+// Signals to the processes of an attempt: to end, kill, pause and resume them.
 #pragma once
 
 #include <functional>
@@ -17,23 +17,25 @@ namespace mw {
 /// A process came from it when that is proven, and no other is ever signalled:
 ///  1. it is the command or descends from the command or from the attempt's keeper, which live;
 ///  2. or it belongs to the session of the command, which lives;
-///  3. or it was started with the attempt's mark in its environment, whatever became of its parents: so are those that
+///  3. or it was started with the attempt's marker in its environment, whatever became of its parents: so are those
+///  that
 ///     the command starts in sessions of their own, and whatever they start, another midwatch run included. What must
 ///     outlive the attempt is started elsewhere;
-///  4. or 1 to 3 were so when somebody looked, or it descends from one of these. Programs that change their title write
+///  4. or 1 to 3 held in an earlier snapshot, or it descends from one of these. Programs that change their title write
 ///     over their environment.
-/// Each is told by number, start, and start of the machine and of the numbering; the signal is sent to that very one.
+/// A process is identified by number, start, and start of the machine and of the numbering: a later process of the same
+/// number gets no signal.
 class ProcessTree {
  public:
   ProcessTree(Processes& processes, Clock& clock, std::function<void(const std::string&)> say)
       : processes_(processes), clock_(clock), say_(std::move(say)) {}
 
   /// From now on this attempt's; nothing was sent yet.
-  void take(int attempt, std::string mark);
-  /// Looks who has come from it by now, so that they are known when their parents are gone. Call it now and then. True
-  /// when unmarked() changed.
-  bool look_around();
-  /// Those of them that carry no mark and have lived for two looks: what the next midwatch cannot see by itself.
+  void take(int attempt, std::string marker);
+  /// Takes a snapshot of the processes that came from it, so that they are known when their parents are gone. Call it
+  /// now and then. True when unmarked() changed.
+  bool take_snapshot();
+  /// Those of them that carry no marker and were in two snapshots: the next midwatch cannot find them by itself.
   const std::vector<ProcessId>& unmarked() const { return unmarked_; }
   /// What unmarked() of an earlier midwatch was, on this start of the machine.
   void remember(const std::vector<ProcessId>& members);
@@ -49,15 +51,15 @@ class ProcessTree {
   bool asked() const { return asked_for_ > 0; }
   /// SIGKILL to all that came from it, without asking.
   void kill();
-  /// The command has ended `ago`: what it left behind is asked to end, later killed. Call it again and again.
-  void clear_leftovers(Duration ago);
-  /// Does anything live that came from it, or may have, as it is just becoming another program?
-  bool leftovers() const;
+  /// The command has ended `ago`: its remaining processes are asked to end, later killed. Call it again and again.
+  void end_remaining(Duration ago);
+  /// Is any process alive that came from it, or may have, as it is just executing another program?
+  bool any_alive() const;
 
-  /// Holds everything that came from it still (SIGSTOP), what came since the last call too. Returns how many are held.
-  size_t hold_still();
-  /// Likewise lets go on what is held still.
-  size_t let_go_on();
+  /// Stops everything that came from it (SIGSTOP), also what came since the last call. Returns how many there are.
+  size_t pause();
+  /// Continues those that are stopped (SIGCONT). Returns how many there are.
+  size_t resume();
 
  private:
   bool becoming() const;
@@ -67,13 +69,13 @@ class ProcessTree {
   Clock& clock_;
   std::function<void(const std::string&)> say_;
   int attempt_ = 0;
-  std::string mark_;
+  std::string marker_;
   std::set<std::pair<int64_t, uint64_t>> known_;  ///< members that were seen: number and start
   std::vector<ProcessId> unmarked_;
   ProcessId keeper_, child_;
   Duration asked_;     ///< when it was first asked to end
   int asked_for_ = 0;  ///< rungs of ask_to_end() that were climbed
-  int cleared_ = 0;    ///< likewise of clear_leftovers()
+  int cleared_ = 0;    ///< likewise of end_remaining()
 };
 
 }  // namespace mw

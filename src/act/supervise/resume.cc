@@ -35,7 +35,7 @@ struct Place {
   bool any = false;  ///< there is something to resume from, wherever it is
 };
 
-/// Checkpoints that the run's files told of, older than `suspect`: the path of each, by step; `stepless`: there are
+/// Checkpoints that the run's files reported, older than `suspect`: the path of each, by step; `stepless`: there are
 /// some without a step, too. Of trainers that only say when they begin to save, those after which another step was
 /// trained.
 std::map<int64_t, std::string> said_saved(const State& state, int64_t suspect, bool* stepless) {
@@ -56,13 +56,13 @@ std::map<int64_t, std::string> said_saved(const State& state, int64_t suspect, b
 }
 
 /// The newest of those, by its word alone where its folder is not of this machine. One that is no longer where it was
-/// does not count: it was set aside, or deleted.
+/// does not count: it was quarantined, or deleted.
 Place newest_said(Disk& disk, const std::map<int64_t, std::string>& said, const std::string& folder) {
   for (auto one = said.rbegin(); one != said.rend(); ++one) {
-    const auto& [step, told] = *one;
-    const std::string path = told.starts_with("/") ? told : cat(folder, "/", told), root = folder_of(path);
-    if (!told.empty() && disk.info(path).ok()) return {step, path, root, true};
-    const bool is_place = contains(told, "/") && disk.info(root).ok();  // else who knows of which folder it is told
+    const auto& [step, named] = *one;
+    const std::string path = named.starts_with("/") ? named : cat(folder, "/", named), root = folder_of(path);
+    if (!named.empty() && disk.info(path).ok()) return {step, path, root, true};
+    const bool is_place = contains(named, "/") && disk.info(root).ok();  // else its folder is not known
     if (!is_place) return {step, "", "", true};
   }
   return {};
@@ -94,8 +94,8 @@ Result<int64_t> newest_in(Disk& disk, const std::string& root, const CheckpointL
     // Older ones than this run's own are those of a run before it.
     if (said.count(step) != 0 || step <= pointed || (!said.empty() && step < said.begin()->first)) whole = step;
   }
-  const bool told = pointed != kNoStep || !said.empty();
-  return whole != kNoStep || told ? whole : highest;
+  const bool reported = pointed != kNoStep || !said.empty();
+  return whole != kNoStep || reported ? whole : highest;
 }
 
 Result<Place> choose(Disk& disk, const State& state, const CheckpointLayout& layout, const RunSpec& spec,
@@ -156,8 +156,8 @@ Result<Resume> plan_resume(Disk& disk, const State& state, const CheckpointLayou
   const std::vector<std::string>* words = words_for(layout, spec);
   if (words == nullptr) {
     return Error{Error::Code::kUnsupported,
-                 cat("the command has {resume}, and how ",
-                     state.framework == "custom" ? "this trainer" : state.framework, " is told to resume is not known"),
+                 cat("the command has {resume}, and the arguments with which ",
+                     state.framework == "custom" ? "this trainer" : state.framework, " resumes are not known"),
                  std::string(kHint)};
   }
   Resume resume{place.step, place.path, {}};
@@ -166,10 +166,9 @@ Result<Resume> plan_resume(Disk& disk, const State& state, const CheckpointLayou
                        (contains(word, "{root}") && place.root.empty()) ||
                        (contains(word, "{step}") && place.step == kNoStep);
     if (lacks) {
-      return Error{
-          Error::Code::kNotFound,
-          cat("the trainer is told to resume by ", word, ", and the run's files do not tell where its checkpoint is"),
-          "Give --checkpoints DIR, or checkpoints of [run] in midwatch.toml."};
+      return Error{Error::Code::kNotFound,
+                   cat("the trainer resumes by ", word, ", and the run's files do not show where its checkpoint is"),
+                   "Give --checkpoints DIR, or checkpoints of [run] in midwatch.toml."};
     }
     resume.words.push_back(
         replaced(replaced(replaced(word, "{path}", place.path), "{root}", place.root), "{step}", cat(place.step)));
@@ -192,18 +191,18 @@ Result<void> plan_next(Disk& disk, const State& state, const CheckpointLayout& l
 }
 
 std::optional<std::string> resume_trouble(Disk& disk, const State& state, const CheckpointLayout& layout,
-                                          const RunSpec& spec, const Resume& told) {
+                                          const RunSpec& spec, const Resume& planned) {
   if (state.attempts.empty()) return std::nullopt;
   const AttemptState& attempt = state.attempts.back();
-  const bool was_told = told.step != kNoStep && !told.words.empty();
-  if (was_told && attempt.resumed_at != kNoStep && attempt.resumed_at != told.step) {
-    return cat("it was told to resume from step ", told.step, " and resumed from step ", attempt.resumed_at);
+  const bool was_given = planned.step != kNoStep && !planned.words.empty();
+  if (was_given && attempt.resumed_at != kNoStep && attempt.resumed_at != planned.step) {
+    return cat("it was to resume from step ", planned.step, " and resumed from step ", attempt.resumed_at);
   }
   if (attempt.last_checkpoint == kNoStep) return std::nullopt;
-  const auto planned = plan_resume(disk, state, layout, spec, kNoStep);
-  if (planned.ok()) return "";
-  if (is_silent(planned.error())) return std::nullopt;
-  return cat(planned.error().what, "; the next restart would end the run. ", planned.error().hint);
+  const auto next = plan_resume(disk, state, layout, spec, kNoStep);
+  if (next.ok()) return "";
+  if (is_silent(next.error())) return std::nullopt;
+  return cat(next.error().what, "; the next restart would end the run. ", next.error().hint);
 }
 
 }  // namespace mw

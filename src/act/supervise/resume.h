@@ -1,4 +1,4 @@
-// {resume} in a held command: which checkpoint the next attempt resumes from, and how the trainer is told so.
+// {resume} in a supervised command: which checkpoint the next attempt resumes from, and the arguments that say so.
 #pragma once
 
 #include <optional>
@@ -25,9 +25,9 @@ bool asks_to_resume(const std::vector<std::string>& command);
 std::vector<std::string> with_resume(const std::vector<std::string>& command, const std::vector<std::string>& words);
 
 /// The newest checkpoint that is whole and older than `suspect` (the first that was saved from poisoned data; kNoStep:
-/// none was), in the words of the charge or of the trainer's dialect. Without any checkpoint: no words. kUnsupported
-/// when nobody knows how this trainer is told; kNotFound when its words need a checkpoint's folder or step and neither
-/// the disk nor the run's files tell it; kIo when the disk does not answer.
+/// none was), in the words of the run spec or of the trainer's dialect. Without any checkpoint: no words. kUnsupported
+/// when the trainer's words are not known; kNotFound when they need a checkpoint's folder or step and neither the disk
+/// nor the run's files show it; kIo when the disk does not answer.
 ///
 /// Whole is what the trainer's pointer names, what is older than that, and what the run said that it had saved (where
 /// it only says that it begins to: what it went on from); where neither tells, the highest step. Of `own`, where it is
@@ -35,15 +35,15 @@ std::vector<std::string> with_resume(const std::vector<std::string>& command, co
 Result<Resume> plan_resume(Disk& disk, const State& state, const CheckpointLayout& layout, const RunSpec& spec,
                            int64_t suspect, const Ownership* own = nullptr);
 
-/// Where the command asks and it is to be started again: what it is told, into the judgement. Nobody knows how: it is
-/// not started again. kIo when the disk does not answer: ask again.
+/// Where the command has {resume} and is to be restarted: puts into the judgement what it resumes from. Where the words
+/// are not known there is no restart. kIo when the disk does not answer: ask again.
 Result<void> plan_next(Disk& disk, const State& state, const CheckpointLayout& layout, const RunSpec& spec,
                        const Ownership& own, Judgement& judgement);
 
-/// Of the attempt that goes on, for people: that it resumed from another step than it was told; that, as soon as there
-/// is something to resume from, nobody knows how the next one is told. "": all is well; nothing: it is too early to
-/// say.
+/// What people should know of the running attempt: that it resumed from another step than the planned one; or, as soon
+/// as there is something to resume from, that the words for the next one are not known. "": all is well; nothing: it is
+/// too early to say.
 std::optional<std::string> resume_trouble(Disk& disk, const State& state, const CheckpointLayout& layout,
-                                          const RunSpec& spec, const Resume& told);
+                                          const RunSpec& spec, const Resume& planned);
 
 }  // namespace mw

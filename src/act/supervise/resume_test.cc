@@ -76,7 +76,7 @@ TEST_CASE("none that was saved since the data turned to poison, and none of them
   CHECK(of.plan(10)->words.empty());
 }
 
-TEST_CASE("one that the run told of and that is no longer there is none to begin from") {
+TEST_CASE("a checkpoint that the run reported and that is no longer there is none to resume from") {
   Trainer of;
   of.layout.folder.clear();
   of.spec.checkpoints.clear();
@@ -112,7 +112,7 @@ TEST_CASE("words that fit the command's own; a trainer that resumes by itself; o
   of.layout.resume.clear();
   const auto plan = of.plan();
   REQUIRE_FALSE(plan.ok());
-  CHECK(contains(plan.error().what, "sometrainer is told to resume is not known"));
+  CHECK(contains(plan.error().what, "sometrainer resumes are not known"));
   CHECK(contains(plan.error().hint, "[run]"));
   Judgement judgement;
   judgement.decision = {true, {}, "It died.", 0};
@@ -129,20 +129,20 @@ TEST_CASE("words that fit the command's own; a trainer that resumes by itself; o
   CHECK(back.resume.step == 10);
 }
 
-TEST_CASE("what a person is told while there is time") {
+TEST_CASE("what a person learns while there is time") {
   Trainer of;
   CHECK_FALSE(resume_trouble(of.disk, of.state, of.layout, of.spec, {}));  // no checkpoint yet
   of.on_disk(10);
   of.said(10);
   CHECK(resume_trouble(of.disk, of.state, of.layout, of.spec, {}) == "");
-  const Resume told{10, "/run/ck/step_10", {"-r"}};
+  const Resume planned{10, "/run/ck/step_10", {"-r"}};
   of.state.attempts.back().resumed_at = 5;
-  CHECK(resume_trouble(of.disk, of.state, of.layout, of.spec, told) ==
-        "it was told to resume from step 10 and resumed from step 5");
+  CHECK(resume_trouble(of.disk, of.state, of.layout, of.spec, planned) ==
+        "it was to resume from step 10 and resumed from step 5");
   of.state.attempts.back().resumed_at = 10;
-  CHECK(resume_trouble(of.disk, of.state, of.layout, of.spec, told) == "");
+  CHECK(resume_trouble(of.disk, of.state, of.layout, of.spec, planned) == "");
   of.layout.resume.clear();
-  CHECK(contains(*resume_trouble(of.disk, of.state, of.layout, of.spec, told), "would end the run"));
+  CHECK(contains(*resume_trouble(of.disk, of.state, of.layout, of.spec, planned), "would end the run"));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ std::string listed(const std::vector<int64_t>& steps) {
   return text;
 }
 
-/// The checkpoints of one folder, from where it is to go back and before.
+/// The checkpoints of one folder, before and after the step of the rollback.
 struct Sorted {
   std::set<int64_t> own;                    ///< of this run, older
   std::set<int64_t> older;                  ///< all of those, whosever
@@ -40,7 +40,7 @@ class RootPlan {
     plan.keep = sorted_.own.empty() ? kNoStep : *sorted_.own.rbegin();
     if (!scope_.layout.pointer.empty()) {
       MW_TRY(by_pointer());
-    } else if (!scope_.told) {
+    } else if (!scope_.resume_given) {
       by_number();
     }
     if (!plan.items.empty() && plan.keep == kNoStep) from_nothing = true;
@@ -88,7 +88,7 @@ class RootPlan {
     const auto named = step_in(scope_.layout.pointer_text, *text);
     const bool dangles = pointer_dangles(disk_, root_, scope_.layout);
     if (named && sorted_.left.count(*named) != 0) {
-      if (!scope_.told) not_ours(*named, cat("the pointer of ", root_, " names"));
+      if (!scope_.resume_given) not_ours(*named, cat("the pointer of ", root_, " names"));
       return {};
     }
     if (!dangles && (!named || *named < from_)) return {};
@@ -179,17 +179,17 @@ QuarantineManifest quarantine_note(const std::string& run_folder, int attempt, T
 
 Result<std::string> roll_back(Disk& disk, const CheckpointLayout& layout, const Rollback& back,
                               const QuarantineManifest& of) {
-  std::string told;
+  std::string text;
   for (const QuarantinePlan& plan : back.plans) {
     const auto done = quarantine(disk, layout, plan, of);
     if (!done.ok()) return done.error();
-    told += told.empty() ? "" : "; ";
-    told += done->moved.empty() ? cat(plan.root, ": nothing is left to move")
+    text += text.empty() ? "" : "; ";
+    text += done->moved.empty() ? cat(plan.root, ": nothing is left to move")
                                 : cat("moved the checkpoints of step ", listed(done->moved), " to ", plan.root, "/",
                                       kQuarantineFolder, "/", plan.label);
-    told += done->kept == kNoStep ? "; none is left to resume from" : cat("; step ", done->kept, " is the newest now");
+    text += done->kept == kNoStep ? "; none is left to resume from" : cat("; step ", done->kept, " is the newest now");
   }
-  return cat(told, "; midwatch restore --run ", basename(of.run_folder), " puts it back");
+  return cat(text, "; midwatch restore --run ", basename(of.run_folder), " puts it back");
 }
 
 bool may_pass(const Error& error) {

@@ -33,7 +33,7 @@ Result<std::vector<Ownership::Life>> lives_of(Disk& disk, const std::string& run
   return lives;
 }
 
-void add_what_was_told(const State& state, const CheckpointLayout& layout, const RunSpec& spec, Ownership& into) {
+void add_what_was_reported(const State& state, const CheckpointLayout& layout, const RunSpec& spec, Ownership& into) {
   for (const AttemptState& attempt : state.attempts) {
     if (attempt.resumed_at != kNoStep) into.resumed.insert(attempt.resumed_at);
     const int64_t first = attempt.resumed_at != kNoStep ? attempt.resumed_at : attempt.first_step;
@@ -83,7 +83,7 @@ Result<Ownership> ownership_of(Disk& disk, const std::string& run_folder, const 
   }
   for (const std::string& folder : spec.checkpoints) of.declared.insert(plain_path(folder));
   of.places = places_of(spec);
-  add_what_was_told(state, layout, spec, of);
+  add_what_was_reported(state, layout, spec, of);
   if (const auto text = read_small(disk, cat(run_folder, "/", kWritersFile)); text.ok()) {
     Writers writers = parse_writers(*text);
     of.seen = std::move(writers.own);

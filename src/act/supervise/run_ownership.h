@@ -1,4 +1,4 @@
-// What a held run knows of whose checkpoints are: gathered from its folder, its settings and what its files told.
+// What a supervised run knows of whose checkpoints are: from its folder, its settings and what its files report.
 #pragma once
 
 #include <functional>

@@ -56,7 +56,7 @@ std::string run_spec_text(const RunSpec& spec) {
     json.key("breaker").boolean(spec.breaker).key("breaking").string(mode_name(spec.breaking));
     json.key("breaking_learning").string(mode_name(spec.breaking_learning));
     json.key("restarting").string(mode_name(spec.restarting)).key("dry").boolean(spec.dry);
-    json.key("nonce").string(spec.nonce).key("mark").string(spec.mark);
+    json.key("nonce").string(spec.nonce).key("mark").string(spec.marker);
     json.end_object();
   }
   return out;
@@ -94,7 +94,7 @@ Result<RunSpec> parse_run_spec(std::string_view text) {
   spec.restarting = mode_of(json->string_or("restarting", ""));
   spec.dry = json->boolean_or("dry", false);
   spec.nonce = json->string_or("nonce", "");
-  spec.mark = json->string_or("mark", "");
+  spec.marker = json->string_or("mark", "");
   return spec;
 }
 

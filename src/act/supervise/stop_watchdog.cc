@@ -99,7 +99,7 @@ void StopWatchdog::pass_on(int signal) {
 }
 
 bool StopWatchdog::any_left() const {
-  return std::any_of(trees_.begin(), trees_.end(), [](const auto& tree) { return tree->leftovers(); });
+  return std::any_of(trees_.begin(), trees_.end(), [](const auto& tree) { return tree->any_alive(); });
 }
 
 /// The first request: the loop does it, unless it hangs.

@@ -29,7 +29,9 @@ class InterruptOnce final : public Processes {
   Result<ProcessInfo> info(int64_t pid) override { return processes_.info(pid); }
   std::vector<ProcessInfo> all() override { return processes_.all(); }
   std::string boot() override { return processes_.boot(); }
-  bool carries(const ProcessInfo& process, std::string_view mark) override { return processes_.carries(process, mark); }
+  bool carries(const ProcessInfo& process, std::string_view marker) override {
+    return processes_.carries(process, marker);
+  }
   bool between_programs(const ProcessInfo& process) override { return processes_.between_programs(process); }
   Result<void> signal(const ProcessId& id, int signal) override;
 
@@ -49,9 +51,9 @@ class StopWatchdog final : public SignalListener {
   static constexpr Duration kUntilKill = Duration::millis(300);
   /// ... and where the loop is silent for so long, the process ends, too.
   static constexpr Duration kUntilExit = Duration::millis(700);
-  /// For what is done after the loop (people are told, components end), where that hangs.
+  /// For what is done after the loop (people are notified, components end), where that hangs.
   static constexpr Duration kEndingPatience = Duration::seconds(60), kShortEndingPatience = Duration::seconds(10);
-  static constexpr Duration kTick = Duration::millis(100);  ///< between looks once a stop was asked for
+  static constexpr Duration kTick = Duration::millis(100);  ///< between polls once a stop was requested
 
   /// What came from one keeper.
   struct Guarded {

@@ -30,7 +30,7 @@ struct World {
     processes.add(102, 101, 102);
     dog.guard({{keeper, command}}, Duration::seconds(10));
   }
-  /// So many seconds of looks, in which the loop is silent or not.
+  /// So many seconds of polls, in which the loop is silent or not.
   void pass(double seconds, int stops, bool silent, bool ending = false) {
     for (double t = 0; t < seconds; t += 0.1) {
       clock.pass(Duration::millis(100));
@@ -116,7 +116,7 @@ TEST_CASE("nobody is interrupted twice, whoever asks") {
   CHECK(std::count(processes.sent.begin(), processes.sent.end(), std::pair<int64_t, int>(8, SIGTERM)) == 3);
 }
 
-TEST_CASE("whoever interrupts once sees the marks and the changes of programs, as everybody does") {
+TEST_CASE("InterruptOnce passes on what it is asked of markers and of programs that are being executed") {
   FakeProcesses processes;
   InterruptOnce once(processes);
   processes.add(7, 1, 7);

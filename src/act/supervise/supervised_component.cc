@@ -15,11 +15,11 @@ namespace {
 using Health = event::ComponentSaw::Health;
 
 const std::string kSource = "host:components";
-/// The deed where the trainer goes on, which the circuit breaker minds, and where its attempt ends with it.
+/// The action where the trainer continues, which the circuit breaker minds, and where its attempt ends with it.
 constexpr std::string_view kRestart = kRestartComponent, kRestartBoth = "restart-with-run";
 constexpr Duration kKeeperBegins = Duration::seconds(2);     // within which a keeper has written its first record
 constexpr Duration kKeeperTakesOver = Duration::seconds(1);  // likewise, where another one wrote before
-constexpr Duration kMembers = Duration::seconds(5);          // between two looks at who has come from it
+constexpr Duration kMembers = Duration::seconds(5);          // between two snapshots of its processes
 constexpr Duration kMoment = Duration::seconds(1);           // of living, where nothing can be asked
 
 }  // namespace
@@ -31,7 +31,9 @@ SupervisedComponent::SupervisedComponent(ComponentDoors doors, ComponentSpec spe
       tree_(doors_.processes, doors_.clock, [](const std::string&) {}) {}
 
 std::string SupervisedComponent::life_folder(int number) const { return cat(folder_, "/", number); }
-std::string SupervisedComponent::mark(int life) const { return spec_.mark.empty() ? "" : cat(spec_.mark, "-", life); }
+std::string SupervisedComponent::marker(int life) const {
+  return spec_.marker.empty() ? "" : cat(spec_.marker, "-", life);
+}
 std::string SupervisedComponent::record_folder() const { return cat(life_folder(life_), "/", kRecordFolder); }
 
 Result<std::unique_ptr<SupervisedComponent>> SupervisedComponent::open(ComponentDoors doors, ComponentSpec spec,
@@ -53,7 +55,7 @@ Result<void> SupervisedComponent::reattach() {
   if (!kept.ok()) return kept.error();
   kept_ = std::move(*kept);
   phase_ = Phase::kRunning;
-  tree_.take(life_, mark(life_));
+  tree_.take(life_, marker(life_));
   begun_ = doors_.clock.steady();
   keeper_from_ = {begun_.ns - kKeeperBegins.ns};
   return {};
@@ -66,7 +68,7 @@ Result<void> SupervisedComponent::begin_life(int number) {
   launch.environment["MIDWATCH_COMPONENT"] = spec_.name;
   launch.environment.emplace("PYTHONUNBUFFERED", "1");
   launch.output = spec_.output;
-  launch.mark = mark(number);
+  launch.mark = marker(number);
   const std::string folder = life_folder(number);
   MW_TRY(doors_.disk.make_folders(folder));
   MW_TRY(doors_.write_file(cat(folder, "/", kLaunchFile), launch_text(launch)));
@@ -80,7 +82,7 @@ Result<void> SupervisedComponent::begin_life(int number) {
   return doors_.start_keeper(folder);
 }
 
-void SupervisedComponent::tell(Health health, std::string text, EventWriter& writer) const {
+void SupervisedComponent::emit(Health health, std::string text, EventWriter& writer) const {
   event::ComponentSaw saw;
   saw.component = spec_.name;
   saw.kind = spec_.kind;
@@ -94,8 +96,9 @@ void SupervisedComponent::tell(Health health, std::string text, EventWriter& wri
 }
 
 const ComponentState* SupervisedComponent::seen(const State& state) const {
-  const auto found = std::find_if(state.components.begin(), state.components.end(),
-                                  [this](const ComponentState& part) { return part.last.component == spec_.name; });
+  const auto found =
+      std::find_if(state.components.begin(), state.components.end(),
+                   [this](const ComponentState& component) { return component.last.component == spec_.name; });
   return found == state.components.end() ? nullptr : &*found;
 }
 
@@ -105,7 +108,7 @@ void SupervisedComponent::settle(bool ok, std::string text, EventWriter& writer)
   action_ = 0;
 }
 
-/// A restart that a midwatch before this one meant and did not live to see: its outcome is ours to tell.
+/// A restart that a midwatch before this one meant and did not live to see: its outcome is recorded here.
 void SupervisedComponent::take_over_doubts(const State& state) {
   doubts_taken_ = true;
   for (const ActionState& action : in_doubt(state, Executor::kComponent)) {
@@ -144,7 +147,7 @@ Result<void> SupervisedComponent::look() {
   return {};
 }
 
-/// It is to be started anew: that is in the journal before anything is done. What it was then is told to the run.
+/// It is to be restarted: the journal has the action before anything is done.
 Result<void> SupervisedComponent::begin_again(const std::string& why, EventWriter& writer) {
   if (ready_since_ && since(*ready_since_) >= kProven) spent_ = 0;
   ready_since_.reset();
@@ -166,10 +169,10 @@ Result<void> SupervisedComponent::begin_again(const std::string& why, EventWrite
   return {};
 }
 
-/// Where nothing is to be done it is only said, once for each life.
+/// With `dry` it only reports what it would do, once for each life.
 bool SupervisedComponent::only_says(const std::string& why, EventWriter& writer) {
   if (!spec_.dry) return false;
-  if (std::exchange(dry_told_, true)) return true;
+  if (std::exchange(dry_reported_, true)) return true;
   const std::string text = cat("Only watching: component ", spec_.name, " would be started anew. ", why);
   doors_.say(text);
   (void)writer.note({"midwatch", text}, doors_.clock.now()).ok();
@@ -180,10 +183,10 @@ void SupervisedComponent::look_whether_ready(const State& state, EventWriter& wr
   if (ready_ || !kept_.child.known()) return;
   if (spec_.address.empty()) {
     ready_ = since(begun_) >= kMoment;
-    if (ready_) tell(Health::kWell, cat("process ", kept_.child.pid, " lives"), writer);
+    if (ready_) emit(Health::kWell, cat("process ", kept_.child.pid, " lives"), writer);
   } else {
-    const ComponentState* part = seen(state);
-    ready_ = part != nullptr && part->last.health == Health::kWell && is_of_this_life(*part);
+    const ComponentState* component = seen(state);
+    ready_ = component != nullptr && component->last.health == Health::kWell && is_of_this_life(*component);
   }
   if (!ready_) return;
   ready_since_ = doors_.clock.steady();
@@ -202,23 +205,24 @@ Result<void> SupervisedComponent::turn(const State& state, bool wanted, EventWri
   if (!looked.ok() && wanted) return looked;
   if (phase_ == Phase::kRunning && since(members_at_) >= kMembers) {
     members_at_ = doors_.clock.steady();
-    (void)tree_.look_around();
+    (void)tree_.take_snapshot();
   }
   if (!wanted) {
-    gone_unrecorded_ = !looked.ok() && !lives(doors_.processes, kept_.child) && !tree_.leftovers();
+    gone_unrecorded_ = !looked.ok() && !lives(doors_.processes, kept_.child) && !tree_.any_alive();
     if (phase_ == Phase::kRunning) tree_.ask_to_end(spec_.grace, false);
-    if (phase_ == Phase::kEnded) tree_.clear_leftovers(since(ended_));
+    if (phase_ == Phase::kEnded) tree_.end_remaining(since(ended_));
     settle(false, "the run is over", writer);
     return {};
   }
   if (gave_up_) return {};
   if (phase_ == Phase::kRunning) {
     look_whether_ready(state, writer);
-    const ComponentState* part = seen(state);
-    const bool fails = part != nullptr && is_of_this_life(*part) && in_trouble(part->last.health) && part->last.certain;
-    if (fails && !due_ && !only_says(part->last.text, writer)) {
-      MW_TRY(begin_again(part->last.text, writer));
-      doors_.say(cat("component ", spec_.name, ": ", part->last.text, "; starting it anew"));
+    const ComponentState* component = seen(state);
+    const bool fails = component != nullptr && is_of_this_life(*component) && in_trouble(component->last.health) &&
+                       component->last.certain;
+    if (fails && !due_ && !only_says(component->last.text, writer)) {
+      MW_TRY(begin_again(component->last.text, writer));
+      doors_.say(cat("component ", spec_.name, ": ", component->last.text, "; starting it anew"));
     }
     if (due_ && !(looked_at_ && looked_at_(kept_.child.pid))) tree_.kill();
     return {};
@@ -227,11 +231,11 @@ Result<void> SupervisedComponent::turn(const State& state, bool wanted, EventWri
     const std::string why = kept_.failure.empty() ? cat("It ended: ", outcome_text(*kept_.ending)) : kept_.failure;
     if (only_says(why, writer)) return {};
     MW_TRY(begin_again(why, writer));
-    tell(Health::kDead, cat("Component ", spec_.name, " (process ", kept_.child.pid, ") is gone. ", why), writer);
+    emit(Health::kDead, cat("Component ", spec_.name, " (process ", kept_.child.pid, ") is gone. ", why), writer);
     return {};
   }
-  tree_.clear_leftovers(since(ended_));
-  if (doors_.clock.steady() < *due_ || (tree_.leftovers() && since(ended_) < Duration::seconds(30))) return {};
+  tree_.end_remaining(since(ended_));
+  if (doors_.clock.steady() < *due_ || (tree_.any_alive() && since(ended_) < Duration::seconds(30))) return {};
   return begin_life(life_ + 1);
 }
 

@@ -1,5 +1,5 @@
-// A part of the run that midwatch starts itself (an engine, a server): started before the trainer, started anew when it
-// dies or fails to do its work, ended with the run. It keeps nothing that is not on disk or in the journal, so the next
+// A component that midwatch starts itself (an engine, a server): started before the trainer, restarted when it dies or
+// fails to do its work, ended with the run. It keeps nothing that is not on disk or in the journal, so the next
 // midwatch goes on where this one was killed.
 #pragma once
 
@@ -31,8 +31,8 @@ struct ComponentSpec {
   Duration first_wait = Duration::seconds(1), longest_wait = Duration::seconds(60);
   Duration ready_within = Duration::seconds(900);
   Duration grace = Duration::seconds(10);  ///< from asking it to end to killing it
-  std::string mark;    ///< by which the processes of its lives are known, with their numbers; "": not
-  bool pause = false;  ///< hold the trainer still while it is down
+  std::string marker;  ///< by which the processes of its lives are known, with their numbers; "": not
+  bool pause = false;  ///< pause the trainer while it is down
   bool dry = false;    ///< it is not started anew: that it would be is said
   bool ends = false;   ///< the trainer cannot go on without: leave its attempt to the circuit breaker
 };
@@ -54,16 +54,16 @@ class SupervisedComponent {
   static Result<std::unique_ptr<SupervisedComponent>> open(ComponentDoors doors, ComponentSpec spec,
                                                            std::string folder);
 
-  /// Looks, and does what is due. `wanted`: the run goes on; else it is ended. What is seen of it goes to the writer;
-  /// what the questions to its address showed is in `state`.
+  /// Checks it, and does what is due. `wanted`: the run goes on; else it is ended. What is seen of it goes to the
+  /// writer; what the questions to its address showed is in `state`.
   Result<void> turn(const State& state, bool wanted, EventWriter& writer);
 
   bool ready() const { return ready_; }
-  /// It was ready, is not, and the trainer is to be held still meanwhile.
-  bool holds_trainer() const { return spec_.pause && was_ready_ && !ready_ && !gave_up_; }
+  /// It was ready, is not, and the trainer is to be paused meanwhile.
+  bool pauses_trainer() const { return spec_.pause && was_ready_ && !ready_ && !gave_up_; }
   bool gave_up() const { return gave_up_; }
   /// Nothing of it lives.
-  bool over() const { return life_ == 0 || (phase_ == Phase::kEnded && !tree_.leftovers()) || gone_unrecorded_; }
+  bool over() const { return life_ == 0 || (phase_ == Phase::kEnded && !tree_.any_alive()) || gone_unrecorded_; }
   /// Its process; 0 while there is none.
   int64_t pid() const { return phase_ == Phase::kRunning ? kept_.child.pid : 0; }
   /// Its keeper and itself, whether they live or not.
@@ -79,7 +79,7 @@ class SupervisedComponent {
 
   SupervisedComponent(ComponentDoors doors, ComponentSpec spec, std::string folder);
   std::string life_folder(int number) const;
-  std::string mark(int life) const;
+  std::string marker(int life) const;
   Result<void> reattach();
   Result<void> begin_life(int number);
   Result<void> look();
@@ -88,10 +88,10 @@ class SupervisedComponent {
   void look_whether_ready(const State& state, EventWriter& writer);
   void settle(bool ok, std::string text, EventWriter& writer);
   void take_over_doubts(const State& state);
-  void tell(event::ComponentSaw::Health health, std::string text, EventWriter& writer) const;
+  void emit(event::ComponentSaw::Health health, std::string text, EventWriter& writer) const;
   const ComponentState* seen(const State& state) const;
-  /// The process tells its lives apart: what was known of the one before says nothing of this one.
-  bool is_of_this_life(const ComponentState& part) const { return part.last.pid == kept_.child.pid; }
+  /// The process distinguishes its lives: what was known of the one before says nothing of this one.
+  bool is_of_this_life(const ComponentState& component) const { return component.last.pid == kept_.child.pid; }
   Duration since(Duration then) const { return {doors_.clock.steady().ns - then.ns}; }
 
   ComponentDoors doors_;
@@ -106,8 +106,8 @@ class SupervisedComponent {
   std::optional<Duration> ready_since_;
   std::optional<Duration> due_;  ///< when the next life begins; none: it was not decided
   int spent_ = 0;                ///< restarts in a row
-  uint32_t action_ = 0;          ///< a restart that has not come out yet
-  bool ready_ = false, was_ready_ = false, gave_up_ = false, doubts_taken_ = false, dry_told_ = false;
+  uint32_t action_ = 0;          ///< a restart whose outcome is not recorded yet
+  bool ready_ = false, was_ready_ = false, gave_up_ = false, doubts_taken_ = false, dry_reported_ = false;
   bool gone_unrecorded_ = false;  ///< nothing of it lives, and its record cannot be read
 };
 

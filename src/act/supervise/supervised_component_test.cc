@@ -19,7 +19,7 @@ namespace {
 
 using Health = event::ComponentSaw::Health;
 
-/// A world in which keepers start what they are told, and components end when the test says so.
+/// A world in which keepers start their commands, and components end when the test says so.
 struct World final : EventWriter {
   explicit World(const std::string& address = "http://127.0.0.1:8000") {
     spec.name = spec.kind = "engine";
@@ -149,7 +149,8 @@ TEST_CASE("in a dry run it is only said that it would be started anew") {
 }
 
 TEST_CASE(
-    "one that dies is started anew, with the deed in the journal first, and its restart comes out when it answers") {
+    "one that dies is started anew, with the action in the journal first, and its restart has an outcome when it "
+    "answers") {
   World world;
   world.turn();
   world.turn();

@@ -18,14 +18,14 @@ constexpr int kLastTurns = 400;  // of 50 ms, for what is ended with the run
 Result<std::unique_ptr<SupervisedComponents>> SupervisedComponents::open(const ComponentDoors& doors, Watch& watch,
                                                                          std::vector<ComponentSpec> specs,
                                                                          std::string folder) {
-  std::unique_ptr<SupervisedComponents> held(new SupervisedComponents(doors, watch, std::move(folder)));
+  std::unique_ptr<SupervisedComponents> components(new SupervisedComponents(doors, watch, std::move(folder)));
   for (ComponentSpec& spec : specs) {
-    std::string place = cat(held->folder_, "/", kFolder, "/", spec.name);
+    std::string place = cat(components->folder_, "/", kFolder, "/", spec.name);
     auto one = SupervisedComponent::open(doors, std::move(spec), std::move(place));
     if (!one.ok()) return one.error();
-    held->all_.push_back(std::move(*one));
+    components->all_.push_back(std::move(*one));
   }
-  return held;
+  return components;
 }
 
 bool SupervisedComponents::ready() const {
@@ -48,7 +48,7 @@ int64_t SupervisedComponents::pid_of(const std::string& name) const {
 /// The trainer is paused while one of them is down, unless a person pauses it anyway.
 Result<void> SupervisedComponents::pause_trainer(const State& state, EventWriter& writer) {
   const Supervision& known = state.supervision;
-  const bool should = std::any_of(all_.begin(), all_.end(), [](const auto& one) { return one->holds_trainer(); });
+  const bool should = std::any_of(all_.begin(), all_.end(), [](const auto& one) { return one->pauses_trainer(); });
   if (should && !known.pause) return writer.record(event::Requested{"pause", std::string(kByComponent)});
   const bool ours = known.pause && known.pause_by == kByComponent;
   if (!should && ours && (ready() || stopped_)) {

@@ -1,4 +1,4 @@
-// All parts of a run that midwatch starts itself, beside the watch.
+// All components of a run that midwatch starts itself, beside the watch.
 #pragma once
 
 #include <functional>

@@ -20,7 +20,7 @@ namespace mw {
 namespace {
 
 constexpr Duration kKeeperTakesOver = Duration::seconds(1);  // likewise, where another one wrote before
-constexpr Duration kLeftoverLimit = Duration::seconds(60);   // what not even SIGKILL ends does not hold up a restart
+constexpr Duration kRemainingLimit = Duration::seconds(60);  // what not even SIGKILL ends does not delay a restart
 constexpr Duration kUsualPatience = Duration::seconds(1);
 constexpr Duration kShortPatience = Duration::millis(100);
 constexpr Duration kAtOnce = Duration::seconds(1);  // after an end: the next attempt waits for little that takes long
@@ -61,7 +61,7 @@ Result<void> Supervisor::begin_attempt(int number) {
   launch.output = cat(folder_, "/", kOutputFile);
   launch.rotate_bytes = spec_.rotate_bytes;
   launch.nonce = spec_.nonce;
-  launch.mark = mark_of(spec_, number);
+  launch.mark = marker_of(spec_, number);
   const std::string folder = attempt_folder(number);
   MW_TRY(doors_.disk.make_folders(folder));
   if (number == 1) MW_TRY(keep_snapshot(doors_.disk, doors_.clock, spec_, folder_, doors_.write_file));
@@ -80,8 +80,8 @@ Result<void> Supervisor::begin_attempt(int number) {
   return doors_.start_keeper(folder);
 }
 
-/// What was begun is told to have come out, once.
-void Supervisor::came_out(uint32_t* action, bool ok, std::string text, EventWriter& writer) {
+/// Records the outcome of an action, once.
+void Supervisor::settle(uint32_t* action, bool ok, std::string text, EventWriter& writer) {
   if (*action == 0) return;
   writer.acted({*action, ok, std::move(text), 0});
   *action = 0;
@@ -104,17 +104,17 @@ Result<void> Supervisor::look_at_keeper(EventWriter& writer) {
            here ? kept_.child : ProcessId());
   if (!had_child && kept_.child.known()) {
     doors_.say(cat("attempt ", attempt_, " began, process ", kept_.child.pid));
-    came_out(&starting_, true, cat("process ", kept_.child.pid), writer);
+    settle(&starting_, true, cat("process ", kept_.child.pid), writer);
   }
-  if (!kept_.failure.empty()) came_out(&starting_, false, kept_.failure, writer);
+  if (!kept_.failure.empty()) settle(&starting_, false, kept_.failure, writer);
   if (kept_.lost_bytes > lost) doors_.say(cat(kept_.lost_bytes, " bytes of output are lost: the disk is full"));
   if (!had_ended && kept_.ending) {
     ended_ = doors_.clock.steady();
     doors_.say(cat("attempt ", attempt_, " ended: ", outcome_text(*kept_.ending)));
-    came_out(&stopping_, true, outcome_text(*kept_.ending), writer);
-    came_out(&breaking_, trip_.has_value(), outcome_text(*kept_.ending), writer);
+    settle(&stopping_, true, outcome_text(*kept_.ending), writer);
+    settle(&breaking_, trip_.has_value(), outcome_text(*kept_.ending), writer);
   }
-  const bool gone = kept_.done && (since(ended_) >= kLeftoverLimit || !tree_.leftovers());
+  const bool gone = kept_.done && (since(ended_) >= kRemainingLimit || !tree_.any_alive());
   if (gone || !kept_.failure.empty()) {
     phase_ = Phase::kEnded;
   } else if (!kept_.done && !lived && kept_.keeper == keeper &&
@@ -127,7 +127,7 @@ Result<void> Supervisor::look_at_keeper(EventWriter& writer) {
   return {};
 }
 
-Result<void> Supervisor::end_as_told(EventWriter& writer) {
+Result<void> Supervisor::end_as_requested(EventWriter& writer) {
   if (!kept_.child.known() || kept_.ending) return {};
   if (!tree_.asked()) {
     if (!trip_) MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), reason_text(kAsTold, spec_.nonce)));
@@ -147,14 +147,14 @@ Result<void> Supervisor::keep_paused(const State& state, EventWriter& writer) {
   const PauseStep step = decide_pause(state.supervision, paused_);
   if (step == PauseStep::kNone) return {};
   if (step == PauseStep::kKeepPaused) {
-    (void)tree_.hold_still();
+    (void)tree_.pause();
     return {};
   }
   const bool pause = step == PauseStep::kPause;
   const auto action = writer.intend(
       {0, std::string(pause ? kPause : kResume), attempt_name(attempt_), 0, pause_reason(state.supervision, attempt_)});
   if (!action.ok()) return action.error();
-  const size_t processes = pause ? tree_.hold_still() : tree_.let_go_on();
+  const size_t processes = pause ? tree_.pause() : tree_.resume();
   writer.acted({*action, true, cat(processes, processes == 1 ? " process" : " processes"), 0});
   paused_ = pause;
   doors_.say(pause ? "the command is paused; midwatch resume continues it" : "the command is resumed");
@@ -245,10 +245,10 @@ Result<Supervisor::Remains> Supervisor::remains(const State& state) {
   const Incident* incident = spec_.breaker && kept_.child.known() ? tainted_by(state, spec_.from_scratch) : nullptr;
   if (!trip && incident != nullptr) trip = trip_on(*incident);
   if (!trip) return found;
-  const auto untold =
+  const auto unreported =
       first_unreported_tainted(doors_.disk, found.roots, layout, state, *trip, kept_.started, found.skip);
-  if (!untold.ok()) return untold.error();
-  found.suspect = earlier(first_reported_tainted(state, *trip), *untold);
+  if (!unreported.ok()) return unreported.error();
+  found.suspect = earlier(first_reported_tainted(state, *trip), *unreported);
   return found;
 }
 
@@ -270,12 +270,12 @@ Result<void> Supervisor::check_resume(const State& state, EventWriter& writer) {
   return known ? Result<void>() : writer.note({"midwatch", *trouble}, doors_.clock.now());
 }
 
-/// What the next attempt would resume from is looked at on the disk. False while that is not known.
+/// Scans the checkpoints that the next attempt would resume from. False while the result is not known.
 bool Supervisor::look_back(const State& state, EventWriter& writer) {
   if (way_ || !doors_.last_whole || stopping() || succeeded(state)) return true;
   CheckpointLayout layout = doors_.layout(state.framework);
   if (!layout.known()) return true;
-  if (asks_to_resume(spec_.command)) layout.pointer.clear();  // it resumes from what it is told, not by its pointer
+  if (asks_to_resume(spec_.command)) layout.pointer.clear();  // midwatch says what it resumes from, not its pointer
   way_ = doors_.last_whole(remains_->roots, layout, remains_->suspect, remains_->skip);
   if (!way_) return false;
   for (const event::CheckpointSeen& seen : way_->seen) {
@@ -284,7 +284,7 @@ bool Supervisor::look_back(const State& state, EventWriter& writer) {
   return true;
 }
 
-/// False while somebody is making the space for want of which the attempt ended.
+/// False until cleanup has freed the disk that was full when the attempt ended, or has found nothing to free.
 bool Supervisor::space_is_settled(const State& state) {
   if (room_ || !made_room_ || stopping() || outcome(state).reaction != "free-space-then-resume") return true;
   room_ = made_room_(state);
@@ -370,14 +370,14 @@ Result<void> Supervisor::watch_attempt(const State& state, bool quiet, EventWrit
   look_at_members(writer);
   MW_TRY(trip_on_poison(state, writer));
   MW_TRY(check_resume(state, writer));
-  if (stopping()) MW_TRY(end_as_told(writer));
+  if (stopping()) MW_TRY(end_as_requested(writer));
   MW_TRY(keep_paused(state, writer));
   if (kept_.ending && stop_ == Stop::kNow) tree_.kill();  // no more grace
-  if (kept_.ending) tree_.clear_leftovers(since(ended_));
+  if (kept_.ending) tree_.end_remaining(since(ended_));
   return {};
 }
 
-/// It is due: may it begin, and can it?
+/// The next attempt is due: may it begin, and can it?
 Result<bool> Supervisor::may_restart(const State& state, EventWriter& writer) {
   const Decision due = decide_restart(state, spec_, attempt_);
   if (due.what == Decision::What::kAsk || due.what == Decision::What::kReport) MW_TRY(ask(kRestart, due, writer));

@@ -39,9 +39,9 @@ struct SupervisorDoors {
   std::function<Result<void>(const std::string& path, std::string_view text)> write_file;
   /// How a framework names its checkpoints; unknown for one of which that is not known.
   std::function<CheckpointLayout(const std::string& framework)> layout;
-  /// Told in one sentence what was done and why.
+  /// Receives one sentence: what was done and why.
   std::function<void(const std::string& sentence)> say;
-  /// Looks at what is on the disk to resume from (sense/checkpoints/last_whole.h); empty while the answer is out. May
+  /// Finds on the disk what to resume from (sense/checkpoints/last_whole.h); empty while the answer is not known. May
   /// be unset: then the trainer's word is believed.
   std::function<std::optional<LastWhole>(const std::vector<std::string>& roots, const CheckpointLayout& layout,
                                          int64_t before, const std::set<std::string>& skip)>
@@ -57,16 +57,16 @@ class Supervisor {
   static Result<std::unique_ptr<Supervisor>> open(SupervisorDoors doors, const Knowledge& knowledge,
                                                   std::string run_folder);
 
-  /// With a record that cannot be read or written, so long after a stop was asked for the command is told to end, or
-  /// killed, without a word in it; and so long after its end the run is over, with or without such a request.
+  /// Where the record cannot be read or written: so long after a request to stop the command is asked to end, or
+  /// killed, unrecorded; and so long after its end the run is over, with or without such a request.
   static constexpr Duration kUnrecordedStop = Duration::seconds(1), kUnrecordedKill = Duration::millis(200);
   static constexpr Duration kUnrecordedEnd = Duration::seconds(20), kUnrecordedEndAtStop = Duration::seconds(2);
   /// Likewise where another attempt may be due: that needs a record, and somebody may make space for it.
   static constexpr Duration kUnrecordedRestart = Duration::seconds(600);
 
-  /// Looks, and does what is due. `state` is what the run's files told so far; `quiet`: nothing in them is unread.
-  /// False when it is over. After an error (the run's folder cannot be read or written) call again later: the command
-  /// goes on meanwhile, unless it is to stop.
+  /// Checks the run, and does what is due. `state` is what the run's files reported so far; `quiet`: nothing in them is
+  /// unread. False when it is over. After an error (the run's folder cannot be read or written) call again later: the
+  /// command goes on meanwhile, unless it is to stop.
   Result<bool> turn(const State& state, bool quiet, EventWriter& writer);
   /// How long the next turn may wait when nothing stirs in the run's folder.
   Duration patience() const;
@@ -104,7 +104,7 @@ class Supervisor {
   ProcessId keeper() const { return phase_ == Phase::kRunning ? kept_.keeper : ProcessId(); }
   ProcessId command() const { return phase_ == Phase::kRunning ? kept_.child : ProcessId(); }
   bool could_start() const { return kept_.failure.empty(); }
-  /// The last attempt ended with status 0, and what its files tell belies that.
+  /// The last attempt ended with status 0, and what its files report belies that.
   bool unfinished() const { return unfinished_; }
   const std::string& why_over() const { return why_over_; }
   int attempt() const { return attempt_; }
@@ -121,7 +121,7 @@ class Supervisor {
     std::vector<std::string> roots;  ///< folders with checkpoints, in which this run may save
     int64_t suspect = kNoStep;       ///< the first checkpoint that was saved from poisoned data
     std::set<std::string> skip;      ///< checkpoints there that are none of this run's
-    Ownership own;                   ///< by which whose they are is told
+    Ownership own;                   ///< decides whose a checkpoint is
   };
 
   Supervisor(SupervisorDoors doors, const Knowledge& knowledge, std::string run_folder)
@@ -143,7 +143,7 @@ class Supervisor {
   Result<void> give_up_rolling_back(const State& state, const Error& error, EventWriter& writer);
   Result<void> watch_attempt(const State& state, bool quiet, EventWriter& writer);
   Result<void> look_at_keeper(EventWriter& writer);
-  Result<void> end_as_told(EventWriter& writer);
+  Result<void> end_as_requested(EventWriter& writer);
   Result<void> keep_paused(const State& state, EventWriter& writer);
   Result<void> ask(const char* action, const Decision& decision, EventWriter& writer);
   Result<void> trip(const Incident& incident, EventWriter& writer);
@@ -156,7 +156,7 @@ class Supervisor {
   void heed(const SupervisedAttempt& attempt);
   Result<void> check_resume(const State& state, EventWriter& writer);
   void settle_doubts(const State& state, EventWriter& writer);
-  void came_out(uint32_t* action, bool ok, std::string text, EventWriter& writer);
+  void settle(uint32_t* action, bool ok, std::string text, EventWriter& writer);
   AttemptOutcome outcome(const State& state) const;
   Result<void> look_at_remains(const State& state);
   Result<Remains> remains(const State& state);
@@ -177,9 +177,9 @@ class Supervisor {
   std::function<bool()> looked_at_;
   std::function<bool(const State&, EventWriter&)> servers_answer_;
   std::optional<bool> room_;        ///< was space made since the attempt ended for want of it?
-  std::optional<Remains> remains_;  ///< of the ended attempt, once they were looked at
-  std::optional<LastWhole> way_;    ///< what the ended attempt left to resume from, once it was looked at
-  Resume resume_;                   ///< what the present or next attempt is told
+  std::optional<Remains> remains_;  ///< of the ended attempt, once they were scanned
+  std::optional<LastWhole> way_;    ///< what the ended attempt left to resume from, once it was scanned
+  Resume resume_;                   ///< what the present or next attempt resumes from
   Duration due_;                    ///< when the next attempt begins
   Duration ended_;                  ///< when the command's end was seen
   Duration keeper_from_;            ///< when a keeper was last started
@@ -188,14 +188,14 @@ class Supervisor {
   bool paused_ = false;  ///< its processes were stopped (SIGSTOP), or may have been
   bool resume_checked_ = false;
   bool unfinished_ = false;  ///< the last attempt that was judged: status 0, and its files belie that
-  // Numbers of what was begun and has not come out yet; 0: none.
+  // Numbers of actions whose outcome is not recorded yet; 0: none.
   uint32_t starting_ = 0, stopping_ = 0, breaking_ = 0;
   bool decisions_read_ = false;            ///< of the midwatch before this one
-  std::optional<Duration> trouble_since_;  ///< every look since then failed ...
+  std::optional<Duration> trouble_since_;  ///< every turn since then failed ...
   std::optional<Duration> gone_since_;     ///< ... and nothing of the command lives
   std::optional<Duration> waits_since_;    ///< nothing of the command lives, and its keeper has not said so
   std::optional<Trip> trip_;
-  Duration members_at_;   ///< when it was last looked who has come from the attempt
+  Duration members_at_;   ///< when the last snapshot of the attempt's processes was taken
   bool settled_ = false;  ///< `state` knows of this attempt: its first line was read
   std::string why_over_;
 };

@@ -31,7 +31,7 @@ Result<void> Supervisor::reattach() {
   kept_ = *kept;
   phase_ = Phase::kRunning;
   keeper_from_ = {doors_.clock.steady().ns - kKeeperBegins.ns};
-  tree_.take(attempt_, mark_of(spec_, attempt_));
+  tree_.take(attempt_, marker_of(spec_, attempt_));
   ended_ = doors_.clock.steady();
   return {};
 }
@@ -83,7 +83,7 @@ void Supervisor::settle_doubts(const State& state, EventWriter& writer) {
 void Supervisor::look_at_members(EventWriter& writer) {
   if (since(members_at_) < kMembers) return;
   members_at_ = doors_.clock.steady();
-  if (!tree_.look_around()) return;
+  if (!tree_.take_snapshot()) return;
   (void)writer.record(event::MembersSeen{attempt_, doors_.processes.boot(), members_text(tree_.unmarked())}).ok();
 }
 

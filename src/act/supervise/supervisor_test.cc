@@ -44,7 +44,7 @@ class FakeWriter final : public EventWriter {
   State& state_;
 };
 
-/// A world in which keepers start what they are told, and commands end when the test says so.
+/// A world in which keepers start their commands, and commands end when the test says so.
 struct World {
   FakeDisk disk;
   FakeClock clock;
@@ -210,7 +210,7 @@ void reattach_with(World& world, const std::map<std::string, std::string>& files
   spec.command = {"python", "train.py"};
   spec.folder = "/work";
   spec.nonce = "0123456789abcdef";
-  spec.mark = "fedcba9876543210";
+  spec.marker = "fedcba9876543210";
   world.disk.put("run/run.json", run_spec_text(spec));
   for (const std::string& path : world.disk.paths()) {
     if (path.starts_with("run/attempts/")) world.disk.unlink(path);
@@ -376,14 +376,14 @@ TEST_CASE(
   world.processes.alive[world.child].state = 'T';
   world.open();
   world.turn();
-  CHECK(world.processes.sent.size() == 1);  // it is held still already
+  CHECK(world.processes.sent.size() == 1);  // it is paused already
   world.processes.add(970, world.child, world.child);
   world.turn();
   CHECK(world.processes.sent.back() == std::pair<int64_t, int>{970, SIGSTOP});
   world.processes.alive[970].state = 'T';
   world.processes.sent.clear();
   world.writer.request("resume");
-  world.open();  // killed before it could let them go on
+  world.open();  // killed before it could resume them
   world.turn();
   CHECK(world.processes.sent == Sent{{world.child, SIGCONT}, {970, SIGCONT}});
   world.writer.request("pause");
@@ -396,7 +396,7 @@ TEST_CASE(
   for (const ActionState& action : world.state.actions) CHECK(action.done);
 }
 
-TEST_CASE("every deed is written down before it is done, and what came of it; without that it is not done") {
+TEST_CASE("every action is recorded before it is done, and so is its outcome; what cannot be recorded is not done") {
   World world;
   world.turn();
   world.writer.full = true;

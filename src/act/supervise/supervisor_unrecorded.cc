@@ -54,7 +54,7 @@ Result<void> Supervisor::keeper_can_go_on() {
 
 /// Nothing that came from the attempt lives, as far as its processes were ever known.
 bool Supervisor::is_gone() const {
-  if (lives(doors_.processes, kept_.child) || tree_.leftovers()) return false;
+  if (lives(doors_.processes, kept_.child) || tree_.any_alive()) return false;
   return kept_.child.known() || (!lives(doors_.processes, kept_.keeper) && since(keeper_from_) >= kNoKeeperComes);
 }
 

@@ -103,7 +103,7 @@ struct World {
   }
 };
 
-TEST_CASE("told to stop, it asks and kills the command though not a byte can be written or read") {
+TEST_CASE("asked to stop, it asks and kills the command though not a byte can be written or read") {
   for (const bool lost : {false, true}) {
     World world;
     world.writable = false;
@@ -125,7 +125,7 @@ TEST_CASE("told to stop, it asks and kills the command though not a byte can be 
   }
 }
 
-TEST_CASE("told to stop now, it kills at once, and is over in a second") {
+TEST_CASE("asked to stop now, it kills at once, and is over in a second") {
   World world;
   world.writable = false;
   world.lose_record();

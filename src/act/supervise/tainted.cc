@@ -9,8 +9,8 @@
 namespace mw {
 namespace {
 
-/// The onset is a figure of a step: what was saved at that step holds it. Of the others the step is only the one that
-/// was the last to be told when it began.
+/// The onset is a figure of a step: what was saved at that step holds it. Of the others the step is only the last
+/// one that was reported when it began.
 bool is_of_its_step(const Trip& trip) {
   return trip.kind == "zero-reward" || trip.kind == "non-finite" || trip.kind == kUserRule;
 }
@@ -27,7 +27,7 @@ bool since_onset(const Trip& trip, const Moment& moment, int64_t step) {
 
 bool of_last_attempt(const State& state, const Moment& moment) { return moment.attempt + 1U == state.attempts.size(); }
 
-bool is_told(const State& state, int64_t step) {
+bool is_reported(const State& state, int64_t step) {
   return std::any_of(state.checkpoints.begin(), state.checkpoints.end(), [&](const auto& one) {
     return one.second.complete && one.second.step == step && of_last_attempt(state, one.first);
   });
@@ -81,8 +81,8 @@ Result<int64_t> first_unreported_tainted(Disk& disk, const std::vector<std::stri
                                          const CheckpointLayout& layout, const State& state, const Trip& trip,
                                          Time began, const std::set<std::string>& skip) {
   if (!layout.known() || state.attempts.empty()) return kNoStep;
-  // An onset before the attempt's first step: all that it saved came later. Where no step is ever told, nothing is
-  // known.
+  // An onset before the attempt's first step: all that it saved came later. Where no step is ever reported, nothing
+  // is known.
   const AttemptState& last = state.attempts.back();
   if (trip.step == kNoStep && last.first_step == kNoStep) return kNoStep;
   int64_t first = kNoStep;
@@ -92,7 +92,7 @@ Result<int64_t> first_unreported_tainted(Disk& disk, const std::vector<std::stri
     for (const int64_t step : *steps) {
       if (trip.step != kNoStep && step < trip.step) continue;
       if (first != kNoStep && step >= first) break;
-      if (is_told(state, step) || skip.count(cat(root, "/", with_step(layout.folder, step))) != 0) continue;
+      if (is_reported(state, step) || skip.count(cat(root, "/", with_step(layout.folder, step))) != 0) continue;
       const auto at = changed(disk, cat(root, "/", with_step(layout.folder, step)));
       if (!at.ok()) return at.error();
       if (*at < began) continue;

@@ -1,4 +1,4 @@
-// Which checkpoints were saved after the data had turned to poison.
+// Which checkpoints were saved after the data was poisoned.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ namespace mw {
 /// What the circuit breaker writes down of the incident it trips on.
 Trip trip_on(const Incident& incident);
 
-/// The first checkpoint of the last attempt of which the run's files told that it was saved since the trip's onset;
+/// The first checkpoint of the last attempt that the run's files report as saved since the trip's onset;
 /// kNoStep when there is none.
 int64_t first_reported_tainted(const State& state, const Trip& trip);
 
-/// Likewise of those that are on the disk, in `roots`, and of which nothing told: a trainer is killed between its save
-/// and the line that tells of it, or with that line still in a buffer. `began`: when the attempt did, by the clock of
+/// Likewise of those that are on the disk, in `roots`, and that nothing reported: a trainer is killed between its save
+/// and the line that reports it, or with that line still in a buffer. `began`: when the attempt did, by the clock of
 /// the machine; what is older was there before. `skip`: folders of somebody else's. kIo when the disk does not answer.
 Result<int64_t> first_unreported_tainted(Disk& disk, const std::vector<std::string>& roots,
                                          const CheckpointLayout& layout, const State& state, const Trip& trip,

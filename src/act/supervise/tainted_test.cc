@@ -31,7 +31,7 @@ State with_saved(std::initializer_list<std::pair<int64_t, uint64_t>> step_and_li
 
 }  // namespace
 
-TEST_CASE("what was told after the onset is suspect: by its line in the same file, else by its step") {
+TEST_CASE("what was reported after the onset is suspect: by its line in the same file, else by its step") {
   const State state = with_saved({{10, 100}, {20, 200}, {30, 300}});
   CHECK(first_reported_tainted(state, trip_at("engine-dead", 20, 150, 1)) == 20);
   CHECK(first_reported_tainted(state, trip_at("engine-dead", 20, 150, 2)) == 30);
@@ -45,7 +45,7 @@ TEST_CASE("what was saved at a step whose figures are poison holds it, though it
   CHECK(first_reported_tainted(state, trip_at("non-finite", 21, 201, 1)) == kNoStep);
 }
 
-TEST_CASE("what lies on the disk untold is suspect from the onset's step on, unless it was there before") {
+TEST_CASE("what lies on the disk unreported is suspect from the onset's step on, unless it was there before") {
   FakeDisk disk;
   disk.set_time(Time::from_seconds(1000));
   disk.put("/ck/global_step_40/weights.pt", "of a run before");

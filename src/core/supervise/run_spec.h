@@ -32,7 +32,7 @@ struct RunSpec {
   bool dry = false;                        ///< nothing is deleted either
   /// Random, of this run alone: in what midwatch writes for itself to read again, and in its processes' environment.
   /// "" in a run that an older midwatch began.
-  std::string nonce, mark;
+  std::string nonce, marker;
 };
 
 }  // namespace mw
