@@ -25,7 +25,7 @@ class DaemonServices final : public Services {
   Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run) override;
   Result<RunStatus> status(const std::string& home, const std::string& run) override;
   Result<CleanupAnswer> could_clean_up(const CleanupRequest& request) override;
-  Result<CleanupAnswer> free(const CleanupRequest& request) override;
+  Result<CleanupAnswer> clean_up(const CleanupRequest& request) override;
   Result<VerifyAnswer> verify(const std::string& home, const std::string& run) override;
   Result<RestoreAnswer> could_restore(const RestoreRequest& request) override;
   Result<RestoreAnswer> restore(const RestoreRequest& request) override;
