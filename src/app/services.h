@@ -41,7 +41,7 @@ class DaemonServices final : public Services {
   std::unique_ptr<Disk> disk_;
   std::string read_folder_;            ///< whose journal was read last for its status ...
   std::unique_ptr<State> read_state_;  ///< ... and what it holds: whoever asks for the status asks for that next
-  std::unique_ptr<KnowledgeBase> language_;
+  std::unique_ptr<KnowledgeBase> knowledge_;
   Knowledge none_;
 };
 

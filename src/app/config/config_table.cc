@@ -145,7 +145,7 @@ constexpr std::array kKeys = {
               "The folder of shared memory, for shared-memory above.", "where Linux has it"},
     ConfigKey{"retention.keep_last", Kind::kInteger, "0", 0, 1e6, "",
               "How many checkpoints that are proven whole are kept; older ones are deleted. 0: all are kept.",
-              "the trainer's own setting is the first place for it; this is for those that do not hold theirs"},
+              "the trainer's own setting is the first place for it; this is for trainers that do not keep to theirs"},
     ConfigKey{"retention.keep_every", Kind::kInteger, "0", 0, 1e9, "",
               "Checkpoints whose step this divides are kept for ever. 0: none.",
               "milestones to go back to, or to evaluate"},
