@@ -16,7 +16,7 @@ namespace mw::sim {
 namespace {
 
 constexpr int64_t kLongest = 20'000;    // ticks within which every run is over
-constexpr int64_t kSlowToHold = 40;     // ticks from a pause that was taken to nothing moving any more
+constexpr int64_t kSlowToPause = 40;    // ticks from a pause that was taken to nothing moving any more
 constexpr size_t kTripsOfARule = 2;     // the second time a person must look
 constexpr uint64_t kPoisonLimit = 400;  // steps of poison in all, over every trip of a seed
 const CheckpointLayout kLayout{"global_step_{step}", "latest_checkpointed_iteration.txt", "{step}"};
@@ -64,7 +64,7 @@ class SupervisedWriter final : public EventWriter {
  private:
   /// One more change of the disk at which the watch may die.
   Result<void> touch() {
-    auto file = world_.disk.open_append(cat(kHeldRun, "/journal"));
+    auto file = world_.disk.open_append(cat(kRunFolder, "/journal"));
     if (!file.ok()) return file.error();
     MW_TRY((*file)->append("x"));
     MW_TRY((*file)->sync());
@@ -78,10 +78,10 @@ class SupervisedWriter final : public EventWriter {
   std::vector<Event> unwritten_;
 };
 
-class Held {
+class SupervisedRun {
  public:
-  Held(uint64_t seed, bool aloud) : world_(seed), dice_(seed * 104'729 + 11), aloud_(aloud) {
-    (void)world_.disk.make_folders(std::string(kHeldRun)).ok();
+  SupervisedRun(uint64_t seed, bool aloud) : world_(seed), dice_(seed * 104'729 + 11), aloud_(aloud) {
+    (void)world_.disk.make_folders(std::string(kRunFolder)).ok();
     RunSpec spec;
     spec.command = {"python", "train.py"};
     spec.folder = "/w";
@@ -92,7 +92,7 @@ class Held {
       spec.command.emplace_back(kResumeWord);
       spec.resume = {"--from={step}"};
     }
-    spec.checkpoints = {std::string(kHeldCheckpoints)};
+    spec.checkpoints = {std::string(kCheckpointsFolder)};
     spec.nonce = "0123456789abcdef";
     spec.marker = "fedcba9876543210";
     const auto some_mode = [this] {
@@ -102,7 +102,7 @@ class Held {
     restarting_ = spec.restarting = some_mode();
     world_.asks_to_break = breaking_ == Mode::kAsk;
     world_.poison_allowed = breaking_ == Mode::kWatch;
-    world_.disk.put(cat(kHeldRun, "/", kRunSpecFile), run_spec_text(spec));
+    world_.disk.put(cat(kRunFolder, "/", kRunSpecFile), run_spec_text(spec));
     stops_at_ = dice_.chance(0.15) ? static_cast<int64_t>(20 + dice_.below(200)) : 0;
     pauses_at_ = dice_.chance(0.25) ? static_cast<int64_t>(20 + dice_.below(150)) : 0;
     mortal_ = dice_.chance(0.8);
@@ -137,7 +137,7 @@ class Held {
     for (uint64_t n = dice_.below(10); n > 0; --n) pass();  // nobody watches
     world_.remember(state_);
     if (world_.unreadable && dice_.chance(0.5)) {
-      world_.disk.set_faults({0, 0, 0, UINT64_MAX, 0.3, std::string(kHeldRun)});
+      world_.disk.set_faults({0, 0, 0, UINT64_MAX, 0.3, std::string(kRunFolder)});
     }
     writer_ = std::make_unique<SupervisedWriter>(world_, state_);
     const auto say = [this](const std::string& text) {
@@ -150,7 +150,7 @@ class Held {
          [this](const auto& roots, const auto& layout, int64_t before, const auto& skip) {
            return std::optional<LastWhole>(find_last_whole(world_.disk, roots, layout, before, skip));
          }},
-        knowledge_, std::string(kHeldRun));
+        knowledge_, std::string(kRunFolder));
     if (!opened.ok() && world_.unreadable) return;  // who begins it begins it again
     if (!opened.ok()) return world_.wrong(cat("it cannot be reattached: ", opened.error().what));
     one_ = std::move(*opened);
@@ -158,8 +158,12 @@ class Held {
     if (!mortal_) return;
     world_.disk.die_after(1 + dice_.below(60));
     const auto sometimes = [this] { return dice_.chance(0.3) ? 0.02 : 0; };
-    const FakeDisk::Faults faults{
-        sometimes(), sometimes(), sometimes(), UINT64_MAX, world_.unreadable ? sometimes() : 0, std::string(kHeldRun)};
+    const FakeDisk::Faults faults{sometimes(),
+                                  sometimes(),
+                                  sometimes(),
+                                  UINT64_MAX,
+                                  world_.unreadable ? sometimes() : 0,
+                                  std::string(kRunFolder)};
     world_.disk.set_faults(faults);
     world_.disk_lies = world_.disk_lies || faults.other > 0;
   }
@@ -201,7 +205,7 @@ class Held {
       return true;
     };
     if (stops_at_ != 0 && world_.tick() >= stops_at_) {
-      told_to_stop_ = world_.stop_requested = true;
+      stop_sent_ = world_.stop_requested = true;
       stop_now_ = stop_now_ || dice_.chance(0.3);
       one_->stop(stop_now_);  // a signal; what dies before it is recorded gets it again
     }
@@ -269,15 +273,15 @@ class Held {
 
   /// Whenever anybody looks, the trainer's pointer names a whole checkpoint, or there is none.
   void check_pointer() {
-    const std::string pointer = cat(kHeldCheckpoints, "/", kLayout.pointer);
+    const std::string pointer = cat(kCheckpointsFolder, "/", kLayout.pointer);
     if (!world_.disk.exists(pointer)) {
-      if (pointer_seen_ && world_.disk.content(cat(kHeldCheckpoints, "/global_step_5/policy.bin")) == "good") {
+      if (pointer_seen_ && world_.disk.content(cat(kCheckpointsFolder, "/global_step_5/policy.bin")) == "good") {
         world_.wrong("the pointer is gone though there is a good checkpoint");
       }
       return;
     }
     pointer_seen_ = true;
-    const std::string at = cat(kHeldCheckpoints, "/global_step_", trim(world_.disk.content(pointer)), "/config.json");
+    const std::string at = cat(kCheckpointsFolder, "/global_step_", trim(world_.disk.content(pointer)), "/config.json");
     if (!world_.disk.exists(at)) world_.wrong("the pointer names nothing");
   }
 
@@ -286,9 +290,9 @@ class Held {
     if (paused_since_ == 0 || one_ == nullptr || one_->stopping()) return;
     if (world_.disk.dead() || !world_.runs())
       paused_since_ = world_.tick();  // the next life, or attempt, gets its time
-    if (world_.tick() - paused_since_ < kSlowToHold) return;
+    if (world_.tick() - paused_since_ < kSlowToPause) return;
     for (const auto& [pid, one] : world_.processes.table) {
-      const bool of_run = !one.mark.empty();
+      const bool of_run = !one.marker.empty();
       if (of_run && one.info.state != 'T' && one.pending == 0) world_.wrong("something of a paused run moves");
     }
   }
@@ -303,14 +307,14 @@ class Held {
     const size_t judged = decided.size();
     // An end whose judgement the disk refuses for twenty seconds is an end all the same; somebody else's save takes
     // forty. At a stop it is one after two seconds.
-    const bool may_refuse = world_.has_foreign || (told_to_stop_ && (world_.unreadable || world_.disk_lies));
+    const bool may_refuse = world_.has_foreign || (stop_sent_ && (world_.unreadable || world_.disk_lies));
     const bool refused = may_refuse && judged + 1 == world_.launched;
     if (judged != world_.launched && !refused) world_.wrong("attempts and judgements differ in number");
     if (one_->why_over().empty()) world_.wrong("it is over, and nobody knows why");
     if (restarting_ == Mode::kWatch && world_.launched > 1)
       world_.wrong("it was started again, and should only be watched");
     if (world_.poisoned_steps > kPoisonLimit && !world_.poison_allowed) world_.wrong("too much was trained on poison");
-    if (!told_to_stop_ && one_->why_over() == "A stop was requested.") world_.wrong("nobody told it to stop");
+    if (!stop_sent_ && one_->why_over() == "A stop was requested.") world_.wrong("nobody asked it to stop");
     if (world_.stubborn_bug && world_.launched > static_cast<uint64_t>(world_.restarts) * 30 + 60) {
       world_.wrong("a failure that repeats was repeated for ever");
     }
@@ -342,11 +346,11 @@ class Held {
   enum { kNoAnswer, kYes, kNo } answer_ = kNoAnswer;
   bool stop_now_ = false;
   Mode breaking_ = Mode::kAct, restarting_ = Mode::kAct;
-  bool aloud_, mortal_ = true, over_ = false, pointer_seen_ = false, told_to_stop_ = false;
+  bool aloud_, mortal_ = true, over_ = false, pointer_seen_ = false, stop_sent_ = false;
 };
 
 }  // namespace
 
-SupervisedVerdict run_supervised_seed(uint64_t seed, bool aloud) { return Held(seed, aloud).run(); }
+SupervisedVerdict run_supervised_seed(uint64_t seed, bool aloud) { return SupervisedRun(seed, aloud).run(); }
 
 }  // namespace mw::sim

@@ -24,8 +24,8 @@ constexpr int kShownAfter = 16;                       // steps with a dead engin
 constexpr int64_t kForeignOld = 3, kForeignNew = 52;  // of a run before: lower and higher than most of this one's
 constexpr int64_t kForeignLater = 8;                  // of somebody who saves while no attempt lives
 
-std::string checkpoint(int64_t step) { return cat(kHeldCheckpoints, "/global_step_", step); }
-std::string pointer() { return cat(kHeldCheckpoints, "/latest_checkpointed_iteration.txt"); }
+std::string checkpoint(int64_t step) { return cat(kCheckpointsFolder, "/global_step_", step); }
+std::string pointer() { return cat(kCheckpointsFolder, "/latest_checkpointed_iteration.txt"); }
 
 }  // namespace
 
@@ -44,9 +44,9 @@ std::vector<ProcessInfo> SupervisedProcesses::all() {
   return out;
 }
 
-bool SupervisedProcesses::carries(const ProcessInfo& process, std::string_view mark) {
+bool SupervisedProcesses::carries(const ProcessInfo& process, std::string_view marker) {
   const One* one = find(process.id);
-  return one != nullptr && !mark.empty() && one->mark == mark;
+  return one != nullptr && !marker.empty() && one->marker == marker;
 }
 
 SupervisedProcesses::One& SupervisedProcesses::add(int64_t parent, int64_t session) {
@@ -114,7 +114,7 @@ SupervisedWorld::SupervisedWorld(uint64_t seed) : disk(seed), dice(seed * 7919 +
   early_death_ = dice.chance(0.6) ? 0 : 0.2;
   reuse_chance_ = dice.chance(0.6) ? 0 : 0.1;
   unreadable = dice.chance(0.2);
-  (void)disk.make_folders(std::string(kHeldCheckpoints)).ok();
+  (void)disk.make_folders(std::string(kCheckpointsFolder)).ok();
   has_foreign = seed % 5 == 2;
   disk.set_time(clock.now());
   if (!has_foreign) return;
@@ -173,11 +173,13 @@ void SupervisedWorld::check_signal(const ProcessId& id, int signal) {
     wrong("a healthy attempt was killed for what happened before it");
 }
 
-void SupervisedWorld::say(decltype(Event::body) body) { told_.push_back({clock.now(), {0, ++line_}, std::move(body)}); }
+void SupervisedWorld::say(decltype(Event::body) body) {
+  emitted_.push_back({clock.now(), {0, ++line_}, std::move(body)});
+}
 
 void SupervisedWorld::blame(const std::string& kind, const std::string& reaction, int64_t step) {
   Blame one;
-  one.after = told_.size();
+  one.after = emitted_.size();
   one.incident.id = static_cast<uint32_t>(blamed_.size() + 1);
   one.incident.kind = kind;
   one.incident.severity = Severity::kCritical;
@@ -188,10 +190,10 @@ void SupervisedWorld::blame(const std::string& kind, const std::string& reaction
 }
 
 bool SupervisedWorld::deliver(State& state) {
-  const size_t left = told_.size() - delivered_;
+  const size_t left = emitted_.size() - delivered_;
   const size_t now = dice.chance(0.3) ? dice.below(left + 1) : left;
   for (size_t i = 0; i < now; ++i) {
-    journal.push_back(told_[delivered_++]);
+    journal.push_back(emitted_[delivered_++]);
     fold(state, journal.back());
   }
   state.incidents.clear();
@@ -201,7 +203,7 @@ bool SupervisedWorld::deliver(State& state) {
     one.seen = true;
     state.incidents.push_back(one.incident);
   }
-  return delivered_ == told_.size();
+  return delivered_ == emitted_.size();
 }
 
 void SupervisedWorld::remember(State& state) {
@@ -270,11 +272,11 @@ void SupervisedWorld::keeper_lives() {
     ending.signal = a.orphaned ? 0 : a.signal;
     ending.peak_bytes = a.orphaned ? 0 : 1 << 20;
     const auto left = descendants(processes.all(), a.keeper.id.pid);
-    if (!a.told_end) {
+    if (!a.end_reported) {
       say(event::Ended{event::Ended::How::kExit, ending.signal != 0 ? -ending.signal : ending.code, "keeper"});
       put_record(record_ended(ending));
     }
-    a.told_end = true;
+    a.end_reported = true;
     if (!left.empty()) return;
     put_record(record_done(clock.now()));
     a.done = true;
@@ -336,7 +338,7 @@ void SupervisedWorld::spawn() {
   a.waits = false;
   const auto launch = parse_launch(disk.content(cat(a.folder, "/", kLaunchFile)));
   a.engine = processes.add(a.child.pid, dice.chance(0.5) ? a.child.pid : 0).info.id;
-  if (launch.ok()) processes.find(a.child)->mark = processes.find(a.engine)->mark = launch->mark;
+  if (launch.ok()) processes.find(a.child)->marker = processes.find(a.engine)->marker = launch->mark;
   processes.find(a.child)->ignores_int = dice.chance(0.2);
   processes.find(a.child)->ignores_term = dice.chance(0.2);
   processes.find(a.engine)->ignores_int = processes.find(a.engine)->ignores_term = dice.chance(0.3);

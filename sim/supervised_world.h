@@ -20,8 +20,8 @@
 
 namespace mw::sim {
 
-inline constexpr std::string_view kHeldRun = "run";
-inline constexpr std::string_view kHeldCheckpoints = "/w/ck";
+inline constexpr std::string_view kRunFolder = "run";
+inline constexpr std::string_view kCheckpointsFolder = "/w/ck";
 
 /// Processes that are what the world says; signals reach them at once or in their own time.
 class SupervisedProcesses final : public Processes {
@@ -31,13 +31,13 @@ class SupervisedProcesses final : public Processes {
     bool ignores_int = false, ignores_term = false;
     int pending = 0;      ///< a signal that it will end by
     int64_t ends_at = 0;  ///< tick at which it does; 0: not
-    std::string mark;     ///< in its environment
+    std::string marker;   ///< in its environment
   };
   Result<ProcessInfo> info(int64_t pid) override;
   std::vector<ProcessInfo> all() override;
   Result<void> signal(const ProcessId& id, int signal) override;
   std::string boot() override { return "boot"; }
-  bool carries(const ProcessInfo& process, std::string_view mark) override;
+  bool carries(const ProcessInfo& process, std::string_view marker) override;
   bool between_programs(const ProcessInfo&) override { return false; }
 
   /// Of another process, that gets a number which is free again.
@@ -119,7 +119,7 @@ class SupervisedWorld {
     bool spawned = false, ended = false, engine_dead = false, poisoned = false, orphaned = false;
     int poisoned_steps = 0;
     bool against_rule = false;  ///< a rule of the user's own is broken
-    bool told_end = false, done = false, half_saved = false;
+    bool end_reported = false, done = false, half_saved = false;
     int64_t step = 0, crash_at = 0;  ///< crash_at: tick; 0: not
     int code = -1, signal = 0;
     std::optional<event::CheckpointSaved> unsaid;  ///< what it printed of its last save, in its own buffer
@@ -148,7 +148,7 @@ class SupervisedWorld {
 
   std::optional<Attempt> attempt_;
   std::map<std::string, FakeDisk> records_;  ///< by attempt folder, as its keepers write them
-  std::vector<Event> told_;                  ///< in the run's files
+  std::vector<Event> emitted_;               ///< in the run's files
   struct Blame {
     size_t after = 0;   ///< facts
     bool seen = false;  ///< by a watch; the attempt of its onset is as that one counts

@@ -15,7 +15,7 @@ struct DrillInfo {
   Target target = Target::kNone;
   int signal = 0;
   std::string_view options;   ///< of the practice run, besides the usual ones
-  std::string_view incident;  ///< that must be told
+  std::string_view incident;  ///< that must be reported
   double within_s = 0;        ///< of the fault; 0: not measured
   bool trains_on = true;      ///< it must be trained to its end; else it must stop with a reason
 };
@@ -25,7 +25,7 @@ struct DrillRequest {
   std::string name;
   std::string practice;  ///< program of the practice run; "": the one beside midwatch
   std::string home;      ///< of `run`
-  std::string run;       ///< a held run of one's own in place of the practice run; "": the practice run
+  std::string run;       ///< a supervised run of one's own in place of the practice run; "": the practice run
   bool own = false;      ///< `run` is meant, if only the newest one
   int64_t process = 0;   ///< the process to hit, one of the run's; 0: found by the drill
   std::function<void(const std::string& sentence)> say;

@@ -31,7 +31,7 @@ struct Replayed {
   bool unknown = false;            ///< nothing in it is what a run writes, as far as midwatch knows
 };
 
-/// Settings as `midwatch config` tells them.
+/// Settings as `midwatch config` shows them.
 struct ConfigAnswer {
   struct Remark {
     uint32_t line = 0;
@@ -64,7 +64,7 @@ struct AttachRequest {
   std::string run;                          ///< its folder's name there; "" = made from the paths
   double poll_s = 1.0;                      ///< how often to look where inotify does not reach
   double exit_after_idle_s = 0;             ///< stop when nothing new came for so long (0: never)
-  std::optional<std::string> keeper_nonce;  ///< of a held run: a keeper's line without it is the trainer's own
+  std::optional<std::string> keeper_nonce;  ///< of a supervised run: a keeper's line without it is the trainer's own
   bool host = true;                         ///< watch the machine, too
   bool stacks = true;                       ///< ask for the stacks of a process that is stuck
   int64_t pid = 0;                          ///< adopt this process: what it writes is read, too
@@ -85,7 +85,7 @@ struct RunRequest {
   int restarts = 5;                              ///< in a row without progress
   double first_wait_s = 10;                      ///< before a restart; doubles with each one without progress
   double longest_wait_s = 900;                   ///< what it grows to
-  std::vector<std::string> checkpoints;          ///< folders that hold the run's; none = as its files tell
+  std::vector<std::string> checkpoints;          ///< folders that hold the run's; none = as its files report
   std::vector<std::string> resume;               ///< for {resume} in the command; none = as its dialect says
   int64_t rotate_bytes = int64_t{256} << 20;     ///< of output in one file
   bool from_scratch = false;                     ///< a later attempt may begin from nothing
@@ -93,7 +93,7 @@ struct RunRequest {
   std::string breaking = "act";                  ///< that: "watch", "ask" or "act"
   std::string breaking_learning = "ask";         ///< ending one of which only the figures are bad, likewise
   std::string restarting = "act";                ///< beginning the next attempt, likewise
-  bool dry = false;                              ///< nothing is done to the run, only said
+  bool dry = false;                              ///< nothing is done to the run, only reported
   bool host = true;                              ///< watch the machine, too
   bool stacks = true;                            ///< ask for the stacks of a process that is stuck
   double grace_s = 30;                           ///< from asking the command to end to killing it
@@ -135,15 +135,15 @@ struct CleanupAnswer {
   };
   std::string run;  ///< its name
   std::vector<Thing> things;
-  std::vector<Thing> left;  ///< what looks like it, too, and is not proven to be of no use; only told
+  std::vector<Thing> left;  ///< what looks like it, too, and is not proven to be of no use; only reported
   bool pending = false;     ///< the run's midwatch was asked and has not said yet what came of it
 };
 
-/// Of which run what was set aside is to be put back.
+/// Of which run quarantined checkpoints are to be put back.
 struct RestoreRequest {
   std::string home, run;
 };
-/// What was set aside, or what came of putting it back.
+/// What was quarantined, or what came of putting it back.
 struct RestoreAnswer {
   struct Thing {
     std::string from, path;  ///< where it lies, and where it was; of a pointer `from` is its text
@@ -171,21 +171,21 @@ struct VerifyAnswer {
   std::vector<std::string> damage;       ///< of the journal's files
 };
 
-/// How a recorded run stands now, apart from what its files tell.
+/// How a recorded run stands now, apart from what its files report.
 struct RunStatus {
   enum class Phase { kUnknown, kStarting, kRunning, kPaused, kEnded, kWaiting, kOver };
   std::string name, folder;
-  bool held = false;                 ///< begun by `midwatch run`; else only what `attach` reads
-  bool adopted = false;              ///< not held, but its process is known (`attach --pid`)
+  bool supervised = false;           ///< begun by `midwatch run`; else only what `attach` reads
+  bool adopted = false;              ///< not supervised, but its process is known (`attach --pid`)
   std::vector<std::string> allow;    ///< of an adopted run: what may be done to it, "pause" and "stop"
-  std::vector<std::string> command;  ///< of a held run
-  Phase phase = Phase::kUnknown;     ///< of a held run
+  std::vector<std::string> command;  ///< of a supervised run
+  Phase phase = Phase::kUnknown;     ///< of a supervised run
   int attempt = 0;
   int64_t pid = 0;         ///< the command's; 0: it does not run
   Time began;              ///< this attempt
   Time due;                ///< kWaiting: when the next one begins
   std::string why;         ///< the last decision between attempts
-  std::string asks;        ///< what midwatch asks a person's leave for: "break", "restart"; "": nothing
+  std::string asks;        ///< for what midwatch asks a person's approval: "break", "restart"; "": nothing
   int64_t watcher = 0;     ///< process of the midwatch that watches now; 0: none does, or it is on another machine
   bool elsewhere = false;  ///< it watches from another machine or container: whether it lives cannot be seen here
   Time heard;              ///< when the journal was last written

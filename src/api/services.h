@@ -17,9 +17,9 @@ class Services {
  public:
   virtual ~Services() = default;
   virtual Result<std::unique_ptr<Replayed>> replay(const ReplayRequest& request) = 0;
-  /// Watches until told to stop (SIGINT, SIGTERM) and returns what was seen.
+  /// Watches until it gets SIGINT or SIGTERM and returns what was seen.
   virtual Result<std::unique_ptr<Replayed>> attach(const AttachRequest& request) = 0;
-  /// Holds a command until it is over. SIGINT and SIGTERM ask it to end; the second one kills it.
+  /// Supervises a command until it is over. SIGINT and SIGTERM ask it to end; the second one kills it.
   virtual Result<RunResult> run(const RunRequest& request) = 0;
   /// Puts settings into a request: of `file`, "" is midwatch.toml in the working directory if it is there, "none" none.
   /// An error says which line is wrong.
@@ -36,18 +36,18 @@ class Services {
   virtual Result<RunStatus> status(const std::string& home, const std::string& run) = 0;
   /// Puts it to the run's midwatch and waits a moment for it to be taken.
   virtual Result<Asked> ask(const std::string& home, const std::string& run, const RunAsk& ask) = 0;
-  /// What of a held run's own things could be freed.
+  /// What of a supervised run's own resources could be freed.
   virtual Result<CleanupAnswer> could_clean_up(const CleanupRequest& request) = 0;
-  /// Frees what of request.paths still may go: the run's midwatch does, or this process where none watches. Tells only
-  /// of what it went about.
-  virtual Result<CleanupAnswer> free(const CleanupRequest& request) = 0;
+  /// Frees what of request.paths still may go: the run's midwatch does, or this process where none watches. Answers
+  /// only with what it tried to remove.
+  virtual Result<CleanupAnswer> clean_up(const CleanupRequest& request) = 0;
   /// Folds the journal of a recorded run again and makes its decisions anew.
   virtual Result<VerifyAnswer> verify(const std::string& home, const std::string& run) = 0;
-  /// What midwatch set aside of a held run's checkpoints.
+  /// What midwatch quarantined of a supervised run's checkpoints.
   virtual Result<RestoreAnswer> could_restore(const RestoreRequest& request) = 0;
   /// Puts it back. kDenied: the run is watched, or its command lives.
   virtual Result<RestoreAnswer> restore(const RestoreRequest& request) = 0;
-  /// Stages a fault, on the practice run or on a held one, and waits for what comes of it.
+  /// Stages a fault, on the practice run or on a supervised one, and waits for what comes of it.
   virtual Result<DrillResult> drill(const DrillRequest& request) = 0;
   virtual const Knowledge& knowledge() = 0;
   virtual Result<void> write_file(const std::string& path, std::string_view text) = 0;

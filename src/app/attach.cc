@@ -10,7 +10,7 @@
 namespace mw {
 namespace {
 
-constexpr Duration kLookAgain = Duration::seconds(2);     // between looks for new files where nothing was told
+constexpr Duration kRescan = Duration::seconds(2);        // between scans for new files where inotify reports nothing
 constexpr Duration kTick = Duration::seconds(10);         // after which time itself is news
 constexpr Duration kLull = Duration::seconds(0.05);       // without a line, after which a traceback may be all there is
 constexpr Duration kPreviewEvery = Duration::seconds(1);  // at most, as ranks often fail one after the other
@@ -22,10 +22,10 @@ constexpr Duration kGap = Duration::seconds(5);  // beyond the planned wait: the
 /// For so long tasks may wait for the last of the run's lines, which a journal that takes nothing holds up.
 constexpr Duration kHeldUp = Duration::seconds(20), kHeldUpAtStop = Duration::seconds(2);
 
-/// Whose trainer it is, once known, is not recognised anew; that only an engine spoke so far decides nothing.
-std::string trainer_of(const KnowledgeBase& language, const std::string& dialect) {
-  const auto known = language.book().find(dialect);
-  const bool trainer = known && language.book().dialects()[*known].family == Dialect::Family::kTrainer;
+/// A trainer that is known is not recognised anew; where only an engine wrote so far, nothing is decided.
+std::string trainer_of(const KnowledgeBase& knowledge, const std::string& dialect) {
+  const auto known = knowledge.book().find(dialect);
+  const bool trainer = known && knowledge.book().dialects()[*known].family == Dialect::Family::kTrainer;
   return trainer ? dialect : std::string();
 }
 
@@ -37,34 +37,34 @@ std::string settings_digest(Disk& disk, const AttachRequest& request) {
 
 }  // namespace
 
-Result<std::unique_ptr<AttachLoop>> AttachLoop::open(const Doors& doors, const KnowledgeBase& language,
+Result<std::unique_ptr<AttachLoop>> AttachLoop::open(const Doors& doors, const KnowledgeBase& knowledge,
                                                      const AttachRequest& request) {
   auto recorder = Recorder::open(doors.disk, doors.locks, request.home, request.run, request.paths);
   if (!recorder.ok()) return recorder.error();
-  std::unique_ptr<AttachLoop> loop(new AttachLoop(doors, language, request, std::move(*recorder)));
+  std::unique_ptr<AttachLoop> loop(new AttachLoop(doors, knowledge, request, std::move(*recorder)));
   MW_TRY(loop->recorder_->replay_into(loop->reader_.state()));
   const bool resumed = loop->recorder_->resumed();
-  loop->put({{}, {}, event::WatchBegan{MIDWATCH_VERSION, language.digest(), settings_digest(doors.disk, request)}});
+  loop->put({{}, {}, event::WatchBegan{MIDWATCH_VERSION, knowledge.digest(), settings_digest(doors.disk, request)}});
   if (request.keeper_nonce) loop->reader_.trust_keeper(*request.keeper_nonce);
-  MW_TRY(loop->reader_.open(
-      request.paths, request.framework.empty() ? trainer_of(language, loop->recorder_->dialect()) : request.framework));
+  MW_TRY(loop->reader_.open(request.paths, request.framework.empty() ? trainer_of(knowledge, loop->recorder_->dialect())
+                                                                     : request.framework));
   if (resumed) {
     loop->reader_.tick(doors.clock.now());
     loop->reader_.judge_again();
   }
-  loop->look_around();
+  loop->watch_folders();
   return loop;
 }
 
-AttachLoop::AttachLoop(const Doors& doors, const KnowledgeBase& language, const AttachRequest& request,
+AttachLoop::AttachLoop(const Doors& doors, const KnowledgeBase& knowledge, const AttachRequest& request,
                        std::unique_ptr<Recorder> recorder)
     : doors_(doors),
       request_(request),
       recorder_(std::move(recorder)),
-      reader_(doors.disk, language, Judge::kAlways, recorder_.get(), request_.decided, &doors_.clock),
+      reader_(doors.disk, knowledge, Judge::kAlways, recorder_.get(), request_.decided, &doors_.clock),
       began_(doors.clock.steady()),
       last_news_(began_),
-      last_look_(began_),
+      last_scan_(began_),
       last_tick_(began_) {}
 
 bool AttachLoop::turn() {
@@ -84,7 +84,7 @@ bool AttachLoop::turn() {
   if (more && doors_.watch.stop_came()) stop_requested();
   if (more && !tasks_are_due()) return !stopped_;
   const bool unread = !kept_ && since(refused_since_) < (stops_ > 0 ? kHeldUpAtStop : kHeldUp);
-  // Who is told twice does not go through what is left to read.
+  // After a second request to stop it does not wait for what is left to read.
   const auto patience = tasks(stops_ > 1 || (!more && !unread && !reader_.owes_judgement()));
   if (!patience) {
     finish();
@@ -138,7 +138,7 @@ void AttachLoop::notice_a_gap() {
   back_by_ = now;
 }
 
-/// A traceback after which nothing is written is told, too. Returns after how long to ask again.
+/// A traceback after which nothing is written is emitted, too. Returns after how long to ask again.
 std::optional<Duration> AttachLoop::preview() {
   if (!unsaid_ || !kept_) return std::nullopt;
   const Duration due{std::max(last_news_.ns + kLull.ns, last_preview_.ns + kPreviewEvery.ns)};
@@ -207,9 +207,9 @@ void AttachLoop::wait(Duration longest) {
   back_by_ = {doors_.clock.steady().ns + longest.ns};
   const Watch::Woke woke = doors_.watch.wait(longest);
   if (woke == Watch::Woke::kStop) return stop_requested();
-  if (woke == Watch::Woke::kNames || since(last_look_) > kLookAgain) {
+  if (woke == Watch::Woke::kNames || since(last_scan_) > kRescan) {
     reader_.look_again();
-    look_around();
+    watch_folders();
   }
   if (since(last_tick_) > kTick) {
     last_tick_ = doors_.clock.steady();
@@ -217,8 +217,8 @@ void AttachLoop::wait(Duration longest) {
   }
 }
 
-void AttachLoop::look_around() {
-  last_look_ = doors_.clock.steady();
+void AttachLoop::watch_folders() {
+  last_scan_ = doors_.clock.steady();
   for (const std::string& path : reader_.watched()) doors_.watch.add(path);
 }
 
@@ -243,20 +243,20 @@ std::unique_ptr<Replayed> AttachLoop::take() {
   if (reader_.owes_judgement()) reader_.judge_again();
   for (Task* task : tasks_) task->over(reader_.state(), *this);
   const auto durable = recorder_->sync();
-  auto told = std::make_unique<Replayed>();
-  told->input = reader_.figures();
-  told->input.seconds = since(began_).seconds();
-  told->notes = std::move(reader_.notes());
-  if (!durable.ok()) told->notes.push_back(cat("the journal could not be written: ", durable.error().what));
-  if (!trouble_.empty()) told->notes.push_back(cat("the journal was held up: ", trouble_));
-  told->partial = reader_.partial() || !durable.ok() || cut_short_;
-  told->state = std::move(reader_.state());
-  return told;
+  auto result = std::make_unique<Replayed>();
+  result->input = reader_.figures();
+  result->input.seconds = since(began_).seconds();
+  result->notes = std::move(reader_.notes());
+  if (!durable.ok()) result->notes.push_back(cat("the journal could not be written: ", durable.error().what));
+  if (!trouble_.empty()) result->notes.push_back(cat("the journal was held up: ", trouble_));
+  result->partial = reader_.partial() || !durable.ok() || cut_short_;
+  result->state = std::move(reader_.state());
+  return result;
 }
 
-Result<std::unique_ptr<Replayed>> attach_run(const Doors& doors, const KnowledgeBase& language,
+Result<std::unique_ptr<Replayed>> attach_run(const Doors& doors, const KnowledgeBase& knowledge,
                                              const AttachRequest& request) {
-  auto loop = AttachLoop::open(doors, language, request);
+  auto loop = AttachLoop::open(doors, knowledge, request);
   if (!loop.ok()) return loop.error();
   while ((*loop)->turn()) {
   }

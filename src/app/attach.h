@@ -1,4 +1,4 @@
-// The loop of `midwatch attach`: reads, records, judges and waits for news, until it is told to stop.
+// The loop of `midwatch attach`: reads, records, judges and waits for news, until it is asked to stop.
 #pragma once
 
 #include <functional>
@@ -21,23 +21,23 @@ namespace mw {
 /// over the same doors, goes on where this one was.
 class AttachLoop final : private EventWriter {
  public:
-  /// Takes up what was recorded of the run, or begins a record. Errors: another watch holds it, nothing there to read.
-  static Result<std::unique_ptr<AttachLoop>> open(const Doors& doors, const KnowledgeBase& language,
+  /// Continues the record of the run, or begins one. Errors: another watch holds it, nothing there to read.
+  static Result<std::unique_ptr<AttachLoop>> open(const Doors& doors, const KnowledgeBase& knowledge,
                                                   const AttachRequest& request);
   /// `task` goes beside it from the next turn on; it outlives the loop.
   void accompany(Task& task) { tasks_.push_back(&task); }
-  /// Reads what is new, records and judges it, or waits when nothing is. False when the watch is over: it was told to
+  /// Reads what is new, records and judges it, or waits when nothing is. False when the watch is over: it was asked to
   /// stop, or nothing came for as long as was asked.
   bool turn();
   /// What to do when the journal's disk is full; it says whether that made room.
   void when_full(std::function<bool()> make_room) { make_room_ = std::move(make_room); }
   /// Where the run is recorded.
   const std::string& folder() const { return recorder_->folder(); }
-  /// Makes the record durable and tells what was seen. Ends the loop.
+  /// Makes the record durable and returns what was seen. Ends the loop.
   std::unique_ptr<Replayed> take();
 
  private:
-  AttachLoop(const Doors& doors, const KnowledgeBase& language, const AttachRequest& request,
+  AttachLoop(const Doors& doors, const KnowledgeBase& knowledge, const AttachRequest& request,
              std::unique_ptr<Recorder> recorder);
   Result<uint32_t> intend(event::Intended intent) override;
   void acted(event::Acted outcome) override;
@@ -61,7 +61,7 @@ class AttachLoop final : private EventWriter {
   void stop_requested();
   void notice_a_gap();
   std::optional<Duration> preview();
-  void look_around();
+  void watch_folders();
   void keep();
   void finish();
   Duration since(Duration then) const { return Duration{doors_.clock.steady().ns - then.ns}; }
@@ -72,7 +72,7 @@ class AttachLoop final : private EventWriter {
   std::function<bool()> make_room_;
   std::unique_ptr<Recorder> recorder_;
   RunReader reader_;
-  Duration began_, last_news_, last_look_, last_tick_, last_preview_;  // by the steady clock
+  Duration began_, last_news_, last_scan_, last_tick_, last_preview_;  // by the steady clock
   Duration busy_since_;     // likewise: since when there is news turn after turn, or the tasks had theirs
   Duration back_by_;        // when the loop is to be back from its wait at the latest
   Duration refused_since_;  // since when the journal takes nothing, where `kept_` is false
@@ -86,7 +86,7 @@ class AttachLoop final : private EventWriter {
 };
 
 /// A whole life: open, turn after turn, take.
-Result<std::unique_ptr<Replayed>> attach_run(const Doors& doors, const KnowledgeBase& language,
+Result<std::unique_ptr<Replayed>> attach_run(const Doors& doors, const KnowledgeBase& knowledge,
                                              const AttachRequest& request);
 
 }  // namespace mw

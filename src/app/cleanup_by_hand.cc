@@ -26,32 +26,32 @@ namespace {
 constexpr Duration kWaits = Duration::seconds(60);  // for the run's midwatch to have freed what it was asked to
 
 /// A run and its settings, as a plan needs them.
-struct Held {
+struct SupervisedRun {
   std::string folder;
   RunSpec spec;
   CleanupScope scope;
   CleanupSettings settings;
 };
 
-Result<Held> held_run(Disk& disk, const CleanupRequest& request) {
+Result<SupervisedRun> supervised_run(Disk& disk, const CleanupRequest& request) {
   const auto folder = recorded_folder(disk, request.home, request.run);
   if (!folder.ok()) return folder.error();
-  Held held;
-  held.folder = absolute_path(*folder);
-  const auto text = read_run_spec(disk, held.folder);
+  SupervisedRun run;
+  run.folder = absolute_path(*folder);
+  const auto text = read_run_spec(disk, run.folder);
   if (!text.ok()) {
     return Error{Error::Code::kInvalid,
-                 cat("run ", basename(held.folder), " is only read: it is not midwatch's to tidy"),
-                 "midwatch cleanups what a run left that 'midwatch run' started."};
+                 cat("run ", basename(run.folder), " is only read: midwatch deletes nothing of it"),
+                 "midwatch deletes only what a run left that 'midwatch run' started."};
   }
   const auto spec = parse_run_spec(*text);
   if (!spec.ok()) return spec.error();
-  static_cast<CleanupPlaces&>(held.scope) = {held.folder, spec->folder, spec->checkpoints};
-  held.spec = *spec;
+  static_cast<CleanupPlaces&>(run.scope) = {run.folder, spec->folder, spec->checkpoints};
+  run.spec = *spec;
   const auto config = spec->config.empty() ? Result<Config>(Config::parse("", "")) : load_config(disk, spec->config);
   if (!config.ok()) return config.error();
   MW_TRY(config->check());
-  held.settings = cleanup_settings(*config);
+  run.settings = cleanup_settings(*config);
   const auto known = cleanup_words();
   for (const std::string& word : request.what) {
     if (std::find(known.begin(), known.end(), word) != known.end()) continue;
@@ -59,8 +59,8 @@ Result<Held> held_run(Disk& disk, const CleanupRequest& request) {
     for (const std::string_view one : known) all += cat(all.empty() ? "" : ", ", one);
     return Error{Error::Code::kInvalid, cat("there is nothing called '", word, "' to free"), cat("There are: ", all)};
   }
-  if (!request.what.empty()) held.settings.what = request.what;
-  return held;
+  if (!request.what.empty()) run.settings.what = request.what;
+  return run;
 }
 
 CleanupAnswer::Thing thing_of(const CleanupItem& item) {
@@ -73,42 +73,42 @@ struct Machine {
   std::unique_ptr<Processes> processes = make_posix_processes();
   std::unique_ptr<Clock> clock = make_posix_clock();
 
-  CleanupPlan plan(Disk& disk, const KnowledgeBase& language, Held& held, const State& state) {
-    held.scope.layout = language.checkpoints_of(state.framework);
-    held.scope.now = clock->now();
+  CleanupPlan plan(Disk& disk, const KnowledgeBase& knowledge, SupervisedRun& run, const State& state) {
+    run.scope.layout = knowledge.checkpoints_of(state.framework);
+    run.scope.now = clock->now();
     // Where the disk does not answer nothing is proven, and nothing goes.
-    auto own = ownership_of(disk, held.folder, held.spec, state, held.scope.layout);
-    held.scope.own = own.ok() ? std::move(*own) : Ownership();
-    return plan_cleanup(disk, {*system, *processes, nobody_holds, static_cast<int64_t>(geteuid())}, held.scope,
-                        held.settings);
+    auto own = ownership_of(disk, run.folder, run.spec, state, run.scope.layout);
+    run.scope.own = own.ok() ? std::move(*own) : Ownership();
+    return plan_cleanup(disk, {*system, *processes, nobody_holds, static_cast<int64_t>(geteuid())}, run.scope,
+                        run.settings);
   }
 };
 
 }  // namespace
 
-Result<CleanupAnswer> plan_by_hand(Disk& disk, const KnowledgeBase& language, const CleanupRequest& request) {
-  auto held = held_run(disk, request);
-  if (!held.ok()) return held.error();
-  const auto state = read_recorded(disk, held->folder);
+Result<CleanupAnswer> plan_by_hand(Disk& disk, const KnowledgeBase& knowledge, const CleanupRequest& request) {
+  auto run = supervised_run(disk, request);
+  if (!run.ok()) return run.error();
+  const auto state = read_recorded(disk, run->folder);
   if (!state.ok()) return state.error();
-  const CleanupPlan plan = Machine().plan(disk, language, *held, *state);
-  CleanupAnswer told;
-  told.run = basename(held->folder);
-  for (const CleanupItem& item : plan.items) told.things.push_back(thing_of(item));
+  const CleanupPlan plan = Machine().plan(disk, knowledge, *run, *state);
+  CleanupAnswer answer;
+  answer.run = basename(run->folder);
+  for (const CleanupItem& item : plan.items) answer.things.push_back(thing_of(item));
   for (const CleanupItem& item : plan.left)
-    told.left.push_back({item.what, path_of(item), item.why, item.bytes, false, ""});
-  return told;
+    answer.left.push_back({item.what, path_of(item), item.why, item.bytes, false, ""});
+  return answer;
 }
 
-Result<CleanupAnswer> cleanup_by_hand(Disk& disk, const KnowledgeBase& language, const CleanupRequest& request,
+Result<CleanupAnswer> cleanup_by_hand(Disk& disk, const KnowledgeBase& knowledge, const CleanupRequest& request,
                                       const std::string& who) {
-  auto held = held_run(disk, request);
-  if (!held.ok()) return held.error();
+  auto run = supervised_run(disk, request);
+  if (!run.ok()) return run.error();
   const auto locks = make_posix_locks();
-  CleanupAnswer told;
-  told.run = basename(held->folder);
-  const std::string home = folder_of(folder_of(held->folder));
-  auto recorder = Recorder::open(disk, *locks, home, told.run, {held->folder});
+  CleanupAnswer answer;
+  answer.run = basename(run->folder);
+  const std::string home = folder_of(folder_of(run->folder));
+  auto recorder = Recorder::open(disk, *locks, home, answer.run, {run->folder});
   if (!recorder.ok()) return recorder.error();
   State state;
   MW_TRY((*recorder)->replay_into(state));
@@ -116,7 +116,7 @@ Result<CleanupAnswer> cleanup_by_hand(Disk& disk, const KnowledgeBase& language,
   JournalPages pages(**recorder, *machine.clock, state);
   settle_removals(disk, state, pages);
   MW_TRY(pages.record(event::Requested{"cleanup", who}));
-  for (const CleanupItem& item : asked_of(machine.plan(disk, language, *held, state).items, request.paths)) {
+  for (const CleanupItem& item : asked_of(machine.plan(disk, knowledge, *run, state).items, request.paths)) {
     CleanupAnswer::Thing thing = thing_of(item);
     const auto action = intend_to_remove(pages, item, 0);
     if (!action.ok()) return action.error();
@@ -124,29 +124,29 @@ Result<CleanupAnswer> cleanup_by_hand(Disk& disk, const KnowledgeBase& language,
     thing.bytes = done.bytes;
     thing.done = done.ok;
     thing.outcome = done.text;
-    told.things.push_back(std::move(thing));
+    answer.things.push_back(std::move(thing));
   }
   MW_TRY((*recorder)->sync());
-  return told;
+  return answer;
 }
 
 Result<CleanupAnswer> wait_for_cleanup(Disk& disk, Clock& clock, const std::string& run_folder, Time asked) {
-  CleanupAnswer told;
-  told.run = basename(run_folder);
+  CleanupAnswer answer;
+  answer.run = basename(run_folder);
   const Duration until{clock.steady().ns + kWaits.ns};
   while (clock.steady().ns < until.ns) {
     const auto text = read_small(disk, cat(run_folder, "/", kCleanupResultFile));
     const auto freed = text.ok() ? parse_cleanup_result(*text) : Result<CleanupResult>(text.error());
     if (freed.ok() && freed->asked == asked) {
       for (const CleanupResult::Item& item : freed->items) {
-        told.things.push_back({"", item.path, "", item.bytes, item.ok, item.text});
+        answer.things.push_back({"", item.path, "", item.bytes, item.ok, item.text});
       }
-      return told;
+      return answer;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  told.pending = true;
-  return told;
+  answer.pending = true;
+  return answer;
 }
 
 }  // namespace mw

@@ -1,4 +1,4 @@
-// A person's `midwatch cleanup`: what could go of a held run, and its removal where no midwatch watches.
+// A person's `midwatch cleanup`: what could be deleted of a supervised run, and its removal where no midwatch watches.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace mw {
 
-/// kInvalid: midwatch does not hold the run, or a word of `what` is none.
-Result<CleanupAnswer> plan_by_hand(Disk& disk, const KnowledgeBase& language, const CleanupRequest& request);
+/// kInvalid: midwatch does not supervise the run, or a word of `what` is none.
+Result<CleanupAnswer> plan_by_hand(Disk& disk, const KnowledgeBase& knowledge, const CleanupRequest& request);
 
-/// Takes the run's lock, so that no midwatch comes between, plans anew, and removes; each deed is in the run's journal
-/// before it is done, and `who` asked for it. kDenied: somebody watches the run.
-Result<CleanupAnswer> cleanup_by_hand(Disk& disk, const KnowledgeBase& language, const CleanupRequest& request,
+/// Takes the run's lock, so that no midwatch comes between, plans anew, and removes; each action is in the run's
+/// journal before it is done, and `who` asked for it. kDenied: somebody watches the run.
+Result<CleanupAnswer> cleanup_by_hand(Disk& disk, const KnowledgeBase& knowledge, const CleanupRequest& request,
                                       const std::string& who);
 
 /// Waits for a moment for what the run's midwatch did of the request of that time.

@@ -24,7 +24,7 @@ namespace {
 
 using Target = DrillInfo::Target;
 
-constexpr Duration kLook = Duration::millis(100);
+constexpr Duration kPoll = Duration::millis(100);
 constexpr Duration kReady = Duration::seconds(60);   // within which the practice run has saved a checkpoint
 constexpr Duration kLimit = Duration::seconds(180);  // after the fault
 constexpr int64_t kReadyStep = 10;
@@ -140,7 +140,7 @@ class Drill {
     int code = -1;
     for (const Duration from = now(); !ready(practice.home());) {
       if (practice.over(&code) || since(from).ns > kReady.ns) {
-        return Error{Error::Code::kIo, "the practice run did not come so far as to be hit",
+        return Error{Error::Code::kIo, "the practice run did not get far enough to be hit",
                      cat("See ", practice.home(), "/..")};
       }
       rest();
@@ -154,17 +154,17 @@ class Drill {
       rest();
     }
     (void)look();
-    DrillResult told;
-    told.folder = folder_;
-    told.what = cat("midwatch run ended with exit status ", code, " after ", state_attempts_,
-                    state_attempts_ == 1 ? " attempt" : " attempts");
-    told.as_stated = (code == 0) == info_.trains_on && expected_after_ >= 0 &&
-                     (info_.within_s <= 0 || expected_after_ <= info_.within_s);
-    if (expected_after_ < 0) told.what += cat("; no ", info_.incident, " was told");
+    DrillResult result;
+    result.folder = folder_;
+    result.what = cat("midwatch run ended with exit status ", code, " after ", state_attempts_,
+                      state_attempts_ == 1 ? " attempt" : " attempts");
+    result.as_stated = (code == 0) == info_.trains_on && expected_after_ >= 0 &&
+                       (info_.within_s <= 0 || expected_after_ <= info_.within_s);
+    if (expected_after_ < 0) result.what += cat("; no ", info_.incident, " was reported");
     if (info_.within_s > 0 && expected_after_ > info_.within_s) {
-      told.what += cat("; ", info_.incident, " took longer than ", info_.within_s, " s");
+      result.what += cat("; ", info_.incident, " took longer than ", info_.within_s, " s");
     }
-    return told;
+    return result;
   }
 
   Result<DrillResult> on_own() {
@@ -173,9 +173,9 @@ class Drill {
     folder_ = *folder;
     const auto status = status_now();
     if (!status.ok()) return status.error();
-    if (!status->held || status->pid == 0 || status->watcher == 0) {
-      return Error{Error::Code::kInvalid, cat("run ", status->name, " is not one that goes on under midwatch run here"),
-                   "A drill needs a run that midwatch holds: midwatch run -- …"};
+    if (!status->supervised || status->pid == 0 || status->watcher == 0) {
+      return Error{Error::Code::kInvalid, cat("run ", status->name, " is not running under midwatch run here"),
+                   "A drill needs a supervised run: midwatch run -- …"};
     }
     if (info_.target == Target::kNone) {
       return Error{Error::Code::kInvalid, cat(info_.name, " is for the practice run only"), "Leave --yes out."};
@@ -185,31 +185,31 @@ class Drill {
     MW_TRY(hit());
     began_ = now();
     const size_t attempts = state_attempts_;
-    DrillResult told;
-    told.folder = folder_;
-    told.what = "nothing more within three minutes";
+    DrillResult result;
+    result.folder = folder_;
+    result.what = "nothing more within three minutes";
     for (; since(began_).ns < kLimit.ns; rest()) {
       const State state = look();
       const auto stands = run_status(disk_, processes_, folder_, state.supervision);
       if (stands.ok() && stands->phase == RunStatus::Phase::kOver) {
-        told.what = cat("the run is over: ", stands->why);
-        return told;
+        result.what = cat("the run is over: ", stands->why);
+        return result;
       }
       if (state.attempts.size() > attempts && state.attempts.back().last_step != kNoStep) {
-        told.what = cat(
+        result.what = cat(
             "attempt ", state.attempts.size(), " trains again, ", seconds(), " after the fault",
             state.attempts.back().resumed_at == kNoStep ? "" : cat(", from step ", state.attempts.back().resumed_at));
-        return told;
+        return result;
       }
     }
-    return told;
+    return result;
   }
 
  private:
   Duration now() { return clock_.steady(); }
   Duration since(Duration then) { return {now().ns - then.ns}; }
   std::string seconds() { return cat(format_short(since(began_).seconds(), 2), " s"); }
-  static void rest() { std::this_thread::sleep_for(std::chrono::nanoseconds(kLook.ns)); }
+  static void rest() { std::this_thread::sleep_for(std::chrono::nanoseconds(kPoll.ns)); }
 
   Result<RunStatus> status_now() {
     const auto state = read_recorded(disk_, folder_);
@@ -256,7 +256,7 @@ class Drill {
     return {};
   }
 
-  /// What was told and done before the fault is not because of it.
+  /// What was reported and done before the fault is not because of it.
   void before() {
     const auto state = read_recorded(disk_, folder_);
     if (!state.ok()) return;
@@ -265,7 +265,7 @@ class Drill {
     state_attempts_ = state->attempts.size();
   }
 
-  /// Tells what is new in the run's record.
+  /// Reports what is new in the run's record.
   State look() {
     auto state = read_recorded(disk_, folder_);
     if (!state.ok()) return State();
@@ -295,12 +295,12 @@ class Drill {
   std::set<uint32_t> incidents_;
   uint32_t actions_ = 0;
   size_t state_attempts_ = 0;
-  double expected_after_ = -1;  // seconds from the fault to the incident that must be told
+  double expected_after_ = -1;  // seconds from the fault to the incident that must be reported
 };
 
 }  // namespace
 
-Result<DrillResult> hold_drill(Disk& disk, Clock& clock, Processes& processes, const DrillRequest& request) {
+Result<DrillResult> run_drill(Disk& disk, Clock& clock, Processes& processes, const DrillRequest& request) {
   for (const DrillInfo& info : all_drills()) {
     if (info.name != request.name) continue;
     Drill drill(disk, clock, processes, info, request);

@@ -9,8 +9,8 @@
 
 namespace mw {
 
-/// Runs one drill to its end. Errors: no such drill, no practice run beside midwatch, a run that is not held or does
-/// not go on, nothing found to hit.
-Result<DrillResult> hold_drill(Disk& disk, Clock& clock, Processes& processes, const DrillRequest& request);
+/// Runs one drill to its end. Errors: no such drill, no practice run beside midwatch, a run that is not supervised
+/// or not running, nothing found to hit.
+Result<DrillResult> run_drill(Disk& disk, Clock& clock, Processes& processes, const DrillRequest& request);
 
 }  // namespace mw

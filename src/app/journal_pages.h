@@ -1,4 +1,4 @@
-// Writes deeds of a person's own command into the journal of a run that nobody watches.
+// Writes the actions of a person's own command into the journal of a run that nobody watches.
 #pragma once
 
 #include <utility>

@@ -21,20 +21,20 @@ std::string home_above(const std::string& run_folder) {
 Result<std::unique_ptr<Notifications>> Notifications::make(const Doors& doors, const Knowledge& knowledge,
                                                            const std::string& config,
                                                            std::function<void(const std::string&)> say) {
-  std::unique_ptr<Notifications> telling(new Notifications(doors.disk));
-  if (config.empty()) return telling;
+  std::unique_ptr<Notifications> made(new Notifications(doors.disk));
+  if (config.empty()) return made;
   const auto loaded = load_config(doors.disk, config);
   if (!loaded.ok()) return loaded.error();
   MW_TRY(loaded->check());
   auto settings = notify_settings(doors.disk, *loaded);
   if (!settings.ok()) return settings.error();
-  if (settings->channels.empty()) return telling;
+  if (settings->channels.empty()) return made;
   if (!say) say = [](const std::string&) {};
-  telling->http_ = make_http();
-  telling->notifier_ =
-      std::make_unique<Notifier>(NotifierDoors{doors.disk, doors.clock, *telling->http_, std::move(say), doors.known},
+  made->http_ = make_http();
+  made->notifier_ =
+      std::make_unique<Notifier>(NotifierDoors{doors.disk, doors.clock, *made->http_, std::move(say), doors.known},
                                  std::move(*settings), knowledge);
-  return telling;
+  return made;
 }
 
 void Notifications::watches(const std::string& recorded_in) {
@@ -43,7 +43,7 @@ void Notifications::watches(const std::string& recorded_in) {
   notifier_->watch({std::string(basename(run_folder)), home_above(run_folder), false, false}, run_folder);
 }
 
-void Notifications::holds(const std::string& run_folder, const RunSpec& spec) {
+void Notifications::supervises(const std::string& run_folder, const RunSpec& spec) {
   if (notifier_ == nullptr) return;
   notifier_->watch({std::string(basename(run_folder)), home_above(run_folder), true, spec.breaker, spec.breaking,
                     spec.breaking_learning},
@@ -62,7 +62,7 @@ Result<std::vector<NotifyResult>> test_channels(Disk& disk, Clock& clock, const 
   }
   const auto settings = notify_settings(disk, config);
   if (!settings.ok()) return settings.error();
-  std::vector<NotifyResult> told;
+  std::vector<NotifyResult> results;
   const auto http = make_http();
   for (const ChannelRule& rule : settings->channels) {
     if (!only.empty() && rule.channel.name != only) continue;
@@ -76,9 +76,9 @@ Result<std::vector<NotifyResult>> test_channels(Disk& disk, Clock& clock, const 
     std::string output;
     const Sent sent = rule.hook ? run_hook(*rule.hook, message, output) : send_message(rule.channel, message, *http);
     const double seconds = Duration{clock.steady().ns - began.ns}.seconds();
-    told.push_back({rule.channel.name, rule.hook ? "hook" : rule.channel.kind, sent.ok, sent.said, seconds});
+    results.push_back({rule.channel.name, rule.hook ? "hook" : rule.channel.kind, sent.ok, sent.said, seconds});
   }
-  if (!told.empty()) return told;
+  if (!results.empty()) return results;
   std::string all;
   for (const std::string& name : names) all += cat(all.empty() ? "" : ", ", name);
   return Error{Error::Code::kInvalid, cat("there is no channel or hook called '", only, "'"),

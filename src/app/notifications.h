@@ -17,7 +17,7 @@ namespace mw {
 
 class Notifications {
  public:
-  /// `config`: path of the file of settings, "" for none. With nobody to tell, task() is nullptr. Errors: the file
+  /// `config`: path of the file of settings, "" for none. With nobody to notify, task() is nullptr. Errors: the file
   /// is wrong, a secret is not where it is said to be.
   static Result<std::unique_ptr<Notifications>> make(const Doors& doors, const Knowledge& knowledge,
                                                      const std::string& config,
@@ -25,8 +25,8 @@ class Notifications {
 
   /// Of a watch that only watches: its folder is known once it is open.
   void watches(const std::string& run_folder);
-  /// Of a run that is held: also tells how its attempts end.
-  void holds(const std::string& run_folder, const RunSpec& spec);
+  /// Of a supervised run: also reports how its attempts end.
+  void supervises(const std::string& run_folder, const RunSpec& spec);
 
   Task* task() { return notifier_.get(); }
 

@@ -57,7 +57,7 @@ Result<std::string> supervised_folder(Disk& disk, const RestoreRequest& request)
                "midwatch quarantines only what a run saved that 'midwatch run' started."};
 }
 
-/// One checkpoint; nothing where it is neither aside nor in doubt.
+/// One checkpoint; nothing where it is neither quarantined nor in doubt.
 Thing thing_of(Disk& disk, const QuarantineManifest& manifest, const QuarantineManifest::Item& item) {
   Thing thing;
   thing.from = cat(manifest.root, "/", item.to);
@@ -108,7 +108,7 @@ Result<void> put_back(Disk& disk, const Thing& thing) {
   return disk.rename(thing.from, thing.path);
 }
 
-Result<void> restore_one(Disk& disk, const Found& found, JournalPages& pages, RestoreAnswer& told) {
+Result<void> restore_one(Disk& disk, const Found& found, JournalPages& pages, RestoreAnswer& answer) {
   bool all = true;
   for (Thing& thing : things_of(disk, found.manifest)) {
     // The pointer comes last, and only where all that it may name is back.
@@ -126,7 +126,7 @@ Result<void> restore_one(Disk& disk, const Found& found, JournalPages& pages, Re
       pages.acted({*action, thing.done, thing.outcome, 0});
     }
     all = all && (thing.done || thing.pointer || !disk.info(thing.from).ok());
-    told.things.push_back(std::move(thing));
+    answer.things.push_back(std::move(thing));
   }
   if (!all) return {};
   // What it says of the past stays; whoever comes to do the move again sees that a person undid it.
@@ -140,14 +140,14 @@ Result<void> restore_one(Disk& disk, const Found& found, JournalPages& pages, Re
 Result<RestoreAnswer> could_restore(Disk& disk, const RestoreRequest& request) {
   const auto folder = supervised_folder(disk, request);
   if (!folder.ok()) return folder.error();
-  RestoreAnswer told;
-  told.run = basename(*folder);
+  RestoreAnswer answer;
+  answer.run = basename(*folder);
   const auto state = read_recorded(disk, *folder);
   if (!state.ok()) return state.error();
   for (const Found& found : manifests_of(disk, *folder, state->supervision)) {
-    for (Thing& thing : things_of(disk, found.manifest)) told.things.push_back(std::move(thing));
+    for (Thing& thing : things_of(disk, found.manifest)) answer.things.push_back(std::move(thing));
   }
-  return told;
+  return answer;
 }
 
 Result<RestoreAnswer> restore_by_hand(Disk& disk, Processes& processes, const RestoreRequest& request,
@@ -161,9 +161,9 @@ Result<RestoreAnswer> restore_by_hand(Disk& disk, Processes& processes, const Re
                  "Stop it first: midwatch stop."};
   }
   const auto locks = make_posix_locks();
-  RestoreAnswer told;
-  told.run = basename(*folder);
-  auto recorder = Recorder::open(disk, *locks, folder_of(folder_of(*folder)), told.run, {*folder});
+  RestoreAnswer answer;
+  answer.run = basename(*folder);
+  auto recorder = Recorder::open(disk, *locks, folder_of(folder_of(*folder)), answer.run, {*folder});
   if (!recorder.ok()) return recorder.error();
   State state;
   MW_TRY((*recorder)->replay_into(state));
@@ -172,9 +172,9 @@ Result<RestoreAnswer> restore_by_hand(Disk& disk, Processes& processes, const Re
   MW_TRY(pages.note({who, "restore"}, clock->now()));
   auto all = manifests_of(disk, *folder, state.supervision);
   // The latest move first: an earlier one may have set the pointer to what it found.
-  for (auto found = all.rbegin(); found != all.rend(); ++found) MW_TRY(restore_one(disk, *found, pages, told));
+  for (auto found = all.rbegin(); found != all.rend(); ++found) MW_TRY(restore_one(disk, *found, pages, answer));
   MW_TRY((*recorder)->sync());
-  return told;
+  return answer;
 }
 
 }  // namespace mw

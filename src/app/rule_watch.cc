@@ -40,23 +40,23 @@ std::vector<std::string> idle_rules(const State& state, const Knowledge& knowled
 
 std::optional<Duration> RuleWatch::turn(const State& state, bool quiet, EventWriter& writer) {
   constexpr Duration kForEver = Duration::seconds(3600);
-  if (told_ || knowledge_.rules.empty()) return kForEver;
+  if (reported_ || knowledge_.rules.empty()) return kForEver;
   const Duration now = clock_.steady();
   if (!quiet || now.ns < due_.ns) return kPeriod;
   due_ = {now.ns + kPeriod.ns};
   if (state.steps().count < kSteps) return kPeriod;
-  told_ = true;
+  reported_ = true;
   for (const std::string& text : idle_rules(state, knowledge_, kSteps)) {
-    // The names that are close may have changed since another midwatch told it.
+    // The names that are close may have changed since another midwatch reported it.
     const std::string head = text.substr(0, text.find(" does nothing so far"));
     const bool known = std::any_of(state.notes.begin(), state.notes.end(), [&head](const auto& note) {
       return note.second.who == kMidwatch && note.second.text.starts_with(head);
     });
     if (known) continue;
     if (say_) say_(text);
-    told_ = writer.note({std::string(kMidwatch), text}, clock_.now()).ok() && told_;
+    reported_ = writer.note({std::string(kMidwatch), text}, clock_.now()).ok() && reported_;
   }
-  return told_ ? kForEver : kPeriod;
+  return reported_ ? kForEver : kPeriod;
 }
 
 }  // namespace mw

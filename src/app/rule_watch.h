@@ -1,4 +1,4 @@
-// A rule whose figure never comes would be silent for ever: that is said, once.
+// A rule whose figure never comes would be silent for ever: that is reported, once.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,7 @@ class RuleWatch final : public Task {
   const Knowledge& knowledge_;
   std::function<void(const std::string&)> say_;
   Duration due_;
-  bool told_ = false;
+  bool reported_ = false;
 };
 
 }  // namespace mw

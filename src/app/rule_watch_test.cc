@@ -24,7 +24,7 @@ class Notes final : public EventWriter {
   State& state_;
 };
 
-TEST_CASE("a rule whose figure never comes is told of once, with the names that are close") {
+TEST_CASE("a rule whose figure never comes is reported once, with the names that are close") {
   Knowledge known;
   for (const char* signal : {"reward.maen", "entropy", "qqq"}) {
     UserRule rule;

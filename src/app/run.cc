@@ -70,15 +70,15 @@ class Passing {
 };
 
 /// The supervisor, and the command's output on its way to the terminal, beside the watch.
-class Holding final : public Task {
+class SupervisorTask final : public Task {
  public:
-  Holding(const Doors& doors, Processes& processes, const RunRequest& request, Supervisor& supervisor, Passing& passing,
-          const SupervisedComponents& parts, StopWatchdog& watchdog)
+  SupervisorTask(const Doors& doors, Processes& processes, const RunRequest& request, Supervisor& supervisor,
+                 Passing& passing, const SupervisedComponents& components, StopWatchdog& watchdog)
       : doors_(doors),
         request_(request),
         supervisor_(supervisor),
         passing_(passing),
-        parts_(parts),
+        components_(components),
         watchdog_(watchdog),
         orphans_(processes, doors.clock) {
     guard();
@@ -108,7 +108,7 @@ class Holding final : public Task {
   /// Whom the watchdog is to end, should this loop hang.
   void guard() {
     std::vector<StopWatchdog::Guarded> guarded = {{supervisor_.keeper(), supervisor_.command()}};
-    for (const auto& [keeper, process] : parts_.processes()) guarded.push_back({keeper, process});
+    for (const auto& [keeper, process] : components_.processes()) guarded.push_back({keeper, process});
     watchdog_.guard(std::move(guarded), supervisor_.spec().grace);
   }
 
@@ -116,18 +116,18 @@ class Holding final : public Task {
   const RunRequest& request_;
   Supervisor& supervisor_;
   Passing& passing_;
-  const SupervisedComponents& parts_;
+  const SupervisedComponents& components_;
   StopWatchdog& watchdog_;
   Orphans orphans_;
   std::string trouble_;
 };
 
-/// What was declared of the run's parts. A run is held whatever is wrong with the settings.
-Config declared_parts(const Doors& doors, const RunRequest& request, const RunSpec& spec) {
+/// The declared components and rules. A run is supervised whatever is wrong with the settings.
+Config declared_components(const Doors& doors, const RunRequest& request, const RunSpec& spec) {
   const std::string& path = request.config.empty() ? spec.config : request.config;
   auto loaded = path.empty() ? Result<Config>(Config()) : load_config(doors.disk, path);
   if (loaded.ok() && loaded->check().ok()) return std::move(*loaded);
-  request.say("the components and rules that were declared are not looked after: the settings cannot be used");
+  request.say("the declared components and rules are not watched: the settings cannot be used");
   return {};
 }
 
@@ -146,42 +146,42 @@ AttachRequest watch_of(const RunRequest& request, const RunSpec& spec, const std
   return watching;
 }
 
-/// The parts of the run that midwatch starts itself; what they write is read, too.
-Result<std::unique_ptr<SupervisedComponents>> hold_parts(const ComponentDoors& hands, Watch& watch,
-                                                         const Config& declared, Supervisor& supervisor,
-                                                         const std::string& run_folder, AttachRequest& watching) {
+/// The components that midwatch starts itself; what they write is read, too.
+Result<std::unique_ptr<SupervisedComponents>> own_components(const ComponentDoors& component_doors, Watch& watch,
+                                                             const Config& declared, Supervisor& supervisor,
+                                                             const std::string& run_folder, AttachRequest& watching) {
   auto specs = component_specs(declared, supervisor.spec().folder, cat(run_folder, "/output"));
   for (ComponentSpec& spec : specs) {
     spec.dry = supervisor.spec().dry;
     const std::string& marker = supervisor.spec().marker;
     spec.marker = marker.empty() ? "" : cat(marker, "-", spec.name);
-    const auto log = hands.disk.open_append(spec.output);  // so that there is something to follow
+    const auto log = component_doors.disk.open_append(spec.output);  // so that there is something to follow
     if (log.ok()) watching.paths.push_back(spec.output);
   }
-  auto opened = SupervisedComponents::open(hands, watch, std::move(specs), run_folder);
+  auto opened = SupervisedComponents::open(component_doors, watch, std::move(specs), run_folder);
   if (opened.ok()) (*opened)->serve(supervisor);
   return opened;
 }
 
-/// Whom to tell of a run that is taken up. The run is held whatever is wrong with the settings.
-std::unique_ptr<Notifications> taken_up_telling(const Doors& doors, const KnowledgeBase& language,
-                                                const RunRequest& request, const RunSpec& spec) {
+/// Notifications of a reattached run, which is supervised whatever is wrong with the settings.
+std::unique_ptr<Notifications> reattached_notifications(const Doors& doors, const KnowledgeBase& knowledge,
+                                                        const RunRequest& request, const RunSpec& spec) {
   const std::string& config = request.config.empty() ? spec.config : request.config;
-  auto telling = Notifications::make(doors, language.knowledge(), config, request.say);
-  if (telling.ok()) return std::move(*telling);
-  request.say(cat("nobody is told anything: ", telling.error().what));
-  return *Notifications::make(doors, language.knowledge(), "", request.say);
+  auto notifications = Notifications::make(doors, knowledge.knowledge(), config, request.say);
+  if (notifications.ok()) return std::move(*notifications);
+  request.say(cat("nobody is notified: ", notifications.error().what));
+  return *Notifications::make(doors, knowledge.knowledge(), "", request.say);
 }
 
 /// How it came out, for whoever began it.
-void tell_end(const Supervisor& supervisor, RunResult& told) {
-  told.why = supervisor.why_over();
-  told.attempts = supervisor.attempt();
-  told.started = supervisor.could_start();
-  told.unfinished = supervisor.unfinished();
+void add_end(const Supervisor& supervisor, RunResult& result) {
+  result.why = supervisor.why_over();
+  result.attempts = supervisor.attempt();
+  result.started = supervisor.could_start();
+  result.unfinished = supervisor.unfinished();
   if (const auto& ending = supervisor.ending(); ending) {
-    told.code = ending->code;
-    told.signal = ending->signal;
+    result.code = ending->code;
+    result.signal = ending->signal;
   }
 }
 
@@ -192,9 +192,9 @@ Result<void> write_somehow(Disk& disk, const std::string& path, std::string_view
   return write_privately(disk, path, text);
 }
 
-bool let_go(Reserve& reserve, const RunRequest& request) {
+bool release(Reserve& reserve, const RunRequest& request) {
   const bool made = reserve.release();
-  if (made) request.say("the disk of the run's record is full: let go of the space that was held back there");
+  if (made) request.say("the disk of the run's record is full: released the space that was reserved there");
   return made;
 }
 
@@ -211,90 +211,89 @@ void go_through(AttachLoop& loop, const std::vector<Task*>& tasks, Passing& pass
   passing.show();
 }
 
-/// What is to be known before anything is read: what was declared, and the values that nobody may be told.
-Config learn_of(const Doors& doors, const RunRequest& request, const Supervisor& supervisor, KnowledgeBase& language) {
-  for (const auto& [variable, value] : supervisor.spec().environment) language.known().learn(variable, value);
-  learn_environment_of(*make_posix_system(), supervisor.command_pid(), language.known());
-  Config declared = declared_parts(doors, request, supervisor.spec());
-  language.add(user_rules(declared));
+/// What is to be known before anything is read: what was declared, and secret values.
+Config learn_of(const Doors& doors, const RunRequest& request, const Supervisor& supervisor, KnowledgeBase& knowledge) {
+  for (const auto& [variable, value] : supervisor.spec().environment) knowledge.known().learn(variable, value);
+  learn_environment_of(*make_posix_system(), supervisor.command_pid(), knowledge.known());
+  Config declared = declared_components(doors, request, supervisor.spec());
+  knowledge.add(user_rules(declared));
   return declared;
 }
 
 Result<void> start(const std::string& place) { return start_keeper(place, std::string(kProgram)); }
 
-/// `holding` gives the supervisor its turns.
+/// `supervision` gives the supervisor its turns.
 TaskContext context_of(TaskContext context, const RunRequest& request, Supervisor& supervisor,
-                       SupervisedComponents& components, Task& holding) {
+                       SupervisedComponents& components, Task& supervision) {
   context.host = request.host;
   context.stacks = request.stacks;
   context.supervisor = &supervisor;
   context.components = &components;
-  context.supervision = &holding;
+  context.supervision = &supervision;
   context.folders = {context.folder, supervisor.spec().folder};
   return context;
 }
 
 }  // namespace
 
-Result<RunResult> hold_run(const Doors& doors, Processes& real, KnowledgeBase& language, const RunRequest& request) {
+Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBase& base, const RunRequest& request) {
   for (const int gone : {SIGHUP, SIGPIPE}) std::signal(gone, SIG_IGN);  // the terminal, and who reads our output
   MW_TRY(can_see_processes(real));
   InterruptOnce processes(real);
   StopWatchdog watchdog(doors.watch, processes, doors.clock, kOwnFailure);
   const std::string home = absolute_path(home_of(request.home, "."));
   // Before anything is begun, so that what is wrong is known at once.
-  auto telling =
-      Notifications::make(doors, language.knowledge(), request.reattach.empty() ? request.config : "", request.say);
-  if (!telling.ok()) return telling.error();
+  auto notifications =
+      Notifications::make(doors, base.knowledge(), request.reattach.empty() ? request.config : "", request.say);
+  if (!notifications.ok()) return notifications.error();
   const auto name = begin_or_find(doors, home, request);
   if (!name.ok()) return name.error();
-  RunResult told;
-  told.folder = cat(home, "/runs/", *name);
-  make_private(told.folder);  // an earlier midwatch may have left it open
-  const std::string output = cat(told.folder, "/", kOutputFile);
-  Reserve reserve(doors.disk, told.folder);
-  const auto make_room = [&reserve, &request] { return let_go(reserve, request); };
+  RunResult result;
+  result.folder = cat(home, "/runs/", *name);
+  make_private(result.folder);  // an earlier midwatch may have left it open
+  const std::string output = cat(result.folder, "/", kOutputFile);
+  Reserve reserve(doors.disk, result.folder);
+  const auto make_room = [&reserve, &request] { return release(reserve, request); };
   const auto write = [&doors, make_room](const std::string& path, std::string_view text) {
     return write_somehow(doors.disk, path, text, make_room);
   };
   ResumeProbe way(doors.clock, make_posix_disk());
   std::unique_ptr<SupervisedComponents> components;
-  auto held =
-      Supervisor::open({doors.disk, doors.clock, processes, start, write,
-                        [&language](const std::string& framework) { return language.checkpoints_of(framework); },
-                        request.say, way.door(), [&components] { return components->ready(); }},
-                       language.knowledge(), told.folder);
-  if (!held.ok()) return held.error();
-  Supervisor& supervisor = **held;
-  const Config declared = learn_of(doors, request, supervisor, language);
+  auto supervised = Supervisor::open({doors.disk, doors.clock, processes, start, write,
+                                      [&base](const std::string& framework) { return base.checkpoints_of(framework); },
+                                      request.say, way.door(), [&components] { return components->ready(); }},
+                                     base.knowledge(), result.folder);
+  if (!supervised.ok()) return supervised.error();
+  Supervisor& supervisor = **supervised;
+  const Config declared = learn_of(doors, request, supervisor, base);
   AttachRequest watching = watch_of(request, supervisor.spec(), home, *name, output);
-  auto opened = hold_parts({doors.disk, doors.clock, processes, start, write, request.say}, doors.watch, declared,
-                           supervisor, told.folder, watching);
+  auto opened = own_components({doors.disk, doors.clock, processes, start, write, request.say}, doors.watch, declared,
+                               supervisor, result.folder, watching);
   if (!opened.ok()) return opened.error();
   components = std::move(*opened);
   Passing passing(doors.disk, output, request.output);
   if (!request.reattach.empty()) {
     passing.skip();
-    telling = taken_up_telling(doors, language, request, supervisor.spec());
+    notifications = reattached_notifications(doors, base, request, supervisor.spec());
   }
-  (*telling)->holds(told.folder, supervisor.spec());
-  Holding holding(doors, processes, request, supervisor, passing, *components, watchdog);
+  (*notifications)->supervises(result.folder, supervisor.spec());
+  SupervisorTask supervision(doors, processes, request, supervisor, passing, *components, watchdog);
   // Takes the run's lock, so that the supervisor's first turn is nobody else's.
-  auto loop = AttachLoop::open(doors, language, watching);
+  auto loop = AttachLoop::open(doors, base, watching);
   if (!loop.ok()) return loop.error();
   (*loop)->when_full(make_room);
   reserve.take();
-  sign(doors, processes, told.folder, request);
-  TaskContext context = context_of({doors, processes, language, declared, told.folder, request.say}, request,
-                                   supervisor, *components, holding);
-  context.notifier = (*telling)->task();
+  sign(doors, processes, result.folder, request);
+  TaskContext context = context_of({doors, processes, base, declared, result.folder, request.say}, request, supervisor,
+                                   *components, supervision);
+  context.notifier = (*notifications)->task();
   context.write = write;
   const Tasks tasks = make_tasks(context);
   go_through(**loop, tasks.all, passing);
-  told.replayed = (*loop)->take();
+  result.replayed = (*loop)->take();
   (void)reserve.release();
-  tell_end(supervisor, told);
-  return told;
+  add_end(supervisor, result);
+  return result;
 }
 
 }  // namespace mw

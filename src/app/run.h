@@ -8,8 +8,8 @@
 
 namespace mw {
 
-/// Begins a run, or takes one up, and holds it until it is over.
-Result<RunResult> hold_run(const Doors& doors, Processes& processes, KnowledgeBase& language,
-                           const RunRequest& request);
+/// Begins a run, or reattaches one, and supervises it until it is over.
+Result<RunResult> supervise_run(const Doors& doors, Processes& processes, KnowledgeBase& base,
+                                const RunRequest& request);
 
 }  // namespace mw

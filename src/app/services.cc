@@ -42,7 +42,7 @@ namespace {
 
 constexpr Duration kTaken = Duration::seconds(5);  // within which a living midwatch takes what is asked
 
-/// "mira@node7", as far as it can be told.
+/// "mira@node7", as far as it is known.
 std::string this_user() {
   const char* name = std::getenv("USER");
   const std::string host = host_name();
@@ -62,7 +62,7 @@ Result<std::unique_ptr<Adoption>> adoption_of(Processes& processes, Clock& clock
   return std::make_unique<Adoption>(processes, clock, std::move(*adopted), request.say);
 }
 
-/// Where the run writes, as far as its watcher was told.
+/// Where the run writes, as far as its watcher knows.
 std::vector<std::string> folders_of(Disk& disk, const AttachRequest& request) {
   std::vector<std::string> folders;
   for (const std::string& path : request.paths) {
@@ -80,11 +80,11 @@ DaemonServices::DaemonServices() : disk_(make_posix_disk()) {}
 DaemonServices::~DaemonServices() = default;
 
 Result<void> DaemonServices::learn(const std::vector<std::string>& folders) {
-  if (language_ != nullptr) return {};
+  if (knowledge_ != nullptr) return {};
   auto loaded = KnowledgeBase::load(folders, read_user_rules);
   if (!loaded.ok()) return loaded.error();
-  language_ = std::move(*loaded);
-  language_->known().learn_environment(environ);
+  knowledge_ = std::move(*loaded);
+  knowledge_->known().learn_environment(environ);
   return {};
 }
 
@@ -94,11 +94,11 @@ Result<Config> DaemonServices::settings(const std::string& file) {
   auto loaded = load_config(*disk_, file);
   if (!loaded.ok()) return loaded.error();
   MW_TRY(loaded->check());
-  language_->add(user_rules(*loaded));
+  knowledge_->add(user_rules(*loaded));
   return loaded;
 }
 
-const Knowledge& DaemonServices::knowledge() { return learn({}).ok() ? language_->knowledge() : none_; }
+const Knowledge& DaemonServices::knowledge() { return learn({}).ok() ? knowledge_->knowledge() : none_; }
 
 Result<std::unique_ptr<Replayed>> DaemonServices::replay(const ReplayRequest& request) {
   const auto began = std::chrono::steady_clock::now();
@@ -109,20 +109,20 @@ Result<std::unique_ptr<Replayed>> DaemonServices::replay(const ReplayRequest& re
     return recorded_in(path);
   }
   if (const auto rules = settings(request.config); !rules.ok()) return rules.error();
-  RunReader reader(*disk_, *language_, Judge::kAtClose, nullptr, {});
+  RunReader reader(*disk_, *knowledge_, Judge::kAtClose, nullptr, {});
   MW_TRY(reader.open(request.paths, request.framework));
   reader.read_all(request.progress);
   reader.close();
-  auto told = std::make_unique<Replayed>();
-  told->unknown = reader.says_nothing() && request.framework.empty();
-  told->input = reader.figures();
-  told->input.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  told->notes = std::move(reader.notes());
-  for (std::string& idle : idle_rules(reader.state(), language_->knowledge(), 1))
-    told->notes.push_back(std::move(idle));
-  told->partial = reader.partial();
-  told->state = std::move(reader.state());
-  return told;
+  auto result = std::make_unique<Replayed>();
+  result->unknown = reader.says_nothing() && request.framework.empty();
+  result->input = reader.figures();
+  result->input.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  result->notes = std::move(reader.notes());
+  for (std::string& idle : idle_rules(reader.state(), knowledge_->knowledge(), 1))
+    result->notes.push_back(std::move(idle));
+  result->partial = reader.partial();
+  result->state = std::move(reader.state());
+  return result;
 }
 
 Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& asked) {
@@ -134,7 +134,7 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
   const auto clock = make_posix_clock();
   const auto locks = make_posix_locks();
   const auto processes = make_posix_processes();
-  const Doors doors{*disk_, *clock, **watch, *locks, &language_->known()};
+  const Doors doors{*disk_, *clock, **watch, *locks, &knowledge_->known()};
   MW_TRY(can_see_processes(*processes));
   StopWatchdog watchdog(**watch, *processes, *clock, static_cast<int>(Exit::kFailed));
   AttachRequest request = asked;
@@ -143,23 +143,23 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
     auto made = adoption_of(*processes, *clock, request);
     if (!made.ok()) return made.error();
     adoption = std::move(*made);
-    learn_environment_of(*make_posix_system(), asked.pid, language_->known());
+    learn_environment_of(*make_posix_system(), asked.pid, knowledge_->known());
   }
-  auto telling = Notifications::make(doors, language_->knowledge(), request.config, request.say);
-  if (!telling.ok()) return telling.error();
-  auto loop = AttachLoop::open(doors, *language_, request);
+  auto notifications = Notifications::make(doors, knowledge_->knowledge(), request.config, request.say);
+  if (!notifications.ok()) return notifications.error();
+  auto loop = AttachLoop::open(doors, *knowledge_, request);
   if (!loop.ok()) return loop.error();
   make_private((*loop)->folder());  // also one that an earlier midwatch made
-  (*telling)->watches((*loop)->folder());
+  (*notifications)->watches((*loop)->folder());
   MW_TRY(sign_watch(*disk_, *processes, (*loop)->folder()));
   if (adoption != nullptr) {
     const std::string text = adopted_text(adoption->adopted(), processes->boot());
     MW_TRY(write_durably(*disk_, cat((*loop)->folder(), "/", kAdoptedFile), text));
   }
-  TaskContext context{doors, *processes, *language_, *config, (*loop)->folder(), request.say};
+  TaskContext context{doors, *processes, *knowledge_, *config, (*loop)->folder(), request.say};
   context.host = request.host;
   context.stacks = request.stacks && !request.allow.empty();
-  context.notifier = (*telling)->task();
+  context.notifier = (*notifications)->task();
   context.adoption = adoption.get();
   context.pid = request.pid;
   context.folders = folders_of(*disk_, request);
@@ -177,7 +177,7 @@ Result<RunResult> DaemonServices::run(const RunRequest& request) {
   const auto clock = make_posix_clock();
   const auto locks = make_posix_locks();
   const auto processes = make_posix_processes();
-  return hold_run({*disk_, *clock, **watch, *locks, &language_->known()}, *processes, *language_, request);
+  return supervise_run({*disk_, *clock, **watch, *locks, &knowledge_->known()}, *processes, *knowledge_, request);
 }
 
 namespace {
@@ -204,7 +204,7 @@ Result<void> DaemonServices::configure(const std::string& file, AttachRequest& r
 Result<ConfigAnswer> DaemonServices::config(const std::string& file) {
   const auto config = load_config(*disk_, file);
   if (!config.ok()) return config.error();
-  return tell_config(*disk_, *config);
+  return config_answer(*disk_, *config);
 }
 
 Result<std::vector<NotifyResult>> DaemonServices::notify_test(const std::string& file, const std::string& channel) {
@@ -222,29 +222,29 @@ Result<std::unique_ptr<Replayed>> DaemonServices::recorded(const std::string& ho
 
 /// As the journal in that folder has it.
 Result<std::unique_ptr<Replayed>> DaemonServices::recorded_in(const std::string& run_folder) {
-  auto told = std::make_unique<Replayed>();
+  auto result = std::make_unique<Replayed>();
   if (read_state_ != nullptr && read_folder_ == run_folder) {
-    told->state = std::move(*std::exchange(read_state_, nullptr));
+    result->state = std::move(*std::exchange(read_state_, nullptr));
   } else {
     auto state = read_recorded(*disk_, run_folder);
     if (!state.ok()) return state.error();
-    told->state = std::move(*state);
+    result->state = std::move(*state);
   }
-  for (const SourceState& source : told->state.sources) {
+  for (const SourceState& source : result->state.sources) {
     if (source.kind == kHostKind) continue;
-    ++told->input.files;
-    told->input.bytes += source.bytes;
-    told->input.lines += source.lines;
+    ++result->input.files;
+    result->input.bytes += source.bytes;
+    result->input.lines += source.lines;
   }
-  return told;
+  return result;
 }
 
 Result<VerifyAnswer> DaemonServices::verify(const std::string& home, const std::string& run) {
   MW_TRY(learn({}));
-  if (!run.empty() && is_run_folder(*disk_, run)) return verify_run(*disk_, *language_, absolute_path(run));
+  if (!run.empty() && is_run_folder(*disk_, run)) return verify_run(*disk_, *knowledge_, absolute_path(run));
   const auto folder = recorded_folder(*disk_, home, run);
   if (!folder.ok()) return folder.error();
-  return verify_run(*disk_, *language_, *folder);
+  return verify_run(*disk_, *knowledge_, *folder);
 }
 
 Result<RunStatus> DaemonServices::status(const std::string& home, const std::string& run) {
@@ -282,15 +282,15 @@ Result<Asked> DaemonServices::ask(const std::string& home, const std::string& ru
 
 Result<CleanupAnswer> DaemonServices::could_clean_up(const CleanupRequest& request) {
   MW_TRY(learn({}));
-  return plan_by_hand(*disk_, *language_, request);
+  return plan_by_hand(*disk_, *knowledge_, request);
 }
 
-Result<CleanupAnswer> DaemonServices::free(const CleanupRequest& request) {
+Result<CleanupAnswer> DaemonServices::clean_up(const CleanupRequest& request) {
   const auto how = status(request.home, request.run);
   if (!how.ok()) return how.error();
   if (how->watcher == 0 && !how->elsewhere) {
     MW_TRY(learn({}));
-    return cleanup_by_hand(*disk_, *language_, request, this_user());
+    return cleanup_by_hand(*disk_, *knowledge_, request, this_user());
   }
   RunAsk ask;
   ask.what = RunAsk::What::kCleanup;
@@ -310,7 +310,7 @@ Result<RestoreAnswer> DaemonServices::restore(const RestoreRequest& request) {
 }
 
 Result<DrillResult> DaemonServices::drill(const DrillRequest& request) {
-  return hold_drill(*disk_, *make_posix_clock(), *make_posix_processes(), request);
+  return run_drill(*disk_, *make_posix_clock(), *make_posix_processes(), request);
 }
 
 Result<void> DaemonServices::write_file(const std::string& path, std::string_view text) {

@@ -25,7 +25,7 @@ class DaemonServices final : public Services {
   Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run) override;
   Result<RunStatus> status(const std::string& home, const std::string& run) override;
   Result<CleanupAnswer> could_clean_up(const CleanupRequest& request) override;
-  Result<CleanupAnswer> free(const CleanupRequest& request) override;
+  Result<CleanupAnswer> clean_up(const CleanupRequest& request) override;
   Result<VerifyAnswer> verify(const std::string& home, const std::string& run) override;
   Result<RestoreAnswer> could_restore(const RestoreRequest& request) override;
   Result<RestoreAnswer> restore(const RestoreRequest& request) override;
@@ -41,7 +41,7 @@ class DaemonServices final : public Services {
   std::unique_ptr<Disk> disk_;
   std::string read_folder_;            ///< whose journal was read last for its status ...
   std::unique_ptr<State> read_state_;  ///< ... and what it holds: whoever asks for the status asks for that next
-  std::unique_ptr<KnowledgeBase> language_;
+  std::unique_ptr<KnowledgeBase> knowledge_;
   Knowledge none_;
 };
 

@@ -137,7 +137,7 @@ Made cleanup(TaskContext& context) {
   return {std::move(task)};
 }
 
-/// Writes files without the values that nobody may be told.
+/// Writes files without secret values.
 WriteFile hiding(const KnowledgeBase& knowledge, WriteFile write) {
   return [&knowledge, write = std::move(write)](const std::string& path, std::string_view text) {
     return write(path, knowledge.known().hide(text));

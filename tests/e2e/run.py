@@ -165,7 +165,7 @@ def full_disk(base, expected):
         wait_until("the reserve is deleted", lambda: not os.path.exists(os.path.join(run.folder(), "reserve")))
         os.kill(processes_of(base, "practice_run")[0], signal.SIGKILL)
         assert run.end() == 0, run.err
-        assert "let go of the space" in run.err, run.err[:1500]
+        assert "released the space" in run.err, run.err[:1500]
         assert "2 attempts." in run.err, run.err
         assert weights(base) == expected
     finally:

@@ -25,7 +25,7 @@ void say(const std::string& sentence) {
   [[maybe_unused]] const ssize_t put = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
-/// Has the process a handler for `signal`? As /proc/PID/status tells it; who has none would die of it.
+/// Has the process a handler for `signal`? As /proc/PID/status states; one without would die of it.
 bool handles(Disk& disk, int64_t pid, int signal) {
   constexpr std::string_view kField = "\nSigCgt:\t";
   const auto text = read_small(disk, cat("/proc/", pid, "/status"));

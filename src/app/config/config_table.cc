@@ -9,11 +9,11 @@ namespace {
 using Kind = ConfigKey::Kind;
 
 constexpr std::array kSections = {
-    ConfigSection{"run",
-                  "What `midwatch run` holds, and how. `attach` takes home, framework and knowledge from here, too."},
+    ConfigSection{
+        "run", "What `midwatch run` supervises, and how. `attach` takes home, framework and knowledge from here, too."},
     ConfigSection{
         "actions",
-        "How far midwatch goes by itself in what it does to a held run. watch: it says what it would have done. "
+        "How far midwatch goes by itself in what it does to a supervised run. watch: it says what it would have done. "
         "ask: it says what it would do, and waits until somebody types `midwatch approve`. act: it does it. "
         "`midwatch run --dry-run` is watch for both, for starting components anew and for deleting, which has a mode "
         "of "
@@ -34,14 +34,14 @@ constexpr std::array kSections = {
                   "A server that the run needs (docs/components.md): midwatch asks it whether it works. Engines and "
                   "servers that the command itself starts are found without."},
     ConfigSection{"scrape.*",
-                  "Metrics of any server that tells them as Prometheus reads them (docs/components.md), as figures of "
+                  "Metrics of any server that serves them in Prometheus' format (docs/components.md), as figures of "
                   "the machine: in the report, and for rules."},
     ConfigSection{"rule.*",
                   "A rule of your own (docs/rules.md): a figure that lies out of its bounds for long enough is an "
                   "incident, `user-rule`, and may end the attempt as poisoned data does."},
     ConfigSection{
         "notify",
-        "Who is told when something happens, and of what. Nobody is told anything unless there is a channel: a section "
+        "Who is notified when something happens, and of what. Nobody is notified unless there is a channel: a section "
         "[notify.channel.NAME] each. `midwatch notify --test` tries them."},
     ConfigSection{"hook.*",
                   "A program of yours that is run when something happens: one at a time for each section, from the "
@@ -49,9 +49,10 @@ constexpr std::array kSections = {
                   "message as JSON on its standard input (docs/formats/notification.md). What it writes is kept in the "
                   "run's folder "
                   "(hooks/). It is never run twice for the same thing."},
-    ConfigSection{"notify.channel.*",
-                  "One way to tell people. What is not said here is taken from [notify]. A message is sent once; when "
-                  "the receiver is down, it is tried again with growing waits."},
+    ConfigSection{
+        "notify.channel.*",
+        "One way to notify people. What is not said here is taken from [notify]. A message is sent once; when "
+        "the receiver is down, it is tried again with growing waits."},
 };
 
 constexpr std::array kKeys = {
@@ -81,16 +82,15 @@ constexpr std::array kKeys = {
               "From asking the command to end (SIGINT, SIGTERM) to killing it.",
               "what most providers give before they take a machine"},
     ConfigKey{"run.rotate", Kind::kSize, "\"256MiB\"", 65536, 1e15, "",
-              "How large the file of the command's output grows before it is set aside, at a line's end, as "
+              "How large the file of the command's output grows before it is renamed, at a line's end, to "
               "train.log.1, .2, …",
               "what an editor still opens"},
     ConfigKey{"run.breaker", Kind::kBoolean, "true", 0, 0, "",
               "End an attempt that trains on poisoned data: dead engine, zero reward, numbers that are not finite.",
               "every further step would have to be thrown away"},
-    ConfigKey{
-        "run.checkpoints", Kind::kRoots, "[]", 0, 0, "",
-        "Folders of the run's checkpoints. Those saved after the data had turned to poison are moved aside there.",
-        "most trainers tell in their log where they save"},
+    ConfigKey{"run.checkpoints", Kind::kRoots, "[]", 0, 0, "",
+              "Folders of the run's checkpoints. Those saved after the data was poisoned are quarantined there.",
+              "most trainers state in their log where they save"},
     ConfigKey{
         "run.resume", Kind::kTexts, "[]", 0, 0, "",
         "What {resume} in the command stands for from the second attempt on: {path}, {root} and {step} in it are the "
@@ -107,30 +107,31 @@ constexpr std::array kKeys = {
         "run.stacks", Kind::kBoolean, "true", 0, 0, "",
         "When the run is stuck, ask py-spy, eu-stack or gdb, whichever is there, for the stacks of the process in "
         "question (docs/host.md).",
-        "nothing tells as much about a hang; eu-stack and gdb stop the process for the moment in which they read"},
+        "nothing shows as much about a hang; eu-stack and gdb stop the process for the moment in which they read"},
     ConfigKey{
         "actions.break", Kind::kChoice, "\"act\"", 0, 0, "watch ask act",
-        "Ending an attempt that trains without a part that it needs, as that is proven dead or stopped (an engine, a "
+        "Ending an attempt that trains without a component that it needs, as that is proven dead or stopped (an "
+        "engine, a "
         "server), or that breaks a rule of your own. ask: the command is paused (SIGSTOP) until `midwatch approve` "
         "ends "
-        "it, or `midwatch resume` lets it go on.",
+        "it, or `midwatch resume` continues it.",
         "every further step costs money and would have to be thrown away"},
     ConfigKey{"actions.break_learning", Kind::kChoice, "\"ask\"", 0, 0, "watch ask act",
               "Ending an attempt of which only its own figures say that they are poisoned: rewards at their floor, "
               "numbers that "
               "are not finite. ask: the command goes on meanwhile, its checkpoints since the onset count as tainted, "
               "and it is "
-              "paused only right before its next save; `midwatch approve` ends it, `midwatch resume` lets it go on.",
+              "paused only right before its next save; `midwatch approve` ends it, `midwatch resume` continues it.",
               "a curriculum or a broken figure looks the same for a while: a person knows which"},
     ConfigKey{"actions.restart", Kind::kChoice, "\"act\"", 0, 0, "watch ask act",
-              "Beginning the next attempt, and setting suspect checkpoints aside before it. watch: the run is over "
+              "Beginning the next attempt, and quarantining tainted checkpoints before it. watch: the run is over "
               "then. ask: it waits for `midwatch approve`; `midwatch stop` ends it instead.",
               "a GPU node that waits for somebody to wake up costs tens of dollars an hour"},
-    ConfigKey{"cleanup.mode", Kind::kChoice, "\"ask\"", 0, 0, "watch ask act",
-              "watch: tell that space is short. ask: tell what could be freed, too. act: free it, and let a run that "
-              "ended for want of "
-              "space be started again.",
-              "what is deleted does not come back: a person says once that it may"},
+    ConfigKey{
+        "cleanup.mode", Kind::kChoice, "\"ask\"", 0, 0, "watch ask act",
+        "watch: report that space is short. ask: also report what could be freed. act: free it, and restart a run that "
+        "ended for want of space.",
+        "what is deleted does not come back: a person says once that it may"},
     ConfigKey{"cleanup.what", Kind::kChoices,
               "[\"shared-memory\", \"core-dumps\", \"broken-checkpoints\", \"quarantine\", \"ray-sessions\", "
               "\"old-checkpoints\"]",
@@ -144,19 +145,19 @@ constexpr std::array kKeys = {
               "The folder of shared memory, for shared-memory above.", "where Linux has it"},
     ConfigKey{"retention.keep_last", Kind::kInteger, "0", 0, 1e6, "",
               "How many checkpoints that are proven whole are kept; older ones are deleted. 0: all are kept.",
-              "the trainer's own setting is the first place for it; this is for those that do not hold theirs"},
+              "the trainer's own setting is the first place for it; this is for trainers that do not keep to theirs"},
     ConfigKey{"retention.keep_every", Kind::kInteger, "0", 0, 1e9, "",
               "Checkpoints whose step this divides are kept for ever. 0: none.",
               "milestones to go back to, or to evaluate"},
     ConfigKey{"attach.poll", Kind::kDuration, "\"1s\"", 0.01, 3600, "",
-              "How often to look where the kernel does not tell of changes (network file systems).",
+              "How often to look where the kernel does not report changes (network file systems).",
               "an incident is seen within seconds, and looking costs microseconds"},
     ConfigKey{"attach.exit_after_idle", Kind::kDuration, "\"0s\"", 0, 1e8, "",
               "End the watch when nothing new was written for so long. 0s: never.",
               "a silent run may be a stalled one, which is what the watch is for"},
     ConfigKey{"component.*.kind", Kind::kChoice, "\"engine\"", 0, 0, "engine tools rewards ray other",
               "What it is. An engine that fails is a dead engine, and the circuit breaker ends what trains without it; "
-              "of the others people are told.",
+              "of the others people are notified.",
               "engines fail most often, and cost most"},
     ConfigKey{
         "component.*.command", Kind::kCommand, "", 0, 0, "",
@@ -170,7 +171,7 @@ constexpr std::array kKeys = {
     ConfigKey{
         "component.*.meanwhile", Kind::kChoice, "", 0, 0, "end pause nothing",
         "What becomes of the trainer when a component with a command is started anew. end (engines): its attempt is "
-        "ended, and resumes from the checkpoint. pause: it is held still (SIGSTOP). nothing: it is left alone.",
+        "ended, and resumes from the checkpoint. pause: it is paused (SIGSTOP). nothing: it is left alone.",
         "end for engines, which come back with the weights that they were built with, and a trainer that does not "
         "notice would train on their answers; pause for all others"},
     ConfigKey{"component.*.address", Kind::kText, "", 0, 0, "",
@@ -196,7 +197,7 @@ constexpr std::array kKeys = {
     ConfigKey{
         "scrape.*.metrics", Kind::kTexts, "", 0, 0, "",
         "The metrics, by name, each the sum over its labels; \"rate(NAME)\" is what a counter grows by in a second.",
-        "must be given: servers tell hundreds"},
+        "must be given: servers have hundreds"},
     ConfigKey{"scrape.*.every", Kind::kDuration, "\"30s\"", 1, 3600, "", "How often it is asked.",
               "what changes faster is seldom understood"},
     ConfigKey{"scrape.*.timeout", Kind::kDuration, "\"10s\"", 0.1, 600, "", "How long that may take.",
@@ -216,32 +217,31 @@ constexpr std::array kKeys = {
     ConfigKey{"rule.*.after_step", Kind::kInteger, "0", 0, 1e12, "", "Earlier steps are left alone.",
               "set it where a signal needs to warm up"},
     ConfigKey{"rule.*.severity", Kind::kChoice, "\"warning\"", 0, 0, "info warning critical",
-              "That of the incident, for those who are told.", "critical is what somebody gets up for"},
+              "That of the incident, for those who are notified.", "critical is what somebody gets up for"},
     ConfigKey{"rule.*.breaker", Kind::kBoolean, "false", 0, 0, "",
-              "The attempt is ended at once, checkpoints saved since the first bad point are set aside, and the next "
+              "The attempt is ended at once, checkpoints saved since the first bad point are quarantined, and the next "
               "attempt resumes from before it, once: where it happens again before the run has come further, midwatch "
               "stops with that reason. Needs severity = \"critical\", and `[run] breaker`.",
               "a rule that is wrong should cost nothing"},
-    ConfigKey{"rule.*.text", Kind::kText, "", 0, 0, "", "What to do about it; told with the incident.",
+    ConfigKey{"rule.*.text", Kind::kText, "", 0, 0, "", "What to do about it; shown with the incident.",
               "you know what you meant"},
     ConfigKey{"notify.events", Kind::kChoices,
               "[\"opened\", \"closed\", \"restarted\", \"asks\", \"stopped\", \"finished\", \"escalation\"]", 0, 0,
               "opened closed restarted asks stopped finished escalation",
-              "What is told: an incident opened (or became critical) or closed; the command was started again, waits "
-              "for leave to be ([actions]), was "
-              "stopped for "
-              "cause, finished; a critical incident is still open.",
-              "together they are the story of a run, a few messages a day"},
+              "What people are notified of: an incident opened (or became critical) or closed; the command was started "
+              "again, waits "
+              "for approval ([actions]), was stopped for cause, finished; a critical incident is still open.",
+              "together they are the course of a run, a few messages a day"},
     ConfigKey{"notify.min_severity", Kind::kChoice, "\"warning\"", 0, 0, "info warning critical",
-              "Incidents below it are not told.", "info is worth reading in the morning, not at night"},
+              "Nobody is notified of incidents below it.", "info is worth reading in the morning, not at night"},
     ConfigKey{
         "notify.escalate_after", Kind::kDuration, "\"30m\"", 0, 86400 * 7.0, "",
-        "A critical incident that is still open so long after it was told is told again, and again after as long. "
-        "`midwatch tell` (somebody took it up) ends that. 0s: never.",
+        "A critical incident that is still open so long after its notification is sent again, and again after as long. "
+        "`midwatch tell` (somebody works on it) ends that. 0s: never.",
         "a GPU node costs tens of dollars by then"},
-    ConfigKey{"notify.escalate_times", Kind::kInteger, "3", 0, 100, "", "How often an incident is told again at most.",
+    ConfigKey{"notify.escalate_times", Kind::kInteger, "3", 0, 100, "", "How often an incident is sent again at most.",
               "who does not hear three will not hear the fourth"},
-    ConfigKey{"notify.escalate_to", Kind::kTexts, "[]", 0, 0, "", "The channels that are told again, by name.",
+    ConfigKey{"notify.escalate_to", Kind::kTexts, "[]", 0, 0, "", "The channels to which it is sent again, by name.",
               "none named: all whose events have escalation"},
     ConfigKey{"notify.give_up_after", Kind::kDuration, "\"6h\"", 1, 86400 * 7.0, "",
               "A message that could not be delivered for so long is dropped, and that is recorded.",
@@ -257,10 +257,10 @@ constexpr std::array kKeys = {
     ConfigKey{"notify.channel.*.token", Kind::kSecret, "", 0, 0, "", "Sent as `Authorization: Bearer` (webhook, ntfy).",
               "none is sent"},
     ConfigKey{"notify.channel.*.events", Kind::kChoices, "", 0, 0,
-              "opened closed restarted asks stopped finished escalation", "What this channel is told.",
+              "opened closed restarted asks stopped finished escalation", "What is sent to this channel.",
               "as in [notify]"},
     ConfigKey{"notify.channel.*.min_severity", Kind::kChoice, "", 0, 0, "info warning critical",
-              "Incidents below it are not told here.", "as in [notify]"},
+              "Incidents below it are not sent here.", "as in [notify]"},
     ConfigKey{
         "notify.channel.*.per_hour", Kind::kInteger, "20", 1, 3600, "",
         "Messages an hour. The first five go at once, later ones are spaced out; what waits is put together into one "

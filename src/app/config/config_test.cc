@@ -142,7 +142,7 @@ for = 5
 after_step = 20
 severity = "critical"
 breaker = true
-text = "Look at the verifier."
+text = "Check the verifier."
 
 [rule.full]
 signal = "disk.free:/data"
@@ -158,7 +158,7 @@ above = 1e30
   const UserRule& low = rules[1];
   CHECK((low.signal == "reward.mean" && low.below == 0.05 && !low.above));
   CHECK((low.points == 5 && low.after_step == 20 && low.severity == Severity::kCritical && low.breaker));
-  CHECK(low.text == "Look at the verifier.");
+  CHECK(low.text == "Check the verifier.");
   CHECK(value_text(*config.find("rule.reward-too-low.below")) == "0.05");
 }
 

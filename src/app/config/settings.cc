@@ -103,23 +103,24 @@ Result<std::string> reveal(Disk& disk, const Secret& secret) {
   return std::string();
 }
 
-ConfigAnswer tell_config(Disk& disk, const Config& config) {
-  ConfigAnswer told;
-  told.file = config.path();
+ConfigAnswer config_answer(Disk& disk, const Config& config) {
+  ConfigAnswer answer;
+  answer.file = config.path();
   for (const ConfigProblem& problem : config.problems())
-    told.problems.push_back({problem.line, problem.what, problem.hint});
+    answer.problems.push_back({problem.line, problem.what, problem.hint});
   for (const auto& [path, value] : config.all()) {
-    told.values.push_back({path, value_text(*value), value->line});
+    answer.values.push_back({path, value_text(*value), value->line});
     if (value->line == 0) continue;
     if (value->key->kind == ConfigKey::Kind::kSecret) {
       const auto known = reveal(disk, value->secret);
-      if (!known.ok()) told.warnings.push_back({value->line, cat(path, ": ", known.error().what), known.error().hint});
+      if (!known.ok())
+        answer.warnings.push_back({value->line, cat(path, ": ", known.error().what), known.error().hint});
     }
     if (value->key->kind == ConfigKey::Kind::kCommand && !value->texts.empty() && !can_run(value->texts.front())) {
-      told.warnings.push_back({value->line, cat(path, ": there is no program ", value->texts.front()), "See PATH."});
+      answer.warnings.push_back({value->line, cat(path, ": there is no program ", value->texts.front()), "See PATH."});
     }
   }
-  return told;
+  return answer;
 }
 
 }  // namespace mw

@@ -24,6 +24,6 @@ void apply(const Config& config, AttachRequest& request);
 Result<std::string> reveal(Disk& disk, const Secret& secret);
 
 /// All about a file for `midwatch config`: its problems, and what it names that is not there.
-ConfigAnswer tell_config(Disk& disk, const Config& config);
+ConfigAnswer config_answer(Disk& disk, const Config& config);
 
 }  // namespace mw

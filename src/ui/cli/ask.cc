@@ -20,7 +20,7 @@ Result<void> may_ask(const RunStatus& status, RunAsk::What what) {
         cat("run ", status.name, ": somebody else started its command, and midwatch is not allowed to ", action, " it"),
         cat("Attach with: midwatch attach --pid ", status.pid, " --allow ", action)};
   }
-  if (!status.held && (!status.adopted || what == RunAsk::What::kApprove)) {
+  if (!status.supervised && (!status.adopted || what == RunAsk::What::kApprove)) {
     return Error{Error::Code::kInvalid, cat("run ", status.name, " is only read: somebody else started its command"),
                  "midwatch pauses and stops what 'midwatch run' started."};
   }

@@ -122,7 +122,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
     return Exit::kUndone;
   }
   for (const Thing& thing : plan->things) request.paths.push_back(thing.path);
-  auto answer = services.free(request);
+  auto answer = services.clean_up(request);
   if (!answer.ok()) return report_error(console, answer.error());
   if (!answer->pending) answer->things = outcomes(plan->things, *answer);
   console.out(json ? cleanup_json(*answer, true) : outcome_text(*answer));

@@ -81,7 +81,7 @@ TEST_CASE("config check says by its exit status whether the file is right") {
 
 TEST_CASE("what is asked of a run goes to its midwatch; only a command of its own can be stopped or paused") {
   FakeServices services(sick());
-  services.how.held = true;
+  services.how.supervised = true;
   services.how.watcher = 7;
   services.how.phase = RunStatus::Phase::kRunning;
   CHECK(run(services, {"tell", "lowered", "lr"}) == 0);
@@ -96,7 +96,7 @@ TEST_CASE("what is asked of a run goes to its midwatch; only a command of its ow
   CHECK(run(services, {"status", "--check"}) == static_cast<int>(Exit::kIncident));
   CHECK(run(services, {"tell", "a note may wait"}) == 0);
   CHECK(run(services, {"resume"}) == static_cast<int>(Exit::kFailed));
-  services.how.held = false;
+  services.how.supervised = false;
   services.put = {};
   CHECK(run(services, {"stop"}) == static_cast<int>(Exit::kUsage));
   CHECK(services.put.what == RunAsk::What::kTell);

@@ -42,7 +42,7 @@ std::string command_text(const RunStatus& status) {
 std::string who_watches(const RunStatus& status) {
   if (status.watcher != 0) return cat("midwatch process ", status.watcher);
   if (status.elsewhere) return "a midwatch on another machine or in another container, if it still lives";
-  if (!status.held) return "nobody now";
+  if (!status.supervised) return "nobody now";
   if (status.phase == Phase::kOver) return "nobody: the run is over";
   return cat("NOBODY: ", status.pid != 0 ? "the command goes on, but nothing would be noticed. " : "",
              "Reattach: midwatch run --reattach ", status.name);
@@ -156,11 +156,11 @@ std::string status_word(const RunStatus& status) {
 }  // namespace
 
 bool should_be_watched(const RunStatus& status) {
-  return status.watcher == 0 && !status.elsewhere && status.held && status.phase != Phase::kOver;
+  return status.watcher == 0 && !status.elsewhere && status.supervised && status.phase != Phase::kOver;
 }
 
 std::string_view phase_word(const RunStatus& status) {
-  if (!status.held && !status.adopted) return "read-only";
+  if (!status.supervised && !status.adopted) return "read-only";
   switch (status.phase) {
     case Phase::kStarting:
       return "starting";
@@ -187,9 +187,9 @@ std::string terminal_run_status(const State& state, const RunStatus& status, con
     if (!text.empty()) out += paint.hanging(head, text, kLines, colour, &Painter::dim);
   };
   line("  run         ",
-       cat(status.name, status.held || !status.allow.empty() ? "" : ", read only", " (", status.folder, ")"));
+       cat(status.name, status.supervised || !status.allow.empty() ? "" : ", read only", " (", status.folder, ")"));
   line("  command     ", command_text(status));
-  if (status.held && status.attempt > 0) line("  attempt     ", attempt_text(status));
+  if (status.supervised && status.attempt > 0) line("  attempt     ", attempt_text(status));
   if (status.adopted) line("  process     ", process_text(status));
   line("  watched by  ", who_watches(status), should_be_watched(status) ? &Painter::red : nullptr);
   line("  last heard  ", ago(status.heard, status.now));
@@ -278,7 +278,7 @@ std::string status_json(const State& state, const RunStatus& status) {
   JsonWriter json(out);
   const StatusLine headline = status_line(state);
   json.begin_object().key("schema").string("midwatch.status/1").key("run").string(status.name);
-  json.key("folder").string(status.folder).key("held").boolean(status.held);
+  json.key("folder").string(status.folder).key("held").boolean(status.supervised);
   json.key("phase").string(phase_word(status)).key("command").begin_array();
   for (const std::string& word : redact_words(status.command)) json.string(word);
   json.end_array().key("allow").begin_array();

@@ -106,7 +106,7 @@ class FakeServices : public Services {
     to_free = request;
     return freed;
   }
-  Result<CleanupAnswer> free(const CleanupRequest& request) override {
+  Result<CleanupAnswer> clean_up(const CleanupRequest& request) override {
     to_free = request;
     ++frees;
     return freed;
