@@ -30,8 +30,8 @@ std::vector<std::string> with_resume(const std::vector<std::string>& command, co
 /// nor the run's files show it; kIo when the disk does not answer.
 ///
 /// Whole is what the trainer's pointer names, what is older than that, and what the run said that it had saved (where
-/// it only says that it begins to: what it went on from); where there is neither, the highest step. Of `own`, where it is
-/// given, none that is foreign, unless the run was resumed from it before.
+/// it only says that it begins to: what it went on from); where there is neither, the highest step. Of `own`, where it
+/// is given, none that is foreign, unless the run was resumed from it before.
 Result<Resume> plan_resume(Disk& disk, const State& state, const CheckpointLayout& layout, const RunSpec& spec,
                            int64_t suspect, const Ownership* own = nullptr);
 
