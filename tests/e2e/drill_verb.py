@@ -45,7 +45,7 @@ def on_own(base):
     assert midwatch(base, "stop", "--now")[0] == 0
     run.end(30)
     code, text = drill("trainer-killed", "--yes", home=f"{base}/home")
-    assert code == 2 and "is not one that goes on" in text, text
+    assert code == 2 and "is not running under midwatch run" in text, text
 
 
 for test in (listed, refused, on_practice, on_own):
