@@ -11,6 +11,7 @@
 #include "core/input_figures.h"
 #include "core/run_ask.h"
 #include "core/state.h"
+#include "core/supervise/run_spec.h"
 
 namespace mw {
 
@@ -74,31 +75,17 @@ struct AttachRequest {
 };
 
 struct RunRequest {
-  std::string config;                ///< the file of settings; "": none
-  std::vector<std::string> command;  ///< as typed behind "--"
-  std::string home;                  ///< as of AttachRequest; .midwatch in the working directory
-  std::string name;                  ///< of the run; "" = made from the time and the command
-  std::string reattach;              ///< instead of a command: a run that another midwatch began, or "newest"
-  std::vector<std::string> also;     ///< further files and folders of the run to read
+  /// Its command as typed behind "--"; folder, environment, nonce and marker are filled in when the run begins.
+  RunSpec spec;
+  std::string home;      ///< as of AttachRequest; .midwatch in the working directory
+  std::string name;      ///< of the run; "" = made from the time and the command
+  std::string reattach;  ///< instead of a command: a run that another midwatch began, or "newest"
   std::string framework;
   std::vector<std::string> knowledge;
-  int restarts = 5;                              ///< in a row without progress
-  double first_wait_s = 10;                      ///< before a restart; doubles with each one without progress
-  double longest_wait_s = 900;                   ///< what it grows to
-  std::vector<std::string> checkpoints;          ///< folders that hold the run's; none = as its files report
-  std::vector<std::string> resume;               ///< for {resume} in the command; none = as its dialect says
-  int64_t rotate_bytes = int64_t{256} << 20;     ///< of output in one file
-  bool from_scratch = false;                     ///< a later attempt may begin from nothing
-  bool breaker = true;                           ///< end an attempt that trains on poisoned data
-  std::string breaking = "act";                  ///< that: "watch", "ask" or "act"
-  std::string breaking_learning = "ask";         ///< ending one of which only the figures are bad, likewise
-  std::string restarting = "act";                ///< beginning the next attempt, likewise
-  bool dry = false;                              ///< nothing is done to the run, only reported
-  bool host = true;                              ///< watch the machine, too
-  bool stacks = true;                            ///< ask for the stacks of a process that is stuck
-  double grace_s = 30;                           ///< from asking the command to end to killing it
-  std::function<void(std::string_view)> output;  ///< what the command writes, as it comes
-  std::function<void(const std::string&)> say;   ///< what midwatch does, a sentence each
+  bool host = true;                                         ///< watch the machine, too
+  bool stacks = true;                                       ///< ask for the stacks of a process that is stuck
+  std::function<void(std::string_view)> output;             ///< what the command writes, as it comes
+  std::function<void(const std::string&)> say;              ///< what midwatch does, a sentence each
   std::function<void(const State&, const Event&)> decided;  ///< as of AttachRequest
 };
 

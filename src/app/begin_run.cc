@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "act/supervise/nonce.h"
-#include "act/supervise/run_spec.h"
+#include "act/supervise/run_files.h"
 #include "base/text.h"
 #include "platform/durable.h"
 #include "platform/private_folder.h"
@@ -62,32 +62,19 @@ Result<std::string> newest_supervised(Disk& disk, const std::string& home) {
 }
 
 Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, const RunRequest& request) {
-  const std::string name = request.name.empty() ? name_of(now, request.command) : request.name;
+  const std::string name = request.name.empty() ? name_of(now, request.spec.command) : request.name;
   if (!good_name(name)) return bad_name(name);
   const std::string folder = cat(home, "/runs/", name);
   if (!run_spec_path(disk, folder).empty()) {
     return Error{Error::Code::kInvalid, cat("there is a run called ", name, " already"),
                  cat("Go on with it: midwatch run --reattach ", name, "; or give another --name.")};
   }
-  RunSpec spec;
-  spec.command = request.command;
+  RunSpec spec = request.spec;
   spec.folder = absolute_path("");
   if (std::getenv("PYTHONUNBUFFERED") == nullptr) spec.environment.emplace("PYTHONUNBUFFERED", "1");
-  spec.config = request.config;
-  for (const std::string& path : request.also) spec.also.push_back(absolute_path(path));
-  for (const std::string& path : request.checkpoints) spec.checkpoints.push_back(absolute_path(path));
-  spec.resume = request.resume;
-  spec.from_scratch = request.from_scratch;
-  spec.limits.restarts = request.restarts;
-  spec.limits.first_wait = Duration::seconds(request.first_wait_s);
-  spec.limits.longest_wait = Duration::seconds(request.longest_wait_s);
-  spec.breaker = request.breaker;
-  spec.breaking = mode_of(request.breaking);
-  spec.breaking_learning = mode_of(request.breaking_learning);
-  spec.restarting = mode_of(request.restarting);
-  spec.dry = request.dry;
-  spec.grace = Duration::seconds(request.grace_s);
-  spec.rotate_bytes = static_cast<uint64_t>(request.rotate_bytes);
+  for (auto* paths : {&spec.also, &spec.checkpoints}) {
+    for (std::string& path : *paths) path = absolute_path(path);
+  }
   MW_TRY(disk.make_folders(folder));
   make_private(folder);  // before anything is in it
   spec.nonce = random_nonce();

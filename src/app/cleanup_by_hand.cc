@@ -8,8 +8,8 @@
 
 #include "act/cleanup/cleanup_plan.h"
 #include "act/cleanup/cleanup_result.h"
+#include "act/supervise/run_files.h"
 #include "act/supervise/run_ownership.h"
-#include "act/supervise/run_spec.h"
 #include "app/config/cleanup_settings.h"
 #include "app/config/settings.h"
 #include "app/journal_pages.h"

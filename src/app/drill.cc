@@ -12,7 +12,7 @@
 #include <set>
 #include <thread>
 
-#include "act/supervise/run_spec.h"
+#include "act/supervise/run_files.h"
 #include "app/run_status.h"
 #include "base/text.h"
 #include "platform/system.h"

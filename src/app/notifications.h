@@ -7,7 +7,7 @@
 
 #include "act/notify/notices.h"
 #include "act/notify/notifier.h"
-#include "act/supervise/run_spec.h"
+#include "act/supervise/run_files.h"
 #include "api/requests.h"
 #include "app/config/config.h"
 #include "base/result.h"

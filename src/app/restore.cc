@@ -4,7 +4,7 @@
 #include <set>
 
 #include "act/supervise/judgement.h"
-#include "act/supervise/run_spec.h"
+#include "act/supervise/run_files.h"
 #include "app/config/settings.h"
 #include "app/journal_pages.h"
 #include "app/run_status.h"

@@ -124,7 +124,7 @@ class SupervisorTask final : public Task {
 
 /// The declared components and rules. A run is supervised whatever is wrong with the settings.
 Config declared_components(const Doors& doors, const RunRequest& request, const RunSpec& spec) {
-  const std::string& path = request.config.empty() ? spec.config : request.config;
+  const std::string& path = request.spec.config.empty() ? spec.config : request.spec.config;
   auto loaded = path.empty() ? Result<Config>(Config()) : load_config(doors.disk, path);
   if (loaded.ok() && loaded->check().ok()) return std::move(*loaded);
   request.say("the declared components and rules are not watched: the settings cannot be used");
@@ -138,7 +138,7 @@ AttachRequest watch_of(const RunRequest& request, const RunSpec& spec, const std
   watching.paths.insert(watching.paths.end(), spec.also.begin(), spec.also.end());
   watching.framework = request.framework;
   watching.knowledge = request.knowledge;
-  watching.config = request.config.empty() ? spec.config : request.config;
+  watching.config = request.spec.config.empty() ? spec.config : request.spec.config;
   watching.home = home;
   watching.run = name;
   watching.decided = request.decided;
@@ -166,7 +166,7 @@ Result<std::unique_ptr<SupervisedComponents>> own_components(const ComponentDoor
 /// Notifications of a reattached run, which is supervised whatever is wrong with the settings.
 std::unique_ptr<Notifications> reattached_notifications(const Doors& doors, const KnowledgeBase& knowledge,
                                                         const RunRequest& request, const RunSpec& spec) {
-  const std::string& config = request.config.empty() ? spec.config : request.config;
+  const std::string& config = request.spec.config.empty() ? spec.config : request.spec.config;
   auto notifications = Notifications::make(doors, knowledge.knowledge(), config, request.say);
   if (notifications.ok()) return std::move(*notifications);
   request.say(cat("nobody is notified: ", notifications.error().what));
@@ -244,7 +244,7 @@ Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBa
   const std::string home = absolute_path(home_of(request.home, "."));
   // Before anything is begun, so that what is wrong is known at once.
   auto notifications =
-      Notifications::make(doors, base.knowledge(), request.reattach.empty() ? request.config : "", request.say);
+      Notifications::make(doors, base.knowledge(), request.reattach.empty() ? request.spec.config : "", request.say);
   if (!notifications.ok()) return notifications.error();
   const auto name = begin_or_find(doors, home, request);
   if (!name.ok()) return name.error();

@@ -5,7 +5,7 @@
 #include "act/keeper/launch.h"
 #include "act/keeper/record.h"
 #include "act/supervise/adopt.h"
-#include "act/supervise/run_spec.h"
+#include "act/supervise/run_files.h"
 #include "base/json.h"
 #include "base/secrets.h"
 #include "base/text.h"

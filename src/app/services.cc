@@ -11,7 +11,7 @@
 #include "act/notify/notifier.h"
 #include "act/supervise/adopt.h"
 #include "act/supervise/inbox.h"
-#include "act/supervise/run_spec.h"
+#include "act/supervise/run_files.h"
 #include "act/supervise/stop_watchdog.h"
 #include "api/exit.h"
 #include "app/attach.h"

@@ -1,6 +1,6 @@
 #include "app/verify.h"
 
-#include "act/supervise/run_spec.h"
+#include "act/supervise/run_files.h"
 #include "app/config/config.h"
 #include "app/config/rule_settings.h"
 #include "app/config/settings.h"

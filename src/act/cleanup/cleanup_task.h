@@ -12,7 +12,7 @@
 
 #include "act/cleanup/cleanup_plan.h"
 #include "act/cleanup/cleanup_result.h"
-#include "act/supervise/run_spec.h"
+#include "act/supervise/run_files.h"
 #include "core/run_ask.h"
 #include "core/task.h"
 #include "platform/background_call.h"

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "act/supervise/run_spec.h"
+#include "act/supervise/run_files.h"
 #include "core/outcome_json.h"
 #include "core/state.h"
 

@@ -1,7 +1,7 @@
 #include "act/supervise/keeper_sessions.h"
 
 #include "act/keeper/launch.h"
-#include "act/supervise/run_spec.h"
+#include "act/supervise/run_files.h"
 #include "base/text.h"
 
 namespace mw {

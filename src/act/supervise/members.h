@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "act/supervise/run_spec.h"
+#include "act/supervise/run_files.h"
 #include "platform/process.h"
 
 namespace mw {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "act/supervise/run_spec.h"
+#include "act/supervise/run_files.h"
 #include "base/result.h"
 #include "core/event_writer.h"
 #include "core/state.h"

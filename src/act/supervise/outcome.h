@@ -6,7 +6,7 @@
 
 #include "act/keeper/record.h"
 #include "act/supervise/judgement.h"
-#include "act/supervise/run_spec.h"
+#include "act/supervise/run_files.h"
 #include "core/knowledge.h"
 #include "core/policy.h"
 #include "core/state.h"

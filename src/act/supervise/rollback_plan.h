@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "act/supervise/judgement.h"
-#include "act/supervise/run_spec.h"
+#include "act/supervise/run_files.h"
 #include "base/result.h"
 #include "core/checkpoint_layout.h"
 #include "platform/disk.h"

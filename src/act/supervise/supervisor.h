@@ -13,7 +13,7 @@
 #include "act/keeper/record.h"
 #include "act/supervise/judgement.h"
 #include "act/supervise/process_tree.h"
-#include "act/supervise/run_spec.h"
+#include "act/supervise/run_files.h"
 #include "base/result.h"
 #include "core/breaker.h"
 #include "core/checkpoint_layout.h"

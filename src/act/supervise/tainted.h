@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "act/supervise/judgement.h"
-#include "act/supervise/run_spec.h"
+#include "act/supervise/run_files.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "core/checkpoint_layout.h"

@@ -62,19 +62,38 @@ TEST_CASE("without a file the settings are those of a request that nobody touche
   CHECK(none.check().ok());
   RunRequest run;
   apply(none, run);
-  const RunRequest plain;
-  CHECK(run.restarts == plain.restarts);
-  CHECK(run.first_wait_s == plain.first_wait_s);
-  CHECK(run.longest_wait_s == plain.longest_wait_s);
-  CHECK(run.grace_s == plain.grace_s);
-  CHECK(run.breaker == plain.breaker);
-  CHECK(run.rotate_bytes == plain.rotate_bytes);
-  CHECK(run.command.empty());
-  CHECK((run.home.empty() && run.config.empty() && run.also.empty()));
+  CHECK(run_spec_text(run.spec) == run_spec_text(RunSpec()));  // every setting of a supervised run
+  CHECK(run.home.empty());
   AttachRequest attach;
   apply(none, attach);
   CHECK(attach.poll_s == AttachRequest().poll_s);
   CHECK(attach.exit_after_idle_s == AttachRequest().exit_after_idle_s);
+}
+
+TEST_CASE("every setting of a supervised run that has a key arrives from the file") {
+  for (const RunSetting& setting : run_settings()) {
+    if (setting.config.empty()) continue;
+    CAPTURE(setting.config);
+    const size_t dot = setting.config.find('.');
+    const ConfigKey* key = nullptr;
+    for (const ConfigKey& one : config_keys()) key = one.path == setting.config ? &one : key;
+    REQUIRE(key != nullptr);
+    // A value of that kind that is not its default.
+    using Kind = ConfigKey::Kind;
+    const std::string value = key->kind == Kind::kBoolean    ? key->otherwise == "true" ? "false" : "true"
+                              : key->kind == Kind::kInteger  ? "3"
+                              : key->kind == Kind::kDuration ? "\"77s\""
+                              : key->kind == Kind::kSize     ? "\"1MiB\""
+                              : key->kind == Kind::kChoice   ? "\"watch\""
+                                                             : "[\"/a/b\"]";
+    const Config config =
+        parse(cat("[", setting.config.substr(0, dot), "]\n", setting.config.substr(dot + 1), " = ", value, "\n"));
+    REQUIRE(config.check().ok());
+    RunRequest run;
+    apply(config, run);
+    run.spec.config.clear();
+    CHECK(run_spec_text(run.spec) != run_spec_text(RunSpec()));
+  }
 }
 
 TEST_CASE("what a file says arrives") {
@@ -91,13 +110,13 @@ breaker = false
   REQUIRE(config.check().ok());
   RunRequest run;
   apply(config, run);
-  CHECK(run.command == std::vector<std::string>{"bash", "train.sh"});
-  CHECK(run.also == std::vector<std::string>{"/etc/run/out", "/data/tb"});
+  CHECK(run.spec.command == std::vector<std::string>{"bash", "train.sh"});
+  CHECK(run.spec.also == std::vector<std::string>{"/etc/run/out", "/data/tb"});
   CHECK(run.home == "/etc/run/records");
-  CHECK(run.restarts == 2);
-  CHECK(run.rotate_bytes == 1 << 20);
-  CHECK(run.first_wait_s == 90);
-  CHECK_FALSE(run.breaker);
+  CHECK(run.spec.limits.restarts == 2);
+  CHECK(run.spec.rotate_bytes == 1 << 20);
+  CHECK(run.spec.limits.first_wait == Duration::seconds(90));
+  CHECK_FALSE(run.spec.breaker);
   CHECK(config.given("run.restarts"));
   CHECK_FALSE(config.given("run.grace"));
   CHECK(config.find("run.restarts")->line == 6);

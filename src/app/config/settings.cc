@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "base/check.h"
 #include "base/text.h"
 #include "platform/real/posix_disk.h"
 
@@ -31,6 +32,20 @@ bool can_run(const std::string& program) {
   return false;
 }
 
+/// Takes the value of one key into a member of RunSpec.
+struct Take {
+  const Config& config;
+  std::string_view key;
+  void operator()(bool* value) const { *value = config.boolean(key); }
+  void operator()(int* value) const { *value = static_cast<int>(config.number(key)); }
+  void operator()(uint64_t* value) const { *value = static_cast<uint64_t>(config.number(key)); }
+  void operator()(Duration* value) const { *value = config.duration(key); }
+  void operator()(Mode* value) const { *value = mode_of(config.text(key)); }
+  void operator()(std::string* value) const { *value = config.text(key); }
+  void operator()(std::vector<std::string>* value) const { *value = config.texts(key); }
+  void operator()(std::map<std::string, std::string>*) const { MW_CHECK(false); }  // no key is of that kind
+};
+
 }  // namespace
 
 Result<Config> load_config(Disk& disk, const std::string& file) {
@@ -45,25 +60,14 @@ Result<Config> load_config(Disk& disk, const std::string& file) {
 }
 
 void apply(const Config& config, RunRequest& request) {
-  request.config = config.path();
-  request.command = config.texts("run.command");
+  for (const RunSetting& setting : run_settings()) {
+    if (!setting.config.empty()) std::visit(Take{config, setting.config}, setting.member(request.spec));
+  }
+  request.spec.config = config.path();
   request.name = config.text("run.name");
   request.home = config.text("run.home");
-  request.also = config.texts("run.watch");
   request.framework = config.text("run.framework");
   request.knowledge = config.texts("run.knowledge");
-  request.restarts = static_cast<int>(config.number("run.restarts"));
-  request.first_wait_s = config.duration("run.first_wait").seconds();
-  request.longest_wait_s = config.duration("run.longest_wait").seconds();
-  request.grace_s = config.duration("run.grace").seconds();
-  request.breaker = config.boolean("run.breaker");
-  request.breaking = config.text("actions.break");
-  request.breaking_learning = config.text("actions.break_learning");
-  request.restarting = config.text("actions.restart");
-  request.rotate_bytes = config.number("run.rotate");
-  request.checkpoints = config.texts("run.checkpoints");
-  request.resume = config.texts("run.resume");
-  request.from_scratch = config.boolean("run.from_scratch");
   request.host = config.boolean("run.host");
   request.stacks = config.boolean("run.stacks");
 }

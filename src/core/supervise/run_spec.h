@@ -1,11 +1,15 @@
-// What a supervised run is to do (run.json in its folder; act/supervise/run_spec.h writes and reads it).
+// What a supervised run is to do, and its text in run.json.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
+#include "base/result.h"
 #include "base/time.h"
 #include "core/mode.h"
 #include "core/policy.h"
@@ -17,9 +21,9 @@ struct RunSpec {
   std::vector<std::string> command;
   std::string folder;                              ///< working directory of the command
   std::map<std::string, std::string> environment;  ///< on top of what midwatch was started with
-  std::string config;                              ///< file of settings, "": none; whom to tell is read from there
+  std::string config;                              ///< file of settings, "": none; whom to notify is read from there
   std::vector<std::string> also;                   ///< further files and folders of the run to read
-  std::vector<std::string> checkpoints;            ///< folders that hold the run's; none = as its files tell
+  std::vector<std::string> checkpoints;            ///< folders that hold the run's; none = as its files report
   std::vector<std::string> resume;                 ///< for {resume} in the command; none = as its dialect says
   bool from_scratch = false;                       ///< a later attempt may begin from nothing
   RestartLimits limits;
@@ -29,10 +33,26 @@ struct RunSpec {
   Mode breaking = Mode::kAct;              ///< ending such an attempt, as a component that it needs is proven dead
   Mode breaking_learning = Mode::kAsk;     ///< ending one of which only the figures say that they are poisoned
   Mode restarting = Mode::kAct;            ///< beginning the next one
-  bool dry = false;                        ///< nothing is deleted either
+  bool dry = false;                        ///< nothing is done to the run or to its files, only reported
   /// Random, of this run alone: in what midwatch writes for itself to read again, and in its processes' environment.
   /// "" in a run that an older midwatch began.
   std::string nonce, marker;
 };
+
+/// One member of RunSpec in its written forms. run.json is written and read from these rows, and what midwatch.toml
+/// says reaches a RunSpec through them: a new setting is a member, a row here, and a row in app/config/config_table.cc.
+struct RunSetting {
+  using Member = std::variant<bool*, int*, uint64_t*, Duration*, Mode*, std::string*, std::vector<std::string>*,
+                              std::map<std::string, std::string>*>;
+  std::string_view json;    ///< its key in run.json; a Duration is in nanoseconds there
+  std::string_view config;  ///< its key in midwatch.toml; "": it is no setting of a person
+  Member (*member)(RunSpec& spec);
+};
+std::span<const RunSetting> run_settings();
+
+/// run.json.
+std::string run_spec_text(const RunSpec& spec);
+/// Fails where there is no command or no folder; what is missing otherwise has its default.
+Result<RunSpec> parse_run_spec(std::string_view text);
 
 }  // namespace mw

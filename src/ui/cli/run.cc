@@ -42,16 +42,16 @@ Result<RunRequest> request_of(const Args& args, RunRequest request) {
     return Error{Error::Code::kInvalid, std::move(what), std::move(hint)};
   };
   request.reattach = args.get("reattach");
-  if (args.has("command") || !request.reattach.empty()) request.command = args.list("command");
-  if (request.command.empty() == request.reattach.empty()) {
-    return request.command.empty()
+  if (args.has("command") || !request.reattach.empty()) request.spec.command = args.list("command");
+  if (request.spec.command.empty() == request.reattach.empty()) {
+    return request.spec.command.empty()
                ? wrong("there is no command to run",
                        "Write it behind --: midwatch run -- bash train.sh; or into midwatch.toml, as command of [run].")
                : wrong("--reattach uses the run's own command", "Leave the command out.");
   }
   if (args.has("home")) request.home = args.get("home");
   if (args.has("name")) request.name = args.get("name");
-  if (args.has("watch")) request.also = args.list("watch");
+  if (args.has("watch")) request.spec.also = args.list("watch");
   if (args.has("framework")) request.framework = args.get("framework");
   if (args.has("knowledge")) request.knowledge = args.list("knowledge");
   const auto restarts = parse_int(args.get("restarts"));
@@ -60,17 +60,17 @@ Result<RunRequest> request_of(const Args& args, RunRequest request) {
   if (!wait || !(*wait >= 0) || !(*wait <= 86400) || !grace || !(*grace >= 0) || !(*grace <= 86400)) {
     return wrong("--first-wait and --grace are numbers of seconds, at most a day", "");
   }
-  if (args.has("restarts")) request.restarts = static_cast<int>(*restarts);
-  if (args.has("first-wait")) request.first_wait_s = *wait;
-  if (args.has("grace")) request.grace_s = *grace;
-  if (args.has("no-breaker")) request.breaker = false;
-  if (args.has("checkpoints")) request.checkpoints = args.list("checkpoints");
-  if (args.has("from-scratch")) request.from_scratch = true;
+  if (args.has("restarts")) request.spec.limits.restarts = static_cast<int>(*restarts);
+  if (args.has("first-wait")) request.spec.limits.first_wait = Duration::seconds(*wait);
+  if (args.has("grace")) request.spec.grace = Duration::seconds(*grace);
+  if (args.has("no-breaker")) request.spec.breaker = false;
+  if (args.has("checkpoints")) request.spec.checkpoints = args.list("checkpoints");
+  if (args.has("from-scratch")) request.spec.from_scratch = true;
   if (args.has("no-host")) request.host = false;
   if (args.has("dry-run")) {
-    request.dry = true;
+    request.spec.dry = true;
     request.stacks = false;  // reading them stops a process for a moment
-    request.breaking = request.breaking_learning = request.restarting = "watch";
+    request.spec.breaking = request.spec.breaking_learning = request.spec.restarting = Mode::kWatch;
   }
   return request;
 }

@@ -59,13 +59,13 @@ TEST_CASE("words go where they belong") {
 TEST_CASE("the command line wins over the file, and the file over the defaults") {
   FakeServices services(sick());
   CHECK(run(services, {"run", "--config", "my.toml", "--grace", "5", "--", "true"}) == 3);
-  CHECK(services.ran.config == "my.toml");
-  CHECK(services.ran.restarts == 7);
-  CHECK(services.ran.grace_s == 5);
-  CHECK(services.ran.first_wait_s == RunRequest().first_wait_s);
-  CHECK(services.ran.command == std::vector<std::string>{"true"});
+  CHECK(services.ran.spec.config == "my.toml");
+  CHECK(services.ran.spec.limits.restarts == 7);
+  CHECK(services.ran.spec.grace == Duration::seconds(5));
+  CHECK(services.ran.spec.limits.first_wait == RestartLimits().first_wait);
+  CHECK(services.ran.spec.command == std::vector<std::string>{"true"});
   CHECK(run(services, {"run", "--restarts", "2", "--", "true"}) == 3);
-  CHECK(services.ran.restarts == 2);
+  CHECK(services.ran.spec.limits.restarts == 2);
 }
 
 TEST_CASE("config check says by its exit status whether the file is right") {

@@ -69,8 +69,8 @@ class FakeServices : public Services {
     return replay({request.paths, "", {}, "", nullptr});
   }
   Result<void> configure(const std::string& file, RunRequest& request) override {
-    request.config = file;
-    request.restarts = 7;  // as if a file said so
+    request.spec.config = file;
+    request.spec.limits.restarts = 7;  // as if a file said so
     return {};
   }
   Result<void> configure(const std::string& file, AttachRequest& request) override {

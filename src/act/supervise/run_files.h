@@ -1,4 +1,4 @@
-// run.json, and other names in the folder of a supervised run.
+// Names in the folder of a supervised run, and the file that says what it is to do.
 #pragma once
 
 #include <string>
@@ -20,7 +20,5 @@ inline constexpr std::string_view kOutputFile = "output/train.log";  ///< of all
 std::string run_spec_path(Disk& disk, const std::string& run_folder);
 /// Its text.
 Result<std::string> read_run_spec(Disk& disk, const std::string& run_folder);
-std::string run_spec_text(const RunSpec& spec);
-Result<RunSpec> parse_run_spec(std::string_view text);
 
 }  // namespace mw
