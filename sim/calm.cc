@@ -6,7 +6,7 @@
 #include "app/attach.h"
 #include "base/numbers.h"
 #include "base/text.h"
-#include "core/breaker.h"
+#include "core/supervise/breaker.h"
 #include "platform/clock.h"
 #include "platform/fake/fake_disk.h"
 #include "sim/doors.h"

@@ -13,7 +13,7 @@
 #include "core/advance.h"
 #include "core/event_codec.h"
 #include "core/incident_json.h"
-#include "core/verify.h"
+#include "core/supervise/verify.h"
 #include "platform/clock.h"
 #include "platform/fake/fake_disk.h"
 #include "sim/doors.h"

@@ -248,9 +248,9 @@ class ComponentRun {
     spec_.folder = "/w";
     spec_.address = dice_.chance(0.8) ? "http://127.0.0.1:8000" : "";
     spec_.output = "engine.log";
-    spec_.restarts = static_cast<int>(dice_.below(5));
-    spec_.first_wait = Duration::seconds(1);
-    spec_.longest_wait = Duration::seconds(8);
+    spec_.limits.restarts = static_cast<int>(dice_.below(5));
+    spec_.limits.first_wait = Duration::seconds(1);
+    spec_.limits.longest_wait = Duration::seconds(8);
     ends_at_ = static_cast<int64_t>(100 + dice_.below(600));
     mortal_ = dice_.chance(0.8);
   }
@@ -321,7 +321,7 @@ class ComponentRun {
 
   void check_given_up() {
     verdict_.given_up = 1;
-    if (world_.failures <= static_cast<uint64_t>(spec_.restarts)) world_.wrong("it was given up too soon");
+    if (world_.failures <= static_cast<uint64_t>(spec_.limits.restarts)) world_.wrong("it was given up too soon");
   }
 
   ComponentWorld world_;

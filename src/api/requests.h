@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/input_figures.h"
-#include "core/run_ask.h"
 #include "core/state.h"
+#include "core/supervise/run_ask.h"
 #include "core/supervise/run_spec.h"
 
 namespace mw {

@@ -5,7 +5,7 @@
 
 #include "api/requests.h"
 #include "base/result.h"
-#include "core/supervision.h"
+#include "core/supervise/supervision.h"
 #include "platform/clock.h"
 #include "platform/disk.h"
 #include "platform/process.h"

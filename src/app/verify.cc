@@ -6,7 +6,7 @@
 #include "app/config/settings.h"
 #include "base/text.h"
 #include "core/event_codec.h"
-#include "core/verify.h"
+#include "core/supervise/verify.h"
 #include "journal/journal.h"
 
 namespace mw {

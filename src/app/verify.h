@@ -1,4 +1,4 @@
-// Folds a recorded run again (core/verify.h).
+// Folds a recorded run again (core/supervise/verify.h).
 #pragma once
 
 #include "api/requests.h"

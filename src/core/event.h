@@ -253,7 +253,8 @@ struct Decided {  ///< what follows the end of an attempt
   bool restart = false;
   double wait_s = 0;  ///< before the restart
   std::string why;    ///< one sentence for people
-  std::string facts;  ///< what core/policy.h decided on and what it said, as JSON (core/outcome_json.h)
+  std::string
+      facts;  ///< what core/supervise/policy.h decided on and what it said, as JSON (core/supervise/outcome_json.h)
   bool asks = false;  ///< the restart waits for approval
   std::string plan;   ///< what is quarantined before it and what it resumes from, as JSON (act/supervise/judgement.h)
 };

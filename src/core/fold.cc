@@ -13,7 +13,7 @@
 #include "core/provisional_events.h"
 #include "core/signal.h"
 #include "core/state.h"
-#include "core/supervision.h"
+#include "core/supervise/supervision.h"
 
 namespace mw {
 namespace {

@@ -13,7 +13,7 @@
 #include "core/event.h"
 #include "core/incident.h"
 #include "core/series.h"
-#include "core/supervision.h"
+#include "core/supervise/supervision.h"
 
 namespace mw {
 

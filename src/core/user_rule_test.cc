@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "core/advance.h"
-#include "core/breaker.h"
-#include "core/policy.h"
+#include "core/supervise/breaker.h"
+#include "core/supervise/policy.h"
 
 namespace mw {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/checkpoint_layout.h"
-#include "core/mode.h"
+#include "core/supervise/mode.h"
 #include "platform/disk.h"
 #include "platform/process.h"
 #include "platform/remove_tree.h"

@@ -13,7 +13,7 @@
 #include "act/cleanup/cleanup_plan.h"
 #include "act/cleanup/cleanup_result.h"
 #include "act/supervise/run_files.h"
-#include "core/run_ask.h"
+#include "core/supervise/run_ask.h"
 #include "core/task.h"
 #include "platform/background_call.h"
 #include "platform/clock.h"

@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "core/breaker.h"
 #include "core/collected.h"
 #include "core/incident_json.h"
-#include "core/outcome_json.h"
+#include "core/supervise/breaker.h"
+#include "core/supervise/outcome_json.h"
 
 namespace mw {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "act/notify/channels/message.h"
 #include "core/knowledge.h"
-#include "core/mode.h"
 #include "core/state.h"
+#include "core/supervise/mode.h"
 
 namespace mw {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "core/run_ask.h"
+#include "core/supervise/run_ask.h"
 #include "core/task.h"
 #include "platform/clock.h"
 #include "platform/process.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/run_ask.h"
+#include "core/supervise/run_ask.h"
 #include "core/task.h"
 #include "platform/doors.h"
 

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "base/text.h"
-#include "core/outcome_json.h"
+#include "core/supervise/outcome_json.h"
 
 namespace mw {
 namespace {
@@ -114,7 +114,7 @@ Judgement judgement_of(const SupervisedAttempt& attempt) {
   }
   judgement.facts = attempt.facts;
   judgement.asks = attempt.asks;
-  // What was decided in the end, after all that core/policy.h does not know.
+  // What was decided in the end, after all that core/supervise/policy.h does not know.
   judgement.decision.restart = attempt.restart;
   judgement.decision.wait = Duration::seconds(attempt.wait_s);
   judgement.decision.why = attempt.why;

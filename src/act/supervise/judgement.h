@@ -8,8 +8,8 @@
 
 #include "base/json.h"
 #include "base/result.h"
-#include "core/policy.h"
-#include "core/supervision.h"
+#include "core/supervise/policy.h"
+#include "core/supervise/supervision.h"
 #include "sense/checkpoints/quarantine.h"
 
 namespace mw {
@@ -46,7 +46,7 @@ struct Judgement {
   Rollback back;
   Resume resume;
   bool asks = false;  ///< the restart waits for a person's approval
-  std::string facts;  ///< core/outcome_json.h: what core/policy.h was asked, and what it said
+  std::string facts;  ///< core/supervise/outcome_json.h: what core/supervise/policy.h was asked, and what it said
 };
 event::Decided decided_event(int64_t attempt, const Judgement& judgement);
 /// Of an attempt that is `decided`. Where its plan cannot be read there is no restart, and `why` says so.

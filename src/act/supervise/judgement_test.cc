@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "act/supervise/run_files.h"
-#include "core/outcome_json.h"
 #include "core/state.h"
+#include "core/supervise/outcome_json.h"
 
 namespace mw {
 namespace {

@@ -5,7 +5,7 @@
 #include "act/supervise/judgement.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "core/outcome_json.h"
+#include "core/supervise/outcome_json.h"
 #include "platform/durable.h"
 
 namespace mw {

@@ -1,4 +1,4 @@
-// What became of an ended attempt, in the terms of core/policy.h.
+// What became of an ended attempt, in the terms of core/supervise/policy.h.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 #include "act/supervise/judgement.h"
 #include "act/supervise/run_files.h"
 #include "core/knowledge.h"
-#include "core/policy.h"
 #include "core/state.h"
+#include "core/supervise/policy.h"
 #include "sense/checkpoints/last_whole.h"
 
 namespace mw {

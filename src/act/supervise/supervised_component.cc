@@ -6,8 +6,8 @@
 #include "act/keeper/launch.h"
 #include "base/text.h"
 #include "core/components.h"
-#include "core/policy.h"
 #include "core/supervise/action_kind.h"
+#include "core/supervise/policy.h"
 
 namespace mw {
 namespace {
@@ -15,8 +15,6 @@ namespace {
 using Health = event::ComponentSaw::Health;
 
 const std::string kSource = "host:components";
-/// The action where the trainer continues, which the circuit breaker minds, and where its attempt ends with it.
-constexpr std::string_view kRestart = kRestartComponent, kRestartBoth = "restart-with-run";
 constexpr Duration kKeeperBegins = Duration::seconds(2);     // within which a keeper has written its first record
 constexpr Duration kKeeperTakesOver = Duration::seconds(1);  // likewise, where another one wrote before
 constexpr Duration kMembers = Duration::seconds(5);          // between two snapshots of its processes
@@ -114,6 +112,7 @@ void SupervisedComponent::take_over_doubts(const State& state) {
   for (const ActionState& action : in_doubt(state, Executor::kComponent)) {
     if (action.intent.target == spec_.name) action_ = action.intent.id;
   }
+  spent_ = restarts_in_a_row(state, spec_.name);
 }
 
 /// The keeper's record: has it ended, and who keeps it.
@@ -147,36 +146,45 @@ Result<void> SupervisedComponent::look() {
   return {};
 }
 
-/// It is to be restarted: the journal has the action before anything is done.
-Result<void> SupervisedComponent::begin_again(const std::string& why, EventWriter& writer) {
-  if (ready_since_ && since(*ready_since_) >= kProven) spent_ = 0;
-  ready_since_.reset();
+ComponentLife SupervisedComponent::life_of(const State& state) const {
+  ComponentLife life;
+  if (phase_ == Phase::kEnded) {
+    life.ended = kept_.failure.empty() ? cat("It ended: ", outcome_text(*kept_.ending)) : kept_.failure;
+  }
+  const ComponentState* component = seen(state);
+  if (component != nullptr && is_of_this_life(*component)) life.seen = component;
+  life.was_ready = was_ready_;
+  if (ready_since_) life.ready_for = since(*ready_since_);
+  life.spent = spent_;
+  return life;
+}
+
+/// The journal has the action before anything is done.
+Result<void> SupervisedComponent::carry_out(const ComponentDecision& decision, EventWriter& writer) {
   ready_ = false;
-  if (spent_ >= spec_.restarts) {
+  if (decision.what == ComponentDecision::What::kGiveUp) {
     gave_up_ = true;
-    doors_.say(cat("component ", spec_.name, ": ", spent_, " restarts in a row did not help"));
-    settle(false, cat("given up after ", spent_, " restarts in a row"), writer);
+    doors_.say(cat("component ", spec_.name, ": ", decision.spent, " restarts in a row did not help"));
+    settle(false, cat("given up after ", decision.spent, " restarts in a row"), writer);
     return {};
   }
-  if (action_ != 0) settle(false, why, writer);
-  const auto action = writer.intend({0, std::string(spec_.ends ? kRestartBoth : kRestart), spec_.name, 0, why});
+  if (action_ != 0) settle(false, decision.why, writer);
+  const auto action =
+      writer.intend({0, std::string(spec_.ends ? kRestartWithRun : kRestartComponent), spec_.name, 0, decision.why});
   if (!action.ok()) return action.error();
   action_ = *action;
-  Duration wait = spec_.first_wait;
-  for (int i = 0; i < spent_ && wait < spec_.longest_wait; ++i) wait.ns *= 2;
-  due_ = Duration{doors_.clock.steady().ns + (spent_ == 0 && was_ready_ ? 0 : std::min(wait, spec_.longest_wait).ns)};
-  ++spent_;
+  ready_since_.reset();
+  spent_ = decision.spent;
+  due_ = Duration{doors_.clock.steady().ns + decision.wait.ns};
   return {};
 }
 
-/// With `dry` it only reports what it would do, once for each life.
-bool SupervisedComponent::only_says(const std::string& why, EventWriter& writer) {
-  if (!spec_.dry) return false;
-  if (std::exchange(dry_reported_, true)) return true;
+/// What would be done, once for each life, where midwatch only watches.
+void SupervisedComponent::only_report(const std::string& why, EventWriter& writer) {
+  if (std::exchange(dry_reported_, true)) return;
   const std::string text = cat("Only watching: component ", spec_.name, " would be started anew. ", why);
   doors_.say(text);
   (void)writer.note({"midwatch", text}, doors_.clock.now()).ok();
-  return true;
 }
 
 void SupervisedComponent::look_whether_ready(const State& state, EventWriter& writer) {
@@ -215,23 +223,24 @@ Result<void> SupervisedComponent::turn(const State& state, bool wanted, EventWri
     return {};
   }
   if (gave_up_) return {};
+  if (phase_ == Phase::kRunning) look_whether_ready(state, writer);
+  const ComponentDecision decision = due_ ? ComponentDecision() : decide_component(life_of(state), spec_.limits);
+  if (decision.what != ComponentDecision::What::kNothing && spec_.dry) {
+    only_report(decision.why, writer);
+    return {};
+  }
   if (phase_ == Phase::kRunning) {
-    look_whether_ready(state, writer);
-    const ComponentState* component = seen(state);
-    const bool fails = component != nullptr && is_of_this_life(*component) && in_trouble(component->last.health) &&
-                       component->last.certain;
-    if (fails && !due_ && !only_says(component->last.text, writer)) {
-      MW_TRY(begin_again(component->last.text, writer));
-      doors_.say(cat("component ", spec_.name, ": ", component->last.text, "; starting it anew"));
+    if (decision.what != ComponentDecision::What::kNothing) {
+      MW_TRY(carry_out(decision, writer));
+      if (!gave_up_) doors_.say(cat("component ", spec_.name, ": ", decision.why, "; starting it anew"));
     }
     if (due_ && !(looked_at_ && looked_at_(kept_.child.pid))) tree_.kill();
     return {};
   }
   if (!due_) {
-    const std::string why = kept_.failure.empty() ? cat("It ended: ", outcome_text(*kept_.ending)) : kept_.failure;
-    if (only_says(why, writer)) return {};
-    MW_TRY(begin_again(why, writer));
-    emit(Health::kDead, cat("Component ", spec_.name, " (process ", kept_.child.pid, ") is gone. ", why), writer);
+    MW_TRY(carry_out(decision, writer));
+    emit(Health::kDead, cat("Component ", spec_.name, " (process ", kept_.child.pid, ") is gone. ", decision.why),
+         writer);
     return {};
   }
   tree_.end_remaining(since(ended_));

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "core/event_writer.h"
 #include "core/state.h"
+#include "core/supervise/decide_component.h"
 #include "platform/clock.h"
 #include "platform/disk.h"
 #include "platform/process.h"
@@ -27,8 +28,7 @@ struct ComponentSpec {
   std::string folder;   ///< working directory of the command
   std::string address;  ///< "" when it is asked nothing: then it is ready when it has lived for a moment
   std::string output;   ///< file that gets its stdout and stderr
-  int restarts = 5;     ///< in a row without having been ready for kProven
-  Duration first_wait = Duration::seconds(1), longest_wait = Duration::seconds(60);
+  ComponentLimits limits;
   Duration ready_within = Duration::seconds(900);
   Duration grace = Duration::seconds(10);  ///< from asking it to end to killing it
   std::string marker;  ///< by which the processes of its lives are known, with their numbers; "": not
@@ -48,8 +48,6 @@ struct ComponentDoors {
 
 class SupervisedComponent {
  public:
-  static constexpr Duration kProven = Duration::seconds(300);  ///< of being ready, after which its budget is full again
-
   /// `folder`: of this component, within the run's. Lives of it that were begun before are found again.
   static Result<std::unique_ptr<SupervisedComponent>> open(ComponentDoors doors, ComponentSpec spec,
                                                            std::string folder);
@@ -83,8 +81,9 @@ class SupervisedComponent {
   Result<void> reattach();
   Result<void> begin_life(int number);
   Result<void> look();
-  Result<void> begin_again(const std::string& why, EventWriter& writer);
-  bool only_says(const std::string& why, EventWriter& writer);
+  ComponentLife life_of(const State& state) const;
+  Result<void> carry_out(const ComponentDecision& decision, EventWriter& writer);
+  void only_report(const std::string& why, EventWriter& writer);
   void look_whether_ready(const State& state, EventWriter& writer);
   void settle(bool ok, std::string text, EventWriter& writer);
   void take_over_doubts(const State& state);

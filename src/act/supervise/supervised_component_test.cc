@@ -9,7 +9,7 @@
 #include "act/keeper/launch.h"
 #include "base/text.h"
 #include "core/components.h"
-#include "core/policy.h"
+#include "core/supervise/policy.h"
 #include "journal/journal.h"
 #include "platform/fake/fake_disk.h"
 #include "platform/fake/fake_process.h"
@@ -27,7 +27,7 @@ struct World final : EventWriter {
     spec.folder = "/w";
     spec.address = address;
     spec.output = "engine.log";
-    spec.restarts = 2;
+    spec.limits.restarts = 2;
     open();
   }
   void open() {
@@ -243,6 +243,19 @@ TEST_CASE("one that dies again and again is given up, and one that worked for lo
     CHECK(world.one->gave_up() == (works < 10));
     CHECK(world.lives >= 3);
   }
+}
+
+TEST_CASE("restarts count in the life of midwatch after the one that did them") {
+  World world;
+  for (int i = 0; i < 10 && !world.one->gave_up(); ++i) {
+    world.turn(100);
+    world.turn(100);
+    world.die();
+    world.open();
+    world.turn();
+  }
+  CHECK(world.one->gave_up());
+  CHECK(world.lives == 3);  // the first, and two restarts
 }
 
 TEST_CASE("the next midwatch finds it as it is") {

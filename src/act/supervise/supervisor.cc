@@ -11,8 +11,8 @@
 #include "act/supervise/tainted.h"
 #include "base/text.h"
 #include "core/exit_status.h"
-#include "core/outcome_json.h"
 #include "core/supervise/decide.h"
+#include "core/supervise/outcome_json.h"
 #include "platform/durable.h"
 #include "sense/checkpoints/roots.h"
 

@@ -1,6 +1,6 @@
 // Supervises a command through its attempts: starts it under a keeper, sees it end, starts it again. What is due is
-// decided by core/supervise/decide.h and core/policy.h; this carries it out and records it. It knows nothing that is
-// not in the journal or in a keeper's record, so the next midwatch goes on where this one was killed.
+// decided by core/supervise/decide.h and core/supervise/policy.h; this carries it out and records it. It knows nothing
+// that is not in the journal or in a keeper's record, so the next midwatch goes on where this one was killed.
 #pragma once
 
 #include <functional>
@@ -15,11 +15,11 @@
 #include "act/supervise/process_tree.h"
 #include "act/supervise/run_files.h"
 #include "base/result.h"
-#include "core/breaker.h"
 #include "core/checkpoint_layout.h"
 #include "core/event_writer.h"
 #include "core/knowledge.h"
 #include "core/state.h"
+#include "core/supervise/breaker.h"
 #include "core/supervise/decide.h"
 #include "platform/clock.h"
 #include "platform/disk.h"

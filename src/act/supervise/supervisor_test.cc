@@ -7,7 +7,7 @@
 
 #include "act/keeper/launch.h"
 #include "base/text.h"
-#include "core/outcome_json.h"
+#include "core/supervise/outcome_json.h"
 #include "journal/journal.h"
 #include "platform/fake/fake_disk.h"
 #include "platform/fake/fake_process.h"

@@ -42,7 +42,7 @@ std::vector<ComponentSpec> component_specs(const Config& config, const std::stri
     spec.address = config.text(path_of(name, "address"));
     spec.folder = folder;
     spec.output = cat(outputs, "/", name, ".log");
-    spec.restarts = static_cast<int>(config.number(path_of(name, "restarts")));
+    spec.limits.restarts = static_cast<int>(config.number(path_of(name, "restarts")));
     const std::string meanwhile = config.text(path_of(name, "meanwhile"));
     spec.ends = spec.kind == "engine" && (meanwhile.empty() || meanwhile == "end");
     spec.pause = meanwhile == "pause" || (meanwhile.empty() && !spec.ends);

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/breaker.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/pause.h"
 #include "core/judge_memory.h"
 #include "core/state.h"
+#include "core/supervise/breaker.h"
 
 namespace mw {
 namespace {

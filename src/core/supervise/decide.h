@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "core/breaker.h"
 #include "core/state.h"
+#include "core/supervise/breaker.h"
 #include "core/supervise/run_spec.h"
 
 namespace mw {

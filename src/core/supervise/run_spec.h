@@ -11,8 +11,8 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "core/mode.h"
-#include "core/policy.h"
+#include "core/supervise/mode.h"
+#include "core/supervise/policy.h"
 
 namespace mw {
 

@@ -1,11 +1,11 @@
-#include "core/verify.h"
+#include "core/supervise/verify.h"
 
 #include <algorithm>
 
 #include "base/text.h"
 #include "core/advance.h"
 #include "core/event_codec.h"
-#include "core/outcome_json.h"
+#include "core/supervise/outcome_json.h"
 
 namespace mw {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/breaker.h"
+#include "core/supervise/breaker.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 #include "core/detect/tools/track.h"
 #include "core/incident_kind.h"
-#include "core/policy.h"
+#include "core/supervise/policy.h"
 
 namespace mw {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/breaker.h"
+#include "core/supervise/breaker.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/advance.h"
-#include "core/policy.h"
+#include "core/supervise/policy.h"
 
 namespace mw {
 namespace {

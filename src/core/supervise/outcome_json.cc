@@ -1,4 +1,4 @@
-#include "core/outcome_json.h"
+#include "core/supervise/outcome_json.h"
 
 namespace mw {
 namespace {

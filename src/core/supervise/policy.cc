@@ -1,4 +1,4 @@
-#include "core/policy.h"
+#include "core/supervise/policy.h"
 
 #include <algorithm>
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/json.h"
-#include "core/policy.h"
+#include "core/supervise/policy.h"
 
 namespace mw {
 
@@ -16,7 +16,7 @@ void write_outcome(JsonWriter& json, const AttemptOutcome& of);
 /// What is missing keeps its default.
 AttemptOutcome read_outcome(const Json& json);
 
-/// What core/policy.h was asked, and what it said.
+/// What core/supervise/policy.h was asked, and what it said.
 struct DecisionFacts {
   AttemptOutcome outcome;  ///< of the attempt that ended; those before it have their own
   RestartLimits limits;

@@ -1,9 +1,9 @@
-#include "core/supervision.h"
+#include "core/supervise/supervision.h"
 
 #include <doctest/doctest.h>
 
-#include "core/outcome_json.h"
 #include "core/state.h"
+#include "core/supervise/outcome_json.h"
 
 namespace mw {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/supervision.h"
+#include "core/supervise/supervision.h"
 
 #include <algorithm>
 

@@ -7,8 +7,8 @@
 
 #include "core/event.h"
 #include "core/knowledge.h"
-#include "core/policy.h"
 #include "core/state.h"
+#include "core/supervise/policy.h"
 
 namespace mw {
 

@@ -18,6 +18,8 @@ inline constexpr std::string_view kEngineLayer = "engine";
 
 /// The action of restarting a component while the trainer goes on, as the journal names it.
 inline constexpr std::string_view kRestartComponent = "restart-component";
+/// The same where its attempt ends with it.
+inline constexpr std::string_view kRestartWithRun = "restart-with-run";
 
 /// One attempt of a supervised command, in the terms that the decision needs.
 struct AttemptOutcome {

@@ -1,10 +1,10 @@
-#include "core/verify.h"
+#include "core/supervise/verify.h"
 
 #include <doctest/doctest.h>
 
 #include "base/text.h"
 #include "core/advance.h"
-#include "core/outcome_json.h"
+#include "core/supervise/outcome_json.h"
 
 namespace mw {
 namespace {

@@ -1,0 +1,39 @@
+#include "core/supervise/decide_component.h"
+
+#include <algorithm>
+
+#include "core/components.h"
+#include "core/supervise/policy.h"
+
+namespace mw {
+
+int restarts_in_a_row(const State& state, std::string_view component) {
+  int count = 0;
+  Time next;  // when the restart after it was decided on
+  for (auto action = state.actions.rbegin(); action != state.actions.rend(); ++action) {
+    const event::Intended& intent = action->intent;
+    if (intent.target != component || (intent.action != kRestartComponent && intent.action != kRestartWithRun))
+      continue;
+    if (count > 0 && action->done && action->ok && next.ns - action->done_at.ns >= kComponentProven.ns) break;
+    next = action->at;
+    ++count;
+  }
+  return count;
+}
+
+ComponentDecision decide_component(const ComponentLife& life, const ComponentLimits& limits) {
+  using What = ComponentDecision::What;
+  const bool fails = life.seen != nullptr && in_trouble(life.seen->last.health) && life.seen->last.certain;
+  if (life.ended.empty() && !fails) return {What::kNothing, "", {}, life.spent};
+  const bool proven = life.ready_for && *life.ready_for >= kComponentProven;
+  const int spent = proven ? 0 : life.spent;
+  const std::string& why = life.ended.empty() ? life.seen->last.text : life.ended;
+  if (spent >= limits.restarts) return {What::kGiveUp, why, {}, spent};
+  Duration wait = limits.first_wait;
+  for (int i = 0; i < spent && wait < limits.longest_wait; ++i) wait.ns *= 2;
+  // The first failure of what has worked is answered at once.
+  wait = spent == 0 && life.was_ready ? Duration() : std::min(wait, limits.longest_wait);
+  return {What::kRestart, why, wait, spent + 1};
+}
+
+}  // namespace mw
