@@ -45,13 +45,13 @@ CleanupResult::Item record_removal(EventWriter& writer, uint32_t action, const C
 void settle_removals(Disk& disk, const State& state, EventWriter& writer);
 
 /// What RunAsk::text says in a request of kCleanup: words on its first line, with commas between (none: those of the
-/// settings), a path on each of the others; nothing else goes.
+/// settings), a path on each of the others; nothing else is deleted.
 struct CleanupAsk {
   std::vector<std::string> words, paths;
 };
 std::string cleanup_ask_text(const CleanupAsk& ask);
 CleanupAsk parse_cleanup_ask(std::string_view text);
-/// Those of the plan that are asked for.
+/// The items of the plan whose paths are requested.
 std::vector<CleanupItem> asked_of(std::vector<CleanupItem> plan, const std::vector<std::string>& paths);
 
 }  // namespace mw
