@@ -338,7 +338,7 @@ void SupervisedWorld::spawn() {
   a.waits = false;
   const auto launch = parse_launch(disk.content(cat(a.folder, "/", kLaunchFile)));
   a.engine = processes.add(a.child.pid, dice.chance(0.5) ? a.child.pid : 0).info.id;
-  if (launch.ok()) processes.find(a.child)->marker = processes.find(a.engine)->marker = launch->mark;
+  if (launch.ok()) processes.find(a.child)->marker = processes.find(a.engine)->marker = launch->marker;
   processes.find(a.child)->ignores_int = dice.chance(0.2);
   processes.find(a.child)->ignores_term = dice.chance(0.2);
   processes.find(a.engine)->ignores_int = processes.find(a.engine)->ignores_term = dice.chance(0.3);

@@ -293,7 +293,7 @@ def home_full(base, ends_with):
                         pass
             except OSError:
                 pass
-            return not os.path.exists(folder + "/reserve") and not os.path.exists(folder + "/output/train.log.ballast")
+            return not os.path.exists(folder + "/reserve") and not os.path.exists(folder + "/output/train.log.reserve")
         wait_until("all reserves are gone", fill)
         for _ in range(20):
             fill()

@@ -19,21 +19,21 @@ namespace {
 
 using How = event::CheckpointSeen::How;
 
-constexpr size_t kLookedAt = 128;  // checkpoints of one folder, the newest
-constexpr size_t kCores = 64;      // of one folder
+constexpr size_t kScanned = 128;  // checkpoints of one folder, the newest
+constexpr size_t kCores = 64;     // of one folder
 constexpr std::string_view kCoreDumps = "core-dumps", kBroken = "broken-checkpoints", kQuarantine = "quarantine",
                            kOld = "old-checkpoints";
 
-/// Sessions of all commands that were held: each begins one, and its number is its pid.
+/// Sessions of all supervised commands: each command leads one, whose id is the command's pid.
 std::set<int64_t> sessions_of(Disk& disk, const std::string& run_folder) {
   std::set<int64_t> sessions;
-  for (const KeeperSession& tenure : keeper_sessions(disk, run_folder)) {
-    if (tenure.kept.child.pid > 1) sessions.insert(tenure.kept.child.pid);
+  for (const KeeperSession& session : keeper_sessions(disk, run_folder)) {
+    if (session.kept.child.pid > 1) sessions.insert(session.kept.child.pid);
   }
   return sessions;
 }
 
-/// Of a file its content counts, too; a folder is known by itself.
+/// A file is identified by its content's change time, too; a folder by device and inode only.
 Identity identity_of(const FileInfo& info) {
   const bool file = info.kind == FileInfo::Kind::kFile;
   return {info.device, info.inode, file ? info.changed.ns : 0, false};
@@ -84,28 +84,28 @@ class Planner {
     }
   }
 
-  /// The run's own checkpoints of one folder as the disk shows them, by step.
-  const std::map<int64_t, event::CheckpointSeen>& looks(const std::string& root) {
-    const auto known = looks_.find(root);
-    if (known != looks_.end()) return known->second;
-    auto& found = looks_[root];
+  /// What the scans of the run's own checkpoints in one folder found, by step.
+  const std::map<int64_t, event::CheckpointSeen>& scans(const std::string& root) {
+    const auto known = scans_.find(root);
+    if (known != scans_.end()) return known->second;
+    auto& found = scans_[root];
     auto steps = checkpoint_steps(disk_, root, scope_.layout);
     if (!steps.ok()) return found;
-    const size_t skip = steps->size() > kLookedAt ? steps->size() - kLookedAt : 0;
+    const size_t skip = steps->size() > kScanned ? steps->size() - kScanned : 0;
     std::optional<CheckpointScan> before;
     for (size_t i = skip; i < steps->size(); ++i) {
       const auto whose = whose_is(disk_, scope_.own, root, scope_.layout, (*steps)[i]);
       if (!whose.ok() || *whose != Whose::kOwn) continue;
       const std::string folder = cat(root, "/", with_step(scope_.layout.folder, (*steps)[i]));
-      CheckpointScan look = scan_checkpoint(disk_, folder, (*steps)[i], before ? &*before : nullptr);
-      found[(*steps)[i]] = look.seen;
-      if (look.seen.how == How::kWhole) before = std::move(look);
+      CheckpointScan scan = scan_checkpoint(disk_, folder, (*steps)[i], before ? &*before : nullptr);
+      found[(*steps)[i]] = scan.seen;
+      if (scan.seen.how == How::kWhole) before = std::move(scan);
     }
     return found;
   }
 
   void checkpoints(const std::string& root, const std::string& word) {
-    const auto& all = looks(root);
+    const auto& all = scans(root);
     std::vector<int64_t> whole;  // the newest first
     for (auto one = all.rbegin(); one != all.rend(); ++one) {
       if (one->second.how == How::kWhole) whole.push_back(one->first);
@@ -138,16 +138,16 @@ class Planner {
   }
 
   void quarantined(const std::string& root, std::string_view folder) {
-    const std::string aside = cat(root, "/", folder);
-    const auto labels = disk_.list(aside);
+    const std::string quarantine = cat(root, "/", folder);
+    const auto labels = disk_.list(quarantine);
     for (const std::string& label : labels.ok() ? *labels : std::vector<std::string>()) {
-      const auto info = disk_.info(cat(aside, "/", label));
+      const auto info = disk_.info(cat(quarantine, "/", label));
       if (!info.ok()) continue;
-      const auto text = read_small(disk_, cat(aside, "/", label, "/", kManifestFile));
+      const auto text = read_small(disk_, cat(quarantine, "/", label, "/", kManifestFile));
       const auto manifest = text.ok() ? parse_manifest(*text) : Result<QuarantineManifest>(text.error());
       if (!manifest.ok() || manifest->run_folder != scope_.run_folder) continue;  // another run's
-      const CheckpointScan look = scan_checkpoint(disk_, cat(aside, "/", label), kNoStep, nullptr);
-      plan_.items.push_back({std::string(kQuarantine), root, cat(folder, "/", label), look.seen.bytes,
+      const CheckpointScan scan = scan_checkpoint(disk_, cat(quarantine, "/", label), kNoStep, nullptr);
+      plan_.items.push_back({std::string(kQuarantine), root, cat(folder, "/", label), scan.seen.bytes,
                              cat("quarantined before the attempt after ", label), identity_of(*info)});
     }
   }
@@ -156,7 +156,7 @@ class Planner {
   const CleanupDoors& doors_;
   const CleanupScope& scope_;
   const CleanupSettings& settings_;
-  std::map<std::string, std::map<int64_t, event::CheckpointSeen>> looks_;  // by folder
+  std::map<std::string, std::map<int64_t, event::CheckpointSeen>> scans_;  // by folder
   CleanupPlan plan_;
 };
 

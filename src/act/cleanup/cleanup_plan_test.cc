@@ -72,7 +72,7 @@ struct Place {
   void whole(int step) { put(cat("/data/ck/step_", step, "/model.safetensors"), safetensors()); }
   /// A save that never came to its end.
   void cut(int step) { put(cat("/data/ck/step_", step, "/model.safetensors"), ""); }
-  void aside(const std::string& label, const std::string& run_folder) {
+  void quarantine(const std::string& label, const std::string& run_folder) {
     QuarantineManifest of;
     of.run_folder = run_folder;
     put(cat("/data/ck/.midwatch-quarantine/", label, "/step_65/model.safetensors"), safetensors());
@@ -88,13 +88,14 @@ struct Place {
 
 using Names = std::vector<std::string>;
 
-TEST_CASE("what may go, in the declared order; the newest whole one and what the pointer names stay") {
+TEST_CASE(
+    "what may be deleted, in the declared order; the newest whole checkpoint and the one that the pointer names stay") {
   Place p;
   for (const int step : {10, 20, 40, 50, 60}) p.whole(step);
   p.cut(30);
   p.cut(70);  // perhaps one that is just being written
-  p.aside("attempt-2", "/data/run");
-  p.aside("attempt-2-of-another", "/data/another");
+  p.quarantine("attempt-2", "/data/run");
+  p.quarantine("attempt-2-of-another", "/data/another");
   p.put("/data/ck/.midwatch-quarantine/by-hand/step_65/model.safetensors", safetensors());
   CHECK(p.plan() == Names{"step_30", ".midwatch-quarantine/attempt-2", "step_10", "step_20", "step_40"});
   p.settings.keep_every = 20;
@@ -106,7 +107,7 @@ TEST_CASE("what may go, in the declared order; the newest whole one and what the
   CHECK(p.plan().empty());
 }
 
-TEST_CASE("where no checkpoint is proven whole none goes; nothing goes outside of declared folders") {
+TEST_CASE("where no checkpoint is proven whole none is deleted; nothing is deleted outside of declared folders") {
   Place p;
   p.cut(10);
   p.cut(20);
@@ -119,7 +120,7 @@ TEST_CASE("where no checkpoint is proven whole none goes; nothing goes outside o
   CHECK(p.plan().empty());
 }
 
-TEST_CASE("nothing goes that is not proven to be this run's own, or that nothing proves to be broken") {
+TEST_CASE("nothing is deleted that is not proven to be this run's own, or not proven to be broken") {
   Place p;
   for (const int step : {40, 50}) p.whole(step);
   p.put("/data/ck/step_10/config.json", "{}");  // with its weights elsewhere
@@ -146,7 +147,7 @@ TEST_CASE("only a core dump that says that this run's session left it") {
   CHECK(p.plan().empty());  // no attempt had such a session
 }
 
-TEST_CASE("a core dump's head tells its process; anything else is none") {
+TEST_CASE("a core dump's header names its process; anything else is none") {
   const auto found = host::parse_core_head(core(4711));
   REQUIRE(found);
   CHECK(found->pid == 77);
@@ -156,7 +157,7 @@ TEST_CASE("a core dump's head tells its process; anything else is none") {
   for (size_t bytes = 0; bytes < whole.size(); ++bytes) CHECK_FALSE(host::parse_core_head(whole.substr(0, bytes)));
 }
 
-/// Keeps what it is told, in order.
+/// Keeps what is recorded, in order.
 struct Paper final : EventWriter {
   State& state;
   std::vector<std::string> lines;
@@ -175,7 +176,7 @@ struct Paper final : EventWriter {
   }
   Result<void> record(SupervisionEvent, Time) override { return {}; }
   Result<void> note(event::Note words, Time) override {
-    lines.push_back(cat("told: ", words.text));
+    lines.push_back(cat("note: ", words.text));
     return {};
   }
 };
@@ -229,7 +230,7 @@ struct House {
     keeper = std::make_unique<CleanupTask>(clock, std::move(scope));
     fold(state, {Time::from_seconds(1), {}, event::AttemptBegan{"x"}});
   }
-  /// One file that the first attempt, which is through, was seen to hold.
+  /// One file that the first attempt, which has ended, was seen to hold.
   FakeSystem& shared_memory() {
     Entry entry;
     entry.file = true;
@@ -264,7 +265,7 @@ struct House {
   }
 };
 
-TEST_CASE("space is freed when a disk is full and it may be, each deed written down before") {
+TEST_CASE("space is freed when a disk is full and the mode is act; each action is recorded before") {
   House house;
   house.open(Mode::kAct);
   house.turns();
@@ -276,7 +277,7 @@ TEST_CASE("space is freed when a disk is full and it may be, each deed written d
   CHECK(house.keeper->made_room(house.state) == true);
 }
 
-TEST_CASE("asked, it only says what could go, once; nothing is removed that could not be written down") {
+TEST_CASE("in mode ask it only reports what could be deleted, once; nothing is removed that could not be recorded") {
   House house;
   house.open(Mode::kAsk);
   house.trouble();
@@ -298,7 +299,7 @@ TEST_CASE("asked, it only says what could go, once; nothing is removed that coul
   CHECK(full.removed.size() == 1);
 }
 
-TEST_CASE("what a person asks for goes whatever the mode, and what came of it is told") {
+TEST_CASE("what a person requests is deleted whatever the mode, and the result is reported") {
   House house;
   house.open(Mode::kWatch);
   house.trouble();
@@ -309,7 +310,7 @@ TEST_CASE("what a person asks for goes whatever the mode, and what came of it is
   ask.text = cleanup_ask_text({{"core-dumps"}, {"/data/ck/step_5"}});
   ask.at = Time::from_seconds(77);
   house.keeper->cleanup_now(ask);
-  ask.text = cleanup_ask_text({{}, {"/data/ck/step_10"}});  // which may not go
+  ask.text = cleanup_ask_text({{}, {"/data/ck/step_10"}});  // which must stay
   house.keeper->cleanup_now(ask);
   house.turns();
   CHECK(house.removed.empty());
@@ -318,16 +319,16 @@ TEST_CASE("what a person asks for goes whatever the mode, and what came of it is
   house.keeper->cleanup_now(ask);
   house.turns();
   CHECK(house.removed == Names{"/data/ck/step_5"});
-  const auto freed = parse_cleanup_result(house.written["/data/run/cleanup.json"]);
-  REQUIRE(freed.ok());
-  CHECK(freed->asked == ask.at);
-  REQUIRE(freed->items.size() == 1);
-  CHECK(freed->items[0].path == "/data/ck/step_5");
-  CHECK(freed->items[0].bytes == 1000);
-  CHECK(freed->items[0].ok);
+  const auto result = parse_cleanup_result(house.written["/data/run/cleanup.json"]);
+  REQUIRE(result.ok());
+  CHECK(result->asked == ask.at);
+  REQUIRE(result->items.size() == 1);
+  CHECK(result->items[0].path == "/data/ck/step_5");
+  CHECK(result->items[0].bytes == 1000);
+  CHECK(result->items[0].ok);
 }
 
-TEST_CASE("a disk's trouble is not shared memory's") {
+TEST_CASE("a full disk is not full shared memory") {
   House house;
   house.open(Mode::kAct);
   Incident incident;
@@ -338,7 +339,7 @@ TEST_CASE("a disk's trouble is not shared memory's") {
   CHECK(house.removed.empty());  // a checkpoint less gives no shared memory
 }
 
-TEST_CASE("shared memory of an attempt that is through is freed without a complaint, where that may be") {
+TEST_CASE("shared memory of an ended attempt is freed before anything fails, where the mode is act") {
   for (const bool may : {true, false}) {
     CAPTURE(may);
     House house;
@@ -348,7 +349,7 @@ TEST_CASE("shared memory of an attempt that is through is freed without a compla
     house.open(may ? Mode::kAct : Mode::kAsk);
     auto& system = house.shared_memory();
     house.turns();
-    CHECK(house.removed.empty());  // the attempt goes on
+    CHECK(house.removed.empty());  // the attempt is running
     holds = false;
     house.turns();
     CHECK(house.removed == (may ? Names{"/dev/shm/psm_0a1b2c3d"} : Names{}));
@@ -359,7 +360,7 @@ TEST_CASE("shared memory of an attempt that is through is freed without a compla
   }
 }
 
-TEST_CASE("a deletion in doubt is told by what is there, and done again where it is") {
+TEST_CASE("a deletion in doubt is settled by whether the file is there, and done again where it is") {
   House house;
   house.open(Mode::kAct);
   for (const char* path : {"/data/ck/gone", "/data/ck/step_5"}) {

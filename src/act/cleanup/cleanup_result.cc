@@ -15,12 +15,12 @@ std::string bytes_text(int64_t bytes) { return format_bytes(static_cast<double>(
 
 }  // namespace
 
-std::string cleanup_result_text(const CleanupResult& freed) {
+std::string cleanup_result_text(const CleanupResult& result) {
   std::string text;
   {
     JsonWriter json(text);
-    json.begin_object().key("version").integer(1).key("asked_ns").integer(freed.asked.ns).key("items").begin_array();
-    for (const CleanupResult::Item& item : freed.items) {
+    json.begin_object().key("version").integer(1).key("asked_ns").integer(result.asked.ns).key("items").begin_array();
+    for (const CleanupResult::Item& item : result.items) {
       json.begin_object().key("path").string(item.path).key("bytes").integer(item.bytes);
       json.key("ok").boolean(item.ok).key("text").string(item.text).end_object();
     }
@@ -34,13 +34,13 @@ Result<CleanupResult> parse_cleanup_result(std::string_view text) {
   if (!json.ok()) return json.error();
   const Json* items = json->find("items");
   if (items == nullptr || !items->is_array()) return Error{Error::Code::kInvalid, "no list of what was freed", ""};
-  CleanupResult freed;
-  freed.asked.ns = json->integer_or("asked_ns", 0);
+  CleanupResult result;
+  result.asked.ns = json->integer_or("asked_ns", 0);
   for (const Json& item : items->items()) {
-    freed.items.push_back({item.string_or("path", ""), item.integer_or("bytes", 0), item.boolean_or("ok", false),
-                           item.string_or("text", "")});
+    result.items.push_back({item.string_or("path", ""), item.integer_or("bytes", 0), item.boolean_or("ok", false),
+                            item.string_or("text", "")});
   }
-  return freed;
+  return result;
 }
 
 std::string path_of(const CleanupItem& item) { return cat(item.root, "/", item.name); }

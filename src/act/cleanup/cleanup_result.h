@@ -1,4 +1,5 @@
-// What a person asked to be freed, and what came of it: between the verb and the midwatch that watches the run.
+// A person's request for a cleanup, and its result: passed between `midwatch cleanup` and the midwatch that watches the
+// run.
 #pragma once
 
 #include <string>
@@ -22,35 +23,35 @@ struct CleanupResult {
     std::string path;
     int64_t bytes = 0;  ///< of disk that it took
     bool ok = false;
-    std::string text;  ///< what came of it
+    std::string text;  ///< the result, in words
   };
   Time asked;  ///< which request (RunAsk::at)
   std::vector<Item> items;
 };
 
-std::string cleanup_result_text(const CleanupResult& freed);
+std::string cleanup_result_text(const CleanupResult& result);
 /// kInvalid with what is wrong.
 Result<CleanupResult> parse_cleanup_result(std::string_view text);
 
 std::string path_of(const CleanupItem& item);
-/// Writes down that it goes. After an error it must not.
+/// Records the intent to delete `item`. After an error it must not be deleted.
 Result<uint32_t> intend_to_remove(EventWriter& writer, const CleanupItem& item, uint32_t incident);
-/// Writes down what came of it.
+/// Records the result of the deletion.
 CleanupResult::Item record_removal(EventWriter& writer, uint32_t action, const CleanupItem& item,
                                    const Result<Removed>& removed);
 
-/// Whether a deletion that nobody saw the end of was done: what is gone is gone, and the rest is planned anew. Deleting
-/// it again does no harm, as only what is still the very thing goes.
+/// Records for each deletion without a recorded result whether the file is gone. What is left is planned anew; deleting
+/// it again does no harm, as only the very file that was checked is deleted.
 void settle_removals(Disk& disk, const State& state, EventWriter& writer);
 
 /// What RunAsk::text says in a request of kCleanup: words on its first line, with commas between (none: those of the
-/// settings), a path on each of the others; nothing else goes.
+/// settings), a path on each of the others; nothing else is deleted.
 struct CleanupAsk {
   std::vector<std::string> words, paths;
 };
 std::string cleanup_ask_text(const CleanupAsk& ask);
 CleanupAsk parse_cleanup_ask(std::string_view text);
-/// Those of the plan that are asked for.
+/// The items of the plan whose paths are requested.
 std::vector<CleanupItem> asked_of(std::vector<CleanupItem> plan, const std::vector<std::string>& paths);
 
 }  // namespace mw

@@ -40,7 +40,7 @@ std::string bytes_text(int64_t bytes) { return format_bytes(static_cast<double>(
 
 }  // namespace
 
-/// What may go and helps: shared memory is none of the disks', and they are none of it.
+/// What may be deleted and helps: shared memory frees no disk, and files on a disk free no shared memory.
 std::vector<std::string> CleanupTask::words_for(const State& state) const {
   const Want want = want_of_space(state);
   std::vector<std::string> words;
@@ -75,11 +75,11 @@ void CleanupTask::take_plan(CleanupPlan plan, EventWriter& writer) {
     std::reverse(plan_.begin(), plan_.end());  // taken from the end
     if (person && plan_.empty()) finish_ask();
   } else {
-    tell_plan(plan, writer);
+    report_plan(plan, writer);
   }
 }
 
-void CleanupTask::tell_plan(const CleanupPlan& plan, EventWriter& writer) {
+void CleanupTask::report_plan(const CleanupPlan& plan, EventWriter& writer) {
   if (scope_.settings.mode == Mode::kWatch || reported_ == incident_) return;
   reported_ = incident_;
   int64_t bytes = 0;
@@ -95,7 +95,7 @@ void CleanupTask::tell_plan(const CleanupPlan& plan, EventWriter& writer) {
   (void)writer.note({"midwatch", clip(words, kTextLimit)}, clock_.now()).ok();
 }
 
-/// Writes down what goes next and begins to delete it. False when nothing is left to go, or it cannot be written down.
+/// Records the next deletion and starts it. False when nothing is left to delete, or it cannot be recorded.
 bool CleanupTask::remove_next(EventWriter& writer) {
   if (plan_.empty()) return false;
   const auto action = intend_to_remove(writer, plan_.back(), for_ == For::kSpace ? incident_ : 0);
@@ -113,17 +113,17 @@ void CleanupTask::take_removed(const Result<Removed>& removed, EventWriter& writ
   const CleanupResult::Item done = record_removal(writer, std::exchange(action_, 0), item_, removed);
   scope_.say(cat(done.ok ? "removed " : "could not remove ", done.path, ": ", done.text));
   if (for_ != For::kPerson) return;
-  told_.items.push_back(done);
+  result_.items.push_back(done);
   if (plan_.empty()) finish_ask();
 }
 
-/// The one that asked is told.
+/// Writes the result for the person that requested the cleanup.
 void CleanupTask::finish_ask() {
-  told_.asked = asks_.front().at;
+  result_.asked = asks_.front().at;
   asks_.erase(asks_.begin());
-  const CleanupResult told = std::exchange(told_, CleanupResult());
+  const CleanupResult result = std::exchange(result_, CleanupResult());
   if (scope_.write)
-    (void)scope_.write(cat(scope_.places.run_folder, "/", kCleanupResultFile), cleanup_result_text(told)).ok();
+    (void)scope_.write(cat(scope_.places.run_folder, "/", kCleanupResultFile), cleanup_result_text(result)).ok();
 }
 
 std::optional<Duration> CleanupTask::turn(const State& state, bool quiet, EventWriter& writer) {
@@ -131,7 +131,7 @@ std::optional<Duration> CleanupTask::turn(const State& state, bool quiet, EventW
   if (auto removed = removing_.take()) take_removed(*removed, writer);
   if (removing_.started()) return kPatience;
   if (remove_next(writer)) return kPatience;
-  if (!plan_.empty()) return kUsual;  // it could not be written down: again, later
+  if (!plan_.empty()) return kUsual;  // it could not be recorded: tried again later
   if (auto plan = planning_.take()) {
     take_plan(std::move(**plan), writer);
     if (!plan_.empty()) return kPatience;
@@ -140,7 +140,7 @@ std::optional<Duration> CleanupTask::turn(const State& state, bool quiet, EventW
   return kUsual;
 }
 
-/// Begins the plan that is due most. False when none is.
+/// Begins the most urgent plan that is due. False when none is.
 bool CleanupTask::begin_next(const State& state, bool quiet) {
   if (!asks_.empty()) {
     const auto words = parse_cleanup_ask(asks_.front().text).words;
@@ -157,7 +157,7 @@ bool CleanupTask::begin_next(const State& state, bool quiet) {
     asked_done_ = asked_.has_value();
     return true;
   }
-  // Shared memory that an attempt left is freed before the next one finds it full, though nobody has complained yet.
+  // Shared memory that an ended attempt left is freed before the next attempt finds it full.
   const bool holds = scope_.holds();
   stale_due_ = stale_due_ || (held_ && !holds);
   held_ = holds;
@@ -165,7 +165,7 @@ bool CleanupTask::begin_next(const State& state, bool quiet) {
   if (stale_due_ && scope_.settings.mode == Mode::kAct &&
       std::find(what.begin(), what.end(), kSharedMemory) != what.end()) {
     stale_due_ = false;
-    begin_plan(state, For::kLeftovers, {std::string(kSharedMemory)});
+    begin_plan(state, For::kStale, {std::string(kSharedMemory)});
     return true;
   }
   if (scope_.settings.keep_last > 0 && state.checkpoint_scans.size() != whole_seen_) {
@@ -183,7 +183,7 @@ std::optional<bool> CleanupTask::made_room(const State& state) {
   const Duration now = clock_.steady();
   if (!asked_) {
     asked_ = now;
-    // What went for this attempt's trouble already counts; else it is planned now.
+    // Space that was freed for this attempt's incident counts; if there is none, a plan is made now.
     asked_done_ = freed_bytes_ > 0;
   }
   const bool busy = planning_.started() || removing_.started() || !plan_.empty();

@@ -1,6 +1,6 @@
-// Frees space that a run's own leftovers take, beside the watch: old checkpoints as [retention] says; when a disk or
-// shared memory is full or nearly, what [cleanup] names; and what a person asks for. Every deletion is in the
-// journal, durably, before it is done.
+// Deletes a run's own stale resources while the run is watched: old checkpoints as [retention] says; what [cleanup]
+// names when a disk or shared memory is full or nearly full; and what a person requests. Every deletion is durably in
+// the journal before it is done.
 #pragma once
 
 #include <functional>
@@ -26,17 +26,17 @@ struct CleanupTaskScope {
   std::shared_ptr<Disk> disk;
   std::shared_ptr<System> system;
   std::shared_ptr<Processes> processes;
-  int64_t user = -1;  ///< whose things may go
+  int64_t user = -1;  ///< only files of this user may be deleted
   CleanupPlaces places;
   CleanupSettings settings;
   std::function<CheckpointLayout(const std::string& framework)> layout;
   std::function<bool(const std::string& root, const std::string& name, const Identity& only)> unheld;
   std::function<Result<Removed>(System& system, const CleanupItem& item)> remove;  ///< remove_item()
   std::function<void(const std::string& sentence)> say;
-  std::function<bool()> holds = [] { return true; };  ///< an attempt goes on
+  std::function<bool()> holds = [] { return true; };  ///< an attempt is running
   /// Writes a small file so that it is there whole or not at all.
   std::function<Result<void>(const std::string& path, std::string_view text)> write = nullptr;
-  /// Whose the checkpoints are, asked when a plan is made; unset: nothing is proven.
+  /// Decides whose a checkpoint is; called for each plan. Unset: no checkpoint is proven to be the run's.
   std::function<Ownership(Disk& disk, const State& state, const CheckpointLayout& layout)> own = nullptr;
 };
 
@@ -48,18 +48,17 @@ class CleanupTask final : public Task {
   CleanupTask(Clock& clock, CleanupTaskScope scope) : clock_(clock), scope_(std::move(scope)) {}
 
   std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override;
-  /// An attempt ended for want of space: has some been made since? Empty while that is being done: ask again.
+  /// Whether space was freed since an attempt ended for lack of it. Unset while that is being done: call again.
   std::optional<bool> made_room(const State& state);
-  /// A person asks that it be freed, whatever the mode; what came of it is written to kCleanupResultFile. `ask` is of
-  /// kFree.
+  /// A person requests a cleanup, whatever the mode; the result is written to kCleanupResultFile. `ask` is of kCleanup.
   void cleanup_now(const RunAsk& ask) { asks_.push_back(ask); }
 
  private:
-  enum class For { kSpace, kRetention, kLeftovers, kPerson };
+  enum class For { kSpace, kRetention, kStale, kPerson };
   bool begin_next(const State& state, bool quiet);
   void begin_plan(const State& state, For what, std::vector<std::string> words);
   void take_plan(CleanupPlan plan, EventWriter& writer);
-  void tell_plan(const CleanupPlan& plan, EventWriter& writer);
+  void report_plan(const CleanupPlan& plan, EventWriter& writer);
   void take_removed(const Result<Removed>& removed, EventWriter& writer);
   bool remove_next(EventWriter& writer);
   void finish_ask();
@@ -68,18 +67,18 @@ class CleanupTask final : public Task {
   Clock& clock_;
   CleanupTaskScope scope_;
   bool doubts_settled_ = false;
-  For for_ = For::kSpace;          ///< the present plan
-  uint32_t incident_ = 0;          ///< because of which
-  uint32_t reported_ = 0;          ///< incident of which people were told what could go
-  size_t whole_seen_ = 0;          ///< looks at checkpoints up to which retention was done
-  bool held_ = false;              ///< an attempt went on at the last turn
+  For for_ = For::kSpace;          ///< of the present plan
+  uint32_t incident_ = 0;          ///< the incident that the plan is for
+  uint32_t reported_ = 0;          ///< incident for which the deletable files were reported
+  size_t whole_seen_ = 0;          ///< checkpoint scans up to which retention was done
+  bool held_ = false;              ///< an attempt was running at the last turn
   bool stale_due_ = false;         ///< one has ended since
-  std::vector<CleanupItem> plan_;  ///< what is still to go, the next at the end
+  std::vector<CleanupItem> plan_;  ///< still to be deleted, the next at the end
   CleanupItem item_;               ///< what is being deleted
-  uint32_t action_ = 0;            ///< its number
+  uint32_t action_ = 0;            ///< its number in the journal
   int64_t freed_bytes_ = 0;        ///< bytes, since made_room() was last answered
-  std::vector<RunAsk> asks_;       ///< of people; the first is being done while for_ says so
-  CleanupResult told_;             ///< what came of it
+  std::vector<RunAsk> asks_;       ///< of people; the first is in progress when for_ is kPerson
+  CleanupResult result_;           ///< of that request so far
   std::optional<Duration> planned_, asked_;
   bool asked_done_ = false;  ///< the plan for made_room() was begun
   BackgroundCall<std::unique_ptr<CleanupPlan>> planning_;

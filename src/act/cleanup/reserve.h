@@ -1,4 +1,4 @@
-// Space on the journal's disk that is given up when the disk is full, so that a run is still looked after.
+// Space on the journal's disk that is released when the disk is full, so that midwatch can still record what it does.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@ class Reserve {
 
   /// In a run's folder.
   Reserve(Disk& disk, const std::string& run_folder);
-  /// Takes the space where it is free; without it the run goes on all the same.
+  /// Allocates the space if there is enough. Without a reserve the run is supervised all the same.
   void take();
-  /// Gives it up; false when there was none (any more).
+  /// Releases it; false when there was none (any more).
   bool release();
 
  private:

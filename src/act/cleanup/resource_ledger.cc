@@ -13,8 +13,8 @@
 namespace mw {
 namespace {
 
-constexpr size_t kMost = 4096;     // belongings remembered, the newest
-constexpr size_t kLooked = 20000;  // names of /dev/shm that are looked at
+constexpr size_t kMost = 4096;      // resources remembered, the newest
+constexpr size_t kChecked = 20000;  // names of /dev/shm that are checked
 
 /// In a pattern "#" stands for digits, "*" for letters, digits, "_" and "-", one or more; "?" for one of the latter.
 struct Maker {
@@ -54,7 +54,7 @@ bool same(const HeldResource& one, const Entry& entry) {
 }
 
 HeldResource resource_of(HeldResource::What what, const std::string& path, const Entry& entry,
-                         const KeeperSession& tenure, const std::string& boot) {
+                         const KeeperSession& session, const std::string& boot) {
   HeldResource one;
   one.what = what;
   one.folder = folder_of(path);
@@ -62,65 +62,65 @@ HeldResource resource_of(HeldResource::What what, const std::string& path, const
   one.device = entry.device;
   one.inode = entry.inode;
   one.born_ns = entry.born_ns;
-  one.place = tenure.place;
+  one.place = session.place;
   one.boot = boot;
   return one;
 }
 
-class Look {
+class Search {
  public:
-  Look(const ResourceDoors& doors, const std::string& run_folder, ResourceSnapshot& told)
-      : doors_(doors), run_folder_(run_folder), told_(told), boot_(doors.processes.boot()) {}
+  Search(const ResourceDoors& doors, const std::string& run_folder, ResourceSnapshot& found)
+      : doors_(doors), run_folder_(run_folder), found_(found), boot_(doors.processes.boot()) {}
 
-  void keep_what_is_there(const std::vector<HeldResource>& known) {
+  void keep_existing(const std::vector<HeldResource>& known) {
     for (const HeldResource& one : known) {
       const auto entry = doors_.system.entry(cat(one.folder, "/", one.name));
-      if (entry.ok() ? same(one, *entry) : entry.error().code != Error::Code::kNotFound) told_.all.push_back(one);
+      if (entry.ok() ? same(one, *entry) : entry.error().code != Error::Code::kNotFound) found_.all.push_back(one);
     }
   }
 
-  /// What lies in shared memory, is this user's, and is not known yet.
+  /// Files in shared memory that are this user's and not known yet.
   void find_new(const std::string& shared, const std::vector<uint64_t>& ignored) {
     const auto names = doors_.system.names(shared);
-    size_t looked = 0;
+    size_t checked = 0;
     for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
-      if (maker_of(name).empty() || ++looked > kLooked) continue;
+      if (maker_of(name).empty() || ++checked > kChecked) continue;
       const std::string path = cat(shared, "/", name);
       const auto entry = doors_.system.entry(path);
       if (!entry.ok() || !entry->file || entry->owner != doors_.user) continue;
       const bool known =
           std::find(ignored.begin(), ignored.end(), entry->inode) != ignored.end() ||
-          std::any_of(told_.all.begin(), told_.all.end(), [&](const HeldResource& one) { return same(one, *entry); });
+          std::any_of(found_.all.begin(), found_.all.end(), [&](const HeldResource& one) { return same(one, *entry); });
       if (!known) fresh_[path] = *entry;
     }
   }
 
-  void ask_processes(const std::string& shared, bool ray) {
+  void check_processes(const std::string& shared, bool ray) {
     if (fresh_.empty() && !ray) return;
     const auto all = doors_.processes.all();
-    for (const KeeperSession& tenure : keeper_sessions(doors_.disk, run_folder_)) {
-      if (tenure.over || !tenure.kept.keeper.known() || tenure.kept.boot != boot_) continue;
-      if (!lives(doors_.processes, tenure.kept.keeper)) continue;
-      for (const ProcessInfo& process : descendants(all, tenure.kept.keeper.pid)) ask(process, tenure, shared, ray);
+    for (const KeeperSession& session : keeper_sessions(doors_.disk, run_folder_)) {
+      if (session.over || !session.kept.keeper.known() || session.kept.boot != boot_) continue;
+      if (!lives(doors_.processes, session.kept.keeper)) continue;
+      for (const ProcessInfo& process : descendants(all, session.kept.keeper.pid)) check(process, session, shared, ray);
     }
-    for (const auto& [path, entry] : fresh_) told_.unknown.push_back(entry.inode);
-    if (told_.all.size() > kMost) told_.all.erase(told_.all.begin(), told_.all.end() - kMost);
+    for (const auto& [path, entry] : fresh_) found_.unknown.push_back(entry.inode);
+    if (found_.all.size() > kMost) found_.all.erase(found_.all.begin(), found_.all.end() - kMost);
   }
 
  private:
-  void ask(const ProcessInfo& process, const KeeperSession& tenure, const std::string& shared, bool ray) {
+  void check(const ProcessInfo& process, const KeeperSession& session, const std::string& shared, bool ray) {
     std::vector<HeldResource> found;
     if (!fresh_.empty()) {
       const auto held = held_by(doors_.system, process.id.pid, shared);
       for (const Mapped& one : held.ok() ? *held : std::vector<Mapped>()) {
         const auto entry = fresh_.find(one.path);
         if (entry == fresh_.end() || (one.inode != 0 && one.inode != entry->second.inode)) continue;
-        if (!made_since(entry->second, tenure.kept.started)) continue;
-        found.push_back(resource_of(HeldResource::What::kShared, one.path, entry->second, tenure, boot_));
+        if (!made_since(entry->second, session.kept.started)) continue;
+        found.push_back(resource_of(HeldResource::What::kShared, one.path, entry->second, session, boot_));
       }
     }
-    if (ray) find_sessions(process, tenure, found);
-    // Whether all that was of this very process, and not of another one that got its number meanwhile.
+    if (ray) find_sessions(process, session, found);
+    // All this was read by pid: it counts only if the pid still belongs to the same process.
     if (found.empty() || !lives(doors_.processes, process.id)) return;
     for (HeldResource& one : found) {
       fresh_.erase(cat(one.folder, "/", one.name));
@@ -128,31 +128,31 @@ class Look {
     }
   }
 
-  /// Those of the programs that Ray itself starts: what else names a session may only be looking at it.
-  void find_sessions(const ProcessInfo& process, const KeeperSession& tenure, std::vector<HeldResource>& found) {
+  /// Sessions that a program of Ray's own runs: any other process that names a session may only be reading its logs.
+  void find_sessions(const ProcessInfo& process, const KeeperSession& session, std::vector<HeldResource>& found) {
     if (process.name != "raylet" && process.name != "gcs_server") return;
     const auto words = doors_.system.read(cat("/proc/", process.id.pid, "/cmdline"), kCommandBytes);
     for (const std::string& path : words.ok() ? ray_sessions_in(*words) : std::vector<std::string>()) {
       const auto entry = doors_.system.entry(path);
-      if (!entry.ok() || !entry->folder || entry->owner != doors_.user || !made_since(*entry, tenure.kept.started)) {
+      if (!entry.ok() || !entry->folder || entry->owner != doors_.user || !made_since(*entry, session.kept.started)) {
         continue;
       }
-      found.push_back(resource_of(HeldResource::What::kRay, path, *entry, tenure, boot_));
+      found.push_back(resource_of(HeldResource::What::kRay, path, *entry, session, boot_));
     }
   }
 
-  /// What was there before the keeper's command began is somebody else's, though it holds it, too.
+  /// What existed before the keeper's command began is somebody else's, although the command holds it, too.
   static bool made_since(const Entry& entry, Time began) {
     const int64_t born = entry.born_ns != 0 ? entry.born_ns : entry.changed_ns;
     return began.known() && born + kCoarseNs >= began.ns;
   }
 
   void remember(HeldResource one) {
-    const auto known = std::find_if(told_.all.begin(), told_.all.end(), [&one](const HeldResource& other) {
+    const auto known = std::find_if(found_.all.begin(), found_.all.end(), [&one](const HeldResource& other) {
       return other.folder == one.folder && other.name == one.name;
     });
-    if (known == told_.all.end()) {
-      told_.all.push_back(std::move(one));
+    if (known == found_.all.end()) {
+      found_.all.push_back(std::move(one));
     } else {
       *known = std::move(one);  // a later attempt may use a session of Ray's again
     }
@@ -163,7 +163,7 @@ class Look {
 
   const ResourceDoors& doors_;
   const std::string& run_folder_;
-  ResourceSnapshot& told_;
+  ResourceSnapshot& found_;
   std::string boot_;
   std::map<std::string, Entry> fresh_;  // by path
 };
@@ -239,7 +239,7 @@ Result<std::vector<HeldResource>> parse_resource_ledger(std::string_view text) {
   const auto json = Json::parse(text);
   if (!json.ok()) return json.error();
   const Json* all = json->find("all");
-  if (all == nullptr || !all->is_array()) return Error{Error::Code::kInvalid, "no list of belongings", ""};
+  if (all == nullptr || !all->is_array()) return Error{Error::Code::kInvalid, "no list of resources", ""};
   std::vector<HeldResource> found;
   for (const Json& item : all->items()) {
     const auto word = std::find(std::begin(kWords), std::end(kWords), item.string_or("what", ""));
@@ -254,7 +254,7 @@ Result<std::vector<HeldResource>> parse_resource_ledger(std::string_view text) {
     one.place = item.string_or("place", "");
     one.boot = item.string_or("boot", "");
     if (one.folder.empty() || one.name.empty() || contains(one.name, "/") || one.inode == 0) {
-      return Error{Error::Code::kInvalid, "a belonging without its name", ""};
+      return Error{Error::Code::kInvalid, "a resource without its name", ""};
     }
     found.push_back(std::move(one));
   }
@@ -264,12 +264,12 @@ Result<std::vector<HeldResource>> parse_resource_ledger(std::string_view text) {
 ResourceSnapshot find_resources(const ResourceDoors& doors, const std::string& run_folder, const std::string& shared,
                                 const std::vector<HeldResource>& known, const std::vector<uint64_t>& ignored,
                                 bool ray) {
-  ResourceSnapshot told;
-  Look look(doors, run_folder, told);
-  look.keep_what_is_there(known);
-  look.find_new(shared, ignored);
-  look.ask_processes(shared, ray);
-  return told;
+  ResourceSnapshot found;
+  Search search(doors, run_folder, found);
+  search.keep_existing(known);
+  search.find_new(shared, ignored);
+  search.check_processes(shared, ray);
+  return found;
 }
 
 }  // namespace mw

@@ -1,5 +1,5 @@
 // What a run's processes were seen to hold outside of the run's own folders, in /dev/shm and in Ray's temporary folder:
-// the proof, once they are dead, that it is the run's to remove.
+// the proof, once they are dead, that midwatch may delete it.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct HeldResource {
   uint64_t device = 0, inode = 0;
   int64_t born_ns = 0;  ///< 0 where the file system does not know
   std::string place;    ///< the keeper below which it was last seen held (KeeperSession::place)
-  std::string boot;     ///< which start of the machine that was
+  std::string boot;     ///< id of the machine's boot at that time
   bool operator==(const HeldResource&) const = default;
 };
 
@@ -35,20 +35,20 @@ std::string resource_ledger_text(const std::vector<HeldResource>& all);
 /// kInvalid with what is wrong.
 Result<std::vector<HeldResource>> parse_resource_ledger(std::string_view text);
 
-/// Whose shared memory is called so, by the pattern that a library gives to what it makes for one life of its processes
-/// and never looks for again: "PyTorch", "Python", "NCCL", …. "" for any other name: it may be data that somebody put
-/// there to be found again.
+/// The library that names shared memory like this ("PyTorch", "Python", "NCCL", …), when it creates such files for one
+/// life of its processes and never opens them again. "" for any other name: it may be data that somebody keeps there on
+/// purpose.
 std::string_view maker_of(std::string_view name);
 /// "session_2026-02-19_09-08-11_123456_4711", as Ray names a session's folder (python/ray/_private/node.py).
 bool is_ray_session(std::string_view name);
-/// The folders of such sessions that the words of a command line (with NUL between) name.
+/// The folders of such sessions that are named in a command line (its arguments with NUL between).
 std::vector<std::string> ray_sessions_in(std::string_view words);
 
 struct ResourceDoors {
   Disk& disk;
   System& system;
   Processes& processes;
-  int64_t user = -1;  ///< whose files count
+  int64_t user = -1;  ///< only files of this user count
 };
 
 struct ResourceSnapshot {
@@ -56,8 +56,8 @@ struct ResourceSnapshot {
   std::vector<uint64_t> unknown;  ///< inodes of shared memory that might be the run's, and that no process of it holds
 };
 
-/// Looks at what lies in `shared`, and at the processes below the run's keepers when there is something new among it
-/// that is not in `known` or `ignored`. `ray`: look for sessions of Ray's, too.
+/// Lists the folder `shared`. If it has new files, which are neither in `known` nor in `ignored`, finds out which of
+/// them the processes below the run's keepers hold. `ray`: searches for Ray sessions, too.
 ResourceSnapshot find_resources(const ResourceDoors& doors, const std::string& run_folder, const std::string& shared,
                                 const std::vector<HeldResource>& known, const std::vector<uint64_t>& ignored, bool ray);
 

@@ -22,20 +22,20 @@ ResourceWatch::ResourceWatch(Clock& clock, Scope scope) : clock_(clock), scope_(
   const auto text = read_resource_ledger(*scope_.disk, scope_.run_folder);
   auto known =
       text.ok() ? parse_resource_ledger(*text) : Result<std::vector<HeldResource>>(std::vector<HeldResource>());
-  if (known.ok()) known_ = std::move(*known);  // a damaged one proves nothing: what it named is left alone
+  if (known.ok()) known_ = std::move(*known);  // a damaged ledger proves nothing: the files it named are not deleted
 }
 
 void ResourceWatch::begin(Duration now) {
   const bool young = now.ns - began_.ns < kYoung.ns;
   const bool ray = scope_.ray && (young || !ray_ || now.ns - ray_->ns >= kRayEvery.ns);
   if (ray) ray_ = now;
-  aside_.start([ray, known = known_, ignored = ignored_, folder = scope_.run_folder, shared = scope_.shared,
-                disk = scope_.disk, system = scope_.system, processes = scope_.processes, user = scope_.user,
-                clock = std::chrono::steady_clock()] {
+  checking_.start([ray, known = known_, ignored = ignored_, folder = scope_.run_folder, shared = scope_.shared,
+                   disk = scope_.disk, system = scope_.system, processes = scope_.processes, user = scope_.user,
+                   clock = std::chrono::steady_clock()] {
     auto answer = std::make_unique<Answer>();
     const auto began = clock.now();
     const auto real = shared.empty() ? Result<std::string>(shared) : system->real(shared);
-    answer->look =
+    answer->snapshot =
         find_resources({*disk, *system, *processes, user}, folder, real.ok() ? *real : shared, known, ignored, ray);
     answer->took = {std::chrono::nanoseconds(clock.now() - began).count()};
     return answer;
@@ -43,30 +43,30 @@ void ResourceWatch::begin(Duration now) {
 }
 
 void ResourceWatch::take(Answer answer) {
-  for (const uint64_t inode : answer.look.unknown) {
+  for (const uint64_t inode : answer.snapshot.unknown) {
     if (++in_vain_[inode] >= kTries && ignored_.size() < kIgnored) ignored_.push_back(inode);
   }
   if (in_vain_.size() > kIgnored) in_vain_.clear();
-  unwritten_ = unwritten_ || answer.look.all != known_;
-  known_ = std::move(answer.look.all);
+  unwritten_ = unwritten_ || answer.snapshot.all != known_;
+  known_ = std::move(answer.snapshot.all);
   const int64_t wait = std::max(kEvery.ns, answer.took.ns * kSparing);
   due_ = {clock_.steady().ns + wait};
 }
 
 std::optional<Duration> ResourceWatch::turn(const State&, bool, EventWriter&) {
-  if (auto answer = aside_.take()) take(std::move(**answer));
+  if (auto answer = checking_.take()) take(std::move(**answer));
   if (unwritten_) {
     unwritten_ = !scope_.write(cat(scope_.run_folder, "/", kResourceLedgerFile), resource_ledger_text(known_)).ok();
   }
   const Duration now = clock_.steady();
   const bool holds = scope_.holds();
-  if (holds && !held_) {  // a new attempt: what was somebody else's then may be one's own now
+  if (holds && !held_) {  // a new attempt: its processes may hold files that were ignored before
     in_vain_.clear();
     ignored_.clear();
     began_ = now;
   }
   held_ = holds;
-  if (holds && !aside_.started() && now.ns >= due_.ns) begin(now);
+  if (holds && !checking_.started() && now.ns >= due_.ns) begin(now);
   return kEvery;
 }
 

@@ -1,5 +1,5 @@
-// Looks now and then, beside the watch and off its thread, at what the run's processes hold in /dev/shm and of Ray's
-// sessions, and writes it down, so that it is known as the run's when they are dead.
+// Checks now and then, off the watch's thread, which files in /dev/shm and which Ray sessions the run's processes hold,
+// and records them in the resource ledger, so that they are known to be the run's when the processes are dead.
 #pragma once
 
 #include <functional>
@@ -20,12 +20,12 @@ namespace mw {
 
 class ResourceWatch final : public Task {
  public:
-  static constexpr Duration kEvery = Duration::seconds(2);      ///< between looks at the names in /dev/shm
-  static constexpr Duration kRayEvery = Duration::seconds(60);  ///< between looks for Ray's sessions
-  static constexpr Duration kYoung = Duration::seconds(180);    ///< an attempt in which Ray is looked for each time
-  static constexpr int kSparing =
-      400;  ///< a look that took long is not repeated for so many times as long: 0.25 % of a core
-  static constexpr int kTries = 3;  ///< looks in vain after which a file counts as nobody's of the run
+  static constexpr Duration kEvery = Duration::seconds(2);      ///< between checks of the names in /dev/shm
+  static constexpr Duration kRayEvery = Duration::seconds(60);  ///< between searches for Ray sessions
+  static constexpr Duration kYoung =
+      Duration::seconds(180);           ///< age of an attempt up to which each check searches for Ray sessions
+  static constexpr int kSparing = 400;  ///< pause after a check, in multiples of its duration: 0.25 % of a core
+  static constexpr int kTries = 3;      ///< checks without a holder after which a file counts as not the run's
 
   struct Scope {
     std::shared_ptr<Disk> disk;
@@ -33,9 +33,9 @@ class ResourceWatch final : public Task {
     std::shared_ptr<Processes> processes;
     int64_t user = -1;
     std::string run_folder;
-    std::string shared;           ///< the folder of shared memory; "": none is looked at
-    bool ray = true;              ///< look for Ray's sessions
-    std::function<bool()> holds;  ///< a process of the run lives
+    std::string shared;           ///< the folder of shared memory; "": it is not checked
+    bool ray = true;              ///< search for Ray sessions
+    std::function<bool()> holds;  ///< a process of the run is alive
     std::function<Result<void>(const std::string& path, std::string_view text)> write;
   };
 
@@ -44,7 +44,7 @@ class ResourceWatch final : public Task {
 
  private:
   struct Answer {
-    ResourceSnapshot look;
+    ResourceSnapshot snapshot;
     Duration took;
   };
   void begin(Duration now);
@@ -53,17 +53,17 @@ class ResourceWatch final : public Task {
   Clock& clock_;
   Scope scope_;
   std::vector<HeldResource> known_;
-  std::map<uint64_t, int> in_vain_;  // by inode, looks that found no holder
-  std::vector<uint64_t> ignored_;    // inodes of which kTries looks found none
-  std::optional<Duration> ray_;      // when Ray's sessions were last looked for
-  Duration due_;                     // when to look next
-  Duration began_;                   // this attempt, as far as it was seen
-  bool held_ = false;                // a process of the run lived at the last turn
+  std::map<uint64_t, int> in_vain_;  // by inode, checks that found no holder
+  std::vector<uint64_t> ignored_;    // inodes for which kTries checks found no holder
+  std::optional<Duration> ray_;      // when Ray sessions were last searched for
+  Duration due_;                     // when to check next
+  Duration began_;                   // when this attempt was first seen
+  bool held_ = false;                // a process of the run was alive at the last turn
   bool unwritten_ = false;
-  BackgroundCall<std::unique_ptr<Answer>> aside_;
+  BackgroundCall<std::unique_ptr<Answer>> checking_;
 };
 
-/// Over this machine itself, as `settings` say; nullptr where nothing of it may go anyway.
+/// For the real machine, as `settings` say; nullptr where `settings` allow neither shared memory nor Ray sessions.
 std::unique_ptr<ResourceWatch> watch_resources(
     Clock& clock, const std::string& run_folder, const CleanupSettings& settings, std::function<bool()> holds,
     std::function<Result<void>(const std::string& path, std::string_view text)> write);

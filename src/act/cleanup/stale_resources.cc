@@ -15,8 +15,8 @@ namespace {
 
 constexpr Duration kQuiet = Duration::seconds(120);  // for a session's logs
 constexpr size_t kCounted = 200'000;                 // files whose sizes are added up
-constexpr std::string_view kRayFolder = "/tmp/ray";  // where Ray has its sessions unless told otherwise
-constexpr size_t kLeft = 32;                         // things told that stay, of one kind
+constexpr std::string_view kRayFolder = "/tmp/ray";  // where Ray has its sessions by default
+constexpr size_t kLeft = 32;                         // files that stay and are reported, of one kind
 constexpr int kDepth = 32;                           // folders in folders
 
 /// Bytes on the disk of all that is in a folder; what cannot be read counts nothing.
@@ -48,9 +48,9 @@ int64_t last_change(System& system, const std::string& folder) {
   return last;
 }
 
-class Leftovers {
+class StaleResources {
  public:
-  Leftovers(Disk& disk, const CleanupDoors& doors, const CleanupScope& scope)
+  StaleResources(Disk& disk, const CleanupDoors& doors, const CleanupScope& scope)
       : doors_(doors),
         scope_(scope),
         boot_(doors.processes.boot()),
@@ -91,7 +91,7 @@ class Leftovers {
   }
 
   void ray_sessions(CleanupPlan& plan) {
-    std::set<std::string> told, roots = {std::string(kRayFolder)};
+    std::set<std::string> seen, roots = {std::string(kRayFolder)};
     for (const HeldResource& one : resources_) {
       if (one.what == HeldResource::What::kRay) roots.insert(one.folder);
       if (one.what != HeldResource::What::kRay || !is_ray_session(one.name)) continue;
@@ -105,28 +105,28 @@ class Leftovers {
                        bytes_in(doors_.system, path, counted),
                        "",
                        {entry->device, entry->inode, 0, false}};
-      std::string objection = is_through(one);
+      std::string objection = not_ended(one);
       if (objection.empty() && entry->owner != doors_.user) objection = "it is another user's";
       if (objection.empty()) objection = use_of_session(doors_.system, one.name);
       if (objection.empty() && scope_.now.ns - last_change(doors_.system, path) < kQuiet.ns) {
         objection = "something in it changed in the last two minutes";
       }
       const bool may = objection.empty();
-      told.insert(path);
+      seen.insert(path);
       item.why = may ? "a session of Ray's that this run started and none of whose processes lives" : objection;
       (may ? plan.items : plan.left).push_back(std::move(item));
     }
-    for (const std::string& root : roots) tell_other_sessions(root, told, plan);
+    for (const std::string& root : roots) report_other_sessions(root, seen, plan);
   }
 
  private:
-  /// Sessions since this run began of which nothing shows that they are its own.
-  void tell_other_sessions(const std::string& root, const std::set<std::string>& told, CleanupPlan& plan) const {
+  /// Adds to `plan.left` the sessions that began after this run did and are not known to be its own.
+  void report_other_sessions(const std::string& root, const std::set<std::string>& seen, CleanupPlan& plan) const {
     const auto names = doors_.system.names(root);
     size_t counted = 0, left = 0;
     for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
       const std::string path = cat(root, "/", name);
-      if (!is_ray_session(name) || told.count(path) != 0) continue;
+      if (!is_ray_session(name) || seen.count(path) != 0) continue;
       const auto entry = doors_.system.entry(path);
       if (!entry.ok() || !entry->folder || entry->owner != doors_.user || !since_run_began(*entry)) continue;
       if (++left > kLeft) return;
@@ -139,12 +139,12 @@ class Leftovers {
     return one.device == entry.device && one.inode == entry.inode && one.born_ns == entry.born_ns && one.boot == boot_;
   }
 
-  /// "" when the keeper below which it was held, and all that it held, is through.
-  std::string is_through(const HeldResource& one) const {
-    const auto tenure = std::find_if(sessions_.begin(), sessions_.end(),
-                                     [&one](const KeeperSession& other) { return other.place == one.place; });
-    if (tenure == sessions_.end()) return cat("there is no record of ", one.place);
-    return tenure->over ? "" : cat(one.place, " goes on");
+  /// "" when the keeper below which it was held, and all that this keeper supervised, has ended.
+  std::string not_ended(const HeldResource& one) const {
+    const auto session = std::find_if(sessions_.begin(), sessions_.end(),
+                                      [&one](const KeeperSession& other) { return other.place == one.place; });
+    if (session == sessions_.end()) return cat("there is no record of ", one.place);
+    return session->over ? "" : cat(one.place, " is still running");
   }
 
   std::string against(const CleanupItem& item, const Entry& entry) const {
@@ -153,12 +153,12 @@ class Leftovers {
              is_there(one, entry);
     });
     if (known == resources_.end()) return "no process of this run was seen to hold it";
-    if (std::string why = is_through(*known); !why.empty()) return why;
+    if (std::string why = not_ended(*known); !why.empty()) return why;
     if (entry.links != 1) return "it has a second name";
-    return doors_.unheld(item.root, item.name, item.only) ? "" : "a process holds it, or that cannot be told";
+    return doors_.unheld(item.root, item.name, item.only) ? "" : "a process holds it, or this cannot be determined";
   }
 
-  /// What is older is not worth a word.
+  /// Older files are not reported.
   bool since_run_began(const Entry& entry) const {
     return std::any_of(sessions_.begin(), sessions_.end(), [&entry](const KeeperSession& one) {
       return one.kept.started.known() && entry.changed_ns >= one.kept.started.ns;
@@ -187,9 +187,9 @@ std::string use_of_session(System& system, const std::string& name) {
 
 void plan_stale_resources(Disk& disk, const CleanupDoors& doors, const CleanupScope& scope, const std::string& word,
                           const std::string& shared, CleanupPlan& plan) {
-  Leftovers leftovers(disk, doors, scope);
-  if (word == kSharedMemory && !shared.empty()) leftovers.shared_memory(shared, plan);
-  if (word == kRaySessions) leftovers.ray_sessions(plan);
+  StaleResources stale(disk, doors, scope);
+  if (word == kSharedMemory && !shared.empty()) stale.shared_memory(shared, plan);
+  if (word == kRaySessions) stale.ray_sessions(plan);
 }
 
 }  // namespace mw

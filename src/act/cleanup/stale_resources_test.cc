@@ -73,12 +73,12 @@ struct Machine {
   void maps(int64_t pid, const std::string& name, uint64_t inode) {
     system.files[cat("/proc/", pid, "/maps")] += cat("1-2 rw-s 0 00:1b ", inode, " /dev/shm/", name, "\n");
   }
-  void look() {
-    auto known = told();
-    const auto looked = find_resources({disk, system, processes, kUser}, "/data/run", "/dev/shm", known, {}, true);
-    disk.put("/data/run/resources.json", resource_ledger_text(looked.all));
+  void snapshot() {
+    auto known = ledger();
+    const auto found = find_resources({disk, system, processes, kUser}, "/data/run", "/dev/shm", known, {}, true);
+    disk.put("/data/run/resources.json", resource_ledger_text(found.all));
   }
-  std::vector<HeldResource> told() {
+  std::vector<HeldResource> ledger() {
     const auto text = disk.info("/data/run/resources.json").ok() ? disk.content("/data/run/resources.json") : "";
     const auto known = parse_resource_ledger(text);
     return known.ok() ? *known : std::vector<HeldResource>();
@@ -107,12 +107,12 @@ struct Machine {
 
 using Names = std::vector<std::string>;
 
-TEST_CASE("shared memory that a dead attempt held goes, and nothing else") {
+TEST_CASE("shared memory that a dead attempt held is deleted, and nothing else") {
   Machine m;
   m.shared("psm_0a1b2c3d", 1);
   m.shared("torch_11_99_0", 2);
-  m.shared("nccl-Ab12Cd", 3);           // nobody of the run holds it
-  m.shared("my-dataset", 4);            // somebody may look for it again
+  m.shared("nccl-Ab12Cd", 3);           // no process of the run holds it
+  m.shared("my-dataset", 4);            // somebody may open it again
   m.shared("psm_00000005", 5, 50);      // was there before
   m.shared("psm_00000006", 6, 150, 0);  // another user's
   m.shared("psm_00000007", 7);          // of a process of another run
@@ -122,12 +122,12 @@ TEST_CASE("shared memory that a dead attempt held goes, and nothing else") {
     m.maps(11, name, inode);
   }
   m.maps(20, "psm_00000007", 7);
-  m.look();
-  CHECK(m.may("shared-memory").empty());  // the attempt goes on
+  m.snapshot();
+  CHECK(m.may("shared-memory").empty());  // the attempt is running
   m.end();
   Names left;
   CHECK(m.may("shared-memory", &left) == Names{"psm_0a1b2c3d", "torch_11_99_0"});
-  CHECK(left.size() == 2);  // 3 and 7 are told, too
+  CHECK(left.size() == 2);  // 3 and 7 are reported, too
   m.unheld = false;
   CHECK(m.may("shared-memory").empty());
 }
@@ -138,7 +138,7 @@ TEST_CASE("another file of the same name is not the one that was seen") {
     Machine m;
     m.shared("psm_0a1b2c3d", 1);
     m.maps(11, "psm_0a1b2c3d", 1);
-    m.look();
+    m.snapshot();
     m.end();
     CHECK(m.may("shared-memory").size() == 1);
     Entry& entry = m.system.entries["/dev/shm/psm_0a1b2c3d"];
@@ -150,15 +150,15 @@ TEST_CASE("another file of the same name is not the one that was seen") {
   }
 }
 
-TEST_CASE("a process that got a dead one's number meanwhile proves nothing") {
+TEST_CASE("a process that has reused a dead one's pid proves nothing") {
   Machine m;
   m.shared("psm_0a1b2c3d", 1);
   m.maps(11, "psm_0a1b2c3d", 2);  // by the same name another file, which is gone
-  m.look();
-  CHECK(m.told().empty());
+  m.snapshot();
+  CHECK(m.ledger().empty());
   m.system.files.erase("/proc/11/maps");
   m.maps(11, "psm_0a1b2c3d", 1);
-  struct Changing final : Processes {  // the number changes hands between the look at it and the question who it is
+  struct Changing final : Processes {  // the pid is reused between reading the process and checking who it is
     FakeProcesses& real;
     explicit Changing(FakeProcesses& of) : real(of) {}
     Result<ProcessInfo> info(int64_t pid) override {
@@ -180,9 +180,9 @@ TEST_CASE("on another start of the machine, or another machine, what was seen pr
   m.shared("psm_0a1b2c3d", 1);
   m.maps(11, "psm_0a1b2c3d", 1);
   m.session();
-  m.look();
+  m.snapshot();
   m.end();
-  auto all = m.told();
+  auto all = m.ledger();
   REQUIRE(all.size() == 2);
   for (HeldResource& one : all) one.boot = "another";
   m.disk.put("/data/run/resources.json", resource_ledger_text(all));
@@ -190,13 +190,13 @@ TEST_CASE("on another start of the machine, or another machine, what was seen pr
   CHECK(m.may("ray-sessions").empty());
 }
 
-TEST_CASE("a session of Ray's goes when its attempt is through and nobody has to do with it") {
+TEST_CASE("a Ray session is deleted when its attempt has ended and nobody uses it") {
   Machine m;
   m.session();
-  m.look();
+  m.snapshot();
   Names left;
   CHECK(m.may("ray-sessions", &left).empty());
-  CHECK(left == Names{"attempts/1 goes on"});
+  CHECK(left == Names{"attempts/1 is still running"});
   m.end();
   CHECK(m.may("ray-sessions") == Names{kSession});
   m.scope.now = Time{200 * kSecond};
@@ -209,27 +209,27 @@ TEST_CASE("a session of Ray's goes when its attempt is through and nobody has to
   m.system.files.erase("/proc/30/cmdline");
   CHECK(m.may("ray-sessions") == Names{kSession});
   m.system.files.erase("/proc/1/cmdline");
-  CHECK(m.may("ray-sessions").empty());  // not everybody can be asked
+  CHECK(m.may("ray-sessions").empty());  // not every process can be checked
 }
 
 TEST_CASE("a session that is older than the attempt, or that no raylet of it ran, is not the run's") {
   Machine old;
   old.session(50);
-  old.look();
-  CHECK(old.told().empty());
+  old.snapshot();
+  CHECK(old.ledger().empty());
   Machine other;
   other.session();
   other.processes.alive[12].parent = 1;  // of somebody else's cluster
-  other.look();
-  CHECK(other.told().empty());
+  other.snapshot();
+  CHECK(other.ledger().empty());
   Names left;
   CHECK(other.may("ray-sessions", &left).empty());
-  CHECK(left.size() == 1);  // only told
+  CHECK(left.size() == 1);  // only reported
   Machine reader;
   reader.session();
   reader.processes.alive[12].name = "python";
-  reader.look();
-  CHECK(reader.told().empty());
+  reader.snapshot();
+  CHECK(reader.ledger().empty());
 }
 
 TEST_CASE("names of what libraries make, and only those") {
@@ -253,7 +253,7 @@ TEST_CASE("names of what libraries make, and only those") {
   }
 }
 
-TEST_CASE("what was written down is read back; anything else is no proof") {
+TEST_CASE("what was recorded is read back; anything else is no proof") {
   const std::vector<HeldResource> all = {
       {HeldResource::What::kShared, "/dev/shm", "psm_0a1b2c3d", 27, 553, 17, "attempts/1", "boot"},
       {HeldResource::What::kRay, "/tmp/ray", kSession, 8, UINT64_MAX, 0, "components/engine/2", "boot"}};

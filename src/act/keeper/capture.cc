@@ -15,6 +15,7 @@ namespace {
 constexpr size_t kAtOnce = 1U << 20;         // bytes of one read or splice
 constexpr size_t kLineSearched = 64U << 10;  // bytes in which a line's end is looked for, to rotate there
 constexpr int kMostRotated = 1000;           // files; beyond them the last is reused
+constexpr std::string_view kReserve = ".reserve", kOldReserve = ".ballast";  // the latter is midwatch 0.1's
 
 Error from_errno(const std::string& path) {
   return {errno == ENOSPC || errno == EDQUOT ? Error::Code::kFull : Error::Code::kIo,
@@ -30,7 +31,7 @@ Capture::Capture(int pipe, std::string path, uint64_t rotate_bytes)
 
 Capture::~Capture() {
   if (file_ >= 0) close(file_);
-  unlink(cat(path_, ".ballast").c_str());
+  unlink(cat(path_, kReserve).c_str());
 }
 
 Result<void> Capture::open() {
@@ -38,15 +39,16 @@ Result<void> Capture::open() {
   if (file_ < 0) return from_errno(path_);
   const off_t end = lseek(file_, 0, SEEK_END);
   size_ = end > 0 ? static_cast<uint64_t>(end) : 0;
-  const std::string reserve = cat(path_, ".ballast");
-  if (const int held = open_output(reserve); held >= 0) {
-    if (posix_fallocate(held, 0, kBallastBytes) != 0) unlink(reserve.c_str());
-    close(held);
+  unlink(cat(path_, kOldReserve).c_str());
+  const std::string reserve = cat(path_, kReserve);
+  if (const int file = open_output(reserve); file >= 0) {
+    if (posix_fallocate(file, 0, kReserveBytes) != 0) unlink(reserve.c_str());
+    close(file);
   }
   return {};
 }
 
-bool Capture::give_up_ballast() { return unlink(cat(path_, ".ballast").c_str()) == 0; }
+bool Capture::release_reserve() { return unlink(cat(path_, kReserve).c_str()) == 0; }
 
 size_t Capture::pump(size_t most) {
   if (file_ < 0) file_ = open_output(path_);
@@ -84,7 +86,7 @@ size_t Capture::splice_some(size_t most) {
     } else if (got == 0 || problem == EAGAIN) {
       break;
     } else if (problem == ENOSPC || problem == EDQUOT || problem == EIO) {
-      if (!give_up_ballast()) return moved + read_some(most - moved);  // the pipe must not fill up
+      if (!release_reserve()) return moved + read_some(most - moved);  // the pipe must not fill up
     } else if (problem != EINTR) {
       can_splice_ = false;
       break;
@@ -120,7 +122,7 @@ void Capture::write_waiting() {
       size_ += static_cast<uint64_t>(put);
     } else if (put < 0 && errno == EINTR) {
       continue;
-    } else if (!give_up_ballast()) {
+    } else if (!release_reserve()) {
       break;
     }
   }

@@ -15,7 +15,7 @@ class Capture {
  public:
   static constexpr size_t kWaitingBytes = 16U << 20;  ///< of output kept in memory while the file takes nothing
   static constexpr int kPipeBytes = 1 << 20;  ///< asked of the kernel; the larger, the fewer wake-ups and the faster
-  static constexpr size_t kBallastBytes = 4U << 20;  ///< set aside on disk, given up when the disk is full
+  static constexpr size_t kReserveBytes = 4U << 20;  ///< allocated beside the file, released when the disk is full
 
   /// `pipe` is not blocking and stays the caller's. `path` is created, or appended to.
   Capture(int pipe, std::string path, uint64_t rotate_bytes);
@@ -23,11 +23,11 @@ class Capture {
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
 
-  /// Opens the file and sets the ballast aside.
+  /// Opens the file and allocates the reserve.
   Result<void> open();
   /// Moves what is in the pipe now, at most `most` bytes. Returns how many left the pipe; 0 when it was empty.
   size_t pump(size_t most);
-  /// Puts a line of our own behind what the command has written so far, on a line of its own.
+  /// Appends midwatch's own `line` to what the command has written so far, on a new line.
   void say(std::string_view line);
   /// True while output waits in memory: call pump() again within a second, even when the pipe is quiet.
   bool waiting() const { return !waiting_.empty(); }
@@ -42,7 +42,8 @@ class Capture {
   size_t rotate_at_line_end();
   /// Gives the file its number and begins the next one.
   void rotate();
-  bool give_up_ballast();
+  /// Frees the reserve on disk; false when there is none (any more).
+  bool release_reserve();
 
   int pipe_;
   std::string path_;

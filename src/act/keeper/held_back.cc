@@ -22,11 +22,11 @@ namespace {
 
 constexpr int kIgnored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU};
 constexpr unsigned kCloseOnExec = 4;    // CLOSE_RANGE_CLOEXEC, since Linux 5.11
-constexpr int kOldKernelFiles = 65536;  // looked at one by one where close_range(2) is not there
+constexpr int kOldKernelFiles = 65536;  // closed one by one where close_range(2) is missing
 constexpr int kHeldBackNames = 64;      // bytes
 constexpr int kNoExec = 127;            // as a shell says it
 
-/// Closes all but the standard three and those in `kept`, which is sorted: who waits to begin must not hold the
+/// Closes all files but the standard three and those in `kept`, which is sorted: the waiting process must not hold the
 /// keeper's lock.
 void close_others(const int (&kept)[3]) {
   unsigned from = 3;
@@ -45,8 +45,8 @@ struct Ends {
   int gate, problem, pipe;
 };
 
-/// In the child, async-signal-safe calls only: waits to be let go, then becomes the command. Writes errno to
-/// `ends.problem` when it does not come to that.
+/// In the child, async-signal-safe calls only: waits to be released, then executes the command. Writes errno to
+/// `ends.problem` when that fails.
 [[noreturn]] void become_command(const char* folder, char* const* argv, const Ends& ends) {
   setsid();
   struct sigaction usual = {};
@@ -80,17 +80,17 @@ struct Ends {
     failed = errno;
     (void)renameat(here, went, here, held_back);
   }
-  [[maybe_unused]] const ssize_t told = write(ends.problem, &failed, sizeof failed);
+  [[maybe_unused]] const ssize_t put = write(ends.problem, &failed, sizeof failed);
   _exit(kNoExec);
 }
 
-/// It belongs to this attempt, and to whatever attempt this midwatch itself was started in.
+/// Adds the marker of this attempt to the one of the attempt in which this midwatch itself was started, if any.
 void set_environment(const Launch& launch) {
   for (const auto& [name, value] : launch.environment) setenv(name.c_str(), value.c_str(), 1);
-  if (launch.mark.empty()) return;
+  if (launch.marker.empty()) return;
   const char* outer = std::getenv(kMarkerVariable);
-  const std::string marks = outer == nullptr || *outer == 0 ? launch.mark : cat(outer, ":", launch.mark);
-  setenv(kMarkerVariable, marks.c_str(), 1);
+  const std::string markers = outer == nullptr || *outer == 0 ? launch.marker : cat(outer, ":", launch.marker);
+  setenv(kMarkerVariable, markers.c_str(), 1);
 }
 
 Error failed(std::string_view what) { return {Error::Code::kIo, cat(what, ": ", std::strerror(errno)), ""}; }
@@ -117,9 +117,9 @@ Result<HeldBack> HeldBack::fork(const Launch& launch, int pipe) {
   set_environment(launch);
   const std::string held_back(kHeldBackFile), went(kWentFile);
   unlink(went.c_str());
-  const int mark = open(held_back.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  if (mark < 0) return failed(held_back);
-  close(mark);
+  const int file = open(held_back.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0) return failed(held_back);
+  close(file);
   int gate[2], problem[2];
   if (pipe2(gate, O_CLOEXEC) != 0) return failed("pipe");
   if (pipe2(problem, O_CLOEXEC) != 0) {
@@ -152,15 +152,15 @@ HeldBack::~HeldBack() {
   if (waits) waitpid(pid_, nullptr, 0);
 }
 
-Result<void> HeldBack::let_go() {
+Result<void> HeldBack::release() {
   const char word = 1;
-  const bool told = write(gate_, &word, 1) == 1;
-  int problem = told ? 0 : errno;
+  const bool released = write(gate_, &word, 1) == 1;
+  int problem = released ? 0 : errno;
   close(std::exchange(gate_, -1));
   ssize_t got = 0;
-  while (told && (got = read(problem_, &problem, sizeof problem)) < 0 && errno == EINTR) {
+  while (released && (got = read(problem_, &problem, sizeof problem)) < 0 && errno == EINTR) {
   }
-  if (told && got != sizeof problem) problem = 0;  // exec closed it
+  if (released && got != sizeof problem) problem = 0;  // exec closed the pipe
   close(std::exchange(problem_, -1));
   if (problem == 0) return {};
   waitpid(pid_, nullptr, 0);

@@ -1,5 +1,5 @@
-// A command between fork and exec: it is there, and does nothing before its keeper has written down who it is. When the
-// keeper dies before that, it ends without having begun.
+// A command between fork and exec: the process exists, and waits until its keeper has recorded its pid. When the keeper
+// dies before that, the process exits without executing the command.
 #pragma once
 
 #include <sys/types.h>
@@ -11,11 +11,11 @@
 
 namespace mw {
 
-/// Signals that a keeper neither dies of nor passes on: whoever wants the command to end tells the command.
+/// Ignores the signals that must not end a keeper. It does not pass them on: to end the command, signal the command.
 void ignore_signals();
 
-/// What this process and whoever started it have open is not the next program's business: a lock or a pipe that a
-/// trainer holds for days hangs others. Async-signal-safe.
+/// Sets close-on-exec on all open files but the standard three, inherited ones too: a lock or a pipe that a trainer
+/// kept open for days would block others. Async-signal-safe.
 void shut_files_at_exec();
 
 class HeldBack {
@@ -26,12 +26,13 @@ class HeldBack {
   HeldBack(HeldBack&& other) noexcept;
   HeldBack& operator=(HeldBack&&) = delete;
   HeldBack(const HeldBack&) = delete;
-  /// It ends, if it was not let go.
+  /// Ends the process if it was not released.
   ~HeldBack();
 
   pid_t pid() const { return pid_; }
-  /// It becomes the command: kHeldBackFile becomes kWentFile, then the program begins. An error: it did not.
-  Result<void> let_go();
+  /// Lets the process execute the command: it renames kHeldBackFile to kWentFile, then calls exec. An error: it did
+  /// not.
+  Result<void> release();
 
  private:
   HeldBack(const Launch& launch, pid_t pid, int gate, int problem)

@@ -29,16 +29,16 @@ namespace mw {
 namespace {
 
 constexpr size_t kPumpBytes = 8U << 20;  // of output per turn, so that a chatty command cannot hide its end
-constexpr int kQuietMs = 1000;  // how long to wait for news; then waiting output and adopted commands are looked at
+constexpr int kQuietMs = 1000;           // longest wait for news; then pending output and adopted commands are checked
 constexpr size_t kReasonBytes = 200;
 constexpr size_t kFlood = 64U << 10;  // bytes in one turn: more will come, and is moved cheaper in large pieces
 constexpr useconds_t kFloodRestUs = 100;
 constexpr size_t kLaunchBytes = 4U << 20;
 
-constexpr useconds_t kRecordAgainUs = 100'000;  // until a disk that took no record is asked again
+constexpr useconds_t kRecordAgainUs = 100'000;  // between two tries to write the record to a full disk
 constexpr int kRecordTries = 600;               // then the command is not begun
-constexpr useconds_t kForkLookUs = 2'000;
-constexpr int kForkLooks = 5'000;     // at what an earlier keeper forked, until it is ended
+constexpr useconds_t kForkCheckUs = 2'000;
+constexpr int kForkChecks = 5'000;    // of the process that an earlier keeper forked, until it is killed
 constexpr int64_t kTailBytes = 4096;  // of the output, in which its last line is
 
 Ending ending_of(int status, Time at) {
@@ -60,24 +60,24 @@ class Keeper {
   Result<void> prepare();
   Result<void> open_pipe();
   Result<void> launch_command(const Launch& launch);
-  /// Waits until it is known what became of a command that an earlier keeper forked.
+  /// Waits until the process that an earlier keeper forked has executed the command or exited.
   Left settle_fork(bool here);
   Result<void> take_over(const Launch& launch, bool here);
-  /// The first line of its output, unless an earlier keeper came to write it.
+  /// Writes the first line of the output, unless an earlier keeper has written it.
   void say_began(const Launch& launch, Time at);
   void adopt();
-  /// Handles what came, or what time brought; false when there is nothing left to keep.
+  /// Waits for news and handles them; false when there is nothing left to supervise.
   bool turn();
   void wait_for_news();
   void reap();
   void ended(const Ending& ending);
-  /// Of the end, for people: midwatch's own, where it ended the command, else how it ended.
+  /// Why the command ended, for people: midwatch's reason where midwatch ended it, else the exit status.
   std::string reason(const Ending& ending);
   void note(const std::string& line) {
     record_->append(line);
     if (!record_->sync().ok()) unsynced_ = true;  // a full disk: tried again every turn
   }
-  /// Without it on the disk it does not go on.
+  /// False when the line could not be written to the disk; then the command must not start.
   bool note_surely(const std::string& line) {
     note(line);
     for (int i = 0; unsynced_ && i < kRecordTries; ++i) {
@@ -99,7 +99,7 @@ class Keeper {
   std::string nonce_;
   std::unique_ptr<LastState> last_state_;  ///< of a command that is not this keeper's child
   bool unsynced_ = false;
-  uint64_t lost_told_ = 0;
+  uint64_t lost_recorded_ = 0;
 };
 
 int Keeper::run() {
@@ -161,9 +161,9 @@ Left Keeper::settle_fork(bool here) {
     const bool went = disk_->info(std::string(kWentFile)).ok();
     const Left found = what_was_left(kept_, living, went, here);
     if (found != Left::kWaits) return found;
-    // It ends by itself, as nobody holds the other end of what it waits for, unless it is held still.
-    if (i == kForkLooks) (void)processes_->signal(kept_.forked, SIGKILL).ok();
-    usleep(kForkLookUs);
+    // It exits by itself, as the other end of its pipe is closed, unless it is stopped by a signal.
+    if (i == kForkChecks) (void)processes_->signal(kept_.forked, SIGKILL).ok();
+    usleep(kForkCheckUs);
   }
 }
 
@@ -193,7 +193,7 @@ void Keeper::say_began(const Launch& launch, Time at) {
     const int64_t from = std::max<int64_t>(0, info->size - kTailBytes);
     (void)(*file)->read_at(static_cast<uint64_t>(from), kTailBytes, text).ok();
   }
-  // Nothing was moved into the file between that line and the keeper's death.
+  // If the earlier keeper wrote that line, it is the last one: it died before it moved any output into the file.
   const std::string_view tail = trim(text);
   if (tail.substr(tail.rfind('\n') + 1).starts_with(began_words(launch.attempt))) return;
   capture_->say(began_line(launch.attempt, at, kept_.child.pid, nonce_));
@@ -228,7 +228,7 @@ Result<void> Keeper::launch_command(const Launch& launch) {
   if (!note_surely(record_forked(child, clock_->now()))) {
     return Error{Error::Code::kFull, "the attempt's record cannot be written", ""};
   }
-  if (const auto gone = held->let_go(); !gone.ok()) return gone.error();
+  if (const auto gone = held->release(); !gone.ok()) return gone.error();
   kept_.child = child;
   const Time now = clock_->now();
   say_began(launch, now);
@@ -240,8 +240,8 @@ Result<void> Keeper::launch_command(const Launch& launch) {
 }
 
 void Keeper::reap() {
-  signalfd_siginfo told;
-  while (read(signals_, &told, sizeof told) == sizeof told) {
+  signalfd_siginfo signal;
+  while (read(signals_, &signal, sizeof signal) == sizeof signal) {
   }
   int status = 0;
   rusage used{};
@@ -259,7 +259,7 @@ void Keeper::reap() {
 }
 
 void Keeper::ended(const Ending& end) {
-  // Its last words are in the file before its end is known; all that can be theirs is what the pipe holds now.
+  // The command's last output is moved into the file before its end is recorded; all of it is in the pipe by now.
   for (size_t moved = 0, got = 1; got > 0 && moved < Capture::kPipeBytes; moved += got)
     got = capture_->pump(kPumpBytes);
   kept_.ending = end;
@@ -271,7 +271,7 @@ std::string Keeper::reason(const Ending& end) {
   const auto file = disk_->open_read(std::string(kReasonFile));
   std::string text;
   if (end.code == 0 || !file.ok() || !(*file)->read_at(0, kReasonBytes, text).ok()) return outcome_text(end);
-  for (const std::string_view phrase : {kByBreaker, kAsTold}) {
+  for (const std::string_view phrase : {kByBreaker, kByRequest}) {
     if (trim(text) == reason_text(phrase, nonce_)) return std::string(phrase);
   }
   return outcome_text(end);  // somebody else's file
@@ -301,9 +301,9 @@ bool Keeper::turn() {
   reap();
   if (last_state_ != nullptr) adopt();
   if (unsynced_) unsynced_ = !record_->sync().ok();
-  if (capture_->lost() != lost_told_) {
-    lost_told_ = capture_->lost();
-    note(record_lost(lost_told_, clock_->now()));
+  if (capture_->lost() != lost_recorded_) {
+    lost_recorded_ = capture_->lost();
+    note(record_lost(lost_recorded_, clock_->now()));
   }
   if (!kept_.ending || moved > 0 || capture_->waiting()) return true;
   siginfo_t any{};
@@ -333,7 +333,7 @@ Result<void> start_keeper(const std::string& folder, const std::string& program)
       execl(program.c_str(), "midwatch", kKeepWord, static_cast<char*>(nullptr));
       failed = errno;
     }
-    [[maybe_unused]] const ssize_t told = write(problem[1], &failed, sizeof failed);
+    [[maybe_unused]] const ssize_t put = write(problem[1], &failed, sizeof failed);
     _exit(127);
   }
   const int fork_problem = errno;

@@ -1,4 +1,4 @@
-// How a process ended that is nobody's child here: what a keeper that took over from a killed one can still be told.
+// The exit status of a process that is not our child: for a keeper that took over from a killed one.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ class LastState {
   /// Becomes readable when it ends; -1 on a kernel before 5.3.
   int file() const { return file_; }
   /// As wait(2) has it, once it has ended: from /proc as long as nobody has reaped it, later from kernels since 6.15.
-  /// Unset where it cannot be told.
+  /// Unset where it cannot be determined.
   std::optional<int> status() const;
 
  private:

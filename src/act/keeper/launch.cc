@@ -43,7 +43,7 @@ std::string launch_text(const Launch& launch) {
     for (const auto& [name, value] : launch.environment) json.key(name).string(value);
     json.end_object().key("output").string(launch.output);
     json.key("rotate_bytes").integer(static_cast<int64_t>(launch.rotate_bytes));
-    json.key("mark").string(launch.mark).key("nonce").string(launch.nonce).end_object();
+    json.key("mark").string(launch.marker).key("nonce").string(launch.nonce).end_object();
   }
   return out;
 }
@@ -72,7 +72,7 @@ Result<Launch> parse_launch(std::string_view text) {
       launch.environment[name] = value.string();
     }
   }
-  launch.mark = parsed->string_or("mark", "");
+  launch.marker = parsed->string_or("mark", "");
   launch.nonce = parsed->string_or("nonce", "");
   const Json* rotate = parsed->find("rotate_bytes");
   if (rotate == nullptr || !rotate->is_number() || rotate->integer() <= 0) return wrong("rotate_bytes");

@@ -1,4 +1,4 @@
-// What the keeper is told to start: a file in its folder, so that its own command line names nothing of the run.
+// What the keeper is to start: a file in its folder, so that its own command line names nothing of the run.
 // Frameworks' clean-up scripts kill processes by the words in their command lines ("sglang", "ray", "python").
 #pragma once
 
@@ -22,8 +22,8 @@ struct Launch {
   std::map<std::string, std::string> environment;  ///< set for the command, on top of what the keeper inherited
   std::string output;                              ///< file that gets its stdout and stderr, appended
   uint64_t rotate_bytes = 256ULL << 20;  ///< beyond it the file becomes OUTPUT.1 (.2, …) and a new one begins
-  std::string mark;   ///< in the environment of all that comes from the command (kMarkerVariable); "": none
-  std::string nonce;  ///< in the keeper's own lines and asked of files that steer it; "": neither
+  std::string marker;  ///< in the environment of all that comes from the command (kMarkerVariable); "": none
+  std::string nonce;   ///< in the keeper's own lines and asked of files that steer it; "": neither
 };
 
 /// Names within a keeper's folder.
@@ -37,7 +37,7 @@ inline constexpr std::string_view kPipeFile = "pipe";  ///< the command's stdout
 /// Why midwatch ends a command. It stands in the last line of the attempt's output in place of the exit status, which
 /// would only say that it was killed.
 inline constexpr std::string_view kByBreaker = "by midwatch's circuit breaker";
-inline constexpr std::string_view kAsTold = "as midwatch was told to stop";
+inline constexpr std::string_view kByRequest = "as midwatch was told to stop";
 
 /// What the reason file holds.
 std::string reason_text(std::string_view phrase, std::string_view nonce);
@@ -51,7 +51,7 @@ std::string ended_line(int64_t attempt, Time at, std::string_view outcome, std::
 std::string began_words(int64_t attempt);
 
 std::string launch_text(const Launch& launch);
-/// What a keeper's folder holds of it; unset where there is none, or where the file is none that midwatch wrote and no
+/// The launch file of a keeper's folder; unset where there is none, or where midwatch did not write the file and no
 /// keeper has begun there.
 Result<std::optional<Launch>> launch_in(Disk& disk, const std::string& keeper_folder);
 /// kInvalid with the key that is wrong.

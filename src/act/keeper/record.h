@@ -1,4 +1,4 @@
-// What a keeper did and saw, as it wrote it down: the daemon reads it, whichever daemon is alive by then.
+// The keeper's record of what it did and saw: read by the midwatch that supervises the run, also by a later one.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ namespace mw {
 /// How the command ended.
 struct Ending {
   Time at;
-  int code = -1;      ///< exit code, or -1: ended by a signal, or not known
-  int signal = 0;     ///< 0: none
-  bool core = false;  ///< a core dump was written
-  bool known = true;  ///< false: the keeper that was its parent died first, so nobody was told how it ended
+  int code = -1;                    ///< exit code, or -1: ended by a signal, or not known
+  int signal = 0;                   ///< 0: none
+  bool core = false;                ///< a core dump was written
+  bool known = true;                ///< false: the keeper that was its parent died first, so its exit status is lost
   double user_s = 0, system_s = 0;  ///< processor time of it and its reaped children
   int64_t peak_bytes = 0;           ///< largest resident set of any of them
 };
@@ -29,9 +29,9 @@ std::string outcome_text(const Ending& ending);
 
 /// The fold of a keeper's record.
 struct Kept {
-  std::string boot;  ///< which start of the machine; process starts count from there
+  std::string boot;  ///< id of the machine's boot; process start times count from it
   ProcessId keeper;  ///< the newest, when one took over from another
-  ProcessId forked;  ///< what is to become the command, and waits until this is on the disk
+  ProcessId forked;  ///< will execute the command; waits until this record is on the disk
   ProcessId child;   ///< the command; not known before it was started
   Time started;
   std::string failure;           ///< why the command could not be started; "" when it could
@@ -49,14 +49,14 @@ std::string record_ended(const Ending& ending);
 std::string record_lost(uint64_t bytes_in_all, Time at);
 std::string record_done(Time at);
 
-/// What the next keeper makes of the record that one left which was killed.
+/// What the next keeper concludes from the record of a killed one.
 enum class Left {
-  kNothing,  ///< the command was never begun, and never will be by what was forked: start it
-  kWaits,    ///< not to be told yet: what was forked lives, and either ends at once or becomes the command
-  kCommand,  ///< the command was begun, as the process that was forked or recorded: look after that one
+  kNothing,  ///< the command was not started, and the forked process will not start it: start it
+  kWaits,    ///< not known yet: the forked process is alive, and either exits at once or executes the command
+  kCommand,  ///< the command was started, as the forked or recorded process: supervise that one
 };
-/// `lives`: of what was forked; asked before `went`: is there a file kWentFile. `here`: on the same start of the
-/// machine, else nothing waits, and what was forked counts as begun.
+/// `lives`: the forked process is alive; check this before `went`: the file kWentFile exists. `here`: the machine was
+/// not rebooted since; otherwise nothing waits, and a forked command counts as started.
 Left what_was_left(const Kept& kept, bool lives, bool went, bool here);
 
 /// Applies one line; lines of a newer midwatch that it does not know change nothing.

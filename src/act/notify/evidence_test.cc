@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kStacksText = "Thread 102 (idle): \"MainThread\"\n    recv (train.py:12)\n";
 
-/// A held run whose trainer is process 102, below the keeper 100.
+/// A supervised run whose trainer is process 102, below the keeper 100.
 struct World final : EventWriter {
   explicit World(bool stacks = true, const std::string& output = kStacksText, bool late = false) {
     clock.pass(Duration::seconds(1000));
@@ -58,7 +58,7 @@ struct World final : EventWriter {
     incident.kind = kind;
     state.incidents.push_back(incident);
   }
-  /// Turn by turn, until what was begun is told.
+  /// Turn by turn, until everything that was started is recorded.
   void turns() {
     for (int i = 0; i < 2000; ++i) {
       const auto patience = taker->turn(state, true, *this);
@@ -70,7 +70,7 @@ struct World final : EventWriter {
   }
   std::vector<std::string> lines(uint32_t incident) const {
     std::vector<std::string> all;
-    for (const ActionState* look : collected(state, incident)) all.push_back(collected_line(*look));
+    for (const ActionState* snapshot : collected(state, incident)) all.push_back(collected_line(*snapshot));
     return all;
   }
   std::string file() const {
@@ -103,7 +103,7 @@ struct World final : EventWriter {
 
 }  // namespace
 
-TEST_CASE("what a stalled run's process does is told with the incident, once, and all of it is in a file") {
+TEST_CASE("what a stalled run's process does is reported with the incident, once, and all of it is in a file") {
   World world;
   world.turns();
   CHECK(world.state.actions.empty());
@@ -121,13 +121,13 @@ TEST_CASE("what a stalled run's process does is told with the incident, once, an
   CHECK(world.asked == 1);
 }
 
-TEST_CASE("the first look is in the journal before the turn is over in which the incident was seen") {
+TEST_CASE("the first snapshot is in the journal at the end of the turn in which the incident was seen") {
   World world;
   world.open(1, "engine-dead");
   (void)world.taker->turn(world.state, true, world);
   REQUIRE(world.state.actions.size() == 1);
   CHECK_FALSE(world.file().empty());
-  CHECK(world.taker->reads(102));  // who would start it anew waits a moment
+  CHECK(world.taker->reads(102));  // a restart waits a moment
   CHECK(world.taker->reads());
   CHECK_FALSE(world.taker->reads(100));
   world.clock.pass(Duration::seconds(5));
@@ -136,7 +136,7 @@ TEST_CASE("the first look is in the journal before the turn is over in which the
   CHECK(world.state.actions.front().done);
 }
 
-TEST_CASE("stacks are asked for every five minutes at most, and one story is looked at once") {
+TEST_CASE("stacks are requested every five minutes at most, and one failure chain gets one snapshot") {
   World world;
   world.open(1, "stall");
   world.turns();
@@ -154,7 +154,7 @@ TEST_CASE("stacks are asked for every five minutes at most, and one story is loo
   CHECK(world.asked == 2);
 }
 
-TEST_CASE("a midwatch that comes later does nothing twice, and tells what the one before did not") {
+TEST_CASE("a later midwatch does nothing twice, and records what the earlier one did not") {
   World world;
   event::Intended intent;
   intent.action = kCollectEvidence;
@@ -172,10 +172,10 @@ TEST_CASE("a midwatch that comes later does nothing twice, and tells what the on
   CHECK(world.asked == 0);
 }
 
-TEST_CASE("nothing is looked at between attempts, while the run is held still, or for what shows in no process") {
+TEST_CASE("no snapshot is taken between attempts, while the run is paused, or for what shows in no process") {
   World world;
   world.open(1, "reward-collapse");
-  world.open(2, "logging-gap");  // as files tell it, not the machine
+  world.open(2, "logging-gap");  // a fact of the files, not of the machine
   world.turns();
   CHECK(world.state.actions.empty());
   world.root = 0;
@@ -195,7 +195,7 @@ TEST_CASE("nothing is looked at between attempts, while the run is held still, o
   CHECK(world.lines(3).size() == 1);
 }
 
-TEST_CASE("as it was told to, no program is asked") {
+TEST_CASE("with stacks switched off, no program is run") {
   World world(false);
   world.open(1, "stall");
   world.turns();
@@ -203,7 +203,7 @@ TEST_CASE("as it was told to, no program is asked") {
   CHECK(world.asked == 0);
 }
 
-TEST_CASE("a journal whose disk is full keeps nothing from going on") {
+TEST_CASE("a journal whose disk is full blocks nothing") {
   World world;
   world.full = true;
   world.open(1, "stall");
@@ -212,7 +212,7 @@ TEST_CASE("a journal whose disk is full keeps nothing from going on") {
   CHECK(world.asked == 0);
 }
 
-TEST_CASE("a process that a debugger left stopped is let go on") {
+TEST_CASE("a process that a debugger left stopped is resumed") {
   World world(true, "", true);
   world.processes.alive[102].state = 'T';
   world.open(1, "stall");
@@ -223,7 +223,7 @@ TEST_CASE("a process that a debugger left stopped is let go on") {
   CHECK(contains(world.file(), "No stacks: py-spy was not done within"));
 }
 
-TEST_CASE("a message that is sent later tells what the processes did, and takes the look for no decision") {
+TEST_CASE("a message that is sent later says what the processes did, and does not name the snapshot as a decision") {
   World world;
   world.open(1, "stall");
   world.turns();
@@ -236,7 +236,7 @@ TEST_CASE("a message that is sent later tells what the processes did, and takes 
   CHECK_FALSE(contains(notice.did, std::string(kCollectEvidence)));
 }
 
-TEST_CASE("what a process calls itself does nothing to the terminal of who reads it") {
+TEST_CASE("a process's name is escaped for the reader's terminal") {
   World world(true, cat(kStacksText, "    \033[31mred (\xff.py:1)\n    password=hunter22222\n"));
   world.open(1, "stall");
   world.turns();

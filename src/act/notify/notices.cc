@@ -27,7 +27,7 @@ std::string cause_sentence(const Incident& incident, const Knowledge& knowledge)
   return text;
 }
 
-std::string deed_sentence(const State& state, const Incident& incident, const NoticeContext& context) {
+std::string action_sentence(const State& state, const Incident& incident, const NoticeContext& context) {
   if (!context.holds) return "It only watches this run.";
   for (auto action = state.actions.rbegin(); action != state.actions.rend(); ++action) {
     const std::string& what = action->intent.action;
@@ -44,12 +44,12 @@ std::string deed_sentence(const State& state, const Incident& incident, const No
     if (mode == Mode::kWatch)
       return "It only watches; else the circuit breaker would end this attempt, which trains on poisoned data.";
     return learning
-               ? "It asks: midwatch approve ends this attempt and goes back, midwatch resume lets it go on. The run "
-                 "goes on meanwhile and is paused before its next save; checkpoints since the onset are tainted."
+               ? "It asks: midwatch approve ends this attempt and rolls back, midwatch resume lets it continue. The "
+                 "run goes on meanwhile and is paused before its next save; checkpoints since the onset are tainted."
                : "It pauses the run, which trains on poisoned data, and asks: midwatch approve ends this attempt "
-                 "and goes back, midwatch resume lets it go on.";
+                 "and rolls back, midwatch resume lets it continue.";
   }
-  return "It holds the run, and starts the command again if it ends and that makes sense.";
+  return "It supervises the run, and restarts the command if it ends and a restart makes sense.";
 }
 
 /// What was decided after an attempt.
@@ -77,7 +77,7 @@ Notice attempt_notice(const SupervisedAttempt& attempt) {
         cat("Starts attempt ", attempt.number + 1, " in ", format_duration(Duration::seconds(attempt.wait_s)), ".");
   } else if (!finished) {
     notice.did = "Starts nothing more; the run is over.";
-    if (!outcome.stop_requested) notice.advice = "Look at why it ended, mend it, and start the run again.";
+    if (!outcome.stop_requested) notice.advice = "Find out why it ended, fix it, and start the run again.";
   }
   return notice;
 }
@@ -137,12 +137,13 @@ void fill_in(Notice& notice, const State& state, const Knowledge& knowledge, con
   notice.since = incident.onset.at;
   if (!incident.causes.empty()) notice.cause = incident.causes.front().id;
   notice.why = cause_sentence(incident, knowledge);
-  for (const ActionState* look : collected(state, incident.id)) {  // those that are told again know it
-    if (incident.open && look->done && look->ok)
-      notice.what += cat(" ", clip(collected_line(*look), kProcessBytes), ".");
+  for (const ActionState* snapshot : collected(state, incident.id)) {
+    // Not in the notice that it closed: its receivers have had it.
+    if (incident.open && snapshot->done && snapshot->ok)
+      notice.what += cat(" ", clip(collected_line(*snapshot), kProcessBytes), ".");
   }
   if (incident.open) {
-    notice.did = deed_sentence(state, incident, context);
+    notice.did = action_sentence(state, incident, context);
   } else {
     notice.what += " It is over again.";
   }

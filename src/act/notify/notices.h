@@ -1,4 +1,4 @@
-// What of a run is worth a notice, by what is known of it. Pure.
+// Derives notices from a run's state. Pure.
 #pragma once
 
 #include <string>
@@ -13,26 +13,26 @@ namespace mw {
 
 struct NoticeContext {
   std::string run, home;
-  bool holds = false;    ///< midwatch run; otherwise it only watches
+  bool holds = false;    ///< midwatch supervises the run; otherwise it only watches
   bool breaker = false;  ///< the circuit breaker is on
   Mode breaking = Mode::kAct, breaking_learning = Mode::kAsk;
 };
 
-/// The key under which an incident is told at its present severity; it is told again when it becomes graver.
+/// The key of the notice that an incident opened, at this severity: a new notice is sent when it becomes more severe.
 std::string opened_key(uint32_t incident, Severity severity);
 std::string closed_key(uint32_t incident);
 
-/// All keys that are told with this one: an incident that is told as critical is told as a warning, too.
+/// All keys that a notice with this key covers: a notice of a critical incident covers its warning, too.
 std::vector<std::string> covered_keys(const std::string& key);
 
-/// What could be told of the incidents and the verdict: an "opened" or, when it is over, a "closed" of each. Only key,
-/// event, severity, incident, step and time are filled in.
+/// Possible notices of the incidents and the verdict: "opened" or, when it is over, "closed" for each incident. Only
+/// key, event, severity, incident, step and time are filled in.
 std::vector<Notice> incident_news(const State& state, const NoticeContext& context);
 
-/// The words of a notice about an incident, as the incident stands.
+/// Fills in the texts of a notice about an incident, by the incident's present state.
 void fill_in(Notice& notice, const State& state, const Knowledge& knowledge, const NoticeContext& context);
 
-/// What was decided when attempts of a supervised run ended: restarted, asks, stopped, finished. In order.
+/// Notices of the decisions after the attempts of a supervised run: restarted, asks, stopped, finished. In order.
 std::vector<Notice> attempt_news(const Supervision& known);
 
 }  // namespace mw

@@ -17,7 +17,7 @@ namespace mw {
 namespace {
 
 constexpr Duration kHour = Duration::seconds(3600);
-constexpr Duration kSoon = Duration::millis(50);                // between looks while something is on its way
+constexpr Duration kSoon = Duration::millis(50);                // between checks while a message is being sent
 constexpr std::string_view kNotify = "notify", kHook = "hook";  // as the journal names them
 
 std::string_view action_of(const ChannelRule& rule) { return rule.hook ? kHook : kNotify; }
@@ -33,14 +33,14 @@ bool contains_word(const std::vector<std::string>& words, std::string_view word)
 
 }  // namespace
 
-/// One send on its own thread.
-struct Notifier::Flight {
+/// Sends one message on a thread of its own.
+struct Notifier::Send {
   std::atomic<bool> done{false};
   Sent sent;
   std::string output;  // of a hook
   Duration began;
   std::thread thread;
-  ~Flight() {
+  ~Send() {
     if (thread.joinable()) thread.join();
   }
 };
@@ -65,9 +65,9 @@ void Notifier::watch(NoticeContext context, std::string folder) {
   folder_ = std::move(folder);
 }
 
-/// What was told before, and what is in doubt: an intent without an outcome is sent once more.
+/// Reads from the journal what was sent before. A message with an intent and no outcome is sent once more.
 void Notifier::reattach(const State& state, EventWriter& writer) {
-  taken_up_ = true;
+  reattached_ = true;
   std::vector<uint32_t> lost, given_up;
   for (const ActionState& action : state.actions) {
     if (action.intent.action != kNotify && action.intent.action != kHook) continue;
@@ -83,7 +83,7 @@ void Notifier::reattach(const State& state, EventWriter& writer) {
     }
     Channel& of = **channel;
     if (action.done && !action.begun) continue;  // it could not be recorded
-    mark(of, key);
+    cover(of, key);
     if (of.sends.empty() || of.sends.back() != action.at) of.sends.push_back(action.at);
     if (action.done) continue;
     if (of.rule.hook) {
@@ -110,7 +110,7 @@ void Notifier::reattach(const State& state, EventWriter& writer) {
   for (const uint32_t id : lost) writer.acted({id, false, "There is no such channel any more.", 0});
 }
 
-/// What was over long before this watch came is no news.
+/// What was over long before this watch began is no news.
 void Notifier::catch_up(const std::vector<Notice>& news) {
   caught_up_ = true;
   const Time now = doors_.clock.now();
@@ -118,9 +118,9 @@ void Notifier::catch_up(const std::vector<Notice>& news) {
     const bool fresh = notice.since.known() && now - notice.since < kFresh;
     if (fresh || notice.event == "opened" || notice.event == "escalation") continue;
     for (const auto& channel : channels_) {
-      const bool told = channel->known.lower_bound(cat("opened:", notice.incident, ":")) !=
-                        channel->known.lower_bound(cat("opened:", notice.incident, ";"));
-      if (notice.incident == 0 || !told) mark(*channel, notice.key);
+      const bool opened = channel->known.lower_bound(cat("opened:", notice.incident, ":")) !=
+                          channel->known.lower_bound(cat("opened:", notice.incident, ";"));
+      if (notice.incident == 0 || !opened) cover(*channel, notice.key);
     }
   }
 }
@@ -135,14 +135,14 @@ std::vector<Notice> Notifier::gather(const State& state) {
   return news;
 }
 
-/// An incident that was told and is no longer there: later evidence took it back.
+/// Incidents that were notified and no longer exist: later evidence withdrew them.
 void Notifier::add_withdrawn(const State& state, std::vector<Notice>& news) const {
-  std::set<uint32_t> told;
+  std::set<uint32_t> notified;
   for (const ActionState& action : state.actions) {
-    if (action.intent.action == kNotify && action.intent.incident != 0) told.insert(action.intent.incident);
+    if (action.intent.action == kNotify && action.intent.incident != 0) notified.insert(action.intent.incident);
   }
-  for (const Incident& incident : state.incidents) told.erase(incident.id);
-  for (const uint32_t id : told) {
+  for (const Incident& incident : state.incidents) notified.erase(incident.id);
+  for (const uint32_t id : notified) {
     Notice notice;
     notice.event = "closed";
     notice.key = closed_key(id);
@@ -157,18 +157,19 @@ void Notifier::add_escalations(const State& state, std::vector<Notice>& news) co
   const Time now = doors_.clock.now();
   for (const Incident& incident : state.incidents) {
     if (!incident.open || incident.severity != Severity::kCritical) continue;
-    Time told;
+    Time notified;
     for (const ActionState& action : state.actions) {
       const bool opens = action.intent.action == kNotify && action.intent.incident == incident.id &&
                          contains(action.intent.target, " " + opened_key(incident.id, Severity::kCritical));
-      if (opens && (!told.known() || action.at < told)) told = action.at;
+      if (opens && (!notified.known() || action.at < notified)) notified = action.at;
     }
-    if (!told.known()) continue;
-    const bool taken_up = std::any_of(state.notes.begin(), state.notes.end(), [&](const auto& note) {
-      return note.first.at >= told && note.second.who != "midwatch";
+    if (!notified.known()) continue;
+    const bool answered = std::any_of(state.notes.begin(), state.notes.end(), [&](const auto& note) {
+      return note.first.at >= notified && note.second.who != "midwatch";
     });
-    const int64_t times = std::min<int64_t>((now - told).ns / settings_.escalate_after.ns, settings_.escalate_times);
-    if (taken_up || times < 1) continue;
+    const int64_t times =
+        std::min<int64_t>((now - notified).ns / settings_.escalate_after.ns, settings_.escalate_times);
+    if (answered || times < 1) continue;
     Notice notice;
     notice.event = "escalation";
     notice.key = cat("escalation:", incident.id, ":", times);
@@ -188,15 +189,15 @@ bool Notifier::wants(const Channel& channel, const Notice& notice) const {
   if (notice.event != "closed") {
     return contains_word(rule.events, notice.event) && (!of_incident(notice.event) || notice.severity >= rule.least);
   }
-  const auto told = channel.known.lower_bound(cat("opened:", notice.incident, ":"));
-  if (told != channel.known.end() && told->rfind(cat("opened:", notice.incident, ":"), 0) == 0) {
+  const auto opened = channel.known.lower_bound(cat("opened:", notice.incident, ":"));
+  if (opened != channel.known.end() && opened->rfind(cat("opened:", notice.incident, ":"), 0) == 0) {
     return contains_word(rule.events, "closed");
   }
-  // It opened and closed between two looks. (One that was taken back has its words already.)
+  // It opened and closed between two turns. (A withdrawn incident has its text already.)
   return notice.what.empty() && contains_word(rule.events, "opened") && notice.severity >= rule.least;
 }
 
-void Notifier::mark(Channel& channel, const std::string& key) {
+void Notifier::cover(Channel& channel, const std::string& key) {
   for (std::string& covered : covered_keys(key)) channel.known.insert(std::move(covered));
 }
 
@@ -230,14 +231,14 @@ bool Notifier::settled(const std::vector<const Notice*>& news) {
   return ending_ || now.ns - newest.ns >= kSettle.ns || now.ns - oldest.ns >= kLongestSettle.ns;
 }
 
-/// What came of a send, when it has come.
-void Notifier::land(Channel& channel, EventWriter& writer) {
-  if (channel.flight == nullptr || !channel.flight->done.load()) return;
+/// Records the result of a send that is done.
+void Notifier::finish_send(Channel& channel, EventWriter& writer) {
+  if (channel.send == nullptr || !channel.send->done.load()) return;
   const Duration now = doors_.clock.steady();
-  const Sent sent = channel.flight->sent;
-  const double seconds = Duration{now.ns - channel.flight->began.ns}.seconds();
-  if (channel.rule.hook) keep_output(channel, channel.flight->output);
-  channel.flight.reset();
+  const Sent sent = channel.send->sent;
+  const double seconds = Duration{now.ns - channel.send->began.ns}.seconds();
+  if (channel.rule.hook) keep_output(channel, channel.send->output);
+  channel.send.reset();
   const bool give_up = !sent.ok && (!sent.again || now.ns - channel.first_try.ns > settings_.give_up_after.ns);
   if (sent.ok || give_up) {
     for (const uint32_t id : channel.intents) {
@@ -260,7 +261,7 @@ void Notifier::land(Channel& channel, EventWriter& writer) {
   channel.next_try.ns = now.ns + std::max(channel.wait, asked).ns;
 }
 
-/// Writes down what is to be sent, and sends it.
+/// Records the intent to send a message, and starts to send it.
 void Notifier::begin(Channel& channel, const std::vector<const Notice*>& news, const State& state,
                      EventWriter& writer) {
   Message message{context_.run, host_, folder_, doors_.clock.now(), false, {}};
@@ -276,8 +277,8 @@ void Notifier::begin(Channel& channel, const std::vector<const Notice*>& news, c
         notice.incident != 0 ? notice_title(notice) : cat(notice_title(notice), ": ", clip(notice.what, 300));
     const auto id = writer.intend({0, std::string(action_of(channel.rule)),
                                    target_of(channel.rule.channel.name, notice.key), notice.incident, why});
-    if (!id.ok()) break;  // the journal cannot be written now; what is not meant stays news
-    mark(channel, notice.key);
+    if (!id.ok()) break;  // the journal cannot be written now; the rest stays news
+    cover(channel, notice.key);
     channel.intents.push_back(*id);
     meant.push_back(std::move(notice));
   }
@@ -288,26 +289,25 @@ void Notifier::begin(Channel& channel, const std::vector<const Notice*>& news, c
   channel.message = std::move(message);
   channel.sends.push_back(channel.message->at);
   channel.first_try = channel.next_try = doors_.clock.steady();
-  launch(channel);
+  start_send(channel);
 }
 
-void Notifier::launch(Channel& channel) {
-  channel.flight = std::make_unique<Flight>();
-  Flight* flight = channel.flight.get();
-  flight->began = doors_.clock.steady();
+void Notifier::start_send(Channel& channel) {
+  channel.send = std::make_unique<Send>();
+  Send* send = channel.send.get();
+  send->began = doors_.clock.steady();
   try {
-    flight->thread = std::thread([flight, rule = channel.rule, message = *channel.message, &http = doors_.http] {
-      flight->sent =
-          rule.hook ? run_hook(*rule.hook, message, flight->output) : send_message(rule.channel, message, http);
-      flight->done.store(true);
+    send->thread = std::thread([send, rule = channel.rule, message = *channel.message, &http = doors_.http] {
+      send->sent = rule.hook ? run_hook(*rule.hook, message, send->output) : send_message(rule.channel, message, http);
+      send->done.store(true);
     });
-  } catch (const std::system_error&) {  // no more threads: as if the receiver had not answered
-    flight->sent = {false, true, -1, "no thread could be started"};
-    flight->done.store(true);
+  } catch (const std::system_error&) {  // no more threads: treated as if the receiver had not answered
+    send->sent = {false, true, -1, "no thread could be started"};
+    send->done.store(true);
   }
 }
 
-/// In a file of its own, under the number of its intent; the oldest go.
+/// Writes it to a file of its own, named by the number of its intent; deletes the oldest.
 void Notifier::keep_output(const Channel& channel, const std::string& output) {
   const std::string folder = cat(folder_, "/hooks");
   const std::string path =
@@ -326,16 +326,16 @@ void Notifier::keep_output(const Channel& channel, const std::string& output) {
 
 void Notifier::work(const State& state, EventWriter& writer) {
   due_ = false;
-  if (!taken_up_) reattach(state, writer);
+  if (!reattached_) reattach(state, writer);
   const std::vector<Notice> news = gather(state);
   if (!caught_up_) catch_up(news);
   const Duration now = doors_.clock.steady();
   for (const auto& one : channels_) {
     Channel& channel = *one;
-    land(channel, writer);
-    if (channel.flight != nullptr) continue;
+    finish_send(channel, writer);
+    if (channel.send != nullptr) continue;
     if (channel.message) {
-      if (now >= channel.next_try) launch(channel);
+      if (now >= channel.next_try) start_send(channel);
       continue;
     }
     std::vector<const Notice*> wanted;
@@ -343,7 +343,7 @@ void Notifier::work(const State& state, EventWriter& writer) {
       if (wants(channel, notice)) wanted.push_back(&notice);
     }
     if (wanted.empty()) continue;
-    if (blind_since_) continue;  // nothing could be written down
+    if (blind_since_) continue;  // nothing could be recorded
     if (settled(wanted) && may_send(channel)) {
       begin(channel, wanted, state, writer);
     } else {
@@ -353,13 +353,12 @@ void Notifier::work(const State& state, EventWriter& writer) {
 }
 
 bool Notifier::busy() const {
-  return std::any_of(channels_.begin(), channels_.end(),
-                     [](const auto& channel) { return channel->flight != nullptr; });
+  return std::any_of(channels_.begin(), channels_.end(), [](const auto& channel) { return channel->send != nullptr; });
 }
 
-/// While the journal cannot be written the watch reads nothing, and nothing of the run would ever be told. That is told
-/// without being written down first, once for each time that it lasts.
-void Notifier::tell_sight(bool quiet) {
+/// While the journal cannot be written the watch reads nothing and would report nothing of the run. People are notified
+/// of that without a record in the journal, once for each such period.
+void Notifier::report_blindness(bool quiet) {
   const Duration now = doors_.clock.steady();
   if (quiet) {
     blind_since_.reset();
@@ -368,7 +367,7 @@ void Notifier::tell_sight(bool quiet) {
   }
   const bool blind = blind_since_ && now.ns - blind_since_->ns >= kBlind.ns;
   for (const auto& channel : channels_) {
-    if (channel->flight != nullptr || channel->message || channel->blind == blind || (!blind && !quiet)) continue;
+    if (channel->send != nullptr || channel->message || channel->blind == blind || (!blind && !quiet)) continue;
     channel->blind = blind;
     Notice notice;
     notice.event = blind ? "opened" : "closed";
@@ -382,21 +381,21 @@ void Notifier::tell_sight(bool quiet) {
     if (!contains_word(channel->rule.events, notice.event)) continue;
     channel->message = Message{context_.run, host_, folder_, doors_.clock.now(), false, {notice}};
     channel->first_try = channel->next_try = now;
-    launch(*channel);
+    start_send(*channel);
   }
 }
 
 std::optional<Duration> Notifier::turn(const State& state, bool quiet, EventWriter& writer) {
-  tell_sight(quiet);
+  report_blindness(quiet);
   if (quiet || caught_up_ || busy()) work(state, writer);
   if (busy()) return kSoon;
   return due_ ? Duration::millis(250) : Duration::seconds(1);
 }
 
-/// Is there something to wait for at the end? Messages have so long to arrive, hooks have their own time.
+/// Whether to wait before the end: messages have kDrain to arrive, hooks their own time limit.
 bool Notifier::unfinished(Duration waited) const {
   return std::any_of(channels_.begin(), channels_.end(), [&](const auto& channel) {
-    return channel->message && (waited < kLastWords || (channel->rule.hook && channel->flight != nullptr));
+    return channel->message && (waited < kDrain || (channel->rule.hook && channel->send != nullptr));
   });
 }
 
@@ -413,7 +412,7 @@ void Notifier::over(const State& state, EventWriter& writer) {
   for (const auto& channel : channels_) {
     if (channel->message) {
       doors_.say(cat("did not reach ", channel->rule.channel.name, ": ", message_title(*channel->message),
-                     "; it is sent when this run is taken up again"));
+                     "; it is sent when this run is reattached"));
     }
   }
 }

@@ -1,5 +1,5 @@
-// Tells people beside a watch: decides what each channel is to hear, writes the intent down, has it sent by a thread,
-// and writes down what came of it. Whatever a receiver does, the watch does not wait for it.
+// Notifies people while a run is watched: decides what each channel receives, records the intent, sends it on a thread,
+// and records the result. The watch never waits for a receiver.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ struct NotifierDoors {
   Disk& disk;
   Clock& clock;
   Http& http;
-  /// Told in one sentence what went wrong with a channel.
+  /// Receives one sentence: what went wrong with a channel.
   std::function<void(const std::string& sentence)> say;
   const KnownSecrets* known = nullptr;  ///< values that no kept output of a hook may hold
 };
@@ -33,22 +33,21 @@ std::string host_name();  ///< of this machine; "" when it has none
 class Notifier final : public Task {
  public:
   static constexpr Duration kSettle =
-      Duration::seconds(1);  ///< from an incident's sight to telling it: its cause becomes clear
-  static constexpr Duration kLongestSettle = Duration::seconds(5);  ///< although more and more comes
+      Duration::seconds(1);  ///< from an incident's first sight to its notice: its cause becomes clear
+  static constexpr Duration kLongestSettle = Duration::seconds(5);  ///< although more and more incidents come
   static constexpr Duration kFresh =
-      Duration::seconds(3600);  ///< what was over before midwatch came, longer ago, is not told
+      Duration::seconds(3600);  ///< what was over longer than this before midwatch began is not reported
   static constexpr Duration kFirstRetry = Duration::seconds(1);  ///< doubles up to kLongestRetry
   static constexpr Duration kLongestRetry = Duration::seconds(300);
-  static constexpr Duration kLastWords =
-      Duration::seconds(15);                                 ///< for messages that are on their way when the watch ends
-  static constexpr Duration kBlind = Duration::seconds(10);  ///< without a journal, after which people are told
+  static constexpr Duration kDrain = Duration::seconds(15);  ///< for messages that are being sent when the watch ends
+  static constexpr Duration kBlind = Duration::seconds(10);  ///< without a journal, after which people are notified
   static constexpr int kBurst = 5;                           ///< messages that a channel sends at once
   static constexpr size_t kHookOutputs = 200;                ///< outputs of hooks kept in the run's folder
-  static constexpr size_t kBundle = 50;                      ///< notices in one message; what is beyond goes next
+  static constexpr size_t kBundle = 50;                      ///< notices in one message; the rest follow in the next
 
   Notifier(NotifierDoors doors, NotifySettings settings, const Knowledge& knowledge);
   ~Notifier() override;
-  /// Of which run it tells; before the first turn.
+  /// Sets the run to notify of; call it before the first turn.
   void watch(NoticeContext context, std::string folder);
   Notifier(const Notifier&) = delete;
   Notifier& operator=(const Notifier&) = delete;
@@ -57,17 +56,17 @@ class Notifier final : public Task {
   void over(const State& state, EventWriter& writer) override;
 
  private:
-  struct Flight;
+  struct Send;
   struct Channel {
     ChannelRule rule;
-    std::set<std::string, std::less<>> known;  ///< keys that were told or are about to be, or are no news
+    std::set<std::string, std::less<>> known;  ///< keys of notices that were sent, are being sent, or are no news
     std::vector<Time> sends;                   ///< within the last hour
     std::optional<Message> message;            ///< not delivered yet
     std::vector<uint32_t> intents;             ///< of its notices
     Duration first_try, next_try, wait;
     bool complained = false;
-    bool blind = false;  ///< it was told that the journal is held up
-    std::unique_ptr<Flight> flight;
+    bool blind = false;  ///< it was notified that the journal cannot be written
+    std::unique_ptr<Send> send;
   };
 
   void reattach(const State& state, EventWriter& writer);
@@ -76,16 +75,16 @@ class Notifier final : public Task {
   void add_escalations(const State& state, std::vector<Notice>& news) const;
   void add_withdrawn(const State& state, std::vector<Notice>& news) const;
   bool wants(const Channel& channel, const Notice& notice) const;
-  static void mark(Channel& channel, const std::string& key);
+  static void cover(Channel& channel, const std::string& key);
   bool may_send(Channel& channel) const;
   bool settled(const std::vector<const Notice*>& news);
-  void land(Channel& channel, EventWriter& writer);
+  void finish_send(Channel& channel, EventWriter& writer);
   void begin(Channel& channel, const std::vector<const Notice*>& news, const State& state, EventWriter& writer);
-  void launch(Channel& channel);
+  void start_send(Channel& channel);
   void keep_output(const Channel& channel, const std::string& output);
   bool unfinished(Duration waited) const;
   void work(const State& state, EventWriter& writer);
-  void tell_sight(bool quiet);
+  void report_blindness(bool quiet);
   bool busy() const;
 
   NotifierDoors doors_;
@@ -96,8 +95,8 @@ class Notifier final : public Task {
   std::vector<std::unique_ptr<Channel>> channels_;
   std::map<std::string, Duration> seen_;  ///< when a notice was first there, by its key
   std::optional<Duration> blind_since_;
-  bool taken_up_ = false, caught_up_ = false, ending_ = false;
-  bool due_ = false;  ///< something waits for its moment: look again soon
+  bool reattached_ = false, caught_up_ = false, ending_ = false;
+  bool due_ = false;  ///< a notice waits for its time: check again soon
 };
 
 }  // namespace mw

@@ -35,7 +35,7 @@ class FakeHttp final : public Http {
   std::vector<std::string> bodies_;
 };
 
-/// A watch without files: the state, and a journal that folds what is written down.
+/// A watch without files: the state, and a journal that folds what is recorded.
 struct World final : EventWriter {
   State state;
   FakeClock clock;
@@ -98,7 +98,7 @@ struct World final : EventWriter {
   using Keys = std::vector<std::string>;
 };
 
-TEST_CASE("an incident is told once, after a moment, and so is its end") {
+TEST_CASE("an incident is notified once, after a moment, and so is its end") {
   World world;
   world.pass(1);
   world.incident(Severity::kWarning);
@@ -121,7 +121,7 @@ TEST_CASE("an incident is told once, after a moment, and so is its end") {
   CHECK(world.http.keys().size() == 3);
 }
 
-TEST_CASE("what is below a channel's severity is not told, nor is its end") {
+TEST_CASE("an incident below a channel's severity is not notified, nor is its end") {
   World world(Severity::kCritical);
   world.incident(Severity::kWarning);
   world.pass(3);
@@ -130,7 +130,7 @@ TEST_CASE("what is below a channel's severity is not told, nor is its end") {
   CHECK(world.http.keys().empty());
 }
 
-TEST_CASE("what opened and closed between two looks is told in one message") {
+TEST_CASE("an incident that opened and closed between two turns is one message") {
   World world;
   world.pass(1);
   world.incident(Severity::kCritical).open = false;
@@ -138,7 +138,7 @@ TEST_CASE("what opened and closed between two looks is told in one message") {
   CHECK(world.http.keys() == World::Keys{"r/closed:1"});
 }
 
-TEST_CASE("what was over long before the watch came is not told, what is open is") {
+TEST_CASE("what was over long before the watch began is not notified, what is open is") {
   World world;
   world.incident(Severity::kCritical).open = false;
   world.state.incidents[0].onset.at = world.clock.now() + Duration::seconds(-7200);
@@ -147,7 +147,7 @@ TEST_CASE("what was over long before the watch came is not told, what is open is
   CHECK(world.http.keys() == World::Keys{"r/opened:2:critical"});
 }
 
-TEST_CASE("an incident that is taken back is told to those who were told of it") {
+TEST_CASE("an incident that is withdrawn is reported to those who were notified of it") {
   World world;
   world.incident(Severity::kCritical);
   world.pass(2);
@@ -189,13 +189,13 @@ TEST_CASE("it gives up in the end, and at once when there is no hope") {
   CHECK(world.http.keys().size() == tries + 1);
 }
 
-TEST_CASE("an intent without an outcome is sent once more by the next watch, what was told is not") {
+TEST_CASE("an intent without an outcome is sent once more by the next watch, what was sent is not") {
   World world;
   world.incident(Severity::kCritical);
   world.pass(2);
   world.http.status = 500;
   world.incident(Severity::kCritical);
-  world.pass(2);  // meant, tried, not delivered: here the watch is killed
+  world.pass(2);  // recorded, tried, not delivered: here the watch is killed
   REQUIRE_FALSE(world.state.actions.back().done);
   const size_t before = world.http.keys().size();
   world.http.status = 200;
@@ -209,7 +209,7 @@ TEST_CASE("an intent without an outcome is sent once more by the next watch, wha
   CHECK(world.http.keys().size() == before + 1);
 }
 
-TEST_CASE("a critical incident that stays open is told again, until somebody took it up") {
+TEST_CASE("a critical incident that stays open is notified again, until somebody answers") {
   World world;
   world.incident(Severity::kCritical);
   world.pass(2);
@@ -246,12 +246,12 @@ TEST_CASE("a flood is put together") {
   CHECK(world.http.keys().size() >= 5);
   CHECK(world.http.keys().size() <= 8);  // five at once, and one each three minutes
   world.pass(600);
-  size_t told = 0;
-  for (const ActionState& action : world.state.actions) told += action.ok ? 1 : 0;
-  CHECK(told == 100);
+  size_t sent = 0;
+  for (const ActionState& action : world.state.actions) sent += action.ok ? 1 : 0;
+  CHECK(sent == 100);
 }
 
-TEST_CASE("nothing is sent that could not be written down") {
+TEST_CASE("nothing is sent that could not be recorded") {
   World world;
   world.full = true;
   world.incident(Severity::kCritical);
@@ -287,7 +287,7 @@ TEST_CASE("a hook runs once for each thing; one that was running when midwatch w
   CHECK(world.disk.list("/home/runs/r/hooks")->size() == 2);
 }
 
-TEST_CASE("that the journal cannot be written is told, and that it can be again") {
+TEST_CASE("people are notified that the journal cannot be written, and that it can be again") {
   World world;
   world.pass(1);
   world.full = true;

@@ -1,4 +1,4 @@
-// Who is told of what, ready for use.
+// Which channel is notified of what: the checked configuration.
 #pragma once
 
 #include <optional>

@@ -66,14 +66,14 @@ Result<void> SupervisedComponent::begin_life(int number) {
   launch.environment["MIDWATCH_COMPONENT"] = spec_.name;
   launch.environment.emplace("PYTHONUNBUFFERED", "1");
   launch.output = spec_.output;
-  launch.mark = marker(number);
+  launch.marker = marker(number);
   const std::string folder = life_folder(number);
   MW_TRY(doors_.disk.make_folders(folder));
   MW_TRY(doors_.write_file(cat(folder, "/", kLaunchFile), launch_text(launch)));
   life_ = number;
   due_.reset();  // not before: what could not be begun is still due, and no further failure of it
   kept_ = {};
-  tree_.take(number, launch.mark);
+  tree_.take(number, launch.marker);
   phase_ = Phase::kRunning;
   ready_ = false;
   begun_ = keeper_from_ = doors_.clock.steady();

@@ -61,7 +61,7 @@ Result<void> Supervisor::begin_attempt(int number) {
   launch.output = cat(folder_, "/", kOutputFile);
   launch.rotate_bytes = spec_.rotate_bytes;
   launch.nonce = spec_.nonce;
-  launch.mark = marker_of(spec_, number);
+  launch.marker = marker_of(spec_, number);
   const std::string folder = attempt_folder(number);
   MW_TRY(doors_.disk.make_folders(folder));
   if (number == 1) MW_TRY(keep_snapshot(doors_.disk, doors_.clock, spec_, folder_, doors_.write_file));
@@ -69,7 +69,7 @@ Result<void> Supervisor::begin_attempt(int number) {
   MW_TRY(doors_.write_file(cat(folder, "/", kLaunchFile), launch_text(launch)));
   attempt_ = number;
   kept_ = {};
-  tree_.take(number, launch.mark);
+  tree_.take(number, launch.marker);
   trip_.reset();
   way_.reset();
   remains_.reset();
@@ -130,7 +130,8 @@ Result<void> Supervisor::look_at_keeper(EventWriter& writer) {
 Result<void> Supervisor::end_as_requested(EventWriter& writer) {
   if (!kept_.child.known() || kept_.ending) return {};
   if (!tree_.asked()) {
-    if (!trip_) MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), reason_text(kAsTold, spec_.nonce)));
+    if (!trip_)
+      MW_TRY(doors_.write_file(cat(attempt_folder(), "/", kReasonFile), reason_text(kByRequest, spec_.nonce)));
     if (stopping_ == 0) {
       const auto action = writer.intend({0, std::string(kStop), attempt_name(attempt_), 0, "A stop was requested."});
       if (!action.ok()) return action.error();

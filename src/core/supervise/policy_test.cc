@@ -47,9 +47,9 @@ TEST_CASE("an end that needs no restart") {
   AttemptOutcome good = failed(1, 100);
   good.code = 0;
   CHECK_FALSE(after_end({good}, {}).restart);
-  AttemptOutcome told = failed(1, 100);
-  told.stop_requested = true;
-  CHECK(after_end({told}, {}).why == "A stop was requested.");
+  AttemptOutcome stopped = failed(1, 100);
+  stopped.stop_requested = true;
+  CHECK(after_end({stopped}, {}).why == "A stop was requested.");
   for (const auto& [code, signal] : {std::pair{-1, 2}, {-1, 15}, {130, 0}, {143, 0}}) {
     AttemptOutcome ended = failed(1, 100);
     ended.code = code;

@@ -8,7 +8,7 @@
 namespace mw {
 namespace {
 
-/// Answers as it is told, and keeps what it was asked.
+/// Gives the answer that the test sets, and keeps the requests.
 class FakeHttp final : public Http {
  public:
   Result<HttpAnswer> send(const HttpRequest& request) override {
@@ -117,7 +117,7 @@ TEST_CASE("no form grows beyond what its service takes") {
   CHECK(Json::parse(ntfy_request(channel("ntfy"), message).body)->string_or("message", "").size() <= 4096);
 }
 
-TEST_CASE("what may go better later is told from what will not") {
+TEST_CASE("a failure that may pass is distinguished from one that will not") {
   FakeHttp http;
   const auto sent = [&](int status) {
     http.answer = HttpAnswer{status, "why not", 7};

@@ -1,4 +1,4 @@
-// What people are told: notices, and messages made of them. docs/formats/notification.md.
+// What people are notified of: notices, and the messages that carry them. docs/formats/notification.md.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace mw {
 
-/// One thing worth telling. The texts may hold pieces of the run's own output, so each channel escapes them its way.
+/// One piece of news. Its texts may quote the run's own output, so each channel escapes them.
 struct Notice {
   std::string key;    ///< of what happened, once in a run: "opened:3"
   std::string event;  ///< "opened", "closed", "restarted", "asks", "stopped", "finished", "escalation", "test"
@@ -31,14 +31,14 @@ struct Notice {
 struct Message {
   std::string run, host, folder;
   Time at;
-  bool again = false;           ///< it may have been sent before: midwatch was ended while it was on its way
+  bool again = false;           ///< it may have been sent before: midwatch ended before the send was confirmed
   std::vector<Notice> notices;  ///< at least one; the gravest decides how the message looks
 };
 
 /// The gravest of the notices, the first among equals.
 const Notice& leading(const Message& message);
 
-/// "CRITICAL engine-dead (#3) since step 188": what happened, without whose run it is.
+/// "CRITICAL engine-dead (#3) since step 188": what happened, without the run's name.
 std::string notice_title(const Notice& notice);
 
 /// "CRITICAL engine-dead (#3) since step 188 in grpo-7b": one line, at most 200 bytes.
