@@ -106,6 +106,46 @@ struct Asked {
   bool watched = false;  ///< a midwatch lives that will take it
 };
 
+/// How a recorded run stands now, apart from what its files report.
+struct RunStatus {
+  enum class Phase { kUnknown, kStarting, kRunning, kPaused, kEnded, kWaiting, kOver };
+  std::string name, folder;
+  bool supervised = false;           ///< begun by `midwatch run`; else only what `attach` reads
+  bool adopted = false;              ///< not supervised, but its process is known (`attach --pid`)
+  std::vector<std::string> allow;    ///< of an adopted run: what may be done to it, "pause" and "stop"
+  std::vector<std::string> command;  ///< of a supervised run
+  Phase phase = Phase::kUnknown;     ///< of a supervised run
+  int attempt = 0;
+  int64_t pid = 0;         ///< the command's; 0: it does not run
+  Time began;              ///< this attempt
+  Time due;                ///< kWaiting: when the next one begins
+  std::string why;         ///< the last decision between attempts
+  std::string asks;        ///< for what midwatch asks a person's approval: "break", "restart"; "": nothing
+  int64_t watcher = 0;     ///< process of the midwatch that watches now; 0: none does, or it is on another machine
+  bool elsewhere = false;  ///< it watches from another machine or container: whether it lives cannot be seen here
+  Time heard;              ///< when the journal was last written
+  Time output;             ///< when a file of the run was last written
+  Time stepped;            ///< when the last step was seen, by the clock of the machine that watched (within 10 s)
+  Time now;                ///< when all this was looked at
+  std::vector<std::string> others;  ///< names of further live runs, where none was asked for by name
+};
+
+/// What is known of recorded runs.
+struct RunsAnswer {
+  struct Run {
+    RunStatus status;
+    bool live = false;  ///< somebody watches it, or its command lives
+    Time began;
+    std::string verdict;
+    size_t attempts = 0;
+    int64_t step = kNoStep, planned = 0;  ///< of the last attempt; 0: not known
+    size_t critical = 0;                  ///< open incidents
+    std::string trouble;                  ///< its journal cannot be read; "": it can
+  };
+  std::vector<Run> runs;
+  size_t left_out = 0;  ///< beyond the limit
+};
+
 /// Of which run space is to be freed.
 struct CleanupRequest {
   std::string home, run;
@@ -156,27 +196,6 @@ struct VerifyAnswer {
   uint64_t differing = 0;
   std::vector<std::string> differences;  ///< the first of them, one sentence each
   std::vector<std::string> damage;       ///< of the journal's files
-};
-
-/// How a recorded run stands now, apart from what its files report.
-struct RunStatus {
-  enum class Phase { kUnknown, kStarting, kRunning, kPaused, kEnded, kWaiting, kOver };
-  std::string name, folder;
-  bool supervised = false;           ///< begun by `midwatch run`; else only what `attach` reads
-  bool adopted = false;              ///< not supervised, but its process is known (`attach --pid`)
-  std::vector<std::string> allow;    ///< of an adopted run: what may be done to it, "pause" and "stop"
-  std::vector<std::string> command;  ///< of a supervised run
-  Phase phase = Phase::kUnknown;     ///< of a supervised run
-  int attempt = 0;
-  int64_t pid = 0;         ///< the command's; 0: it does not run
-  Time began;              ///< this attempt
-  Time due;                ///< kWaiting: when the next one begins
-  std::string why;         ///< the last decision between attempts
-  std::string asks;        ///< for what midwatch asks a person's approval: "break", "restart"; "": nothing
-  int64_t watcher = 0;     ///< process of the midwatch that watches now; 0: none does, or it is on another machine
-  bool elsewhere = false;  ///< it watches from another machine or container: whether it lives cannot be seen here
-  Time heard;              ///< when the journal was last written
-  Time now;                ///< when all this was looked at
 };
 
 }  // namespace mw

@@ -30,9 +30,15 @@ class Services {
   virtual Result<std::vector<NotifyResult>> notify_test(const std::string& file, const std::string& channel) = 0;
   /// Every key of a file of settings, as Markdown or JSON.
   virtual std::string config_reference(bool json) = 0;
-  /// The state folded from the newest (or the named) recorded run of `home`.
+  /// The folder of the run that is meant where something is to be done to it: `run` is its name, a beginning of it, or
+  /// its folder. "" is the only live run, or with none live the one written last; of several live ones, an error that
+  /// lists them. Every `run` below may be such a folder, and "" there is the live run that began last.
+  virtual Result<std::string> choose(const std::string& home, const std::string& run) = 0;
+  /// All recorded runs, the live ones first; at most `limit`.
+  virtual Result<RunsAnswer> runs(const std::string& home, size_t limit) = 0;
+  /// The state folded from a recorded run.
   virtual Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run) = 0;
-  /// How the newest (or the named) run of `home` stands.
+  /// How a run stands.
   virtual Result<RunStatus> status(const std::string& home, const std::string& run) = 0;
   /// Puts it to the run's midwatch and waits a moment for it to be taken.
   virtual Result<Asked> ask(const std::string& home, const std::string& run, const RunAsk& ask) = 0;

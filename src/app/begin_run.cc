@@ -6,10 +6,12 @@
 
 #include "act/supervise/nonce.h"
 #include "act/supervise/run_files.h"
+#include "app/find_run.h"
 #include "base/text.h"
 #include "platform/durable.h"
 #include "platform/private_folder.h"
 #include "platform/real/posix_disk.h"
+#include "read/recorder.h"
 
 namespace mw {
 namespace {
@@ -45,20 +47,19 @@ bool good_name(std::string_view name) {
                      [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '-' || c == '_'; });
 }
 
-/// The newest run under `home` that was begun by `midwatch run` (attached runs have no run.json).
+/// The newest run that was begun by `midwatch run` (attached runs have no run.json).
 Result<std::string> newest_supervised(Disk& disk, const std::string& home) {
-  auto names = disk.list(cat(home, "/runs"));
   std::string newest;
   Time newest_at;
-  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
-    const auto info = disk.info(run_spec_path(disk, cat(home, "/runs/", name)));
+  for (std::string& folder : recorded_runs(disk, home)) {
+    const auto info = disk.info(run_spec_path(disk, folder));
     if (!info.ok() || (!newest.empty() && info->changed <= newest_at)) continue;
-    newest = name;
+    newest = std::move(folder);
     newest_at = info->changed;
   }
   if (!newest.empty()) return newest;
-  return Error{Error::Code::kNotFound, cat("no run was begun by 'midwatch run' under ", home),
-               "Say where with --home."};
+  return Error{Error::Code::kNotFound, cat("no run was begun by 'midwatch run' under ", home_of(home)),
+               "midwatch runs lists all that are known; --home says where another one is recorded."};
 }
 
 Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, const RunRequest& request) {
@@ -83,17 +84,19 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   auto output = disk.open_append(cat(folder, "/", kOutputFile));  // so that there is something to follow
   if (!output.ok()) return output.error();
   MW_TRY(write_privately(disk, cat(folder, "/", kRunSpecFile), run_spec_text(spec)));
-  return name;
+  return folder;
 }
 
 }  // namespace
 
-Result<std::string> begin_or_find(const Doors& doors, const std::string& home, const RunRequest& request) {
-  auto name = request.reattach.empty()       ? begin_run(doors.disk, doors.clock.now(), home, request)
-              : request.reattach == "newest" ? newest_supervised(doors.disk, home)
-                                             : Result<std::string>(request.reattach);
-  if (name.ok() && !good_name(*name)) return bad_name(*name);
-  return name;
+Result<std::string> begin_or_find(const Doors& doors, Processes& processes, const RunRequest& request) {
+  if (request.reattach == "newest") return newest_supervised(doors.disk, request.home);
+  if (!request.reattach.empty()) {
+    return find_run(doors.disk, processes, doors.clock.now(), {request.home, request.reattach}, Purpose::kActing);
+  }
+  const std::string home = absolute_path(home_of(request.home));
+  remember_home(doors.disk, home);
+  return begin_run(doors.disk, doors.clock.now(), home, request);
 }
 
 }  // namespace mw

@@ -6,10 +6,11 @@
 #include "api/requests.h"
 #include "base/result.h"
 #include "platform/doors.h"
+#include "platform/process.h"
 
 namespace mw {
 
-/// The name of the run under `home` that is begun (its folder and run.json are there then), or reattached.
-Result<std::string> begin_or_find(const Doors& doors, const std::string& home, const RunRequest& request);
+/// The folder of the run that is begun (it and its run.json are there then), or of the one that is reattached.
+Result<std::string> begin_or_find(const Doors& doors, Processes& processes, const RunRequest& request);
 
 }  // namespace mw

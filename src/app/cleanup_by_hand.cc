@@ -34,10 +34,8 @@ struct SupervisedRun {
 };
 
 Result<SupervisedRun> supervised_run(Disk& disk, const CleanupRequest& request) {
-  const auto folder = recorded_folder(disk, request.home, request.run);
-  if (!folder.ok()) return folder.error();
   SupervisedRun run;
-  run.folder = absolute_path(*folder);
+  run.folder = absolute_path(request.run);
   const auto text = read_run_spec(disk, run.folder);
   if (!text.ok()) {
     return Error{Error::Code::kInvalid,

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "act/supervise/run_files.h"
+#include "app/find_run.h"
 #include "app/run_status.h"
 #include "base/text.h"
 #include "platform/system.h"
@@ -93,6 +94,7 @@ class Practice {
       const int file = open(log.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
       dup2(file, STDOUT_FILENO);
       dup2(file, STDERR_FILENO);
+      setenv("XDG_STATE_HOME", base_.c_str(), 1);  // its home is gone soon: nothing remembers it
       if (chdir(base_.c_str()) == 0) execv("/proc/self/exe", argv.data());
       _exit(127);
     }
@@ -168,7 +170,7 @@ class Drill {
   }
 
   Result<DrillResult> on_own() {
-    const auto folder = recorded_folder(disk_, request_.home, request_.run);
+    const auto folder = find_run(disk_, processes_, clock_.now(), {request_.home, request_.run}, Purpose::kActing);
     if (!folder.ok()) return folder.error();
     folder_ = *folder;
     const auto status = status_now();
@@ -218,9 +220,9 @@ class Drill {
 
   /// A checkpoint is there to come back to; a fault of the practice run's own needs no waiting.
   bool ready(const std::string& home) {
-    const auto folder = recorded_folder(disk_, home, "");
-    if (!folder.ok()) return false;
-    folder_ = *folder;
+    const std::vector<std::string> runs = recorded_runs(disk_, home);
+    if (runs.empty()) return false;
+    folder_ = runs.front();
     if (info_.target == Target::kNone) return true;
     const auto state = read_recorded(disk_, folder_);
     return state.ok() && !state->attempts.empty() && state->attempts.back().last_step >= kReadyStep &&

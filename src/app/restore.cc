@@ -49,9 +49,7 @@ std::vector<Found> manifests_of(Disk& disk, const std::string& run_folder, const
 }
 
 Result<std::string> supervised_folder(Disk& disk, const RestoreRequest& request) {
-  const auto folder = recorded_folder(disk, request.home, request.run);
-  if (!folder.ok()) return folder.error();
-  std::string absolute = absolute_path(*folder);
+  std::string absolute = absolute_path(request.run);
   if (!run_spec_path(disk, absolute).empty()) return absolute;
   return Error{Error::Code::kInvalid, cat("run ", basename(absolute), " is only read: nothing of it was quarantined"),
                "midwatch quarantines only what a run saved that 'midwatch run' started."};

@@ -131,7 +131,7 @@ Config declared_components(const Doors& doors, const RunRequest& request, const 
   return {};
 }
 
-AttachRequest watch_of(const RunRequest& request, const RunSpec& spec, const std::string& home, const std::string& name,
+AttachRequest watch_of(const RunRequest& request, const RunSpec& spec, const std::string& folder,
                        const std::string& output) {
   AttachRequest watching;
   watching.paths = {output};
@@ -139,8 +139,8 @@ AttachRequest watch_of(const RunRequest& request, const RunSpec& spec, const std
   watching.framework = request.framework;
   watching.knowledge = request.knowledge;
   watching.config = request.spec.config.empty() ? spec.config : request.spec.config;
-  watching.home = home;
-  watching.run = name;
+  watching.home = folder_of(folder_of(folder));
+  watching.run = basename(folder);
   watching.decided = request.decided;
   watching.keeper_nonce = spec.nonce;
   return watching;
@@ -241,15 +241,14 @@ Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBa
   MW_TRY(can_see_processes(real));
   InterruptOnce processes(real);
   StopWatchdog watchdog(doors.watch, processes, doors.clock, kOwnFailure);
-  const std::string home = absolute_path(home_of(request.home, "."));
   // Before anything is begun, so that what is wrong is known at once.
   auto notifications =
       Notifications::make(doors, base.knowledge(), request.reattach.empty() ? request.spec.config : "", request.say);
   if (!notifications.ok()) return notifications.error();
-  const auto name = begin_or_find(doors, home, request);
-  if (!name.ok()) return name.error();
+  const auto folder = begin_or_find(doors, processes, request);
+  if (!folder.ok()) return folder.error();
   RunResult result;
-  result.folder = cat(home, "/runs/", *name);
+  result.folder = *folder;
   make_private(result.folder);  // an earlier midwatch may have left it open
   const std::string output = cat(result.folder, "/", kOutputFile);
   Reserve reserve(doors.disk, result.folder);
@@ -266,7 +265,7 @@ Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBa
   if (!supervised.ok()) return supervised.error();
   Supervisor& supervisor = **supervised;
   const Config declared = learn_of(doors, request, supervisor, base);
-  AttachRequest watching = watch_of(request, supervisor.spec(), home, *name, output);
+  AttachRequest watching = watch_of(request, supervisor.spec(), result.folder, output);
   auto opened = own_components({doors.disk, doors.clock, processes, start, write, request.say}, doors.watch, declared,
                                supervisor, result.folder, watching);
   if (!opened.ok()) return opened.error();

@@ -15,8 +15,6 @@
 namespace mw {
 namespace {
 
-constexpr std::string_view kWatcherFile = "watcher.json";
-
 /// When the journal of a run was last written; unknown when there is none.
 Time last_written(Disk& disk, const std::string& run_folder) {
   const std::string journal = cat(run_folder, "/journal");
@@ -102,26 +100,17 @@ void add_decisions(const Supervision& known, RunStatus& status) {
 
 }  // namespace
 
-Result<std::string> recorded_folder(Disk& disk, const std::string& home, const std::string& run) {
-  const std::string runs = home_of(home, ".") + "/runs";
-  if (!run.empty()) {
-    const std::string folder = cat(runs, "/", run);
-    if (disk.info(cat(folder, "/journal")).ok()) return folder;
-    return Error{Error::Code::kNotFound, cat("no run called ", run, " is recorded in ", runs),
-                 "Leave --run out for the newest one, or say where with --home."};
+void add_ages(Disk& disk, const State& state, RunStatus& status) {
+  for (const SourceState& source : state.sources) {
+    if (source.kind == kHostKind) continue;
+    const auto info = disk.info(source.path);
+    if (info.ok() && (!status.output.known() || info->changed > status.output)) status.output = info->changed;
   }
-  const auto names = disk.list(runs);
-  std::string newest;
-  Time newest_at;
-  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
-    const Time written = last_written(disk, cat(runs, "/", name));
-    if (!written.known() || (!newest.empty() && written < newest_at)) continue;
-    newest_at = written;
-    newest = name;
+  if (state.attempts.empty() || state.attempts.back().last_step == kNoStep) return;
+  for (auto tick = state.ticks.rbegin(); tick != state.ticks.rend(); ++tick) {
+    if (tick->step != state.attempts.back().last_step) break;
+    status.stepped = tick->at;
   }
-  if (!newest.empty()) return cat(runs, "/", newest);
-  return Error{Error::Code::kNotFound, cat("no recorded run in ", runs),
-               "Give the files of a run, or watch one with: midwatch attach PATH"};
 }
 
 Result<void> sign_watch(Disk& disk, Processes& processes, const std::string& run_folder) {

@@ -56,7 +56,6 @@ Result<std::unique_ptr<Adoption>> adoption_of(Processes& processes, Clock& clock
   if (!adopted.ok()) return adopted.error();
   request.paths = adopted->paths;
   adopted->allow = request.allow;
-  request.home = home_of(request.home, adopted->folder);
   const std::string word = adopted->command.empty() ? "process" : std::string(basename(adopted->command.front()));
   request.run = cat(word, "-", request.pid, "-", adopted->id.start);
   return std::make_unique<Adoption>(processes, clock, std::move(*adopted), request.say);
@@ -216,7 +215,7 @@ Result<std::vector<NotifyResult>> DaemonServices::notify_test(const std::string&
 std::string DaemonServices::config_reference(bool json) { return json ? config_reference_json() : config_page(); }
 
 Result<std::unique_ptr<Replayed>> DaemonServices::recorded(const std::string& home, const std::string& run) {
-  const auto folder = recorded_folder(*disk_, home, run);
+  const auto folder = find(home, run, Purpose::kReading);
   return folder.ok() ? recorded_in(*folder) : Result<std::unique_ptr<Replayed>>(folder.error());
 }
 
@@ -242,13 +241,25 @@ Result<std::unique_ptr<Replayed>> DaemonServices::recorded_in(const std::string&
 Result<VerifyAnswer> DaemonServices::verify(const std::string& home, const std::string& run) {
   MW_TRY(learn({}));
   if (!run.empty() && is_run_folder(*disk_, run)) return verify_run(*disk_, *knowledge_, absolute_path(run));
-  const auto folder = recorded_folder(*disk_, home, run);
+  const auto folder = find(home, run, Purpose::kReading);
   if (!folder.ok()) return folder.error();
   return verify_run(*disk_, *knowledge_, *folder);
 }
 
+Result<std::string> DaemonServices::find(const std::string& home, const std::string& run, Purpose purpose) {
+  return find_run(*disk_, *make_posix_processes(), make_posix_clock()->now(), {home, run}, purpose);
+}
+
+Result<std::string> DaemonServices::choose(const std::string& home, const std::string& run) {
+  return find(home, run, Purpose::kActing);
+}
+
+Result<RunsAnswer> DaemonServices::runs(const std::string& home, size_t limit) {
+  return list_runs(*disk_, *make_posix_processes(), make_posix_clock()->now(), home, limit);
+}
+
 Result<RunStatus> DaemonServices::status(const std::string& home, const std::string& run) {
-  const auto folder = recorded_folder(*disk_, home, run);
+  const auto folder = find(home, run, Purpose::kReading);
   if (!folder.ok()) return folder.error();
   auto state = read_recorded(*disk_, *folder);
   read_folder_ = *folder;
@@ -256,12 +267,20 @@ Result<RunStatus> DaemonServices::status(const std::string& home, const std::str
   const Supervision none;
   auto how =
       run_status(*disk_, *make_posix_processes(), *folder, read_state_ == nullptr ? none : read_state_->supervision);
-  if (how.ok()) how->now = make_posix_clock()->now();
+  if (!how.ok()) return how;
+  how->now = make_posix_clock()->now();
+  if (read_state_ != nullptr) add_ages(*disk_, *read_state_, *how);
+  if (run.empty()) {
+    how->others = live_runs(*disk_, *make_posix_processes(), how->now, home);
+    std::erase(how->others, how->name);
+  }
   return how;
 }
 
 Result<Asked> DaemonServices::ask(const std::string& home, const std::string& run, const RunAsk& ask) {
-  const auto how = status(home, run);
+  const auto folder = choose(home, run);
+  if (!folder.ok()) return folder.error();
+  const auto how = status("", *folder);
   if (!how.ok()) return how.error();
   Asked asked;
   asked.run = how->name;
@@ -281,32 +300,40 @@ Result<Asked> DaemonServices::ask(const std::string& home, const std::string& ru
 }
 
 Result<CleanupAnswer> DaemonServices::could_clean_up(const CleanupRequest& request) {
+  const auto chosen = of_chosen(request);
+  if (!chosen.ok()) return chosen.error();
   MW_TRY(learn({}));
-  return plan_by_hand(*disk_, *knowledge_, request);
+  return plan_by_hand(*disk_, *knowledge_, *chosen);
 }
 
 Result<CleanupAnswer> DaemonServices::clean_up(const CleanupRequest& request) {
-  const auto how = status(request.home, request.run);
+  const auto chosen = of_chosen(request);
+  if (!chosen.ok()) return chosen.error();
+  const auto how = status("", chosen->run);
   if (!how.ok()) return how.error();
   if (how->watcher == 0 && !how->elsewhere) {
     MW_TRY(learn({}));
-    return cleanup_by_hand(*disk_, *knowledge_, request, this_user());
+    return cleanup_by_hand(*disk_, *knowledge_, *chosen, this_user());
   }
   RunAsk ask;
   ask.what = RunAsk::What::kCleanup;
   ask.at = make_posix_clock()->now();
   ask.text = cleanup_ask_text({request.what, request.paths});
-  const auto asked = this->ask(request.home, how->name, ask);
+  const auto asked = this->ask("", chosen->run, ask);
   if (!asked.ok()) return asked.error();
   return wait_for_cleanup(*disk_, *make_posix_clock(), how->folder, ask.at);
 }
 
 Result<RestoreAnswer> DaemonServices::could_restore(const RestoreRequest& request) {
-  return mw::could_restore(*disk_, request);
+  const auto chosen = of_chosen(request);
+  if (!chosen.ok()) return chosen.error();
+  return mw::could_restore(*disk_, *chosen);
 }
 
 Result<RestoreAnswer> DaemonServices::restore(const RestoreRequest& request) {
-  return restore_by_hand(*disk_, *make_posix_processes(), request, this_user());
+  const auto chosen = of_chosen(request);
+  if (!chosen.ok()) return chosen.error();
+  return restore_by_hand(*disk_, *make_posix_processes(), *chosen, this_user());
 }
 
 Result<DrillResult> DaemonServices::drill(const DrillRequest& request) {

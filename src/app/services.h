@@ -5,6 +5,7 @@
 
 #include "api/services.h"
 #include "app/config/config.h"
+#include "app/find_run.h"
 #include "platform/disk.h"
 #include "read/books/knowledge_base.h"
 
@@ -23,6 +24,8 @@ class DaemonServices final : public Services {
   Result<std::vector<NotifyResult>> notify_test(const std::string& file, const std::string& channel) override;
   std::string config_reference(bool json) override;
   Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run) override;
+  Result<std::string> choose(const std::string& home, const std::string& run) override;
+  Result<RunsAnswer> runs(const std::string& home, size_t limit) override;
   Result<RunStatus> status(const std::string& home, const std::string& run) override;
   Result<CleanupAnswer> could_clean_up(const CleanupRequest& request) override;
   Result<CleanupAnswer> clean_up(const CleanupRequest& request) override;
@@ -37,6 +40,15 @@ class DaemonServices final : public Services {
  private:
   Result<void> learn(const std::vector<std::string>& folders);
   Result<Config> settings(const std::string& file);
+  Result<std::string> find(const std::string& home, const std::string& run, Purpose purpose);
+  /// The same request with the folder of the run that is meant in place of its name.
+  template <typename Request>
+  Result<Request> of_chosen(Request request) {
+    auto folder = choose(request.home, request.run);
+    if (!folder.ok()) return folder.error();
+    request.run = std::move(*folder);
+    return request;
+  }
   Result<std::unique_ptr<Replayed>> recorded_in(const std::string& run_folder);
   std::unique_ptr<Disk> disk_;
   std::string read_folder_;            ///< whose journal was read last for its status ...

@@ -64,11 +64,16 @@ struct FromSource {
 
 bool is_from_source(const Event& event) { return std::visit(FromSource{event.where}, event.body); }
 
-std::string home_of(const std::string& given, const std::string& path) {
+std::string home_of(const std::string& given) {
   if (!given.empty()) return given;
-  const char* home = std::getenv("MIDWATCH_HOME");
-  if (home != nullptr && *home != '\0') return home;
-  return path + "/.midwatch";
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  if (std::string home = variable("MIDWATCH_HOME"); !home.empty()) return home;
+  if (const std::string state = variable("XDG_STATE_HOME"); state.starts_with('/')) return state + "/midwatch";
+  if (const std::string user = variable("HOME"); user.starts_with('/')) return user + "/.local/state/midwatch";
+  return std::string(kOldHome);
 }
 
 namespace {
@@ -117,10 +122,15 @@ class Recorded final : public Journal::Reader {
 
 Result<std::unique_ptr<Recorder>> Recorder::open(Disk& disk, Locks& locks, const std::string& home,
                                                  const std::string& run, const std::vector<std::string>& paths) {
-  const auto first = disk.info(paths.front());
-  const bool folder_given = first.ok() && first->kind == FileInfo::Kind::kFolder;
-  const std::string beside = folder_given ? paths.front() : folder_of(paths.front());
-  const std::string folder = cat(home_of(home, beside), "/runs/", run.empty() ? run_id(paths) : run);
+  const std::string name = run.empty() ? run_id(paths) : run;
+  std::string folder = cat(home_of(home), "/runs/", name);
+  if (home.empty()) {  // a run that midwatch 0.1 began to record goes on where it is
+    const auto first = disk.info(paths.front());
+    const bool folder_given = first.ok() && first->kind == FileInfo::Kind::kFolder;
+    const std::string beside = folder_given ? paths.front() : folder_of(paths.front());
+    const std::string old = cat(beside, "/", kOldHome, "/runs/", name);
+    if (disk.info(cat(old, "/journal")).ok()) folder = old;
+  }
   MW_TRY(disk.make_folders(folder));
   std::unique_ptr<Recorder> recorder(new Recorder(disk, folder));
   auto lock = locks.take(folder + "/lock");

@@ -16,8 +16,12 @@
 
 namespace mw {
 
-/// "<home>/runs/<id>": `home` as given, else $MIDWATCH_HOME, else .midwatch beside the run.
-std::string home_of(const std::string& given, const std::string& path);
+/// Where runs are recorded: as given, else $MIDWATCH_HOME, else midwatch in the user's state folder
+/// ($XDG_STATE_HOME, or ~/.local/state), else kOldHome.
+std::string home_of(const std::string& given);
+/// In the working directory (`run`) or beside the files (`attach`): where midwatch 0.1 recorded. Runs are still found
+/// there.
+inline constexpr std::string_view kOldHome = ".midwatch";
 
 /// False for what the watch itself says: recognition, rotation, ticks, its end, decisions.
 bool is_from_source(const Event& event);

@@ -62,7 +62,7 @@ constexpr std::array kKeys = {
               "Name of the run: letters, digits, dots and dashes. A run is begun under a name once.",
               "made from the time and the command, so that no two are the same"},
     ConfigKey{"run.home", Kind::kPath, "", 0, 0, "", "Folder in which runs are recorded.",
-              "$MIDWATCH_HOME, else .midwatch in the working directory (attach: beside the run)"},
+              "$MIDWATCH_HOME, else midwatch in $XDG_STATE_HOME or ~/.local/state; all verbs find it from anywhere"},
     ConfigKey{"run.watch", Kind::kPaths, "[]", 0, 0, "",
               "Further files and folders of the run to read: metrics, TensorBoard, W&B.",
               "the command's output is always read"},

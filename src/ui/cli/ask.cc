@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "ui/cli/take_run.h"
 
 namespace mw {
 namespace {
@@ -34,16 +35,17 @@ Result<void> may_ask(const RunStatus& status, RunAsk::What what) {
 }  // namespace
 
 void declare_ask(ArgSpec& spec) {
-  spec.option("run", "ID", "which recorded run (default: the one that was written last)");
-  spec.option("home", "DIR", "where runs are recorded (default: $MIDWATCH_HOME, or .midwatch here)");
+  declare_which(spec);
   spec.flag("json", "print what came of it as JSON");
 }
 
 Exit ask_run(const Args& args, Services& services, const Console& console, const RunAsk& ask, std::string_view done) {
-  const auto status = services.status(args.get("home"), args.get("run"));
+  const auto folder = services.choose(args.get("home"), args.get("run"));
+  if (!folder.ok()) return report_error(console, folder.error());
+  const auto status = services.status("", *folder);
   if (!status.ok()) return report_error(console, status.error());
   if (const auto may = may_ask(*status, ask.what); !may.ok()) return report_error(console, may.error());
-  const auto asked = services.ask(args.get("home"), status->name, ask);
+  const auto asked = services.ask("", *folder, ask);
   if (!asked.ok()) return report_error(console, asked.error());
   if (args.has("json")) {
     std::string out;

@@ -1,5 +1,6 @@
 // midwatch attach: the same as replay, live.
 #include "base/text.h"
+#include "ui/cli/shown_incidents.h"
 #include "ui/cli/verb.h"
 #include "ui/report/terminal.h"
 #include "ui/view/overview.h"
@@ -13,7 +14,7 @@ void declare(ArgSpec& spec) {
   spec.option("allow", "LIST", "with --pid: what midwatch may do to it when asked: pause, stop or pause,stop");
   spec.flag("json", "print every decision as one JSON line");
   spec.option("config", "FILE", "settings (default: midwatch.toml here, if there is one); 'none': none");
-  spec.option("home", "DIR", "where the run is recorded (default: $MIDWATCH_HOME, or .midwatch beside the run)");
+  spec.option("home", "DIR", "where the run is recorded (default: $MIDWATCH_HOME, or ~/.local/state/midwatch)");
   spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
   spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
   spec.option("poll", "SECONDS", "how often to poll where the kernel reports no changes (network file systems)", "1");
@@ -21,32 +22,19 @@ void declare(ArgSpec& spec) {
   spec.option("exit-after-idle", "SECONDS", "stop when nothing new was written for so long", "0");
 }
 
-void print_decision(const Console& console, bool json, const State& state, const Event& event) {
-  const auto say = [&](std::string_view what, uint32_t id, const std::string& body) {
-    if (json) {
-      console.out(cat("{\"event\":\"", what, "\",\"incident\":", body.empty() ? "null" : body, ",\"id\":", id, "}\n"));
-    } else {
-      for (const Incident& incident : state.incidents) {
-        if (incident.id == id) console.out(terminal_incident(state, incident, console));
-      }
-    }
-    std::fflush(stdout);
+/// Decisions as JSON lines on standard output.
+void print_json(const Console& console, const Event& event) {
+  const auto line = [&console](std::string_view what, uint32_t id, std::string_view body) {
+    console.out(cat("{\"event\":\"", what, "\",\"incident\":", body, ",\"id\":", id, "}\n"));
   };
-  if (const auto* opened = std::get_if<event::IncidentOpened>(&event.body)) say("opened", opened->id, opened->json);
-  if (const auto* changed = std::get_if<event::IncidentChanged>(&event.body); changed != nullptr && json) {
-    say("changed", changed->id, changed->json);
-  }
-  if (const auto* closed = std::get_if<event::IncidentClosed>(&event.body)) {
-    if (json) {
-      say("closed", closed->id, "");
-    } else {
-      console.out(cat("#", closed->id, " is over: ", escape_terminal(closed->why), "\n"));
-    }
-  }
-  if (const auto* verdict = std::get_if<event::VerdictGiven>(&event.body); verdict != nullptr && json) {
+  if (const auto* opened = std::get_if<event::IncidentOpened>(&event.body)) line("opened", opened->id, opened->json);
+  if (const auto* changed = std::get_if<event::IncidentChanged>(&event.body))
+    line("changed", changed->id, changed->json);
+  if (const auto* closed = std::get_if<event::IncidentClosed>(&event.body)) line("closed", closed->id, "null");
+  if (const auto* verdict = std::get_if<event::VerdictGiven>(&event.body)) {
     console.out(cat("{\"event\":\"verdict\",\"verdict\":\"", verdict->verdict, "\"}\n"));
-    std::fflush(stdout);
   }
+  std::fflush(stdout);
 }
 
 /// Paths, a process, or both.
@@ -91,7 +79,12 @@ Exit run(const Args& args, Services& services, const Console& console) {
   if (args.has("exit-after-idle")) request.exit_after_idle_s = *idle;
   if (args.has("no-host")) request.host = false;
   const bool json = args.has("json");
-  request.decided = [&](const State& state, const Event& event) { print_decision(console, json, state, event); };
+  ShownIncidents shown(console, Severity::kInfo);
+  request.decided = [&](const State& state, const Event& event) {
+    if (json) return print_json(console, event);
+    console.out(shown.text(state, event));
+    std::fflush(stdout);
+  };
   request.say = [&console](const std::string& sentence) {
     console.err(cat("midwatch: ", escape_terminal(sentence), "\n"));
   };

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "ui/cli/take_run.h"
 #include "ui/cli/verb.h"
 #include "ui/report/paint.h"
 
@@ -17,8 +18,7 @@ void declare(ArgSpec& spec) {
   spec.flag("dry-run", "only say what could be freed");
   spec.flag("yes", "free it without asking");
   spec.option("what", "WORD", "only this of [cleanup] what (may be given again): shared-memory, core-dumps, …");
-  spec.option("run", "ID", "which recorded run (default: the one that was written last)");
-  spec.option("home", "DIR", "where runs are recorded (default: $MIDWATCH_HOME, or .midwatch here)");
+  declare_which(spec);
   spec.flag("json", "print it as JSON, schema midwatch.cleanup/1");
 }
 

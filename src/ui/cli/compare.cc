@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "core/signal.h"
-#include "ui/cli/runs.h"
+#include "ui/cli/take_run.h"
 #include "ui/cli/verb.h"
 #include "ui/report/paint.h"
 #include "ui/view/overview.h"

@@ -35,10 +35,10 @@ void declare(ArgSpec& spec) {
   spec.flag("list", "the drills, and what must come of each");
   spec.flag("json", "print what came of it, or the list, as JSON");
   spec.option("practice", "PATH", "the practice run's program (default: the one beside midwatch)");
-  spec.flag("yes", "do it to a supervised run of your own that is running: the newest, or --run");
-  spec.option("run", "ID", "with --yes: which run");
+  spec.flag("yes", "do it to a supervised run of your own: the one that is live, or --run");
+  spec.option("run", "NAME", "with --yes: which run, by its name or the beginning of it");
   spec.option("process", "PID", "with --yes: the process to hit, one of the run's (default: found by its name)");
-  spec.option("home", "DIR", "with --yes: where it is recorded (default: $MIDWATCH_HOME, or .midwatch here)");
+  spec.option("home", "DIR", "with --yes: where it is recorded (default: $MIDWATCH_HOME, or all places that you used)");
 }
 
 Exit list_json(const Console& console) {

@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "core/incident_json.h"
-#include "ui/cli/runs.h"
+#include "ui/cli/take_run.h"
 #include "ui/report/paint.h"
 #include "ui/report/terminal.h"
 #include "ui/view/actions.h"

@@ -1,6 +1,6 @@
 // midwatch report: the cycle report, generated.
 #include "base/text.h"
-#include "ui/cli/runs.h"
+#include "ui/cli/take_run.h"
 #include "ui/cli/verb.h"
 #include "ui/report/markdown.h"
 #include "ui/view/compare.h"

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "ui/cli/take_run.h"
 #include "ui/cli/verb.h"
 #include "ui/report/paint.h"
 
@@ -15,8 +16,7 @@ using Thing = RestoreAnswer::Thing;
 void declare(ArgSpec& spec) {
   spec.flag("list", "only say what is quarantined");
   spec.flag("yes", "put it back without asking");
-  spec.option("run", "ID", "which recorded run (default: the one that was written last)");
-  spec.option("home", "DIR", "where runs are recorded (default: $MIDWATCH_HOME, or .midwatch here)");
+  declare_which(spec);
   spec.flag("json", "print it as JSON, schema midwatch.restore/1");
 }
 

@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "ui/cli/shown_incidents.h"
 #include "ui/cli/verb.h"
 #include "ui/report/terminal.h"
 
@@ -14,7 +15,7 @@ constexpr int kUnfinished = 1;  // as a training that fails mostly says itself
 
 void declare(ArgSpec& spec) {
   spec.option("config", "FILE", "settings (default: midwatch.toml here, if there is one); 'none': none");
-  spec.option("home", "DIR", "where the run is recorded (default: $MIDWATCH_HOME, or .midwatch here)");
+  spec.option("home", "DIR", "where the run is recorded (default: $MIDWATCH_HOME, or ~/.local/state/midwatch)");
   spec.option("name", "NAME", "name of the run (default: from the time and the command)");
   spec.option("watch", "PATH", "also read this file or folder of the run (metrics, TensorBoard, W&B); may be repeated");
   spec.option("restarts", "N", "restarts in a row without progress; 0: never restart", "5");
@@ -73,19 +74,6 @@ Result<RunRequest> request_of(const Args& args, RunRequest request) {
     request.spec.breaking = request.spec.breaking_learning = request.spec.restarting = Mode::kWatch;
   }
   return request;
-}
-
-void show_decision(const Console& console, const State& state, const Event& event) {
-  if (const auto* opened = std::get_if<event::IncidentOpened>(&event.body)) {
-    for (const Incident& incident : state.incidents) {
-      if (incident.id == opened->id && incident.severity != Severity::kInfo) {
-        console.err(terminal_incident(state, incident, console));
-      }
-    }
-  }
-  if (const auto* closed = std::get_if<event::IncidentClosed>(&event.body)) {
-    console.err(cat("midwatch: incident ", closed->id, " is over: ", escape_terminal(closed->why), "\n"));
-  }
 }
 
 /// Decisions and actions as JSON lines on standard output; docs/formats/run-folder.md.
@@ -149,7 +137,8 @@ Exit run(const Args& args, Services& services, const Console& console) {
   request->say = [&console](const std::string& sentence) {
     console.err(cat("midwatch: ", escape_terminal(sentence), "\n"));
   };
-  request->decided = [&console](const State& state, const Event& event) { show_decision(console, state, event); };
+  ShownIncidents shown(console, Severity::kWarning);
+  request->decided = [&](const State& state, const Event& event) { console.err(shown.text(state, event)); };
   const bool json = args.has("json");
   if (json) {
     report_in_json(console, *request);

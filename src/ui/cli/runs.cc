@@ -1,32 +1,122 @@
-#include "ui/cli/runs.h"
+// midwatch runs: all recorded runs, the live ones first.
+#include <algorithm>
 
+#include "base/json.h"
 #include "base/text.h"
+#include "ui/cli/verb.h"
+#include "ui/report/paint.h"
+#include "ui/report/status.h"
+#include "ui/view/layout.h"
 
 namespace mw {
+namespace {
 
-void declare_run(ArgSpec& spec) {
-  spec.positional("paths", "files or directories of one run; none: the run that was recorded last", true, false);
-  spec.option("run", "ID", "a recorded run, by its id");
-  spec.option("home", "DIR", "where runs are recorded (default: $MIDWATCH_HOME, or .midwatch here)");
-  spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
-  spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
+constexpr size_t kShown = 20;      // runs, unless all are asked for
+constexpr size_t kNameCells = 36;  // longer names lose their middle: dates stand in front, what differs often behind
+
+void declare(ArgSpec& spec) {
+  spec.option("home", "DIR", "where runs are recorded (default: $MIDWATCH_HOME, or all places that you used)");
+  spec.flag("all", cat("all of them, not only the live ones and the latest (", kShown, " in all)"));
+  spec.flag("json", "print them as JSON, schema midwatch.runs/1");
 }
 
-Result<std::unique_ptr<Replayed>> replay_known(const ReplayRequest& request, Services& services) {
-  auto replayed = services.replay(request);
-  if (!replayed.ok() || !(*replayed)->unknown || (*replayed)->partial) return replayed;
-  return Error{Error::Code::kUnsupported,
-               cat("nothing in ", request.paths.front(), " is what a run writes, as far as midwatch knows"),
-               "Give the files or the folder of a run: its logs, metrics, W&B or TensorBoard files."};
+std::string ago(Time then, Time now) {
+  return then.known() ? now <= then ? "now" : cat(format_duration(now - then), " ago") : "-";
 }
 
-Result<std::unique_ptr<Replayed>> take_run(const Args& args, Services& services) {
-  if (!args.has("paths")) return services.recorded(args.get("home"), args.get("run"));
-  ReplayRequest request;
-  request.paths = args.list("paths");
-  request.framework = args.get("framework");
-  request.knowledge = args.list("knowledge");
-  return replay_known(request, services);
+std::string short_name(const std::string& name) {
+  if (name.size() <= kNameCells || cells_of(name) != name.size()) return fit(name, kNameCells);
+  const size_t half = (kNameCells - 1) / 2;
+  return cat(name.substr(0, half), "…", name.substr(name.size() - (kNameCells - 1 - half)));
 }
+
+std::string progress(const RunsAnswer::Run& run) {
+  if (run.step == kNoStep) return "-";
+  return run.planned > 0 ? cat(run.step, "/", run.planned) : cat(run.step);
+}
+
+/// "running", "read-only", "crashed": what it does now, or how it ended.
+std::string state_of(const RunsAnswer::Run& run) {
+  if (!run.trouble.empty()) return "unreadable";
+  if (run.live) return should_be_watched(run.status) ? "not watched" : std::string(phase_word(run.status));
+  return run.verdict == "running" ? "left alone" : run.verdict;
+}
+
+std::string runs_json(const RunsAnswer& answer) {
+  std::string out;
+  {
+    JsonWriter json(out);
+    json.begin_object().key("schema").string("midwatch.runs/1").key("runs").begin_array();
+    for (const RunsAnswer::Run& run : answer.runs) {
+      json.begin_object().key("name").string(run.status.name).key("folder").string(run.status.folder);
+      json.key("live").boolean(run.live).key("state").string(state_of(run)).key("verdict").string(run.verdict);
+      json.key("supervised").boolean(run.status.supervised).key("watched").boolean(run.status.watcher != 0);
+      json.key("attempts").integer(static_cast<int64_t>(run.attempts)).key("step");
+      run.step == kNoStep ? json.null() : json.integer(run.step);
+      json.key("planned_steps");
+      run.planned > 0 ? json.integer(run.planned) : json.null();
+      json.key("critical").integer(static_cast<int64_t>(run.critical)).key("began");
+      run.began.known() ? json.string(format_utc(run.began)) : json.null();
+      json.key("heard");
+      run.status.heard.known() ? json.string(format_utc(run.status.heard)) : json.null();
+      json.key("asks").string(run.status.asks).key("trouble").string(run.trouble).end_object();
+    }
+    json.end_array().key("left_out").integer(static_cast<int64_t>(answer.left_out)).end_object();
+  }
+  return out + "\n";
+}
+
+std::string runs_table(const RunsAnswer& answer, const Console& console) {
+  const Painter paint(console);
+  size_t name = 3, state = 5, step = 4;
+  for (const RunsAnswer::Run& run : answer.runs) {
+    name = std::max(name, run.status.name.size());
+    state = std::max(state, state_of(run).size());
+    step = std::max(step, progress(run).size());
+  }
+  const auto row = [&](std::string_view a, std::string_view b, std::string_view c, std::string_view d,
+                       std::string_view e) {
+    return cat(pad(a, name), "  ", pad(b, state), "  ", pad(c, step), "  ", pad(d, 12), "  ", e);
+  };
+  name = std::min(name, kNameCells);
+  std::string out = paint.dim(row("RUN", "STATE", "STEP", "WRITTEN", "ATTENTION")) + "\n";
+  for (const RunsAnswer::Run& run : answer.runs) {
+    const RunStatus& status = run.status;
+    const std::string attention =
+        !run.trouble.empty()   ? run.trouble
+        : !status.asks.empty() ? "midwatch asks: midwatch approve"
+        : run.critical > 0 && run.live
+            ? cat(run.critical, run.critical == 1 ? " critical incident" : " critical incidents")
+            : "";
+    const std::string line = row(short_name(escape_terminal(status.name)), state_of(run), progress(run),
+                                 ago(status.heard, status.now), escape_terminal(attention));
+    out += cat(attention.empty() && !should_be_watched(status) ? line : paint.yellow(line), "\n");
+  }
+  if (answer.left_out > 0) out += paint.dim(cat("and ", answer.left_out, " older: midwatch runs --all")) + "\n";
+  return out;
+}
+
+Exit run(const Args& args, Services& services, const Console& console) {
+  const auto answer = services.runs(args.get("home"), args.has("all") ? SIZE_MAX : kShown);
+  if (!answer.ok()) return report_error(console, answer.error());
+  if (args.has("json")) {
+    console.out(runs_json(*answer));
+  } else if (answer->runs.empty()) {
+    console.out("No run is recorded. Watch one: midwatch attach PATH, or midwatch run -- COMMAND\n");
+  } else {
+    console.out(runs_table(*answer, console));
+  }
+  return Exit::kOk;
+}
+
+}  // namespace
+
+namespace verbs {
+extern const Verb runs;
+const Verb runs = {"runs", "All recorded runs: which are live, how far they are, which need somebody",
+                   "  midwatch runs\n"
+                   "  midwatch runs --json | jq -r '.runs[] | select(.live) | .name'\n",
+                   declare, run};
+}  // namespace verbs
 
 }  // namespace mw

@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
+#include "ui/cli/take_run.h"
 #include "ui/cli/verb.h"
 
 namespace mw {
 namespace {
 
 void declare(ArgSpec& spec) {
-  spec.option("run", "ID", "which recorded run (default: the one that was written last)");
-  spec.option("home", "DIR", "where runs are recorded (default: $MIDWATCH_HOME, or .midwatch here)");
+  declare_which(spec);
   spec.flag("check",
             "for scripts: exit with 10 when a critical incident is open, midwatch asks for leave, or nobody watches a "
             "run that goes on");
@@ -27,7 +27,7 @@ bool needs_somebody(const State& state, const RunStatus& status) {
 Exit run(const Args& args, Services& services, const Console& console) {
   const auto status = services.status(args.get("home"), args.get("run"));
   if (!status.ok()) return report_error(console, status.error());
-  auto replayed = services.recorded(args.get("home"), status->name);
+  auto replayed = services.recorded("", status->folder);
   if (!replayed.ok()) return report_error(console, replayed.error());
   const State& state = (*replayed)->state;
   console.out(args.has("json") ? status_json(state, *status) : terminal_run_status(state, *status, console));

@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "ui/cli/runs.h"
+#include "ui/cli/take_run.h"
 #include "ui/testing/fake_run.h"
 
 namespace mw {

@@ -7,8 +7,9 @@ namespace mw {
 namespace {
 
 void declare(ArgSpec& spec) {
-  spec.positional("run", "a run's folder, its name, or nothing for the one that was written last", false, false);
-  spec.option("home", "DIR", "where runs are recorded (default: $MIDWATCH_HOME, or .midwatch here)");
+  spec.positional("run", "a run's folder, its name or the beginning of it (default: as midwatch status chooses)", false,
+                  false);
+  spec.option("home", "DIR", "where runs are recorded (default: $MIDWATCH_HOME, or all places that you used)");
   spec.flag("json", "print it as JSON, schema midwatch.verify/1");
 }
 
@@ -61,7 +62,7 @@ extern const Verb verify;
 const Verb verify = {
     "verify", "Fold a run's journal again: would this program judge and decide as it was decided then?",
     "  midwatch verify                         the run that was written last\n"
-    "  midwatch verify .midwatch/runs/NAME\n"
+    "  midwatch verify ~/.local/state/midwatch/runs/NAME\n"
     "  midwatch verify NAME --json\n"
     "\nExit codes: 0 the same · 1 something differs · 5 the journal is damaged, the rest is the same.\n",
     declare, run};

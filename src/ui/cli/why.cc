@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "core/collected.h"
 #include "core/incident_json.h"
-#include "ui/cli/runs.h"
+#include "ui/cli/take_run.h"
 #include "ui/report/paint.h"
 #include "ui/view/overview.h"
 

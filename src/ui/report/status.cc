@@ -128,6 +128,15 @@ std::string checkpoint_text(const State& state, Time now) {
       moment.at.known() ? cat(", ", ago(moment.at, now)) : "", saved.path.empty() ? "" : ", " + saved.path);
 }
 
+/// How old what the trainer last wrote is, and its last step.
+std::string ages_text(const State& state, const RunStatus& status) {
+  const int64_t step = state.attempts.empty() ? kNoStep : state.attempts.back().last_step;
+  return cat("last written ", ago(status.output, status.now),
+             step == kNoStep          ? ", no step yet"
+             : status.stepped.known() ? cat(", step ", step, " seen ", ago(status.stepped, status.now))
+                                      : "");
+}
+
 /// The components of the attempt that runs, and how those of the last one ended.
 std::vector<const ComponentState*> components_shown(const State& state) {
   std::vector<const ComponentState*> shown;
@@ -192,8 +201,11 @@ std::string terminal_run_status(const State& state, const RunStatus& status, con
   if (status.supervised && status.attempt > 0) line("  attempt     ", attempt_text(status));
   if (status.adopted) line("  process     ", process_text(status));
   line("  watched by  ", who_watches(status), should_be_watched(status) ? &Painter::red : nullptr);
-  line("  last heard  ", ago(status.heard, status.now));
+  line("  output      ", ages_text(state, status));
   line("  figures     ", figures(state));
+  std::string others;
+  for (const std::string& name : status.others) others += cat(others.empty() ? "" : ", ", name);
+  line("  also live   ", others.empty() ? "" : cat(others, " (midwatch status --run NAME)"), &Painter::yellow);
   line("  checkpoint  ", checkpoint_text(state, status.now));
   for (const ComponentState* component : components_shown(state)) {
     const bool trouble = in_trouble(component->last.health);
@@ -295,6 +307,8 @@ std::string status_json(const State& state, const RunStatus& status) {
   json.key("decision").string(status.why).key("watcher").integer(status.watcher);
   json.key("watched").boolean(status.watcher != 0 || status.elsewhere);
   put_time(json, "heard", status.heard);
+  put_time(json, "output_at", status.output);
+  put_time(json, "step_at", status.stepped);
   json.key("verdict").string(state.verdict).key("status").string(headline.word + ": " + headline.rest);
   put_step(json, "step", state.attempts.empty() ? kNoStep : state.attempts.back().last_step);
   json.key("total_steps");

@@ -87,6 +87,19 @@ class FakeServices : public Services {
   std::string config_reference(bool json) override { return json ? "{}" : "# keys"; }
   Result<std::unique_ptr<Replayed>> recorded(const std::string&, const std::string&) override { return replay({}); }
   Result<RunStatus> status(const std::string&, const std::string&) override { return how; }
+  Result<std::string> choose(const std::string&, const std::string& run) override {
+    if (run.empty() && known.runs.size() > 1) return Error{Error::Code::kInvalid, "2 runs are live: a, b", ""};
+    return how.folder;
+  }
+  Result<RunsAnswer> runs(const std::string&, size_t limit) override {
+    RunsAnswer answer = known;
+    if (answer.runs.size() > limit) {
+      answer.left_out = answer.runs.size() - limit;
+      answer.runs.resize(limit);
+    }
+    return answer;
+  }
+  RunsAnswer known;
   Result<VerifyAnswer> verify(const std::string&, const std::string&) override { return verified; }
   VerifyAnswer verified;
   Result<RestoreAnswer> could_restore(const RestoreRequest&) override {

@@ -1,4 +1,4 @@
-// What the verbs that look at a run share: paths are replayed, no path means the newest recorded run.
+// What the verbs about a run share: which one is meant, by paths (they are replayed) or as it was recorded.
 #pragma once
 
 #include <memory>
@@ -9,6 +9,8 @@
 
 namespace mw {
 
+/// The options --run and --home: which recorded run.
+void declare_which(ArgSpec& spec);
 void declare_run(ArgSpec& spec);
 /// Replays; kUnsupported when all could be read and nothing of it is what a run writes.
 Result<std::unique_ptr<Replayed>> replay_known(const ReplayRequest& request, Services& services);

@@ -1,0 +1,186 @@
+#include "app/find_run.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include "act/supervise/run_files.h"
+#include "app/run_status.h"
+#include "base/checksum.h"
+#include "base/text.h"
+#include "platform/durable.h"
+#include "platform/real/posix_disk.h"
+#include "read/recorder.h"
+
+namespace mw {
+namespace {
+
+constexpr std::string_view kHomesFolder = "homes";   // in the user's own home: a file each, which holds a path
+constexpr size_t kHomesLimit = 500;                  // of them that are read
+constexpr size_t kListed = 8;                        // runs that an error names
+constexpr Duration kHeard = Duration::seconds(600);  // within which a run that is watched elsewhere was written
+
+std::vector<std::string> homes(Disk& disk, const std::string& given) {
+  const char* set = std::getenv("MIDWATCH_HOME");
+  if (!given.empty() || (set != nullptr && *set != '\0')) return {absolute_path(home_of(given))};
+  const std::string own = home_of("");
+  std::vector<std::string> all = {absolute_path(own), absolute_path(std::string(kOldHome))};
+  const auto names = disk.list(cat(own, "/", kHomesFolder));
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+    if (all.size() >= kHomesLimit) break;
+    const auto path = read_small(disk, cat(own, "/", kHomesFolder, "/", name));
+    if (path.ok()) all.emplace_back(trim(*path));
+  }
+  std::set<std::string> seen;
+  std::erase_if(all, [&seen](const std::string& home) { return !seen.insert(home).second; });
+  return all;
+}
+
+Time begun(Disk& disk, const std::string& folder) {
+  const auto spec = disk.info(run_spec_path(disk, folder));
+  if (spec.ok()) return spec->changed;
+  const auto watcher = disk.info(cat(folder, "/", kWatcherFile));
+  return watcher.ok() ? watcher->changed : Time();
+}
+
+struct Known {
+  RunStatus status;
+  Time began;
+};
+
+/// Without what the journals hold; the latest begun first.
+std::vector<Known> known_runs(Disk& disk, Processes& processes, Time now, const std::string& home) {
+  std::vector<Known> runs;
+  for (const std::string& folder : recorded_runs(disk, home)) {
+    auto status = run_status(disk, processes, folder, Supervision());
+    if (!status.ok()) continue;
+    status->now = now;
+    runs.push_back({std::move(*status), begun(disk, folder)});
+  }
+  std::stable_sort(runs.begin(), runs.end(), [](const Known& a, const Known& b) { return a.began > b.began; });
+  return runs;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < kListed; ++i) text += cat(i == 0 ? "" : ", ", names[i]);
+  return names.size() > kListed ? cat(text, " and ", names.size() - kListed, " more") : text;
+}
+
+Error no_run(const std::string& home, const std::string& run) {
+  const std::string where = home.empty() ? home_of("") : home;
+  if (run.empty()) {
+    return {Error::Code::kNotFound, cat("no recorded run in ", where),
+            "Give the files of a run, or watch one with: midwatch attach PATH"};
+  }
+  return {Error::Code::kNotFound, cat("no run called ", run, " is recorded in ", where),
+          "midwatch runs lists all that are known; --home says where another one is recorded."};
+}
+
+Result<std::string> named(Disk& disk, const std::string& home, const std::string& run) {
+  if (contains(run, "/")) {
+    const std::string folder = absolute_path(run);
+    if (disk.info(cat(folder, "/journal")).ok()) return folder;
+    return Error{Error::Code::kNotFound, cat(folder, " is not the folder of a recorded run"), ""};
+  }
+  std::vector<std::string> same, like, names;
+  for (const std::string& folder : recorded_runs(disk, home)) {
+    const std::string_view name = basename(folder);
+    if (name == run) same.push_back(folder);
+    if (!name.starts_with(run)) continue;
+    like.push_back(folder);
+    names.emplace_back(name);
+  }
+  const std::vector<std::string>& found = same.empty() ? like : same;
+  if (found.size() == 1) return found.front();
+  if (found.empty()) return no_run(home, run);
+  return Error{Error::Code::kInvalid, cat("--run ", run, " may be any of ", found.size(), " runs"),
+               cat("They are: ", listed(same.empty() ? names : same), ".")};
+}
+
+}  // namespace
+
+void remember_home(Disk& disk, const std::string& home) {
+  const std::string own = home_of(""), path = absolute_path(home);
+  if (path == own) return;
+  const std::string folder = cat(own, "/", kHomesFolder), file = cat(folder, "/", hex_of(fnv1a(path)));
+  if (disk.info(file).ok() || !disk.make_folders(folder).ok()) return;
+  (void)write_privately(disk, file, cat(path, "\n")).ok();
+}
+
+std::vector<std::string> recorded_runs(Disk& disk, const std::string& home) {
+  std::vector<std::string> folders;
+  for (const std::string& one : homes(disk, home)) {
+    const auto names = disk.list(cat(one, "/runs"));
+    for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+      std::string folder = cat(one, "/runs/", name);
+      if (disk.info(cat(folder, "/journal")).ok()) folders.push_back(std::move(folder));
+    }
+  }
+  return folders;
+}
+
+bool is_live(const RunStatus& status) {
+  return status.watcher != 0 || status.pid != 0 ||
+         (status.elsewhere && status.heard.known() && status.now - status.heard < kHeard);
+}
+
+Result<std::string> find_run(Disk& disk, Processes& processes, Time now, const RunName& name, Purpose purpose) {
+  if (!name.run.empty()) return named(disk, name.home, name.run);
+  const std::vector<Known> runs = known_runs(disk, processes, now, name.home);
+  std::vector<std::string> live;
+  const Known* chosen = nullptr;
+  for (const Known& run : runs) {
+    if (!is_live(run.status)) continue;
+    live.push_back(run.status.name);
+    if (chosen == nullptr) chosen = &run;
+  }
+  if (live.size() > 1 && purpose == Purpose::kActing) {
+    return Error{Error::Code::kInvalid, cat(live.size(), " runs are live: ", listed(live)), "Name one: --run NAME"};
+  }
+  for (const Known& run : runs) {
+    if (live.empty() && (chosen == nullptr || run.status.heard > chosen->status.heard)) chosen = &run;
+  }
+  return chosen == nullptr ? Result<std::string>(no_run(name.home, "")) : chosen->status.folder;
+}
+
+std::vector<std::string> live_runs(Disk& disk, Processes& processes, Time now, const std::string& home) {
+  std::vector<std::string> names;
+  for (const Known& run : known_runs(disk, processes, now, home)) {
+    if (is_live(run.status)) names.push_back(run.status.name);
+  }
+  return names;
+}
+
+RunsAnswer list_runs(Disk& disk, Processes& processes, Time now, const std::string& home, size_t limit) {
+  std::vector<Known> runs = known_runs(disk, processes, now, home);
+  std::stable_partition(runs.begin(), runs.end(), [](const Known& run) { return is_live(run.status); });
+  RunsAnswer answer;
+  for (const Known& known : runs) {
+    if (answer.runs.size() >= limit) break;
+    RunsAnswer::Run run;
+    run.began = known.began;
+    run.live = is_live(known.status);
+    const auto state = read_recorded(disk, known.status.folder);
+    if (state.ok()) {
+      auto status = run_status(disk, processes, known.status.folder, state->supervision);
+      run.status = status.ok() ? std::move(*status) : known.status;
+      run.verdict = state->verdict;
+      run.attempts = state->attempts.size();
+      if (!state->attempts.empty()) run.step = state->attempts.back().last_step;
+      run.planned = state->total_steps;
+      run.critical = static_cast<size_t>(std::count_if(
+          state->incidents.begin(), state->incidents.end(),
+          [](const Incident& incident) { return incident.open && incident.severity == Severity::kCritical; }));
+    } else {
+      run.status = known.status;
+      run.trouble = state.error().what;
+    }
+    run.status.now = now;
+    answer.runs.push_back(std::move(run));
+  }
+  answer.left_out = runs.size() - answer.runs.size();
+  return answer;
+}
+
+}  // namespace mw

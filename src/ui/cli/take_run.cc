@@ -1,0 +1,42 @@
+#include "ui/cli/take_run.h"
+
+#include "base/text.h"
+
+namespace mw {
+
+void declare_which(ArgSpec& spec) {
+  spec.option("run", "NAME",
+              "which recorded run: its name, the beginning of it, or its folder (default: the live one, "
+              "or with none live the one that was written last)");
+  spec.option("home", "DIR", "where runs are recorded (default: $MIDWATCH_HOME, or all places that you used)");
+}
+
+void declare_run(ArgSpec& spec) {
+  spec.positional("paths", "files or directories of one run; none: a recorded run", true, false);
+  declare_which(spec);
+  spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
+  spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
+}
+
+Result<std::unique_ptr<Replayed>> replay_known(const ReplayRequest& request, Services& services) {
+  auto replayed = services.replay(request);
+  if (!replayed.ok() || !(*replayed)->unknown || (*replayed)->partial) return replayed;
+  return Error{Error::Code::kUnsupported,
+               cat("nothing in ", request.paths.front(), " is what a run writes, as far as midwatch knows"),
+               "Give the files or the folder of a run: its logs, metrics, W&B or TensorBoard files."};
+}
+
+Result<std::unique_ptr<Replayed>> take_run(const Args& args, Services& services) {
+  if (!args.has("paths")) return services.recorded(args.get("home"), args.get("run"));
+  if (args.has("run")) {
+    return Error{Error::Code::kInvalid, "--run names a recorded run, and paths are read anew",
+                 "Leave one of them out."};
+  }
+  ReplayRequest request;
+  request.paths = args.list("paths");
+  request.framework = args.get("framework");
+  request.knowledge = args.list("knowledge");
+  return replay_known(request, services);
+}
+
+}  // namespace mw

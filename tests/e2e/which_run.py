@@ -1,0 +1,148 @@
+"""Which run is meant, where runs are recorded, and what one sees of a run that goes wrong or silent."""
+import json
+import os
+import subprocess
+import sys
+import time
+
+from running import PROGRAM, Run, training, wait_until
+from watching import Scratch
+
+
+def words(*args, cwd="/", state=None, home=None):
+    environment = {**os.environ, "XDG_STATE_HOME": state or "/nowhere"}
+    environment.pop("MIDWATCH_HOME", None)
+    if home:
+        environment["MIDWATCH_HOME"] = home
+    done = subprocess.run([PROGRAM, *args], cwd=cwd, env=environment, capture_output=True, timeout=60, check=False)
+    return done.returncode, done.stdout.decode() + done.stderr.decode()
+
+
+def supervise(base, name, *options, state):
+    return subprocess.Popen([PROGRAM, "run", "--name", name, "--quiet", "--no-host", *options, "--", "sleep", "60"], cwd=base,
+                            env={**os.environ, "XDG_STATE_HOME": state}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def live_names(state):
+    return [run["name"] for run in json.loads(words("runs", "--json", state=state)[1])["runs"] if run["state"] == "running"]
+
+
+def several_live_runs(base):
+    """A verb that acts does not guess; a beginning of a name is enough; verbs that read take the one begun last."""
+    state = base + "/state"
+    runs = [supervise(base, "grpo-seed1", state=state)]
+    wait_until("the first run", lambda: live_names(state) == ["grpo-seed1"])
+    assert words("pause", state=state)[0] == 0  # the only live one
+    assert words("resume", state=state)[0] == 0
+    time.sleep(0.05)
+    runs.append(supervise(base, "grpo-seed2", state=state))
+    wait_until("both runs", lambda: sorted(live_names(state)) == ["grpo-seed1", "grpo-seed2"])
+    for verb in (["pause"], ["stop"], ["tell", "a note"], ["resume"], ["approve"], ["cleanup", "--yes"], ["restore"]):
+        code, text = words(*verb, state=state)
+        assert code == 2 and "2 runs are live" in text and "grpo-seed1" in text and "grpo-seed2" in text, (verb, code, text)
+    code, text = words("status", state=state)
+    assert code == 0 and "run         grpo-seed2" in text and "also live   grpo-seed1" in text, text
+    assert "run         grpo-seed1" in words("status", "--run", "grpo-seed1", state=state)[1]
+    for name, code, text in (("grpo", 2, "may be any of 2 runs"), ("nosuch", 3, "no run called nosuch"),
+                             (state + "/midwatch/runs", 3, "is not the folder of a recorded run")):
+        answer = words("pause", "--run", name, state=state)
+        assert answer[0] == code and text in answer[1], answer
+    code, text = words("incidents", "--run", "grpo-seed1", PROGRAM, state=state)
+    assert code == 2 and "Leave one of them out" in text, text
+    assert words("stop", "--now", "--run", "grpo-seed1", state=state)[0] == 0
+    assert runs[0].wait(30) != 0
+    wait_until("one run", lambda: live_names(state) == ["grpo-seed2"])
+    # Now the run that was written last is over: what acts takes the live one all the same.
+    assert words("stop", "--now", "--run", state + "/midwatch/runs/grpo-seed2", state=state)[0] == 0
+    runs[1].wait(30)
+    code, text = words("runs", state=state)
+    assert code == 0 and "grpo-seed1" in text and "grpo-seed2" in text and "running" not in text, text
+
+
+def the_live_one_is_meant(base):
+    """The live run is meant, though another one's journal was written later."""
+    state = base + "/state"
+    run = supervise(base, "live", state=state)
+    wait_until("the run", lambda: live_names(state) == ["live"])
+    with open(base + "/short.log", "w") as file:
+        file.write("step=1 loss=0.5\n")
+    assert words("attach", "--exit-after-idle", "0.3", "--no-host", base + "/short.log", state=state)[0] == 0
+    os.utime(next(place.path for place in os.scandir(state + "/midwatch/runs") if "live" not in place.name) + "/journal")
+    assert "run         live" in words("status", state=state)[1]
+    assert words("stop", "--now", state=state)[0] == 0
+    assert run.wait(30) != 0
+
+
+def found_from_anywhere(base):
+    """Nothing is put into a watched folder, and what was recorded is found from every directory."""
+    state, watched, chosen = base + "/state", base + "/outputs/my-run", base + "/chosen"
+    os.makedirs(watched)
+    with open(watched + "/train.log", "w") as file:
+        file.writelines(f"step={n} loss={0.5 / n}\n" for n in range(1, 8))
+        file.write("Traceback (most recent call last):\n  File \"train.py\", line 3, in main\nKeyError: 'x'\n")
+    attached = ["attach", "--exit-after-idle", "0.3", "--no-host", watched]
+    assert words(*attached, state=state)[0] == 0
+    assert sorted(os.listdir(watched)) == ["train.log"]
+    assert "code-error" in words("incidents", state=state)[1]
+    # A home of one's own is remembered.
+    os.remove(watched + "/train.log")
+    with open(base + "/other.log", "w") as file:
+        file.write("step=1 loss=nan\n")
+    assert words("run", "--home", chosen, "--name", "elsewhere", "--quiet", "--no-host", "--", "true", state=state)[0] == 0
+    assert "elsewhere" in words("runs", state=state)[1]
+    assert words("status", "--run", "elsewhere", state=state)[0] == 0
+    # Who names a home means that one alone.
+    assert words("status", "--run", "elsewhere", "--home", state, state=state)[0] == 3
+    assert words("status", "--run", "elsewhere", state=state, home=base + "/empty")[0] == 3
+    assert words("status", "--run", "elsewhere", state=base + "/stranger")[0] == 3
+    # Where midwatch 0.1 recorded.
+    os.rename(chosen, base + "/.midwatch")
+    assert words("status", "--run", "elsewhere", cwd=base, state=base + "/stranger")[0] == 0
+
+
+def silence_has_an_age(base):
+    """The age is that of the trainer's last output and step, not of midwatch's own journal."""
+    script = "for i in 1 2 3; do echo step=$i loss=0.5; done; sleep 60"
+    state = base + "/state"
+    run = subprocess.Popen([PROGRAM, "run", "--name", "silent", "--quiet", "--no-host", "--", "sh", "-c", script], cwd=base,
+                           env={**os.environ, "XDG_STATE_HOME": state}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def shown():
+        code, text = words("status", "--json", state=state)
+        return json.loads(text) if code == 0 else {}
+
+    wait_until("step 3", lambda: shown().get("step") == 3)
+    time.sleep(3)
+    assert words("tell", "a note renews the journal", state=state)[0] == 0
+    wait_until("the note", lambda: "renews" in words("status", state=state)[1])
+    answer = shown()
+    assert answer["heard"] > answer["output_at"], answer
+    text = words("status", state=state)[1]
+    assert "last written" in text and "just now" not in text and "ms ago" not in text, text
+    assert words("stop", "--now", state=state)[0] == 0
+    run.wait(30)
+
+
+def graver_is_shown(base):
+    """An incident that opens as a warning or below and becomes critical is shown again, in run and attach."""
+    log = base + "/train.log"
+    first = "".join(f"step={n} loss=0.5 reward=0.4\n" for n in range(1, 30))
+    trace = "Traceback (most recent call last):\n  File \"train.py\", line 3, in main\n    x['a']\nKeyError: 'a'\n"
+    with open(log, "w") as file:
+        file.write(first)
+    watch = subprocess.Popen([PROGRAM, "attach", log, "--home", base + "/home", "--no-host", "--poll", "0.2", "--exit-after-idle", "1.5"],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(0.7)
+    with open(log, "a") as file:
+        file.write(trace)
+    out = watch.communicate(timeout=60)[0].decode()
+    before_report = out.split("RUN")[0]
+    assert "critical" in out and "code-error" in before_report, out
+
+
+if __name__ == "__main__":
+    for test in (several_live_runs, the_live_one_is_meant, found_from_anywhere, silence_has_an_age, graver_is_shown):
+        with Scratch() as base:
+            began = time.monotonic()
+            test(base)
+            print(f"{test.__name__} ok, {time.monotonic() - began:.1f} s", flush=True)
