@@ -142,13 +142,18 @@ class SourceReader::Records final : public SourceReader::Stage {
 
 class SourceReader::Text final : public SourceReader::Stage {
  public:
-  Text(RunShared& shared, EventSink& sink, uint32_t source, Time date)
-      : interpreter_(shared.knowledge.pattern_index(), shared.recogniser, miner_, sink, source),
+  Text(RunShared& shared, EventSink& sink, uint32_t source, Time date, ClockZone zone)
+      : zone_(std::move(zone)),
+        interpreter_(shared.knowledge.pattern_index(), shared.recogniser, miner_, sink, source),
         log_(shared.knowledge.patterns(), interpreter_, sink, source) {
+    if (shared.zone) interpreter_.set_zone(*shared.zone);
     interpreter_.set_date_hint(date);
     if (shared.keeper_nonce) interpreter_.trust_keeper(*shared.keeper_nonce);
   }
-  void feed(std::string_view bytes) override { log_.feed(bytes); }
+  void feed(std::string_view bytes) override {
+    if (const auto found = zone_.find(bytes)) interpreter_.set_zone(*found);
+    log_.feed(bytes);
+  }
   void finish() override { log_.finish(); }
   void emit_dialects(const std::vector<Interpreter::Switch>& recorded) override {
     interpreter_.emit_dialects(recorded);
@@ -162,6 +167,7 @@ class SourceReader::Text final : public SourceReader::Stage {
   void preview(EventSink& sink) const override { interpreter_.preview(sink); }
 
  private:
+  ClockZone zone_;
   TemplateMiner miner_;  // as above
   Interpreter interpreter_;
   TextLog log_;
@@ -201,7 +207,9 @@ void SourceReader::open_as(FileKind kind) {
   kind_ = kind;
   kind_known_ = true;
   if (is_text(kind)) {
-    stage_ = std::make_unique<Text>(shared_, sink_, number_, file_.info.changed);
+    const bool live = shared_.live && !shared_.zone;
+    stage_ = std::make_unique<Text>(shared_, sink_, number_, file_.info.changed,
+                                    live ? ClockZone(disk_, file_.path) : ClockZone());
   } else if (auto decoder = make_decoder(kind, file_.path)) {
     stage_ = std::make_unique<Records>(std::move(decoder), shared_, sink_, number_);
   }

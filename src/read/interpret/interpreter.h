@@ -97,6 +97,7 @@ class Interpreter {
   void emit_dialects(std::vector<Switch> recorded);
   void resume_recognition() { following_ = false; }
   void set_date_hint(Time date) { reader_.set_date_hint(date); }
+  void set_zone(const TimeZone& zone) { reader_.set_zone(zone); }
   /// Lines of midwatch's keeper count only with this nonce in them ("": with none); what else looks like one is the
   /// trainer's own. Without this call, the nonce is that of the first such line.
   void trust_keeper(std::string nonce) { keeper_ = std::move(nonce); }

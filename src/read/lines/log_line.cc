@@ -109,9 +109,14 @@ std::string_view strip_ansi(std::string_view line, std::string& out) {
   return out;
 }
 
+void LineReader::set_zone(const TimeZone& zone) {
+  if (last_.known()) last_ = zone.to_wall(zone_.to_utc(last_));
+  zone_ = zone;
+}
+
 void LineReader::set_date_hint(Time date) {
   if (!last_.known()) {
-    last_ = date;
+    last_ = date.known() ? zone_.to_wall(date) : date;
     hinted_ = date.known();
   }
 }
@@ -119,6 +124,7 @@ void LineReader::set_date_hint(Time date) {
 const LogLine& LineReader::read(std::string_view line, uint64_t number) {
   line_ = LogLine{};
   line_.number = number;
+  wall_ = {};
   if (line.size() > kBytesLimit) line = line.substr(0, kBytesLimit);
   std::string_view clean = strip_ansi(line, clean_);
   while (!clean.empty() && (clean.back() == '\n' || clean.back() == '\r')) clean.remove_suffix(1);
@@ -139,6 +145,12 @@ const LogLine& LineReader::read(std::string_view line, uint64_t number) {
 }
 
 void LineReader::date(const Stamp& stamp) {
+  if (stamp.zoned) {
+    line_.at = stamp.at;
+    last_ = zone_.to_wall(stamp.at);
+    hinted_ = false;
+    return;
+  }
   if (stamp.kind != Stamp::Kind::kFull) line_.clock_ms = static_cast<int32_t>(stamp.day_ns / 1'000'000);
   if (hinted_ && stamp.kind == Stamp::Kind::kClock) {  // the hint is good for its day, not for its hour
     constexpr int64_t kDay = 86400LL * 1'000'000'000;
@@ -147,7 +159,8 @@ void LineReader::date(const Stamp& stamp) {
   line_.at = hinted_ ? latest_before(stamp, last_) : Time{};  // a line is not younger than its file
   if (!line_.at.known()) line_.at = complete_stamp(stamp, last_);
   if (!line_.at.known()) return;
-  last_ = line_.at;
+  last_ = wall_ = line_.at;
+  line_.at = zone_.to_utc(wall_);
   hinted_ = false;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/time.h"
+#include "platform/time_zone.h"
 
 namespace mw {
 
@@ -36,6 +37,10 @@ class LineReader {
   const LogLine& read(std::string_view line, uint64_t number);
   /// A date to start from for clocks without one (the file's modification time, or a date in its name).
   void set_date_hint(Time date);
+  /// What clocks without a zone show from here on; UTC until then.
+  void set_zone(const TimeZone& zone);
+  /// The moment that the last line's clock showed, as if it were UTC; unknown where it named its zone, or had none.
+  Time wall() const { return wall_; }
   /// Bytes of a line that are looked at; what lies beyond is cut off.
   static constexpr size_t kBytesLimit = 1 << 20;
 
@@ -45,7 +50,9 @@ class LineReader {
 
   LogLine line_;
   std::string clean_;
-  Time last_;
+  TimeZone zone_;
+  Time last_;  // as the clock on the wall shows it
+  Time wall_;
   bool hinted_ = false;  // last_ is a hint, not a moment met in the file
   int labels_ = 0;       // how surely the lines carry srun's labels
 };

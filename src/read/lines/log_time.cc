@@ -78,15 +78,17 @@ std::optional<Stamp> iso(std::string_view text) {
   size_t used = 0;
   const std::optional<Time> at = parse_time(text, &used);
   if (!at) return std::nullopt;
+  bool zoned = text.substr(19, used - 19).find_first_of("Z+-") != std::string_view::npos;
   if (text.substr(used, 4) == " UTC" || text.substr(used, 4) == " GMT") {
     used += 4;
+    zoned = true;
   } else if (char_at(text, used) == ' ' && (char_at(text, used + 1) == '+' || char_at(text, used + 1) == '-') &&
              number(text, used + 2, 4) >= 0 && !digit(char_at(text, used + 6))) {
     const int64_t offset = number(text, used + 2, 2) * 3600 + number(text, used + 4, 2) * 60;
     const int64_t sign = text[used + 1] == '-' ? -1 : 1;
-    return Stamp{Stamp::Kind::kFull, used + 6, Time{at->ns - sign * offset * kSecond}, 0, 0, 0};
+    return Stamp{Stamp::Kind::kFull, used + 6, Time{at->ns - sign * offset * kSecond}, 0, 0, 0, true};
   }
-  return Stamp{Stamp::Kind::kFull, used, *at, 0, 0, 0};
+  return Stamp{Stamp::Kind::kFull, used, *at, 0, 0, 0, zoned};
 }
 
 /// "20260219-09:08:11.482" and "20260219 09:08:11".
@@ -134,10 +136,13 @@ std::optional<Stamp> named_month(std::string_view text) {
   const int64_t clock = read_clock(text, at);
   if (clock < 0) return std::nullopt;
   size_t behind = at;
-  if (text.substr(behind, 4) == " UTC") behind += 4;
+  const bool utc = text.substr(behind, 4) == " UTC";
+  if (utc) behind += 4;
   const int year = char_at(text, behind) == ' ' ? number(text, behind + 1, 4) : -1;
   if (year >= 1970 && year <= 2200 && !digit(char_at(text, behind + 5))) {
-    return full(year, month, day, clock, behind + 5);
+    Stamp stamp = full(year, month, day, clock, behind + 5);
+    stamp.zoned = utc;
+    return stamp;
   }
   return month_day(month, day, clock, at);
 }
@@ -156,7 +161,7 @@ std::optional<Stamp> epoch(std::string_view text) {
     for (++width; digit(char_at(text, width)); ++width, unit /= 10) ns += unit * (text[width] - '0');
   }
   if (char_at(text, width) != ' ' && char_at(text, width) != ']') return std::nullopt;
-  return Stamp{Stamp::Kind::kFull, width, Time{ns}, 0, 0, 0};
+  return Stamp{Stamp::Kind::kFull, width, Time{ns}, 0, 0, 0, true};
 }
 
 }  // namespace
@@ -168,7 +173,7 @@ std::optional<Stamp> read_stamp(std::string_view text) {
     size_t at = 0;
     const int64_t clock = read_clock(text, at);
     if (clock < 0) return std::nullopt;
-    return Stamp{Stamp::Kind::kClock, at, {}, 0, 0, clock};
+    return Stamp{Stamp::Kind::kClock, at, {}, 0, 0, clock, false};
   }
   if (text[2] == '-' || text[2] == '/') return month_first(text);
   if (text[4] == '-' || text[4] == '/') return iso(text);

@@ -21,11 +21,13 @@ struct Stamp {
   Time at;
   int month = 0, day = 0;  ///< kMonthDay
   int64_t day_ns = 0;      ///< nanoseconds since midnight
+  bool zoned = false;      ///< it names its zone, or counts from 1970: `at` is UTC
 };
 
 /// Reads the stamp that `text` begins with: ISO 8601 and its relatives ("2026/02/19 09:08:11,482"),
 /// "20260219-09:08:11", "02-19 09:08:11", "02/19/26 09:08:11", "Thu Feb 19 09:08:11 2026", "Feb 19 09:08:11",
-/// "09:08:11.482", seconds or milliseconds since 1970. Without a zone it counts as UTC.
+/// "09:08:11.482", seconds or milliseconds since 1970. Without a zone `at` is what the clock
+/// shows, as if it were UTC.
 std::optional<Stamp> read_stamp(std::string_view text);
 
 /// The part of a glog line after its level letter: "0219 09:08:11.482", PyTorch's "219 09:08:11" and "20260219

@@ -1,0 +1,43 @@
+#include "read/clock_zone.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "read/lines/log_line.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kLines = 200;           // of a piece, in which a clock is looked for
+constexpr uint64_t kTailBytes = 64U << 10;  // of the file, in which its last clock is
+
+/// The last clock without a zone in `text`, as it shows; unknown when there is none.
+Time last_clock(std::string_view text, Time written, size_t lines) {
+  LineReader reader;
+  reader.set_date_hint(written);
+  Time found;
+  while (!text.empty() && lines-- > 0) {
+    const size_t end = std::min(text.find('\n'), text.size() - 1);
+    (void)reader.read(text.substr(0, end + 1), 1);
+    if (reader.wall().known()) found = reader.wall();
+    text.remove_prefix(end + 1);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::optional<TimeZone> ClockZone::find(std::string_view bytes) {
+  if (disk_ == nullptr || !last_clock(bytes, Time{1}, kLines).known()) return std::nullopt;
+  const auto file = disk_->open_read(path_);
+  disk_ = nullptr;
+  if (!file.ok()) return std::nullopt;
+  const auto info = (*file)->info();
+  std::string tail;
+  if (!info.ok() || info->size < 0) return std::nullopt;
+  const auto size = static_cast<uint64_t>(info->size);
+  if (!(*file)->read_at(size - std::min(size, kTailBytes), kTailBytes, tail).ok()) return std::nullopt;
+  return zone_of_clock(last_clock(tail, info->changed, SIZE_MAX), info->changed, TimeZone::local());
+}
+
+}  // namespace mw
