@@ -102,15 +102,20 @@ const ComponentState* SupervisedComponent::seen(const State& state) const {
 
 void SupervisedComponent::settle(bool ok, std::string text, EventWriter& writer) {
   if (action_ == 0) return;
-  writer.acted({action_, ok, std::move(text), 0});
+  event::Acted acted{action_, ok, std::move(text), 0};
+  acted.begun = ok || !taken_over_;  // whether the midwatch before this one came to it is not known
+  writer.acted(std::move(acted));
   action_ = 0;
+  taken_over_ = false;
 }
 
 /// A restart that a midwatch before this one meant and did not live to see: its outcome is recorded here.
 void SupervisedComponent::take_over_doubts(const State& state) {
   doubts_taken_ = true;
   for (const ActionState& action : in_doubt(state, Executor::kComponent)) {
-    if (action.intent.target == spec_.name) action_ = action.intent.id;
+    if (action.intent.target != spec_.name) continue;
+    action_ = action.intent.id;
+    taken_over_ = true;
   }
   spent_ = restarts_in_a_row(state, spec_.name);
 }

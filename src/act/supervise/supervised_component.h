@@ -107,6 +107,7 @@ class SupervisedComponent {
   int spent_ = 0;                ///< restarts in a row
   uint32_t action_ = 0;          ///< a restart whose outcome is not recorded yet
   bool ready_ = false, was_ready_ = false, gave_up_ = false, doubts_taken_ = false, dry_reported_ = false;
+  bool taken_over_ = false;       ///< action_ is of the midwatch before this one
   bool gone_unrecorded_ = false;  ///< nothing of it lives, and its record cannot be read
 };
 

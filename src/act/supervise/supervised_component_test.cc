@@ -250,8 +250,11 @@ TEST_CASE("restarts count in the life of midwatch after the one that did them") 
   for (int i = 0; i < 10 && !world.one->gave_up(); ++i) {
     world.turn(100);
     world.turn(100);
-    world.die();
+    world.answers(Health::kWell);
+    world.turn();
     world.open();
+    world.turn();
+    world.die();
     world.turn();
   }
   CHECK(world.one->gave_up());

@@ -14,6 +14,7 @@ int restarts_in_a_row(const State& state, std::string_view component) {
     const event::Intended& intent = action->intent;
     if (intent.target != component || (intent.action != kRestartComponent && intent.action != kRestartWithRun))
       continue;
+    if (!action->done || (!action->ok && !action->begun)) continue;  // maybe nothing came of it
     if (count > 0 && action->done && action->ok && next.ns - action->done_at.ns >= kComponentProven.ns) break;
     next = action->at;
     ++count;

@@ -18,7 +18,8 @@ struct ComponentLimits {
   Duration first_wait = Duration::seconds(1), longest_wait = Duration::seconds(60);
 };
 
-/// Restarts of `component` in a row, by the journal: those since a life that was ready for kComponentProven.
+/// Restarts of `component` in a row, by the journal: those since a life that was ready for kComponentProven. Intents
+/// in doubt do not count.
 int restarts_in_a_row(const State& state, std::string_view component);
 
 /// What its executor knows of its present life, and of those before.

@@ -25,7 +25,8 @@ void restart(State& state, std::string_view target, std::string_view action, int
   one.at.ns = at * 1'000'000'000;
   one.done_at.ns = ready * 1'000'000'000;
   one.intent = {static_cast<uint32_t>(state.actions.size() + 1), std::string(action), std::string(target), 0, ""};
-  one.done = one.ok = ready >= 0;
+  one.done = one.begun = true;
+  one.ok = ready >= 0;
   state.actions.push_back(std::move(one));
 }
 
@@ -91,6 +92,11 @@ TEST_CASE("restarts in a row are those of the journal since a proven life") {
   restart(state, "engine", kRestartComponent, 1360, -1);
   CHECK(restarts_in_a_row(state, "engine") == 2);
   CHECK(restarts_in_a_row(state, "other") == 1);
+  state.actions.back().done = false;  // in doubt
+  CHECK(restarts_in_a_row(state, "engine") == 1);
+  state.actions.back().done = true;
+  state.actions.back().begun = false;  // another one took its place
+  CHECK(restarts_in_a_row(state, "engine") == 1);
 }
 
 }  // namespace mw
