@@ -22,6 +22,7 @@ struct ReplayRequest {
   std::string config;                  ///< a file of settings, whose rules hold; "": none
   /// Called now and then with bytes done and bytes in all.
   std::function<void(int64_t, int64_t)> progress;
+  std::string timezone;  ///< of clocks that name none, as TimeZone::parse() has it; "": UTC
 };
 
 struct Replayed {
@@ -63,6 +64,7 @@ struct AttachRequest {
   std::vector<std::string> knowledge;
   std::string home;                         ///< "" = $MIDWATCH_HOME, or .midwatch beside the run
   std::string run;                          ///< its folder's name there; "" = made from the paths
+  std::string timezone;                     ///< of clocks that name none; "": as the files that are written show
   double poll_s = 1.0;                      ///< how often to look where inotify does not reach
   double exit_after_idle_s = 0;             ///< stop when nothing new came for so long (0: never)
   std::optional<std::string> keeper_nonce;  ///< of a supervised run: a keeper's line without it is the trainer's own
@@ -81,6 +83,7 @@ struct RunRequest {
   std::string name;      ///< of the run; "" = made from the time and the command
   std::string reattach;  ///< instead of a command: a run that another midwatch began, or "newest"
   std::string framework;
+  std::string timezone;  ///< as of AttachRequest
   std::vector<std::string> knowledge;
   bool host = true;                                         ///< watch the machine, too
   bool stacks = true;                                       ///< ask for the stacks of a process that is stuck

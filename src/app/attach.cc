@@ -46,6 +46,7 @@ Result<std::unique_ptr<AttachLoop>> AttachLoop::open(const Doors& doors, const K
   const bool resumed = loop->recorder_->resumed();
   loop->put({{}, {}, event::WatchBegan{MIDWATCH_VERSION, knowledge.digest(), settings_digest(doors.disk, request)}});
   if (request.keeper_nonce) loop->reader_.trust_keeper(*request.keeper_nonce);
+  MW_TRY(loop->reader_.set_zone(request.timezone));
   MW_TRY(loop->reader_.open(request.paths, request.framework.empty() ? trainer_of(knowledge, loop->recorder_->dialect())
                                                                      : request.framework));
   if (resumed) {

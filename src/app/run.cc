@@ -137,6 +137,7 @@ AttachRequest watch_of(const RunRequest& request, const RunSpec& spec, const std
   watching.paths = {output};
   watching.paths.insert(watching.paths.end(), spec.also.begin(), spec.also.end());
   watching.framework = request.framework;
+  watching.timezone = request.timezone;
   watching.knowledge = request.knowledge;
   watching.config = request.spec.config.empty() ? spec.config : request.spec.config;
   watching.home = folder_of(folder_of(folder));

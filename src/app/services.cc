@@ -109,6 +109,7 @@ Result<std::unique_ptr<Replayed>> DaemonServices::replay(const ReplayRequest& re
   }
   if (const auto rules = settings(request.config); !rules.ok()) return rules.error();
   RunReader reader(*disk_, *knowledge_, Judge::kAtClose, nullptr, {});
+  MW_TRY(reader.set_zone(request.timezone));
   MW_TRY(reader.open(request.paths, request.framework));
   reader.read_all(request.progress);
   reader.close();

@@ -8,7 +8,7 @@
 namespace mw {
 namespace {
 
-constexpr size_t kLines = 200;           // of a piece, in which a clock is looked for
+constexpr size_t kLines = 200;              // of a piece, in which a clock is looked for
 constexpr uint64_t kTailBytes = 64U << 10;  // of the file, in which its last clock is
 
 /// The last clock without a zone in `text`, as it shows; unknown when there is none.

@@ -29,7 +29,20 @@ RunReader::RunReader(Disk& disk, const KnowledgeBase& knowledge, Judge when, Rec
       on_decision_(std::move(decided)),
       clock_(clock),
       shared_(knowledge),
-      door_(&knowledge.known()) {}
+      door_(&knowledge.known()) {
+  shared_.live = clock != nullptr;
+}
+
+Result<void> RunReader::set_zone(const std::string& name) {
+  if (name.empty()) return {};
+  const auto zone = TimeZone::parse(name);
+  if (!zone) {
+    return Error{Error::Code::kInvalid, cat("'", name, "' is no time zone"),
+                 "Write UTC, local (this machine's), or hours east of UTC: +08:00"};
+  }
+  shared_.zone = *zone;
+  return {};
+}
 
 Result<void> RunReader::open(const std::vector<std::string>& paths, const std::string& framework) {
   paths_ = paths;

@@ -37,6 +37,9 @@ class RunReader final : public EventSink {
   /// Only lines of a keeper with this nonce ("": with none) are believed; before open(). Else the nonce
   /// is that of the first one.
   void trust_keeper(std::string nonce) { shared_.keeper_nonce = std::move(nonce); }
+  /// The zone of clocks that name none, as TimeZone::parse() has it; before open(). "": UTC, or in a live watch what
+  /// the files show. kInvalid.
+  Result<void> set_zone(const std::string& name);
   /// Finds the files and recognises the framework. Errors: nothing there, nothing known in it.
   Result<void> open(const std::vector<std::string>& paths, const std::string& framework);
   /// Looks for files of the run that were not there before; true when there are new ones.

@@ -5,6 +5,7 @@
 
 #include "base/checksum.h"
 #include "base/text.h"
+#include "read/clock_zone.h"
 #include "read/files/text_log.h"
 #include "read/name_collector.h"
 

@@ -67,6 +67,7 @@ void apply(const Config& config, RunRequest& request) {
   request.name = config.text("run.name");
   request.home = config.text("run.home");
   request.framework = config.text("run.framework");
+  request.timezone = config.text("run.timezone");
   request.knowledge = config.texts("run.knowledge");
   request.host = config.boolean("run.host");
   request.stacks = config.boolean("run.stacks");
@@ -76,6 +77,7 @@ void apply(const Config& config, AttachRequest& request) {
   request.config = config.path();
   request.home = config.text("run.home");
   request.framework = config.text("run.framework");
+  request.timezone = config.text("run.timezone");
   request.knowledge = config.texts("run.knowledge");
   request.host = config.boolean("run.host");
   request.stacks = config.boolean("run.stacks");

@@ -16,6 +16,8 @@ void declare(ArgSpec& spec) {
   spec.option("config", "FILE", "settings (default: midwatch.toml here, if there is one); 'none': none");
   spec.option("home", "DIR", "where the run is recorded (default: $MIDWATCH_HOME, or ~/.local/state/midwatch)");
   spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
+  spec.option("timezone", "ZONE",
+              "of clocks that name none: UTC, local, +08:00 (default: as the log shows while it is written)");
   spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
   spec.option("poll", "SECONDS", "how often to poll where the kernel reports no changes (network file systems)", "1");
   spec.flag("no-host", "do not watch the machine (disks, memory, processes), only the run's files");
@@ -69,6 +71,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
   }
   if (const auto whom = take_whom(args, request); !whom.ok()) return report_error(console, whom.error());
   if (args.has("framework")) request.framework = args.get("framework");
+  if (args.has("timezone")) request.timezone = args.get("timezone");
   if (args.has("knowledge")) request.knowledge = args.list("knowledge");
   if (args.has("home")) request.home = args.get("home");
   const auto poll = parse_double(args.get("poll")), idle = parse_double(args.get("exit-after-idle"));

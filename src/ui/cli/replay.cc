@@ -11,6 +11,7 @@ void declare(ArgSpec& spec) {
   spec.positional("paths", "files or directories of one run, finished or going", true, true);
   spec.flag("json", "print one JSON object, schema midwatch.replay/1 (docs/formats/replay-json.md)");
   spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
+  spec.option("timezone", "ZONE", "of clocks that name none: UTC, local, +08:00 (default: UTC)");
   spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
   spec.option("config", "FILE", "judge by the rules of this midwatch.toml, too");
   spec.option("fail-on", "SEVERITY", "exit with 10 when an incident this severe is found", "", 0,
@@ -32,6 +33,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
   ReplayRequest request;
   request.paths = args.list("paths");
   request.framework = args.get("framework");
+  request.timezone = args.get("timezone");
   request.knowledge = args.list("knowledge");
   request.config = args.get("config");
   const bool progress = console.err_is_terminal && !args.has("quiet");

@@ -34,6 +34,8 @@ void declare(ArgSpec& spec) {
   spec.flag("json", "print what midwatch does and decides as JSON lines, in place of the command's output");
   spec.flag("quiet", "do not show what the command writes (it is kept in the run's folder)");
   spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
+  spec.option("timezone", "ZONE",
+              "of clocks that name none: UTC, local, +08:00 (default: as the log shows while it is written)");
   spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
 }
 
@@ -54,6 +56,7 @@ Result<RunRequest> request_of(const Args& args, RunRequest request) {
   if (args.has("name")) request.name = args.get("name");
   if (args.has("watch")) request.spec.also = args.list("watch");
   if (args.has("framework")) request.framework = args.get("framework");
+  if (args.has("timezone")) request.timezone = args.get("timezone");
   if (args.has("knowledge")) request.knowledge = args.list("knowledge");
   const auto restarts = parse_int(args.get("restarts"));
   const auto wait = parse_double(args.get("first-wait")), grace = parse_double(args.get("grace"));

@@ -15,6 +15,7 @@ void declare_run(ArgSpec& spec) {
   spec.positional("paths", "files or directories of one run; none: a recorded run", true, false);
   declare_which(spec);
   spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
+  spec.option("timezone", "ZONE", "of clocks that name none: UTC, local, +08:00 (default: UTC)");
   spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
 }
 
@@ -35,6 +36,7 @@ Result<std::unique_ptr<Replayed>> take_run(const Args& args, Services& services)
   ReplayRequest request;
   request.paths = args.list("paths");
   request.framework = args.get("framework");
+  request.timezone = args.get("timezone");
   request.knowledge = args.list("knowledge");
   return replay_known(request, services);
 }
