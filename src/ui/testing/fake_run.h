@@ -66,7 +66,9 @@ class FakeServices : public Services {
     return result;
   }
   Result<std::unique_ptr<Replayed>> attach(const AttachRequest& request) override {
-    return replay({request.paths, "", {}, "", nullptr});
+    ReplayRequest same;
+    same.paths = request.paths;
+    return replay(same);
   }
   Result<void> configure(const std::string& file, RunRequest& request) override {
     request.spec.config = file;
