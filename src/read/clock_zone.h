@@ -14,13 +14,13 @@ namespace mw {
 /// first clock without a zone comes.
 class ClockZone {
  public:
-  ClockZone() = default;  ///< knows nothing
-  ClockZone(Disk& disk, std::string path) : disk_(&disk), path_(std::move(path)) {}
+  /// nullptr: there is nothing to find.
+  ClockZone(Disk* disk, std::string path) : disk_(disk), path_(std::move(path)) {}
   /// Of text that is about to be read. Set once at the most.
   std::optional<TimeZone> find(std::string_view bytes);
 
  private:
-  Disk* disk_ = nullptr;  // nullptr: there is nothing more to find
+  Disk* disk_;  // nullptr: there is nothing more to find
   std::string path_;
 };
 

@@ -21,13 +21,6 @@ constexpr size_t kEnoughToSniff = 4096;              // bytes that show a growin
 
 bool is_text(FileKind kind) { return kind == FileKind::kText; }
 
-/// For content that begins like a compressed file; nullptr for any other.
-std::unique_ptr<Inflater> make_inflater(std::string_view head, uint64_t limit = kInflateLimit) {
-  if (head.substr(0, 3) == "\x1f\x8b\x08") return std::make_unique<Inflater>(Inflater::Format::kGzip, limit);
-  if (head.substr(0, 4) == "\x28\xb5\x2f\xfd") return std::make_unique<Inflater>(Inflater::Format::kZstd, limit);
-  return nullptr;
-}
-
 }  // namespace
 
 /// What the bytes of one content go through.
@@ -143,12 +136,12 @@ class SourceReader::Records final : public SourceReader::Stage {
 
 class SourceReader::Text final : public SourceReader::Stage {
  public:
-  Text(RunShared& shared, EventSink& sink, uint32_t source, Time date, ClockZone zone)
-      : zone_(std::move(zone)),
+  Text(RunShared& shared, EventSink& sink, uint32_t source, Disk& disk, const FoundFile& file)
+      : zone_(shared.live && !shared.zone ? &disk : nullptr, file.path),
         interpreter_(shared.knowledge.pattern_index(), shared.recogniser, miner_, sink, source),
         log_(shared.knowledge.patterns(), interpreter_, sink, source) {
     if (shared.zone) interpreter_.set_zone(*shared.zone);
-    interpreter_.set_date_hint(date);
+    interpreter_.set_date_hint(file.info.changed);
     if (shared.keeper_nonce) interpreter_.trust_keeper(*shared.keeper_nonce);
   }
   void feed(std::string_view bytes) override {
@@ -208,9 +201,7 @@ void SourceReader::open_as(FileKind kind) {
   kind_ = kind;
   kind_known_ = true;
   if (is_text(kind)) {
-    const bool live = shared_.live && !shared_.zone;
-    stage_ = std::make_unique<Text>(shared_, sink_, number_, file_.info.changed,
-                                    live ? ClockZone(disk_, file_.path) : ClockZone());
+    stage_ = std::make_unique<Text>(shared_, sink_, number_, disk_, file_);
   } else if (auto decoder = make_decoder(kind, file_.path)) {
     stage_ = std::make_unique<Records>(std::move(decoder), shared_, sink_, number_);
   }

@@ -56,7 +56,7 @@ def true_times(base):
                 assert "stall" not in out, out
 
 
-def told_what_cannot_be_seen(base):
+def set_where_it_cannot_be_seen(base):
     began, report, _ = watched(base, "UTC0", "EST5", "--timezone", "-05:00")
     first = report["run"]["started"]
     assert abs(seconds_of(first) - began) < 5, (first, began)
@@ -70,7 +70,7 @@ def told_what_cannot_be_seen(base):
 
 
 if __name__ == "__main__":
-    for test in (true_times, told_what_cannot_be_seen):
+    for test in (true_times, set_where_it_cannot_be_seen):
         with Scratch() as base:
             began = time.monotonic()
             test(base)

@@ -41,4 +41,7 @@ class Inflater {
   std::unique_ptr<Impl> impl_;
 };
 
+/// For content that begins like a compressed file; nullptr for any other.
+std::unique_ptr<Inflater> make_inflater(std::string_view head, uint64_t limit = kInflateLimit);
+
 }  // namespace mw
