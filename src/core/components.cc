@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "base/text.h"
 
@@ -28,7 +29,22 @@ ComponentState& component_of(State& state, const std::string& name) {
   return state.components.emplace_back();
 }
 
+/// The name without its numbers.
+std::string family_of(std::string name) {
+  std::erase_if(name, [](char c) { return c >= '0' && c <= '9'; });
+  return name;
+}
+
 }  // namespace
+
+bool others_serve(const State& state, const ComponentState& component) {
+  const std::string family = family_of(component.last.component);
+  return std::any_of(state.components.begin(), state.components.end(), [&](const ComponentState& other) {
+    return &other != &component && other.last.health == event::ComponentSaw::Health::kWell &&
+           other.last.kind == component.last.kind && other.since.attempt == component.since.attempt &&
+           family_of(other.last.component) == family;
+  });
+}
 
 void add_component(State& state, const event::ComponentSaw& seen, const Moment& moment) {
   event::ComponentSaw saw = bounded(seen);

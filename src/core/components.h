@@ -1,4 +1,4 @@
-// The components of a run (engines, servers, Ray) as a live watch sees them. Called by fold() only.
+// The components of a run (engines, servers, Ray) as a live watch sees them.
 #pragma once
 
 #include "core/knowledge.h"
@@ -16,7 +16,11 @@ inline bool speaks_of_servers(const Signature& signature) {
   return signature.kind == "network" || signature.kind == "engine-dead";
 }
 
-/// Adds to State::components what was seen of one.
+/// Do others of its kind and name, but for the number in it ("VLLM::Engine_2"), serve in the same attempt? One of several
+/// engines may be taken away on purpose.
+bool others_serve(const State& state, const ComponentState& component);
+
+/// Adds to State::components what was seen of one. Called by fold() only.
 void add_component(State& state, const event::ComponentSaw& saw, const Moment& moment);
 
 }  // namespace mw

@@ -73,8 +73,8 @@ std::optional<TimeZone> zone_of_clock(Time wall, Time changed, const TimeZone& l
   const auto possible = [](int64_t before) { return before >= -kAhead && before <= kStaleLimit; };
   if (possible(as_utc) && (!possible(as_local) || as_utc <= as_local)) return TimeZone();
   if (possible(as_local)) return local;
-  if (as_utc >= -kAhead) return std::nullopt;
-  // Dated ahead: east of UTC by as much, at a whole or half hour.
+  // Dated ahead: east of UTC by as much, at a whole or half hour. By less than an hour, somebody set a clock.
+  if (as_utc > kAhead - kHour) return std::nullopt;
   constexpr int64_t kHalf = kHour / 2;
   const int64_t east = (-as_utc + kHalf - 1) / kHalf * kHalf, before = east + as_utc;
   if (east > kFurthest) return std::nullopt;

@@ -33,7 +33,8 @@ class TimeZone {
 
 /// The zone of the clock in a log that is being written on this machine or a near one: its last line says `wall`, the
 /// file was last written at `changed`. UTC or this machine's zone, whichever puts the line the least before `changed`;
-/// where both put it in the future, the whole or half hour that does not. nullopt: it cannot be known.
+/// where both put it into the future by an hour or more, the whole or half hour that does not. nullopt: it cannot be
+/// known.
 std::optional<TimeZone> zone_of_clock(Time wall, Time changed, const TimeZone& local);
 
 }  // namespace mw

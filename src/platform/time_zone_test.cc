@@ -64,6 +64,7 @@ TEST_CASE("the clock of a log that is being written shows its zone") {
   CHECK(zone_of_clock({now.ns + 8 * kHour - 3 * kSecond}, now, zone.local)->to_utc({now.ns + 8 * kHour}) == now);
   CHECK(zone_of_clock({now.ns + 8 * kHour + 3 * kSecond}, now, zone.local)->to_utc({now.ns + 8 * kHour}) == now);
   CHECK_FALSE(zone_of_clock({now.ns + 8 * kHour - 700 * kSecond}, now, zone.local).has_value());
+  CHECK_FALSE(zone_of_clock({now.ns + kHour / 2}, now, zone.local).has_value());  // a clock was set
   CHECK_FALSE(zone_of_clock({now.ns + 40 * kHour}, now, zone.local).has_value());
   CHECK_FALSE(zone_of_clock({now.ns - 40 * kHour}, now, zone.local).has_value());  // an old file, written once more
   CHECK_FALSE(zone_of_clock({}, now, zone.local).has_value());

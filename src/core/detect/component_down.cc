@@ -67,21 +67,27 @@ std::optional<Proof> complaint(const State& state, const Knowledge& knowledge, c
   return std::nullopt;
 }
 
-/// The reward of a step that came after it lies on its floor, and did not before. Attempt by attempt, as each source
+/// How many steps in a row the reward must lie on its floor: more than it did before without trouble. While others of its
+/// kind serve, and on a floor below 0, which nothing but the reward itself shows, one is not enough.
+size_t steps_needed(const FloorStreak& floor, bool others) {
+  return std::max<size_t>(others || !floor.at_zero() ? 2 : 1, floor.longest_before() + 1);
+}
+
+/// The reward of steps that came after it lies on its floor, and did not before. Attempt by attempt, as each source
 /// reports it: a later attempt that trains those steps again takes nothing back.
-std::optional<Proof> floor_reached(const State& state, const Trouble& trouble) {
+std::optional<Proof> floor_reached(const State& state, const Trouble& trouble, bool others) {
   const Series* reward = reward_series(state);
   if (trouble.began.step == kNoStep || reward == nullptr) return std::nullopt;
   for (const Series& series : state.series) {
     if (series.signal != reward->signal || series.raw != reward->raw) continue;
-    double lowest = 0;
-    bool above = false;
+    FloorStreak floor;
+    size_t since = 0;  // how many of the floor's steps came later
     for (const Point& point : series.points()) {
       if (point.attempt != trouble.began.attempt || !std::isfinite(point.value)) continue;
-      lowest = std::min(lowest, point.value);
-      if (point.step <= trouble.began.step) {
-        above = above || point.value > lowest;
-      } else if (above && point.value == lowest) {
+      floor.see(point.value);
+      if (point.step <= trouble.began.step) continue;
+      since = std::min(since + 1, floor.steps());
+      if (floor.left() && since >= steps_needed(floor, others)) {
         return Proof{moment_of(point), cat("reward ", point.value, " at step ", point.step), point.where, nullptr};
       }
     }
@@ -95,13 +101,14 @@ bool plan_done(const State& state, const Moment& at) {
   return total > 0 && at.step != kNoStep && at.step + 1 >= total;
 }
 
-std::optional<Proof> proof_of(const State& state, const Knowledge& knowledge, const Trouble& trouble) {
+std::optional<Proof> proof_of(const State& state, const Knowledge& knowledge, const ComponentState& component,
+                              const Trouble& trouble) {
   if (trouble.began.attempt >= state.attempts.size()) return std::nullopt;
   if (trouble.certain) return Proof{*trouble.certain, "", {}, nullptr};
   if (trouble.saw.kind != "engine" || plan_done(state, trouble.began)) return std::nullopt;
   if (trouble.saw.health == Health::kFrozen) return std::nullopt;
   if (auto heard = complaint(state, knowledge, trouble)) return heard;
-  return floor_reached(state, trouble);
+  return floor_reached(state, trouble, others_serve(state, component));
 }
 
 std::string_view kind_for(const event::ComponentSaw& saw) {
@@ -156,7 +163,7 @@ void judge(const State& state, const Knowledge& knowledge, std::vector<Finding>&
   std::vector<Case> cases;
   for (const ComponentState& component : state.components) {
     for (const Trouble& trouble : component.troubles) {
-      if (auto proof = proof_of(state, knowledge, trouble)) cases.push_back({&trouble, std::move(*proof)});
+      if (auto proof = proof_of(state, knowledge, component, trouble)) cases.push_back({&trouble, std::move(*proof)});
     }
   }
   std::sort(cases.begin(), cases.end(),

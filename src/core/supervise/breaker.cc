@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "core/components.h"
 #include "core/detect/tools/track.h"
 #include "core/incident_kind.h"
 #include "core/supervise/policy.h"
@@ -60,13 +61,14 @@ bool begun_by_midwatch(const State& state) {
 
 using Trouble = ComponentState::Trouble;
 
-/// The trouble of the attempt that runs now in which a component still is; nullptr when none is.
+/// The trouble of the attempt that runs now in which a component still is, and it is certain or no other does its work;
+/// nullptr when there is none.
 const Trouble* trouble_now(const State& state, bool certain) {
   for (const ComponentState& component : state.components) {
     if (component.troubles.empty()) continue;
     const Trouble& last = component.troubles.back();
     const bool here = !last.ended && last.began.attempt + 1U == state.attempts.size();
-    if (here && (!certain || last.certain)) return &last;
+    if (here && (last.certain || (!certain && !others_serve(state, component)))) return &last;
   }
   return nullptr;
 }
@@ -94,20 +96,23 @@ bool answers_are_empty(const State& state, int64_t step) {
          all_of_last(values_since(state, "response.aborted", step), kPoisonedSteps, given_up);
 }
 
-/// Steps in a row on the floor: a few where the reward had left it before, more where it never had.
+/// Steps in a row on the floor, more than ever before: a few where the reward had left it, more where it never had.
 bool reward_on_floor(const State& state, int64_t step) {
   const Series* reward = detect::reward_series(state);
   if (reward == nullptr || step == kNoStep) return false;
-  double lowest = 0;
-  size_t streak = 0;
+  detect::FloorStreak floor;
+  size_t since = 0;  // how many of the floor's steps are at `step` or later
   bool above = false;
   for (const Point& point : reward->points()) {
     if (point.attempt + 1U != state.attempts.size() || !std::isfinite(point.value)) continue;
-    lowest = std::min(lowest, point.value);
-    above = above || (point.step < step && point.value > lowest);
-    streak = point.step >= step && point.value == lowest ? streak + 1 : 0;
+    floor.see(point.value);
+    if (point.step < step) {
+      above = floor.left();
+    } else {
+      since = std::min(since + 1, floor.steps());
+    }
   }
-  return streak >= (above ? kPoisonedSteps : kNeverAbove);
+  return since >= std::max(above ? kPoisonedSteps : kNeverAbove, floor.longest_before() + 1);
 }
 
 /// An engine is dead: seen by the live watch, or the text says so and completed steps since are empty or worth nothing.

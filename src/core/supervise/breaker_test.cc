@@ -108,6 +108,39 @@ TEST_CASE("two kinds of evidence are enough after few steps: zero rewards for an
   CHECK(proven.trips_for(BreakReason::kDeadComponent));
 }
 
+TEST_CASE("one of several engines is gone: a reward below all before is no floor, and no proof that the run needs it") {
+  const auto engine = [](std::string_view name, event::ComponentSaw::Health health) {
+    event::ComponentSaw saw;
+    saw.component = name;
+    saw.kind = "engine";
+    saw.health = health;
+    saw.text = "Process 7 of the run has ended while the trainer goes on";
+    return saw;
+  };
+  Run run;
+  run.put(engine("VLLM::Engine_1 (6)", event::ComponentSaw::Health::kWell));
+  run.put(engine("VLLM::Engine_2 (7)", event::ComponentSaw::Health::kWell));
+  for (int i = 0; i < 10; ++i) run.step(i % 2 == 0 ? -0.1 : 0.1);
+  run.put(engine("VLLM::Engine_2 (7)", event::ComponentSaw::Health::kGone));
+  for (int i = 0; i < 12; ++i) {
+    run.step(-0.2 - 0.01 * i);
+    CHECK(run.trips().incident == nullptr);
+  }
+  run.step(-1);
+  run.step(-1);
+  CHECK(run.trips_for(BreakReason::kDeadComponent));
+
+  Run sparse;  // on its floor for two steps now and then
+  sparse.put(engine("VLLM::Engine_1 (6)", event::ComponentSaw::Health::kWell));
+  sparse.put(engine("VLLM::Engine_2 (7)", event::ComponentSaw::Health::kWell));
+  for (int i = 0; i < 20; ++i) sparse.step(i % 4 < 2 ? 0 : 0.2);
+  sparse.put(engine("VLLM::Engine_2 (7)", event::ComponentSaw::Health::kGone));
+  for (int i = 0; i < 20; ++i) {
+    sparse.step(i % 4 < 2 ? 0 : 0.2);
+    CHECK(sparse.trips().incident == nullptr);
+  }
+}
+
 TEST_CASE("a dead engine that only the text reports ends nothing while steps are worth something") {
   State state;
   state.attempts.resize(2);

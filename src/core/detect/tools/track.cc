@@ -137,6 +137,22 @@ const Series* reward_series(const State& state) {
   return only;
 }
 
+void FloorStreak::see(double value) {
+  if (value < lowest_) {
+    left_ = seen_;
+    lowest_ = value;
+    steps_ = 1;
+    longest_before_ = 0;
+  } else if (value == lowest_) {
+    ++steps_;
+  } else {
+    left_ = true;
+    longest_before_ = std::max(longest_before_, steps_);
+    steps_ = 0;
+  }
+  seen_ = true;
+}
+
 RewardScale reward_scale(const State& state, const Track& track, size_t end) {
   RewardScale scale{0, -INFINITY};
   const Point& now = track.points[end];

@@ -53,6 +53,25 @@ struct RewardScale {
 };
 RewardScale reward_scale(const State& state, const Track& track, size_t end);
 
+/// Steps in a row on which the reward lies on its floor: on 0 while it was never below, else on the lowest value seen. A
+/// new lowest value is a first step only: it is a floor once the next step lies on it, too.
+class FloorStreak {
+ public:
+  void see(double value);
+  /// Now.
+  size_t steps() const { return steps_; }
+  /// The most steps in a row on this floor before: a sparse reward lies on it now and then.
+  size_t longest_before() const { return longest_before_; }
+  /// Some value lay above the floor.
+  bool left() const { return left_; }
+  bool at_zero() const { return lowest_ == 0; }
+
+ private:
+  double lowest_ = 0;
+  size_t steps_ = 0, longest_before_ = 0;
+  bool left_ = false, seen_ = false;
+};
+
 /// Whether nothing is left to learn: `level` lies above the share `most` of the reward's range. The best value seen is
 /// the ceiling only where the run shows single samples; else the next round number above it is taken for one.
 bool solved(const State& state, const RewardScale& scale, double level, double most);

@@ -89,3 +89,22 @@ TEST_CASE("a fall is a rise upside down") {
   CHECK(found[0].base == doctest::Approx(300));
   CHECK(found[0].peak == doctest::Approx(50));
 }
+
+TEST_CASE("a reward's floor is 0, or the lowest value that comes again") {
+  FloorStreak floor;
+  for (const double value : {0.2, 0.0, 0.0, 0.3, 0.0}) floor.see(value);
+  CHECK(floor.steps() == 1);
+  CHECK(floor.longest_before() == 2);
+  CHECK(floor.left());
+  floor.see(-0.5);
+  CHECK(floor.steps() == 1);
+  floor.see(-0.6);
+  CHECK(floor.steps() == 1);
+  floor.see(-0.6);
+  CHECK(floor.steps() == 2);
+  CHECK_FALSE(floor.at_zero());
+  FloorStreak cold;
+  for (int i = 0; i < 5; ++i) cold.see(-1);
+  CHECK(cold.steps() == 5);
+  CHECK_FALSE(cold.left());
+}
