@@ -9,7 +9,7 @@ namespace mw {
 
 class LastState {
  public:
-  /// The process is alive, or not reaped yet.
+  /// `id`: a process that is alive, or not reaped yet.
   explicit LastState(const ProcessId& id);
   ~LastState();
   LastState(const LastState&) = delete;

@@ -110,7 +110,7 @@ void Notifier::reattach(const State& state, EventWriter& writer) {
   for (const uint32_t id : lost) writer.acted({id, false, "There is no such channel any more.", 0});
 }
 
-/// Marks as covered what was over long before this watch began: it is not sent.
+/// Covers the notices of what was over long before this watch began, so that they are not sent.
 void Notifier::catch_up(const std::vector<Notice>& news) {
   caught_up_ = true;
   const Time now = doors_.clock.now();
@@ -127,7 +127,7 @@ void Notifier::catch_up(const std::vector<Notice>& news) {
 
 std::vector<Notice> Notifier::gather(const State& state) {
   std::vector<Notice> news = incident_news(state, context_);
-  if (context_.holds) {
+  if (context_.supervises) {
     for (Notice& notice : attempt_news(state.supervision)) news.push_back(std::move(notice));
   }
   add_withdrawn(state, news);
