@@ -13,7 +13,7 @@ namespace mw {
 namespace {
 
 constexpr size_t kAtOnce = 1U << 20;         // bytes of one read or splice
-constexpr size_t kLineSearched = 64U << 10;  // bytes in which a line's end is looked for, to rotate there
+constexpr size_t kLineSearched = 64U << 10;  // bytes searched for a line's end at which to rotate
 constexpr int kMostRotated = 1000;           // files; beyond them the last is reused
 constexpr std::string_view kReserve = ".reserve", kOldReserve = ".ballast";  // the latter is midwatch 0.1's
 
@@ -151,7 +151,7 @@ void Capture::rotate() {
   close(file_);
   int number = 1;
   while (number < kMostRotated && access(cat(path_, ".", number).c_str(), F_OK) == 0) ++number;
-  if (rename(path_.c_str(), cat(path_, ".", number).c_str()) != 0) rotate_bytes_ = UINT64_MAX;  // one file, then
+  if (rename(path_.c_str(), cat(path_, ".", number).c_str()) != 0) rotate_bytes_ = UINT64_MAX;  // no rotation any more
   file_ = open_output(path_);
   const off_t end = file_ >= 0 ? lseek(file_, 0, SEEK_END) : 0;
   size_ = end > 0 ? static_cast<uint64_t>(end) : 0;

@@ -1,4 +1,4 @@
-// Moves what a command writes from its pipe into a file, never making the command wait.
+// Moves a command's output from its pipe into a file. The command never waits.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 namespace mw {
 
 /// While the disk is full, output waits in memory, and beyond that is dropped and counted: a trainer that blocks on its
-/// own log is worse than a hole in the log.
+/// own log is worse than a gap in the log.
 class Capture {
  public:
-  static constexpr size_t kWaitingBytes = 16U << 20;  ///< of output kept in memory while the file takes nothing
-  static constexpr int kPipeBytes = 1 << 20;  ///< asked of the kernel; the larger, the fewer wake-ups and the faster
-  static constexpr size_t kReserveBytes = 4U << 20;  ///< allocated beside the file, released when the disk is full
+  static constexpr size_t kWaitingBytes = 16U << 20;  ///< of output kept in memory while the file cannot be written
+  static constexpr int kPipeBytes = 1 << 20;          ///< requested size of the pipe; a larger one means fewer wake-ups
+  static constexpr size_t kReserveBytes = 4U << 20;   ///< allocated beside the file, released when the disk is full
 
-  /// `pipe` is not blocking and stays the caller's. `path` is created, or appended to.
+  /// `pipe` is non-blocking and owned by the caller. `path` is created, or appended to.
   Capture(int pipe, std::string path, uint64_t rotate_bytes);
   ~Capture();
   Capture(const Capture&) = delete;
@@ -32,7 +32,7 @@ class Capture {
   /// True while output waits in memory: call pump() again within a second, even when the pipe is quiet.
   bool waiting() const { return !waiting_.empty(); }
   uint64_t lost() const { return lost_; }     ///< bytes dropped so far
-  uint64_t written() const { return size_; }  ///< bytes in the present file
+  uint64_t written() const { return size_; }  ///< bytes in the current file
 
  private:
   size_t splice_some(size_t most);
@@ -40,9 +40,9 @@ class Capture {
   void write_waiting();
   /// Finishes the line that the file ends in, then rotates.
   size_t rotate_at_line_end();
-  /// Gives the file its number and begins the next one.
+  /// Renames the file to the next free number and opens a new one.
   void rotate();
-  /// Frees the reserve on disk; false when there is none (any more).
+  /// Deletes the reserve file; false when there is none.
   bool release_reserve();
 
   int pipe_;

@@ -24,7 +24,7 @@ constexpr int kIgnored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, 
 constexpr unsigned kCloseOnExec = 4;    // CLOSE_RANGE_CLOEXEC, since Linux 5.11
 constexpr int kOldKernelFiles = 65536;  // closed one by one where close_range(2) is missing
 constexpr int kHeldBackNames = 64;      // bytes
-constexpr int kNoExec = 127;            // as a shell says it
+constexpr int kNoExec = 127;            // as a shell reports it
 
 /// Closes all files but the standard three and those in `kept`, which is sorted: the waiting process must not hold the
 /// keeper's lock.
@@ -63,7 +63,7 @@ struct Ends {
   do {
     got = read(ends.gate, &word, 1);
   } while (got < 0 && errno == EINTR);
-  if (got != 1) _exit(0);  // its keeper is gone
+  if (got != 1) _exit(0);  // its keeper has ended
   const int nothing = open("/dev/null", O_RDONLY), here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   char held_back[kHeldBackNames] = {}, went[kHeldBackNames] = {};
   kHeldBackFile.copy(held_back, sizeof held_back - 1);

@@ -11,7 +11,7 @@
 
 namespace mw {
 
-/// Ignores the signals that must not end a keeper. It does not pass them on: to end the command, signal the command.
+/// Ignores the signals that must not end a keeper. It does not forward them: to end the command, signal the command.
 void ignore_signals();
 
 /// Sets close-on-exec on all open files but the standard three, inherited ones too: a lock or a pipe that a trainer
@@ -20,8 +20,8 @@ void shut_files_at_exec();
 
 class HeldBack {
  public:
-  /// Forks it, in the keeper's folder, which is the working directory. `pipe` becomes its stdout and stderr. `launch`
-  /// outlives it.
+  /// Forks the process in the keeper's folder, which is the working directory. `pipe` becomes its stdout and stderr.
+  /// `launch` must outlive the result.
   static Result<HeldBack> fork(const Launch& launch, int pipe);
   HeldBack(HeldBack&& other) noexcept;
   HeldBack& operator=(HeldBack&&) = delete;
@@ -30,8 +30,8 @@ class HeldBack {
   ~HeldBack();
 
   pid_t pid() const { return pid_; }
-  /// Lets the process execute the command: it renames kHeldBackFile to kWentFile, then calls exec. An error: it did
-  /// not.
+  /// Lets the process execute the command: it renames kHeldBackFile to kWentFile, then calls exec. An
+  /// error means that the command was not executed.
   Result<void> release();
 
  private:

@@ -28,17 +28,17 @@
 namespace mw {
 namespace {
 
-constexpr size_t kPumpBytes = 8U << 20;  // of output per turn, so that a chatty command cannot hide its end
-constexpr int kQuietMs = 1000;           // longest wait for news; then pending output and adopted commands are checked
+constexpr size_t kPumpBytes = 8U << 20;  // of output per turn, so that the end of a command with much output is noticed
+constexpr int kQuietMs = 1000;  // longest wait for an event; then pending output and adopted commands are checked
 constexpr size_t kReasonBytes = 200;
-constexpr size_t kFlood = 64U << 10;  // bytes in one turn: more will come, and is moved cheaper in large pieces
+constexpr size_t kFlood = 64U << 10;  // bytes in one turn; beyond it the keeper rests: larger pieces cost less
 constexpr useconds_t kFloodRestUs = 100;
 constexpr size_t kLaunchBytes = 4U << 20;
 
 constexpr useconds_t kRecordAgainUs = 100'000;  // between two tries to write the record to a full disk
-constexpr int kRecordTries = 600;               // then the command is not begun
+constexpr int kRecordTries = 600;               // then the command is not started
 constexpr useconds_t kForkCheckUs = 2'000;
-constexpr int kForkChecks = 5'000;    // of the process that an earlier keeper forked, until it is killed
+constexpr int kForkChecks = 5'000;    // of the process that an earlier keeper forked; then it is killed
 constexpr int64_t kTailBytes = 4096;  // of the output, in which its last line is
 
 Ending ending_of(int status, Time at) {
@@ -66,9 +66,9 @@ class Keeper {
   /// Writes the first line of the output, unless an earlier keeper has written it.
   void say_began(const Launch& launch, Time at);
   void adopt();
-  /// Waits for news and handles them; false when there is nothing left to supervise.
+  /// Waits for events and handles them; false when there is nothing left to supervise.
   bool turn();
-  void wait_for_news();
+  void wait_for_events();
   void reap();
   void ended(const Ending& ending);
   /// Why the command ended, for people: midwatch's reason where midwatch ended it, else the exit status.
@@ -202,16 +202,16 @@ void Keeper::say_began(const Launch& launch, Time at) {
 Result<void> Keeper::open_pipe() {
   const std::string name(kPipeFile);
   struct stat there {};
-  if (lstat(name.c_str(), &there) == 0 && !S_ISFIFO(there.st_mode)) unlink(name.c_str());  // somebody else's file
+  if (lstat(name.c_str(), &there) == 0 && !S_ISFIFO(there.st_mode)) unlink(name.c_str());  // not midwatch's
   if (mkfifo(name.c_str(), 0600) != 0 && errno != EEXIST) {
-    // A file system without named pipes: one without a name does, but breaks when this keeper is killed.
+    // The file system has no named pipes. An anonymous pipe works, but breaks when this keeper is killed.
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return Error{Error::Code::kIo, cat("pipe: ", std::strerror(errno)), ""};
     pipe_in_ = ends[0];
     pipe_out_ = ends[1];
     fcntl(pipe_in_, F_SETFL, O_NONBLOCK);
   } else {
-    // Opened for both reading and writing it never ends, whoever comes and goes.
+    // Opened for reading and writing, the pipe has no end of file when a writer closes it.
     pipe_in_ = open(name.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
     pipe_out_ = open(name.c_str(), O_RDWR | O_CLOEXEC);
   }
@@ -221,14 +221,14 @@ Result<void> Keeper::open_pipe() {
 }
 
 Result<void> Keeper::launch_command(const Launch& launch) {
-  auto held = HeldBack::fork(launch, pipe_out_);
-  if (!held.ok()) return held.error();
-  const auto info = processes_->info(held->pid());
-  const ProcessId child = info.ok() ? info->id : ProcessId{held->pid(), 0};
+  auto pending = HeldBack::fork(launch, pipe_out_);
+  if (!pending.ok()) return pending.error();
+  const auto info = processes_->info(pending->pid());
+  const ProcessId child = info.ok() ? info->id : ProcessId{pending->pid(), 0};
   if (!note_surely(record_forked(child, clock_->now()))) {
     return Error{Error::Code::kFull, "the attempt's record cannot be written", ""};
   }
-  if (const auto gone = held->release(); !gone.ok()) return gone.error();
+  if (const auto released = pending->release(); !released.ok()) return released.error();
   kept_.child = child;
   const Time now = clock_->now();
   say_began(launch, now);
@@ -274,7 +274,7 @@ std::string Keeper::reason(const Ending& end) {
   for (const std::string_view phrase : {kByBreaker, kByRequest}) {
     if (trim(text) == reason_text(phrase, nonce_)) return std::string(phrase);
   }
-  return outcome_text(end);  // somebody else's file
+  return outcome_text(end);  // not written by midwatch
 }
 
 void Keeper::adopt() {
@@ -287,7 +287,7 @@ void Keeper::adopt() {
   ended(end);
 }
 
-void Keeper::wait_for_news() {
+void Keeper::wait_for_events() {
   const bool watched = last_state_ != nullptr && !kept_.ending && last_state_->file() >= 0;
   pollfd waiting[] = {{pipe_in_, POLLIN, 0}, {signals_, POLLIN, 0}, {watched ? last_state_->file() : -1, POLLIN, 0}};
   const bool soon = capture_->waiting() || unsynced_;
@@ -295,7 +295,7 @@ void Keeper::wait_for_news() {
 }
 
 bool Keeper::turn() {
-  wait_for_news();
+  wait_for_events();
   const size_t moved = capture_->pump(kPumpBytes);
   if (moved >= kFlood) usleep(kFloodRestUs);
   reap();
@@ -319,7 +319,7 @@ Result<void> start_keeper(const std::string& folder, const std::string& program)
   int problem[2];
   if (pipe2(problem, O_CLOEXEC) != 0) return Error{Error::Code::kIo, cat("pipe: ", std::strerror(errno)), ""};
   const pid_t between = fork();
-  if (between == 0) {  // forks again, so that the keeper is nobody's child here
+  if (between == 0) {  // forks again, so that the keeper is no child of this process
     setsid();
     if (const pid_t keeper = fork(); keeper != 0) _exit(keeper < 0 ? 1 : 0);
     const int nothing = open("/dev/null", O_RDWR);

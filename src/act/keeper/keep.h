@@ -9,7 +9,7 @@
 
 namespace mw {
 
-/// The argument by which the program knows that it is to be a keeper (argv[1]; its folder is the working directory).
+/// As argv[1] it makes the program run as a keeper, whose folder is the working directory.
 inline constexpr const char* kKeepWord = "keep";
 
 /// Starts a keeper for `folder`, which holds a launch file, as a process of its own session whose parent is not this

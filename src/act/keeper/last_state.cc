@@ -28,7 +28,7 @@ constexpr size_t kStatusField = 52, kFirstBehindName = 3;  // of /proc/PID/stat
 std::optional<int> status_in_proc(const ProcessId& id) {
   char buffer[4096];
   const std::string folder = cat("/proc/", id.pid);
-  // The field says 0 to those who may not know; to whom this link is shown may.
+  // Without permission the field reads 0. This link needs the same permission, so reading it is the test.
   if (readlink(cat(folder, "/ns/pid").c_str(), buffer, sizeof buffer) <= 0) return std::nullopt;
   const int file = open(cat(folder, "/stat").c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return std::nullopt;
@@ -55,7 +55,7 @@ LastState::LastState(const ProcessId& id) : id_(id) {
   if (file_ < 0) return;
   const auto info = make_posix_processes()->info(id.pid);
   if (info.ok() && info->id == id) return;
-  close(file_);  // of another that has its number
+  close(file_);  // another process has this pid by now
   file_ = -1;
 }
 

@@ -9,7 +9,7 @@ namespace mw {
 
 class LastState {
  public:
-  /// Of this process, while it lives or is not reaped.
+  /// `id`: a process that is alive, or not reaped yet.
   explicit LastState(const ProcessId& id);
   ~LastState();
   LastState(const LastState&) = delete;
@@ -17,7 +17,7 @@ class LastState {
 
   /// Becomes readable when it ends; -1 on a kernel before 5.3.
   int file() const { return file_; }
-  /// As wait(2) has it, once it has ended: from /proc as long as nobody has reaped it, later from kernels since 6.15.
+  /// As wait(2) reports it, once the process has ended: from /proc until it is reaped, later from kernels since 6.15.
   /// Unset where it cannot be determined.
   std::optional<int> status() const;
 

@@ -23,19 +23,19 @@ struct Launch {
   std::string output;                              ///< file that gets its stdout and stderr, appended
   uint64_t rotate_bytes = 256ULL << 20;  ///< beyond it the file becomes OUTPUT.1 (.2, …) and a new one begins
   std::string marker;  ///< in the environment of all that comes from the command (kMarkerVariable); "": none
-  std::string nonce;   ///< in the keeper's own lines and asked of files that steer it; "": neither
+  std::string nonce;   ///< in the keeper's own lines, and required in files that steer it; "": neither
 };
 
 /// Names within a keeper's folder.
 inline constexpr std::string_view kLaunchFile = "launch.json";
 inline constexpr std::string_view kRecordFolder = "record";     ///< a journal of what the keeper did and saw
-inline constexpr std::string_view kReasonFile = "reason";       ///< midwatch ends the command: one of the phrases below
+inline constexpr std::string_view kReasonFile = "reason";       ///< why midwatch ends the command: a phrase below
 inline constexpr std::string_view kHeldBackFile = "held-back";  ///< the command is forked and has not begun
-inline constexpr std::string_view kWentFile = "went";  ///< held-back is called so just before the command begins
+inline constexpr std::string_view kWentFile = "went";  ///< held-back is renamed to it just before the command begins
 inline constexpr std::string_view kPipeFile = "pipe";  ///< the command's stdout and stderr, while it runs
 
-/// Why midwatch ends a command. It stands in the last line of the attempt's output in place of the exit status, which
-/// would only say that it was killed.
+/// Why midwatch ends a command. The last line of the attempt's output states it in place of the exit status, which
+/// would report only that the command was killed.
 inline constexpr std::string_view kByBreaker = "by midwatch's circuit breaker";
 inline constexpr std::string_view kByRequest = "as midwatch was told to stop";
 
@@ -47,7 +47,7 @@ std::string reason_text(std::string_view phrase, std::string_view nonce);
 std::string began_line(int64_t attempt, Time at, int64_t pid, std::string_view nonce);
 /// `outcome`: "exit status 1", "exit status -9, ended by signal 9", "how is not known", …
 std::string ended_line(int64_t attempt, Time at, std::string_view outcome, std::string_view nonce);
-/// What a line that says that `attempt` began begins with.
+/// How began_line() of `attempt` begins.
 std::string began_words(int64_t attempt);
 
 std::string launch_text(const Launch& launch);

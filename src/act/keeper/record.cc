@@ -45,7 +45,7 @@ class Folder final : public Journal::Reader {
  public:
   explicit Folder(Kept& kept) : kept_(kept) {}
   void record(uint64_t, std::string_view json) override { fold_record(kept_, json); }
-  void damage(const std::string&) override {}  // what is lost was about the past; the processes can still be asked
+  void damage(const std::string&) override {}  // lost records concern the past; the processes can still be read
 
  private:
   Kept& kept_;

@@ -59,7 +59,7 @@ enum class Left {
 /// not rebooted since; otherwise nothing waits, and a forked command counts as started.
 Left what_was_left(const Kept& kept, bool lives, bool went, bool here);
 
-/// Applies one line; lines of a newer midwatch that it does not know change nothing.
+/// Applies one line; ignores unknown ones, which a newer midwatch may have written.
 void fold_record(Kept& kept, std::string_view json);
 
 /// Reads the record in a keeper's folder. An empty one (the keeper has not begun yet) gives an empty Kept.

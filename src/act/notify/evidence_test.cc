@@ -230,7 +230,7 @@ TEST_CASE("a message that is sent later says what the processes did, and does no
   Notice notice;
   notice.incident = 1;
   NoticeContext context;
-  context.holds = true;
+  context.supervises = true;
   fill_in(notice, world.state, Knowledge(), context);
   CHECK(contains(notice.what, "python3 (pid 102): 1 thread, the main thread waits in futex_wait_queue"));
   CHECK_FALSE(contains(notice.did, std::string(kCollectEvidence)));

@@ -28,7 +28,7 @@ std::string cause_sentence(const Incident& incident, const Knowledge& knowledge)
 }
 
 std::string action_sentence(const State& state, const Incident& incident, const NoticeContext& context) {
-  if (!context.holds) return "It only watches this run.";
+  if (!context.supervises) return "It only watches this run.";
   for (auto action = state.actions.rbegin(); action != state.actions.rend(); ++action) {
     const std::string& what = action->intent.action;
     if (action->intent.incident != incident.id || what == "notify" || what == "hook" || what == kCollectEvidence)
@@ -113,7 +113,7 @@ std::vector<Notice> incident_news(const State& state, const NoticeContext& conte
     notice.since = incident.onset.at;
     news.push_back(std::move(notice));
   }
-  if (!context.holds && state.verdict == "finished") {
+  if (!context.supervises && state.verdict == "finished") {
     Notice notice;
     notice.event = "finished";
     notice.key = cat("finished:", state.attempts.size());
@@ -138,7 +138,7 @@ void fill_in(Notice& notice, const State& state, const Knowledge& knowledge, con
   if (!incident.causes.empty()) notice.cause = incident.causes.front().id;
   notice.why = cause_sentence(incident, knowledge);
   for (const ActionState* snapshot : collected(state, incident.id)) {
-    // Not in the notice that it closed: its receivers have had it.
+    // The notice that it closed leaves this out: the notice that it opened had it.
     if (incident.open && snapshot->done && snapshot->ok)
       notice.what += cat(" ", clip(collected_line(*snapshot), kProcessBytes), ".");
   }

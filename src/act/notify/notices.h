@@ -13,8 +13,8 @@ namespace mw {
 
 struct NoticeContext {
   std::string run, home;
-  bool holds = false;    ///< midwatch supervises the run; otherwise it only watches
-  bool breaker = false;  ///< the circuit breaker is on
+  bool supervises = false;  ///< midwatch supervises the run; otherwise it only watches
+  bool breaker = false;     ///< the circuit breaker is on
   Mode breaking = Mode::kAct, breaking_learning = Mode::kAsk;
 };
 

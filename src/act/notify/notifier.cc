@@ -110,7 +110,7 @@ void Notifier::reattach(const State& state, EventWriter& writer) {
   for (const uint32_t id : lost) writer.acted({id, false, "There is no such channel any more.", 0});
 }
 
-/// What was over long before this watch began is no news.
+/// Covers the notices of what was over long before this watch began, so that they are not sent.
 void Notifier::catch_up(const std::vector<Notice>& news) {
   caught_up_ = true;
   const Time now = doors_.clock.now();
@@ -127,7 +127,7 @@ void Notifier::catch_up(const std::vector<Notice>& news) {
 
 std::vector<Notice> Notifier::gather(const State& state) {
   std::vector<Notice> news = incident_news(state, context_);
-  if (context_.holds) {
+  if (context_.supervises) {
     for (Notice& notice : attempt_news(state.supervision)) news.push_back(std::move(notice));
   }
   add_withdrawn(state, news);
@@ -147,7 +147,7 @@ void Notifier::add_withdrawn(const State& state, std::vector<Notice>& news) cons
     notice.event = "closed";
     notice.key = closed_key(id);
     notice.incident = id;
-    notice.what = cat("Incident ", id, " was taken back: later evidence speaks against it.");
+    notice.what = cat("Incident ", id, " was withdrawn: later evidence contradicts it.");
     news.push_back(std::move(notice));
   }
 }
@@ -201,9 +201,9 @@ void Notifier::cover(Channel& channel, const std::string& key) {
   for (std::string& covered : covered_keys(key)) channel.known.insert(std::move(covered));
 }
 
-/// A bucket of kBurst messages that fills at the channel's rate.
+/// A token bucket: kBurst messages, refilled at the channel's rate.
 bool Notifier::may_send(Channel& channel) const {
-  if (ending_) return true;  // the last message, with all that waited
+  if (ending_) return true;  // the last message has everything that is pending
   const Time now = doors_.clock.now();
   auto& sends = channel.sends;
   sends.erase(std::remove_if(sends.begin(), sends.end(), [&](Time at) { return now - at > kHour || at > now; }),
@@ -246,16 +246,16 @@ void Notifier::finish_send(Channel& channel, EventWriter& writer) {
     }
     const std::string_view verb = channel.rule.hook ? "hook failed: " : "could not notify ";
     if (!sent.ok) doors_.say(cat(verb, channel.rule.channel.name, ": ", sent.said));
-    if (sent.ok && channel.complained) doors_.say(cat(channel.rule.channel.name, " can be notified again"));
-    channel.complained = false;
+    if (sent.ok && channel.failure_reported) doors_.say(cat(channel.rule.channel.name, " can be notified again"));
+    channel.failure_reported = false;
     channel.message.reset();
     channel.intents.clear();
     channel.wait = {};
     return;
   }
-  if (!channel.complained)
+  if (!channel.failure_reported)
     doors_.say(cat("cannot notify ", channel.rule.channel.name, " now: ", sent.said, "; trying again"));
-  channel.complained = true;
+  channel.failure_reported = true;
   channel.wait = channel.wait.ns == 0 || ending_ ? kFirstRetry : std::min(kLongestRetry, Duration{channel.wait.ns * 2});
   const Duration asked = Duration::seconds(std::min(sent.retry_after_s, kLongestRetry.seconds()));
   channel.next_try.ns = now.ns + std::max(channel.wait, asked).ns;
@@ -277,7 +277,7 @@ void Notifier::begin(Channel& channel, const std::vector<const Notice*>& news, c
         notice.incident != 0 ? notice_title(notice) : cat(notice_title(notice), ": ", clip(notice.what, 300));
     const auto id = writer.intend({0, std::string(action_of(channel.rule)),
                                    target_of(channel.rule.channel.name, notice.key), notice.incident, why});
-    if (!id.ok()) break;  // the journal cannot be written now; the rest stays news
+    if (!id.ok()) break;  // the journal cannot be written now; the rest stays pending
     cover(channel, notice.key);
     channel.intents.push_back(*id);
     meant.push_back(std::move(notice));

@@ -25,7 +25,7 @@ struct NotifierDoors {
   Http& http;
   /// Receives one sentence: what went wrong with a channel.
   std::function<void(const std::string& sentence)> say;
-  const KnownSecrets* known = nullptr;  ///< values that no kept output of a hook may hold
+  const KnownSecrets* known = nullptr;  ///< removed from the stored output of hooks
 };
 
 std::string host_name();  ///< of this machine; "" when it has none
@@ -34,9 +34,9 @@ class Notifier final : public Task {
  public:
   static constexpr Duration kSettle =
       Duration::seconds(1);  ///< from an incident's first sight to its notice: its cause becomes clear
-  static constexpr Duration kLongestSettle = Duration::seconds(5);  ///< although more and more incidents come
+  static constexpr Duration kLongestSettle = Duration::seconds(5);  ///< even while further incidents open
   static constexpr Duration kFresh =
-      Duration::seconds(3600);  ///< what was over longer than this before midwatch began is not reported
+      Duration::seconds(3600);  ///< what was over longer ago than this when midwatch began is not reported
   static constexpr Duration kFirstRetry = Duration::seconds(1);  ///< doubles up to kLongestRetry
   static constexpr Duration kLongestRetry = Duration::seconds(300);
   static constexpr Duration kDrain = Duration::seconds(15);  ///< for messages that are being sent when the watch ends
@@ -59,12 +59,12 @@ class Notifier final : public Task {
   struct Send;
   struct Channel {
     ChannelRule rule;
-    std::set<std::string, std::less<>> known;  ///< keys of notices that were sent, are being sent, or are no news
+    std::set<std::string, std::less<>> known;  ///< keys of notices that were sent, are being sent, or need no sending
     std::vector<Time> sends;                   ///< within the last hour
     std::optional<Message> message;            ///< not delivered yet
     std::vector<uint32_t> intents;             ///< of its notices
     Duration first_try, next_try, wait;
-    bool complained = false;
+    bool failure_reported = false;
     bool blind = false;  ///< it was notified that the journal cannot be written
     std::unique_ptr<Send> send;
   };

@@ -15,9 +15,9 @@
 
 namespace mw {
 
-/// The folder, beside the checkpoints, into which suspect ones are moved.
+/// The folder, beside the checkpoints, into which tainted ones are moved.
 inline constexpr std::string_view kQuarantineFolder = ".midwatch-quarantine";
-/// That one, and the name that midwatch 0.1 gave it: what lies there can still be restored and cleaned up.
+/// Also the name of midwatch 0.1: what lies in that folder can still be restored and cleaned up.
 inline constexpr std::string_view kQuarantineFolders[] = {kQuarantineFolder, "set-aside-by-midwatch"};
 
 /// Steps of the checkpoints in `root`, ascending; other names there do not count.

@@ -12,10 +12,10 @@ extern const ChannelKind terminal, webhook, slack, discord, ntfy, email;
 
 namespace {
 
-constexpr size_t kSaidLimit = 200;  // bytes of what a server answers that are kept
+constexpr size_t kSaidLimit = 200;  // bytes kept of a server's answer
 
 void hide(std::string& text, const std::string& secret) {
-  constexpr size_t kLeastSecret = 4;  // what is shorter is no secret, and would hide half the text
+  constexpr size_t kLeastSecret = 4;  // replacing a shorter one would hide half the text
   if (secret.size() < kLeastSecret) return;
   for (size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at)) {
     text.replace(at, secret.size(), "<hidden>");
@@ -59,7 +59,7 @@ Sent sent_by(const Result<HttpAnswer>& answer) {
   sent.again = !sent.ok && (status == 408 || status == 425 || status == 429 || status >= 500);
   sent.retry_after_s = answer->retry_after_s;
   sent.said = cat("HTTP ", status, body.empty() || sent.ok ? "" : ": ", sent.ok ? "" : body);
-  if (status >= 300 && status < 400) sent.said += " (it leads elsewhere; give the final address)";
+  if (status >= 300 && status < 400) sent.said += " (a redirect; set the final address)";
   return sent;
 }
 

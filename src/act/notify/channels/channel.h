@@ -1,4 +1,4 @@
-// Ways to tell people: one file each. Sending may block up to its deadline, so it is done on a worker's thread.
+// Channels for notifications: one file each. A send may block until its deadline, so it runs on a worker thread.
 #pragma once
 
 #include <functional>
@@ -25,11 +25,11 @@ struct ChannelSetting {
   std::vector<std::string> sendmail;  ///< the program and its first arguments; used where there is no server
 };
 
-/// How a send came out.
+/// The result of a send.
 struct Sent {
   bool ok = false;
-  bool again = false;         ///< not ok, but another try may go better
-  double retry_after_s = -1;  ///< the receiver asks for so much patience; -1: it says nothing
+  bool again = false;         ///< not ok, but another try may succeed
+  double retry_after_s = -1;  ///< the receiver asks to wait for so long; -1: it does not say
   std::string said;           ///< one line for people, without secrets
 };
 
@@ -43,11 +43,11 @@ struct ChannelKind {
 std::span<const ChannelKind> channel_kinds();
 const ChannelKind* find_channel_kind(std::string_view name);
 
-/// Sends, and takes whatever is secret out of what came back.
+/// Sends the message, and removes the setting's secrets from the result.
 Sent send_message(const ChannelSetting& setting, const Message& message, Http& http);
 
-// ---- shared by the channels that speak HTTP
-/// 2xx is ok; 408, 425, 429 and 5xx may go better later, as may no answer at all; anything else will not.
+// ---- shared by the channels that use HTTP
+/// 2xx is ok; 408, 425, 429, 5xx and no answer are worth another try; anything else is not.
 Sent sent_by(const Result<HttpAnswer>& answer);
 std::string lacks_url(const ChannelSetting& setting);
 HttpRequest json_post(const ChannelSetting& setting, std::string url, std::string body);

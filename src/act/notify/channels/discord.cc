@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kTitleLimit = 256, kDescriptionLimit = 4096;  // characters of an embed, by the same page
 
-/// Nothing in `text` becomes markup.
+/// Escapes `text`, so that nothing in it becomes markup.
 std::string escape(std::string_view text, size_t limit) {
   constexpr std::string_view kMarkup = "\\*_~`|[]()<>#-";
   std::string out;

@@ -75,7 +75,7 @@ std::string sender_of(const ChannelSetting& setting, const Message& message) {
 std::string mail_text(const ChannelSetting& setting, const Message& message) {
   std::string to;
   for (const std::string& address : setting.to) to += cat(to.empty() ? "" : ", ", address);
-  const uint64_t number = fnv1a(message_key(message));  // a repeat has the same, and is shown once
+  const uint64_t number = fnv1a(message_key(message));  // a repeated message has the same number and is shown once
   std::string text = cat("From: midwatch <", sender_of(setting, message), ">\r\nTo: ", to,
                          "\r\nSubject: ", header_text(cat("[midwatch] ", message_title(message))),
                          "\r\nDate: ", mail_date(message.at), "\r\nMessage-ID: <", number, "@midwatch.invalid>\r\n",
@@ -102,7 +102,7 @@ Sent by_server(const ChannelSetting& setting, const Message& message, Http& http
   mail.message = mail_text(setting, message);
   mail.deadline = setting.timeout;
   const auto done = http.mail(mail);
-  if (done.ok()) return {true, false, -1, "taken by the mail server"};
+  if (done.ok()) return {true, false, -1, "accepted by the mail server"};
   const bool final = done.error().code == Error::Code::kInvalid || done.error().code == Error::Code::kDenied;
   return {false, !final, -1, cat(done.error().what, done.error().hint.empty() ? "" : ". ", done.error().hint)};
 }
@@ -120,10 +120,10 @@ Sent by_program(const ChannelSetting& setting, const Message& message) {
   program.output_limit = 4096;
   const auto end = run_program(program);
   if (!end.ok()) return {false, false, -1, end.error().what};
-  if (end->code == 0) return {true, false, -1, cat("taken by ", basename(setting.sendmail.front()))};
+  if (end->code == 0) return {true, false, -1, cat("accepted by ", basename(setting.sendmail.front()))};
   constexpr int kTemporary = 75;  // EX_TEMPFAIL of sysexits.h
   const std::string how = end->late          ? "took too long"
-                          : end->signal != 0 ? cat("died of signal ", end->signal)
+                          : end->signal != 0 ? cat("ended by signal ", end->signal)
                                              : cat("ended with exit status ", end->code);
   return {false, end->late || end->code == kTemporary, -1,
           cat(basename(setting.sendmail.front()), " ", how, ": ", clip(trim(end->output), 200))};

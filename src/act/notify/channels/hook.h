@@ -19,7 +19,7 @@ struct HookSetting {
 
 /// Runs it with the message as JSON (docs/formats/notification.md) on its standard input and MIDWATCH_EVENT,
 /// MIDWATCH_KEY, MIDWATCH_RUN, MIDWATCH_INCIDENT in its environment, until it ends or its time is over. What it wrote
-/// is in `output`, at most 1 MiB of it, with a last line that says how it ended. Never worth another try: it may have
+/// is in `output`, at most 1 MiB of it, with a last line that says how it ended. It is never tried again: it may have
 /// done half its work.
 Sent run_hook(const HookSetting& setting, const Message& message, std::string& output);
 

@@ -41,7 +41,7 @@ void put_text(JsonWriter& json, std::string_view key, std::string_view text) { j
 std::string notice_title(const Notice& notice) {
   if (notice.event == "test") return "Test message";
   if (notice.event == "restarted") return "Restarted";
-  if (notice.event == "asks") return "Asks for leave";
+  if (notice.event == "asks") return "Asks for approval";
   if (notice.event == "stopped") return "Stopped";
   if (notice.event == "finished") return "Finished";
   const std::string step = notice.step == kNoStep ? "" : cat(" since step ", notice.step);

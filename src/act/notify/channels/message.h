@@ -12,7 +12,7 @@
 
 namespace mw {
 
-/// One piece of news. Its texts may quote the run's own output, so each channel escapes them.
+/// One thing to notify of. Its texts may quote the run's own output, so each channel escapes them.
 struct Notice {
   std::string key;    ///< of what happened, once in a run: "opened:3"
   std::string event;  ///< "opened", "closed", "restarted", "asks", "stopped", "finished", "escalation", "test"
@@ -32,10 +32,10 @@ struct Message {
   std::string run, host, folder;
   Time at;
   bool again = false;           ///< it may have been sent before: midwatch ended before the send was confirmed
-  std::vector<Notice> notices;  ///< at least one; the gravest decides how the message looks
+  std::vector<Notice> notices;  ///< at least one; the most severe sets title and color
 };
 
-/// The gravest of the notices, the first among equals.
+/// The most severe of the notices; of equal ones the first.
 const Notice& leading(const Message& message);
 
 /// "CRITICAL engine-dead (#3) since step 188": what happened, without the run's name.

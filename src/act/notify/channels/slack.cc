@@ -1,5 +1,5 @@
-// Slack's incoming webhooks (docs.slack.dev/messaging/sending-messages-using-incoming-webhooks), and servers that speak
-// like them (Mattermost, Rocket.Chat).
+// Slack's incoming webhooks (docs.slack.dev/messaging/sending-messages-using-incoming-webhooks), and compatible
+// servers (Mattermost, Rocket.Chat).
 #include "act/notify/channels/channel.h"
 #include "base/text.h"
 

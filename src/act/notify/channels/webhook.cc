@@ -1,4 +1,4 @@
-// Any server that takes JSON: docs/formats/notification.md as it is.
+// Any server that accepts the JSON of docs/formats/notification.md.
 #include "act/notify/channels/channel.h"
 #include "base/text.h"
 
