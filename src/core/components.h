@@ -16,8 +16,8 @@ inline bool speaks_of_servers(const Signature& signature) {
   return signature.kind == "network" || signature.kind == "engine-dead";
 }
 
-/// Do others of its kind and name, but for the number in it ("VLLM::Engine_2"), serve in the same attempt? One of several
-/// engines may be taken away on purpose.
+/// Do others of its kind and name, but for the number in it ("VLLM::Engine_2"), serve in the same attempt? One of
+/// several engines may be taken away on purpose.
 bool others_serve(const State& state, const ComponentState& component);
 
 /// Adds to State::components what was seen of one. Called by fold() only.

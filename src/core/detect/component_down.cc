@@ -67,8 +67,8 @@ std::optional<Proof> complaint(const State& state, const Knowledge& knowledge, c
   return std::nullopt;
 }
 
-/// How many steps in a row the reward must lie on its floor: more than it did before without trouble. While others of its
-/// kind serve, and on a floor below 0, which nothing but the reward itself shows, one is not enough.
+/// How many steps in a row the reward must lie on its floor: more than it did before without trouble. While others of
+/// its kind serve, and on a floor below 0, which nothing but the reward itself shows, one is not enough.
 size_t steps_needed(const FloorStreak& floor, bool others) {
   return std::max<size_t>(others || !floor.at_zero() ? 2 : 1, floor.longest_before() + 1);
 }

@@ -53,8 +53,8 @@ struct RewardScale {
 };
 RewardScale reward_scale(const State& state, const Track& track, size_t end);
 
-/// Steps in a row on which the reward lies on its floor: on 0 while it was never below, else on the lowest value seen. A
-/// new lowest value is a first step only: it is a floor once the next step lies on it, too.
+/// Steps in a row on which the reward lies on its floor: on 0 while it was never below, else on the lowest value seen.
+/// A new lowest value is a first step only: it is a floor once the next step lies on it, too.
 class FloorStreak {
  public:
   void see(double value);
