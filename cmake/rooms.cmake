@@ -12,7 +12,10 @@ target_compile_options(mw_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wco
 target_include_directories(mw_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
 target_compile_definitions(mw_flags INTERFACE MIDWATCH_VERSION="${PROJECT_VERSION}")
 if(MIDWATCH_SANITIZE)
-  target_compile_options(mw_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all)
+  # Without the checks of every pointer, which take a third of the compile time: a null pointer is caught all the same,
+  # and the fuzz preset looks for misaligned ones.
+  target_compile_options(mw_flags INTERFACE -fsanitize=address,undefined -fno-sanitize=null,alignment
+                                            -fno-sanitize-recover=all)
   target_link_options(mw_flags INTERFACE -fsanitize=address,undefined ${MW_QUICK_LINKER})
 endif()
 if(MIDWATCH_FUZZ)
@@ -55,7 +58,7 @@ function(mw_room name)
     endif()
     # Under the sanitizers -O1 takes half as long again to compile as -O0 and runs in half the time: worth it where the
     # tests spend theirs.
-    if(MIDWATCH_SANITIZE AND name MATCHES "^(base|core|read)$")
+    if(MIDWATCH_SANITIZE AND name MATCHES "^(base|read)$")
       target_compile_options(mw_${name} PRIVATE -O1)
     endif()
   endif()

@@ -46,7 +46,7 @@ void Notifications::watches(const std::string& recorded_in) {
 void Notifications::supervises(const std::string& run_folder, const RunSpec& spec) {
   if (notifier_ == nullptr) return;
   notifier_->watch({std::string(basename(run_folder)), home_above(run_folder), true, spec.breaker, spec.breaking,
-                    spec.breaking_learning},
+                    spec.breaking_learning, spec.breaking_hang},
                    run_folder);
 }
 

@@ -27,6 +27,16 @@ std::string cause_sentence(const Incident& incident, const Knowledge& knowledge)
   return text;
 }
 
+std::string hang_sentence(Mode mode) {
+  if (mode == Mode::kWatch) return "It only watches; else it would end this attempt, which does nothing any more.";
+  if (mode == Mode::kAct)
+    return "If it goes on doing nothing ([run] hang_patience), the circuit breaker ends this attempt, and the next one "
+           "begins.";
+  return "If it goes on doing nothing ([run] hang_patience), midwatch asks; midwatch approve then ends this attempt, "
+         "and "
+         "the next one begins.";
+}
+
 std::string action_sentence(const State& state, const Incident& incident, const NoticeContext& context) {
   if (!context.supervises) return "It only watches this run.";
   for (auto action = state.actions.rbegin(); action != state.actions.rend(); ++action) {
@@ -38,6 +48,7 @@ std::string action_sentence(const State& state, const Incident& incident, const 
   }
   const BreakCase trips = context.breaker ? breaker(state) : BreakCase();
   if (trips.incident != nullptr && trips.incident->id == incident.id) {
+    if (trips.why == BreakReason::kHang) return hang_sentence(context.breaking_hang);
     const bool learning = trips.why == BreakReason::kLearning;
     const Mode mode = learning ? context.breaking_learning : context.breaking;
     if (mode == Mode::kAct) return "The circuit breaker ends this attempt, which trains on poisoned data.";

@@ -15,7 +15,7 @@ struct NoticeContext {
   std::string run, home;
   bool supervises = false;  ///< midwatch supervises the run; otherwise it only watches
   bool breaker = false;     ///< the circuit breaker is on
-  Mode breaking = Mode::kAct, breaking_learning = Mode::kAsk;
+  Mode breaking = Mode::kAct, breaking_learning = Mode::kAsk, breaking_hang = Mode::kAsk;
 };
 
 /// The key of the notice that an incident opened, at this severity: a new notice is sent when it becomes more severe.

@@ -401,6 +401,7 @@ bool Notifier::unfinished(Duration waited) const {
 
 void Notifier::over(const State& state, EventWriter& writer) {
   ending_ = true;
+  blind_since_.reset();  // the last turn had something left to read; whether the journal can be written shows now
   const Duration began = doors_.clock.steady();
   Duration waited;
   do {

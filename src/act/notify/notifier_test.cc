@@ -121,6 +121,16 @@ TEST_CASE("an incident is notified once, after a moment, and so is its end") {
   CHECK(world.http.keys().size() == 3);
 }
 
+TEST_CASE("the last message goes out though something was left to read in the turn before the end") {
+  World world;
+  world.pass(1);
+  world.quiet = false;
+  world.pass(0.25);
+  world.incident(Severity::kCritical);
+  world.notifier->over(world.state, world);
+  CHECK(world.http.keys() == World::Keys{"r/opened:1:critical"});
+}
+
 TEST_CASE("an incident below a channel's severity is not notified, nor is its end") {
   World world(Severity::kCritical);
   world.incident(Severity::kWarning);

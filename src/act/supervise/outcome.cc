@@ -29,6 +29,8 @@ AttemptOutcome outcome_of(const AttemptEnd& end, const State& state, const Knowl
     of.known = end.kept.ending->known;
     of.code = end.kept.ending->code;
     of.signal = end.kept.ending->signal;
+    const Time start = end.kept.started, over = end.kept.ending->at;
+    if (start.known() && over > start) of.lasted = over - start;
   }
   if (state.attempts.empty()) return of;
   const AttemptState& last = state.attempts.back();

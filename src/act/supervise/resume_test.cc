@@ -115,7 +115,7 @@ TEST_CASE("words that fit the command's own; a trainer that resumes by itself; o
   CHECK(contains(plan.error().what, "sometrainer resumes are not known"));
   CHECK(contains(plan.error().hint, "[run]"));
   Judgement judgement;
-  judgement.decision = {true, {}, "It died.", 0};
+  judgement.decision = {EndClass::kUnknown, true, {}, "It died.", 0};
   REQUIRE(plan_next(of.disk, of.state, of.layout, of.spec, Ownership(), judgement).ok());
   CHECK_FALSE(judgement.decision.restart);
   CHECK(contains(judgement.decision.why, "It died. But the command has {resume}"));

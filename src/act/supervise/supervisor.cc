@@ -245,7 +245,7 @@ Result<Supervisor::Remains> Supervisor::remains(const State& state) {
   std::optional<Trip> trip = trip_;
   const Incident* incident = spec_.breaker && kept_.child.known() ? tainted_by(state, spec_.from_scratch) : nullptr;
   if (!trip && incident != nullptr) trip = trip_on(*incident);
-  if (!trip) return found;
+  if (!trip || trip->kind == "stall") return found;  // since a hang nothing was trained, so nothing is tainted
   const auto unreported =
       first_unreported_tainted(doors_.disk, found.roots, layout, state, *trip, kept_.started, found.skip);
   if (!unreported.ok()) return unreported.error();
@@ -313,8 +313,11 @@ Result<Judgement> Supervisor::judgement(const State& state) const {
   judgement.facts = facts_json({judgement.outcome, spec_.limits, judgement.decision});
   guard_rollback(*plan, spec_, judgement);
   if (judgement.decision.restart && spec_.restarting == Mode::kWatch) {
-    judgement.decision = {
-        false, {}, cat("It would be started again, and midwatch only watches. ", judgement.decision.why), 0};
+    judgement.decision = {judgement.decision.end,
+                          false,
+                          {},
+                          cat("It would be started again, and midwatch only watches. ", judgement.decision.why),
+                          0};
   }
   MW_TRY(plan_next(doors_.disk, state, layout, spec_, remains_->own, judgement));
   judgement.asks = judgement.decision.restart && spec_.restarting == Mode::kAsk;

@@ -139,6 +139,7 @@ TEST_CASE("a killed command is started again, until its budget is spent") {
   World world(2);
   for (int attempt = 1; attempt <= 3; ++attempt) {
     CHECK(world.one->attempt() == attempt);
+    world.pass(90);  // it loaded its model, at least
     world.end(-1, 9);
     world.pass(60);
   }

@@ -76,6 +76,13 @@ constexpr std::array kKeys = {
     ConfigKey{"run.restarts", Kind::kInteger, "5", 0, 1e6, "",
               "Restarts in a row without progress before midwatch stops. 0: never restart.",
               "enough to outlast passing faults; more only repeats what does not help"},
+    ConfigKey{"run.restarts_total", Kind::kInteger, "50", 1, 1e6, "",
+              "Restarts of the whole run, whatever the progress, before midwatch stops. What the provider does is not "
+              "counted.",
+              "a run that fails fifty times needs a person, however far it came between"},
+    ConfigKey{"run.hang_patience", Kind::kDuration, "\"10m\"", 0, 864000, "",
+              "How long a run that does nothing any more (a critical stall) is waited for before actions.break_hang.",
+              "by then ten usual steps and at least half an hour have passed without a step"},
     ConfigKey{"run.first_wait", Kind::kDuration, "\"10s\"", 0, 86400, "",
               "Wait before a restart; it doubles while there is no progress.",
               "ports, GPU memory and leases of the dead attempt are free again by then"},
@@ -126,6 +133,10 @@ constexpr std::array kKeys = {
               "and it is "
               "paused only right before its next save; `midwatch approve` ends it, `midwatch resume` continues it.",
               "a curriculum or a broken figure looks the same for a while: a person knows which"},
+    ConfigKey{"actions.break_hang", Kind::kChoice, "\"ask\"", 0, 0, "watch ask act",
+              "Ending an attempt that does nothing any more, so that the next one begins. ask: the command is left "
+              "alone until `midwatch approve` ends it.",
+              "a step of a kind that was never seen may be long: a person knows"},
     ConfigKey{"actions.restart", Kind::kChoice, "\"act\"", 0, 0, "watch ask act",
               "Beginning the next attempt, and quarantining tainted checkpoints before it. watch: the run is over "
               "then. ask: it waits for `midwatch approve`; `midwatch stop` ends it instead.",

@@ -165,7 +165,8 @@ BreakCase on(const State& state, const Incident& incident) {
     return !being_restarted(state) && engine_is_dead(state, incident) ? dead : BreakCase();
   }
   if (incident.kind == "stall" || incident.kind == "worker-lost") {
-    return trouble_now(state, true) != nullptr ? dead : BreakCase();
+    if (trouble_now(state, true) != nullptr) return dead;
+    return incident.kind == "stall" ? BreakCase{&incident, BreakReason::kHang} : BreakCase();
   }
   if (incident.kind == "zero-reward") return on_zero_reward(state, incident);
   if (incident.kind == "non-finite" && weights_are_gone(state)) return {&incident, BreakReason::kLearning};
@@ -183,6 +184,8 @@ std::string_view break_reason_name(BreakReason why) {
       return "learning";
     case BreakReason::kRule:
       return "rule";
+    case BreakReason::kHang:
+      return "hang";
     case BreakReason::kFromScratch:
       return "from-scratch";
   }
@@ -205,17 +208,22 @@ bool save_is_due(const State& state) {
 }
 
 BreakCase breaker(const State& state, bool from_scratch) {
+  BreakCase hang;  // what says more goes first
   for (const Incident& incident : state.incidents) {
     if (!incident.open || incident.latest.attempt + 1U != state.attempts.size()) continue;  // of one that is over
     const bool anew = incident.kind == kFromScratch && !from_scratch && incident.severity != Severity::kInfo;
     if (anew && begun_by_midwatch(state) && left_behind(state)) return {&incident, BreakReason::kFromScratch};
-    if (const BreakCase found = on(state, incident); found.incident != nullptr) return found;
+    const BreakCase found = on(state, incident);
+    if (found.incident == nullptr) continue;
+    if (found.why != BreakReason::kHang) return found;
+    hang = found;
   }
-  return {};
+  return hang;
 }
 
 const Incident* tainted_by(const State& state, bool from_scratch) {
-  if (const BreakCase found = breaker(state, from_scratch); found.incident != nullptr) return found.incident;
+  const BreakCase found = breaker(state, from_scratch);
+  if (found.incident != nullptr && found.why != BreakReason::kHang) return found.incident;
   for (const Incident& incident : state.incidents) {
     const bool of_last = incident.open && incident.latest.attempt + 1U == state.attempts.size();
     if (taints(incident.kind) && of_last && incident.severity == Severity::kCritical && !being_restarted(state))

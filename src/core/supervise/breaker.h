@@ -12,6 +12,7 @@ enum class BreakReason {
   kDeadComponent,  ///< a component that the run needs is proven dead or stopped, and the trainer goes on without it
   kLearning,       ///< the figures are poisoned: they stayed so over completed steps, or two kinds of evidence agree
   kRule,           ///< a rule of the user's own says so
+  kHang,           ///< nothing is done any more: no step, no line, and no component is known to be the reason
   kFromScratch,    ///< it began from nothing although an earlier attempt saved a checkpoint, and would write over it
 };
 std::string_view break_reason_name(BreakReason why);

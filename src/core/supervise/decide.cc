@@ -1,5 +1,7 @@
 #include "core/supervise/decide.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace mw {
@@ -22,6 +24,28 @@ Decision decide(Mode mode, const Approval& approval, std::string text, std::stri
   return {mode == Mode::kWatch ? What::kReport : What::kAsk, std::move(why), std::move(text), false};
 }
 
+/// The mode of the action, by what the case rests on.
+Mode mode_of(const RunSpec& spec, BreakReason why) {
+  switch (why) {
+    case BreakReason::kLearning:
+      return spec.breaking_learning;
+    case BreakReason::kHang:
+      return spec.breaking_hang;
+    case BreakReason::kDeadComponent:
+    case BreakReason::kRule:
+    case BreakReason::kFromScratch:
+      return spec.breaking;
+  }
+  return spec.breaking;
+}
+
+/// How much longer a hang is waited for; 0: no longer.
+Duration patience_left(const State& state, const RunSpec& spec, const Incident& hang) {
+  const Time now = state.ticks.empty() ? state.last_at : state.ticks.back().at;
+  if (!now.known() || !hang.detected.at.known()) return spec.hang_patience;
+  return {std::max<int64_t>(0, spec.hang_patience.ns - (now - hang.detected.at).ns)};
+}
+
 }  // namespace
 
 BreakDecision decide_break(const State& state, const RunSpec& spec, int64_t attempt) {
@@ -35,8 +59,11 @@ BreakDecision decide_break(const State& state, const RunSpec& spec, int64_t atte
     return {{What::kWithdraw, "What midwatch asked about is over.", "", false}, nullptr};
   }
   const Incident& incident = *found.incident;
-  const bool learning = found.why == BreakReason::kLearning;
-  const Mode mode = learning ? spec.breaking_learning : spec.breaking;
+  const bool learning = found.why == BreakReason::kLearning, hangs = found.why == BreakReason::kHang;
+  if (const Duration left = hangs ? patience_left(state, spec, incident) : Duration(); left.ns > 0) {
+    return {nothing(cat("It does nothing any more; midwatch waits ", format_duration(left), " longer.")), nullptr};
+  }
+  const Mode mode = mode_of(spec, found.why);
   const std::string since = incident.onset.step == kNoStep ? "" : cat(" since step ", incident.onset.step);
   BreakDecision made{decide(mode, approval, cat("attempt ", attempt, " would be ended: ", incident.kind, since),
                             cat(incident.summary, ".")),
@@ -44,7 +71,7 @@ BreakDecision decide_break(const State& state, const RunSpec& spec, int64_t atte
   // Of an attempt that is paused one learns no more: where only figures speak against it, it goes on until it is about
   // to save.
   const bool waits = mode == Mode::kAsk && made.decision.what != What::kAct;
-  made.decision.pause = waits && !state.supervision.pause && (!learning || save_is_due(state));
+  made.decision.pause = waits && !hangs && !state.supervision.pause && (!learning || save_is_due(state));
   return made;
 }
 

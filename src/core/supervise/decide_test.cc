@@ -10,6 +10,8 @@ namespace {
 
 using What = Decision::What;
 
+Time hang_time(int64_t seconds) { return Time{(1000 + seconds) * 1'000'000'000}; }
+
 /// A supervised run whose engine is proven dead, or of which the figures are poisoned.
 struct Run {
   State state;
@@ -110,6 +112,33 @@ TEST_CASE("pauses: what is due with the processes, and why") {
   CHECK(pause_reason(known, 1) == "A pause was requested.");
   known.pause_by = kByComponent;
   CHECK(pause_reason(known, 1) == "A component that it needs is being restarted.");
+}
+
+TEST_CASE("a hang is waited for, then asked about or ended; a dead component goes first") {
+  Run run;
+  Incident hang;
+  hang.kind = "stall";
+  hang.severity = Severity::kCritical;
+  hang.summary = "No step after 40";
+  hang.onset.step = 40;
+  hang.detected.at = Time{1'000'000'000'000};
+  run.state.incidents.push_back(hang);
+  const auto at = [&run](int64_t seconds) {
+    run.state.ticks.push_back({0, hang_time(seconds), 40, false});
+    return decide_break(run.state, run.spec, 1);
+  };
+  CHECK(at(100).decision.why == "It does nothing any more; midwatch waits 8m 20s longer.");
+  CHECK(at(599).decision.what == What::kNothing);
+  const Decision ask = at(600).decision;
+  CHECK(ask.what == What::kAsk);
+  CHECK_FALSE(ask.pause);  // there is nothing to pause
+  run.spec.breaking_hang = Mode::kAct;
+  CHECK(at(600).decision.what == What::kAct);
+  run.spec.hang_patience = Duration::seconds(3600);
+  CHECK(at(601).decision.what == What::kNothing);
+  CHECK(tainted_by(run.state) == nullptr);  // nothing was trained since
+  run.engine_dies();
+  CHECK(at(602).decision.what == What::kAct);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ void put_step(JsonWriter& json, std::string_view key, int64_t step) {
 void write_outcome(JsonWriter& json, const AttemptOutcome& of) {
   json.key("started").boolean(of.started).key("known").boolean(of.known);
   json.key("code").integer(of.code).key("signal").integer(of.signal);
+  json.key("lasted_ns").integer(of.lasted.ns);
   json.key("stop_requested").boolean(of.stop_requested);
   json.key("unfinished").boolean(of.unfinished).key("finished").boolean(of.finished);
   json.key("planned").integer(of.planned).key("made_room").boolean(of.made_room);
@@ -34,6 +35,7 @@ AttemptOutcome read_outcome(const Json& json) {
   of.known = json.boolean_or("known", false);
   of.code = static_cast<int>(json.integer_or("code", -1));
   of.signal = static_cast<int>(json.integer_or("signal", 0));
+  of.lasted.ns = json.integer_or("lasted_ns", 0);
   // The second name is that of midwatch 0.1.
   of.stop_requested = json.boolean_or("stop_requested", json.boolean_or("told_to_stop", false));
   of.unfinished = json.boolean_or("unfinished", false);
@@ -63,9 +65,15 @@ std::string facts_json(const DecisionFacts& facts) {
     JsonWriter json(out);
     write_outcome(json.begin_object().key("outcome").begin_object(), facts.outcome);
     json.end_object().key("limits").begin_object().key("restarts").integer(facts.limits.restarts);
+    json.key("restarts_total").integer(facts.limits.total);
     json.key("first_wait_ns").integer(facts.limits.first_wait.ns);
     json.key("longest_wait_ns").integer(facts.limits.longest_wait.ns).end_object();
-    json.key("decision").begin_object().key("restart").boolean(facts.decision.restart);
+    json.key("decision")
+        .begin_object()
+        .key("end")
+        .string(end_class_word(facts.decision.end))
+        .key("restart")
+        .boolean(facts.decision.restart);
     json.key("wait_ns").integer(facts.decision.wait.ns).key("why").string(facts.decision.why);
     json.key("spent").integer(facts.decision.spent).end_object().end_object();
   }
@@ -80,8 +88,10 @@ std::optional<DecisionFacts> facts_from_json(std::string_view text) {
   DecisionFacts facts;
   facts.outcome = read_outcome(*outcome);
   facts.limits.restarts = static_cast<int>(limits->integer_or("restarts", facts.limits.restarts));
+  facts.limits.total = static_cast<int>(limits->integer_or("restarts_total", facts.limits.total));
   facts.limits.first_wait.ns = limits->integer_or("first_wait_ns", facts.limits.first_wait.ns);
   facts.limits.longest_wait.ns = limits->integer_or("longest_wait_ns", facts.limits.longest_wait.ns);
+  facts.decision.end = end_class_of(decision->string_or("end", ""));
   facts.decision.restart = decision->boolean_or("restart", false);
   facts.decision.wait.ns = decision->integer_or("wait_ns", 0);
   facts.decision.why = decision->string_or("why", "");

@@ -1,6 +1,7 @@
 #include "core/supervise/policy.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/check.h"
 #include "base/text.h"
@@ -11,8 +12,12 @@ namespace {
 constexpr std::string_view kFromScratch = "restart-from-scratch";
 constexpr std::string_view kGoBack = "rollback-before-onset";  // of the reactions
 constexpr int kSigInt = 2, kSigTerm = 15;
-constexpr int kShellSignal = 128;         // a shell says 128 + n when its command died of signal n
-constexpr int64_t kStepsAfterResume = 2;  // a failure this close behind a resume is the resume's
+constexpr int kShellSignal = 128;                    // a shell says 128 + n when its command died of signal n
+constexpr int64_t kStepsAfterResume = 2;             // a failure this close behind a resume is the resume's
+constexpr Duration kAtOnce = Duration::seconds(60);  // a large model takes longer to load
+constexpr std::string_view kStall = "stall", kNonFinite = "non-finite";
+
+RestartDecision stop(EndClass end, std::string why) { return {end, false, {}, std::move(why), 0}; }
 
 int ending_signal(const AttemptOutcome& attempt) {
   if (attempt.signal != 0) return attempt.signal;
@@ -65,12 +70,14 @@ bool serves_answers(std::string_view layer) {
          layer == "host" || layer == "host-memory";
 }
 
-/// Why a rule of the user's own that ended the last attempt is not answered by another rollback; "" when it is.
-std::string after_rule(const std::vector<AttemptOutcome>& attempts) {
+/// Why what ended the last attempt (a rule of the user's own, numbers that are not finite) is not answered by another
+/// rollback; "" when it is.
+std::string after_rollback(const std::vector<AttemptOutcome>& attempts) {
   const AttemptOutcome& last = attempts.back();
   const std::string step = last.onset == kNoStep ? "" : cat(" at step ", last.onset);
-  if (last.reaction != kGoBack)
-    return cat(failure(last), step, ": there is no checkpoint from before to roll back to.");
+  const bool can_go_back =
+      last.kind == kUserRule ? last.reaction == kGoBack : last.last_checkpoint != kNoStep || last.resumed_at != kNoStep;
+  if (!can_go_back) return cat(failure(last), step, ": there is no checkpoint from before to roll back to.");
   const bool again = std::any_of(attempts.begin(), attempts.end() - 1, [&last](const AttemptOutcome& before) {
     const bool as_far = last.onset == kNoStep || before.last_step == kNoStep || last.onset <= before.last_step;
     return before.tripped && before.kind == last.kind && before.cause == last.cause && as_far;
@@ -88,7 +95,8 @@ std::string after_poison(const std::vector<AttemptOutcome>& attempts) {
                " on were saved since its onset and are tainted; roll back to one before.");
   }
   if (!last.tripped) return "";
-  if (last.kind == kUserRule) return after_rule(attempts);
+  if (last.kind == kUserRule || last.kind == kNonFinite) return after_rollback(attempts);
+  if (last.kind == kStall) return "";
   const bool by_reaction = last.reaction == "restart-component" || last.reaction == "restart-run-from-checkpoint" ||
                            last.reaction == "retry";
   return last.kind == "engine-dead" || by_reaction || serves_answers(last.layer)
@@ -103,19 +111,85 @@ std::string may_mean_it(const std::vector<AttemptOutcome>& attempts) {
   return cat(ending(attempts.back()), ", the second time without an error: it may mean to, a person must look.");
 }
 
+bool ever_trained(const std::vector<AttemptOutcome>& attempts) {
+  return std::any_of(attempts.begin(), attempts.end(), [](const auto& one) { return one.last_step != kNoStep; });
+}
+
+bool known_to_repeat(const AttemptOutcome& attempt) {
+  return !attempt.kind.empty() && (attempt.transient == "deterministic" || attempt.transient == "poison");
+}
+
 std::string needs_somebody(const std::vector<AttemptOutcome>& attempts) {
   const AttemptOutcome& last = attempts.back();
-  const bool repeats = last.transient == "deterministic" || last.transient == "poison";
-  if (!repeats || last.kind.empty()) return "";
-  // Where an earlier attempt of the same command trained, it is not the command that is wrong: the budget decides.
-  const bool ever_trained =
-      std::any_of(attempts.begin(), attempts.end(), [](const AttemptOutcome& one) { return one.last_step != kNoStep; });
-  if (!ever_trained) return cat(failure(last), " before the first step: a restart would repeat it.");
-  if (last.reaction == "config-fix") return cat(failure(last), ": its settings must be changed first.");
-  if (last.reaction == "stop-and-notify") return cat(failure(last), ": a person must look first.");
+  if (!known_to_repeat(last)) return "";
   if (last.reaction == "free-space-then-resume" && !last.made_room)
     return cat(failure(last), ": space must be made first.");
+  // No two batches of reinforcement learning are the same: what came further than ever may do so again.
+  if (last.transient != "poison" && without_progress(attempts) == 0) return "";
+  if (last.reaction == "config-fix") return cat(failure(last), ": its settings must be changed first.");
+  if (last.reaction == "stop-and-notify") return cat(failure(last), ": a person must look first.");
   return "";
+}
+
+std::string dies_at_once(const std::vector<AttemptOutcome>& attempts) {
+  const auto short_lived = [](const AttemptOutcome& one) {
+    const bool passes = one.transient == "likely-transient" || one.transient == "degraded";
+    return one.known && !passes && one.lasted.ns > 0 && one.lasted.ns < kAtOnce.ns;
+  };
+  if (attempts.size() < 2 || ever_trained(attempts)) return "";
+  const AttemptOutcome &last = attempts.back(), &before = attempts[attempts.size() - 2];
+  if (!short_lived(last) || !short_lived(before) || !same_failure(last, before)) return "";
+  return cat(ending(last), " within ", format_duration(last.lasted),
+             ", the second time, and no step was ever done: it would happen again.");
+}
+
+EndClass class_of_failure(const AttemptOutcome& last) {
+  if (last.tripped && last.kind == kStall) return EndClass::kHung;
+  if (last.tripped && last.kind == kUserRule) return EndClass::kRule;
+  if (last.suspect != kNoStep || (last.tripped && !serves_answers(last.layer) && last.kind != "engine-dead"))
+    return EndClass::kPoisoned;
+  if (last.known && last.code == 0) return EndClass::kFellShort;
+  const bool passes = last.transient == "likely-transient" || last.transient == "degraded";
+  return passes || serves_answers(last.layer) || last.kind == "engine-dead" ? EndClass::kTransient : EndClass::kUnknown;
+}
+
+/// Of what ended an attempt that failed, and may be started again: why it is not; "" when it is.
+std::string out_of_budget(const std::vector<AttemptOutcome>& attempts, const RestartLimits& limits, int idle) {
+  if (idle > limits.restarts) {
+    return cat(idle, " attempts in a row came no further", has_checkpoints(attempts) ? " than the last checkpoint" : "",
+               "; the limit is ", limits.restarts, ".");
+  }
+  const auto counted = std::count_if(attempts.begin(), attempts.end(), [](const auto& one) { return !one.provider; });
+  return counted > limits.total ? cat("It was started again ", limits.total, " times in all; that is the limit.") : "";
+}
+
+/// Ends that are no failure, and those that are decided without looking at the history of failures.
+std::optional<RestartDecision> not_a_failure(const std::vector<AttemptOutcome>& attempts, const RestartLimits& limits) {
+  const AttemptOutcome& last = attempts.back();
+  if (last.stop_requested) return stop(EndClass::kStopRequested, "A stop was requested.");
+  if (!last.started) return stop(EndClass::kNotStarted, "The command could not be started.");
+  if (std::string why = after_poison(attempts); !why.empty()) {
+    return stop(last.tripped && last.kind == kFromScratch ? EndClass::kBadResume
+                : last.tripped && last.kind == kUserRule  ? EndClass::kRule
+                                                          : EndClass::kPoisoned,
+                std::move(why));
+  }
+  if (!last.known && last.finished)
+    return stop(EndClass::kFinished, "Its exit status is not known, but its output says that it was complete.");
+  if (limits.restarts <= 0 && !(last.known && last.code == 0 && !last.unfinished)) {
+    return stop(last.provider ? EndClass::kProvider : class_of_failure(last),
+                cat(failure(last).empty() ? ending(last) : cat("It ended: ", failure(last)),
+                    "; no restart is allowed, the limit is 0."));
+  }
+  if (last.provider)
+    return RestartDecision{EndClass::kProvider, true, limits.first_wait,
+                           "The provider took the machine; that costs no restart.", 0};
+  if (last.known && last.code == 0 && !last.unfinished)
+    return stop(EndClass::kFinished, "It ended by itself, with exit status 0.");
+  if (const int signal = ending_signal(last); !last.tripped && (signal == kSigInt || signal == kSigTerm))
+    return stop(EndClass::kInterrupted,
+                cat("Somebody else ended it by ", signal == kSigInt ? "SIGINT" : "SIGTERM", "."));
+  return std::nullopt;
 }
 
 std::string repeats(const std::vector<AttemptOutcome>& attempts) {
@@ -139,37 +213,23 @@ std::string repeats(const std::vector<AttemptOutcome>& attempts) {
 RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const RestartLimits& limits) {
   MW_CHECK(!attempts.empty());
   const AttemptOutcome& last = attempts.back();
-  const auto stop = [](std::string why) { return RestartDecision{false, {}, std::move(why), 0}; };
-  if (last.stop_requested) return stop("A stop was requested.");
-  if (!last.started) return stop("The command could not be started.");
-  if (std::string why = after_poison(attempts); !why.empty()) return stop(std::move(why));
-  if (!last.known && last.finished) {
-    return stop("Its exit status is not known, but its output says that it was complete.");
+  if (auto decided = not_a_failure(attempts, limits)) return *decided;
+  if (std::string why = repeats(attempts); !why.empty()) return stop(EndClass::kSameStep, std::move(why));
+  if (std::string why = dies_at_once(attempts); !why.empty()) return stop(EndClass::kDiesAtOnce, std::move(why));
+  if (known_to_repeat(last) && !ever_trained(attempts)) {
+    return stop(EndClass::kBeforeStep, cat(failure(last), " before the first step: a restart would repeat it."));
   }
-  if (limits.restarts <= 0 && !(last.known && last.code == 0)) {
-    return stop(cat(failure(last).empty() ? ending(last) : cat("It ended: ", failure(last)),
-                    "; no restart is allowed, the limit is 0."));
-  }
-  if (last.provider) return {true, limits.first_wait, "The provider took the machine; that costs no restart.", 0};
-  if (last.known && last.code == 0 && !last.unfinished) return stop("It ended by itself, with exit status 0.");
-  if (const int signal = ending_signal(last); !last.tripped && (signal == kSigInt || signal == kSigTerm)) {
-    return stop(cat("Somebody else ended it by ", signal == kSigInt ? "SIGINT" : "SIGTERM", "."));
-  }
-  if (std::string why = repeats(attempts); !why.empty()) return stop(std::move(why));
-  if (std::string why = needs_somebody(attempts); !why.empty()) return stop(std::move(why));
-  if (std::string why = may_mean_it(attempts); !why.empty()) return stop(std::move(why));
+  if (std::string why = needs_somebody(attempts); !why.empty()) return stop(EndClass::kNeedsChange, std::move(why));
+  if (std::string why = may_mean_it(attempts); !why.empty()) return stop(EndClass::kFellShort, std::move(why));
 
   const int idle = without_progress(attempts);
-  if (idle > limits.restarts) {
-    return stop(cat(idle, " attempts in a row came no further",
-                    has_checkpoints(attempts) ? " than the last checkpoint" : "", "; the limit is ", limits.restarts,
-                    "."));
-  }
+  const EndClass end = class_of_failure(last);
+  if (std::string why = out_of_budget(attempts, limits, idle); !why.empty()) return stop(end, std::move(why));
   Duration wait = limits.first_wait;
   for (int i = 1; i < idle && wait.ns < limits.longest_wait.ns; ++i) wait.ns *= 2;
   wait.ns = std::min(wait.ns, limits.longest_wait.ns);
   const std::string what = failure(last).empty() ? ending(last) : cat("It ended: ", failure(last));
-  return {true, wait,
+  return {end, true, wait,
           cat(what, idle == 0 ? ", after progress." : cat(", without progress (", idle, " of ", limits.restarts, ").")),
           idle};
 }

@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "core/event.h"
 #include "core/state.h"
+#include "core/supervise/end_class.h"
 
 namespace mw {
 
@@ -24,6 +25,7 @@ inline constexpr std::string_view kRestartWithRun = "restart-with-run";
 /// One attempt of a supervised command, in the terms that the decision needs.
 struct AttemptOutcome {
   bool started = true;          ///< false: the command could not be started at all
+  Duration lasted;              ///< from its start to its end; 0: not known
   bool known = true;            ///< false: nobody received its exit status
   int code = -1;                ///< exit status, -1 when a signal ended it or it is not known
   int signal = 0;               ///< 0: none
@@ -49,34 +51,40 @@ struct AttemptOutcome {
 
 struct RestartLimits {
   int restarts = 5;  ///< in a row without progress; progress gives them all back. 0: none ever, whatever the progress
+  int total = 50;    ///< of the whole run, whatever the progress; what the provider does is not counted
   Duration first_wait = Duration::seconds(10);  ///< before a restart; doubles with each one without progress
   Duration longest_wait = Duration::seconds(900);
 };
 
 struct RestartDecision {
+  EndClass end = EndClass::kUnknown;
   bool restart = false;
   Duration wait;    ///< before the restart
   std::string why;  ///< one sentence for people
   int spent = 0;    ///< of the budget: attempts in a row that came no further, the last one counted
 };
 
-/// Decides after the last of `attempts` (at least one) has ended. Rules, the first that fits:
-///  1. a stop was requested, exit status 0, complete by its output where its exit status is unknown, or ended by SIGINT
-///     or SIGTERM from elsewhere: stop. A status of 0 that the files contradict counts as a failure; twice in a row
-///     without any error it may be the run's own rule: stop, a person must look;
-///  2. it could not be started: stop;
-///  3. checkpoints were saved since the data had turned to poison, and they cannot be quarantined; or the breaker
+/// Decides after the last of `attempts` (at least one) has ended. Rules, the first that fits; docs/restart-policy.md
+/// has them as a table, made from this code:
+///  1. a stop was requested, or it could not be started: stop;
+///  2. checkpoints were saved since the data had turned to poison, and they cannot be quarantined; or the breaker
 ///     tripped, and the attempt had begun from nothing although there is a checkpoint, or nothing shows that the
-///     infrastructure is to blame: stop, a person must look. A rule of the user's own needs no such sign, but a
-///     checkpoint from before its onset, and that it does not trip again before the run has come further than the last
-///     time;
-///  4. no restart is allowed at all: stop. The provider took the machine: restart, and the budget is not touched;
-///  5. the same failure as the attempt before at the same step, or within two steps of resuming: stop, it is
-///     deterministic;
-///  6. a failure that is known to repeat (deterministic or poison) before any attempt trained a step, or that needs
-///     something done first (settings, a person, or space where none was made): stop;
-///  7. more restarts in a row without progress than allowed: stop;
-///  8. otherwise restart, after a wait that doubles while there is no progress.
+///     infrastructure is to blame: stop, a person must look. Numbers that are not finite, and a rule of the user's own,
+///     need no such sign, but a checkpoint from before their onset, and that the same does not come again before the
+///     run has come further than the last time. An attempt that hung is started again;
+///  3. complete by its output where its exit status is unknown: stop;
+///  4. no restart is allowed at all: stop. The provider took the machine: restart, and no budget is touched;
+///  5. exit status 0, or ended by SIGINT or SIGTERM from elsewhere: stop. A status of 0 that the files contradict
+///  counts
+///     as a failure; twice in a row without any error it may be the run's own rule: stop, a person must look;
+///  6. the same failure as the attempt before at the same step, or within two steps of resuming: stop, it is
+///     deterministic. So is what ended twice within a minute of its start, the same way, and never trained;
+///  7. a failure that is known to repeat (deterministic or poison): stop before any attempt trained a step. Later,
+///  where
+///     the attempt came further than those before, rule 6 finds out whether it does; else what needs something done
+///     first (settings, a person) stops, and so does a full disk where no space was made;
+///  8. more restarts in a row without progress than allowed, or in all: stop;
+///  9. otherwise restart, after a wait that doubles while there is no progress.
 /// Progress is a newer complete checkpoint, or where no attempt shows any, a later step.
 RestartDecision after_end(const std::vector<AttemptOutcome>& attempts, const RestartLimits& limits);
 

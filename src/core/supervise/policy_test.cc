@@ -137,22 +137,55 @@ TEST_CASE("what broke the training on bad data: the layers that give answers are
   CHECK_FALSE(restarts("zero-reward", "reward", "config-fix"));
 }
 
-TEST_CASE("what a restart would repeat waits for what mends it") {
-  for (const char* transient : {"deterministic", "poison"}) {
-    for (const char* reaction : {"config-fix", "stop-and-notify", "free-space-then-resume"}) {
-      CAPTURE(std::string(transient));
-      CAPTURE(std::string(reaction));
-      AttemptOutcome last = failed(1, 40, "disk-full", transient);
-      last.reaction = reaction;
-      CHECK_FALSE(after_end({last}, {}).restart);
-      last.transient = "likely-transient";
-      CHECK(after_end({last}, {}).restart);
-    }
+TEST_CASE("what a restart would repeat waits for what mends it, unless it came further than ever") {
+  for (const char* reaction : {"config-fix", "stop-and-notify"}) {
+    CAPTURE(std::string(reaction));
+    AttemptOutcome last = failed(1, 40, "config-error", "deterministic");
+    last.reaction = reaction;
+    CHECK(after_end({last}, {}).restart);
+    CHECK_FALSE(after_end({failed(1, 50), last}, {}).restart);
+    last.transient = "poison";
+    CHECK_FALSE(after_end({last}, {}).restart);
+    last.transient = "likely-transient";
+    CHECK(after_end({failed(1, 50), last}, {}).restart);
   }
   AttemptOutcome full = failed(1, 40, "disk-full", "deterministic");
   full.reaction = "free-space-then-resume";
+  CHECK_FALSE(after_end({full}, {}).restart);
   full.made_room = true;
   CHECK(after_end({full}, {}).restart);
+}
+
+TEST_CASE("a command that ends within a minute and never trains is started twice") {
+  AttemptOutcome one;
+  one.code = 3;
+  one.lasted = Duration::seconds(0.2);
+  CHECK(after_end({one}, {}).restart);
+  CHECK(
+      after_end({one, one}, {}).why ==
+      "It ended with exit status 3 within 200 ms, the second time, and no step was ever done: it would happen again.");
+  AttemptOutcome other = one;
+  other.code = 4;
+  CHECK(after_end({one, other}, {}).restart);
+  AttemptOutcome slow = one;
+  slow.lasted = Duration::seconds(90);
+  CHECK(after_end({slow, slow}, {}).restart);
+  CHECK(after_end({failed(1, 50), one, one}, {}).restart);  // the same command trained before
+  one.transient = "likely-transient";
+  CHECK(after_end({one, one}, {}).restart);
+}
+
+TEST_CASE("the budget of the whole run holds whatever the progress; what the provider does is not counted") {
+  RestartLimits limits;
+  limits.total = 3;
+  std::vector<AttemptOutcome> attempts;
+  for (int i = 0; i < 3; ++i) attempts.push_back(failed(1 + 50 * i, 45 + 50 * i));
+  CHECK(after_end(attempts, limits).restart);
+  attempts.push_back(attempts.back());
+  attempts.back().provider = true;
+  CHECK(after_end(attempts, limits).restart);
+  attempts.push_back(failed(401, 450));
+  CHECK(after_end(attempts, limits).why == "It was started again 3 times in all; that is the limit.");
 }
 
 TEST_CASE("progress is measured by checkpoints where there are any") {

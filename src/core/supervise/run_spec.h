@@ -32,8 +32,10 @@ struct RunSpec {
   bool breaker = true;                     ///< look for poisoned data that an attempt trains on
   Mode breaking = Mode::kAct;              ///< ending such an attempt, as a component that it needs is proven dead
   Mode breaking_learning = Mode::kAsk;     ///< ending one of which only the figures say that they are poisoned
-  Mode restarting = Mode::kAct;            ///< beginning the next one
-  bool dry = false;                        ///< nothing is done to the run or to its files, only reported
+  Mode breaking_hang = Mode::kAsk;         ///< ending one that does nothing any more
+  Duration hang_patience = Duration::seconds(600);  ///< from the critical stall to that
+  Mode restarting = Mode::kAct;                     ///< beginning the next one
+  bool dry = false;                                 ///< nothing is done to the run or to its files, only reported
   /// Random, of this run alone: in what midwatch writes for itself to read again, and in its processes' environment.
   /// "" in a run that an older midwatch began.
   std::string nonce, marker;

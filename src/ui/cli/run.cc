@@ -74,7 +74,8 @@ Result<RunRequest> request_of(const Args& args, RunRequest request) {
   if (args.has("dry-run")) {
     request.spec.dry = true;
     request.stacks = false;  // reading them stops a process for a moment
-    request.spec.breaking = request.spec.breaking_learning = request.spec.restarting = Mode::kWatch;
+    request.spec.breaking = request.spec.breaking_learning = request.spec.breaking_hang = request.spec.restarting =
+        Mode::kWatch;
   }
   return request;
 }
