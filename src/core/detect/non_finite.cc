@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
+#include <map>
 
 #include "base/text.h"
 #include "core/detect/support/settled.h"
@@ -35,12 +35,13 @@ struct Burst {
   size_t first = 0, count = 0, last = 0;
 };
 
-/// Bursts of non-finite points that follow each other.
+/// Bursts of non-finite points that follow each other in one attempt.
 std::vector<Burst> bursts_of(const std::vector<Point>& points) {
   std::vector<Burst> out;
   for (size_t i = 0; i < points.size(); ++i) {
     if (std::isfinite(points[i].value)) continue;
-    if (out.empty() || out.back().last + 1 != i) out.push_back({i, 0, i});
+    const bool goes_on = !out.empty() && out.back().last + 1 == i && points[i - 1].attempt == points[i].attempt;
+    if (!goes_on) out.push_back({i, 0, i});
     ++out.back().count;
     out.back().last = i;
   }
@@ -92,7 +93,7 @@ Finding finding_of(const Watched& watched, const std::vector<Point>& points, con
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   const bool scaled = state.find("loss_scale") != nullptr;
-  std::optional<Finding> worst;  // one chain: the gravest, then the first in the order of kWatched
+  std::map<uint16_t, Finding> worst;  // one chain an attempt: the gravest, then the first in the order of kWatched
   for (const Watched& watched : kWatched) {
     const Series* series = state.find(watched.signal);
     if (series == nullptr || series->non_finite() == 0) continue;
@@ -100,11 +101,13 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
       const Severity severity = meant(*series, watched.signal)
                                     ? severity_of(state, watched, series->points(), burst, scaled)
                                     : Severity::kInfo;
-      if (worst && severity <= worst->severity) continue;
-      worst = finding_of(watched, series->points(), burst, severity, scaled);
+      const uint16_t attempt = series->points()[burst.first].attempt;
+      const auto known = worst.find(attempt);
+      if (known != worst.end() && severity <= known->second.severity) continue;
+      worst[attempt] = finding_of(watched, series->points(), burst, severity, scaled);
     }
   }
-  if (worst) out.push_back(std::move(*worst));
+  for (auto& [attempt, finding] : worst) out.push_back(std::move(finding));
 }
 
 }  // namespace
