@@ -100,7 +100,7 @@ class SupervisorTask final : public Task {
 
   bool stop_requested() override {
     request_.say("a stop was requested");
-    supervisor_.stop(supervisor_.stopping());
+    supervisor_.stop(supervisor_.stopping(), doors_.watch.stop_signal());
     return true;
   }
 

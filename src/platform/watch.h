@@ -43,6 +43,8 @@ class Watch {
   virtual Woke wait(Duration longest) = 0;
   /// Has the watch been asked to end? Does not wait; each request is reported once, here or by wait().
   virtual bool stop_came() { return false; }
+  /// The signal of the first such request: SIGINT or SIGTERM; 0 while none came.
+  virtual int stop_signal() const { return 0; }
   /// The loop is over: whatever is still done may take its time.
   virtual void ending() {}
   /// Who receives signals; nullptr: nobody. When it returns the former listener is not called any more.

@@ -246,6 +246,42 @@ class Broken:
             subprocess.run(["find", self.home, "-type", kind, "-exec", "chattr", how, "{}", "+"], capture_output=True, check=False)
 
 
+NOTES_SIGNALS = r"""
+import os, signal, sys, time
+base, got = sys.argv[1], []
+def note(number, frame):
+    got.append(number)
+    with open(base + "/got", "a") as file:
+        file.write(f"{number} ")
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2):
+    signal.signal(number, note)
+open(base + "/ready", "w").close()
+ends = None
+for step in range(100000):
+    print(f"step:{step} - actor/entropy:0.5 - critic/rewards/mean:0.25", flush=True)
+    time.sleep(0.05)
+    if ends is None and (signal.SIGINT in got or signal.SIGTERM in got):
+        ends = time.monotonic() + 2  # it saves
+    if ends is not None and time.monotonic() > ends:
+        sys.exit(0)
+"""
+
+
+def signals_as_they_came(base):
+    """What midwatch gets the command gets, once, and nothing else while it saves within its grace."""
+    for sent in ([signal.SIGTERM], [signal.SIGINT], [signal.SIGUSR1, signal.SIGTERM], [signal.SIGUSR2, signal.SIGINT]):
+        place = os.path.join(base, "-".join(str(int(one)) for one in sent))
+        os.mkdir(place)
+        run = Run(place, [sys.executable, "-c", NOTES_SIGNALS, place], "--quiet", "--no-host", "--grace", "20")
+        wait_until("the command", lambda: os.path.exists(place + "/ready"))
+        for one in sent:
+            run.process.send_signal(one)
+            wait_until(f"signal {one}", lambda: os.path.exists(place + "/got") and str(int(one)) in open(place + "/got").read())
+        assert ends(run, 30) == 0, run.err[-500:]
+        got = open(place + "/got").read().split()
+        assert got == [str(int(one)) for one in sent], (sent, got)
+
+
 def home_asked(base, how):
     """One SIGTERM, as a scheduler sends it: the command is asked to end, and midwatch ends after it."""
     run = Run(base, trainer(base, "steps"), "--quiet", "--no-host")
@@ -254,7 +290,7 @@ def home_asked(base, how):
         run.process.send_signal(signal.SIGTERM)
         code = ends(run, 30)
         assert not alive(pid), "the command lives"
-    assert code in (128 + signal.SIGINT, 125), (code, run.err[-500:])
+    assert code in (128 + signal.SIGTERM, 125), (code, run.err[-500:])
 
 
 def home_forced(base, how):
@@ -461,7 +497,7 @@ def more_files():
 
 CASES = [output_flood, error_flood, output_flood_shown, stubborn_flood, forced_with_much_unread, attach_flood, home_deleted_asked, home_read_only_asked, home_dead_asked,
          home_frozen_asked, home_deleted_forced, home_read_only_forced, home_dead_forced, home_frozen_forced, home_full_at_the_end,
-         home_full_at_a_failure, without_proc, few_descriptors, nobody_reads, user_signals, judging_budget, memory_of_files]
+         home_full_at_a_failure, without_proc, few_descriptors, nobody_reads, user_signals, signals_as_they_came, judging_budget, memory_of_files]
 
 
 def clean_up(base):

@@ -91,7 +91,7 @@ bool ProcessTree::becoming() const {
 void ProcessTree::ask_to_end(Duration grace, bool now) {
   if (asked_for_ == 0) asked_ = clock_.steady();
   const int64_t spent = clock_.steady().ns - asked_.ns;
-  const int due = now || spent >= grace.ns ? 3 : spent >= grace.ns / 2 ? 2 : 1;
+  const int due = now || spent >= grace.ns ? 3 : spent >= grace.ns / 2 || first_ == SIGTERM ? 2 : 1;
   if (due <= asked_for_) return;
   asked_for_ = due;
   const int signal = due == 1 ? SIGINT : due == 2 ? SIGTERM : SIGKILL;

@@ -46,8 +46,10 @@ class ProcessTree {
   }
 
   /// SIGINT to the command's session as Ctrl-C sends it, SIGTERM when half of `grace` has passed since the first call,
-  /// SIGKILL to all that came from it when all of it has, or at once where `now` says so. Call it again and again.
+  /// SIGKILL to all that came from it when all of it has, or at once where `now` says so. Call it again and again. After
+  /// ask_by(SIGTERM) no SIGINT comes first: a scheduler means what it sends.
   void ask_to_end(Duration grace, bool now);
+  void ask_by(int signal) { first_ = signal; }
   bool asked() const { return asked_for_ > 0; }
   /// SIGKILL to all that came from it, without asking.
   void kill();
@@ -74,6 +76,7 @@ class ProcessTree {
   std::vector<ProcessId> unmarked_;
   ProcessId keeper_, child_;
   Duration asked_;     ///< when it was first asked to end
+  int first_ = 0;      ///< the signal that asks first; 0: SIGINT
   int asked_for_ = 0;  ///< rungs of ask_to_end() that were climbed
   int cleared_ = 0;    ///< likewise of end_remaining()
 };

@@ -44,11 +44,11 @@ Result<void> can_see_processes(Processes& processes) {
 }
 
 Result<void> InterruptOnce::signal(const ProcessId& id, int signal) {
-  if (signal != SIGINT) return processes_.signal(id, signal);
+  if (signal != SIGINT && signal != SIGTERM) return processes_.signal(id, signal);
   const std::lock_guard<std::mutex> held(mutex_);
-  if (interrupted_.count({id.pid, id.start}) > 0) return {};
+  if (sent_.count({id.pid, id.start, signal}) > 0) return {};
   MW_TRY(processes_.signal(id, signal));
-  interrupted_.insert({id.pid, id.start});
+  sent_.insert({id.pid, id.start, signal});
   return {};
 }
 
@@ -75,6 +75,7 @@ std::optional<Duration> StopWatchdog::poll(const Poll& now) {
   const std::lock_guard<std::mutex> held(mutex_);
   if (now.signal == SIGUSR1 || now.signal == SIGUSR2) pass_on(now.signal);
   if (now.stops == 0) return std::nullopt;
+  if (first_ == 0) first_ = now.signal;
   if (now.stops == 1) return ask(now);
   if (!second_) second_ = clock_.steady();
   return force(now, {clock_.steady().ns - second_->ns});
@@ -108,6 +109,7 @@ std::optional<Duration> StopWatchdog::ask(const Poll& now) {
   if (now.silent < patience) return kTick;
   for (const auto& tree : trees_) {
     if (!tree->asked()) say("the watch hangs; asking the command to end without it");
+    if (first_ != 0) tree->ask_by(first_);
     tree->ask_to_end(grace_, false);
   }
   if (now.silent.ns >= 2 * patience.ns && !any_left()) {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "act/supervise/process_tree.h"
@@ -21,8 +21,8 @@ namespace mw {
 /// Without /proc nobody's process can be seen or ended: kIo.
 Result<void> can_see_processes(Processes& processes);
 
-/// Interrupts each process (SIGINT) once at most, whoever asks, and from whichever thread: a second one breaks off what
-/// a trainer saves after the first.
+/// Sends each process SIGINT once at most, and SIGTERM, whoever asks, and from whichever thread: a second one breaks off
+/// what a trainer saves after the first.
 class InterruptOnce final : public Processes {
  public:
   explicit InterruptOnce(Processes& processes) : processes_(processes) {}
@@ -38,7 +38,7 @@ class InterruptOnce final : public Processes {
  private:
   Processes& processes_;
   std::mutex mutex_;
-  std::set<std::pair<int64_t, uint64_t>> interrupted_;
+  std::set<std::tuple<int64_t, uint64_t, int>> sent_;  // number, start, signal
 };
 
 /// Listens to signals beside the loop. While the loop turns it does nothing but pass SIGUSR1 and SIGUSR2 on.
@@ -88,6 +88,7 @@ class StopWatchdog final : public SignalListener {
   Duration grace_;
   std::vector<std::unique_ptr<ProcessTree>> trees_;  // of guarded_, in their order
   std::optional<Duration> second_;                   // when the second request to stop came
+  int first_ = 0;  // the signal of the first request
   bool killed_ = false;
 };
 

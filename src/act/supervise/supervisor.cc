@@ -438,7 +438,10 @@ Duration Supervisor::patience() const {
   return kUsualPatience;
 }
 
-void Supervisor::stop(bool now) { stop_ = now ? Stop::kNow : std::max(stop_, Stop::kAsked); }
+void Supervisor::stop(bool now, int signal) {
+  stop_ = now ? Stop::kNow : std::max(stop_, Stop::kAsked);
+  if (signal != 0) tree_.ask_by(signal);
+}
 
 Result<void> Supervisor::approve(const State& state, EventWriter& writer) {
   const SupervisedAttempt* known = state.supervision.attempt(attempt_);

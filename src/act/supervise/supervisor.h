@@ -72,8 +72,9 @@ class Supervisor {
   Duration patience() const;
 
   /// The run is to end: the command gets its grace, or is killed at once where `now` says so. The next turn records it.
+  /// `signal`: what midwatch itself got, SIGINT or SIGTERM; the command is asked by the same. 0: as ask_to_end() does.
   /// (A pause, and its end, are requested in the journal: event::Requested.)
-  void stop(bool now);
+  void stop(bool now, int signal = 0);
   bool stopping() const { return stop_ != Stop::kNo; }
   /// A person approves what is asked: ending the attempt, or beginning the next one.
   Result<void> approve(const State& state, EventWriter& writer);

@@ -58,6 +58,7 @@ class SignalThread {
   /// The loop lives. `waiting`: it waits for us, and is no more silent for that.
   void sign_of_life(bool waiting) { last_sign_ = waiting ? kWaits : steady_ns(); }
   void ending() { ending_ = true; }
+  int stop_signal() const { return stop_signal_; }
 
  private:
   static constexpr int64_t kWaits = -1;
@@ -76,7 +77,7 @@ class SignalThread {
 
   std::optional<Duration> notify(int signal) {
     if (signal == SIGINT || signal == SIGTERM) {
-      ++came_;
+      if (++came_ == 1) stop_signal_ = signal;
       const uint64_t one = 1;
       [[maybe_unused]] const ssize_t put = ::write(stops_, &one, sizeof one);
     }
@@ -90,6 +91,7 @@ class SignalThread {
   int came_ = 0;
   std::atomic<int64_t> last_sign_{steady_ns()};
   std::atomic<bool> over_{false}, ending_{false};
+  std::atomic<int> stop_signal_{0};
   std::mutex mutex_;
   SignalListener* listener_ = nullptr;
   std::thread thread_;  // last: it uses all of the others
@@ -135,6 +137,7 @@ class PosixWatch final : public Watch {
     signals_->sign_of_life(false);
     return take_stop();
   }
+  int stop_signal() const override { return signals_->stop_signal(); }
   void ending() override { signals_->ending(); }
   void listen(SignalListener* listener) override { signals_->listen(listener); }
 
