@@ -46,8 +46,8 @@ class ProcessTree {
   }
 
   /// SIGINT to the command's session as Ctrl-C sends it, SIGTERM when half of `grace` has passed since the first call,
-  /// SIGKILL to all that came from it when all of it has, or at once where `now` says so. Call it again and again. After
-  /// ask_by(SIGTERM) no SIGINT comes first: a scheduler means what it sends.
+  /// SIGKILL to all that came from it when all of it has, or at once where `now` says so. Call it again and again.
+  /// After ask_by(SIGTERM) no SIGINT comes first: a scheduler means what it sends.
   void ask_to_end(Duration grace, bool now);
   void ask_by(int signal) { first_ = signal; }
   bool asked() const { return asked_for_ > 0; }

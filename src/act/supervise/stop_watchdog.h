@@ -21,8 +21,8 @@ namespace mw {
 /// Without /proc nobody's process can be seen or ended: kIo.
 Result<void> can_see_processes(Processes& processes);
 
-/// Sends each process SIGINT once at most, and SIGTERM, whoever asks, and from whichever thread: a second one breaks off
-/// what a trainer saves after the first.
+/// Sends each process SIGINT once at most, and SIGTERM, whoever asks, and from whichever thread: a second one breaks
+/// off what a trainer saves after the first.
 class InterruptOnce final : public Processes {
  public:
   explicit InterruptOnce(Processes& processes) : processes_(processes) {}
@@ -88,7 +88,7 @@ class StopWatchdog final : public SignalListener {
   Duration grace_;
   std::vector<std::unique_ptr<ProcessTree>> trees_;  // of guarded_, in their order
   std::optional<Duration> second_;                   // when the second request to stop came
-  int first_ = 0;  // the signal of the first request
+  int first_ = 0;                                    // the signal of the first request
   bool killed_ = false;
 };
 

@@ -1,6 +1,7 @@
 // midwatch attach: the same as replay, live.
 #include "base/text.h"
 #include "ui/cli/shown_incidents.h"
+#include "ui/cli/take_duration.h"
 #include "ui/cli/verb.h"
 #include "ui/report/terminal.h"
 #include "ui/view/overview.h"
@@ -19,9 +20,9 @@ void declare(ArgSpec& spec) {
   spec.option("timezone", "ZONE",
               "of clocks that name none: UTC, local, +08:00 (default: as the log shows while it is written)");
   spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
-  spec.option("poll", "SECONDS", "how often to poll where the kernel reports no changes (network file systems)", "1");
+  spec.option("poll", "TIME", "how often to poll where the kernel reports no changes (network file systems)", "1s");
   spec.flag("no-host", "do not watch the machine (disks, memory, processes), only the run's files");
-  spec.option("exit-after-idle", "SECONDS", "stop when nothing new was written for so long", "0");
+  spec.option("exit-after-idle", "TIME", "stop when nothing new was written for so long; 0: never", "0");
 }
 
 /// Decisions as JSON lines on standard output.
@@ -74,12 +75,11 @@ Exit run(const Args& args, Services& services, const Console& console) {
   if (args.has("timezone")) request.timezone = args.get("timezone");
   if (args.has("knowledge")) request.knowledge = args.list("knowledge");
   if (args.has("home")) request.home = args.get("home");
-  const auto poll = parse_double(args.get("poll")), idle = parse_double(args.get("exit-after-idle"));
-  if (!poll || !(*poll > 0) || !idle || !(*idle >= 0)) {
-    return report_error(console, {Error::Code::kInvalid, "--poll and --exit-after-idle are numbers of seconds", ""});
-  }
-  if (args.has("poll")) request.poll_s = *poll;
-  if (args.has("exit-after-idle")) request.exit_after_idle_s = *idle;
+  const auto poll = take_duration(args, "poll", Duration{1}), idle = take_duration(args, "exit-after-idle");
+  if (!poll.ok()) return report_error(console, poll.error());
+  if (!idle.ok()) return report_error(console, idle.error());
+  if (args.has("poll")) request.poll_s = poll->seconds();
+  if (args.has("exit-after-idle")) request.exit_after_idle_s = idle->seconds();
   if (args.has("no-host")) request.host = false;
   const bool json = args.has("json");
   ShownIncidents shown(console, Severity::kInfo);

@@ -1,8 +1,10 @@
 // The only includer of CLI11.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <sstream>
 
 #include "base/text.h"
+#include "ui/cli/help_text.h"
 #include "ui/cli/verb.h"
 
 namespace mw {
@@ -106,6 +108,8 @@ Exit report_error(const Console& console, const Error& error) {
 
 namespace {
 
+constexpr size_t kHelpWidth = 80;  // a terminal's, before anybody made it wider
+
 /// Words of midwatch 0.1 that are called otherwise now. They are taken for one more version.
 struct Renamed {
   std::string_view verb, was, now;  ///< an option of this verb; "": a verb
@@ -129,6 +133,25 @@ std::vector<char*> todays_words(int argc, char** argv, std::vector<std::string>&
     }
   }
   return out;
+}
+
+/// What the parser gave up on: help, the version, or an error.
+int answer(const CLI::App& root, const CLI::ParseError& problem, int argc, char** argv,
+           std::span<const Verb* const> verbs, const Console& console) {
+  if (problem.get_exit_code() != 0) {
+    const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    return static_cast<int>(report_error(console, wrong_words(words, problem.what(), verbs)));
+  }
+  std::ostringstream out, err;
+  (void)root.exit(problem, out, err);
+  std::string text = out.str();
+  for (const Verb* verb : verbs) {
+    const std::string usage = cat("Usage: midwatch ", verb->name, " [OPTIONS]");
+    if (const size_t at = text.find(usage + "\n"); verb->takes_command && at != std::string::npos)
+      text.insert(at + usage.size(), " -- COMMAND...");
+  }
+  console.out(fit_help(text, kHelpWidth));
+  return 0;
 }
 
 }  // namespace
@@ -161,8 +184,7 @@ int run_command(int argc, char** argv_given, std::span<const Verb* const> verbs,
   try {
     root.parse(splits ? own : argc, argv);
   } catch (const CLI::ParseError& problem) {
-    const int code = root.exit(problem);
-    return code == 0 ? 0 : static_cast<int>(Exit::kUsage);
+    return answer(root, problem, argc, argv, verbs, console);
   }
   for (const ParsedCommand& command : commands) {
     if (!command.app->parsed()) continue;

@@ -3,6 +3,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "ui/cli/shown_incidents.h"
+#include "ui/cli/take_duration.h"
 #include "ui/cli/verb.h"
 #include "ui/report/terminal.h"
 
@@ -19,8 +20,8 @@ void declare(ArgSpec& spec) {
   spec.option("name", "NAME", "name of the run (default: from the time and the command)");
   spec.option("watch", "PATH", "also read this file or folder of the run (metrics, TensorBoard, W&B); may be repeated");
   spec.option("restarts", "N", "restarts in a row without progress; 0: never restart", "5");
-  spec.option("first-wait", "SECONDS", "before a restart; doubles while there is no progress", "10");
-  spec.option("grace", "SECONDS", "from asking the command to end to killing it", "30");
+  spec.option("first-wait", "TIME", "before a restart; doubles while there is no progress", "10s");
+  spec.option("grace", "TIME", "from asking the command to end to killing it", "30s");
   spec.flag("no-breaker", "do not end an attempt that trains on poisoned data (dead engine, zero reward, NaN)");
   spec.flag("dry-run",
             "run the command once and do nothing to it or to its files: say what would have been done ([actions], "
@@ -59,14 +60,13 @@ Result<RunRequest> request_of(const Args& args, RunRequest request) {
   if (args.has("timezone")) request.timezone = args.get("timezone");
   if (args.has("knowledge")) request.knowledge = args.list("knowledge");
   const auto restarts = parse_int(args.get("restarts"));
-  const auto wait = parse_double(args.get("first-wait")), grace = parse_double(args.get("grace"));
+  const auto wait = take_duration(args, "first-wait"), grace = take_duration(args, "grace");
   if (!restarts || *restarts < 0 || *restarts > 1'000'000) return wrong("--restarts is a number from 0 up", "");
-  if (!wait || !(*wait >= 0) || !(*wait <= 86400) || !grace || !(*grace >= 0) || !(*grace <= 86400)) {
-    return wrong("--first-wait and --grace are numbers of seconds, at most a day", "");
-  }
+  if (!wait.ok()) return wait.error();
+  if (!grace.ok()) return grace.error();
   if (args.has("restarts")) request.spec.limits.restarts = static_cast<int>(*restarts);
-  if (args.has("first-wait")) request.spec.limits.first_wait = Duration::seconds(*wait);
-  if (args.has("grace")) request.spec.grace = Duration::seconds(*grace);
+  if (args.has("first-wait")) request.spec.limits.first_wait = *wait;
+  if (args.has("grace")) request.spec.grace = *grace;
   if (args.has("no-breaker")) request.spec.breaker = false;
   if (args.has("checkpoints")) request.spec.checkpoints = args.list("checkpoints");
   if (args.has("from-scratch")) request.spec.from_scratch = true;

@@ -1,0 +1,114 @@
+#include "ui/cli/help_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/text.h"
+#include "base/units.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kLong = 70;  // columns; a shorter line of text ends its paragraph
+
+/// Where the text of a line begins: behind the words that name an option, which two spaces or more end.
+size_t column_of(std::string_view line) {
+  size_t at = 0;
+  while (at < line.size() && line[at] == ' ') ++at;
+  if (at == 0) return 0;
+  for (size_t i = at + 1; i + 1 < line.size(); ++i) {
+    if (line[i - 1] == ' ' && line[i] == ' ' && line[i + 1] != ' ') return i + 1;
+  }
+  return at;
+}
+
+void put_line(std::string& out, std::string_view line, size_t width) {
+  const size_t column = column_of(line);
+  size_t indent = 0;
+  while (indent + line.size() > width && column + 20 <= width) {
+    size_t cut = line.rfind(' ', width - indent);
+    if (cut == std::string_view::npos || (indent == 0 && cut <= column)) break;
+    out.append(indent, ' ').append(line.substr(0, cut)) += '\n';
+    line.remove_prefix(cut + 1);
+    indent = column;
+  }
+  out.append(indent, ' ').append(line) += '\n';
+}
+
+bool is_command_line(std::string_view line) {
+  const size_t begin = line.find_first_not_of(' ');
+  return begin != std::string_view::npos && begin > 0 && line.substr(begin).starts_with("midwatch ");
+}
+
+/// "Did you mean X? ", or "".
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> known, std::string_view before) {
+  const std::string_view near = nearest(word, known);
+  return near.empty() ? "" : cat("Did you mean ", before, near, "? ");
+}
+
+}  // namespace
+
+std::string fit_help(std::string_view text, size_t width) {
+  std::string out, paragraph;
+  const auto end_paragraph = [&] {
+    if (!paragraph.empty()) put_line(out, paragraph, width);
+    paragraph.clear();
+  };
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  for (const std::string_view line : split(text, '\n')) {
+    const bool is_text = !line.empty() && line.front() != ' ' && !line.starts_with("Usage:");
+    // A line that is long goes on in the next.
+    if (is_text && paragraph.size() >= kLong) {
+      paragraph.append(" ").append(line);
+      continue;
+    }
+    end_paragraph();
+    if (is_text) {
+      paragraph = line;
+    } else if (line.empty() || is_command_line(line)) {
+      out.append(line) += '\n';
+    } else {
+      put_line(out, line, width);
+    }
+  }
+  end_paragraph();
+  return out;
+}
+
+Error wrong_words(std::span<const std::string> words, std::string_view trouble, std::span<const Verb* const> verbs) {
+  std::vector<std::string_view> names;
+  for (const Verb* verb : verbs) {
+    if (!verb->hidden) names.push_back(verb->name);
+  }
+  if (words.empty() || words.front().starts_with('-')) {
+    return {Error::Code::kInvalid, words.empty() ? "what should be done?" : std::string(trouble),
+            "midwatch --help lists the verbs; midwatch replay PATH is a good one to begin with."};
+  }
+  const auto verb =
+      std::find_if(verbs.begin(), verbs.end(), [&](const Verb* one) { return one->name == words.front(); });
+  if (verb == verbs.end()) {
+    return {Error::Code::kInvalid, cat("there is no verb '", words.front(), "'"),
+            cat(did_you_mean(words.front(), names, "midwatch "), "midwatch --help lists all.")};
+  }
+  ArgSpec spec;
+  (*verb)->declare(spec);
+  std::vector<std::string_view> options{"help"};
+  for (const ArgSpec::Option& option : spec.options) options.push_back(option.name);
+  const std::string help = cat("midwatch ", (*verb)->name, " --help shows what it takes.");
+  for (size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
+    const std::string_view name = split(words[i], '=').front();
+    const bool is_option = name.starts_with("--");
+    if (is_option && std::find(options.begin(), options.end(), name.substr(2)) == options.end()) {
+      return {Error::Code::kInvalid, cat("midwatch ", (*verb)->name, " has no option ", name),
+              cat(did_you_mean(name.substr(2), options, "--"), help)};
+    }
+  }
+  if ((*verb)->takes_command && contains(trouble, "not expected")) {
+    return {
+        Error::Code::kInvalid, "the command to run stands behind --",
+        cat("midwatch ", (*verb)->name, " [OPTIONS] -- COMMAND...: midwatch ", (*verb)->name, " -- python3 train.py")};
+  }
+  return {Error::Code::kInvalid, std::string(trouble), help};
+}
+
+}  // namespace mw

@@ -1,0 +1,45 @@
+#include "ui/cli/help_text.h"
+
+#include <doctest/doctest.h>
+
+namespace mw {
+namespace {
+
+TEST_CASE("help fits the terminal: what goes on stands below the text of its line, examples stay whole") {
+  const std::string example = "  midwatch run --watch outputs/ --restarts 3 -- python -m verl.trainer.main_ppo\n";
+  CHECK(fit_help("Options:\n  --grace TIME=30s            from asking the command to end to killing it\n" + example,
+                 60) ==
+        "Options:\n  --grace TIME=30s            from asking the command to end\n"
+        "                              to killing it\n" +
+            example);
+  CHECK(fit_help("A text that is broken at column seventy-seven or so, as sources are,\nends here.\n  a\n", 60) ==
+        "A text that is broken at column seventy-seven or so, as\nsources are,\nends here.\n  a\n");
+  CHECK(
+      fit_help("A text that is broken at column seventy-seven or so, as all our sources are,\nends here.\n  a\n", 60) ==
+      "A text that is broken at column seventy-seven or so, as all\nour sources are, ends here.\n  a\n");
+  const std::string word(90, 'x');
+  CHECK(fit_help(word, 60) == word + "\n");
+}
+
+TEST_CASE("every verb's help can be broken to 80 columns") {
+  for (const Verb* verb : all_verbs()) {
+    ArgSpec spec;
+    verb->declare(spec);
+    for (const ArgSpec::Option& option : spec.options) CHECK(option.help.find('\n') == std::string::npos);
+  }
+}
+
+TEST_CASE("what was probably meant") {
+  const auto say = [](std::vector<std::string> words, std::string_view trouble = "an argument was not expected") {
+    const Error error = wrong_words(words, trouble, all_verbs());
+    return error.what + " | " + error.hint;
+  };
+  CHECK(say({"stauts"}) == "there is no verb 'stauts' | Did you mean midwatch status? midwatch --help lists all.");
+  CHECK(say({"xyzzy"}) == "there is no verb 'xyzzy' | midwatch --help lists all.");
+  CHECK(say({"run", "python3", "train.py"}).find("midwatch run -- python3 train.py") != std::string::npos);
+  CHECK(say({"run", "--restart", "3", "--", "x"}).find("Did you mean --restarts?") != std::string::npos);
+  CHECK(say({}).find("what should be done?") == 0);
+}
+
+}  // namespace
+}  // namespace mw
