@@ -1021,7 +1021,7 @@ def five_seconds(base):
     code, over = run.end(20)
     run.seen = ("stopped", time.monotonic() - began)
     assert run.seen[1] < 5 and "stop was requested" in over["why"], (run.seen, over)
-    assert code == 128 + signal.SIGINT and not processes_of(base, "practice_run")
+    assert code == 128 + signal.SIGTERM and not processes_of(base, "practice_run")
     assert saved(base, pointer(base))
     return run
 

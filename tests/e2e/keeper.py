@@ -179,7 +179,7 @@ def own_files_only(base):
     of_keeper = files_of(keeper)
     assert mine in files_of(run.pid) and mine not in of_keeper
     run.send_signal(signal.SIGTERM)
-    assert run.wait(30) == 128 + signal.SIGINT
+    assert run.wait(30) == 128 + signal.SIGTERM
     os.close(held)
     os.close(other)
 

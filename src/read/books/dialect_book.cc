@@ -272,7 +272,10 @@ Meaning DialectBook::generic_meaning(std::string_view raw) const {
   if (!generic || look_up(*generic, raw, meaning)) return meaning;
   std::string name;
   normal_name(raw, name);
-  look_up(*generic, name, meaning);
+  if (look_up(*generic, name, meaning)) return meaning;
+  std::string core;
+  core_name(name, core);
+  if (core != name && !core.empty()) look_up(*generic, core, meaning);
   return meaning;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "read/lines/container_line.h"
 
 namespace mw {
 namespace {
@@ -39,11 +40,29 @@ void TextLog::too_long() {
   sink_.put({{}, {source_, lines_ + 1}, std::move(problem)});
 }
 
+/// The text of lines that a container's log driver wrapped, line by line; nullopt when the first is none of these.
+std::optional<std::string> TextLog::unwrapped(std::string_view bytes) {
+  if (!may_be_container_line(bytes)) return std::nullopt;
+  std::string out;
+  while (!bytes.empty()) {
+    const size_t end = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
+    const std::string_view line = bytes.substr(0, end);
+    if (!unwrap_container_line(trim(line), out)) {
+      if (out.empty()) return std::nullopt;
+      out.append(line);
+    }
+    bytes.remove_prefix(end);
+  }
+  return out;
+}
+
 // Whole lines (the last may lack its end).
 void TextLog::block(std::string_view bytes) {
   if (bytes.empty()) return;
-  remember(bytes);
   consumed_ += bytes.size();
+  const auto inner = unwrapped(bytes);
+  if (inner) bytes = *inner;
+  remember(bytes);
   const uint64_t wanted = want_until_ > lines_ ? want_until_ - lines_ : interpreter_.wants_all_lines() ? 1 : 0;
   patterns_.scan(bytes, *this, wanted);
   keep_context(bytes);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,7 @@ class TextLog : private HitListener {
  private:
   size_t hit(std::string_view line, size_t offset, size_t line_index, std::span<const uint32_t> ids) override;
   void block(std::string_view bytes);
+  static std::optional<std::string> unwrapped(std::string_view bytes);
   void hold(std::string_view rest);
   void too_long();
   void remember(std::string_view bytes);

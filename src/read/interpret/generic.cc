@@ -12,7 +12,6 @@ namespace {
 
 constexpr size_t kNone = std::string_view::npos;
 constexpr size_t kKnownLimit = 4096;   // names that are remembered
-constexpr size_t kPlaceBytes = 120;    // of a line in which it says where it is
 constexpr size_t kHeadingBytes = 120;  // of a line that only says which step begins
 // A part of the reward, so that it speaks for the reward only where nothing else does.
 constexpr int64_t kStepLimit = 1'000'000'000;
@@ -20,25 +19,6 @@ constexpr int64_t kStepLimit = 1'000'000'000;
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
-// Words that count steps, the surest first; the number is their rank.
-struct StepWord {
-  std::string_view word;
-  int rank;
-};
-constexpr std::array<StepWord, 13> kStepWords = {{{"global_step", 0},
-                                                  {"global step", 0},
-                                                  {"step", 1},
-                                                  {"steps", 1},
-                                                  {"iteration", 2},
-                                                  {"iter", 2},
-                                                  {"update", 2},
-                                                  {"it", 3},
-                                                  {"batch", 4},
-                                                  {"episode", 5},
-                                                  {"round", 5},
-                                                  {"epoch", 9},
-                                                  {"ep", 9}}};
 
 // Settings, as dumps of them name them. A record with several of these is a dump.
 constexpr std::array<std::string_view, 26> kSettingNames = {
@@ -49,51 +29,35 @@ constexpr std::array<std::string_view, 26> kSettingNames = {
     "temperature",  "top_p",      "top_k",      "num_workers",   "vocab_size",
     "hidden_size"};
 
-// The number after a step word: "step 12", "step: 12", "step=12", "[step 12/100]", "Epoch:[1/1](3/97)". Returns how far
-// it reads; 0 when there is none.
-size_t number_after(std::string_view text, size_t at, int64_t* value, int64_t* total) {
-  size_t i = at;
-  size_t skipped = 0;
-  while (i < text.size() && skipped < 4 &&
-         (text[i] == ' ' || text[i] == ':' || text[i] == '=' || text[i] == '[' || text[i] == '(' || text[i] == '#')) {
-    ++i;
-    ++skipped;
-  }
-  if (i == at || i >= text.size() || !is_digit(text[i])) return 0;
-  int64_t n = 0;
-  size_t digits = 0;
-  while (i < text.size() && is_digit(text[i]) && n < kStepLimit) {
-    n = n * 10 + (text[i++] - '0');
-    ++digits;
-  }
-  if (i < text.size() && (text[i] == '.' && i + 1 < text.size() && is_digit(text[i + 1]))) return 0;  // "epoch 0.5"
-  if (i < text.size() && (is_letter(text[i]) || text[i] == '%')) return 0;                            // "step 3s"
-  *value = n;
-  *total = 0;
-  size_t slash = i;
-  while (slash < text.size() && text[slash] == ' ') ++slash;
-  if (slash < text.size() && text[slash] == '/') {
-    ++slash;
-    while (slash < text.size() && text[slash] == ' ') ++slash;
-    int64_t m = 0;
-    const size_t from = slash;
-    while (slash < text.size() && is_digit(text[slash]) && m < kStepLimit) m = m * 10 + (text[slash++] - '0');
-    if (slash > from) {
-      *total = m;
-      i = slash;
-    }
-  }
-  return i;
+bool is_number_sign(std::string_view text) {
+  return text.size() > 1 && (text[0] == '-' || text[0] == '.') && is_digit(text[1]);
 }
 
-// A progress bar with values behind its times: "12%|#  | 12/100 [00:10<01:20, 1.1it/s, loss=0.5]".
-bool is_bar(std::string_view text, size_t* done_at) {
-  const size_t open = text.find("%|");
-  if (open == kNone) return false;
-  const size_t close = text.find("| ", open + 2);
-  if (close == kNone || close + 2 >= text.size() || !is_digit(text[close + 2])) return false;
-  *done_at = close + 1;
-  return text.find('[', close) != kNone;
+/// Full-width punctuation as people type it between Chinese words, written as ASCII. False: there is none.
+bool narrow_punctuation(std::string_view text, std::string& out) {
+  struct Wide {
+    std::string_view wide;
+    char narrow;
+  };
+  static constexpr std::array<Wide, 9> kWide = {{{"：", ':'},
+                                                 {"，", ','},
+                                                 {"；", ';'},
+                                                 {"（", '('},
+                                                 {"）", ')'},
+                                                 {"【", '['},
+                                                 {"】", ']'},
+                                                 {"＝", '='},
+                                                 {"。", ' '}}};
+  if (std::none_of(kWide.begin(), kWide.end(), [text](const Wide& one) { return contains(text, one.wide); }))
+    return false;
+  out.clear();
+  for (size_t i = 0; i < text.size();) {
+    const auto wide =
+        std::find_if(kWide.begin(), kWide.end(), [&](const Wide& one) { return text.substr(i).starts_with(one.wide); });
+    out.push_back(wide == kWide.end() ? text[i] : wide->narrow);
+    i += wide == kWide.end() ? 1 : wide->wide.size();
+  }
+  return true;
 }
 
 /// A bar over held-out questions is not the training's.
@@ -127,6 +91,23 @@ void normal_name(std::string_view raw, std::string& out) {
   }
 }
 
+void core_name(std::string_view normal, std::string& out) {
+  static constexpr std::array<std::string_view, 14> kHow = {"mean",    "avg",      "average", "ave",  "batch",
+                                                            "train",   "training", "cur",     "curr", "current",
+                                                            "rollout", "rollouts", "平均",    "the"};
+  out.clear();
+  for (std::string_view rest = normal; !rest.empty();) {
+    const size_t end = std::min(rest.find_first_of("_/"), rest.size());
+    const std::string_view word = rest.substr(0, end);
+    if (!word.empty() && std::find(kHow.begin(), kHow.end(), word) == kHow.end()) {
+      if (!out.empty()) out.push_back('_');
+      out.append(word);
+    }
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (out.starts_with("平均")) out.erase(0, std::string_view("平均").size());
+}
+
 bool GenericReader::well_known(std::string_view key) {
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
   if (known_.size() >= kKnownLimit) known_.clear();
@@ -140,103 +121,8 @@ bool GenericReader::well_known(std::string_view key) {
   return known;
 }
 
-bool GenericReader::bar_place(std::string_view text, Place& place) {
-  size_t at = 0;
-  if (!is_bar(text, &at)) return false;
-  if (number_after(text, at, &place.step, &place.step_total) == 0 || place.step_total == 0) {
-    place = Place();
-    return false;
-  }
-  place.word = "it";
-  // "Iter 5 groups:  20%|": the bar goes over the parts of a step; "Epoch 2:  20%|": over the steps of an epoch.
-  const Place title = GenericReader::worded_place(text.substr(0, std::min(text.find("%|"), kPlaceBytes)));
-  if (title.step != kNoStep) {
-    place = title;
-  } else if (title.epoch != kNoStep) {
-    place.epoch = title.epoch;
-    place.epoch_total = title.epoch_total;
-  }
-  return true;
-}
-
-/// "[run-a]  12/100 | loss=0.5": nothing but a count before the values.
-bool GenericReader::count_place(std::string_view text, Place& place) {
-  std::string_view rest = text;
-  if (rest.starts_with('[')) {
-    const size_t close = rest.substr(0, kPlaceBytes).find(']');
-    const bool counts = rest.size() > 1 && is_digit(rest[1]) && rest.substr(0, close).find('/') != kNone;
-    if (close == kNone) return false;
-    rest = counts ? rest.substr(1) : trim(rest.substr(close + 1));
-  }
-  if (rest.empty() || !is_digit(rest[0])) return false;
-  Place found;
-  std::string padded = cat(" ", rest.substr(0, kPlaceBytes));
-  const size_t end = number_after(padded, 0, &found.step, &found.step_total);
-  if (end == 0 || found.step_total <= 1 || found.step > found.step_total) return false;
-  size_t next = end;
-  while (next < padded.size() && padded[next] == ' ') ++next;
-  if (next >= padded.size() || std::string_view("|]:-,").find(padded[next]) == kNone) return false;
-  found.word = "it";
-  place = found;
-  return true;
-}
-
-GenericReader::Place GenericReader::place(std::string_view text) {
-  Place best;
-  if (bar_place(text, best)) return best;
-  best = worded_place(text);
-  if (best.step == kNoStep && best.epoch == kNoStep) count_place(text, best);
-  return best;
-}
-
-GenericReader::Place GenericReader::worded_place(std::string_view text) {
-  Place best;
-  int best_rank = 100;
-  const std::string_view head = text.substr(0, kPlaceBytes);
-  for (size_t i = 0; i < head.size(); ++i) {
-    const bool word_begins = is_letter(head[i]) && (i == 0 || (!is_letter(head[i - 1]) && head[i - 1] != '_'));
-    if (!word_begins) continue;
-    for (const StepWord& step : kStepWords) {
-      const size_t size = step.word.size();
-      if (i + size > head.size()) continue;
-      bool same = true;
-      for (size_t k = 0; k < size && same; ++k) same = lower(head[i + k]) == step.word[k];
-      if (!same) continue;
-      int64_t value = 0;
-      int64_t total = 0;
-      const size_t end = number_after(head, i + size, &value, &total);
-      if (end == 0) continue;
-      if (step.rank == 9) {
-        if (best.epoch == kNoStep) {
-          best.epoch = value;
-          best.epoch_total = total;
-          size_t next = end;  // "Epoch:[1/2](30/900)": the second pair counts steps
-          while (next < head.size() && (head[next] == ']' || head[next] == ')' || head[next] == ' ')) ++next;
-          if (next < head.size() && head[next] == '(' && best.step == kNoStep) {
-            int64_t inner = 0;
-            int64_t inner_total = 0;
-            if (number_after(head, next, &inner, &inner_total) != 0 && inner_total > 0) {
-              best.step = inner;
-              best.step_total = inner_total;
-              best.word = "batch";
-              best_rank = 4;
-            }
-          }
-        }
-      } else if (step.rank < best_rank) {
-        best_rank = step.rank;
-        best.step = value;
-        best.step_total = total;
-        best.word = step.word;
-      }
-      break;
-    }
-  }
-  return best;
-}
-
 // Steps that begin again in every epoch go on counting; trainers without steps count epochs.
-int64_t GenericReader::over_epochs(const Place& place, int64_t* total) {
+int64_t GenericReader::over_epochs(const StepPlace& place, int64_t* total) {
   if (place.step == kNoStep) {
     *total = place.epoch_total;
     return place.epoch;
@@ -286,54 +172,104 @@ bool GenericReader::accepts(const MetricLine& block) {
   return known >= 2;
 }
 
-GenericReader::Found GenericReader::read(std::string_view text, uint64_t number, MetricLine& out) {
+/// A line that only says which step begins: "=== Step 10 ===", "Starting step 10".
+bool GenericReader::is_heading(std::string_view text, const StepPlace& at) {
+  static constexpr std::array<std::string_view, 12> kOther = {"next",   "every", "until", "resum", "load",   "save",
+                                                              "saving", "skip",  "eval",  "valid", "warmup", "total"};
+  if (text.size() >= kHeadingBytes || at.step == kNoStep || at.word == "it" || at.word == "batch") return false;
+  if (at.word == "steps" && at.step_total == 0) return false;  // "steps: 60" is a setting
+  const std::string rest = to_lower(cat(text.substr(0, at.begin), " ", text.substr(at.end)));
+  if (rest.find('=') != kNone && rest.find("==") == kNone) return false;  // a dump of settings
+  return std::none_of(kOther.begin(), kOther.end(), [&rest](std::string_view word) { return contains(rest, word); });
+}
+
+/// The pairs of a line, once what says the step is cut out of it.
+MetricLine::Form GenericReader::read_pairs(std::string_view text, const StepPlace& at, MetricLine& out) {
+  if (at.end > 0) {
+    constexpr std::string_view kBetween = " :.,;>|-";
+    std::string_view after = text.substr(at.end);
+    while (!after.empty() && kBetween.find(after.front()) != kNone && !is_number_sign(after)) after.remove_prefix(1);
+    pairs_ = cat(trim(text.substr(0, at.begin)), at.begin > 0 ? " , " : "", after);
+    text = pairs_;
+  }
+  MetricLine::Form form = MetricLine::Form::kNone;
+  if (text.find_first_of(":=|") != kNone || at.known()) form = out.read(text);
+  // "iter 10 loss 0.5 reward 0.25"
+  MetricLine words;
+  if (at.known()) words.read_words(text);
+  if (known_in(words) > known_in(out)) {
+    out.clear();
+    out.read_words(text);
+    form = MetricLine::Form::kCommas;
+  }
+  return form;
+}
+
+size_t GenericReader::rewards_in(const MetricLine& line) const {
+  return static_cast<size_t>(std::count_if(line.numbers().begin(), line.numbers().end(), [this](const RowNumber& one) {
+    const std::string& signal = book_.generic_meaning(one.key).signal;
+    return signal.starts_with("reward.") || signal.starts_with("return.");
+  }));
+}
+
+bool GenericReader::begins_step(std::string_view text) {
+  text = trim(text);
+  if (text.size() < 5 || text.size() > kLineLimit || std::none_of(text.begin(), text.end(), is_digit)) return false;
+  const StepPlace at = find_place(text);
+  if (at.step == kNoStep || at.end == 0) return false;
+  const bool drawn = text[0] == '|' || static_cast<unsigned char>(text[0]) == 0xe2;  // a row may hold the step
+  if (is_heading(text, at)) return !drawn || text.find("\u2500") != kNone || text.find("\u2550") != kNone;
+  MetricLine pairs;
+  (void)read_pairs(text, at, pairs);
+  return !drawn && known_in(pairs) >= 2;
+}
+
+size_t GenericReader::known_in(const MetricLine& line) {
+  return static_cast<size_t>(std::count_if(line.numbers().begin(), line.numbers().end(),
+                                           [this](const RowNumber& one) { return well_known(one.key); }));
+}
+
+MetricLine::Form GenericReader::read_values(std::string_view text, const StepPlace& at, MetricLine& out) {
+  size_t bar = 0;
+  if (is_bar(text, &bar)) {
+    if (evaluates(text.substr(0, text.find("%|")))) return MetricLine::Form::kNone;
+    const size_t values = text.find(", ", text.find('[', bar)), end = text.rfind(']');
+    if (values == kNone || end == kNone || end < values) return MetricLine::Form::kNone;
+    out.read_commas(text.substr(values + 2, end - values - 2));
+    return out.numbers().empty() ? MetricLine::Form::kNone : MetricLine::Form::kCommas;
+  }
+  const size_t brace = text.find('{');
+  const bool dict = brace != kNone && brace + 2 < text.size() && (text[brace + 1] == '\'' || text[brace + 1] == '"');
+  return dict ? out.read(text.substr(brace)) : read_pairs(text, at, out);
+}
+
+GenericReader::Found GenericReader::read(std::string_view line, uint64_t number, MetricLine& out) {
   Found found;
   out.clear();
-  text = trim(text);
+  std::string_view text = trim(line);
   if (text.size() < 5 || text.size() > kLineLimit) return found;
   // "**Step 1: add the eggs**": Markdown is a model's answer that was printed.
   if (text.starts_with("**") && is_letter(text[2]) && text.find("**", 2) != kNone) return found;
-  const bool digits = std::any_of(text.begin(), text.end(), is_digit);
-  if (!digits) return found;
+  if (std::none_of(text.begin(), text.end(), is_digit)) return found;
+  if (narrow_punctuation(text, narrow_)) text = narrow_;
   if (const auto rewards = read_reward_list(text)) {
     found.listed = rewards->mean;
     return found;
   }
-  const Place at = place(text);
-  const bool placed = at.step != kNoStep || at.epoch != kNoStep;
-  const size_t brace = text.find('{');
-  MetricLine::Form form = MetricLine::Form::kNone;
+  const StepPlace at = find_place(text);
+  const MetricLine::Form form = read_values(text, at, out);
+  const bool record = form != MetricLine::Form::kNone && is_record(text, out, at.known(), form, number);
   size_t bar = 0;
-  if (is_bar(text, &bar)) {
-    if (evaluates(text.substr(0, text.find("%|")))) return found;
-    const size_t values = text.find(", ", text.find('[', bar));
-    const size_t end = text.rfind(']');
-    if (values == kNone || end == kNone || end < values) return found;
-    out.read_commas(text.substr(values + 2, end - values - 2));
-    form = out.numbers().empty() ? MetricLine::Form::kNone : MetricLine::Form::kCommas;
-  } else if (brace != kNone && brace + 2 < text.size() && (text[brace + 1] == '\'' || text[brace + 1] == '"')) {
-    form = out.read(text.substr(brace));
-  } else if (text.find_first_of(":=|") != kNone || placed) {
-    form = out.read(text);
-  }
-  if (placed && out.numbers().size() < 2) {  // "iter 10 loss 0.5 reward 0.25"
-    MetricLine words;
-    words.read_words(text);
-    if (words.numbers().size() > out.numbers().size() + 1) {
-      out.clear();
-      out.read_words(text);
-      form = MetricLine::Form::kCommas;
-    }
-  }
-  const bool record = form != MetricLine::Form::kNone && is_record(text, out, placed, form, number);
-  if (placed &&
-      (record || (text.size() < kHeadingBytes && at.step != kNoStep && at.word != "it" && lower(text[0]) != 'e'))) {
+  const bool bars = is_bar(text, &bar);
+  const bool heading = !record && !bars && is_heading(text, at) && lower(text[0]) != 'e';
+  if (at.known() && (record || heading)) {
     found.step = over_epochs(at, &found.total);
     found.heading = !record;
     heading_line_ = number;
   }
+  if (!record && !heading) found.total = find_plan(text);
   found.record = record;
-  found.numbered = record && found.step != kNoStep && bar == 0 && accepts(out);
+  found.numbered = record && found.step != kNoStep && !bars && accepts(out);
   if (!record) out.clear();
   return found;
 }

@@ -10,6 +10,7 @@
 
 #include "core/event.h"
 #include "read/books/dialect_book.h"
+#include "read/interpret/step_place.h"
 #include "read/lines/log_line.h"
 #include "read/lines/metric_line.h"
 
@@ -37,18 +38,17 @@ class GenericReader {
   bool measures(std::string_view name) { return well_known(name) || name == "eval_loss"; }
   /// Whether a table or a dict over several lines is a metric record.
   bool accepts(const MetricLine& block);
+  /// How many of its names are rewards.
+  size_t rewards_in(const MetricLine& line) const;
+  /// Whether a line says which step begins, or is a record that says its step.
+  bool begins_step(std::string_view text);
 
  private:
-  struct Place {  // what a line says of where it is
-    int64_t step = kNoStep, step_total = 0;
-    int64_t epoch = kNoStep, epoch_total = 0;
-    std::string_view word;  ///< "step", "iter", "batch", ...
-  };
-  static Place place(std::string_view text);
-  static bool bar_place(std::string_view text, Place& place);
-  static bool count_place(std::string_view text, Place& place);
-  static Place worded_place(std::string_view text);
-  int64_t over_epochs(const Place& place, int64_t* total);
+  int64_t over_epochs(const StepPlace& place, int64_t* total);
+  static bool is_heading(std::string_view text, const StepPlace& at);
+  MetricLine::Form read_pairs(std::string_view text, const StepPlace& at, MetricLine& out);
+  MetricLine::Form read_values(std::string_view text, const StepPlace& at, MetricLine& out);
+  size_t known_in(const MetricLine& line);
   bool is_record(std::string_view text, const MetricLine& out, bool placed, MetricLine::Form form, uint64_t number);
   bool well_known(std::string_view key);
 
@@ -57,10 +57,15 @@ class GenericReader {
   int64_t base_ = 0;  // steps of earlier epochs
   int64_t last_step_ = kNoStep, last_epoch_ = kNoStep;
   uint64_t heading_line_ = 0;
+  std::string narrow_, pairs_;  // the line that is being read: with ASCII punctuation, without what says the step
 };
 
 /// A metric name as the generic dialect writes it: lower case, '_' for spaces, dots and dashes, without a leading
 /// "train/", "metrics/", "actor/" and the like. Into `out`.
 void normal_name(std::string_view raw, std::string& out);
+
+/// A normal name without the words that say how it was averaged and over what: "mean_batch_reward" is "reward". Into
+/// `out`; it may be empty.
+void core_name(std::string_view normal, std::string& out);
 
 }  // namespace mw

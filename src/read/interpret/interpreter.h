@@ -175,6 +175,7 @@ class Interpreter {
   void configure(std::string_view key, std::string_view value, Where where, Time at);
   Where where(uint64_t number) const { return {source_, number}; }
   bool make_generic(const LogLine& line);
+  bool make_save(const LogLine& line);
   bool make_columns(const LogLine& line);
   bool begin_block(const LogLine& line);
   template <typename Body>

@@ -288,6 +288,16 @@ void Interpreter::make_readings(const Shape& shape, const Fields& fields, const 
   as.eval = fields.flag("eval");
   as.number = line.number;
   as.at = line.at;
+  // A line that only looks like some trainer's may say more, in words of its own.
+  if (!speaker_ && !as.eval) {
+    MetricLine own;
+    const GenericReader::Found found = generic_.read(line.text, line.number, own);
+    if (found.record && found.step == as.step && generic_.rewards_in(own) > generic_.rewards_in(metrics_)) {
+      recogniser_.unknown_trainer();
+      own_loop_ = true;
+      return add_record(own, as);
+    }
+  }
   add_record(metrics_, as);
 }
 

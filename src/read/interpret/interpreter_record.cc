@@ -1,10 +1,13 @@
 // Metric records out of lines: on one line, over several, and of trainers that nobody described.
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "core/signal.h"
 #include "read/interpret/interpreter.h"
 #include "read/interpret/interpreter_fields.h"
+#include "read/interpret/save_line.h"
 
 namespace mw {
 
@@ -54,6 +57,24 @@ void Interpreter::make_record(const Shape& shape, const Fields& fields, const Lo
   add_record(metrics_, as);
 }
 
+namespace {
+
+/// Does a row name what its table has already?
+bool repeats(const MetricLine& row, const MetricLine& table) {
+  return std::any_of(row.numbers().begin(), row.numbers().end(), [&table](const RowNumber& number) {
+    return std::any_of(table.numbers().begin(), table.numbers().end(),
+                       [&number](const RowNumber& known) { return known.key == number.key; });
+  });
+}
+
+std::vector<std::pair<std::string, double>> copy_of(const MetricLine& row) {
+  std::vector<std::pair<std::string, double>> kept;
+  for (const RowNumber& number : row.numbers()) kept.emplace_back(number.key, number.value);
+  return kept;
+}
+
+}  // namespace
+
 // Takes the next line of a record that goes over several. False: the line is not the record's (which is then done).
 bool Interpreter::pending_takes(const LogLine& line) {
   if (line.pid != pending_.pid) return false;  // another process cuts in
@@ -82,6 +103,11 @@ bool Interpreter::pending_takes(const LogLine& line) {
     if (!metrics_.open()) pending_done();
     return true;
   }
+  // A trainer's own line, or the heading of the next step, is no row.
+  if (pending_.unknown && generic_.begins_step(text)) {
+    pending_done();
+    return false;
+  }
   if (is_table_frame(text) || (text.empty() && !pending_.rows)) return true;
   const size_t before = table_.numbers().size();
   MetricLine& row = metrics_;
@@ -94,6 +120,19 @@ bool Interpreter::pending_takes(const LogLine& line) {
     return false;
   }
   if (!cells) row.read_field(text, true);
+  if (pending_.unknown && repeats(row, table_)) {  // the next table, without a word between
+    Pending next;
+    next.kind = Pending::Kind::kTable;
+    next.unknown = next.rows = true;
+    next.number = line.number;
+    next.at = line.at;
+    next.pid = line.pid;
+    const std::vector<std::pair<std::string, double>> kept = copy_of(row);
+    pending_done();
+    pending_ = std::move(next);
+    for (const auto& [key, value] : kept) table_.add(key, value);
+    return true;
+  }
   for (const RowNumber& number : row.numbers()) table_.add(number.key, number.value);
   if (table_.numbers().size() > before || cells) {
     pending_.rows = true;
@@ -173,8 +212,18 @@ bool Interpreter::make_columns(const LogLine& line) {
   return true;
 }
 
+/// A save of a trainer that nobody described.
+bool Interpreter::make_save(const LogLine& line) {
+  if (trainer_known()) return false;
+  const auto save = read_save(line.text);
+  if (!save) return false;
+  constexpr size_t kPathLimit = 400;
+  put(event::CheckpointSaved{save->step, clean_.take(save->path, kPathLimit), save->complete}, line.number, line.at);
+  return true;
+}
+
 bool Interpreter::make_generic(const LogLine& line) {
-  if (make_columns(line)) return true;
+  if (make_columns(line) || make_save(line)) return true;
   const GenericReader::Found found = generic_.read(line.text, line.number, metrics_);
   if (trainer_known() && !(found.record && found.numbered)) return false;  // its own shapes say the rest
   if (found.listed) {

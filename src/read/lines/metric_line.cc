@@ -16,6 +16,8 @@ using metric_text::is_space;
 using metric_text::kNone;
 using metric_text::skip_space;
 using metric_text::starts_with;
+using metric_text::wide_letter;
+using metric_text::wide_letter_before;
 
 constexpr size_t kTextValueLimit = 400;  // bytes of a textual value worth keeping
 constexpr size_t kBracketLimit = 200;    // bytes that a bracket in a line of pairs may span; keeps reading linear
@@ -61,6 +63,19 @@ bool is_unit(std::string_view text) {
   return true;
 }
 
+bool is_statistic_name(std::string_view key) {
+  static constexpr std::array<std::string_view, 6> kNames = {"mean", "avg", "std", "min", "max", "median"};
+  for (const std::string_view name : kNames) {
+    if (key == name) return true;
+  }
+  return false;
+}
+
+// "mean=0.5": a statistic and its value.
+bool is_statistic(std::string_view text) {
+  return is_statistic_name(text.substr(0, std::min(text.find('='), text.size())));
+}
+
 // A unit that a writer left between a value and the next name ("3.2 s loss: 0.5").
 std::string_view drop_leading_unit(std::string_view key) {
   static constexpr std::array<std::string_view, 14> kUnits = {
@@ -79,14 +94,19 @@ std::string_view clean_key(std::string_view key) {
   const auto decoration = [](char c) {
     return !is_letter(c) && !is_digit(c) && c != '_' && c != '/' && c != ')' && c != '@' && c != '%';
   };
-  while (!key.empty() && (decoration(key.front()) || key.front() == ')' || key.front() == '/')) key.remove_prefix(1);
-  while (!key.empty() && decoration(key.back()) && key.back() != '.') key.remove_suffix(1);
+  while (!key.empty() && (decoration(key.front()) || key.front() == ')' || key.front() == '/') &&
+         wide_letter(key, 0) == 0) {
+    key.remove_prefix(1);
+  }
+  while (!key.empty() && decoration(key.back()) && key.back() != '.' && wide_letter_before(key, key.size()) == 0) {
+    key.remove_suffix(1);
+  }
   return key;
 }
 
 bool is_key(std::string_view key) {
   if (key.empty() || key.size() > MetricLine::kKeyLimit || key.find("://") != kNone) return false;
-  return is_letter(key.front()) || key.front() == '_' || key.front() == '%';
+  return is_letter(key.front()) || key.front() == '_' || key.front() == '%' || wide_letter(key, 0) > 0;
 }
 
 }  // namespace
@@ -224,10 +244,14 @@ void MetricLine::read_bars(std::string_view text) {
 }
 
 void MetricLine::read_commas(std::string_view text) {
-  size_t begin = 0;  // of the name that is being collected
+  size_t begin = 0;        // of the name that is being collected
+  std::string_view group;  // "reward: mean=0.5 std=0.1": whose statistics come
   for (size_t at = 0; at < text.size() && numbers_.size() < kReadingLimit; ++at) {
     const char c = text[at];
     if (c == '[' || c == '(') {  // "(step=3)" is read, "[0.1, 0.2]" is passed over
+      if (const std::string_view field = trim(text.substr(begin, at - begin)); !field.empty() && field.size() < 60) {
+        read_field(field, true);
+      }
       size_t close = skip_brackets(text.substr(at, kBracketLimit), 0);
       if (close != kNone) close += at;
       const std::string_view inner = close == kNone ? std::string_view() : text.substr(at, close - at);
@@ -260,7 +284,9 @@ void MetricLine::read_commas(std::string_view text) {
       depth -= depth > 0 && (text[end] == ')' || text[end] == ']');
       ++end;
     }
-    const std::string_view key = clean_key(drop_leading_unit(clean_key(name)));
+    std::string_view key = clean_key(drop_leading_unit(clean_key(name)));
+    if (c == ':' && is_key(key) && is_statistic(text.substr(first, end - first))) group = key;
+    if (!group.empty() && is_statistic_name(key)) key = keep(group, key, '/');
     if (is_key(key) && end > first && value(key, text.substr(first, end - first), false)) {
       begin = end;
       at = end - 1;
@@ -286,10 +312,11 @@ void MetricLine::read_words(std::string_view text) {
     double number = 0;
     std::string_view bare = text.substr(at, end - at);
     while (!bare.empty() && (bare.back() == ',' || bare.back() == ':' || bare.back() == ';')) bare.remove_suffix(1);
+    if (bare.size() > 1 && bare.back() == '%' && is_digit(bare[bare.size() - 2])) bare.remove_suffix(1);
     if (!name.empty() && metric_number(bare, &number)) {
       numbers_.push_back({name, number});
       name = {};
-    } else {
+    } else if (bare != "was" && bare != "is" && bare != "of" && bare != "=") {
       name = is_key(word) ? word : std::string_view();
     }
     at = end;

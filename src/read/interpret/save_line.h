@@ -1,0 +1,22 @@
+// "Saved model to out/step_5": what trainers that nobody described say of a checkpoint.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "core/event.h"
+
+namespace mw {
+
+struct SaveLine {
+  int64_t step = kNoStep;  ///< as the line or its path says
+  std::string_view path;   ///< into the line; "" when it names none
+  bool complete = true;    ///< false: the save only begins
+};
+
+/// nullopt for lines of other things that are saved (samples, settings, plots), of saves that failed or are yet to
+/// come, and of what is loaded.
+std::optional<SaveLine> read_save(std::string_view text);
+
+}  // namespace mw

@@ -1,0 +1,47 @@
+#include "read/interpret/save_line.h"
+
+#include <doctest/doctest.h>
+
+namespace mw {
+namespace {
+
+TEST_CASE("saves as people report them") {
+  struct Case {
+    std::string_view text, path;
+    int64_t step;
+  };
+  const Case cases[] = {{"Saved model to out/step_5", "out/step_5", 5},
+                        {"[ckpt] saved out/ckpt_5.pt", "out/ckpt_5.pt", 5},
+                        {"Checkpoint saved to /data/x", "/data/x", kNoStep},
+                        {"Model saved: runs/a/model-000040.safetensors.", "runs/a/model-000040.safetensors", 40},
+                        {"Saved checkpoint: out/latest.pt (step 5)", "out/latest.pt", 5},
+                        {"torch.save ok: ckpt-7.pth", "ckpt-7.pth", 7},
+                        {"checkpoint @ step 30", "", 30},
+                        {"模型已保存到 out/step_20", "out/step_20", 20},
+                        {"saving checkpoint at step 10... done", "", 10}};
+  for (const Case& one : cases) {
+    CAPTURE(one.text);
+    const auto found = read_save(one.text);
+    REQUIRE(found.has_value());
+    CHECK(found->path == one.path);
+    CHECK(found->step == one.step);
+    CHECK(found->complete);
+  }
+  const auto begins = read_save("Saving model state to out/step_5/");
+  REQUIRE(begins.has_value());
+  CHECK_FALSE(begins->complete);
+}
+
+TEST_CASE("what is no save of a checkpoint") {
+  for (const char* text :
+       {"Will save model every 10 steps", "Skipping save of model at step 5", "failed to save model out/step_5: denied",
+        "Loaded checkpoint out/step_5", "Saved 128 rollouts to rollouts/step_5.jsonl",
+        "saved model config to out/c.json", "Saved tokenizer to out/tokenizer", "Next checkpoint at step 15",
+        "The model saved 5 dollars.", "", "Saved!"}) {
+    CAPTURE(std::string(text));
+    CHECK_FALSE(read_save(text).has_value());
+  }
+}
+
+}  // namespace
+}  // namespace mw

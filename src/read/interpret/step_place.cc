@@ -1,0 +1,265 @@
+#include "read/interpret/step_place.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+
+#include "base/numbers.h"
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+constexpr size_t kPlaceBytes = 120;  // of a line in which it says where it is
+constexpr int64_t kStepLimit = 1'000'000'000;
+constexpr int kEpochRank = 9;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_wide(char c) { return static_cast<unsigned char>(c) >= 0x80; }  // a byte of a letter beyond ASCII
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+// Words that count steps, the surest first; the number is their rank.
+struct StepWord {
+  std::string_view word;
+  int rank;
+};
+constexpr std::array kStepWords = {
+    StepWord{"global_step", 0}, StepWord{"global step", 0}, StepWord{"step", 1},   StepWord{"steps", 1},
+    StepWord{"训练步", 1},      StepWord{"步数", 1},        StepWord{"步", 1},     StepWord{"ステップ", 1},
+    StepWord{"스텝", 1},        StepWord{"schritt", 1},     StepWord{"шаг", 1},    StepWord{"Шаг", 1},
+    StepWord{"étape", 1},       StepWord{"paso", 1},        StepWord{"passo", 1},  StepWord{"iteration", 2},
+    StepWord{"iter", 2},        StepWord{"迭代", 2},        StepWord{"update", 2}, StepWord{"it", 3},
+    StepWord{"batch", 4},       StepWord{"episode", 5},     StepWord{"round", 5},  StepWord{"epoch", kEpochRank},
+    StepWord{"ep", kEpochRank}};
+
+/// Digits from `*at` on, in groups of thousands or not; nullopt when there is none. `*at` goes behind them.
+std::optional<int64_t> digits(std::string_view text, size_t* at) {
+  size_t i = *at;
+  int64_t n = 0;
+  while (i < text.size() && n < kStepLimit) {
+    const bool group = text[i] == ',' && i > *at && i + 3 < text.size() && is_digit(text[i + 1]) &&
+                       is_digit(text[i + 2]) && is_digit(text[i + 3]) &&
+                       (i + 4 == text.size() || !is_digit(text[i + 4]));
+    if (group) ++i;
+    if (!is_digit(text[i])) break;
+    n = n * 10 + (text[i++] - '0');
+  }
+  if (i == *at) return std::nullopt;
+  *at = i;
+  return n;
+}
+
+// The number after a step word: "step 12", "step: 12", "step=12", "[step 12/100]", "Epoch:[1/1](3/97)". Returns how far
+// it reads; 0 when there is none.
+size_t number_after(std::string_view text, size_t at, int64_t* value, int64_t* total) {
+  constexpr std::string_view kBetween = " :=[(#";
+  size_t i = at;
+  while (i < text.size() && i - at < 4 && kBetween.find(text[i]) != kNone) ++i;
+  while (i < text.size() && text[i] == ' ') ++i;  // "step:     12"
+  if (i == at || i >= text.size()) return 0;
+  const auto n = digits(text, &i);
+  if (!n) return 0;
+  if (i + 1 < text.size() && text[i] == '.' && is_digit(text[i + 1])) return 0;  // "epoch 0.5"
+  if (i < text.size() && (is_letter(text[i]) || text[i] == '%')) return 0;       // "step 3s"
+  *value = *n;
+  *total = 0;
+  size_t slash = i;
+  while (slash < text.size() && text[slash] == ' ') ++slash;
+  if (slash < text.size() && text[slash] == '/') {
+    ++slash;
+    while (slash < text.size() && text[slash] == ' ') ++slash;
+    if (const auto m = digits(text, &slash)) {
+      *total = *m;
+      i = slash;
+    }
+  }
+  return i;
+}
+
+/// The brackets around text[begin, end) belong to it, and what closes it.
+void widen(std::string_view text, StepPlace& place) {
+  constexpr std::string_view kOpen = "[(<#", kClose = "])>";
+  while (place.begin > 0 && (kOpen.find(text[place.begin - 1]) != kNone || text[place.begin - 1] == ' ')) --place.begin;
+  while (place.end < text.size() && (kClose.find(text[place.end]) != kNone || text[place.end] == ' ')) ++place.end;
+}
+
+struct Candidate {
+  int rank;
+  size_t begin, end;
+  int64_t value, total;
+  std::string_view word;
+};
+
+/// The step word at `i` and its number; nullopt when there is none.
+std::optional<Candidate> word_at(std::string_view head, size_t i) {
+  const bool begins = (is_letter(head[i]) && (i == 0 || (!is_letter(head[i - 1]) && head[i - 1] != '_'))) ||
+                      (is_wide(head[i]) && (head[i] & 0x40) != 0);
+  if (!begins) return std::nullopt;
+  for (const StepWord& step : kStepWords) {
+    const size_t size = step.word.size();
+    if (i + size > head.size()) continue;
+    const bool same = std::equal(step.word.begin(), step.word.end(), head.begin() + static_cast<ptrdiff_t>(i),
+                                 [](char a, char b) { return a == lower(b) || a == b; });
+    if (!same) continue;
+    Candidate found{step.rank, i, 0, 0, 0, step.word};
+    found.end = number_after(head, i + size, &found.value, &found.total);
+    if (found.end > 0) return found;
+  }
+  return std::nullopt;
+}
+
+/// "Epoch:[1/2](30/900)": the second pair counts steps.
+void pair_after_epoch(std::string_view head, size_t end, StepPlace& place, int* rank) {
+  size_t next = end;
+  while (next < head.size() && (head[next] == ']' || head[next] == ')' || head[next] == ' ')) ++next;
+  if (next >= head.size() || (head[next] != '(' && head[next] != '[') || place.step != kNoStep) return;
+  int64_t inner = 0, inner_total = 0;
+  const size_t inner_end = number_after(head, next, &inner, &inner_total);
+  if (inner_end == 0 || inner_total <= 0) return;
+  place.step = inner;
+  place.step_total = inner_total;
+  place.word = "batch";
+  place.end = inner_end;
+  *rank = 4;
+}
+
+/// "第 12 步": the word stands behind the number.
+bool counted_before_word(std::string_view head, StepPlace& place) {
+  constexpr std::string_view kOrdinal = "第";
+  const size_t at = head.find(kOrdinal);
+  if (at == kNone) return false;
+  int64_t value = 0, total = 0;
+  const std::string padded = cat(" ", head.substr(at + kOrdinal.size()));
+  size_t end = number_after(padded, 0, &value, &total);
+  if (end == 0) return false;
+  while (end < padded.size() && padded[end] == ' ') ++end;
+  for (const std::string_view word : {"步", "次迭代", "轮"}) {
+    if (!std::string_view(padded).substr(end).starts_with(word)) continue;
+    place.step = value;
+    place.step_total = total;
+    place.word = "step";
+    place.begin = at;
+    place.end = at + kOrdinal.size() + end - 1 + word.size();
+    return true;
+  }
+  return false;
+}
+
+StepPlace worded_place(std::string_view text) {
+  StepPlace best;
+  int best_rank = 100;
+  const std::string_view head = text.substr(0, kPlaceBytes);
+  if (counted_before_word(head, best)) return best;
+  for (size_t i = 0; i < head.size(); ++i) {
+    const auto found = word_at(head, i);
+    if (!found) continue;
+    const bool first = best_rank == 100 && best.epoch == kNoStep;
+    if (found->rank == kEpochRank) {
+      if (best.epoch != kNoStep) continue;
+      best.epoch = found->value;
+      best.epoch_total = found->total;
+      if (first) best.begin = found->begin;
+      best.end = std::max(best.end, found->end);
+      pair_after_epoch(head, found->end, best, &best_rank);
+    } else if (found->rank < best_rank) {
+      // An epoch and the step in it are one place where they stand beside each other.
+      const bool apart = !first && found->begin > best.end + 4;
+      if (first || apart) best.begin = found->begin;
+      best.end = found->end;
+      best_rank = found->rank;
+      best.step = found->value;
+      best.step_total = found->total;
+      best.word = found->word;
+    }
+  }
+  return best;
+}
+
+bool bar_place(std::string_view text, StepPlace& place) {
+  size_t at = 0;
+  if (!is_bar(text, &at)) return false;
+  StepPlace found;
+  if (number_after(text, at, &found.step, &found.step_total) == 0 || found.step_total == 0) return false;
+  found.word = "it";
+  // "Iter 5 groups:  20%|": the bar goes over the parts of a step; "Epoch 2:  20%|": over the steps of an epoch.
+  StepPlace title = worded_place(text.substr(0, std::min(text.find("%|"), kPlaceBytes)));
+  if (title.step != kNoStep) {
+    found = title;
+  } else if (title.epoch != kNoStep) {
+    found.epoch = title.epoch;
+    found.epoch_total = title.epoch_total;
+  }
+  found.begin = found.end = 0;
+  place = found;
+  return true;
+}
+
+/// "[run-a]  12/100 | loss=0.5", "(train) 12/100 - loss", "[####--] 12/100 loss=0.5": nothing but a count.
+bool count_place(std::string_view text, StepPlace& place) {
+  constexpr std::string_view kOpen = "[(", kBehind = "|]:-,[";
+  size_t at = 0;
+  const bool tagged = !text.empty() && kOpen.find(text[0]) != kNone;
+  if (tagged) {
+    const size_t close = text.substr(0, kPlaceBytes).find(text[0] == '[' ? ']' : ')');
+    if (close == kNone) return false;
+    const bool counts = text.size() > 1 && is_digit(text[1]) && text.substr(0, close).find('/') != kNone;
+    at = counts ? 1 : close + 1;
+    while (at < text.size() && text[at] == ' ') ++at;
+  }
+  if (at >= text.size() || !is_digit(text[at])) return false;
+  StepPlace found;
+  const std::string padded = cat(" ", text.substr(at, kPlaceBytes));
+  const size_t end = number_after(padded, 0, &found.step, &found.step_total);
+  if (end == 0 || found.step_total <= 1 || found.step > found.step_total) return false;
+  size_t next = end;
+  while (next < padded.size() && padded[next] == ' ') ++next;
+  if (next >= padded.size() || (kBehind.find(padded[next]) == kNone && !(tagged && is_letter(padded[next]))))
+    return false;
+  found.word = "it";
+  found.begin = at;
+  found.end = at + end - 1;
+  place = found;
+  return true;
+}
+
+}  // namespace
+
+bool is_bar(std::string_view text, size_t* done_at) {
+  const size_t open = text.find("%|");
+  if (open == kNone) return false;
+  const size_t close = text.find("| ", open + 2);
+  if (close == kNone || close + 2 >= text.size() || !is_digit(text[close + 2])) return false;
+  *done_at = close + 1;
+  return text.find('[', close) != kNone;
+}
+
+StepPlace find_place(std::string_view text) {
+  StepPlace best;
+  if (bar_place(text, best)) return best;
+  best = worded_place(text);
+  if (!best.known()) count_place(text, best);
+  if (best.end > 0) widen(text, best);
+  return best;
+}
+
+int64_t find_plan(std::string_view text) {
+  constexpr std::array<std::string_view, 9> kNames = {"total steps", "total_steps", "num_steps",
+                                                      "num steps",   "max_steps",   "training steps",
+                                                      "n_steps",     "max steps",   "total iterations"};
+  const std::string folded = to_lower(trim(text).substr(0, 40));
+  for (const std::string_view name : kNames) {
+    if (!folded.starts_with(name)) continue;
+    std::string_view rest = trim(std::string_view(folded).substr(name.size()));
+    if (rest.empty() || (rest[0] != ':' && rest[0] != '=')) return 0;
+    rest = trim(rest.substr(1));
+    size_t at = 0;
+    const auto value = digits(rest, &at);
+    return value && at == rest.size() && *value > 1 && *value < kStepLimit ? *value : 0;
+  }
+  return 0;
+}
+
+}  // namespace mw
