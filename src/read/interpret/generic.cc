@@ -60,6 +60,10 @@ bool narrow_punctuation(std::string_view text, std::string& out) {
   return true;
 }
 
+bool names_step(const RowNumber& reading) {
+  return reading.key == "step" || reading.key == "global_step" || reading.key == "iteration";
+}
+
 /// A bar over held-out questions is not the training's.
 bool evaluates(std::string_view title) {
   static constexpr std::array<std::string_view, 4> kWords = {"eval", "valid", "test", "benchmark"};
@@ -212,6 +216,26 @@ size_t GenericReader::rewards_in(const MetricLine& line) const {
   }));
 }
 
+/// "[12] loss: 0.5 reward: 0.25": a number that only grows counts steps; one that does not is a rank or the like.
+void GenericReader::bracket_place(std::string_view text, StepPlace& at) {
+  if (brackets_ == kNoBrackets || !text.starts_with('[')) return;
+  const size_t close = text.substr(0, 12).find(']');
+  const auto number = close == kNone ? std::nullopt : parse_int(text.substr(1, close - 1));
+  if (!number || *number < 0) return;
+  MetricLine pairs;
+  pairs.read(text.substr(close + 1));
+  if (known_in(pairs) < 2) return;
+  if (*number <= brackets_) {
+    brackets_ = kNoBrackets;
+    return;
+  }
+  brackets_ = *number;
+  at.step = *number;
+  at.word = "it";
+  at.begin = 0;
+  at.end = close + 1;
+}
+
 bool GenericReader::begins_step(std::string_view text) {
   text = trim(text);
   if (text.size() < 5 || text.size() > kLineLimit || std::none_of(text.begin(), text.end(), is_digit)) return false;
@@ -256,7 +280,8 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
     found.listed = rewards->mean;
     return found;
   }
-  const StepPlace at = find_place(text);
+  StepPlace at = find_place(text);
+  if (!at.known()) bracket_place(text, at);
   const MetricLine::Form form = read_values(text, at, out);
   const bool record = form != MetricLine::Form::kNone && is_record(text, out, at.known(), form, number);
   size_t bar = 0;
@@ -269,7 +294,8 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   }
   if (!record && !heading) found.total = find_plan(text);
   found.record = record;
-  found.numbered = record && found.step != kNoStep && !bars && accepts(out);
+  const bool says_step = found.step != kNoStep || std::any_of(out.numbers().begin(), out.numbers().end(), names_step);
+  found.numbered = record && says_step && !bars && accepts(out);
   if (!record) out.clear();
   return found;
 }

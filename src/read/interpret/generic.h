@@ -49,6 +49,7 @@ class GenericReader {
   MetricLine::Form read_pairs(std::string_view text, const StepPlace& at, MetricLine& out);
   MetricLine::Form read_values(std::string_view text, const StepPlace& at, MetricLine& out);
   size_t known_in(const MetricLine& line);
+  void bracket_place(std::string_view text, StepPlace& at);
   bool is_record(std::string_view text, const MetricLine& out, bool placed, MetricLine::Form form, uint64_t number);
   bool well_known(std::string_view key);
 
@@ -57,6 +58,8 @@ class GenericReader {
   int64_t base_ = 0;  // steps of earlier epochs
   int64_t last_step_ = kNoStep, last_epoch_ = kNoStep;
   uint64_t heading_line_ = 0;
+  static constexpr int64_t kNoBrackets = INT64_MAX;
+  int64_t brackets_ = -1;       // the last number in brackets that counted steps; kNoBrackets: such numbers do not
   std::string narrow_, pairs_;  // the line that is being read: with ASCII punctuation, without what says the step
 };
 

@@ -143,5 +143,54 @@ TEST_CASE("a heading names the step of the values below it") {
   CHECK(!read(reader, *book, "  mean_reward: 0.5", 500).found.record);
 }
 
+TEST_CASE("what says the step is no part of a name, in whatever language") {
+  const auto book = DialectBook::built_in();
+  REQUIRE(book.ok());
+  const std::string_view lines[] = {"step 12/40 reward=0.25 loss=0.5",
+                                    "Epoch 1 Batch 12/40 - avg_reward: 0.25 - loss: 0.5",
+                                    "第 12 步，奖励=0.25，损失=0.5",
+                                    "训练步 12/40 平均奖励: 0.25 损失: 0.5",
+                                    "Schritt 12: Belohnung=0.25 Verlust=0.5",
+                                    "Шаг 12: награда=0.25 потери=0.5",
+                                    "[12] mean batch reward 0.25, loss 0.5",
+                                    "step     12 | 🎯 reward: mean=0.25 std=0.1 | loss 0.5",
+                                    "step 12: the mean reward was 0.25 (loss: 0.5)"};
+  for (const std::string_view text : lines) {
+    CAPTURE(text);
+    GenericReader reader(*book);
+    const Read got = read(reader, *book, text);
+    CHECK(got.found.record);
+    CHECK(got.found.step == 12);
+    CHECK(got.signals.count("reward.mean") == 1);
+    CHECK(got.signals.at("reward.mean") == doctest::Approx(0.25));
+    CHECK(got.signals.at("loss.total") == doctest::Approx(0.5));
+  }
+}
+
+TEST_CASE("settings and announcements are no step; a plan is one where nothing else is said") {
+  const auto book = DialectBook::built_in();
+  REQUIRE(book.ok());
+  for (const std::string_view text :
+       {"config: lr=1e-6 batch=64", "Namespace(steps=60, lr=1e-06, batch_size=64)", "steps: 60",
+        "Next checkpoint at step 20", "Skipping save at step 5", "Resuming from step 40", "eval at step 10"}) {
+    CAPTURE(text);
+    GenericReader reader(*book);
+    CHECK(read(reader, *book, text).found.step == kNoStep);
+  }
+  GenericReader reader(*book);
+  CHECK(read(reader, *book, "Total steps: 60").found.total == 60);
+  CHECK(read(reader, *book, "num_steps = 1,000").found.total == 1000);
+  CHECK(read(reader, *book, "step 1,234 reward 0.5 loss 0.5").found.step == 1234);
+}
+
+TEST_CASE("a number in brackets that does not only grow is no step") {
+  const auto book = DialectBook::built_in();
+  REQUIRE(book.ok());
+  GenericReader reader(*book);
+  CHECK(read(reader, *book, "[0] loss: 0.5, reward: 0.25").found.step == 0);
+  CHECK(read(reader, *book, "[0] loss: 0.5, reward: 0.25").found.step == kNoStep);
+  CHECK(read(reader, *book, "[1] loss: 0.5, reward: 0.25").found.step == kNoStep);
+}
+
 }  // namespace
 }  // namespace mw

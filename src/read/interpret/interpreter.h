@@ -169,6 +169,7 @@ class Interpreter {
   void make_configured(const Fields& fields, const LogLine& line);
   void begin_sample(const Fields& fields, const LogLine& line);
   bool pending_takes(const LogLine& line);
+  bool pending_dict_takes(const LogLine& line);
   void pending_done();
   void add_record(const MetricLine& metrics, const Pending& as);
   void emit_answers();

@@ -75,6 +75,21 @@ std::vector<std::pair<std::string, double>> copy_of(const MetricLine& row) {
 
 }  // namespace
 
+/// The next line of a dict that goes over several.
+bool Interpreter::pending_dict_takes(const LogLine& line) {
+  const bool stamped = line.level != Level::kNone && line.at.known();
+  if (stamped || contains(line.text, "Traceback (most") || pending_.text.size() + line.text.size() > kPendingBytes) {
+    pending_done();
+    return false;
+  }
+  pending_.text.push_back(' ');
+  pending_.text.append(line.text);
+  if (line.text.find('}') == std::string_view::npos) return true;
+  metrics_.read(pending_.text);
+  if (!metrics_.open()) pending_done();
+  return true;
+}
+
 // Takes the next line of a record that goes over several. False: the line is not the record's (which is then done).
 bool Interpreter::pending_takes(const LogLine& line) {
   if (line.pid != pending_.pid) return false;  // another process cuts in
@@ -82,19 +97,7 @@ bool Interpreter::pending_takes(const LogLine& line) {
     pending_done();
     return false;
   }
-  if (pending_.kind == Pending::Kind::kDict) {
-    const bool stamped = line.level != Level::kNone && line.at.known();
-    if (stamped || contains(line.text, "Traceback (most") || pending_.text.size() + line.text.size() > kPendingBytes) {
-      pending_done();
-      return false;
-    }
-    pending_.text.push_back(' ');
-    pending_.text.append(line.text);
-    if (line.text.find('}') == std::string_view::npos) return true;
-    metrics_.read(pending_.text);
-    if (!metrics_.open()) pending_done();
-    return true;
-  }
+  if (pending_.kind == Pending::Kind::kDict) return pending_dict_takes(line);
   const std::string_view text = trim(line.text);
   if (!text.empty() && text[0] == '{') {
     pending_.kind = Pending::Kind::kDict;
@@ -104,7 +107,7 @@ bool Interpreter::pending_takes(const LogLine& line) {
     return true;
   }
   // A trainer's own line, or the heading of the next step, is no row.
-  if (pending_.unknown && generic_.begins_step(text)) {
+  if (pending_.unknown && (generic_.begins_step(text) || read_save(text))) {
     pending_done();
     return false;
   }

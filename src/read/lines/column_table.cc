@@ -65,6 +65,7 @@ bool ColumnTable::head(std::string_view text, const std::function<bool(std::stri
     if (measured < kColumnsLeast - 1) continue;
     names_ = std::move(names);
     between_ = between;
+    foreign_ = 0;
     return true;
   }
   return false;
@@ -87,9 +88,10 @@ ColumnTable::Took ColumnTable::take(std::string_view text, const std::function<b
   const bool numbered = row.size() == names_.size() && metric_number(row[0], &number) && number >= 0 &&
                         number < kStepLimit && std::floor(number) == number;
   if (!numbered) {
-    between_ = 0;
+    if (++foreign_ > kBetweenLimit || bare.empty()) between_ = 0;
     return Took::kNo;
   }
+  foreign_ = 0;
   out.clear();
   *step = static_cast<int64_t>(number);
   for (size_t i = 1; i < row.size(); ++i) {

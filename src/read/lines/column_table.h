@@ -19,9 +19,10 @@ class ColumnTable {
   static constexpr size_t kColumnsLeast = 3;
   static constexpr size_t kColumnsLimit = 200;  ///< wider ones are no tables of metrics
   static constexpr size_t kLineLimit = 8192;    ///< bytes of a line
+  static constexpr int kBetweenLimit = 4;       ///< lines of something else in a row, after which a table is over
 
   enum class Took : uint8_t {
-    kNo,    ///< not the table's; an open one is over
+    kNo,    ///< not the table's
     kHead,  ///< a head, or a rule between head and rows
     kRow,   ///< a record: `out` holds it
   };
@@ -34,6 +35,7 @@ class ColumnTable {
 
   char between_ = 0;  // '|', a tab, or ' ' for two and more of them; 0: no table is open
   std::vector<std::string> names_;
+  int foreign_ = 0;  // lines in a row that were none of the open table
 };
 
 }  // namespace mw

@@ -202,7 +202,10 @@ bool MetricLine::read_field(std::string_view field, bool loose) {
     const bool number = is_digit(c) || ((c == '-' || c == '+') && i + 1 < field.size() && is_digit(field[i + 1])) ||
                         field.substr(i) == "nan" || field.substr(i) == "inf";
     if (!number) continue;
-    const std::string_view key = clean_key(field.substr(0, i));
+    std::string_view key = clean_key(field.substr(0, i));
+    for (const std::string_view verb : {" was", " is"}) {
+      if (key.ends_with(verb)) key.remove_suffix(verb.size());
+    }
     return is_key(key) && value(key, field.substr(i), true);
   }
   double seconds = 0;
