@@ -99,33 +99,33 @@ class Shape:
                 out.append(("\n" if self.cr else "") + wrap(self.no_save.format(s=f["s"]), f) + "\n")
         return "".join(out)
 
-    def check(self, told):
+    def check(self, replayed):
         """Each thing to find: what, right, wanted, found."""
-        steps = told["run"]["steps"]
+        steps = replayed["run"]["steps"]
         wanted = {"first": 1, "last": STEPS, "count": STEPS} if self.numbered else {}
         yield "steps", all(steps.get(key) == value for key, value in wanted.items()), wanted, steps
-        yield "attempts", told["run"]["attempts"] == 1, 1, told["run"]["attempts"]
+        yield "attempts", replayed["run"]["attempts"] == 1, 1, replayed["run"]["attempts"]
         for metric in self.metrics:
             if metric == "total":
                 yield "total", steps.get("planned") == STEPS, STEPS, steps.get("planned")
                 continue
             values = [f["r" if metric in ("ret", "acc", "rp", "accp") else "l" if metric == "lp" else metric] for f in self.run]
-            yield (metric, *self.metric(told, metric, values))
-        saved = [c.get("step") for c in told["checkpoints"]]
+            yield (metric, *self.metric(replayed, metric, values))
+        saved = [c.get("step") for c in replayed["checkpoints"]]
         due = list(range(SAVE_EVERY, STEPS + 1, SAVE_EVERY))
         yield "saves", sorted(set(saved), key=str) == sorted(due, key=str), due, saved
-        loud = [i["kind"] for i in told["incidents"] if i["severity"] != "info"]
+        loud = [i["kind"] for i in replayed["incidents"] if i["severity"] != "info"]
         if self.collapses:
             yield "incident", any(kind in ("zero-reward", "reward-collapse") for kind in loud), "a collapse", loud
         else:
             yield "quiet", not loud, [], loud
 
     @staticmethod
-    def metric(told, metric, values):
+    def metric(replayed, metric, values):
         scales = (1, 100) if metric in ("rp", "accp") else (1,)
         found = None
         for signal in SIGNALS[metric]:
-            known = told["signals"].get(signal)
+            known = replayed["signals"].get(signal)
             if known is None:
                 continue
             found = {key: known[key] for key in ("n", "first", "last", "min", "max")}
@@ -154,7 +154,7 @@ def judge(program, folder, shape):
     return shape, list(shape.check(json.loads(done.stdout))), ""
 
 
-def tell(results, words):
+def print_half(results, words):
     """Figures of one half; of the developing half what failed, too."""
     right, wanted, failing = collections.Counter(), collections.Counter(), []
     for shape, checks, trouble in results:
@@ -189,7 +189,7 @@ def main():
             if args.half not in (half, "all") or not chosen:
                 continue
             results = list(pool.map(lambda shape: judge(args.program, folder, shape), chosen))
-            share, failing = tell(results, half)
+            share, failing = print_half(results, half)
             worst = min(worst, share)
             if (half == "dev" and args.v) or args.reveal:
                 for shape, what, expected, found in failing:

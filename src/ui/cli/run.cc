@@ -177,6 +177,7 @@ const Verb run = {
     "  midwatch run --dry-run -- bash train_grpo.sh   # what would it have done?\n"
     "  midwatch run --reattach newest        # after midwatch itself was killed: training went on\n"
     "\nCtrl-C asks the command to end (SIGINT, later SIGTERM, SIGKILL), a second Ctrl-C kills it.\n"
+    "SIGTERM to midwatch reaches the command as SIGTERM.\n"
     "SIGUSR1 and SIGUSR2 are passed on to those of its processes that handle them.\n"
     "The command should resume by itself when it is started again. Where it needs arguments for that, write {resume} "
     "into it:\n"
