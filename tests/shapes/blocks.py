@@ -25,6 +25,7 @@ BLOCKS = [
     ("noise-between", ["Generating rollouts for step {s}...", "Scored 64 samples", "step {s}: reward={r:.4f} loss={l:.4f}"], "r l"),
     ("sample-between", ["step {s}: reward={r:.4f} loss={l:.4f}", "sample: The answer is 42 because 6 * 7 = 42."], "r l"),
     ("prompt-between", ["step {s}: reward={r:.4f} loss={l:.4f}", "  prompt: What is the loss of energy? reward yourself.", "  response: x = 12, y = 3"], "r l"),
+    ("tabs-below", ["step {s}", "\tloss\t{l:.4f}", "\treward\t{r:.4f}"], "r l"),
     ("starting", ["Starting step {s}", "reward={r:.4f}", "loss={l:.4f}", "step {s} took {t:.1f}s"], "r l"),
     ("ranks", ["[rank0] step {s} reward={r:.4f} loss={l:.4f}", "[rank1] step {s} reward={r:.4f} loss={l:.4f}"], "r l"),
     ("eval-between", ["step {s} reward={r:.4f} loss={l:.4f}", "eval step {s} accuracy=0.4000"], "r l"),

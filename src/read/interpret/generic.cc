@@ -33,6 +33,16 @@ bool is_number_sign(std::string_view text) {
   return text.size() > 1 && (text[0] == '-' || text[0] == '.') && is_digit(text[1]);
 }
 
+/// "Finished. loss = 0.5": a sentence that ends is no part of the next name. ("Grad. Norm" is one name.)
+void end_sentences(std::string& text) {
+  constexpr size_t kWord = 5;
+  for (size_t at = text.find(". "); at != kNone; at = text.find(". ", at + 1)) {
+    size_t begin = at;
+    while (begin > 0 && is_letter(text[begin - 1])) --begin;
+    if (at - begin >= kWord || (at > 0 && is_digit(text[at - 1]))) text[at] = ',';
+  }
+}
+
 /// Full-width punctuation as people type it between Chinese words, written as ASCII. False: there is none.
 bool narrow_punctuation(std::string_view text, std::string& out) {
   struct Wide {
@@ -193,7 +203,15 @@ MetricLine::Form GenericReader::read_pairs(std::string_view text, const StepPlac
     constexpr std::string_view kBetween = " :.,;>|-";
     std::string_view after = text.substr(at.end);
     while (!after.empty() && kBetween.find(after.front()) != kNone && !is_number_sign(after)) after.remove_prefix(1);
-    pairs_ = cat(trim(text.substr(0, at.begin)), at.begin > 0 ? " , " : "", after);
+    std::string_view before = trim(text.substr(0, at.begin));
+    bool names_value = false;  // "Loss at step 12: 0.5"
+    for (const std::string_view where : {" at", " for", " @"}) {
+      if (!before.ends_with(where) || after.empty() || (!is_digit(after[0]) && !is_number_sign(after))) continue;
+      before.remove_suffix(where.size());
+      names_value = true;
+    }
+    pairs_ = cat(before, names_value ? ": " : at.begin > 0 ? " , " : "", after);
+    end_sentences(pairs_);
     text = pairs_;
   }
   MetricLine::Form form = MetricLine::Form::kNone;
@@ -216,15 +234,17 @@ size_t GenericReader::rewards_in(const MetricLine& line) const {
   }));
 }
 
-/// "[12] loss: 0.5 reward: 0.25": a number that only grows counts steps; one that does not is a rank or the like.
+/// "[12] loss: 0.5 reward: 0.25", "#12 loss 0.5 reward 0.25": a number that only grows counts steps; one that does not
+/// is a rank or the like.
 void GenericReader::bracket_place(std::string_view text, StepPlace& at) {
-  if (brackets_ == kNoBrackets || !text.starts_with('[')) return;
-  const size_t close = text.substr(0, 12).find(']');
-  const auto number = close == kNone ? std::nullopt : parse_int(text.substr(1, close - 1));
+  if (brackets_ == kNoBrackets || (!text.starts_with('[') && !text.starts_with('#'))) return;
+  const size_t close = text.substr(0, 12).find(text[0] == '[' ? ']' : ' ');
+  const auto number = close == kNone ? std::nullopt : parse_int(trim(text.substr(1, close - 1)));
   if (!number || *number < 0) return;
-  MetricLine pairs;
+  MetricLine pairs, words;
   pairs.read(text.substr(close + 1));
-  if (known_in(pairs) < 2) return;
+  words.read_words(text.substr(close + 1));
+  if (std::max(known_in(pairs), known_in(words)) < 2) return;
   if (*number <= brackets_) {
     brackets_ = kNoBrackets;
     return;

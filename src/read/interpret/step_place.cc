@@ -205,8 +205,9 @@ bool count_place(std::string_view text, StepPlace& place) {
   if (tagged) {
     const size_t close = text.substr(0, kPlaceBytes).find(text[0] == '[' ? ']' : ')');
     if (close == kNone) return false;
-    const bool counts = text.size() > 1 && is_digit(text[1]) && text.substr(0, close).find('/') != kNone;
-    at = counts ? 1 : close + 1;
+    const size_t first = std::min(text.find_first_not_of(' ', 1), text.size() - 1);
+    const bool counts = is_digit(text[first]) && text.substr(0, close).find('/') != kNone;
+    at = counts ? first : close + 1;
     while (at < text.size() && text[at] == ' ') ++at;
   }
   if (at >= text.size() || !is_digit(text[at])) return false;

@@ -58,6 +58,9 @@ bool ColumnTable::head(std::string_view text, const std::function<bool(std::stri
     if (all.size() < kColumnsLeast || all.size() > kColumnsLimit || !counts_steps(all[0])) continue;
     std::vector<std::string> names;
     size_t measured = 0;
+    double number = 0;
+    if (std::any_of(all.begin(), all.end(), [&](std::string_view cell) { return metric_number(cell, &number); }))
+      continue;
     for (const std::string_view cell : all) {
       names.push_back(name_of(cell));
       measured += names.size() > 1 && known(names.back()) ? 1 : 0;

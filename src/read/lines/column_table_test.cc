@@ -29,8 +29,10 @@ TEST_CASE("a table between bars, with a rule under its head and a cell without a
   CHECK(reader.line.numbers()[3].key == "completions/mean_length");
   REQUIRE(reader.take("| 20 | 0.5 | 1.75 | No Log | 210 |") == ColumnTable::Took::kRow);
   CHECK(reader.line.numbers().size() == 3);
-  CHECK(reader.take("that was all") == ColumnTable::Took::kNo);
-  CHECK(reader.take("30 | 0.5 | 1.75 | 0.1 | 210") == ColumnTable::Took::kNo);
+  CHECK(reader.take("saved model to out/step_20") == ColumnTable::Took::kNo);
+  CHECK(reader.take("30 | 0.5 | 1.75 | 0.1 | 210") == ColumnTable::Took::kRow);  // it goes on behind that
+  for (int i = 0; i <= ColumnTable::kBetweenLimit; ++i) CHECK(reader.take("that was all") == ColumnTable::Took::kNo);
+  CHECK(reader.take("40 | 0.5 | 1.75 | 0.1 | 210") == ColumnTable::Took::kNo);
 }
 
 TEST_CASE("a table between tabs or blanks") {

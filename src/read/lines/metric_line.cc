@@ -177,6 +177,9 @@ bool MetricLine::value(std::string_view key, std::string_view text, bool loose) 
     return true;
   }
   rest = trim(rest);
+  for (const std::string_view spread : {"\u00b1", "+/-", "+-"}) {  // "0.5±0.1"
+    if (starts_with(rest, spread)) rest = {};
+  }
   const size_t note = rest.find(" (");
   if (loose && note != kNone) rest = trim(rest.substr(0, note));
   if (loose && starts_with(rest, "(")) rest = {};
@@ -197,7 +200,7 @@ bool MetricLine::read_field(std::string_view field, bool loose) {
   }
   if (!loose) return false;
   for (size_t i = 1; i < field.size(); ++i) {  // "Grad. Norm 0.15", "Throughput 10432 tokens/s"
-    if (field[i - 1] != ' ') continue;
+    if (!is_space(field[i - 1])) continue;
     const char c = field[i];
     const bool number = is_digit(c) || ((c == '-' || c == '+') && i + 1 < field.size() && is_digit(field[i + 1])) ||
                         field.substr(i) == "nan" || field.substr(i) == "inf";
