@@ -111,6 +111,7 @@ class SupervisedRun {
   SupervisedVerdict run() {
     while (!over_ && world_.problem.empty() && world_.tick() < kLongest) {
       one_.reset();
+      world_.watched = false;
       begin_life();
       if (one_ != nullptr) live();
       ++verdict_.lives;
@@ -175,6 +176,7 @@ class SupervisedRun {
 
   /// Until it is over or the process dies.
   void live() {
+    world_.watched = true;
     while (world_.problem.empty() && !world_.disk.dead() && world_.tick() < kLongest) {
       people();
       const bool quiet = world_.deliver(state_);

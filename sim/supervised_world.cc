@@ -422,7 +422,7 @@ void SupervisedWorld::one_step() {
   break_rule();
   if (a.engine_dead || a.against_rule) {
     a.poisoned = true;
-    ++a.poisoned_steps;
+    a.poisoned_steps += watched ? 1 : 0;
     ++poisoned_steps;
   }
   say(event::Measured{a.step, false, {{"reward.mean", "reward", a.engine_dead ? 0 : 0.5}}});

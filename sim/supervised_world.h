@@ -98,6 +98,7 @@ class SupervisedWorld {
   bool stubborn_bug = false;    ///< it always fails at the same step
   int rule_broken = 0;          ///< so often training turns to what a rule of the user's own forbids, at one step
   bool asks_to_break = false;   ///< an attempt is only ended by the breaker when a person said so
+  bool watched = false;         ///< a midwatch lives, and could read its folder
   bool poison_allowed = false;  ///< midwatch may not end what trains on poison, or a person declined that
   bool has_foreign = false;     ///< somebody else's checkpoints lie in the same folder
   int approved = 0;             ///< attempt of which a person last said that it may be ended
@@ -117,7 +118,7 @@ class SupervisedWorld {
     ProcessId forker;    ///< the keeper that forked the child
     bool waits = false;  ///< the child is forked, and waits for its keeper's word
     bool spawned = false, ended = false, engine_dead = false, poisoned = false, orphaned = false;
-    int poisoned_steps = 0;
+    int poisoned_steps = 0;     ///< while somebody watched
     bool against_rule = false;  ///< a rule of the user's own is broken
     bool end_reported = false, done = false, half_saved = false;
     int64_t step = 0, crash_at = 0;  ///< crash_at: tick; 0: not
