@@ -18,6 +18,7 @@
 #include "app/config/component_settings.h"
 #include "app/config/rule_settings.h"
 #include "app/config/settings.h"
+#include "app/config/signal_settings.h"
 #include "app/notifications.h"
 #include "app/run_status.h"
 #include "app/tasks.h"
@@ -217,7 +218,7 @@ Config learn_of(const Doors& doors, const RunRequest& request, const Supervisor&
   for (const auto& [variable, value] : supervisor.spec().environment) knowledge.known().learn(variable, value);
   learn_environment_of(*make_posix_system(), supervisor.command_pid(), knowledge.known());
   Config declared = declared_components(doors, request, supervisor.spec());
-  knowledge.add(user_rules(declared));
+  learn_settings(declared, knowledge);
   return declared;
 }
 

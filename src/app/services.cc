@@ -18,6 +18,7 @@
 #include "app/cleanup_by_hand.h"
 #include "app/config/rule_settings.h"
 #include "app/config/settings.h"
+#include "app/config/signal_settings.h"
 #include "app/drill.h"
 #include "app/notifications.h"
 #include "app/restore.h"
@@ -93,7 +94,7 @@ Result<Config> DaemonServices::settings(const std::string& file) {
   auto loaded = load_config(*disk_, file);
   if (!loaded.ok()) return loaded.error();
   MW_TRY(loaded->check());
-  knowledge_->add(user_rules(*loaded));
+  learn_settings(*loaded, *knowledge_);
   return loaded;
 }
 

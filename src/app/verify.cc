@@ -4,6 +4,7 @@
 #include "app/config/config.h"
 #include "app/config/rule_settings.h"
 #include "app/config/settings.h"
+#include "app/config/signal_settings.h"
 #include "base/text.h"
 #include "core/event_codec.h"
 #include "core/supervise/verify.h"
@@ -34,7 +35,7 @@ void add_rules(Disk& disk, KnowledgeBase& knowledge, const std::string& run_fold
   const auto spec = text.ok() ? parse_run_spec(*text) : Result<RunSpec>(text.error());
   if (!spec.ok() || spec->config.empty()) return;
   const auto config = load_config(disk, spec->config);
-  if (config.ok() && config->check().ok()) knowledge.add(user_rules(*config));
+  if (config.ok() && config->check().ok()) learn_settings(*config, knowledge);
 }
 
 }  // namespace

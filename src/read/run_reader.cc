@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "core/idle_line.h"
 #include "core/mixed_runs.h"
+#include "core/not_seen.h"
 
 namespace mw {
 namespace {
@@ -377,6 +378,7 @@ void RunReader::close(Time now) {
   put(std::move(event));
   report_problems();
   for (std::string& note : mixed_runs(state_)) notes_.push_back(std::move(note));
+  for (std::string& note : not_seen(state_)) notes_.push_back(std::move(note));
 }
 
 std::vector<std::string> RunReader::watched() const {

@@ -96,7 +96,7 @@ def was_read(signal, answer, records):
 
 def tried(program, row, number, seed, keep):
     case, rng = build_case(row, number, seed)
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = pathlib.Path(name) / "run"
         folder.mkdir()
         spoken, wanted = write_case(case, folder, rng)

@@ -30,7 +30,7 @@ IDLE_S = 1
 def read(program, path):
     """signal -> {step: value} as midwatch reads the files."""
     out = {}
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
         subprocess.run([program, "attach", "--home", home, "--exit-after-idle", str(IDLE_S), str(path)],
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300, check=False)
         for journal in sorted(pathlib.Path(home).rglob("*.journal")):
@@ -127,7 +127,7 @@ def tried(program, name, base, number, seed, sick):
     else:
         return None
     case.allowed.add("no-learning")  # a piece may be too short to show what the whole run learned
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         needed = ["reward.mean", *case.needed]
         framework, shape, _ = shapes.write(case.run, pathlib.Path(folder), rng, needed)
         found, error, false = curves.judged(case, curves.answer_of(program, folder))

@@ -14,6 +14,18 @@ RUNS = os.path.join(HERE, "..", "golden", "runs")
 MIDWATCH = sys.argv[1] if len(sys.argv) > 1 else "build/midwatch"
 
 
+def remove(path, seconds=5):
+    """Removes the folder. A keeper outlives its midwatch by a moment and removes files of its own meanwhile."""
+    last = time.monotonic() + seconds
+    while os.path.exists(path):
+        try:
+            shutil.rmtree(path)
+        except OSError:
+            if time.monotonic() > last:
+                raise
+            time.sleep(0.1)
+
+
 class Scratch:
     """A folder that is gone afterwards, unless the test failed; in the folder `under`, else among temporary files."""
 
@@ -26,7 +38,7 @@ class Scratch:
 
     def __exit__(self, kind, value, trace):
         if kind is None:
-            shutil.rmtree(self.path)
+            remove(self.path)
         else:
             print(f"left for inspection: {self.path}", file=sys.stderr)
 

@@ -15,7 +15,7 @@ MAKE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "odd", "ma
 
 def main():
     program, runs, seed = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "78", sys.argv[3] if len(sys.argv) > 3 else "7"
-    with tempfile.TemporaryDirectory(prefix="midwatch-live-") as place:
+    with tempfile.TemporaryDirectory(prefix="midwatch-live-", ignore_cleanup_errors=True) as place:
         subprocess.run([sys.executable, MAKE, "--out", place, "--runs", runs, "--seed", seed], check=True, stdout=subprocess.DEVNULL)
         with open(os.path.join(place, "runs.json"), encoding="utf-8") as file:
             made = json.load(file)

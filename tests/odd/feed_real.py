@@ -104,7 +104,7 @@ def followed(program, folder, command, growing):
 
 def fed(program, case, asked):
     """One case: what midwatch raised and did live, and what a replay of the files has."""
-    with tempfile.TemporaryDirectory(prefix="odd-") as name:
+    with tempfile.TemporaryDirectory(prefix="odd-", ignore_cleanup_errors=True) as name:
         folder = pathlib.Path(name)
         command, growing = lay_out(case, folder, asked)
         if asked.mode == "attach":

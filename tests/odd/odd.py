@@ -56,7 +56,7 @@ def how_far(file):
 def tried(program, made_by, mode, step_s, keep, sparing=False):
     """One run: what befell it. Sparing: a replay only where something was raised."""
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="odd-") as name:
+    with tempfile.TemporaryDirectory(prefix="odd-", ignore_cleanup_errors=True) as name:
         folder = pathlib.Path(name)
         supervised = live.Live(program, folder, mode)
         made, line, file = written(made_by, folder, step_s)

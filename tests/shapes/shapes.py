@@ -181,7 +181,7 @@ def main():
     args = parser.parse_args()
     shapes = [s for s in corpus() if args.only in s.name]
     worst = 1.0
-    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         folder = args.keep or scratch
         os.makedirs(folder, exist_ok=True)
         for half in ("dev", "check"):

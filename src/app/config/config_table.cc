@@ -29,6 +29,10 @@ constexpr std::array kSections = {
                   "Which checkpoints are kept, where the trainer keeps more than it should. Only in the folders of "
                   "`[run] checkpoints`, "
                   "and only once a newer one is proven whole on the disk."},
+    ConfigSection{"signals",
+                  "What the trainer's own names of metrics mean, where midwatch does not know them. Each is a name as "
+                  "the log, the "
+                  "table or the metric file has it."},
     ConfigSection{"attach", "How `midwatch attach` follows a run."},
     ConfigSection{"component.*",
                   "A server that the run needs (docs/components.md): midwatch asks it whether it works. Engines and "
@@ -216,6 +220,17 @@ constexpr std::array kKeys = {
               "what changes faster is seldom understood"},
     ConfigKey{"scrape.*.timeout", Kind::kDuration, "\"10s\"", 0.1, 600, "", "How long that may take.",
               "it holds up nothing else"},
+    ConfigKey{"signals.reward", Kind::kText, "", 0, 0, "", "The mean reward that the run optimises.",
+              "known by its usual names"},
+    ConfigKey{"signals.pass_rate", Kind::kText, "", 0, 0, "", "The share of samples that pass.", "likewise"},
+    ConfigKey{"signals.loss", Kind::kText, "", 0, 0, "", "The whole loss.", "likewise"},
+    ConfigKey{"signals.policy_loss", Kind::kText, "", 0, 0, "", "The policy's loss.", "likewise"},
+    ConfigKey{"signals.kl", Kind::kText, "", 0, 0, "", "The divergence from the reference model.", "likewise"},
+    ConfigKey{"signals.entropy", Kind::kText, "", 0, 0, "", "The policy's entropy.", "likewise"},
+    ConfigKey{"signals.grad_norm", Kind::kText, "", 0, 0, "", "The norm of the gradient.", "likewise"},
+    ConfigKey{"signals.response_length", Kind::kText, "", 0, 0, "", "The mean length of answers, in tokens.",
+              "likewise"},
+    ConfigKey{"signals.lr", Kind::kText, "", 0, 0, "", "The learning rate.", "likewise"},
     ConfigKey{"rule.*.signal", Kind::kText, "", 0, 0, "",
               "The figure: a signal (docs/signals.md), the trainer's own name of a metric, or a figure of the machine, "
               "as \"gpu.temperature\" of all GPUs, \"disk.free:/data\" or \"scrape.NAME:metric\" of one thing.",

@@ -244,9 +244,16 @@ bool DialectBook::look_up(size_t dialect, std::string_view raw, Meaning& meaning
   return meaning.eval;
 }
 
+bool DialectBook::look_up_own(std::string_view raw, Meaning& meaning) const {
+  const auto known = own_names_.find(raw);
+  if (known == own_names_.end()) return false;
+  meaning.signal = known->second;
+  return true;
+}
+
 Meaning DialectBook::meaning(std::optional<size_t> dialect, std::string_view raw) const {
   Meaning meaning;
-  bool found = false;
+  bool found = look_up_own(raw, meaning);
   std::optional<size_t> own = dialect;
   for (int i = 0; own && i < kExtendsLimit && !found; ++i) {
     found = look_up(*own, raw, meaning);
@@ -268,6 +275,7 @@ Meaning DialectBook::meaning(std::optional<size_t> dialect, std::string_view raw
 
 Meaning DialectBook::generic_meaning(std::string_view raw) const {
   Meaning meaning;
+  if (look_up_own(raw, meaning)) return meaning;
   const auto generic = find(kGeneric);
   if (!generic || look_up(*generic, raw, meaning)) return meaning;
   std::string name;

@@ -51,6 +51,9 @@ class DialectBook {
   /// The rule sets, for judging answers by their text.
   const std::vector<std::unique_ptr<FormatRuleSet>>& rule_sets() const { return rule_sets_; }
 
+  /// `raw` means `signal` from here on, whoever logs it.
+  void name_signal(const std::string& raw, const std::string& signal) { own_names_[raw] = signal; }
+
   const std::vector<Dialect>& dialects() const { return dialects_; }
   /// The index of a dialect by its id, or of the first with that framework name.
   std::optional<size_t> find(std::string_view id) const;
@@ -87,6 +90,9 @@ class DialectBook {
   void index_names();
   bool look_up(size_t dialect, std::string_view raw, Meaning& meaning) const;
 
+  bool look_up_own(std::string_view raw, Meaning& meaning) const;
+
+  std::map<std::string, std::string, std::less<>> own_names_;
   std::vector<Dialect> dialects_;
   std::vector<std::unique_ptr<FormatRuleSet>> rule_sets_;
   std::vector<std::vector<std::optional<Regex>>> regexes_;  // per dialect, per shape

@@ -112,6 +112,13 @@ void KnowledgeBase::add(std::vector<UserRule> rules) {
   for (UserRule& rule : rules) signatures_->add(std::move(rule));
 }
 
+void KnowledgeBase::name_signals(const std::map<std::string, std::string>& names) {
+  for (const auto& [raw, signal] : names) {
+    book_.name_signal(raw, signal);
+    added_ += cat("signal ", signal, " = ", raw, "\n");
+  }
+}
+
 const Knowledge& KnowledgeBase::knowledge() const { return signatures_->knowledge(); }
 
 CheckpointLayout KnowledgeBase::checkpoints_of(const std::string& framework) const {

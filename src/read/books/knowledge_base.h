@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,6 +32,8 @@ class KnowledgeBase {
   const Knowledge& knowledge() const;
   /// To be called before anything is judged.
   void add(std::vector<UserRule> rules);
+  /// What metrics of these names mean, whoever logs them: signal by name. To be called before anything is read.
+  void name_signals(const std::map<std::string, std::string>& names);
   /// Secret values that must not appear in any event or output. Complete before anything is read.
   const KnownSecrets& known() const { return known_; }
   KnownSecrets& known() { return known_; }

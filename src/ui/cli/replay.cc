@@ -1,5 +1,6 @@
 // midwatch replay: what happened in these files?
 #include "base/text.h"
+#include "ui/cli/take_run.h"
 #include "ui/cli/verb.h"
 #include "ui/report/terminal.h"
 #include "ui/view/replay_json.h"
@@ -55,7 +56,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
   }
   if (result.unknown) {
     console.err(cat("midwatch: nothing in ", escape_terminal(request.paths.front()),
-                    " is what a run writes, as far as midwatch knows\n"));
+                    " is what a run writes, as far as midwatch knows\n  ", kGiveRun, "\n"));
   }
   for (const std::string& note : result.notes) console.err(cat("note: ", escape_terminal(note), "\n"));
   if (fails(result, args.get("fail-on"))) return Exit::kIncident;

@@ -24,7 +24,7 @@ Result<std::unique_ptr<Replayed>> replay_known(const ReplayRequest& request, Ser
   if (!replayed.ok() || !(*replayed)->unknown || (*replayed)->partial) return replayed;
   return Error{Error::Code::kUnsupported,
                cat("nothing in ", request.paths.front(), " is what a run writes, as far as midwatch knows"),
-               "Give the files or the folder of a run: its logs, metrics, W&B or TensorBoard files."};
+               std::string(kGiveRun)};
 }
 
 Result<std::unique_ptr<Replayed>> take_run(const Args& args, Services& services) {

@@ -9,6 +9,12 @@
 
 namespace mw {
 
+/// What to do where nothing of a run was found in what was given.
+inline constexpr std::string_view kGiveRun =
+    "Give the files or the folder of a run: its logs, metrics, W&B or TensorBoard files. If it is the log of a trainer "
+    "of "
+    "your own, name its reward in midwatch.toml: [signals] reward = \"…\"";
+
 /// The options --run and --home: which recorded run.
 void declare_which(ArgSpec& spec);
 void declare_run(ArgSpec& spec);

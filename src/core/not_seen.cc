@@ -1,0 +1,43 @@
+#include "core/not_seen.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "core/detect/tools/track.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kPointsLeast = 10;  // fewer are no course
+constexpr size_t kNamed = 4;
+
+bool is_learning(std::string_view signal) {
+  return signal.starts_with("loss.") || signal.starts_with("grad_norm") || signal.starts_with("kl.") ||
+         signal == "entropy" || signal == "lr";
+}
+
+}  // namespace
+
+std::vector<std::string> not_seen(const State& state) {
+  bool trains = false;
+  std::vector<std::string> unknown;
+  for (const Series& series : state.series) {
+    const bool of_machine = series.source < state.sources.size() && state.sources[series.source].kind == "host";
+    if (series.count() < kPointsLeast || of_machine) continue;
+    const bool rewards = series.signal.starts_with("reward.") || series.signal.starts_with("return.") ||
+                         series.signal.starts_with("accuracy.") || series.signal.starts_with("eval.");
+    if (rewards) return {};
+    trains = trains || is_learning(series.signal);
+    if (series.signal.empty() && std::find(unknown.begin(), unknown.end(), series.raw) == unknown.end())
+      unknown.push_back(series.raw);
+  }
+  if (unknown.empty() || (!trains && unknown.size() > kNamed * 3)) return {};
+  std::string names;
+  for (size_t i = 0; i < std::min(unknown.size(), kNamed); ++i) names += cat(i == 0 ? "" : ", ", clip(unknown[i], 60));
+  if (unknown.size() > kNamed) names += ", …";
+  return {cat("No reward was recognised. Other figures: ", names,
+              ". If one is the reward, name it in midwatch.toml: [signals] reward = \"", clip(unknown.front(), 60),
+              "\"")};
+}
+
+}  // namespace mw

@@ -1,0 +1,37 @@
+#include "core/not_seen.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace mw {
+namespace {
+
+State run_with(std::vector<std::pair<std::string, std::string>> signals, int steps = 20) {
+  State state;
+  fold(state, {{}, {0, 0}, event::SourceOpened{0, "train.log", "text", 0, 0, 0}});
+  for (int step = 1; step <= steps; ++step) {
+    event::Measured measured{step, false, {}};
+    for (const auto& [signal, raw] : signals) measured.readings.push_back({signal, raw, 0.5});
+    fold(state, {{}, {0, static_cast<uint64_t>(step)}, std::move(measured)});
+  }
+  return state;
+}
+
+TEST_CASE("a training without a known reward gets a sentence on how to name it") {
+  const auto said = not_seen(run_with({{"loss.total", "loss"}, {"", "J"}, {"", "tokens"}}));
+  REQUIRE(said.size() == 1);
+  CHECK(said[0] ==
+        "No reward was recognised. Other figures: J, tokens. If one is the reward, name it in midwatch.toml: [signals] "
+        "reward = \"J\"");
+}
+
+TEST_CASE("where a reward is known, nothing else is logged, or hardly anything, nothing is said") {
+  CHECK(not_seen(run_with({{"loss.total", "loss"}, {"reward.mean", "r"}, {"", "J"}})).empty());
+  CHECK(not_seen(run_with({{"loss.total", "loss"}, {"lr", "lr"}})).empty());
+  CHECK(not_seen(run_with({{"loss.total", "loss"}, {"", "J"}}, 5)).empty());
+  CHECK(not_seen(State()).empty());
+}
+
+}  // namespace
+}  // namespace mw
