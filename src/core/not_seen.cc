@@ -19,6 +19,9 @@ bool is_learning(std::string_view signal) {
 }  // namespace
 
 std::vector<std::string> not_seen(const State& state) {
+  if (std::none_of(state.attempts.begin(), state.attempts.end(),
+                   [](const AttemptState& attempt) { return attempt.last_step != kNoStep; }))
+    return {};  // nothing that counts steps: a server, a launcher
   bool trains = false;
   std::vector<std::string> unknown;
   for (const Series& series : state.series) {

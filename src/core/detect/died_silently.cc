@@ -106,7 +106,7 @@ std::string copied_while_running(const State& state, const AttemptState& attempt
   const std::string name(basename(source.path));
   if (name.starts_with("slurm-") && name.ends_with(".out")) return "Slurm writes the end of a job into its output file";
   const bool bar = contains(source.last_text, "%|");
-  if (source.torn && !bar) return "the last line is cut in the middle";
+  if (source.torn && !bar) return "the last line lacks its end";
   if (says_farewell(source.last_text)) return "its last line is that of a program that is done";
   return {};
 }

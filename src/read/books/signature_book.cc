@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/toml.h"
 #include "core/incident_kind.h"
+#include "read/books/anchored.h"
 #include "read/books/embedded.h"
 
 namespace mw {
@@ -362,7 +363,7 @@ std::vector<Pattern> SignatureBook::patterns(uint32_t first_id) const {
   all.reserve(targets_.size());
   const auto add = [&](const std::vector<std::string>& expressions, bool regex) {
     for (const std::string& expression : expressions) {
-      all.push_back({expression, regex, first_id + static_cast<uint32_t>(all.size())});
+      all.push_back({regex ? anchored(expression) : expression, regex, first_id + static_cast<uint32_t>(all.size())});
     }
   };
   for (const Faces& faces : faces_) {  // in the order of number_patterns()

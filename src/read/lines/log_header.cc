@@ -92,12 +92,19 @@ bool source_name(std::string_view text) {
   return numbered && !digit(text[0]);
 }
 
+/// Can what stands before a dash be a place in a program? "step:1 - loss:0.5" begins with a figure: a place has a dotted
+/// name or a function as well.
+bool is_place(std::string_view text) {
+  return source_name(text) && (contains(text, ".") || std::count(text.begin(), text.end(), ':') > 1);
+}
+
 /// "package.module" whose last part is not a class ("torch.OutOfMemoryError: ..." is an exception, not a logger).
 bool dotted_name(std::string_view text) {
   const size_t dot = text.rfind('.');
   if (text == "__main__") return true;
   if (dot == std::string_view::npos || dot == 0 || dot + 1 >= text.size()) return false;
   if (!lower(text[dot + 1]) && text[dot + 1] != '_') return false;
+  if (text.substr(dot) == ".sh") return false;  // a shell speaks: "run.sh: line 18: 14250 Killed"
   return !digit(text[0]) && std::all_of(text.begin(), text.end(), name_char);
 }
 
@@ -464,7 +471,7 @@ bool LogHeader::take_source() {
   if (token.back() == ']' && source_name(token.substr(0, i - 1))) {  // older vLLM: "INFO 02-19 09:08:11 model.py:12] "
     name = token.substr(0, i - 1);
     used = i;
-  } else if ((source_name(token) && (after.starts_with(" - ") || after.starts_with(" -- "))) ||
+  } else if ((is_place(token) && (after.starts_with(" - ") || after.starts_with(" -- "))) ||
              (dotted_name(token) && after.starts_with(" - "))) {
     used = i;
   } else if (token.back() == ':') {
