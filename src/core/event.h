@@ -146,6 +146,7 @@ struct TraceSeen {        ///< a Python traceback, whole
   uint64_t last_line = 0;
   bool sample = false;   ///< as above
   bool handled = false;  ///< followed by another exception of the same chain ("During handling of ...")
+  int64_t pid = -1;      ///< of the process that printed it, as its prefix says; -1: not said
 };
 struct Logged {  ///< a warning or an error, by template: sent when a template is first seen, then at doubling counts
   enum class Level { kWarning, kError, kFatal };

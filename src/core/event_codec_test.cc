@@ -20,7 +20,7 @@ std::string coded(const Event& event) {
 TEST_CASE("the table's counting of members works") {
   static_assert(member_count<event::Ticked>() == 2);
   static_assert(member_count<event::Measured>() == 3);
-  static_assert(member_count<event::TraceSeen>() == 6);
+  static_assert(member_count<event::TraceSeen>() == 7);
 }
 
 TEST_CASE("every event comes back from the journal as it went in") {

@@ -63,7 +63,7 @@ MW_EVENT(Matched, "matched", field("signature", &E::signature), field("text", &E
          field("sample", &E::sample));
 MW_EVENT(TraceSeen, "trace-seen", field("exception", &E::exception), field("message", &E::message),
          field("frame", &E::frame), field("last_line", &E::last_line), field("sample", &E::sample),
-         field("handled", &E::handled));
+         field("handled", &E::handled), field("pid", &E::pid));
 MW_EVENT(Logged, "logged", field("level", &E::level), field("pattern", &E::pattern), field("text", &E::text),
          field("count", &E::count));
 MW_EVENT(FormatJudged, "format-judged", field("rule", &E::rule), field("passed", &E::passed),

@@ -71,7 +71,7 @@ class Folder {
       if (!state_.first_at.known() || event_.at < state_.first_at) state_.first_at = event_.at;
       if (event_.at > state_.last_at && !beyond_today()) state_.last_at = event_.at;
     }
-    if (event_.where.line != 0) source_of(state_, event_.where.source).last_line = event_.where.line;
+    if (event_.where.line != 0) source_of(state_, event_.where.source).said(event_.where.line, event_.at);
     std::visit(*this, event_.body);
   }
 

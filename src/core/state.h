@@ -12,6 +12,7 @@
 
 #include "core/event.h"
 #include "core/incident.h"
+#include "core/line_clock.h"
 #include "core/series.h"
 #include "core/supervise/supervision.h"
 
@@ -47,6 +48,7 @@ struct SourceState {
   Time first_at, last_at;
   Time end_at;                        ///< as its last line says, whatever that line holds; known once it has ended
   uint64_t last_line = 0;             ///< of its last event
+  LineClock clock;                    ///< of its events
   std::vector<std::string> problems;  ///< at most kProblemLimit; a repeated one is kept once
   static constexpr size_t kProblemLimit = 32;
 
@@ -57,6 +59,11 @@ struct SourceState {
   uint64_t gave_up = 0;       ///< line at which the launcher of its attempt had given up; 0: it has not
   int64_t step = kNoStep;     ///< the step it last spoke of in this attempt
   Ranges steps;               ///< of its training measurements, over all its attempts
+
+  void said(uint64_t line, Time at) {
+    last_line = line;
+    clock.note(line, at);
+  }
 };
 
 struct AttemptState {

@@ -21,6 +21,7 @@ struct Interpreter::Stream {
   bool caught = false;  // the traceback in progress was caught, by the word of what printed it
   uint64_t used = 0;
   Time at;
+  int64_t pid = -1;
   std::vector<Match> matches;
 };
 

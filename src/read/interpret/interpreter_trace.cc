@@ -58,6 +58,7 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
       streams_.erase(oldest);
     }
     found = streams_.emplace(key, std::make_unique<Stream>()).first;
+    found->second->pid = line.pid;
   }
   Stream& stream = *found->second;
   const bool was_open = stream.reader.open();
@@ -102,6 +103,7 @@ void Interpreter::emit_last_exception() {
 
 void Interpreter::judge_trace(const Stream& stream, event::TraceSeen& trace) {
   trace.sample = trace.sample || stream.sample || stream.caught;
+  trace.pid = stream.pid;
   trace.message = clip(redact_secrets(trace.message), kTextLimit);
 }
 

@@ -92,8 +92,8 @@ bool source_name(std::string_view text) {
   return numbered && !digit(text[0]);
 }
 
-/// Can what stands before a dash be a place in a program? "step:1 - loss:0.5" begins with a figure: a place has a dotted
-/// name or a function as well.
+/// Can what stands before a dash be a place in a program? "step:1 - loss:0.5" begins with a figure: a place has a
+/// dotted name or a function as well.
 bool is_place(std::string_view text) {
   return source_name(text) && (contains(text, ".") || std::count(text.begin(), text.end(), ':') > 1);
 }

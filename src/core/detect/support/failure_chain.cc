@@ -64,6 +64,24 @@ uint64_t last_line_of(const State& state, const Symptom& symptom) {
   return std::max(source.last_line, static_cast<uint64_t>(std::max<int64_t>(source.lines, 0)));
 }
 
+/// When a symptom happened at the latest: of one without a clock, when what is said behind it did, or before it.
+Time latest_of(const State& state, const Symptom& symptom) {
+  const uint32_t number = symptom.moment.where.source;
+  if (symptom.moment.at.known() || number >= state.sources.size()) return symptom.moment.at;
+  const LineClock& clock = state.sources[number].clock;
+  const Time after = clock.after(symptom.last_line);
+  return after.known() ? after : clock.before(symptom.moment.where.line);
+}
+
+/// The same, at the earliest.
+Time earliest_of(const State& state, const Symptom& symptom) {
+  const uint32_t number = symptom.moment.where.source;
+  if (symptom.moment.at.known() || number >= state.sources.size()) return symptom.moment.at;
+  const LineClock& clock = state.sources[number].clock;
+  const Time before = clock.before(symptom.moment.where.line);
+  return before.known() ? before : clock.after(symptom.last_line);
+}
+
 bool lived_on(const State& state, const Symptom& symptom) {
   const AttemptState* attempt = attempt_of(state, symptom.moment.attempt);
   if (attempt == nullptr) return false;
@@ -71,8 +89,8 @@ bool lived_on(const State& state, const Symptom& symptom) {
   // Where no step was ever done, there is nothing that shows life after what ends a process.
   const bool root = symptom.signature != nullptr && symptom.signature->fatal && symptom.signature->role == Role::kRoot;
   if (root && attempt->last_step == kNoStep) return false;
-  if (attempt->last.at.known() && symptom.moment.at.known()) {
-    return attempt->last.at - symptom.moment.at > Duration::seconds(static_cast<double>(kAftermathSeconds));
+  if (const Time at = latest_of(state, symptom); attempt->last.at.known() && at.known()) {
+    return attempt->last.at - at > Duration::seconds(static_cast<double>(kAftermathSeconds));
   }
   return last_line_of(state, symptom) > symptom.last_line + kAftermathLines;
 }
@@ -257,37 +275,21 @@ bool is_interruption(const Symptom& symptom) {
   return kind == "interrupted" || kind == "preempted";
 }
 
-/// When a symptom happened; of one without a clock, when what is said next to it did.
-Time time_of(const std::vector<Symptom>& symptoms, const Symptom& symptom) {
-  if (symptom.moment.at.known()) return symptom.moment.at;
-  Time before;
-  for (const Symptom& other : symptoms) {
-    const uint64_t line = other.moment.where.line, own = symptom.moment.where.line;
-    const bool same =
-        other.moment.where.source == symptom.moment.where.source && other.moment.attempt == symptom.moment.attempt;
-    if (!same || !other.moment.at.known() || line + kEndingLines < own || line > symptom.last_line + kEndingLines)
-      continue;
-    if (line > own) return other.moment.at;
-    before = other.moment.at;
-  }
-  return before;
-}
-
 /// Did `symptom` happen so shortly before `end` that it may have brought it about?
-bool shortly_before(const std::vector<Symptom>& symptoms, const Symptom& symptom, const Symptom& end) {
-  const Time at = time_of(symptoms, symptom), over = time_of(symptoms, end);
+bool shortly_before(const State& state, const Symptom& symptom, const Symptom& end) {
+  const Time at = latest_of(state, symptom), over = earliest_of(state, end);
   if (at.known() && over.known()) return (over - at).seconds() <= kEndingSeconds;
   return symptom.moment.where.source == end.moment.where.source &&
          end.moment.where.line <= symptom.last_line + kEndingLines;
 }
 
 /// What went before a person or a scheduler ended the attempt did not end it, unless it came right before.
-void outlive(std::vector<Symptom>& symptoms) {
+void outlive(const State& state, std::vector<Symptom>& symptoms) {
   for (const Symptom& end : symptoms) {
     if (end.survived || end.teardown || !is_interruption(end)) continue;
     for (Symptom& symptom : symptoms) {
       if (symptom.moment.attempt != end.moment.attempt || symptom.order >= end.order) continue;
-      if (!shortly_before(symptoms, symptom, end)) symptom.survived = true;
+      if (!shortly_before(state, symptom, end)) symptom.survived = true;
     }
   }
 }
@@ -316,8 +318,12 @@ std::string origin(const Symptom& symptom, bool with_type) {
 }
 
 struct RecurrentError {
-  uint64_t survived = 0, times = 0;
-  Time first, last;
+  struct Times {
+    uint64_t count = 0;
+    Time first, last;
+  };
+  uint64_t survived = 0;
+  std::map<int64_t, Times> by_process;  ///< by pid: the workers of one crash print theirs one after the other
 };
 
 using RecurrentErrors = std::map<std::string, RecurrentError>;
@@ -328,8 +334,9 @@ RecurrentErrors recurrent_errors_of(const std::vector<Symptom>& symptoms, bool w
     if (trace_of(symptom) == nullptr) continue;
     RecurrentError& recurrent = all[origin(symptom, with_type)];
     if (symptom.survived) ++recurrent.survived;
-    if (recurrent.times++ == 0) recurrent.first = symptom.moment.at;
-    recurrent.last = symptom.moment.at;
+    RecurrentError::Times& times = recurrent.by_process[trace_of(symptom)->trace.pid];
+    if (times.count++ == 0) times.first = symptom.moment.at;
+    times.last = symptom.moment.at;
   }
   return all;
 }
@@ -343,10 +350,11 @@ void outlive_recurrent_errors(const State& state, std::vector<Symptom>& symptoms
     const AttemptState* attempt = attempt_of(state, symptom.moment.attempt);
     if (attempt != nullptr && attempt->ended && !complete(*attempt)) continue;
     const RecurrentError& recurrent = by_type.at(origin(symptom, true));
-    const bool spread = recurrent.first.known() && (recurrent.last - recurrent.first).seconds() > kRecurrentSeconds;
+    const RecurrentError::Times& times = recurrent.by_process.at(trace_of(symptom)->trace.pid);
+    const bool spread = times.first.known() && (times.last - times.first).seconds() > kRecurrentSeconds;
     symptom.survived = recurrent.survived >= kRecurrentTimes ||
                        by_file.at(origin(symptom, false)).survived >= kFileHabitTimes ||
-                       (recurrent.times > kRecurrentTimes && spread && state.attempts.size() == 1);
+                       (times.count > kRecurrentTimes && spread && state.attempts.size() == 1);
   }
 }
 
@@ -402,7 +410,7 @@ std::vector<Symptom> symptoms_of(const State& state, const Knowledge& knowledge)
     if (a.moment.attempt != b.moment.attempt) return a.moment.attempt < b.moment.attempt;
     return a.order < b.order;
   });
-  outlive(symptoms);
+  outlive(state, symptoms);
   outlive_helpers(helpers, symptoms);
   outlive_recurrent_errors(state, symptoms);
   return symptoms;
