@@ -9,10 +9,10 @@
 
 namespace mw {
 
-/// Keeps at most kMarks lines with their times, evenly spread; lines come in ascending order (others are ignored).
+/// Keeps at most kKept lines with their times, evenly spread; lines come in ascending order (others are ignored).
 class LineClock {
  public:
-  static constexpr size_t kMarks = 1024;
+  static constexpr size_t kKept = 1024;
 
   void note(uint64_t line, Time at);
   /// Of the last known line up to `line`, and of the first one from it on; unknown where there is none.
@@ -20,13 +20,13 @@ class LineClock {
   Time after(uint64_t line) const;
 
  private:
-  struct Mark {
+  struct Dated {
     uint64_t line = 0;
     Time at;
   };
-  std::vector<Mark> marks_;
-  Mark last_;             // kept besides the marks: they may be far apart
-  uint64_t spacing_ = 1;  // lines between two marks
+  std::vector<Dated> kept_;
+  Dated last_;            // kept besides: they may be far apart
+  uint64_t spacing_ = 1;  // lines between two of them
 };
 
 }  // namespace mw

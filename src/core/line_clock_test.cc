@@ -25,7 +25,7 @@ TEST_CASE("a line without a clock lies between those before and behind it that h
   CHECK_FALSE(clock.after(21).known());
 }
 
-TEST_CASE("a million lines cost a bounded number of marks, and the times stay near") {
+TEST_CASE("a million lines cost bounded memory, and the times stay near") {
   LineClock clock;
   for (uint64_t line = 1; line <= 1'000'000; ++line) clock.note(line, at(static_cast<double>(line)));
   for (uint64_t line = 1000; line < 1'000'000; line += 997) {

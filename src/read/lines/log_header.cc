@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/numbers.h"
 #include "base/text.h"
@@ -62,21 +63,11 @@ Level level_word(std::string_view text, size_t* used) {
 }
 
 Level level_letter(char c) {
-  switch (c) {
-    case 'D':
-      return Level::kDebug;
-    case 'I':
-      return Level::kInfo;
-    case 'W':
-      return Level::kWarning;
-    case 'E':
-      return Level::kError;
-    case 'F':
-    case 'C':
-      return Level::kCritical;
-    default:
-      return Level::kNone;
-  }
+  constexpr std::array kLetters = {std::pair{'D', Level::kDebug},    std::pair{'I', Level::kInfo},
+                                   std::pair{'W', Level::kWarning},  std::pair{'E', Level::kError},
+                                   std::pair{'F', Level::kCritical}, std::pair{'C', Level::kCritical}};
+  const auto* found = std::find_if(kLetters.begin(), kLetters.end(), [c](const auto& row) { return row.first == c; });
+  return found == kLetters.end() ? Level::kNone : found->second;
 }
 
 /// "file.py:12", "file.cc:12:function", "package.module:function:12".
