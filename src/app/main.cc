@@ -41,6 +41,7 @@ int main(int argc, char** argv) {
     const auto given = mw::parse_int(columns);
     if (given && *given > 0 && *given < 10'000) console.width = static_cast<int>(*given);
   }
+  console.build = mw::kBuildInfo;
   mw::DaemonServices services;
   return mw::run_command(argc, argv, mw::all_verbs(), services, console);
 }

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "ui/cli/declared.h"
 #include "ui/cli/help_text.h"
 #include "ui/cli/verb.h"
 
@@ -159,18 +160,20 @@ int answer(const CLI::App& root, const CLI::ParseError& problem, int argc, char*
 int run_command(int argc, char** argv_given, std::span<const Verb* const> verbs, Services& services,
                 const Console& console) {
   std::vector<std::string> replaced;
+  if (argc > 1 && argv_given[1] == std::string_view("--version")) {
+    const bool json = argc > 2 && argv_given[2] == std::string_view("--json");
+    console.out(json ? version_json(console.build) : version_line(console.build) + "\n");
+    return 0;
+  }
   std::vector<char*> today = todays_words(argc, argv_given, replaced);
   char** argv = today.data();
   CLI::App root(
       "midwatch keeps watch over LLM reinforcement-learning runs: it reads what a run writes, says what went\n"
       "wrong, when it began and why.",
       "midwatch");
-  root.set_version_flag("--version", std::string("midwatch " MIDWATCH_VERSION));
+  root.set_version_flag("--version", version_line(console.build), "Print the version (with --json: as JSON) and exit");
   root.require_subcommand(1);
-  root.footer(
-      "\nExit codes: 0 done · 2 wrong command line · 3 path missing or unreadable · 4 nothing known in it ·\n"
-      "5 partial result · 6 output could not be written ·\n"
-      "7 not done, nobody said yes · 10 an incident of --fail-on was found");
+  root.footer(cat("\n", kExitCodes));
   std::vector<ParsedCommand> commands(verbs.size());
   for (size_t i = 0; i < verbs.size(); ++i) {
     commands[i].verb = verbs[i];

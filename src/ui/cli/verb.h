@@ -11,6 +11,7 @@
 #include "api/services.h"
 #include "base/result.h"
 #include "ui/cli/args.h"
+#include "ui/cli/build_info.h"
 
 namespace mw {
 
@@ -22,6 +23,7 @@ struct Console {
   bool colour = false;
   bool unicode = true;
   int width = 100;
+  BuildInfo build = {MIDWATCH_VERSION, "", "", "", ""};  ///< of the program that speaks
 
   void out(std::string_view text) const { std::fwrite(text.data(), 1, text.size(), stdout); }
   void err(std::string_view text) const { std::fwrite(text.data(), 1, text.size(), stderr); }
