@@ -41,18 +41,15 @@ def answers(program, run):
     del result["input"]["seconds"]
     return {
         f"{run}.txt": timeless(midwatch(program, 100, "replay", path)),
+        f"{run}-full.txt": timeless(midwatch(program, 100, "replay", "--full", path)),
         f"{run}.json": json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
         f"{run}.md": midwatch(program, 100, "report", path),
     }
 
 
 def readme_block(program):
-    """The first part of the answer, up to the curves, as it stands in the README."""
-    text = timeless(midwatch(program, README_WIDTH, "replay", README_RUN))
-    first = text.split("\nCurves\n")[0].rstrip()
-    rows = text.split("\nSignals\n")[1].split("\n\n")[0].split("\n")
-    main = [row for row in rows if re.match(r"  (signal|reward\.mean|entropy|response\.length|time\.rollout) ", row)]
-    return "\n".join([f"$ midwatch replay {README_RUN}", "", first, "", "Signals", *main, "  …"])
+    """The answer as it stands in the README."""
+    return f"$ midwatch replay {README_RUN}\n\n" + timeless(midwatch(program, README_WIDTH, "replay", README_RUN)).rstrip()
 
 
 def differs(name, expected, found):

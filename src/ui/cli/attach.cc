@@ -94,7 +94,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
   if (console.err_is_terminal) console.err("watching; Ctrl-C ends the watch, the run goes on\n");
   auto replayed = services.attach(request);
   if (!replayed.ok()) return report_error(console, replayed.error());
-  if (!json) console.out(terminal_report(**replayed, console));
+  if (!json) console.out(terminal_brief(**replayed, console, "More: midwatch replay --full PATH"));
   for (const std::string& note : (*replayed)->notes) console.err(cat("note: ", escape_terminal(note), "\n"));
   return (*replayed)->partial ? Exit::kPartial : Exit::kOk;
 }

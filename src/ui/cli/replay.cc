@@ -17,6 +17,7 @@ void declare(ArgSpec& spec) {
   spec.option("config", "FILE", "judge by the rules of this midwatch.toml, too");
   spec.option("fail-on", "SEVERITY", "exit with 10 when an incident this severe is found", "", 0,
               {"info", "warning", "critical"});
+  spec.flag("full", "also all signals, where the time goes, checkpoints and warnings");
   spec.flag("quiet", "no progress on standard error", 'q');
 }
 
@@ -52,7 +53,8 @@ Exit run(const Args& args, Services& services, const Console& console) {
   if (args.has("json")) {
     console.out(replay_json(result.state, result.input));
   } else if (!result.unknown) {  // of no run it cannot be said that no trouble was seen
-    console.out(terminal_report(result, console));
+    console.out(args.has("full") ? terminal_report(result, console)
+                                 : terminal_brief(result, console, "More: --full, and midwatch why NUMBER PATH"));
   }
   if (result.unknown) {
     console.err(cat("midwatch: nothing in ", escape_terminal(request.paths.front()),
@@ -68,15 +70,17 @@ Exit run(const Args& args, Services& services, const Console& console) {
 
 namespace verbs {
 extern const Verb replay;
-const Verb replay = {"replay",
-                     "Read the files of a run: what it is, how it went, what went wrong, when and why",
-                     "  midwatch replay runs/2026-02-19/          a directory; the framework is recognised by itself\n"
-                     "  midwatch replay train.log metrics.jsonl   any mix of files of one run\n"
-                     "  midwatch replay --json train.log | jq .incidents\n"
-                     "  midwatch replay --fail-on critical logs/  for scripts: exit code 10 when the run is sick\n",
-                     declare,
-                     run,
-                     false};
+const Verb replay = {
+    "replay",
+    "Read the files of a run: what it is, how it went, what went wrong, when and why",
+    "  midwatch replay runs/2026-02-19/          a directory; the framework is recognised by itself\n"
+    "  midwatch replay train.log metrics.jsonl   any mix of files of one run\n"
+    "  midwatch replay --full train.log          all signals, where the time goes, checkpoints, warnings\n"
+    "  midwatch replay --json train.log | jq .incidents\n"
+    "  midwatch replay --fail-on critical logs/  for scripts: exit code 10 when the run is sick\n",
+    declare,
+    run,
+    false};
 }  // namespace verbs
 
 }  // namespace mw

@@ -125,7 +125,10 @@ void say_end(const Console& console, bool json, const RunResult& result) {
     console.out(line + "\n");
     return;
   }
-  if (result.started) console.err(terminal_report(*result.replayed, console));  // else there is no run to report on
+  if (result.started)
+    console.err(
+        terminal_brief(*result.replayed, console,
+                       cat("More: midwatch replay --full ", result.folder)));  // else there is no run to report on
   for (const std::string& note : result.replayed->notes) console.err(cat("note: ", escape_terminal(note), "\n"));
   console.err(cat("midwatch: ", result.attempts, result.attempts == 1 ? " attempt. " : " attempts. ",
                   escape_terminal(result.why), " Recorded in ", escape_terminal(result.folder), "\n"));

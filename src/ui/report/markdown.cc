@@ -56,6 +56,7 @@ std::string head(const State& state, const Cycle& cycle) {
   const StatusLine line = status_line(state);
   std::string out = cat("# Run report", state.last_at.known() ? " — " + when(state.last_at) : "",
                         "\n\n## Status: ", line.word, "\n\n", escape_markdown(clip(line.rest, kStatusShown)), "\n\n");
+  if (!line.resume.empty()) out += cat("**", escape_markdown(line.resume), "**\n\n");
   if (!cycle.whole()) {
     out += cat("This cycle begins at ", cycle.from_step != kNoStep ? cat("step ", cycle.from_step) : when(cycle.from),
                ".\n\n");

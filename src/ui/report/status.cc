@@ -310,6 +310,7 @@ std::string status_json(const State& state, const RunStatus& status) {
   put_time(json, "output_at", status.output);
   put_time(json, "step_at", status.stepped);
   json.key("verdict").string(state.verdict).key("status").string(headline.word + ": " + headline.rest);
+  json.key("resume").string(headline.resume);
   put_step(json, "step", state.attempts.empty() ? kNoStep : state.attempts.back().last_step);
   json.key("total_steps");
   state.total_steps > 0 ? json.integer(state.total_steps) : json.null();

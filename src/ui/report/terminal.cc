@@ -114,28 +114,6 @@ std::string incidents(const Painter& paint, const State& state) {
   return out;
 }
 
-std::string curves(const Painter& paint, const State& state, const Console& console) {
-  static constexpr std::string_view kMain[] = {"reward.mean", "entropy",         "kl.ref",
-                                               "grad_norm",   "response.length", "loss.total"};
-  constexpr size_t kLabel = 11;  // cells left of the curve
-  std::string out;
-  size_t drawn = 0;
-  for (const std::string_view name : kMain) {
-    const Series* series = state.find(name);
-    if (series == nullptr || series->points().size() < kCurvePoints || drawn >= kCurvesShown || !console.unicode) {
-      continue;
-    }
-    if (drawn++ == 0) out += paint.heading("Curves");
-    const int64_t first = series->points().front().step, last = series->points().back().step;
-    out += cat("  ", paint.bold(name),
-               first == kNoStep || last == kNoStep ? "" : paint.dim(cat("  steps ", first, " to ", last)), "\n");
-    for (const std::string& line : braille_plot(series->points(), paint.width() - kLabel - 1, 4)) {
-      out += paint.cyan(line) + "\n";
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string terminal_status(const State& state, const Console& console) {
@@ -145,21 +123,46 @@ std::string terminal_status(const State& state, const Console& console) {
                                  : line.mood == StatusLine::Mood::kGood ? &Painter::green
                                                                         : &Painter::yellow;
   return paint.hanging(line.word + "  ", line.rest, kSummaryLines, nullptr, colour) +
+         (line.resume.empty() ? "" : paint.hanging("", line.resume, kSummaryLines, &Painter::bold)) +
          paint.hanging("", facts_of(state), kSummaryLines, &Painter::dim);
 }
 
+std::string terminal_curves(const State& state, const Console& console, const std::vector<std::string>& names,
+                            size_t most, size_t rows) {
+  constexpr size_t kLabel = 11;  // cells left of the curve
+  const Painter paint(console);
+  std::string out;
+  size_t drawn = 0;
+  for (const std::string& name : names) {
+    const Series* series = state.find(name);
+    if (series == nullptr || series->points().size() < kCurvePoints || drawn >= most || !console.unicode) continue;
+    if (drawn++ == 0) out += paint.heading("Curves");
+    const int64_t first = series->points().front().step, last = series->points().back().step;
+    out += cat("  ", paint.bold(name),
+               first == kNoStep || last == kNoStep ? "" : paint.dim(cat("  steps ", first, " to ", last)), "\n");
+    for (const std::string& line : braille_plot(series->points(), paint.width() - kLabel - 1, rows)) {
+      out += paint.cyan(line) + "\n";
+    }
+  }
+  return out;
+}
+
+std::string terminal_input(const Replayed& replayed) {
+  return cat("read ", replayed.input.files, replayed.input.files == 1 ? " file, " : " files, ",
+             format_bytes(static_cast<double>(replayed.input.bytes)), ", ", replayed.input.lines, " lines in ",
+             format_duration(Duration::seconds(replayed.input.seconds)));
+}
+
 std::string terminal_report(const Replayed& replayed, const Console& console) {
+  static const std::vector<std::string> kMain = {"reward.mean", "entropy",         "kl.ref",
+                                                 "grad_norm",   "response.length", "loss.total"};
   const State& state = replayed.state;
   const Painter paint(console);
   std::string out = terminal_status(state, console);
   out += incidents(paint, state);
-  out += curves(paint, state, console);
+  out += terminal_curves(state, console, kMain, kCurvesShown, 4);
   out += terminal_tables(state, console);
-  out += "\n" + paint.hanging("",
-                              cat("read ", replayed.input.files, replayed.input.files == 1 ? " file, " : " files, ",
-                                  format_bytes(static_cast<double>(replayed.input.bytes)), ", ", replayed.input.lines,
-                                  " lines in ", format_duration(Duration::seconds(replayed.input.seconds))),
-                              1, &Painter::dim);
+  out += "\n" + paint.hanging("", terminal_input(replayed), 1, &Painter::dim);
   return out;
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "ui/cli/verb.h"
 
@@ -10,11 +12,26 @@ namespace mw {
 /// Lines of at most console.width cells (at least kNarrowest), with colours only where the console wants them.
 std::string terminal_report(const Replayed& replayed, const Console& console);
 
+/// The same on one screen, about 25 lines: how it stands, each incident with its cause and what to do, what midwatch
+/// decided, the curves of what went wrong. `more` is the command line that shows everything.
+std::string terminal_brief(const Replayed& replayed, const Console& console, std::string_view more);
+
 /// The status line with its facts below: two or three lines.
 std::string terminal_status(const State& state, const Console& console);
 
 /// One incident, a few lines.
 std::string terminal_incident(const State& state, const Incident& incident, const Console& console);
+
+/// Curves of those of the `names` that have one, at most `most`, `rows` lines each, under a heading; "" when there is
+/// none.
+std::string terminal_curves(const State& state, const Console& console, const std::vector<std::string>& names,
+                            size_t most, size_t rows);
+
+/// What midwatch decided in a run that it supervised; "" when it supervised none.
+std::string terminal_decisions(const State& state, const Console& console);
+
+/// "read 2 files, 3 MB, 1234 lines in 20 ms"
+std::string terminal_input(const Replayed& replayed);
 
 /// Signals, where the time goes, tools, formats, checkpoints, warnings: the tables below the incidents.
 std::string terminal_tables(const State& state, const Console& console);

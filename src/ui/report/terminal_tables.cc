@@ -229,6 +229,10 @@ std::string decisions(const Painter& paint, const State& state) {
 
 }  // namespace
 
+std::string terminal_decisions(const State& state, const Console& console) {
+  return decisions(Painter(console), state);
+}
+
 std::string terminal_tables(const State& state, const Console& console) {
   const Painter paint(console);
   return decisions(paint, state) + metrics(paint, state, console) + time_split_rows(paint, state, console) +

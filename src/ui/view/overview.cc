@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "core/resume_advice.h"
 #include "core/signal.h"
 
 namespace mw {
@@ -14,7 +15,7 @@ namespace {
 constexpr size_t kTrendPoints = 6;      // fewest points that show a trend
 constexpr double kTrendSpreads = 1.0;   // quarters this many spreads apart are a trend
 constexpr size_t kPaceSteps = 20;       // steps whose median is the pace
-constexpr size_t kStatusSummary = 110;  // bytes of a summary in a status line
+constexpr size_t kStatusSummary = 160;  // bytes of a summary in a status line
 constexpr double kUnsaidShare = 0.02;   // of a step: less than this that no phase explains is not worth a row
 
 double mean_of(const std::vector<double>& values, size_t from, size_t to) {
@@ -199,7 +200,7 @@ std::string trouble_text(const Incident& incident) {
   if (incident.onset.at.known()) {
     since += since.empty() ? cat(" since ", when(incident.onset.at)) : cat(" (", when(incident.onset.at), ")");
   }
-  std::string text = cat(incident.kind, since, ": ", brief(incident.summary, kStatusSummary));
+  std::string text = cat(incident.kind, since, ": ", sentences(incident.summary, kStatusSummary));
   if (text.back() != '.' && text.back() != '?') text += ".";
   if (!incident.causes.empty()) {
     const RankedCause& cause = incident.causes.front();
@@ -221,6 +222,16 @@ std::string brief(std::string_view text, size_t limit) {
   if (text.size() <= limit) return std::string(text);
   const size_t space = text.substr(0, limit).rfind(' ');
   return clip(text, space == std::string_view::npos || space < limit / 2 ? limit : space);
+}
+
+std::string sentences(std::string_view text, size_t limit) {
+  text = trim(text.substr(0, text.find_first_of("\r\n")));
+  if (text.size() <= limit) return std::string(text);
+  for (const std::string_view end : {". ", "; "}) {
+    const size_t at = text.substr(0, limit).rfind(end);
+    if (at != std::string_view::npos && at > limit / 4) return cat(text.substr(0, at), ".");
+  }
+  return brief(text, limit);
 }
 
 std::string format_label(const std::string& rule) {
@@ -264,6 +275,7 @@ StatusLine status_line(const State& state) {
   } else if (const Time end = expected_end(state); end.known()) {
     line.rest += cat("; expected end ", when(end));
   }
+  if (const auto advice = resume_advice(state)) line.resume = to_sentence(*advice);
   return line;
 }
 

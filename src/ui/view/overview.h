@@ -53,13 +53,18 @@ std::vector<SignalLine> evaluations(const State& state, const Cycle& cycle);
 struct StatusLine {
   enum class Mood : uint8_t { kGood, kBad, kDoubt };
   Mood mood = Mood::kDoubt;
-  std::string word;  ///< "CRASHED", "FINISHED", "RUNNING", "AT RISK", ...
-  std::string rest;  ///< the sentence after it
+  std::string word;    ///< "CRASHED", "FINISHED", "RUNNING", "AT RISK", ...
+  std::string rest;    ///< the sentence after it
+  std::string resume;  ///< from which checkpoint to resume, a sentence; "" where that is no question
 };
 StatusLine status_line(const State& state);
 
 /// The first line of `text`, at most `limit` bytes, cut between words where that is possible.
 std::string brief(std::string_view text, size_t limit);
+
+/// The first line of `text`, at most `limit` bytes: as many whole sentences and clauses as fit; where not even one
+/// does, as brief().
+std::string sentences(std::string_view text, size_t limit);
 /// For people: to the second, "2026-01-15T09:55:29Z"; "" when not known.
 std::string when(Time at);
 /// What a format rule is called in tables: its id, with a plain word for those that are not about the answer's form.

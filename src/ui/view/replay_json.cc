@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "core/changes.h"
 #include "core/incident_json.h"
+#include "core/resume_advice.h"
 #include "core/signal.h"
 #include "ui/view/overview.h"
 
@@ -268,6 +269,17 @@ void history(JsonWriter& out, const State& state) {
   out.end_array();
 }
 
+void put_advice(JsonWriter& out, const ResumeAdvice& advice) {
+  out.key("resume").begin_object();
+  step_or_null(out, "step", advice.step);
+  out.key("path").string(advice.path).key("whole").boolean(advice.whole).key("done").boolean(advice.done);
+  step_or_null(out, "onset", advice.onset);
+  step_or_null(out, "last", advice.last);
+  out.key("suspect").begin_array();
+  for (const int64_t step : advice.suspect) out.integer(step);
+  out.end_array().key("text").string(to_sentence(advice)).end_object();
+}
+
 }  // namespace
 
 std::string replay_json(const State& state, const InputFigures& input) {
@@ -277,6 +289,7 @@ std::string replay_json(const State& state, const InputFigures& input) {
   run(out, state);
   const StatusLine status = status_line(state);
   out.key("status").begin_object().key("word").string(status.word).key("text").string(status.rest).end_object();
+  if (const auto advice = resume_advice(state)) put_advice(out, *advice);
   signals(out, state);
   out.key("incidents").begin_array();
   for (const Incident& i : state.incidents) write_incident(out, i, state);

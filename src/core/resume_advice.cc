@@ -1,0 +1,127 @@
+#include "core/resume_advice.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+#include "core/incident_kind.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kListed = 4;  // suspect steps that are named one by one
+
+/// The first attempt whose weights the last one goes on with.
+size_t first_of_lineage(const State& state) {
+  size_t first = state.attempts.size() - 1;
+  while (first > 0 && state.attempts[first].resumed_at != kNoStep) --first;
+  return first;
+}
+
+/// Was the step of a save in this attempt overwritten or left by a later attempt that resumed before it?
+bool left_behind(const State& state, size_t attempt, int64_t step) {
+  for (size_t later = attempt + 1; later < state.attempts.size(); ++later) {
+    if (state.attempts[later].resumed_at < step) return true;
+  }
+  return false;
+}
+
+struct Saved {
+  std::string path;
+  bool whole = false, done = true;
+};
+
+/// Checkpoints by step: what the log says was saved, and what was found on the disk.
+std::map<int64_t, Saved> saved_in(const State& state) {
+  std::map<int64_t, Saved> saved;
+  const size_t first = first_of_lineage(state);
+  for (const auto& [moment, one] : state.checkpoints) {
+    const int64_t step = one.step != kNoStep ? one.step : moment.step;
+    if (step == kNoStep || moment.attempt < first || left_behind(state, moment.attempt, step)) continue;
+    // Many trainers only say that a save begins; where training went on, it was over.
+    const bool went_on = state.attempts[moment.attempt].last_step > step;
+    if (one.complete || (went_on && saved.find(step) == saved.end())) saved[step] = {one.path, false, one.complete};
+  }
+  for (const auto& [moment, seen] : state.checkpoint_scans) {
+    if (seen.step == kNoStep || moment.attempt < first) continue;
+    if (seen.how == event::CheckpointSeen::How::kBroken) {
+      saved.erase(seen.step);
+    } else if (seen.how == event::CheckpointSeen::How::kWhole) {
+      saved[seen.step] = {seen.path, true, true};
+    }
+  }
+  return saved;
+}
+
+/// The step at which the last attempt's weights began to learn from what is wrong.
+int64_t onset_in(const State& state) {
+  int64_t onset = kNoStep;
+  for (const Incident& incident : state.incidents) {
+    const bool here = incident.open && incident.latest.attempt + 1U >= state.attempts.size();
+    const bool bad = taints(incident.kind) || usual_reaction(incident.kind) == "rollback-before-onset";
+    if (!here || !bad || incident.severity == Severity::kInfo || incident.onset.step == kNoStep) continue;
+    onset = onset == kNoStep ? incident.onset.step : std::min(onset, incident.onset.step);
+  }
+  return onset;
+}
+
+/// Did the run end before it was done?
+bool cut_short(const State& state) {
+  if (state.verdict == "crashed" || state.verdict == "stalled" || state.verdict == "ended-early") return true;
+  const int64_t last = state.attempts.back().last_step;
+  const bool open = state.total_steps <= 0 || last < state.total_steps;
+  return open && (state.verdict == "interrupted" ||
+                  std::any_of(state.incidents.begin(), state.incidents.end(), [](const Incident& incident) {
+                    return incident.open && incident.kind == "died-silently" && incident.severity != Severity::kInfo;
+                  }));
+}
+
+std::string listed(const std::vector<int64_t>& steps) {
+  if (steps.size() == 1) return cat("step ", steps.front(), " is suspect");
+  if (steps.size() > kListed)
+    return cat("the ", steps.size(), " of steps ", steps.front(), " to ", steps.back(), " are suspect");
+  std::string out = "steps ";
+  for (size_t i = 0; i < steps.size(); ++i) out += cat(i == 0 ? "" : i + 1 == steps.size() ? " and " : ", ", steps[i]);
+  return out + " are suspect";
+}
+
+}  // namespace
+
+std::optional<ResumeAdvice> resume_advice(const State& state) {
+  if (state.attempts.empty()) return std::nullopt;
+  ResumeAdvice advice;
+  advice.last = state.attempts.back().last_step;
+  advice.onset = onset_in(state);
+  if (advice.last == kNoStep || (advice.onset == kNoStep && !cut_short(state))) return std::nullopt;
+  for (const auto& [step, saved] : saved_in(state)) {
+    if (advice.onset != kNoStep && step >= advice.onset) {
+      advice.suspect.push_back(step);
+    } else if (step <= advice.last) {
+      advice.step = step;
+      advice.path = saved.path;
+      advice.whole = saved.whole;
+      advice.done = saved.done;
+    }
+  }
+  return advice;
+}
+
+std::string to_sentence(const ResumeAdvice& advice) {
+  std::string out;
+  if (advice.step == kNoStep) {
+    out = advice.suspect.empty() ? std::string("No checkpoint to resume from was seen")
+                                 : cat("No checkpoint from before step ", advice.onset, " was seen");
+  } else {
+    out = cat("Resume from step ", advice.step,
+              advice.whole  ? " (whole on disk)"
+              : advice.done ? " (saved, by the log)"
+                            : " (its save began, by the log)");
+  }
+  if (!advice.suspect.empty()) out += cat("; ", listed(advice.suspect));
+  if (advice.step != kNoStep && advice.last > advice.step)
+    out += cat("; ", advice.last - advice.step, " of ", advice.last, advice.last == 1 ? " step is" : " steps are",
+               " lost");
+  return out + ".";
+}
+
+}  // namespace mw

@@ -1,0 +1,29 @@
+// From which checkpoint a run in trouble is best resumed, as far as its files show.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/state.h"
+
+namespace mw {
+
+struct ResumeAdvice {
+  int64_t step = kNoStep;        ///< of the checkpoint; kNoStep: none from before the trouble is known
+  std::string path;              ///< as the log or the disk names it, may be empty
+  bool whole = false;            ///< its files were looked at and are whole; else only the log says that it was saved
+  bool done = true;              ///< false: the log only says that the save began
+  std::vector<int64_t> suspect;  ///< steps of checkpoints saved since the trouble began, ascending
+  int64_t onset = kNoStep;       ///< step at which what is learnt went bad; kNoStep: the run just ended
+  int64_t last = kNoStep;        ///< the last step done
+};
+
+/// nullopt: there is no trouble that a resume would answer, or no step was done.
+std::optional<ResumeAdvice> resume_advice(const State& state);
+
+/// "Resume from step 60 (whole on disk); steps 80 and 100 are suspect; 46 of 106 steps are lost."
+std::string to_sentence(const ResumeAdvice& advice);
+
+}  // namespace mw

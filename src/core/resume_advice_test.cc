@@ -1,0 +1,95 @@
+#include "core/resume_advice.h"
+
+#include <doctest/doctest.h>
+
+#include <string_view>
+
+namespace mw {
+namespace {
+
+/// A run that did 106 of 200 steps and saved every 20.
+State run(std::string_view verdict) {
+  State state;
+  state.attempts.resize(1);
+  state.attempts.back().last_step = 106;
+  state.total_steps = 200;
+  state.verdict = verdict;
+  for (int64_t step = 20; step <= 100; step += 20)
+    state.checkpoints.push_back({{step, {}, {}, 0}, {step, "out/step_" + std::to_string(step), true}});
+  return state;
+}
+
+void went_bad(State& state, std::string_view kind, int64_t step, Severity severity = Severity::kCritical) {
+  Incident incident;
+  incident.kind = kind;
+  incident.severity = severity;
+  incident.open = true;
+  incident.onset.step = step;
+  state.incidents.push_back(incident);
+}
+
+void looked_at(State& state, int64_t step, event::CheckpointSeen::How how) {
+  event::CheckpointSeen seen;
+  seen.step = step;
+  seen.how = how;
+  state.checkpoint_scans.push_back({{step, {}, {}, 0}, seen});
+}
+
+TEST_CASE("what is saved after the onset of poisoned data is suspect") {
+  State state = run("running");
+  went_bad(state, "zero-reward", 75);
+  auto advice = resume_advice(state);
+  REQUIRE(advice.has_value());
+  CHECK(to_sentence(*advice) ==
+        "Resume from step 60 (saved, by the log); steps 80 and 100 are suspect; 46 of 106 steps are lost.");
+  CHECK(advice->path == "out/step_60");
+  looked_at(state, 60, event::CheckpointSeen::How::kWhole);
+  CHECK(to_sentence(*resume_advice(state)).starts_with("Resume from step 60 (whole on disk); "));
+  looked_at(state, 60, event::CheckpointSeen::How::kBroken);
+  CHECK(to_sentence(*resume_advice(state)).starts_with("Resume from step 40 (saved, by the log); "));
+  went_bad(state, "engine-dead", 10);
+  CHECK(to_sentence(*resume_advice(state)) ==
+        "No checkpoint from before step 10 was seen; steps 20, 40, 80 and 100 are suspect.");
+}
+
+TEST_CASE("a run that just ended resumes from its newest checkpoint") {
+  CHECK(to_sentence(*resume_advice(run("crashed"))) ==
+        "Resume from step 100 (saved, by the log); 6 of 106 steps are lost.");
+  State none = run("crashed");
+  none.checkpoints.clear();
+  CHECK(to_sentence(*resume_advice(none)) == "No checkpoint to resume from was seen.");
+  State begun = run("crashed");
+  for (auto& [moment, saved] : begun.checkpoints) saved.complete = saved.step < 60;
+  CHECK(to_sentence(*resume_advice(begun)) ==
+        "Resume from step 100 (its save began, by the log); 6 of 106 steps are lost.");
+  begun.attempts.back().last_step = 100;  // nothing shows that the save of step 100 was over
+  CHECK(resume_advice(begun)->step == 80);
+}
+
+TEST_CASE("where nothing is wrong, or what is wrong no resume answers, nothing is advised") {
+  CHECK_FALSE(resume_advice(run("running")).has_value());
+  CHECK_FALSE(resume_advice(run("finished")).has_value());
+  CHECK_FALSE(resume_advice(State()).has_value());
+  State slow = run("running");
+  went_bad(slow, "throughput-drop", 40, Severity::kWarning);
+  CHECK_FALSE(resume_advice(slow).has_value());
+  State news = run("running");
+  went_bad(news, "zero-reward", 40, Severity::kInfo);
+  CHECK_FALSE(resume_advice(news).has_value());
+}
+
+TEST_CASE("what a later attempt left behind is no checkpoint of this run any more") {
+  State state = run("running");
+  state.attempts.resize(2);
+  state.attempts[1].resumed_at = 60;
+  state.attempts[1].last_step = 70;
+  state.verdict = "crashed";
+  CHECK(resume_advice(state)->step == 60);
+  state.attempts[1].resumed_at = kNoStep;  // from nothing
+  CHECK(resume_advice(state)->step == kNoStep);
+  state.checkpoints.push_back({{65, {}, {}, 1}, {65, "", true}});
+  CHECK(resume_advice(state)->step == 65);
+}
+
+}  // namespace
+}  // namespace mw

@@ -1,0 +1,90 @@
+// What a person sees first: one screen.
+#include "core/incident.h"
+#include "ui/report/paint.h"
+#include "ui/report/terminal.h"
+#include "ui/view/overview.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kIncidentsShown = 4;
+constexpr size_t kSummaryLines = 2;
+constexpr size_t kCauseLines = 2;
+constexpr size_t kFixLines = 3;
+constexpr size_t kCurvesShown = 2;
+constexpr size_t kCurveRows = 3;
+
+std::string one_incident(const Painter& paint, const State& state, const Incident& incident) {
+  const std::string title = cat("#", incident.id, " ", incident.kind);
+  const std::string since = cat("since ", describe(state, incident.onset), incident.open ? "" : ", over");
+  std::string out =
+      cat(paint.of(incident.severity, escape_terminal(title)), "  ",
+          paint.dim(fit(escape_terminal(since), paint.width() - std::min<size_t>(30, title.size() + 2))), "\n");
+  out += paint.hanging("   ", sentences(incident.summary, (paint.width() - 3) * kSummaryLines), kSummaryLines);
+  if (incident.causes.empty()) return out;
+  const RankedCause& cause = incident.causes.front();
+  const std::string head = cat(cause.id, " (", format_short(cause.score * 100, 2), " %)");
+  out += paint.hanging("   cause  ", cause.reasons_for.empty() ? head : cat(head, ": ", cause.reasons_for.front()),
+                       kCauseLines, nullptr, &Painter::cyan);
+  if (!cause.fix.empty())
+    out += paint.hanging("   do     ", sentences(cause.fix, (paint.width() - 10) * kFixLines), kFixLines);
+  return out;
+}
+
+/// Incidents that are only news, and those that found no room, in one sentence.
+std::string others(const Painter& paint, const State& state, size_t loud) {
+  std::string out;
+  for (const Incident& incident : state.incidents) {
+    if (incident.severity == Severity::kInfo) out += cat(out.empty() ? "" : ", ", "#", incident.id, " ", incident.kind);
+  }
+  if (loud > kIncidentsShown) out += cat(out.empty() ? "" : ", and ", loud - kIncidentsShown, " more that matter");
+  return out.empty() ? out : paint.hanging("Besides: ", out, 2, &Painter::dim, &Painter::dim);
+}
+
+std::string incidents(const Painter& paint, const State& state) {
+  if (state.incidents.empty()) {
+    return paint.hanging("No incident. ",
+                         "Nothing in these files points to trouble; what they do not show was not seen.", 3,
+                         &Painter::dim, &Painter::green);
+  }
+  std::string out;
+  size_t loud = 0;
+  for (const Severity severity : {Severity::kCritical, Severity::kWarning}) {
+    for (const Incident& incident : state.incidents) {
+      if (incident.severity == severity && ++loud <= kIncidentsShown) out += one_incident(paint, state, incident);
+    }
+  }
+  return out + others(paint, state, loud);
+}
+
+/// Signals that the worst incidents are about, the reward first where there is none.
+std::vector<std::string> signals_of(const State& state) {
+  std::vector<std::string> names;
+  for (const Severity severity : {Severity::kCritical, Severity::kWarning}) {
+    for (const Incident& incident : state.incidents) {
+      if (incident.severity != severity) continue;
+      for (const Evidence& evidence : incident.evidence) {
+        if (!evidence.signal.empty() && std::find(names.begin(), names.end(), evidence.signal) == names.end())
+          names.push_back(evidence.signal);
+      }
+    }
+  }
+  if (names.empty()) names.emplace_back("reward.mean");
+  return names;
+}
+
+}  // namespace
+
+std::string terminal_brief(const Replayed& replayed, const Console& console, std::string_view more) {
+  const State& state = replayed.state;
+  const Painter paint(console);
+  const auto loud = std::count_if(state.incidents.begin(), state.incidents.end(),
+                                  [](const Incident& incident) { return incident.severity != Severity::kInfo; });
+  std::string out = terminal_status(state, console) + "\n" + incidents(paint, state);
+  out += terminal_decisions(state, console);
+  out += terminal_curves(state, console, signals_of(state), loud == 1 ? kCurvesShown : 1, kCurveRows);
+  out += "\n" + paint.hanging("", cat(terminal_input(replayed), ". ", more), 2, &Painter::dim);
+  return out;
+}
+
+}  // namespace mw
