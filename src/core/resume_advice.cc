@@ -88,7 +88,7 @@ std::string listed(const std::vector<int64_t>& steps) {
 }  // namespace
 
 std::optional<ResumeAdvice> resume_advice(const State& state) {
-  if (state.attempts.empty()) return std::nullopt;
+  if (state.attempts.empty() || (state.checkpoints.empty() && state.checkpoint_scans.empty())) return std::nullopt;
   ResumeAdvice advice;
   advice.last = state.attempts.back().last_step;
   advice.onset = onset_in(state);

@@ -20,7 +20,7 @@ struct ResumeAdvice {
   int64_t last = kNoStep;        ///< the last step done
 };
 
-/// nullopt: there is no trouble that a resume would answer, or no step was done.
+/// nullopt: there is no trouble that a resume would answer, no step was done, or no word was said of checkpoints.
 std::optional<ResumeAdvice> resume_advice(const State& state);
 
 /// "Resume from step 60 (whole on disk); steps 80 and 100 are suspect; 46 of 106 steps are lost."

@@ -56,8 +56,11 @@ TEST_CASE("a run that just ended resumes from its newest checkpoint") {
   CHECK(to_sentence(*resume_advice(run("crashed"))) ==
         "Resume from step 100 (saved, by the log); 6 of 106 steps are lost.");
   State none = run("crashed");
-  none.checkpoints.clear();
+  for (int64_t step = 20; step <= 100; step += 20) looked_at(none, step, event::CheckpointSeen::How::kBroken);
   CHECK(to_sentence(*resume_advice(none)) == "No checkpoint to resume from was seen.");
+  none.checkpoints.clear();
+  none.checkpoint_scans.clear();
+  CHECK_FALSE(resume_advice(none).has_value());
   State begun = run("crashed");
   for (auto& [moment, saved] : begun.checkpoints) saved.complete = saved.step < 60;
   CHECK(to_sentence(*resume_advice(begun)) ==

@@ -116,7 +116,7 @@ def scripts_are_scripts(base):
 
 
 def shown(shell_words, line):
-    """What bash offers for a command line whose last word is being typed."""
+    """What bash offers for a command line whose end is being typed."""
     words = line.split(" ")
     code = (f"source <({PROGRAM} completion bash)\nCOMP_WORDS=({' '.join(repr(word) for word in words)})\n"
             f"COMP_CWORD={len(words) - 1}\n_midwatch\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"")
