@@ -15,6 +15,7 @@
 #include "act/supervise/stop_watchdog.h"
 #include "api/exit.h"
 #include "app/attach.h"
+#include "app/await_paths.h"
 #include "app/cleanup_by_hand.h"
 #include "app/config/rule_settings.h"
 #include "app/config/settings.h"
@@ -146,6 +147,7 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
     adoption = std::move(*made);
     learn_environment_of(*make_posix_system(), asked.pid, knowledge_->known());
   }
+  if (asked.pid == 0) MW_TRY(await_paths(doors, request));
   auto notifications = Notifications::make(doors, knowledge_->knowledge(), request.config, request.say);
   if (!notifications.ok()) return notifications.error();
   auto loop = AttachLoop::open(doors, *knowledge_, request);

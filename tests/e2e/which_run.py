@@ -1,6 +1,7 @@
 """Which run is meant, where runs are recorded, and what one sees of a run that goes wrong or silent."""
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -140,8 +141,28 @@ def graver_is_shown(base):
     assert "critical" in out and "code-error" in before_report, out
 
 
+def waited_for(base):
+    """A watch may begin before the run writes; a path in a folder that is not there is a slip, and said at once."""
+    log = base + "/outputs/train.log"
+    os.mkdir(base + "/outputs")
+    options = ["--home", base + "/home", "--no-host", "--poll", "0.2", "--exit-after-idle", "1.5"]
+    watch = subprocess.Popen([PROGRAM, "attach", log, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(0.7)
+    with open(log, "w") as file:
+        file.writelines(f"step={n} loss=0.5 reward=0.4\n" for n in range(1, 30))
+    out, err = watch.communicate(timeout=60)
+    assert watch.returncode == 0 and "29 steps" in out.decode() and f"nothing is at {log} yet" in err.decode(), (out, err)
+    for path, said in ((base + "/outputs/never.log", "nothing appeared"), (base + "/outptus/train.log", "nor is the folder")):
+        done = subprocess.run([PROGRAM, "attach", path, *options], capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 3 and said in done.stderr, done
+    waiting = subprocess.Popen([PROGRAM, "attach", base + "/outputs/other.log", *options[:-2]], stderr=subprocess.PIPE)
+    time.sleep(0.7)
+    waiting.send_signal(signal.SIGINT)
+    assert "was ended" in waiting.communicate(timeout=20)[1].decode() and waiting.returncode == 1
+
+
 if __name__ == "__main__":
-    for test in (several_live_runs, the_live_one_is_meant, found_from_anywhere, silence_has_an_age, graver_is_shown):
+    for test in (several_live_runs, the_live_one_is_meant, found_from_anywhere, silence_has_an_age, graver_is_shown, waited_for):
         with Scratch() as base:
             began = time.monotonic()
             test(base)

@@ -52,7 +52,7 @@ struct ParsedCommand {
     for (const ArgSpec::Option& option : spec.options) add_option(option, values[next++]);
     for (const ArgSpec::Positional& positional : spec.positionals) {
       CLI::Option* handle = app->add_option(positional.name, values[next++], positional.help);
-      handle->type_name(positional.many ? "PATH..." : "");
+      handle->type_name(positional.many ? "PATH" : "");
       if (!positional.many) handle->expected(1)->allow_extra_args(false);
       if (positional.required) handle->required();
       handles.push_back(handle);
