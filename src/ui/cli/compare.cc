@@ -20,6 +20,8 @@ void declare(ArgSpec& spec) {
   spec.positional("a", "a run: file or directory; append #2 for its second attempt", false, true);
   spec.positional("b", "the other run", false, true);
   spec.flag("json", "print JSON, schema midwatch.compare/1");
+  spec.option("signal", "NAME", "step by step for this signal (default: the reward); may be repeated");
+  spec.option("rows", "N", "rows of the table step by step; 0: none", "8");
   spec.flag("all", "also metrics that no dialect maps");
 }
 
@@ -124,7 +126,33 @@ std::string metric_rows(const Comparison& c, bool all, const Painter& paint, boo
   return out;
 }
 
-std::string table(const Comparison& c, const State& a, const State& b, bool all, const Console& console) {
+/// The signals that are wanted, else the reward: each with both values, row by row.
+std::string step_rows(const Comparison& c, std::vector<std::string> wanted, size_t rows, const Painter& paint) {
+  if (wanted.empty()) wanted = {"reward.mean"};
+  std::string out;
+  for (const std::string& name : wanted) {
+    const auto metric =
+        std::find_if(c.metrics.begin(), c.metrics.end(), [&](const ComparedMetric& m) { return m.name == name; });
+    if (metric == c.metrics.end() || rows == 0) continue;
+    const std::vector<ComparedStep> steps = side_by_side(*metric, std::max<size_t>(rows, 2));
+    if (steps.empty()) continue;
+    out += paint.heading(cat("Step by step: ", escape_terminal(name)));
+    out += paint.dim(cat("  ", pad("step", kNumber, true), pad("A", kNumber, true), pad("B", kNumber, true),
+                         pad("B - A", kNumber, true))) +
+           "\n";
+    for (const ComparedStep& row : steps) {
+      out +=
+          cat("  ", pad(std::to_string(row.step), kNumber, true), pad(format_value(row.a, metric->unit), kNumber, true),
+              pad(format_value(row.b, metric->unit), kNumber, true),
+              pad(format_value(row.b - row.a, metric->unit), kNumber, true),
+              row.step == metric->first_difference ? "  they part" : "", "\n");
+    }
+  }
+  return out;
+}
+
+std::string table(const Comparison& c, const State& a, const State& b, const Args& args, size_t rows,
+                  const Console& console) {
   const Painter paint(console);
   std::string out;
   for (const auto& [name, state] : {std::pair{"A  ", &a}, std::pair{"B  ", &b}}) {
@@ -133,7 +161,7 @@ std::string table(const Comparison& c, const State& a, const State& b, bool all,
   }
   out += settings(c, paint);
   if (c.metrics.empty()) return out + "\nNo metric is in both.\n";
-  return out + metric_rows(c, all, paint, console.unicode);
+  return out + metric_rows(c, args.has("all"), paint, console.unicode) + step_rows(c, args.list("signal"), rows, paint);
 }
 
 Exit run(const Args& args, Services& services, const Console& console) {
@@ -141,9 +169,12 @@ Exit run(const Args& args, Services& services, const Console& console) {
   if (!a.ok()) return report_error(console, a.error());
   auto b = take(args.get("b"), services);
   if (!b.ok()) return report_error(console, b.error());
+  const auto rows = parse_int(args.get("rows"));
+  if (!rows || *rows < 0 || *rows > 100'000)
+    return report_error(console, {Error::Code::kInvalid, "--rows is a number from 0 up", ""});
   const Comparison c = compare((*a)->state, (*b)->state);
   console.out(args.has("json") ? json(c, (*a)->state, (*b)->state)
-                               : table(c, (*a)->state, (*b)->state, args.has("all"), console));
+                               : table(c, (*a)->state, (*b)->state, args, static_cast<size_t>(*rows), console));
   return (*a)->partial || (*b)->partial ? Exit::kPartial : Exit::kOk;
 }
 
@@ -154,6 +185,7 @@ extern const Verb compare;
 const Verb compare = {"compare",
                       "Two runs, or two attempts of one, side by side by step",
                       "  midwatch compare runs/a runs/b\n"
+                      "  midwatch compare runs/a runs/b --signal entropy --signal kl.ref --rows 20\n"
                       "  midwatch compare train.log#1 train.log#2     the first attempt with the second\n",
                       declare,
                       run,

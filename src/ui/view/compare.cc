@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "core/signal.h"
 #include "ui/view/overview.h"
@@ -56,7 +57,27 @@ ComparedMetric compare_series(const Series& a, const Series& b) {
   return result;
 }
 
+/// W&B's summary is what a run came to, and the names and times of a run are its own.
+bool is_no_setting(std::string_view key) { return key.starts_with("summary/") || key.starts_with("run/"); }
+
 }  // namespace
+
+std::vector<ComparedStep> side_by_side(const ComparedMetric& metric, size_t most) {
+  const auto left = by_step(metric.a), right = by_step(metric.b);
+  std::vector<ComparedStep> both, rows;
+  for (const auto& [step, value] : left) {
+    if (const auto twin = right.find(step); twin != right.end()) both.push_back({step, value, twin->second});
+  }
+  if (most < 2 || both.size() <= most) return both;
+  for (size_t i = 0; i < most; ++i) rows.push_back(both[i * (both.size() - 1) / (most - 1)]);
+  const auto part = std::find_if(both.begin(), both.end(),
+                                 [&](const ComparedStep& row) { return row.step == metric.first_difference; });
+  if (part == both.end()) return rows;
+  const auto place = std::lower_bound(rows.begin(), rows.end(), part->step,
+                                      [](const ComparedStep& row, int64_t step) { return row.step < step; });
+  if (place == rows.end() || place->step != part->step) rows.insert(place, *part);
+  return rows;
+}
 
 Comparison compare(const State& a, const State& b) {
   Comparison result;
@@ -80,6 +101,7 @@ Comparison compare(const State& a, const State& b) {
   for (const auto& [key, value] : a.config) keys.insert(key);
   for (const auto& [key, value] : b.config) keys.insert(key);
   for (const std::string& key : keys) {
+    if (is_no_setting(key)) continue;
     const auto left = a.config.find(key), right = b.config.find(key);
     const std::string x = left == a.config.end() ? "" : left->second, y = right == b.config.end() ? "" : right->second;
     if (x != y) result.settings.push_back({key, x, y});

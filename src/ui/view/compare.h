@@ -26,6 +26,14 @@ struct Comparison {
 };
 Comparison compare(const State& a, const State& b);
 
+struct ComparedStep {
+  int64_t step = kNoStep;
+  double a = 0, b = 0;
+};
+/// Steps that both have, with their values: at most `most` (2 or more), evenly spread, the first and the last among
+/// them, and besides the step at which they part.
+std::vector<ComparedStep> side_by_side(const ComparedMetric& metric, size_t most);
+
 /// A view of one attempt of a run as if it were a run of its own (for comparing attempts). `attempt` counts from 1.
 State attempt_of(const State& state, size_t attempt);
 

@@ -161,5 +161,25 @@ TEST_CASE("one attempt of a run is a run of its own") {
   CHECK(last.find("reward.mean")->points().size() == 3);
 }
 
+TEST_CASE("two runs step by step: evenly spread rows, and the one at which they part") {
+  FakeRun a, b;
+  for (int step = 1; step <= 50; ++step) {
+    a.measure(step, 0.5);
+    b.measure(step, step < 33 ? 0.5 : 0.1);
+  }
+  a.state.config["lr"] = "1e-6";
+  b.state.config["lr"] = "1e-5";
+  b.state.config["summary/reward"] = "0.1";
+  b.state.config["run/id"] = "x7";
+  const Comparison both = compare(a.state, b.state);
+  REQUIRE(both.settings.size() == 1);
+  CHECK(both.settings[0].key == "lr");
+  REQUIRE_FALSE(both.metrics.empty());
+  std::vector<int64_t> steps;
+  for (const ComparedStep& row : side_by_side(both.metrics.front(), 5)) steps.push_back(row.step);
+  CHECK(steps == std::vector<int64_t>{1, 13, 25, 33, 37, 50});
+  CHECK(side_by_side(both.metrics.front(), 100).size() == 50);
+}
+
 }  // namespace
 }  // namespace mw
