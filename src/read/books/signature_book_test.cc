@@ -70,6 +70,19 @@ TEST_CASE("the built-in signatures load") {
                        [](const mw::Cause& a, const mw::Cause& b) { return a.id < b.id; }));
 }
 
+TEST_CASE("what to do is said to whoever runs the training, and is more than to report it") {
+  const auto book = SignatureBook::load({});
+  REQUIRE(book.ok());
+  for (const Signature& signature : book->knowledge().signatures) {
+    CAPTURE(signature.id);
+    CHECK_FALSE(signature.fix.starts_with("Report"));
+    CHECK_FALSE(signature.fix.starts_with("Notify"));
+    CHECK_FALSE(signature.fix.starts_with("Tell"));
+    for (const std::string_view somebody_else : {"notify the owner", "ask the owner", "tell the owner", "to the owner"})
+      CHECK_FALSE(contains_folded(signature.fix, somebody_else));
+  }
+}
+
 TEST_CASE("every id of the failure catalogue is here, or left out for a stated reason") {
   const auto book = SignatureBook::load({});
   REQUIRE(book.ok());

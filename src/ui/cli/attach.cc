@@ -10,7 +10,8 @@ namespace mw {
 namespace {
 
 void declare(ArgSpec& spec) {
-  spec.positional("paths", "files or directories of a run that is going; waited for where they are not there yet", true, false);
+  spec.positional("paths", "files or directories of a run that is going; waited for where they are not there yet", true,
+                  false);
   spec.option("pid", "N", "a process that somebody else started: what it writes is found and read, its end is seen");
   spec.option("allow", "LIST", "with --pid: what midwatch may do to it when asked: pause, stop or pause,stop");
   spec.flag("json", "print every decision as one JSON line");
