@@ -73,13 +73,13 @@ TEST_CASE("the built-in signatures load") {
 TEST_CASE("what to do is said to whoever runs the training, and is more than to report it") {
   const auto book = SignatureBook::load({});
   REQUIRE(book.ok());
-  for (const Signature& signature : book->knowledge().signatures) {
+  for (const mw::Signature& signature : book->knowledge().signatures) {
     CAPTURE(signature.id);
     CHECK_FALSE(signature.fix.starts_with("Report"));
     CHECK_FALSE(signature.fix.starts_with("Notify"));
     CHECK_FALSE(signature.fix.starts_with("Tell"));
     for (const std::string_view somebody_else : {"notify the owner", "ask the owner", "tell the owner", "to the owner"})
-      CHECK_FALSE(contains_folded(signature.fix, somebody_else));
+      CHECK_FALSE(mw::contains_folded(signature.fix, somebody_else));
   }
 }
 
