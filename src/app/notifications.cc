@@ -21,7 +21,7 @@ std::string home_above(const std::string& run_folder) {
 Result<std::unique_ptr<Notifications>> Notifications::make(const Doors& doors, const Knowledge& knowledge,
                                                            const std::string& config,
                                                            std::function<void(const std::string&)> say) {
-  std::unique_ptr<Notifications> made(new Notifications(doors.disk));
+  std::unique_ptr<Notifications> made(new Notifications());
   if (config.empty()) return made;
   const auto loaded = load_config(doors.disk, config);
   if (!loaded.ok()) return loaded.error();

@@ -31,8 +31,7 @@ class Notifications {
   Task* task() { return notifier_.get(); }
 
  private:
-  explicit Notifications(Disk& disk) : disk_(disk) {}
-  Disk& disk_;
+  Notifications() = default;
   std::unique_ptr<Http> http_;
   std::unique_ptr<Notifier> notifier_;
 };

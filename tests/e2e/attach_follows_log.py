@@ -3,7 +3,7 @@ import os
 import shutil
 import time
 
-from watching import Scratch, append, attach, incident_keys, incidents, pieces, recording, replay
+from watching import Scratch, append, attach, incident_keys, incidents, pieces, recording, replay, wait_for_record
 
 
 def write_with(folder, data, seed, turn_over):
@@ -60,6 +60,7 @@ def provisional():
         path = os.path.join(folder, "train.log")
         append(path, data[:data.index(b"\n", len(data) // 2) + 1])
         watch = attach(folder, path, "--exit-after-idle", "6")
+        wait_for_record(folder)
         time.sleep(1)
         append(path, CRASH)
         began = time.monotonic()

@@ -1,4 +1,5 @@
 """What the attach tests share: a scratch folder, a log that is written in pieces, a watch, and its journal."""
+import glob
 import json
 import os
 import random
@@ -124,6 +125,14 @@ def lasting(events):
 
 def event_type(event):
     return event.get("type") or event.get("event") or event.get("e")
+
+
+def wait_for_record(folder, seconds=30):
+    """Until the watch has begun its record."""
+    last = time.monotonic() + seconds
+    while not glob.glob(os.path.join(folder, "home", "runs", "*", "journal*")):
+        assert time.monotonic() < last, "the watch did not begin"
+        time.sleep(0.05)
 
 
 def incidents(folder):

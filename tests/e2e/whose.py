@@ -138,7 +138,7 @@ def nothing_older():
     with Scratch() as base:
         root = os.path.join(base, "checkpoints")
         put_foreign(root, 3)
-        run = Run(base, [*training(base, pace=0.3), "--when-engine-dies", "zero"], "--quiet", "--first-wait", "0.2",
+        run = Run(base, [*training(base, pace=1), "--when-engine-dies", "zero"], "--quiet", "--first-wait", "0.2",
                   "--checkpoints", root)
         wait_until("a step", lambda: os.path.isdir(os.path.join(base, "home", "runs")) and "step:1 " in output(run))
         run.process.send_signal(signal.SIGSTOP)

@@ -13,8 +13,6 @@ namespace {
 constexpr size_t kNone = std::string_view::npos;
 constexpr size_t kKnownLimit = 4096;   // names that are remembered
 constexpr size_t kHeadingBytes = 120;  // of a line that only says which step begins
-// A part of the reward, so that it speaks for the reward only where nothing else does.
-constexpr int64_t kStepLimit = 1'000'000'000;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
