@@ -73,15 +73,6 @@ Time latest_of(const State& state, const Symptom& symptom) {
   return after.known() ? after : clock.before(symptom.moment.where.line);
 }
 
-/// The same, at the earliest.
-Time earliest_of(const State& state, const Symptom& symptom) {
-  const uint32_t number = symptom.moment.where.source;
-  if (symptom.moment.at.known() || number >= state.sources.size()) return symptom.moment.at;
-  const LineClock& clock = state.sources[number].clock;
-  const Time before = clock.before(symptom.moment.where.line);
-  return before.known() ? before : clock.after(symptom.last_line);
-}
-
 bool lived_on(const State& state, const Symptom& symptom) {
   const AttemptState* attempt = attempt_of(state, symptom.moment.attempt);
   if (attempt == nullptr) return false;
@@ -275,21 +266,37 @@ bool is_interruption(const Symptom& symptom) {
   return kind == "interrupted" || kind == "preempted";
 }
 
+/// When a symptom happened; of one without a clock, when what is said next to it did.
+Time time_of(const std::vector<Symptom>& symptoms, const Symptom& symptom) {
+  if (symptom.moment.at.known()) return symptom.moment.at;
+  Time before;
+  for (const Symptom& other : symptoms) {
+    const uint64_t line = other.moment.where.line, own = symptom.moment.where.line;
+    const bool same =
+        other.moment.where.source == symptom.moment.where.source && other.moment.attempt == symptom.moment.attempt;
+    if (!same || !other.moment.at.known() || line + kEndingLines < own || line > symptom.last_line + kEndingLines)
+      continue;
+    if (line > own) return other.moment.at;
+    before = other.moment.at;
+  }
+  return before;
+}
+
 /// Did `symptom` happen so shortly before `end` that it may have brought it about?
-bool shortly_before(const State& state, const Symptom& symptom, const Symptom& end) {
-  const Time at = latest_of(state, symptom), over = earliest_of(state, end);
+bool shortly_before(const std::vector<Symptom>& symptoms, const Symptom& symptom, const Symptom& end) {
+  const Time at = time_of(symptoms, symptom), over = time_of(symptoms, end);
   if (at.known() && over.known()) return (over - at).seconds() <= kEndingSeconds;
   return symptom.moment.where.source == end.moment.where.source &&
          end.moment.where.line <= symptom.last_line + kEndingLines;
 }
 
 /// What went before a person or a scheduler ended the attempt did not end it, unless it came right before.
-void outlive(const State& state, std::vector<Symptom>& symptoms) {
+void outlive(std::vector<Symptom>& symptoms) {
   for (const Symptom& end : symptoms) {
     if (end.survived || end.teardown || !is_interruption(end)) continue;
     for (Symptom& symptom : symptoms) {
       if (symptom.moment.attempt != end.moment.attempt || symptom.order >= end.order) continue;
-      if (!shortly_before(state, symptom, end)) symptom.survived = true;
+      if (!shortly_before(symptoms, symptom, end)) symptom.survived = true;
     }
   }
 }
@@ -410,7 +417,7 @@ std::vector<Symptom> symptoms_of(const State& state, const Knowledge& knowledge)
     if (a.moment.attempt != b.moment.attempt) return a.moment.attempt < b.moment.attempt;
     return a.order < b.order;
   });
-  outlive(state, symptoms);
+  outlive(symptoms);
   outlive_helpers(helpers, symptoms);
   outlive_recurrent_errors(state, symptoms);
   return symptoms;
