@@ -22,6 +22,7 @@ size_t add_attempt(State& state, SourceState& source, const Event& event, std::s
     attempt.began = {kNoStep, event.at, event.where, static_cast<uint16_t>(state.attempts.size())};
     attempt.last = attempt.began;
     attempt.last.by_clock = true;  // the weakest of words: any other sign of life counts more
+    attempt.busy = attempt.last;
     attempt.total_steps = 0;
     state.attempts.push_back(std::move(attempt));
   }
@@ -174,6 +175,8 @@ void take_back(State& state, SourceState& source) {
   AttemptState& attempt = state.attempts.back();
   attempt.last = last.last;
   attempt.last.attempt = kept;
+  attempt.busy = last.busy;
+  attempt.busy.attempt = kept;
   attempt.last_checkpoint = std::max(attempt.last_checkpoint, last.last_checkpoint);
   if (last.ended) {
     attempt.ended = last.ended;
@@ -242,6 +245,14 @@ void follow_clock(State& state, SourceState& source, const Event& event) {
   }
 }
 
+/// Does `now` come after `last`?
+bool is_later(const Moment& now, const Moment& last) {
+  if (now.by_clock != last.by_clock) return last.by_clock;
+  if (now.at != last.at) return now.at > last.at;
+  if (!now.at.known() && now.step != last.step) return now.step > last.step;
+  return now.where.source <= last.where.source;
+}
+
 }  // namespace
 
 uint16_t attempt_of(State& state, SourceState& source, const Event& event) {
@@ -274,11 +285,9 @@ void add_anchor(State& state, Time at, int64_t step) {
   }
 }
 
-bool is_later(const Moment& now, const Moment& last) {
-  if (now.by_clock != last.by_clock) return last.by_clock;
-  if (now.at != last.at) return now.at > last.at;
-  if (!now.at.known() && now.step != last.step) return now.step > last.step;
-  return now.where.source <= last.where.source;
+void show_life(AttemptState& attempt, const Moment& moment, bool idle) {
+  if (is_later(moment, attempt.last)) attempt.last = moment;
+  if (!idle && is_later(moment, attempt.busy)) attempt.busy = moment;
 }
 
 }  // namespace mw

@@ -9,6 +9,7 @@
 #include "core/components.h"
 #include "core/fold_actions.h"
 #include "core/host_figures.h"
+#include "core/idle_line.h"
 #include "core/incident_json.h"
 #include "core/provisional_events.h"
 #include "core/signal.h"
@@ -161,7 +162,7 @@ class Folder {
   }
   void operator()(const event::Measured& measured) {
     if (state_.by_host(event_.where)) return add_host_figures(state_, event_, measured, attempt_by_clock());
-    Place place = live(measured.eval ? kNoStep : measured.step);
+    Place place = live(measured.eval ? kNoStep : measured.step, is_idle(measured));
     if (!measured.eval && measured.step != kNoStep) {
       at_step(place, measured.step);
       place.source.steps.add(measured.step);
@@ -357,7 +358,7 @@ class Folder {
   };
 
   /// The event is a sign of life: finds its attempt and moment.
-  Place live(int64_t step = kNoStep) {
+  Place live(int64_t step = kNoStep, bool idle = false) {
     SourceState& source = source_of(state_, event_.where.source);
     if (source.kind == kHostKind) return of_host(source);
     const uint16_t number = by_line(attempt_of(state_, source, event_));
@@ -370,7 +371,7 @@ class Folder {
       if (!source.first_at.known()) source.first_at = event_.at;
       source.last_at = std::max(source.last_at, event_.at);
     }
-    if (is_later(moment, attempt.last)) attempt.last = moment;
+    show_life(attempt, moment, idle);
     return {source, attempt, moment};
   }
 
@@ -418,8 +419,8 @@ class Folder {
     };
     for_each_moment(state_, moment);
     for (AttemptState& attempt : state_.attempts) {
-      if (attempt.last.by_clock) attempt.last.step = state_.step_at(attempt.last.at);
-      if (attempt.ended_at.by_clock) attempt.ended_at.step = state_.step_at(attempt.ended_at.at);
+      for (Moment* known : {&attempt.last, &attempt.busy, &attempt.ended_at})
+        if (known->by_clock) known->step = state_.step_at(known->at);
     }
   }
 

@@ -112,6 +112,7 @@ std::vector<Draft> grouped(std::vector<Finding>&& findings) {
       merge(*same, std::move(draft));
     }
   }
+  std::stable_sort(kept.begin(), kept.end(), earlier);  // a merged one begins where its gravest finding does
   for (Draft& draft : kept) {
     if (draft.times > 1) draft.incident.summary += cat("; the same in ", draft.times, " attempts");
   }

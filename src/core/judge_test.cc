@@ -181,6 +181,42 @@ TEST_CASE("what the run lived through is no crash") {
   CHECK(verdict_of(run.state, incidents) == "finished");
 }
 
+TEST_CASE("an engine that goes on without a request is no sign that the trainer lives") {
+  const auto after_the_error = [](double running) {
+    PlantedRun run;
+    run.say(event::Planned{40});
+    run.steps(1, 20);
+    run.trace("ValueError", "bad answer");
+    for (int i = 0; i < 60; ++i) {  // an hour
+      run.say(event::Measured{20, false, {{"engine.running", "Running", running}, {"", "Prompt throughput", 0}}});
+    }
+    return verdict_of(run.state, run.close());
+  };
+  CHECK(after_the_error(0) == "crashed");
+  CHECK(after_the_error(3) != "crashed");
+}
+
+TEST_CASE("incidents come in the order of their onsets, also where a hint of one came earlier") {
+  PlantedRun run;
+  run.add("length-explosion-truncation", "truncation", Role::kRoot, Severity::kWarning, false, "ignore");
+  run.matched("length-explosion-truncation");
+  for (int64_t step = 1; step <= 60; ++step) {
+    const double reward = step < 20 ? 0.5 + 0.01 * static_cast<double>(step % 5) : 0;
+    run.say(event::Measured{step,
+                            false,
+                            {{"reward.mean", "reward", reward},
+                             {"response.truncated", "clipped", step < 40 ? 0.02 : 1.0}}});
+  }
+  const auto incidents = run.close();
+  const auto place = [&incidents](std::string_view kind) {
+    return std::find_if(incidents.begin(), incidents.end(), [kind](const Incident& one) { return one.kind == kind; });
+  };
+  REQUIRE(place("truncation") != incidents.end());
+  REQUIRE(place("zero-reward") != incidents.end());
+  CHECK(place("truncation")->onset.step == 40);
+  CHECK(place("zero-reward") < place("truncation"));
+}
+
 TEST_CASE("teardown after the end, samples and benign lines are silent") {
   PlantedRun run;
   run.say(event::Planned{20});

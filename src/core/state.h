@@ -70,6 +70,7 @@ struct AttemptState {
   std::string why;
   Moment began;
   Moment last;  ///< last sign of life
+  Moment busy;  ///< the last one that is not the figures of an inference engine without a request
   int64_t first_step = kNoStep, last_step = kNoStep;
   int64_t resumed_at = kNoStep;
   int64_t total_steps = 0;            ///< as planned, 0 when not known

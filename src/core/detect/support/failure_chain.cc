@@ -80,8 +80,8 @@ bool lived_on(const State& state, const Symptom& symptom) {
   // Where no step was ever done, there is nothing that shows life after what ends a process.
   const bool root = symptom.signature != nullptr && symptom.signature->fatal && symptom.signature->role == Role::kRoot;
   if (root && attempt->last_step == kNoStep) return false;
-  if (const Time at = latest_of(state, symptom); attempt->last.at.known() && at.known()) {
-    return attempt->last.at - at > Duration::seconds(static_cast<double>(kAftermathSeconds));
+  if (const Time at = latest_of(state, symptom); attempt->busy.at.known() && at.known()) {
+    return attempt->busy.at - at > Duration::seconds(static_cast<double>(kAftermathSeconds));
   }
   return last_line_of(state, symptom) > symptom.last_line + kAftermathLines;
 }
