@@ -8,7 +8,9 @@ endif()
 add_library(mw_flags INTERFACE)
 target_compile_options(mw_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
                                           -Wnon-virtual-dtor -Woverloaded-virtual -Werror -fno-omit-frame-pointer
-                                          $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)  # GCC bug 105651: false alarms
+                                          $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # GCC bug 105651: false alarms
+                                          # No collection of garbage while compiling: a tenth of the time, for memory
+                                          $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1000000>)
 target_include_directories(mw_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
 target_compile_definitions(mw_flags INTERFACE MIDWATCH_VERSION="${PROJECT_VERSION}")
 if(MIDWATCH_SANITIZE)
