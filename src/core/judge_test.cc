@@ -202,10 +202,8 @@ TEST_CASE("incidents come in the order of their onsets, also where a hint of one
   run.matched("length-explosion-truncation");
   for (int64_t step = 1; step <= 60; ++step) {
     const double reward = step < 20 ? 0.5 + 0.01 * static_cast<double>(step % 5) : 0;
-    run.say(event::Measured{step,
-                            false,
-                            {{"reward.mean", "reward", reward},
-                             {"response.truncated", "clipped", step < 40 ? 0.02 : 1.0}}});
+    run.say(event::Measured{
+        step, false, {{"reward.mean", "reward", reward}, {"response.truncated", "clipped", step < 40 ? 0.02 : 1.0}}});
   }
   const auto incidents = run.close();
   const auto place = [&incidents](std::string_view kind) {
