@@ -52,9 +52,9 @@ uint16_t attempt_of(State& state, SourceState& source, const Event& event);
 /// From `at` on the run was at `step`, as far as its own measurements and announcements show: for State::step_at().
 void add_anchor(State& state, Time at, int64_t step);
 
-/// A sign of life of the attempt, of an idle engine or not. Which is its last one does not depend on the order of reading:
-/// a source that logs steps counts more than the others (an engine may log on and on); then time decides, without
-/// clocks the step; then the first source.
+/// A sign of life of the attempt, of an idle engine or not. Which is its last one does not depend on the order of
+/// reading: a source that logs steps counts more than the others (an engine may log on and on); then time decides,
+/// without clocks the step; then the first source.
 void show_life(AttemptState& attempt, const Moment& moment, bool idle);
 
 }  // namespace mw
