@@ -38,9 +38,8 @@ std::map<int64_t, Saved> saved_in(const State& state) {
   for (const auto& [moment, one] : state.checkpoints) {
     const int64_t step = one.step != kNoStep ? one.step : moment.step;
     if (step == kNoStep || moment.attempt < first || left_behind(state, moment.attempt, step)) continue;
-    // Many trainers only say that a save begins; where training went on, it was over.
-    const bool went_on = state.attempts[moment.attempt].last_step > step;
-    if (one.complete || (went_on && saved.find(step) == saved.end())) saved[step] = {one.path, false, one.complete};
+    if (one.complete || (trained_past(state, moment, step) && saved.find(step) == saved.end()))
+      saved[step] = {one.path, false, one.complete};
   }
   for (const auto& [moment, seen] : state.checkpoint_scans) {
     if (seen.step == kNoStep || moment.attempt < first) continue;
@@ -86,6 +85,10 @@ std::string listed(const std::vector<int64_t>& steps) {
 }
 
 }  // namespace
+
+bool trained_past(const State& state, const Moment& moment, int64_t step) {
+  return moment.attempt < state.attempts.size() && state.attempts[moment.attempt].last_step > step;
+}
 
 std::optional<ResumeAdvice> resume_advice(const State& state) {
   if (state.attempts.empty() || (state.checkpoints.empty() && state.checkpoint_scans.empty())) return std::nullopt;

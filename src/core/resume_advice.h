@@ -10,6 +10,9 @@
 
 namespace mw {
 
+/// Many trainers only say that a save begins; where training went on behind its step, it was over.
+bool trained_past(const State& state, const Moment& moment, int64_t step);
+
 struct ResumeAdvice {
   int64_t step = kNoStep;        ///< of the checkpoint; kNoStep: none from before the trouble is known
   std::string path;              ///< as the log or the disk names it, may be empty

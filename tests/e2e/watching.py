@@ -127,12 +127,10 @@ def event_type(event):
     return event.get("type") or event.get("event") or event.get("e")
 
 
-def wait_for_record(folder, seconds=30):
+def wait_for_record(folder):
     """Until the watch has begun its record."""
-    last = time.monotonic() + seconds
-    while not glob.glob(os.path.join(folder, "home", "runs", "*", "journal*")):
-        assert time.monotonic() < last, "the watch did not begin"
-        time.sleep(0.05)
+    pattern = os.path.join(folder, "home", "runs", "*", "journal*")
+    assert wait_until(lambda: glob.glob(pattern), 30), "the watch did not begin"
 
 
 def incidents(folder):

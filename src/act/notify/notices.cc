@@ -164,9 +164,10 @@ void fill_in(Notice& notice, const State& state, const Knowledge& knowledge, con
     const RankedCause& cause = incident.causes.front();
     notice.advice = !cause.fix.empty() ? cause.fix : cause.check;
   }
-  const bool resumes = incident.open && (taints(incident.kind) || ends_runs(incident.kind));
-  if (const auto from = resume_advice(state); resumes && from)
-    notice.advice += cat(notice.advice.empty() ? "" : " ", to_sentence(*from));
+  if (incident.open && (taints(incident.kind) || ends_runs(incident.kind))) {
+    if (const auto from = resume_advice(state))
+      notice.advice += cat(notice.advice.empty() ? "" : " ", to_sentence(*from));
+  }
   notice.advice += cat(notice.advice.empty() ? "" : " ", "More: midwatch why ", incident.id, " --run ", context.run,
                        " --home ", context.home);
   notice.incident_json = shown_incident_json(incident, state);

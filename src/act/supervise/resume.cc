@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "core/resume_advice.h"
 #include "platform/durable.h"
 #include "sense/checkpoints/quarantine.h"
 #include "sense/checkpoints/roots.h"
@@ -43,9 +44,7 @@ std::map<int64_t, std::string> said_saved(const State& state, int64_t suspect, b
   const bool says_end = std::any_of(state.checkpoints.begin(), state.checkpoints.end(),
                                     [](const auto& one) { return one.second.complete; });
   for (const auto& [moment, saved] : state.checkpoints) {
-    const bool went_on =
-        moment.attempt < state.attempts.size() && state.attempts[moment.attempt].last_step > saved.step;
-    if (!saved.complete && (says_end || saved.step == kNoStep || !went_on)) continue;
+    if (!saved.complete && (says_end || saved.step == kNoStep || !trained_past(state, moment, saved.step))) continue;
     if (saved.step == kNoStep) {
       *stepless = *stepless || suspect == kNoStep;
       continue;

@@ -67,12 +67,7 @@ std::string cause_lines(const Painter& paint, const Incident& incident) {
 }
 
 std::string one_incident(const Painter& paint, const State& state, const Incident& incident) {
-  const std::string title = cat("#", incident.id, " ", incident.kind);
-  const std::string since =
-      cat(severity_name(incident.severity), ", since ", describe(state, incident.onset), incident.open ? "" : ", over");
-  std::string out = paint.of(incident.severity, escape_terminal(title)) + "  " +
-                    paint.dim(fit(escape_terminal(since), paint.width() - std::min<size_t>(30, title.size() + 2))) +
-                    "\n";
+  std::string out = incident_title(paint, state, incident, cat(severity_name(incident.severity), ", "));
   out += paint.hanging("   ", incident.summary, kSummaryLines);
   for (size_t i = 0; i < incident.evidence.size() && i < kEvidenceShown; ++i) {
     const Evidence& e = incident.evidence[i];
@@ -93,9 +88,7 @@ std::string one_incident(const Painter& paint, const State& state, const Inciden
 
 std::string incidents(const Painter& paint, const State& state) {
   if (state.incidents.empty()) {
-    return "\n" + paint.hanging("No incident. ",
-                                "Nothing in these files points to trouble; what they do not show was not seen.", 3,
-                                &Painter::dim, &Painter::green);
+    return "\n" + no_incident(paint);
   }
   std::string out = paint.heading("Incidents");
   size_t shown = 0, infos = 0;
@@ -115,6 +108,18 @@ std::string incidents(const Painter& paint, const State& state) {
 }
 
 }  // namespace
+
+std::string incident_title(const Painter& paint, const State& state, const Incident& incident, std::string_view grade) {
+  const std::string title = cat("#", incident.id, " ", incident.kind);
+  const std::string since = cat(grade, "since ", describe(state, incident.onset), incident.open ? "" : ", over");
+  return cat(paint.of(incident.severity, escape_terminal(title)), "  ",
+             paint.dim(fit(escape_terminal(since), paint.width() - std::min<size_t>(30, title.size() + 2))), "\n");
+}
+
+std::string no_incident(const Painter& paint) {
+  return paint.hanging("No incident. ", "Nothing in these files points to trouble; what they do not show was not seen.",
+                       3, &Painter::dim, &Painter::green);
+}
 
 std::string terminal_status(const State& state, const Console& console) {
   const Painter paint(console);

@@ -9,6 +9,8 @@
 
 namespace mw {
 
+class Painter;
+
 /// Lines of at most console.width cells (at least kNarrowest), with colours only where the console wants them.
 std::string terminal_report(const Replayed& replayed, const Console& console);
 
@@ -21,6 +23,11 @@ std::string terminal_status(const State& state, const Console& console);
 
 /// One incident, a few lines.
 std::string terminal_incident(const State& state, const Incident& incident, const Console& console);
+
+/// "#1 crash  critical, since step 7", a line: `grade` stands before "since".
+std::string incident_title(const Painter& paint, const State& state, const Incident& incident,
+                           std::string_view grade = "");
+std::string no_incident(const Painter& paint);
 
 /// Curves of those of the `names` that have one, at most `most`, `rows` lines each, under a heading; "" when there is
 /// none.

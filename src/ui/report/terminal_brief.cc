@@ -1,4 +1,6 @@
 // What a person sees first: one screen.
+#include <algorithm>
+
 #include "core/incident.h"
 #include "ui/report/paint.h"
 #include "ui/report/terminal.h"
@@ -15,11 +17,7 @@ constexpr size_t kCurvesShown = 2;
 constexpr size_t kCurveRows = 3;
 
 std::string one_incident(const Painter& paint, const State& state, const Incident& incident) {
-  const std::string title = cat("#", incident.id, " ", incident.kind);
-  const std::string since = cat("since ", describe(state, incident.onset), incident.open ? "" : ", over");
-  std::string out =
-      cat(paint.of(incident.severity, escape_terminal(title)), "  ",
-          paint.dim(fit(escape_terminal(since), paint.width() - std::min<size_t>(30, title.size() + 2))), "\n");
+  std::string out = incident_title(paint, state, incident);
   out += paint.hanging("   ", sentences(incident.summary, (paint.width() - 3) * kSummaryLines), kSummaryLines);
   if (incident.causes.empty()) return out;
   const RankedCause& cause = incident.causes.front();
@@ -42,11 +40,7 @@ std::string others(const Painter& paint, const State& state, size_t loud) {
 }
 
 std::string incidents(const Painter& paint, const State& state) {
-  if (state.incidents.empty()) {
-    return paint.hanging("No incident. ",
-                         "Nothing in these files points to trouble; what they do not show was not seen.", 3,
-                         &Painter::dim, &Painter::green);
-  }
+  if (state.incidents.empty()) return no_incident(paint);
   std::string out;
   size_t loud = 0;
   for (const Severity severity : {Severity::kCritical, Severity::kWarning}) {

@@ -219,7 +219,10 @@ std::string warnings(const Painter& paint, const State& state) {
   return out;
 }
 
-std::string decisions(const Painter& paint, const State& state) {
+}  // namespace
+
+std::string terminal_decisions(const State& state, const Console& console) {
+  const Painter paint(console);
   std::string out;
   for (const std::string& line : decision_lines(state, kAttemptsShown)) {
     out += paint.hanging(line.starts_with(' ') ? "    " : "  ", trim(line), kDecisionLines);
@@ -227,15 +230,9 @@ std::string decisions(const Painter& paint, const State& state) {
   return out.empty() ? out : paint.heading("Supervision") + out;
 }
 
-}  // namespace
-
-std::string terminal_decisions(const State& state, const Console& console) {
-  return decisions(Painter(console), state);
-}
-
 std::string terminal_tables(const State& state, const Console& console) {
   const Painter paint(console);
-  return decisions(paint, state) + metrics(paint, state, console) + time_split_rows(paint, state, console) +
+  return terminal_decisions(state, console) + metrics(paint, state, console) + time_split_rows(paint, state, console) +
          machine(paint, state) + tools(paint, state) + formats(paint, state) + saves(paint, state) +
          warnings(paint, state);
 }
