@@ -54,6 +54,29 @@ bool serves(std::string_view bar) {
   return std::any_of(kWords.begin(), kWords.end(), [bar](std::string_view word) { return contains_folded(bar, word); });
 }
 
+/// W&B's service writes an exit record when Python ends in order, after Ctrl-C as well. Only a kill or a lost machine
+/// leaves a record without one, with its last block torn; a copy of a running run looks the same, and nobody can tell
+/// from the file.
+bool lacks_exit_record(const State& state) {
+  const auto last = static_cast<int32_t>(state.attempts.size()) - 1;
+  return std::any_of(state.sources.begin(), state.sources.end(), [last](const SourceState& source) {
+    return source.kind == "wandb" && source.ended && (source.attempt == last || (last == 0 && source.attempt < 0));
+  });
+}
+
+/// Has a log without a clock a failure for its last word? It may be the end of this very attempt: nothing says which of
+/// the attempts of the dated sources it tells of.
+bool undated_end(const State& state, const Knowledge& knowledge, JudgeMemory& memory) {
+  const auto last = static_cast<int32_t>(state.attempts.size()) - 1;
+  for (const FailureChain& chain : memory.chains(state, knowledge)) {
+    const uint32_t number = chain.lead.moment.where.source;
+    if (!chain.ended || number >= state.sources.size()) continue;
+    const SourceState& source = state.sources[number];
+    if (source.attempt == chain.attempt && source.attempt != last && !source.last_at.known()) return true;
+  }
+  return false;
+}
+
 Open unfinished(const State& state, const AttemptState& attempt, Done steps, const Knowledge& knowledge) {
   const int64_t last = steps.last;
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
@@ -68,8 +91,8 @@ Open unfinished(const State& state, const AttemptState& attempt, Done steps, con
       if (progress.total == total && progress.done == 0) return {cat("step 0 of ", total), true};
     }
   }
-  if (last != kNoStep) {  // no plan is known: nothing says that more was meant to come
-    return Open{cat("step ", last), false};
+  if (last != kNoStep) {  // no plan is known: only a record that was broken off says that more was meant to come
+    return Open{cat("step ", last), lacks_exit_record(state) && !said_farewell(state, attempt)};
   }
   const uint32_t number = attempt.last.where.source;
   // Without a step only a bar in the last line counts: those of loading and compiling stay open for ever.
@@ -81,6 +104,7 @@ Open unfinished(const State& state, const AttemptState& attempt, Done steps, con
       return {cat(what.empty() ? std::string("progress") : what, " at ", progress.done, " of ", progress.total), true};
     }
   }
+  if (state.series.empty() && lacks_exit_record(state)) return {"the start-up, before any step", true};
   return {};
 }
 
@@ -100,6 +124,7 @@ bool is_excerpt(const State& state, const AttemptState& attempt) {
 /// Signs that the files are a copy of a run that was still going rather than all that it ever said.
 std::string copied_while_running(const State& state, const AttemptState& attempt) {
   if (is_excerpt(state, attempt)) return "they are but a few lines";
+  if (lacks_exit_record(state)) return {};
   const uint32_t number = attempt.last.where.source;
   if (number >= state.sources.size()) return {};
   const SourceState& source = state.sources[number];
@@ -174,9 +199,9 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   if (!unfinished_work.planned && said_farewell(state, attempt)) return;
   if (open.empty() || final_error(state, attempt)) return;
   if (judged_otherwise(state, knowledge, memory, state.attempts.size() - 1)) return;
+  if (undated_end(state, knowledge, memory)) return;
   Finding finding;
-  finding.kind = "died-silently";
-  finding.detector = "died-silently";
+  finding.kind = finding.detector = "died-silently";
   finding.severity = Severity::kWarning;
   finding.onset = attempt.last;
   if (const uint32_t number = attempt.last.where.source; number < state.sources.size()) {
@@ -186,9 +211,12 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   }
   finding.onset.step = last;
   finding.detected = finding.onset;
-  finding.summary = cat("The files end at ", open,
-                        " with no error and no end; the run died silently, was stopped by hand, or the files were "
-                        "copied while it was going");
+  const bool record = lacks_exit_record(state);
+  finding.summary = cat(
+      "The files end at ", open, " with no error and no end; ",
+      record ? "the W&B file has no exit record, so the run was killed or lost its machine, or it still ran when the "
+               "files were copied"
+             : "the run died silently, was stopped by hand, or the files were copied while it was going");
   const std::string copied = copied_while_running(state, attempt);
   if (!unfinished_work.planned) {
     finding.severity = Severity::kInfo;
@@ -199,14 +227,11 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
     finding.summary = cat("The files end at ", open,
                           " with no error and no end; most likely they were copied while the run was going: ", copied);
   }
-  bool record = false;
   for (const SourceState& source : state.sources) {
-    if (source.kind == "wandb") record = true;
     if (source.kind == "text" && !source.last_text.empty() && finding.evidence.empty()) {
       finding.evidence.push_back({attempt.last.where, source.last_text, "", kNoStep, 0});
     }
   }
-  // W&B writes an exit record when Python ends in order, Ctrl-C included; only a kill or a lost machine leaves none.
   finding.suggests.push_back({"user-cancelled", record ? 0.3 : 0.45, "the text stops between two ordinary lines"});
   finding.suggests.push_back({"pod-terminated-silently", record ? 0.5 : 0.35,
                               record ? "the W&B file has no exit record" : "no trace of an orderly end"});

@@ -1,7 +1,10 @@
 // All rewards within (nearly) all groups are equal: no gradient, although the reward itself is not at its floor.
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <utility>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
@@ -22,7 +25,17 @@ constexpr Knob kChance{
 constexpr Knob kSolved{"solved", 0.9, "ratio",
                        "Above this share of the reward's range the data is solved, which is arguable, not a fault",
                        "DAPO, dynamic sampling"};
-constexpr Knob kKnobs[] = {kShare, kPersist, kChance, kSolved};
+constexpr Knob kMost{"most", 0.8, "ratio", "Mean share of `short` records that is a fault by itself", "own"};
+constexpr Knob kShort{"short", 10, "points", "Fewer records say little",
+                      "failure catalogue, zero-advantage-all-groups"};
+constexpr Knob kHalf{"half", 0.5, "ratio", "The same of `long` records: half of the rollouts are wasted",
+                     "rldoctor (50 % of the groups while not saturated)"};
+constexpr Knob kLong{"long", 20, "points", "A cold start may last as long", "own"};
+constexpr Knob kFlat{"flat", 0.05, "ratio",
+                     "Gain of the reward meanwhile, of its range: a run that learns may waste half", "own"};
+constexpr Knob kNear{"near", 0.8, "ratio", "Share of the reward's range above which the data is nearly solved",
+                     "DAPO, dynamic sampling"};
+constexpr Knob kKnobs[] = {kShare, kPersist, kChance, kSolved, kMost, kShort, kHalf, kLong, kFlat, kNear};
 
 /// The first streak of uniform points that is longer than chance explains.
 bool find_streak(const Track& track, double least, bool at_most, size_t& first, size_t& detected) {
@@ -45,6 +58,45 @@ bool find_streak(const Track& track, double least, bool at_most, size_t& first, 
   return false;
 }
 
+/// Windows in which too many groups are uniform, one in every kShort points.
+struct Wasteful {
+  static constexpr size_t kLimit = 64;  // windows kept
+  struct Window {
+    size_t first = 0, last = 0;
+  };
+  std::vector<Window> windows;
+
+  void step(const Track& track, size_t i) {
+    if (windows.size() >= kLimit || (!windows.empty() && i < windows.back().last + points_of(kShort))) return;
+    for (const auto& [width, least] : {std::pair{points_of(kShort), kMost.value}, {points_of(kLong), kHalf.value}}) {
+      if (i + 1 < width) continue;
+      if (mean(track.slice(i + 1 - width, i + 1)) < least) continue;
+      windows.push_back({i + 1 - width, i});
+      return;
+    }
+  }
+};
+
+/// Does the reward neither come near its ceiling nor rise between two points? Nothing where no reward is known.
+bool stands_low(const State& state, JudgeMemory& memory, const Point& from, const Point& to) {
+  for (const Track& reward : memory.tracks(state, reward_series(state))) {
+    size_t end = 0;
+    std::vector<double> values;
+    for (size_t i = 0; i < reward.size(); ++i) {
+      if (reward.points[i].attempt != to.attempt || reward.points[i].step > to.step) continue;
+      end = i;
+      if (reward.points[i].step >= from.step) values.push_back(reward.values[i]);
+    }
+    if (values.size() < 2) continue;
+    const RewardScale scale = reward_scale(state, reward, end);
+    const std::span<const double> all(values);
+    const double before = mean(all.first(values.size() / 2)), after = mean(all.subspan(values.size() / 2));
+    const bool full = before + after > 0 && scale.share((before + after) / 2) > kNear.value;
+    return !full && after - before <= kFlat.value * (scale.ceiling - scale.floor);
+  }
+  return false;
+}
+
 Severity severity_of(const State& state, JudgeMemory& memory, const Point& from, const Point& to, std::string& why) {
   for (const Track& reward : memory.tracks(state, reward_series(state))) {
     size_t end = 0;
@@ -60,7 +112,8 @@ Severity severity_of(const State& state, JudgeMemory& memory, const Point& from,
     if (!level) continue;
     const RewardScale scale = reward_scale(state, reward, end);
     const double share = scale.share(*level);
-    if (solved(state, scale, *level, kSolved.value)) {
+    // A reward that only punishes has nothing to show that all went well: 0 may be an answer that was never tried.
+    if (*level > 0 && solved(state, scale, *level, kSolved.value)) {
       why = "the data is solved";
       return Severity::kInfo;
     }
@@ -86,20 +139,74 @@ void add_finding(const State& state, JudgeMemory& memory, const Track& track, si
   out.push_back(std::move(finding));
 }
 
+void add_share(const Track& track, const Wasteful::Window& window, std::vector<Finding>& out) {
+  size_t first = window.first;
+  while (first < window.last && track.values[first] < kHalf.value) ++first;
+  const double share = mean(track.slice(window.first, window.last + 1));
+  Finding finding = make_finding(
+      "zero-advantage", "zero-advantage", Severity::kWarning, track.points[first], track.points[window.last],
+      cat("In ", format_short(100 * share, 3), " % of the groups all rewards are equal since step ",
+          track.points[first].step, ", and the reward does not rise: most rollouts teach nothing"));
+  add_figures(finding, track, first, window.last, 4);
+  finding.suggests.push_back({"zero-advantage-all-groups", 0.6, "equal rewards within most groups"});
+  out.push_back(std::move(finding));
+}
+
+/// The spread of a step as the distance of its largest from its smallest value; 0 where they are equal.
+Track spread_of(const Track& most, const Track& least) {
+  Track spread;
+  size_t at = 0;
+  for (size_t i = 0; i < most.size(); ++i) {
+    const Point& point = most.points[i];
+    while (at < least.size() && least.points[at].step < point.step) ++at;
+    if (at == least.size()) break;
+    if (least.points[at].step != point.step || least.points[at].attempt != point.attempt) continue;
+    spread.points.push_back(point);
+    spread.values.push_back(most.values[i] - least.values[at]);
+    spread.points.back().value = spread.values.back();
+  }
+  spread.series = most.series;
+  return spread;
+}
+
+/// Where neither a share of groups nor a deviation is recorded, but the largest and the smallest of a step.
+void judge_extremes(const State& state, JudgeMemory& memory, std::vector<Finding>& out) {
+  const size_t before = out.size();
+  for (const auto& [most, least] :
+       {std::pair{"advantage.max", "advantage.min"}, std::pair{"reward.max", "reward.min"}}) {
+    auto& upper = memory.tracks(state, state.find(most));
+    auto& lower = memory.tracks(state, state.find(least));
+    for (size_t i = 0; i < std::min(upper.size(), lower.size()); ++i) {
+      const Track spread = spread_of(upper[i], lower[i]);
+      size_t first = 0, detected = 0;
+      if (find_streak(spread, 0, true, first, detected)) add_finding(state, memory, spread, first, detected, out);
+    }
+    if (out.size() > before || !upper.empty()) return;
+  }
+}
+
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const size_t before = out.size();
   size_t first = 0, detected = 0;
-  for (const Track& track : memory.tracks(state, state.find("reward.zero_std_groups"))) {
-    if (find_streak(track, kShare.value, false, first, detected))
+  for (KeptTrack& track : memory.tracks(state, state.find("reward.zero_std_groups"))) {
+    if (find_streak(track, kShare.value, false, first, detected)) {
       add_finding(state, memory, track, first, detected, out);
+      continue;
+    }
+    for (const Wasteful::Window& window : track.follow("zero-advantage", Wasteful{}).windows) {
+      if (!stands_low(state, memory, track.points[window.first], track.points[window.last])) continue;
+      add_share(track, window, out);
+      break;
+    }
   }
   if (out.size() > before || state.find("reward.zero_std_groups") != nullptr) return;
   for (const std::string_view name : {"advantage.std", "reward.std"}) {
     for (const Track& track : memory.tracks(state, state.find(name))) {
       if (find_streak(track, 0, true, first, detected)) add_finding(state, memory, track, first, detected, out);
     }
-    if (out.size() > before) return;
+    if (out.size() > before || state.find(name) != nullptr) return;
   }
+  judge_extremes(state, memory, out);
 }
 
 }  // namespace

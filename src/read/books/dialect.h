@@ -88,6 +88,7 @@ struct Dialect {
   bool count_steps = false;            ///< records without a step are counted
   std::vector<std::string> eval;       ///< names of held-out evaluations, one '*' at either end allowed
   std::vector<std::string> ignore;     ///< raw names that are not signals (ids, flags)
+  std::vector<std::string> sampled;    ///< names whose own step counts samples of the machine, not steps of training
   CheckpointLayout checkpoints;        ///< unknown when the file does not say
   struct Sample {
     std::string text;    ///< one line or several

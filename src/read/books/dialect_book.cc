@@ -230,6 +230,7 @@ bool DialectBook::look_up(size_t dialect, std::string_view raw, Meaning& meaning
     return true;
   };
   if (matches_any(of.eval, raw)) meaning.eval = true;
+  if (matches_any(of.sampled, raw)) meaning.sampled = true;
   if (const auto found = rules.exact.find(raw); found != rules.exact.end()) {
     return take(of.metrics[found->second], {});
   }
@@ -241,7 +242,7 @@ bool DialectBook::look_up(size_t dialect, std::string_view raw, Meaning& meaning
     std::string_view star;
     if (name_matches(of.metrics[i].raw, raw, &star)) return take(of.metrics[i], star);
   }
-  return meaning.eval;
+  return meaning.eval || meaning.sampled;
 }
 
 bool DialectBook::look_up_own(std::string_view raw, Meaning& meaning) const {

@@ -28,6 +28,7 @@ struct Meaning {
   double offset = 0;  ///< added after scaling
   bool eval = false;
   bool ignored = false;
+  bool sampled = false;  ///< its step is not the run's (Dialect::sampled)
 };
 
 /// Reads one dialect file. `path` is for messages ("path:line: what is wrong").

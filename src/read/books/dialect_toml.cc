@@ -125,7 +125,8 @@ Result<void> Reader::head(const Toml& root, Dialect& out) {
     return root.error(path_, "\"family\" must be \"trainer\", \"engine\" or \"layer\"");
   }
   MW_TRY(names(root, "eval", out.eval));
-  return names(root, "ignore", out.ignore);
+  MW_TRY(names(root, "ignore", out.ignore));
+  return names(root, "sampled", out.sampled);
 }
 
 Result<void> Reader::sign(const Toml& table, Dialect& out) {
@@ -277,7 +278,7 @@ Result<void> Reader::sample(const Toml& table, Dialect& out) {
 
 Result<Dialect> Reader::read(const Toml& root) {
   Dialect out;
-  MW_TRY(root.check_keys(path_, {"id", "title", "family", "framework", "extends", "base", "eval", "ignore", "steps",
+  MW_TRY(root.check_keys(path_, {"id", "title", "family", "framework", "extends", "base", "eval", "ignore", "sampled", "steps",
                                  "sign", "line", "metrics", "sample", "checkpoints", "resume"}));
   MW_TRY(head(root, out));
   if (const Toml* table = root.find("steps"); table != nullptr) MW_TRY(steps(*table, out));

@@ -119,6 +119,7 @@ void Records::add(const Record& record) {
   event::Measured train;
   event::Measured eval;
   bool any_train = false;
+  bool sampled = false;
   std::string joined;
   for (const RowNumber& number : record.numbers) {
     std::string_view raw = number.key;
@@ -132,13 +133,19 @@ void Records::add(const Record& record) {
     Reading reading{means.signal, std::string(raw), number.value};
     if (is_eval && reading.signal.substr(0, 5) != "eval.") reading.signal = cat("eval.", raw);
     if (!reading.signal.empty()) reading.value = number.value * means.scale + means.offset;
-    any_train = any_train || (!is_eval && means.signal != "epoch");
+    any_train = any_train || (!is_eval && !means.sampled && means.signal != "epoch");
+    sampled = sampled || means.sampled;
     (is_eval ? eval : train).readings.push_back(std::move(reading));
   }
   note_total(record);
   note_plan(record);
   if (train.readings.empty() && eval.readings.empty()) return;
   int64_t ordinal = 0;
+  if (!any_train && sampled && eval.readings.empty()) {  // of the machine alone: its samples are no steps
+    train.step = current_;
+    put({record.at, record.where, std::move(train)}, ordinal);
+    return;
+  }
   if (!any_train && counts(record)) {  // an evaluation between two training records does not count
     const int64_t step = own_step(record);
     eval.step = step != kNoStep ? step : current_;

@@ -4,6 +4,7 @@
 #include "ui/cli/verb.h"
 #include "ui/report/terminal.h"
 #include "ui/view/replay_json.h"
+#include "ui/view/series_csv.h"
 
 namespace mw {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 void declare(ArgSpec& spec) {
   spec.positional("paths", "files or directories of one run, finished or going", true, true);
   spec.flag("json", "print one JSON object, schema midwatch.replay/1 (docs/formats/replay-json.md)");
+  spec.flag("series", "print all figures by attempt and step as CSV (docs/formats/series-csv.md)");
   spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
   spec.option("timezone", "ZONE", "of clocks that name none: UTC, local, +08:00 (default: UTC)");
   spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
@@ -52,6 +54,8 @@ Exit run(const Args& args, Services& services, const Console& console) {
   const Replayed& result = **replayed;
   if (args.has("json")) {
     console.out(replay_json(result.state, result.input));
+  } else if (args.has("series")) {
+    console.out(series_csv(result.state));
   } else if (!result.unknown) {  // of no run it cannot be said that no trouble was seen
     console.out(args.has("full") ? terminal_report(result, console)
                                  : terminal_brief(result, console, "More: --full, and midwatch why NUMBER PATH"));
@@ -77,6 +81,7 @@ const Verb replay = {
     "  midwatch replay train.log metrics.jsonl   any mix of files of one run\n"
     "  midwatch replay --full train.log          all signals, where the time goes, checkpoints, warnings\n"
     "  midwatch replay --json train.log | jq .incidents\n"
+    "  midwatch replay --series train.log > run.csv   for a spreadsheet, pandas or gnuplot\n"
     "  midwatch replay --fail-on critical logs/  for scripts: exit code 10 when the run is sick\n",
     declare,
     run,

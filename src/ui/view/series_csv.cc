@@ -1,0 +1,73 @@
+#include "ui/view/series_csv.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "base/numbers.h"
+#include "base/text.h"
+#include "ui/view/machine.h"
+
+namespace mw {
+namespace {
+
+using Row = std::tuple<uint16_t, bool, int64_t>;  // attempt; has no step; step, or nanoseconds where there is none
+
+struct Cells {
+  Time at;  // the earliest
+  std::vector<std::string> values;
+};
+
+std::string cell(std::string_view text) {
+  constexpr std::string_view kFormula = "=+-@\t\r";
+  std::string safe = text.empty() || !contains(kFormula, text.substr(0, 1)) ? std::string(text) : cat("'", text);
+  if (safe.find_first_of(",\"\r\n") == std::string::npos) return safe;
+  std::string quoted = "\"";
+  for (const char c : safe) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted += '"';
+}
+
+std::vector<const Series*> columns(const State& state) {
+  std::vector<const Series*> mapped, raw;
+  for (const bool evaluations : {false, true}) {
+    for (const Series* series : state.shown(evaluations)) {
+      if (of_machine(series->raw)) continue;
+      (series->signal.empty() ? raw : mapped).push_back(series);
+    }
+  }
+  mapped.insert(mapped.end(), raw.begin(), raw.end());
+  return mapped;
+}
+
+}  // namespace
+
+std::string series_csv(const State& state) {
+  const std::vector<const Series*> shown = columns(state);
+  std::map<Row, Cells> rows;
+  std::string out = "attempt,step,time";
+  for (size_t i = 0; i < shown.size(); ++i) {
+    out += cat(",", cell(shown[i]->signal.empty() ? shown[i]->raw : shown[i]->signal));
+    for (const Point& point : shown[i]->points()) {
+      const bool stepless = point.step == kNoStep;
+      Cells& cells = rows[{point.attempt, stepless, stepless ? point.at.ns : point.step}];
+      cells.values.resize(shown.size());
+      cells.values[i] = format_double(point.value);
+      if (point.at.known() && (!cells.at.known() || point.at < cells.at)) cells.at = point.at;
+    }
+  }
+  out += '\n';
+  for (const auto& [row, cells] : rows) {
+    const auto& [attempt, stepless, step] = row;
+    out += cat(attempt + 1, ",", stepless ? std::string() : cat(step), ",",
+               cells.at.known() ? format_utc(cells.at) : std::string());
+    for (const std::string& value : cells.values) out += cat(",", value);
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace mw
