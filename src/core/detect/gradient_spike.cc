@@ -37,8 +37,13 @@ constexpr Knob kHarm{"reward_loss", 0.15, "ratio", "Fall of the reward that make
 constexpr Knob kNews{"news", 3, "x", "Later spikes are warned of again when they are so many times larger", "own"};
 constexpr Knob kFaded{"faded", 0.05, "of its highest level",
                       "When the task is learnt gradients all but vanish, and what is left jumps by any factor", "own"};
-constexpr Knob kKnobs[] = {kHistory, kWindow,  kNotable, kGrave, kAgain, kLarge, kLevel,
-                           kRise,    kPersist, kHarm,    kNews,  kShort, kWith,  kFaded};
+constexpr Knob kAbsurd{"absurd", 1e6, "1", "No baseline is needed to judge it",
+                       "the largest of a healthy run seen is 92"};
+constexpr Knob kEarly{"early", 2, "points",
+                      "So many before a spike of `grave` times the largest of them and `early_least`", "own"};
+constexpr Knob kEarlyLeast{"early_least", 10, "1", "First gradients of small models are small", "own"};
+constexpr Knob kKnobs[] = {kHistory, kWindow, kNotable, kGrave, kAgain, kLarge,  kLevel, kRise,      kPersist,
+                           kHarm,    kNews,   kShort,   kWith,  kFaded, kAbsurd, kEarly, kEarlyLeast};
 
 struct Spike {
   size_t index;
@@ -173,6 +178,37 @@ void judge_level(const State& state, KeptTrack& track, std::vector<Finding>& out
   }
 }
 
+void add_early(const Track& track, size_t i, std::string summary, std::vector<Finding>& out) {
+  Finding finding = make_finding("gradient-spike", "gradient-spike", Severity::kWarning, track.points[i],
+                                 track.points[i], std::move(summary));
+  add_figures(finding, track, i > 0 ? i - 1 : 0, i);
+  finding.suggests.push_back({"grad-norm-spike", 0.6, "far above what any baseline would be"});
+  finding.suggests.push_back(
+      {"gradient-scaling-or-unit-bug", 0.4, "a sum in place of a mean, or a missing loss scale"});
+  if (i + 1 < track.size()) resolve(finding, track.points[i + 1]);
+  out.push_back(std::move(finding));
+}
+
+/// What needs no baseline, or has but a few points of it.
+void judge_early(const Track& track, std::vector<Finding>& out) {
+  double most = 0;
+  for (size_t i = 0; i < std::min(track.size(), points_of(kHistory)); ++i) {
+    const double value = std::abs(track.values[i]);
+    if (value >= kAbsurd.value && (i == 0 || most >= kAbsurd.value)) {
+      return add_early(
+          track, i, cat("Gradient norm ", value, " at step ", track.points[i].step, ": no training runs at that"), out);
+    }
+    const bool far = most > 0 && value >= kGrave.value * most && value >= kEarlyLeast.value;
+    if (i >= points_of(kEarly) && i < points_of(kShort) && far) {
+      return add_early(track, i,
+                       cat("Gradient norm ", value, " at step ", track.points[i].step, ", ",
+                           format_short(value / most, 3), " times the largest before"),
+                       out);
+    }
+    most = std::max(most, value);
+  }
+}
+
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   for (KeptTrack& track : memory.tracks(state, state.find("grad_norm"))) {
     const std::vector<Spike>& spikes = track.follow("gradient-spike", SpikeWalk{}).spikes;
@@ -191,6 +227,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
       if (again || grave) reported = std::max(reported, worst);
       k = last;
     }
+    if (reported == 0) judge_early(track, out);
     if (reported == 0) judge_level(state, track, out);
   }
 }

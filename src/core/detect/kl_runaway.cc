@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
 
@@ -27,8 +28,12 @@ constexpr Knob kSlowFactor{"slow_factor", 10, "x", "A slow rise: times the lowes
 constexpr Knob kSlowDelta{"slow_delta", 1, "nats", "And at least this much above it, while the reward falls", "own"};
 constexpr Knob kSlowLoss{"slow_loss", 0.15, "ratio",
                          "Fall of the reward without which a slow rise is how training goes", "field guide 4.3 rule 7"};
-constexpr Knob kKnobs[] = {kHistory, kWidth,  kFactor,     kDelta,     kPersist, kGain,
-                           kLoss,    kBeyond, kSlowFactor, kSlowDelta, kSlowLoss};
+constexpr Knob kStanding{"standing", 2, "nats per token",
+                         "A policy so far away that pays nothing is lost, however slowly it went",
+                         "rldoctor (KL of 2 while progress is flat)"};
+constexpr Knob kNear{"near", 0.5, "nats", "Where a KL per token begins; sums over an answer begin higher", "own"};
+constexpr Knob kKnobs[] = {kHistory, kWidth,      kFactor,    kDelta,    kPersist,  kGain, kLoss,
+                           kBeyond,  kSlowFactor, kSlowDelta, kSlowLoss, kStanding, kNear};
 
 Severity severity_of(const State& state, const Point& onset, const Point& now, bool ended) {
   const auto reward = outcome_of(state, onset, now);
@@ -77,6 +82,41 @@ void judge_slow(const State& state, KeptTrack& track, std::vector<Finding>& out)
   }
 }
 
+/// A level of `standing` that began near zero. Names of sums over an answer are left out: such sums stand there in
+/// healthy runs.
+struct StandWalk {
+  std::optional<size_t> first, detected;
+  size_t streak = 0;
+  double least = 0;  // of the first points
+
+  void step(const Track& track, size_t i) {
+    const double value = track.values[i];
+    if (i < points_of(kPersist)) least = i == 0 ? value : std::min(least, value);
+    if (detected) return;
+    streak = value >= kStanding.value / 2 ? streak + 1 : 0;
+    if (streak == 0) first.reset();
+    if (streak == 1) first = i;
+    if (!first || streak < points_of(kWidth) || least > kNear.value) return;
+    const auto window = track.slice(i + 1 - points_of(kWidth), i + 1);
+    if (quantile({window.begin(), window.end()}, 0.5) >= kStanding.value) detected = i;
+  }
+};
+
+/// Too far from the reference by any measure of one token, and nothing gained by it.
+void judge_standing(const State& state, KeptTrack& track, std::vector<Finding>& out) {
+  if (track.series != nullptr && contains(track.series->raw, "objective/")) return;
+  const StandWalk& walk = track.follow("kl-runaway, standing", StandWalk{});
+  if (!walk.detected) return;
+  Rise rise;
+  rise.onset = rise.first = *walk.first;
+  rise.detected = *walk.detected;
+  rise.base = walk.least;
+  rise.peak = track.values[rise.detected];
+  const auto reward = outcome_of(state, track.points[rise.onset], track.points[rise.detected]);
+  if (!reward || reward->share() > kGain.value) return;
+  add_finding(state, track, rise, out);
+}
+
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const RiseRule rule{
       points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value, points_of(kPersist), 0, false};
@@ -85,7 +125,9 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     for (const Rise& rise : all) add_finding(state, track, rise, out);
     const std::optional<Rise> far = all.empty() ? beyond(track) : std::nullopt;
     if (far) add_finding(state, track, *far, out);
+    const size_t before = out.size();
     if (all.empty() && !far) judge_slow(state, track, out);
+    if (all.empty() && !far && out.size() == before) judge_standing(state, track, out);
   }
 }
 
