@@ -27,6 +27,12 @@ bool is_live(const SourceState& source) { return source.kind == "text" || source
 /// The log of an inference server alone has no plan to carry out.
 bool serves_only(const State& state, const Knowledge& knowledge) { return knowledge.is_engine(state.framework); }
 
+/// Has a trainer recorded anything? Of W&B's files the machine's figures are left out, which its service samples.
+bool measured(const State& state) {
+  return std::any_of(state.series.begin(), state.series.end(),
+                     [](const Series& series) { return !series.raw.starts_with("system/"); });
+}
+
 /// What the run had open when its files stopped.
 struct Open {
   std::string what;      ///< "" when nothing shows
@@ -104,7 +110,7 @@ Open unfinished(const State& state, const AttemptState& attempt, Done steps, con
       return {cat(what.empty() ? std::string("progress") : what, " at ", progress.done, " of ", progress.total), true};
     }
   }
-  if (state.series.empty() && lacks_exit_record(state)) return {"the start-up, before any step", true};
+  if (!measured(state) && lacks_exit_record(state)) return {"the start-up, before any step", true};
   return {};
 }
 

@@ -36,8 +36,10 @@ enum class Better { kUnknown, kHigher, kLower };
 Better better_of(const Series& series) {
   const std::string name = to_lower(series.raw.empty() ? series.signal : series.raw);
   for (const std::string_view word :
-       {"time", "per_second", "len", "std", "min", "max", "token", "count", "num", "epoch", "entropy", "kl", "trunc",
-        "clip", "turn", "fail", "abort", "invalid", "no_"}) {
+       {"time",  "per_second", "len",      "std",    "min",   "max",       "token",  "count",
+        "num",   "epoch",      "entropy",  "kl",     "trunc", "clip",      "turn",   "fail",
+        "abort", "invalid",    "no_",      "bad",    "wrong", "incorrect", "mixed",  "penal",
+        "refus", "violat",     "hallucin", "exceed", "null",  "empty",     "repeat", "toxic"}) {
     if (contains(name, word)) return Better::kUnknown;
   }
   for (const std::string_view word : {"loss", "perplexity", "ppl", "error"}) {

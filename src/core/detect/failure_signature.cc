@@ -81,6 +81,9 @@ Severity survived_severity(const Survived& seen) {
   }
   // Steps were done after it: it is the output of a tool or of a helper that was replaced.
   if (signature.kind == "crash" && seen.open == 0) return Severity::kInfo;
+  if (signature.kind == "code-error" && seen.open == 0 && seen.count == 1) return Severity::kInfo;  // of a model's code
+  // A full disk is a state, not an event: nothing shows that it is over while no step is done.
+  if (signature.kind == "disk-pressure" && seen.open > 0) return Severity::kWarning;
   const bool of_the_start = signature.kind == "dependency-broken" || signature.kind == "config-error";
   if (of_the_start && seen.open == 0 && !often)
     return Severity::kInfo;  // what the run trains without it can do without

@@ -37,12 +37,14 @@ constexpr Knob kGain{"gain", 0.05, "ratio", "Of the reward's range, between firs
 constexpr Knob kPower{"power", 0.25, "ratio",
                       "Of the reward's range: standard error of the gain above which nothing can be said", "own"};
 constexpr Knob kSolved{"solved", 0.9, "ratio", "Of the reward's range: nothing left to learn", "own"};
+constexpr Knob kHigh{"high", 0.7, "ratio",
+                     "Of the reward's range: so much is reached that a flat reward is information", "own"};
 constexpr Knob kTiny{"tiny", 0.025, "ratio", "Of the reward's range: a gain that is none, however steady", "own"};
 constexpr Knob kLearned{"learned", 0.1, "ratio", "Of the reward's range: a later gain that takes the verdict back",
                         "own"};
 constexpr Knob kGrowth{"growth", 1.3, "x", "The judgement is made anew each time the run is longer by this", "own"};
-constexpr Knob kKnobs[] = {kRecords, kDecimals, kFractions, kRepeats, kZeroGradient, kChance, kFrozen,  kSteps,
-                           kPoints,  kTrend,    kGain,      kPower,   kSolved,       kTiny,   kLearned, kGrowth};
+constexpr Knob kKnobs[] = {kRecords, kDecimals, kFractions, kRepeats, kZeroGradient, kChance, kFrozen,  kSteps, kPoints,
+                           kTrend,   kGain,     kPower,     kSolved,  kHigh,         kTiny,   kLearned, kGrowth};
 
 /// Improvement of the objective so far, as a Mann-Kendall score: positive when it gets better.
 double improvement(const State& state, JudgeMemory& memory) {
@@ -235,6 +237,7 @@ void judge_reward(const State& state, KeptTrack& track, std::vector<Finding>& ou
     if (static_cast<double>(track.points[n - 1].step - track.points[0].step) < kSteps.value - 1) continue;
     if (learning(state, track, all[k]) != Learning::kNone) continue;
     Finding finding = finding_of(state, track, n);
+    if (solved(state, reward_scale(state, track, n - 1), all[k].after, kHigh.value)) finding.severity = Severity::kInfo;
     for (++k; k < all.size() && !finding.resolved; ++k) {
       if (learning(state, track, all[k]) != Learning::kClear) continue;
       resolve(finding, track.points[all[k].n - 1]);

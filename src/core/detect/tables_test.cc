@@ -155,9 +155,22 @@ TEST_CASE("a held-out result is better when it is higher or lower, as its name s
   }
   CHECK(regresses("gsm8k", share));
   CHECK_FALSE(regresses("gsm8k", falls));
-  for (const char* neither :
-       {"time_s", "samples_per_second", "len", "score_std", "score_min", "score_max", "tokens", "count", "num_tasks",
-        "epoch", "entropy", "kl", "truncated", "clipped", "turns", "failed", "aborted", "invalid", "no_answer"}) {
+  for (const char* neither : {"time_s",       "samples_per_second",
+                              "len",          "score_std",
+                              "score_min",    "score_max",
+                              "tokens",       "count",
+                              "num_tasks",    "epoch",
+                              "entropy",      "kl",
+                              "truncated",    "clipped",
+                              "turns",        "failed",
+                              "aborted",      "invalid",
+                              "no_answer",    "frac_all_bad",
+                              "wrong_format", "incorrect",
+                              "frac_mixed",   "penalty",
+                              "refusals",     "violations",
+                              "hallucinated", "context_exceeded",
+                              "not_null",     "empty_answers",
+                              "repeated",     "toxic"}) {
     CAPTURE(std::string(neither));
     CHECK_FALSE(regresses(neither, share));
   }
