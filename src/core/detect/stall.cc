@@ -23,7 +23,12 @@ constexpr Knob kKnobs[] = {
     {"quiet_share", 0.5, "of the patience", "A run that still says something besides its servers may be at a long step",
      "runs of an agent whose batch takes 38 min; own choice"},
     {"talks_long", 3, "times the patience", "By then talk without a step is suspicious", "own choice"},
+    {"gap", 100, "usual steps",
+     "A step that took so much longer and ended is worth a line: the machine slept, or something hung",
+     "evaluations and slow saves of real runs reach 40"},
 };
+
+constexpr size_t kGap = 6;
 
 /// When the run last logged anything.
 struct End {
@@ -41,8 +46,36 @@ End end_of(const State& state, const Knowledge& knowledge) {
   return end;
 }
 
+/// A step in the past that took far too long and ended. A live watch has told of it when it happened.
+void judge_gap(const State& state, std::vector<Finding>& out) {
+  if (!state.ticks.empty()) return;
+  const Rhythm rhythm = rhythm_of(state, state.anchors.back().first, kKnobs[2].value);
+  if (!rhythm.known()) return;
+  const double most = std::max(kKnobs[1].value, kKnobs[kGap].value * rhythm.usual);
+  for (size_t i = 1; i < state.anchors.size(); ++i) {
+    const auto& [before, from] = state.anchors[i - 1];
+    const auto& [after, to] = state.anchors[i];
+    const double seconds = (after - before).seconds();
+    if (to != from + 1 || seconds < most) continue;
+    const auto attempt = static_cast<uint16_t>(state.attempts.size() - 1);
+    Finding finding;
+    finding.kind = finding.detector = "stall";
+    finding.onset = {from, before, {}, attempt};
+    finding.detected = {to, after, {}, attempt};
+    finding.resolved = true;
+    finding.resolved_at = finding.detected;
+    finding.summary = cat("Step ", to, " took ", format_duration(after - before), " where a step usually takes ",
+                          format_duration(Duration::seconds(rhythm.usual)), "; then the run went on");
+    finding.suggests.push_back({"hang-no-progress-generic", 0.4, "one step took far longer than any other, and ended"});
+    finding.suggests.push_back({"provider-instance-paused-outbid", 0.3, "a machine that was stopped looks like this"});
+    out.push_back(std::move(finding));
+    return;
+  }
+}
+
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   if (state.attempts.empty() || state.anchors.empty()) return;
+  judge_gap(state, out);
   const AttemptState& attempt = state.attempts.back();
   if (is_paused(state)) return;
   const auto& [at, step] = state.anchors.back();

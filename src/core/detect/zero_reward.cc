@@ -19,6 +19,8 @@ constexpr Knob kFromStartPoints{"from_start_points", 4, "points", "The same for 
 constexpr Knob kExcerpt{"excerpt", 4, "points", "A log that begins in mid-run has its cold start behind it", "own"};
 constexpr Knob kSudden{"sudden", 5, "points", "After a good period, fewer are enough",
                        "failure catalogue, reward-sudden-zero (alert at 3, sure at 5)"};
+constexpr Knob kEarlyHours{"early_hours", 2, "h", "Such first records that took so long are worth a person's time",
+                           "own"};
 constexpr Knob kEarly{"early", 4, "points", "So many from the start on are worth a line, as information",
                       "failure catalogue, reward-sudden-zero (alert at 3)"};
 constexpr Knob kNearPoints{"near_points", 30, "points", "Records before 'hardly ever off the floor' is said", "own"};
@@ -41,8 +43,9 @@ constexpr Knob kLong{
     "circuit breakers of the reports stop at 10 to 50"};
 constexpr Knob kLongStart{"long_start", 40, "points", "The same for a cold start, which may take longer", "as above"};
 constexpr Knob kTrouble{"trouble", 3, "steps", "So close to the onset lies what brought it about", "own"};
-constexpr Knob kKnobs[] = {kLong, kLongStart, kTrouble, kFromStart, kFromStartPoints, kExcerpt,   kSudden,  kChance,
-                           kBack, kBefore,    kLow,     kEarly,     kNearPoints,      kNearShare, kNearMean};
+constexpr Knob kKnobs[] = {kLong,      kLongStart, kTrouble, kFromStart, kFromStartPoints, kExcerpt,    kSudden,
+                           kChance,    kBack,      kBefore,  kLow,       kEarly,           kEarlyHours, kNearPoints,
+                           kNearShare, kNearMean};
 
 struct Streak {
   size_t first = 0, detected = 0;
@@ -198,7 +201,9 @@ bool judge_early(const State& state, const Track& track, std::vector<Finding>& o
   if (contradicted(state, track.points[0], track.points[points_of(kEarly) - 1], floor)) return false;
   const Streak streak{0, points_of(kEarly) - 1, true};
   Finding finding = finding_of(state, track, streak);
-  finding.severity = Severity::kInfo;
+  const Time from = track.points[0].at, to = track.points[points_of(kEarly) - 1].at;
+  const bool costly = from.known() && to.known() && (to - from).seconds() >= 3600 * kEarlyHours.value;
+  finding.severity = costly ? Severity::kWarning : Severity::kInfo;
   for (size_t i = points_of(kEarly); i < track.size(); ++i) {
     if (track.values[i] == floor) continue;
     resolve(finding, track.points[i]);

@@ -23,6 +23,14 @@ constexpr std::string_view kKeeperDialect = "midwatch";
 
 bool power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
+// A program's own print of an error that it goes on after, without a level: "Error processing sample: …".
+bool says_error(std::string_view text) {
+  constexpr std::array<std::string_view, 6> kBegins = {"Error ",  "Error: ",    "ERROR ",
+                                                       "ERROR: ", "Exception ", "Failed to "};
+  return std::any_of(kBegins.begin(), kBegins.end(),
+                     [text](std::string_view begin) { return text.starts_with(begin); });
+}
+
 // Quoted or dumped conversation inside one line: what a model or a tool said.
 bool holds_sample_text(std::string_view text) {
   static constexpr std::array<std::string_view, 6> kTags = {"<|im_start|>", "<|im_end|>",   "<|assistant|>",
@@ -233,7 +241,8 @@ void Interpreter::log_message(const LogLine& line) {
       body.level = event::Logged::Level::kFatal;
       break;
     case Level::kNone:
-      if (contains(line.text, "Warning: ")) break;
+      if (says_error(line.text)) body.level = event::Logged::Level::kError;
+      if (says_error(line.text) || contains(line.text, "Warning: ")) break;
       return;
     case Level::kDebug:
     case Level::kInfo:
