@@ -138,7 +138,7 @@ class Reader {
 
   static bool is_happening(std::string_view key) {
     constexpr std::string_view kWords[] = {"plan",  "start", "resume", "saving", "trace", "sign",
-                                           "quiet", "last",  "end",    "host",   "hours"};
+                                           "quiet", "last",  "end",    "host",   "hours", "gap"};
     return std::find(std::begin(kWords), std::end(kWords), key) != std::end(kWords);
   }
 
@@ -165,9 +165,9 @@ class Reader {
     if (key == "plan") return add(event::Planned{*number});
     if (key == "resume") return add(event::Resumed{*number, cat("checkpoints/global_step_", *number)});
     if (key == "saving") return add(event::CheckpointSaved{*number, cat("checkpoints/global_step_", *number), false});
-    begin_file();  // "quiet"
+    begin_file();
     files_[file_].at = files_[file_].at + Duration::seconds(static_cast<double>(*number));
-    return add(event::Ticked{});
+    return key == "gap" || add(event::Ticked{});  // "quiet": midwatch watched all the while
   }
 
   /// A figure of the machine, or a signature that it shows: "SECONDS SIGNAL THING VALUE", "SECONDS sign ID".

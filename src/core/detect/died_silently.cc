@@ -70,7 +70,7 @@ bool lacks_exit_record(const State& state) {
   });
 }
 
-/// Has a log without a clock a failure for its last word? It may be the end of this very attempt: nothing says which of
+/// Has a log without a clock a failure at its end? It may be the end of this very attempt: nothing says which of
 /// the attempts of the dated sources it tells of.
 bool undated_end(const State& state, const Knowledge& knowledge, JudgeMemory& memory) {
   const auto last = static_cast<int32_t>(state.attempts.size()) - 1;

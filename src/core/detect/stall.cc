@@ -26,9 +26,12 @@ constexpr Knob kKnobs[] = {
     {"gap", 100, "usual steps",
      "A step that took so much longer and ended is worth a line: the machine slept, or something hung",
      "evaluations and slow saves of real runs reach 40"},
+    {"gap_after", 20, "steps", "The first steps compile and warm up: before that a run has no usual step",
+     "own choice"},
 };
 
 constexpr size_t kGap = 6;
+constexpr size_t kGapAfter = 7;
 
 /// When the run last logged anything.
 struct End {
@@ -46,17 +49,18 @@ End end_of(const State& state, const Knowledge& knowledge) {
   return end;
 }
 
-/// A step in the past that took far too long and ended. A live watch has told of it when it happened.
+/// A step in the past that took far too long and ended. A live watch has reported it when it happened.
 void judge_gap(const State& state, std::vector<Finding>& out) {
   if (!state.ticks.empty()) return;
   const Rhythm rhythm = rhythm_of(state, state.anchors.back().first, kKnobs[2].value);
   if (!rhythm.known()) return;
   const double most = std::max(kKnobs[1].value, kKnobs[kGap].value * rhythm.usual);
+  double in_turn = 0;
   for (size_t i = 1; i < state.anchors.size(); ++i) {
     const auto& [before, from] = state.anchors[i - 1];
     const auto& [after, to] = state.anchors[i];
-    const double seconds = (after - before).seconds();
-    if (to != from + 1 || seconds < most) continue;
+    in_turn = to == from + 1 ? in_turn + 1 : 0;
+    if (in_turn <= kKnobs[kGapAfter].value || (after - before).seconds() < most) continue;
     const auto attempt = static_cast<uint16_t>(state.attempts.size() - 1);
     Finding finding;
     finding.kind = finding.detector = "stall";

@@ -278,8 +278,8 @@ Result<void> Reader::sample(const Toml& table, Dialect& out) {
 
 Result<Dialect> Reader::read(const Toml& root) {
   Dialect out;
-  MW_TRY(root.check_keys(path_, {"id", "title", "family", "framework", "extends", "base", "eval", "ignore", "sampled", "steps",
-                                 "sign", "line", "metrics", "sample", "checkpoints", "resume"}));
+  MW_TRY(root.check_keys(path_, {"id", "title", "family", "framework", "extends", "base", "eval", "ignore", "sampled",
+                                 "steps", "sign", "line", "metrics", "sample", "checkpoints", "resume"}));
   MW_TRY(head(root, out));
   if (const Toml* table = root.find("steps"); table != nullptr) MW_TRY(steps(*table, out));
   if (const Toml* table = root.find("checkpoints"); table != nullptr) MW_TRY(checkpoints(*table, out));

@@ -7,10 +7,11 @@
 
 namespace mw {
 
-/// CSV by RFC 4180, with a head line and one line per attempt and step: `attempt,step,time` and a column for each signal,
-/// then one for each evaluation and for each name that no dialect maps. Figures of the machine are left out. A cell is empty
-/// where nothing was recorded; NaN and infinite figures are `nan`, `inf`, `-inf`. Figures without a step stand in lines of
-/// their own, by time, at the end of their attempt. A name that a spreadsheet would take for a formula begins with `'`.
+/// CSV by RFC 4180, with a head line and one line per attempt and step: `attempt,step,time` and a column for each
+/// signal, then one for each evaluation and for each name that no dialect maps. Figures of the machine are left out. A
+/// cell is empty where nothing was recorded; NaN and infinite figures are `nan`, `inf`, `-inf`. Figures without a step
+/// stand in lines of their own, by time, at the end of their attempt. A name that a spreadsheet would take for a
+/// formula begins with `'`.
 std::string series_csv(const State& state);
 
 }  // namespace mw
