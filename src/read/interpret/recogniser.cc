@@ -10,7 +10,23 @@ namespace mw {
 
 Recogniser::Recogniser(const DialectBook& book)
     : book_(book), scores_(book.dialects().size(), 0), own_names_(scores_), versions_(scores_.size()) {
-  for (const Dialect& dialect : book.dialects()) seen_.emplace_back(dialect.signs.size(), false);
+  for (const Dialect& dialect : book.dialects()) {
+    seen_.emplace_back(dialect.signs.size(), false);
+    compiled_.emplace_back(dialect.signs.size());
+  }
+}
+
+bool Recogniser::regex_hits(size_t dialect, size_t index, std::string_view text) {
+  std::optional<Regex>& regex = compiled_[dialect][index];
+  if (!regex) {
+    const Sign& sign = book_.dialects()[dialect].signs[index];
+    auto made = Regex::compile(sign.in == Sign::In::kLine ? "(?m)" + sign.pattern : sign.pattern);
+    if (!made.ok()) return false;  // the book refuses such a pattern when it is read
+    regex = std::move(*made);
+  }
+  std::vector<std::string_view> captures;
+  size_t end = 0;
+  return regex->match(text, captures, &end);
 }
 
 void Recogniser::sign(size_t dialect, size_t index) {
@@ -32,14 +48,7 @@ void Recogniser::name(Sign::In in, std::string_view text) {
     const auto& signs = book_.dialects()[d].signs;
     for (size_t i = 0; i < signs.size(); ++i) {
       if (signs[i].in != in || seen_[d][i]) continue;
-      bool hit = name_matches(signs[i].pattern, text);
-      if (signs[i].regex) {
-        const auto regex = Regex::compile(signs[i].pattern);
-        std::vector<std::string_view> captures;
-        size_t end = 0;
-        hit = regex.ok() && regex->match(text, captures, &end);
-      }
-      if (hit) sign(d, i);
+      if (signs[i].regex ? regex_hits(d, i, text) : name_matches(signs[i].pattern, text)) sign(d, i);
     }
   }
   if (in != Sign::In::kMetric) return;
@@ -54,14 +63,7 @@ void Recogniser::text(std::string_view piece) {
     const auto& signs = book_.dialects()[d].signs;
     for (size_t i = 0; i < signs.size(); ++i) {
       if (signs[i].in != Sign::In::kLine || seen_[d][i]) continue;
-      bool hit = !signs[i].regex && contains(piece, signs[i].pattern);
-      if (signs[i].regex) {
-        const auto regex = Regex::compile("(?m)" + signs[i].pattern);
-        std::vector<std::string_view> captures;
-        size_t end = 0;
-        hit = regex.ok() && regex->match(piece, captures, &end);
-      }
-      if (hit) sign(d, i);
+      if (signs[i].regex ? regex_hits(d, i, piece) : contains(piece, signs[i].pattern)) sign(d, i);
     }
   }
 }

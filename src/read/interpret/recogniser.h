@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "read/books/dialect_book.h"
+#include "read/match/regex.h"
 
 namespace mw {
 
@@ -57,6 +58,7 @@ class Recogniser {
     std::optional<size_t> dialect;
     double score = 0, second = 0;  // of the best, and of the best that is not related to it
   };
+  bool regex_hits(size_t dialect, size_t index, std::string_view text);
   double score(size_t dialect) const;
   Best best_of(Dialect::Family family, bool bases = true) const;
 
@@ -65,7 +67,8 @@ class Recogniser {
   std::vector<double> own_names_;      // per dialect: what names of its rules add to the score
   std::vector<std::string> versions_;  // per dialect
   std::vector<std::vector<bool>> seen_;
-  std::unordered_set<uint64_t> names_;  // hashes of names already looked at; never iterated
+  std::vector<std::vector<std::optional<Regex>>> compiled_;  // signs' patterns, once they were needed
+  std::unordered_set<uint64_t> names_;                       // hashes of names already looked at; never iterated
   uint64_t version_ = 0;
   uint64_t unknown_records_ = 0;
   std::optional<Answer> forced_;
