@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "read/files/json_value.h"
 #include "read/files/tfevents.h"
+#include "read/lines/container_line.h"
 
 namespace mw {
 namespace {
@@ -162,6 +163,9 @@ FileKind json_kind(std::string_view head, std::string_view path, bool whole) {
   const std::string name = to_lower(basename(path));
   const size_t end = head.find('\n');
   const std::string_view line = trim(head.substr(0, end));
+  if (std::string unwrapped; may_be_container_line(line) && unwrap_container_line(line, unwrapped)) {
+    return FileKind::kText;  // what it holds may be JSON again, or a sample: it is one line of the log all the same
+  }
   RecordShape shape;
   if (!for_each_leaf(line, shape)) {
     if (ends_with(name, ".jsonl") || ends_with(name, ".ndjson")) return FileKind::kJsonLines;

@@ -33,6 +33,10 @@ TEST_CASE("sniff: logs are the default for text") {
   CHECK(sniff("{\"level\": \"info\", \"msg\": \"step done\", \"time\": 1}\n{\"msg\": \"x\"}\n", "t.log") ==
         Kind::kText);
   CHECK(sniff("Hello, world\nand, then\n", "") == Kind::kText);
+  const std::string tail = R"(\n","stream":"stdout","time":"2026-01-02T10:20:30.123456789Z"})";
+  CHECK(sniff(R"({"log":"{\"loss\": 0.5}" )" + std::string(), "x") == Kind::kJsonDocument);  // cut, and nobody's
+  CHECK(sniff(R"({"log":"{\"loss\": 0.5})" + tail, "x") == Kind::kText);
+  CHECK(sniff(R"({"log":")" + std::string(2000, 'a') + tail + "\n", "x") == Kind::kText);
   CHECK(sniff("step 1, loss 0.5\nstep 2, loss 0.25\n", "") == Kind::kText);
   CHECK(sniff("{\"step\": 1}\nTraceback (most recent call last):\n", "x.log") == Kind::kText);
 }

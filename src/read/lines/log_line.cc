@@ -166,8 +166,8 @@ void LineReader::date(const Stamp& stamp) {
 
 std::string_view LineReader::label(std::string_view line) {
   // "3: message" is what srun -l writes, and also how people number a list. Only a file whose lines nearly all begin
-  // so is taken to be labelled.
-  constexpr int kSure = 8, kMost = 16;
+  // so is taken to be labelled; a number that comes twice in a row numbers no list.
+  constexpr int kSure = 8, kMost = 16, kSame = 7;
   if (const size_t launcher = launcher_prefix(line, &line_.rank); launcher > 0) return line.substr(launcher);
   size_t i = 0;
   while (i < line.size() && line[i] == ' ' && i < 6) ++i;
@@ -177,9 +177,11 @@ std::string_view LineReader::label(std::string_view line) {
   const bool labelled = i > first && i < line.size() && line[i] == ':' && (i + 1 == line.size() || line[i + 1] == ' ');
   if (!labelled) {
     labels_ = line.empty() ? labels_ : std::max(0, labels_ - 2);
+    last_label_ = line.empty() ? last_label_ : -1;
     return line;
   }
-  labels_ = std::min(kMost, labels_ + 1);
+  labels_ = std::min(kMost, labels_ + (rank == last_label_ ? kSame : 1));
+  last_label_ = rank;
   const std::string_view rest = line.substr(std::min(i + 2, line.size()));
   if (labels_ < kSure && !LogHeader::begins(rest)) return line;
   line_.rank = rank;

@@ -55,6 +55,7 @@ class LineReader {
   Time wall_;
   bool hinted_ = false;  // last_ is a hint, not a moment met in the file
   int labels_ = 0;       // how surely the lines carry srun's labels
+  int last_label_ = -1;  // of the line before
 };
 
 /// `line` without ANSI escape sequences, into `out` (only when there are any); returns the clean view.

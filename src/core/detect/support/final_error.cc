@@ -64,12 +64,23 @@ bool is_fatal(std::string_view line) {
                      [line](std::string_view start) { return line.starts_with(start); });
 }
 
+/// The last line ends a traceback that the program survived: a sample of its data, or "Exception ignored in" of the
+/// interpreter's own clean-up.
+bool ends_survived_trace(const State& state, uint32_t source) {
+  constexpr int64_t kBlankLines = 4;
+  return std::any_of(state.traces.begin(), state.traces.end(), [&](const auto& known) {
+    return known.trace.sample && known.moment.where.source == source &&
+           static_cast<int64_t>(known.trace.last_line) + kBlankLines >= state.sources[source].lines;
+  });
+}
+
 }  // namespace
 
 std::optional<FinalError> final_error(const State& state, const AttemptState& attempt) {
   const uint32_t number = attempt.last.where.source;
   if (attempt.ended || number >= state.sources.size() || state.sources[number].kind != "text") return std::nullopt;
   const std::string_view line = state.sources[number].last_text;
+  if (ends_survived_trace(state, number)) return std::nullopt;
   if (auto exception = exception_in(line)) return exception;
   if (is_fatal(line)) return FinalError{"", std::string(line)};
   return std::nullopt;
