@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
+#include "base/text.h"
 #include "platform/fake/fake_disk.h"
 
 namespace mw {
@@ -49,6 +52,50 @@ TEST_CASE("a live watch judges a quarter of the time at the most, the first at o
     replay.observe("host:test", {clock.now(), {}, event::Matched{"cuda-oom", "out of memory", 1, false}});
     CHECK_FALSE(replay.owes_judgement());
   }
+}
+
+/// What the whole of `log` says, as a replay reads it.
+State state_of(const std::string& log) {
+  FakeDisk disk;
+  disk.put("/run/train.log", log);
+  auto knowledge = KnowledgeBase::load({});
+  REQUIRE(knowledge.ok());
+  RunReader reader(disk, **knowledge, Judge::kAtClose, nullptr, {});
+  REQUIRE(reader.open({"/run/train.log"}, "").ok());
+  reader.read_all({});
+  reader.close();
+  return reader.state();
+}
+
+TEST_CASE("what another process prints into a boxed table loses none of its rows") {
+  for (const std::string_view foreign : {"", "lib.py:12: FutureWarning: `baz` is old.\n", "a\nb\nc\nd\n"}) {
+    std::string log;
+    for (int step = 1; step <= 20; ++step) {
+      log += cat("╒═════════════╤══════╕\n│ step        │ ", step, " │\n├─────────────┼──────┤\n", foreign,
+                 "│ reward/mean │ 0.5 │\n├─────────────┼──────┤\n│ loss        │ 0.25 │\n╘═════════════╧══════╛\n");
+    }
+    const State state = state_of(log);
+    const Series* reward = state.find("reward.mean");
+    REQUIRE(reward != nullptr);
+    CHECK(reward->points().size() == 20);
+    REQUIRE(state.find("loss.total") != nullptr);
+    CHECK(state.find("loss.total")->points().size() == 20);
+  }
+}
+
+bool in_trouble(const State& state) {
+  return std::any_of(state.incidents.begin(), state.incidents.end(),
+                     [](const Incident& incident) { return incident.severity > Severity::kInfo; });
+}
+
+TEST_CASE("what the interpreter ignores at its end is no failure, the same words alone are one") {
+  std::string log;
+  for (int step = 1; step <= 20; ++step) log += cat("step ", step, " loss 0.5 reward 0.25\n");
+  const std::string trace =
+      "Traceback (most recent call last):\n  File \"w.py\", line 590, in call\n    go()\nKeyError: 'modules'\n";
+  CHECK_FALSE(in_trouble(state_of(cat(log, "Exception ignored in: <finalize object at 0x79; dead>\n", trace))));
+  CHECK(in_trouble(state_of(cat(log, trace))));
+  CHECK(in_trouble(state_of(cat(log, "KeyError: 'modules'\n"))));
 }
 
 }  // namespace

@@ -54,6 +54,7 @@ class Interpreter {
   static constexpr size_t kStreamLimit = 64;          ///< streams (pid, rank) whose tracebacks are put together at once
   static constexpr size_t kPendingBytes = 256 << 10;  ///< of a record that goes over several lines
   static constexpr size_t kTableLines = 400;          ///< of one table
+  static constexpr int kForeignLines = 4;             ///< in a row inside a boxed table
   static constexpr size_t kSampleLines = 200;         ///< of a rollout sample without an end
   static constexpr uint64_t kTraceLines = 400;        ///< lines of others after which an open traceback is over
   static constexpr uint64_t kExcerptLines = 200;      ///< a source of no more lines may be an excerpt: read in full
@@ -111,6 +112,8 @@ class Interpreter {
     size_t lines = 0;
     bool rows = false;     // a table's first row came
     bool unknown = false;  // of an unknown trainer: to be judged when it is whole
+    bool boxed = false;    // it is drawn as a box whose bottom has not come
+    int foreign = 0;       // lines in a row that others printed into the box
     int64_t step = kNoStep;
     StepPolicy policy = StepPolicy::kCurrent;
     bool eval = false;

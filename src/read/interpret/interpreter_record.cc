@@ -111,7 +111,11 @@ bool Interpreter::pending_takes(const LogLine& line) {
     pending_done();
     return false;
   }
-  if (is_table_frame(text) || (text.empty() && !pending_.rows)) return true;
+  if (is_table_frame(text)) {
+    pending_.boxed = static_cast<unsigned char>(text[0]) >= 0x80 && !is_bottom_frame(text);
+    return true;
+  }
+  if (text.empty() && !pending_.rows) return true;
   const size_t before = table_.numbers().size();
   MetricLine& row = metrics_;
   row.clear();
@@ -139,8 +143,10 @@ bool Interpreter::pending_takes(const LogLine& line) {
   for (const RowNumber& number : row.numbers()) table_.add(number.key, number.value);
   if (table_.numbers().size() > before || cells) {
     pending_.rows = true;
+    pending_.foreign = 0;
     return true;
   }
+  if (pending_.boxed && pending_.rows && ++pending_.foreign <= kForeignLines) return false;  // printed into the box
   if (!pending_.rows && pending_.lines < 4) return true;  // a title, or another logger's words
   pending_done();
   return false;
@@ -181,6 +187,7 @@ bool Interpreter::begin_block(const LogLine& line) {
   const bool frame = text.size() >= 10 && is_table_frame(text);
   const bool dict = text.size() > 3 && text[0] == '{' && (text[1] == '\'' || text[1] == '"');
   if (!frame && !dict) return false;
+  if (pending_.kind != Pending::Kind::kNone) pending_done();
   Pending as;
   as.unknown = true;
   as.number = line.number;

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/text.h"
 #include "base/time.h"
 
 namespace mw {
@@ -88,6 +89,11 @@ TEST_CASE("launchers' prefixes") {
   for (int i = 0; i < 20; ++i) reader.read("1: loading", 1);
   CHECK(reader.read("2: at work", 1).text == "at work");
   CHECK(reader.read("2: at work", 1).rank == 2);
+  LineReader of_one;  // a number that comes again numbers no list
+  of_one.read("0: loading", 1);
+  CHECK(of_one.read("0: Total steps: 350", 2).text == "Total steps: 350");
+  LineReader list;
+  for (int i = 1; i < 6; ++i) CHECK(list.read(cat(i, ": an item"), 1).text == cat(i, ": an item"));
 }
 
 TEST_CASE("containers' prefixes") {

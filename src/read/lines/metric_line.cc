@@ -111,6 +111,12 @@ bool is_key(std::string_view key) {
 
 }  // namespace
 
+bool is_bottom_frame(std::string_view text) {
+  text = trim(text);
+  return text.starts_with("\xe2\x94\x94") || text.starts_with("\xe2\x95\x98") || text.starts_with("\xe2\x95\xb0") ||
+         text.starts_with("\xe2\x95\x9a");
+}
+
 bool is_table_frame(std::string_view text) {
   text = trim(text);
   if (text.size() < 3) return false;

@@ -74,5 +74,7 @@ bool metric_duration(std::string_view text, double* seconds);
 
 /// True for a line that only frames a table: "╒═══╤", "├──┼", "+---+---+", "|---|", "===".
 bool is_table_frame(std::string_view text);
+/// True for a frame that ends a box: "└──┴", "╘══╧", "╰──╯", "╚══╝".
+bool is_bottom_frame(std::string_view text);
 
 }  // namespace mw
