@@ -98,5 +98,17 @@ TEST_CASE("what the interpreter ignores at its end is no failure, the same words
   CHECK(in_trouble(state_of(cat(log, "KeyError: 'modules'\n"))));
 }
 
+TEST_CASE("a program that falls over what it does after its training is reported, one that cleans up is not") {
+  std::string log = "from trl import GRPOTrainer\n";
+  for (int step = 1; step <= 20; ++step) log += cat("{'loss': 0.5, 'reward': 0.25, 'step': ", step, "}\n");
+  log += "{'train_runtime': 6452.0, 'train_loss': -0.01, 'epoch': 1.0}\n";
+  const std::string trace =
+      "Traceback (most recent call last):\n  File \"pilot.py\", line 179, in dump\n    go()\n"
+      "TypeError: Object of type bool_ is not JSON serializable\n";
+  CHECK(in_trouble(state_of(cat(log, trace))));
+  CHECK_FALSE(in_trouble(state_of(cat(log, "Exception ignored in: <function Pool.__del__>\n", trace))));
+  CHECK_FALSE(in_trouble(state_of(log)));
+}
+
 }  // namespace
 }  // namespace mw

@@ -67,9 +67,20 @@ bool loops(const Survived& seen) {
   return !seen.trained && seen.first->signature->kind == "crash" && static_cast<double>(seen.open) >= kKnobs[1].value;
 }
 
+/// A fault of the program after its training: a traceback that nothing catches and nothing follows. What the program
+/// was to do then (save, export, evaluate) is missing.
+bool ends_program(const State& state, const Symptom& symptom) {
+  constexpr uint64_t kBlankLines = 4;
+  const uint32_t number = symptom.moment.where.source;
+  if (!symptom.teardown || symptom.within == nullptr || symptom.signature->kind != "code-error") return false;
+  return number < state.sources.size() && state.sources[number].ended &&
+         static_cast<int64_t>(symptom.within->trace.last_line + kBlankLines) >= state.sources[number].lines;
+}
+
 /// How much a person should care about something that did not end the run.
-Severity survived_severity(const Survived& seen) {
+Severity survived_severity(const State& state, const Survived& seen) {
   const Signature& signature = *seen.first->signature;
+  if (ends_program(state, *seen.first)) return Severity::kWarning;
   if (seen.first->teardown || signature.role == Role::kConfirmation) return Severity::kInfo;
   if (signature.severity == Severity::kInfo || !signature.metric_rule.empty()) return Severity::kInfo;
   const bool often = static_cast<double>(seen.count) >= kKnobs[0].value;
@@ -112,7 +123,7 @@ void quieten_echoes(std::vector<Finding>& findings, size_t begin) {
   }
 }
 
-void judge_survived(const std::vector<Symptom>& symptoms, const std::vector<FailureChain>& chains,
+void judge_survived(const State& state, const std::vector<Symptom>& symptoms, const std::vector<FailureChain>& chains,
                     std::vector<Finding>& out) {
   std::map<std::string, Survived> by_id;
   for (const Symptom& symptom : symptoms) {
@@ -132,7 +143,7 @@ void judge_survived(const std::vector<Symptom>& symptoms, const std::vector<Fail
     Finding finding;
     finding.kind = seen.first->signature->kind;
     finding.detector = "failure-signature";
-    finding.severity = survived_severity(seen);
+    finding.severity = survived_severity(state, seen);
     finding.onset = seen.first->moment;
     finding.detected = seen.first->moment;
     const bool stuck = static_cast<double>(seen.open) >= kKnobs[1].value;
@@ -140,9 +151,10 @@ void judge_survived(const std::vector<Symptom>& symptoms, const std::vector<Fail
     if (!stuck) finding.resolved_at = seen.last->moment;
     finding.summary =
         cat(clause(seen.first->signature->symptom), "; seen ", seen.count, seen.count == 1 ? " time" : " times",
-            seen.first->teardown ? ", after the run was complete"
-            : stuck              ? ", no step was done after it"
-                                 : ", the run went on");
+            ends_program(state, *seen.first) ? ", it ended the program after the training was complete"
+            : seen.first->teardown           ? ", after the run was complete"
+            : stuck                          ? ", no step was done after it"
+                                             : ", the run went on");
     finding.evidence.push_back({seen.first->moment.where, seen.first->text, "", kNoStep, 0});
     if (loops(seen)) finding.suggests.push_back({"autoretry-crash-loop", 0.85, cat("the same ", seen.count, " times")});
     finding.suggests.push_back({id, 0.8, cat("seen: ", clip(seen.first->text, 160))});
@@ -157,7 +169,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   for (const FailureChain& chain : chains) {
     if (chain.lead.signature != nullptr && !is_interruption(chain.kind)) judge_fatal(state, chain, out);
   }
-  judge_survived(symptoms, chains, out);
+  judge_survived(state, symptoms, chains, out);
 }
 
 }  // namespace
