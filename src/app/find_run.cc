@@ -164,7 +164,7 @@ RunsAnswer list_runs(Disk& disk, Processes& processes, Time now, const std::stri
     const auto state = read_recorded(disk, known.status.folder);
     if (state.ok()) {
       auto status = run_status(disk, processes, known.status.folder, state->supervision);
-      run.status = status.ok() ? std::move(*status) : known.status;
+      run.status = status.ok() ? *status : known.status;
       run.verdict = state->verdict;
       run.attempts = state->attempts.size();
       if (!state->attempts.empty()) run.step = state->attempts.back().last_step;

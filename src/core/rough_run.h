@@ -24,7 +24,7 @@ inline std::string written(const std::vector<Incident>& all, const State& state)
 /// One run, judged with what was judged before, and by a walk over all of it.
 class Twice {
  public:
-  void say(Event event) { fold(state, event); }
+  void say(const Event& event) { fold(state, event); }
   /// "" where both find the same.
   std::string difference() {
     const std::string goes_on = written(judge(state, knowledge, memory_), state);

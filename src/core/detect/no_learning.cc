@@ -200,7 +200,8 @@ Learning learning(const State& state, const Track& track, const Stretch& stretch
   const double range = scale.ceiling - scale.floor;
   if (!(range > 0)) return Learning::kUnclear;
   if (solved(state, scale, stretch.after, kSolved.value)) return Learning::kClear;
-  const double error = stretch.sigma * std::sqrt(2.0 / static_cast<double>(stretch.n / 3)) / range;
+  const size_t third = stretch.n / 3;  // before and after are means of a third each
+  const double error = stretch.sigma * std::sqrt(2.0 / static_cast<double>(third)) / range;
   const double gain = (stretch.after - stretch.before) / range;
   if (error > kPower.value) return Learning::kUnclear;  // so noisy that learning would not show either
   if (gain < -2 * std::max(kGain.value, error)) return Learning::kUnclear;  // a fall is for reward-collapse to report
