@@ -25,12 +25,23 @@ struct ReplayRequest {
   std::string timezone;  ///< of clocks that name none, as TimeZone::parse() has it; "": UTC
 };
 
+struct FolderRun;
+
 struct Replayed {
+  /// Where the folder that was given holds several runs: each of them, in byte order of their folders. What follows is
+  /// then of no run.
+  std::vector<FolderRun> runs;
   State state;
   InputFigures input;
   std::vector<std::string> notes;  ///< for the reader, in words: skipped files, mixed runs, unreadable parts
   bool partial = false;            ///< something could not be read
   bool unknown = false;            ///< nothing in it is what a run writes, as far as midwatch knows
+};
+
+/// One of several runs in a folder.
+struct FolderRun {
+  std::vector<std::string> paths;  ///< its folders: several where it was resumed in another one
+  Replayed replayed;
 };
 
 /// Settings as `midwatch config` shows them.

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -35,6 +37,7 @@
 #include "platform/private_folder.h"
 #include "platform/real/posix_disk.h"
 #include "platform/watch.h"
+#include "read/folder_runs.h"
 #include "read/recorder.h"
 #include "read/run_reader.h"
 #include "sense/processes/known_environment.h"
@@ -42,6 +45,7 @@
 namespace mw {
 namespace {
 
+constexpr int kFoldersDeep = 4;  // in which runs lie below the folder that was given: project, name, day, time
 constexpr Duration kTaken = Duration::seconds(5);  // within which a living midwatch takes what is asked
 
 /// "mira@node7", as far as it is known.
@@ -73,6 +77,17 @@ std::vector<std::string> folders_of(Disk& disk, const AttachRequest& request) {
   }
   if (!request.home.empty()) folders.push_back(request.home);
   return folders;
+}
+
+/// Of several runs in the one folder that was given, the folders of each; empty where it is one run.
+std::vector<std::vector<std::string>> runs_below(Disk& disk, const std::vector<std::string>& paths,
+                                                 const State& state) {
+  if (paths.size() != 1) return {};
+  const auto info = disk.info(paths.front());
+  if (!info.ok() || info->kind != FileInfo::Kind::kFolder) return {};
+  std::vector<std::string> files;
+  for (const SourceState& source : state.sources) files.push_back(source.path);
+  return runs_in_folders(state, folders_like_runs(paths.front(), files));
 }
 
 }  // namespace
@@ -110,15 +125,48 @@ Result<std::unique_ptr<Replayed>> DaemonServices::replay(const ReplayRequest& re
     return recorded_in(path);
   }
   if (const auto rules = settings(request.config); !rules.ok()) return rules.error();
+  auto result = read_files(request, request.paths);
+  if (!result.ok()) return result;
+  auto runs = runs_of(request, request.paths, (*result)->state, kFoldersDeep);
+  if (!runs.ok()) return runs.error();
+  if (!runs->empty()) (*result)->notes.clear();  // they were of all the files as one run
+  for (const FolderRun& run : *runs)
+    for (const std::string& note : run.replayed.notes) (*result)->notes.push_back(note);
+  (*result)->runs = std::move(*runs);
+  (*result)->input.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  return result;
+}
+
+/// Of several runs below the one folder that was given, each read on its own; empty where it is one run. `state`: of
+/// all of them, read as one.
+Result<std::vector<FolderRun>> DaemonServices::runs_of(const ReplayRequest& request,
+                                                       const std::vector<std::string>& paths, const State& state,
+                                                       int deep) {
+  std::vector<FolderRun> out;
+  if (deep == 0) return out;
+  for (const auto& folders : runs_below(*disk_, paths, state)) {
+    auto one = read_files(request, folders);
+    if (!one.ok()) return one.error();
+    if ((*one)->unknown) continue;
+    auto below = runs_of(request, folders, (*one)->state, deep - 1);
+    if (!below.ok()) return below;
+    if (below->empty()) out.push_back({folders, std::move(**one)});
+    std::move(below->begin(), below->end(), std::back_inserter(out));
+  }
+  return out;
+}
+
+/// All files of one run, read to their ends.
+Result<std::unique_ptr<Replayed>> DaemonServices::read_files(const ReplayRequest& request,
+                                                             const std::vector<std::string>& paths) {
   RunReader reader(*disk_, *knowledge_, Judge::kAtClose, nullptr, {});
   MW_TRY(reader.set_zone(request.timezone));
-  MW_TRY(reader.open(request.paths, request.framework));
+  MW_TRY(reader.open(paths, request.framework));
   reader.read_all(request.progress);
   reader.close();
   auto result = std::make_unique<Replayed>();
   result->unknown = reader.says_nothing() && request.framework.empty();
   result->input = reader.figures();
-  result->input.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   result->notes = std::move(reader.notes());
   for (std::string& idle : idle_rules(reader.state(), knowledge_->knowledge(), 1))
     result->notes.push_back(std::move(idle));

@@ -1,4 +1,6 @@
 // midwatch replay: what happened in these files?
+#include <algorithm>
+
 #include "base/text.h"
 #include "ui/cli/take_run.h"
 #include "ui/cli/verb.h"
@@ -24,6 +26,10 @@ void declare(ArgSpec& spec) {
 }
 
 bool fails(const Replayed& replayed, const std::string& limit) {
+  if (!replayed.runs.empty()) {
+    return std::any_of(replayed.runs.begin(), replayed.runs.end(),
+                       [&](const FolderRun& run) { return fails(run.replayed, limit); });
+  }
   for (const Incident& incident : replayed.state.incidents) {
     const Severity least = limit == "critical"  ? Severity::kCritical
                            : limit == "warning" ? Severity::kWarning
@@ -31,6 +37,19 @@ bool fails(const Replayed& replayed, const std::string& limit) {
     if (!limit.empty() && incident.severity >= least) return true;
   }
   return false;
+}
+
+void show_notes(const Replayed& result, const Console& console) {
+  for (const std::string& note : result.notes) console.err(cat("note: ", escape_terminal(note), "\n"));
+}
+
+Exit show_runs(const Replayed& result, const Args& args, const Console& console) {
+  const std::string folder = args.list("paths").front();
+  if (args.has("series") || args.has("full")) return report_error(console, one_run_wanted(folder, result));
+  console.out(args.has("json") ? replays_json(result.runs) : terminal_runs(result, folder, console));
+  show_notes(result, console);
+  if (fails(result, args.get("fail-on"))) return Exit::kIncident;
+  return result.partial ? Exit::kPartial : Exit::kOk;
 }
 
 Exit run(const Args& args, Services& services, const Console& console) {
@@ -52,6 +71,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
   if (progress) console.err("\r\x1b[K");
   if (!replayed.ok()) return report_error(console, replayed.error());
   const Replayed& result = **replayed;
+  if (!result.runs.empty()) return show_runs(result, args, console);
   if (args.has("json")) {
     console.out(replay_json(result.state, result.input));
   } else if (args.has("series")) {
@@ -64,7 +84,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
     console.err(cat("midwatch: nothing in ", escape_terminal(request.paths.front()),
                     " is what a run writes, as far as midwatch knows\n  ", kGiveRun, "\n"));
   }
-  for (const std::string& note : result.notes) console.err(cat("note: ", escape_terminal(note), "\n"));
+  show_notes(result, console);
   if (fails(result, args.get("fail-on"))) return Exit::kIncident;
   if (result.unknown && !result.partial) return Exit::kUnknown;
   return result.partial ? Exit::kPartial : Exit::kOk;
@@ -79,6 +99,7 @@ const Verb replay = {
     "Read the files of a run: what it is, how it went, what went wrong, when and why",
     "  midwatch replay runs/2026-02-19/          a directory; the framework is recognised by itself\n"
     "  midwatch replay train.log metrics.jsonl   any mix of files of one run\n"
+    "  midwatch replay outputs/                  a folder of several runs: how each of them stands\n"
     "  midwatch replay --full train.log          all signals, where the time goes, checkpoints, warnings\n"
     "  midwatch replay --json train.log | jq .incidents\n"
     "  midwatch replay --series train.log > run.csv   for a spreadsheet, pandas or gnuplot\n"

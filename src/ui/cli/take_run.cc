@@ -19,8 +19,18 @@ void declare_run(ArgSpec& spec) {
   spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
 }
 
+Error one_run_wanted(const std::string& folder, const Replayed& replayed) {
+  std::string paths;
+  for (const FolderRun& run : replayed.runs) {
+    for (const std::string& path : run.paths) paths += cat(paths.empty() ? "" : ", ", path);
+  }
+  return Error{Error::Code::kInvalid, cat(replayed.runs.size(), " runs lie in ", folder, ", and one is wanted here"),
+               cat("Give one of them: ", paths)};
+}
+
 Result<std::unique_ptr<Replayed>> replay_known(const ReplayRequest& request, Services& services) {
   auto replayed = services.replay(request);
+  if (replayed.ok() && !(*replayed)->runs.empty()) return one_run_wanted(request.paths.front(), **replayed);
   if (!replayed.ok() || !(*replayed)->unknown || (*replayed)->partial) return replayed;
   return Error{Error::Code::kUnsupported,
                cat("nothing in ", request.paths.front(), " is what a run writes, as far as midwatch knows"),

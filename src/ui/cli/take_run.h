@@ -12,13 +12,15 @@ namespace mw {
 /// What to do where nothing of a run was found in what was given.
 inline constexpr std::string_view kGiveRun =
     "Give the files or the folder of a run: its logs, metrics, W&B or TensorBoard files. If it is the log of a trainer "
-    "of "
-    "your own, name its reward in midwatch.toml: [signals] reward = \"…\"";
+    "of your own, name its reward in midwatch.toml: [signals] reward = \"…\"";
 
 /// The options --run and --home: which recorded run.
 void declare_which(ArgSpec& spec);
 void declare_run(ArgSpec& spec);
-/// Replays; kUnsupported when all could be read and nothing of it is what a run writes.
+/// That `folder` holds several runs, where one is wanted; it lists them.
+Error one_run_wanted(const std::string& folder, const Replayed& replayed);
+/// Replays; kInvalid when the folder given holds several runs; kUnsupported when all could be read and nothing of it is
+/// what a run writes.
 Result<std::unique_ptr<Replayed>> replay_known(const ReplayRequest& request, Services& services);
 Result<std::unique_ptr<Replayed>> take_run(const Args& args, Services& services);
 

@@ -18,6 +18,9 @@ std::string terminal_report(const Replayed& replayed, const Console& console);
 /// decided, the curves of what went wrong. `more` is the command line that shows everything.
 std::string terminal_brief(const Replayed& replayed, const Console& console, std::string_view more);
 
+/// Of several runs in one folder: each with its status line, its path and facts, and how to see one of them.
+std::string terminal_runs(const Replayed& replayed, std::string_view folder, const Console& console);
+
 /// The status line with its facts below: two or three lines.
 std::string terminal_status(const State& state, const Console& console);
 

@@ -304,4 +304,19 @@ std::string replay_json(const State& state, const InputFigures& input) {
   return text;
 }
 
+std::string replays_json(const std::vector<FolderRun>& runs) {
+  std::string out;
+  JsonWriter writer(out);
+  writer.begin_object().key("schema").string("midwatch.replays/1").key("runs").begin_array();
+  for (const FolderRun& run : runs) {
+    writer.begin_object().key("paths").begin_array();
+    for (const std::string& path : run.paths) writer.string(path);
+    std::string one = replay_json(run.replayed.state, run.replayed.input);
+    if (!one.empty() && one.back() == '\n') one.pop_back();
+    writer.end_array().key("replay").raw(one).end_object();
+  }
+  writer.end_array().end_object();
+  return out + "\n";
+}
+
 }  // namespace mw

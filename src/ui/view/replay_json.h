@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "api/requests.h"
 #include "core/input_figures.h"
 #include "core/state.h"
 
@@ -10,5 +12,7 @@ namespace mw {
 
 /// One JSON object with a line end.
 std::string replay_json(const State& state, const InputFigures& input);
+/// Of several runs in one folder, schema midwatch.replays/1: the same for each of them, likewise.
+std::string replays_json(const std::vector<FolderRun>& runs);
 
 }  // namespace mw

@@ -1,0 +1,108 @@
+#include "read/folder_runs.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+using Names = std::vector<std::string>;
+
+TEST_CASE("siblings with files of the same names may be runs") {
+  CHECK(folders_like_runs("out/", {"out/run-a/train.log", "out/run-b/train.log"}) == Names{"out/run-a", "out/run-b"});
+  CHECK(folders_like_runs("out", {"out/2026-01-01/12-00-00/train.log", "out/2026-01-02/09-00-00/train.log"}) ==
+        Names{"out/2026-01-01", "out/2026-01-02"});
+  CHECK(folders_like_runs("/", {"/run-a/train.log", "/run-b/train.log"}) == Names{"/run-a", "/run-b"});
+  CHECK(folders_like_runs("out", {"out/a/tb/events.out.tfevents.17", "out/b/tb/events.out.tfevents.18"}) ==
+        Names{"out/a", "out/b"});
+  CHECK(folders_like_runs("out", {"out/project/a/metrics.jsonl", "out/project/b/metrics.jsonl"}) ==
+        Names{"out/project/a", "out/project/b"});
+}
+
+TEST_CASE("components of one run are not") {
+  for (const Names& files : std::vector<Names>{
+           {"out/rank_0/stdout.log", "out/rank_1/stdout.log"},
+           {"out/0/stdout.log", "out/1/stdout.log"},
+           {"out/train/events.out.tfevents.1", "out/eval/events.out.tfevents.2"},
+           {"out/checkpoint-100/trainer_state.json", "out/checkpoint-200/trainer_state.json"},
+           {"out/attempt_1/train.log", "out/attempt_2/train.log"},
+           {"out/wandb/run-20260101-ab/run-ab.wandb", "out/wandb/run-20260102-cd/run-cd.wandb"},
+           {"out/trainer/log.txt", "out/orchestrator/log.txt"},
+           {"out/run-a/train.log", "out/logs/train.log"},
+           {"out/a.log", "out/b.log"},
+           {},
+       }) {
+    CAPTURE(files.empty() ? std::string() : files.front());
+    CHECK(folders_like_runs("out", files).empty());
+  }
+}
+
+/// Steps from `first` to `last` of a run whose figures come from `seed`, from the time `began` in seconds on.
+void measure_steps(State& state, uint32_t source, const std::string& path, int seed, int64_t first, int64_t last,
+                   int64_t began) {
+  fold(state, {{}, {source, 0}, event::SourceOpened{source, path, "jsonl", 0, 0, 0}});
+  for (int64_t step = first; step <= last; ++step) {
+    const double reward = 0.5 + 0.2 * std::sin(seed * 1.7 + static_cast<double>(step) * 2.3);
+    fold(state, {Time{(1'770'000'000 + began + step * 60) * 1'000'000'000},
+                 {source, static_cast<uint64_t>(step)},
+                 event::Measured{step, false, {{"reward.mean", "reward", reward}, {"loss.total", "loss", 0.0}}}});
+  }
+}
+
+const Names kTwo{"out/a", "out/b"};
+
+TEST_CASE("two runs differ at the steps that both have, at the same time or one after the other") {
+  for (const int64_t began : {0, 100'000}) {
+    State state;
+    measure_steps(state, 0, "out/a/m.jsonl", 1, 1, 40, 0);
+    measure_steps(state, 1, "out/b/m.jsonl", 2, 1, 30, began);
+    CHECK(runs_in_folders(state, kTwo) == std::vector<Names>{{"out/a"}, {"out/b"}});
+  }
+}
+
+TEST_CASE("the same figures in two folders are one run") {
+  State state;
+  measure_steps(state, 0, "out/a/m.jsonl", 1, 1, 40, 0);
+  measure_steps(state, 1, "out/b/m.jsonl", 1, 1, 40, 0);
+  CHECK(runs_in_folders(state, kTwo).empty());
+}
+
+TEST_CASE("what continues in a second folder is one run, beside another") {
+  State state;
+  measure_steps(state, 0, "out/a/m.jsonl", 1, 1, 40, 0);
+  measure_steps(state, 1, "out/b/m.jsonl", 2, 31, 80, 10'000);
+  CHECK(runs_in_folders(state, kTwo).empty());
+}
+
+TEST_CASE("of two that it may continue it is the one with the similar name") {
+  State state;
+  measure_steps(state, 0, "out/lr-1e-6/m.jsonl", 1, 1, 40, 0);
+  measure_steps(state, 1, "out/lr-1e-6-resumed/m.jsonl", 2, 31, 80, 10'000);
+  measure_steps(state, 2, "out/kl-0/m.jsonl", 3, 1, 40, 100);
+  CHECK(runs_in_folders(state, {"out/kl-0", "out/lr-1e-6", "out/lr-1e-6-resumed"}) ==
+        std::vector<Names>{{"out/kl-0"}, {"out/lr-1e-6", "out/lr-1e-6-resumed"}});
+}
+
+TEST_CASE("a file with steps outside the folders makes it one run, one without does not") {
+  State state;
+  measure_steps(state, 0, "out/a/m.jsonl", 1, 1, 40, 0);
+  measure_steps(state, 1, "out/b/m.jsonl", 2, 1, 40, 0);
+  fold(state, {{}, {2, 0}, event::SourceOpened{2, "out/launcher.log", "text", 0, 0, 0}});
+  CHECK(runs_in_folders(state, kTwo).size() == 2);
+  measure_steps(state, 3, "out/all.jsonl", 1, 1, 40, 0);
+  CHECK(runs_in_folders(state, kTwo).empty());
+}
+
+TEST_CASE("a folder in which nothing trained is no second run, but one beside two") {
+  State state;
+  measure_steps(state, 0, "out/a/m.jsonl", 1, 1, 40, 0);
+  CHECK(runs_in_folders(state, kTwo).empty());
+  measure_steps(state, 1, "out/b/m.jsonl", 2, 1, 40, 0);
+  CHECK(runs_in_folders(state, {"out/a", "out/b", "out/c"}).size() == 3);
+}
+
+}  // namespace
+}  // namespace mw
