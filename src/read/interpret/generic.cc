@@ -27,6 +27,12 @@ constexpr std::array<std::string_view, 26> kSettingNames = {
     "temperature",  "top_p",      "top_k",      "num_workers",   "vocab_size",
     "hidden_size"};
 
+/// A row or a frame of a drawn table (U+2500 to U+257F, or ASCII).
+bool is_drawn(std::string_view text) {
+  if (text.empty() || text[0] == '|') return !text.empty();
+  return text.starts_with("\xe2\x94") || text.starts_with("\xe2\x95");
+}
+
 bool is_number_sign(std::string_view text) {
   return text.size() > 1 && (text[0] == '-' || text[0] == '.') && is_digit(text[1]);
 }
@@ -214,9 +220,11 @@ MetricLine::Form GenericReader::read_pairs(std::string_view text, const StepPlac
   }
   MetricLine::Form form = MetricLine::Form::kNone;
   if (text.find_first_of(":=|") != kNone || at.known()) form = out.read(text);
-  // "iter 10 loss 0.5 reward 0.25"
+  // "iter 10 loss 0.5 reward 0.25", and "\tloss\t0.5" under a heading
   MetricLine words;
-  if (at.known()) words.read_words(text);
+  if (at.known() || (form == MetricLine::Form::kNone && heading_line_ != 0 && text.size() < kHeadingBytes)) {
+    words.read_words(text);
+  }
   if (known_in(words) > known_in(out)) {
     out.clear();
     out.read_words(text);
@@ -254,16 +262,17 @@ void GenericReader::bracket_place(std::string_view text, StepPlace& at) {
   at.end = close + 1;
 }
 
-bool GenericReader::begins_step(std::string_view text) {
+bool GenericReader::begins_record(std::string_view text) {
   text = trim(text);
   if (text.size() < 5 || text.size() > kLineLimit || std::none_of(text.begin(), text.end(), is_digit)) return false;
   const StepPlace at = find_place(text);
-  if (at.step == kNoStep || at.end == 0) return false;
-  const bool drawn = text[0] == '|' || static_cast<unsigned char>(text[0]) == 0xe2;  // a row may hold the step
-  if (is_heading(text, at)) return !drawn || text.find("\u2500") != kNone || text.find("\u2550") != kNone;
+  const bool placed = at.step != kNoStep && at.end > 0;
+  const bool drawn = is_drawn(text);  // a row may hold the step
+  if (placed && is_heading(text, at)) return !drawn || text.find("\u2500") != kNone || text.find("\u2550") != kNone;
+  if (drawn) return false;
   MetricLine pairs;
-  (void)read_pairs(text, at, pairs);
-  return !drawn && known_in(pairs) >= 2;
+  (void)read_pairs(text, placed ? at : StepPlace{}, pairs);
+  return known_in(pairs) >= (placed ? 1 : 2);
 }
 
 size_t GenericReader::known_in(const MetricLine& line) {

@@ -40,8 +40,8 @@ class GenericReader {
   bool accepts(const MetricLine& block);
   /// How many of its names are rewards.
   size_t rewards_in(const MetricLine& line) const;
-  /// Whether a line says which step begins, or is a record that says its step.
-  bool begins_step(std::string_view text);
+  /// Whether a line says which step begins, or is a record by itself: no row of a table.
+  bool begins_record(std::string_view text);
 
  private:
   int64_t over_epochs(const StepPlace& place, int64_t* total);

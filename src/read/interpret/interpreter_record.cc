@@ -106,8 +106,8 @@ bool Interpreter::pending_takes(const LogLine& line) {
     if (!metrics_.open()) pending_done();
     return true;
   }
-  // A trainer's own line, or the heading of the next step, is no row.
-  if (pending_.unknown && (generic_.begins_step(text) || read_save(text))) {
+  // A line that is a record by itself, or the heading of the next step, is no row.
+  if (pending_.unknown && (generic_.begins_record(text) || read_save(text))) {
     pending_done();
     return false;
   }

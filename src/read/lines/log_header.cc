@@ -143,6 +143,7 @@ void LogHeader::take_wrapping(std::string_view text) {
 bool LogHeader::step() {
   const std::string_view before = rest_;
   rest_ = left_trim(rest_);
+  dashed_ = record_ && rest_.starts_with("- ");
   if (record_) {
     for (const std::string_view separator : {"| ", "- ", ">> ", "-- "}) {
       if (rest_.starts_with(separator)) {
@@ -449,6 +450,12 @@ bool LogHeader::take_logger_before_level() {
   return false;
 }
 
+/// "trainer" in "2026-02-19 09:08:11,482 - INFO - trainer - message".
+bool LogHeader::plain_logger(std::string_view token) const {
+  return dashed_ && line_.level != Level::kNone && sources_ == 0 && !digit(token[0]) &&
+         std::all_of(token.begin(), token.end(), name_char);
+}
+
 /// Logger and file names behind a level or a stamp.
 bool LogHeader::take_source() {
   if (!record_ || sources_ >= 3) return false;
@@ -463,7 +470,7 @@ bool LogHeader::take_source() {
     name = token.substr(0, i - 1);
     used = i;
   } else if ((is_place(token) && (after.starts_with(" - ") || after.starts_with(" -- "))) ||
-             (dotted_name(token) && after.starts_with(" - "))) {
+             ((dotted_name(token) || plain_logger(token)) && after.starts_with(" - "))) {
     used = i;
   } else if (token.back() == ':') {
     name = token.substr(0, i - 1);

@@ -38,6 +38,7 @@ class LogHeader {
   bool take_level();
   bool take_logger_before_level();
   bool take_source();
+  bool plain_logger(std::string_view token) const;
   void note_stamp(const Stamp& stamp);
   void note_logger(std::string_view name);
   void drop(size_t bytes) { rest_.remove_prefix(bytes < rest_.size() ? bytes : rest_.size()); }
@@ -47,6 +48,7 @@ class LogHeader {
   std::optional<Stamp> stamp_;
   bool taken_ = false;   // anything was taken off
   bool record_ = false;  // a logging library's stamp or level was met, not only what containers and Ray put before it
+  bool dashed_ = false;  // a dash stands before what is left: "... - INFO - name - message"
   bool padded_ = false;  // the last piece brought its own separator: a space that follows is the message's
   int stamps_ = 0;
   int sources_ = 0;
