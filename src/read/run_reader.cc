@@ -32,6 +32,7 @@ RunReader::RunReader(Disk& disk, const KnowledgeBase& knowledge, Judge when, Rec
       shared_(knowledge),
       door_(&knowledge.known()) {
   shared_.live = clock != nullptr;
+  shared_.read_once = recorder == nullptr && clock == nullptr;
 }
 
 Result<void> RunReader::set_zone(const std::string& name) {

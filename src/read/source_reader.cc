@@ -137,7 +137,8 @@ class SourceReader::Records final : public SourceReader::Stage {
 class SourceReader::Text final : public SourceReader::Stage {
  public:
   Text(RunShared& shared, EventSink& sink, uint32_t source, Disk& disk, const FoundFile& file)
-      : zone_(shared.live && !shared.zone ? &disk : nullptr, file.path),
+      : looks_first_(shared.read_once),
+        zone_(shared.live && !shared.zone ? &disk : nullptr, file.path),
         interpreter_(shared.knowledge.pattern_index(), shared.recogniser, miner_, sink, source),
         log_(shared.knowledge.patterns(), interpreter_, sink, source) {
     if (shared.zone) interpreter_.set_zone(*shared.zone);
@@ -145,6 +146,7 @@ class SourceReader::Text final : public SourceReader::Stage {
     if (shared.keeper_nonce) interpreter_.trust_keeper(*shared.keeper_nonce);
   }
   void feed(std::string_view bytes) override {
+    if (std::exchange(looks_first_, false)) interpreter_.expect_labels(bytes);
     if (const auto found = zone_.find(bytes)) interpreter_.set_zone(*found);
     log_.feed(bytes);
   }
@@ -161,6 +163,7 @@ class SourceReader::Text final : public SourceReader::Stage {
   void preview(EventSink& sink) const override { interpreter_.preview(sink); }
 
  private:
+  bool looks_first_;  // at what was read, before the first line
   ClockZone zone_;
   TemplateMiner miner_;  // as above
   Interpreter interpreter_;

@@ -29,6 +29,7 @@ struct RunShared {
       keeper_nonce;              ///< of the keeper whose lines are believed; unset: of the first in each file
   std::optional<TimeZone> zone;  ///< of clocks without one; unset: UTC, or what a live log shows (`live`)
   bool live = false;             ///< the files are being written
+  bool read_once = false;        ///< and no journal has what was read of them: their beginnings may be looked at first
   bool console_inside = true;    ///< read console output that metric files carry inside (no text log has the same)
   std::string piece;             ///< what is being read just now; one for all, as each would keep a megabyte
 };

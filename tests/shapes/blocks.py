@@ -33,6 +33,20 @@ BLOCKS = [
     ("validation-line", ["step {s} | reward {r:.4f} | loss {l:.4f}", "validation | reward 0.9000 | loss 9.0000"], "r l"),
 ]
 
+# Written while the reader was improved: none of them is for checking.
+LEARNT_BLOCKS = [
+    ("bracket-heading", ["[Step {s}]", "Reward: {r:.4f}", "Loss: {l:.4f}"], "r l"),
+    ("results-stars", ["Step {s} results:", "* reward {r:.4f}", "* loss {l:.4f}"], "r l"),
+    ("dotted-leaders", ["Step {s} summary", "reward ......... {r:.4f}", "loss ........... {l:.4f}"], "r l"),
+    ("header-each", ["  step    reward      loss", "{s:>6} {r:>9.4f} {l:>9.4f}"], "r l"),
+    ("json-pretty-nested", ["{{", '  "step": {s},', '  "metrics": {{', '    "reward": {r:.4f},', '    "loss": {l:.4f}', "  }}", "}}"], "r l"),
+    ("time-then-values", ["step {s} finished in {t:.1f}s", "    mean reward: {r:.4f}, loss: {l:.4f}"], "r l"),
+    ("three-phases", ["[{s}/{n}] rollout done, mean reward {r:.4f}", "[{s}/{n}] advantages done", "[{s}/{n}] update done, loss {l:.4f}"], "r l total"),
+    ("equals-aligned", ["----- step {s} -----", "reward      = {r:.4f}", "loss        = {l:.4f}", "kl          = {k:.5f}"], "r l k"),
+    ("md-table-step", ["### Step {s}", "| metric | value |", "|--------|-------|", "| reward | {r:.4f} |", "| loss | {l:.4f} |"], "r l"),
+    ("tree", ["step {s}", "├── reward: {r:.4f}", "└── loss: {l:.4f}"], "r l"),
+]
+
 # Nothing names the step: records are counted.
 UNNUMBERED = [
     ("bare-pairs", ["reward={r:.4f} loss={l:.4f}"], "r l"),

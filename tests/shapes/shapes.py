@@ -19,8 +19,8 @@ import sys
 import tempfile
 import zlib
 
-from blocks import BLOCKS, HEADS, NO_SAVES, SAVES, UNNUMBERED
-from lines import LINES
+from blocks import BLOCKS, HEADS, LEARNT_BLOCKS, NO_SAVES, SAVES, UNNUMBERED
+from lines import LEARNT, LINES
 
 STEPS, SAVE_EVERY, COLLAPSE = 60, 10, 37
 SIGNALS = {"r": ["reward.mean"], "rp": ["reward.mean"], "ret": ["return.mean", "reward.mean"], "acc": ["reward.pass_rate", "reward.mean"],
@@ -82,7 +82,7 @@ class Shape:
         self.save = SAVES[number(self.name + "s", len(SAVES))]
         self.no_save = NO_SAVES[number(self.name + "n", len(NO_SAVES))]
         self.collapses = number(self.name + "c", 3) == 0
-        self.checking = number(self.name.rsplit("/", 1)[0], 2) == 1
+        self.checking = group != "learnt" and number(self.name.rsplit("/", 1)[0], 2) == 1
         self.numbered = group != "unnumbered"
         self.run = figures(random.Random(self.name), self.collapses)
 
@@ -139,7 +139,8 @@ class Shape:
 
 def corpus():
     shapes = []
-    for group, rows, variants in (("line", LINES, 2), ("block", BLOCKS, 2), ("unnumbered", UNNUMBERED, 1)):
+    for group, rows, variants in (("line", LINES, 2), ("block", BLOCKS, 2), ("unnumbered", UNNUMBERED, 1),
+                                  ("learnt", LEARNT + LEARNT_BLOCKS, 2)):
         shapes += [Shape(group, row, variant) for row in rows for variant in range(variants)]
     return shapes
 

@@ -139,6 +139,9 @@ void CsvDecoder::record(std::string_view text, RecordSink& sink) {
   if (trim(text).empty()) return;
   if (!has_header_) return header(text);
   split(text, cells_);
+  if (cells_.size() == 1 && columns_.size() > 2 && !parse_double(trim(text))) {  // printed among the rows
+    return sink.text(text.substr(0, text.find_last_not_of('\r') + 1), record_line_, {});
+  }
   if (cells_.size() > columns_.size() && !trim(cells_[columns_.size()]).empty()) {
     return not_a_record_.report(sink, cat("more cells than the header has: ", clip(text, 160)), record_line_);
   }

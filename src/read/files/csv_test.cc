@@ -52,6 +52,15 @@ TEST_CASE("csv: the pieces' sizes make no difference") {
   for (uint64_t seed = 0; seed < 50; ++seed) CHECK(decode_log(make, text, 1 + seed % 9, seed) == whole);
 }
 
+TEST_CASE("csv: a line that was printed among the rows is text") {
+  const auto csv = [] { return std::make_unique<CsvDecoder>(); };
+  const std::string log =
+      decode_log(csv, "step,reward,loss\n1,0.5,0.25\nSaved model to out/step_1\n2,0.5,0.25\n", 0, 0);
+  CHECK(contains(log, "Saved model to out/step_1\n"));
+  CHECK(contains(log, "row 4 step 2"));
+  CHECK_FALSE(contains(log, "row 3"));
+}
+
 TEST_CASE("mlflow: files of one metric, old and new lines") {
   const auto metric = [] { return std::make_unique<MlflowMetricDecoder>("mlruns/0/abc/metrics/critic/score/mean"); };
   const std::string text = "1760000000500 0.25 7\n1760000001000 nan 8 name digest\n1760000002000 0.5\nbad\n17600";

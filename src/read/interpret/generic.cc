@@ -12,6 +12,8 @@ namespace {
 
 constexpr size_t kNone = std::string_view::npos;
 constexpr size_t kKnownLimit = 4096;   // names that are remembered
+constexpr size_t kTagBytes = 24;       // of what stands in brackets before a step in brackets
+constexpr size_t kLoggerTexts = 6;     // time, level, name, message, … of a logger that writes JSON
 constexpr size_t kHeadingBytes = 120;  // of a line that only says which step begins
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -177,6 +179,8 @@ bool GenericReader::is_record(std::string_view text, const MetricLine& out, bool
   if (known == 0 || wordy * 2 > count) return false;
   if (settings >= 2 && settings >= known && !placed) return false;
   if (form == MetricLine::Form::kDict) {
+    const bool says_step = std::any_of(out.numbers().begin(), out.numbers().end(), names_step);
+    if (known >= 2 && says_step && out.texts().size() <= count + kLoggerTexts) return true;
     return out.texts().size() <= count && (known >= 2 || placed || (known == 1 && count <= 4));
   }
   if (placed || known >= 2) return true;
@@ -218,13 +222,18 @@ MetricLine::Form GenericReader::read_pairs(std::string_view text, const StepPlac
     end_sentences(pairs_);
     text = pairs_;
   }
+  if (const size_t dots = text.find(" ..."); dots != kNone && heading_line_ != 0) {  // "reward ..... 0.5"
+    const size_t end = std::min(text.find_first_not_of('.', dots + 1), text.size());
+    pairs_ = cat(text.substr(0, dots), ": ", text.substr(end));
+    text = pairs_;
+  }
   MetricLine::Form form = MetricLine::Form::kNone;
   if (text.find_first_of(":=|") != kNone || at.known()) form = out.read(text);
-  // "iter 10 loss 0.5 reward 0.25", and "\tloss\t0.5" under a heading
+  // "iter 10 loss 0.5 reward 0.25", and "loss\t0.5" under a heading
   MetricLine words;
-  if (at.known() || (form == MetricLine::Form::kNone && heading_line_ != 0 && text.size() < kHeadingBytes)) {
-    words.read_words(text);
-  }
+  const bool bullet = text.starts_with("* ") || text.starts_with("- ");
+  const bool column = heading_line_ != 0 && (bullet || text.find('\t') != kNone || text.find("  ") != kNone);
+  if (at.known() || (form == MetricLine::Form::kNone && column && text.size() < kHeadingBytes)) words.read_words(text);
   if (known_in(words) > known_in(out)) {
     out.clear();
     out.read_words(text);
@@ -244,6 +253,9 @@ size_t GenericReader::rewards_in(const MetricLine& line) const {
 /// is a rank or the like.
 void GenericReader::bracket_place(std::string_view text, StepPlace& at) {
   if (brackets_ == kNoBrackets || (!text.starts_with('[') && !text.starts_with('#'))) return;
+  size_t tag = 0;  // "[train][12] ..."
+  if (text.size() > 1 && is_letter(text[1])) tag = text.substr(0, kTagBytes).find("][") + 1;
+  if (tag > 0) text.remove_prefix(tag);
   const size_t close = text.substr(0, 12).find(text[0] == '[' ? ']' : ' ');
   const auto number = close == kNone ? std::nullopt : parse_int(trim(text.substr(1, close - 1)));
   if (!number || *number < 0) return;
@@ -259,7 +271,7 @@ void GenericReader::bracket_place(std::string_view text, StepPlace& at) {
   at.step = *number;
   at.word = "it";
   at.begin = 0;
-  at.end = close + 1;
+  at.end = tag + close + 1;
 }
 
 bool GenericReader::begins_record(std::string_view text) {

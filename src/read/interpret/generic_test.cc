@@ -192,5 +192,33 @@ TEST_CASE("a number in brackets that does not only grow is no step") {
   CHECK(read(reader, *book, "[1] loss: 0.5, reward: 0.25").found.step == kNoStep);
 }
 
+TEST_CASE("values in columns, bullets and behind dots belong to the heading above; other words do not") {
+  const auto book = DialectBook::built_in();
+  REQUIRE(book.ok());
+  GenericReader reader(*book);
+  CHECK(read(reader, *book, "reward\t0.5").signals.empty());  // under no heading
+  CHECK(read(reader, *book, "Step 3 results:", 2).found.heading);
+  CHECK(read(reader, *book, "reward\t0.5", 3).signals["reward.mean"] == 0.5);
+  CHECK(read(reader, *book, "* loss 0.25", 4).signals["loss.total"] == 0.25);
+  CHECK(read(reader, *book, "reward ......... 0.5", 5).signals["reward.mean"] == 0.5);
+  CHECK_FALSE(read(reader, *book, "Will save every 10 steps", 6).found.record);
+}
+
+TEST_CASE("numbers before their names, a tag before the step, a plan in words, a logger that writes JSON") {
+  const auto book = DialectBook::built_in();
+  REQUIRE(book.ok());
+  GenericReader reader(*book);
+  const Read first = read(reader, *book, "0.5 reward, 0.25 grad_norm at step 3");
+  CHECK(first.found.step == 3);
+  CHECK(first.signals.at("reward.mean") == 0.5);
+  CHECK(read(reader, *book, "[train][4] loss 0.5 reward 0.25").found.step == 4);
+  CHECK(read(reader, *book, "iteration 5 of 60: reward 0.5, loss 0.25").found.total == 60);
+  const Read json = read(reader, *book,
+                         R"({"asctime": "a", "levelname": "INFO", "name": "b", "message": "c", "step": 6, )"
+                         R"("reward": 0.5, "loss": 0.25})");
+  CHECK(json.found.record);
+  CHECK(json.signals.at("loss.total") == 0.25);
+}
+
 }  // namespace
 }  // namespace mw

@@ -98,6 +98,7 @@ class Interpreter {
   void emit_dialects(std::vector<Switch> recorded);
   void resume_recognition() { following_ = false; }
   void set_date_hint(Time date) { reader_.set_date_hint(date); }
+  void expect_labels(std::string_view head) { reader_.expect_labels(head); }
   void set_zone(const TimeZone& zone) { reader_.set_zone(zone); }
   /// Lines of midwatch's keeper count only with this nonce in them ("": with none); what else looks like one is the
   /// trainer's own. Without this call, the nonce is that of the first such line.
@@ -112,6 +113,7 @@ class Interpreter {
     size_t lines = 0;
     bool rows = false;     // a table's first row came
     bool unknown = false;  // of an unknown trainer: to be judged when it is whole
+    bool logged = false;   // a logger wrote its heading: its rows may have the logger's clock and level, too
     bool boxed = false;    // it is drawn as a box whose bottom has not come
     int foreign = 0;       // lines in a row that others printed into the box
     int64_t step = kNoStep;

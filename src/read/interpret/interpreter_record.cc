@@ -26,6 +26,7 @@ void Interpreter::make_record(const Shape& shape, const Fields& fields, const Lo
   as.number = line.number;
   as.at = line.at;
   as.pid = line.pid;
+  as.logged = line.level != Level::kNone && line.at.known();
   if (shape.make == Maker::kTable) {
     as.kind = Pending::Kind::kTable;
     pending_ = std::move(as);
@@ -82,6 +83,11 @@ bool Interpreter::pending_dict_takes(const LogLine& line) {
     pending_done();
     return false;
   }
+  const std::string_view text = trim(line.text);
+  if (pending_.text == "{" && !text.starts_with('"') && !text.starts_with('\'')) {  // not of a dict
+    pending_ = Pending();
+    return false;
+  }
   pending_.text.push_back(' ');
   pending_.text.append(line.text);
   if (line.text.find('}') == std::string_view::npos) return true;
@@ -122,7 +128,8 @@ bool Interpreter::pending_takes(const LogLine& line) {
   // Under a bare rule "a=1 | b=2" may be anything; a row of a drawn table begins with its border.
   const bool drawn = !text.empty() && (text[0] == '|' || static_cast<unsigned char>(text[0]) >= 0x80);
   const bool cells = (drawn || !pending_.unknown) && row.read_cells(text);
-  if (!cells && pending_.rows && line.level != Level::kNone && line.at.known()) {  // a logger speaks: the table is over
+  const bool logged = line.level != Level::kNone && line.at.known();
+  if (!cells && pending_.rows && logged && !pending_.logged) {  // a logger speaks: the table is over
     pending_done();
     return false;
   }
@@ -185,7 +192,7 @@ void Interpreter::add_record(const MetricLine& metrics, const Pending& as) {
 bool Interpreter::begin_block(const LogLine& line) {
   const std::string_view text = trim(line.text);
   const bool frame = text.size() >= 10 && is_table_frame(text);
-  const bool dict = text.size() > 3 && text[0] == '{' && (text[1] == '\'' || text[1] == '"');
+  const bool dict = text == "{" || (text.size() > 3 && text[0] == '{' && (text[1] == '\'' || text[1] == '"'));
   if (!frame && !dict) return false;
   if (pending_.kind != Pending::Kind::kNone) pending_done();
   Pending as;

@@ -68,8 +68,9 @@ size_t number_after(std::string_view text, size_t at, int64_t* value, int64_t* t
   *total = 0;
   size_t slash = i;
   while (slash < text.size() && text[slash] == ' ') ++slash;
-  if (slash < text.size() && text[slash] == '/') {
-    ++slash;
+  const bool of = text.substr(std::min(slash, text.size())).starts_with("of ");
+  if (of || (slash < text.size() && text[slash] == '/')) {
+    slash += of ? 2 : 1;
     while (slash < text.size() && text[slash] == ' ') ++slash;
     if (const auto m = digits(text, &slash)) {
       *total = *m;

@@ -53,9 +53,11 @@ std::vector<std::string_view> ColumnTable::cells(std::string_view text, char bet
 }
 
 bool ColumnTable::head(std::string_view text, const std::function<bool(std::string_view)>& known) {
-  for (const char between : {'|', '\t', ' '}) {
+  for (const char between : {'|', '\t', ',', ';', ' '}) {
     const std::vector<std::string_view> all = cells(text, between);
-    if (all.size() < kColumnsLeast || all.size() > kColumnsLimit || !counts_steps(all[0])) continue;
+    if (all.size() < kColumnsLeast || all.size() > kColumnsLimit) continue;
+    const auto counting = std::find_if(all.begin(), all.end(), counts_steps);
+    if (counting == all.end()) continue;
     std::vector<std::string> names;
     size_t measured = 0;
     double number = 0;
@@ -63,10 +65,11 @@ bool ColumnTable::head(std::string_view text, const std::function<bool(std::stri
       continue;
     for (const std::string_view cell : all) {
       names.push_back(name_of(cell));
-      measured += names.size() > 1 && known(names.back()) ? 1 : 0;
+      measured += known(names.back()) ? 1 : 0;
     }
     if (measured < kColumnsLeast - 1) continue;
     names_ = std::move(names);
+    step_at_ = static_cast<size_t>(counting - all.begin());
     between_ = between;
     foreign_ = 0;
     return true;
@@ -79,16 +82,14 @@ ColumnTable::Took ColumnTable::take(std::string_view text, const std::function<b
   if (text.size() > kLineLimit) return Took::kNo;
   const std::string_view bare = trim(text);
   if (between_ == 0) {
-    const bool may =
-        bare.size() > 8 && (bare[0] == '|' || bare[0] == '*' || (bare[0] | 0x20) == 's' || (bare[0] | 0x20) == 'i' ||
-                            (bare[0] | 0x20) == 'u' || (bare[0] | 0x20) == 'g' || (bare[0] | 0x20) == 't');
+    const bool may = bare.size() > 8 && std::none_of(bare.begin(), bare.end(), [](char c) { return c == '='; });
     return may && head(bare, known) ? Took::kHead : Took::kNo;
   }
   if (is_table_frame(bare)) return Took::kHead;
   std::vector<std::string_view> row = cells(bare, between_);
   if (row.size() != names_.size() && between_ == '\t') row = cells(bare, ' ');
   double number = 0;
-  const bool numbered = row.size() == names_.size() && metric_number(row[0], &number) && number >= 0 &&
+  const bool numbered = row.size() == names_.size() && metric_number(row[step_at_], &number) && number >= 0 &&
                         number < kStepLimit && std::floor(number) == number;
   if (!numbered) {
     if (++foreign_ > kBetweenLimit || bare.empty()) between_ = 0;
@@ -97,8 +98,8 @@ ColumnTable::Took ColumnTable::take(std::string_view text, const std::function<b
   foreign_ = 0;
   out.clear();
   *step = static_cast<int64_t>(number);
-  for (size_t i = 1; i < row.size(); ++i) {
-    if (metric_number(row[i], &number)) out.add(names_[i], number);  // "No Log" where there is none
+  for (size_t i = 0; i < row.size(); ++i) {
+    if (i != step_at_ && metric_number(row[i], &number)) out.add(names_[i], number);  // "No Log" where there is none
   }
   return out.numbers().empty() ? Took::kHead : Took::kRow;
 }

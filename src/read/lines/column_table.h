@@ -12,7 +12,7 @@
 
 namespace mw {
 
-/// One per source. A line is a head when its first cell counts steps and at least two others name what training
+/// One per source. A line is a head when one of its cells counts steps and at least two others name what training
 /// measures.
 class ColumnTable {
  public:
@@ -33,7 +33,8 @@ class ColumnTable {
   bool head(std::string_view text, const std::function<bool(std::string_view)>& known);
   std::vector<std::string_view> cells(std::string_view text, char between) const;
 
-  char between_ = 0;  // '|', a tab, or ' ' for two and more of them; 0: no table is open
+  char between_ = 0;  // '|', a tab, ',', ';', or ' ' for two and more of them; 0: no table is open
+  size_t step_at_ = 0;
   std::vector<std::string> names_;
   int foreign_ = 0;  // lines in a row that were none of the open table
 };

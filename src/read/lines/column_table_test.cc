@@ -54,5 +54,16 @@ TEST_CASE("what is no head of a metric table") {
   }
 }
 
+TEST_CASE("a head between commas, with the steps in another column than the first") {
+  Reader reader;
+  CHECK(reader.take("time, step, reward, loss") == ColumnTable::Took::kHead);
+  REQUIRE(reader.take("10:00:31, 3, 0.5, 0.25") == ColumnTable::Took::kRow);
+  CHECK(reader.step == 3);
+  REQUIRE(reader.line.numbers().size() == 2);
+  CHECK(reader.line.numbers()[1].key == "loss");
+  Reader words;
+  CHECK(words.take("the reward at each step, the loss, and kl") == ColumnTable::Took::kNo);
+}
+
 }  // namespace
 }  // namespace mw

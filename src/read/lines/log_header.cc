@@ -13,7 +13,8 @@ namespace {
 constexpr int kPiecesLimit = 14;       ///< pieces of one header: two processes, three stamps, level, names
 constexpr size_t kProcessLimit = 160;  ///< bytes of "(Name pid=1, ip=10.0.0.1)"
 constexpr size_t kBracketLimit = 160;  ///< bytes of "[...]"
-constexpr size_t kLoggerLimit = 96;    ///< bytes of a logger's name, spaces included
+constexpr size_t kNone = std::string_view::npos;
+constexpr size_t kLoggerLimit = 96;  ///< bytes of a logger's name, spaces included
 
 struct LevelName {
   std::string_view name;
@@ -37,6 +38,12 @@ bool upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool lower(char c) { return c >= 'a' && c <= 'z'; }
 bool word(char c) { return digit(c) || upper(c) || lower(c) || c == '_'; }
 bool name_char(char c) { return word(c) || c == '.' || c == '-'; }
+
+/// "| step | 12 |": a row of a table keeps its first bar.
+bool is_row(std::string_view text) {
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text.size() > 2 && text[0] == '|' && text.back() == '|';
+}
 
 std::string_view left_trim(std::string_view text) {
   size_t i = 0;
@@ -144,7 +151,7 @@ bool LogHeader::step() {
   const std::string_view before = rest_;
   rest_ = left_trim(rest_);
   dashed_ = record_ && rest_.starts_with("- ");
-  if (record_) {
+  if (record_ && !is_row(rest_)) {
     for (const std::string_view separator : {"| ", "- ", ">> ", "-- "}) {
       if (rest_.starts_with(separator)) {
         rest_ = left_trim(rest_.substr(separator.size()));
@@ -165,7 +172,8 @@ bool LogHeader::step() {
       took = take_bracket();
       break;
     default:
-      took = take_glog() || take_stamp() || take_level() || take_logger_before_level() || take_source();
+      took =
+          take_glog() || take_stamp() || take_syslog() || take_level() || take_logger_before_level() || take_source();
   }
   if (took) return true;
   rest_ = before;
@@ -179,7 +187,7 @@ void LogHeader::finish() {
   if (record_) {
     const std::string_view text = left_trim(rest_);
     for (const std::string_view separator : {"- ", "| ", ">> ", "-- ", ": "}) {
-      if (!text.starts_with(separator)) continue;
+      if (!text.starts_with(separator) || is_row(text)) continue;
       rest_ = text.substr(separator.size());
       return;
     }
@@ -363,7 +371,9 @@ bool LogHeader::take_stamp() {
   const std::string_view after = left_trim(rest_.substr(stamp->used));
   if (stamp->kind == Stamp::Kind::kClock && !record_) {  // "00:12:33 elapsed" is no time of day
     size_t width = 0;
-    const bool header = level_word(after, &width) != Level::kNone || after.starts_with("| ") || after.starts_with("- ");
+    const bool message = contains("[#=", after.substr(0, 1)) || after.substr(0, after.find(' ')).find('=') != kNone;
+    const bool header =
+        message || level_word(after, &width) != Level::kNone || after.starts_with("| ") || after.starts_with("- ");
     if (!header) return false;
   }
   const bool container = container_stamp(rest_, *stamp);
@@ -377,6 +387,23 @@ bool LogHeader::take_stamp() {
     }
   }
   record_ = record_ || !container;
+  return taken_ = true;
+}
+
+/// "gpu-7 python[2211]: " behind a stamp, as syslog and journalctl write it (RFC 3164, 4.1).
+bool LogHeader::take_syslog() {
+  if (!stamp_ || stamps_ == 0 || line_.pid >= 0 || line_.level != Level::kNone) return false;
+  size_t at = 0;
+  while (name_char(char_at(rest_, at))) ++at;
+  if (at == 0 || char_at(rest_, at) != ' ') return false;
+  const size_t program = ++at;
+  while (name_char(char_at(rest_, at)) || char_at(rest_, at) == '/') ++at;
+  const size_t width = count_digits(rest_, at + 1);
+  if (at == program || char_at(rest_, at) != '[' || width == 0 || width > 10) return false;
+  if (rest_.substr(at + 1 + width, 3) != "]: ") return false;
+  line_.actor = rest_.substr(program, at - program);
+  line_.pid = parse_int(rest_.substr(at + 1, width)).value_or(-1);
+  drop(at + 1 + width + 2);
   return taken_ = true;
 }
 
@@ -451,7 +478,9 @@ bool LogHeader::take_logger_before_level() {
 }
 
 /// "trainer" in "2026-02-19 09:08:11,482 - INFO - trainer - message".
-bool LogHeader::plain_logger(std::string_view token) const {
+bool LogHeader::plain_logger(std::string_view token, std::string_view after) const {
+  size_t number = 0;
+  if (after.size() > 3 && parse_double_prefix(after.substr(3), &number)) return false;  // "reward - 0.5"
   return dashed_ && line_.level != Level::kNone && sources_ == 0 && !digit(token[0]) &&
          std::all_of(token.begin(), token.end(), name_char);
 }
@@ -470,7 +499,7 @@ bool LogHeader::take_source() {
     name = token.substr(0, i - 1);
     used = i;
   } else if ((is_place(token) && (after.starts_with(" - ") || after.starts_with(" -- "))) ||
-             ((dotted_name(token) || plain_logger(token)) && after.starts_with(" - "))) {
+             ((dotted_name(token) || plain_logger(token, after)) && after.starts_with(" - "))) {
     used = i;
   } else if (token.back() == ':') {
     name = token.substr(0, i - 1);

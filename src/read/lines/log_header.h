@@ -35,10 +35,11 @@ class LogHeader {
   bool take_bracket_name(std::string_view inner, size_t used);
   bool take_stamp();
   bool take_glog();
+  bool take_syslog();
   bool take_level();
   bool take_logger_before_level();
   bool take_source();
-  bool plain_logger(std::string_view token) const;
+  bool plain_logger(std::string_view token, std::string_view after) const;
   void note_stamp(const Stamp& stamp);
   void note_logger(std::string_view name);
   void drop(size_t bytes) { rest_.remove_prefix(bytes < rest_.size() ? bytes : rest_.size()); }

@@ -11,6 +11,7 @@ namespace mw {
 namespace {
 
 constexpr char kEscape = '\x1b';
+constexpr int kLabelsSure = 8;         ///< from which on srun's labels are believed
 constexpr size_t kEscapeLimit = 4096;  ///< bytes an OSC string may take before it counts as unterminated
 
 bool between(char c, int low, int high) {
@@ -121,6 +122,23 @@ void LineReader::set_date_hint(Time date) {
   }
 }
 
+void LineReader::expect_labels(std::string_view head) {
+  constexpr size_t kLines = 12;  // all of which have one, and of which some neighbours have the same
+  size_t lines = 0, same = 0;
+  std::string_view before;
+  for (; lines < kLines && head.find('\n') != std::string_view::npos; ++lines) {
+    const std::string_view line = trim(head.substr(0, head.find('\n')));
+    head.remove_prefix(head.find('\n') + 1);
+    const std::string_view name = line.substr(0, line.find(':'));
+    const bool number = !name.empty() && name.size() <= 6 && name.size() < line.size() && parse_int(name).has_value();
+    const bool apart = line.size() == name.size() + 1 || line.substr(std::min(line.size(), name.size() + 1), 1) == " ";
+    if (!number || !apart) return;
+    same += name == before ? 1 : 0;
+    before = name;
+  }
+  if (lines == kLines && same * 3 >= lines) labels_ = kLabelsSure;
+}
+
 const LogLine& LineReader::read(std::string_view line, uint64_t number) {
   line_ = LogLine{};
   line_.number = number;
@@ -167,7 +185,7 @@ void LineReader::date(const Stamp& stamp) {
 std::string_view LineReader::label(std::string_view line) {
   // "3: message" is what srun -l writes, and also how people number a list. Only a file whose lines nearly all begin
   // so is taken to be labelled; a number that comes twice in a row numbers no list.
-  constexpr int kSure = 8, kMost = 16, kSame = 7;
+  constexpr int kMost = 16, kSame = 7;
   if (const size_t launcher = launcher_prefix(line, &line_.rank); launcher > 0) return line.substr(launcher);
   size_t i = 0;
   while (i < line.size() && line[i] == ' ' && i < 6) ++i;
@@ -183,7 +201,7 @@ std::string_view LineReader::label(std::string_view line) {
   labels_ = std::min(kMost, labels_ + (rank == last_label_ ? kSame : 1));
   last_label_ = rank;
   const std::string_view rest = line.substr(std::min(i + 2, line.size()));
-  if (labels_ < kSure && !LogHeader::begins(rest)) return line;
+  if (labels_ < kLabelsSure && !LogHeader::begins(rest)) return line;
   line_.rank = rank;
   return rest;
 }

@@ -35,6 +35,9 @@ struct LogLine {
 class LineReader {
  public:
   const LogLine& read(std::string_view line, uint64_t number);
+  /// Of a file that is read once: its beginning, which may show that srun's labels stand before its lines. (Without it
+  /// that is known from the second line on.)
+  void expect_labels(std::string_view head);
   /// A date to start from for clocks without one (the file's modification time, or a date in its name).
   void set_date_hint(Time date);
   /// What clocks without a zone show from here on; UTC until then.

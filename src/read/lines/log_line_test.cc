@@ -220,4 +220,34 @@ TEST_CASE("the day of a clock without a date is that of the file, in the zone of
   CHECK(later.read("05:59:00    INFO a", 1).at == *parse_time("2026-03-01T21:59:00Z"));
 }
 
+TEST_CASE("a logger's name behind its level, syslog's program, a clock alone, and rows of tables") {
+  LineReader reader;
+  struct Case {
+    const char *line, *text;
+  };
+  for (const Case& one :
+       {Case{"2026-03-01 10:00:31,013 - INFO - trainer - [12/60] loss: 0.5", "[12/60] loss: 0.5"},
+        Case{"2026-03-01 10:00:31,013 - INFO - trainer -   - loss: 0.5", "  - loss: 0.5"},
+        Case{"2026-03-01 10:00:31,013 - INFO - reward - 0.5", "reward - 0.5"},
+        Case{"Mar 01 10:00:31 gpu-7 python[2211]: step 1 | loss 0.5", "step 1 | loss 0.5"},
+        Case{"Mar 01 10:00:31 | step     |     1 |", "| step     |     1 |"},
+        Case{"10:00:31 [12] loss: 0.5", "[12] loss: 0.5"},
+        Case{"10:00:31 reward=0.5 loss=0.25", "reward=0.5 loss=0.25"}, Case{"00:12:33 elapsed", "00:12:33 elapsed"}}) {
+    CAPTURE(std::string(one.line));
+    CHECK(reader.read(one.line, 1).text == one.text);
+  }
+  CHECK(reader.read("Mar 01 10:00:31 gpu-7 python[2211]: a", 2).pid == 2211);
+}
+
+TEST_CASE("labels that the beginning of a file shows are known from its first line on") {
+  std::string head;
+  for (int i = 0; i < 14; ++i) head += cat(i % 4 == 3 ? "1: " : "0: ", i, ",0.5,0.25\n");
+  LineReader reader;
+  reader.expect_labels(head);
+  CHECK(reader.read("0: step,reward,loss", 1).text == "step,reward,loss");
+  LineReader list;
+  list.expect_labels("1: a\n2: b\n3: c\n4: d\n5: e\n6: f\n7: g\n8: h\n9: i\n10: j\n11: k\n12: l\n13: m\n");
+  CHECK(list.read("1: a", 1).text == "1: a");
+}
+
 }  // namespace mw

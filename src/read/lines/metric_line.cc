@@ -291,7 +291,7 @@ void MetricLine::read_commas(std::string_view text) {
     int depth = 0;
     while (end < text.size() && end - first < kBracketLimit &&
            (depth > 0 || (!is_space(text[end]) && text[end] != ',' && text[end] != ';' && text[end] != '|' &&
-                          text[end] != ')' && text[end] != ']'))) {
+                          text[end] != ')' && text[end] != ']' && text[end] != '}'))) {
       depth += text[end] == '(' || text[end] == '[';
       depth -= depth > 0 && (text[end] == ')' || text[end] == ']');
       ++end;
@@ -313,9 +313,27 @@ void MetricLine::read_commas(std::string_view text) {
   }
 }
 
+/// "0.5 reward, 0.25 loss"
+bool MetricLine::read_values_first(std::string_view text) {
+  const size_t before = numbers_.size();
+  if (trim(text).empty() || !is_digit(trim(text)[0])) return false;
+  for (const std::string_view field : split(text, ',')) {
+    const std::string_view one = trim(field);
+    const size_t end = one.find(' ');
+    double number = 0;
+    if (end == kNone || !metric_number(one.substr(0, end), &number)) continue;
+    const std::string_view name = clean_key(trim(one.substr(end)));
+    if (is_key(name) && std::none_of(name.begin(), name.end(), is_digit) && numbers_.size() < kReadingLimit) {
+      numbers_.push_back({name, number});
+    }
+  }
+  return numbers_.size() > before;
+}
+
 void MetricLine::read_words(std::string_view text) {
   std::string_view name;
   size_t at = 0;
+  if (read_values_first(text)) return;
   while (at < text.size() && numbers_.size() < kReadingLimit) {
     at = skip_space(text, at);
     size_t end = at;

@@ -40,6 +40,7 @@ class MetricLine {
   void read_commas(std::string_view text);
   /// "name 0.5 name 0.25 s": names and numbers in turn, nothing between them.
   void read_words(std::string_view text);
+  bool read_values_first(std::string_view text);
   /// One row of a drawn table: "│ k │ v │ k │ v │". False when `text` has no cells of that kind.
   bool read_cells(std::string_view text);
   /// One "key<separator>value" field, the value possibly wrapped ("np.float64(0.5)", "'0.5'", "12.3s", "3/100", "12%").

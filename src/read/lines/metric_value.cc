@@ -76,6 +76,10 @@ bool metric_number(std::string_view text, double* value) {
     text = trim(text.substr(1, text.size() - 2));
     if (text.empty()) return false;
   }
+  if (text.size() > 2 && text.front() == '[' && text.back() == ']' && text.find(',') == kNone) {
+    text = trim(text.substr(1, text.size() - 2));  // a list of one
+    if (text.empty()) return false;
+  }
   const char first = text[0];
   if (is_digit(first) || first == '-' || first == '+' || first == '.' || (first | 32) == 'n' || (first | 32) == 'i') {
     if (const auto number = parse_double(text)) {
