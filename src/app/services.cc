@@ -163,6 +163,7 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
   context.host = request.host;
   context.stacks = request.stacks && !request.allow.empty();
   context.notifier = (*notifications)->task();
+  context.live = request.live;
   context.adoption = adoption.get();
   context.pid = request.pid;
   context.folders = folders_of(*disk_, request);
