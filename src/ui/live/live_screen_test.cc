@@ -52,10 +52,7 @@ TEST_CASE("nothing is written into an unfinished character or sequence") {
 }
 
 TEST_CASE("a command that draws the screen itself is left alone") {
-  for (const std::string_view bytes : {"\x1b[?1049h",
-                                       "\x1b"
-                                       "7",
-                                       "\x1b[s", "\x1b[2;10r", "\x1b[5;1H"}) {
+  for (const std::string_view bytes : {"\x1b[?1049h", "\0337", "\x1b[s", "\x1b[2;10r", "\x1b[5;1H"}) {
     CHECK(after(bytes).draws_screen());
     LiveScreen screen;
     (void)screen.show({"status"}, kSize);
