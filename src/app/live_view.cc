@@ -60,7 +60,8 @@ void LiveView::note_step(const State& state) {
 }
 
 void LiveView::note_checkpoint(const State& state) {
-  const int64_t saved = newest_checkpoint(state).step;
+  const NewestCheckpoint newest = newest_checkpoint(state);
+  const int64_t saved = newest.step != kNoStep ? newest.step : static_cast<int64_t>(state.checkpoints.size());
   if (saved == saved_) return;
   saved_ = saved;
   if (began_) facts_.saved = clock_.now();

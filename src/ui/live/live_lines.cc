@@ -129,12 +129,13 @@ Piece course_piece(const Series* course, bool reward, size_t cells, bool unicode
 }
 
 Piece checkpoint_piece(const State& state, const NewestCheckpoint& newest, const LiveFacts& facts) {
-  if (newest.step == kNoStep) return {};
+  if (!newest.seen) return {};
   const int64_t step = state.attempts.empty() ? kNoStep : state.attempts.back().last_step;
-  const std::string old = facts.saved.known()                      ? cat(", ", age(facts.saved, facts.now), " ago")
-                          : step != kNoStep && step >= newest.step ? cat(", ", step - newest.step, " steps ago")
-                                                                   : "";
-  const std::string head = cat("checkpoint step ", newest.step);
+  const std::string old = facts.saved.known() ? cat(", ", age(facts.saved, facts.now), " ago")
+                          : step != kNoStep && newest.step != kNoStep && step >= newest.step
+                              ? cat(", ", step - newest.step, " steps ago")
+                              : "";
+  const std::string head = newest.step == kNoStep ? std::string("checkpoint") : cat("checkpoint step ", newest.step);
   return {cat(head, newest.whole ? " whole" : " saved, by the log", old), head, 8, nullptr};
 }
 
@@ -175,11 +176,11 @@ NewestCheckpoint newest_checkpoint(const State& state) {
                     [&seen](const auto& later) {
                       return later.second.step == seen.step && later.second.how == event::CheckpointSeen::How::kBroken;
                     });
-    if (!broken_since) newest = {seen.step, true};
+    if (!broken_since) newest = {true, seen.step, true};
   }
   for (const auto& [moment, saved] : state.checkpoints) {
-    const bool newer = newest.step == kNoStep || (!newest.whole && saved.step > newest.step);
-    if (saved.complete && saved.step != kNoStep && newer) newest = {saved.step, false};
+    if (!saved.complete || newest.whole || (saved.step == kNoStep && newest.step != kNoStep)) continue;
+    if (saved.step == kNoStep || saved.step >= newest.step) newest = {true, saved.step, false};
   }
   return newest;
 }
@@ -198,8 +199,7 @@ std::vector<std::string> live_lines(const State& state, const LiveFacts& facts, 
                            pace_piece(state, facts)};
   const Pieces learning = {course_piece(course, reward, cells, console.unicode),
                            checkpoint_piece(state, newest, facts)};
-  const Pieces trouble = {incident_piece(state),
-                          missing_piece(state, course != nullptr && reward, newest.step != kNoStep)};
+  const Pieces trouble = {incident_piece(state), missing_piece(state, course != nullptr && reward, newest.seen)};
   std::vector<std::string> lines;
   for (const Pieces* pieces : {&progress, &learning, &trouble}) {
     if (std::string line = line_of(*pieces, cells, console); !line.empty()) lines.push_back(std::move(line));

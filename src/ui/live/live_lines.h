@@ -18,8 +18,9 @@ std::vector<std::string> live_lines(const State& state, const LiveFacts& facts, 
 
 /// The newest checkpoint of the run that is whole; where no files were looked at, the newest that was saved.
 struct NewestCheckpoint {
-  int64_t step = kNoStep;
-  bool whole = false;  ///< its files were looked at and are whole; else only the log says that it was saved
+  bool seen = false;       ///< there is one
+  int64_t step = kNoStep;  ///< where the log or the disk says it
+  bool whole = false;      ///< its files were looked at and are whole; else only the log says that it was saved
 };
 NewestCheckpoint newest_checkpoint(const State& state);
 

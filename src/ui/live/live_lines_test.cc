@@ -47,6 +47,16 @@ TEST_CASE("a run that goes well, in two lines") {
   CHECK_FALSE(contains(joined(run.state, now), "whole"));
 }
 
+TEST_CASE("a checkpoint whose step the log does not name is a checkpoint all the same") {
+  FakeRun run = trained(8);
+  run.say(event::CheckpointSaved{kNoStep, "ck/recover", true});
+  const std::string text = joined(run.state, facts(1, 1));
+  CHECK(contains(text, "checkpoint saved, by the log\n"));
+  CHECK_FALSE(contains(text, "no checkpoint"));
+  run.say(event::CheckpointSaved{5, "ck/5", false});  // only begun
+  CHECK_FALSE(contains(joined(run.state, facts(1, 1)), "step 5"));
+}
+
 TEST_CASE("what is not seen is said, once it is missing for some steps") {
   const std::string empty = joined(FakeRun().state, {});
   CHECK(contains(empty, "no step seen yet"));
