@@ -68,6 +68,17 @@ struct NotifyResult {
   double seconds = 0;
 };
 
+/// What a live view needs besides the state: times by the clock of the machine that watches, while it watches.
+struct LiveFacts {
+  Time now;
+  Time stepped;          ///< when the last step was seen; unknown: none was
+  double usual_s = 0;    ///< between two such moments; 0: not known
+  double longest_s = 0;  ///< likewise, the longest of the last ones
+  Time saved;            ///< when the newest checkpoint was seen; unknown: before the watch began
+};
+/// Called a few times a second at most, also while nothing comes. It may not wait for anybody.
+using ShowLive = std::function<void(const State&, const LiveFacts&)>;
+
 struct AttachRequest {
   std::string config;  ///< the file of settings; "": none
   std::vector<std::string> paths;
@@ -85,6 +96,7 @@ struct AttachRequest {
   std::vector<std::string> allow;           ///< what may be done to it: "pause", "stop"
   std::function<void(const State&, const Event&)> decided;  ///< an incident opened, changed, closed; a verdict
   std::function<void(const std::string&)> say;              ///< what midwatch does beside, a sentence each
+  ShowLive live;                                            ///< unset: nobody looks
 };
 
 struct RunRequest {
@@ -99,8 +111,10 @@ struct RunRequest {
   bool host = true;                                         ///< watch the machine, too
   bool stacks = true;                                       ///< ask for the stacks of a process that is stuck
   std::function<void(std::string_view)> output;             ///< what the command writes, as it comes
+  std::function<bool()> takes_output;                       ///< false: not now; unset: always, though it may wait
   std::function<void(const std::string&)> say;              ///< what midwatch does, a sentence each
   std::function<void(const State&, const Event&)> decided;  ///< as of AttachRequest
+  ShowLive live;                                            ///< likewise
 };
 
 struct RunResult {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "act/keeper/keep.h"
+#include "app/posix_terminal.h"
 #include "app/services.h"
 #include "base/numbers.h"
 #include "base/text.h"
@@ -42,6 +43,8 @@ int main(int argc, char** argv) {
     if (given && *given > 0 && *given < 10'000) console.width = static_cast<int>(*given);
   }
   console.build = mw::kBuildInfo;
+  const auto terminal = mw::make_posix_terminal();
+  console.live = terminal.get();
   mw::DaemonServices services;
   return mw::run_command(argc, argv, mw::all_verbs(), services, console);
 }

@@ -41,8 +41,8 @@ constexpr std::string_view kProgram = "/proc/self/exe";
 /// Passes on what the command writes.
 class Passing {
  public:
-  Passing(Disk& disk, const std::string& path, const std::function<void(std::string_view)>& output)
-      : disk_(disk), tail_(disk, path), output_(output) {}
+  Passing(Disk& disk, const std::string& path, const RunRequest& request)
+      : disk_(disk), tail_(disk, path), output_(request.output), takes_(request.takes_output) {}
   /// From now on; what was written before has been shown.
   void skip() {
     const auto now = disk_.info(tail_.path());
@@ -52,10 +52,15 @@ class Passing {
   void show() {
     while (output_ && next()) output_(bytes_);
   }
-  /// What can be shown in about so long.
-  void show_some(Clock& clock, Duration longest) {
+  /// What can be shown in about so long. False when there may be more, or the terminal takes no more now.
+  bool show_some(Clock& clock, Duration longest) {
     const Duration until{clock.steady().ns + longest.ns};
-    while (output_ && clock.steady() < until && next()) output_(bytes_);
+    while (output_) {
+      if (clock.steady() >= until || (takes_ && !takes_())) return false;
+      if (!next()) break;
+      output_(bytes_);
+    }
+    return true;
   }
 
  private:
@@ -67,6 +72,7 @@ class Passing {
   Disk& disk_;
   Tail tail_;
   const std::function<void(std::string_view)>& output_;
+  const std::function<bool()>& takes_;
   std::string bytes_;
 };
 
@@ -86,7 +92,7 @@ class SupervisorTask final : public Task {
   }
 
   std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override {
-    passing_.show_some(doors_.clock, kShowing);
+    const bool shown = passing_.show_some(doors_.clock, kShowing);
     orphans_.reap();
     const auto on = supervisor_.turn(state, quiet, writer);
     guard();
@@ -96,7 +102,7 @@ class SupervisorTask final : public Task {
       doors_.watch.add(supervisor_.attempt_folder());
       doors_.watch.add(cat(supervisor_.attempt_folder(), "/", kRecordFolder));
     }
-    return supervisor_.patience();
+    return shown ? supervisor_.patience() : std::min(kShowing, supervisor_.patience());
   }
 
   bool stop_requested() override {
@@ -229,6 +235,7 @@ TaskContext context_of(TaskContext context, const RunRequest& request, Superviso
                        SupervisedComponents& components, Task& supervision) {
   context.host = request.host;
   context.stacks = request.stacks;
+  context.live = request.live;
   context.supervisor = &supervisor;
   context.components = &components;
   context.supervision = &supervision;
@@ -272,7 +279,7 @@ Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBa
                                supervisor, result.folder, watching);
   if (!opened.ok()) return opened.error();
   components = std::move(*opened);
-  Passing passing(doors.disk, output, request.output);
+  Passing passing(doors.disk, output, request);
   if (!request.reattach.empty()) {
     passing.skip();
     notifications = reattached_notifications(doors, base, request, supervisor.spec());

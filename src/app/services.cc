@@ -48,12 +48,24 @@ namespace {
 constexpr int kFoldersDeep = 4;  // in which runs lie below the folder that was given: project, name, day, time
 constexpr Duration kTaken = Duration::seconds(5);  // within which a living midwatch takes what is asked
 
+/// As $USER has it, which a container often lacks, else the machine's list of users; else the number.
+std::string user_name(Disk& disk) {
+  for (const char* variable : {"USER", "LOGNAME"}) {
+    if (const char* name = std::getenv(variable); name != nullptr && *name != '\0') return name;
+  }
+  const std::string uid = std::to_string(getuid());
+  const auto users = read_small(disk, "/etc/passwd");
+  for (const std::string_view line : split(users.ok() ? std::string_view(*users) : std::string_view(), '\n')) {
+    const auto fields = split(line, ':');
+    if (fields.size() > 2 && fields[2] == uid && !fields[0].empty()) return std::string(fields[0]);
+  }
+  return cat("uid ", uid);
+}
+
 /// "mira@node7", as far as it is known.
-std::string this_user() {
-  const char* name = std::getenv("USER");
+std::string this_user(Disk& disk) {
   const std::string host = host_name();
-  return cat(name == nullptr || *name == '\0' ? cat("uid ", getuid()) : std::string(name), host.empty() ? "" : "@",
-             host);
+  return cat(user_name(disk), host.empty() ? "" : "@", host);
 }
 
 /// Of the process that is asked for: what it writes is put into `request`, and where that is recorded.
@@ -211,6 +223,7 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
   context.host = request.host;
   context.stacks = request.stacks && !request.allow.empty();
   context.notifier = (*notifications)->task();
+  context.live = request.live;
   context.adoption = adoption.get();
   context.pid = request.pid;
   context.folders = folders_of(*disk_, request);
@@ -340,7 +353,7 @@ Result<Asked> DaemonServices::ask(const std::string& home, const std::string& ru
   RunAsk put = ask;
   const auto clock = make_posix_clock();
   if (!put.at.known()) put.at = clock->now();
-  if (put.who.empty()) put.who = this_user();
+  if (put.who.empty()) put.who = this_user(*disk_);
   const auto path = put_ask(*disk_, how->folder, put, getpid());
   if (!path.ok()) return path.error();
   const Duration until{clock->steady().ns + (asked.watched ? kTaken.ns : 0)};
@@ -365,7 +378,7 @@ Result<CleanupAnswer> DaemonServices::clean_up(const CleanupRequest& request) {
   if (!how.ok()) return how.error();
   if (how->watcher == 0 && !how->elsewhere) {
     MW_TRY(learn({}));
-    return cleanup_by_hand(*disk_, *knowledge_, *chosen, this_user());
+    return cleanup_by_hand(*disk_, *knowledge_, *chosen, this_user(*disk_));
   }
   RunAsk ask;
   ask.what = RunAsk::What::kCleanup;
@@ -385,7 +398,7 @@ Result<RestoreAnswer> DaemonServices::could_restore(const RestoreRequest& reques
 Result<RestoreAnswer> DaemonServices::restore(const RestoreRequest& request) {
   const auto chosen = of_chosen(request);
   if (!chosen.ok()) return chosen.error();
-  return restore_by_hand(*disk_, *make_posix_processes(), *chosen, this_user());
+  return restore_by_hand(*disk_, *make_posix_processes(), *chosen, this_user(*disk_));
 }
 
 Result<DrillResult> DaemonServices::drill(const DrillRequest& request) {

@@ -8,6 +8,7 @@
 #include "app/config/cleanup_settings.h"
 #include "app/config/component_settings.h"
 #include "app/config/scrape_settings.h"
+#include "app/live_view.h"
 #include "app/rule_watch.h"
 #include "sense/checkpoints/checkpoint_watch.h"
 #include "sense/fingerprint/fingerprinting.h"
@@ -137,6 +138,11 @@ Made cleanup(TaskContext& context) {
   return {std::move(task)};
 }
 
+Made live_view(TaskContext& context) {
+  if (!context.live) return {};
+  return {std::make_unique<LiveView>(context.doors.clock, context.live)};
+}
+
 /// Writes files without secret values.
 WriteFile hiding(const KnowledgeBase& knowledge, WriteFile write) {
   return [&knowledge, write = std::move(write)](const std::string& path, std::string_view text) {
@@ -181,6 +187,7 @@ constexpr TaskRow kTasks[] = {
      [](TaskContext& context) {
        return Made{nullptr, context.notifier};
      }},
+    {"live view", kNotify, Of::kAny, "shows how the run stands, where somebody looks", live_view},
 };
 
 }  // namespace

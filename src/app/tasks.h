@@ -13,6 +13,7 @@
 #include "act/supervise/adopt.h"
 #include "act/supervise/supervised_components.h"
 #include "act/supervise/supervisor.h"
+#include "api/requests.h"
 #include "app/config/config.h"
 #include "core/task.h"
 #include "platform/doors.h"
@@ -34,6 +35,7 @@ struct TaskContext {
   bool host = true;    ///< look at the machine under the run
   bool stacks = true;  ///< read stacks of processes of the run, for evidence
   Task* notifier = nullptr;
+  ShowLive live = nullptr;  ///< for whoever looks at the run; unset: nobody does
 
   /// Of a run that midwatch supervises; else nullptr and empty.
   Supervisor* supervisor = nullptr;

@@ -2,6 +2,7 @@
 import glob
 import json
 import os
+import pwd
 import re
 import shutil
 import signal
@@ -115,6 +116,23 @@ def scripts_are_scripts(base):
         print("  systemd-analyze is not here: the unit was not checked", flush=True)
 
 
+def notes_have_a_name(base):
+    """Containers often have no $USER: a note bears the name of the machine's list of users all the same."""
+    home = os.path.join(base, "home")
+    env = {name: value for name, value in os.environ.items() if name not in ("USER", "LOGNAME")}
+    run = subprocess.Popen([PROGRAM, "run", "--quiet", "--no-host", "--home", home, "--name", "one", "--", "sleep", "60"], cwd=base,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_until("the run", lambda: os.path.exists(os.path.join(home, "runs", "one", "watcher.json")))
+        subprocess.run([PROGRAM, "tell", "--home", home, "--run", "one", "lowered lr"], env=env, check=True, timeout=60, capture_output=True)
+        status = subprocess.run([PROGRAM, "status", "--home", home, "--run", "one", "--json"], env=env, check=True, timeout=60, capture_output=True)
+        who = [note["who"] for note in json.loads(status.stdout)["notes"] if note["text"] == "lowered lr"]
+        assert who and who[0].split("@")[0] == pwd.getpwuid(os.getuid()).pw_name, who
+    finally:
+        run.send_signal(signal.SIGINT)
+        run.wait(60)
+
+
 def shown(shell_words, line):
     """What bash offers for a command line whose end is being typed."""
     words = line.split(" ")
@@ -160,7 +178,7 @@ def version(base):
 
 
 def main():
-    tests = [entrypoint, pod_start, scripts_are_scripts, completions, version]
+    tests = [entrypoint, pod_start, scripts_are_scripts, notes_have_a_name, completions, version]
     wanted = sys.argv[3:]
     for test in tests:
         if wanted and test.__name__ not in wanted:

@@ -3,6 +3,7 @@
 #include "ui/cli/shown_incidents.h"
 #include "ui/cli/take_duration.h"
 #include "ui/cli/verb.h"
+#include "ui/live/live_display.h"
 #include "ui/report/terminal.h"
 #include "ui/view/overview.h"
 
@@ -15,6 +16,7 @@ void declare(ArgSpec& spec) {
   spec.option("pid", "N", "a process that somebody else started: what it writes is found and read, its end is seen");
   spec.option("allow", "LIST", "with --pid: what midwatch may do to it when asked: pause, stop or pause,stop");
   spec.flag("json", "print every decision as one JSON line");
+  spec.flag("quiet", "no live status lines on the terminal, only incidents");
   spec.option("config", "FILE", "settings (default: midwatch.toml here, if there is one); 'none': none");
   spec.option("home", "DIR", "where the run is recorded (default: $MIDWATCH_HOME, or ~/.local/state/midwatch)");
   spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
@@ -66,6 +68,14 @@ Result<void> take_whom(const Args& args, AttachRequest& request) {
   return {};
 }
 
+/// What a person calls it: the folder, or the process.
+std::string watched_name(const AttachRequest& request) {
+  if (request.paths.empty()) return cat("process ", request.pid);
+  std::string_view path = request.paths.front();
+  while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  return path == "." || path == ".." ? "" : std::string(basename(path));
+}
+
 Exit run(const Args& args, Services& services, const Console& console) {
   AttachRequest request;
   if (const auto done = services.configure(args.get("config"), request); !done.ok()) {
@@ -84,16 +94,23 @@ Exit run(const Args& args, Services& services, const Console& console) {
   if (args.has("no-host")) request.host = false;
   const bool json = args.has("json");
   ShownIncidents shown(console, Severity::kInfo);
+  if (console.err_is_terminal) console.err("watching; Ctrl-C ends the watch, the run goes on\n");
+  const auto live = json || args.has("quiet") ? nullptr : LiveDisplay::make(console, watched_name(request));
   request.decided = [&](const State& state, const Event& event) {
     if (json) return print_json(console, event);
+    if (live != nullptr) return live->say(shown.text(state, event));
     console.out(shown.text(state, event));
     std::fflush(stdout);
   };
-  request.say = [&console](const std::string& sentence) {
-    console.err(cat("midwatch: ", escape_terminal(sentence), "\n"));
+  request.say = [&](const std::string& sentence) {
+    const std::string line = cat("midwatch: ", escape_terminal(sentence), "\n");
+    live != nullptr ? live->say(line) : console.err(line);
   };
-  if (console.err_is_terminal) console.err("watching; Ctrl-C ends the watch, the run goes on\n");
+  if (live != nullptr) {
+    request.live = [&live](const State& state, const LiveFacts& facts) { live->show(state, facts); };
+  }
   auto replayed = services.attach(request);
+  if (live != nullptr) live->close();
   if (!replayed.ok()) return report_error(console, replayed.error());
   if (!json) console.out(terminal_brief(**replayed, console, "More: midwatch replay --full PATH"));
   for (const std::string& note : (*replayed)->notes) console.err(cat("note: ", escape_terminal(note), "\n"));

@@ -5,6 +5,7 @@
 #include "ui/cli/shown_incidents.h"
 #include "ui/cli/take_duration.h"
 #include "ui/cli/verb.h"
+#include "ui/live/live_display.h"
 #include "ui/report/terminal.h"
 
 namespace mw {
@@ -33,7 +34,9 @@ void declare(ArgSpec& spec) {
   spec.flag("no-host", "do not watch the machine (disks, memory, processes), only the run's files");
   spec.option("reattach", "RUN", "watch a run again whose midwatch is gone: its name, or 'newest'");
   spec.flag("json", "print what midwatch does and decides as JSON lines, in place of the command's output");
-  spec.flag("quiet", "do not show what the command writes (it is kept in the run's folder)");
+  spec.flag(
+      "quiet",
+      "show neither what the command writes (it is kept in the run's folder) nor live status lines on a terminal");
   spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
   spec.option("timezone", "ZONE",
               "of clocks that name none: UTC, local, +08:00 (default: as the log shows while it is written)");
@@ -80,8 +83,16 @@ Result<RunRequest> request_of(const Args& args, RunRequest request) {
   return request;
 }
 
+/// What a person calls it: the run's name, or the command's.
+std::string watched_name(const RunRequest& request) {
+  if (!request.name.empty()) return request.name;
+  if (!request.reattach.empty()) return request.reattach == "newest" ? "" : std::string(basename(request.reattach));
+  return std::string(basename(request.spec.command.front()));
+}
+
 /// Decisions and actions as JSON lines on standard output; docs/formats/run-folder.md.
 void report_in_json(const Console& console, RunRequest& request) {
+  request.output = nullptr;
   request.say = [&console](const std::string& sentence) {
     std::string line;
     JsonWriter(line).begin_object().key("event").string("said").key("text").string(sentence).end_object();
@@ -100,6 +111,26 @@ void report_in_json(const Console& console, RunRequest& request) {
     console.out(line);
     std::fflush(stdout);
   };
+}
+
+/// Decisions and actions as sentences on standard error, the command's output on standard output; on a terminal that
+/// has a live view through that.
+void report_in_words(const Console& console, LiveDisplay* live, ShownIncidents& shown, bool quiet,
+                     RunRequest& request) {
+  const auto say = [&console, live](const std::string& lines) {
+    live != nullptr ? live->say(lines) : console.err(lines);
+  };
+  request.say = [say](const std::string& sentence) { say(cat("midwatch: ", escape_terminal(sentence), "\n")); };
+  request.decided = [say, &shown](const State& state, const Event& event) { say(shown.text(state, event)); };
+  if (quiet) return;
+  request.output = [&console, live](std::string_view text) {
+    if (live != nullptr) return live->output(text);
+    console.out(text);  // the command's own words, as they would have stood here without midwatch
+    std::fflush(stdout);
+  };
+  if (live == nullptr) return;
+  request.takes_output = [live] { return live->takes_output(); };
+  request.live = [live](const State& state, const LiveFacts& facts) { live->show(state, facts); };
 }
 
 void say_end(const Console& console, bool json, const RunResult& result) {
@@ -141,21 +172,13 @@ Exit run(const Args& args, Services& services, const Console& console) {
   }
   auto request = request_of(args, std::move(settings));
   if (!request.ok()) return report_error(console, request.error());
-  request->say = [&console](const std::string& sentence) {
-    console.err(cat("midwatch: ", escape_terminal(sentence), "\n"));
-  };
+  const bool json = args.has("json"), quiet = args.has("quiet");
+  const auto live = json || quiet ? nullptr : LiveDisplay::make(console, watched_name(*request));
   ShownIncidents shown(console, Severity::kWarning);
-  request->decided = [&](const State& state, const Event& event) { console.err(shown.text(state, event)); };
-  const bool json = args.has("json");
-  if (json) {
-    report_in_json(console, *request);
-  } else if (!args.has("quiet")) {
-    request->output = [&console](std::string_view text) {
-      console.out(text);  // the command's own words, as they would have stood here without midwatch
-      std::fflush(stdout);
-    };
-  }
+  report_in_words(console, live.get(), shown, quiet, *request);
+  if (json) report_in_json(console, *request);
   auto result = services.run(*request);
+  if (live != nullptr) live->close();
   if (!result.ok()) {
     (void)report_error(console, result.error());
     return static_cast<Exit>(kOwnFailure);

@@ -15,6 +15,8 @@
 
 namespace mw {
 
+class LiveTerminal;
+
 /// The terminal that the output goes to.
 struct Console {
   bool out_is_terminal = false;
@@ -23,6 +25,7 @@ struct Console {
   bool colour = false;
   bool unicode = true;
   int width = 100;
+  LiveTerminal* live = nullptr;  ///< where status lines can be redrawn in place; nullptr: nowhere
   BuildInfo build = {MIDWATCH_VERSION, "", "", "", ""};  ///< of the program that speaks
 
   void out(std::string_view text) const { std::fwrite(text.data(), 1, text.size(), stdout); }
