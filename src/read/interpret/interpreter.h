@@ -174,6 +174,7 @@ class Interpreter {
   void make_configured(const Fields& fields, const LogLine& line);
   void begin_sample(const Fields& fields, const LogLine& line);
   bool pending_takes(const LogLine& line);
+  void begin_table_with(const MetricLine& row, const LogLine& line);
   bool pending_dict_takes(const LogLine& line);
   void pending_done();
   void add_record(const MetricLine& metrics, const Pending& as);

@@ -96,6 +96,20 @@ bool Interpreter::pending_dict_takes(const LogLine& line) {
   return true;
 }
 
+/// The table that is open is done, and one of an unknown trainer begins with `row`.
+void Interpreter::begin_table_with(const MetricLine& row, const LogLine& line) {
+  Pending next;
+  next.kind = Pending::Kind::kTable;
+  next.unknown = next.rows = true;
+  next.number = line.number;
+  next.at = line.at;
+  next.pid = line.pid;
+  const std::vector<std::pair<std::string, double>> kept = copy_of(row);
+  pending_done();
+  pending_ = std::move(next);
+  for (const auto& [key, value] : kept) table_.add(key, value);
+}
+
 // Takes the next line of a record that goes over several. False: the line is not the record's (which is then done).
 bool Interpreter::pending_takes(const LogLine& line) {
   if (line.pid != pending_.pid) return false;  // another process cuts in
@@ -135,16 +149,7 @@ bool Interpreter::pending_takes(const LogLine& line) {
   }
   if (!cells) row.read_field(text, true);
   if (pending_.unknown && repeats(row, table_)) {  // the next table, without a word between
-    Pending next;
-    next.kind = Pending::Kind::kTable;
-    next.unknown = next.rows = true;
-    next.number = line.number;
-    next.at = line.at;
-    next.pid = line.pid;
-    const std::vector<std::pair<std::string, double>> kept = copy_of(row);
-    pending_done();
-    pending_ = std::move(next);
-    for (const auto& [key, value] : kept) table_.add(key, value);
+    begin_table_with(row, line);
     return true;
   }
   for (const RowNumber& number : row.numbers()) table_.add(number.key, number.value);

@@ -6,127 +6,22 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "read/lines/log_header_text.h"
 
 namespace mw {
+
+using namespace log_header;  // NOLINT(google-build-using-namespace): the words of this class alone
+
 namespace {
 
 constexpr int kPiecesLimit = 14;       ///< pieces of one header: two processes, three stamps, level, names
 constexpr size_t kProcessLimit = 160;  ///< bytes of "(Name pid=1, ip=10.0.0.1)"
-constexpr size_t kBracketLimit = 160;  ///< bytes of "[...]"
-constexpr size_t kNone = std::string_view::npos;
-constexpr size_t kLoggerLimit = 96;  ///< bytes of a logger's name, spaces included
-
-struct LevelName {
-  std::string_view name;
-  Level level;
-};
-constexpr std::array<LevelName, 11> kLevels = {{{"INFO", Level::kInfo},
-                                                {"WARNING", Level::kWarning},
-                                                {"ERROR", Level::kError},
-                                                {"DEBUG", Level::kDebug},
-                                                {"CRITICAL", Level::kCritical},
-                                                {"WARN", Level::kWarning},
-                                                {"FATAL", Level::kCritical},
-                                                {"SUCCESS", Level::kInfo},
-                                                {"TRACE", Level::kDebug},
-                                                {"NOTICE", Level::kInfo},
-                                                {"CRIT", Level::kCritical}}};
-
-char char_at(std::string_view text, size_t at) { return at < text.size() ? text[at] : '\0'; }
-bool digit(char c) { return c >= '0' && c <= '9'; }
-bool upper(char c) { return c >= 'A' && c <= 'Z'; }
-bool lower(char c) { return c >= 'a' && c <= 'z'; }
-bool word(char c) { return digit(c) || upper(c) || lower(c) || c == '_'; }
-bool name_char(char c) { return word(c) || c == '.' || c == '-'; }
-
-/// "| step | 12 |": a row of a table keeps its first bar.
-bool is_row(std::string_view text) {
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text.size() > 2 && text[0] == '|' && text.back() == '|';
-}
-
-std::string_view left_trim(std::string_view text) {
-  size_t i = 0;
-  while (i < text.size() && (text[i] == ' ' || text[i] == '\t')) ++i;
-  return text.substr(i);
-}
-
-size_t count_digits(std::string_view text, size_t at) {
-  size_t i = at;
-  while (digit(char_at(text, i))) ++i;
-  return i - at;
-}
-
-/// The level word that `text` begins with; `used` gets its length.
-Level level_word(std::string_view text, size_t* used) {
-  if (!upper(char_at(text, 0))) return Level::kNone;
-  for (const LevelName& row : kLevels) {
-    if (text.starts_with(row.name) && !word(char_at(text, row.name.size()))) {
-      *used = row.name.size();
-      return row.level;
-    }
-  }
-  return Level::kNone;
-}
-
-Level level_letter(char c) {
-  constexpr std::array kLetters = {std::pair{'D', Level::kDebug},    std::pair{'I', Level::kInfo},
-                                   std::pair{'W', Level::kWarning},  std::pair{'E', Level::kError},
-                                   std::pair{'F', Level::kCritical}, std::pair{'C', Level::kCritical}};
-  const auto* found = std::find_if(kLetters.begin(), kLetters.end(), [c](const auto& row) { return row.first == c; });
-  return found == kLetters.end() ? Level::kNone : found->second;
-}
-
-/// "file.py:12", "file.cc:12:function", "package.module:function:12".
-bool source_name(std::string_view text) {
-  const size_t colon = text.find(':');
-  if (colon == std::string_view::npos || colon == 0) return false;
-  bool numbered = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == ':' && digit(char_at(text, i + 1))) numbered = true;
-    if (!name_char(c) && c != ':' && c != '/' && c != '<' && c != '>') return false;
-  }
-  return numbered && !digit(text[0]);
-}
-
-/// Can what stands before a dash be a place in a program? "step:1 - loss:0.5" begins with a figure: a place has a
-/// dotted name or a function as well.
-bool is_place(std::string_view text) {
-  return source_name(text) && (contains(text, ".") || std::count(text.begin(), text.end(), ':') > 1);
-}
-
-/// "package.module" whose last part is not a class ("torch.OutOfMemoryError: ..." is an exception, not a logger).
-bool dotted_name(std::string_view text) {
-  const size_t dot = text.rfind('.');
-  if (text == "__main__") return true;
-  if (dot == std::string_view::npos || dot == 0 || dot + 1 >= text.size()) return false;
-  if (!lower(text[dot + 1]) && text[dot + 1] != '_') return false;
-  if (text.substr(dot) == ".sh") return false;  // a shell speaks: "run.sh: line 18: 14250 Killed"
-  return !digit(text[0]) && std::all_of(text.begin(), text.end(), name_char);
-}
-
-bool at_stamp(std::string_view text) {
-  if (char_at(text, 0) == '[') text.remove_prefix(1);
-  const auto stamp = read_stamp(text);
-  return stamp && stamp->kind != Stamp::Kind::kClock;
-}
+constexpr size_t kLoggerLimit = 96;    ///< bytes of a logger's name, spaces included
 
 /// What a container runtime writes: "2026-02-19T09:08:11.123456789Z".
 bool container_stamp(std::string_view text, const Stamp& stamp) {
   return stamp.kind == Stamp::Kind::kFull && char_at(text, 10) == 'T' && stamp.used >= 26 &&
          (text[stamp.used - 1] == 'Z' || char_at(text, stamp.used - 3) == ':');
-}
-
-int rank_in(std::string_view name) {
-  for (const std::string_view key : {"rank=", "TP", "rank"}) {
-    const size_t at = name.find(key);
-    if (at == std::string_view::npos) continue;
-    const size_t width = count_digits(name, at + key.size());
-    const auto value = parse_int(name.substr(at + key.size(), width));
-    if (width > 0 && width < 7 && value) return static_cast<int>(*value);
-  }
-  return -1;
 }
 
 }  // namespace
@@ -244,119 +139,6 @@ bool LogHeader::take_named_process(std::string_view inner, size_t used) {
   if (comma != std::string_view::npos) line_.ip = inner.substr(comma + 5);
   drop(used);
   return taken_ = true;
-}
-
-// ---- brackets
-// ----------------------------------------------------------------------------------------------------------
-
-bool LogHeader::take_bracket() {
-  const size_t close = rest_.substr(0, kBracketLimit).find(']');
-  if (close == std::string_view::npos || close == 1) return false;
-  const std::string_view inner = rest_.substr(1, close - 1);
-  const size_t used = close + 1;
-  const bool took = take_rank(inner, used) || take_bracket_stamp(inner, used) || take_bracket_level(inner, used) ||
-                    take_bracket_name(inner, used);
-  taken_ = taken_ || took;
-  return took;
-}
-
-/// torchrun's "[default0]:", Python's "[rank3]:" under torchrun, prime-rl's "[trainer0]:".
-bool LogHeader::take_rank(std::string_view inner, size_t used) {
-  if (inner.starts_with("Rank ") || inner.starts_with("rank ") || inner.starts_with("RANK ")) {
-    const auto value = parse_int(inner.substr(5));  // part of the message: "[Rank 0] Saved model"
-    if (value && line_.rank < 0 && *value >= 0 && *value < 1'000'000) line_.rank = static_cast<int>(*value);
-    return false;
-  }
-  size_t i = 0;
-  while (lower(char_at(inner, i)) || upper(char_at(inner, i))) ++i;
-  const size_t width = count_digits(inner, i);
-  if (i == 0 || width == 0 || width > 6 || i + width != inner.size() || char_at(rest_, used) != ':') return false;
-  line_.rank = static_cast<int>(parse_int(inner.substr(i)).value_or(-1));
-  drop(used + 1);
-  padded_ = !inner.starts_with("rank");  // only Python's own hook puts a space behind it
-  return true;
-}
-
-/// "[2026-02-19 09:08:11,482]", SGLang's "[... DP0 TP0]", Ray's "[2026-02-19 09:08:11,482 E 39 39]", "[09:08:11]",
-/// "[W219 09:08:11.5 file.cpp:12]", dmesg's "[12345.678901]".
-bool LogHeader::take_bracket_stamp(std::string_view inner, size_t used) {
-  if (const Level level = level_letter(inner[0]); level != Level::kNone && digit(char_at(inner, 1))) {
-    const auto stamp = read_glog_stamp(inner.substr(1));
-    if (!stamp) return false;
-    note_stamp(*stamp);
-    if (line_.level == Level::kNone) line_.level = level;
-    note_logger(trim(inner.substr(1 + stamp->used)));
-    drop(used);
-    return record_ = true;
-  }
-  Level nemo = Level::kNone;
-  if (inner.starts_with("NeMo ") && inner.size() > 8) {
-    nemo = level_letter(inner[5]);
-    inner.remove_prefix(7);
-  }
-  const auto stamp = read_stamp(left_trim(inner));
-  if (!stamp) {
-    const std::string_view seconds = left_trim(inner);
-    const size_t whole = count_digits(seconds, 0);
-    const bool uptime = whole > 0 && char_at(seconds, whole) == '.' && count_digits(seconds, whole + 1) == 6 &&
-                        whole + 7 == seconds.size();
-    if (uptime) drop(used);
-    return uptime;
-  }
-  std::string_view after = trim(left_trim(inner).substr(stamp->used));
-  if (char_at(after, 0) == '<' || char_at(after, 0) == '/' || after.size() > 80) return false;  // a progress bar
-  note_stamp(*stamp);
-  if (nemo != Level::kNone) {
-    line_.level = nemo;
-    note_logger(after);
-  } else if (line_.level == Level::kNone && (after.size() == 1 || char_at(after, 1) == ' ')) {
-    line_.level = level_letter(char_at(after, 0));
-  }
-  if (line_.rank < 0) line_.rank = rank_in(after);
-  drop(used);
-  if (char_at(rest_, 0) == ':') drop(1);
-  return record_ = true;
-}
-
-/// "[INFO]", "[INFO|trainer.py:2128]", structlog's "[warning  ]" behind a stamp.
-bool LogHeader::take_bracket_level(std::string_view inner, size_t used) {
-  size_t width = 0;
-  Level level = level_word(trim(inner), &width);
-  if (level == Level::kNone && record_ && lower(inner[0])) {
-    std::string loud(trim(inner));
-    for (char& c : loud) c = lower(c) ? static_cast<char>(c - 'a' + 'A') : c;
-    level = level_word(loud, &width);
-    if (width != loud.size()) return false;
-  }
-  if (level == Level::kNone || line_.level != Level::kNone) return false;
-  const std::string_view after = trim(inner).substr(width);
-  if (!after.empty() && after[0] != '|' && after[0] != ':' && after[0] != ' ') return false;
-  line_.level = level;
-  if (!after.empty()) note_logger(trim(after.substr(1)));
-  drop(used);
-  if (char_at(rest_, 0) == ':') drop(1);
-  return record_ = true;
-}
-
-/// "[core.py:340]" behind a level or a stamp; names in front of a stamp, a level or another bracket; kubectl's pods.
-bool LogHeader::take_bracket_name(std::string_view inner, size_t used) {
-  const std::string_view after = left_trim(rest_.substr(used));
-  size_t width = 0;
-  const bool level_next = line_.level == Level::kNone && level_word(after, &width) != Level::kNone;
-  const bool plain = std::all_of(inner.begin(), inner.end(), [](char c) { return name_char(c) || c == ' '; });
-  const bool source = record_ && (source_name(inner) || dotted_name(inner));
-  const bool chained = record_ && plain && char_at(rest_, used) == '[' && sources_ < 2;
-  const bool before_header = plain && (at_stamp(after) || (record_ && level_next) || after.starts_with("(AReaL) "));
-  const bool pod = inner.starts_with("pod/") && !record_;
-  if (!source && !chained && !before_header && !pod) return false;
-  if (pod) {
-    line_.actor = inner.substr(4);
-  } else {
-    note_logger(inner);
-  }
-  ++sources_;
-  drop(used);
-  return true;
 }
 
 // ---- stamps, levels, names
