@@ -98,7 +98,10 @@ class Reading {
   void wrong(Trouble trouble, std::string what) { out_.found.push_back({trouble, std::move(what)}); }
 
   FileDirectory finish() {
-    if (source_.failed() && out_.found.empty()) wrong(Trouble::kUnreadable, "it cannot be read to its end");
+    if (source_.failed()) {  // whatever seemed wrong: what the disk did not give is not known to be missing
+      out_.found.clear();
+      wrong(Trouble::kUnreadable, "it cannot be read");
+    }
     std::stable_sort(out_.ranges.begin(), out_.ranges.end(),
                      [](const ByteRange& a, const ByteRange& b) { return a.at < b.at; });
     if (!out_.found.empty()) out_.proven = false;

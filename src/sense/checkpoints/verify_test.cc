@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/prng.h"
+#include "sense/checkpoints/pickle.h"
 #include "sense/checkpoints/samples_for_test.h"
 
 namespace mw {
@@ -196,6 +197,68 @@ TEST_CASE("without some of its files a checkpoint is whole only if nothing calls
       for (const auto& [path, bytes] : content) disk.put(path, bytes);
     }
   }
+}
+
+/// Reads that fail from the `good`th on, as of a disk that does not answer any longer.
+class FailingFile final : public ReadFile {
+ public:
+  FailingFile(std::string bytes, int good) : bytes_(std::move(bytes)), good_(good) {}
+  Result<void> read_at(uint64_t offset, size_t size, std::string& out) override {
+    if (good_-- <= 0) return Error{Error::Code::kIo, "cannot read", ""};
+    out = bytes_.substr(std::min<size_t>(offset, bytes_.size()), size);
+    return {};
+  }
+  Result<FileInfo> info() override { return Error{}; }
+
+ private:
+  std::string bytes_;
+  int good_;
+};
+
+TEST_CASE("what the disk does not give is not called damaged") {
+  FakeDisk disk;
+  testing::put_samples(disk);
+  for (const char* path : {"/ck/trl/checkpoint-20/model.safetensors", "/ck/trl/checkpoint-20/optimizer.pt",
+                           "/ck/torch-legacy/step-20/model.pt", "/ck/areal/recover_info/dataloader_info.pkl"}) {
+    const std::string bytes = disk.content(path);
+    bool whole = false;
+    for (int good = 0; good < 100 && !whole; ++good) {
+      FailingFile file(bytes, good);
+      const FileDirectory directory = read_directory(file, basename(path), bytes.size());
+      whole = directory.proven;
+      CAPTURE(path);
+      CHECK((whole || (directory.found.size() == 1 && directory.found[0].trouble == Trouble::kUnreadable)));
+    }
+    CHECK(whole);
+  }
+  FakeDisk::Faults faults;
+  faults.look = 1;
+  faults.look_under = "/ck/trl/checkpoint-20/optimizer.pt";
+  disk.set_faults(faults);
+  CHECK(verified(disk, "/ck/trl/checkpoint-20", true).state == State::kUnknown);
+}
+
+TEST_CASE("where the .metadata is larger than what is read, its files must be archives from end to end") {
+  FakeDisk disk;
+  testing::put_samples(disk);
+  const std::string trainer = "/ck/prime-rl/checkpoints/step_20/trainer/",
+                    data = disk.content(trainer + "__0_0.distcp");
+  std::string large("\x80\x02\x8c\x0c__0_0.distcp0", 17);
+  for (size_t i = 0; i <= kPickleValues; ++i) large += "N0";
+  disk.put(trainer + ".metadata", large + "N.");
+  const auto verdict = [&disk](bool deep) { return verified(disk, "/ck/prime-rl/checkpoints/step_20", deep); };
+  INFO(text_of(verdict(true)));
+  CHECK(verdict(false).state == State::kWhole);
+  CHECK(verdict(true).deep.tensors == 4);
+  CHECK_FALSE(verdict(false).notes.empty());
+  for (const size_t size : {size_t{0}, size_t{1}, data.size() / 2, data.size() - 1}) {
+    disk.put(trainer + "__0_0.distcp", data.substr(0, size));
+    CHECK(verdict(false).state == State::kPartial);
+  }
+  std::string flipped = data;
+  flipped[flipped.size() / 3] ^= 1;
+  disk.put(trainer + "__0_0.distcp", flipped);
+  CHECK(verdict(true).state == State::kCorrupt);
 }
 
 }  // namespace

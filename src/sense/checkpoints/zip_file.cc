@@ -70,6 +70,24 @@ Result<ZipDirectoryPlace> find_zip_directory(std::string_view tail, uint64_t fil
   }
 }
 
+Result<uint64_t> zip_bytes_ending(std::string_view tail) {
+  if (tail.size() < kEndRecordBytes) return cut();
+  const size_t at = tail.size() - kEndRecordBytes;
+  if (number_at<uint32_t>(tail, at) != kEndRecord || number_at<uint16_t>(tail, at + 20) != 0) return cut();
+  uint64_t size = number_at<uint32_t>(tail, at + 12), offset = number_at<uint32_t>(tail, at + 16),
+           behind = kEndRecordBytes;
+  if (at >= kLocatorBytes + kEndRecord64Bytes && number_at<uint32_t>(tail, at - kLocatorBytes) == kEndLocator64 &&
+      number_at<uint32_t>(tail, at - kLocatorBytes - kEndRecord64Bytes) == kEndRecord64) {
+    const size_t record = at - kLocatorBytes - kEndRecord64Bytes;
+    size = number_at<uint64_t>(tail, record + 40);
+    offset = number_at<uint64_t>(tail, record + 48);
+    behind += kLocatorBytes + kEndRecord64Bytes;
+  }
+  constexpr uint64_t kMost = uint64_t{1} << 60;
+  if (size == 0 || size > kMost || offset > kMost) return broken("its directory is damaged");
+  return offset + size + behind;
+}
+
 Result<std::vector<ZipMember>> parse_zip_directory(std::string_view directory, uint64_t directory_at) {
   std::vector<ZipMember> members;
   for (size_t at = 0; at < directory.size();) {

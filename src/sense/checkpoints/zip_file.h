@@ -33,6 +33,10 @@ struct ZipDirectoryPlace {
 };
 Result<ZipDirectoryPlace> find_zip_directory(std::string_view tail, uint64_t file_bytes);
 
+/// Bytes of the archive whose last ones `tail` are, where other bytes may lie before it; it must have no comment.
+/// Errors as above.
+Result<uint64_t> zip_bytes_ending(std::string_view tail);
+
 /// The members that a directory lists, in its order. kInvalid: it is damaged; kLimit: more than is read.
 Result<std::vector<ZipMember>> parse_zip_directory(std::string_view directory, uint64_t directory_at);
 

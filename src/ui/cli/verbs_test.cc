@@ -15,6 +15,7 @@ namespace {
 int run(FakeServices& services, std::vector<std::string> words) {
   words.insert(words.begin(), "midwatch");
   std::vector<char*> argv;
+  argv.reserve(words.size());
   for (std::string& word : words) argv.push_back(word.data());
   return run_command(static_cast<int>(argv.size()), argv.data(), all_verbs(), services, Console{});
 }
@@ -167,8 +168,8 @@ TEST_CASE("checkpoint verify says by its exit code whether all are whole, and sh
                                     {"writing", 5},
                                     {"unknown", 5},
                                     {"foreign", 4}}) {
-    CAPTURE(state);
     one.state = state;
+    CAPTURE(one.state);
     one.problems = {{"missing", "structural", kHostile, kHostile, true}};
     services.checkpoints_found.checkpoints = {one};
     CHECK(run(services, {"checkpoint", "verify", "x", "--deep"}) == code);

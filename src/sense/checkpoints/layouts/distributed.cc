@@ -7,6 +7,7 @@
 #include "sense/checkpoints/layouts/layout.h"
 #include "sense/checkpoints/pickle.h"
 #include "sense/checkpoints/weights_file.h"
+#include "sense/checkpoints/zip_file.h"
 
 namespace mw {
 namespace {
@@ -92,11 +93,14 @@ namespace {
 constexpr size_t kItemsTouched = 50'000;  // whose first and last bytes are looked at
 constexpr size_t kEndRecordBytes = 22;    // of a zip archive without a comment
 
+bool speaks_of_optimizer(std::string_view name) {
+  return contains(name, "optim") || contains(name, "exp_avg") || contains(name, "momentum_buffer");
+}
+
 /// The pieces of a trainer's state that a name speaks of.
 void note_pieces(Examination& exam, const std::set<std::string>& names) {
   for (const std::string& name : names) {
-    if (name.starts_with("optim") || contains(name, ".optimizer") || contains(name, "exp_avg"))
-      exam.has(Piece::kOptimizer);
+    if (speaks_of_optimizer(name)) exam.has(Piece::kOptimizer);
     if (contains(name, "sched")) exam.has(Piece::kScheduler);
     if (contains(name, "rng")) exam.has(Piece::kRng);
     if (contains(name, "dataloader")) exam.has(Piece::kDataloader);
@@ -167,6 +171,32 @@ void check_index(Examination& exam, const TreeFile& metadata, DistributedIndex& 
   }
 }
 
+/// Where nothing says what lies where: the file must be archives of torch.save from its beginning to its end, which is
+/// seen from the last one backwards.
+void check_archives(Examination& exam, const TreeFile& file) {
+  constexpr size_t kTail = 98;  // of an archive: its end records
+  auto open = exam.disk().open_read(exam.tree().full(file.path));
+  if (!open.ok()) return exam.problem(Trouble::kUnreadable, file.path, "it cannot be opened");
+  std::vector<DistributedItem> items;
+  std::string tail;
+  for (auto end = static_cast<uint64_t>(file.bytes); end > 0;) {
+    const size_t size = std::min<uint64_t>(end, kTail);
+    if (!(*open)->read_at(end - size, size, tail).ok() || tail.size() < size)
+      return exam.problem(Trouble::kUnreadable, file.path, "it cannot be read");
+    const auto bytes = zip_bytes_ending(tail);
+    if (!bytes.ok() || *bytes > end || items.size() >= kDistributedItems) {
+      return exam.problem(Trouble::kTruncated, file.path,
+                          cat("it is cut or damaged: no archive of torch.save ends at byte ", end));
+    }
+    end -= *bytes;
+    items.push_back({cat("what lies at ", end), end, *bytes, true});
+  }
+  if (items.empty()) return exam.problem(Trouble::kEmpty, file.path, "it is empty");
+  std::reverse(items.begin(), items.end());
+  exam.holds_weights();
+  exam.add_items(file.path, std::move(items));
+}
+
 void examine_metadata(Examination& exam, const TreeFile& metadata, const std::vector<const TreeFile*>& files) {
   if (metadata.bytes == 0)
     return exam.problem(Trouble::kEmpty, metadata.path, "it is empty, and nothing can be loaded without it");
@@ -176,7 +206,10 @@ void examine_metadata(Examination& exam, const TreeFile& metadata, const std::ve
   if (!index.ok() && index.error().code == Error::Code::kLimit) {  // its names are found all the same
     exam.note(cat(metadata.path, " is larger than what is read whole: only the names of files were taken from it"));
     require_named(exam, metadata, shards_of_metadata(*text), ".metadata");
-    for (size_t i = 0; i < files.size(); ++i) exam.holds_weights();
+    if (speaks_of_optimizer(*text)) exam.has(Piece::kOptimizer);
+    for (const TreeFile* file : files) {
+      if (file->name().ends_with(".distcp")) check_archives(exam, *file);
+    }
     return;
   }
   if (!index.ok()) {
