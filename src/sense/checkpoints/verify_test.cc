@@ -90,6 +90,7 @@ TEST_CASE("what is wrong is named: missing, cut, empty, zeros, damaged, without 
   const CheckpointVerdict mixed = verified(disk, "/ck/deepspeed-zero3/global_step20");
   CHECK(mixed.state == State::kCorrupt);
   CHECK(first_problem(mixed).trouble == Trouble::kMixed);
+  CHECK(first_problem(mixed).path == "zero_pp_rank_1_mp_rank_00_model_states.pt");
   disk.put("/ck/seed/global_step_4/policy/common.pt",
            disk.content("/ck/skyrl-megatron/global_step_20/policy/common.pt"));
   const CheckpointVerdict seed = verified(disk, "/ck/seed/global_step_4");

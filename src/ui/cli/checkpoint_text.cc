@@ -12,7 +12,7 @@ namespace {
 using Checkpoint = CheckpointsAnswer::Checkpoint;
 
 constexpr size_t kProblemsShown = 12;  // of one checkpoint; --json has them all
-constexpr size_t kHead = 11;           // cells before what is said
+constexpr size_t kHead = 14;           // cells before what is said
 
 std::string size_of(int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
 

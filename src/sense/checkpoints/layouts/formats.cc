@@ -108,7 +108,10 @@ void require_same_numbers(Examination& exam, const std::vector<const TreeFile*>&
     }
     if (by_value.size() < 2) continue;
     const auto fewer = [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); };
-    const auto usual = std::max_element(by_value.begin(), by_value.end(), fewer);
+    auto usual = std::max_element(by_value.begin(), by_value.end(), fewer);
+    const auto own =
+        by_value.find(exam.step());  // of as many, those of another step than the folder's are the odd ones
+    if (own != by_value.end() && own->second.size() == usual->second.size()) usual = own;
     for (const auto& [value, of] : by_value) {
       if (value == usual->first) continue;
       exam.problem(Trouble::kMixed, of.front()->path,
