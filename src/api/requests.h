@@ -214,6 +214,67 @@ struct RestoreAnswer {
   std::vector<Thing> things;
 };
 
+/// Which checkpoints are to be looked at.
+struct CheckpointsRequest {
+  std::string home, run;
+  std::vector<std::string> paths;  ///< of checkpoints, or of folders that hold some; none: those of the run
+  bool deep = false;               ///< read every byte
+  /// Called now and then with the path, bytes done and bytes in all.
+  std::function<void(const std::string&, int64_t, int64_t)> progress;
+};
+/// What their files show.
+struct CheckpointsAnswer {
+  struct Problem {
+    std::string trouble, depth;  ///< words: "missing", "structural"
+    std::string path, what;      ///< within the checkpoint; one sentence
+    bool breaks = true;          ///< false: worth knowing, and no reason not to resume from it
+  };
+  struct Deep {
+    uint64_t bytes = 0, tensors = 0, numbers = 0, not_finite = 0, zero_tensors = 0;
+    double norm = 0;
+  };
+  struct Checkpoint {
+    std::string path, state;  ///< "whole", "writing", "partial", "corrupt", "suspect", "unknown", "foreign"
+    std::string resumable;    ///< "yes", "no", "unknown"
+    int64_t step = kNoStep;
+    std::string framework;
+    std::vector<std::string> layouts;
+    std::string depth;  ///< the deepest that was reached now: "structural", "sane"
+    std::vector<Problem> problems;
+    uint64_t problems_in_all = 0;
+    std::vector<std::string> notes, there, lacks;  ///< what a trainer needs to resume: there; missing
+    int64_t files = 0, bytes = 0;
+    Time newest;                 ///< when the latest of its files was written
+    Deep deep;                   ///< only with `deep`
+    std::string manifest;        ///< that was written now; "": none
+    Time verified_at;            ///< when every byte was last read, before now
+    std::string verified_state;  ///< what that said
+    bool compared = false;       ///< its files are compared with what was recorded then
+    bool tainted = false;        ///< saved since the onset of an open failure of learning, by the run's journal
+    double seconds = 0;          ///< that it took
+  };
+  std::string run;  ///< its name, where it was asked for
+  std::vector<Checkpoint> checkpoints;
+  Checkpoint resume_from;  ///< the newest whole one beside one that is not; its path is "" where nothing is found
+};
+
+/// How the tensors of two checkpoints differ.
+struct TensorsAnswer {
+  struct Tensor {
+    std::string name;
+    std::string dtype[2], shape[2];  ///< "" where it is not in that one
+    double norm[2] = {0, 0};
+    uint64_t not_finite[2] = {0, 0};
+    uint64_t numbers = 0, changed = 0;  ///< of those in both
+    double change = 0, largest = 0;     ///< L2 norm of the difference; the largest difference of one number
+    bool compared = false;              ///< of the same kind and shape in both
+  };
+  std::string paths[2];
+  std::vector<Tensor> tensors;  ///< in byte order of their names
+  std::vector<std::string> notes;
+  uint64_t same = 0, changed = 0, only[2] = {0, 0}, reshaped = 0, not_finite[2] = {0, 0};
+};
+
 /// What came of folding a run's journal again and making its decisions anew.
 struct VerifyAnswer {
   std::string run, folder;

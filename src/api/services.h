@@ -53,6 +53,12 @@ class Services {
   virtual Result<RestoreAnswer> could_restore(const RestoreRequest& request) = 0;
   /// Puts it back. kDenied: the run is watched, or its command lives.
   virtual Result<RestoreAnswer> restore(const RestoreRequest& request) = 0;
+  /// What the files of checkpoints show, and which to resume from. With `deep` a manifest of each is written to the
+  /// state folder.
+  virtual Result<CheckpointsAnswer> checkpoints(const CheckpointsRequest& request) = 0;
+  /// How the tensors of two checkpoints differ. `progress`: of bytes done, and in all.
+  virtual Result<TensorsAnswer> compare_tensors(const std::string& before, const std::string& after,
+                                                const std::function<void(int64_t, int64_t)>& progress) = 0;
   /// Stages a fault, on the practice run or on a supervised one, and waits for what comes of it.
   virtual Result<DrillResult> drill(const DrillRequest& request) = 0;
   virtual const Knowledge& knowledge() = 0;

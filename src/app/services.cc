@@ -18,6 +18,7 @@
 #include "api/exit.h"
 #include "app/attach.h"
 #include "app/await_paths.h"
+#include "app/checkpoints.h"
 #include "app/cleanup_by_hand.h"
 #include "app/config/rule_settings.h"
 #include "app/config/settings.h"
@@ -399,6 +400,20 @@ Result<RestoreAnswer> DaemonServices::restore(const RestoreRequest& request) {
   const auto chosen = of_chosen(request);
   if (!chosen.ok()) return chosen.error();
   return restore_by_hand(*disk_, *make_posix_processes(), *chosen, this_user(*disk_));
+}
+
+Result<CheckpointsAnswer> DaemonServices::checkpoints(const CheckpointsRequest& request) {
+  const Time now = make_posix_clock()->now();
+  if (!request.paths.empty()) return checkpoints_at(*disk_, request, request.paths, now);
+  const auto folder = find(request.home, request.run, Purpose::kReading);
+  if (!folder.ok()) return folder.error();
+  MW_TRY(learn({}));
+  return checkpoints_of_run(*disk_, *knowledge_, *folder, request, now);
+}
+
+Result<TensorsAnswer> DaemonServices::compare_tensors(const std::string& before, const std::string& after,
+                                                      const std::function<void(int64_t, int64_t)>& progress) {
+  return tensors_of(*disk_, absolute_path(before), absolute_path(after), progress);
 }
 
 Result<DrillResult> DaemonServices::drill(const DrillRequest& request) {

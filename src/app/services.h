@@ -32,6 +32,9 @@ class DaemonServices final : public Services {
   Result<VerifyAnswer> verify(const std::string& home, const std::string& run) override;
   Result<RestoreAnswer> could_restore(const RestoreRequest& request) override;
   Result<RestoreAnswer> restore(const RestoreRequest& request) override;
+  Result<CheckpointsAnswer> checkpoints(const CheckpointsRequest& request) override;
+  Result<TensorsAnswer> compare_tensors(const std::string& before, const std::string& after,
+                                        const std::function<void(int64_t, int64_t)>& progress) override;
   Result<DrillResult> drill(const DrillRequest& request) override;
   Result<Asked> ask(const std::string& home, const std::string& run, const RunAsk& ask) override;
   const Knowledge& knowledge() override;

@@ -52,6 +52,13 @@ TEST_CASE("checksums agree with the published check values") {
   CHECK(crc32c("123456789") == 0xe3069283U);
   CHECK(crc32_ieee("123456789") == 0xcbf43926U);
   CHECK(crc32c(std::string(32, '\0')) == 0x8a9136aaU);
+  CHECK(Xxh3().digest() == 0x2d06800538d394c2U);
+  std::string bytes(5000, 'x');
+  Xxh3 whole, pieces;
+  whole.update(bytes);
+  for (size_t from = 0; from < bytes.size(); from += 77) pieces.update(std::string_view(bytes).substr(from, 77));
+  CHECK(whole.digest() == pieces.digest());
+  CHECK(crc32_ieee("6789", crc32_ieee("12345")) == crc32_ieee("123456789"));
 }
 
 TEST_CASE("hostile text is harmless") {

@@ -1,9 +1,12 @@
 #include "base/checksum.h"
 
-#include <zlib.h>
+#include <libdeflate.h>
 
 #include <array>
 #include <cstring>
+
+#include "base/check.h"
+#include "base/xxh3.h"
 
 #if defined(__x86_64__)
 #include <nmmintrin.h>
@@ -66,7 +69,18 @@ uint32_t crc32c(std::string_view bytes, uint32_t seed) {
 }
 
 uint32_t crc32_ieee(std::string_view bytes, uint32_t seed) {
-  return static_cast<uint32_t>(crc32_z(seed, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+  return libdeflate_crc32(seed, bytes.data(), bytes.size());
 }
+
+Xxh3::Xxh3() : state_(xxh3::create()) { MW_CHECK(state_ != nullptr); }
+Xxh3::~Xxh3() { xxh3::destroy(state_); }
+void Xxh3::update(std::string_view bytes) {
+#if defined(__x86_64__)
+  static const bool wide = xxh3::kWide && __builtin_cpu_supports("avx2");
+  if (wide) return xxh3::update_wide(state_, bytes.data(), bytes.size());
+#endif
+  xxh3::update(state_, bytes.data(), bytes.size());
+}
+uint64_t Xxh3::digest() const { return xxh3::digest(state_); }
 
 }  // namespace mw

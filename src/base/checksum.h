@@ -12,6 +12,20 @@ uint32_t crc32c(std::string_view bytes, uint32_t seed = 0);
 /// CRC-32 (IEEE 802.3, as zlib's crc32()).
 uint32_t crc32_ieee(std::string_view bytes, uint32_t seed = 0);
 
+/// XXH3, 64 bits (xxHash 0.8): at memory speed, for large files; no protection against an adversary.
+class Xxh3 {
+ public:
+  Xxh3();
+  ~Xxh3();
+  Xxh3(const Xxh3&) = delete;
+  Xxh3& operator=(const Xxh3&) = delete;
+  void update(std::string_view bytes);
+  uint64_t digest() const;  ///< of all bytes so far
+
+ private:
+  void* state_;
+};
+
 /// TensorFlow's masked CRC-32C: ((crc >> 15) | (crc << 17)) + 0xa282ead8.
 constexpr uint32_t mask_crc32c(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8U; }
 

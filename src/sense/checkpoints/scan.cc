@@ -1,7 +1,6 @@
 #include "sense/checkpoints/scan.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -9,6 +8,7 @@
 #include "base/checksum.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "sense/checkpoints/file_role.h"
 #include "sense/checkpoints/weights_file.h"
 
 namespace mw {
@@ -25,79 +25,7 @@ constexpr size_t kMetadataBytes = 32U << 20;  // of a .metadata or an index
 constexpr std::string_view kMetadataOnly = "ckpt-metadata-only", kSafetensors = "safetensors-header-error",
                            kZip = "torch-zip-corrupt", kDistributed = "dcp-missing-metadata";
 
-enum class Role { kWeights, kOptimizer, kSettings, kUnknown };
-
-std::string_view ending_of(std::string_view name) {
-  const size_t dot = name.rfind('.');
-  return dot == std::string_view::npos ? std::string_view() : name.substr(dot + 1);
-}
-
-template <size_t N>
-bool one_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-/// By its name. Loaders', schedulers' and random generators' states are settings here: they are small and no weights.
-Role role_of(std::string_view name) {
-  constexpr std::array<std::string_view, 11> kWeightEndings = {"safetensors", "pt",  "pth", "bin",     "distcp", "ckpt",
-                                                               "npz",         "npy", "h5",  "msgpack", "gguf"};
-  constexpr std::array<std::string_view, 15> kSettingEndings = {"json", "jsonl", "txt",   "md",       "yaml",
-                                                                "yml",  "jinja", "model", "py",       "toml",
-                                                                "log",  "csv",   "vocab", "metadata", "merges"};
-  constexpr std::array<std::string_view, 9> kStates = {
-      "common.pt",         "data.pt",     "trainer_state.pt",     "scheduler.pt", "scaler.pt",
-      "training_args.bin", "progress.pt", "fully_async_state.pt", "dataloader.pt"};
-  constexpr std::array<std::string_view, 4> kStatePrefixes = {"rng_state", "extra_state", "random_states",
-                                                              "dataloader"};
-  if (one_of(ending_of(name), kSettingEndings)) return Role::kSettings;
-  if (!one_of(ending_of(name), kWeightEndings)) return Role::kUnknown;
-  const auto begins = [name](std::string_view prefix) { return name.starts_with(prefix); };
-  if (one_of(name, kStates) || std::any_of(kStatePrefixes.begin(), kStatePrefixes.end(), begins))
-    return Role::kSettings;
-  return begins("optim") || contains(name, "optim_states") ? Role::kOptimizer : Role::kWeights;
-}
-
-/// Copies for others to use lie in folders of these names; nothing resumes from them.
-bool is_export(std::string_view path) {
-  constexpr std::array<std::string_view, 8> kExports = {"huggingface", "hf",       "hf_model", "hf_export",
-                                                        "export",      "exported", "best",     "best_model"};
-  for (size_t from = 0, end = path.find('/'); end != std::string_view::npos; from = end + 1, end = path.find('/', from))
-    if (one_of(path.substr(from, end - from), kExports)) return true;
-  return false;
-}
-
-/// Written by torch.save, which writes a zip archive, or of old a pickle: neither begins with zeros or is empty.
-bool is_of_torch(std::string_view name) {
-  const std::string_view ending = ending_of(name);
-  if (ending == "pt" || ending == "pth" || ending == "distcp") return true;
-  return ending == "bin" && (name.starts_with("pytorch_model") || name.starts_with("adapter_model"));
-}
-
-/// Names by which frameworks write weights and nothing else: an empty one was never written to its end.
-bool is_weights_by_name(std::string_view name) {
-  constexpr std::array<std::string_view, 7> kStems = {"model",    "pytorch_model", "adapter_model",     "consolidated",
-                                                      "mp_rank_", "zero_pp_rank_", "bf16_zero_pp_rank_"};
-  const auto begins = [name](std::string_view stem) { return name.starts_with(stem); };
-  return std::any_of(kStems.begin(), kStems.end(), begins) &&
-         (ending_of(name) == "safetensors" || is_of_torch(name) || name.ends_with("_states.pt"));
-}
-
-/// "model_world_size_4_rank_1.pt": which of how many; 0 of 0: its name does not say.
-struct Shard {
-  int64_t of = 0, number = 0;
-  std::string family;  ///< the name without its number
-};
-Shard shard_of(std::string_view path) {
-  constexpr std::string_view kSize = "world_size_", kRank = "_rank_";
-  const size_t size = path.rfind(kSize), rank = path.rfind(kRank);
-  if (size == std::string_view::npos || rank == std::string_view::npos || rank < size) return {};
-  const auto of = parse_int(path.substr(size + kSize.size(), rank - size - kSize.size()));
-  size_t end = rank + kRank.size();
-  while (end < path.size() && path[end] >= '0' && path[end] <= '9') ++end;
-  const auto number = parse_int(path.substr(rank + kRank.size(), end - rank - kRank.size()));
-  if (!of || !number || *of < 1 || *number < 0 || *number >= *of) return {};
-  return {*of, *number, cat(path.substr(0, rank + kRank.size()), "#", path.substr(end))};
-}
+using Role = FileRole;
 
 struct FoundFile {
   std::string path, name;  ///< within the checkpoint
@@ -187,11 +115,6 @@ class Scanner {
 
   bool has(const std::string& path) const {
     return std::any_of(files_.begin(), files_.end(), [&](const FoundFile& file) { return file.path == path; });
-  }
-
-  static std::string beside(const std::string& path, std::string_view name) {
-    const size_t slash = path.rfind('/');
-    return slash == std::string::npos ? std::string(name) : cat(path.substr(0, slash + 1), name);
   }
 
   void judge_names() {
@@ -343,7 +266,7 @@ class Scanner {
     std::map<std::string, std::set<int64_t>> now, then;
     const auto sort = [](const std::set<std::string>& paths, auto& into) {
       for (const std::string& path : paths) {
-        if (const Shard shard = shard_of(path); shard.of > 0 && !is_export(path))
+        if (const RankShard shard = rank_shard_of(path); shard.of > 0 && !is_export(path))
           into[shard.family].insert(shard.number);
       }
     };

@@ -7,13 +7,12 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "sense/checkpoints/zip_file.h"
 
 namespace mw {
 namespace {
 
 constexpr size_t kNameBytes = 250;  // of a shard's name
-constexpr uint32_t kEndRecord = 0x06054b50, kEndLocator64 = 0x07064b50, kEndRecord64 = 0x06064b50;
-constexpr size_t kEndRecordBytes = 22, kLocatorBytes = 20, kEndRecord64Bytes = 56;
 
 static_assert(std::endian::native == std::endian::little, "these formats are little-endian, and read as they lie");
 
@@ -40,6 +39,8 @@ class TensorLeaves final : public JsonLeaves {
   }
   void number(std::string_view path, double value) override {
     constexpr std::string_view kBegin = "/data_offsets/0", kEnd = "/data_offsets/1";
+    if (const size_t shape = path.rfind("/shape/"); shape != std::string_view::npos)
+      return dimension(path, shape, value);
     const bool begins = path.ends_with(kBegin);
     if (!begins && !path.ends_with(kEnd)) return;
     constexpr double kMost = 9e15;  // beyond it a double is no longer exact
@@ -51,7 +52,10 @@ class TensorLeaves final : public JsonLeaves {
     const std::string_view name = path.substr(0, path.size() - kBegin.size());
     if (begins) {
       if (tensors.size() >= kTensors) strange = true;
-      if (!strange) tensors.push_back({std::string(name), dtype_of_ == name ? dtype_ : "", offset, 0});
+      if (!strange) {
+        tensors.push_back({std::string(name), dtype_of_ == name ? dtype_ : "", offset, 0, {}});
+        if (shape_of_ == name) tensors.back().shape = shape_;
+      }
     } else if (!tensors.empty() && tensors.back().name == name) {
       tensors.back().end = offset;
     } else {
@@ -60,7 +64,19 @@ class TensorLeaves final : public JsonLeaves {
   }
 
  private:
-  std::string dtype_, dtype_of_;
+  void dimension(std::string_view path, size_t shape, double value) {
+    constexpr size_t kDimensions = 16;
+    if (path.substr(shape + 7).find('/') != std::string_view::npos || !(value >= 0) || value > 9e15) return;
+    if (shape_of_ != path.substr(0, shape)) {
+      shape_of_ = path.substr(0, shape);
+      shape_.clear();
+    }
+    if (shape_.size() < kDimensions) shape_.push_back(static_cast<int64_t>(value));
+    if (!tensors.empty() && tensors.back().name == shape_of_) tensors.back().shape = shape_;
+  }
+
+  std::string dtype_, dtype_of_, shape_of_;
+  std::vector<int64_t> shape_;
 };
 
 class ShardLeaves final : public JsonLeaves {
@@ -111,29 +127,8 @@ Result<std::vector<Tensor>> parse_safetensors_header(std::string_view header, ui
 }
 
 Result<void> check_zip_tail(std::string_view tail, uint64_t file_bytes) {
-  if (tail.size() < kEndRecordBytes || tail.size() > file_bytes) return broken("it is cut: its directory is missing");
-  const uint64_t from = file_bytes - tail.size();  // where the tail begins in the file
-  for (size_t at = tail.size() - kEndRecordBytes;; --at) {
-    const bool here = number_at<uint32_t>(tail, at) == kEndRecord &&
-                      at + kEndRecordBytes + number_at<uint16_t>(tail, at + 20) == tail.size();
-    if (!here) {
-      if (at == 0) return broken("it is cut: its directory is missing");
-      continue;
-    }
-    uint64_t size = number_at<uint32_t>(tail, at + 12), offset = number_at<uint32_t>(tail, at + 16), end = from + at;
-    if (at >= kLocatorBytes && number_at<uint32_t>(tail, at - kLocatorBytes) == kEndLocator64) {
-      const auto place = number_at<uint64_t>(tail, at - kLocatorBytes + 8);
-      if (place < from || place - from > at || at - (place - from) < kEndRecord64Bytes ||
-          number_at<uint32_t>(tail, place - from) != kEndRecord64) {
-        return broken("its directory is damaged");
-      }
-      size = number_at<uint64_t>(tail, place - from + 40);
-      offset = number_at<uint64_t>(tail, place - from + 48);
-      end = place;
-    }
-    if (size > end || offset != end - size || size == 0) return broken("its directory is damaged");
-    return {};
-  }
+  const auto place = find_zip_directory(tail, file_bytes);
+  return place.ok() ? Result<void>() : Result<void>(Error{Error::Code::kInvalid, place.error().what, ""});
 }
 
 Result<std::vector<std::string>> shards_of_index(std::string_view json) {

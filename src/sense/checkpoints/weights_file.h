@@ -15,6 +15,7 @@ namespace mw {
 struct Tensor {
   std::string name, dtype;  ///< "BF16", "F32", …
   uint64_t begin = 0, end = 0;
+  std::vector<int64_t> shape;
 };
 
 /// The largest header that is read; the format itself stops at 100 MB, real ones stay below 1 MB.

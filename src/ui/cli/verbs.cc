@@ -5,15 +5,15 @@
 namespace mw {
 namespace verbs {
 extern const Verb run, attach, status, runs, incidents, why, tell, stop, pause, resume, approve, replay, report,
-    compare, config, notify, cleanup, restore, verify, drill, completion, man;
+    compare, checkpoint, config, notify, cleanup, restore, verify, drill, completion, man;
 }
 
 std::span<const Verb* const> all_verbs() {
   static constexpr std::array kVerbs = {
-      &verbs::run,    &verbs::attach,  &verbs::status,     &verbs::runs,   &verbs::incidents, &verbs::why,
-      &verbs::tell,   &verbs::stop,    &verbs::pause,      &verbs::resume, &verbs::approve,   &verbs::replay,
-      &verbs::report, &verbs::compare, &verbs::config,     &verbs::notify, &verbs::cleanup,   &verbs::restore,
-      &verbs::verify, &verbs::drill,   &verbs::completion, &verbs::man};
+      &verbs::run,     &verbs::attach,  &verbs::status,     &verbs::runs,       &verbs::incidents, &verbs::why,
+      &verbs::tell,    &verbs::stop,    &verbs::pause,      &verbs::resume,     &verbs::approve,   &verbs::replay,
+      &verbs::report,  &verbs::compare, &verbs::checkpoint, &verbs::config,     &verbs::notify,    &verbs::cleanup,
+      &verbs::restore, &verbs::verify,  &verbs::drill,      &verbs::completion, &verbs::man};
   return kVerbs;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "ui/cli/checkpoint_text.h"
 #include "ui/cli/take_run.h"
 #include "ui/testing/fake_run.h"
 
@@ -14,6 +15,7 @@ namespace {
 int run(FakeServices& services, std::vector<std::string> words) {
   words.insert(words.begin(), "midwatch");
   std::vector<char*> argv;
+  argv.reserve(words.size());
   for (std::string& word : words) argv.push_back(word.data());
   return run_command(static_cast<int>(argv.size()), argv.data(), all_verbs(), services, Console{});
 }
@@ -152,6 +154,51 @@ TEST_CASE("restore puts back what is quarantined only when somebody says so") {
   CHECK(services.restores == 0);
   CHECK(run(services, {"restore", "--yes"}) == 0);
   CHECK(services.restores == 1);
+}
+
+TEST_CASE("checkpoint verify says by its exit code whether all are whole, and shows foreign names escaped") {
+  FakeServices services(sick());
+  CheckpointsAnswer::Checkpoint one;
+  one.path = cat("/ck/", kHostile);
+  one.depth = "structural";
+  for (const auto& [state, code] : {std::pair{"whole", 0},
+                                    {"partial", 10},
+                                    {"corrupt", 10},
+                                    {"suspect", 10},
+                                    {"writing", 5},
+                                    {"unknown", 5},
+                                    {"foreign", 4}}) {
+    one.state = state;
+    CAPTURE(one.state);
+    one.problems = {{"missing", "structural", kHostile, kHostile, true}};
+    services.checkpoints_found.checkpoints = {one};
+    CHECK(run(services, {"checkpoint", "verify", "x", "--deep"}) == code);
+    CHECK(services.checkpoints_asked.deep);
+    CHECK(run(services, {"checkpoint", "list", "x"}) == 0);
+    CHECK(Json::parse(checkpoints_json(services.checkpoints_found)).ok());
+    for (const std::string& text : {checkpoints_verified(services.checkpoints_found, Console{}),
+                                    checkpoints_list(services.checkpoints_found, Console{})}) {
+      CHECK(text.find('\x1b') == std::string::npos);
+      CHECK(text.find('\r') == std::string::npos);
+    }
+  }
+  CHECK(run(services, {"checkpoint", "prune"}) == static_cast<int>(Exit::kUsage));
+  CHECK(run(services, {"checkpoint", "list", "--deep"}) == static_cast<int>(Exit::kUsage));
+  CHECK(run(services, {"checkpoint", "verify", "x", "--run", "y"}) == static_cast<int>(Exit::kUsage));
+}
+
+TEST_CASE("checkpoint diff takes two, and shows first what is not finite") {
+  FakeServices services(sick());
+  CHECK(run(services, {"checkpoint", "diff", "a"}) == static_cast<int>(Exit::kUsage));
+  CHECK(run(services, {"checkpoint", "diff", "a", "b"}) == 0);
+  CHECK(services.asked == std::vector<std::string>{"a", "b"});
+  TensorsAnswer::Tensor calm{"calm", {"F32", "F32"}, {"2", "2"}, {1, 1}, {0, 0}, 2, 1, 0.5, 0.5, true};
+  TensorsAnswer::Tensor nan{cat("nan", kHostile), {"F32", "F32"}, {"2", "2"}, {1, 1}, {0, 1}, 2, 1, 0.1, 0.1, true};
+  services.tensors_found.tensors = {calm, nan};
+  const std::string text = tensors_text(services.tensors_found, false, Console{});
+  CHECK(text.find("nan") < text.find("calm"));
+  CHECK(text.find('\x1b') == std::string::npos);
+  CHECK(Json::parse(tensors_json(services.tensors_found)).ok());
 }
 
 TEST_CASE("exit codes are those of the table") {

@@ -126,6 +126,18 @@ class FakeServices : public Services {
     ++frees;
     return freed;
   }
+  Result<CheckpointsAnswer> checkpoints(const CheckpointsRequest& request) override {
+    checkpoints_asked = request;
+    return checkpoints_found;
+  }
+  Result<TensorsAnswer> compare_tensors(const std::string& before, const std::string& after,
+                                        const std::function<void(int64_t, int64_t)>&) override {
+    asked = {before, after};
+    return tensors_found;
+  }
+  CheckpointsRequest checkpoints_asked;
+  CheckpointsAnswer checkpoints_found;
+  TensorsAnswer tensors_found;
   Result<DrillResult> drill(const DrillRequest&) override { return DrillResult{true, "it went on", "run"}; }
   Result<Asked> ask(const std::string&, const std::string&, const RunAsk& ask) override {
     put = ask;

@@ -1,0 +1,264 @@
+#include "app/checkpoints.h"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+#include "act/supervise/run_files.h"
+#include "base/text.h"
+#include "core/resume_advice.h"
+#include "platform/paths.h"
+#include "platform/real/posix_disk.h"
+#include "read/recorder.h"
+#include "sense/checkpoints/find.h"
+#include "sense/checkpoints/roots.h"
+#include "sense/checkpoints/tensor_diff.h"
+#include "sense/checkpoints/verify.h"
+
+namespace mw {
+namespace {
+
+using Checkpoint = CheckpointsAnswer::Checkpoint;
+using State = CheckpointVerdict::State;
+
+constexpr size_t kOlder = 64;     // checkpoints beside a broken one that are looked at
+constexpr size_t kManifests = 8;  // of checkpoints beside one, whose bytes a changed file may have
+
+std::vector<std::string> words_of(const std::vector<Piece>& pieces) {
+  std::vector<std::string> out;
+  out.reserve(pieces.size());
+  for (const Piece piece : pieces) out.emplace_back(word_of(piece));
+  return out;
+}
+
+Checkpoint answer_of(const CheckpointVerdict& verdict, bool deep) {
+  constexpr const char* kResumable[] = {"yes", "no", "unknown"};
+  Checkpoint out;
+  out.path = verdict.path;
+  out.state = word_of(verdict.state);
+  out.resumable = kResumable[static_cast<size_t>(verdict.resumable)];
+  out.step = verdict.step;
+  out.framework = verdict.framework;
+  out.layouts = verdict.layouts;
+  out.depth = word_of(verdict.depth);
+  for (const CheckpointProblem& problem : verdict.problems) {
+    out.problems.push_back({std::string(word_of(problem.trouble)), std::string(word_of(problem.depth)), problem.path,
+                            problem.what, problem.breaks});
+  }
+  out.problems_in_all = verdict.problems_in_all;
+  out.notes = verdict.notes;
+  out.there = words_of(verdict.pieces);
+  out.lacks = words_of(verdict.lacks);
+  out.files = static_cast<int64_t>(verdict.files);
+  out.bytes = verdict.bytes;
+  out.newest = verdict.newest;
+  out.compared = verdict.compared;
+  if (deep) {
+    const TensorFigures& all = verdict.deep.all;
+    out.deep = {verdict.deep.bytes, verdict.deep.tensors, all.numbers, all.not_finite, verdict.deep.zero, all.norm()};
+  }
+  return out;
+}
+
+/// One way to write a path: what is remembered of a checkpoint is found by it.
+std::string plain_path(const std::string& path) { return absolute_path(path, absolute_path(std::string("."))); }
+
+class Looking {
+ public:
+  Looking(Disk& disk, const CheckpointsRequest& request, Time now)
+      : disk_(disk), request_(request), now_(now), home_(home_of(request.home)) {}
+
+  Result<Checkpoint> look(const std::string& path, bool deep) {
+    const auto began = std::chrono::steady_clock::now();
+    const auto earlier = load_manifest(disk_, home_, path);
+    std::vector<CheckpointManifest> others;
+    if (deep && earlier.ok()) others = manifests_beside(path);
+    VerifyOptions options;
+    options.deep = deep;
+    options.now = now_;
+    options.earlier = earlier.ok() ? &*earlier : nullptr;
+    for (const CheckpointManifest& other : others) options.others.push_back(&other);
+    if (request_.progress) {
+      options.progress = [this, &path](int64_t done, int64_t all) {
+        request_.progress(path, done, all);
+        return true;
+      };
+    }
+    const auto verdict = verify_checkpoint(disk_, path, options);
+    if (!verdict.ok()) return verdict.error();
+    Checkpoint out = answer_of(*verdict, deep);
+    if (earlier.ok()) {
+      out.verified_at = earlier->at;
+      out.verified_state = earlier->verdict;
+    }
+    note_pointers(out);
+    if (deep) remember(*verdict, out);
+    out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    return out;
+  }
+
+  /// The newest one before `broken`, beside it, from which its trainer could resume; else the newest whole one.
+  void find_older(const std::string& broken, int64_t step, CheckpointsAnswer& answer) {
+    auto beside = checkpoints_beside(disk_, broken);
+    std::reverse(beside.begin(), beside.end());
+    size_t looked = 0;
+    for (const FoundCheckpoint& one : beside) {
+      if (one.path == broken || (step != kNoStep && one.step >= step)) continue;
+      if (++looked > kOlder) return;
+      const auto older = look(one.path, false);
+      if (!older.ok() || older->state != "whole") continue;
+      if (answer.resume_from.path.empty()) answer.resume_from = *older;
+      if (older->resumable == "no") continue;
+      answer.resume_from = *older;
+      return;
+    }
+  }
+
+ private:
+  std::vector<CheckpointManifest> manifests_beside(const std::string& path) {
+    std::vector<CheckpointManifest> out;
+    const auto beside = checkpoints_beside(disk_, path);
+    for (auto one = beside.rbegin(); one != beside.rend() && out.size() < kManifests; ++one) {
+      if (one->path == path) continue;
+      auto manifest = load_manifest(disk_, home_, one->path);
+      if (manifest.ok()) out.push_back(std::move(*manifest));
+    }
+    return out;
+  }
+
+  /// What it is like is remembered when it is sound. What differs from an earlier manifest never replaces it.
+  void remember(const CheckpointVerdict& verdict, Checkpoint& out) {
+    const bool sound =
+        verdict.state == State::kWhole || verdict.state == State::kSuspect || verdict.state == State::kUnknown;
+    if (!sound || verdict.depth != CheckDepth::kSane || verdict.hashed.size() != verdict.files) return;
+    const auto saved = save_manifest(disk_, home_, manifest_of(verdict, now_));
+    if (saved.ok()) {
+      out.manifest = manifest_path(home_, verdict.path);
+    } else {
+      out.notes.push_back(cat("its checksums could not be kept: ", saved.error().what));
+    }
+  }
+
+  void note_pointers(Checkpoint& out) {
+    if (out.step == kNoStep) return;
+    for (const CheckpointPointer& pointer : pointers_beside(disk_, out.path)) {
+      const std::string_view name = basename(pointer.path);
+      if (pointer.text.empty()) {
+        out.notes.push_back(
+            cat(name, " is empty: it was being written when its trainer ended, and a resume fails on it"));
+      } else if (pointer.step == out.step && out.state != "whole") {
+        out.notes.push_back(cat(name, " names this one: a resume would take it"));
+      } else if (pointer.step != kNoStep && pointer.step < out.step && out.state == "whole") {
+        out.notes.push_back(cat(name, " still names step ", pointer.step, ": a resume would take that one"));
+      }
+    }
+  }
+
+  Disk& disk_;
+  const CheckpointsRequest& request_;
+  Time now_;
+  std::string home_;
+};
+
+void look_at_all(Looking& looking, const std::vector<FoundCheckpoint>& found, const CheckpointsRequest& request,
+                 CheckpointsAnswer& answer) {
+  for (const FoundCheckpoint& one : found) {
+    auto checkpoint = looking.look(one.path, request.deep);
+    if (!checkpoint.ok()) {  // it went meanwhile, or is not to be listed
+      Checkpoint lost;
+      lost.path = one.path;
+      lost.step = one.step;
+      lost.state = "unknown";
+      lost.resumable = "unknown";
+      lost.notes.push_back(checkpoint.error().what);
+      answer.checkpoints.push_back(std::move(lost));
+      continue;
+    }
+    answer.checkpoints.push_back(std::move(*checkpoint));
+  }
+  for (auto one = answer.checkpoints.rbegin(); one != answer.checkpoints.rend(); ++one) {
+    if (one->state == "whole" || one->state == "foreign") continue;
+    looking.find_older(one->path, one->step, answer);
+    return;
+  }
+}
+
+}  // namespace
+
+Result<CheckpointsAnswer> checkpoints_at(Disk& disk, const CheckpointsRequest& request,
+                                         const std::vector<std::string>& paths, Time now) {
+  std::vector<FoundCheckpoint> all;
+  std::set<std::string> seen;
+  for (const std::string& path : paths) {
+    auto found = find_checkpoints(disk, plain_path(path));
+    if (!found.ok()) return found.error();
+    for (FoundCheckpoint& one : *found) {
+      if (seen.insert(one.path).second) all.push_back(std::move(one));
+    }
+  }
+  Looking looking(disk, request, now);
+  CheckpointsAnswer answer;
+  look_at_all(looking, all, request, answer);
+  return answer;
+}
+
+Result<CheckpointsAnswer> checkpoints_of_run(Disk& disk, const KnowledgeBase& knowledge, const std::string& run_folder,
+                                             const CheckpointsRequest& request, Time now) {
+  const auto state = read_recorded(disk, run_folder);
+  if (!state.ok()) return state.error();
+  const auto text = read_run_spec(disk, run_folder);
+  const auto spec = text.ok() ? parse_run_spec(*text) : Result<RunSpec>(text.error());
+  const CheckpointLayout layout = knowledge.checkpoints_of(state->framework);
+  const auto roots = checkpoint_roots(disk, *state, layout, spec.ok() ? spec->checkpoints : std::vector<std::string>(),
+                                      spec.ok() ? spec->folder : "");
+  if (!roots.ok()) return roots.error();
+  std::vector<std::string> paths = *roots;
+  for (const auto& [moment, seen] : state->checkpoint_scans) {  // also of a trainer whose layout is not known
+    if (disk.info(seen.path).ok()) paths.push_back(seen.path);
+  }
+  auto answer = checkpoints_at(disk, request, paths, now);
+  if (!answer.ok()) return answer;
+  answer->run = basename(run_folder);
+  const auto advice = resume_advice(*state);
+  for (Checkpoint& one : answer->checkpoints) {
+    one.tainted =
+        advice && std::find(advice->suspect.begin(), advice->suspect.end(), one.step) != advice->suspect.end();
+  }
+  return answer;
+}
+
+Result<TensorsAnswer> tensors_of(Disk& disk, const std::string& before, const std::string& after,
+                                 const std::function<void(int64_t, int64_t)>& progress) {
+  auto diff = diff_tensors(disk, before, after, progress);
+  if (!diff.ok()) return diff.error();
+  TensorsAnswer out;
+  out.paths[0] = before;
+  out.paths[1] = after;
+  out.notes = std::move(diff->notes);
+  for (const TensorDifference& one : diff->tensors) {
+    TensorsAnswer::Tensor tensor;
+    tensor.name = one.name;
+    for (size_t side = 0; side < 2; ++side) {
+      if (!one.there[side]) continue;
+      tensor.dtype[side] = name_of(one.dtype[side]);
+      for (const int64_t size : one.shape[side]) tensor.shape[side] += cat(tensor.shape[side].empty() ? "" : "x", size);
+      if (tensor.shape[side].empty()) tensor.shape[side] = "1";
+      tensor.norm[side] = one.figures[side].norm();
+      tensor.not_finite[side] = one.figures[side].not_finite;
+      out.not_finite[side] += one.figures[side].not_finite > 0 ? 1 : 0;
+    }
+    tensor.compared = one.compared;
+    tensor.numbers = one.change.numbers;
+    tensor.changed = one.change.changed;
+    tensor.change = one.change.norm();
+    tensor.largest = one.change.largest;
+    const bool both = one.there[0] && one.there[1];
+    if (!both) ++out.only[one.there[0] ? 0 : 1];
+    if (both && !one.compared) ++out.reshaped;
+    if (both && one.compared) ++(one.change.changed > 0 ? out.changed : out.same);
+    out.tensors.push_back(std::move(tensor));
+  }
+  return out;
+}
+
+}  // namespace mw

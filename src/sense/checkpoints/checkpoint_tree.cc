@@ -1,0 +1,88 @@
+#include "sense/checkpoints/checkpoint_tree.h"
+
+#include <algorithm>
+
+#include "base/checksum.h"
+#include "base/text.h"
+#include "sense/checkpoints/layouts/layout.h"
+
+namespace mw {
+
+Result<CheckpointTree> CheckpointTree::read(Disk& disk, const std::string& path) {
+  const auto info = disk.info(path);
+  if (!info.ok()) return info.error();
+  CheckpointTree tree;
+  tree.root_ = path;
+  while (tree.root_.size() > 1 && tree.root_.back() == '/') tree.root_.pop_back();
+  if (info->kind == FileInfo::Kind::kFile) {
+    tree.single_ = true;
+    tree.root_ = folder_of(path);
+    tree.add(std::string(basename(path)), *info);
+  } else {
+    if (const auto names = disk.list(tree.root_); !names.ok()) return names.error();
+    tree.list(disk, "", 0);
+  }
+  tree.sort();
+  return tree;
+}
+
+void CheckpointTree::list(Disk& disk, const std::string& below, int depth) {
+  const auto names = disk.list(full(below));
+  if (!names.ok()) whole_ = false;
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+    if (files_.size() >= kFiles) whole_ = false;
+    if (files_.size() >= kFiles || name.starts_with(".midwatch")) continue;
+    std::string path = below.empty() ? name : cat(below, "/", name);
+    const auto info = disk.info(full(path));
+    if (!info.ok()) {
+      whole_ = false;  // a link to what is not of this machine, or one that went meanwhile
+    } else if (info->kind == FileInfo::Kind::kFolder) {
+      // What lies beside the checkpoints of steps (a final export, AReaL's recover slot) is one for itself.
+      if (step_of_name(name) != kNoStep && step_of_name(own_name()) == kNoStep) continue;
+      if (depth < kDepth) list(disk, path, depth + 1);
+      if (depth >= kDepth) whole_ = false;
+    } else if (info->kind == FileInfo::Kind::kFile) {
+      add(std::move(path), *info);
+    }
+  }
+}
+
+void CheckpointTree::add(std::string path, const FileInfo& info) {
+  TreeFile file;
+  file.path = std::move(path);
+  file.bytes = info.size;
+  file.changed = info.changed;
+  file.role = role_of(file.name());
+  bytes_ += info.size;
+  newest_ = std::max(newest_, info.changed);
+  files_.push_back(std::move(file));
+}
+
+void CheckpointTree::sort() {
+  std::sort(files_.begin(), files_.end(), [](const TreeFile& a, const TreeFile& b) { return a.path < b.path; });
+  for (size_t i = 0; i < files_.size(); ++i) {
+    folders_[std::string(folder_in_tree(files_[i].path))].push_back(i);
+    state_ = fnv1a(cat(files_[i].path, " ", files_[i].bytes, " ", files_[i].changed.ns, "\n"), state_);
+  }
+}
+
+std::string CheckpointTree::full(std::string_view path) const {
+  return path.empty() ? root_ : cat(root_ == "/" ? "" : root_, "/", path);
+}
+
+std::string_view CheckpointTree::own_name() const { return basename(root_); }
+
+const TreeFile* CheckpointTree::find(std::string_view path) const {
+  const auto found = std::lower_bound(files_.begin(), files_.end(), path,
+                                      [](const TreeFile& file, std::string_view wanted) { return file.path < wanted; });
+  return found != files_.end() && found->path == path ? &*found : nullptr;
+}
+
+bool CheckpointTree::has_folder(std::string_view folder) const {
+  if (folder.empty() || folders_.find(folder) != folders_.end()) return true;
+  const std::string prefix = cat(folder, "/");
+  const auto next = folders_.lower_bound(prefix);
+  return next != folders_.end() && next->first.starts_with(prefix);
+}
+
+}  // namespace mw

@@ -1,0 +1,65 @@
+// The files of a checkpoint as the disk lists them: names, sizes and times, bounded, without opening any.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/disk.h"
+#include "sense/checkpoints/file_role.h"
+
+namespace mw {
+
+struct TreeFile {
+  std::string path;  ///< within the checkpoint
+  int64_t bytes = 0;
+  Time changed;
+  FileRole role = FileRole::kUnknown;
+  std::string_view name() const {
+    const size_t slash = path.rfind('/');
+    return slash == std::string::npos ? std::string_view(path) : std::string_view(path).substr(slash + 1);
+  }
+};
+
+class CheckpointTree {
+ public:
+  /// Bounds of one checkpoint.
+  static constexpr size_t kFiles = 100'000;
+  static constexpr int kDepth = 10;
+
+  /// `path`: a folder, or one file. An error where it is not there or cannot be listed.
+  static Result<CheckpointTree> read(Disk& disk, const std::string& path);
+
+  const std::string& root() const { return root_; }              ///< the folder, absolute or as given
+  std::string full(std::string_view path) const;                 ///< of a path within it
+  std::string_view own_name() const;                             ///< the folder's last component
+  const std::vector<TreeFile>& files() const { return files_; }  ///< in byte order of their paths
+  const TreeFile* find(std::string_view path) const;
+  bool has(std::string_view path) const { return find(path) != nullptr; }
+  /// Folders that hold files, "" is the checkpoint itself; with the numbers of the files directly in them.
+  const std::map<std::string, std::vector<size_t>, std::less<>>& folders() const { return folders_; }
+  /// Is there anything below that folder?
+  bool has_folder(std::string_view folder) const;
+  bool single_file() const { return single_; }
+  bool seen_whole() const { return whole_; }  ///< false: something could not be listed, or is beyond the bounds
+  int64_t bytes() const { return bytes_; }
+  Time newest() const { return newest_; }
+  uint64_t state() const { return state_; }  ///< of names, sizes and times: the same number means that nothing changed
+
+ private:
+  void list(Disk& disk, const std::string& below, int depth);
+  void add(std::string path, const FileInfo& info);
+  void sort();
+
+  std::string root_;
+  std::vector<TreeFile> files_;
+  std::map<std::string, std::vector<size_t>, std::less<>> folders_;
+  bool single_ = false, whole_ = true;
+  int64_t bytes_ = 0;
+  Time newest_;
+  uint64_t state_ = 0;
+};
+
+}  // namespace mw

@@ -1,0 +1,34 @@
+// Reads every byte of a checkpoint, once: checksums of files and of what is in them, and whether the numbers are sane.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sense/checkpoints/examination.h"
+#include "sense/checkpoints/manifest.h"
+#include "sense/checkpoints/tensor_scan.h"
+
+namespace mw {
+
+struct DeepFigures {
+  uint64_t bytes = 0;    ///< that were read
+  uint64_t tensors = 0;  ///< whose numbers were looked at
+  uint64_t zero = 0;     ///< of them, all zero
+  TensorFigures all;
+};
+
+/// Bytes done, and in all. False: stop.
+using CheckProgress = std::function<bool(int64_t, int64_t)>;
+
+/// One pass over all files; what is found goes into the examination. The checksums are those of the files as they were
+/// read. Memory: a piece of 256 KiB and one file's directory.
+struct DeepAnswer {
+  DeepFigures figures;
+  std::vector<ManifestFile> files;
+  bool stopped = false;
+};
+DeepAnswer check_deeply(Examination& exam, const CheckProgress& progress);
+
+}  // namespace mw

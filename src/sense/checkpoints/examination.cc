@@ -1,0 +1,96 @@
+#include "sense/checkpoints/examination.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+/// Whole numbers of pickles that say of which step, and of how many ranks, a file is.
+constexpr std::array<std::string_view, 11> kCounters = {
+    "global_steps",   "global_step",   "iteration",  "last_epoch", "num_steps",
+    "dp_world_size",  "mp_world_size", "zero_stage", "stage",      "tensor_model_parallel_size",
+    "partition_count"};
+constexpr size_t kTensorsKept = 400'000;  // of all files together
+
+}  // namespace
+
+std::string_view word_of(CheckDepth depth) {
+  constexpr std::string_view kWords[] = {"structural", "content", "sane"};
+  return kWords[static_cast<size_t>(depth)];
+}
+
+std::string_view word_of(Piece piece) {
+  constexpr std::string_view kWords[kPieces] = {"step", "optimizer", "scheduler", "dataloader", "rng"};
+  return kWords[static_cast<size_t>(piece)];
+}
+
+std::optional<std::string> Examination::text(const TreeFile& file, size_t limit) {
+  if (file.bytes < 0 || static_cast<uint64_t>(file.bytes) > limit) {
+    unknown_ = true;
+    return std::nullopt;
+  }
+  auto open = disk_.open_read(tree_.full(file.path));
+  std::string out;
+  if (open.ok() && (*open)->read_at(0, static_cast<size_t>(file.bytes), out).ok()) return out;
+  unknown_ = true;
+  problem(Trouble::kUnreadable, file.path, "it cannot be read", false);
+  return std::nullopt;
+}
+
+const FileDirectory& Examination::directory(const TreeFile& file) {
+  std::unique_ptr<FileDirectory>& kept = directories_[file.path];
+  if (kept != nullptr) return *kept;
+  kept = std::make_unique<FileDirectory>();
+  auto open = disk_.open_read(tree_.full(file.path));
+  if (!open.ok()) {
+    unknown_ = true;
+    problem(Trouble::kUnreadable, file.path, "it cannot be opened", false);
+    return *kept;
+  }
+  *kept = read_directory(**open, file.name(), static_cast<uint64_t>(file.bytes));
+  for (const FileDirectory::Found& found : kept->found) {
+    problem(found.trouble, file.path, found.what, found.trouble != Trouble::kUnreadable);
+    if (found.trouble == Trouble::kUnreadable) unknown_ = true;
+  }
+  if (kept->clipped) unknown_ = true;
+  thin(*kept);
+  return *kept;
+}
+
+void Examination::thin(FileDirectory& directory) {
+  directory.ranges = {};
+  for (auto number = directory.numbers.begin(); number != directory.numbers.end();) {
+    const size_t dot = number->first.rfind('.');
+    const std::string_view last = std::string_view(number->first).substr(dot == std::string::npos ? 0 : dot + 1);
+    const bool known = std::find(kCounters.begin(), kCounters.end(), last) != kCounters.end();
+    number = known ? std::next(number) : directory.numbers.erase(number);
+  }
+  tensors_ += directory.tensors.size();
+  if (directory.format != FileDirectory::Format::kSafetensors || tensors_ > kTensorsKept) directory.tensors = {};
+  if (tensors_ > kTensorsKept) directory.keys = {};
+}
+
+void Examination::problem(Trouble trouble, std::string path, std::string what, bool breaks, CheckDepth depth) {
+  ++all_problems_;
+  if (problems_.size() < kProblems || (breaks && !broken()))
+    problems_.push_back({trouble, depth, std::move(path), std::move(what), breaks});
+}
+
+bool Examination::broken() const {
+  return std::any_of(problems_.begin(), problems_.end(), [](const CheckpointProblem& one) { return one.breaks; });
+}
+
+void Examination::step_is(int64_t step, const std::string& by) {
+  if (step_ != kNoStep && step_ != step) {
+    problem(Trouble::kMixed, by,
+            cat("it is of step ", step, ", and ", step_by_.empty() ? "its folder" : step_by_, " says step ", step_));
+    return;
+  }
+  if (step_ == kNoStep) step_by_ = by;
+  step_ = step;
+}
+
+}  // namespace mw

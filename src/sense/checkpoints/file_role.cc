@@ -1,0 +1,87 @@
+#include "sense/checkpoints/file_role.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/numbers.h"
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+template <size_t N>
+bool one_of(std::string_view word, const std::array<std::string_view, N>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+}  // namespace
+
+std::string_view ending_of(std::string_view name) {
+  const size_t dot = name.rfind('.');
+  return dot == std::string_view::npos ? std::string_view() : name.substr(dot + 1);
+}
+
+FileRole role_of(std::string_view name) {
+  constexpr std::array<std::string_view, 11> kWeightEndings = {"safetensors", "pt",  "pth", "bin",     "distcp", "ckpt",
+                                                               "npz",         "npy", "h5",  "msgpack", "gguf"};
+  constexpr std::array<std::string_view, 15> kSettingEndings = {"json", "jsonl", "txt",   "md",       "yaml",
+                                                                "yml",  "jinja", "model", "py",       "toml",
+                                                                "log",  "csv",   "vocab", "metadata", "merges"};
+  constexpr std::array<std::string_view, 9> kStates = {
+      "common.pt",         "data.pt",     "trainer_state.pt",     "scheduler.pt", "scaler.pt",
+      "training_args.bin", "progress.pt", "fully_async_state.pt", "dataloader.pt"};
+  constexpr std::array<std::string_view, 6> kStatePrefixes = {"rng_state",  "extra_state",      "random_states",
+                                                              "dataloader", "train_dataloader", "global_dataset_state"};
+  if (one_of(ending_of(name), kSettingEndings)) return FileRole::kSettings;
+  if (!one_of(ending_of(name), kWeightEndings)) return FileRole::kUnknown;
+  const auto begins = [name](std::string_view prefix) { return name.starts_with(prefix); };
+  if (one_of(name, kStates) || std::any_of(kStatePrefixes.begin(), kStatePrefixes.end(), begins))
+    return FileRole::kSettings;
+  return begins("optim") || contains(name, "optim_states") ? FileRole::kOptimizer : FileRole::kWeights;
+}
+
+bool is_export(std::string_view path) {
+  constexpr std::array<std::string_view, 8> kExports = {"huggingface", "hf",       "hf_model", "hf_export",
+                                                        "export",      "exported", "best",     "best_model"};
+  for (size_t from = 0, end = path.find('/'); end != std::string_view::npos; from = end + 1, end = path.find('/', from))
+    if (one_of(path.substr(from, end - from), kExports)) return true;
+  return false;
+}
+
+bool is_of_torch(std::string_view name) {
+  const std::string_view ending = ending_of(name);
+  if (ending == "pt" || ending == "pth" || ending == "distcp") return true;
+  return ending == "bin" && (name.starts_with("pytorch_model") || name.starts_with("adapter_model"));
+}
+
+bool is_weights_by_name(std::string_view name) {
+  constexpr std::array<std::string_view, 7> kStems = {"model",    "pytorch_model", "adapter_model",     "consolidated",
+                                                      "mp_rank_", "zero_pp_rank_", "bf16_zero_pp_rank_"};
+  const auto begins = [name](std::string_view stem) { return name.starts_with(stem); };
+  return std::any_of(kStems.begin(), kStems.end(), begins) &&
+         (ending_of(name) == "safetensors" || is_of_torch(name) || name.ends_with("_states.pt"));
+}
+
+RankShard rank_shard_of(std::string_view path) {
+  constexpr std::string_view kSize = "world_size_", kRank = "_rank_";
+  const size_t size = path.rfind(kSize), rank = path.rfind(kRank);
+  if (size == std::string_view::npos || rank == std::string_view::npos || rank < size) return {};
+  const auto of = parse_int(path.substr(size + kSize.size(), rank - size - kSize.size()));
+  size_t end = rank + kRank.size();
+  while (end < path.size() && path[end] >= '0' && path[end] <= '9') ++end;
+  const auto number = parse_int(path.substr(rank + kRank.size(), end - rank - kRank.size()));
+  if (!of || !number || *of < 1 || *number < 0 || *number >= *of) return {};
+  return {*of, *number, cat(path.substr(0, rank + kRank.size()), "#", path.substr(end))};
+}
+
+std::string beside(std::string_view path, std::string_view name) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string(name) : cat(path.substr(0, slash + 1), name);
+}
+
+std::string_view folder_in_tree(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+}  // namespace mw

@@ -1,0 +1,125 @@
+#include "sense/checkpoints/find.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/numbers.h"
+#include "base/text.h"
+#include "platform/durable.h"
+#include "sense/checkpoints/file_role.h"
+#include "sense/checkpoints/layouts/layout.h"
+
+namespace mw {
+namespace {
+
+constexpr int kDepth = 4;              // folders below the one that a person names
+constexpr size_t kFolders = 20'000;    // that are listed
+constexpr size_t kCheckpoints = 4096;  // that are found
+
+bool is_folder(Disk& disk, const std::string& path) {
+  const auto info = disk.info(path);
+  return info.ok() && info->kind == FileInfo::Kind::kFolder;
+}
+
+class Search {
+ public:
+  explicit Search(Disk& disk) : disk_(disk) {}
+
+  /// `only_steps`: it is part of one already, and only what is named by a step is another one.
+  void look(const std::string& folder, int depth, bool only_steps = false) {
+    if (found_.size() >= kCheckpoints || ++listed_ > kFolders) return;
+    const auto names = disk_.list(folder);
+    if (!names.ok()) return;
+    const bool step = step_of_name(basename(folder)) != kNoStep;
+    if (step || (!only_steps && is_one(*names))) {
+      keep(folder);
+      if (step) return;
+      only_steps = true;
+    }
+    for (const std::string& name : *names) {
+      if (name.starts_with('.') || depth >= kDepth) continue;
+      const std::string path = cat(folder == "/" ? "" : folder, "/", name);
+      if (is_folder(disk_, path)) look(path, depth + 1, only_steps);
+    }
+  }
+
+  std::vector<FoundCheckpoint> take() {
+    std::stable_sort(found_.begin(), found_.end(), [](const FoundCheckpoint& a, const FoundCheckpoint& b) {
+      return std::pair(folder_of(a.path), a.step) < std::pair(folder_of(b.path), b.step);
+    });
+    return std::move(found_);
+  }
+
+  /// By files that no folder of many checkpoints has in it.
+  static bool is_one(const std::vector<std::string>& names) {
+    const auto has = [&names](std::string_view name) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    if (has("recover_info") || has("trainer_state.json") || has("common.pt") || has(".metadata") ||
+        has("adapter_config.json"))
+      return true;
+    return std::any_of(names.begin(), names.end(), [](const std::string& name) {
+      const FileRole role = role_of(name);
+      return role == FileRole::kWeights || role == FileRole::kOptimizer || name.ends_with(".index.json");
+    });
+  }
+
+ private:
+  void keep(const std::string& folder) { found_.push_back({folder, step_of_name(basename(folder))}); }
+
+  Disk& disk_;
+  std::vector<FoundCheckpoint> found_;
+  size_t listed_ = 0;
+};
+
+}  // namespace
+
+Result<std::vector<FoundCheckpoint>> find_checkpoints(Disk& disk, const std::string& path) {
+  const auto info = disk.info(path);
+  if (!info.ok()) return info.error();
+  if (info->kind != FileInfo::Kind::kFolder) return std::vector<FoundCheckpoint>{{path, kNoStep}};
+  if (const auto names = disk.list(path); !names.ok()) return names.error();
+  Search search(disk);
+  search.look(path, 0);
+  auto found = search.take();
+  if (found.empty()) found.push_back({path, kNoStep});
+  return found;
+}
+
+std::vector<FoundCheckpoint> checkpoints_beside(Disk& disk, const std::string& checkpoint) {
+  std::vector<FoundCheckpoint> found;
+  if (step_of_name(basename(checkpoint)) == kNoStep) return found;
+  const std::string folder = folder_of(checkpoint);
+  const auto names = disk.list(folder);
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+    const int64_t step = step_of_name(name);
+    std::string path = cat(folder == "/" ? "" : folder, "/", name);
+    if (step != kNoStep && found.size() < kCheckpoints && is_folder(disk, path))
+      found.push_back({std::move(path), step});
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const FoundCheckpoint& a, const FoundCheckpoint& b) { return a.step < b.step; });
+  return found;
+}
+
+std::vector<CheckpointPointer> pointers_beside(Disk& disk, const std::string& checkpoint) {
+  constexpr std::array<std::string_view, 3> kNames = {"latest_checkpointed_iteration.txt",
+                                                      "latest_ckpt_global_step.txt", "latest"};
+  constexpr int64_t kLongest = 4096;  // bytes of a pointer
+  std::vector<CheckpointPointer> out;
+  for (const std::string_view name : kNames) {
+    CheckpointPointer pointer;
+    pointer.path = cat(folder_of(checkpoint), "/", name);
+    const auto info = disk.info(pointer.path);
+    if (!info.ok() || info->kind != FileInfo::Kind::kFile || info->size > kLongest) continue;
+    const auto text = read_small(disk, pointer.path);
+    if (!text.ok()) continue;
+    pointer.text = trim(*text);
+    const auto number = parse_int(pointer.text);
+    pointer.step = number && *number >= 0 ? *number : step_of_name(pointer.text);
+    out.push_back(std::move(pointer));
+  }
+  return out;
+}
+
+}  // namespace mw

@@ -1,0 +1,34 @@
+// Which checkpoints lie in a place: one that a person names, or a folder that holds many.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/event.h"
+#include "platform/disk.h"
+
+namespace mw {
+
+struct FoundCheckpoint {
+  std::string path;
+  int64_t step = kNoStep;  ///< by its name
+};
+
+/// `path` itself where it is one by its name or its files, or a file; else those below it, a few folders deep, by step.
+/// `path` alone where none is found: whoever reads it says what it is. An error where it is not there.
+Result<std::vector<FoundCheckpoint>> find_checkpoints(Disk& disk, const std::string& path);
+
+/// Those that lie beside a checkpoint, itself included, by step; nothing where it is named by no step.
+std::vector<FoundCheckpoint> checkpoints_beside(Disk& disk, const std::string& checkpoint);
+
+/// A framework's file that names its newest checkpoint.
+struct CheckpointPointer {
+  std::string path;
+  std::string text;        ///< as it stands there, trimmed; "": it is empty
+  int64_t step = kNoStep;  ///< that it names; kNoStep: it names none
+};
+/// Those in the folder that holds `checkpoint`.
+std::vector<CheckpointPointer> pointers_beside(Disk& disk, const std::string& checkpoint);
+
+}  // namespace mw

@@ -1,0 +1,249 @@
+#include "sense/checkpoints/layouts/distributed.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "sense/checkpoints/layouts/layout.h"
+#include "sense/checkpoints/pickle.h"
+#include "sense/checkpoints/weights_file.h"
+#include "sense/checkpoints/zip_file.h"
+
+namespace mw {
+namespace {
+
+using Kind = PickleValue::Kind;
+
+Error damaged(std::string what) { return {Error::Code::kInvalid, std::move(what), ""}; }
+
+/// The text, or whole number, of a dataclass's field.
+std::string_view text_in(const Pickle& pickle, uint32_t object, std::string_view field) {
+  const uint32_t value = pickle.find(object, field);
+  return pickle.is(value, Kind::kText) ? pickle.at(value).text : std::string_view();
+}
+int64_t number_in(const Pickle& pickle, uint32_t object, std::string_view field) {
+  const uint32_t value = pickle.find(object, field);
+  return pickle.is(value, Kind::kInteger) ? pickle.at(value).integer : -1;
+}
+
+/// An object of torch's class for tensors in a state dict; what else there is are bytes.
+bool is_tensor(const Pickle& pickle, uint32_t object) {
+  if (!pickle.is(object, Kind::kCall)) return false;
+  const uint32_t type = pickle.at(object).callable;
+  return pickle.is(type, Kind::kGlobal) && pickle.at(type).text == "TensorStorageMetadata";
+}
+
+/// It went through a transformation (compression) before it was written.
+bool is_packed(const Pickle& pickle, uint32_t storage) {
+  const uint32_t how = pickle.find(storage, "transform_descriptors");
+  return how != kNoValue && !pickle.is(how, Kind::kNone) &&
+         !(pickle.is(how, Kind::kList) && pickle.at(how).items.empty());
+}
+
+bool leads_out(std::string_view path) {
+  if (path.empty() || path.size() > 250 || path.front() == '/' || path.find('\0') != std::string_view::npos)
+    return true;
+  for (const std::string_view piece : split(path, '/')) {
+    if (piece == ".." || piece.empty()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<DistributedIndex> parse_distributed_metadata(std::string_view text) {
+  const auto pickle = read_pickle(text);
+  if (!pickle.ok()) return pickle.error();
+  if (pickle->bytes != text.size()) return damaged("something follows its pickle");
+  const uint32_t tensors = pickle->find(pickle->root, "state_dict_metadata"),
+                 storage = pickle->find(pickle->root, "storage_data");
+  if (!pickle->is(tensors, Kind::kDict) || !pickle->is(storage, Kind::kDict))
+    return damaged("it is no metadata of torch.distributed.checkpoint");
+  DistributedIndex index;
+  std::set<std::string_view> tensors_named;
+  const std::vector<uint32_t>& named = pickle->at(tensors).items;
+  for (size_t i = 0; i + 1 < named.size(); i += 2) {
+    if (!pickle->is(named[i], Kind::kText)) continue;
+    index.names.emplace(pickle->at(named[i]).text);
+    if (is_tensor(*pickle, named[i + 1])) tensors_named.insert(pickle->at(named[i]).text);
+  }
+  const std::vector<uint32_t>& places = pickle->at(storage).items;
+  if (places.size() / 2 > kDistributedItems) return Error{Error::Code::kLimit, "it lists more than is read", ""};
+  for (size_t i = 0; i + 1 < places.size(); i += 2) {
+    const std::string_view name = text_in(*pickle, places[i], "fqn"),
+                           path = text_in(*pickle, places[i + 1], "relative_path");
+    const int64_t offset = number_in(*pickle, places[i + 1], "offset"),
+                  length = number_in(*pickle, places[i + 1], "length");
+    if (leads_out(path)) return damaged("it names a file outside of its folder");
+    if (offset < 0 || length < 0 || offset > (int64_t{1} << 60) || length > (int64_t{1} << 60))
+      return damaged("it has places that make no sense");
+    index.stored.emplace(name);
+    const bool archive = tensors_named.count(name) != 0 && !is_packed(*pickle, places[i + 1]);
+    index.files[std::string(path)].push_back(
+        {clip(sanitize_utf8(name), 300), static_cast<uint64_t>(offset), static_cast<uint64_t>(length), archive});
+  }
+  for (auto& [path, items] : index.files)
+    std::sort(items.begin(), items.end(),
+              [](const DistributedItem& a, const DistributedItem& b) { return a.at < b.at; });
+  return index;
+}
+
+namespace {
+
+constexpr size_t kItemsTouched = 50'000;  // whose first and last bytes are looked at
+constexpr size_t kEndRecordBytes = 22;    // of a zip archive without a comment
+
+bool speaks_of_optimizer(std::string_view name) {
+  return contains(name, "optim") || contains(name, "exp_avg") || contains(name, "momentum_buffer");
+}
+
+/// The pieces of a trainer's state that a name speaks of.
+void note_pieces(Examination& exam, const std::set<std::string>& names) {
+  for (const std::string& name : names) {
+    if (speaks_of_optimizer(name)) exam.has(Piece::kOptimizer);
+    if (contains(name, "sched")) exam.has(Piece::kScheduler);
+    if (contains(name, "rng")) exam.has(Piece::kRng);
+    if (contains(name, "dataloader")) exam.has(Piece::kDataloader);
+    if (name == "progress" || name.starts_with("progress.") || name == "step") exam.has(Piece::kStep);
+  }
+}
+
+/// torch.save wrote each tensor; where one of a file begins as its archives do, all must begin and end so.
+void touch_items(Examination& exam, const TreeFile& file, const std::vector<DistributedItem>& items, size_t& touched) {
+  auto open = exam.disk().open_read(exam.tree().full(file.path));
+  if (!open.ok()) return exam.problem(Trouble::kUnreadable, file.path, "it cannot be opened", false);
+  std::string head, tail;
+  size_t archives = 0, others = 0;
+  const DistributedItem* strange = nullptr;
+  for (const DistributedItem& item : items) {
+    if (item.bytes < kEndRecordBytes || touched++ >= kItemsTouched) continue;
+    if (!(*open)->read_at(item.at, 4, head).ok() ||
+        !(*open)->read_at(item.at + item.bytes - kEndRecordBytes, 4, tail).ok())
+      return exam.problem(Trouble::kUnreadable, file.path, "it cannot be read", false);
+    const bool begins = head == "PK\x03\x04", ends = tail == "PK\x05\x06";
+    if (!item.archive) continue;
+    archives += begins || ends ? 1 : 0;
+    others += begins || ends ? 0 : 1;
+    if (begins != ends || (!begins && strange == nullptr)) strange = &item;
+    if (begins != ends) {
+      return exam.problem(Trouble::kDamaged, file.path,
+                          cat("what .metadata puts at ", item.at, " (", item.name, ") does not ",
+                              begins ? "end" : "begin", " as torch.save writes it"));
+    }
+  }
+  if (archives > 0 && others > 0)
+    exam.problem(Trouble::kDamaged, file.path,
+                 cat("what .metadata puts at ", strange->at, " (", strange->name, ") is not what torch.save writes"));
+}
+
+void check_file(Examination& exam, const TreeFile& file, std::vector<DistributedItem>& items, size_t& touched) {
+  uint64_t end = 0;
+  for (const DistributedItem& item : items) {
+    if (item.at < end)
+      return exam.problem(Trouble::kDamaged, file.path, cat("what .metadata puts into it overlaps at ", item.at));
+    end = item.at + item.bytes;
+  }
+  const auto bytes = static_cast<uint64_t>(file.bytes);
+  if (bytes == 0 && end > 0) return exam.problem(Trouble::kEmpty, file.path, "it is empty");
+  if (bytes < end)
+    return exam.problem(Trouble::kTruncated, file.path, cat("it is cut: ", bytes, " of ", end, " bytes are there"));
+  if (bytes > end)
+    exam.problem(Trouble::kContradicts, file.path, cat("it is ", bytes - end, " bytes longer than .metadata says"),
+                 false);
+  touch_items(exam, file, items, touched);
+  exam.holds_weights();
+  exam.add_items(file.path, std::move(items));
+}
+
+void check_index(Examination& exam, const TreeFile& metadata, DistributedIndex& index) {
+  std::vector<std::string> names;
+  for (const auto& [name, items] : index.files) names.push_back(name);
+  require_named(exam, metadata, names, ".metadata");
+  note_pieces(exam, index.names);
+  size_t without = 0;
+  for (const std::string& name : index.names) without += index.stored.count(name) == 0 ? 1 : 0;
+  if (without > 0)
+    exam.problem(Trouble::kDamaged, metadata.path, cat("it lists ", without, " tensors without saying where they are"));
+  size_t touched = 0;
+  for (auto& [name, items] : index.files) {
+    const TreeFile* const file = exam.tree().find(beside(metadata.path, name));
+    if (file != nullptr) check_file(exam, *file, items, touched);
+  }
+}
+
+/// Where nothing says what lies where: the file must be archives of torch.save from its beginning to its end, which is
+/// seen from the last one backwards.
+void check_archives(Examination& exam, const TreeFile& file) {
+  constexpr size_t kTail = 98;  // of an archive: its end records
+  auto open = exam.disk().open_read(exam.tree().full(file.path));
+  if (!open.ok()) return exam.problem(Trouble::kUnreadable, file.path, "it cannot be opened");
+  std::vector<DistributedItem> items;
+  std::string tail;
+  for (auto end = static_cast<uint64_t>(file.bytes); end > 0;) {
+    const size_t size = std::min<uint64_t>(end, kTail);
+    if (!(*open)->read_at(end - size, size, tail).ok() || tail.size() < size)
+      return exam.problem(Trouble::kUnreadable, file.path, "it cannot be read");
+    const auto bytes = zip_bytes_ending(tail);
+    if (!bytes.ok() || *bytes > end || items.size() >= kDistributedItems) {
+      return exam.problem(Trouble::kTruncated, file.path,
+                          cat("it is cut or damaged: no archive of torch.save ends at byte ", end));
+    }
+    end -= *bytes;
+    items.push_back({cat("what lies at ", end), end, *bytes, true});
+  }
+  if (items.empty()) return exam.problem(Trouble::kEmpty, file.path, "it is empty");
+  std::reverse(items.begin(), items.end());
+  exam.holds_weights();
+  exam.add_items(file.path, std::move(items));
+}
+
+void examine_metadata(Examination& exam, const TreeFile& metadata, const std::vector<const TreeFile*>& files) {
+  if (metadata.bytes == 0)
+    return exam.problem(Trouble::kEmpty, metadata.path, "it is empty, and nothing can be loaded without it");
+  const auto text = exam.text(metadata, size_t{64} << 20);
+  if (!text) return;
+  auto index = parse_distributed_metadata(*text);
+  if (!index.ok() && index.error().code == Error::Code::kLimit) {  // its names are found all the same
+    exam.note(cat(metadata.path, " is larger than what is read whole: only the names of files were taken from it"));
+    require_named(exam, metadata, shards_of_metadata(*text), ".metadata");
+    if (speaks_of_optimizer(*text)) exam.has(Piece::kOptimizer);
+    for (const TreeFile* file : files) {
+      if (file->name().ends_with(".distcp")) check_archives(exam, *file);
+    }
+    return;
+  }
+  if (!index.ok()) {
+    return exam.problem(index.error().code == Error::Code::kTruncated ? Trouble::kTruncated : Trouble::kDamaged,
+                        metadata.path, index.error().what);
+  }
+  for (const TreeFile* file : files) {
+    if (file->name().ends_with(".distcp") && index->files.count(std::string(file->name())) == 0)
+      exam.problem(Trouble::kContradicts, file->path,
+                   ".metadata does not name it: of an earlier save, with other ranks?", false);
+  }
+  check_index(exam, metadata, *index);
+}
+
+void examine(Examination& exam, const std::string& folder, const std::vector<const TreeFile*>& files) {
+  const TreeFile* metadata = nullptr;
+  const TreeFile* first = nullptr;
+  for (const TreeFile* file : files) {
+    if (file->name() == ".metadata") metadata = file;
+    if (file->name().ends_with(".distcp") && first == nullptr) first = file;
+  }
+  if (metadata == nullptr && first == nullptr) return;
+  exam.found_layout("PyTorch DCP");
+  if (exam.tree().single_file()) return;
+  if (metadata != nullptr) return examine_metadata(exam, *metadata, files);
+  exam.problem(Trouble::kMissing, in_folder(folder, ".metadata"),
+               "it is missing: it is written last, and nothing can be loaded without it");
+}
+
+}  // namespace
+
+namespace layouts {
+extern const CheckpointFormat distributed;
+const CheckpointFormat distributed{"PyTorch DCP", examine};
+}  // namespace layouts
+
+}  // namespace mw

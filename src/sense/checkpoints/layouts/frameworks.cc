@@ -1,0 +1,308 @@
+// The trees of frameworks without a format of their own to read: what each trainer needs to resume, by the files that
+// it writes (their own save and load code), and which of them it writes last.
+#include <array>
+
+#include "base/json.h"
+#include "base/numbers.h"
+#include "base/text.h"
+#include "platform/durable.h"
+#include "sense/checkpoints/layouts/layout.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kSmallJson = size_t{64} << 20;
+
+/// A whole number of a JSON file; nothing where there is none.
+std::optional<int64_t> number_of_json(Examination& exam, const TreeFile& file, std::string_view name) {
+  class Find final : public JsonLeaves {
+   public:
+    explicit Find(std::string_view wanted) : wanted_(wanted) {}
+    void number(std::string_view path, double value) override {
+      if (path == wanted_ && value >= 0 && value < 9e15) found = static_cast<int64_t>(value);
+    }
+    void string(std::string_view, std::string_view) override {}
+    bool enter_array(std::string_view) override { return false; }
+    std::optional<int64_t> found;
+
+   private:
+    std::string_view wanted_;
+  };
+  const auto text = exam.text(file, kSmallJson);
+  Find find(name);
+  if (!text || !for_each_leaf(*text, find)) return std::nullopt;
+  return find.found;
+}
+
+/// `path` is written after everything else: without it the save did not come to its end.
+bool require_last(Examination& exam, const std::string& path, std::string_view why) {
+  const bool there = exam.tree().has(path);
+  exam.finished(there);
+  if (!there) exam.problem(Trouble::kMissing, path, cat("it is missing: ", why));
+  return there;
+}
+
+void piece_by_file(Examination& exam, Piece piece, const std::string& path, bool needed = true) {
+  if (exam.tree().has(path)) {
+    exam.has(piece);
+  } else {
+    exam.lacks(piece, needed);
+  }
+}
+
+void step_of_pickle(Examination& exam, const std::string& path, const std::string& number) {
+  const TreeFile* const file = exam.tree().find(path);
+  if (file == nullptr) return;
+  const auto& numbers = exam.directory(*file).numbers;
+  const auto found = numbers.find(number);
+  if (found == numbers.end()) return;
+  exam.has(Piece::kStep);
+  exam.step_is(found->second, path);
+}
+
+bool named(const CheckpointTree& tree, std::string_view prefix) { return tree.own_name().starts_with(prefix); }
+
+// ---- AReaL: one recover slot (recover_checkpoint, recover_info), and exports without anything to resume from
+std::string recover_folder(const CheckpointTree& tree) {
+  for (const auto& [folder, files] : tree.folders()) {
+    if (basename(folder) == "recover_checkpoint") return folder;
+  }
+  return "";
+}
+bool is_areal(const CheckpointTree& tree) {
+  return tree.has_folder("recover_info") || (named(tree, "epoch") && contains(tree.own_name(), "globalstep"));
+}
+void examine_areal(Examination& exam) {
+  const CheckpointTree& tree = exam.tree();
+  if (!tree.has_folder("recover_info")) return;
+  constexpr std::array<std::string_view, 5> kInfos = {"step_info.json", "saver_info.json", "evaluator_info.json",
+                                                      "stats_logger_info.json", "checkpoint_info.json"};
+  for (const std::string_view name : kInfos) {
+    const std::string path = cat("recover_info/", name);
+    if (!tree.has(path))
+      exam.problem(Trouble::kMissing, path, "it is missing, and AReaL resumes only when all of them are there");
+  }
+  if (require_last(exam, "recover_info/dataloader_info.pkl", "AReaL writes it last")) exam.has(Piece::kDataloader);
+  if (const TreeFile* const info = tree.find("recover_info/step_info.json")) {
+    if (const auto step = number_of_json(exam, *info, "global_step")) {
+      exam.has(Piece::kStep);
+      exam.step_is(*step, info->path);
+    }
+  }
+  const std::string folder = recover_folder(tree);
+  if (folder.empty())
+    exam.problem(Trouble::kMissing, "default/recover_checkpoint", "the weights are missing, and recover_info is there");
+  exam.lacks(Piece::kScheduler, false);
+}
+
+// ---- prime-rl: step_N/{trainer,orchestrator}
+bool is_prime_rl(const CheckpointTree& tree) {
+  return named(tree, "step_") && !tree.has_folder("policy") &&
+         (tree.has_folder("orchestrator") || tree.has("trainer/.metadata") || tree.has_folder("trainer"));
+}
+void examine_prime_rl(Examination& exam) {
+  const CheckpointTree& tree = exam.tree();
+  if (!tree.has_folder("trainer")) {
+    exam.problem(Trouble::kMissing, "trainer",
+                 "the trainer's part is missing: the orchestrator saves first, and at any exit");
+    exam.finished(false);
+  } else {
+    require_last(exam, "trainer/.metadata", "the trainer's part was not written to its end");
+  }
+  const bool supervised =
+      tree.has_folder("dataloader") || tree.has_folder("trainer/dataloader");  // SFT: no orchestrator
+  if (supervised) exam.has(Piece::kDataloader);
+  if (!supervised && !tree.has("orchestrator/progress.pt")) {
+    exam.problem(Trouble::kMissing, "orchestrator/progress.pt",
+                 "it is missing, and --resume ends with an error without it");
+    return;
+  }
+  exam.has(Piece::kStep);
+  exam.has(Piece::kDataloader);
+}
+
+// ---- NeMo-RL: tmp_step_N, renamed to step_N when it is done
+bool is_nemo_rl(const CheckpointTree& tree) {
+  const bool name = named(tree, "step_") || named(tree, "tmp_step_") || named(tree, "old_step_");
+  return name && (tree.has("training_info.json") || tree.has_folder("policy/weights"));
+}
+void examine_nemo_rl(Examination& exam) {
+  const CheckpointTree& tree = exam.tree();
+  exam.finished(!named(tree, "tmp_step_"));
+  if (named(tree, "tmp_step_"))
+    exam.problem(Trouble::kMissing, "",
+                 "NeMo-RL renames tmp_step_N to step_N when a save is done, and this one was not");
+  if (!tree.has_folder("policy/weights"))
+    exam.problem(Trouble::kMissing, "policy/weights", "the policy's weights are missing");
+  if (!tree.has("training_info.json"))
+    exam.problem(Trouble::kMissing, "training_info.json", "it is missing, and NeMo-RL cannot resume without it");
+  exam.has(Piece::kStep);
+  if (tree.has_folder("policy/optimizer") || tree.has_folder("policy/weights/iter_0000000")) {
+    exam.has(Piece::kOptimizer);
+  } else {
+    exam.lacks(Piece::kOptimizer);
+  }
+  bool loader = false;
+  for (const TreeFile& file : tree.files()) loader = loader || file.path.starts_with("train_dataloader");
+  if (loader) {
+    exam.has(Piece::kDataloader);
+  } else {
+    exam.problem(Trouble::kMissing, "train_dataloader.pt", "it is missing, and NeMo-RL cannot resume without it");
+  }
+}
+
+// ---- SkyRL: global_step_N/{policy,critic}, data.pt, trainer_state.pt last
+bool is_skyrl(const CheckpointTree& tree) {
+  return named(tree, "global_step_") && !tree.has_folder("actor") &&
+         (tree.has_folder("policy") || tree.has("trainer_state.pt"));
+}
+void examine_skyrl(Examination& exam) {
+  const CheckpointTree& tree = exam.tree();
+  if (!tree.has_folder("policy") && (exam.weights() == 0 || tree.has_folder("critic")))
+    exam.problem(Trouble::kMissing, "policy", "the policy is missing");
+  require_last(exam, "trainer_state.pt", "SkyRL writes it last, and cannot resume without it");
+  step_of_pickle(exam, "trainer_state.pt", "global_step");
+  piece_by_file(exam, Piece::kDataloader, "data.pt");
+  if (exam.pieces().count(Piece::kOptimizer) == 0) exam.lacks(Piece::kOptimizer);
+}
+
+// ---- verl: global_step_N/{actor,critic}, data.pt
+bool is_verl(const CheckpointTree& tree) {
+  return named(tree, "global_step_") && (tree.has_folder("actor") || tree.has("data.pt"));
+}
+void examine_verl(Examination& exam) {
+  const CheckpointTree& tree = exam.tree();
+  exam.has(Piece::kStep);  // the folder's name
+  if (!tree.has_folder("actor"))
+    exam.problem(Trouble::kMissing, "actor", "the actor is missing: verl removes old ones part by part");
+  if (require_last(exam, "data.pt", "verl writes it when all ranks are done")) exam.has(Piece::kDataloader);
+  const bool megatron = tree.has_folder("actor/model/dist_ckpt") || tree.has_folder("actor/dist_ckpt");
+  if (tree.has_folder("actor/model/dist_ckpt"))
+    require_last(exam, "actor/ckpt_contents.json", "verl writes it last, when all parts of the actor are there");
+  if (tree.has_folder("actor/optimizer")) exam.has(Piece::kOptimizer);
+  if (!megatron && tree.has_folder("actor") && exam.pieces().count(Piece::kOptimizer) == 0)
+    exam.lacks(Piece::kOptimizer);
+}
+
+// ---- transformers and TRL: checkpoint-N
+bool is_transformers(const CheckpointTree& tree) {
+  return tree.has("trainer_state.json") || named(tree, "checkpoint-");
+}
+void examine_transformers(Examination& exam) {
+  const CheckpointTree& tree = exam.tree();
+  if (tree.has("checkpoint-is-incomplete.txt")) {
+    exam.finished(false);
+    exam.problem(Trouble::kMissing, "checkpoint-is-incomplete.txt", "it says that this save was not finished");
+  }
+  const TreeFile* const state = tree.find("trainer_state.json");
+  bool training = false;  // weights alone are an export
+  bool rng = false, optimizer = false;
+  for (const TreeFile& file : tree.files()) {
+    rng = rng || file.path.starts_with("rng_state");
+    optimizer = optimizer || file.path.starts_with("optimizer") || file.path.starts_with("global_step");
+  }
+  training = rng || optimizer || tree.has("scheduler.pt") || tree.has("training_args.bin");
+  if (state == nullptr && training)
+    require_last(exam, "trainer_state.json", "transformers writes it last, and cannot resume without it");
+  if (state != nullptr) {
+    if (const auto step = number_of_json(exam, *state, "global_step")) {
+      exam.has(Piece::kStep);
+      exam.step_is(*step, state->path);
+    }
+  }
+  if (optimizer) exam.has(Piece::kOptimizer);
+  if (rng) exam.has(Piece::kRng);
+  if (!optimizer) exam.lacks(Piece::kOptimizer);
+  if (!tree.has("scheduler.pt") && !tree.has("latest")) exam.lacks(Piece::kScheduler, optimizer);
+  if (tree.has("scheduler.pt")) exam.has(Piece::kScheduler);
+  if (!rng) exam.lacks(Piece::kRng, false);
+  exam.has(Piece::kDataloader);  // it is wound forward by the step
+}
+
+// ---- OpenRLHF: _actor/global_stepN, DeepSpeed's files and metric.json last
+bool has_deepspeed(const CheckpointTree& tree) {
+  for (const TreeFile& file : tree.files()) {
+    if (file.path.ends_with("_model_states.pt") || file.path.ends_with("_optim_states.pt")) return true;
+  }
+  return false;
+}
+bool is_openrlhf(const CheckpointTree& tree) {
+  const std::string parent(basename(folder_of(tree.root())));
+  return tree.has("metric.json") || ((parent == "_actor" || parent == "_critic") && has_deepspeed(tree));
+}
+void examine_openrlhf(Examination& exam) {
+  // Older versions do not write it: its absence alone proves nothing.
+  if (exam.tree().has("metric.json")) exam.finished(true);
+  if (!exam.tree().has("metric.json"))
+    exam.note("metric.json is not there: OpenRLHF of today writes it when a save is done, older versions do not");
+  if (exam.pieces().count(Piece::kOptimizer) == 0) exam.lacks(Piece::kOptimizer);
+}
+
+// ---- slime: iter_NNNNNNN, with the place in the data beside it
+bool is_slime(const CheckpointTree& tree) {
+  return named(tree, "iter_") && basename(folder_of(tree.root())) != "weights";
+}
+/// Formats of Megatron-LM without a common.pt exist: it is missing where a checkpoint beside this one has it.
+void require_common(Examination& exam) {
+  const CheckpointTree& tree = exam.tree();
+  if (tree.has("common.pt") || tree.has_folder("mp_rank_00")) return;
+  const std::string folder = folder_of(tree.root());
+  const auto names = exam.disk().list(folder);
+  size_t looked = 0;
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+    constexpr size_t kLooked = 16;
+    if (!name.starts_with("iter_") || name == tree.own_name() || looked++ >= kLooked) continue;
+    if (!exam.disk().info(cat(folder, "/", name, "/common.pt")).ok()) continue;
+    return exam.problem(Trouble::kMissing, "common.pt",
+                        cat("it is missing, and ", clip(sanitize_utf8(name), 60), " has it"));
+  }
+}
+
+void examine_slime(Examination& exam) {
+  const CheckpointTree& tree = exam.tree();
+  const int64_t step = step_of_name(tree.own_name());
+  for (const char* file : {"common.pt", "mp_rank_00/model_optim_rng.pt"}) {
+    if (step != 0) step_of_pickle(exam, file, "iteration");  // NeMo-RL's are always of iteration 0
+  }
+  require_common(exam);
+  const auto rollouts = exam.disk().list(cat(folder_of(tree.root()), "/rollout"));
+  if (!rollouts.ok() || rollouts->empty() || step == kNoStep) return;
+  exam.found_framework("slime");
+  const std::string name = cat("global_dataset_state_dict_", step, ".pt");
+  for (const std::string& one : *rollouts) {
+    if (one == name) {
+      exam.finished(true);
+      return exam.has(Piece::kDataloader);
+    }
+  }
+  exam.finished(false);
+  exam.problem(Trouble::kMissing, cat("../rollout/", name),
+               "it is missing: slime writes it after the weights, and cannot resume without it");
+}
+
+// ---- DeepSpeed or Megatron under no known framework
+bool is_deepspeed(const CheckpointTree& tree) { return has_deepspeed(tree); }
+void examine_deepspeed(Examination& exam) {
+  if (exam.pieces().count(Piece::kOptimizer) == 0) exam.lacks(Piece::kOptimizer);
+}
+bool is_megatron(const CheckpointTree& tree) { return tree.has("common.pt"); }
+void examine_megatron(Examination& exam) { step_of_pickle(exam, "common.pt", "iteration"); }
+
+}  // namespace
+
+namespace layouts {
+extern const CheckpointFramework areal, prime_rl, nemo_rl, skyrl, verl, transformers, openrlhf, slime, deepspeed_alone,
+    megatron_alone;
+const CheckpointFramework areal{"areal", is_areal, examine_areal};
+const CheckpointFramework prime_rl{"prime-rl", is_prime_rl, examine_prime_rl};
+const CheckpointFramework nemo_rl{"nemo-rl", is_nemo_rl, examine_nemo_rl};
+const CheckpointFramework skyrl{"skyrl", is_skyrl, examine_skyrl};
+const CheckpointFramework verl{"verl", is_verl, examine_verl};
+const CheckpointFramework transformers{"transformers", is_transformers, examine_transformers};
+const CheckpointFramework openrlhf{"openrlhf", is_openrlhf, examine_openrlhf};
+const CheckpointFramework slime{"megatron", is_slime, examine_slime};
+const CheckpointFramework deepspeed_alone{"deepspeed", is_deepspeed, examine_deepspeed};
+const CheckpointFramework megatron_alone{"megatron", is_megatron, examine_megatron};
+}  // namespace layouts
+
+}  // namespace mw

@@ -1,0 +1,139 @@
+// Megatron-LM: distributed checkpoints (common.pt, metadata.json, then torch_dist's .metadata and *.distcp, or zarr's
+// folders), and the older mp_rank_XX[_YYY]/model_optim_rng.pt.
+// (megatron/core/dist_checkpointing; megatron/training/checkpointing.py.)
+#include <algorithm>
+#include <array>
+
+#include "base/json.h"
+#include "base/numbers.h"
+#include "base/text.h"
+#include "sense/checkpoints/layouts/layout.h"
+
+namespace mw {
+namespace {
+
+constexpr std::array<std::string_view, 1> kIteration = {"iteration"};
+
+void note_common(Examination& exam, const TreeFile& common) {
+  const FileDirectory& directory = exam.directory(common);
+  if (directory.numbers.count("iteration") != 0) exam.has(Piece::kStep);
+  for (const std::string& key : directory.keys) {
+    if (key.starts_with("optimizer")) exam.has(Piece::kOptimizer);
+    if (key.starts_with("opt_param_scheduler")) exam.has(Piece::kScheduler);
+    if (key.starts_with("rng_state")) exam.has(Piece::kRng);
+  }
+}
+
+void examine_distributed(Examination& exam, const std::string& folder, const TreeFile* common,
+                         const TreeFile* metadata) {
+  if (metadata == nullptr) {
+    exam.problem(Trouble::kMissing, in_folder(folder, "metadata.json"),
+                 "it is missing: it is written last, beside common.pt");
+    return;
+  }
+  const auto text = exam.text(*metadata, 1 << 20);
+  const auto json = text ? Json::parse(*text) : Result<Json>(Error{});
+  if (!json.ok() || !json->is_object()) return;  // the check of all JSON files says so
+  const std::string backend = json->string_or("sharded_backend", "");
+  if (backend.empty()) return;
+  exam.found_layout(cat("Megatron ", clip(sanitize_utf8(backend), 40)));
+  if (common == nullptr) {
+    exam.problem(Trouble::kMissing, in_folder(folder, "common.pt"),
+                 "it is missing, and the checkpoint cannot be loaded without it");
+  }
+  if (backend == "torch_dist" && !exam.tree().has(in_folder(folder, ".metadata")))
+    exam.problem(Trouble::kMissing, in_folder(folder, ".metadata"),
+                 "it is missing, and metadata.json says that the tensors are in torch_dist format");
+}
+
+bool is_rank_folder(std::string_view name) { return name.starts_with("mp_rank_"); }
+
+/// mp_rank_00 or mp_rank_00_001: tensor rank, and pipeline rank where there are several.
+bool parse_rank(std::string_view name, int64_t& tensor, int64_t& pipeline) {
+  const auto pieces = split(name.substr(8), '_');
+  if (pieces.empty() || pieces.size() > 3) return false;
+  const auto first = parse_int(pieces[0]);
+  const auto second = pieces.size() > 1 ? parse_int(pieces[1]) : std::optional<int64_t>(0);
+  if (!first || !second || *first < 0 || *second < 0 || *first > 100'000 || *second > 100'000) return false;
+  tensor = *first;
+  pipeline = *second;
+  return true;
+}
+
+/// Every folder of ranks has the files that the others have, and no rank between the first and the last is missing.
+void examine_ranks(Examination& exam, const std::string& folder) {
+  std::map<std::string, std::vector<const TreeFile*>> by_name;
+  std::set<std::pair<int64_t, int64_t>> ranks;
+  std::vector<std::string> folders;
+  const std::string prefix = folder.empty() ? "mp_rank_" : cat(folder, "/mp_rank_");
+  for (auto below = exam.tree().folders().lower_bound(prefix);
+       below != exam.tree().folders().end() && below->first.starts_with(prefix); ++below) {
+    const std::string_view name = std::string_view(below->first).substr(folder.empty() ? 0 : folder.size() + 1);
+    int64_t tensor = 0, pipeline = 0;
+    if (name.find('/') != std::string_view::npos || !parse_rank(name, tensor, pipeline)) continue;
+    ranks.emplace(tensor, pipeline);
+    folders.push_back(below->first);
+    for (const size_t file : below->second)
+      by_name[std::string(exam.tree().files()[file].name())].push_back(&exam.tree().files()[file]);
+  }
+  if (folders.empty()) return;
+  exam.found_layout("Megatron ranks");
+  int64_t tensors = 0, pipelines = 0;
+  for (const auto& [tensor, pipeline] : ranks) {
+    tensors = std::max(tensors, tensor + 1);
+    pipelines = std::max(pipelines, pipeline + 1);
+  }
+  if (const auto model = by_name.find("model_optim_rng.pt"); model != by_name.end()) {
+    const FileDirectory& directory = exam.directory(*model->second.front());
+    const auto number = directory.numbers.find("args.tensor_model_parallel_size");
+    if (number != directory.numbers.end()) tensors = std::max(tensors, std::min<int64_t>(number->second, 100'000));
+    if (directory.keys.count("optimizer") != 0) exam.has(Piece::kOptimizer);
+    if (directory.keys.count("opt_param_scheduler") != 0) exam.has(Piece::kScheduler);
+    if (directory.keys.count("rng_state") != 0) exam.has(Piece::kRng);
+    if (directory.numbers.count("iteration") != 0) exam.has(Piece::kStep);
+    require_same_numbers(exam, model->second, kIteration);
+  }
+  if (by_name.count("distrib_optim.pt") != 0) exam.has(Piece::kOptimizer);
+  const int64_t wanted = tensors * pipelines;
+  if (static_cast<int64_t>(ranks.size()) < wanted) {
+    exam.problem(Trouble::kMissing, in_folder(folder, "mp_rank_*"),
+                 cat("of ", tensors, " x ", pipelines, " ranks of tensors and pipeline ", ranks.size(), " are there"));
+  }
+  for (const auto& [name, files] : by_name) {
+    if (files.size() >= folders.size()) continue;
+    for (const std::string& one : folders) {
+      if (!exam.tree().has(in_folder(one, name)))
+        exam.problem(Trouble::kMissing, in_folder(one, name), "it is missing, and other ranks have it");
+    }
+  }
+}
+
+void examine(Examination& exam, const std::string& folder, const std::vector<const TreeFile*>& files) {
+  const TreeFile* common = nullptr;
+  const TreeFile* metadata = nullptr;
+  bool distributed = false;
+  for (const TreeFile* file : files) {
+    if (file->name() == "common.pt") common = file;
+    if (file->name() == "metadata.json") metadata = file;
+    distributed = distributed || file->name().ends_with(".distcp");
+  }
+  if (common != nullptr) note_common(exam, *common);
+  if (common != nullptr || (metadata != nullptr && distributed)) {
+    examine_distributed(exam, folder, common, metadata);
+    if (common != nullptr && exam.layouts().empty()) exam.found_layout("Megatron");
+  } else if (is_rank_folder(basename(folder))) {
+    const std::string above(folder_in_tree(folder));
+    // Once for all folders of ranks: with the first of them.
+    const std::string prefix = in_folder(above, "mp_rank_");
+    if (exam.tree().folders().lower_bound(prefix)->first == folder) examine_ranks(exam, above);
+  }
+}
+
+}  // namespace
+
+namespace layouts {
+extern const CheckpointFormat megatron;
+const CheckpointFormat megatron{"Megatron", examine};
+}  // namespace layouts
+
+}  // namespace mw

@@ -1,0 +1,41 @@
+// What midwatch remembers of a checkpoint that it verified: files, sizes, checksums, verdict. Kept in the state folder,
+// never in the checkpoint's own tree, as some frameworks delete what they do not know (docs/formats/manifest.md).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "core/event.h"
+#include "platform/disk.h"
+
+namespace mw {
+
+struct ManifestFile {
+  std::string path;  ///< within the checkpoint
+  int64_t bytes = 0;
+  Time changed;
+  uint64_t xxh3 = 0;  ///< XXH3, 64 bits, of all its bytes
+};
+
+struct CheckpointManifest {
+  std::string path;  ///< of the checkpoint, absolute
+  int64_t step = kNoStep;
+  std::string framework, verdict;
+  std::vector<std::string> layouts;
+  Time at;  ///< when it was verified
+  std::vector<ManifestFile> files;
+};
+
+std::string manifest_json(const CheckpointManifest& manifest);
+/// kInvalid: it is no manifest, or one of another schema.
+Result<CheckpointManifest> parse_checkpoint_manifest(std::string_view json);
+
+/// Where that of a checkpoint lies, below the folder where runs are recorded.
+std::string manifest_path(const std::string& home, const std::string& checkpoint);
+Result<CheckpointManifest> load_manifest(Disk& disk, const std::string& home, const std::string& checkpoint);
+Result<void> save_manifest(Disk& disk, const std::string& home, const CheckpointManifest& manifest);
+
+}  // namespace mw

@@ -1,0 +1,317 @@
+#include "sense/checkpoints/verify.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "sense/checkpoints/layouts/layout.h"
+
+namespace mw {
+namespace {
+
+using State = CheckpointVerdict::State;
+
+constexpr size_t kJsonBytes = size_t{32} << 20;
+constexpr Duration kSettling = Duration::seconds(5);  // since the last write, where no file says that a save is done
+
+class NoLeaves final : public JsonLeaves {
+ public:
+  void number(std::string_view, double) override {}
+  void string(std::string_view, std::string_view) override {}
+};
+
+class Verification {
+ public:
+  Verification(Disk& disk, const CheckpointTree& tree, const VerifyOptions& options)
+      : tree_(tree), options_(options), exam_(disk, tree) {}
+
+  CheckpointVerdict run() {
+    const int64_t named = step_of_name(tree_.own_name());
+    if (named != kNoStep && !tree_.single_file()) exam_.step_is(named, "");
+    for (const TreeFile& file : tree_.files()) look_at(file);
+    examine_layouts();
+    for (const CheckpointFramework* framework : all_frameworks()) {
+      if (tree_.single_file() || !framework->is_here(tree_)) continue;
+      exam_.found_framework(framework->name);
+      framework->examine(exam_);
+      break;
+    }
+    look_for_weights();
+    if (options_.deep) {
+      deep_ = check_deeply(exam_, options_.progress);
+      if (deep_.stopped) exam_.note("the deep check was stopped before its end");
+    }
+    if (options_.earlier != nullptr) compare(*options_.earlier);
+    return answer();
+  }
+
+ private:
+  /// By itself: what its own format shows.
+  void look_at(const TreeFile& file) {
+    const std::string_view ending = ending_of(file.name());
+    if (ending == "json") return look_at_json(file);
+    if (ending == "distcp" || is_export_weights(file)) return;
+    const bool read = file.role == FileRole::kWeights || file.role == FileRole::kOptimizer || ending == "pt" ||
+                      ending == "pth" || ending == "bin" || ending == "pkl";
+    if (!read) return;
+    const FileDirectory& directory = exam_.directory(file);
+    if (file.role == FileRole::kOptimizer) exam_.has(Piece::kOptimizer);
+    if (file.role == FileRole::kSettings || file.role == FileRole::kOptimizer || ending == "pkl") return;
+    if (directory.proven) exam_.holds_weights();
+    if (!directory.proven && directory.found.empty()) strange_.push_back(file.path);
+  }
+
+  /// Copies for other uses need not be whole for a trainer to resume: only their bytes are looked at, by --deep.
+  bool is_export_weights(const TreeFile& file) const { return is_export(file.path) && tree_.folders().size() > 1; }
+
+  /// Settings without which something cannot be loaded. Others may be logs: lines of JSON, or not at their end yet.
+  static bool is_needed_json(std::string_view name) {
+    constexpr std::array<std::string_view, 11> kParts = {"config", "index.json", "token",    "vocab",
+                                                         "state",  "info",       "metadata", "metric",
+                                                         "merges", "contents",   "template"};
+    return std::any_of(kParts.begin(), kParts.end(), [name](std::string_view part) { return contains(name, part); });
+  }
+
+  void look_at_json(const TreeFile& file) {
+    const bool needed = is_needed_json(file.name());
+    if (file.bytes == 0) return exam_.problem(Trouble::kEmpty, file.path, "it is empty", needed);
+    if (static_cast<size_t>(file.bytes) > kJsonBytes) return;
+    const auto text = exam_.text(file, kJsonBytes);
+    NoLeaves leaves;
+    if (!text || for_each_leaf(trim(*text), leaves)) return;
+    const std::string_view end = trim(*text);
+    if (text->find_first_not_of('\0') == std::string::npos) {
+      exam_.problem(Trouble::kZeros, file.path, "it holds nothing but zeros: its bytes never reached the disk", needed);
+    } else if (end.empty() || (end.back() != '}' && end.back() != ']')) {
+      exam_.problem(Trouble::kTruncated, file.path, "it is cut: its JSON does not end", needed);
+    } else {
+      exam_.problem(Trouble::kDamaged, file.path, "it is no JSON", needed);
+    }
+  }
+
+  void examine_layouts() {
+    std::vector<const TreeFile*> files;
+    for (const auto& [folder, numbers] : tree_.folders()) {
+      files.clear();
+      for (const size_t number : numbers) files.push_back(&tree_.files()[number]);
+      const bool exported = is_export(cat(folder, "/")) && tree_.folders().size() > 1;
+      for (const CheckpointFormat* format : all_formats()) {
+        if (!exported) format->examine(exam_, folder, files);
+      }
+    }
+  }
+
+  void look_for_weights() {
+    if (tree_.files().empty()) return exam_.problem(Trouble::kEmpty, "", "there is no file in it");
+    if (exam_.weights() > 0 || exam_.broken() || !strange_.empty() || tree_.single_file()) {
+      metadata_only_ =
+          exam_.weights() == 0 && strange_.empty() && !tree_.single_file() && known() && !holds_any_weights();
+      if (metadata_only_) say_metadata_only();
+      return;
+    }
+    metadata_only_ = known();
+    if (metadata_only_) say_metadata_only();
+  }
+  void say_metadata_only() {
+    exam_.problem(Trouble::kMetadataOnly, "",
+                  cat("there are no weights in it, only ", format_bytes(static_cast<double>(tree_.bytes())),
+                      " of settings and states"));
+  }
+  bool known() const {
+    return !exam_.layouts().empty() || !exam_.framework().empty() || tree_.has("config.json") ||
+           tree_.has("adapter_config.json") || step_of_name(tree_.own_name()) != kNoStep;
+  }
+  bool holds_any_weights() const {
+    return std::any_of(tree_.files().begin(), tree_.files().end(),
+                       [](const TreeFile& file) { return file.role == FileRole::kWeights; });
+  }
+
+  // ---- what an earlier verification recorded
+  void compare(const CheckpointManifest& earlier) {
+    std::map<std::string_view, const ManifestFile*> then;
+    for (const ManifestFile& file : earlier.files) then.emplace(file.path, &file);
+    size_t rewritten = 0, both = 0;
+    for (const TreeFile& file : tree_.files()) {
+      const auto was = then.find(file.path);
+      if (was == then.end()) continue;
+      ++both;
+      rewritten += was->second->changed != file.changed ? 1 : 0;
+    }
+    // A trainer that saves to the same place again writes all of it.
+    if (both == 0 || rewritten * 2 > both) {
+      exam_.note(
+          cat("it was saved anew since it was verified at ", format_utc(earlier.at), ": that says nothing of it now"));
+      return;
+    }
+    compared_ = true;
+    std::map<std::string_view, const ManifestFile*> hashed;
+    for (const ManifestFile& file : deep_.files) hashed.emplace(file.path, &file);
+    for (const auto& [path, was] : then) {
+      const TreeFile* const now = tree_.find(path);
+      const auto hash = hashed.find(path);
+      if (now == nullptr) {
+        exam_.problem(Trouble::kMissing, std::string(path),
+                      cat("it is missing, and was there at ", format_utc(earlier.at)));
+      } else if (now->bytes != was->bytes) {
+        exam_.problem(Trouble::kChanged, std::string(path),
+                      cat("it has ", now->bytes, " bytes, and had ", was->bytes, " at ", format_utc(earlier.at)));
+      } else if (hash != hashed.end() && hash->second->xxh3 != was->xxh3) {
+        changed(earlier, *hash->second);
+      }
+    }
+  }
+
+  void changed(const CheckpointManifest& earlier, const ManifestFile& now) {
+    for (const CheckpointManifest* other : options_.others) {
+      for (const ManifestFile& file : other->files) {
+        if (file.xxh3 != now.xxh3 || file.path != now.path) continue;
+        return exam_.problem(
+            Trouble::kMixed, now.path,
+            cat("its bytes are those of ", basename(other->path), ", and were others at ", format_utc(earlier.at)),
+            true, CheckDepth::kContent);
+      }
+    }
+    exam_.problem(Trouble::kChanged, now.path, cat("its bytes are not those that it had at ", format_utc(earlier.at)),
+                  true, CheckDepth::kContent);
+  }
+
+  // ---- the answer
+  static State state_of(const CheckpointProblem& problem) {
+    switch (problem.trouble) {
+      case Trouble::kMissing:
+      case Trouble::kEmpty:
+      case Trouble::kTruncated:
+      case Trouble::kZeros:
+      case Trouble::kMetadataOnly:
+        return State::kPartial;
+      case Trouble::kNotFinite:
+        return State::kSuspect;
+      case Trouble::kUnreadable:
+        return State::kUnknown;
+      default:
+        return State::kCorrupt;
+    }
+  }
+
+  State state() const {
+    bool partial = false, corrupt = false, suspect = false, unreadable = false;
+    for (const CheckpointProblem& problem : exam_.problems()) {
+      if (!problem.breaks) continue;
+      const State one = state_of(problem);
+      partial = partial || one == State::kPartial;
+      corrupt = corrupt || one == State::kCorrupt;
+      suspect = suspect || one == State::kSuspect;
+      unreadable = unreadable || one == State::kUnknown;
+    }
+    const bool fresh = options_.now.known() && tree_.newest().known() &&
+                       options_.now - tree_.newest() < kStillWriting && tree_.newest() - options_.now < kStillWriting;
+    if (fresh && (partial || corrupt)) return State::kWriting;
+    if (fresh && options_.now - tree_.newest() < kSettling && !exam_.finished().value_or(false) && exam_.weights() > 0)
+      return State::kWriting;
+    if (corrupt) return State::kCorrupt;
+    if (partial) return State::kPartial;
+    if (suspect) return State::kSuspect;
+    if (exam_.weights() == 0 && strange_.empty()) return State::kForeign;
+    return unreadable || exam_.unknown() || !tree_.seen_whole() || !strange_.empty() ? State::kUnknown : State::kWhole;
+  }
+
+  /// Without those that another one says more precisely.
+  std::vector<std::string> layouts() const {
+    std::set<std::string> all = exam_.layouts();
+    if (all.count("safetensors, sharded") + all.count("LoRA adapter") > 0) all.erase("safetensors");
+    if (all.count("torch.save, sharded") > 0) all.erase("torch.save");
+    if (all.count("Megatron torch_dist") > 0) all.erase("PyTorch DCP");
+    if (all.count("Megatron zarr") > 0) all.erase("zarr");
+    if (all.count("Megatron ranks") > 0) all.erase("torch.save");
+    return {all.begin(), all.end()};
+  }
+
+  CheckpointVerdict answer() {
+    CheckpointVerdict out;
+    out.path = tree_.single_file() ? tree_.full(tree_.files().front().path) : tree_.root();
+    out.state = state();
+    out.step = exam_.step();
+    out.framework = exam_.framework();
+    out.layouts = layouts();
+    if (options_.deep && !deep_.stopped) out.depth = CheckDepth::kSane;
+    out.problems = exam_.problems();
+    std::stable_sort(out.problems.begin(), out.problems.end(),
+                     [](const CheckpointProblem& a, const CheckpointProblem& b) { return a.breaks > b.breaks; });
+    out.problems_in_all = exam_.problems_in_all();
+    out.notes = exam_.notes();
+    for (size_t i = 0; i < strange_.size() && i < 5; ++i)
+      out.notes.push_back(cat(strange_[i], " is of a format that midwatch does not read"));
+    if (!tree_.seen_whole()) out.notes.emplace_back("not all of its folders could be listed");
+    out.pieces.assign(exam_.pieces().begin(), exam_.pieces().end());
+    for (const Piece piece : exam_.partly_lacking())
+      out.notes.push_back(cat("no ", word_of(piece), " is in it: its trainer resumes without"));
+    if (out.state == State::kWriting) {
+      const double ago = std::max(0.0, (options_.now - tree_.newest()).seconds());
+      out.notes.push_back(
+          cat("it was last written ", format_duration(Duration::seconds(ago)), " ago: look again later"));
+    }
+    out.lacks.assign(exam_.lacking().begin(), exam_.lacking().end());
+    out.resumable = resumable(out.state);
+    out.files = tree_.files().size();
+    out.bytes = tree_.bytes();
+    out.newest = tree_.newest();
+    out.tree_state = tree_.state();
+    out.deep = deep_.figures;
+    out.hashed = std::move(deep_.files);
+    out.compared = compared_;
+    if (compared_) out.compared_at = options_.earlier->at;
+    return out;
+  }
+
+  CheckpointVerdict::Resumable resumable(State state) const {
+    using Resumable = CheckpointVerdict::Resumable;
+    if (state == State::kPartial || state == State::kCorrupt || state == State::kForeign || state == State::kWriting)
+      return Resumable::kNo;
+    if (!exam_.lacking().empty()) return Resumable::kNo;
+    const bool optimizer = exam_.pieces().count(Piece::kOptimizer) != 0;
+    if (!optimizer) return Resumable::kNo;
+    return exam_.framework().empty() ? Resumable::kUnknown : Resumable::kYes;
+  }
+
+  const CheckpointTree& tree_;
+  const VerifyOptions& options_;
+  Examination exam_;
+  DeepAnswer deep_;
+  std::vector<std::string> strange_;  // files of weights of a format that is not read
+  bool metadata_only_ = false, compared_ = false;
+};
+
+}  // namespace
+
+std::string_view word_of(State state) {
+  constexpr std::string_view kWords[] = {"whole", "writing", "partial", "corrupt", "suspect", "unknown", "foreign"};
+  return kWords[static_cast<size_t>(state)];
+}
+
+Result<CheckpointVerdict> verify_checkpoint(Disk& disk, const std::string& path, const VerifyOptions& options) {
+  const auto tree = CheckpointTree::read(disk, path);
+  if (!tree.ok()) return tree.error();
+  CheckpointVerdict verdict = Verification(disk, *tree, options).run();
+  const auto after = CheckpointTree::read(disk, path);
+  if (after.ok() && after->state() == tree->state()) return verdict;
+  verdict.notes.emplace_back("it changed while it was read");
+  if (verdict.state != State::kForeign) verdict.state = State::kWriting;
+  verdict.resumable = CheckpointVerdict::Resumable::kNo;
+  return verdict;
+}
+
+CheckpointManifest manifest_of(const CheckpointVerdict& verdict, Time at) {
+  CheckpointManifest out;
+  out.path = verdict.path;
+  out.step = verdict.step;
+  out.framework = verdict.framework;
+  out.layouts = verdict.layouts;
+  out.verdict = word_of(verdict.state);
+  out.at = at;
+  out.files = verdict.hashed;
+  return out;
+}
+
+}  // namespace mw

@@ -1,0 +1,131 @@
+// midwatch checkpoint: which checkpoints there are, whether they are whole, and how two differ.
+#include "base/text.h"
+#include "ui/cli/checkpoint_text.h"
+#include "ui/cli/verb.h"
+
+namespace mw {
+namespace {
+
+void declare(ArgSpec& spec) {
+  spec.positional("what", "list, verify or diff", false, true);
+  spec.positional("paths", "checkpoints, or folders that hold some (default: those of the run)", true, false);
+  spec.flag("deep", "verify: read every byte: checksums, NaN and infinities, tensors of zeros");
+  spec.option("run", "NAME", "the run whose checkpoints are meant: its name, a beginning of it, or its folder");
+  spec.option("home", "DIR", "where runs are recorded (default: $MIDWATCH_HOME, or all places that you used)");
+  spec.flag("all", "diff: every tensor, not only those that changed most");
+  spec.flag("quiet", "no progress on standard error", 'q');
+  spec.flag("json", "print it as JSON, schema midwatch.checkpoints/1 or midwatch.tensors/1");
+}
+
+std::string share(std::string_view verb, std::string_view path, int64_t done, int64_t all) {
+  const double part = all > 0 ? 100.0 * static_cast<double>(done) / static_cast<double>(all) : 0;
+  return cat("\r\x1b[K", verb, " ", escape_terminal(basename(path)), ": ", format_bytes(static_cast<double>(done)),
+             " of ", format_bytes(static_cast<double>(all)), " (", format_short(part, 3), " %)");
+}
+
+/// Progress is printed for every so many bytes: a terminal is slower than a disk.
+class Progress {
+ public:
+  static constexpr int64_t kEvery = 64 << 20;
+  Progress(const Args& args, const Console& console)
+      : console_(console), on_(console.err_is_terminal && !args.has("quiet")) {}
+  ~Progress() {
+    if (shown_) console_.err("\r\x1b[K");
+  }
+  bool on() const { return on_; }
+  void show(std::string_view verb, std::string_view path, int64_t done, int64_t all) {
+    if (done >= last_ && done - last_ < kEvery) return;
+    last_ = done;
+    shown_ = true;
+    console_.err(share(verb, path, done, all));
+  }
+
+ private:
+  const Console& console_;
+  bool on_, shown_ = false;
+  int64_t last_ = 0;
+};
+
+Exit worst(const CheckpointsAnswer& answer) {
+  bool bad = false, unsure = false, any = false;
+  for (const CheckpointsAnswer::Checkpoint& one : answer.checkpoints) {
+    bad = bad || one.state == "partial" || one.state == "corrupt" || one.state == "suspect";
+    unsure = unsure || one.state == "writing" || one.state == "unknown";
+    any = any || one.state != "foreign";
+  }
+  if (bad) return Exit::kIncident;
+  if (!any) return Exit::kUnknown;
+  return unsure ? Exit::kPartial : Exit::kOk;
+}
+
+Exit verify_or_list(const Args& args, Services& services, const Console& console, bool list) {
+  CheckpointsRequest request{args.get("home"), args.get("run"), args.list("paths"), args.has("deep"), nullptr};
+  if (list && request.deep)
+    return report_error(
+        console, {Error::Code::kInvalid, "list only lists", "midwatch checkpoint verify --deep reads every byte."});
+  if (!request.run.empty() && !request.paths.empty())
+    return report_error(console, {Error::Code::kInvalid, "paths and --run name two things", "Leave one of them out."});
+  Result<CheckpointsAnswer> answer = Error{};
+  {
+    Progress progress(args, console);
+    if (progress.on())
+      request.progress = [&progress](const std::string& path, int64_t done, int64_t all) {
+        progress.show("verifying", path, done, all);
+      };
+    answer = services.checkpoints(request);
+  }
+  if (!answer.ok()) return report_error(console, answer.error());
+  if (args.has("json")) {
+    console.out(checkpoints_json(*answer));
+  } else {
+    console.out(list ? checkpoints_list(*answer, console) : checkpoints_verified(*answer, console));
+  }
+  return list ? Exit::kOk : worst(*answer);
+}
+
+Exit diff(const Args& args, Services& services, const Console& console) {
+  const auto paths = args.list("paths");
+  if (paths.size() != 2)
+    return report_error(
+        console, {Error::Code::kInvalid, "diff takes two checkpoints", "midwatch checkpoint diff step_10 step_20"});
+  Result<TensorsAnswer> answer = Error{};
+  {
+    Progress progress(args, console);
+    std::function<void(int64_t, int64_t)> show;
+    if (progress.on())
+      show = [&progress](int64_t done, int64_t all) { progress.show("comparing", "tensors", done, all); };
+    answer = services.compare_tensors(paths[0], paths[1], show);
+  }
+  if (!answer.ok()) return report_error(console, answer.error());
+  console.out(args.has("json") ? tensors_json(*answer) : tensors_text(*answer, args.has("all"), console));
+  return Exit::kOk;
+}
+
+Exit run(const Args& args, Services& services, const Console& console) {
+  const std::string what = args.get("what");
+  if (what == "list") return verify_or_list(args, services, console, true);
+  if (what == "verify") return verify_or_list(args, services, console, false);
+  if (what == "diff") return diff(args, services, console);
+  return report_error(
+      console, {Error::Code::kInvalid, cat("unknown word for checkpoint: ", what), "It takes list, verify or diff."});
+}
+
+}  // namespace
+
+namespace verbs {
+extern const Verb checkpoint;
+const Verb checkpoint = {"checkpoint",
+                         "Which checkpoints there are, whether they are whole, where to resume from, how two differ",
+                         "  midwatch checkpoint list                       those of the run\n"
+                         "  midwatch checkpoint list ckpts/                those in a folder\n"
+                         "  midwatch checkpoint verify ckpts/global_step_40\n"
+                         "  midwatch checkpoint verify --deep ckpts/       every byte of all of them\n"
+                         "  midwatch checkpoint diff ckpts/global_step_30 ckpts/global_step_40\n"
+                         "\nNothing is changed. verify --deep keeps checksums in the state folder; a later one\n"
+                         "says what differs. Exit codes of verify: 0 all whole · 3 a path is missing ·\n"
+                         "4 no checkpoint · 5 being written, or of a format that is not read ·\n"
+                         "10 one is partial, corrupt or suspect. docs/checkpoints.md has the rest.\n",
+                         declare, run};
+}  // namespace verbs
+
+}  // namespace mw

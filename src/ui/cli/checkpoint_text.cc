@@ -1,0 +1,234 @@
+#include "ui/cli/checkpoint_text.h"
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "ui/report/paint.h"
+
+namespace mw {
+namespace {
+
+using Checkpoint = CheckpointsAnswer::Checkpoint;
+
+constexpr size_t kProblemsShown = 12;  // of one checkpoint; --json has them all
+constexpr size_t kHead = 14;           // cells before what is said
+
+std::string size_of(int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
+
+std::string joined(const std::vector<std::string>& words, std::string_view between = ", ") {
+  std::string out;
+  for (const std::string& word : words) out += cat(out.empty() ? "" : between, word);
+  return out;
+}
+
+std::string painted(const Painter& paint, const Checkpoint& one) {
+  const std::string& state = one.tainted && one.state == "whole" ? "suspect" : one.state;
+  std::string upper = state;
+  for (char& c : upper) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  if (state == "whole") return paint.green(upper);
+  if (state == "partial" || state == "corrupt") return paint.red(upper);
+  return paint.yellow(upper);
+}
+
+std::string line(const Painter& paint, std::string_view head, std::string_view text, Painter::Colour colour = nullptr) {
+  return paint.hanging(cat("  ", pad(head, kHead)), text, 6, nullptr, colour);
+}
+
+std::string checked_text(const Checkpoint& one) {
+  std::string out;
+  if (one.depth == "structural") {
+    out = "structural: names, sizes, headers, directories. --deep reads every byte";
+  } else {
+    out = cat("all ", size_of(static_cast<int64_t>(one.deep.bytes)), ": checksums; ", one.deep.tensors,
+              " tensors, norm ", format_short(one.deep.norm), ", ", one.deep.not_finite, " NaN or infinite, ",
+              one.deep.zero_tensors, " all zero");
+  }
+  out += cat(" (", format_duration(Duration::seconds(one.seconds)), ")");
+  if (one.compared) out += cat("; compared with ", format_utc(one.verified_at));
+  return out;
+}
+
+std::string resume_text(const Checkpoint& one) {
+  if (one.resumable == "yes")
+    return cat("yes: ", joined(one.there), one.there.size() == 1 ? " is there" : " are there");
+  if (one.resumable == "unknown") return "not known: its framework is not";
+  if (one.state != "whole" && one.state != "suspect") return "no";
+  if (one.there.empty() || !one.lacks.empty())
+    return one.lacks.empty() ? "no: weights alone"
+                             : cat("no: ", joined(one.lacks), one.lacks.size() == 1 ? " is missing" : " are missing");
+  return "no: without an optimizer";
+}
+
+std::string problems_text(const Painter& paint, const Checkpoint& one) {
+  std::string out;
+  size_t shown = 0;
+  for (const CheckpointsAnswer::Problem& problem : one.problems) {
+    if (shown++ >= kProblemsShown) break;
+    const std::string where = problem.path.empty() ? "" : cat(problem.path, ": ");
+    out += line(paint, problem.trouble, cat(where, problem.what), problem.breaks ? &Painter::red : &Painter::dim);
+  }
+  if (one.problems_in_all > shown)
+    out += line(
+        paint, "",
+        cat("… and ", one.problems_in_all - std::min<uint64_t>(shown, one.problems_in_all), " more (--json has them)"));
+  return out;
+}
+
+std::string full(const Painter& paint, const Checkpoint& one) {
+  const std::string state = painted(paint, one);
+  std::string out = cat(state, "  ", escape_terminal(one.path), "\n");
+  std::string what = one.framework.empty() ? "framework not known" : one.framework;
+  if (!one.layouts.empty()) what += cat(" · ", joined(one.layouts));
+  if (one.step != kNoStep) what = cat("step ", one.step, " · ", what);
+  out += paint.hanging("  ",
+                       cat(what, " · ", one.files, one.files == 1 ? " file, " : " files, ", size_of(one.bytes),
+                           " · written ", format_utc(one.newest)),
+                       4);
+  out += problems_text(paint, one);
+  out += line(paint, "checked", checked_text(one));
+  out += line(paint, "resumable", resume_text(one));
+  if (one.tainted)
+    out += line(paint, "suspect", "it was saved since the trouble of this run began (midwatch incidents)",
+                &Painter::yellow);
+  for (const std::string& note : one.notes) out += line(paint, "note", note);
+  if (!one.manifest.empty()) out += line(paint, "kept", cat("checksums of its files in ", one.manifest));
+  return out;
+}
+
+std::string resume_from_text(const Painter& paint, const CheckpointsAnswer& answer) {
+  const bool all_whole = std::all_of(answer.checkpoints.begin(), answer.checkpoints.end(), [](const Checkpoint& one) {
+    return one.state == "whole" || one.state == "foreign";
+  });
+  if (all_whole) return "";
+  if (answer.resume_from.path.empty()) return "No whole checkpoint is beside it to resume from.\n";
+  const Checkpoint& back = answer.resume_from;
+  std::string how = back.verified_at.known() ? cat("; every byte was read at ", format_utc(back.verified_at)) : "";
+  if (back.resumable == "no") how += "; not resumable";
+  return paint.hanging("Resume from ", cat(back.path, " (step ", back.step, ", whole by its structure", how, ")"), 4);
+}
+
+std::string row(const Checkpoint& one, const Painter& paint, size_t width) {
+  const std::string read = one.verified_at.known()
+                               ? cat(format_utc(one.verified_at).substr(0, 16),
+                                     one.verified_state == "whole" ? "" : cat(" ", one.verified_state))
+                               : "–";
+  const std::string& state = one.tainted && one.state == "whole" ? "suspect" : one.state;
+  std::string text =
+      cat(pad(one.step == kNoStep ? "–" : cat(one.step), 7, true), "  ", pad(state, 8), pad(one.resumable, 8),
+          pad(size_of(one.bytes), 8, true), "  ", column(read, 17), joined(one.layouts));
+  text = cat("  ", fit(escape_terminal(text), width - 2), "\n");
+  if (state == "whole") return text;
+  return paint.of(state == "partial" || state == "corrupt" ? Severity::kCritical : Severity::kWarning, text);
+}
+
+std::string table(const std::vector<Checkpoint>& all, const Painter& paint) {
+  std::string out, folder;
+  for (const Checkpoint& one : all) {
+    const std::string above = folder_of(one.path);
+    if (above != folder || out.empty()) {
+      folder = above;
+      out += cat(escape_terminal(folder), "\n",
+                 paint.dim(fit(cat("  ", pad("STEP", 7, true), "  ", pad("STATE", 8), pad("RESUMES", 8),
+                                   pad("SIZE", 8, true), "  ", pad("EVERY BYTE READ", 17), "LAYOUT"),
+                               paint.width())),
+                 "\n");
+    }
+    out += row(one, paint, paint.width());
+    if (one.step == kNoStep) out += paint.hanging("           ", basename(one.path), 2);
+  }
+  return out;
+}
+
+// ---- JSON
+
+void put_words(JsonWriter& json, std::string_view key, const std::vector<std::string>& words) {
+  json.key(key).begin_array();
+  for (const std::string& word : words) json.string(word);
+  json.end_array();
+}
+
+void put_problems(JsonWriter& json, const Checkpoint& one) {
+  json.key("problems").begin_array();
+  for (const CheckpointsAnswer::Problem& problem : one.problems) {
+    json.begin_object().key("trouble").string(problem.trouble).key("depth").string(problem.depth);
+    json.key("path")
+        .string(problem.path)
+        .key("what")
+        .string(problem.what)
+        .key("breaks")
+        .boolean(problem.breaks)
+        .end_object();
+  }
+  json.end_array().key("problems_in_all").integer(static_cast<int64_t>(one.problems_in_all));
+}
+
+void put_checkpoint(JsonWriter& json, const Checkpoint& one) {
+  json.begin_object().key("path").string(one.path).key("state").string(one.state);
+  json.key("resumable").string(one.resumable);
+  json.key("step");
+  one.step == kNoStep ? json.null() : json.integer(one.step);
+  json.key("framework").string(one.framework);
+  put_words(json, "layouts", one.layouts);
+  json.key("depth").string(one.depth).key("files").integer(one.files).key("bytes").integer(one.bytes);
+  json.key("written_at").string(format_utc(one.newest)).key("tainted").boolean(one.tainted);
+  put_problems(json, one);
+  put_words(json, "notes", one.notes);
+  put_words(json, "there", one.there);
+  put_words(json, "lacks", one.lacks);
+  json.key("verified_at").string(format_utc(one.verified_at)).key("verified_state").string(one.verified_state);
+  json.key("compared").boolean(one.compared).key("manifest").string(one.manifest);
+  if (one.depth == "sane") {
+    json.key("deep").begin_object().key("bytes").integer(static_cast<int64_t>(one.deep.bytes));
+    json.key("tensors")
+        .integer(static_cast<int64_t>(one.deep.tensors))
+        .key("numbers")
+        .integer(static_cast<int64_t>(one.deep.numbers));
+    json.key("not_finite").integer(static_cast<int64_t>(one.deep.not_finite));
+    json.key("zero_tensors")
+        .integer(static_cast<int64_t>(one.deep.zero_tensors))
+        .key("norm")
+        .number(one.deep.norm)
+        .end_object();
+  }
+  json.key("seconds").number(one.seconds).end_object();
+}
+
+}  // namespace
+
+std::string checkpoints_json(const CheckpointsAnswer& answer) {
+  std::string out;
+  {
+    JsonWriter json(out);
+    json.begin_object().key("schema").string("midwatch.checkpoints/1").key("run").string(answer.run);
+    json.key("checkpoints").begin_array();
+    for (const Checkpoint& one : answer.checkpoints) put_checkpoint(json, one);
+    json.end_array().key("resume_from");
+    answer.resume_from.path.empty() ? json.null() : json.string(answer.resume_from.path);
+    json.key("resume_from_step");
+    answer.resume_from.path.empty() || answer.resume_from.step == kNoStep ? json.null()
+                                                                          : json.integer(answer.resume_from.step);
+    json.end_object();
+  }
+  return out + "\n";
+}
+
+std::string checkpoints_list(const CheckpointsAnswer& answer, const Console& console) {
+  const Painter paint(console);
+  std::string out = answer.run.empty() ? "" : cat("Checkpoints of ", escape_terminal(answer.run), "\n");
+  if (answer.checkpoints.empty()) return out + "No checkpoint is where the run says that it saves.\n";
+  return out + table(answer.checkpoints, paint) + resume_from_text(paint, answer);
+}
+
+std::string checkpoints_verified(const CheckpointsAnswer& answer, const Console& console) {
+  const Painter paint(console);
+  if (answer.checkpoints.empty()) return "No checkpoint is where the run says that it saves.\n";
+  std::string out;
+  if (answer.checkpoints.size() > 1) out = table(answer.checkpoints, paint) + "\n";
+  for (const Checkpoint& one : answer.checkpoints) {
+    if (answer.checkpoints.size() == 1 || one.state != "whole") out += full(paint, one);
+  }
+  return out + resume_from_text(paint, answer);
+}
+
+}  // namespace mw

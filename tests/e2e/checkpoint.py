@@ -1,0 +1,190 @@
+"""midwatch checkpoint with the real program on the sample checkpoints that real libraries wrote (tests/checkpoints/samples)."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+from running import PROGRAM, Run, training
+from watching import Scratch
+
+SAMPLES = pathlib.Path(__file__).resolve().parent.parent / "checkpoints" / "samples"
+SAVED = 1768465800  # 2026-01-15, long ago
+
+
+def age(folder):
+    """Nothing in it was written lately."""
+    for place in pathlib.Path(folder).rglob("*"):
+        os.utime(place, (SAVED, SAVED))
+
+
+def copied(base, sample):
+    target = f"{base}/{sample}"
+    shutil.copytree(SAMPLES / sample, target)
+    age(target)
+    return target
+
+
+def midwatch(base, *args, columns="80"):
+    environment = {**os.environ, "MIDWATCH_HOME": base + "/home", "COLUMNS": columns, "NO_COLOR": "1"}
+    done = subprocess.run([PROGRAM, "checkpoint", *args], cwd=base, env=environment, capture_output=True, timeout=60, check=False)
+    text = done.stdout.decode()
+    assert all(len(line) <= 80 for line in text.split("\n")) or "--json" in args or base in text, text
+    return done.returncode, text + done.stderr.decode()
+
+
+def verified(base, *args):
+    code, text = midwatch(base, "verify", "--json", *args)
+    return code, json.loads(text)
+
+
+def state_of(base, *args):
+    code, answer = verified(base, *args)
+    return code, answer["checkpoints"][0]["state"]
+
+
+def whole_trees_are_whole(base):
+    """Every sample is whole, structurally and deeply; what is whole but holds no optimizer is not resumable."""
+    root = base + "/all"
+    shutil.copytree(SAMPLES, root)
+    age(root)
+    for deep in ([], ["--deep"]):
+        code, answer = verified(base, root, *deep)
+        states = {one["path"]: one["state"] for one in answer["checkpoints"]}
+        assert code == 0 and set(states.values()) == {"whole"} and len(states) == 33, (code, states)
+        assert answer["resume_from"] is None
+    exports = [one for one in answer["checkpoints"] if one["resumable"] == "no"]
+    assert {pathlib.Path(one["path"]).parent.name for one in exports} == {"areal-export", "torch-bin", "torch-legacy", "megatron-zarr"}, exports
+    code, text = midwatch(base, "list", root)
+    assert code == 0 and text.count("whole") == 33, text
+    os.makedirs(base + "/notes")
+    pathlib.Path(base + "/notes/a.txt").write_text("no checkpoint", encoding="utf-8")
+    assert state_of(base, base + "/notes") == (4, "foreign")
+
+
+def a_broken_one_is_explained(base):
+    """A missing rank and a cut file are named, and the one before is offered."""
+    root = copied(base, "verl")
+    newest = root + "/global_step_20"
+    os.unlink(newest + "/actor/model_world_size_2_rank_1.pt")
+    os.truncate(newest + "/actor/optim_world_size_2_rank_0.pt", 500)
+    assert state_of(base, newest) == (5, "writing")  # a file of it was written just now
+    age(root)
+    code, text = midwatch(base, "verify", newest)
+    words = " ".join(text.split())  # however the lines are broken
+    assert code == 10 and text.startswith("PARTIAL") and "1 of 2 ranks are there" in words and "Resume from " in words, (code, text)
+    assert "latest_checkpointed_iteration.txt names this one" in words, text
+    code, answer = verified(base, root)
+    assert code == 10 and answer["resume_from"].endswith("/global_step_10") and answer["resume_from_step"] == 10, answer
+    os.unlink(root + "/global_step_10/data.pt")
+    assert verified(base, newest)[1]["resume_from"] is None
+
+
+def one_that_is_being_written_is_not_broken(base):
+    """What was written a moment ago may still become whole."""
+    root = copied(base, "prime-rl")
+    one = root + "/checkpoints/step_20"
+    os.unlink(one + "/trainer/.metadata")
+    assert state_of(base, one) == (10, "partial")
+    os.utime(one + "/trainer/__0_0.distcp")
+    assert state_of(base, one) == (5, "writing")
+
+
+def bits_that_rot_are_found(base):
+    """A flipped bit: by the archive's own checksum; where the format has none, by what an earlier --deep recorded."""
+    root = copied(base, "trl")
+    one = root + "/checkpoint-20"
+    assert state_of(base, one, "--deep") == (0, "whole")
+    for name, place, structural, deep in (("model.safetensors", -20, "whole", "corrupt"), ("optimizer.pt", 900, "whole", "corrupt")):
+        path = f"{one}/{name}"
+        with open(path, "r+b") as file:
+            file.seek(place, 2 if place < 0 else 0)
+            byte = file.read(1)[0]
+            file.seek(place, 2 if place < 0 else 0)
+            file.write(bytes([byte ^ 1]))
+        os.utime(path, (SAVED, SAVED))
+        assert state_of(base, one)[1] == structural, name
+        code, answer = verified(base, one, "--deep")
+        assert code == 10 and answer["checkpoints"][0]["state"] == deep, answer
+        assert any(problem["path"] == name for problem in answer["checkpoints"][0]["problems"]), answer
+        shutil.copy2(f"{SAMPLES}/trl/checkpoint-20/{name}", path)
+        os.utime(path, (SAVED, SAVED))
+    assert state_of(base, one, "--deep") == (0, "whole")
+    shutil.copy2(f"{SAMPLES}/trl/checkpoint-10/model.safetensors", one + "/model.safetensors")
+    os.utime(one + "/model.safetensors", (SAVED + 60, SAVED + 60))
+    assert state_of(base, root + "/checkpoint-10", "--deep") == (0, "whole")
+    code, answer = verified(base, one, "--deep")
+    problems = answer["checkpoints"][0]["problems"]
+    assert code == 10 and problems[0]["trouble"] == "mixed-step" and "checkpoint-10" in problems[0]["what"], answer
+
+
+def hostile_names_and_files(base):
+    """Names with escape sequences are shown escaped; pickles are not run; paths out of the tree are refused."""
+    one = base + "/step_3"
+    os.makedirs(one)
+    with open(one + "/\x1b[31mmodel.pt", "wb") as file:
+        file.write(b"\x80\x02cos\nsystem\n(S'touch " + base.encode() + b"/ran'\ntR.")
+    with open(one + "/model.safetensors.index.json", "w", encoding="utf-8") as file:
+        json.dump({"weight_map": {"a": "../../etc/passwd"}}, file)
+    age(one)
+    code, text = midwatch(base, "verify", one, "--deep")
+    assert code == 10 and "\x1b" not in text and "outside of its folder" in " ".join(text.split()), (code, text)
+    assert not os.path.exists(base + "/ran")
+    assert midwatch(base, "verify", base + "/nowhere")[0] == 3
+    assert midwatch(base, "prune")[0] == 2
+
+
+def differences(base):
+    """The tensors of two checkpoints, whatever files they lie in."""
+    root = copied(base, "trl-sharded")
+    code, text = midwatch(base, "diff", "--json", root + "/checkpoint-10", root + "/checkpoint-20")
+    answer = json.loads(text)
+    assert code == 0 and answer["changed"] >= 3 and answer["only_before"] == answer["only_after"] == answer["reshaped"] == 0, answer
+    code, text = midwatch(base, "diff", "--json", root + "/checkpoint-10", copied(base, "trl") + "/checkpoint-10")
+    answer = json.loads(text)
+    assert code == 0 and answer["changed"] == 0 and answer["same"] >= 3, answer  # one file, or three: the same tensors
+    code, text = midwatch(base, "diff", root + "/checkpoint-10", root + "/checkpoint-20")
+    assert code == 0 and "tensors: " in text and "changed by" in text, text
+    assert midwatch(base, "diff", root)[0] == 2
+
+
+def those_of_a_run(base):
+    """Where a run saves is known from its journal."""
+    run = Run(base, training(base, steps=15, pace=0.01), "--name", "one", "--no-host")
+    assert run.end() == 0, run.err
+    age(base + "/checkpoints")
+    code, text = midwatch(base, "list", "--json", "--run", "one")
+    answer = json.loads(text)
+    assert code == 0 and answer["run"] == "one", answer
+    assert [(one["step"], one["state"]) for one in answer["checkpoints"]] == [(5, "whole"), (10, "whole"), (15, "whole")], answer
+    code, text = midwatch(base, "verify", "--deep")
+    assert code == 0 and text.count("whole") == 3, text
+
+
+def nothing_is_changed(base):
+    """Neither a byte nor a time of the checkpoint; what is remembered lies in the state folder."""
+    root = copied(base, "skyrl")
+
+    def picture():
+        return {str(place): (place.stat().st_mtime_ns, place.stat().st_size) for place in pathlib.Path(root).rglob("*")}
+    before = picture()
+    assert midwatch(base, "verify", "--deep", root)[0] == 0
+    assert picture() == before
+    kept = os.listdir(base + "/home/checkpoints")
+    assert len(kept) == 2 and all(name.endswith(".json") for name in kept), kept
+    assert os.stat(f"{base}/home/checkpoints/{kept[0]}").st_mode & 0o077 == 0
+
+
+def main():
+    for case in (whole_trees_are_whole, a_broken_one_is_explained, one_that_is_being_written_is_not_broken, bits_that_rot_are_found,
+                 hostile_names_and_files, differences, those_of_a_run, nothing_is_changed):
+        began = time.time()
+        with Scratch() as base:
+            case(base)
+        print(f"{case.__name__}: ok, {time.time() - began:.1f} s")
+
+
+main()
+sys.exit(0)
