@@ -26,6 +26,7 @@
 #include "app/rule_watch.h"
 #include "app/run.h"
 #include "app/run_status.h"
+#include "app/ship.h"
 #include "app/tasks.h"
 #include "app/verify.h"
 #include "base/text.h"
@@ -338,6 +339,19 @@ Result<RestoreAnswer> DaemonServices::restore(const RestoreRequest& request) {
   const auto chosen = of_chosen(request);
   if (!chosen.ok()) return chosen.error();
   return restore_by_hand(*disk_, *make_posix_processes(), *chosen, this_user());
+}
+
+Result<PushAnswer> DaemonServices::push_checkpoint(const PushRequest& request) {
+  MW_TRY(learn({}));
+  return ship_checkpoint(*disk_, *knowledge_, request);
+}
+
+Result<PullAnswer> DaemonServices::pull_checkpoint(const PullRequest& request) {
+  return fetch_checkpoint(*disk_, request);
+}
+
+Result<RemoteAnswer> DaemonServices::remote_checkpoints(const RemoteRequest& request) {
+  return shipped_checkpoints(*disk_, request);
 }
 
 Result<DrillResult> DaemonServices::drill(const DrillRequest& request) {

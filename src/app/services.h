@@ -32,6 +32,9 @@ class DaemonServices final : public Services {
   Result<VerifyAnswer> verify(const std::string& home, const std::string& run) override;
   Result<RestoreAnswer> could_restore(const RestoreRequest& request) override;
   Result<RestoreAnswer> restore(const RestoreRequest& request) override;
+  Result<PushAnswer> push_checkpoint(const PushRequest& request) override;
+  Result<PullAnswer> pull_checkpoint(const PullRequest& request) override;
+  Result<RemoteAnswer> remote_checkpoints(const RemoteRequest& request) override;
   Result<DrillResult> drill(const DrillRequest& request) override;
   Result<Asked> ask(const std::string& home, const std::string& run, const RunAsk& ask) override;
   const Knowledge& knowledge() override;
