@@ -70,7 +70,7 @@ class Writing {
     const std::lock_guard<std::mutex> lock(mutex_);
     waiting_[part] = std::move(bytes);
     while (!waiting_.empty() && waiting_.begin()->first == next_) {
-      if (const auto done = of_disk(file_->append(waiting_.begin()->second)); !done.ok()) {
+      if (auto done = of_disk(file_->append(waiting_.begin()->second)); !done.ok()) {
         failed_ = true;
         changed_.notify_all();
         return done;

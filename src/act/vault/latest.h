@@ -51,7 +51,7 @@ class LatestPointer {
   /// Folds the entries of Promise::kAppend over `from`.
   Result<Pointer> fold(Pointer from, int64_t& highest);
   Result<bool> try_conditions(const std::string& key);
-  Result<Moved> swap(const Pointer& target);
+  Result<Moved> replace(const Pointer& target);
   Result<Moved> append(const Pointer& target);
 
   const VaultDoors& doors_;

@@ -16,8 +16,10 @@ Error none(const std::string& key) { return {Error::Code::kNotFound, cat(key, " 
 const FakeStore::Fault* FakeStore::begin() {
   if (before_call) before_call();
   const uint64_t call = calls_++;
-  const bool fails = fail_.armed && (call == fail_.at || (fail_.sticky && call > fail_.at));
-  return fails ? &fail_.fault : nullptr;
+  static constexpr Fault kNothing = Fault::kBefore;
+  if (!fail_.armed || call < fail_.at) return nullptr;
+  if (call == fail_.at) return &fail_.fault;
+  return fail_.sticky ? &kNothing : nullptr;
 }
 
 FakeStore::Upload* FakeStore::find(const std::string& key, const std::string& upload) {
@@ -32,6 +34,10 @@ void FakeStore::store(const std::string& key, std::string bytes, std::string eta
 
 Result<PutOutcome> FakeStore::put(const std::string& key, std::string_view bytes, const PutCondition& condition) {
   const Fault* fault = begin();
+  if (fault != nullptr && *fault == Fault::kSilent && condition.when == PutCondition::When::kAlways) {
+    store(key, std::string(bytes.size(), '?'), to_hex(md5(std::string(bytes.size(), '?'))));
+    return PutOutcome{true, to_hex(md5(bytes))};
+  }
   if (fault != nullptr && *fault != Fault::kAfter) return lost();
   using When = PutCondition::When;
   if (condition.when != When::kAlways && conditions_ == Conditions::kRefused) {
@@ -107,10 +113,12 @@ Result<std::string> FakeStore::begin_upload(const std::string& key) {
 Result<UploadedPart> FakeStore::put_part(const std::string& key, const std::string& upload, int number,
                                          std::string_view bytes) {
   const Fault* fault = begin();
-  if (fault != nullptr && *fault != Fault::kAfter) return lost();
+  if (fault != nullptr && *fault != Fault::kAfter && *fault != Fault::kSilent) return lost();
   Upload* const found = find(key, upload);
   if (found == nullptr) return none(cat("upload ", upload));
-  found->parts[number] = bytes;
+  found->parts[number] =
+      fault != nullptr && *fault == Fault::kSilent ? std::string(bytes.size(), '?') : std::string(bytes);
+  if (fault != nullptr && *fault == Fault::kSilent) fault = nullptr;
   if (fault != nullptr) return lost();
   return UploadedPart{number, static_cast<int64_t>(bytes.size()), to_hex(md5(bytes))};
 }

@@ -17,13 +17,13 @@ class FakeStore final : public ObjectStore {
   /// What it makes of conditions.
   enum class Conditions { kKept, kIgnored, kRefused };
   /// How a call fails: nothing happened; it happened and the answer was lost; of a get: some bytes come before the end,
-  /// or one bit of them is wrong.
-  enum class Fault { kBefore, kAfter, kCut, kFlipped };
+  /// or one bit of them is wrong; of a put or a part: it is acknowledged, and something else is kept.
+  enum class Fault { kBefore, kAfter, kCut, kFlipped, kSilent };
 
   explicit FakeStore(uint64_t seed = 0, Conditions conditions = Conditions::kKept)
       : prng_(seed), conditions_(conditions) {}
 
-  /// The call number `at` from now (0: the next) fails so; `sticky`: and all after it, until heal().
+  /// The call number `at` from now (0: the next) fails so; `sticky`: and nothing happens in all after it, until heal().
   void fail_at(uint64_t at, Fault fault, bool sticky) { fail_ = {calls_ + at, fault, sticky, true}; }
   void heal() { fail_.armed = false; }
   uint64_t calls() const { return calls_; }

@@ -40,9 +40,9 @@ std::string remote_json(const RemoteAnswer& answer) {
   return out + "\n";
 }
 
-std::string cell(std::string text, size_t width, bool right = false) {
+std::string cell(std::string_view text, size_t width, bool right = false) {
   const size_t missing = width - std::min(width, text.size());
-  return right ? std::string(missing, ' ') + text : text + std::string(missing, ' ');
+  return right ? cat(std::string(missing, ' '), text) : cat(text, std::string(missing, ' '));
 }
 
 std::string remote_text(const RemoteAnswer& answer) {
