@@ -86,8 +86,8 @@ Result<std::unique_ptr<ObjectStore>> s3_store(Disk& disk, const StoreAddress& ad
   auto settings =
       s3::find_settings({address.endpoint, address.region, address.profile, addressing}, bucket, variable, disk);
   if (!settings.ok()) return settings.error();
-  // Each of them gets its share, so that the line is not taken in bursts.
-  if (address.rate > 0) settings->rate = std::max<int64_t>(1, address.rate / std::max(1, address.parallel));
+  // A pacer begins one part after the other; that none of them comes in a burst is each request's own limit.
+  settings->rate = address.rate;
   return s3::make_store(*settings, bucket, *harbour.http, *harbour.clock, sleep_for);
 }
 

@@ -2,6 +2,8 @@
 
 Needs the packages of scripts/packages-s3.txt and root. with Gateway(folder) as gateway: gateway.url, .key, .secret
 """
+import hashlib
+import hmac
 import http.client
 import os
 import shutil
@@ -9,6 +11,7 @@ import signal
 import socket
 import subprocess
 import time
+import urllib.parse
 import uuid
 
 PROGRAMS = ("ceph", "ceph-authtool", "ceph-mon", "ceph-osd", "monmaptool", "radosgw", "radosgw-admin")
@@ -148,6 +151,29 @@ class Gateway:
         for one in reversed(self.processes):
             one.send_signal(signal.SIGKILL)
             one.wait()
+
+    def ask(self, method, path, query="", body=b""):
+        """A request signed as S3 wants it (AWS Signature Version 4); status and body of the answer."""
+        when = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+        path, scope = urllib.parse.quote(path), when[:8] + "/us-east-1/s3/aws4_request"
+        digest = hashlib.sha256(body).hexdigest()
+        headers = {"host": f"127.0.0.1:{self.port}", "x-amz-content-sha256": digest, "x-amz-date": when}
+        lines = "".join(f"{name}:{value}\n" for name, value in sorted(headers.items()))
+        canonical = "\n".join((method, path, query, lines, ";".join(sorted(headers)), digest))
+        text = "\n".join(("AWS4-HMAC-SHA256", when, scope, hashlib.sha256(canonical.encode()).hexdigest()))
+        key = ("AWS4" + self.secret).encode()
+        for piece in scope.split("/"):
+            key = hmac.digest(key, piece.encode(), "sha256")
+        headers["authorization"] = (f"AWS4-HMAC-SHA256 Credential={self.key}/{scope},SignedHeaders={';'.join(sorted(headers))},"
+                                    f"Signature={hmac.digest(key, text.encode(), 'sha256').hex()}")
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection.request(method, path + ("?" + query if query else ""), body=body, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+
+    def make_bucket(self, name):
+        status, text = self.ask("PUT", "/" + name)
+        assert status == 200, text
 
     def variables(self, url=None):
         """What a client's environment has, to reach it (or what stands before it, at `url`)."""
