@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -92,6 +93,8 @@ Result<std::unique_ptr<ObjectStore>> s3_store(Disk& disk, const StoreAddress& ad
 }
 
 Result<std::unique_ptr<Harbour>> open(Disk& disk, const StoreAddress& address) {
+  // OpenSSL writes to connections that the other side has closed.
+  (void)std::signal(SIGPIPE, SIG_IGN);
   auto harbour = std::make_unique<Harbour>();
   const std::string& place = address.place;
   if (place.starts_with(kS3)) {

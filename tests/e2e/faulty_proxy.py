@@ -4,6 +4,7 @@ with FaultyProxy(port_of_server, plan) as proxy: proxy.url. plan(number, method,
 None     it is passed on
 "503"    the server is busy
 "cut"    the connection ends before an answer, and the server never saw the request
+"early"  likewise, while the request's body is still on its way
 "lost"   the server did it, and the connection ends before the answer
 "half"   the connection ends in the middle of the answer's body
 number   it is passed on, at so many bytes a second
@@ -38,6 +39,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         proxy = self.server.proxy
         what = proxy.plan(proxy.count(), self.command, self.path)
         rate = what if isinstance(what, (int, float)) else None
+        if what == "early":
+            return self.end_here()
         body, left = [], int(self.headers.get("content-length", 0))
         while left:
             piece = self.rfile.read(min(left, PIECE))
@@ -96,13 +99,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class FaultyProxy:
-    def __init__(self, port, plan):
+    def __init__(self, port, plan, context=None):
+        """`context`: of ssl; then it speaks TLS."""
         self.port, self.plan = port, plan
         self.number, self.lock = 0, threading.Lock()
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
+        if context is not None:
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
         self.server.proxy = self
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        self.url = f"http{'' if context is None else 's'}://127.0.0.1:{self.server.server_address[1]}"
 
     def count(self):
         with self.lock:

@@ -8,6 +8,7 @@ import os
 import random
 import shutil
 import signal
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -216,19 +217,32 @@ def killed(base, gateway):
 def faults(base, gateway):
     """Requests that fail in every way: all of it is tried again, and comes out right."""
     folder, dice = checkpoint(base, 20, 40, 10), random.Random(11)
-    failures = ["503", "cut", "lost", "half"]
+    failures = ["503", "cut", "lost", "half", "early"]
 
     def plan(number, method, path):
         del method, path
         return dice.choice(failures) if number % 4 == 0 else None
 
-    with FaultyProxy(gateway.port, plan) as proxy:
-        env = gateway.variables(proxy.url)
-        answer = midwatch("push", folder, "s3://bucket/faults", "--json", env=env)
-        assert answer["latest"] == "moved" and answer["verified"] == "checksums", answer
-        assert midwatch("pull", "s3://bucket/faults", base + "/out", "--json", env=env)["step"] == 20
-        print(f"  {proxy.number} requests, every fourth failed", flush=True)
-    assert same(folder, base + "/out")
+    def through(context, run, **variables):
+        with FaultyProxy(gateway.port, plan, context) as proxy:
+            env = dict(gateway.variables(proxy.url), **variables)
+            answer = midwatch("push", folder, "s3://bucket/" + run, "--json", env=env)
+            assert answer["latest"] == "moved" and answer["verified"] == "checksums", answer
+            assert midwatch("pull", "s3://bucket/" + run, f"{base}/{run}", "--json", env=env)["step"] == 20
+            print(f"  {proxy.number} requests, every fourth failed", flush=True)
+        assert same(folder, f"{base}/{run}")
+
+    through(None, "faults")
+    if shutil.which("openssl") is None:
+        return skips.skip("tls", "openssl is not here")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", base + "/key", "-out", base + "/cert",
+                    "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(base + "/cert", base + "/key")
+    through(context, "tls", SSL_CERT_FILE=base + "/cert")
+    with FaultyProxy(gateway.port, lambda n, method, path: None, context) as proxy:  # nobody vouches for it
+        midwatch("remote", "s3://bucket/tls", env=gateway.variables(proxy.url), expect=3)
+    return None
 
 
 def fenced(base, gateway):
