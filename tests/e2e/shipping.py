@@ -120,6 +120,10 @@ def refusals(base, place, env=None):
     assert [(one["step"], one["latest"]) for one in listed["checkpoints"]] == [(20, True)], listed
 
 
+def answer_id(base):
+    return midwatch("remote", base + "/share/other", "--json")["checkpoints"][0]["checkpoint"]
+
+
 def folders(base):
     round_trip(base + "/a", base + "/share/run")
     refusals(base + "/b", "file://" + base + "/share/other")
@@ -135,6 +139,18 @@ def folders(base):
                 file.write(b"damage")
     answer = midwatch("pull", base + "/share/run", base + "/c/older", "--json")
     assert answer["step"] == 40 and "step_80" in answer["notes"][0], answer
+    # Through a link of the user's own; not through one that somebody put into the partial folder.
+    os.makedirs(base + "/real")
+    os.symlink(base + "/real", base + "/link")
+    assert midwatch("pull", base + "/share/other", base + "/link/out", "--json")["step"] == 20
+    assert same(base + "/b/global_step_20", base + "/real/out")
+    for target in (base + "/real/evil", base + "/real/out"):
+        partial = f"{base}/real/new.partial-{answer_id(base)}"
+        os.makedirs(partial + "/actor")
+        os.symlink(target, partial + "/actor/optim.dat")
+        assert "midwatch" in midwatch("pull", base + "/share/other", base + "/real/new", expect=3)
+        assert not os.path.exists(base + "/real/evil") and not os.path.exists(base + "/real/new")
+        shutil.rmtree(partial)
     # A disk without room, and a folder that nobody may write to, are reported as such.
     small = base + "/small"
     os.makedirs(small)

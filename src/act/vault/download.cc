@@ -130,7 +130,7 @@ class Downloader {
   /// A link on the way would lead elsewhere: somebody else put it there.
   Result<void> make_folders() {
     MW_TRY(of_disk(doors_.disk.make_folders(folder_)));
-    const std::string real = real_path(folder_);
+    folder_ = real_path(folder_);  // links above it are the user's own
     std::string last;
     for (const ManifestFile& file : manifest_.files) {
       const size_t slash = file.path.rfind('/');
@@ -138,7 +138,7 @@ class Downloader {
       if (below == last) continue;
       last = below;
       MW_TRY(of_disk(doors_.disk.make_folders(cat(folder_, "/", below))));
-      if (!below.empty() && real_path(cat(folder_, "/", below)) != cat(real, "/", below)) {
+      if (!below.empty() && real_path(cat(folder_, "/", below)) != cat(folder_, "/", below)) {
         return Error{Error::Code::kDenied, cat("a link leads out of ", folder_),
                      "Remove it, or choose another folder."};
       }
@@ -149,7 +149,7 @@ class Downloader {
   /// Opens a file for what is missing of it; `parts` of it are there and right.
   Result<std::unique_ptr<AppendFile>> open(const ManifestFile& file, size_t& parts) {
     const std::string path = cat(folder_, "/", file.path);
-    if (real_path(path) != cat(real_path(folder_), "/", file.path)) {
+    if (real_path(path) != path) {
       return Error{Error::Code::kDenied, cat(path, " is a link"), "Remove it, or choose another folder."};
     }
     parts = 0;
@@ -218,7 +218,7 @@ class Downloader {
   const VaultDoors& doors_;
   const std::string& prefix_;
   const CheckpointManifest& manifest_;
-  const std::string& folder_;
+  std::string folder_;
   const Pace pace_;
   Meter& meter_;
   Pacer pacer_;

@@ -118,6 +118,10 @@ class Pull {
 
   Result<void> check_space(const CheckpointManifest& manifest, const std::string& partial) {
     const auto there = walk(doors_.disk, partial);
+    if (!there.ok() && doors_.disk.list(partial).ok()) {  // a link that leads nowhere yet, for one
+      return Error{Error::Code::kDenied, cat("what lies in ", partial, " cannot be read: ", there.error().what),
+                   "Remove it and pull again."};
+    }
     const int64_t have = there.ok() ? there->bytes : 0;
     const auto free = doors_.free_bytes(folder_of(options_.folder));
     if (!free.ok()) return as_local(free.error());
