@@ -234,8 +234,20 @@ class World {
     constexpr std::array<Fault, 3> kFaults = {Fault::kBefore, Fault::kCut, Fault::kFlipped};
     if (how <= 1) store_.fail_at(dice_.below(40), kFaults[dice_.below(3)], how == 1);
     if (how >= 3) machine.disk.die_after(1 + dice_.below(30));
+    if (how == 2) {  // the disk fails now and then, or is full
+      FakeDisk::Faults faults;
+      faults.append = faults.sync = faults.other = dice_.chance(0.5) ? 0.05 : 0;
+      faults.capacity = machine.disk.used() + dice_.below(300);
+      machine.disk.set_faults(faults);
+    }
     const auto first = pull(machine, folder);
+    machine.disk.set_faults({});
     store_.heal();
+    if (first.ok() && how == 2) {
+      machine.disk.power_lost();
+      if (files_in(machine, folder) != truth_[first->manifest.id])
+        wrong("a power loss took bytes of a pull that was over");
+    }
     if (how >= 3) {
       machine.disk.die_after(UINT64_MAX);
       how == 3 ? machine.disk.process_died() : machine.disk.power_lost();
