@@ -56,7 +56,7 @@ std::string hint_of(int status, const Fault& fault, std::string_view region) {
                           : cat("The bucket is in another region: --region ", region, ".");
   }
   if (status == 401 || status == 403) {
-    return "The credentials need the rights to list the bucket, and to read and write its objects.";
+    return "Either the secret key is wrong, or the credentials lack a right: to list the bucket, to read and to write.";
   }
   return {};
 }

@@ -52,10 +52,11 @@ std::string remote_text(const RemoteAnswer& answer) {
   out += cat(cell("step", 12, true), "  ", cell("size", 10, true), "  ", cell("files", 7, true), "  ",
              cell("pushed", 20), "  ", cell("verified by", 11), "\n");
   for (const Checkpoint& one : answer.checkpoints) {
+    const bool last = !one.latest && one.trouble.empty();  // nothing stands behind it
     out += cat(cell(std::to_string(one.step), 12, true), "  ",
                cell(format_bytes(static_cast<double>(one.bytes)), 10, true), "  ",
                cell(std::to_string(one.files), 7, true), "  ", cell(format_utc(one.pushed).substr(0, 19) + "Z", 20),
-               "  ", cell(escape_terminal(one.verified), 11), one.latest ? "  latest" : "",
+               "  ", cell(escape_terminal(one.verified), last ? 0 : 11), one.latest ? "  latest" : "",
                one.trouble.empty() ? "" : cat("  ", escape_terminal(one.trouble)), "\n");
   }
   return out;
