@@ -45,7 +45,7 @@ TEST_CASE("several threads send and receive the same bytes as one") {
   const Scratch scratch;
   for (int i = 0; i < 30; ++i) scratch.write(cat("/step_7/small/", i, ".dat"), static_cast<size_t>(i) * 40, 100 + i);
   scratch.write("/step_7/large.dat", 300'001, 1);
-  scratch.write("/step_7/other.dat", 4096 * 20, 2);
+  scratch.write("/step_7/other.dat", 81'920, 2);
   const auto disk = make_posix_disk();
   const auto store = make_folder_store(scratch.root + "/bucket");
   const auto clock = make_posix_clock();
