@@ -8,6 +8,7 @@
 
 #include "api/drill.h"
 #include "api/requests.h"
+#include "api/shipping.h"
 #include "base/result.h"
 #include "core/knowledge.h"
 
@@ -59,6 +60,12 @@ class Services {
   /// How the tensors of two checkpoints differ. `progress`: of bytes done, and in all.
   virtual Result<TensorsAnswer> compare_tensors(const std::string& before, const std::string& after,
                                                 const std::function<void(int64_t, int64_t)>& progress) = 0;
+  /// Ships a checkpoint to an object store, and moves `latest` there when all of it is verified.
+  virtual Result<PushAnswer> push_checkpoint(const PushRequest& request) = 0;
+  /// Receives the newest verified checkpoint, or that of a step, into a folder that is made.
+  virtual Result<PullAnswer> pull_checkpoint(const PullRequest& request) = 0;
+  /// What a run has in an object store.
+  virtual Result<RemoteAnswer> remote_checkpoints(const RemoteRequest& request) = 0;
   /// Stages a fault, on the practice run or on a supervised one, and waits for what comes of it.
   virtual Result<DrillResult> drill(const DrillRequest& request) = 0;
   virtual const Knowledge& knowledge() = 0;

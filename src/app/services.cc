@@ -29,6 +29,7 @@
 #include "app/rule_watch.h"
 #include "app/run.h"
 #include "app/run_status.h"
+#include "app/ship.h"
 #include "app/tasks.h"
 #include "app/verify.h"
 #include "base/text.h"
@@ -414,6 +415,19 @@ Result<CheckpointsAnswer> DaemonServices::checkpoints(const CheckpointsRequest& 
 Result<TensorsAnswer> DaemonServices::compare_tensors(const std::string& before, const std::string& after,
                                                       const std::function<void(int64_t, int64_t)>& progress) {
   return tensors_of(*disk_, absolute_path(before), absolute_path(after), progress);
+}
+
+Result<PushAnswer> DaemonServices::push_checkpoint(const PushRequest& request) {
+  MW_TRY(learn({}));
+  return ship_checkpoint(*disk_, *knowledge_, request);
+}
+
+Result<PullAnswer> DaemonServices::pull_checkpoint(const PullRequest& request) {
+  return fetch_checkpoint(*disk_, request);
+}
+
+Result<RemoteAnswer> DaemonServices::remote_checkpoints(const RemoteRequest& request) {
+  return shipped_checkpoints(*disk_, request);
 }
 
 Result<DrillResult> DaemonServices::drill(const DrillRequest& request) {

@@ -35,6 +35,9 @@ class DaemonServices final : public Services {
   Result<CheckpointsAnswer> checkpoints(const CheckpointsRequest& request) override;
   Result<TensorsAnswer> compare_tensors(const std::string& before, const std::string& after,
                                         const std::function<void(int64_t, int64_t)>& progress) override;
+  Result<PushAnswer> push_checkpoint(const PushRequest& request) override;
+  Result<PullAnswer> pull_checkpoint(const PullRequest& request) override;
+  Result<RemoteAnswer> remote_checkpoints(const RemoteRequest& request) override;
   Result<DrillResult> drill(const DrillRequest& request) override;
   Result<Asked> ask(const std::string& home, const std::string& run, const RunAsk& ask) override;
   const Knowledge& knowledge() override;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <system_error>
 
 #include "base/numbers.h"
@@ -29,11 +30,23 @@ std::string authorities() {
 struct Answering {
   HttpAnswer answer;
   size_t limit = 0;
+  CURL* handle = nullptr;
+  const HttpRequest* request = nullptr;
 };
+
+/// Is what comes the body that was asked for, and no page about an error?
+bool is_wanted(const Answering& answering) {
+  long status = 0;
+  curl_easy_getinfo(answering.handle, CURLINFO_RESPONSE_CODE, &status);
+  return status == 200 || status == 206;
+}
 
 size_t take_body(char* data, size_t size, size_t count, void* to) {
   auto& answering = *static_cast<Answering*>(to);
   const size_t bytes = size * count;
+  if (answering.request->sink && is_wanted(answering)) {
+    return answering.request->sink(std::string_view(data, bytes)) ? bytes : 0;
+  }
   const size_t room = answering.limit - std::min(answering.limit, answering.answer.body.size());
   answering.answer.body.append(data, std::min(bytes, room));
   return bytes;
@@ -45,6 +58,14 @@ size_t take_header(char* data, size_t size, size_t count, void* to) {
   if (line.size() > kName.size() && contains_folded(line.substr(0, kName.size()), kName)) {
     const auto seconds = parse_double(trim(line.substr(kName.size())));
     if (seconds && *seconds >= 0) static_cast<Answering*>(to)->answer.retry_after_s = *seconds;
+  }
+  auto& answering = *static_cast<Answering*>(to);
+  const size_t colon = line.find(':');
+  if (line.starts_with("HTTP/")) {
+    answering.answer.headers.clear();  // those of an interim answer are none of the answer's
+  } else if (answering.request->want_headers && colon != std::string_view::npos &&
+             answering.answer.headers.size() < 200) {
+    answering.answer.headers.emplace_back(to_lower(line.substr(0, colon)), std::string(trim(line.substr(colon + 1))));
   }
   return line.size();
 }
@@ -109,28 +130,51 @@ Error error_of(CURL* handle, CURLcode code, const char* detail) {
   }
 }
 
+/// Everything of a request but its address.
+void put_request(CURL* handle, const HttpRequest& request) {
+  if (request.direct) curl_easy_setopt(handle, CURLOPT_PROXY, "");
+  curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+  const std::string_view body = request.payload.data() != nullptr ? request.payload : std::string_view(request.body);
+  if (request.method == "HEAD") {
+    curl_easy_setopt(handle, CURLOPT_NOBODY, 1L);
+  } else if (request.method != "GET") {
+    curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+    curl_easy_setopt(handle, CURLOPT_POSTFIELDS, body.data());
+    curl_easy_setopt(handle, CURLOPT_UPLOAD_BUFFERSIZE, 512L * 1024);
+  }
+  if (request.stall.ns > 0) {
+    curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, static_cast<long>(std::max(1.0, request.stall.seconds())));
+    curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.stall.ns / 1'000'000));
+  }
+  if (request.rate > 0) {
+    curl_easy_setopt(handle, CURLOPT_MAX_SEND_SPEED_LARGE, static_cast<curl_off_t>(request.rate));
+    curl_easy_setopt(handle, CURLOPT_MAX_RECV_SPEED_LARGE, static_cast<curl_off_t>(request.rate));
+  }
+}
+
 class CurlHttp final : public Http {
  public:
-  CurlHttp() { curl_global_init(CURL_GLOBAL_DEFAULT); }
-  ~CurlHttp() override { curl_global_cleanup(); }
+  explicit CurlHttp(bool keeps) : keeps_(keeps) { curl_global_init(CURL_GLOBAL_DEFAULT); }
+  ~CurlHttp() override {
+    idle_.clear();
+    curl_global_cleanup();
+  }
   CurlHttp(const CurlHttp&) = delete;
   CurlHttp& operator=(const CurlHttp&) = delete;
 
   Result<HttpAnswer> send(const HttpRequest& request) override {
-    const Handle handle = begin(request.url, "http,https", request.deadline);
+    Handle handle = begin(request.url, "http,https", request.deadline);
     if (handle == nullptr) return Error{Error::Code::kIo, "libcurl has no memory", ""};
     Answering answering;
     answering.limit = request.answer_limit;
+    answering.handle = handle.get();
+    answering.request = &request;
     std::vector<std::string> lines = request.headers;
     lines.emplace_back("Expect:");  // some servers never answer the question that it asks
     const List headers = list_of(lines);
     curl_easy_setopt(handle.get(), CURLOPT_HTTPHEADER, headers.get());
-    if (request.direct) curl_easy_setopt(handle.get(), CURLOPT_PROXY, "");
-    curl_easy_setopt(handle.get(), CURLOPT_CUSTOMREQUEST, request.method.c_str());
-    if (request.method != "GET") {
-      curl_easy_setopt(handle.get(), CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
-      curl_easy_setopt(handle.get(), CURLOPT_POSTFIELDS, request.body.c_str());
-    }
+    put_request(handle.get(), request);
     curl_easy_setopt(handle.get(), CURLOPT_WRITEFUNCTION, take_body);
     curl_easy_setopt(handle.get(), CURLOPT_WRITEDATA, &answering);
     curl_easy_setopt(handle.get(), CURLOPT_HEADERFUNCTION, take_header);
@@ -142,6 +186,7 @@ class CurlHttp final : public Http {
     long status = 0;
     curl_easy_getinfo(handle.get(), CURLINFO_RESPONSE_CODE, &status);
     answering.answer.status = static_cast<int>(status);
+    keep(std::move(handle));
     return std::move(answering.answer);
   }
 
@@ -180,12 +225,14 @@ class CurlHttp final : public Http {
 
  private:
   Handle begin(const std::string& url, const char* protocols, Duration deadline) {
-    Handle handle(curl_easy_init());
+    Handle handle = take_idle();
+    if (handle == nullptr) handle.reset(curl_easy_init());
     if (handle == nullptr) return handle;
     const long ms = static_cast<long>(std::max<int64_t>(1, deadline.ns / 1'000'000));
     curl_easy_setopt(handle.get(), CURLOPT_URL, url.c_str());
     curl_easy_setopt(handle.get(), CURLOPT_PROTOCOLS_STR, protocols);
     curl_easy_setopt(handle.get(), CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(handle.get(), CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(handle.get(), CURLOPT_TIMEOUT_MS, ms);
     curl_easy_setopt(handle.get(), CURLOPT_CONNECTTIMEOUT_MS, ms);
     curl_easy_setopt(handle.get(), CURLOPT_USERAGENT, "midwatch/" MIDWATCH_VERSION);
@@ -195,11 +242,30 @@ class CurlHttp final : public Http {
     }
     return handle;
   }
+
+  /// One whose connection may still be open, for requests to come; after an error none is trusted.
+  Handle take_idle() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (idle_.empty()) return nullptr;
+    Handle handle = std::move(idle_.back());
+    idle_.pop_back();
+    return handle;
+  }
+  void keep(Handle handle) {
+    if (!keeps_) return;
+    curl_easy_reset(handle.get());  // its connections stay
+    const std::lock_guard<std::mutex> lock(mutex_);
+    idle_.push_back(std::move(handle));
+  }
+
+  const bool keeps_;
+  std::mutex mutex_;
+  std::vector<Handle> idle_;
 };
 
 }  // namespace
 
-std::unique_ptr<Http> make_http() { return std::make_unique<CurlHttp>(); }
+std::unique_ptr<Http> make_http(bool keeps_connections) { return std::make_unique<CurlHttp>(keeps_connections); }
 
 std::string percent_encode(std::string_view text) {
   std::string out;

@@ -6,15 +6,25 @@
 namespace mw {
 namespace {
 
-void declare(ArgSpec& spec) {
-  spec.positional("what", "list, verify or diff", false, true);
+void declare_verify_and_list(ArgSpec& spec) {
   spec.positional("paths", "checkpoints, or folders that hold some (default: those of the run)", true, false);
-  spec.flag("deep", "verify: read every byte: checksums, NaN and infinities, tensors of zeros");
   spec.option("run", "NAME", "the run whose checkpoints are meant: its name, a beginning of it, or its folder");
   spec.option("home", "DIR", "where runs are recorded (default: $MIDWATCH_HOME, or all places that you used)");
-  spec.flag("all", "diff: every tensor, not only those that changed most");
   spec.flag("quiet", "no progress on standard error", 'q');
-  spec.flag("json", "print it as JSON, schema midwatch.checkpoints/1 or midwatch.tensors/1");
+  spec.flag("json", "print it as JSON, schema midwatch.checkpoints/1");
+}
+
+void declare_verify(ArgSpec& spec) {
+  spec.flag("deep", "read every byte: checksums, NaN and infinities, tensors of zeros");
+  declare_verify_and_list(spec);
+}
+
+void declare_diff(ArgSpec& spec) {
+  spec.positional("before", "a checkpoint", false, true);
+  spec.positional("after", "another one", false, true);
+  spec.flag("all", "every tensor, not only those that changed most");
+  spec.flag("quiet", "no progress on standard error", 'q');
+  spec.flag("json", "print it as JSON, schema midwatch.tensors/1");
 }
 
 std::string share(std::string_view verb, std::string_view path, int64_t done, int64_t all) {
@@ -59,10 +69,7 @@ Exit worst(const CheckpointsAnswer& answer) {
 }
 
 Exit verify_or_list(const Args& args, Services& services, const Console& console, bool list) {
-  CheckpointsRequest request{args.get("home"), args.get("run"), args.list("paths"), args.has("deep"), nullptr};
-  if (list && request.deep)
-    return report_error(
-        console, {Error::Code::kInvalid, "list only lists", "midwatch checkpoint verify --deep reads every byte."});
+  CheckpointsRequest request{args.get("home"), args.get("run"), args.list("paths"), !list && args.has("deep"), nullptr};
   if (!request.run.empty() && !request.paths.empty())
     return report_error(console, {Error::Code::kInvalid, "paths and --run name two things", "Leave one of them out."});
   Result<CheckpointsAnswer> answer = Error{};
@@ -84,48 +91,48 @@ Exit verify_or_list(const Args& args, Services& services, const Console& console
 }
 
 Exit diff(const Args& args, Services& services, const Console& console) {
-  const auto paths = args.list("paths");
-  if (paths.size() != 2)
-    return report_error(
-        console, {Error::Code::kInvalid, "diff takes two checkpoints", "midwatch checkpoint diff step_10 step_20"});
   Result<TensorsAnswer> answer = Error{};
   {
     Progress progress(args, console);
     std::function<void(int64_t, int64_t)> show;
     if (progress.on())
       show = [&progress](int64_t done, int64_t all) { progress.show("comparing", "tensors", done, all); };
-    answer = services.compare_tensors(paths[0], paths[1], show);
+    answer = services.compare_tensors(args.get("before"), args.get("after"), show);
   }
   if (!answer.ok()) return report_error(console, answer.error());
   console.out(args.has("json") ? tensors_json(*answer) : tensors_text(*answer, args.has("all"), console));
   return Exit::kOk;
 }
 
-Exit run(const Args& args, Services& services, const Console& console) {
-  const std::string what = args.get("what");
-  if (what == "list") return verify_or_list(args, services, console, true);
-  if (what == "verify") return verify_or_list(args, services, console, false);
-  if (what == "diff") return diff(args, services, console);
-  return report_error(
-      console, {Error::Code::kInvalid, cat("unknown word for checkpoint: ", what), "It takes list, verify or diff."});
+Exit list(const Args& args, Services& services, const Console& console) {
+  return verify_or_list(args, services, console, true);
+}
+
+Exit verify(const Args& args, Services& services, const Console& console) {
+  return verify_or_list(args, services, console, false);
 }
 
 }  // namespace
 
 namespace verbs {
-extern const Verb checkpoint;
-const Verb checkpoint = {"checkpoint",
-                         "Which checkpoints there are, whether they are whole, where to resume from, how two differ",
-                         "  midwatch checkpoint list                       those of the run\n"
-                         "  midwatch checkpoint list ckpts/                those in a folder\n"
-                         "  midwatch checkpoint verify ckpts/global_step_40\n"
-                         "  midwatch checkpoint verify --deep ckpts/       every byte of all of them\n"
-                         "  midwatch checkpoint diff ckpts/global_step_30 ckpts/global_step_40\n"
-                         "\nNothing is changed. verify --deep keeps checksums in the state folder; a later one\n"
-                         "says what differs. Exit codes of verify: 0 all whole · 3 a path is missing ·\n"
-                         "4 no checkpoint · 5 being written, or of a format that is not read ·\n"
-                         "10 one is partial, corrupt or suspect. docs/checkpoints.md has the rest.\n",
-                         declare, run};
+extern const Verb checkpoint_list, checkpoint_verify, checkpoint_diff;
+const Verb checkpoint_list = {"checkpoint list",
+                              "Which checkpoints there are, whether they are whole, how they were verified",
+                              "  midwatch checkpoint list                       those of the run\n"
+                              "  midwatch checkpoint list ckpts/                those in a folder\n",
+                              declare_verify_and_list, list};
+const Verb checkpoint_verify = {
+    "checkpoint verify", "Is a checkpoint whole, what is missing or wrong, where to resume from",
+    "  midwatch checkpoint verify ckpts/global_step_40\n"
+    "  midwatch checkpoint verify --deep ckpts/       every byte of all of them\n"
+    "\nNothing is changed. --deep keeps checksums in the state folder; a later one says what\n"
+    "differs. Exit codes: 0 all whole · 3 a path is missing · 4 no checkpoint ·\n"
+    "5 being written, or of a format that is not read · 10 one is partial, corrupt or\n"
+    "suspect. docs/checkpoints.md has the rest.\n",
+    declare_verify, verify};
+const Verb checkpoint_diff = {"checkpoint diff", "How two checkpoints differ, tensor by tensor",
+                              "  midwatch checkpoint diff ckpts/global_step_30 ckpts/global_step_40\n", declare_diff,
+                              diff};
 }  // namespace verbs
 
 }  // namespace mw

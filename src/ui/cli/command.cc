@@ -7,6 +7,7 @@
 #include "ui/cli/declared.h"
 #include "ui/cli/help_text.h"
 #include "ui/cli/verb.h"
+#include "ui/cli/verb_groups.h"
 
 namespace mw {
 
@@ -44,7 +45,7 @@ struct ParsedCommand {
 
   void attach(CLI::App& root) {
     verb->declare(spec);
-    app = root.add_subcommand(std::string(verb->name), std::string(verb->summary));
+    app = root.add_subcommand(one_word(verb->name), std::string(verb->summary));
     if (verb->hidden) app->group("");
     if (!verb->examples.empty()) app->footer(cat("\nExamples:\n", verb->examples));
     values.resize(spec.options.size() + spec.positionals.size());
@@ -140,12 +141,13 @@ std::vector<char*> todays_words(int argc, char** argv, std::vector<std::string>&
 int answer(const CLI::App& root, const CLI::ParseError& problem, int argc, char** argv,
            std::span<const Verb* const> verbs, const Console& console) {
   if (problem.get_exit_code() != 0) {
-    const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    if (!words.empty()) words.front() = with_spaces(words.front(), verbs);
     return static_cast<int>(report_error(console, wrong_words(words, problem.what(), verbs)));
   }
   std::ostringstream out, err;
   (void)root.exit(problem, out, err);
-  std::string text = out.str();
+  std::string text = with_spaces(out.str(), verbs);
   for (const Verb* verb : verbs) {
     const std::string usage = cat("Usage: midwatch ", verb->name, " [OPTIONS]");
     if (const size_t at = text.find(usage + "\n"); verb->takes_command && at != std::string::npos)
@@ -165,8 +167,15 @@ int run_command(int argc, char** argv_given, std::span<const Verb* const> verbs,
     console.out(json ? version_json(console.build) : version_line(console.build) + "\n");
     return 0;
   }
-  std::vector<char*> today = todays_words(argc, argv_given, replaced);
+  std::string joined;
+  std::vector<char*> today = with_joined(todays_words(argc, argv_given, replaced), verbs, joined);
+  argc = static_cast<int>(today.size());
   char** argv = today.data();
+  if (const auto help = group_help(today, verbs)) {
+    const bool asked = argc > 2 && (argv[2] == std::string_view("--help") || argv[2] == std::string_view("-h"));
+    asked ? console.out(*help) : console.err(*help);
+    return static_cast<int>(asked ? Exit::kOk : Exit::kUsage);
+  }
   CLI::App root(
       "midwatch keeps watch over LLM reinforcement-learning runs: it reads what a run writes, says what went\n"
       "wrong, when it began and why.",

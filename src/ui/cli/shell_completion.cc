@@ -1,6 +1,10 @@
 // Completion scripts. What follows "--" is a command of its own and completed as one.
+#include <algorithm>
+#include <map>
+
 #include "base/text.h"
 #include "ui/cli/declared.h"
+#include "ui/cli/verb_groups.h"
 
 namespace mw {
 namespace {
@@ -37,6 +41,27 @@ std::string quoted(std::string_view text, bool fish = false) {
   return out + "'";
 }
 
+/// The words that may stand first: a group once.
+std::vector<std::string> first_words(const std::vector<DeclaredVerb>& verbs) {
+  std::vector<std::string> out;
+  for (const DeclaredVerb& one : verbs) {
+    const std::string_view group = group_of(one.verb->name);
+    const std::string word(group.empty() ? one.verb->name : group);
+    if (std::find(out.begin(), out.end(), word) == out.end()) out.push_back(word);
+  }
+  return out;
+}
+
+/// Each group with the words that may stand second.
+std::map<std::string, std::vector<std::string>> second_words(const std::vector<DeclaredVerb>& verbs) {
+  std::map<std::string, std::vector<std::string>> out;
+  for (const DeclaredVerb& one : verbs) {
+    const std::string_view group = group_of(one.verb->name);
+    if (!group.empty()) out[std::string(group)].emplace_back(one.verb->name.substr(group.size() + 1));
+  }
+  return out;
+}
+
 // ---- bash
 
 /// What may follow an option that takes a value, as a branch of a case over "verb --option".
@@ -60,14 +85,18 @@ std::string bash_values(const DeclaredVerb& one) {
 }
 
 std::string bash(const std::vector<DeclaredVerb>& verbs) {
-  std::string names, values, options;
+  std::string names, values, options, groups;
+  for (const std::string& word : first_words(verbs)) names += cat(word, " ");
+  for (const auto& [group, words] : second_words(verbs)) {
+    groups += cat("    ", group, ") if ((COMP_CWORD == 2)); then COMPREPLY=($(compgen -W ", quoted(joined(words, " ")),
+                  " -- \"$cur\")); return; fi; verb=\"$verb ${COMP_WORDS[2]}\" ;;\n");
+  }
   for (const DeclaredVerb& one : verbs) {
-    names += cat(one.verb->name, " ");
     values += bash_values(one);
     std::string words;
     for (const ArgSpec::Option& option : one.spec.options) words += cat(words.empty() ? "" : " ", words_of(option));
     if (one.verb->takes_command) words += " --";
-    options += cat("    ", one.verb->name, ") words=", quoted(words), " ;;\n");
+    options += cat("    \"", one.verb->name, "\") words=", quoted(words), " ;;\n");
   }
   return cat("# bash completion for midwatch; made by `midwatch completion bash`\n",  //
              "_midwatch_runs() { ", kRunNames, "; }\n",                               //
@@ -87,6 +116,9 @@ std::string bash(const std::vector<DeclaredVerb>& verbs) {
              "      return\n"
              "    fi\n"
              "  done\n"
+             "  case $verb in\n",
+             groups,
+             "  esac\n"
              "  case \"$verb $prev\" in\n",
              values, "  esac\n  case $verb in\n", options,
              "  esac\n"
@@ -125,10 +157,16 @@ std::string zsh_option(const ArgSpec::Option& option) {
 }
 
 std::string zsh(const std::vector<DeclaredVerb>& verbs) {
-  std::string names, cases;
+  std::string names, cases, groups;
+  for (const auto& [group, words] : second_words(verbs)) {
+    names += cat("    ", quoted(cat(group, ":", zsh_text(joined(words, ", ")))), "\n");
+    groups += cat("    ", group, ") if ((CURRENT == 3)); then compadd -- ", joined(words, " "),
+                  "; return; fi; verb=\"$verb ${words[3]}\"; shift words; ((CURRENT -= 1)) ;;\n");
+  }
   for (const DeclaredVerb& one : verbs) {
-    names += cat("    ", quoted(cat(one.verb->name, ":", zsh_text(one.verb->summary))), "\n");
-    cases += cat("    ", one.verb->name, ") _arguments \\\n");
+    const std::string_view group = group_of(one.verb->name);
+    if (group.empty()) names += cat("    ", quoted(cat(one.verb->name, ":", zsh_text(one.verb->summary))), "\n");
+    cases += cat("    ", quoted(one.verb->name), ") _arguments \\\n");
     for (const ArgSpec::Option& option : one.spec.options) cases += zsh_option(option);
     cases += "      '*: :_files' ;;\n";
   }
@@ -142,6 +180,9 @@ std::string zsh(const std::vector<DeclaredVerb>& verbs) {
              "  fi\n"
              "  if ((CURRENT == 2)); then _describe command verbs; return; fi\n"
              "  local verb=${words[2]}\n"
+             "  case $verb in\n",
+             groups,
+             "  esac\n"
              "  words=(${words[2,-1]}); ((CURRENT -= 1))\n"
              "  case $verb in\n",
              cases, "  esac\n}\n_midwatch \"$@\"\n");
@@ -152,9 +193,15 @@ std::string zsh(const std::vector<DeclaredVerb>& verbs) {
 std::string fish(const std::vector<DeclaredVerb>& verbs) {
   std::string out = "# fish completion for midwatch; made by `midwatch completion fish`\n";
   out += cat("function __midwatch_runs; ", kRunNames, "; end\n");
+  for (const auto& [group, words] : second_words(verbs)) {
+    out += cat("complete -c midwatch -f -n __fish_use_subcommand -a ", group, " -d ", quoted(joined(words, ", "), true),
+               "\n");
+  }
   for (const DeclaredVerb& one : verbs) {
-    out += cat("complete -c midwatch -f -n __fish_use_subcommand -a ", one.verb->name, " -d ",
-               quoted(one.verb->summary, true), "\n");
+    const std::string_view group = group_of(one.verb->name);
+    const std::string when = group.empty() ? "__fish_use_subcommand" : cat("'__fish_seen_subcommand_from ", group, "'");
+    const std::string_view word = group.empty() ? one.verb->name : one.verb->name.substr(group.size() + 1);
+    out += cat("complete -c midwatch -f -n ", when, " -a ", word, " -d ", quoted(one.verb->summary, true), "\n");
     for (const ArgSpec::Option& option : one.spec.options) {
       out += cat("complete -c midwatch -n '__fish_seen_subcommand_from ", one.verb->name, "' -l ", option.name);
       if (option.letter != 0) out += cat(" -s ", std::string(1, option.letter));

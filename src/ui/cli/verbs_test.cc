@@ -239,5 +239,38 @@ TEST_CASE("every verb and every option of the program is in the README or takes 
   }
 }
 
+TEST_CASE("checkpoint push, pull and remote pass on what was asked, and nothing else") {
+  FakeServices services(sick());
+  CHECK(run(services, {"checkpoint", "push", "ck", "s3://bucket/run", "--step", "40", "--limit", "50MB", "--parallel",
+                       "3", "--allow-older"}) == 0);
+  CHECK(services.pushed.path == "ck");
+  CHECK(services.pushed.store.place == "s3://bucket/run");
+  CHECK(services.pushed.store.rate == 50'000'000);
+  CHECK(services.pushed.store.parallel == 3);
+  CHECK(services.pushed.step == 40);
+  CHECK(services.pushed.older);
+  CHECK(run(services, {"checkpoint", "push", "ck", "/mnt/run", "--json"}) == 0);
+  CHECK(services.pushed.step == kNoStep);
+  CHECK_FALSE(services.pushed.older);
+  services.push_answer.latest = PushAnswer::Latest::kFenced;
+  CHECK(run(services, {"checkpoint", "push", "ck", "s3://bucket/run"}) == static_cast<int>(Exit::kPartial));
+  CHECK(run(services, {"checkpoint", "push", "ck", "s3://broken/run"}) == static_cast<int>(Exit::kUsage));
+  for (const auto& wrong :
+       std::vector<std::vector<std::string>>{{"--limit", "0B"}, {"--parallel", "0"}, {"--step", "-1"}}) {
+    std::vector<std::string> words = {"checkpoint", "push", "ck", "s3://bucket/run"};
+    words.insert(words.end(), wrong.begin(), wrong.end());
+    CHECK(run(services, words) == static_cast<int>(Exit::kUsage));
+  }
+  CHECK(run(services, {"checkpoint", "pull", "s3://bucket/run", "out", "--step", "7"}) == 0);
+  CHECK(services.pulled.folder == "out");
+  CHECK(services.pulled.step == 7);
+  CHECK(run(services, {"checkpoint", "remote", "s3://bucket/run"}) == 0);
+  services.remote.notes = {"latest names what is not there"};
+  CHECK(run(services, {"checkpoint", "remote", "s3://bucket/run", "--json"}) == static_cast<int>(Exit::kPartial));
+  CHECK(run(services, {"checkpoint"}) == static_cast<int>(Exit::kUsage));
+  CHECK(run(services, {"checkpoint", "--help"}) == 0);
+  CHECK(run(services, {"checkpoint", "pull", "--help"}) == 0);
+}
+
 }  // namespace
 }  // namespace mw

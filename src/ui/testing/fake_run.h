@@ -138,6 +138,21 @@ class FakeServices : public Services {
   CheckpointsRequest checkpoints_asked;
   CheckpointsAnswer checkpoints_found;
   TensorsAnswer tensors_found;
+  Result<PushAnswer> push_checkpoint(const PushRequest& request) override {
+    pushed = request;
+    if (request.store.place == "s3://broken/run") return Error{Error::Code::kInvalid, "the checkpoint is broken", ""};
+    return push_answer;
+  }
+  PushRequest pushed;
+  PushAnswer push_answer;
+  Result<PullAnswer> pull_checkpoint(const PullRequest& request) override {
+    pulled = request;
+    return pull_answer;
+  }
+  PullRequest pulled;
+  PullAnswer pull_answer;
+  Result<RemoteAnswer> remote_checkpoints(const RemoteRequest&) override { return remote; }
+  RemoteAnswer remote;
   Result<DrillResult> drill(const DrillRequest&) override { return DrillResult{true, "it went on", "run"}; }
   Result<Asked> ask(const std::string&, const std::string&, const RunAsk& ask) override {
     put = ask;

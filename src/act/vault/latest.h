@@ -1,0 +1,65 @@
+// The pointer `latest` of a run in an object store: who may move it, and that it moves whole or not at all.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "act/vault/doors.h"
+#include "act/vault/manifest.h"
+
+namespace mw::vault {
+
+/// What the store lets us promise.
+enum class Promise {
+  kSwap,    ///< it keeps conditions: one owner at a time, and who was overtaken changes nothing
+  kAppend,  ///< it does not: the pointer is never torn and never goes back by itself, but two owners at a time do not
+            ///< learn of each other for sure
+};
+
+enum class Moved {
+  kMoved,   ///< `latest` names it
+  kKept,    ///< it names a later step, which was not to be given up
+  kFenced,  ///< somebody else began to push meanwhile, and only they may move it now
+};
+
+class LatestPointer {
+ public:
+  /// `owner`: a word that nobody else has.
+  LatestPointer(const VaultDoors& doors, const Keys& keys, std::string owner)
+      : doors_(doors), keys_(keys), owner_(std::move(owner)) {}
+
+  /// Tries conditions on an object of our own. To be called first by who wants to move the pointer.
+  Result<Promise> probe();
+  /// What it names now, whoever put it there; `trouble` says what of it cannot be read.
+  Result<Pointer> read(std::string* trouble = nullptr);
+  /// Begins an epoch of our own, above `floor` and above all before: from here on everybody who began earlier is fenced
+  /// off. Returns the pointer as it was found, with our epoch.
+  Result<Pointer> claim(int64_t floor);
+  /// Makes it name `target` (step, checkpoint, manifest_hash, at). After an error nobody knows whether it moved;
+  /// another push finds out. A step below the present one only when `older`.
+  Result<Moved> move(Pointer target, bool older);
+
+ private:
+  struct Found {
+    std::optional<Pointer> pointer;  ///< nullopt: there is none, or none that can be read
+    std::string etag;                ///< "": there is no such object
+    std::string trouble;
+  };
+  /// The object of Promise::kSwap. The tag is not newer than the content, so a swap by it is never wrong.
+  Result<Found> find();
+  /// Folds the entries of Promise::kAppend over `from`.
+  Result<Pointer> fold(Pointer from, int64_t& highest);
+  Result<bool> try_conditions(const std::string& key);
+  Result<Moved> replace(const Pointer& target);
+  Result<Moved> append(const Pointer& target);
+
+  const VaultDoors& doors_;
+  const Keys& keys_;
+  const std::string owner_;
+  Promise promise_ = Promise::kSwap;
+  Pointer ours_;      ///< as claimed
+  std::string etag_;  ///< of what we wrote last
+};
+
+}  // namespace mw::vault

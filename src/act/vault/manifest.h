@@ -1,0 +1,84 @@
+// What stands in an object store of a run's checkpoints, and under which keys (docs/formats/store.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "core/event.h"
+
+namespace mw::vault {
+
+/// Bytes of a manifest that are read; one of 100,000 files and 1 TB has 30 MB.
+constexpr size_t kManifestBytes = size_t{128} << 20;
+/// The largest part of a file: a few of them are in memory at once. So a file has 622 GB at most.
+constexpr int64_t kMaxPartBytes = int64_t{64} << 20;
+constexpr size_t kPointerBytes = size_t{64} << 10;
+
+struct ManifestFile {
+  std::string path;  ///< below the checkpoint's folder; is_plain_path()
+  int64_t size = 0;
+  std::string hash;                ///< XXH3-128 of its content
+  int64_t part = 0;                ///< bytes of each part but the last
+  std::vector<std::string> parts;  ///< XXH3-128 of each; one where the file is not larger than a part, none when empty
+};
+
+/// A checkpoint that is in the store: whole, and compared with what was sent.
+struct CheckpointManifest {
+  std::string id;  ///< "step_40-0123456789abcdef": the step, and the state of its files when it was read
+  int64_t step = kNoStep;
+  std::string name;               ///< of its folder
+  std::string layout, framework;  ///< "global_step_{step}", "verl"; "" where not known
+  std::string scanned;            ///< what its files proved: "whole", or "unknown" (nothing speaks against it)
+  std::string verified;           ///< how the store's copies were compared: "checksums" or "sizes"
+  Time pushed;                    ///< by the clock of who pushed it
+  int64_t epoch = 0;              ///< of who pushed it
+  std::string parent;             ///< the checkpoint that was the latest then; "": none
+  std::vector<std::pair<std::string, std::string>> run;  ///< what is known of the run: "wandb_run_id", "attempt", …
+  std::vector<ManifestFile> files;
+
+  int64_t bytes() const;
+};
+
+std::string manifest_json(const CheckpointManifest& manifest);
+/// Whatever comes: paths stay inside, names are unique, no file is also a folder, sizes and parts agree. kInvalid: not
+/// so.
+Result<CheckpointManifest> parse_manifest(std::string_view text);
+
+/// `latest`: which checkpoint a machine is to begin from, and who may say so.
+struct Pointer {
+  int64_t epoch = 0;          ///< raised by everybody who begins to push
+  std::string owner;          ///< who raised it last
+  int64_t step = kNoStep;     ///< kNoStep: it names none yet
+  std::string checkpoint;     ///< its id
+  std::string manifest_hash;  ///< XXH3-128 of the manifest's text
+  int64_t named_in = 0;       ///< the epoch of who named it
+  bool older = false;         ///< somebody asked for a step below the one before
+  Time at;
+
+  bool operator==(const Pointer&) const = default;
+};
+std::string pointer_json(const Pointer& pointer);
+Result<Pointer> parse_pointer(std::string_view text);
+
+std::string checkpoint_id(int64_t step, std::string_view state16);
+/// The step of an id; nullopt: this is none.
+std::optional<int64_t> step_of_id(std::string_view id);
+
+/// The keys of one run. `prefix` has no slash at its ends and may be "".
+struct Keys {
+  std::string prefix;
+  std::string under(std::string_view rest) const;
+  std::string files(std::string_view id) const { return under("checkpoints/" + std::string(id) + "/"); }
+  std::string manifests() const { return under("manifests/"); }
+  std::string manifest(std::string_view id) const { return manifests() + std::string(id) + ".json"; }
+  std::string pointer() const { return under("latest.json"); }
+  std::string pointers() const { return under("latest/"); }
+};
+
+}  // namespace mw::vault

@@ -1,0 +1,32 @@
+// midwatch checkpoint pull: the newest verified checkpoint of a run comes from an object store to this machine. It is
+// compared with its manifest while it is written, and gets its name when all of it is right.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "act/vault/doors.h"
+#include "act/vault/manifest.h"
+
+namespace mw::vault {
+
+struct PullOptions {
+  std::string prefix;      ///< of the run in the store, without slashes at its ends
+  std::string folder;      ///< that is made, absolute; may be there when it is empty
+  int64_t step = kNoStep;  ///< kNoStep: the newest
+  Pace pace;
+};
+
+struct Pulled {
+  CheckpointManifest manifest;
+  bool latest = false;             ///< the pointer names it
+  Progress moved;                  ///< bytes that were on the disk from an earlier try count as done, not as moved
+  std::vector<std::string> notes;  ///< which checkpoints were passed over, and why; what is wrong with the pointer
+};
+
+/// Either `folder` is there with all of it afterwards, or it is not there. Nothing else is written than
+/// `folder`.partial-ID beside it, from which another call goes on. kNotFound: the run has no checkpoint there that
+/// holds what its manifest says.
+Result<Pulled> pull(const VaultDoors& doors, const PullOptions& options);
+
+}  // namespace mw::vault

@@ -1,0 +1,194 @@
+#include "act/vault/push.h"
+
+#include <algorithm>
+
+#include "act/vault/catalogue.h"
+#include "base/digest.h"
+#include "base/text.h"
+#include "sense/checkpoints/scan.h"
+
+namespace mw::vault {
+namespace {
+
+using How = event::CheckpointSeen::How;
+
+constexpr Duration kStale = Duration::seconds(3 * 86400);  // since an open upload of another checkpoint began
+
+Error still_written(const std::string& path) {
+  return {Error::Code::kInvalid, cat("the checkpoint is still being written: ", path, " changed"),
+          "Push it when its save is over."};
+}
+
+/// The tree, when nobody writes to it: files that are younger than the time to settle are looked at twice.
+Result<Tree> settled_tree(const VaultDoors& doors, const PushOptions& options) {
+  auto tree = walk(doors.disk, options.folder);
+  if (!tree.ok()) return tree;
+  if (tree->files.empty()) return Error{Error::Code::kInvalid, cat("there is no file in ", options.folder), ""};
+  const Duration age = doors.clock.now() - tree->newest;
+  if (age.ns < 0 || age >= options.settle) return tree;  // a time to come says nothing: a clock was set
+  doors.sleep({options.settle.ns - age.ns});
+  const auto again = walk(doors.disk, options.folder);
+  if (!again.ok()) return again.error();
+  const std::string other = difference(*tree, *again);
+  if (!other.empty()) return still_written(other);
+  return tree;
+}
+
+class Push {
+ public:
+  Push(const VaultDoors& doors, const PushOptions& options)
+      : doors_(doors), options_(options), keys_{options.prefix}, latest_(doors, keys_, options.owner) {}
+
+  Result<Pushed> run() {
+    MW_TRY(look());
+    const auto promise = latest_.probe();
+    if (!promise.ok()) return promise.error();
+    out_.promise = *promise;
+    MW_TRY(claim());
+    MW_TRY(find_manifest());
+    if (!out_.there) {
+      const auto sent = send();
+      if (!sent.ok()) {
+        clean_up(sent.error());
+        return sent.error();
+      }
+      MW_TRY(put_manifest());
+    }
+    Pointer target;
+    target.step = options_.step;
+    target.checkpoint = out_.manifest.id;
+    target.manifest_hash = content_hash(text_);
+    target.at = doors_.clock.now();
+    const auto moved = latest_.move(target, options_.older);
+    if (!moved.ok()) return moved.error();
+    out_.latest = *moved;
+    abort_stale();
+    return std::move(out_);
+  }
+
+ private:
+  /// The checkpoint as it lies on the disk: whole, as far as that can be seen, and not being written.
+  Result<void> look() {
+    auto tree = settled_tree(doors_, options_);
+    if (!tree.ok()) return tree.error();
+    tree_ = std::move(*tree);
+    const CheckpointScan scan = scan_checkpoint(doors_.disk, options_.folder, options_.step, nullptr);
+    if (!scan.there) return Error{Error::Code::kNotFound, cat(options_.folder, " cannot be read"), ""};
+    if (scan.seen.how == How::kBroken) {
+      return Error{Error::Code::kInvalid, cat("the checkpoint is broken: ", scan.seen.what),
+                   "A broken checkpoint is not shipped. Push an earlier one."};
+    }
+    out_.manifest.id = checkpoint_id(options_.step, tree_.state());
+    out_.manifest.scanned = scan.seen.how == How::kWhole ? "whole" : "unknown";
+    return {};
+  }
+
+  Result<void> claim() {
+    std::string trouble;
+    const auto now = latest_.read(&trouble);
+    if (!now.ok()) return now.error();
+    int64_t floor = now->epoch;
+    if (now->epoch == 0 || !trouble.empty()) {
+      // The pointer was lost: manifests still say which epochs there were.
+      const auto highest = highest_epoch(doors_.store, keys_);
+      if (!highest.ok()) return highest.error();
+      floor = std::max(floor, *highest);
+    }
+    const auto claimed = latest_.claim(floor);
+    if (!claimed.ok()) return claimed.error();
+    out_.before = *claimed;
+    return {};
+  }
+
+  /// Is it in the store already? Then every file of it has to be there, too.
+  Result<void> find_manifest() {
+    auto text = get_small(doors_.store, keys_.manifest(out_.manifest.id), kManifestBytes);
+    if (!text.ok() && text.error().code == Error::Code::kNotFound) return {};
+    if (!text.ok()) return text.error();
+    auto manifest = parse_manifest(*text);
+    if (!manifest.ok() || manifest->id != out_.manifest.id) return {};  // damaged: it is written anew
+    const auto there = files_are_there(doors_.store, keys_, *manifest);
+    if (!there.ok()) return there.error();
+    if (!there->empty()) return {};
+    out_.there = true;
+    out_.manifest = std::move(*manifest);
+    out_.moved = {tree_.bytes, tree_.bytes, 0};
+    text_ = std::move(*text);
+    return {};
+  }
+
+  Result<void> send() {
+    CheckpointManifest& manifest = out_.manifest;
+    Meter meter(doors_, tree_.bytes);
+    const UploadOptions how{options_.folder, keys_.files(manifest.id), options_.pace, options_.part_bytes};
+    auto sent = upload(doors_, tree_, how, meter);
+    if (!sent.ok()) return sent.error();
+    const auto after = walk(doors_.disk, options_.folder);
+    if (!after.ok() && after.error().code != Error::Code::kNotFound) return after.error();
+    const std::string other = after.ok() ? difference(tree_, *after) : options_.folder;
+    if (!other.empty()) return still_written(other);
+    out_.moved = meter.now();
+    manifest.step = options_.step;
+    manifest.name = basename(options_.folder);
+    manifest.layout = options_.layout;
+    manifest.framework = options_.framework;
+    manifest.verified = sent->checksums ? "checksums" : "sizes";
+    manifest.pushed = doors_.clock.now();
+    manifest.pushed.ns -= manifest.pushed.ns % 1'000'000'000;
+    manifest.epoch = out_.before.epoch;
+    manifest.parent = out_.before.checkpoint;
+    manifest.run = options_.run;
+    manifest.files = std::move(sent->files);
+    return {};
+  }
+
+  /// A tree that changed will never be whole under this name. What another failure left is what the next push goes on
+  /// from.
+  void clean_up(const Error& error) {
+    if (error.code != Error::Code::kInvalid) return;
+    const std::string prefix = keys_.files(out_.manifest.id);
+    const auto after = walk(doors_.disk, options_.folder);
+    if (!after.ok() || after->state() == tree_.state()) return;
+    abort_uploads(doors_.store, prefix);
+    const auto sent = list_all(doors_.store, prefix);
+    if (!sent.ok()) return;
+    for (const ObjectInfo& one : *sent) (void)doors_.store.remove(one.key).ok();
+  }
+
+  /// Uploads that nobody went on with for days cost their space. By the store's own clock.
+  void abort_stale() {
+    const auto now = doors_.store.head(keys_.manifest(out_.manifest.id));
+    const auto open = doors_.store.uploads(keys_.under("checkpoints/"));
+    if (!now.ok() || !now->changed.known() || !open.ok()) return;
+    for (const OpenUpload& one : *open) {
+      const bool stale = one.began.known() && now->changed - one.began > kStale;
+      if (stale) (void)doors_.store.abort(one.key, one.id).ok();
+    }
+  }
+
+  /// Written, and read again: what `latest` will name is what was meant.
+  Result<void> put_manifest() {
+    const std::string key = keys_.manifest(out_.manifest.id);
+    text_ = manifest_json(out_.manifest);
+    const auto put = doors_.store.put(key, text_, {});
+    const auto now = get_small(doors_.store, key, kManifestBytes);
+    if (!now.ok()) return put.ok() ? now.error() : put.error();
+    if (*now == text_) return {};
+    if (!put.ok()) return put.error();
+    return Error{Error::Code::kIo, "the store gives another manifest than was put there", "Push again."};
+  }
+
+  const VaultDoors& doors_;
+  const PushOptions& options_;
+  const Keys keys_;
+  LatestPointer latest_;
+  Tree tree_;
+  Pushed out_;
+  std::string text_;  ///< of the manifest
+};
+
+}  // namespace
+
+Result<Pushed> push(const VaultDoors& doors, const PushOptions& options) { return Push(doors, options).run(); }
+
+}  // namespace mw::vault

@@ -1,0 +1,42 @@
+// midwatch checkpoint push: a checkpoint of this machine comes into an object store. Parts, complete, head, manifest,
+// pointer: in this order, so that whatever fails in between, `latest` names what it named before.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "act/vault/doors.h"
+#include "act/vault/latest.h"
+#include "act/vault/manifest.h"
+#include "act/vault/upload.h"
+
+namespace mw::vault {
+
+struct PushOptions {
+  std::string prefix;  ///< of the run in the store, without slashes at its ends
+  std::string folder;  ///< of the checkpoint, absolute
+  int64_t step = 0;
+  std::string layout, framework;                         ///< "" where not known
+  std::vector<std::pair<std::string, std::string>> run;  ///< what is known of the run
+  std::string owner;                                     ///< a word that nobody else has
+  bool older = false;                                    ///< `latest` may go back to a lower step
+  Pace pace;
+  Duration settle = Duration::seconds(3);  ///< a file that is younger may still be written: it is waited for
+  int64_t part_bytes = kPartBytes;
+};
+
+struct Pushed {
+  CheckpointManifest manifest;
+  bool there = false;  ///< it was in the store already, and was only compared
+  Progress moved;      ///< of its bytes
+  Promise promise = Promise::kSwap;
+  Moved latest = Moved::kMoved;
+  Pointer before;  ///< what `latest` named before
+};
+
+/// Killed at any point and done again, it goes on. kInvalid: the checkpoint is broken, empty, or still being written;
+/// nothing of it is in the store then.
+Result<Pushed> push(const VaultDoors& doors, const PushOptions& options);
+
+}  // namespace mw::vault

@@ -1,0 +1,32 @@
+// The files of a checkpoint on the disk, as they are now.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "platform/disk.h"
+
+namespace mw::vault {
+
+struct LocalFile {
+  std::string path;  ///< below the folder
+  FileInfo info;
+};
+
+struct Tree {
+  std::vector<LocalFile> files;  ///< in byte order of their paths
+  int64_t bytes = 0;
+  Time newest;  ///< when a file was changed last
+
+  /// 16 hexadecimal digits of names, sizes and times: other ones after any change.
+  std::string state() const;
+};
+
+/// Links to files and folders are followed: what a trainer would load is what is shipped. kInvalid: something in it is
+/// neither a file nor a folder, has a name that no store could keep, or leads in circles.
+Result<Tree> walk(Disk& disk, const std::string& folder);
+
+/// What of `before` is otherwise in `after`: the path of the first such file; "" when all is the same.
+std::string difference(const Tree& before, const Tree& after);
+
+}  // namespace mw::vault

@@ -1,0 +1,84 @@
+// Shipping checkpoints to an object store and back: what is asked, and what is answered.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+#include "core/event.h"
+
+namespace mw {
+
+/// Where a run's checkpoints lie outside of this machine, and how they are reached.
+struct StoreAddress {
+  std::string place;                      ///< "s3://bucket/run", or a folder: "/mnt/share/run", "file:///mnt/share/run"
+  std::string endpoint, region, profile;  ///< of S3; "": as the environment and ~/.aws say
+  std::string addressing = "auto";        ///< of S3: "path", "host", or "auto"
+  int parallel = 8;                       ///< requests at once
+  int64_t rate = 0;                       ///< bytes a second; 0: no limit
+  /// Called now and then, from any thread, with bytes done and in all.
+  std::function<void(int64_t, int64_t)> progress;
+};
+
+struct PushRequest {
+  StoreAddress store;
+  std::string path;        ///< a checkpoint's folder, or the folder of several of them
+  int64_t step = kNoStep;  ///< kNoStep: as the folder's name says; of several the newest
+  bool older = false;      ///< `latest` may go back to a lower step
+};
+struct PushAnswer {
+  enum class Latest { kMoved, kKept, kFenced };
+  std::string path, checkpoint;  ///< the folder; its id in the store
+  int64_t step = kNoStep;
+  int64_t files = 0, bytes = 0;
+  int64_t sent = 0;      ///< bytes that went over the wire; the others were there
+  bool there = false;    ///< all of it was in the store before
+  std::string scanned;   ///< "whole" or "unknown"
+  std::string verified;  ///< how the store's copies were compared: "checksums" or "sizes"
+  bool swaps = true;     ///< the store keeps conditions: `latest` has one owner at a time
+  Latest latest = Latest::kMoved;
+  int64_t latest_before = kNoStep;
+  int64_t epoch = 0;
+  double seconds = 0;
+};
+
+struct PullRequest {
+  StoreAddress store;
+  std::string folder;      ///< that is made
+  int64_t step = kNoStep;  ///< kNoStep: the newest
+};
+struct PullAnswer {
+  std::string folder, checkpoint, name;  ///< the checkpoint's id; the name that its folder had
+  int64_t step = kNoStep;
+  int64_t files = 0, bytes = 0;
+  int64_t received = 0;  ///< bytes that came over the wire; the others were there from an earlier try
+  bool latest = false;   ///< `latest` names it
+  Time pushed;
+  std::string framework, layout;
+  std::vector<std::pair<std::string, std::string>> run;
+  std::vector<std::string> notes;
+  double seconds = 0;
+};
+
+struct RemoteRequest {
+  StoreAddress store;
+  bool check = false;  ///< ask the store for every file
+};
+struct RemoteAnswer {
+  struct Checkpoint {
+    std::string id, name, framework, scanned, verified, parent;
+    int64_t step = kNoStep, files = 0, bytes = 0, epoch = 0;
+    Time pushed;
+    bool latest = false;
+    std::string trouble;
+    std::vector<std::pair<std::string, std::string>> run;
+  };
+  std::vector<Checkpoint> checkpoints;  ///< the highest step first
+  std::vector<std::string> notes;
+  int64_t epoch = 0;  ///< how often somebody began to push
+};
+
+}  // namespace mw

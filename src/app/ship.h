@@ -1,0 +1,16 @@
+// A person's `midwatch checkpoint push`, `pull` and `remote`: the doors that act/vault needs, by an address.
+#pragma once
+
+#include "api/shipping.h"
+#include "base/result.h"
+#include "platform/disk.h"
+#include "read/books/knowledge_base.h"
+
+namespace mw {
+
+/// kInvalid: the checkpoint is broken, still being written, or its step is not known; or the address is none.
+Result<PushAnswer> ship_checkpoint(Disk& disk, const KnowledgeBase& knowledge, const PushRequest& request);
+Result<PullAnswer> fetch_checkpoint(Disk& disk, const PullRequest& request);
+Result<RemoteAnswer> shipped_checkpoints(Disk& disk, const RemoteRequest& request);
+
+}  // namespace mw

@@ -1,0 +1,36 @@
+// The only includer of xxHash. Its code comes from the header: the archive of Debian has nothing that is faster.
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/check.h"
+#include "base/digest.h"
+
+namespace mw {
+namespace {
+
+std::string text_of(XXH128_hash_t hash) {
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, hash);
+  return to_hex({reinterpret_cast<const char*>(canonical.digest), sizeof canonical.digest});
+}
+
+}  // namespace
+
+struct ContentHash::State {
+  XXH3_state_t xxh;
+};
+
+ContentHash::ContentHash() : state_(std::make_unique<State>()) { MW_CHECK(XXH3_128bits_reset(&state_->xxh) == XXH_OK); }
+ContentHash::~ContentHash() = default;
+ContentHash::ContentHash(ContentHash&&) noexcept = default;
+ContentHash& ContentHash::operator=(ContentHash&&) noexcept = default;
+
+void ContentHash::add(std::string_view bytes) {
+  MW_CHECK(XXH3_128bits_update(&state_->xxh, bytes.data(), bytes.size()) == XXH_OK);
+}
+
+std::string ContentHash::hex() const { return text_of(XXH3_128bits_digest(&state_->xxh)); }
+
+std::string content_hash(std::string_view bytes) { return text_of(XXH3_128bits(bytes.data(), bytes.size())); }
+
+}  // namespace mw

@@ -1,0 +1,313 @@
+"""midwatch checkpoint push, pull and remote: with folders always, and with a real S3 server (Ceph's gateway) where it is
+installed, directly and through a proxy that fails.
+
+shipping.py MIDWATCH [PRACTICE_RUN]
+"""
+import json
+import os
+import random
+import shutil
+import signal
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import zipfile
+
+import skips
+from faulty_proxy import FaultyProxy
+from gateway import Gateway, missing
+
+PROGRAM = os.path.abspath(sys.argv[1])
+CONTRACTS = os.path.join(os.path.dirname(PROGRAM), "tests", "contracts", "test_contracts")
+MEMORY_KB = 200 * 1024  # that a push or a pull may take
+
+
+def midwatch(*words, env=None, expect=0):
+    """Its answer as JSON where it is asked for, else its output."""
+    done = subprocess.run([PROGRAM, "checkpoint", *words], env=dict(os.environ, **(env or {})), capture_output=True, text=True,
+                          timeout=300, check=False)
+    assert done.returncode == expect, (words, done.returncode, done.stdout, done.stderr)
+    return json.loads(done.stdout) if "--json" in words and expect in (0, 5) else done.stdout + done.stderr
+
+
+def write(path, content, age=60):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(content)
+    os.utime(path, (time.time() - age, time.time() - age))
+
+
+def checkpoint(base, step, megabytes, seed):
+    """A folder as verl writes it, with a real torch-like zip, a large file, small ones, an empty one, odd names."""
+    dice, folder = random.Random(seed), os.path.join(base, f"global_step_{step}")
+    os.makedirs(folder + "/actor", exist_ok=True)
+    with zipfile.ZipFile(folder + "/actor/model_world_size_1_rank_0.pt", "w", zipfile.ZIP_STORED) as file:
+        with file.open("archive/data/0", "w") as entry:  # piece by piece: a child's peak is never below its parent's
+            for _ in range(megabytes):
+                entry.write(dice.randbytes(1 << 20))
+    os.utime(folder + "/actor/model_world_size_1_rank_0.pt", (time.time() - 60,) * 2)
+    write(folder + "/actor/optim.dat", dice.randbytes((8 << 20) + 1))
+    for i in range(20):
+        write(f"{folder}/actor/extra {i} é+%.json", b'{"i": %d}' % i)
+    write(folder + "/empty.txt", b"")
+    return folder
+
+
+def same(one, other):
+    return subprocess.run(["diff", "-r", one, other], capture_output=True, check=False).returncode == 0
+
+
+def peak_kb(words, env=None):
+    """The most memory that a command took, in KiB."""
+    child = subprocess.Popen([PROGRAM, "checkpoint", *words], env=dict(os.environ, **(env or {})), stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0, words
+    return usage.ru_maxrss
+
+
+def round_trip(base, place, env=None):
+    """Push, push again, a later step, an earlier one, what is there, pull."""
+    first, second = checkpoint(base, 20, 20, 1), checkpoint(base, 40, 20, 2)
+    answer = midwatch("push", first, place, "--json", env=env)
+    assert (answer["step"], answer["latest"], answer["scanned"], answer["verified"]) == (20, "moved", "whole", "checksums"), answer
+    assert answer["sent"] == answer["bytes"], answer
+    assert midwatch("push", first, place, "--json", env=env)["already_there"]
+    assert midwatch("push", base, place, "--json", env=env)["step"] == 40  # the newest of a folder
+    answer = midwatch("push", first, place, "--json", env=env)
+    assert (answer["latest"], answer["latest_before"]) == ("kept", 40), answer
+    listed = midwatch("remote", place, "--check", "--json", env=env)
+    assert [(one["step"], one["latest"], one["trouble"]) for one in listed["checkpoints"]] == [(40, True, ""), (20, False, "")], listed
+    answer = midwatch("pull", place, base + "/out", "--json", env=env)
+    assert (answer["step"], answer["latest"], answer["notes"]) == (40, True, []), answer
+    assert same(second, base + "/out")
+    midwatch("pull", place, base + "/out", env=env, expect=2)  # nothing is written over
+    assert midwatch("pull", place, base + "/out20", "--step", "20", "--json", env=env)["step"] == 20
+    assert same(first, base + "/out20")
+    # Back on purpose: what was there of later steps is passed over from here on.
+    assert midwatch("push", first, place, "--allow-older", "--json", env=env)["latest"] == "moved"
+    assert midwatch("pull", place, base + "/back", "--json", env=env)["step"] == 20
+    assert sorted(os.listdir(base)) == ["back", "global_step_20", "global_step_40", "out", "out20"], os.listdir(base)
+
+
+def refusals(base, place, env=None):
+    whole = checkpoint(base, 20, 1, 3)
+    midwatch("push", whole, place, env=env)
+    broken = checkpoint(base, 40, 1, 4)
+    path = broken + "/actor/model_world_size_1_rank_0.pt"
+    os.truncate(path, os.path.getsize(path) // 2)
+    os.utime(path, (time.time() - 60,) * 2)
+    assert "is broken" in midwatch("push", broken, place, env=env, expect=2)
+    growing = checkpoint(base, 60, 1, 5)
+    stop = threading.Event()
+
+    def grow():
+        while not stop.wait(0.1):
+            with open(growing + "/actor/optim.dat", "ab") as file:
+                file.write(b"x" * 1000)
+
+    thread = threading.Thread(target=grow)
+    thread.start()
+    time.sleep(0.3)
+    assert "still being written" in midwatch("push", growing, place, env=env, expect=2)
+    stop.set()
+    thread.join()
+    assert "Say --step N" in midwatch("push", base + "/global_step_20/actor", place, env=env, expect=2)
+    listed = midwatch("remote", place, "--json", env=env)
+    assert [(one["step"], one["latest"]) for one in listed["checkpoints"]] == [(20, True)], listed
+
+
+def answer_id(base):
+    return midwatch("remote", base + "/share/other", "--json")["checkpoints"][0]["checkpoint"]
+
+
+def folders(base):
+    round_trip(base + "/a", base + "/share/run")
+    refusals(base + "/b", "file://" + base + "/share/other")
+    kb = peak_kb(["push", checkpoint(base + "/c", 80, 400, 6), base + "/share/run"])
+    assert kb < MEMORY_KB, kb
+    kb = peak_kb(["pull", base + "/share/run", base + "/c/out"])
+    assert kb < MEMORY_KB, kb
+    # Damaged there: it is passed over, and that is reported.
+    for folder, _, files in os.walk(base + "/share/run/checkpoints"):
+        if "step_80" in folder and "optim.dat" in files:
+            with open(folder + "/optim.dat", "r+b") as file:
+                file.seek(5_000_000)
+                file.write(b"damage")
+    answer = midwatch("pull", base + "/share/run", base + "/c/older", "--json")
+    assert answer["step"] == 40 and "step_80" in answer["notes"][0], answer
+    # Through a link of the user's own; not through one that somebody put into the partial folder.
+    os.makedirs(base + "/real")
+    os.symlink(base + "/real", base + "/link")
+    assert midwatch("pull", base + "/share/other", base + "/link/out", "--json")["step"] == 20
+    assert same(base + "/b/global_step_20", base + "/real/out")
+    for target in (base + "/real/evil", base + "/real/out"):
+        partial = f"{base}/real/new.partial-{answer_id(base)}"
+        os.makedirs(partial + "/actor")
+        os.symlink(target, partial + "/actor/optim.dat")
+        assert "midwatch" in midwatch("pull", base + "/share/other", base + "/real/new", expect=3)
+        assert not os.path.exists(base + "/real/evil") and not os.path.exists(base + "/real/new")
+        shutil.rmtree(partial)
+    # A disk without room, and a folder that nobody may write to, are reported as such.
+    small = base + "/small"
+    os.makedirs(small)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", small], capture_output=True, check=False).returncode == 0:
+        try:
+            assert "are free" in midwatch("pull", base + "/share/run", small + "/out", expect=6)
+            assert not os.path.exists(small + "/out")
+        finally:
+            subprocess.run(["umount", small], check=True)
+    else:
+        skips.skip("full_disk", "nothing can be mounted here")
+
+
+def contract(base, gateway):
+    del base
+    done = subprocess.run([CONTRACTS, "-tc=*a real S3 server*"], capture_output=True, text=True, timeout=120, check=False,
+                          env=dict(os.environ, MIDWATCH_TEST_S3="s3://bucket", **gateway.variables()))
+    assert done.returncode == 0 and " 1 passed" in done.stdout, done.stdout
+
+
+def server(base, gateway):
+    round_trip(base + "/a", "s3://bucket/team/run", gateway.variables())
+    refusals(base + "/b", "s3://bucket/other", gateway.variables())
+    kb = peak_kb(["push", checkpoint(base + "/c", 80, 300, 7), "s3://bucket/large"], gateway.variables())
+    assert kb < MEMORY_KB, kb
+    kb = peak_kb(["pull", "s3://bucket/large", base + "/c/out"], gateway.variables())
+    assert kb < MEMORY_KB, kb
+    assert same(base + "/c/global_step_80", base + "/c/out")
+
+
+def errors(base, gateway):
+    folder = checkpoint(base, 20, 1, 8)
+    wrong = dict(gateway.variables(), AWS_SECRET_ACCESS_KEY="not-" + "the-secret" * 3)
+    text = midwatch("push", folder, "s3://bucket/errors", env=wrong, expect=3)
+    assert "SignatureDoesNotMatch" in text and wrong["AWS_SECRET_ACCESS_KEY"] not in text, text
+    text = midwatch("push", folder, "s3://no-such-bucket/run", env=gateway.variables(), expect=3)
+    assert "NoSuchBucket" in text, text
+    none = dict(gateway.variables(), AWS_ACCESS_KEY_ID="", HOME=base)
+    assert "no credentials" in midwatch("remote", "s3://bucket/run", env=none, expect=3)
+    assert "no checkpoint" in midwatch("pull", "s3://bucket/nothing", base + "/out", env=gateway.variables(), expect=3)
+    assert not os.path.exists(base + "/out")
+
+
+def open_uploads(gateway):
+    status, text = gateway.ask("GET", "/bucket", "uploads=")
+    assert status == 200, text
+    return text.decode().count("<UploadId>")
+
+
+def killed(base, gateway):
+    """kill -9 in the middle of a push, and of a pull: the next one goes on."""
+    folder = checkpoint(base, 20, 60, 9)
+    sent = []
+    for number in range(3):
+        with FaultyProxy(gateway.port, lambda n, method, path: 5_000_000) as proxy:
+            child = subprocess.Popen([PROGRAM, "checkpoint", "push", folder, "s3://bucket/killed", "--parallel", "2"], stdout=subprocess.DEVNULL,
+                                     env=dict(os.environ, **gateway.variables(proxy.url)))
+            time.sleep(2.2 + number * 0.5)  # two parts come within 1.7 s
+            child.send_signal(signal.SIGKILL)
+            child.wait()
+        listed = midwatch("remote", "s3://bucket/killed", "--json", env=gateway.variables())
+        assert listed["checkpoints"] == [], "killed, it left a checkpoint that is not whole"
+        sent.append(open_uploads(gateway))
+    answer = midwatch("push", folder, "s3://bucket/killed", "--json", env=gateway.variables())
+    assert answer["latest"] == "moved" and answer["sent"] < answer["bytes"], answer
+    assert open_uploads(gateway) == 0, sent
+    with FaultyProxy(gateway.port, lambda n, method, path: 5_000_000) as proxy:
+        child = subprocess.Popen([PROGRAM, "checkpoint", "pull", "s3://bucket/killed", base + "/out", "--parallel", "2"], stdout=subprocess.DEVNULL,
+                                 env=dict(os.environ, **gateway.variables(proxy.url)))
+        time.sleep(3.0)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+    assert not os.path.exists(base + "/out")
+    answer = midwatch("pull", "s3://bucket/killed", base + "/out", "--json", env=gateway.variables())
+    assert answer["received"] < answer["bytes"], answer
+    assert same(folder, base + "/out")
+    print(f"  after three kills {answer['bytes'] - answer['received']} of {answer['bytes']} bytes of a pull were kept", flush=True)
+
+
+def faults(base, gateway):
+    """Requests that fail in every way: all of it is tried again, and comes out right."""
+    folder, dice = checkpoint(base, 20, 40, 10), random.Random(11)
+    failures = ["503", "cut", "lost", "half", "early"]
+
+    def plan(number, method, path):
+        del method, path
+        return dice.choice(failures) if number % 4 == 0 else None
+
+    def through(context, run, **variables):
+        with FaultyProxy(gateway.port, plan, context) as proxy:
+            env = dict(gateway.variables(proxy.url), **variables)
+            answer = midwatch("push", folder, "s3://bucket/" + run, "--json", env=env)
+            assert answer["latest"] == "moved" and answer["verified"] == "checksums", answer
+            assert midwatch("pull", "s3://bucket/" + run, f"{base}/{run}", "--json", env=env)["step"] == 20
+            print(f"  {proxy.number} requests, every fourth failed", flush=True)
+        assert same(folder, f"{base}/{run}")
+
+    through(None, "faults")
+    if shutil.which("openssl") is None:
+        return skips.skip("tls", "openssl is not here")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", base + "/key", "-out", base + "/cert",
+                    "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(base + "/cert", base + "/key")
+    through(context, "tls", SSL_CERT_FILE=base + "/cert")
+    with FaultyProxy(gateway.port, lambda n, method, path: None, context) as proxy:  # nobody vouches for it
+        midwatch("remote", "s3://bucket/tls", env=gateway.variables(proxy.url), expect=3)
+    return None
+
+
+def fenced(base, gateway):
+    """Two that push to one run at the same time: the earlier one is fenced off."""
+    slow, fast = checkpoint(base + "/a", 20, 40, 12), checkpoint(base + "/b", 40, 1, 13)
+    with FaultyProxy(gateway.port, lambda n, method, path: 10_000_000) as proxy:
+        first = subprocess.Popen([PROGRAM, "checkpoint", "push", slow, "s3://bucket/fence", "--json", "--parallel", "2"], stdout=subprocess.PIPE,
+                                 text=True, env=dict(os.environ, **gateway.variables(proxy.url)))
+        time.sleep(1.5)
+        assert midwatch("push", fast, "s3://bucket/fence", "--json", env=gateway.variables())["latest"] == "moved"
+        text, _ = first.communicate(timeout=120)
+    assert first.returncode in (0, 5), first.returncode
+    answer = json.loads(text)
+    assert answer["latest"] in ("fenced", "kept") and first.returncode == (5 if answer["latest"] == "fenced" else 0), answer
+    listed = midwatch("remote", "s3://bucket/fence", "--json", env=gateway.variables())
+    assert [(one["step"], one["latest"]) for one in listed["checkpoints"]] == [(40, True), (20, False)], listed
+
+
+def limited(base, gateway):
+    """--limit holds, on average."""
+    folder = checkpoint(base, 20, 12, 14)
+    began = time.monotonic()
+    answer = midwatch("push", folder, "s3://bucket/limited", "--limit", "10MB", "--json", env=gateway.variables())
+    took = time.monotonic() - began
+    assert 3e6 < answer["bytes"] / took < 15e6, (answer, took)
+
+
+def main():
+    cases = [folders]
+    why = missing()
+    if why:
+        skips.skip("s3", why)
+    with tempfile.TemporaryDirectory(prefix="midwatch-shipping-") as base:
+        for case in cases:
+            os.makedirs(f"{base}/{case.__name__}")
+            case(f"{base}/{case.__name__}")
+            print(case.__name__, "ok", flush=True)
+        if not why:
+            os.makedirs(base + "/ceph")
+            with Gateway(base + "/ceph") as gateway:
+                gateway.make_bucket("bucket")
+                for case in (contract, server, errors, killed, faults, fenced, limited):
+                    folder = f"{base}/{case.__name__}"
+                    os.makedirs(folder)
+                    began = time.monotonic()
+                    case(folder, gateway)
+                    shutil.rmtree(folder)
+                    print(f"{case.__name__} ok ({time.monotonic() - began:.1f} s)", flush=True)
+    return skips.status()
+
+
+sys.exit(main())
