@@ -113,7 +113,7 @@ class Interpreter {
     size_t lines = 0;
     bool rows = false;     // a table's first row came
     bool unknown = false;  // of an unknown trainer: to be judged when it is whole
-    bool logged = false;   // a logger wrote its heading: its rows may have the logger's clock and level, too
+    bool logged = false;   // a logger writes its rows: they have its clock and level
     bool boxed = false;    // it is drawn as a box whose bottom has not come
     int foreign = 0;       // lines in a row that others printed into the box
     int64_t step = kNoStep;

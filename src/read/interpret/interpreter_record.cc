@@ -26,7 +26,6 @@ void Interpreter::make_record(const Shape& shape, const Fields& fields, const Lo
   as.number = line.number;
   as.at = line.at;
   as.pid = line.pid;
-  as.logged = line.level != Level::kNone && line.at.known();
   if (shape.make == Maker::kTable) {
     as.kind = Pending::Kind::kTable;
     pending_ = std::move(as);
@@ -154,6 +153,7 @@ bool Interpreter::pending_takes(const LogLine& line) {
   }
   for (const RowNumber& number : row.numbers()) table_.add(number.key, number.value);
   if (table_.numbers().size() > before || cells) {
+    if (!pending_.rows) pending_.logged = logged && !cells;
     pending_.rows = true;
     pending_.foreign = 0;
     return true;
