@@ -203,7 +203,40 @@ def before_the_poison(base):
     assert f"trainer.resume_from_path={base}/ck/global_step_10" in launched(run, 2), launched(run, 2)
 
 
-for test in (given_a_checkpoint, own_arguments, before_the_poison, what_changed, nothing_changed, no_delay):
+TRAINER = """
+import json, os, sys, time
+steps = [int(n[8:]) for n in os.listdir("out") if n.startswith("weights-")] if os.path.isdir("out") else []
+at = int(sys.argv[1].rsplit("-", 1)[1]) if len(sys.argv) > 1 else 0
+print(f"resuming from {sys.argv[1]}" if at else "from nothing", flush=True)
+for step in range(at + 1, 31):
+    print(f"step {step}/30 reward={0.2 + step / 100:.3f} loss={0.9 - step / 100:.3f}", flush=True)
+    if step % 5 == 0:
+        name = f"out/weights-{step:03d}"
+        os.makedirs(name, exist_ok=True)
+        header = json.dumps({"w": {"dtype": "F32", "shape": [64], "data_offsets": [0, 256]}}).encode()
+        whole = len(header).to_bytes(8, "little") + header + bytes(range(256))
+        with open(name + "/model.safetensors", "wb") as file:
+            file.write(whole[:-100] if step == 15 and not at else whole)
+    if step == 17 and not at:
+        time.sleep(4)
+        os.kill(os.getpid(), 9)
+    time.sleep(0.05)
+"""
+
+
+def names_of_its_own(base):
+    """A trainer that nobody knows, killed after a save that was cut: [checkpoints] pattern says what its folders are called."""
+    with open(base + "/train.py", "w") as file:
+        file.write(TRAINER)
+    with open(base + "/midwatch.toml", "w") as file:
+        file.write('[run]\nfirst_wait = "0.1s"\ncheckpoints = ["out"]\nresume = ["{path}"]\n[checkpoints]\npattern = "weights-{step:03}"\n')
+    run = Run(base, ["python3", "train.py", "{resume}"], "--quiet", "--restarts", "2")
+    assert run.end() == 0, run.err
+    assert launched(run, 2)[-1] == base + "/out/weights-010", (launched(run, 2), run.err)
+    assert "resuming from" in output(run) and "step 30/30" in output(run), output(run)
+
+
+for test in (names_of_its_own, given_a_checkpoint, own_arguments, before_the_poison, what_changed, nothing_changed, no_delay):
     before = dict(os.environ)
     with Scratch() as base:
         began = time.monotonic()

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/toml.h"
 #include "base/units.h"
+#include "core/checkpoint_layout.h"
 #include "platform/paths.h"
 
 namespace mw {
@@ -52,40 +53,6 @@ bool good_name(std::string_view name) {
 }
 
 }  // namespace
-
-std::string_view kind_phrase(Kind kind) {
-  switch (kind) {
-    case Kind::kText:
-      return "a string";
-    case Kind::kTexts:
-      return "a list of strings";
-    case Kind::kCommand:
-      return "a program and its arguments, such as [\"bash\", \"train.sh\"]";
-    case Kind::kPath:
-      return "a path";
-    case Kind::kPaths:
-      return "a list of paths";
-    case Kind::kRoots:
-      return "a list of folders, none of them a place of the system, reached through a link or with \"..\"";
-    case Kind::kInteger:
-      return "a whole number";
-    case Kind::kNumber:
-      return "a number";
-    case Kind::kDuration:
-      return "a duration, such as \"30s\"";
-    case Kind::kSize:
-      return "a size, such as \"10MB\"";
-    case Kind::kBoolean:
-      return "true or false";
-    case Kind::kChoice:
-      return "one of a few words";
-    case Kind::kChoices:
-      return "a list of a few words";
-    case Kind::kSecret:
-      return "a secret: { env = \"NAME\" }, { file = \"PATH\" } or a string";
-  }
-  return "";
-}
 
 /// Walks over a parsed file along the table of keys.
 class ConfigParser {
@@ -345,6 +312,12 @@ class ConfigParser {
     switch (key.kind) {
       case Kind::kText:
         string(at, key, out.text);
+        break;
+      case Kind::kPattern:
+        if (string(at, key, out.text) && !is_step_pattern(out.text)) {
+          problem(at, cat(key.path, ": ", shown(out.text), " is not ", kind_phrase(key.kind)),
+                  "{step} stands for the number, {step:07} for one that is padded with zeros.");
+        }
         break;
       case Kind::kPath:
         if (string(at, key, out.text)) path(at, key, out.text);

@@ -19,6 +19,7 @@ inline constexpr std::string_view kConfigFile = "midwatch.toml";
 struct ConfigKey {
   enum class Kind {
     kText,
+    kPattern,   ///< the name of a checkpoint's folder, with {step} in it: core/checkpoint_layout.h
     kTexts,     ///< a list of strings
     kCommand,   ///< a program and its arguments, a string each
     kPath,      ///< relative to the folder of the file; "~/" is the home directory

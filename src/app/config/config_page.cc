@@ -59,10 +59,47 @@ std::string list_text(const std::vector<std::string>& texts) {
 
 }  // namespace
 
+std::string_view kind_phrase(Kind kind) {
+  switch (kind) {
+    case Kind::kText:
+      return "a string";
+    case Kind::kPattern:
+      return "the name of a folder with {step} in it, such as \"step_{step}\"";
+    case Kind::kTexts:
+      return "a list of strings";
+    case Kind::kCommand:
+      return "a program and its arguments, such as [\"bash\", \"train.sh\"]";
+    case Kind::kPath:
+      return "a path";
+    case Kind::kPaths:
+      return "a list of paths";
+    case Kind::kRoots:
+      return "a list of folders, none of them a place of the system, reached through a link or with \"..\"";
+    case Kind::kInteger:
+      return "a whole number";
+    case Kind::kNumber:
+      return "a number";
+    case Kind::kDuration:
+      return "a duration, such as \"30s\"";
+    case Kind::kSize:
+      return "a size, such as \"10MB\"";
+    case Kind::kBoolean:
+      return "true or false";
+    case Kind::kChoice:
+      return "one of a few words";
+    case Kind::kChoices:
+      return "a list of a few words";
+    case Kind::kSecret:
+      return "a secret: { env = \"NAME\" }, { file = \"PATH\" } or a string";
+  }
+  return "";
+}
+
 std::string value_text(const ConfigValue& value) {
   std::string out;
   switch (value.key->kind) {
     case Kind::kText:
+    case Kind::kPattern:
     case Kind::kPath:
     case Kind::kChoice:
       JsonWriter(out).string(value.text);

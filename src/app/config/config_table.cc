@@ -29,6 +29,7 @@ constexpr std::array kSections = {
                   "Which checkpoints are kept, where the trainer keeps more than it should. Only in the folders of "
                   "`[run] checkpoints`, "
                   "and only once a newer one is proven whole on the disk."},
+    ConfigSection{"checkpoints", "How the trainer's checkpoints are named, where midwatch does not know it."},
     ConfigSection{"signals",
                   "What the trainer's own names of metrics mean, where midwatch does not know them. Each is a name as "
                   "the log, the "
@@ -220,6 +221,10 @@ constexpr std::array kKeys = {
               "what changes faster is seldom understood"},
     ConfigKey{"scrape.*.timeout", Kind::kDuration, "\"10s\"", 0.1, 600, "", "How long that may take.",
               "it holds up nothing else"},
+    ConfigKey{"checkpoints.pattern", Kind::kPattern, "", 0, 0, "",
+              "The name of one checkpoint's folder, with {step} in it: \"step_{step}\", \"ckpt-{step:06}\" with zeros "
+              "before it. What [run] checkpoints, or the log, says where they lie.",
+              "known of the frameworks that midwatch knows"},
     ConfigKey{"signals.reward", Kind::kText, "", 0, 0, "", "The mean reward that the run optimises.",
               "known by its usual names"},
     ConfigKey{"signals.pass_rate", Kind::kText, "", 0, 0, "", "The share of samples that pass.", "likewise"},

@@ -36,6 +36,7 @@ std::map<std::string, std::string> own_names(const Config& config) {
 void learn_settings(const Config& config, KnowledgeBase& knowledge) {
   knowledge.add(user_rules(config));
   knowledge.name_signals(own_names(config));
+  knowledge.name_checkpoints(config.text("checkpoints.pattern"));
 }
 
 }  // namespace mw

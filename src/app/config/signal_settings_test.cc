@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include "base/text.h"
+#include "core/checkpoint_layout.h"
+
 namespace mw {
 
 TEST_CASE("[signals] names metrics, and what is read afterwards knows them, whoever logs them") {
@@ -16,6 +19,24 @@ TEST_CASE("[signals] names metrics, and what is read afterwards knows them, whoe
   CHECK((*knowledge)->book().generic_meaning("J").signal == "reward.mean");
   CHECK((*knowledge)->book().meaning((*knowledge)->book().find("verl"), "objective").signal == "loss.total");
   CHECK((*knowledge)->digest() != before);
+}
+
+TEST_CASE("[checkpoints] pattern names folders of checkpoints, of whatever framework") {
+  const Config config = Config::parse("[checkpoints]\npattern = \"ckpt-{step:04}\"\n", "midwatch.toml");
+  REQUIRE(config.check().ok());
+  auto knowledge = KnowledgeBase::load({});
+  REQUIRE(knowledge.ok());
+  CHECK_FALSE((*knowledge)->checkpoints_of("custom").known());
+  learn_settings(config, **knowledge);
+  for (const char* framework : {"custom", "verl"}) {
+    const CheckpointLayout layout = (*knowledge)->checkpoints_of(framework);
+    CHECK(step_in(layout.folder, "ckpt-0040") == 40);
+    CHECK(layout.pointer.empty());
+  }
+  for (const char* wrong : {"ckpt", "a/{step}", "{step}-{step}", ".{step}"}) {
+    CAPTURE(std::string(wrong));
+    CHECK_FALSE(Config::parse(cat("[checkpoints]\npattern = \"", wrong, "\"\n"), "midwatch.toml").check().ok());
+  }
 }
 
 }  // namespace mw

@@ -119,14 +119,27 @@ void KnowledgeBase::name_signals(const std::map<std::string, std::string>& names
   }
 }
 
+void KnowledgeBase::name_checkpoints(const std::string& pattern) {
+  checkpoint_pattern_ = pattern;
+  if (!pattern.empty()) added_ += cat("checkpoints ", pattern, "\n");
+}
+
 const Knowledge& KnowledgeBase::knowledge() const { return signatures_->knowledge(); }
 
 CheckpointLayout KnowledgeBase::checkpoints_of(const std::string& framework) const {
+  CheckpointLayout layout;
   for (const Dialect& dialect : book_.dialects()) {
     const bool says = dialect.checkpoints.known() || !dialect.checkpoints.resume.empty();
-    if (dialect.framework == framework && says) return dialect.checkpoints;
+    if (dialect.framework != framework || !says) continue;
+    layout = dialect.checkpoints;
+    break;
   }
-  return {};
+  if (!checkpoint_pattern_.empty() && layout.folder != checkpoint_pattern_) {
+    layout.folder = checkpoint_pattern_;
+    layout.pointer.clear();  // what names its checkpoints otherwise may write another pointer, too
+    layout.pointer_text.clear();
+  }
+  return layout;
 }
 
 }  // namespace mw

@@ -34,19 +34,23 @@ class KnowledgeBase {
   void add(std::vector<UserRule> rules);
   /// What metrics of these names mean, whoever logs them: signal by name. To be called before anything is read.
   void name_signals(const std::map<std::string, std::string>& names);
+  /// How the folder of one checkpoint is named (CheckpointLayout::folder), whatever the framework; "": as it does. To
+  /// be called before anything is read.
+  void name_checkpoints(const std::string& pattern);
   /// Secret values that must not appear in any event or output. Complete before anything is read.
   const KnownSecrets& known() const { return known_; }
   KnownSecrets& known() { return known_; }
   const DialectBook& book() const { return book_; }
   /// Of all that was loaded, as 16 hexadecimal digits: two watches with the same digest and build decide alike.
   std::string digest() const;
-  /// How a framework names its checkpoints; unknown for one of which that is not known.
+  /// How a framework names its checkpoints, or as the user said; unknown for one of which that is not known.
   CheckpointLayout checkpoints_of(const std::string& framework) const;
 
  private:
   KnowledgeBase() = default;
   DialectBook book_;
-  std::string added_;  ///< paths and texts of the user's own files
+  std::string checkpoint_pattern_;  ///< the user's own
+  std::string added_;               ///< paths and texts of the user's own files
   std::unique_ptr<SignatureBook> signatures_;
   std::vector<SignaturePattern> signature_patterns_;
   std::unique_ptr<PatternSet> patterns_;
