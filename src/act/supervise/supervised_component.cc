@@ -221,7 +221,9 @@ Result<void> SupervisedComponent::turn(const State& state, bool wanted, EventWri
     (void)tree_.take_snapshot();
   }
   if (!wanted) {
-    gone_unrecorded_ = !looked.ok() && !lives(doors_.processes, kept_.child) && !tree_.any_alive();
+    // A keeper that has just been started may be about to begin it, and its record cannot be read.
+    const bool begun = kept_.child.known() || since(begun_) >= kKeeperBegins;
+    gone_unrecorded_ = !looked.ok() && begun && !lives(doors_.processes, kept_.child) && !tree_.any_alive();
     if (phase_ == Phase::kRunning) tree_.ask_to_end(spec_.grace, false);
     if (phase_ == Phase::kEnded) tree_.end_remaining(since(ended_));
     settle(false, "the run is over", writer);
