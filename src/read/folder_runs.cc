@@ -174,6 +174,7 @@ std::vector<std::string> folders_like_runs(std::string_view root, const std::vec
     if (names.empty() || names.size() > kMostFolders || components) return {};
     if (names.size() > 1) {
       std::vector<std::string> out;
+      out.reserve(names.size());
       for (const std::string& name : names) out.push_back(cat(folder == "/" ? "" : folder, "/", name));
       return out;
     }
@@ -210,6 +211,7 @@ std::vector<std::vector<std::string>> runs_in_folders(const State& state, const 
     if ((*shown)[i].first == kNoStep) runs[i].push_back(folders[i]);
   }
   std::vector<std::vector<std::string>> out;
+  out.reserve(runs.size());
   for (auto& [at, run] : runs) out.push_back(std::move(run));
   std::sort(out.begin(), out.end());
   return out;

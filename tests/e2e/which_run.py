@@ -161,8 +161,26 @@ def waited_for(base):
     assert "was ended" in waiting.communicate(timeout=20)[1].decode() and waiting.returncode == 1
 
 
+def several_in_a_folder(base):
+    """Runs that lie in one folder are judged each; what wants one of them lists them."""
+    for name, reward in (("lr-1e-6", 0.4), ("lr-5e-6", 0.2)):
+        os.makedirs(f"{base}/outputs/{name}")
+        with open(f"{base}/outputs/{name}/train.log", "w") as file:
+            for step in range(1, 61):
+                value = 0 if name == "lr-5e-6" and step > 40 else reward + (step * 37 % 11) / 100
+                file.write(f"2026-03-01 10:{step:02d}:00 INFO step {step}/60 reward={value:.3f} loss={0.9 - reward:.3f}\n")
+    code, text = words("replay", base + "/outputs", "--quiet")
+    assert code == 0 and "2 runs lie in" in text and "lr-1e-6" in text and "zero-reward since step 41" in text, text
+    answer = json.loads(words("replay", base + "/outputs", "--json")[1])
+    assert [len(run["replay"]["incidents"]) > 0 for run in answer["runs"]] == [False, True], answer
+    assert words("replay", base + "/outputs", "--quiet", "--fail-on", "critical")[0] == 10
+    for verb in (["incidents"], ["report"], ["why", "1"], ["replay", "--full"]):
+        code, text = words(*verb, base + "/outputs")
+        assert code == 2 and "2 runs lie in" in text and "outputs/lr-5e-6" in text, (verb, text)
+
+
 if __name__ == "__main__":
-    for test in (several_live_runs, the_live_one_is_meant, found_from_anywhere, silence_has_an_age, graver_is_shown, waited_for):
+    for test in (several_in_a_folder, several_live_runs, the_live_one_is_meant, found_from_anywhere, silence_has_an_age, graver_is_shown, waited_for):
         with Scratch() as base:
             began = time.monotonic()
             test(base)

@@ -1,5 +1,6 @@
 #include "read/lines/metric_line.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
