@@ -874,7 +874,9 @@ def supervised_engine(base, *options, **settings):
 def both_restarted(run, base):
     code, over = run.end()
     assert code == 0 and over["attempts"] == 2, over
-    assert sorted(run.actions()) == ["break", "restart", "restart-with-run"], run.actions()
+    # Where the checkpoint of the step that was going on came after the kill, it is quarantined, too.
+    actions = [action for action in run.actions() if action != "quarantine"]
+    assert sorted(actions) == ["break", "restart", "restart-with-run"], run.actions()
     assert weights(base) == Undisturbed.of()
     wait_until("the engine's end", lambda: not processes_of(base, "practice_engine"), 5)
 
