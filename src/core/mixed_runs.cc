@@ -1,7 +1,6 @@
 #include "core/mixed_runs.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 
@@ -15,12 +14,6 @@ constexpr double kSameWithin = 0.02;      // of the larger value: what rounding 
 constexpr double kNearlyAll = 0.8;        // of the shared steps
 constexpr int kSignals = 3;               // that have to differ
 constexpr size_t kComparedSources = 200;  // beyond them nobody is compared
-
-/// What two runs of one recipe differ in from the first step on. A learning rate follows its schedule, a counter
-/// counts, and clocks differ between two sinks of one run.
-constexpr std::array<std::string_view, 9> kTelling = {"reward.mean", "reward.std",     "loss.total",
-                                                      "loss.policy", "entropy",        "grad_norm",
-                                                      "kl.ref",      "advantage.mean", "response.length"};
 
 using Steps = std::map<std::pair<uint16_t, int64_t>, double>;
 
@@ -40,8 +33,7 @@ Likeness compare(const Steps& a, const Steps& b) {
     const auto other = b.find(step);
     if (other == b.end()) continue;
     ++shared;
-    const double larger = std::max(std::abs(value), std::abs(other->second));
-    if (std::abs(value - other->second) > kSameWithin * larger) ++differ;
+    if (figures_differ(value, other->second)) ++differ;
   }
   if (shared < kSharedSteps) return Likeness::kUnknown;
   return static_cast<double>(differ) >= kNearlyAll * static_cast<double>(shared) ? Likeness::kOther : Likeness::kSame;
@@ -54,9 +46,11 @@ struct Pair {
 
 }  // namespace
 
+bool figures_differ(double a, double b) { return std::abs(a - b) > kSameWithin * std::max(std::abs(a), std::abs(b)); }
+
 std::vector<std::string> mixed_runs(const State& state) {
   std::map<std::pair<uint32_t, uint32_t>, Pair> pairs;
-  for (const std::string_view signal : kTelling) {
+  for (const std::string_view signal : kTellingSignals) {
     std::vector<const Series*> shown;
     for (const Series& series : state.series) {
       if (series.signal == signal && series.source < kComparedSources) shown.push_back(&series);

@@ -1,7 +1,9 @@
 // Files of two runs that were given as one.
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/state.h"
@@ -14,5 +16,13 @@ namespace mw {
 std::vector<std::string> mixed_runs(const State& state);
 
 constexpr size_t kMixedPairsReported = 3;
+
+/// What two runs of one recipe differ in from the first step on. A learning rate follows its schedule, a counter
+/// counts, and clocks differ between two sinks of one run.
+inline constexpr std::array<std::string_view, 9> kTellingSignals = {"reward.mean", "reward.std",     "loss.total",
+                                                                    "loss.policy", "entropy",        "grad_norm",
+                                                                    "kl.ref",      "advantage.mean", "response.length"};
+/// Two figures of one step that are not the same one, rounded for a console.
+bool figures_differ(double a, double b);
 
 }  // namespace mw

@@ -1,7 +1,6 @@
 #include "read/folder_runs.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 #include <cstddef>
@@ -12,11 +11,11 @@
 #include <set>
 
 #include "base/text.h"
+#include "core/mixed_runs.h"
 
 namespace mw {
 namespace {
 
-constexpr double kSameWithin = 0.02;   // of the larger value: what rounding for a console may cost
 constexpr double kDiffer = 0.3;        // of the figures at shared steps
 constexpr size_t kMostFolders = 1000;  // beyond them nobody is compared
 
@@ -68,11 +67,6 @@ struct Shown {
   int64_t first = kNoStep, last = kNoStep;
 };
 
-/// What two runs of one recipe differ in from the first step on.
-constexpr std::array<std::string_view, 9> kTelling = {"reward.mean", "reward.std",     "loss.total",
-                                                      "loss.policy", "entropy",        "grad_norm",
-                                                      "kl.ref",      "advantage.mean", "response.length"};
-
 std::optional<size_t> folder_of_source(const State& state, uint32_t source, const std::vector<std::string>& folders) {
   if (source >= state.sources.size()) return std::nullopt;
   for (size_t i = 0; i < folders.size(); ++i) {
@@ -87,7 +81,8 @@ std::optional<std::vector<Shown>> shown_by(const State& state, const std::vector
   for (const Series& series : state.series) {
     if (series.signal.empty()) continue;
     const auto folder = folder_of_source(state, series.source, folders);
-    const bool telling = std::find(kTelling.begin(), kTelling.end(), series.signal) != kTelling.end();
+    const bool telling =
+        std::find(kTellingSignals.begin(), kTellingSignals.end(), series.signal) != kTellingSignals.end();
     for (const Point& point : series.points()) {
       if (point.step == kNoStep) continue;
       if (!folder) return std::nullopt;
@@ -122,8 +117,7 @@ bool differ(const Shown& a, const Shown& b) {
       if (found == others->second.end()) continue;
       both.insert({value, found->second});
       ++here;
-      const double larger = std::max(std::abs(value), std::abs(found->second));
-      other += std::abs(value - found->second) > kSameWithin * larger ? 1 : 0;
+      other += figures_differ(value, found->second) ? 1 : 0;
     }
     if (both.size() > 1) shared += here;  // a constant is the same in many runs
   }
