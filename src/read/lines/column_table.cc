@@ -82,7 +82,10 @@ ColumnTable::Took ColumnTable::take(std::string_view text, const std::function<b
   if (text.size() > kLineLimit) return Took::kNo;
   const std::string_view bare = trim(text);
   if (between_ == 0) {
-    const bool may = bare.size() > 8 && std::none_of(bare.begin(), bare.end(), [](char c) { return c == '='; });
+    // A head has one of the words that count steps in it; most lines have none, and are not split at all.
+    const bool may =
+        bare.size() > 8 && bare.find('=') == std::string_view::npos &&
+        (contains_folded(bare, "step") || contains_folded(bare, "iteration") || contains_folded(bare, "update"));
     return may && head(bare, known) ? Took::kHead : Took::kNo;
   }
   if (is_table_frame(bare)) return Took::kHead;
