@@ -1,9 +1,11 @@
-// The only includer of xxHash. Its code comes from the header: the archive of Debian has nothing that is faster.
+// The includer of xxHash, beside xxh3_wide.cc, which is compiled for AVX2. Its code comes from the header: the archive
+// of Debian has nothing that is faster.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "base/check.h"
 #include "base/digest.h"
+#include "base/xxh3.h"
 
 namespace mw {
 namespace {
@@ -34,3 +36,18 @@ std::string ContentHash::hex() const { return text_of(XXH3_128bits_digest(&state
 std::string content_hash(std::string_view bytes) { return text_of(XXH3_128bits(bytes.data(), bytes.size())); }
 
 }  // namespace mw
+
+namespace mw::xxh3 {
+
+void* create() {
+  XXH3_state_t* const state = XXH3_createState();
+  if (state != nullptr) XXH3_64bits_reset(state);
+  return state;
+}
+void destroy(void* state) { XXH3_freeState(static_cast<XXH3_state_t*>(state)); }
+void update(void* state, const void* bytes, size_t size) {
+  XXH3_64bits_update(static_cast<XXH3_state_t*>(state), bytes, size);
+}
+unsigned long long digest(const void* state) { return XXH3_64bits_digest(static_cast<const XXH3_state_t*>(state)); }
+
+}  // namespace mw::xxh3

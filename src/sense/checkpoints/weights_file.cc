@@ -1,10 +1,9 @@
 #include "sense/checkpoints/weights_file.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 #include <set>
 
+#include "base/bytes.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "sense/checkpoints/zip_file.h"
@@ -13,15 +12,6 @@ namespace mw {
 namespace {
 
 constexpr size_t kNameBytes = 250;  // of a shard's name
-
-static_assert(std::endian::native == std::endian::little, "these formats are little-endian, and read as they lie");
-
-template <typename Number>
-Number number_at(std::string_view bytes, size_t at) {
-  Number number = 0;
-  std::memcpy(&number, bytes.data() + at, sizeof number);
-  return number;
-}
 
 Error broken(std::string what) { return {Error::Code::kInvalid, std::move(what), ""}; }
 Error cut(std::string what) { return {Error::Code::kTruncated, std::move(what), ""}; }

@@ -1,7 +1,6 @@
 #include "sense/checkpoints/zip_file.h"
 
-#include <cstring>
-
+#include "base/bytes.h"
 #include "base/text.h"
 
 namespace mw {
@@ -11,13 +10,6 @@ constexpr uint32_t kEndRecord = 0x06054b50, kEndLocator64 = 0x07064b50, kEndReco
 constexpr uint32_t kCentralEntry = 0x02014b50, kLocalHeader = 0x04034b50;
 constexpr size_t kEndRecordBytes = 22, kLocatorBytes = 20, kEndRecord64Bytes = 56, kCentralBytes = 46;
 constexpr uint32_t kIn64 = 0xffffffff;  // "see the extra field"
-
-template <typename Number>
-Number number_at(std::string_view bytes, size_t at) {
-  Number number = 0;
-  std::memcpy(&number, bytes.data() + at, sizeof number);
-  return number;
-}
 
 Error broken(std::string what) { return {Error::Code::kInvalid, std::move(what), ""}; }
 Error cut() { return {Error::Code::kTruncated, "it is cut: its directory is missing", ""}; }

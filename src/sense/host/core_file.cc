@@ -1,7 +1,6 @@
 #include "sense/host/core_file.h"
 
-#include <cstring>
-
+#include "base/bytes.h"
 #include "base/text.h"
 
 namespace mw::host {
@@ -11,13 +10,6 @@ constexpr size_t kElfHeader = 64, kProgramHeader = 56, kNoteHeader = 12, kInfoBy
 constexpr uint16_t kTypeCore = 4;
 constexpr uint32_t kNoteSegment = 4, kProcessInfo = 3;
 constexpr size_t kHeaders = 100'000;
-
-template <typename Number>
-Number number_at(std::string_view bytes, size_t at) {
-  Number number = 0;
-  std::memcpy(&number, bytes.data() + at, sizeof number);
-  return number;
-}
 
 constexpr uint64_t padded(uint64_t bytes) { return (bytes + 3) / 4 * 4; }
 
