@@ -5,23 +5,26 @@
 
 #include "read/files/decoder.h"
 #include "read/interpret/recogniser.h"
+#include "read/sign_finder.h"
 
 namespace mw {
 
 /// Only the names: for recognising whose run it is.
 class NameCollector final : public RecordSink {
  public:
-  explicit NameCollector(Recogniser& recogniser) : recogniser_(recogniser) {}
+  NameCollector(const KnowledgeBase& knowledge, Recogniser& recogniser)
+      : recogniser_(recogniser), signs_(knowledge, recogniser) {}
   void row(const Row& row) override {
     for (const RowNumber& number : row.numbers) recogniser_.name(Sign::In::kMetric, number.key);
   }
-  void console(std::string_view line, uint64_t, Time) override { recogniser_.text(line); }
+  void console(std::string_view line, uint64_t, Time) override { signs_.text(line); }
   void property(std::string_view key, std::string_view) override { recogniser_.name(Sign::In::kConfig, key); }
   void ended(int64_t, Time) override {}
   void problem(std::string_view, std::string_view, uint64_t) override {}
 
  private:
   Recogniser& recogniser_;
+  SignFinder signs_;
 };
 
 }  // namespace mw

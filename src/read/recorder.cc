@@ -81,13 +81,15 @@ namespace {
 /// Folds records and notes which events came from which content of which source, and how it was read.
 class Recorded final : public Journal::Reader {
  public:
-  explicit Recorded(State& state) : state_(state) {}
+  explicit Recorded(State& state, std::function<void(const State&, const Event&)> heard = {})
+      : state_(state), heard_(std::move(heard)) {}
   void record(uint64_t, std::string_view json) override {
     ++records;
     Event event;
     if (decode_event(json, event) != Decoded::kEvent) return;
     note(event);
     fold(state_, event);
+    if (heard_) heard_(state_, event);
   }
   void damage(const std::string&) override {}  // what a crash tore off is read again from the run's files
 
@@ -115,6 +117,7 @@ class Recorded final : public Journal::Reader {
   }
 
   State& state_;
+  std::function<void(const State&, const Event&)> heard_;
   bool closing_ = false;  // provisional events follow: a watch that goes on emits them again when the rest has come
 };
 
@@ -160,9 +163,12 @@ void Recorder::record(const Event& event) {
 Result<void> Recorder::flush() { return journal_->flush(); }
 Result<void> Recorder::sync() { return journal_->sync(); }
 
-Result<State> read_recorded(Disk& disk, const std::string& run_folder) {
+Result<State> read_recorded(Disk& disk, const std::string& run_folder) { return read_recorded(disk, run_folder, {}); }
+
+Result<State> read_recorded(Disk& disk, const std::string& run_folder,
+                            const std::function<void(const State&, const Event&)>& heard) {
   State state;
-  Recorded reader(state);
+  Recorded reader(state, heard);
   const auto read = Journal::read(disk, cat(run_folder, "/journal"), reader);
   if (!read.ok()) return read.error();
   return state;

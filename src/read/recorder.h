@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -71,5 +72,8 @@ class Recorder {
 
 /// The run that is recorded in `run_folder`, folded; changes nothing on disk.
 Result<State> read_recorded(Disk& disk, const std::string& run_folder);
+/// `heard` (may be empty) is called with every event once it is folded.
+Result<State> read_recorded(Disk& disk, const std::string& run_folder,
+                            const std::function<void(const State&, const Event&)>& heard);
 
 }  // namespace mw

@@ -185,6 +185,7 @@ void RunReader::put(Event&& event) {
   const Duration began = later ? Duration{} : steady();
   const bool matters =
       advance(state_, event, knowledge_.knowledge(), memory_, later ? Judge::kAtClose : when_, decided_);
+  if (heard_by_) heard_by_(state_, event);
   if (matters && later) unjudged_ = {event.at, event.where};
   if (!later) judged_since(began);  // most events call for none, and cost next to nothing
   publish_decisions();

@@ -37,6 +37,8 @@ class RunReader final : public EventSink {
   /// Only lines of a keeper with this nonce ("": with none) are believed; before open(). Else the nonce
   /// is that of the first one.
   void trust_keeper(std::string nonce) { shared_.keeper_nonce = std::move(nonce); }
+  /// `heard` (may be empty) is called with every event that was read, once it is folded.
+  void hear(std::function<void(const State&, const Event&)> heard) { heard_by_ = std::move(heard); }
   /// The zone of clocks that name none, as TimeZone::parse() has it; before open(). "": UTC, or in a live watch what
   /// the files show. kInvalid.
   Result<void> set_zone(const std::string& name);
@@ -134,6 +136,7 @@ class RunReader final : public EventSink {
   bool partial_ = false;
   std::optional<Error> denied_;  ///< of a named file that may not be read
   int64_t total_bytes_ = 0;
+  std::function<void(const State&, const Event&)> heard_by_;
 };
 
 }  // namespace mw

@@ -98,6 +98,44 @@ TEST_CASE("what the interpreter ignores at its end is no failure, the same words
   CHECK(in_trouble(state_of(cat(log, "KeyError: 'modules'\n"))));
 }
 
+TEST_CASE(
+    "answers that are all as long as the limit are cut off, also where only prompt and answer together are recorded") {
+  const auto log_of = [](auto answer) {
+    std::string log;
+    for (int step = 1; step <= 12; ++step) {
+      const int prompt = 79 + 13 * (step % 5);
+      log += cat("20260115-08:00:0", step % 10, ".100 StatsLogger INFO: Epoch 1/1 Step ", step, "/500 Train step ",
+                 step, "/500 done.\n20260115-08:00:0", step % 10, ".200 StatsLogger INFO: Stats (1/1):\n",
+                 "╒══════╤══════╤══════╤══════╕\n│ grpo_actor/seq_len/avg │ ", prompt + answer(step),
+                 " │ grpo_actor/prompt_len/avg │ ", prompt, " │\n├──────┼──────┼──────┼──────┤\n",
+                 "│ grpo_actor/no_eos_ratios/avg │ 0.25 │ grpo_actor/lr │ 1e-6 │\n╘══════╧══════╧══════╧══════╛\n");
+    }
+    return log;
+  };
+  const auto cut_off = [](const State& state) {
+    return std::any_of(state.incidents.begin(), state.incidents.end(), [](const Incident& incident) {
+      return incident.kind == "truncation" && incident.severity == Severity::kWarning;
+    });
+  };
+  CHECK(cut_off(state_of(log_of([](int) { return 768; }))));
+  CHECK_FALSE(cut_off(state_of(log_of([](int step) { return 600 + 9 * (step % 4); }))));
+}
+
+TEST_CASE("an exception without its traceback is why the program ended whose launcher says so right behind it") {
+  std::string log;
+  for (int step = 1; step <= 400; ++step) log += cat("step ", step, " loss 0.5 reward ", 0.1 + 0.001 * step, "\n");
+  const std::string exception = "KeyError: 'advantages'\n", end = "trainer-1 exited with code 1\n";
+  const State state = state_of(cat(log, exception, "closing the writers\n", end));
+  REQUIRE(!state.incidents.empty());
+  CHECK(state.incidents.back().kind == "code-error");
+  CHECK(state.incidents.back().severity == Severity::kCritical);
+  CHECK(state.incidents.back().summary.find("advantages") != std::string::npos);
+  // far from the end, or with no word of a failure, it is a line like others
+  const std::string more = cat("step 401 loss 0.5 reward 0.51\n", std::string(100, '\n'));
+  CHECK(state_of(cat(log, exception, more, end)).incidents.back().kind == "crash");
+  CHECK_FALSE(in_trouble(state_of(cat(log, exception, more, "Training finished\n"))));
+}
+
 TEST_CASE("a program that falls over what it does after its training is reported, one that cleans up is not") {
   std::string log = "from trl import GRPOTrainer\n";
   for (int step = 1; step <= 20; ++step) log += cat("{'loss': 0.5, 'reward': 0.25, 'step': ", step, "}\n");

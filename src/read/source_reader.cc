@@ -467,9 +467,7 @@ std::string SourceReader::last_text() const { return stage_ != nullptr ? stage_-
 int64_t SourceReader::lines() const { return earlier_lines_ + (stage_ != nullptr ? stage_->lines() : 0); }
 
 Result<void> SourceReader::look() {
-  const size_t slash = file_.path.rfind('/');
-  shared_.recogniser.name(Sign::In::kFile,
-                          std::string_view(file_.path).substr(slash == std::string::npos ? 0 : slash + 1));
+  shared_.recogniser.name(Sign::In::kFile, basename(file_.path));
   auto file = disk_.open_read(file_.path);
   if (!file.ok()) return file.error();
   std::string head;
@@ -483,15 +481,16 @@ Result<void> SourceReader::look() {
   const FileKind kind = sniff(std::string_view(head).substr(0, kSniffBytes), file_.path);
   looked_like_ = kind;
   if (is_text(kind)) {
-    shared_.recogniser.text(std::string_view(head).substr(0, kRecogniseText));
+    SignFinder signs(shared_.knowledge, shared_.recogniser);
+    signs.text(std::string_view(head).substr(0, kRecogniseText));
     std::string end;
-    const auto size = static_cast<uint64_t>(std::max<int64_t>(file_.info.size, 0));
+    const uint64_t size = std::max<int64_t>(file_.info.size, 0);
     if (size > head.size() &&
         (*file)->read_at(size - std::min<uint64_t>(size, kRecogniseText), kRecogniseText, end).ok()) {
-      shared_.recogniser.text(end);
+      signs.text(end);
     }
   } else if (auto decoder = make_decoder(kind, file_.path)) {
-    NameCollector names(shared_.recogniser);
+    NameCollector names(shared_.knowledge, shared_.recogniser);
     decoder->feed(head, names);
   }
   return {};

@@ -45,7 +45,7 @@ ExitMeaning meaning_of(int64_t code) {
 }
 
 /// The attempt failed by its own or its launcher's word, and nothing else says why.
-void judge_exit(const AttemptState& attempt, bool plan_done, std::vector<Finding>& out) {
+void judge_exit(const AttemptState& attempt, bool plan_done, const Symptom* after, std::vector<Finding>& out) {
   const event::Ended& ended = *attempt.ended;
   const ExitMeaning meaning = meaning_of(ended.code);
   Finding finding;
@@ -57,8 +57,24 @@ void judge_exit(const AttemptState& attempt, bool plan_done, std::vector<Finding
   finding.summary = ended.code == 0 ? std::string("The run failed by its launcher's word, with no error of its own")
                                     : cat("The run ended with status ", ended.code, " and no error of its own");
   if (!ended.text.empty()) finding.evidence.push_back({attempt.ended_at.where, ended.text, "", kNoStep, 0});
+  if (after != nullptr) {
+    finding.evidence.push_back({after->moment.where, clip(after->text, kTextLimit), "", kNoStep, 0});
+    finding.suggests.push_back({cause_of(*after), 0.75, cat("seen right before: ", clip(after->text, 160))});
+  }
   finding.suggests.push_back({std::string(meaning.cause), 0.6, cat("exit status ", ended.code)});
   out.push_back(std::move(finding));
+}
+
+/// The last exception of an attempt whose training was complete: what the program did afterwards failed of it, if its
+/// status says that something did.
+const Symptom* failed_afterwards(const std::vector<Symptom>& symptoms, size_t attempt) {
+  const Symptom* last = nullptr;
+  for (const Symptom& symptom : symptoms) {
+    const bool grave = symptom.signature == nullptr || symptom.within != nullptr || symptom.signature->fatal ||
+                       symptom.signature->severity == Severity::kCritical;
+    if (symptom.moment.attempt == attempt && symptom.teardown && grave && is_root(symptom)) last = &symptom;
+  }
+  return last;
 }
 
 bool failed(const AttemptState& attempt) {
@@ -77,7 +93,8 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
     for (const FailureChain& chain : chains) reported = reported || chain.attempt == i;
     if (reported || !failed(state.attempts[i])) continue;
     const int64_t total = state.attempts[i].total_steps > 0 ? state.attempts[i].total_steps : state.total_steps;
-    judge_exit(state.attempts[i], total > 1 && last_done(state, i) + 1 >= total, out);
+    judge_exit(state.attempts[i], total > 1 && last_done(state, i) + 1 >= total,
+               failed_afterwards(memory.symptoms(state, knowledge), i), out);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "core/detect/support/settled.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
 
@@ -12,7 +13,10 @@ namespace {
 
 constexpr Knob kPoints{"points", 20, "points", "A cold start may give nothing for some steps, and then learn",
                        "real runs that learn begin with up to ten zero steps"};
-constexpr Knob kKnobs[] = {kPoints};
+constexpr Knob kOver{"over", 10, "points", "The same of a run that is over: nothing is learned any more", "own"};
+constexpr Knob kGives{"gives", 0.05, "ratio", "Mean of another component, of its range, by which answers are in form",
+                      "own"};
+constexpr Knob kKnobs[] = {kPoints, kOver, kGives};
 
 /// Does the component measure what the run is for? Penalties and bonuses may well be 0 for ever.
 bool measures_success(std::string_view name) {
@@ -32,21 +36,45 @@ bool moves(const State& state, JudgeMemory& memory, const Point& until) {
   return false;
 }
 
+/// Does another component give a good part of what it may, so that the answers are not at fault?
+bool others_give(const State& state, JudgeMemory& memory, const Series& dead, const Point& until) {
+  for (const Series* series : state.shown()) {
+    if (series == &dead || !series->signal.starts_with("reward.component.")) continue;
+    if (contains_folded(series->signal, "std")) continue;
+    for (const Track& track : memory.tracks(state, series)) {
+      double sum = 0, most = 0;
+      size_t n = 0;
+      for (size_t i = 0; i < track.size() && track.points[i].step <= until.step; ++i, ++n) {
+        sum += track.values[i];
+        most = std::max(most, track.values[i]);
+      }
+      if (n > 0 && sum > kGives.value * std::max(1.0, most) * static_cast<double>(n)) return true;
+    }
+  }
+  return false;
+}
+
 void judge_one(const State& state, JudgeMemory& memory, const Series& component, std::vector<Finding>& out) {
   for (const Track& track : memory.tracks(state, &component)) {
     const auto end = std::find_if(track.values.begin(), track.values.end(), [](double value) { return value != 0; });
     const auto zeros = static_cast<size_t>(end - track.values.begin());
-    if (zeros < points_of(kPoints)) continue;
-    const size_t detected = points_of(kPoints) - 1;
+    const bool over = zeros == track.size() && !track.points.empty() && is_over(state, track.points.back().attempt);
+    const size_t least = points_of(over ? kOver : kPoints);
+    if (zeros < least) continue;
+    const size_t detected = least - 1;
     if (!moves(state, memory, track.points[detected])) continue;
     Finding finding =
         make_finding("dead-component", "zero-reward", Severity::kWarning, track.points[0], track.points[detected],
                      cat(component.raw, " is exactly 0 from the first step on, ", zeros,
                          " records in a row, while the reward moves: no answer was ever judged right"));
     add_figures(finding, track, 0, detected, 3);
-    finding.suggests.push_back(
-        {"reward-function-broken-all-zero", 0.5, "one component never gives anything, the others do"});
-    finding.suggests.push_back({"reward-plateau", 0.3, "the task may be too hard for the model"});
+    const bool formed = others_give(state, memory, component, track.points[detected]);
+    const Finding::Suggestion broken{"reward-function-broken-all-zero", formed ? 0.5 : 0.3,
+                                     "one component never gives anything, the others do"};
+    const Finding::Suggestion hard{"reward-plateau", formed ? 0.3 : 0.5,
+                                   formed ? "the task may be too hard for the model"
+                                          : "the other components hardly give anything either: the task is too hard"};
+    finding.suggests = formed ? std::vector{broken, hard} : std::vector{hard, broken};
     out.push_back(std::move(finding));
     return;
   }

@@ -83,6 +83,16 @@ bool undated_end(const State& state, const Knowledge& knowledge, JudgeMemory& me
   return false;
 }
 
+constexpr uint64_t kStartUpLines = 200;  // of an attempt without a step: more than a person copies
+
+/// Lines of the attempt in the source that tells of its beginning.
+uint64_t lines_since(const State& state, const AttemptState& attempt) {
+  const Where& began = attempt.began.where;
+  if (began.source >= state.sources.size() || state.sources[began.source].lines <= 0) return 0;
+  const auto lines = static_cast<uint64_t>(state.sources[began.source].lines);
+  return lines > began.line ? lines - began.line : 0;
+}
+
 Open unfinished(const State& state, const AttemptState& attempt, Done steps, const Knowledge& knowledge) {
   const int64_t last = steps.last;
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
@@ -111,6 +121,10 @@ Open unfinished(const State& state, const AttemptState& attempt, Done steps, con
     }
   }
   if (!measured(state) && lacks_exit_record(state)) return {"the start-up, before any step", true};
+  // A second start of which a long log shows nothing but a plan.
+  if (total > 0 && state.attempts.size() > 1 && lines_since(state, attempt) >= kStartUpLines) {
+    return {cat("the start-up, before the first of ", total, " steps"), true};
+  }
   return {};
 }
 
@@ -172,10 +186,29 @@ void judge_earlier(const State& state, const Knowledge& knowledge, JudgeMemory& 
   }
 }
 
+int64_t planned(const State& state, const AttemptState& attempt) {
+  return attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
+}
+
+/// Only a file's exit record says that it ended, in order, and of its plan not one step shows in any way. A command's
+/// own status is believed: an evaluation plans steps that it does not do.
+bool never_began(const State& state, const Knowledge& knowledge, size_t number) {
+  const AttemptState& attempt = state.attempts[number];
+  const bool only_exited =
+      attempt.ended && attempt.ended->how == event::Ended::How::kComplete && attempt.ended->text.empty();
+  if (!only_exited || planned(state, attempt) <= 1 || said_done(state, knowledge, number)) return false;
+  const bool stepped = attempt.last_step != kNoStep || done_in(state, number).last != kNoStep;
+  const bool drawn = std::any_of(state.progress.begin(), state.progress.end(), [&](const auto& bar) {
+    return bar.second.total == planned(state, attempt) && bar.second.done > 0;
+  });
+  return !stepped && !drawn && !measured(state) && state.eval.empty() && state.checkpoints.empty();
+}
+
 /// A command whose status is 0 is believed, unless its plan was far from done and it said no word of being so.
 void judge_status(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   for (size_t i = 0; i < state.attempts.size(); ++i) {
-    const auto open = fell_short(state, knowledge, i);
+    auto open = fell_short(state, knowledge, i);
+    if (!open && never_began(state, knowledge, i)) open = OpenPlan{0, planned(state, state.attempts[i])};
     if (!open || judged_otherwise(state, knowledge, memory, i)) continue;
     const AttemptState& attempt = state.attempts[i];
     Finding finding;
@@ -183,7 +216,9 @@ void judge_status(const State& state, const Knowledge& knowledge, JudgeMemory& m
     finding.severity = Severity::kWarning;
     finding.onset = finding.detected = attempt.ended_at;
     finding.onset.step = open->step;
-    finding.summary = cat("The command ended with exit status 0 at step ", open->step, " of ", open->total,
+    finding.summary = cat("The command ended with exit status 0 ",
+                          open->step > 0 ? cat("at step ", open->step, " of ", open->total)
+                                         : cat("before the first of ", open->total, " steps"),
                           ", with no error and no word of being done");
     finding.evidence.push_back({attempt.ended_at.where, attempt.ended->text, "", kNoStep, 0});
     finding.suggests.push_back({"exit-status-of-another", 0.6, "exit status 0 short of the plan"});

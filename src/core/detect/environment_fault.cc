@@ -16,10 +16,12 @@ constexpr Knob kRate{"rate", 0.1, "ratio", "Share of samples lost", "field guide
 constexpr Knob kFactor{"factor", 4, "x", "Times its level", "own"};
 constexpr Knob kPersist{"persist", 2, "points", "A burst of failures poisons rewards at once", "own"};
 constexpr Knob kStanding{"standing", 0.3, "ratio", "Share that is a fault from the first step on", "own"};
+constexpr Knob kHalf{"half", 0.5, "ratio", "Share of one step's samples: the update is not what it was meant to be",
+                     "own"};
 constexpr Knob kCalls{"calls", 50, "calls", "Counted calls before their failures are judged", "own"};
 constexpr Knob kCountedShare{"counted_share", 0.2, "ratio",
                              "Share of counted calls that fail by the environment's fault", "own"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kRate, kFactor, kPersist, kStanding, kCalls, kCountedShare};
+constexpr Knob kKnobs[] = {kHistory, kWidth, kRate, kFactor, kPersist, kStanding, kHalf, kCalls, kCountedShare};
 
 void add_finding(const Track& track, size_t onset, size_t now, double base, std::vector<Finding>& out) {
   Finding finding = make_finding(
@@ -40,6 +42,9 @@ bool judge_rate(const State& state, JudgeMemory& memory, std::vector<Finding>& o
   for (KeptTrack& track : memory.tracks(state, state.find("env.error_rate"))) {
     for (const Rise& rise : track.rises("environment-fault", rule))
       add_finding(track, rise.onset, rise.detected, rise.base, out);
+    for (size_t i = 0; i < track.size() && out.size() == before; ++i) {
+      if (track.values[i] > kHalf.value) add_finding(track, i, i, i > 0 ? track.values[0] : 0, out);
+    }
     size_t streak = 0;
     for (size_t i = 0; i < track.size() && out.size() == before; ++i) {
       streak = track.values[i] > kStanding.value ? streak + 1 : 0;

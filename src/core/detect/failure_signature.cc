@@ -15,6 +15,9 @@ constexpr uint64_t kSameChainLines = 60;  // a traceback of an engine with its f
 constexpr Knob kKnobs[] = {
     {"survived_least", 3, "matches", "One hiccup that the run lived through is not worth a person's time",
      "failure catalogue, matching rule 1"},
+    {"stands_least", 5, "matches", "So often to the end of the log an engine that says it waits is stuck",
+     "vLLM says so once a minute"},
+    {"poison_many", 100, "matches", "So many lost samples are a fault before the first step, too", "own"},
     {"burst_least", 10, "matches", "One by one, with no step after the first: the run is stuck in it",
      "servers that answer every request with an error"},
 };
@@ -64,7 +67,7 @@ bool names_an_error(std::string_view text) {
 
 /// A start that fails the same way again and again within what looks like one attempt.
 bool loops(const Survived& seen) {
-  return !seen.trained && seen.first->signature->kind == "crash" && static_cast<double>(seen.open) >= kKnobs[1].value;
+  return !seen.trained && seen.first->signature->kind == "crash" && static_cast<double>(seen.open) >= kKnobs[3].value;
 }
 
 /// A fault of the program after its training: a traceback that nothing catches and nothing follows. What the program
@@ -77,6 +80,15 @@ bool ends_program(const State& state, const Symptom& symptom) {
          static_cast<int64_t>(symptom.within->trace.last_line + kBlankLines) >= state.sources[number].lines;
 }
 
+/// Repeated to the very end of the log: whoever says so still waits.
+bool stands_at_end(const State& state, const Survived& seen) {
+  constexpr uint64_t kBlankLines = 4;
+  const uint32_t number = seen.last->moment.where.source;
+  if (static_cast<double>(seen.open) < kKnobs[1].value || number >= state.sources.size()) return false;
+  const SourceState& source = state.sources[number];
+  return source.ended && static_cast<int64_t>(seen.last->last_line + kBlankLines) >= source.lines;
+}
+
 /// How much a person should care about something that did not end the run.
 Severity survived_severity(const State& state, const Survived& seen) {
   const Signature& signature = *seen.first->signature;
@@ -84,10 +96,11 @@ Severity survived_severity(const State& state, const Survived& seen) {
   if (seen.first->teardown || signature.role == Role::kConfirmation) return Severity::kInfo;
   if (signature.severity == Severity::kInfo || !signature.metric_rule.empty()) return Severity::kInfo;
   const bool often = static_cast<double>(seen.count) >= kKnobs[0].value;
-  const bool burst = static_cast<double>(seen.open) >= kKnobs[1].value;
+  const bool burst = static_cast<double>(seen.open) >= kKnobs[3].value;
   if (burst && seen.trained) return Severity::kWarning;
   if (loops(seen)) return Severity::kCritical;
   if (signature.role == Role::kSymptom) {
+    if (signature.kind == "engine-dead" && stands_at_end(state, seen)) return Severity::kWarning;
     return often && signature.transient == "poison" ? Severity::kWarning : Severity::kInfo;
   }
   // Steps were done after it: it is the output of a tool or of a helper that was replaced.
@@ -100,7 +113,8 @@ Severity survived_severity(const State& state, const Survived& seen) {
     return Severity::kInfo;  // what the run trains without it can do without
   if (signature.kind == "disk-full" && seen.open == 0 && !names_an_error(seen.first->text)) return Severity::kInfo;
   if (signature.layer == "learning-dynamics") return Severity::kInfo;  // the figures decide, not one line of them
-  if (!seen.trained && !signature.fatal) return Severity::kInfo;
+  const bool many = signature.layer == "reward" && static_cast<double>(seen.count) >= kKnobs[2].value;
+  if (!seen.trained && !signature.fatal && !many) return Severity::kInfo;
   const bool lasting = signature.transient == "poison" || signature.transient == "degraded";
   if (signature.fatal || lasting || often || loses_something(signature)) return Severity::kWarning;
   return Severity::kInfo;
@@ -146,7 +160,7 @@ void judge_survived(const State& state, const std::vector<Symptom>& symptoms, co
     finding.severity = survived_severity(state, seen);
     finding.onset = seen.first->moment;
     finding.detected = seen.first->moment;
-    const bool stuck = static_cast<double>(seen.open) >= kKnobs[1].value;
+    const bool stuck = static_cast<double>(seen.open) >= kKnobs[3].value;
     finding.resolved = !stuck;
     if (!stuck) finding.resolved_at = seen.last->moment;
     finding.summary =

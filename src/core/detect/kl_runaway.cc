@@ -111,10 +111,16 @@ void judge_standing(const State& state, KeptTrack& track, std::vector<Finding>& 
   rise.onset = rise.first = *walk.first;
   rise.detected = *walk.detected;
   rise.base = walk.least;
-  rise.peak = track.values[rise.detected];
-  const auto reward = outcome_of(state, track.points[rise.onset], track.points[rise.detected]);
-  if (!reward || reward->share() > kGain.value) return;
-  add_finding(state, track, rise, out);
+  // What pays for it at first may be lost later.
+  for (size_t i = *walk.detected; i < track.size(); i += 1 + (i - *walk.detected) / 8) {
+    const auto window = track.slice(i + 1 - points_of(kWidth), i + 1);
+    if (quantile({window.begin(), window.end()}, 0.5) < kStanding.value) return;
+    const auto reward = outcome_of(state, track.points[rise.onset], track.points[i]);
+    if (!reward || reward->share() > kGain.value) continue;
+    rise.detected = i;
+    rise.peak = track.values[i];
+    return add_finding(state, track, rise, out);
+  }
 }
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {

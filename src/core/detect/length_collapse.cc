@@ -1,5 +1,8 @@
 // Responses become very short or empty. Answers that get shorter while the reward holds are an economy, not a fault.
+#include <optional>
+
 #include "base/text.h"
+#include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
 
@@ -20,6 +23,26 @@ constexpr Knob kEmpty{"empty", 5, "x", "So much shorter that only a reward that 
 constexpr Knob kGain{"reward_gain", 0.05, "ratio", "Rise of the reward, of its range, that excuses it", "own"};
 constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kHarm, kEmpty, kGain, kSlight, kSlightPersist};
 
+/// What had fallen falls once more, to a small part of what was left: no economy any more. Nothing of a fall that was
+/// that deep at once.
+std::optional<Rise> second_fall(const Track& track, const Rise& fall) {
+  if (fall.base / fall.peak > kEmpty.value) return std::nullopt;
+  const double limit = fall.peak / kEmpty.value;
+  size_t streak = 0;
+  for (size_t i = fall.detected + 1; i < fall.ended.value_or(track.size()); ++i) {
+    streak = track.values[i] < limit ? streak + 1 : 0;
+    if (streak < points_of(kPersist) || fall.peak - limit < kDelta.value) continue;
+    Rise deeper = fall;
+    deeper.first = deeper.onset = i + 1 - streak;
+    while (deeper.onset > fall.detected && track.values[deeper.onset - 1] < fall.peak / kFactor.value) --deeper.onset;
+    deeper.detected = i;
+    deeper.base = fall.peak;
+    deeper.peak = median_of_last(track.slice(0, i + 1), streak);
+    return deeper;
+  }
+  return std::nullopt;
+}
+
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const RiseRule rule{points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value, points_of(kPersist)};
   RiseRule slight = rule;
@@ -29,6 +52,10 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     std::vector<Rise> found = track.falls("length-collapse", rule);
     const bool grave = !found.empty();
     if (!grave) found = track.falls("length-collapse, slight", slight);
+    for (size_t n = 0; n < found.size(); ++n) {
+      if (const auto deeper = second_fall(track, found[n]))
+        found.insert(found.begin() + 1 + static_cast<std::ptrdiff_t>(n), *deeper);
+    }
     for (const Rise& fall : found) {
       const Point& onset = track.points[fall.onset];
       const auto harmed = harmed_at(state, track, fall, kHarm.value);

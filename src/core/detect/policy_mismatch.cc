@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "core/detect/support/host.h"
+#include "core/detect/tools/stats.h"
 #include "core/detect/tools/track.h"
 #include "core/judge_memory.h"
 
@@ -25,9 +26,14 @@ constexpr Knob kProb{"prob_diff", 0.05, "ratio", "Mean absolute difference of pr
 constexpr Knob kRatio{"ratio", 0.2, "nats", "Size of the logarithm of the mean ratio (1 = they agree)",
                       "field guide 4.3 rules 10 and 16 (|mean-1| > 0.2 critical)"};
 constexpr Knob kStanding{"standing", 4, "x", "Times the limits above that is a mismatch from the first step on", "own"};
+constexpr Knob kSpike{"spike", 20, "x", "Times the usual, above the limits of a standing mismatch: a spike", "own"};
+constexpr Knob kSpikes{"spikes", 3, "points", "A single one comes with one long sample", "field guide 4.3 rule 16"};
 constexpr Knob kSame{"same_answer", 5, "steps", "An engine whose answer does not move meanwhile has old weights",
                      "own"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kPersist, kLogp, kKl, kProb, kRatio, kStanding, kSame};
+constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor,   kPersist, kLogp,   kKl,
+                           kProb,    kRatio, kStanding, kSpike,   kSpikes, kSame};
+
+constexpr size_t kUsual = 50;  // records that show what is usual
 
 struct Watched {
   std::string_view signal;
@@ -71,6 +77,28 @@ bool standing(const Track& track, Shape shape, double limit, Rise& found) {
   return false;
 }
 
+/// Far above the usual time and again, if only for a record each: every such update learns from what the policy would
+/// not have said.
+bool spikes(const Track& track, Shape shape, double limit, Rise& found) {
+  std::vector<double> usual;
+  size_t times = 0;
+  for (size_t i = 0; i < track.size(); ++i) {
+    const double value = shaped(track.values[i], shape);
+    const double level = usual.size() < points_of(kHistory) ? INFINITY : median_of_last(usual, kUsual);
+    if (!(value > kStanding.value * limit && value > kSpike.value * level)) {
+      usual.push_back(value);
+      continue;
+    }
+    if (++times == 1) found.onset = found.first = i;
+    if (times < points_of(kSpikes)) continue;
+    found.detected = i;
+    found.base = level;
+    found.peak = value;
+    return true;
+  }
+  return false;
+}
+
 /// Larger is worse in sizes, and for a ratio in the size of its logarithm.
 Shape shape_of(const Watched& watched) { return watched.signal == "mismatch.ratio" ? Shape::kLogSize : Shape::kSize; }
 
@@ -83,7 +111,9 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
       Rise found;
       const std::vector<Rise> all = track.rises("policy-mismatch", rule, shape);
       for (const Rise& rise : all) add_finding(state, track, rise, out);
-      if (all.empty() && standing(track, shape, watched.limit, found)) add_finding(state, track, found, out);
+      if (!all.empty()) continue;
+      const bool bad = standing(track, shape, watched.limit, found) || spikes(track, shape, watched.limit, found);
+      if (bad) add_finding(state, track, found, out);
     }
     if (out.size() > before) return;  // the others say the same
   }

@@ -71,6 +71,8 @@ constexpr Knob kCaution{
 constexpr Knob kHeight{
     "height", 5, "sigma",
     "Height of the level above the lowest value before it, where rewards go below zero: less is noise", "own"};
+constexpr Knob kFloorRow{"floor_row", 5, "points", "So many in a row exactly on the floor are zero-reward's to report",
+                         "zero-reward, sudden"};
 constexpr Knob kNoiseWindow{"noise_window", 50, "points", "Points from which the noise is estimated",
                             "field guide 4.1 (50-100)"};
 constexpr Knob kKnobs[] = {kStays,          kHistory,      kWidth,        kLow,          kBack,
@@ -78,7 +80,7 @@ constexpr Knob kKnobs[] = {kStays,          kHistory,      kWidth,        kLow, 
                            kChance,         kGradualShare, kGradualSigma, kClearShare,   kClearSigma,
                            kGradualHistory, kPointSigma,   kSwing,        kYoung,        kCaution,
                            kWindows,        kNoiseWindow,  kNotableShare, kNotableSigma, kHeight,
-                           kGlimpseShare,   kGlimpseSigma, kBrief,        kBriefShare};
+                           kGlimpseShare,   kGlimpseSigma, kBrief,        kBriefShare,   kFloorRow};
 
 constexpr double kMedianError = 1.2533;  // standard error of a median of normal values, in those of the mean
 
@@ -168,6 +170,18 @@ bool beyond_chance(const Track& track, size_t first, size_t streak, double low, 
   return std::pow(share, static_cast<double>(streak)) < kChance.value;
 }
 
+/// Most records from..to lie exactly on the floor, many of them in a row: zero-reward reports that, and single records
+/// above the floor do not make another fall of it.
+bool left_to_zero_reward(const Track& track, size_t from, size_t to, double floor) {
+  size_t on_floor = 0, in_a_row = 0, longest = 0;
+  for (size_t i = from; i <= to; ++i) {
+    in_a_row = track.values[i] == floor ? in_a_row + 1 : 0;
+    on_floor += in_a_row > 0 ? 1 : 0;
+    longest = std::max(longest, in_a_row);
+  }
+  return on_floor == to + 1 - from || (2 * on_floor > to + 1 - from && longest >= points_of(kFloorRow));
+}
+
 struct Collapse {
   size_t first = 0, detected = 0;
   double best = 0, range = 0;
@@ -213,7 +227,7 @@ struct SharpWalk {
     evidence += (best - track.values[i]) / sigma;
     const bool sure = streak >= points_of(kSurePersist) && evidence >= kSure.value;
     const bool held = streak >= points_of(kPersist) && beyond_chance(track, first, streak, low, evidence);
-    if ((!sure && !held) || all_at(track, first, i, levels.floor[i])) return;
+    if ((!sure && !held) || left_to_zero_reward(track, first, i, levels.floor[i])) return;
     found.push_back({first, i, best, range, began(track, first, best, range), std::nullopt});
     high = 0;
   }
@@ -230,7 +244,8 @@ void judge_sharp(const State& state, const Track& track, const SharpWalk& walk, 
     const bool sudden = hit.first - onset <= 1;
     Finding finding = make_finding("reward-collapse", "reward-collapse", Severity::kCritical, track.points[onset],
                                    track.points[hit.detected],
-                                   cat("Reward fell from a level of ", hit.best, " to ", track.values[hit.detected],
+                                   cat("Reward fell from a level of ", hit.best, " to ",
+                                       median_of_last(track.slice(0, hit.detected + 1), hit.detected + 1 - hit.first),
                                        " and stayed low since step ", track.points[onset].step));
     add_figure(finding, track, onset > 0 ? onset - 1 : 0);
     add_figures(finding, track, onset, hit.detected);
@@ -298,6 +313,8 @@ std::optional<Decline> decline_at(const Track& track, const Levels& levels, size
   if (!stands_out(levels, range, sigma, i + 1 - last)) return std::nullopt;
   if (!(range > 0) || best - now < least || best - lately < least) return std::nullopt;
   if (all_at(track, i + 1 - points_of(kPersist), i, levels.floor[i])) return std::nullopt;
+  const size_t lately_from = i + 1 - std::min(i + 1, std::max(last, 2 * points_of(kFloorRow)));
+  if (left_to_zero_reward(track, lately_from, i, levels.floor[i])) return std::nullopt;
   const size_t from = best_end > width ? best_end - width : 0;
   return Decline{from + change_point(track.slice(from, i + 1)), last, best, now, i, std::nullopt};
 }
@@ -395,6 +412,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
   for (KeptTrack& track : memory.tracks(state, reward_series(state))) {
     const RewardWalk& walk = track.follow("reward-collapse", RewardWalk{});
     std::vector<Finding> sharp, gradual;
+    const size_t before = out.size();
     judge_sharp(state, track, walk.sharp, sharp);
     judge_gradual(state, track, walk.gradual, gradual);
     for (Finding& finding : sharp) {
@@ -407,7 +425,13 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
         out.push_back(std::move(finding));
       }
     }
-    for (Finding& finding : gradual) out.push_back(std::move(finding));
+    for (Finding& finding : gradual) {
+      // what fell at once is not reported again because its mean went down with it
+      const bool reported =
+          std::any_of(out.begin() + static_cast<std::ptrdiff_t>(before), out.end(),
+                      [&](const Finding& fall) { return !fall.resolved && fall.onset.step <= finding.onset.step; });
+      if (!reported) out.push_back(std::move(finding));
+    }
   }
 }
 

@@ -32,9 +32,12 @@ constexpr Knob kShare{"share", 0.1, "ratio", "Part of that gain that the true me
 constexpr Knob kFull{"full", 0.8, "1", "Reward between 0 and 1 that is nearly full", "own"};
 constexpr Knob kEmpty{"empty", 0.2, "1", "True measure that is nearly nothing", "own"};
 constexpr Knob kHollow{"hollow", 10, "points", "Both, for so long", "own"};
+constexpr Knob kWide{"wide", 0.3, "1", "Gain of a reward between 0 and 1 that is no noise and no small part of it",
+                     "own"};
+constexpr Knob kNothing{"nothing", 0.02, "1", "True measure up to which next to nothing is right", "own"};
 constexpr Knob kGrowth{"growth", 1.3, "x", "The judgement is made anew each time the run is longer by this", "own"};
-constexpr Knob kKnobs[] = {kHistory, kTrend, kGain,  kWindow, kFall,  kDeepFall, kSigma,
-                           kRise,    kOpen,  kShare, kFull,   kEmpty, kHollow,   kGrowth};
+constexpr Knob kKnobs[] = {kHistory, kTrend, kGain, kWindow, kFall,   kDeepFall, kSigma,   kRise,
+                           kOpen,    kShare, kFull, kEmpty,  kHollow, kWide,     kNothing, kGrowth};
 
 /// Solved share, accuracy or a component that is named for correctness.
 bool is_true_measure(const Series& series) {
@@ -101,6 +104,16 @@ bool stands_apart(const Rising& proxy, const Track& truth, size_t m) {
   const auto real = truth.slice(0, m);
   const double level = mean(real.subspan(m - m / 3)), learned = level - mean(real.subspan(0, m / 3));
   return learned < kShare.value * proxy.gain && proxy.level - level > kOpen.value;
+}
+
+/// The reward, between 0 and 1, gained much and next to nothing is right by the true measure, though not exactly
+/// nothing: the measure works, and what is rewarded is something else.
+bool pays_for_nothing(const Rising& proxy, const Track& reward, const Track& truth, size_t m) {
+  const auto paid = reward.slice(0, proxy.n);
+  const auto real = truth.slice(0, m);
+  const double level = mean(real.subspan(m - m / 3));
+  return proxy.gain >= kWide.value && *std::max_element(paid.begin(), paid.end()) <= 1 && level > 0 &&
+         level <= kNothing.value;
 }
 
 /// The true measure's loss of level at its point `end`: best window so far against the last one.
@@ -186,23 +199,39 @@ bool judge_hollow(const Track& reward, const Track& truth, std::vector<Finding>&
   return false;
 }
 
-bool judge_pair(KeptTrack& reward, const Track& truth, std::vector<Finding>& out) {
+/// The first length at which the true measure stands apart; better the first at which next to nothing is right.
+struct Apart {
+  size_t n = 0, m = 0;  ///< points of the reward and of the true measure
+  bool for_nothing = false;
+};
+
+Apart apart_at(KeptTrack& reward, const Track& truth) {
+  Apart found;
   for (const Rising& rising : reward.follow("reward-hacking, proxy", RisingWalk{}).all) {
-    const size_t n = rising.n;
-    const Point& now = reward.points[n - 1];
-    const size_t m = points_until(truth, now.step);
+    const size_t m = points_until(truth, reward.points[rising.n - 1].step);
     if (!stands_apart(rising, truth, m)) continue;
-    const size_t from = change_point(truth.slice(0, m));
-    Finding finding = make_finding("reward-hacking", "reward-hacking", Severity::kInfo, truth.points[from], now,
-                                   cat("Reward rose from ", reward.values[0], " to ", now.value, " while ",
-                                       truth.series->raw, " went from ", truth.values[0], " to ", truth.values[m - 1]));
-    add_figures(finding, reward, 0, n - 1, 3);
-    add_figures(finding, truth, 0, m - 1, 3);
-    finding.suggests.push_back({"reward-hacking", 0.6, cat(truth.series->raw, " stands while the reward rises")});
-    out.push_back(std::move(finding));
-    return true;
+    const bool for_nothing = pays_for_nothing(rising, reward, truth, m);
+    if (found.n == 0 || for_nothing) found = {rising.n, m, for_nothing};
+    if (for_nothing) break;
   }
-  return false;
+  return found;
+}
+
+bool judge_pair(KeptTrack& reward, const Track& truth, std::vector<Finding>& out) {
+  const auto [n, m, for_nothing] = apart_at(reward, truth);
+  if (n == 0) return false;
+  const Point& now = reward.points[n - 1];
+  const Point& onset =
+      for_nothing ? reward.points[change_point(reward.slice(0, n))] : truth.points[change_point(truth.slice(0, m))];
+  Finding finding =
+      make_finding("reward-hacking", "reward-hacking", for_nothing ? Severity::kWarning : Severity::kInfo, onset, now,
+                   cat("Reward rose from ", reward.values[0], " to ", now.value, " while ", truth.series->raw,
+                       " went from ", truth.values[0], " to ", truth.values[m - 1]));
+  add_figures(finding, reward, 0, n - 1, 3);
+  add_figures(finding, truth, 0, m - 1, 3);
+  finding.suggests.push_back({"reward-hacking", 0.6, cat(truth.series->raw, " stands while the reward rises")});
+  out.push_back(std::move(finding));
+  return true;
 }
 
 struct GapWalk {

@@ -31,14 +31,27 @@ constexpr Knob kRound{"round", 64, "tokens",
                       "Without the longest length: limits are set in multiples of this; short answers may all be alike",
                       "own"};
 constexpr Knob kStill{"still", 0.001, "ratio", "Without the longest length: the mean stands still within this", "own"};
-constexpr Knob kKnobs[] = {kShare, kMost,  kPersist, kMostPersist, kBegin, kImproving,
-                           kAtCap, kStill, kRound,   kGlimpse,     kBrief};
+constexpr Knob kHalved{"halved", 0.5, "ratio",
+                       "Loss of the reward in the same records that makes two of them a warning",
+                       "a policy that rambles loses both at once"};
+constexpr Knob kJump{"jump", 0.2, "ratio", "Rise of the share that goes with it", "own"};
+constexpr Knob kKnobs[] = {kHalved,    kJump,  kShare, kMost,  kPersist, kMostPersist, kBegin,
+                           kImproving, kAtCap, kStill, kRound, kGlimpse, kBrief};
+
+/// Does the trainer record prompt and answer as one length? Then the answer's is what is left without the prompt's.
+bool with_prompt(const State& state) {
+  const Series* length = state.find("response.length");
+  return length != nullptr && contains(length->raw, "seq_len") && state.find("prompt.length") != nullptr;
+}
 
 /// Instead of a truncated share 0/1, by whether the mean length stands at the longest length (the cap).
 std::vector<Track> lengths_at_cap(const State& state) {
   std::vector<Track> out;
-  ValueCursor longest(state.find("response.length_max"));
+  const bool whole = with_prompt(state);
+  ValueCursor longest(whole ? nullptr : state.find("response.length_max"));
+  ValueCursor prompt(whole ? state.find("prompt.length") : nullptr);
   for (Track track : tracks_of(state.find("response.length"))) {
+    for (size_t i = 0; i < track.size(); ++i) track.values[i] -= prompt.at(track.points[i]).value_or(0);
     double cap = 0;
     for (size_t i = 0; i < track.size(); ++i) {
       const auto most = longest.at(track.points[i]);
@@ -94,6 +107,15 @@ void add_finding(const State& state, const Track& track, size_t first, size_t no
   out.push_back(std::move(finding));
 }
 
+/// The share rose in the records first..now, and the reward lost half of its level in them.
+bool halves_reward(const State& state, const Track& track, size_t first, size_t now) {
+  if (first == 0) return false;
+  const auto before = track.slice(first > points_of(kPersist) ? first - points_of(kPersist) : 0, first);
+  const auto reward = outcome_of(state, track.points[first], track.points[now]);
+  return track.values[now] - median({before.begin(), before.end()}) >= kJump.value && reward &&
+         reward->fell(kHalved.value);
+}
+
 void judge_track(const State& state, const Track& track, std::vector<Finding>& out) {
   size_t streak = 0;
   std::optional<size_t> glimpse;
@@ -103,15 +125,19 @@ void judge_track(const State& state, const Track& track, std::vector<Finding>& o
     if (streak != 0 && long_enough(track, i + 1 - streak, i)) return add_finding(state, track, i + 1 - streak, i, out);
   }
   if (!glimpse) return;
-  add_finding(state, track, *glimpse + 1 - points_of(kGlimpse), *glimpse, out);
-  out.back().severity = Severity::kInfo;
+  const size_t first = *glimpse + 1 - points_of(kGlimpse);
+  add_finding(state, track, first, *glimpse, out);
+  if (!halves_reward(state, track, first, *glimpse)) out.back().severity = Severity::kInfo;
 }
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
+  const size_t before = out.size();
   for (const std::string_view name : {"response.truncated", "response.no_eos"}) {
     const auto& shares = memory.tracks(state, state.find(name));
     for (const Track& track : shares) judge_track(state, track, out);
-    if (!shares.empty()) return;
+    // A missing end token may be counted among the longest sequences only, prompts included.
+    const bool may_miss = name == "response.no_eos" && out.size() == before && with_prompt(state);
+    if (!shares.empty() && !may_miss) return;
   }
   for (const Track& track : lengths_at_cap(state)) judge_track(state, track, out);
 }

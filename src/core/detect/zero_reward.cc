@@ -33,6 +33,8 @@ constexpr Knob kChance{
     "geometric run length, p^k"};
 constexpr Knob kBack{"recovered", 3, "points", "Points off the floor in a row that end the streak for good",
                      "hysteresis"};
+constexpr Knob kSingles{"singles", 0.9, "ratio", "Of the records on the floor: single ones above it end no stretch",
+                        "own"};
 constexpr Knob kBefore{"before", 10, "points", "Window of the level right before the streak", "own"};
 constexpr Knob kLow{"low", 0.1, "ratio", "Level right before, as a share of the best level, that had collapsed already",
                     "own"};
@@ -45,7 +47,7 @@ constexpr Knob kLongStart{"long_start", 40, "points", "The same for a cold start
 constexpr Knob kTrouble{"trouble", 3, "steps", "So close to the onset lies what brought it about", "own"};
 constexpr Knob kKnobs[] = {kLong,      kLongStart, kTrouble, kFromStart, kFromStartPoints, kExcerpt,    kSudden,
                            kChance,    kBack,      kBefore,  kLow,       kEarly,           kEarlyHours, kNearPoints,
-                           kNearShare, kNearMean};
+                           kNearShare, kNearMean,  kSingles};
 
 struct Streak {
   size_t first = 0, detected = 0;
@@ -143,20 +145,41 @@ bool something_failed(const State& state, const Knowledge& knowledge, const Poin
   return static_cast<double>(times) >= kTrouble.value;
 }
 
-/// Records in a row on the floor from `first` on, and the first one at which they are grave: nullopt while they are
-/// not.
+/// The records from the streak's first on, as long as hardly one leaves the floor and nothing recovers.
+struct Stretch {
+  size_t last = 0;         ///< on the floor
+  size_t on_floor = 0;     ///< of the records first..last
+  std::vector<size_t> at;  ///< their indices
+};
+
+Stretch stretch_of(const Track& track, const Streak& streak) {
+  const double floor = track.values[streak.detected];
+  Stretch stretch;
+  size_t back = 0;
+  for (size_t i = streak.first; i < track.size() && back < points_of(kBack); ++i) {
+    back = track.values[i] > floor ? back + 1 : 0;
+    if (track.values[i] != floor) continue;
+    const size_t on_floor = stretch.at.size() + 1;
+    if (static_cast<double>(on_floor) < kSingles.value * static_cast<double>(i + 1 - streak.first)) break;
+    stretch.at.push_back(i);
+  }
+  stretch.on_floor = stretch.at.size();
+  stretch.last = stretch.at.empty() ? streak.detected : stretch.at.back();
+  return stretch;
+}
+
+/// The record at which the streak is grave: nullopt while it is not.
 std::optional<size_t> grave_at(const State& state, const Knowledge& knowledge, const Track& track,
                                const Streak& streak) {
-  const double floor = track.values[streak.detected];
-  size_t last = streak.detected;
-  while (last + 1 < track.size() && track.values[last + 1] == floor) ++last;
+  const Stretch stretch = stretch_of(track, streak);
+  const size_t last = stretch.last;
   const Point& onset = track.points[streak.first];
   if (no_answers(state, onset, track.points[streak.detected]) ||
       something_failed(state, knowledge, onset, track.points[last])) {
     return streak.detected;
   }
-  const size_t enough = streak.first + points_of(streak.from_start ? kLongStart : kLong);
-  if (last + 1 >= enough) return std::max(streak.detected, enough - 1);
+  const size_t enough = points_of(streak.from_start ? kLongStart : kLong);
+  if (stretch.on_floor >= enough) return std::max(streak.detected, stretch.at[enough - 1]);
   const bool at_end = last + 1 == track.size() && is_over(state, track.points[last].attempt);
   return at_end ? std::optional(streak.detected) : std::nullopt;
 }
@@ -181,13 +204,19 @@ void suggest(const State& state, Finding& finding, const Point& onset, const Poi
 Finding finding_of(const State& state, const Track& track, const Streak& streak) {
   const Point& onset = track.points[streak.first];
   const Point& now = track.points[streak.detected];
-  const std::string since = streak.from_start ? "from the first step on" : cat("since step ", onset.step);
-  Finding finding = make_finding(
-      "zero-reward", "zero-reward", Severity::kCritical, onset, now,
-      cat("Reward is exactly ", now.value, " ", since, ", ", streak.detected - streak.first + 1, " records in a row"));
-  if (!streak.from_start) add_figure(finding, track, streak.first - 1);
+  const bool ever = streak.first > 0 && track.values[0] > now.value;  // the first record was above the floor
+  const bool from_start = streak.from_start && !ever;
+  const std::string since = from_start ? "from the first step on" : cat("since step ", onset.step);
+  const Stretch stretch = stretch_of(track, streak);
+  const size_t records = stretch.last + 1 - streak.first;
+  Finding finding = make_finding("zero-reward", "zero-reward", Severity::kCritical, onset, now,
+                                 cat("Reward is exactly ", now.value, " ", since, ", ",
+                                     records == stretch.on_floor ? cat(records, " records in a row")
+                                                                 : cat(stretch.on_floor, " of ", records, " records"),
+                                     " to step ", track.points[stretch.last].step));
+  if (!from_start && streak.first > 0) add_figure(finding, track, streak.first - 1);
   add_figures(finding, track, streak.first, streak.detected, 4);
-  suggest(state, finding, onset, now, streak.from_start);
+  suggest(state, finding, onset, now, from_start);
   return finding;
 }
 

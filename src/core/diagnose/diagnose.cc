@@ -86,14 +86,16 @@ class Ranking {
     }
     return place->second;
   }
-  /// How to check and how to mend: the cause's own words, else those of the signature of the same name.
+  /// What it is, how to check and how to mend: the cause's own words, else those of the signature of the same name.
   void advise(RankedCause& cause) const {
     if (const Cause* row = knowledge_.find_cause(cause.id)) {
+      cause.title = row->title;
       cause.check = row->check;
       cause.fix = row->fix;
     }
     const Signature* signature = knowledge_.find(cause.id);
     if (signature == nullptr) return;
+    if (cause.title.empty()) cause.title = signature->symptom;
     if (cause.check.empty()) {
       for (const std::string& look : signature->check) cause.check += cause.check.empty() ? look : "; " + look;
     }

@@ -84,6 +84,43 @@ TEST_CASE("memory held by other processes is distinguished from memory of our ow
   CHECK(causes[1].id == "gpu-zombie-memory-holder");
 }
 
+TEST_CASE("in the first attempt no earlier one has left anything on the GPU") {
+  const std::string text =
+      "CUDA out of memory. Tried to allocate 1.00 GiB. Process 71 has 25.00 GiB memory in use. Including non-PyTorch "
+      "memory, this process has 3.50 GiB memory in use.";
+  const std::vector<Suggestion> seen{{"cuda-oom-trainer", 0.8, "seen"}, {"gpu-zombie-memory-holder", 0.7, "seen"}};
+  Incident incident = incident_with("gpu-out-of-memory", text);
+  CHECK(rank_causes(incident, seen, {}, {}, {})[0].id == "cuda-oom-trainer");
+  incident.onset.attempt = 1;
+  CHECK(rank_causes(incident, seen, {}, {}, {})[0].id == "gpu-zombie-memory-holder");
+}
+
+TEST_CASE("the scheduler's reason leads over its word that the job was cancelled") {
+  const std::vector<Suggestion> seen{{"slurm-cancelled", 0.8, "srun: Job step aborted"},
+                                     {"slurm-time-limit", 0.45, "DUE TO TIME LIMIT"}};
+  CHECK(rank_causes(incident_with("interrupted", "DUE TO TIME LIMIT"), seen, {}, {}, {})[0].id == "slurm-time-limit");
+}
+
+TEST_CASE("a reward that is lost has its cause in what went wrong just before") {
+  State state;
+  for (int64_t step = 1; step <= 10; ++step) fold(state, {{}, {0, 1}, event::Measured{step, false, {{"lr", "lr", 1}}}});
+  const auto leading = [&](const char* kind, const char* before, int64_t step, Severity severity = Severity::kWarning,
+                           bool open = true) {
+    Incident other = incident_with(before, "x");
+    other.onset.step = step;
+    other.severity = severity;
+    other.open = open;
+    const Incident incident = incident_with(kind, "y");
+    return rank_causes(incident, {{"reward-drop-gradual", 0.6, "seen"}}, {other, incident}, state, {})[0].id;
+  };
+  CHECK(leading("zero-reward", "policy-mismatch", 9) == "train-inference-mismatch");
+  CHECK(leading("zero-reward", "policy-mismatch", 2) == "reward-drop-gradual");
+  CHECK(leading("reward-collapse", "truncation", 6) == "length-explosion-truncation");
+  CHECK(leading("reward-collapse", "truncation", 6, Severity::kInfo) == "reward-drop-gradual");
+  CHECK(leading("reward-collapse", "truncation", 6, Severity::kWarning, false) == "reward-drop-gradual");
+  CHECK(leading("reward-collapse", "truncation", 2) == "reward-drop-gradual");
+}
+
 TEST_CASE("a node without memory is no GPU without memory") {
   const auto causes =
       rank_causes(incident_with("host-out-of-memory", "Node running low on memory"),
@@ -179,7 +216,7 @@ TEST_CASE("zero reward after an engine's death is the engine's") {
 TEST_CASE("no reaction goes back to a checkpoint that is not known, none repeats what failed twice") {
   const Knowledge knowledge = with_reaction("a", "restart-run-from-checkpoint");
   Incident incident = incident_with("worker-lost", "x");
-  incident.causes = {{"a", 0.8, {}, {}, "", ""}};
+  incident.causes = {{"a", "", 0.8, {}, {}, "", ""}};
   State state;
   CHECK(reaction_for(incident, 1, state, knowledge) == "stop-and-notify");
   state.checkpoints.push_back({{5, {}, {}, 0}, {5, "p", false}});

@@ -1,12 +1,16 @@
 // Similar causes, and what distinguishes them (failure catalogue, "Confusable pairs").
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "base/text.h"
 #include "core/diagnose/diagnose.h"
 
 namespace mw::diagnose {
 namespace {
+
+constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+constexpr int64_t kNearSteps = 3;  // within which one trouble brings about another
 
 struct Scene {
   const Incident& incident;
@@ -26,12 +30,23 @@ struct Scene {
     const SignatureState* state_of = state.signature(signature);
     return state_of != nullptr && !state_of->sample;
   }
-  /// Another incident of this kind that began no later than this one, in the same attempt.
-  bool preceded_by(std::string_view kind) const {
+  /// Answers began to be cut off in the course of the run and before this, and still are: what was so from the first
+  /// steps on has brought about no change.
+  bool cut_off_since() const {
+    const int64_t first = state.steps().first;
+    return std::any_of(all.begin(), all.end(), [&](const Incident& other) {
+      return other.kind == "truncation" && other.severity > Severity::kInfo && other.open &&
+             other.onset.attempt == incident.onset.attempt && first != kNoStep &&
+             other.onset.step > first + kNearSteps && other.onset.step < incident.onset.step;
+    });
+  }
+  /// Another incident of this kind that began no later than this one, in the same attempt, and at most so many steps
+  /// before.
+  bool preceded_by(std::string_view kind, int64_t steps = kNoLimit) const {
     return std::any_of(all.begin(), all.end(), [&](const Incident& other) {
       if (other.kind != kind || other.onset.attempt != incident.onset.attempt) return false;
       if (other.onset.step != kNoStep && incident.onset.step != kNoStep) {
-        return other.onset.step <= incident.onset.step;
+        return other.onset.step <= incident.onset.step && incident.onset.step - other.onset.step <= steps;
       }
       return true;
     });
@@ -65,7 +80,10 @@ void gpu_memory(const Scene& scene, Out& out) {
     }
     if (const size_t at = text.find("this process has "); at != std::string_view::npos) own = gib_after(text, at + 17);
     if (foreign > 0 && own > 0 && foreign > own) {
-      out.push_back({"gpu-zombie-memory-holder", 0.5,
+      // In the first attempt no earlier one can have left anything: the run's engine on the same GPU is the likelier
+      // holder, unless it is the one that lacks the memory.
+      const bool own_engine = scene.incident.onset.attempt == 0 && scene.incident.kind != "engine-dead";
+      out.push_back({"gpu-zombie-memory-holder", own_engine ? 0.1 : 0.5,
                      cat("other processes hold ", foreign, " GiB of the GPU, this one ", own, " GiB")});
     }
     const size_t unused = text.find(" is reserved by PyTorch but unallocated");
@@ -112,6 +130,11 @@ void cancelled(const Scene& scene, Out& out) {
     out.push_back(
         {"user-cancelled", 0.9, "a job that is cancelled without a word of its time limit was cancelled by hand"});
   }
+  for (const std::string_view reason : {"slurm-time-limit", "slurm-preempted"}) {
+    if (!scene.named("slurm-cancelled") || !scene.named(reason)) continue;
+    out.push_back({std::string(reason), 0.9, "the scheduler names the reason"});
+    out.push_back({"slurm-cancelled", -0.6, "the scheduler names the reason"});
+  }
   if (scene.named("sigterm-received")) out.push_back({"sigterm-received", -0.3, "it does not say who sent the signal"});
 }
 
@@ -127,6 +150,14 @@ void lost_reward(const Scene& scene, Out& out) {
     out.push_back({"env-server-crash-empty-outputs", 0.5, "the environment was failing before"});
   }
   if (scene.preceded_by("non-finite")) out.push_back({"nan-loss", 0.6, "the weights had met NaN before"});
+  // A policy that dissolves into noise writes to the limit and puzzles its engine: both are signs of that.
+  if (scene.preceded_by("entropy-explosion")) return;
+  if (scene.preceded_by("policy-mismatch", kNearSteps)) {
+    out.push_back({"train-inference-mismatch", 0.8, "engine and trainer disagreed when it began"});
+  }
+  if (kind == "reward-collapse" && scene.cut_off_since()) {
+    out.push_back({"length-explosion-truncation", 0.7, "most answers were cut off before"});
+  }
 }
 
 // A learning rate moves by its schedule: it grows by equal parts in the warm-up and then only falls.

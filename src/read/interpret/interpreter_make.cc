@@ -68,6 +68,13 @@ event::Ended::How how_named(std::string_view name) {
   return event::Ended::How::kExit;
 }
 
+/// An exception that stands so close before the word of a failure is its reason.
+constexpr uint64_t kBeforeEnd = 20;  // lines
+
+bool fails(event::Ended::How how, int64_t code) {
+  return how == event::Ended::How::kFailed || (how == event::Ended::How::kExit && code != 0);
+}
+
 }  // namespace
 
 bool loose_number(std::string_view text, double* value) {
@@ -217,6 +224,10 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
     case Maker::kEnded:
       if (fields.flag("last")) {  // nobody goes on with a traceback: what it says comes before the end that it caused
         for (auto& [key, stream] : streams_) end_trace(*stream);
+      }
+      if (fails(how_named(fields.text("how")), fields.integer("code", 0)) &&
+          line.number <= last_exception_.number + kBeforeEnd) {
+        emit_last_exception();
       }
       put(event::Ended{how_named(fields.text("how")), fields.integer("code", 0), clean_.take(line.text, kTextLimit)},
           line.number, line.at);

@@ -81,7 +81,7 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
 }
 
 void Interpreter::note_last_exception(const LogLine& line, bool other) {
-  if (line.number > kExcerptLines || trim(line.text).empty()) return;
+  if (trim(line.text).empty()) return;
   if (!other && is_exception_line(line.text)) {
     last_exception_ = {clean_.cut(line.text, kTextLimit), line.number, line.at, 0};
   } else if (!last_exception_.text.empty() && (other || ++last_exception_.lines_after > kAfterException)) {
@@ -89,9 +89,10 @@ void Interpreter::note_last_exception(const LogLine& line, bool other) {
   }
 }
 
-/// An excerpt that holds only the end of a traceback: its last line is an exception.
+/// An exception without its traceback, whose place says that the program ended of it: near the end of an excerpt that
+/// holds only the last line of one, or right before a launcher's word that the program failed.
 void Interpreter::emit_last_exception() {
-  if (last_exception_.text.empty() || helper_log_ || number_ > kExcerptLines) return;
+  if (last_exception_.text.empty() || helper_log_) return;
   const size_t colon = last_exception_.text.find(": ");
   event::TraceSeen trace;
   trace.exception = last_exception_.text.substr(0, colon);

@@ -199,13 +199,16 @@ void add_signatures(const State& state, const Knowledge& knowledge, std::vector<
   }
 }
 
+/// How asyncio asks whether a loop runs: handled at once, and printed before whatever failed afterwards.
+bool only_probed(const TraceState& link) { return link.trace.message.starts_with("no running event loop"); }
+
 void add_traces(const State& state, std::vector<Symptom>& symptoms) {
   const TraceState* chain = nullptr;  // first handled link of the chain that is being read
   for (const TraceState& seen : state.traces) {
     if (seen.trace.sample) continue;
     if (chain != nullptr && chain->moment.where.source != seen.moment.where.source) chain = nullptr;
     if (seen.trace.handled) {
-      if (chain == nullptr) chain = &seen;
+      if (chain == nullptr || only_probed(*chain)) chain = &seen;
       continue;
     }
     Symptom symptom;

@@ -90,6 +90,16 @@ const Symptom* failed_before(const Symptom& lead, const Symptom* first, const Sy
   return nullptr;
 }
 
+/// A worker that had died before a collective operation timed out: the others waited for it.
+const Symptom* died_before(const Symptom& lead, const Symptom* first, const Symptom* last) {
+  if (kind_of(lead) != "collective-timeout") return nullptr;
+  for (const Symptom* symptom = first; symptom != last; ++symptom) {
+    if (symptom->survived || symptom->teardown || symptom->order >= lead.order) continue;
+    if (kind_of(*symptom) == "worker-lost" && ends_a_process(*symptom)) return symptom;
+  }
+  return nullptr;
+}
+
 /// A symptom of the same moment that says of what the process died, where the lead only says that it did.
 const Symptom* more_specific(const Symptom& lead, const Symptom* first, const Symptom* last) {
   const std::string kind = kind_of(lead);
@@ -128,9 +138,11 @@ std::vector<FailureChain> fatal_chains(const State& state, const std::vector<Sym
       chain.lead.order = std::min(chain.lead.order, lead->order);
       lead = specific;
     }
-    if (const Symptom* failed = failed_before(*lead, &symptoms[begin], symptoms.data() + end)) {
-      chain.lead = *failed;
-      lead = failed;
+    for (const auto before : {failed_before, died_before}) {
+      if (const Symptom* failed = before(*lead, &symptoms[begin], symptoms.data() + end)) {
+        chain.lead = *failed;
+        lead = failed;
+      }
     }
     chain.kind = kind_of(chain.lead);
     chain.ended = barren || ends_for_sure(*lead);

@@ -3,12 +3,22 @@
 #include <algorithm>
 
 namespace mw::detect {
+namespace {
+
+/// W&B's service samples the machine while the program dies, and a little longer.
+bool samples_machine(const State& state, const Series& series) {
+  const bool wandb = series.source < state.sources.size() && state.sources[series.source].kind == "wandb";
+  return wandb && series.raw.starts_with("system/");
+}
+
+}  // namespace
 
 Progress::Progress(const State& state) : state_(state) {
   for (const Series& series : state.series) {
     if (series.signal == "engine.running") engines_.push_back(&series);
   }
   for (const Series& series : state.series) {
+    if (samples_machine(state, series)) continue;
     // The points are in the order of arrival, so the last one of each attempt is the one before the next begins.
     const std::vector<Point>& points = series.points();
     for (const Series::Part& part : series.parts()) {

@@ -1,5 +1,6 @@
 // Lasting rises of a signal above its own level, point by point.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/detect/tools/stats.h"
@@ -17,9 +18,12 @@ double shaped(double value, Shape shape) {
 /// Rolling median of the points behind the warm-up that end at `i`.
 double RiseWalk::median_at(const Track& track, size_t i) const {
   if (i < rule_.skip) return INFINITY;
-  std::vector<double> window;
-  for (size_t k = i + 1 - std::min(rule_.width, i + 1 - rule_.skip); k <= i; ++k) window.push_back(value(track, k));
-  return median(std::move(window));
+  const size_t n = std::min(rule_.width, i + 1 - rule_.skip), from = i + 1 - n;
+  std::array<double, kSmallWindow> small;
+  std::vector<double> large(n > small.size() ? n : 0);
+  const std::span<double> window = n > small.size() ? std::span(large) : std::span(small).first(n);
+  for (size_t k = 0; k < n; ++k) window[k] = value(track, from + k);
+  return median_of(window);
 }
 
 /// Nearly the highest of the recent points before `end` that belong to no earlier rise.

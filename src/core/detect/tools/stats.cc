@@ -1,6 +1,7 @@
 #include "core/detect/tools/stats.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -8,6 +9,7 @@ namespace mw::detect {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr size_t kSorted = 16;  // values up to which sorting by insertion is faster than selection
 
 std::vector<double> block_means(std::span<const double> values, size_t blocks) {
   std::vector<double> out;
@@ -22,15 +24,27 @@ std::vector<double> block_means(std::span<const double> values, size_t blocks) {
 
 }  // namespace
 
-double median(std::vector<double> values) {
+double median_of(std::span<double> values) {
   if (values.empty()) return kNaN;
   const size_t middle = values.size() / 2;
+  if (values.size() <= kSorted) {
+    for (size_t i = 1; i < values.size(); ++i) {
+      const double value = values[i];
+      size_t at = i;
+      for (; at > 0 && values[at - 1] > value; --at) values[at] = values[at - 1];
+      values[at] = value;
+    }
+    if (values.size() % 2 == 1) return values[middle];
+    return values[middle - 1] + (values[middle] - values[middle - 1]) / 2;
+  }
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle), values.end());
   const double upper = values[middle];
   if (values.size() % 2 == 1) return upper;
   const double lower = *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle));
   return lower + (upper - lower) / 2;
 }
+
+double median(std::vector<double> values) { return median_of(values); }
 
 double mean(std::span<const double> values) {
   if (values.empty()) return kNaN;
@@ -61,16 +75,17 @@ std::vector<double> rolling_median(std::span<const double> values, size_t width)
   std::vector<double> out;
   out.reserve(values.size());
   for (size_t i = 0; i < values.size(); ++i) {
-    const size_t n = std::min(width, i + 1);
-    const auto window = values.subspan(i + 1 - n, n);
-    out.push_back(median({window.begin(), window.end()}));
+    out.push_back(median_of_last(values.first(i + 1), width));
   }
   return out;
 }
 
 double median_of_last(std::span<const double> values, size_t width) {
   const auto window = values.last(std::min(width, values.size()));
-  return median({window.begin(), window.end()});
+  if (window.size() > kSmallWindow) return median({window.begin(), window.end()});
+  std::array<double, kSmallWindow> copy;
+  std::copy(window.begin(), window.end(), copy.begin());
+  return median_of(std::span(copy).first(window.size()));
 }
 
 double trend_score(std::span<const double> values) {

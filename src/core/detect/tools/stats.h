@@ -10,6 +10,9 @@ namespace mw::detect {
 
 /// NaN for an empty input.
 double median(std::vector<double> values);
+/// The same of values that may be left in another order.
+double median_of(std::span<double> values);
+constexpr size_t kSmallWindow = 64;  ///< values whose median is taken without asking for memory
 double mean(std::span<const double> values);
 
 /// The value below which the share `q` (0..1) of the values lies, nearest rank. NaN for an empty input.

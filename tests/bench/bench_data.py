@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""`midwatch replay --json` over every real file, each by itself: the ten slowest, and megabytes a second of the whole set.
+
+    bench_data.py [FOLDER]      default: ../shared/data beside the project, else tests/golden/runs
+
+All times are CPU times (user and system), the better of two. What a process costs before it reads a byte is measured with
+a file of one line and reported apart, as most real files are small.
+"""
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+
+import longlog
+from table import Table
+
+MIDWATCH = os.environ.get("MIDWATCH", os.path.join(longlog.PROJECT, "build", "midwatch"))
+FOLDERS = (os.path.join(longlog.PROJECT, "..", "shared", "data"), os.path.join(longlog.PROJECT, "tests", "golden", "runs"))
+NO_RUNS = ("source.txt", "README.md", "labels.json", ".gitattributes", "batch-2.txt")
+SLOWEST = 10
+TIMES = 2
+START_MOST_MS = 150.0   # of a process; a core of 2024 takes half of it
+SET_LEAST_MB_S = 8.0     # beyond the starts, also on a busy core; the aim of issue 14 is 100
+
+
+def cpu_seconds(path):
+    """CPU seconds of one replay, and whether it came to an answer."""
+    best, answered = float("inf"), False
+    for _ in range(TIMES):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run([MIDWATCH, "replay", "--json", "--quiet", path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        best = min(best, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+        answered = done.returncode in (0, 4, 5)  # 4: no run in it; 5: read in part
+    return best, answered
+
+
+def files_of(folder):
+    for root, folders, names in sorted(os.walk(folder)):
+        folders.sort()
+        for name in sorted(names):
+            path = os.path.join(root, name)
+            if name not in NO_RUNS and os.path.getsize(path) > 0:
+                yield path
+
+
+def start_up():
+    with tempfile.TemporaryDirectory(prefix="midwatch-bench-") as folder:
+        path = os.path.join(folder, "one.jsonl")
+        with open(path, "w", encoding="ascii") as file:
+            file.write('{"step": 1, "reward": 0.5}\n')
+        return min(cpu_seconds(path)[0] for _ in range(5))
+
+
+def main():
+    folder = sys.argv[1] if len(sys.argv) > 1 else next(f for f in FOLDERS if os.path.isdir(f))
+    start = start_up()
+    rows, silent = [], []
+    for path in files_of(folder):
+        seconds, answered = cpu_seconds(path)
+        rows.append((max(0.0, seconds - start), os.path.getsize(path) / 1e6, path))
+        if not answered:
+            silent.append(path)
+    size, beyond = sum(row[1] for row in rows), sum(row[0] for row in rows)
+    table = Table()
+    for seconds, megabytes, path in sorted(rows, reverse=True)[:SLOWEST]:
+        name = os.path.relpath(path, folder)
+        table.figure("data: " + (name if len(name) <= 50 else "…" + name[-49:]) + ", %.2g MB" % megabytes, 1000 * seconds, "ms")
+    table.figure("data: files", len(rows), "")
+    table.figure("data: size of the set", size, "MB")
+    table.figure("data: the set, each file in a process of its own", size / (beyond + start * len(rows)), "MB/s")
+    table.at_most("data: start of a process", 1000 * start, "ms", START_MOST_MS)
+    table.at_least("data: the set, beyond the starts", size / max(beyond, 1e-9), "MB/s", SET_LEAST_MB_S)
+    table.at_most("data: files without an answer", len(silent), "", 0)
+    for path in silent:
+        print("no answer:", path)
+    return 1 if table.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
