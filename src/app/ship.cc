@@ -4,118 +4,21 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <csignal>
-#include <cstdlib>
-#include <memory>
 #include <optional>
-#include <random>
 #include <set>
-#include <thread>
 
 #include "act/vault/catalogue.h"
 #include "act/vault/pull.h"
 #include "act/vault/push.h"
+#include "app/harbour.h"
 #include "base/numbers.h"
 #include "base/text.h"
-#include "platform/http.h"
 #include "platform/paths.h"
 #include "platform/real/posix_disk.h"
-#include "platform/s3/settings.h"
-#include "platform/s3/store.h"
-#include "platform/system.h"
 #include "sense/checkpoints/scan.h"
 
 namespace mw {
 namespace {
-
-constexpr std::string_view kS3 = "s3://", kFile = "file://";
-
-std::optional<std::string> variable(std::string_view name) {
-  const char* const value = std::getenv(std::string(name).c_str());
-  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-}
-
-void sleep_for(Duration time) { std::this_thread::sleep_for(std::chrono::nanoseconds(std::max<int64_t>(0, time.ns))); }
-
-/// 16 hexadecimal digits that nobody else has.
-std::string random_word() {
-  std::random_device device;
-  return hex_of(uint64_t{device()} << 32 | device());
-}
-
-/// The doors to one store, and the run's prefix there.
-struct Harbour {
-  std::unique_ptr<Http> http = make_http(true);
-  std::unique_ptr<Clock> clock = make_posix_clock();
-  std::unique_ptr<System> system = make_posix_system();
-  std::unique_ptr<ObjectStore> store;
-  std::string prefix;
-
-  vault::VaultDoors doors(Disk& disk, const StoreAddress& address) const {
-    return {disk,
-            *store,
-            *clock,
-            sleep_for,
-            [this](const std::string& folder) -> Result<int64_t> {
-              const auto space = system->space(folder);
-              if (!space.ok()) return space.error();
-              return space->free;
-            },
-            [progress = address.progress](const vault::Progress& now) {
-              if (progress) progress(now.bytes, now.total);
-            }};
-  }
-};
-
-Error no_place(const std::string& place) {
-  return {Error::Code::kInvalid, cat("no place for a run's checkpoints: ", redact_secrets(clip(place, 200))),
-          "It is s3://BUCKET/RUN, or a folder: /mnt/share/RUN."};
-}
-
-std::string without_slashes(std::string_view text) {
-  while (text.starts_with('/')) text.remove_prefix(1);
-  while (text.ends_with('/')) text.remove_suffix(1);
-  return std::string(text);
-}
-
-Result<std::unique_ptr<ObjectStore>> s3_store(Disk& disk, const StoreAddress& address, const std::string& bucket,
-                                              const Harbour& harbour) {
-  const s3::Addressing addressing = address.addressing == "path"   ? s3::Addressing::kPath
-                                    : address.addressing == "host" ? s3::Addressing::kHost
-                                                                   : s3::Addressing::kAuto;
-  auto settings =
-      s3::find_settings({address.endpoint, address.region, address.profile, addressing}, bucket, variable, disk);
-  if (!settings.ok()) return settings.error();
-  // A pacer begins one part after the other; that none of them comes in a burst is each request's own limit.
-  settings->rate = address.rate;
-  return s3::make_store(*settings, bucket, *harbour.http, *harbour.clock, sleep_for);
-}
-
-Result<std::unique_ptr<Harbour>> open(Disk& disk, const StoreAddress& address) {
-  // OpenSSL writes to connections that the other side has closed.
-  (void)std::signal(SIGPIPE, SIG_IGN);
-  auto harbour = std::make_unique<Harbour>();
-  const std::string& place = address.place;
-  if (place.starts_with(kS3)) {
-    const std::string rest = without_slashes(place.substr(kS3.size()));
-    const size_t slash = rest.find('/');
-    const std::string bucket = rest.substr(0, slash);
-    harbour->prefix = slash == std::string::npos ? "" : without_slashes(rest.substr(slash));
-    if (!is_plain_path(bucket) || !is_plain_path(harbour->prefix) || bucket.size() < 2) return no_place(place);
-    auto store = s3_store(disk, address, bucket, *harbour);
-    if (!store.ok()) return store.error();
-    harbour->store = std::move(*store);
-    return harbour;
-  }
-  if (contains(place, "://") && !place.starts_with(kFile)) return no_place(place);
-  const std::string path = absolute_path(place.starts_with(kFile) ? place.substr(kFile.size()) : place);
-  const std::string folder = folder_of(path.ends_with('/') ? path.substr(0, path.size() - 1) : path);
-  harbour->prefix = basename(path.ends_with('/') ? path.substr(0, path.size() - 1) : path);
-  if (!is_plain_path(harbour->prefix)) return no_place(place);
-  harbour->store = make_folder_store(folder);
-  return harbour;
-}
 
 /// The step that a folder's name says: as a framework would write it, else the number at its end.
 struct Named {
@@ -175,7 +78,8 @@ Result<std::pair<std::string, Named>> chosen(Disk& disk, const KnowledgeBase& kn
   return std::pair(path, own);
 }
 
-/// What is known of the run that saves here, from the environment that it would run in.
+}  // namespace
+
 std::vector<std::pair<std::string, std::string>> run_facts() {
   std::vector<std::pair<std::string, std::string>> facts;
   const auto add = [&](std::string_view name, std::string_view from) {
@@ -190,14 +94,10 @@ std::vector<std::pair<std::string, std::string>> run_facts() {
   return facts;
 }
 
-vault::Pace pace_of(const StoreAddress& address) { return {std::clamp(address.parallel, 1, 64), address.rate}; }
-
-}  // namespace
-
 Result<PushAnswer> ship_checkpoint(Disk& disk, const KnowledgeBase& knowledge, const PushRequest& request) {
   const auto what = chosen(disk, knowledge, request);
   if (!what.ok()) return what.error();
-  const auto harbour = open(disk, request.store);
+  const auto harbour = open_harbour(disk, request.store);
   if (!harbour.ok()) return harbour.error();
   const Duration began = (*harbour)->clock->steady();
   vault::PushOptions options;
@@ -234,7 +134,7 @@ Result<PushAnswer> ship_checkpoint(Disk& disk, const KnowledgeBase& knowledge, c
 }
 
 Result<PullAnswer> fetch_checkpoint(Disk& disk, const PullRequest& request) {
-  const auto harbour = open(disk, request.store);
+  const auto harbour = open_harbour(disk, request.store);
   if (!harbour.ok()) return harbour.error();
   const Duration began = (*harbour)->clock->steady();
   vault::PullOptions options;
@@ -267,7 +167,7 @@ Result<PullAnswer> fetch_checkpoint(Disk& disk, const PullRequest& request) {
 }
 
 Result<RemoteAnswer> shipped_checkpoints(Disk& disk, const RemoteRequest& request) {
-  const auto harbour = open(disk, request.store);
+  const auto harbour = open_harbour(disk, request.store);
   if (!harbour.ok()) return harbour.error();
   const vault::VaultDoors doors = (*harbour)->doors(disk, request.store);
   auto found = vault::read_catalogue(doors, {(*harbour)->prefix}, request.check);

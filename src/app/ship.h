@@ -1,6 +1,10 @@
 // A person's `midwatch checkpoint push`, `pull` and `remote`: the doors that act/vault needs, by an address.
 #pragma once
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "api/shipping.h"
 #include "base/result.h"
 #include "platform/disk.h"
@@ -11,6 +15,8 @@ namespace mw {
 /// kInvalid: the checkpoint is broken, still being written, or its step is not known; or the address is none.
 Result<PushAnswer> ship_checkpoint(Disk& disk, const KnowledgeBase& knowledge, const PushRequest& request);
 Result<PullAnswer> fetch_checkpoint(Disk& disk, const PullRequest& request);
+/// What this process's environment says of the run that it belongs to: "wandb_run_id", "machine", …
+std::vector<std::pair<std::string, std::string>> run_facts();
 Result<RemoteAnswer> shipped_checkpoints(Disk& disk, const RemoteRequest& request);
 
 }  // namespace mw

@@ -1,5 +1,7 @@
 #include "act/cleanup/cleanup_plan.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -10,6 +12,7 @@
 #include "base/text.h"
 #include "platform/durable.h"
 #include "platform/paths.h"
+#include "platform/real/posix_disk.h"
 #include "sense/checkpoints/quarantine.h"
 #include "sense/checkpoints/scan.h"
 #include "sense/host/core_file.h"
@@ -19,8 +22,9 @@ namespace {
 
 using How = event::CheckpointSeen::How;
 
-constexpr size_t kScanned = 128;  // checkpoints of one folder, the newest
-constexpr size_t kCores = 64;     // of one folder
+constexpr size_t kScanned = 128;                                    // checkpoints of one folder, the newest
+constexpr size_t kCores = 64;                                       // of one folder
+constexpr std::string_view kRemovingFolder = ".midwatch-removing";  // beside the checkpoints
 constexpr std::string_view kCoreDumps = "core-dumps", kBroken = "broken-checkpoints", kQuarantine = "quarantine",
                            kOld = "old-checkpoints";
 
@@ -129,12 +133,41 @@ class Planner {
       }
     } else if (word == kQuarantine) {
       for (const std::string_view folder : kQuarantineFolders) quarantined(root, folder);
-    } else if (word == kOld && settings_.keep_last > 0) {
-      for (size_t i = whole.size(); i-- > static_cast<size_t>(settings_.keep_last);) {
-        if (settings_.keep_every > 0 && whole[i] % settings_.keep_every == 0) continue;
-        put(whole[i], cat("the checkpoint of step ", whole[i], " is older than the last ", settings_.keep_last));
+    } else if (word == kOld) {
+      for (const RetentionVerdict& one : retention(all, pointed)) {
+        if (one.goes) put(one.step, cat("the checkpoint of step ", one.step, ": ", one.why));
+        if (!one.goes && settings_.explain) {
+          plan_.left.push_back(
+              {word, root, with_step(scope_.layout.folder, one.step), all.at(one.step).bytes, one.why, {}});
+        }
       }
     }
+  }
+
+  std::vector<RetentionVerdict> retention(const std::map<int64_t, event::CheckpointSeen>& all,
+                                          std::optional<int64_t> pointed) const {
+    const RetentionFacts& facts = scope_.facts;
+    std::vector<RetainedCheckpoint> known;
+    for (const auto& [step, seen] : all) {
+      RetainedCheckpoint one;
+      one.step = step;
+      one.own = true;  // scans() has no others
+      one.whole = seen.how == How::kWhole;
+      one.in_use = step == pointed || facts.sending.count(step) != 0;
+      one.shipped = facts.shipped.count(step) != 0;
+      if (const auto score = facts.scores.find(step); score != facts.scores.end()) one.score = score->second;
+      known.push_back(std::move(one));
+    }
+    for (const int64_t step : facts.shipped) {
+      if (all.count(step) != 0) continue;
+      RetainedCheckpoint one;
+      one.step = step;
+      one.local = false;
+      one.shipped = true;
+      known.push_back(std::move(one));
+    }
+    const RetentionRules rules{settings_.keep_last, settings_.keep_every, settings_.keep_best};
+    return decide_retention(std::move(known), rules, facts.has_store);
   }
 
   void quarantined(const std::string& root, std::string_view folder) {
@@ -167,7 +200,35 @@ CleanupPlan plan_cleanup(Disk& disk, const CleanupDoors& doors, const CleanupSco
   return Planner(disk, doors, scope, settings).plan();
 }
 
+namespace {
+
+/// Renames, then deletes. What an earlier one left under the other name goes, too: it was to be deleted.
+Result<Removed> remove_checkpoint(const CleanupItem& item) {
+  const std::string aside = cat(item.root, "/", kRemovingFolder);
+  const std::string from = cat(item.root, "/", item.name), to = cat(aside, "/", item.name);
+  const auto disk = make_posix_disk();
+  const auto is_it = [&](const std::string& path) {
+    const auto info = disk->info(path);
+    return info.ok() && info->device == item.only.device && info->inode == item.only.inode;
+  };
+  if (!disk->info(from).ok()) return Error{Error::Code::kNotFound, cat(from, " is gone"), ""};
+  if (!is_it(from)) return Error{Error::Code::kInvalid, cat(from, " is another one by now"), ""};
+  MW_TRY(disk->make_folders(aside));
+  (void)remove_tree(item.root, cat(kRemovingFolder, "/", item.name)).ok();
+  MW_TRY(disk->rename(from, to));
+  if (!is_it(to)) {  // somebody put another one there in the meantime
+    MW_TRY(disk->rename(to, from));
+    return Error{Error::Code::kInvalid, cat(from, " is another one by now"), ""};
+  }
+  auto removed = remove_tree(item.root, cat(kRemovingFolder, "/", item.name), &item.only);
+  (void)::rmdir(aside.c_str());
+  return removed;
+}
+
+}  // namespace
+
 Result<Removed> remove_item(System& system, const CleanupItem& item) {
+  if (item.what == kOld || item.what == kBroken) return remove_checkpoint(item);
   if (item.what == kRaySessions) {
     if (const std::string use = use_of_session(system, item.name); !use.empty()) {
       return Error{Error::Code::kInvalid, cat("it is used again: ", use), ""};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/checkpoint_layout.h"
+#include "core/retention.h"
 #include "core/supervise/mode.h"
 #include "platform/disk.h"
 #include "platform/process.h"
@@ -23,7 +24,17 @@ struct CleanupSettings {
   std::string shared;             ///< the folder of shared memory
   int64_t keep_last = 0;          ///< checkpoints; 0: all are kept
   int64_t keep_every = 0;         ///< those whose step it divides are kept for ever; 0: none
+  std::string keep_best = {};     ///< a signal; "": none. The three as RetentionRules has them
+  bool explain = false;           ///< of old checkpoints, also those that stay are listed, with why
 };
+
+/// Puts rules in place of those of the settings, where there are some.
+inline void use_rules(const std::optional<RetentionRules>& rules, CleanupSettings& settings) {
+  if (!rules) return;
+  settings.keep_last = rules->keep_last;
+  settings.keep_every = rules->keep_every;
+  settings.keep_best = rules->keep_best;
+}
 
 /// Access to the machine outside of the run's folders. Safe to use from any thread.
 struct CleanupDoors {
@@ -44,6 +55,7 @@ struct CleanupScope : CleanupPlaces {
   CheckpointLayout layout;
   Time now;            ///< time of the plan
   Ownership own = {};  ///< decides whose a checkpoint is
+  RetentionFacts facts = {};
 };
 
 struct CleanupItem {
@@ -59,14 +71,16 @@ struct CleanupPlan {
   std::vector<CleanupItem> left;   ///< similar files that stay; `why` says why
 };
 
-/// A core dump is deleted when its header names a session of this run. A broken or old checkpoint is deleted only where
-/// it is this run's own (sense/checkpoints/ownership.h) and a newer one of its own in the same folder is proven whole;
-/// that one, and the one that the trainer's pointer names, stay whatever the settings say. Quarantined checkpoints are
-/// deleted only with a manifest that names this run. Shared memory and Ray sessions: stale_resources.h.
+/// Old checkpoints are chosen by core/retention.h. A core dump is deleted when its header names a session of this run.
+/// A broken or old checkpoint is deleted only where it is this run's own (sense/checkpoints/ownership.h) and a newer
+/// one of its own in the same folder is proven whole; that one, and the one that the trainer's pointer names, stay
+/// whatever the settings say. Quarantined checkpoints are deleted only with a manifest that names this run. Shared
+/// memory and Ray sessions: stale_resources.h.
 CleanupPlan plan_cleanup(Disk& disk, const CleanupDoors& doors, const CleanupScope& scope,
                          const CleanupSettings& settings);
 
-/// Deletes the item if it still is the file that was checked and nobody uses it by now. Errors as of remove_tree().
+/// Deletes the item if it still is the file that was checked and nobody uses it by now. Errors as of remove_tree(). A
+/// checkpoint gets another name first, under which no trainer looks for one, so that no part of it is taken for it.
 Result<Removed> remove_item(System& system, const CleanupItem& item);
 
 }  // namespace mw

@@ -3,6 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <thread>
 
@@ -13,6 +16,7 @@
 #include "journal/journal.h"
 #include "platform/fake/fake_disk.h"
 #include "platform/fake/fake_process.h"
+#include "platform/real/posix_disk.h"
 #include "sense/checkpoints/quarantine.h"
 #include "sense/host/core_file.h"
 
@@ -326,6 +330,82 @@ TEST_CASE("what a person requests is deleted whatever the mode, and the result i
   CHECK(result->items[0].path == "/data/ck/step_5");
   CHECK(result->items[0].bytes == 1000);
   CHECK(result->items[0].ok);
+}
+
+TEST_CASE("a person's rules for old checkpoints hold in place of the settings', for that request alone") {
+  House house;
+  house.open(Mode::kWatch);
+  RunAsk ask;
+  ask.what = RunAsk::What::kCleanup;
+  const std::vector<std::string> paths = {"/data/ck/step_5", "/data/ck/step_10", "/data/ck/step_20"};
+  ask.text = cleanup_ask_text({{"old-checkpoints"}, paths});  // by the settings both whole ones stay
+  house.keeper->cleanup_now(ask);
+  house.turns();
+  CHECK(house.removed.empty());
+  const RetentionRules rules{1, 7, "reward.mean"};
+  ask.text = cleanup_ask_text({{"old-checkpoints"}, paths, rules});
+  const CleanupAsk read = parse_cleanup_ask(ask.text);
+  CHECK(read.words == Names{"old-checkpoints"});
+  CHECK(read.paths == paths);
+  REQUIRE(read.retention.has_value());
+  CHECK(read.retention->keep_every == 7);
+  CHECK(read.retention->keep_best == "reward.mean");
+  ask.text = cleanup_ask_text({{"old-checkpoints"}, paths, RetentionRules{1, 0, ""}});
+  house.keeper->cleanup_now(ask);
+  house.turns();
+  CHECK(house.removed == Names{"/data/ck/step_10"});  // neither the newest whole one nor one that is being written
+}
+
+TEST_CASE("old checkpoints go when a newer one is shipped, where there is a store; what stays is explained") {
+  Place p;
+  for (const int step : {10, 20, 30}) p.whole(step);
+  p.cut(40);  // is being written
+  p.settings.what = {"old-checkpoints"};
+  p.settings.keep_last = 1;
+  CHECK(p.plan() == Names{"step_10", "step_20"});
+  p.scope.facts.has_store = true;
+  CHECK(p.plan().empty());
+  p.scope.facts.shipped = {10};
+  CHECK(p.plan() == Names{"step_10"});
+  p.scope.facts.shipped = {30};
+  p.scope.facts.sending = {20};
+  CHECK(p.plan() == Names{"step_10"});
+  p.settings.explain = true;
+  const CleanupDoors doors{p.system, p.processes, [](const auto&, const auto&, const auto&) { return false; }, 0};
+  std::map<std::string, std::string> left;
+  for (const CleanupItem& item : plan_cleanup(p.disk, doors, p.scope, p.settings).left) left[item.name] = item.why;
+  CHECK(left == std::map<std::string, std::string>{{"step_20", "it is in use"},
+                                                   {"step_30", "it is the newest whole one here"},
+                                                   {"step_40", "it is not proven to be whole"}});
+}
+
+TEST_CASE("a checkpoint is renamed before it is deleted, and another one of its name stays") {
+  namespace fs = std::filesystem;
+  std::string root = (fs::temp_directory_path() / "midwatch-prune-XXXXXX").string();
+  REQUIRE(::mkdtemp(root.data()) != nullptr);
+  root = fs::canonical(root).string();
+  const auto make = [&root](const std::string& name) {
+    fs::create_directories(root + "/" + name + "/sub");
+    std::ofstream(root + "/" + name + "/sub/a.dat") << "bytes";
+    const auto info = make_posix_disk()->info(root + "/" + name);
+    REQUIRE(info.ok());
+    return Identity{info->device, info->inode, 0, false};
+  };
+  FakeSystem system;
+  CleanupItem item{"old-checkpoints", root, "step_10", 5, "", make("step_10")};
+  make(".midwatch-removing/step_10");  // of one that was killed in the middle
+  make("step_20");
+  const auto removed = remove_item(system, item);
+  REQUIRE_MESSAGE(removed.ok(), (removed.ok() ? "" : removed.error().what));
+  CHECK_FALSE(fs::exists(root + "/step_10"));
+  CHECK_FALSE(fs::exists(root + "/.midwatch-removing"));
+  CHECK(fs::exists(root + "/step_20/sub/a.dat"));
+  CHECK(remove_item(system, item).error().code == Error::Code::kNotFound);
+  make("step_10");
+  item.only.inode += 1;
+  CHECK(remove_item(system, item).error().code == Error::Code::kInvalid);
+  CHECK(fs::exists(root + "/step_10/sub/a.dat"));
+  fs::remove_all(root);
 }
 
 TEST_CASE("a full disk is not full shared memory") {

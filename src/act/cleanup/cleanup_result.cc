@@ -65,9 +65,32 @@ void settle_removals(Disk& disk, const State& state, EventWriter& writer) {
   }
 }
 
+namespace {
+
+constexpr std::string_view kKeepLast = "keep-last=", kKeepEvery = "keep-every=", kKeepBest = "keep-best=";
+
+bool take_rule(std::string_view word, std::optional<RetentionRules>& rules) {
+  const bool last = word.starts_with(kKeepLast), every = word.starts_with(kKeepEvery);
+  const bool best = word.starts_with(kKeepBest);
+  if (!last && !every && !best) return false;
+  if (!rules) rules.emplace();
+  if (best) rules->keep_best = word.substr(kKeepBest.size());
+  const auto number = parse_int(word.substr(word.find('=') + 1));
+  if (last) rules->keep_last = number.value_or(0);  // what cannot be read keeps all
+  if (every) rules->keep_every = number.value_or(0);
+  return true;
+}
+
+}  // namespace
+
 std::string cleanup_ask_text(const CleanupAsk& ask) {
   std::string text;
   for (const std::string& word : ask.words) text += cat(text.empty() ? "" : ",", word);
+  if (ask.retention) {
+    text +=
+        cat(text.empty() ? "" : ",", kKeepLast, ask.retention->keep_last, ",", kKeepEvery, ask.retention->keep_every);
+    if (!ask.retention->keep_best.empty()) text += cat(",", kKeepBest, ask.retention->keep_best);
+  }
   for (const std::string& path : ask.paths) text += cat("\n", path);
   return text;
 }
@@ -77,7 +100,7 @@ CleanupAsk parse_cleanup_ask(std::string_view text) {
   const auto lines = split(text, '\n');
   for (size_t i = 1; i < lines.size(); ++i) ask.paths.emplace_back(lines[i]);
   for (const std::string_view word : lines.empty() ? lines : split(lines.front(), ',')) {
-    if (!trim(word).empty()) ask.words.emplace_back(trim(word));
+    if (!take_rule(trim(word), ask.retention) && !trim(word).empty()) ask.words.emplace_back(trim(word));
   }
   return ask;
 }

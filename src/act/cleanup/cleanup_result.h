@@ -2,6 +2,7 @@
 // run.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,9 +46,11 @@ CleanupResult::Item record_removal(EventWriter& writer, uint32_t action, const C
 void settle_removals(Disk& disk, const State& state, EventWriter& writer);
 
 /// What RunAsk::text says in a request of kCleanup: words on its first line, with commas between (none: those of the
-/// settings), a path on each of the others; nothing else is deleted.
+/// settings), a path on each of the others; nothing else is deleted. Rules for old checkpoints are words, too:
+/// "keep-last=2", "keep-every=50", "keep-best=reward.mean".
 struct CleanupAsk {
   std::vector<std::string> words, paths;
+  std::optional<RetentionRules> retention = std::nullopt;  ///< in place of those of the settings
 };
 std::string cleanup_ask_text(const CleanupAsk& ask);
 CleanupAsk parse_cleanup_ask(std::string_view text);

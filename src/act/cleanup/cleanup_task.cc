@@ -9,6 +9,8 @@
 #include "act/supervise/run_ownership.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "core/retention_facts.h"
+#include "core/shipments.h"
 #include "platform/real/posix_disk.h"
 
 namespace mw {
@@ -36,6 +38,14 @@ Want want_of_space(const State& state) {
   return want;
 }
 
+/// Another number: another checkpoint may go, as one was saved or came into the store.
+size_t retention_news(const State& state) {
+  const auto shipped = std::count_if(state.actions.begin(), state.actions.end(), [](const ActionState& action) {
+    return action.done && (action.intent.action == kShip || action.intent.action == kShipBack);
+  });
+  return state.checkpoint_scans.size() + static_cast<size_t>(shipped);
+}
+
 std::string bytes_text(int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
 
 }  // namespace
@@ -59,6 +69,8 @@ void CleanupTask::begin_plan(const State& state, For what, std::vector<std::stri
   if (scope_.own) places.own = scope_.own(*scope_.disk, state, places.layout);
   CleanupSettings settings = scope_.settings;
   settings.what = std::move(words);
+  if (what == For::kPerson) use_rules(parse_cleanup_ask(asks_.front().text).retention, settings);
+  places.facts = retention_facts(state, settings.keep_best, scope_.has_store);
   for_ = what;
   planned_ = clock_.steady();
   planning_.start([disk = scope_.disk, system = scope_.system, processes = scope_.processes, unheld = scope_.unheld,
@@ -168,8 +180,8 @@ bool CleanupTask::begin_next(const State& state, bool quiet) {
     begin_plan(state, For::kStale, {std::string(kSharedMemory)});
     return true;
   }
-  if (scope_.settings.keep_last > 0 && state.checkpoint_scans.size() != whole_seen_) {
-    whole_seen_ = state.checkpoint_scans.size();
+  if (const size_t news = retention_news(state); scope_.settings.keep_last > 0 && news != retention_seen_) {
+    retention_seen_ = news;
     if (state.checkpoint_scans.back().second.how == event::CheckpointSeen::How::kWhole) {
       begin_plan(state, For::kRetention, {std::string(kOldCheckpoints)});
       return true;
@@ -220,7 +232,8 @@ std::unique_ptr<CleanupTask> watch_space(
                          std::move(say),
                          std::move(holds),
                          std::move(write),
-                         own};
+                         own,
+                         !spec.store.empty() && !spec.dry};
   return std::make_unique<CleanupTask>(clock, std::move(scope));
 }
 

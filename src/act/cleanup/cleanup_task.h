@@ -38,6 +38,7 @@ struct CleanupTaskScope {
   std::function<Result<void>(const std::string& path, std::string_view text)> write = nullptr;
   /// Decides whose a checkpoint is; called for each plan. Unset: no checkpoint is proven to be the run's.
   std::function<Ownership(Disk& disk, const State& state, const CheckpointLayout& layout)> own = nullptr;
+  bool has_store = false;  ///< the run ships its checkpoints
 };
 
 class CleanupTask final : public Task {
@@ -70,7 +71,7 @@ class CleanupTask final : public Task {
   For for_ = For::kSpace;          ///< of the present plan
   uint32_t incident_ = 0;          ///< the incident that the plan is for
   uint32_t reported_ = 0;          ///< incident for which the deletable files were reported
-  size_t whole_seen_ = 0;          ///< checkpoint scans up to which retention was done
+  size_t retention_seen_ = 0;      ///< retention_news() up to which retention was done
   bool held_ = false;              ///< an attempt was running at the last turn
   bool stale_due_ = false;         ///< one has ended since
   std::vector<CleanupItem> plan_;  ///< still to be deleted, the next at the end

@@ -108,7 +108,7 @@ Result<Pointer> LatestPointer::read(std::string* trouble) {
   return fold(found->pointer.value_or(Pointer{}), highest);
 }
 
-Result<Pointer> LatestPointer::claim(int64_t floor) {
+Result<Pointer> LatestPointer::claim(int64_t floor, int64_t ceiling) {
   for (int tries = 0; tries < kTries; ++tries) {
     const auto found = find();
     if (!found.ok()) return found.error();
@@ -121,6 +121,10 @@ Result<Pointer> LatestPointer::claim(int64_t floor) {
       ours_ = *found->pointer;
       etag_ = found->etag;
       return ours_;
+    }
+    if (std::max(highest, floor) + 1 >= ceiling) {
+      return Error{Error::Code::kDenied, "another machine goes on with this run, and only that one may move latest",
+                   ""};
     }
     ours_ = *was;
     ours_.epoch = std::max(highest, floor) + 1;

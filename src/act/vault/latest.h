@@ -35,7 +35,8 @@ class LatestPointer {
   Result<Pointer> read(std::string* trouble = nullptr);
   /// Begins an epoch of our own, above `floor` and above all before: from here on everybody who began earlier is fenced
   /// off. Returns the pointer as it was found, with our epoch.
-  Result<Pointer> claim(int64_t floor);
+  /// kDenied: an epoch of `ceiling` or above has begun; whoever may claim only below it is fenced off for ever.
+  Result<Pointer> claim(int64_t floor, int64_t ceiling = INT64_MAX);
   /// Makes it name `target` (step, checkpoint, manifest_hash, at). After an error nobody knows whether it moved;
   /// another push finds out. A step below the present one only when `older`.
   Result<Moved> move(Pointer target, bool older);

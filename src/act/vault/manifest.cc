@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "base/digest.h"
+#include "act/vault/sealed.h"
 #include "base/json.h"
 #include "base/numbers.h"
 #include "base/text.h"
@@ -17,29 +17,6 @@ constexpr int64_t kMaxStep = 1'000'000'000'000;
 constexpr size_t kMaxFiles = 200'000;
 constexpr size_t kWord = 512;  // bytes of a short text
 constexpr size_t kHashDigits = 32, kStateDigits = 16;
-
-/// One JSON object whose last member is another one, with a checksum of that one's text.
-std::string sealed(std::string_view schema, std::string_view body) {
-  return cat("{\"schema\":\"", schema, "\",\"xxh3_128\":\"", content_hash(body), "\",\"content\":", body, "}\n");
-}
-
-Result<Json> unseal(std::string_view schema, std::string_view text) {
-  const std::string before = cat("{\"schema\":\"", schema, "\",\"xxh3_128\":\"");
-  constexpr std::string_view kThen = "\",\"content\":", kEnd = "}\n";
-  const size_t head = before.size() + kHashDigits + kThen.size();
-  if (!text.starts_with(before)) return Error{Error::Code::kInvalid, cat("this is no ", schema), ""};
-  if (text.size() < head + kEnd.size() || !text.ends_with(kEnd) ||
-      text.substr(before.size() + kHashDigits, kThen.size()) != kThen) {
-    return Error{Error::Code::kInvalid, "it is cut or changed", ""};
-  }
-  const std::string_view body = text.substr(head, text.size() - head - kEnd.size());
-  if (content_hash(body) != text.substr(before.size(), kHashDigits)) {
-    return Error{Error::Code::kInvalid, "its checksum is wrong", ""};
-  }
-  auto json = Json::parse(body);
-  if (!json.ok() || !json->is_object()) return Error{Error::Code::kInvalid, "its content is no JSON object", ""};
-  return json;
-}
 
 bool is_hex(std::string_view text, size_t digits) {
   return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;

@@ -87,14 +87,14 @@ class Push {
     std::string trouble;
     const auto now = latest_.read(&trouble);
     if (!now.ok()) return now.error();
-    int64_t floor = now->epoch;
+    int64_t floor = std::max(now->epoch, options_.floor);
     if (now->epoch == 0 || !trouble.empty()) {
       // The pointer was lost: manifests still say which epochs there were.
       const auto highest = highest_epoch(doors_.store, keys_);
       if (!highest.ok()) return highest.error();
       floor = std::max(floor, *highest);
     }
-    const auto claimed = latest_.claim(floor);
+    const auto claimed = latest_.claim(floor, options_.ceiling);
     if (!claimed.ok()) return claimed.error();
     out_.before = *claimed;
     return {};
@@ -142,13 +142,14 @@ class Push {
     return {};
   }
 
-  /// A tree that changed will never be whole under this name. What another failure left is what the next push goes on
-  /// from.
+  /// A tree that changed, or is gone, will never be whole under this name. What another failure left is what the next
+  /// push goes on from.
   void clean_up(const Error& error) {
     if (error.code != Error::Code::kInvalid) return;
     const std::string prefix = keys_.files(out_.manifest.id);
     const auto after = walk(doors_.disk, options_.folder);
-    if (!after.ok() || after->state() == tree_.state()) return;
+    const bool gone = !after.ok() && after.error().code == Error::Code::kNotFound;
+    if (!gone && (!after.ok() || after->state() == tree_.state())) return;
     abort_uploads(doors_.store, prefix);
     const auto sent = list_all(doors_.store, prefix);
     if (!sent.ok()) return;

@@ -21,6 +21,7 @@ struct PushOptions {
   std::vector<std::pair<std::string, std::string>> run;  ///< what is known of the run
   std::string owner;                                     ///< a word that nobody else has
   bool older = false;                                    ///< `latest` may go back to a lower step
+  int64_t floor = 0, ceiling = INT64_MAX;                ///< of the pointer's epoch, for whom it is bounded: claim()
   Pace pace;
   Duration settle = Duration::seconds(3);  ///< a file that is younger may still be written: it is waited for
   int64_t part_bytes = kPartBytes;

@@ -1,0 +1,70 @@
+#include "act/vault/ship.h"
+
+#include <unistd.h>
+
+#include "act/vault/tree.h"
+#include "base/text.h"
+#include "platform/link_tree.h"
+#include "platform/paths.h"
+#include "platform/remove_tree.h"
+
+namespace mw::vault {
+namespace {
+
+Error gone(const std::string& folder) {
+  return {Error::Code::kNotFound, cat("its trainer deleted ", basename(folder), " meanwhile"),
+          "Keep more checkpoints, or save less often."};
+}
+
+/// The second names, for as long as it lives.
+class Links {
+ public:
+  explicit Links(const ShipOptions& options) : root_(real_path(folder_of(options.push.folder))), owner_(options.owner) {
+    clear_shipping(root_, owner_);
+  }
+  ~Links() { clear_shipping(root_, owner_); }
+  Links(const Links&) = delete;
+  Links& operator=(const Links&) = delete;
+  std::string folder(const std::string& of) const {
+    return cat(root_, "/", kShippingFolder, "/", owner_, "/", basename(of));
+  }
+
+ private:
+  std::string root_, owner_;
+};
+
+}  // namespace
+
+void clear_shipping(const std::string& root, const std::string& owner) {
+  const std::string real = real_path(root);
+  (void)remove_tree(real, cat(kShippingFolder, "/", owner)).ok();
+  (void)::rmdir(cat(real, "/", kShippingFolder).c_str());  // unless another run uses it
+}
+
+Result<Pushed> ship(const VaultDoors& doors, const ShipOptions& options) {
+  const std::string folder = options.push.folder;
+  const auto before = walk(doors.disk, folder);
+  if (!before.ok())
+    return before.error().code == Error::Code::kNotFound ? Result<Pushed>(gone(folder)) : before.error();
+  if (before->bytes < options.least_bytes) return gone(folder);
+  const Links links(options);
+  PushOptions how = options.push;
+  how.folder = links.folder(folder);
+  const auto linked = options.links ? link_tree(doors.disk, folder, how.folder)
+                                    : Result<void>(Error{Error::Code::kUnsupported, "the disk is short", ""});
+  if (!linked.ok() && linked.error().code == Error::Code::kNotFound) return gone(folder);
+  if (!linked.ok()) how.folder = folder;  // it is read where it lies
+  if (linked.ok()) {
+    const auto second = walk(doors.disk, how.folder);
+    if (!second.ok()) return second.error();
+    if (const std::string other = difference(*before, *second); !other.empty()) {
+      if (!doors.disk.info(cat(folder, "/", other)).ok()) return gone(folder);
+      return Error{Error::Code::kInvalid, cat("the checkpoint is still being written: ", other, " changed"), ""};
+    }
+  }
+  auto pushed = push(doors, how);
+  if (!pushed.ok() && !linked.ok() && !doors.disk.info(folder).ok()) return gone(folder);
+  return pushed;
+}
+
+}  // namespace mw::vault

@@ -1,0 +1,192 @@
+#include "act/vault/ship_task.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "base/numbers.h"
+#include "base/text.h"
+#include "core/supervise/action_kind.h"
+
+namespace mw {
+namespace {
+
+constexpr Duration kNap = Duration::millis(10);
+
+/// The W&B run that the trainer's own file names: "…/run-ID.wandb".
+std::string wandb_run_of(const State& state) {
+  constexpr std::string_view kBefore = "run-", kAfter = ".wandb";
+  std::string id;
+  for (const SourceState& source : state.sources) {
+    const std::string_view name = basename(source.path);
+    if (name.size() > kBefore.size() + kAfter.size() && name.starts_with(kBefore) && name.ends_with(kAfter)) {
+      id = name.substr(kBefore.size(), name.size() - kBefore.size() - kAfter.size());
+    }
+  }
+  return id;
+}
+
+ShipJob job_of(const State& state, NextShipment what, std::vector<std::pair<std::string, std::string>> facts) {
+  ShipJob job;
+  for (const auto& [moment, seen] : state.checkpoint_scans) {
+    if (seen.path == what.path) job.least_bytes = seen.bytes;
+  }
+  // A second name keeps the space of what its trainer deletes.
+  job.links = std::none_of(state.incidents.begin(), state.incidents.end(), [](const Incident& incident) {
+    return incident.open && (incident.kind == "disk-full" || incident.kind == "disk-pressure");
+  });
+  job.framework = state.framework == "custom" ? "" : state.framework;
+  job.facts = std::move(facts);
+  const bool known =
+      std::any_of(job.facts.begin(), job.facts.end(), [](const auto& fact) { return fact.first == "wandb_run_id"; });
+  if (const std::string id = wandb_run_of(state); !known && !id.empty()) job.facts.emplace_back("wandb_run_id", id);
+  job.facts.emplace_back("attempt", std::to_string(state.attempts.size()));
+  job.facts.emplace_back("folder", folder_of(what.path));
+  job.what = std::move(what);
+  return job;
+}
+
+std::string latest_text(const vault::Pushed& pushed) {
+  switch (pushed.latest) {
+    case vault::Moved::kMoved:
+      return "latest names it";
+    case vault::Moved::kKept:
+      return cat("latest stays at step ", pushed.before.step);
+    case vault::Moved::kFenced:
+      return "latest was left alone: another midwatch began to ship to this place";
+  }
+  return "";
+}
+
+}  // namespace
+
+ShipTask::~ShipTask() { stop_->store(true); }
+
+bool ShipTask::later(const std::string& path) const {
+  const auto known = retries_.find(path);
+  return known != retries_.end() && clock_.steady() < known->second.due;
+}
+
+/// It is not there now; a later attempt may save it anew.
+void ShipTask::lost(const std::string& path) { retries_[path] = {{clock_.steady().ns + kLostFor.ns}, {}, true}; }
+
+/// What a midwatch before this one was shipping is shipped again: what it sent is there, and is gone on with.
+void ShipTask::settle_doubts(const State& state, EventWriter& writer) {
+  if (doubts_settled_) return;
+  doubts_settled_ = true;
+  for (const ActionState& action : in_doubt(state, Executor::kShipper)) {
+    writer.acted({action.intent.id, false, "midwatch was ended meanwhile; it is shipped again", 0});
+  }
+}
+
+void ShipTask::begin(const State& state, EventWriter& writer) {
+  if (stop_->load()) return;
+  auto next = next_shipment(state, [this](const std::string& path) { return later(path); });
+  if (!next) return;
+  if (!scope_.there(next->path)) {
+    lost(next->path);
+    return;
+  }
+  const std::string why = cat(next->back ? "what latest names there was left behind: " : "", "to ", scope_.place);
+  const auto action = writer.intend({0, std::string(next->back ? kShipBack : kShip), next->path, 0, why});
+  if (!action.ok()) return;
+  action_ = *action;
+  what_ = *next;
+  began_ = clock_.steady();
+  ShipJob job = job_of(state, std::move(*next), scope_.facts);
+  job.layout = scope_.layout(state.framework);
+  call_.start([ship = scope_.ship, job, stop = stop_] { return ship(job, stop); });
+  if (!call_.started()) take_failure({Error::Code::kIo, "no thread is to be had", ""}, writer);
+}
+
+void ShipTask::take_failure(const Error& error, EventWriter& writer) {
+  logs_last_ = false;  // what comes of it is in the journal
+  std::string text;
+  if (!scope_.there(what_.path)) {
+    lost(what_.path);
+    text = "its trainer deleted it before it was shipped";
+  } else {
+    Retry& retry = retries_[what_.path];
+    retry.wait = retry.wait.ns == 0 ? kFirstWait : Duration{std::min(retry.wait.ns * 2, kLongestWait.ns)};
+    retry.due = {clock_.steady().ns + retry.wait.ns};
+    text = stop_->load() ? std::string("not complete when midwatch ended; the next push goes on with it")
+                         : cat(error.what, ". Next try in ", format_duration(retry.wait));
+  }
+  writer.acted({action_, false, text, since(began_).seconds()});
+  scope_.say(cat("the checkpoint of step ", what_.step, " was not shipped: ", text));
+}
+
+void ShipTask::take(Result<vault::Pushed> done, EventWriter& writer) {
+  if (!done.ok()) return take_failure(done.error(), writer);
+  retries_.erase(what_.path);
+  logs_last_ = false;
+  const double seconds = since(began_).seconds();
+  const int64_t bytes = done->manifest.bytes();
+  const std::string text = cat(
+      format_bytes(static_cast<double>(bytes)),
+      done->there ? ", was there already; " : cat(" in ", format_duration(since(began_)), "; "), latest_text(*done));
+  writer.acted({action_, done->latest != vault::Moved::kFenced, text, seconds});
+  scope_.say(cat("the checkpoint of step ", what_.step, " is in ", scope_.place, ": ", text));
+  if (done->latest != vault::Moved::kFenced) return;
+  Retry& retry = retries_[what_.path];
+  retry.wait = kLongestWait;
+  retry.due = {clock_.steady().ns + retry.wait.ns};
+}
+
+void ShipTask::ship_logs() {
+  if (auto done = logs_.take()) {
+    if (!done->ok() && !logs_failed_ && !stop_->load())
+      scope_.say(cat("the journal and the logs are not shipped: ", done->error().what, ". They are tried again"));
+    logs_failed_ = !done->ok();
+  }
+  const bool due = !logs_at_ || since(*logs_at_) >= kLogsEvery || (ended_ && !logs_last_);
+  if (logs_.started() || !due || stop_->load()) return;
+  // The last time everything else has been recorded.
+  if (ended_ && (call_.started() || logs_last_)) return;
+  logs_last_ = ended_.has_value();
+  logs_at_ = clock_.steady();
+  logs_.start([ship = scope_.ship_logs, stop = stop_] { return ship(stop); });
+}
+
+std::optional<Duration> ShipTask::turn(const State& state, bool, EventWriter& writer) {
+  settle_doubts(state, writer);
+  if (auto done = call_.take()) take(std::move(*done), writer);
+  if (!call_.started()) begin(state, writer);
+  ship_logs();
+  return call_.started() || logs_.started() || ended_ ? kPoll : Duration::seconds(1);
+}
+
+/// Its last save was reported, and its files have not been scanned yet.
+bool ShipTask::is_unscanned(const State& state) const {
+  for (auto one = state.checkpoints.rbegin(); one != state.checkpoints.rend(); ++one) {
+    const auto& [moment, saved] = *one;
+    if (!saved.complete || saved.step == kNoStep) continue;
+    return std::none_of(state.checkpoint_scans.begin(), state.checkpoint_scans.end(),
+                        [&](const auto& scan) { return scan.second.step == saved.step; });
+  }
+  return !state.attempts.empty() && state.attempts.back().last_step != kNoStep;  // it says nothing of its saves
+}
+
+bool ShipTask::may_end(const State& state, int stops) {
+  if (!ended_) ended_ = clock_.steady();
+  const Duration waited = since(*ended_);
+  const Duration most = stops > 0 || state.supervision.stop ? std::min(scope_.wait, kAtStop) : scope_.wait;
+  if (stops > 1 || waited >= most) return true;
+  if (call_.started() || logs_.started() || !logs_last_) return false;
+  if (is_unscanned(state) && waited < kUnscanned) return false;
+  const auto due = next_shipment(state, [this](const std::string& path) {
+    const auto known = retries_.find(path);
+    return known != retries_.end() && known->second.lost && !scope_.there(path);
+  });
+  return !due.has_value();
+}
+
+void ShipTask::over(const State&, EventWriter& writer) {
+  stop_->store(true);
+  for (int64_t waited = 0; call_.busy() && waited < kLastCall.ns; waited += kNap.ns)
+    std::this_thread::sleep_for(std::chrono::nanoseconds(kNap.ns));
+  if (auto done = call_.take()) return take(std::move(*done), writer);
+  if (call_.started()) take_failure({Error::Code::kInterrupted, "", ""}, writer);
+}
+
+}  // namespace mw

@@ -1,0 +1,181 @@
+#include "app/onstart.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "act/supervise/resume.h"
+#include "act/vault/catalogue.h"
+#include "act/vault/ship_logs.h"
+#include "app/harbour.h"
+#include "app/ship.h"
+#include "base/text.h"
+#include "platform/durable.h"
+#include "platform/paths.h"
+#include "platform/real/posix_disk.h"
+#include "sense/checkpoints/quarantine.h"
+#include "sense/checkpoints/scan.h"
+
+namespace mw {
+namespace {
+
+using How = event::CheckpointSeen::How;
+
+std::string fact(const std::vector<std::pair<std::string, std::string>>& run, std::string_view name) {
+  const auto found = std::find_if(run.begin(), run.end(), [name](const auto& one) { return one.first == name; });
+  return found == run.end() ? "" : found->second;
+}
+
+/// Where nobody knows the framework: "step_40" of step 40 is one of "step_{step}".
+std::string pattern_of(const PullAnswer& pulled) {
+  if (!pulled.layout.empty()) return pulled.layout;
+  const std::string digits = std::to_string(pulled.step);
+  if (!pulled.name.ends_with(digits)) return "";
+  return cat(pulled.name.substr(0, pulled.name.size() - digits.size()), "{step}");
+}
+
+/// How the checkpoint's framework names its own, by what its manifest says; without a pointer where that is not known.
+CheckpointLayout layout_of(const KnowledgeBase& knowledge, const PullAnswer& pulled) {
+  if (!pulled.framework.empty()) {
+    if (CheckpointLayout known = knowledge.checkpoints_of(pulled.framework); known.folder == pulled.layout)
+      return known;
+  }
+  std::optional<CheckpointLayout> only;
+  for (const Dialect& dialect : knowledge.book().dialects()) {
+    if (!dialect.checkpoints.known() || dialect.checkpoints.folder != pulled.layout) continue;
+    if (only) return {pattern_of(pulled), "", "", {}};  // several name theirs so
+    only = dialect.checkpoints;
+  }
+  return only.value_or(CheckpointLayout{pattern_of(pulled), "", "", {}});
+}
+
+/// The checkpoint that a machine is to begin from, as a pull would choose it; unset: the store is empty.
+Result<std::optional<vault::CheckpointManifest>> newest_in(Disk& disk, const StoreAddress& address) {
+  const auto harbour = open_harbour(disk, address);
+  if (!harbour.ok()) return harbour.error();
+  const vault::VaultDoors doors = (*harbour)->doors(disk, address);
+  auto found = vault::read_catalogue(doors, {(*harbour)->prefix}, true);
+  if (!found.ok()) return found.error();
+  std::string why;
+  for (vault::RemoteCheckpoint& one : found->checkpoints) {
+    if (one.trouble.empty()) return std::optional(std::move(one.manifest));
+    why += cat(why.empty() ? "" : "; ", one.manifest.id, ": ", one.trouble);
+  }
+  if (found->checkpoints.empty()) return std::optional<vault::CheckpointManifest>();
+  return Error{Error::Code::kNotFound, cat("no checkpoint in ", address.place, " is whole: ", why),
+               "midwatch checkpoint remote PLACE --check lists them. To begin from scratch, use an empty place."};
+}
+
+/// The folder of the run's checkpoints on this machine.
+Result<std::string> root_for(const StartRequest& request, const vault::CheckpointManifest& manifest) {
+  std::string root = request.folder.empty() ? fact(manifest.run, "folder") : absolute_path(request.folder);
+  while (root.size() > 1 && root.ends_with('/')) root.pop_back();
+  if (root.empty()) {
+    return Error{Error::Code::kInvalid, "where the run looks for its checkpoints is not known",
+                 "Say it: --checkpoints DIR, or checkpoints of [run] in midwatch.toml."};
+  }
+  if (!request.folder.empty()) return root;
+  const auto fit = check_root(root);  // it comes from the store
+  if (fit.ok()) return *fit;
+  return Error{fit.error().code, cat("the store names a folder that is refused: ", fit.error().what),
+               "Say --checkpoints DIR."};
+}
+
+/// What lies there under the checkpoint's name; false: nothing.
+Result<bool> is_here(Disk& disk, const std::string& folder, int64_t step) {
+  const auto names = disk.list(folder);
+  if (!names.ok() && names.error().code == Error::Code::kNotFound) return false;
+  if (!names.ok()) return names.error();
+  if (names->empty()) return false;
+  const CheckpointScan scan = scan_checkpoint(disk, folder, step, nullptr);
+  if (scan.there && scan.seen.how != How::kBroken) return true;
+  return Error{Error::Code::kInvalid, cat(folder, " is there and broken: ", scan.seen.what),
+               "Nothing is written over: move it away, and run this again."};
+}
+
+/// The framework's own resume takes what its pointer names.
+Result<void> set_pointer(Disk& disk, const CheckpointLayout& layout, StartAnswer& answer) {
+  if (layout.pointer.empty()) return {};
+  const std::string path = cat(answer.root, "/", layout.pointer);
+  MW_TRY(write_durably(disk, path, with_step(layout.pointer_text, answer.pulled.step)));
+  answer.pointer = path;
+  return {};
+}
+
+/// {resume} in the command, as a later attempt would have it.
+Result<void> add_words(Disk& disk, const CheckpointLayout& layout, const StartRequest& request, StartAnswer& answer) {
+  if (!asks_to_resume(request.command)) return {};
+  State state;
+  state.framework = answer.pulled.framework.empty() ? "custom" : answer.pulled.framework;
+  RunSpec spec;
+  spec.command = request.command;
+  spec.resume = request.resume;
+  spec.checkpoints = {answer.root};
+  // Of what lies there nothing later than the store's newest is looked at.
+  auto planned = plan_resume(disk, state, layout, spec, answer.pulled.step + 1);
+  if (!planned.ok()) return planned.error();
+  answer.words = std::move(planned->words);
+  if (planned->step == answer.pulled.step) return {};
+  return Error{Error::Code::kUnsupported, cat("{resume} in the command cannot be made to name ", answer.pulled.folder),
+               "Say how its folders are named: pattern of [checkpoints] in midwatch.toml, when the run is shipped."};
+}
+
+void add_wandb(StartAnswer& answer) {
+  const std::string id = fact(answer.pulled.run, "wandb_run_id");
+  if (id.empty() || variable("WANDB_RUN_ID")) return;
+  answer.environment["WANDB_RUN_ID"] = id;
+  if (!variable("WANDB_RESUME")) answer.environment["WANDB_RESUME"] = "allow";
+}
+
+}  // namespace
+
+Result<StartAnswer> prepare_start(Disk& disk, const KnowledgeBase& knowledge, const StartRequest& request) {
+  const auto newest = newest_in(disk, request.store);
+  if (!newest.ok()) return newest.error();
+  StartAnswer answer;
+  if (!*newest) {
+    answer.empty = true;
+    return answer;
+  }
+  const vault::CheckpointManifest& manifest = **newest;
+  if (!is_plain_path(manifest.name) || contains(manifest.name, "/"))
+    return Error{Error::Code::kInvalid, "the checkpoint in the store has no name", ""};
+  const auto root = root_for(request, manifest);
+  if (!root.ok()) return root.error();
+  answer.root = *root;
+  const std::string folder = cat(answer.root, "/", manifest.name);
+  const auto here = is_here(disk, folder, manifest.step);
+  if (!here.ok()) return here.error();
+  answer.here = *here;
+  if (answer.here) {
+    answer.pulled.folder = folder;
+    answer.pulled.name = manifest.name;
+    answer.pulled.step = manifest.step;
+    answer.pulled.framework = manifest.framework;
+    answer.pulled.layout = manifest.layout;
+    answer.pulled.run = manifest.run;
+  } else {
+    auto pulled = fetch_checkpoint(disk, {request.store, folder, manifest.step});
+    if (!pulled.ok()) return pulled.error();
+    answer.pulled = std::move(*pulled);
+  }
+  const CheckpointLayout layout = layout_of(knowledge, answer.pulled);
+  MW_TRY(set_pointer(disk, layout, answer));
+  MW_TRY(add_words(disk, layout, request, answer));
+  add_wandb(answer);
+  return answer;
+}
+
+Result<LogsAnswer> fetch_logs(Disk& disk, const LogsRequest& request) {
+  const auto harbour = open_harbour(disk, request.store);
+  if (!harbour.ok()) return harbour.error();
+  const std::string folder = absolute_path(request.folder);
+  const vault::VaultDoors doors = (*harbour)->doors(disk, request.store);
+  const auto received = vault::receive_logs(doors, (*harbour)->prefix, folder);
+  if (!received.ok()) return received.error();
+  LogsAnswer answer;
+  for (const vault::ReceivedLogs& one : *received)
+    answer.runs.push_back({one.name, cat(folder, "/", one.name), one.files, one.bytes});
+  return answer;
+}
+
+}  // namespace mw

@@ -1,0 +1,108 @@
+#include "app/ship_beside.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "act/vault/ship.h"
+#include "act/vault/ship_logs.h"
+#include "app/fleet_beat.h"
+#include "app/harbour.h"
+#include "app/ship.h"
+#include "base/secrets.h"
+#include "base/text.h"
+#include "platform/low_priority.h"
+#include "platform/real/posix_disk.h"
+
+namespace mw {
+namespace {
+
+constexpr Duration kNap = Duration::millis(100);  // after which a pause looks whether it is to end
+
+/// The doors of a transfer that somebody may end.
+vault::VaultDoors stoppable(const Harbour& harbour, Disk& disk, ObjectStore& store, const vault::StopFlag& stop) {
+  vault::VaultDoors doors = harbour.doors(disk, {});
+  return {doors.disk,
+          store,
+          doors.clock,
+          [stop](Duration left) {
+            for (; left.ns > 0 && !stop->load(); left.ns -= kNap.ns) sleep_for(std::min(left, kNap));
+          },
+          doors.free_bytes,
+          nullptr};
+}
+
+Result<vault::Pushed> ship_now(Disk& disk, const StoreAddress& address, const std::string& owner, const ShipJob& job,
+                               const vault::StopFlag& stop) {
+  lower_own_priority();
+  const auto harbour = open_harbour(disk, address);
+  if (!harbour.ok()) return harbour.error();
+  vault::StoppableStore store(*(*harbour)->store, stop);
+  vault::ShipOptions options;
+  options.push.prefix = (*harbour)->prefix;
+  options.push.folder = job.what.path;
+  options.push.step = job.what.step;
+  options.push.layout = job.layout;
+  options.push.framework = job.framework;
+  options.push.run = job.facts;
+  options.push.owner = random_word();
+  options.push.older = job.what.back;
+  options.push.pace = pace_of(address);
+  MW_TRY(bound_push(*(*harbour)->store, (*harbour)->prefix, options.push));
+  options.owner = owner;
+  options.links = job.links;
+  options.least_bytes = job.least_bytes;
+  return vault::ship(stoppable(**harbour, disk, store, stop), options);
+}
+
+Result<int64_t> ship_logs_now(Disk& disk, const StoreAddress& address, vault::LogShipper& logs,
+                              const vault::StopFlag& stop) {
+  lower_own_priority();
+  const auto harbour = open_harbour(disk, address);
+  if (!harbour.ok()) return harbour.error();
+  vault::StoppableStore store(*(*harbour)->store, stop);
+  return logs.ship(stoppable(**harbour, disk, store, stop));
+}
+
+/// What the environment of the run says, its own first.
+std::vector<std::pair<std::string, std::string>> facts_of(const RunSpec& spec, const std::string& run_folder) {
+  std::vector<std::pair<std::string, std::string>> facts;
+  for (auto& [name, value] : run_facts()) {
+    if (name == "wandb_run_id" || name == "machine") facts.emplace_back(name, value);
+  }
+  if (const auto own = spec.environment.find("WANDB_RUN_ID"); own != spec.environment.end()) {
+    std::erase_if(facts, [](const auto& fact) { return fact.first == "wandb_run_id"; });
+    facts.emplace_back("wandb_run_id", redact_secrets(clip(own->second, 200)));
+  }
+  facts.emplace_back("midwatch_run", basename(run_folder));
+  return facts;
+}
+
+}  // namespace
+
+std::unique_ptr<ShipTask> ship_beside(const Doors& doors, const RunSpec& spec, const std::string& run_folder,
+                                      std::function<CheckpointLayout(const std::string& framework)> layout,
+                                      std::function<void(const std::string& sentence)> say) {
+  const StoreAddress address = store_of(spec);
+  const std::shared_ptr<Disk> disk = make_posix_disk();
+  const std::string owner = spec.nonce.empty() ? std::string(basename(run_folder)) : spec.nonce;
+  ShipScope scope;
+  scope.ship = [disk, address, owner](const ShipJob& job, const vault::StopFlag& stop) {
+    return ship_now(*disk, address, owner, job, stop);
+  };
+  const auto probe = open_harbour(*disk, address);
+  const std::string prefix = probe.ok() ? (*probe)->prefix : "";
+  const auto logs = std::make_shared<vault::LogShipper>(prefix, run_folder, std::string(basename(run_folder)),
+                                                        std::vector<std::string>{"journal", "output"});
+  scope.ship_logs = [disk, address, logs](const vault::StopFlag& stop) {
+    return ship_logs_now(*disk, address, *logs, stop);
+  };
+  scope.there = [disk](const std::string& path) { return disk->info(path).ok(); };
+  scope.layout = [layout = std::move(layout)](const std::string& framework) { return layout(framework).folder; };
+  scope.say = std::move(say);
+  scope.place = redact_secrets(spec.store);
+  scope.facts = facts_of(spec, run_folder);
+  scope.wait = spec.store_wait;
+  return std::make_unique<ShipTask>(doors.clock, std::move(scope));
+}
+
+}  // namespace mw

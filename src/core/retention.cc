@@ -1,0 +1,58 @@
+#include "core/retention.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+/// The step of the checkpoint with the highest score; the earlier one of two that are alike, as a later one may only
+/// carry on the value of an evaluation before it.
+int64_t best_of(const std::vector<RetainedCheckpoint>& all) {
+  const RetainedCheckpoint* best = nullptr;
+  for (const RetainedCheckpoint& one : all) {
+    if (one.score && (one.whole || one.shipped) && (best == nullptr || *one.score > *best->score)) best = &one;
+  }
+  return best == nullptr ? kNoStep : best->step;
+}
+
+}  // namespace
+
+std::vector<RetentionVerdict> decide_retention(std::vector<RetainedCheckpoint> all, const RetentionRules& rules,
+                                               bool has_store) {
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
+  int64_t shipped = kNoStep, newest = kNoStep, last = kNoStep, counted = 0;
+  for (auto one = all.rbegin(); one != all.rend(); ++one) {
+    const bool verified = (one->whole && one->own) || one->shipped;
+    if (one->shipped && shipped == kNoStep) shipped = one->step;
+    if (one->local && one->whole && one->own && newest == kNoStep) newest = one->step;
+    if (verified && counted < rules.keep_last && ++counted == rules.keep_last) last = one->step;
+  }
+  const int64_t best = rules.keep_best.empty() ? kNoStep : best_of(all);
+  const auto why_kept = [&](const RetainedCheckpoint& one) -> std::string {
+    if (!one.own) return "it is not proven to be this run's";
+    if (!one.whole) return "it is not proven to be whole";
+    if (one.in_use) return "it is in use";
+    if (one.step == newest) return "it is the newest whole one here";
+    if (rules.keep_last <= 0) return "all are kept";
+    if (counted < rules.keep_last || one.step >= last) return cat("it is one of the last ", rules.keep_last);
+    if (has_store && (shipped == kNoStep || one.step > shipped)) return "no newer one has been shipped yet";
+    if (rules.keep_every > 0 && one.step % rules.keep_every == 0)
+      return cat("every ", rules.keep_every, "th step stays");
+    if (one.step == best) return cat(rules.keep_best, " was best there");
+    if (!rules.keep_best.empty() && best == kNoStep) return cat("no value of ", rules.keep_best, " is known");
+    return "";
+  };
+  std::vector<RetentionVerdict> out;
+  for (const RetainedCheckpoint& one : all) {
+    if (!one.local) continue;
+    std::string why = why_kept(one);
+    const bool goes = why.empty();
+    if (goes) why = cat("it is older than the last ", rules.keep_last);
+    out.push_back({one.step, goes, std::move(why)});
+  }
+  return out;
+}
+
+}  // namespace mw

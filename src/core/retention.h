@@ -1,0 +1,54 @@
+// Which checkpoints of a run may be deleted: a pure decision over what is known of each.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/event.h"
+
+namespace mw {
+
+/// What a person wants kept. With nothing in it everything is kept.
+struct RetentionRules {
+  int64_t keep_last = 0;   ///< the newest whole ones, counted over this machine and the store; 0: all are kept
+  int64_t keep_every = 0;  ///< those whose step it divides; 0: none
+  std::string keep_best;   ///< a signal: the checkpoint at whose step it was best is kept; "": none
+  bool any() const { return keep_last > 0; }
+};
+
+/// What a run's journal says that a decision over its checkpoints needs.
+struct RetentionFacts {
+  bool has_store = false;            ///< the run ships its checkpoints
+  std::set<int64_t> shipped;         ///< steps that the store has, verified
+  std::set<int64_t> sending;         ///< steps that are on their way there
+  std::map<int64_t, double> scores;  ///< by step: the last value of a signal up to it; higher is better
+};
+
+/// One checkpoint of the run: on this machine, in the store, or both.
+struct RetainedCheckpoint {
+  int64_t step = kNoStep;
+  bool local = true;            ///< it lies on this machine
+  bool whole = false;           ///< proven by its files
+  bool own = false;             ///< seen to be written by this run
+  bool in_use = false;          ///< somebody writes or reads it, or the trainer's pointer names it
+  bool shipped = false;         ///< the store has it, verified
+  std::optional<double> score;  ///< the value of `keep_best` at its step, higher is better
+};
+
+struct RetentionVerdict {
+  int64_t step = kNoStep;
+  bool goes = false;
+  std::string why;  ///< one sentence without a full stop
+};
+
+/// One verdict for each local checkpoint, by ascending step. `has_store`: the run ships its checkpoints. Whatever the
+/// rules say there stay: the newest whole one of this machine, the last `keep_last` whole ones, what is in use, what is
+/// not proven to be this run's or to be whole, and with a store all that is newer than the newest shipped one.
+std::vector<RetentionVerdict> decide_retention(std::vector<RetainedCheckpoint> all, const RetentionRules& rules,
+                                               bool has_store);
+
+}  // namespace mw

@@ -1,0 +1,72 @@
+#include "core/retention.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+namespace mw {
+namespace {
+
+RetainedCheckpoint local(int64_t step) {
+  RetainedCheckpoint one;
+  one.step = step;
+  one.whole = one.own = true;
+  return one;
+}
+
+std::vector<RetainedCheckpoint> steps_10_to(int64_t last) {
+  std::vector<RetainedCheckpoint> all;
+  for (int64_t step = 10; step <= last; step += 10) all.push_back(local(step));
+  return all;
+}
+
+std::set<int64_t> gone(std::vector<RetainedCheckpoint> all, const RetentionRules& rules, bool has_store = false) {
+  std::set<int64_t> out;
+  for (const RetentionVerdict& one : decide_retention(std::move(all), rules, has_store)) {
+    CHECK_FALSE(one.why.empty());
+    if (one.goes) out.insert(one.step);
+  }
+  return out;
+}
+
+using Steps = std::set<int64_t>;
+
+TEST_CASE("the last ones, every so many steps and the best one are kept") {
+  CHECK(gone(steps_10_to(60), {}).empty());
+  CHECK(gone(steps_10_to(60), {2, 0, ""}) == Steps{10, 20, 30, 40});
+  CHECK(gone(steps_10_to(60), {2, 20, ""}) == Steps{10, 30});
+  auto scored = steps_10_to(60);
+  scored[1].score = 0.5;
+  scored[2].score = 0.9;
+  CHECK(gone(scored, {2, 0, "reward.eval"}) == Steps{10, 20, 40});
+  CHECK(gone(steps_10_to(60), {2, 0, "reward.eval"}).empty());  // which was the best is not known
+  CHECK(gone(steps_10_to(20), {5, 0, ""}).empty());
+}
+
+TEST_CASE("what is not whole, not this run's own or in use stays, and does not count") {
+  auto all = steps_10_to(60);
+  all[5].whole = false;  // being written
+  CHECK(gone(all, {1, 0, ""}) == Steps{10, 20, 30, 40});
+  all[0].own = false;
+  all[1].in_use = true;
+  CHECK(gone(all, {1, 0, ""}) == Steps{30, 40});
+  for (RetainedCheckpoint& one : all) one.whole = one.step == 10;
+  CHECK(gone(all, {1, 0, ""}).empty());
+}
+
+TEST_CASE("with a store nothing newer than the newest shipped one goes, and what only the store has counts") {
+  auto all = steps_10_to(60);
+  CHECK(gone(all, {2, 0, ""}, true).empty());
+  all[2].shipped = true;
+  CHECK(gone(all, {2, 0, ""}, true) == Steps{10, 20, 30});
+  RetainedCheckpoint far;
+  far.step = 70;
+  far.local = false;
+  far.shipped = true;
+  all.push_back(far);
+  CHECK(gone(all, {2, 0, ""}, true) == Steps{10, 20, 30, 40, 50});
+  CHECK(gone(all, {1, 0, ""}, true) == Steps{10, 20, 30, 40, 50});  // the newest one here stays whatever is there
+}
+
+}  // namespace
+}  // namespace mw

@@ -1,0 +1,149 @@
+#include "core/shipments.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/resume_advice.h"
+
+namespace mw {
+namespace {
+
+using How = Shipment::How;
+
+bool is_ship(const ActionState& action) { return action.intent.action == kShip || action.intent.action == kShipBack; }
+
+/// By step, the last attempt in which it was said to be saved.
+std::map<int64_t, uint16_t> saved_in(const State& state) {
+  std::map<int64_t, uint16_t> last;
+  for (const auto& [moment, saved] : state.checkpoints) {
+    if (saved.complete && saved.step != kNoStep) last[saved.step] = moment.attempt;
+  }
+  return last;
+}
+
+/// Did a later attempt go on from before that step?
+bool left_behind(const State& state, uint16_t attempt, int64_t step) {
+  for (size_t later = attempt + 1U; later < state.attempts.size(); ++later) {
+    const int64_t from = state.attempts[later].resumed_at;
+    if (from != kNoStep && from < step) return true;
+  }
+  return false;
+}
+
+/// Which checkpoints no machine should begin from.
+class Bad {
+ public:
+  explicit Bad(const State& state) : state_(state) {
+    if (const auto advice = resume_advice(state)) suspect_.insert(advice->suspect.begin(), advice->suspect.end());
+  }
+  bool operator()(uint16_t attempt, int64_t step) const {
+    return suspect_.count(step) != 0 || left_behind(state_, attempt, step);
+  }
+
+ private:
+  const State& state_;
+  std::set<int64_t> suspect_;
+};
+
+/// What `latest` names by the run's own shipments.
+struct Latest {
+  int64_t step = kNoStep;
+  uint16_t attempt = 0;  ///< in which it was shipped
+  Time at;
+};
+
+}  // namespace
+
+std::string_view word_of(How how) {
+  switch (how) {
+    case How::kWaiting:
+      return "waiting";
+    case How::kSending:
+      return "sending";
+    case How::kShipped:
+      return "shipped";
+    case How::kFailed:
+      return "failed";
+    case How::kHeld:
+      return "held back";
+  }
+  return {};
+}
+
+std::vector<Shipment> shipments(const State& state) {
+  std::map<std::string, Shipment> found;
+  const std::map<int64_t, uint16_t> saved = saved_in(state);
+  for (const auto& [moment, seen] : state.checkpoint_scans) {
+    if (seen.step == kNoStep) continue;
+    if (seen.how == event::CheckpointSeen::How::kBroken) {
+      found.erase(seen.path);
+      continue;
+    }
+    const auto said = saved.find(seen.step);
+    const uint16_t attempt = said == saved.end() ? moment.attempt : std::max(moment.attempt, said->second);
+    found[seen.path] = {seen.path, seen.step, How::kWaiting, {}, "", attempt};
+  }
+  for (const ActionState& action : state.actions) {
+    const auto one = is_ship(action) ? found.find(action.intent.target) : found.end();
+    if (one == found.end()) continue;
+    if (action.attempt < one->second.saved_in) continue;  // it was saved anew since
+    one->second.how = !action.done ? How::kSending : action.ok ? How::kShipped : How::kFailed;
+    one->second.at = action.done_at;
+    one->second.text = action.outcome;
+  }
+  const Bad bad(state);
+  std::vector<Shipment> out;
+  for (auto& [path, one] : found) {
+    const bool due = one.how == How::kWaiting || one.how == How::kFailed;
+    if (due && bad(one.saved_in, one.step)) one.how = How::kHeld;
+    out.push_back(std::move(one));
+  }
+  std::stable_sort(out.begin(), out.end(), [](const Shipment& a, const Shipment& b) { return a.step < b.step; });
+  return out;
+}
+
+namespace {
+
+Latest latest_of(const State& state, const std::vector<Shipment>& all) {
+  Latest latest;
+  for (const ActionState& action : state.actions) {
+    if (!is_ship(action) || !action.done || !action.ok) continue;
+    const auto one =
+        std::find_if(all.begin(), all.end(), [&](const Shipment& of) { return of.path == action.intent.target; });
+    if (one == all.end()) continue;
+    const bool moves = action.intent.action == kShipBack || latest.step == kNoStep || one->step >= latest.step;
+    if (moves) latest = {one->step, action.attempt, action.done_at};
+  }
+  return latest;
+}
+
+}  // namespace
+
+std::optional<Shipment> last_shipped(const State& state) {
+  std::vector<Shipment> all = shipments(state);
+  const Latest latest = latest_of(state, all);
+  for (Shipment& one : all) {
+    if (one.step != latest.step || latest.step == kNoStep) continue;
+    one.at = latest.at;
+    return std::move(one);
+  }
+  return std::nullopt;
+}
+
+std::optional<NextShipment> next_shipment(const State& state,
+                                          const std::function<bool(const std::string& path)>& later) {
+  const std::vector<Shipment> all = shipments(state);
+  const Latest latest = latest_of(state, all);
+  const Bad bad(state);
+  const bool gone_back = latest.step != kNoStep && bad(latest.attempt, latest.step);
+  for (auto one = all.rbegin(); one != all.rend(); ++one) {
+    if (one->how == How::kSending || bad(one->saved_in, one->step) || later(one->path)) continue;
+    const bool back = gone_back && one->step < latest.step;
+    if (one->how == How::kShipped && !back) continue;
+    return NextShipment{one->path, one->step, back};
+  }
+  return std::nullopt;
+}
+
+}  // namespace mw

@@ -1,0 +1,136 @@
+#include "core/shipments.h"
+
+#include <doctest/doctest.h>
+
+namespace mw {
+namespace {
+
+using How = Shipment::How;
+
+/// A run whose folds are those of its events.
+struct Run {
+  State state;
+  uint64_t line = 0;
+  uint32_t action = 0;
+
+  Run() {
+    say(event::SourceOpened{0, "train.log", "text", 1000});
+    say(event::AttemptBegan{"banner"});
+  }
+  void say(decltype(Event::body) body) {
+    fold(state, {Time{int64_t(++line) * 1'000'000'000}, {0, line}, std::move(body)});
+  }
+  static std::string folder(int64_t step) { return "/ck/step_" + std::to_string(step); }
+  void save(int64_t step, event::CheckpointSeen::How how = event::CheckpointSeen::How::kWhole) {
+    say(event::StepBegan{step});
+    say(event::CheckpointSaved{step, folder(step), true});
+    event::CheckpointSeen seen;
+    seen.step = step;
+    seen.path = folder(step);
+    seen.how = how;
+    say(std::move(seen));
+  }
+  void ship(int64_t step, bool ok = true, std::string_view word = kShip) {
+    say(event::Intended{++action, std::string(word), folder(step), 0, ""});
+    say(event::Acted{action, ok, ok ? "there" : "no connection", 1});
+  }
+  void resume(int64_t step) {
+    say(event::AttemptBegan{"banner"});
+    say(event::Resumed{step, folder(step)});
+  }
+  void went_bad(int64_t step) {
+    Incident incident;
+    incident.kind = "zero-reward";
+    incident.severity = Severity::kCritical;
+    incident.open = true;
+    incident.onset.step = step;
+    incident.latest.attempt = static_cast<uint16_t>(state.attempts.size() - 1);
+    state.incidents.push_back(incident);
+  }
+  How how(int64_t step) const {
+    for (const Shipment& one : shipments(state)) {
+      if (one.step == step) return one.how;
+    }
+    FAIL("no such checkpoint");
+    return How::kWaiting;
+  }
+  std::string next() const {
+    const auto one = next_shipment(state, [](const std::string&) { return false; });
+    return !one ? "none" : std::to_string(one->step) + (one->back ? " back" : "");
+  }
+};
+
+TEST_CASE("the newest whole checkpoint is shipped first, then the older ones") {
+  Run run;
+  CHECK(run.next() == "none");
+  CHECK_FALSE(last_shipped(run.state).has_value());
+  run.save(10);
+  run.save(20);
+  run.save(30, event::CheckpointSeen::How::kBroken);
+  CHECK(run.next() == "20");
+  run.say(event::Intended{++run.action, std::string(kShip), Run::folder(20), 0, ""});
+  CHECK(run.how(20) == How::kSending);
+  CHECK(run.next() == "10");
+  run.say(event::Acted{run.action, true, "there", 1});
+  CHECK(run.how(20) == How::kShipped);
+  CHECK(last_shipped(run.state)->step == 20);
+  CHECK(run.next() == "10");  // `latest` stays at 20: a later step is not given up for it
+  run.ship(10, false);
+  CHECK(run.how(10) == How::kFailed);
+  CHECK(shipments(run.state).front().text == "no connection");
+  CHECK(run.next() == "10");
+  CHECK_FALSE(next_shipment(run.state, [](const std::string& path) { return path == Run::folder(10); }).has_value());
+  run.ship(10);
+  CHECK(run.next() == "none");
+  CHECK(last_shipped(run.state)->step == 20);  // it is what a machine would begin from
+}
+
+TEST_CASE("what was saved since an onset is held back, and latest goes back to what was before it") {
+  Run run;
+  run.save(10);
+  run.save(20);
+  run.ship(20);
+  run.save(30);
+  run.went_bad(25);
+  CHECK(run.how(30) == How::kHeld);
+  CHECK(run.next() == "10");  // which does not move latest: that names a good one
+  run.ship(10);
+  CHECK(run.next() == "none");
+  run.state.incidents.back().onset.step = 15;
+  CHECK(run.next() == "10 back");
+  run.ship(10, true, kShipBack);
+  CHECK(run.next() == "none");
+}
+
+TEST_CASE("after a rollback the run's new checkpoints move latest, and what it left behind is not shipped") {
+  Run run;
+  run.save(10);
+  run.ship(10);
+  run.save(20);
+  run.ship(20);
+  run.save(30);
+  run.resume(10);
+  CHECK(run.how(30) == How::kHeld);
+  CHECK(run.next() == "10 back");
+  run.ship(10, true, kShipBack);
+  CHECK(run.next() == "none");
+  run.save(15);
+  CHECK(run.next() == "15");
+  run.ship(15);
+  run.save(20);  // anew, by this attempt: the files of the same name are others
+  CHECK(run.how(20) == How::kWaiting);
+  CHECK(run.next() == "20");
+}
+
+TEST_CASE("an attempt that goes on from the newest leaves nothing behind") {
+  Run run;
+  run.save(10);
+  run.save(20);
+  run.ship(20);
+  run.resume(20);
+  CHECK(run.how(20) == How::kShipped);
+  CHECK(run.next() == "10");
+}
+
+}  // namespace
+}  // namespace mw

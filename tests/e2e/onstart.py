@@ -1,0 +1,257 @@
+"""A run with a store: what it saves is shipped while it goes on, and a lost machine's run goes on elsewhere.
+
+onstart.py MIDWATCH PRACTICE_RUN
+"""
+import concurrent.futures
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+from running import PROGRAM, Run, output, processes_of, training, wait_until, weights
+from watching import Scratch
+
+
+def checkpoint(*words):
+    done = subprocess.run([PROGRAM, "checkpoint", *words], capture_output=True, text=True, timeout=60, check=False)
+    return json.loads(done.stdout) if done.returncode == 0 and "--json" in words else {"checkpoints": [], "error": done.stderr}
+
+
+def shipped(store):
+    """Steps that are whole there, and the one that latest names."""
+    found = checkpoint("remote", store, "--check", "--json")["checkpoints"]
+    return sorted(one["step"] for one in found if not one["trouble"]), [one["step"] for one in found if one["latest"]]
+
+
+def status(base):
+    done = subprocess.run([PROGRAM, "status", "--json", "--home", base + "/home"], capture_output=True, text=True, timeout=60,
+                          check=False)
+    return json.loads(done.stdout) if done.stdout.startswith("{") else {}
+
+
+def hidden(folder):
+    return [name for name in os.listdir(folder) if name.startswith(".midwatch")]
+
+
+def undisturbed():
+    with Scratch() as base:
+        run = Run(base, training(base, pace=0), "--quiet")
+        assert run.end() == 0, run.err
+        return weights(base)
+
+
+def ships(base, _):
+    """All that stays is shipped, the last save above all, with the journal and the logs of the run."""
+    store = base + "/share/run"
+    run = Run(base, training(base, pace=0.05), "--quiet", "--store", store)
+    assert run.end() == 0, run.err
+    steps, latest = shipped(store)
+    assert latest == [40] and 40 in steps, (steps, latest, run.err)
+    how = status(base)
+    assert how["store"] == store and how["last_shipped"] == 40 and how["last_shipped_at"], how
+    assert {one["state"] for one in how["shipments"] if one["step"] in steps} == {"shipped"}, how["shipments"]
+    listed = checkpoint("list", "--json", "--home", base + "/home")["checkpoints"]
+    assert [one["shipped"] for one in listed if one["step"] == 40] == ["shipped"], listed
+    assert not hidden(base + "/checkpoints"), hidden(base + "/checkpoints")
+    # Somebody else receives the journal: it ends with the end of the run.
+    runs = checkpoint("logs", store, base + "/lost", "--json")["runs"]
+    assert len(runs) == 1, runs
+    shown = subprocess.run([PROGRAM, "report", "--run", runs[0]["folder"]], capture_output=True, text=True, timeout=60, check=False)
+    assert "shipped" in shown.stdout and "40" in shown.stdout, shown.stdout + shown.stderr
+    for name in os.listdir(run.folder() + "/output"):
+        with open(f"{run.folder()}/output/{name}", "rb") as one, open(f"{runs[0]['folder']}/output/{name}", "rb") as other:
+            assert one.read() == other.read(), name
+
+
+def store_fails(base, expected):
+    """The store cannot be written for a while: training goes on, the reason is seen, and later all is made up for."""
+    store = base + "/share/run"
+    with open(base + "/share", "w"):  # a file where the folder should be
+        pass
+    run = Run(base, training(base, pace=0.2), "--quiet", "--store", store)
+    wait_until("a failure that is reported",
+               lambda: any(one["state"] == "failed" and one["text"] for one in status(base).get("shipments", [])))
+    shown = subprocess.run([PROGRAM, "status", "--home", base + "/home"], capture_output=True, text=True, timeout=60, check=False).stdout
+    assert "nothing yet, to" in shown and "failed" in shown, shown
+    before = output(run).count(" step:")
+    wait_until("training goes on", lambda: output(run).count(" step:") > before)
+    os.remove(base + "/share")
+    assert run.end() == 0, run.err
+    assert shipped(store)[1] == [40], run.err
+    assert weights(base) == expected
+
+
+TRAINER = """
+import os, shutil, sys, time
+root, saves, keep, pace = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
+for step in range(1, saves + 1):
+    folder = f"{root}/global_step_{step}"
+    os.makedirs(folder)
+    for name in ("model", "optim"):
+        header = b'{"w":{"dtype":"F32","shape":[5000],"data_offsets":[0,20000]}}'
+        with open(f"{folder}/{name}.safetensors", "wb") as file:
+            file.write(len(header).to_bytes(8, "little") + header + os.urandom(20000))
+    with open(f"{root}/latest_checkpointed_iteration.txt", "w") as file:
+        file.write(str(step))
+    print(f"local_global_step_folder: {folder}", flush=True)
+    print(f"Update latest_checkpointed_iteration.txt to step {step}", flush=True)
+    print(f"step:{step} - critic/rewards/mean:0.5", flush=True)
+    if keep and step > keep:
+        shutil.rmtree(f"{root}/global_step_{step - keep}")
+    time.sleep(pace)
+until = time.monotonic() + (200 if sys.argv[5:] == ["waits"] else 0)  # for the first one to be removed
+while os.path.exists(f"{root}/global_step_1") and time.monotonic() < until:
+    time.sleep(0.1)
+"""
+
+
+def small_trainer(base, saves, keep, pace):
+    """Saves each step, two files a time; with a limit of bytes a second an upload lasts as long as the test wants."""
+    with open(base + "/trainer.py", "w") as file:
+        file.write(TRAINER)
+    return [sys.executable, base + "/trainer.py", base + "/checkpoints", str(saves), str(keep), str(pace)]
+
+
+def settings(base, limit, wait):
+    with open(base + "/midwatch.toml", "w") as file:
+        file.write(f'[run]\nframework = "verl"\ncheckpoints = ["checkpoints"]\n'
+                   f'[store]\nplace = "{base}/share/run"\nlimit = "{limit}"\nwait = "{wait}"\n')
+    return base + "/share/run"
+
+
+def deleted_meanwhile(base, _):
+    """The trainer keeps one checkpoint for less time than an upload takes: something whole is shipped all the same."""
+    store = settings(base, "4KB", "10m")  # five seconds each, of which the trainer deletes it after about two
+    run = Run(base, small_trainer(base, 4, 1, 4.5), "--quiet")
+    assert run.end() == 0, run.err
+    steps, latest = shipped(store)
+    assert latest == [4] and len(steps) >= 2, (steps, latest, run.err)
+    assert checkpoint("pull", store, base + "/out", "--json")["step"] == 4
+    ids = {one["checkpoint"] for one in checkpoint("remote", store, "--json")["checkpoints"]}
+    there = set(os.listdir(store + "/checkpoints"))
+    assert there == ids, f"objects of a checkpoint that was deleted are left: {there - ids}"
+    assert not hidden(base + "/checkpoints"), hidden(base + "/checkpoints")
+
+
+def stops(base, _):
+    """A stop does not wait for an upload that lasts: the next push goes on with it."""
+    store = settings(base, "1KB", "2s")  # 20 s each
+    run = Run(base, small_trainer(base, 100, 0, 1), "--quiet", "--grace", "2")
+    wait_until("an upload", lambda: any(one["state"] == "sending" for one in status(base).get("shipments", [])))
+    run.process.send_signal(signal.SIGTERM)
+    run.end(60)
+    assert shipped(store) == ([], []), run.err
+    failed = [one for one in status(base)["shipments"] if one["state"] == "failed"]
+    assert failed and "the next push goes on with it" in failed[-1]["text"], status(base)["shipments"]
+    assert not hidden(base + "/checkpoints"), hidden(base + "/checkpoints")
+    assert checkpoint("push", failed[-1]["path"], store, "--json")["latest"] == "moved"
+
+
+def prunes(base, _):
+    """By hand and by itself: never the last whole one, also while the next is being written."""
+    store = settings(base, "50MB", "10m")
+    with open(base + "/midwatch.toml", "a") as file:
+        file.write("[retention]\nkeep_last = 2\n")
+    run = Run(base, [*small_trainer(base, 6, 0, 1), "waits"], "--quiet")
+    left = lambda: sorted(int(name[12:]) for name in os.listdir(base + "/checkpoints") if name.startswith("global_step_"))
+    assert run.end(300) == 0, run.err
+    assert left()[-2:] == [5, 6] and len(left()) < 6, left()
+    assert shipped(store)[1] == [6], run.err
+    os.makedirs(base + "/checkpoints/global_step_7")
+    with open(base + "/checkpoints/global_step_7/model.safetensors", "wb"):
+        pass  # as a save that has just begun
+    words = [PROGRAM, "checkpoint", "prune", "--home", base + "/home", "--keep-last", "1"]
+    plan = subprocess.run([*words, "--dry-run", "--json"], capture_output=True, text=True, timeout=60, check=False)
+    plan = json.loads(plan.stdout)
+    assert [os.path.basename(one["path"]) for one in plan["items"]] == [f"global_step_{step}" for step in left()[:-2]], plan
+    done = subprocess.run([*words, "--yes"], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert left() == [6, 7], left()
+    again = subprocess.run([*words, "--yes"], capture_output=True, text=True, timeout=60, check=False)
+    assert again.returncode == 0 and left() == [6, 7], again.stdout + again.stderr
+    assert not hidden(base + "/checkpoints"), hidden(base + "/checkpoints")
+
+
+def kill_machine(run, base):
+    run.process.kill()
+    run.process.communicate()
+    for word in ("keep", "practice_run"):
+        for pid in processes_of(base, word):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+
+def machine(base, words, command, **variables):
+    """A run on a machine of its own, which is a folder."""
+    os.makedirs(base)
+    run = Run.__new__(Run)
+    run.base = base
+    run.process = subprocess.Popen([PROGRAM, *words, "--home", base + "/home", "--quiet", "--", *command], cwd=base,
+                                   env=dict(os.environ, **variables), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return run
+
+
+def onstart(base, store, command):
+    return machine(base, ["onstart", "--from", store, "--checkpoints", base + "/checkpoints"], command)
+
+
+def lost_machine(base, expected):
+    """Everything of the first machine is gone but the store: the second one comes to the weights of an undisturbed run."""
+    store, first = base + "/share/run", base + "/first"
+    run = machine(first, ["run", "--store", store], training(first, pace=0.5), WANDB_RUN_ID="abc123")
+    wait_until("two checkpoints are shipped", lambda: (shipped(store)[1] or [0])[0] >= 10)
+    kill_machine(run, first)
+    assert not os.path.exists(first + "/checkpoints/global_step_40"), "it was over before the machine was lost"
+    step = shipped(store)[1][0]
+    shutil.rmtree(first)
+    second = base + "/second"
+    script = f'echo "wandb $WANDB_RUN_ID $WANDB_RESUME"; exec {" ".join(training(second, pace=0))}'
+    run = onstart(second, store, ["sh", "-c", script])
+    assert run.end() == 0, run.err
+    text = output(run)
+    assert f"step {step} was received" in run.err and "abc123" in run.err, run.err
+    assert f"Setting global step to {step}" in text and "wandb abc123 allow" in text, text[:2000]
+    assert weights(second) == expected, "the weights differ from those of the undisturbed run"
+    assert shipped(store)[1] == [40], "the second machine shipped nothing"
+    # A third one gets what to resume from, as its trainer does not find it by itself.
+    third = base + "/third"
+    command = [*training(third, steps=45, pace=0), "--resume", "requested", "{resume}"]
+    run = onstart(third, store, command)
+    assert run.end() == 0, run.err
+    assert "Setting global step to 40" in output(run) and shipped(store)[1] == [45], output(run)[:2000]
+
+
+def empty_store(base, expected):
+    run = onstart(base + "/machine", base + "/share/run", training(base + "/machine", pace=0))
+    assert run.end() == 0, run.err
+    assert "begins from scratch" in run.err, run.err
+    assert weights(base + "/machine") == expected
+    # What is there and not whole is not passed over in silence.
+    for folder, _, files in os.walk(base + "/share/run/checkpoints"):
+        for name in files:
+            os.remove(os.path.join(folder, name))
+    run = onstart(base + "/other", base + "/share/run", ["true"])
+    assert run.end() == 3 and "is whole" in run.err, run.err
+
+
+def in_scratch(case, expected):
+    with Scratch() as base:
+        case(base, expected)
+    print(case.__name__, "ok", flush=True)
+
+
+def main():
+    expected = undisturbed()
+    cases = [case for case in (lost_machine, deleted_meanwhile, ships, store_fails, stops, prunes, empty_store)
+             if not sys.argv[3:] or case.__name__ in sys.argv[3:]]
+    with concurrent.futures.ThreadPoolExecutor(max_workers=4) as several:  # they wait most of the time
+        for done in [several.submit(in_scratch, case, expected) for case in cases]:
+            done.result()
+    return 0
+
+
+sys.exit(main())
