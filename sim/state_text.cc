@@ -84,8 +84,9 @@ void write_trouble(Writer& out, const State& s) {
 void write_work(Writer& out, const State& s) {
   for (const auto& [name, tool] : s.tools) {
     out.line("tool ", name, " ", tool.calls, " ", tool.ok, " ", tool.model_errors, " ", tool.environment_errors, " ",
-             tool.timeouts, " ", format_double(tool.seconds_sum), " ", format_double(tool.seconds_max), " ",
-             tool.timed);
+             tool.timeouts, " ", format_double(tool.seconds_sum), " ", format_double(tool.seconds_max), " ", tool.timed,
+             " every ", tool.every);
+    for (const float seconds : tool.times) out.line("  ", format_double(seconds));
     for (const auto& [error, count] : tool.errors) out.line("  ", error, " ", count);
   }
   for (const auto& [name, format] : s.formats) out.line("format ", name, " ", Writer::of(format));
@@ -93,6 +94,7 @@ void write_work(Writer& out, const State& s) {
     out.line("phase ", name, " ", phase.times, " ", format_double(phase.seconds_sum), " ",
              format_double(phase.seconds_min), " ", format_double(phase.seconds_max), " ",
              format_double(phase.seconds_last));
+    for (const Point& end : phase.ends) out.line("  ", end.step, " ", format_double(end.value));
   }
   for (const auto& [name, progress] : s.progress) out.line("progress ", name, " ", Writer::of(progress));
   for (const auto& [moment, saved] : s.checkpoints) out.line("saved ", Writer::of(moment), " ", Writer::of(saved));

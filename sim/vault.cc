@@ -165,7 +165,7 @@ class World {
   void push_disturbed(Machine& machine) {
     const int64_t step = machine.steps[dice_.below(machine.steps.size())];
     const bool older = dice_.chance(0.15);
-    const uint64_t how = dice_.below(6), at = dice_.below(kLongestPush);
+    const uint64_t how = dice_.below(7), at = dice_.below(kLongestPush);
     const bool dies = how == 1;
     if (how <= 2) {
       constexpr std::array<Fault, 7> kFaults = {Fault::kBefore, Fault::kAfter,  Fault::kCut,   Fault::kFlipped,
@@ -193,9 +193,25 @@ class World {
         nested_ = false;
       };
     }
-    (void)push(machine, step, older).ok();
+    const auto tree = vault::walk(machine.disk, folder_of_step(step));
+    bool deleted = false;
+    if (how == 6) {  // the trainer deletes it meanwhile
+      store_.before_call = [this, &machine, &deleted, step, turn] {
+        if (store_.calls() != turn) return;
+        for (const auto& [name, bytes] : files_in(machine, folder_of_step(step)))
+          machine.disk.unlink(cat(folder_of_step(step), "/", name));
+        deleted = true;
+      };
+    }
+    const auto first = push(machine, step, older);
     store_.heal();
     store_.before_call = nullptr;
+    if (deleted) {
+      std::erase(machine.steps, step);
+      machine.broken.erase(step);
+      if (!first.ok() && tree.ok()) check_nothing_left(vault::checkpoint_id(step, tree->state()));
+      return;
+    }
     if (dies) {
       ++out_.killed;
       machine.disk.process_died();
@@ -205,6 +221,17 @@ class World {
     const auto again = push(machine, step, older);
     if (!again.ok()) wrong(cat("a push that nothing disturbs fails: ", again.error().what));
     if (again.ok() && again->latest == vault::Moved::kFenced) wrong("a push that is alone is fenced off");
+  }
+
+  /// Of a checkpoint that was deleted before all of it was sent.
+  void check_nothing_left(const std::string& id) {
+    const std::string prefix = vault::Keys{kPrefix}.files(id);
+    if (manifest_of(id)) return;  // another machine's, or an earlier push of the same files
+    for (const auto& [key, object] : store_.objects()) {
+      if (key.starts_with(prefix)) wrong(cat("a checkpoint that was deleted left ", key));
+    }
+    const auto open_ones = store_.uploads(prefix);
+    if (open_ones.ok() && !open_ones->empty()) wrong("a checkpoint that was deleted left an open upload");
   }
 
   Result<vault::Pulled> pull(Machine& machine, const std::string& folder) {

@@ -1,0 +1,60 @@
+// The door to whoever rents machines out. One file a kind in providers/.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "core/fleet/decide.h"
+#include "core/fleet/fleet_spec.h"
+
+namespace mw::fleet {
+
+struct Instance {
+  std::string id, label, host;
+  InstanceState state = InstanceState::kProvisioning;
+  double price = 0;  ///< an hour; 0: not stated
+  std::string says;  ///< the provider's own word for its state
+  /// In place of what runs on a host of one's own that does not answer: whatever that is, it costs nothing, and a
+  /// machine with an older epoch ends itself. It has neither id nor label.
+  bool unreachable = false;
+};
+
+/// What a new machine is to be and to run.
+struct Order {
+  std::string label;
+  std::string start;                               ///< shell text
+  std::map<std::string, std::string> environment;  ///< may hold secrets: it goes into no log, argument or label
+  MachineWants wants;
+};
+
+/// Errors: kDenied (key, rights), kInvalid and kFull (refused: nothing was rented), kNotFound (the offer is gone), and
+/// kIo, kInterrupted: whether it was done is not known.
+class Provider {
+ public:
+  virtual ~Provider() = default;
+  virtual const std::string& name() const = 0;
+  /// What may be rented now, in any order; the caller filters and ranks. Offer::provider is name().
+  virtual Result<std::vector<Offer>> search(const MachineWants& wants) = 0;
+  /// Rents, once: it tries nothing again by itself, as a request without an answer may have been carried out.
+  virtual Result<Instance> create(const Offer& offer, const Order& order) = 0;
+  /// All instances of this account whose label begins with "midwatch-", those that are stopped included. One that was
+  /// just created may be missing for a while, and one that was destroyed may still be listed. All or an error.
+  virtual Result<std::vector<Instance>> list() = 0;
+  /// Gives it back. One that is gone already is no error. That it is gone is seen by list().
+  virtual Result<void> destroy(const Instance& instance) = 0;
+};
+
+/// kInvalid: a kind that is not known, or a setting that is missing.
+Result<std::unique_ptr<Provider>> make_provider(const ProviderSpec& spec);
+/// The kinds that there are.
+const std::vector<std::string>& provider_kinds();
+
+// One a file.
+Result<std::unique_ptr<Provider>> make_command_provider(const ProviderSpec& spec);
+Result<std::unique_ptr<Provider>> make_host_provider(const ProviderSpec& spec);  ///< "local" and "ssh"
+Result<std::unique_ptr<Provider>> make_slurm_provider(const ProviderSpec& spec);
+
+}  // namespace mw::fleet

@@ -1,0 +1,135 @@
+// Slurm: a machine is a job. sbatch, squeue and scancel are those of the PATH; times and limits are the job's own.
+#include <algorithm>
+
+#include "act/fleet/provider.h"
+#include "base/numbers.h"
+#include "base/text.h"
+#include "platform/program.h"
+
+namespace mw::fleet {
+namespace {
+
+constexpr Duration kLimit = Duration::seconds(60);  // of one call
+constexpr std::string_view kNotice = "B:TERM@120";  // seconds before the time limit that the batch shell hears of it
+
+/// States of squeue(1), short and long. Finished ones are not listed for long, and count as gone.
+InstanceState state_of(std::string_view word) {
+  if (word == "PENDING" || word == "CONFIGURING" || word == "REQUEUED" || word == "REQUEUE_HOLD" ||
+      word == "REQUEUE_FED" || word == "RESV_DEL_HOLD" || word == "SPECIAL_EXIT") {
+    return InstanceState::kProvisioning;
+  }
+  if (word == "RUNNING" || word == "COMPLETING" || word == "SIGNALING" || word == "STAGE_OUT" || word == "RESIZING") {
+    return InstanceState::kRunning;
+  }
+  if (word == "SUSPENDED" || word == "STOPPED") return InstanceState::kStopped;
+  const bool over = word == "COMPLETED" || word == "CANCELLED" || word == "FAILED" || word == "TIMEOUT" ||
+                    word == "NODE_FAIL" || word == "PREEMPTED" || word == "BOOT_FAIL" || word == "DEADLINE" ||
+                    word == "OUT_OF_MEMORY" || word == "REVOKED";
+  return over ? InstanceState::kGone : InstanceState::kRunning;  // an unknown word may cost something
+}
+
+class SlurmProvider final : public Provider {
+ public:
+  explicit SlurmProvider(const ProviderSpec& spec) : name_(spec.name), values_(spec.values), price_(spec.price) {}
+
+  const std::string& name() const override { return name_; }
+
+  Result<std::vector<Offer>> search(const MachineWants&) override {
+    // Slurm queues what it cannot run yet: there is always one offer.
+    Offer offer;
+    offer.id = value("partition").empty() ? "default" : value("partition");
+    offer.provider = name_;
+    offer.price = price_;
+    return std::vector<Offer>{offer};
+  }
+
+  Result<Instance> create(const Offer&, const Order& order) override {
+    ProgramRequest request;
+    request.command = {"sbatch", "--parsable", cat("--job-name=", order.label), cat("--signal=", kNotice),
+                       "--no-requeue"};
+    for (const std::string_view key : {"partition", "account", "qos", "time", "gres"}) {
+      if (!value(key).empty()) request.command.push_back(cat("--", key, "=", value(key)));
+    }
+    if (!value("folder").empty()) request.command.push_back(cat("--chdir=", value("folder")));
+    // Only these, by name: sbatch takes their values from its own environment, and no argument shows them.
+    std::string names = "PATH,HOME";
+    for (const auto& [key, content] : order.environment) {
+      names += cat(",", key);
+      request.environment[key] = content;
+    }
+    request.command.push_back(cat("--export=", names));
+    request.input = cat("#!/bin/sh\n", order.start, "\n");
+    const auto output = call(std::move(request));
+    if (!output.ok()) return output.error();
+    std::string_view id = trim(*output);
+    id = id.substr(id.rfind('\n') == std::string_view::npos ? 0 : id.rfind('\n') + 1);
+    id = id.substr(0, id.find(';'));
+    if (!parse_int(id)) return Error{Error::Code::kIo, "sbatch did not say the number of the job", ""};
+    Instance out;
+    out.id = id;
+    out.label = order.label;
+    out.price = price_;
+    return out;
+  }
+
+  Result<std::vector<Instance>> list() override {
+    ProgramRequest request;
+    request.command = {"squeue", "--me", "--noheader", "--all", "--format=%i|%j|%T|%r"};
+    const auto output = call(std::move(request));
+    if (!output.ok()) return output.error();
+    std::vector<Instance> out;
+    for (const std::string_view line : split(*output, '\n')) {
+      const auto words = split(trim(line), '|');
+      if (words.size() < 3 || !words[1].starts_with("midwatch-")) continue;
+      Instance one;
+      one.id = words[0];
+      one.label = words[1];
+      one.state = state_of(words[2]);
+      one.price = one.state == InstanceState::kProvisioning ? 0 : price_;
+      one.says = words.size() > 3 && words[3] != "None" ? cat(words[2], ", ", words[3]) : std::string(words[2]);
+      out.push_back(std::move(one));
+    }
+    return out;
+  }
+
+  Result<void> destroy(const Instance& instance) override {
+    if (!parse_int(instance.id)) return Error{Error::Code::kInvalid, "this is no number of a job", ""};
+    ProgramRequest request;
+    request.command = {"scancel", "--full", instance.id};
+    const auto output = call(std::move(request));
+    if (!output.ok()) return output.error();
+    return {};
+  }
+
+ private:
+  std::string value(std::string_view key) const {
+    const auto found = values_.find(std::string(key));
+    return found == values_.end() ? "" : found->second;
+  }
+
+  static Result<std::string> call(ProgramRequest request) {
+    const std::string program = request.command.front();
+    request.limit = kLimit;
+    const auto end = run_program(request);
+    if (!end.ok()) return end.error();
+    if (end->late) return Error{Error::Code::kInterrupted, cat(program, " did not end in time"), ""};
+    if (end->code == 0) return end->output;
+    // What slurmctld refuses it has not queued; where it was not reached nobody knows.
+    const bool unheard = contains(end->output, "Unable to contact") || contains(end->output, "timed out") ||
+                         contains(end->output, "Connection");
+    return Error{unheard || program != "sbatch" ? Error::Code::kIo : Error::Code::kInvalid,
+                 cat(program, ": ", redact_secrets(clip(trim(end->output), 200))), ""};
+  }
+
+  const std::string name_;
+  const std::map<std::string, std::string> values_;
+  const double price_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Provider>> make_slurm_provider(const ProviderSpec& spec) {
+  return std::unique_ptr<Provider>(std::make_unique<SlurmProvider>(spec));
+}
+
+}  // namespace mw::fleet

@@ -1,0 +1,186 @@
+#include "core/fleet/control.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/json.h"
+#include "base/numbers.h"
+#include "base/text.h"
+#include "core/fleet/fleet_spec.h"
+
+namespace mw::fleet {
+namespace {
+
+using Phase = Control::Phase;
+
+constexpr std::array<std::string_view, 5> kPhases = {"stopped", "idle", "renting", "rented", "ending"};
+constexpr std::string_view kLabel = "midwatch-";
+constexpr size_t kText = 300;  // bytes of a text in words
+constexpr size_t kIdDigits = 8, kNonceDigits = 16;
+
+bool is_hex(std::string_view text, size_t digits) {
+  return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+Time time_in(const Json& json, std::string_view key) { return parse_time(json.string_or(key, "")).value_or(Time{}); }
+
+Error wrong(std::string_view what) { return {Error::Code::kInvalid, cat("epoch.json is wrong: ", what), ""}; }
+
+Result<Rental> parse_rental(const Json& json) {
+  Rental out;
+  out.epoch = json.integer_or("epoch", -1);
+  out.nonce = json.string_or("nonce", "");
+  out.provider = clip(json.string_or("provider", ""), kText);
+  out.host = clip(json.string_or("host", ""), kText);
+  out.instance = clip(json.string_or("instance", ""), kText);
+  out.price = json.number_or("price", -1);
+  out.asked = time_in(json, "asked");
+  out.began = time_in(json, "began");
+  out.gone = time_in(json, "gone");
+  out.failed = json.boolean_or("failed", false);
+  out.end = clip(json.string_or("end", ""), kText);
+  if (out.epoch < 0 || !is_hex(out.nonce, kNonceDigits) || !(out.price >= 0) || !out.asked.known()) {
+    return wrong("a rental has no epoch, nonce, price or time");
+  }
+  return out;
+}
+
+void write_rental(JsonWriter& json, const Rental& one) {
+  json.begin_object().key("epoch").integer(one.epoch).key("nonce").string(one.nonce);
+  json.key("provider").string(one.provider).key("host").string(one.host).key("instance").string(one.instance);
+  json.key("price").number(one.price).key("asked").string(format_utc(one.asked));
+  json.key("began").string(format_utc(one.began)).key("gone").string(format_utc(one.gone));
+  json.key("failed").boolean(one.failed).key("end").string(one.end).end_object();
+}
+
+}  // namespace
+
+const Rental* Control::current() const {
+  return rentals.empty() || rentals.back().gone.known() ? nullptr : &rentals.back();
+}
+
+Rental* Control::current() { return rentals.empty() || rentals.back().gone.known() ? nullptr : &rentals.back(); }
+
+std::optional<Control> launched(Control control) {
+  if (control.phase != Phase::kStopped) return std::nullopt;
+  control.phase = Phase::kIdle;
+  control.outcome = "";
+  control.misses = 0;
+  control.why = "a person launched it";
+  return control;
+}
+
+std::optional<Control> stopped(Control control) {
+  if (control.phase == Phase::kStopped || (control.phase == Phase::kEnding && control.after != "again")) {
+    return std::nullopt;
+  }
+  control.why = "a person stopped it";
+  if (control.phase == Phase::kIdle) {
+    control.phase = Phase::kStopped;
+    control.outcome = "stopped";
+  } else if (control.phase == Phase::kEnding) {
+    control.after = "stopped";
+  } else {
+    end_epoch(control, "stopped");
+  }
+  return control;
+}
+
+void end_epoch(Control& control, std::string_view after) {
+  ++control.epoch;
+  control.phase = Phase::kEnding;
+  control.after = after;
+}
+
+double cost_of(const Control& control, Time now) {
+  double sum = 0;
+  for (const Rental& one : control.rentals) {
+    const Time until = one.gone.known() ? one.gone : std::max(now, one.asked);
+    sum += one.price * std::max(0.0, (until - one.asked).seconds()) / 3600;
+  }
+  return sum;
+}
+
+bool may_train(const Control& control, int64_t epoch, std::string_view nonce) {
+  const bool there = control.phase == Phase::kRenting || control.phase == Phase::kRented;
+  const Rental* const current = control.current();
+  return there && control.epoch == epoch && current != nullptr && current->epoch == epoch && current->nonce == nonce;
+}
+
+std::string_view word_of(Phase phase) { return kPhases.at(static_cast<size_t>(phase)); }
+
+std::string control_json(const Control& control) {
+  std::string body;
+  {
+    JsonWriter json(body);
+    json.begin_object().key("epoch").integer(control.epoch).key("serial").integer(control.serial);
+    json.key("owner").string(control.owner).key("phase").string(word_of(control.phase));
+    json.key("after").string(control.after).key("outcome").string(control.outcome).key("why").string(control.why);
+    json.key("misses").integer(control.misses).key("missed").string(format_utc(control.missed));
+    json.key("rentals").begin_array();
+    for (const Rental& one : control.rentals) write_rental(json, one);
+    json.end_array().end_object();
+  }
+  return body;
+}
+
+Result<Control> parse_control(std::string_view text) {
+  const auto json = Json::parse(text);
+  if (!json.ok()) return json.error();
+  Control out;
+  out.epoch = json->integer_or("epoch", -1);
+  out.serial = json->integer_or("serial", -1);
+  out.owner = clip(json->string_or("owner", ""), kText);
+  const auto* const phase = std::find(kPhases.begin(), kPhases.end(), json->string_or("phase", ""));
+  if (out.epoch < 0 || out.serial < 0 || phase == kPhases.end()) return wrong("it has no epoch, serial or phase");
+  out.phase = static_cast<Phase>(phase - kPhases.begin());
+  out.after = clip(json->string_or("after", ""), kText);
+  out.outcome = clip(json->string_or("outcome", ""), kText);
+  out.why = clip(json->string_or("why", ""), kText);
+  out.misses = json->integer_or("misses", 0);
+  out.missed = time_in(*json, "missed");
+  const Json* const rentals = json->find("rentals");
+  if (rentals == nullptr || !rentals->is_array() || rentals->items().size() > kMostRents + 1) {
+    return wrong("it has no rentals, or too many");
+  }
+  for (const Json& one : rentals->items()) {
+    auto rental = parse_rental(one);
+    if (!rental.ok()) return rental.error();
+    if (!out.rentals.empty() && (!out.rentals.back().gone.known() || rental->epoch <= out.rentals.back().epoch)) {
+      return wrong("its rentals are not in order");
+    }
+    out.rentals.push_back(std::move(*rental));
+  }
+  const bool wants_one = out.phase == Phase::kRenting || out.phase == Phase::kRented || out.phase == Phase::kEnding;
+  if (wants_one != (out.current() != nullptr)) return wrong("its phase and its rentals differ");
+  return out;
+}
+
+std::string label_text(const Label& label) {
+  return cat(kLabel, label.name, "-", label.id, "-", label.epoch, "-", label.nonce);
+}
+
+std::optional<Label> parse_label(std::string_view text) {
+  if (!text.starts_with(kLabel)) return std::nullopt;
+  text.remove_prefix(kLabel.size());
+  Label out;
+  std::array<std::string_view, 3> words;  // the last ones: a name may have dashes of its own
+  for (size_t i = words.size(); i-- > 0;) {
+    const size_t dash = text.rfind('-');
+    if (dash == std::string_view::npos) return std::nullopt;
+    words.at(i) = text.substr(dash + 1);
+    text = text.substr(0, dash);
+  }
+  const auto epoch = parse_int(words[1]);
+  if (text.empty() || !is_hex(words[0], kIdDigits) || !epoch || *epoch < 0 || std::to_string(*epoch) != words[1] ||
+      !is_hex(words[2], kNonceDigits)) {
+    return std::nullopt;
+  }
+  out.name = text;
+  out.id = words[0];
+  out.epoch = *epoch;
+  out.nonce = words[2];
+  return out;
+}
+
+}  // namespace mw::fleet

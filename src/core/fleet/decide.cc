@@ -1,0 +1,197 @@
+#include "core/fleet/decide.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace mw::fleet {
+namespace {
+
+using What = Move::What;
+using Phase = Control::Phase;
+using Kind = Verdict::Kind;
+
+constexpr int64_t kHostFailures = 2;
+constexpr Duration kHour = Duration::seconds(3600);
+constexpr Duration kLongestBackoff = Duration::seconds(1800);
+
+double hours(Duration time) { return time.seconds() / 3600; }
+
+/// After the first miss at once, then 1, 2, 4 … minutes.
+Duration backoff(int64_t misses) {
+  if (misses < 2) return {};
+  const Duration wait = Duration::seconds(60.0 * static_cast<double>(int64_t{1} << std::min<int64_t>(misses - 2, 10)));
+  return std::min(wait, kLongestBackoff);
+}
+
+Move wait(std::string why, bool person = false) {
+  Move move;
+  move.what = What::kWait;
+  move.why = std::move(why);
+  move.person = person;
+  return move;
+}
+
+Move fence(std::string_view after, std::string why, bool failed = false) {
+  Move move;
+  move.what = What::kFence;
+  move.after = after;
+  move.why = std::move(why);
+  move.failed = failed;
+  return move;
+}
+
+Move simple(What what, std::string why, bool failed = false) {
+  Move move;
+  move.what = what;
+  move.why = std::move(why);
+  move.failed = failed;
+  return move;
+}
+
+std::string joined(const std::vector<std::string>& reasons) {
+  std::string out;
+  for (const std::string& reason : reasons) out += cat(out.empty() ? "" : "; ", reason);
+  return out;
+}
+
+bool spent(const FleetSpec& spec, const Control& control, Time now) {
+  const Rental* const current = control.current();
+  const double more = current == nullptr ? 0 : current->price * hours(spec.limits.reserve);
+  return current != nullptr && current->price > 0 && cost_of(control, now) + more > spec.limits.spend;
+}
+
+Move decide_rented(const FleetSpec& spec, const Control& control, const Verdict& verdict, const Witnesses& seen) {
+  const Rental& rental = *control.current();
+  if (rental.price > spec.limits.price_per_hour) {
+    return fence("again", cat("it costs ", rental.price, " an hour, and ", spec.limits.price_per_hour, " is the limit"),
+                 true);
+  }
+  if (spent(spec, control, seen.now)) return fence("limit", cat("the limit of ", spec.limits.spend, " is reached"));
+  const std::string why = joined(verdict.reasons);
+  switch (verdict.kind) {
+    case Kind::kFinished:
+      if (seen.beat && seen.beat->saved > seen.beat->shipped) {
+        return wait(cat("it is finished, and its checkpoint of step ", seen.beat->saved, " is not in the store"), true);
+      }
+      return fence("finished", why);
+    case Kind::kFailed:
+      if (seen.now - seen.beat_changed > spec.patience.keep_failed) return fence("failed", why);
+      return wait(cat("the run failed on a machine that lives, which is kept for a while: ", why), true);
+    case Kind::kStalled:
+      return wait(cat("the run stalls on a machine that lives: ", why), true);
+    case Kind::kUnknown:
+      return wait(why);
+    default:
+      break;
+  }
+  if (verdict.replace) {
+    const bool failed = verdict.kind == Kind::kUnfit || !rental.began.known();
+    return fence("again", why, failed && verdict.kind != Kind::kPreempted);
+  }
+  if (verdict.kind == Kind::kHealthy && !rental.began.known()) return simple(What::kBegan, "it trains");
+  return {};
+}
+
+Move decide_ending(const FleetSpec& spec, const Control& control, const Witnesses& seen, const Holding& holding) {
+  const Rental& rental = *control.current();
+  if (holding.there()) return simple(What::kDestroy, control.why);
+  if (!holding.heard) return wait(cat("the provider must say that the machine is gone: ", seen.provider_says));
+  // Its epoch is over: it ends itself as soon as it reaches the store, and without that it ships nothing.
+  if (holding.unreachable)
+    return simple(What::kForget, "its host does not answer, and its epoch is over", rental.failed);
+  // Not listed yet is not gone.
+  if (seen.now - rental.asked <= spec.patience.settle) {
+    return wait("the provider does not list the machine, which may only be too new");
+  }
+  return simple(What::kForget, "the provider has it no more", rental.failed);
+}
+
+}  // namespace
+
+std::string forbidden(const FleetSpec& spec, const Control& control, Time now, bool& person) {
+  person = true;
+  if (static_cast<int64_t>(control.rentals.size()) >= std::min(spec.limits.rents, kMostRents)) {
+    return cat("it was rented for ", control.rentals.size(), " times, which is the limit");
+  }
+  if (cost_of(control, now) >= spec.limits.spend && spec.limits.spend > 0) {
+    return cat("the limit of ", spec.limits.spend, " is reached");
+  }
+  person = false;
+  int64_t lately = 0;
+  for (const Rental& one : control.rentals) lately += now - one.asked < kHour ? 1 : 0;
+  if (lately >= spec.limits.rents_per_hour) return cat(lately, " machines were rented within an hour");
+  const Duration since = now - control.missed, pause = backoff(control.misses);
+  if (control.misses > 0 && since < pause) {
+    return cat(control.misses, " machines in a row did not begin; the next one is tried in ",
+               format_duration({pause.ns - since.ns}));
+  }
+  return "";
+}
+
+Move decide(const FleetSpec& spec, const Control& control, const Verdict& verdict, const Witnesses& seen,
+            const Holding& holding, size_t strays) {
+  const Rental* const rental = control.current();
+  switch (control.phase) {
+    case Phase::kStopped:
+      return {};
+    case Phase::kIdle: {
+      if (strays > 0) return wait("an older machine of this run must be gone first");
+      bool person = false;
+      const std::string limit = forbidden(spec, control, seen.now, person);
+      return limit.empty() ? simple(What::kRent, control.why) : wait(limit, person);
+    }
+    case Phase::kRenting:
+      if (holding.there()) return simple(What::kTake, "the provider has it");
+      if (!holding.heard) return wait(cat("the provider must say whether it rented one out: ", seen.provider_says));
+      if (seen.now - rental->asked <= spec.patience.settle) {
+        return wait("the provider does not list yet what was asked for");
+      }
+      return simple(What::kForget, "the provider never had it", true);
+    case Phase::kRented:
+      return decide_rented(spec, control, verdict, seen);
+    case Phase::kEnding:
+      return decide_ending(spec, control, seen, holding);
+  }
+  return {};
+}
+
+std::vector<Offer> ranked(const FleetSpec& spec, const Control& control, Time now, std::vector<Offer> offers,
+                          std::vector<std::string>& notes) {
+  const double left = spec.limits.spend - cost_of(control, now);
+  const MachineWants& wants = spec.wants;
+  int64_t small = 0, dear = 0, failed = 0;
+  std::vector<Offer> out;
+  for (Offer& one : offers) {
+    const auto lacks = [](int64_t has, int64_t needs) { return has > 0 && has < needs; };
+    const bool elsewhere = !wants.regions.empty() && !one.region.empty() &&
+                           std::find(wants.regions.begin(), wants.regions.end(), one.region) == wants.regions.end();
+    const bool other_gpu = !wants.gpu.empty() && !one.gpu.empty() && one.gpu != wants.gpu;
+    const auto failures = std::count_if(control.rentals.begin(), control.rentals.end(), [&](const Rental& rental) {
+      return rental.failed && rental.provider == one.provider && rental.host == one.host && !one.host.empty();
+    });
+    if (lacks(one.count, wants.count) || lacks(one.gpu_memory, wants.gpu_memory) || lacks(one.disk, wants.disk) ||
+        elsewhere || other_gpu || (one.reliability >= 0 && one.reliability < wants.reliability)) {
+      ++small;
+    } else if (!(one.price >= 0) || one.price > spec.limits.price_per_hour ||
+               one.price * hours(spec.limits.reserve) > left) {
+      ++dear;
+    } else if (failures >= kHostFailures) {
+      ++failed;
+    } else {
+      out.push_back(std::move(one));
+    }
+  }
+  std::sort(out.begin(), out.end(), [](const Offer& a, const Offer& b) {
+    if (a.price != b.price) return a.price < b.price;
+    if (a.reliability != b.reliability) return a.reliability > b.reliability;
+    return a.id < b.id;
+  });
+  if (out.empty()) {
+    notes.push_back(cat(offers.size(), " offers: ", small, " are not what is wanted, ", dear, " cost too much, ",
+                        failed, " are of hosts that failed twice"));
+  }
+  return out;
+}
+
+}  // namespace mw::fleet

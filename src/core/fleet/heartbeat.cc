@@ -1,0 +1,67 @@
+#include "core/fleet/heartbeat.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/json.h"
+#include "base/text.h"
+
+namespace mw::fleet {
+namespace {
+
+using Phase = Heartbeat::Phase;
+constexpr std::array<std::string_view, 9> kPhases = {"starting",  "training", "stalled", "failed", "finished",
+                                                     "preempted", "unfit",    "fenced",  "stopped"};
+constexpr size_t kText = 500;  // bytes
+
+}  // namespace
+
+std::string_view word_of(Phase phase) { return kPhases.at(static_cast<size_t>(phase)); }
+
+std::string heartbeat_json(const Heartbeat& beat) {
+  std::string body;
+  {
+    JsonWriter json(body);
+    const auto step = [&](std::string_view key, int64_t value) {
+      if (value != kNoStep) json.key(key).integer(value);
+    };
+    json.begin_object().key("epoch").integer(beat.epoch).key("machine").string(beat.machine);
+    json.key("instance").string(beat.instance).key("boot").string(beat.boot).key("host").string(beat.host);
+    json.key("attempt").integer(beat.attempt).key("phase").string(word_of(beat.phase));
+    step("step", beat.step);
+    step("saved", beat.saved);
+    step("shipped", beat.shipped);
+    json.key("health").string(beat.health).key("reason").string(beat.reason);
+    json.key("every_s").number(beat.every.seconds()).key("at").string(format_utc(beat.at)).end_object();
+  }
+  return body;
+}
+
+Result<Heartbeat> parse_heartbeat(std::string_view text) {
+  const auto json = Json::parse(text);
+  if (!json.ok()) return json.error();
+  const auto word = [&](std::string_view key) { return clip(json->string_or(key, ""), kText); };
+  Heartbeat out;
+  out.epoch = json->integer_or("epoch", -1);
+  out.machine = word("machine");
+  const auto* const phase = std::find(kPhases.begin(), kPhases.end(), word("phase"));
+  const double every = json->number_or("every_s", 60);
+  if (out.epoch < 0 || out.machine.empty() || phase == kPhases.end() || !(every > 0 && every <= 86'400)) {
+    return Error{Error::Code::kInvalid, "a heartbeat has no epoch, machine or phase", ""};
+  }
+  out.phase = static_cast<Phase>(phase - kPhases.begin());
+  out.every = Duration::seconds(every);
+  out.instance = word("instance");
+  out.boot = word("boot");
+  out.host = word("host");
+  out.attempt = json->integer_or("attempt", 0);
+  out.step = json->integer_or("step", kNoStep);
+  out.saved = json->integer_or("saved", kNoStep);
+  out.shipped = json->integer_or("shipped", kNoStep);
+  out.health = word("health");
+  out.reason = word("reason");
+  out.at = parse_time(word("at")).value_or(Time{});
+  return out;
+}
+
+}  // namespace mw::fleet

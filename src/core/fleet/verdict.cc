@@ -1,0 +1,137 @@
+#include "core/fleet/verdict.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+
+namespace mw::fleet {
+namespace {
+
+using Kind = Verdict::Kind;
+using Says = Heartbeat::Phase;
+
+constexpr int64_t kMissed = 4;  // heartbeats that must be missing before it is silence
+
+std::string age_text(Duration age) { return format_duration({std::max<int64_t>(age.ns, 0)}); }
+
+std::string provider_text(const Witnesses& seen) {
+  if (!seen.provider) {
+    return seen.provider_says.empty() ? "the provider was not asked"
+                                      : cat("the provider was not heard: ", seen.provider_says);
+  }
+  return cat("the provider says ", word_of(*seen.provider),
+             seen.provider_says.empty() ? "" : cat(" (", seen.provider_says, ")"));
+}
+
+bool is_away(const Witnesses& seen) {
+  return seen.provider == InstanceState::kGone || seen.provider == InstanceState::kStopped;
+}
+
+/// What the machine says of its own end needs no second witness: it is the one that knows.
+bool judge_own_words(const Heartbeat& beat, Verdict& out) {
+  const auto says = [&](Kind kind, bool replace, std::string_view what) {
+    out.kind = kind;
+    out.replace = replace;
+    out.reasons.insert(out.reasons.begin(),
+                       cat("the machine says that ", what, beat.reason.empty() ? "" : cat(": ", beat.reason)));
+    return true;
+  };
+  switch (beat.phase) {
+    case Says::kFinished:
+      return says(Kind::kFinished, false, "the run is finished");
+    case Says::kFailed:
+      return says(Kind::kFailed, false, "the run failed");
+    case Says::kStopped:
+      return says(Kind::kFailed, false, "the run was stopped there");
+    case Says::kUnfit:
+      return says(Kind::kUnfit, true, "it is not fit for the run");
+    case Says::kPreempted:
+      return says(Kind::kPreempted, true, "it is being taken away");
+    case Says::kFenced:
+      return says(Kind::kLost, true, "it was fenced off and trains no more");
+    default:
+      return false;
+  }
+}
+
+/// No heartbeat came since it was rented.
+void judge_unheard(const Patience& patience, const Rental& rental, const Witnesses& seen, Verdict& out) {
+  const Duration age = seen.now - rental.asked;
+  out.reasons.push_back(cat("no heartbeat came in the ", age_text(age), " since it was rented"));
+  out.reasons.push_back(provider_text(seen));
+  out.kind = Kind::kStarting;
+  // A provider may list late what it rented out: only after that time does its "gone" count.
+  if (is_away(seen) && age > patience.settle) {
+    out.kind = Kind::kLost;
+    out.replace = true;
+  } else if (age > patience.start) {
+    out.kind = Kind::kUnfit;
+    out.replace = true;
+    out.reasons.push_back(cat("it did not begin within ", age_text(patience.start)));
+  }
+}
+
+void judge_living(const Patience& patience, const Rental& rental, const Witnesses& seen, Verdict& out) {
+  const Heartbeat& beat = *seen.beat;
+  out.reasons.push_back(cat("the machine says ", word_of(beat.phase),
+                            beat.step == kNoStep ? "" : cat(" at step ", beat.step),
+                            beat.health.empty() ? "" : cat(": ", beat.health)));
+  out.kind = beat.phase == Says::kStarting  ? Kind::kStarting
+             : beat.phase == Says::kStalled ? Kind::kStalled
+                                            : Kind::kHealthy;
+  const Duration age = seen.now - rental.asked;
+  if (out.kind == Kind::kStarting && !rental.began.known() && age > patience.start) {
+    out.kind = Kind::kUnfit;
+    out.replace = true;
+    out.reasons.push_back(cat("it did not begin within ", age_text(patience.start)));
+  }
+}
+
+}  // namespace
+
+std::string_view word_of(InstanceState state) {
+  constexpr std::array<std::string_view, 5> kWords = {"provisioning", "running", "stopped", "lost", "gone"};
+  return kWords.at(static_cast<size_t>(state));
+}
+
+std::string_view word_of(Kind kind) {
+  constexpr std::array<std::string_view, 10> kWords = {"none",     "starting",  "healthy", "stalled", "failed",
+                                                       "finished", "preempted", "lost",    "unfit",   "unknown"};
+  return kWords.at(static_cast<size_t>(kind));
+}
+
+Verdict judge(const Patience& patience, const Control& control, const Witnesses& seen) {
+  Verdict out;
+  const Rental* const rental = control.current();
+  if (rental == nullptr) return out;
+  if (!seen.beat) {
+    judge_unheard(patience, *rental, seen, out);
+    return out;
+  }
+  const Heartbeat& beat = *seen.beat;
+  const Duration age = seen.now - seen.beat_changed;
+  out.reasons.push_back(cat("its last heartbeat came ", age_text(age), " ago"));
+  out.reasons.push_back(provider_text(seen));
+  if (judge_own_words(beat, out)) return out;
+  const bool quiet = age.ns > kMissed * beat.every.ns;
+  if (!quiet) {
+    judge_living(patience, *rental, seen, out);
+    return out;
+  }
+  out.kind = Kind::kUnknown;
+  if (is_away(seen)) {
+    out.kind = Kind::kLost;
+    out.replace = true;
+  } else if (age > patience.silence) {
+    out.kind = Kind::kLost;
+    out.replace = true;
+    out.reasons.push_back(cat("it has been silent for more than ", age_text(patience.silence),
+                              ": its network, its midwatch or the machine itself is gone"));
+  } else {
+    out.reasons.push_back(cat("silence counts after ", age_text(patience.silence)));
+  }
+  return out;
+}
+
+}  // namespace mw::fleet

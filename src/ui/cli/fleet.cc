@@ -1,0 +1,183 @@
+// midwatch fleet: machines for a run, rented when one is lost and given back when it is over.
+#include <utility>
+
+#include "base/text.h"
+#include "ui/cli/fleet_text.h"
+#include "ui/cli/take_duration.h"
+#include "ui/cli/verb.h"
+
+namespace mw {
+namespace {
+
+using What = FleetRequest::What;
+
+void declare_file(ArgSpec& spec) {
+  spec.positional("file", "the specification: what the run needs, what it may cost, who rents machines out", false,
+                  true);
+}
+
+void declare_json(ArgSpec& spec) { spec.flag("json", "print it as JSON, schema midwatch.fleet/1"); }
+
+void declare(ArgSpec& spec) {
+  declare_file(spec);
+  declare_json(spec);
+}
+
+void declare_watch(ArgSpec& spec) {
+  declare_file(spec);
+  spec.flag("once", "check once and end: for cron, a systemd timer, a scheduled CI job");
+  spec.option("every", "TIME", "between two checks, from 10s to 1d", "5m");
+  declare_json(spec);
+}
+
+void declare_adopt(ArgSpec& spec) {
+  declare_file(spec);
+  spec.positional("provider", "its name in the specification", false, true);
+  spec.positional("instance", "as the provider calls it", false, true);
+  declare_json(spec);
+}
+
+void declare_unfit(ArgSpec& spec) {
+  spec.positional("reason", "why, in words", false, true);
+  declare_json(spec);
+}
+
+Exit code_of(const FleetAnswer& answer) {
+  if (answer.person) return Exit::kPerson;
+  return answer.done.empty() ? Exit::kOk : Exit::kActed;
+}
+
+void print(const FleetAnswer& answer, const Args& args, const Console& console, bool short_form) {
+  if (args.has("json")) return console.out(fleet_json(answer));
+  if (!short_form) return console.out(fleet_text(answer, console));
+  for (const std::string& done : answer.done) console.out(cat(escape_terminal(done), "\n"));
+}
+
+FleetRequest request_of(What what, const Args& args) {
+  FleetRequest request;
+  request.what = what;
+  request.file = args.get("file");
+  return request;
+}
+
+Exit ask(What what, const Args& args, Services& services, const Console& console) {
+  const auto answer = services.fleet(request_of(what, args));
+  if (!answer.ok()) return report_error(console, answer.error());
+  print(*answer, args, console, false);
+  if (what == What::kStatus) return answer->person ? Exit::kPerson : Exit::kOk;
+  if (what == What::kInit) return Exit::kOk;
+  return code_of(*answer);
+}
+
+Exit init(const Args& args, Services& services, const Console& console) {
+  return ask(What::kInit, args, services, console);
+}
+Exit status(const Args& args, Services& services, const Console& console) {
+  return ask(What::kStatus, args, services, console);
+}
+Exit launch(const Args& args, Services& services, const Console& console) {
+  return ask(What::kLaunch, args, services, console);
+}
+Exit stop(const Args& args, Services& services, const Console& console) {
+  return ask(What::kStop, args, services, console);
+}
+
+Exit watch(const Args& args, Services& services, const Console& console) {
+  if (args.has("once")) return ask(What::kWatch, args, services, console);
+  const auto every = take_duration(args, "every", Duration::seconds(10));
+  if (!every.ok()) return report_error(console, every.error());
+  FleetRequest request = request_of(What::kWatch, args);
+  request.every = *every;
+  request.checked = [&](const Result<FleetAnswer>& answer) {
+    if (answer.ok()) {
+      print(*answer, args, console, false);
+    } else {
+      (void)report_error(console, answer.error());
+    }
+    std::fflush(stdout);
+  };
+  const auto answer = services.fleet(request);
+  return answer.ok() ? code_of(*answer) : report_error(console, answer.error());
+}
+
+Exit offers(const Args& args, Services& services, const Console& console) {
+  const auto answer = services.fleet(request_of(What::kOffers, args));
+  if (!answer.ok()) return report_error(console, answer.error());
+  console.out(args.has("json") ? fleet_json(*answer) : fleet_offers_text(*answer, console));
+  return Exit::kOk;
+}
+
+Exit orphans(const Args& args, Services& services, const Console& console) {
+  const auto answer = services.fleet(request_of(What::kOrphans, args));
+  if (!answer.ok()) return report_error(console, answer.error());
+  console.out(args.has("json") ? fleet_json(*answer) : fleet_orphans_text(*answer, console));
+  return answer->orphans.empty() ? Exit::kOk : Exit::kPerson;
+}
+
+Exit adopt(const Args& args, Services& services, const Console& console) {
+  FleetRequest request = request_of(What::kAdopt, args);
+  request.provider = args.get("provider");
+  request.instance = args.get("instance");
+  const auto answer = services.fleet(request);
+  if (!answer.ok()) return report_error(console, answer.error());
+  print(*answer, args, console, false);
+  return Exit::kActed;
+}
+
+Exit unfit(const Args& args, Services& services, const Console& console) {
+  FleetRequest request;
+  request.what = What::kUnfit;
+  request.reason = args.get("reason");
+  const auto answer = services.fleet(request);
+  if (!answer.ok()) return report_error(console, answer.error());
+  print(*answer, args, console, true);
+  return Exit::kOk;
+}
+
+}  // namespace
+
+namespace verbs {
+extern const Verb fleet_init, fleet_status, fleet_watch, fleet_offers, fleet_launch, fleet_stop, fleet_adopt,
+    fleet_orphans, fleet_unfit;
+const Verb fleet_init = {"fleet init", "Put a run's specification into its store, and try what is needed of the store",
+                         "  midwatch fleet init run.toml\n"
+                         "\nNothing is rented. docs/fleet.md has the file, and how to set it up.\n",
+                         declare, init};
+const Verb fleet_status = {"fleet status", "How a run on rented machines stands, by which witnesses, what it has cost",
+                           "  midwatch fleet status run.toml\n"
+                           "\nNothing is done. Exit codes: 0 well · 9 a person must look at it.\n",
+                           declare, status};
+const Verb fleet_watch = {"fleet watch", "Check a run, and rent another machine when its own is lost",
+                          "  midwatch fleet watch run.toml              every five minutes, until a signal\n"
+                          "  midwatch fleet watch run.toml --once       from cron or a scheduled CI job\n"
+                          "\nSeveral may run at once, anywhere, and be killed at any moment: one machine is\n"
+                          "rented. Exit codes of --once: 0 nothing to do · 8 it did something ·\n"
+                          "9 a person must look at it.\n",
+                          declare_watch, watch};
+const Verb fleet_offers = {"fleet offers", "What may be rented now within the limits, the best of each provider first",
+                           "  midwatch fleet offers run.toml\n", declare, offers};
+const Verb fleet_launch = {"fleet launch", "Rent the first machine of a run, or one after it had stopped",
+                           "  midwatch fleet launch run.toml\n"
+                           "\nExit codes: 0 it was launched already · 8 launched · 9 a person must look at it.\n",
+                           declare, launch};
+const Verb fleet_stop = {"fleet stop", "Give a run's machine back, and rent none",
+                         "  midwatch fleet stop run.toml\n"
+                         "\nThe machine's midwatch ends its command at its next heartbeat, within a minute.\n"
+                         "What is not in the store by then is lost with the machine.\n",
+                         declare, stop};
+const Verb fleet_adopt = {"fleet adopt", "Make a machine that you rented by hand the run's machine",
+                          "  midwatch fleet adopt run.toml vast 29547800\n"
+                          "\nIt prints the variables that midwatch on that machine must be given.\n",
+                          declare_adopt, adopt};
+const Verb fleet_orphans = {"fleet orphans", "What is rented under midwatch's labels and belongs to no run",
+                            "  midwatch fleet orphans run.toml\n"
+                            "\nExit codes: 0 none · 9 there are some.\n",
+                            declare, orphans};
+const Verb fleet_unfit = {"fleet unfit",
+                          "On a rented machine: say that it is not fit for its run, so that it is given back",
+                          "  midwatch fleet unfit \"no GPU\"\n"
+                          "\nFor start scripts: midwatch onstart … || midwatch fleet unfit \"onstart failed\"\n",
+                          declare_unfit, unfit};
+}  // namespace verbs
+
+}  // namespace mw

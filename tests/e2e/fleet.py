@@ -1,0 +1,226 @@
+"""A run on rented machines: one is destroyed in mid-step, one is taken for dead and wakes up again. Each time exactly one
+other machine is rented, and the run ends with the weights of an undisturbed one.
+
+fleet.py MIDWATCH PRACTICE_RUN
+"""
+import glob
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+
+from running import PRACTICE, PROGRAM, Run, training as practice, wait_until, weights
+from watching import Scratch, remove
+
+EVERY = "1s"  # between two heartbeats
+
+SPEC = """
+name = "practice"
+store = "{base}/share/run"
+environment = ["MIDWATCH_FLEET_EVERY"]
+start = '''
+here=$PWD
+"{program}" onstart --from "{base}/share/run" --home "$here/home" --checkpoints "$here/checkpoints" --quiet -- \\
+  "{practice}" --speak verl --out - --steps 40 --save-every 5 --pace {pace} --checkpoints "$here/checkpoints" \\
+  || "{program}" fleet unfit "the start failed"
+'''
+[limits]
+price_per_hour = 1
+spend = 100
+rents = {rents}
+[patience]
+silence = "{silence}"
+settle = "1s"
+start = "10m"
+[[provider]]
+{provider}
+"""
+
+# As a user would write it: a machine is a folder with a process in it. A file `lost-LABEL` makes it deny one.
+PROVIDER = r'''
+import json, os, subprocess, sys
+base = os.path.dirname(os.path.abspath(__file__))
+ask = json.load(sys.stdin)
+place = lambda label: os.path.join(base, "machines", label)
+if ask["operation"] == "search":
+    print(json.dumps({"offers": [{"id": "any", "price": 0.5}]}))
+elif ask["operation"] == "create":
+    os.makedirs(place(ask["label"]))
+    with open(place(ask["label"]) + "/log", "w") as log:
+        child = subprocess.Popen(["sh", "-c", ask["start"]], cwd=place(ask["label"]), env={**os.environ, **ask["environment"]},
+                                 start_new_session=True, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    print(json.dumps({"instance": {"id": ask["label"], "label": ask["label"], "state": "running", "price": 0.5}}))
+elif ask["operation"] == "list":
+    there = [name for name in os.listdir(base + "/machines") if not os.path.exists(base + "/lost-" + name)]
+    print(json.dumps({"instances": [{"id": name, "label": name, "state": "running"} for name in there]}))
+else:
+    print("{}")
+    os.path.exists(place(ask["id"])) and os.rename(place(ask["id"]), base + "/ended-" + ask["id"])
+'''
+
+
+def undisturbed():
+    with Scratch() as base:
+        run = Run(base, practice(base, pace=0), "--quiet")
+        assert run.end() == 0, run.err
+        return weights(base)
+
+
+class Fleet:
+    def __init__(self, base, provider, pace, rents=5, silence="10m"):
+        self.base, self.file = base, base + "/run.toml"
+        os.makedirs(base + "/machines")
+        with open(self.file, "w") as file:
+            file.write(SPEC.format(base=base, program=PROGRAM, practice=PRACTICE, pace=pace, provider=provider, rents=rents,
+                                   silence=silence))
+        self.do("init", expect=[0])
+
+    def start(self, *words):
+        return subprocess.Popen([PROGRAM, "fleet", words[0], self.file, *words[1:], "--json"], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, env=dict(os.environ, MIDWATCH_FLEET_EVERY=EVERY))
+
+    def do(self, *words, expect=(0, 8)):
+        child = self.start(*words)
+        out, err = child.communicate(timeout=120)
+        assert child.returncode in expect, (words, child.returncode, out, err)
+        return json.loads(out)
+
+    def status(self):
+        return self.do("status", expect=(0, 9))
+
+    def watch_by_two(self):
+        """Two controllers at once: what the run is like afterwards."""
+        both = [self.start("watch", "--once"), self.start("watch", "--once")]
+        for child in both:
+            out, err = child.communicate(timeout=120)
+            assert child.returncode in (0, 8, 9), (child.returncode, out, err)
+        return self.status()
+
+    def labels(self):
+        return sorted(os.path.basename(place) for place in glob.glob(self.base + "/machines/midwatch-*"))
+
+
+def processes_of(label):
+    """All that runs for a machine."""
+    found = []
+    for place in glob.glob("/proc/[0-9]*"):
+        try:
+            with open(place + "/environ", "rb") as file:
+                if f"MIDWATCH_FLEET_LABEL={label}".encode() in file.read().split(b"\0"):
+                    found.append(int(place[6:]))
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            pass
+    return found
+
+
+def signal_all(label, number):
+    for pid in processes_of(label):
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            pass
+
+
+def destroy(fleet, label):
+    """The machine is gone from one moment to the next, with its disk."""
+    def gone():
+        signal_all(label, signal.SIGKILL)
+        return not processes_of(label)
+    wait_until("all of the machine's processes are gone", gone)
+    remove(f"{fleet.base}/machines/{label}")
+
+
+def final_weights(fleet):
+    out = fleet.base + "/final"
+    subprocess.run([PROGRAM, "checkpoint", "pull", fleet.base + "/share/run", out], check=True, capture_output=True, timeout=60)
+    with open(out + "/trainer.safetensors", "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def ends_well(fleet, expected, machines):
+    wait_until("the run is finished", lambda: fleet.watch_by_two()["outcome"] == "finished", 180)
+    status = fleet.status()
+    assert len(status["rentals"]) == machines and all(one["gone"] for one in status["rentals"]), status
+    assert status["newest_checkpoint"] == 40 and not status["person"], status
+    assert final_weights(fleet) == expected
+    assert not fleet.do("orphans", expect=[0])["orphans"]
+    shown = subprocess.run([PROGRAM, "fleet", "status", fleet.file], capture_output=True, text=True, timeout=60, check=True,
+                           env=dict(os.environ, MIDWATCH_FLEET_EVERY=EVERY, COLUMNS="80")).stdout
+    assert shown.startswith("practice: FINISHED\n") and max(map(len, shown.splitlines())) <= 80, shown
+
+
+def training(fleet, step):
+    """The newest checkpoint in the store is at least of that step, and the machine is healthy."""
+    def trains():
+        fleet.do("watch", "--once")
+        status = fleet.status()
+        return (status["newest_checkpoint"] or 0) >= step and status["verdict"] == "healthy"
+    wait_until(f"a healthy machine that has shipped step {step}", trains, 120)
+
+
+def machine_destroyed(base, expected):
+    fleet = Fleet(base, f'kind = "local"\nfolder = "{base}/machines"', 0.3)
+    assert fleet.status()["phase"] == "stopped"
+    assert fleet.do("watch", "--once", expect=[0])["rentals"] == []  # nobody launched it
+    launched = fleet.do("launch", expect=[8])
+    assert len(launched["rentals"]) == 1, launched
+    training(fleet, 10)
+    assert len(fleet.watch_by_two()["rentals"]) == 1
+    (first,) = fleet.labels()
+    destroy(fleet, first)
+    wait_until("another machine", lambda: len(fleet.watch_by_two()["rentals"]) > 1, 120)
+    (second,) = fleet.labels()
+    assert processes_of(second) and not processes_of(first)
+    ends_well(fleet, expected, 2)
+    assert not processes_of(second)
+    journal = "".join(open(path).read() for path in sorted(glob.glob(base + "/share/run/fleet/journal/*")))
+    assert journal.count('"what":"rent"') == 2 and journal.count('"what":"fence"') == 2, journal
+
+
+def wakes_up_again(base, expected):
+    """A machine is taken for dead and lives: it ends its trainer when it sees that, and latest is the other one's."""
+    with open(base + "/provider.py", "w") as file:
+        file.write(PROVIDER)
+    fleet = Fleet(base, f'kind = "command"\ncommand = ["{sys.executable}", "{base}/provider.py"]', 0.5)
+    fleet.do("launch", expect=[8])
+    training(fleet, 5)
+    (first,) = fleet.labels()
+    signal_all(first, signal.SIGSTOP)
+    with open(base + "/lost-" + first, "w"):
+        pass
+    wait_until("another machine", lambda: len(fleet.watch_by_two()["rentals"]) > 1, 120)
+    signal_all(first, signal.SIGCONT)
+    wait_until("the machine that woke up ends its trainer", lambda: not processes_of(first), 120)
+    with open(f"{base}/machines/{first}/log") as file:
+        log = file.read()
+    assert "another machine goes on with this run" in log, log
+    os.remove(base + "/lost-" + first)  # the provider finds it again: it is given back
+    ends_well(fleet, expected, 2)
+    assert not fleet.labels() and os.path.exists(base + "/ended-" + first), os.listdir(base)
+
+
+def stopped_by_hand(base, _):
+    fleet = Fleet(base, f'kind = "local"\nfolder = "{base}/machines"', 0.3, rents=1)
+    fleet.do("launch", expect=[8])
+    (label,) = fleet.labels()
+    wait_until("the machine runs", lambda: processes_of(label))
+    assert fleet.do("stop", expect=[8])["outcome"] in ("", "stopped")
+    wait_until("it is given back", lambda: fleet.do("watch", "--once", expect=(0, 8))["outcome"] == "stopped")
+    assert not processes_of(label)
+    waits = fleet.do("launch", expect=[9])  # the number of machines is limited
+    assert "limit" in waits["waits"] and len(waits["rentals"]) == 1, waits
+    # The limits are those of the file that was put into the store.
+    with open(fleet.file, "a") as file:
+        file.write("# changed\n")
+    child = fleet.start("watch", "--once")
+    assert "not the one in the store" in child.communicate(timeout=60)[1] and child.returncode == 2
+
+
+if __name__ == "__main__":
+    weights_expected = undisturbed()
+    for test in (machine_destroyed, wakes_up_again, stopped_by_hand):
+        with Scratch() as scratch:
+            test(scratch, weights_expected)
+        print(f"ok: {test.__name__}", flush=True)
