@@ -1,8 +1,13 @@
 #include "ui/report/markdown.h"
 
+#include <map>
+
 #include "base/text.h"
 #include "core/collected.h"
+#include "ui/report/markdown_run.h"
 #include "ui/report/markdown_tables.h"
+#include "ui/view/ranked.h"
+#include "ui/view/step_table.h"
 
 namespace mw {
 namespace {
@@ -13,6 +18,8 @@ constexpr size_t kProcessShown = 1200;  // bytes of what one process did
 constexpr size_t kCausesShown = 4;
 constexpr size_t kEvidenceShown = 8;
 constexpr size_t kIncidentsShown = 50;
+constexpr size_t kStepsAround = 6;
+constexpr size_t kNotesShown = 30;
 
 std::string row(std::string_view name, std::string_view value) {
   return value.empty() ? "" : cat("| ", name, " | ", markdown_text(value), " |\n");
@@ -28,7 +35,8 @@ std::string facts(const State& state, const Cycle& cycle) {
   const bool known = state.framework != "custom";
   out += row("Framework", known ? cat(state.framework, state.version.empty() ? "" : " ", state.version)
                                 : std::string("custom: none that midwatch has a dialect for"));
-  for (const std::string_view key : {"algorithm", "model", "dataset", "lr", "batch_size"}) {
+  for (const std::string_view key : {"algorithm", "model", "dataset", "lr", "batch_size", "num_generations", "kl_coef",
+                                     "max_response_length", "epochs", "seed"}) {
     if (const auto at = state.config.find(std::string(key)); at != state.config.end()) out += row(key, at->second);
   }
   out += row("Verdict", state.verdict);
@@ -38,9 +46,10 @@ std::string facts(const State& state, const Cycle& cycle) {
   }
   out += row("Attempts", cat(state.attempts.size()));
   if (state.first_at.known()) {
-    out += row("Time", state.last_at > state.first_at ? cat(when(state.first_at), " to ", when(state.last_at), ", ",
-                                                            format_duration(state.last_at - state.first_at))
-                                                      : when(state.first_at));
+    out += row("Time", cat(state.last_at > state.first_at ? cat(when(state.first_at), " to ", when(state.last_at), ", ",
+                                                                format_duration(state.last_at - state.first_at))
+                                                          : when(state.first_at),
+                           few_clocks(state)));
   }
   if (const double pace = seconds_per_step(state); pace > 0) {
     out += row("Pace", format_duration(Duration::seconds(pace)) + " per step");
@@ -65,18 +74,19 @@ std::string head(const State& state, const Cycle& cycle) {
 }
 
 std::string evidence(const State& state, const Incident& incident) {
-  std::string out = incident.evidence.empty() ? "" : "\nEvidence:\n\n";
-  for (size_t i = 0; i < incident.evidence.size() && i < kEvidenceShown; ++i) {
-    const Evidence& e = incident.evidence[i];
-    if (!e.signal.empty()) {
-      out += cat("- ", markdown_text(e.signal), e.step == kNoStep ? "" : cat(" at step ", e.step), " = ", e.value,
-                 e.text.empty() ? "" : " — ", markdown_text(e.text), "\n");
+  std::string out;
+  size_t shown = 0;
+  for (const Evidence* e : fresh_evidence(incident)) {
+    if (++shown > kEvidenceShown) break;
+    if (!e->signal.empty()) {
+      out += cat("- ", markdown_text(e->signal), e->step == kNoStep ? "" : cat(" at step ", e->step), " = ",
+                 format_value(e->value, ""), e->text.empty() ? "" : " — ", markdown_text(e->text), "\n");
     } else {
-      const std::string place = markdown_text(describe(state, e.where));
-      out += cat("- ", place, place.empty() ? "" : " ", markdown_code(clip(trim(e.text), kQuoted)), "\n");
+      const std::string place = markdown_text(describe(state, e->where));
+      out += cat("- ", place, place.empty() ? "" : " ", markdown_code(clip(trim(e->text), kQuoted)), "\n");
     }
   }
-  return out;
+  return out.empty() ? out : cat("\nEvidence:\n\n", out);
 }
 
 /// What the run's processes did when it was seen.
@@ -89,33 +99,49 @@ std::string processes(const State& state, const Incident& incident) {
   return out;
 }
 
-std::string causes(const Incident& incident) {
-  if (incident.causes.empty()) return "";
-  std::string out = "\n| Likely cause | Score | For | Against |\n|---|---:|---|---|\n";
-  const auto join = [](const std::vector<std::string>& parts) {
-    std::string text;
-    for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + markdown_text(part);
-    return text;
-  };
-  for (size_t i = 0; i < incident.causes.size() && i < kCausesShown; ++i) {
-    const RankedCause& c = incident.causes[i];
-    out += cat("| ", markdown_text(c.id), " | ", format_short(c.score, 2), " | ", join(c.reasons_for), " | ",
-               join(c.reasons_against), " |\n");
-  }
-  const RankedCause& lead = incident.causes.front();
-  if (!lead.check.empty()) out += cat("\nCheck: ", escape_markdown(clip(lead.check, kStatusShown)), "\n");
-  if (!lead.fix.empty()) out += cat("\nFix: ", escape_markdown(clip(lead.fix, kStatusShown)), "\n");
-  return out;
+/// What was advised already, by text: the incident that it was advised for.
+using Advised = std::map<std::string, uint32_t>;
+
+std::string advice(std::string_view what, const std::string& text, const Incident& incident, Advised& advised) {
+  if (text.empty()) return "";
+  const auto [known, fresh] = advised.try_emplace(text, incident.id);
+  return cat("\n", what, ": ",
+             fresh ? escape_markdown(clip(text, kStatusShown)) : cat("as for \\#", known->second, "."), "\n");
 }
 
-std::string one_incident(const State& state, const Incident& incident, const Cycle& cycle) {
+std::string causes(const Incident& incident, Advised& advised) {
+  if (incident.causes.empty()) return "";
+  std::string out = "\n| Cause | Likely? | For | Against |\n|---|---|---|---|\n";
+  const auto join = [&incident](const std::vector<std::string>& parts) {
+    std::string text;
+    for (const std::string& part : fresh_reasons(incident, parts))
+      text += (text.empty() ? "" : "; ") + markdown_text(part);
+    return text;
+  };
+  for (const RankedCause* c : shown_causes(incident, kCausesShown)) {
+    const bool said = contains(incident.summary, cause_name(*c));
+    const std::string name = said || cause_name(*c) == c->id
+                                 ? markdown_text(c->id)
+                                 : cat(markdown_text(cause_name(*c)), " (", markdown_text(c->id), ")");
+    out += cat("| ", name, " | ", likelihood(*c), " | ", join(c->reasons_for), " | ", join(c->reasons_against), " |\n");
+  }
+  const RankedCause& lead = incident.causes.front();
+  return out + advice("Check", lead.check, incident, advised) + advice("Fix", lead.fix, incident, advised);
+}
+
+std::string around(const State& state, const Incident& incident) {
+  const StepTable table = steps_around(state, incident.onset, kStepsAround);
+  return table.empty() ? "" : cat("\nThe steps around the onset:\n\n", markdown_step_table(table));
+}
+
+std::string one_incident(const State& state, const Incident& incident, const Cycle& cycle, Advised& advised) {
   const bool old = !cycle.whole() && !in_cycle(cycle, incident.onset);
+  const std::string onset = describe(state, incident.onset), detected = describe(state, incident.detected);
   std::string out =
       cat("\n### #", incident.id, " ", markdown_text(incident.kind), " (", severity_name(incident.severity),
           incident.open ? "" : ", over", old ? ", unchanged since last" : "", ")\n\n",
-          escape_markdown(clip(trim(incident.summary), kStatusShown)),
-          "\n\n- Onset: ", markdown_text(describe(state, incident.onset)),
-          "\n- Would have been raised at: ", markdown_text(describe(state, incident.detected)), "\n");
+          escape_markdown(clip(trim(incident.summary), kStatusShown)), "\n\n- Onset: ", markdown_text(onset), "\n");
+  if (detected != onset) out += cat("- Would have been raised at: ", markdown_text(detected), "\n");
   if (!incident.reaction.empty())
     out += cat("- Reaction midwatch would take: ", markdown_text(incident.reaction), "\n");
   if (!incident.followed_by.empty()) {
@@ -123,18 +149,32 @@ std::string one_incident(const State& state, const Incident& incident, const Cyc
     for (const uint32_t id : incident.followed_by) out += cat(" \\#", id);
     out += "\n";
   }
-  return out + evidence(state, incident) + processes(state, incident) + causes(incident);
+  return out + evidence(state, incident) + processes(state, incident) + causes(incident, advised);
+}
+
+/// The last notes of people on the run.
+std::string notes(const State& state, const Cycle& cycle) {
+  std::string out;
+  for (size_t i = state.notes.size() > kNotesShown ? state.notes.size() - kNotesShown : 0; i < state.notes.size();
+       ++i) {
+    const auto& [moment, note] = state.notes[i];
+    if (!in_cycle(cycle, moment)) continue;
+    out += cat("- ", when(moment.at), moment.step == kNoStep ? "" : cat(", step ", moment.step), ", ",
+               markdown_text(note.who), ": ", escape_markdown(clip(trim(note.text), kStatusShown)), "\n");
+  }
+  return out.empty() ? out : cat("\n## What people noted\n\n", out);
 }
 
 std::string incidents(const State& state, const Cycle& cycle) {
   std::string out = "\n## Issues found\n";
   size_t shown = 0, earlier = 0;
-  for (const Incident& incident : state.incidents) {
-    if (incident.severity == Severity::kInfo) continue;
-    if (!incident.open && !in_cycle(cycle, incident.onset)) {
+  Advised advised;
+  for (const Incident* incident : ranked_incidents(state)) {
+    if (!incident->open && !in_cycle(cycle, incident->onset)) {
       ++earlier;
     } else if (++shown <= kIncidentsShown) {
-      out += one_incident(state, incident, cycle);
+      out += one_incident(state, *incident, cycle, advised);
+      if (shown == 1) out += around(state, *incident);
     }
   }
   if (shown == 0) out += cycle.whole() ? "\nNone seen in these files.\n" : "\nNone seen in this cycle.\n";
@@ -153,9 +193,10 @@ std::string incidents(const State& state, const Cycle& cycle) {
 
 }  // namespace
 
-std::string markdown_report(const Replayed& replayed, const Cycle& cycle) {
+std::string markdown_report(const Replayed& replayed, const Cycle& cycle, const FormatBatches* batches) {
   const State& state = replayed.state;
-  std::string out = head(state, cycle) + incidents(state, cycle) + markdown_tables(state, cycle);
+  std::string out = head(state, cycle) + markdown_now(state) + markdown_steps(state) + incidents(state, cycle) +
+                    notes(state, cycle) + markdown_tables(state, cycle, batches);
   if (!replayed.notes.empty()) {
     out += "\n## Notes\n\n";
     for (const std::string& note : replayed.notes) out += cat("- ", markdown_text(note), "\n");

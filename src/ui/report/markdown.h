@@ -5,10 +5,13 @@
 #include <string>
 
 #include "ui/cli/verb.h"
+#include "ui/view/format_batches.h"
 #include "ui/view/overview.h"
 
 namespace mw {
 
-std::string markdown_report(const Replayed& replayed, const Cycle& cycle);
+/// Of a cycle, the state's tools, formats and phases are those of the cycle (CycleCounts).
+/// `batches` (may be nullptr): what its format rules judged, step by step.
+std::string markdown_report(const Replayed& replayed, const Cycle& cycle, const FormatBatches* batches = nullptr);
 
 }  // namespace mw

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "core/collected.h"
+#include "ui/report/markdown_run.h"
 #include "ui/view/decisions.h"
 #include "ui/view/machine.h"
 
@@ -13,11 +14,10 @@ namespace {
 
 constexpr size_t kQuoted = 200;  // bytes of a quoted text
 constexpr size_t kMetricsShown = 200;
-constexpr size_t kEvalsShown = 60;
 constexpr size_t kOthersShown = 60;
+constexpr size_t kConstantsShown = 30;
 constexpr size_t kTemplatesShown = 15;
-constexpr size_t kCheckpointsShown = 12;
-constexpr size_t kAttemptsShown = 30;
+constexpr size_t kBatchesShown = 5;  // columns
 constexpr size_t kSourcesShown = 30;
 constexpr size_t kChangesShown = 60;
 constexpr size_t kActionsShown = 60;
@@ -54,15 +54,19 @@ bool of_reward_parts(const SignalLine& line) {
          line.name == "format.pass_rate";
 }
 
+std::vector<SignalLine> unmapped(const State& state, const Cycle& cycle) {
+  std::vector<SignalLine> others = other_metrics(state, cycle);
+  std::erase_if(others, [](const auto& l) { return of_machine(l.name); });  // they have a table of their own
+  return others;
+}
+
 std::string metrics(const State& state, const Cycle& cycle) {
   std::vector<SignalLine> lines = canonical_metrics(state, cycle), parts;
   const auto cut = std::stable_partition(lines.begin(), lines.end(), [](const auto& l) { return !of_reward_parts(l); });
   parts.assign(std::make_move_iterator(cut), std::make_move_iterator(lines.end()));
   lines.erase(cut, lines.end());
-  std::vector<SignalLine> others = other_metrics(state, cycle);
-  std::erase_if(others, [](const auto& l) { return of_machine(l.name); });  // they have a table of their own
   std::string out = "\n## Metrics\n\n";
-  if (lines.empty() && parts.empty() && others.empty()) {
+  if (lines.empty() && parts.empty() && unmapped(state, cycle).empty()) {
     out +=
         cycle.whole() ? "No metric was seen in these files.\n" : "Unchanged since last: no new metric in this cycle.\n";
   }
@@ -70,52 +74,63 @@ std::string metrics(const State& state, const Cycle& cycle) {
   if (!parts.empty()) {
     out += "\n### Reward components and pass rates\n\n" + metric_table(parts, kMetricsShown, cycle.whole());
   }
-  if (const auto evals = evaluations(state, cycle); !evals.empty()) {
-    out += "\n### Held-out evaluation\n\n" + metric_table(evals, kEvalsShown, cycle.whole());
-  }
-  const size_t all_others = others.size();
+  return out + markdown_evaluations(state, cycle);
+}
+
+/// What no dialect maps and so nothing judges. Of what never changed, one line.
+std::string further_metrics(const State& state, const Cycle& cycle) {
+  std::vector<SignalLine> others = unmapped(state, cycle);
+  const size_t all = others.size();
   if (!cycle.whole()) std::erase_if(others, [](const auto& l) { return unchanged(l); });
-  if (!others.empty()) {
-    out += "\n### Further metrics of the run\n\n" + metric_table(others, kOthersShown, cycle.whole());
+  const size_t old = all - others.size();
+  std::string constant;
+  size_t constants = 0;
+  for (const SignalLine& line : others) {
+    if (line.min != line.max || line.points.size() < 2) continue;
+    if (++constants <= kConstantsShown)
+      constant += cat(constant.empty() ? "" : ", ", markdown_text(line.name), " ", format_value(line.last, line.unit));
   }
-  if (others.size() < all_others) {
-    out += cat("\nUnchanged since last: ", all_others - others.size(), " further metrics.\n");
+  std::erase_if(others, [](const auto& l) { return l.min == l.max && l.points.size() > 1; });
+  std::string out;
+  if (!others.empty()) out += metric_table(others, kOthersShown, cycle.whole());
+  if (!constant.empty()) {
+    out += cat(out.empty() ? "" : "\n", "Constant: ", constant,
+               constants > kConstantsShown ? cat(", and ", constants - kConstantsShown, " more") : "", ".\n");
+  }
+  if (old > 0) out += cat(out.empty() ? "" : "\n", "Unchanged since last: ", old, " further metrics.\n");
+  return out.empty()
+             ? out
+             : cat("\n## Further metrics of the run\n\nNothing judges them: no dialect maps their names.\n\n", out);
+}
+
+/// The last batches of each rule side by side.
+std::string formats_by_step(const State& state, const FormatBatches& batches) {
+  const std::vector<int64_t> steps = batches.last_steps(kBatchesShown);
+  if (steps.size() < 2) return "";
+  std::string out = "\n### Format compliance, by step\n\n| Rule", line = "|---";
+  for (const int64_t step : steps) {
+    out += cat(" | ", step);
+    line += "|---:";
+  }
+  out += cat(" |\n", line, "|\n");
+  for (const auto& [rule, judged] : state.formats) {
+    out += cat("| ", markdown_text(format_label(rule)));
+    for (const int64_t step : steps) out += cat(" | ", batch_text(batches.of(rule), step, judged.passed > 0));
+    out += " |\n";
   }
   return out;
 }
 
-std::string formats(const State& state, const Cycle& cycle) {
+std::string formats(const State& state, const FormatBatches* batches) {
   if (state.formats.empty()) return "";
   std::string out = "\n## Format compliance\n\n";
-  if (!cycle.whole()) out += "Counts of the whole run.\n\n";
   out += "| Rule | Passed | Failed | Pass rate |\n|---|---:|---:|---:|\n";
   for (const auto& [rule, judged] : state.formats) {
     const bool counted = judged.passed > 0;  // many trainers log failures only
     out += cat("| ", markdown_text(format_label(rule)), " | ", counted ? cat(judged.passed) : "not said", " | ",
                judged.failed, " | ", counted ? percent(judged.passed, judged.passed + judged.failed) : "", " |\n");
   }
-  return out;
-}
-
-std::string tools(const State& state, const Cycle& cycle) {
-  if (state.tools.empty()) return "";
-  std::string out = "\n## Tools\n\n";
-  if (!cycle.whole()) out += "Counts of the whole run.\n\n";
-  out +=
-      "| Function | Calls | Mean | Longest | Slow | Timeouts | Model's errors | Environment's errors | Most frequent "
-      "error |\n"
-      "|---|---:|---:|---:|---:|---:|---:|---:|---|\n";
-  for (const auto& [name, tool] : state.tools) {
-    const auto top = std::max_element(tool.errors.begin(), tool.errors.end(),
-                                      [](const auto& a, const auto& b) { return a.second < b.second; });
-    const bool timed = tool.timed > 0;
-    out += cat("| ", markdown_text(name), " | ", tool.calls, " | ",
-               timed ? seconds(tool.seconds_sum / static_cast<double>(tool.timed)) : "", " | ",
-               timed ? seconds(tool.seconds_max) : "", " | ", timed ? cat(tool.slow) : "", " | ", tool.timeouts, " | ",
-               tool.model_errors, " | ", tool.environment_errors, " | ",
-               top == tool.errors.end() ? "" : cat(markdown_text(top->first), " (", top->second, ")"), " |\n");
-  }
-  return out;
+  return batches == nullptr ? out : out + formats_by_step(state, *batches);
 }
 
 std::string timing(const State& state, const Cycle& cycle) {
@@ -128,7 +143,7 @@ std::string timing(const State& state, const Cycle& cycle) {
     }
     if (const std::string bound = bound_by(split); !bound.empty()) out += cat("\nThe run is bound by ", bound, ".\n");
   }
-  if (!state.phases.empty() && cycle.whole()) {
+  if (!state.phases.empty()) {
     out +=
         "\n### Phases as the log states them\n\n| Phase | Times | Mean | Longest | Last | In all "
         "|\n|---|---:|---:|---:|---:|---:|\n";
@@ -162,45 +177,6 @@ std::string machine(const State& state, const Cycle& cycle) {
   if (!view.host.empty()) out += "\n| Host | |\n|---|---:|\n";
   for (const HostLine& line : view.host) {
     out += cat("| ", markdown_text(line.what), " | ", machine_value(line.value, line.unit), " |\n");
-  }
-  return out;
-}
-
-std::string checkpoints(const State& state, const Cycle& cycle) {
-  std::vector<const std::pair<Moment, event::CheckpointSaved>*> seen;
-  for (const auto& item : state.checkpoints) {
-    if (in_cycle(cycle, item.first)) seen.push_back(&item);
-  }
-  std::string out = "\n## Checkpoints\n\n";
-  if (seen.empty()) out += cycle.whole() ? "None seen.\n" : "Unchanged since last: no new checkpoint was seen.\n";
-  const size_t skip = seen.size() > kCheckpointsShown ? seen.size() - kCheckpointsShown : 0;
-  if (!seen.empty()) out += "| Step | Time | Path | |\n|---:|---|---|---|\n";
-  for (size_t i = skip; i < seen.size(); ++i) {
-    const auto& [moment, saved] = *seen[i];
-    out += cat("| ", saved.step == kNoStep ? "" : cat(saved.step), " | ", when(moment.at), " | ",
-               saved.path.empty() ? "" : markdown_code(clip(saved.path, kQuoted)), " | ",
-               saved.complete ? "saved" : "begun", " |\n");
-  }
-  if (skip > 0) out += cat("\n", skip, " earlier ones are left out.\n");
-  if (state.weight_syncs > 0) {
-    out += cat("\nWeight syncs: ", state.weight_syncs, ", the last at ",
-               markdown_text(describe(state, state.last_sync)), ".\n");
-  }
-  return out;
-}
-
-std::string attempts(const State& state) {
-  if (state.attempts.size() < 2) return "";
-  std::string out = "\n## Attempts\n\n| # | Began | Steps | Resumed at | End |\n|---:|---|---|---:|---|\n";
-  for (size_t i = 0; i < state.attempts.size() && i < kAttemptsShown; ++i) {
-    const AttemptState& a = state.attempts[i];
-    out += cat("| ", i + 1, " | ", markdown_text(describe(state, a.began)), " | ",
-               a.first_step == kNoStep ? "none" : cat(a.first_step, " to ", a.last_step), " | ",
-               a.resumed_at == kNoStep ? "" : cat(a.resumed_at), " | ",
-               a.ended ? markdown_text(a.ended->text) : "not seen", " |\n");
-  }
-  if (state.attempts.size() > kAttemptsShown) {
-    out += cat("\n… and ", state.attempts.size() - kAttemptsShown, " more.\n");
   }
   return out;
 }
@@ -303,10 +279,11 @@ bool in_cycle(const Cycle& cycle, const Moment& moment) {
   return cycle.has(Point{moment.step == kNoStep ? INT64_MAX : moment.step, 0, moment.at, {}, 0});
 }
 
-std::string markdown_tables(const State& state, const Cycle& cycle) {
-  return metrics(state, cycle) + formats(state, cycle) + tools(state, cycle) + timing(state, cycle) +
-         machine(state, cycle) + checkpoints(state, cycle) + attempts(state) + supervision(state) + changes(state) +
-         actions(state, cycle) + warnings(state, cycle) + sources(state);
+std::string markdown_tables(const State& state, const Cycle& cycle, const FormatBatches* batches) {
+  return metrics(state, cycle) + formats(state, batches) + markdown_tools(state) + timing(state, cycle) +
+         machine(state, cycle) + markdown_checkpoints(state, cycle) + markdown_attempts(state) + supervision(state) +
+         changes(state) + actions(state, cycle) + warnings(state, cycle) + further_metrics(state, cycle) +
+         sources(state);
 }
 
 }  // namespace mw

@@ -4,13 +4,14 @@
 #include <string>
 #include <string_view>
 
+#include "ui/view/format_batches.h"
 #include "ui/view/overview.h"
 
 namespace mw {
 
 /// Metrics, rewards, format, tools, time, checkpoints, attempts, warnings, files: a section for each that the run
 /// shows. In a cycle, a section without news says so.
-std::string markdown_tables(const State& state, const Cycle& cycle);
+std::string markdown_tables(const State& state, const Cycle& cycle, const FormatBatches* batches = nullptr);
 
 /// Clipped and escaped: safe in a paragraph and in a table cell.
 std::string markdown_text(std::string_view text);

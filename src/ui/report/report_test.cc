@@ -33,7 +33,8 @@ Replayed hostile_run() {
   run.say(event::CheckpointSaved{kNoStep, kHostile, true}).say(event::WeightsSynced{kNoStep, 1});
   run.say(event::ToolCalled{kHostile, 3, event::ToolCalled::Outcome::kModelError, kHostile});
   run.say(event::FormatJudged{kHostile, 3, 4}).say(event::Logged{event::Logged::Level::kError, 0, kHostile, 2});
-  run.say(event::PhaseEnded{kHostile, 3, kNoStep}).say(event::SourceProblem{"torn-tail", kHostile});
+  run.say(event::PhaseBegan{kHostile}).say(event::Progressed{kHostile, 3, 7});
+  run.say(event::PhaseEnded{kHostile + "x", 3, kNoStep}).say(event::SourceProblem{"torn-tail", kHostile});
   run.say(event::Ended{event::Ended::How::kFailed, 1, kHostile}).say(event::AttemptBegan{kHostile}).measure(1, 1);
   run.state.sources[0].path = "logs/" + kHostile;
   run.incident("engine-dead", Severity::kCritical, kNoStep, kHostile, kHostile);
@@ -235,6 +236,84 @@ TEST_CASE("ASCII alone where the terminal knows no more") {
   const std::string text = terminal_report(long_run(), console);
   CHECK(text.find("▁") == std::string::npos);
   CHECK(text.find("█") == std::string::npos);
+}
+
+TEST_CASE("the report goes through steps, attempts and checkpoints as people's own reports do") {
+  FakeRun run;
+  run.at = *parse_time("2026-02-19T09:08:00Z");
+  run.say(event::AttemptBegan{"Attempt #1"});
+  for (int step = 1; step <= 3; ++step) {
+    run.at = run.at + Duration::seconds(6000);
+    run.measure(step, 5 + 0.25 * step).measure(step, 1e-6, "lr", "policy_lr");
+  }
+  run.say(event::Ended{event::Ended::How::kFailed, 1, "exit code: 1"});
+  run.say(event::AttemptBegan{"Attempt #2"}).say(event::StepBegan{1}).say(event::PhaseBegan{"rollout"});
+  run.say(event::Measured{2, true, {{"", "eval/pass_at_1", 0.5}}});
+  run.state.verdict = "running";
+  Replayed replayed;
+  replayed.state = run.state;
+  const std::string report = markdown_report(replayed, {});
+  CHECK(contains(report, "\n## Now\n\n- Phase: rollout since 2026-02-19T14:08:00Z\n"));
+  CHECK(contains(report,
+                 "| Step | 1 | 2 | 3 | Change | Trend |\n|---|---:|---:|---:|---|---|\n"
+                 "| Done at (UTC) | 10:48:00 | 12:28:00 | 14:08:00 | | |\n"
+                 "| reward.mean | 5.25 | 5.5 | 5.75 | +0.25 | rising |\n\nConstant: lr 1e-06.\n"));
+  CHECK(contains(report,
+                 "| 1 | 2026-02-19T09:08:00Z | Attempt \\#1 | 1 to 3 |  | 5h 00m | exit code: 1 | 3 steps, 5h 00m |"));
+  CHECK(contains(report, "| 2 | 2026-02-19T14:08:00Z | Attempt \\#2 | none |  |  | goes on |  |"));
+  CHECK(contains(report, "| eval/pass_at_1 | 0.5 |"));
+  const std::string text = terminal_report(replayed, plain(80));
+  CHECK(contains(text, "  step                          1        2        3   change  trend\n"));
+  CHECK(contains(text, "  reward.mean                5.25      5.5     5.75    +0.25  rising\n"));
+  CHECK(contains(text, "constant: lr 1e-06"));
+}
+
+TEST_CASE("what people noted stands in the report, harmless") {
+  FakeRun run;
+  run.measure(3, 0.5);
+  run.at = *parse_time("2026-02-19T10:00:00Z");
+  run.say(event::Note{"mira@node7", "doubled --shm-size\n# not a heading"});
+  Replayed replayed;
+  replayed.state = run.state;
+  const std::string report = markdown_report(replayed, {});
+  CHECK(contains(report, "## What people noted\n\n- 2026-02-19T10:00:00Z, "));
+  CHECK(contains(report, "mira@node7: doubled --shm-size"));
+  CHECK_FALSE(contains(report, "\n# not a heading"));
+}
+
+TEST_CASE("one advice for two incidents is given once, and the steps around the worst onset are shown") {
+  FakeRun run;
+  for (int step = 1; step <= 60; ++step) run.measure(step, step < 20 ? 0.5 : 0.0);
+  run.incident("zero-reward", Severity::kCritical, 20, "Reward is 0", "the same advice");
+  run.incident("engine-dead", Severity::kCritical, 19, "The engine is gone", "the same advice");
+  Replayed replayed;
+  replayed.state = run.state;
+  const std::string report = markdown_report(replayed, {});
+  CHECK(contains(report, "\nFix: the same advice\n"));
+  CHECK(contains(report, "\nFix: as for \\#1.\n"));
+  CHECK(contains(report, "The steps around the onset:\n\n| Step | 17 | 18 | 19 | 20 | 21 | 22 |"));
+  CHECK(contains(terminal_report(replayed, plain(100)), "   fix    as for #1\n"));
+}
+
+TEST_CASE("metrics that nothing judges stand at the end, those that never change in one line") {
+  FakeRun run;
+  for (int step = 1; step <= 3; ++step) {
+    run.measure(step, 0.5).measure(step, 7, "", "raw/still").measure(step, step * 0.5, "", "raw/moving");
+  }
+  Replayed replayed;
+  replayed.state = run.state;
+  const std::string report = markdown_report(replayed, {});
+  CHECK(contains(report, "| raw/moving |  | 0.5 | 1.5 | 0.5 | 1.5 | rising |"));
+  CHECK(contains(report, "\nConstant: raw/still 7.\n"));
+  CHECK(report.find("## Further metrics") > report.find("## Checkpoints"));
+}
+
+TEST_CASE("a run without a reward shows the curve of what it has") {
+  FakeRun run;
+  for (int step = 1; step <= 8; ++step) run.measure(step, 0.1 * step, "accuracy.preference", "acc");
+  Replayed replayed;
+  replayed.state = run.state;
+  CHECK(contains(terminal_brief(replayed, plain(100), "more"), "  accuracy.preference  steps 1 to 8"));
 }
 
 TEST_CASE("a cycle report says what did not change") {

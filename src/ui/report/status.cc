@@ -10,23 +10,37 @@
 #include "core/components.h"
 #include "core/event_fields.h"
 #include "core/incident_json.h"
+#include "core/save_interval.h"
+#include "core/shipments.h"
 #include "ui/report/paint.h"
 #include "ui/report/terminal.h"
 #include "ui/view/actions.h"
 #include "ui/view/overview.h"
+#include "ui/view/run_now.h"
 
 namespace mw {
 namespace {
 
 using Phase = RunStatus::Phase;
 
+constexpr size_t kLabel = 12;          // cells of a line's head
 constexpr size_t kLines = 3;           // terminal lines of one item
 constexpr size_t kActionsShown = 6;    // the last ones
 constexpr size_t kNotesShown = 4;      // likewise
 constexpr size_t kChangesShown = 6;    // the first ones
+constexpr size_t kWhyBytes = 160;      // of a reason
 constexpr size_t kActionsInJson = 50;  // likewise
 constexpr std::string_view kMain[] = {"reward.mean", "entropy",         "kl.ref",    "grad_norm",
                                       "loss.total",  "response.length", "time.step", "throughput.tokens"};
+
+/// A short head for what the report says in full.
+std::string_view now_label(const NowLine& now) {
+  if (now.what == "Phase") return "phase";
+  if (now.what == "Next step") return "next step";
+  if (now.what == "Next save") return "next save";
+  if (now.what == "Next evaluation") return "next eval";
+  return now.what == "A crash would cost" ? "at risk" : "advice";
+}
 
 std::string ago(Time then, Time now) {
   if (!then.known()) return "never";
@@ -128,6 +142,22 @@ std::string checkpoint_text(const State& state, Time now) {
       moment.at.known() ? cat(", ", ago(moment.at, now)) : "", saved.path.empty() ? "" : ", " + saved.path);
 }
 
+/// Where the newest checkpoints are: what is shipped, what is on its way, and why not.
+std::string shipped_text(const State& state, const RunStatus& status) {
+  if (status.store.empty()) return "";
+  const auto last = last_shipped(state);
+  std::string text = !last ? cat("nothing yet, to ", status.store)
+                           : cat("step ", last->step, ", ", ago(last->at, status.now), ", to ", status.store);
+  for (const Shipment& one : shipments(state)) {
+    if (one.how == Shipment::How::kShipped || (last && one.step < last->step && one.how != Shipment::How::kSending))
+      continue;
+    text +=
+        cat("; step ", one.step, " ", word_of(one.how),
+            one.how == Shipment::How::kFailed && !one.text.empty() ? cat(" (", clip(one.text, kWhyBytes), ")") : "");
+  }
+  return text;
+}
+
 /// How old what the trainer last wrote is, and its last step.
 std::string ages_text(const State& state, const RunStatus& status) {
   const int64_t step = state.attempts.empty() ? kNoStep : state.attempts.back().last_step;
@@ -203,10 +233,16 @@ std::string terminal_run_status(const State& state, const RunStatus& status, con
   line("  watched by  ", who_watches(status), should_be_watched(status) ? &Painter::red : nullptr);
   line("  output      ", ages_text(state, status));
   line("  figures     ", figures(state));
+  for (const NowLine& now : run_now(state)) line(cat("  ", pad(now_label(now), kLabel)), now.text);
   std::string others;
   for (const std::string& name : status.others) others += cat(others.empty() ? "" : ", ", name);
   line("  also live   ", others.empty() ? "" : cat(others, " (midwatch status --run NAME)"), &Painter::yellow);
   line("  checkpoint  ", checkpoint_text(state, status.now));
+  const auto shipped = shipments(state);
+  const bool fails = std::any_of(shipped.begin(), shipped.end(),
+                                 [](const Shipment& one) { return one.how == Shipment::How::kFailed; });
+  line("  saves       ", save_advice(state));
+  line("  shipped     ", shipped_text(state, status), fails ? &Painter::yellow : nullptr);
   for (const ComponentState* component : components_shown(state)) {
     const bool trouble = in_trouble(component->last.health);
     line("  component   ", component_text(*component, status.now), trouble ? &Painter::red : nullptr);
@@ -285,6 +321,26 @@ void put_actions(JsonWriter& json, const State& state) {
 
 }  // namespace
 
+namespace {
+
+void put_shipments(JsonWriter& json, const State& state, const RunStatus& status) {
+  json.key("store").string(status.store);
+  const auto last = last_shipped(state);
+  put_step(json, "last_shipped", last ? last->step : kNoStep);
+  put_time(json, "last_shipped_at", last ? last->at : Time());
+  json.key("shipments").begin_array();
+  const auto all = shipments(state);
+  for (size_t i = all.size() > kActionsInJson ? all.size() - kActionsInJson : 0; i < all.size(); ++i) {
+    json.begin_object().key("step").integer(all[i].step).key("path").string(all[i].path);
+    json.key("state").string(word_of(all[i].how));
+    put_time(json, "at", all[i].at);
+    json.key("text").string(all[i].text).end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
 std::string status_json(const State& state, const RunStatus& status) {
   std::string out;
   JsonWriter json(out);
@@ -324,6 +380,7 @@ std::string status_json(const State& state, const RunStatus& status) {
     if (incident.open) json.raw(shown_incident_json(incident, state));
   }
   json.end_array();
+  if (!status.store.empty()) put_shipments(json, state, status);
   put_components(json, state);
   put_actions(json, state);
   json.key("changes").begin_array();

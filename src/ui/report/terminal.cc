@@ -1,9 +1,12 @@
 #include "ui/report/terminal.h"
 
+#include <set>
+
 #include "core/collected.h"
 #include "ui/report/paint.h"
 #include "ui/view/overview.h"
 #include "ui/view/plot.h"
+#include "ui/view/ranked.h"
 
 namespace mw {
 namespace {
@@ -30,7 +33,7 @@ std::string facts_of(const State& state) {
   }
   if (state.first_at.known() && state.last_at > state.first_at) {
     facts += cat(" · ", when(state.first_at), " to ", when(state.last_at), " (",
-                 format_duration(state.last_at - state.first_at), ")");
+                 format_duration(state.last_at - state.first_at), ")", few_clocks(state));
   } else if (state.first_at.known()) {
     facts += cat(" · ", when(state.first_at));
   }
@@ -53,31 +56,40 @@ std::string evidence_line(const Painter& paint, const State& state, const Eviden
 
 std::string cause_lines(const Painter& paint, const Incident& incident) {
   std::string out;
-  for (size_t i = 0; i < incident.causes.size() && i < kCausesShown; ++i) {
-    const RankedCause& cause = incident.causes[i];
-    out += paint.hanging(i == 0 ? "   cause  " : "      or  ",
-                         cat(cause.id, " (", format_short(cause.score * 100, 2), " %)",
-                             cause.reasons_for.empty() ? "" : cat(": ", cause.reasons_for.front())),
-                         kQuotedLines, i == 0 ? &Painter::cyan : nullptr);
-  }
-  if (!incident.causes.empty() && !incident.causes.front().fix.empty()) {
-    out += paint.hanging("   fix    ", incident.causes.front().fix, kSummaryLines);
+  bool first = true;
+  for (const RankedCause* cause : shown_causes(incident, kCausesShown)) {
+    const std::vector<std::string> reasons = fresh_reasons(incident, cause->reasons_for);
+    out += paint.hanging(first ? "   cause  " : "      or  ",
+                         cat(cause_text(*cause, incident.summary), reasons.empty() ? "" : cat(": ", reasons.front())),
+                         kQuotedLines, first ? &Painter::cyan : nullptr);
+    first = false;
   }
   return out;
+}
+
+/// Incidents of one failure chain are often mended by one thing: it is said once.
+std::string fix_lines(const Painter& paint, const State& state, const Incident& incident) {
+  if (incident.causes.empty() || incident.causes.front().fix.empty()) return "";
+  const std::string& fix = incident.causes.front().fix;
+  for (const Incident* before : ranked_incidents(state)) {
+    if (before == &incident) break;
+    if (!before->causes.empty() && before->causes.front().fix == fix)
+      return paint.hanging("   fix    ", cat("as for #", before->id), 1);
+  }
+  return paint.hanging("   fix    ", fix, kSummaryLines);
 }
 
 std::string one_incident(const Painter& paint, const State& state, const Incident& incident) {
   std::string out = incident_title(paint, state, incident, cat(severity_name(incident.severity), ", "));
   out += paint.hanging("   ", incident.summary, kSummaryLines);
-  for (size_t i = 0; i < incident.evidence.size() && i < kEvidenceShown; ++i) {
-    const Evidence& e = incident.evidence[i];
-    if (e.signal.empty() && trim(e.text) == trim(incident.summary)) continue;  // said already
-    out += evidence_line(paint, state, e);
+  size_t quoted = 0;
+  for (const Evidence* e : fresh_evidence(incident)) {
+    if (++quoted <= kEvidenceShown) out += evidence_line(paint, state, *e);
   }
   for (const ActionState* snapshot : collected(state, incident.id)) {
     out += paint.hanging("   process  ", collected_line(*snapshot), kSummaryLines, nullptr, &Painter::dim);
   }
-  out += cause_lines(paint, incident);
+  out += cause_lines(paint, incident) + fix_lines(paint, state, incident);
   if (!incident.followed_by.empty()) {
     out += "   followed by";
     for (const uint32_t id : incident.followed_by) out += cat(" #", id);
@@ -92,8 +104,8 @@ std::string incidents(const Painter& paint, const State& state) {
   }
   std::string out = paint.heading("Incidents");
   size_t shown = 0, infos = 0;
-  for (const Incident& incident : state.incidents) {
-    if (incident.severity != Severity::kInfo && ++shown <= kIncidentsShown) out += one_incident(paint, state, incident);
+  for (const Incident* incident : ranked_incidents(state)) {
+    if (++shown <= kIncidentsShown) out += one_incident(paint, state, *incident);
   }
   for (const Incident& incident : state.incidents) {
     if (incident.severity != Severity::kInfo || ++infos > kInfosShown) continue;
@@ -138,18 +150,31 @@ std::string terminal_curves(const State& state, const Console& console, const st
   const Painter paint(console);
   std::string out;
   size_t drawn = 0;
+  std::set<std::string> seen;
   for (const std::string& name : names) {
     const Series* series = state.find(name);
     if (series == nullptr || series->points().size() < kCurvePoints || drawn >= most || !console.unicode) continue;
+    if (!seen.insert(name).second) continue;
     if (drawn++ == 0) out += paint.heading("Curves");
     const int64_t first = series->points().front().step, last = series->points().back().step;
-    out += cat("  ", paint.bold(name),
+    out += cat("  ", paint.bold(escape_terminal(name)),
                first == kNoStep || last == kNoStep ? "" : paint.dim(cat("  steps ", first, " to ", last)), "\n");
     for (const std::string& line : braille_plot(series->points(), paint.width() - kLabel - 1, rows)) {
       out += paint.cyan(line) + "\n";
     }
   }
   return out;
+}
+
+std::vector<std::string> leading_signals(const State& state) {
+  for (const std::string_view name : {"reward.mean", "reward.pass_rate", "reward.component.", "accuracy.preference",
+                                      "margin", "accuracy.token", "return.mean", "loss.total", "loss.policy"}) {
+    for (const Series& series : state.series) {
+      const bool is = series.signal == name || (name.ends_with('.') && series.signal.starts_with(name));
+      if (is && series.points().size() >= kCurvePoints) return {series.signal};
+    }
+  }
+  return {"reward.mean"};
 }
 
 std::string terminal_input(const Replayed& replayed) {
@@ -162,10 +187,12 @@ std::string terminal_report(const Replayed& replayed, const Console& console) {
   static const std::vector<std::string> kMain = {"reward.mean", "entropy",         "kl.ref",
                                                  "grad_norm",   "response.length", "loss.total"};
   const State& state = replayed.state;
+  std::vector<std::string> curves = leading_signals(state);
+  curves.insert(curves.end(), kMain.begin(), kMain.end());
   const Painter paint(console);
   std::string out = terminal_status(state, console);
   out += incidents(paint, state);
-  out += terminal_curves(state, console, kMain, kCurvesShown, 4);
+  out += terminal_curves(state, console, curves, kCurvesShown, 4);
   out += terminal_tables(state, console);
   out += "\n" + paint.hanging("", terminal_input(replayed), 1, &Painter::dim);
   return out;

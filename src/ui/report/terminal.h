@@ -40,6 +40,19 @@ std::string terminal_curves(const State& state, const Console& console, const st
 /// What midwatch decided in a run that it supervised; "" when it supervised none.
 std::string terminal_decisions(const State& state, const Console& console);
 
+/// Where the run is now; "" when it is over.
+std::string terminal_now(const State& state, const Console& console);
+
+/// The last steps side by side, at most `rows` signals; "" when no step reported a figure.
+std::string terminal_steps(const State& state, const Console& console, size_t rows);
+
+/// "" when there was only one attempt; "" when no checkpoint was seen.
+std::string terminal_attempts(const State& state, const Console& console);
+std::string terminal_checkpoints(const State& state, const Console& console);
+
+/// Signals whose curve shows how the run goes: the reward, else what stands for it.
+std::vector<std::string> leading_signals(const State& state);
+
 /// "read 2 files, 3 MB, 1234 lines in 20 ms"
 std::string terminal_input(const Replayed& replayed);
 

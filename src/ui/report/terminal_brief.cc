@@ -5,6 +5,7 @@
 #include "ui/report/paint.h"
 #include "ui/report/terminal.h"
 #include "ui/view/overview.h"
+#include "ui/view/ranked.h"
 
 namespace mw {
 namespace {
@@ -15,13 +16,15 @@ constexpr size_t kCauseLines = 2;
 constexpr size_t kFixLines = 3;
 constexpr size_t kCurvesShown = 2;
 constexpr size_t kCurveRows = 3;
+constexpr size_t kStepRows = 8;
 
 std::string one_incident(const Painter& paint, const State& state, const Incident& incident) {
   std::string out = incident_title(paint, state, incident);
   out += paint.hanging("   ", sentences(incident.summary, (paint.width() - 3) * kSummaryLines), kSummaryLines);
   if (incident.causes.empty()) return out;
   const RankedCause& cause = incident.causes.front();
-  const std::string head = cat(cause.id, " (", format_short(cause.score * 100, 2), " %)");
+  const std::string head = cause_text(cause, incident.summary);
+  // The evidence is not shown here: what was seen stands with the cause.
   out += paint.hanging("   cause  ", cause.reasons_for.empty() ? head : cat(head, ": ", cause.reasons_for.front()),
                        kCauseLines, nullptr, &Painter::cyan);
   if (!cause.fix.empty())
@@ -43,10 +46,8 @@ std::string incidents(const Painter& paint, const State& state) {
   if (state.incidents.empty()) return no_incident(paint);
   std::string out;
   size_t loud = 0;
-  for (const Severity severity : {Severity::kCritical, Severity::kWarning}) {
-    for (const Incident& incident : state.incidents) {
-      if (incident.severity == severity && ++loud <= kIncidentsShown) out += one_incident(paint, state, incident);
-    }
+  for (const Incident* incident : ranked_incidents(state)) {
+    if (++loud <= kIncidentsShown) out += one_incident(paint, state, *incident);
   }
   return out + others(paint, state, loud);
 }
@@ -54,17 +55,13 @@ std::string incidents(const Painter& paint, const State& state) {
 /// Signals that the worst incidents are about, the reward first where there is none.
 std::vector<std::string> signals_of(const State& state) {
   std::vector<std::string> names;
-  for (const Severity severity : {Severity::kCritical, Severity::kWarning}) {
-    for (const Incident& incident : state.incidents) {
-      if (incident.severity != severity) continue;
-      for (const Evidence& evidence : incident.evidence) {
-        if (!evidence.signal.empty() && std::find(names.begin(), names.end(), evidence.signal) == names.end())
-          names.push_back(evidence.signal);
-      }
+  for (const Incident* incident : ranked_incidents(state)) {
+    for (const Evidence& evidence : incident->evidence) {
+      if (!evidence.signal.empty() && std::find(names.begin(), names.end(), evidence.signal) == names.end())
+        names.push_back(evidence.signal);
     }
   }
-  if (names.empty()) names.emplace_back("reward.mean");
-  return names;
+  return names.empty() ? leading_signals(state) : names;
 }
 
 }  // namespace
@@ -76,6 +73,7 @@ std::string terminal_brief(const Replayed& replayed, const Console& console, std
                                   [](const Incident& incident) { return incident.severity != Severity::kInfo; });
   std::string out = terminal_status(state, console) + "\n" + incidents(paint, state);
   out += terminal_decisions(state, console);
+  if (loud == 0) out += terminal_steps(state, console, kStepRows);  // there is room for it
   out += terminal_curves(state, console, signals_of(state), loud == 1 ? kCurvesShown : 1, kCurveRows);
   out += "\n" + paint.hanging("", cat(terminal_input(replayed), ". ", more), 2, &Painter::dim);
   return out;

@@ -7,6 +7,7 @@
 #include "ui/view/machine.h"
 #include "ui/view/overview.h"
 #include "ui/view/plot.h"
+#include "ui/view/tool_times.h"
 
 namespace mw {
 namespace {
@@ -20,8 +21,9 @@ constexpr size_t kToolsShown = 12;
 constexpr size_t kGpusShown = 16;
 constexpr size_t kAttemptsShown = 20;
 constexpr size_t kDecisionLines = 4;  // of the terminal, for one sentence
-constexpr size_t kNumber = 11;        // cells of a number
-constexpr size_t kSparkMost = 32;     // cells of a sparkline
+constexpr size_t kStepRows = 24;
+constexpr size_t kNumber = 11;     // cells of a number
+constexpr size_t kSparkMost = 32;  // cells of a sparkline
 
 /// The columns of the metric table that have room: name, first and last always, the others from left to right.
 struct Columns {
@@ -139,8 +141,9 @@ std::string tools(const Painter& paint, const State& state) {
       text += cat(", ", tool.slow, " slow (over ", format_duration(Duration::seconds(ToolState::kSlowSeconds)), ")");
     }
     if (tool.timed > 0) {
-      text += cat(", mean ", format_duration(Duration::seconds(tool.seconds_sum / static_cast<double>(tool.timed))),
-                  ", longest ", format_duration(Duration::seconds(tool.seconds_max)));
+      text += cat(", median ", format_duration(Duration::seconds(time_quantile(tool, 0.5))), ", 95 % under ",
+                  format_duration(Duration::seconds(time_quantile(tool, 0.95))), ", longest ",
+                  format_duration(Duration::seconds(tool.seconds_max)));
     }
     out += paint.hanging(
         cat("  ", column(escape_terminal(order[i].first), std::min<size_t>(24, paint.width() / 3)), "  "), text, 2);
@@ -162,42 +165,6 @@ std::string formats(const Painter& paint, const State& state) {
         2);
   }
   return out;
-}
-
-std::string saves(const Painter& paint, const State& state) {
-  std::string out;
-  size_t complete = 0;
-  const event::CheckpointSaved* last = nullptr;
-  for (const auto& [moment, saved] : state.checkpoints) {
-    if (!saved.complete) continue;
-    ++complete;
-    last = &saved;
-  }
-  if (last != nullptr) {
-    out += paint.hanging(
-        "  ",
-        cat(complete, complete == 1 ? " checkpoint" : " checkpoints", " saved, the last",
-            last->step == kNoStep ? "" : cat(" at step ", last->step), last->path.empty() ? "" : ": ", last->path),
-        2);
-  } else if (!state.checkpoints.empty()) {
-    out += paint.hanging("  ",
-                         cat(state.checkpoints.size(), state.checkpoints.size() == 1 ? " save" : " saves",
-                             " began, none is known to have finished"),
-                         2);
-  }
-  if (state.weight_syncs > 0) {
-    out +=
-        paint.hanging("  ", cat(state.weight_syncs, " weight syncs, the last ", describe(state, state.last_sync)), 2);
-  }
-  for (size_t i = 0; state.attempts.size() > 1 && i < state.attempts.size() && i < 12; ++i) {
-    const AttemptState& a = state.attempts[i];
-    out += paint.hanging(cat("  attempt ", i + 1, "  "),
-                         cat(a.first_step == kNoStep ? "no step" : cat("steps ", a.first_step, " to ", a.last_step),
-                             a.resumed_at == kNoStep ? "" : cat(", resumed at step ", a.resumed_at), ", began ",
-                             describe(state, a.began), a.ended ? ", " + brief(a.ended->text, 80) : ""),
-                         2);
-  }
-  return out.empty() ? out : paint.heading("Checkpoints and attempts") + out;
 }
 
 std::string warnings(const Painter& paint, const State& state) {
@@ -232,9 +199,10 @@ std::string terminal_decisions(const State& state, const Console& console) {
 
 std::string terminal_tables(const State& state, const Console& console) {
   const Painter paint(console);
-  return terminal_decisions(state, console) + metrics(paint, state, console) + time_split_rows(paint, state, console) +
-         machine(paint, state) + tools(paint, state) + formats(paint, state) + saves(paint, state) +
-         warnings(paint, state);
+  return terminal_decisions(state, console) + terminal_now(state, console) + terminal_steps(state, console, kStepRows) +
+         metrics(paint, state, console) + time_split_rows(paint, state, console) + machine(paint, state) +
+         tools(paint, state) + formats(paint, state) + terminal_checkpoints(state, console) +
+         terminal_attempts(state, console) + warnings(paint, state);
 }
 
 }  // namespace mw

@@ -8,11 +8,14 @@
 #include "base/text.h"
 #include "core/resume_advice.h"
 #include "core/signal.h"
+#include "ui/view/ranked.h"
 
 namespace mw {
 namespace {
 
-constexpr size_t kTrendPoints = 6;      // fewest points that show a trend
+constexpr size_t kTrendPoints = 6;      // fewest points whose quarters are compared
+constexpr size_t kFewPoints = 3;        // fewer have no trend
+constexpr double kSame = 0.02;          // of the larger one: values this close are the same
 constexpr double kTrendSpreads = 1.0;   // quarters this many spreads apart are a trend
 constexpr size_t kPaceSteps = 20;       // steps whose median is the pace
 constexpr size_t kStatusSummary = 160;  // bytes of a summary in a status line
@@ -53,6 +56,15 @@ SignalLine make_line(const Series& series, const Cycle& cycle, std::string name,
   }
   line.trend = trend_of(line.points);
   return line;
+}
+
+/// Three to five values: only what goes one way from first to last has a direction.
+Trend trend_of_few(const std::vector<double>& values) {
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  if (*most - *least <= kSame * std::max(std::fabs(*least), std::fabs(*most))) return Trend::kFlat;
+  const bool rises = std::is_sorted(values.begin(), values.end());
+  const bool falls = std::is_sorted(values.rbegin(), values.rend());
+  return rises ? Trend::kRising : falls ? Trend::kFalling : Trend::kNoisy;
 }
 
 double median_of(std::vector<double> values) {
@@ -102,7 +114,7 @@ Trend trend_of(const std::vector<Point>& points) {
     if (std::isfinite(p.value)) values.push_back(p.value);
   }
   const size_t n = values.size();
-  if (n < kTrendPoints) return Trend::kUnknown;
+  if (n < kTrendPoints) return n < kFewPoints ? Trend::kUnknown : trend_of_few(values);
   const size_t quarter = std::max<size_t>(2, n / 4);
   const double early = mean_of(values, 0, quarter), late = mean_of(values, n - quarter, n);
   // Spread of neighbouring differences: noise without the trend itself (von Neumann's estimator).
@@ -111,7 +123,7 @@ Trend trend_of(const std::vector<Point>& points) {
   const double noise = std::sqrt(squares / (2.0 * static_cast<double>(n - 1)));
   const double scale = std::max(std::fabs(early), std::fabs(late));
   const double change = late - early;
-  if (std::fabs(change) > kTrendSpreads * noise && std::fabs(change) > 0.02 * scale) {
+  if (std::fabs(change) > kTrendSpreads * noise && std::fabs(change) > kSame * scale) {
     return change > 0 ? Trend::kRising : Trend::kFalling;
   }
   return noise > 0.25 * scale && scale > 0 ? Trend::kNoisy : Trend::kFlat;
@@ -162,19 +174,11 @@ std::vector<SignalLine> evaluations(const State& state, const Cycle& cycle) {
 
 namespace {
 
-/// Is the incident history: a later attempt came further than the one that it befell?
-bool overtaken(const State& state, const Incident& incident) {
-  if (incident.latest.attempt + 1U >= state.attempts.size()) return false;
-  const int64_t reached = state.attempts[incident.latest.attempt].last_step;
-  return std::any_of(state.attempts.begin() + incident.latest.attempt + 1, state.attempts.end(),
-                     [reached](const AttemptState& later) { return later.last_step > reached; });
-}
-
 const Incident* worst_open(const State& state) {
   const Incident* worst = nullptr;
   for (const Incident& incident : state.incidents) {
     if (!incident.open || incident.severity == Severity::kInfo || overtaken(state, incident)) continue;
-    if (worst == nullptr || incident.severity > worst->severity) worst = &incident;
+    if (worst == nullptr || matters_more(state, incident, *worst)) worst = &incident;
   }
   return worst;
 }
@@ -204,7 +208,13 @@ std::string trouble_text(const Incident& incident) {
   if (text.back() != '.' && text.back() != '?') text += ".";
   if (!incident.causes.empty()) {
     const RankedCause& cause = incident.causes.front();
-    text += cat(" Likely cause: ", brief(cause.id, kStatusSummary), " (", format_short(cause.score * 100, 2), " %).");
+    const std::string what = cause_name(cause);
+    const bool said = incident.summary.find(what) != std::string::npos;
+    if (cause.score >= kWorthNaming && !said) {
+      text +=
+          cat(likelihood(cause) == "likely" ? " Likely cause: " : " Possible cause: ", sentences(what, kStatusSummary),
+              ".");
+    }
   }
   return text;
 }
@@ -239,8 +249,13 @@ std::string format_label(const std::string& rule) {
 }
 
 std::string format_value(double value, std::string_view unit) {
-  return unit == "bytes" && std::isfinite(value) && std::fabs(value) >= 1000 ? format_bytes(value)
-                                                                             : format_short(value);
+  constexpr double kWhole = 1000, kCounted = 1e7, kLargest = 1e10;  // what a person still reads as a number
+  const double size = std::fabs(value);
+  if (!std::isfinite(value) || size < kWhole) return value == 0 ? "0" : format_short(value);
+  if (unit == "bytes") return format_bytes(value);
+  // 11850 tokens, not 1.185e+04
+  if (size < kCounted || (size < kLargest && value == std::round(value))) return cat(std::llround(value));
+  return format_short(value);
 }
 
 StatusLine status_line(const State& state) {
@@ -368,6 +383,17 @@ Time expected_end(const State& state) {
   if (state.total_steps <= 0 || steps.count == 0 || steps.last >= state.total_steps || pace <= 0) return {};
   if (!state.last_at.known()) return {};
   return state.last_at + Duration::seconds(pace * static_cast<double>(state.total_steps - steps.last));
+}
+
+std::string few_clocks(const State& state) {
+  size_t dated = 0, all = 0;
+  for (const Series& series : state.series) {
+    all += series.points().size();
+    dated += static_cast<size_t>(std::count_if(series.points().begin(), series.points().end(),
+                                               [](const Point& point) { return point.at.known(); }));
+  }
+  if (!state.first_at.known() || 2 * dated >= all) return "";
+  return cat(" (by the few lines that have a clock: ", dated, " of ", all, " figures)");
 }
 
 std::string describe(const State& state, Where where) {

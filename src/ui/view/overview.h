@@ -16,8 +16,8 @@ enum class Trend : uint8_t { kUnknown, kFlat, kRising, kFalling, kNoisy };
 std::string_view trend_word(Trend trend);
 std::string_view trend_arrow(Trend trend);  ///< "→", "↗", "↘", "~", ""
 
-/// Mean of the last quarter against the first quarter, in units of the spread around the running mean; with fewer than
-/// 6 points unknown.
+/// Mean of the last quarter against the first quarter, in units of the spread around the running mean. Of three to five
+/// points: rising or falling only when all go that way. With fewer unknown.
 Trend trend_of(const std::vector<Point>& points);
 
 struct SignalLine {
@@ -69,7 +69,7 @@ std::string sentences(std::string_view text, size_t limit);
 std::string when(Time at);
 /// What a format rule is called in tables: its id, with a plain word for those that are not about the answer's form.
 std::string format_label(const std::string& rule);
-/// For people: bytes as "73.6 GB", everything else by format_short.
+/// For people: bytes as "73.6 GB", thousands as whole numbers, everything else by format_short.
 std::string format_value(double value, std::string_view unit);
 
 struct TimeShare {
@@ -87,6 +87,9 @@ std::string bound_by(const std::vector<TimeShare>& split);
 double seconds_per_step(const State& state);
 /// Expected end, unknown when the plan or the pace is not known or the run has ended.
 Time expected_end(const State& state);
+
+/// " (by the few lines that have a clock: 9 of 87 records)" where most of what was measured has none; else "".
+std::string few_clocks(const State& state);
 
 /// "step 41, 2026-02-19T09:08:11Z, train.log:9001", whatever of it is known.
 std::string describe(const State& state, const Moment& moment);

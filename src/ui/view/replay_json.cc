@@ -11,6 +11,7 @@
 #include "core/resume_advice.h"
 #include "core/signal.h"
 #include "ui/view/overview.h"
+#include "ui/view/tool_times.h"
 
 namespace mw {
 namespace {
@@ -189,6 +190,7 @@ void tools_and_formats(JsonWriter& out, const State& state) {
       out.key("seconds_mean").number(tool.seconds_sum / static_cast<double>(tool.timed));
       out.key("seconds_max").number(tool.seconds_max);
       out.key("slow").integer(static_cast<int64_t>(tool.slow));
+      out.key("seconds_median").number(time_quantile(tool, 0.5)).key("seconds_p95").number(time_quantile(tool, 0.95));
     }
     out.key("errors").begin_object();
     for (const auto& [type, count] : tool.errors) out.key(type).integer(static_cast<int64_t>(count));

@@ -1,0 +1,122 @@
+// The terminal's tables that follow the run through its steps, attempts and checkpoints.
+#include <algorithm>
+#include <cmath>
+
+#include "ui/report/paint.h"
+#include "ui/report/terminal.h"
+#include "ui/view/attempts.h"
+#include "ui/view/checkpoints.h"
+#include "ui/view/run_now.h"
+#include "ui/view/step_table.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kName = 22;      // cells of a signal's name
+constexpr size_t kCell = 9;       // cells of a number, a space before it included
+constexpr size_t kWideCell = 12;  // of a clock with its day
+constexpr size_t kTrend = 13;     // "  up and down"
+constexpr size_t kStepsMost = 8;  // columns
+constexpr size_t kConstantLines = 2;
+constexpr size_t kNowLines = 2;
+constexpr size_t kRowLines = 3;
+constexpr size_t kAttemptsShown = 12;
+constexpr size_t kCheckpointsShown = 4;
+
+size_t room_for_steps(size_t width, size_t cell) {
+  const size_t fixed = 2 + kName + kCell + kTrend;
+  return std::clamp<size_t>((width - std::min(width, fixed)) / cell, 1, kStepsMost);
+}
+
+bool of_several_days(const std::vector<std::string>& clocks) {
+  return std::any_of(clocks.begin(), clocks.end(), [](const std::string& clock) { return clock.size() >= kCell; });
+}
+
+}  // namespace
+
+std::string terminal_now(const State& state, const Console& console) {
+  const Painter paint(console);
+  std::string out;
+  for (const NowLine& line : run_now(state))
+    out += paint.hanging(cat("  ", line.what, ": "), line.text, kNowLines, nullptr, &Painter::dim);
+  return out.empty() ? out : paint.heading(now_heading(state)) + out;
+}
+
+std::string terminal_steps(const State& state, const Console& console, size_t rows) {
+  const Painter paint(console);
+  size_t cell = kCell;
+  StepTable table = last_steps(state, room_for_steps(paint.width(), cell));
+  if (table.empty()) return "";
+  if (of_several_days(step_clocks(table))) {
+    cell = kWideCell;
+    table = last_steps(state, room_for_steps(paint.width(), cell));
+  }
+  const bool narrow = paint.width() < 2 + kName + kCell + kTrend + cell;
+  const size_t name = narrow ? paint.width() - std::min(paint.width(), 2 + cell) : kName;
+  const auto line_of = [&](std::string_view head, const std::vector<std::string>& cells, std::string_view change,
+                           std::string_view trend) {
+    std::string line = cat("  ", column(escape_terminal(head), name));
+    for (const std::string& text : cells) line += pad(fit(text, cell - 1), cell, true);
+    if (!narrow) line += cat(pad(fit(change, kCell - 1), kCell, true), "  ", trend);
+    return cat(line.substr(0, line.find_last_not_of(' ') + 1), "\n");
+  };
+  std::vector<std::string> cells;
+  for (const int64_t step : table.steps) cells.push_back(cat(step));
+  std::string out = paint.heading("The last steps") + paint.dim(line_of("step", cells, "change", "trend"));
+  cells = step_clocks(table);
+  if (std::any_of(cells.begin(), cells.end(), [](const std::string& clock) { return !clock.empty(); }))
+    out += line_of("done at (UTC)", cells, "", "");
+  for (size_t i = 0; i < table.rows.size() && i < rows; ++i) {
+    const StepRow& row = table.rows[i];
+    out += line_of(row.name, step_cells(row, cell - 1), row.change, row.trend);
+  }
+  if (table.rows.size() > rows) out += paint.dim(cat("  … and ", table.rows.size() - rows, " more")) + "\n";
+  if (!table.constant.empty())
+    out += paint.hanging("  constant: ", table.constant, kConstantLines, &Painter::dim, &Painter::dim);
+  return out;
+}
+
+std::string terminal_attempts(const State& state, const Console& console) {
+  if (state.attempts.size() < 2) return "";
+  const Painter paint(console);
+  const std::vector<AttemptRow> rows = attempt_rows(state);
+  std::string out = paint.heading("Attempts");
+  const size_t skip = rows.size() > kAttemptsShown ? rows.size() - kAttemptsShown : 0;
+  if (skip > 0) out += paint.dim(cat("  ", skip, " earlier ones are left out")) + "\n";
+  for (size_t i = skip; i < rows.size(); ++i) {
+    const AttemptRow& row = rows[i];
+    std::string text = row.reached == kNoStep ? "no step" : cat("steps ", steps_done(row));
+    if (row.resumed_at != kNoStep) text += cat(", resumed at step ", row.resumed_at);
+    if (row.began.known()) text += cat(", began ", when(row.began));
+    if (!row.why.empty()) text += cat(" (", row.why, ")");
+    if (const std::string time = lasted(row); !time.empty()) text += cat(", lasted ", time);
+    text += cat("; ", row.end);
+    if (!row.lost.empty()) text += cat("; lost ", row.lost);
+    out += paint.hanging(cat("  ", pad(cat(row.number), 3, true), "  "), text, kRowLines);
+  }
+  return out;
+}
+
+std::string terminal_checkpoints(const State& state, const Console& console) {
+  const Painter paint(console);
+  const std::vector<CheckpointRow> rows = checkpoint_rows(state, {});
+  std::string out;
+  const size_t skip = rows.size() > kCheckpointsShown ? rows.size() - kCheckpointsShown : 0;
+  if (skip > 0) out += paint.dim(cat("  ", skip, " earlier ones are left out")) + "\n";
+  for (size_t i = skip; i < rows.size(); ++i) {
+    const CheckpointRow& row = rows[i];
+    std::string text = row.verified;
+    if (row.at.known()) text += cat(", ", when(row.at));
+    if (row.seconds > 0) text += cat(", took ", format_duration(Duration::seconds(row.seconds)));
+    if (row.bytes > 0) text += cat(", ", format_bytes(static_cast<double>(row.bytes)));
+    if (!row.path.empty()) text += cat(", ", row.path);
+    out += paint.hanging(row.step == kNoStep ? std::string("  step ?  ") : cat("  step ", row.step, "  "), text,
+                         kRowLines);
+  }
+  if (state.weight_syncs > 0)
+    out +=
+        paint.hanging("  ", cat(state.weight_syncs, " weight syncs, the last ", describe(state, state.last_sync)), 2);
+  return out.empty() ? out : paint.heading("Checkpoints") + out;
+}
+
+}  // namespace mw

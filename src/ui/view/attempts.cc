@@ -1,0 +1,118 @@
+#include "ui/view/attempts.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "core/detect/support/failure_chain.h"
+#include "core/incident_kind.h"
+#include "ui/view/overview.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kTextShown = 120;  // bytes of why it began or ended
+
+/// The incident that ended an attempt: what ends runs before what is merely critical, the first in time of these.
+const Incident* ending(const State& state, size_t attempt) {
+  const Incident* found = nullptr;
+  for (const Incident& incident : state.incidents) {
+    if (incident.onset.attempt != attempt && incident.latest.attempt != attempt) continue;
+    const bool ends = ends_runs(incident.kind) || incident.kind == "interrupted" || incident.kind == "preempted";
+    if (!ends || incident.severity == Severity::kInfo) continue;
+    if (found == nullptr || incident.severity > found->severity) found = &incident;
+  }
+  return found;
+}
+
+std::string by_status(const State& state, size_t number) {
+  const SupervisedAttempt* known = state.supervision.attempt(static_cast<int64_t>(number));
+  if (known == nullptr || !known->exited || !known->known) return "";
+  return known->signal != 0 ? cat("signal ", known->signal) : cat("exit ", known->code);
+}
+
+/// The failure in its own words, else what the incident is.
+std::string words_of(const Incident& incident) {
+  for (const Evidence& evidence : incident.evidence) {
+    if (evidence.signal.empty() && !trim(evidence.text).empty()) return brief(evidence.text, kTextShown);
+  }
+  return cat(incident.kind, ": ", sentences(incident.summary, kTextShown));
+}
+
+std::string end_of(const State& state, size_t attempt) {
+  const AttemptState& it = state.attempts[attempt];
+  std::string end = by_status(state, attempt + 1);
+  if (end.empty() && it.ended) end = brief(it.ended->text, kTextShown);
+  const bool complete = it.ended && it.ended->how == event::Ended::How::kComplete;
+  const Incident* incident = complete ? nullptr : ending(state, attempt);
+  if (incident != nullptr) {
+    const std::string words = words_of(*incident);
+    if (!contains(end, words)) end += cat(end.empty() ? "" : ": ", words);
+  }
+  if (!end.empty()) return end;
+  const bool last = attempt + 1 == state.attempts.size();
+  if (last && state.verdict == "running") return "goes on";
+  return complete ? "complete" : "no end was seen";
+}
+
+/// Steps that the next attempt did not resume from, and the time since that step.
+std::string lost_in(const State& state, size_t attempt, const AttemptRow& row) {
+  if (attempt + 1 >= state.attempts.size() || row.reached == kNoStep) return "";
+  const AttemptState& next = state.attempts[attempt + 1];
+  const auto& ended = state.attempts[attempt].ended;
+  if (ended && ended->how == event::Ended::How::kComplete) return "";      // what comes next is another job
+  if (next.resumed_at == kNoStep && next.last_step == kNoStep) return "";  // it never came so far as to tell
+  const bool anew = next.resumed_at == kNoStep || next.resumed_at < row.first;
+  if (anew && next.first_step > row.reached) return "";  // its counter goes on: it resumed without a word
+  const int64_t from = anew ? begun_from(state, attempt) : next.resumed_at;
+  if (from >= row.reached) return "";
+  const int64_t steps = row.reached - from;
+  std::string text = cat(steps, steps == 1 ? " step" : " steps");
+  Time since = anew ? row.began : Time{};
+  for (const auto& [at, step] : state.anchors) {
+    if (!anew && step == from && at >= row.began && at <= row.last) since = at;
+  }
+  if (since.known() && row.last > since) text += cat(", ", format_duration(row.last - since));
+  return text;
+}
+
+}  // namespace
+
+int64_t begun_from(const State& state, size_t attempt) {
+  const detect::Done done = detect::done_in(state, attempt);
+  if (state.attempts[attempt].resumed_at != kNoStep) return state.attempts[attempt].resumed_at;
+  if (done.first == kNoStep || done.first == 0) return done.first == 0 ? -1 : kNoStep;
+  const int64_t records = std::max<int64_t>(2, state.steps().count);
+  const int64_t stride = (done.last - done.first) / (records - 1) + 1;  // steps from one record to the next, at least
+  return done.first <= stride ? 0 : done.first - 1;
+}
+
+std::vector<AttemptRow> attempt_rows(const State& state) {
+  std::vector<AttemptRow> rows;
+  for (size_t i = 0; i < state.attempts.size(); ++i) {
+    const AttemptState& it = state.attempts[i];
+    const detect::Done done = detect::done_in(state, i);
+    AttemptRow row;
+    row.number = i + 1;
+    row.why = brief(it.why, kTextShown);
+    row.began = it.began.at;
+    row.last = std::max(it.last.at, it.ended_at.at);
+    row.first = done.first;
+    row.reached = done.last;
+    row.resumed_at = it.resumed_at;
+    row.end = end_of(state, i);
+    row.lost = lost_in(state, i, row);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::string lasted(const AttemptRow& row) {
+  return row.began.known() && row.last > row.began ? format_duration(row.last - row.began) : "";
+}
+
+std::string steps_done(const AttemptRow& row) {
+  if (row.reached == kNoStep) return "none";
+  return row.first == row.reached ? cat(row.reached) : cat(row.first, " to ", row.reached);
+}
+
+}  // namespace mw

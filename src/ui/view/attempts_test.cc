@@ -1,0 +1,195 @@
+#include "ui/view/attempts.h"
+
+#include <doctest/doctest.h>
+
+#include "base/text.h"
+#include "ui/report/status.h"
+#include "ui/testing/fake_run.h"
+#include "ui/view/checkpoints.h"
+#include "ui/view/run_now.h"
+
+namespace mw {
+namespace {
+
+Time clock_of(std::string_view hour_minute) { return *parse_time(cat("2026-02-19T", hour_minute, ":00Z")); }
+
+/// Four steps, 100 minutes each; a save of step 4 that is lost; a start from nothing.
+FakeRun lost_run() {
+  FakeRun run;
+  run.at = clock_of("09:00");
+  run.say(event::AttemptBegan{"Attempt #1"});
+  for (int step = 1; step <= 4; ++step) {
+    run.at = run.at + Duration::seconds(6000);
+    run.measure(step, 0.5);
+  }
+  run.at = run.at + Duration::seconds(60);
+  run.say(event::Ended{event::Ended::How::kFailed, 1, "exit code: 1"});
+  run.at = run.at + Duration::seconds(60);
+  run.say(event::AttemptBegan{"Attempt #2"});
+  run.say(event::StepBegan{1});
+  run.measure(1, 0.5);
+  return run;
+}
+
+TEST_CASE("attempts say why they began, how long they lasted, what ended them and what was lost") {
+  FakeRun run = lost_run();
+  run.incident("network", Severity::kCritical, 4, "A request was refused", "HTTP 502 from the judge");
+  const std::vector<AttemptRow> rows = attempt_rows(run.state);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].why == "Attempt #1");
+  CHECK(steps_done(rows[0]) == "1 to 4");
+  CHECK(lasted(rows[0]) == "6h 41m");
+  CHECK(rows[0].end == "exit code: 1: HTTP 502 from the judge");
+  CHECK(rows[0].lost == "4 steps, 6h 41m");
+  CHECK(steps_done(rows[1]) == "1");
+  CHECK(rows[1].end == "no end was seen");
+  CHECK(rows[1].lost.empty());
+}
+
+TEST_CASE("what was done since the checkpoint that the next attempt resumed from is lost") {
+  FakeRun run;
+  run.at = clock_of("09:00");
+  run.say(event::AttemptBegan{"first"});
+  for (int step = 1; step <= 7; ++step) {
+    run.at = run.at + Duration::seconds(600);
+    run.measure(step, 0.5);
+  }
+  run.say(event::AttemptBegan{"second"}).say(event::Resumed{5, "ckpt/5"}).measure(6, 0.5);
+  const std::vector<AttemptRow> rows = attempt_rows(run.state);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].lost == "2 steps, 20m 00s");
+  CHECK(rows[1].resumed_at == 5);
+}
+
+TEST_CASE("what a complete job did is not lost when another one follows in the same file") {
+  FakeRun run;
+  for (int step = 30; step <= 90; step += 30) run.measure(step, 0.5);
+  CHECK(begun_from(run.state, 0) == 0);  // it reports every 30th step
+  run.say(event::Ended{event::Ended::How::kComplete, 0, "train_runtime"});
+  run.say(event::AttemptBegan{"again"}).measure(30, 0.5);
+  CHECK(attempt_rows(run.state)[0].lost.empty());
+  FakeRun resumed;
+  for (int step = 501; step <= 503; ++step) resumed.measure(step, 0.5);
+  CHECK(begun_from(resumed.state, 0) == 500);
+}
+
+TEST_CASE("an attempt that only began a step has done none") {
+  FakeRun run;
+  run.measure(1, 0.5).say(event::AttemptBegan{"again"}).say(event::StepBegan{1});
+  const std::vector<AttemptRow> rows = attempt_rows(run.state);
+  REQUIRE(rows.size() == 2);
+  CHECK(steps_done(rows[1]) == "none");
+}
+
+TEST_CASE("a checkpoint row has its size, how long the save took, and how it was verified") {
+  FakeRun run;
+  run.at = clock_of("09:00");
+  run.measure(10, 0.5).measure(10, 95, "time.save", "save");
+  run.say(event::CheckpointSaved{10, "", false}).say(event::CheckpointSaved{10, "out/step_10", true});
+  run.measure(20, 0.5).say(event::CheckpointSaved{20, "out/step_20", true});
+  run.measure(25, 0.5).say(event::CheckpointSaved{25, "out/step_25", true});
+  event::CheckpointSeen seen;
+  seen.step = 10;
+  seen.path = "/data/out/step_10";
+  seen.how = event::CheckpointSeen::How::kWhole;
+  seen.bytes = 47'000'000'000;
+  run.say(seen);
+  seen.step = 20;
+  seen.how = event::CheckpointSeen::How::kBroken;
+  seen.what = "no weights";
+  run.say(seen);
+  const std::vector<CheckpointRow> rows = checkpoint_rows(run.state, {});
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].verified == "whole on disk");
+  CHECK(rows[0].bytes == 47'000'000'000);
+  CHECK(rows[0].seconds == 95);
+  CHECK(rows[0].path == "/data/out/step_10");
+  CHECK(rows[1].verified == "BROKEN: no weights");
+  CHECK_FALSE(rows[1].saved);
+  CHECK(rows[2].verified == "saved, by the log");
+  run.incident("checkpoint-incomplete", Severity::kCritical, 25, "no weights were written", "x");
+  CHECK(checkpoint_rows(run.state, {})[2].verified == "not trusted: incident #1");
+}
+
+TEST_CASE("a checkpoint from after the onset of what spoils the weights is suspect") {
+  FakeRun run;
+  for (int step = 1; step <= 20; ++step) {
+    run.measure(step, 0.5);
+    if (step % 10 == 0) run.say(event::CheckpointSaved{step, cat("out/step_", step), true});
+  }
+  run.incident("zero-reward", Severity::kCritical, 15, "Reward is 0", "x");
+  const std::vector<CheckpointRow> rows = checkpoint_rows(run.state, {});
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].verified == "saved, by the log");
+  CHECK(rows[1].verified == "saved, by the log, suspect since step 15");
+}
+
+std::string now_text(const State& state, std::string_view what) {
+  for (const NowLine& line : run_now(state)) {
+    if (line.what == what) return line.text;
+  }
+  return "";
+}
+
+FakeRun going_on() {
+  FakeRun run;
+  run.say(event::Planned{212}).say(event::Configured{"save_steps", "4"});
+  run.at = clock_of("09:00");
+  for (int step = 1; step <= 6; ++step) {
+    run.at = run.at + Duration::seconds(6000);
+    run.measure(step, 0.5).measure(step, 6000, "time.step", "step");
+    if (step == 4) run.say(event::CheckpointSaved{4, "ckpt/4", true});
+    if (step % 2 == 0) run.say(event::Measured{step, true, {{"", "eval/acc", 0.5}}});
+  }
+  run.at = run.at + Duration::seconds(600);
+  run.say(event::PhaseBegan{"rollout"});
+  run.at = run.at + Duration::seconds(600);
+  run.say(event::Progressed{"Generating Trajectories", 44, 80});
+  run.state.verdict = "running";
+  return run;
+}
+
+TEST_CASE("where the run is now: phase, next step, save and evaluation, and what a crash would cost") {
+  FakeRun run = going_on();
+  CHECK(now_text(run.state, "Phase") ==
+        "rollout since 2026-02-19T19:10:00Z, 10m 00s by then; Generating Trajectories 44 of 80");
+  CHECK(now_text(run.state, "Next step") == "7 of 212, expected 2026-02-19T20:40:00Z");
+  CHECK(now_text(run.state, "Next save") == "step 8 (every 4 by the settings), expected 2026-02-19T22:20:00Z");
+  CHECK(now_text(run.state, "Next evaluation") == "step 8 (every 2 so far), expected 2026-02-19T22:20:00Z");
+  CHECK(now_text(run.state, "A crash would cost") == "2 steps and 3h 40m of work since the checkpoint of step 4");
+  run.state.verdict = "finished";
+  CHECK(run_now(run.state).empty());
+}
+
+TEST_CASE("the status says where the run is now as well") {
+  FakeRun run = going_on();
+  Console console;
+  console.width = 100;
+  const std::string text = terminal_run_status(run.state, RunStatus(), console);
+  CHECK(contains(text, "  next step   7 of 212, expected 2026-02-19T20:40:00Z\n"));
+  CHECK(contains(text, "  at risk     2 steps and 3h 40m of work since the checkpoint of step 4\n"));
+}
+
+TEST_CASE("to save more often is advised only after a failure or a day") {
+  FakeRun run = going_on();
+  CHECK(now_text(run.state, "Saving").empty());
+  run.incident("stall", Severity::kCritical, 6, "x", "x");
+  CHECK(contains(now_text(run.state, "Saving"), "has failed before"));
+  run.state.incidents.clear();
+  run.at = run.at + Duration::seconds(24.0 * 3600);
+  run.measure(7, 0.5);
+  CHECK(contains(now_text(run.state, "Saving"), "a day old"));
+}
+
+TEST_CASE("without a checkpoint all that was done would be lost") {
+  FakeRun run;
+  run.at = clock_of("09:00");
+  run.measure(1, 0.5);
+  run.at = run.at + Duration::seconds(3600);
+  run.measure(2, 0.5);
+  run.state.verdict = "running";
+  CHECK(now_text(run.state, "A crash would cost") == "2 steps and 1h 00m of work: no checkpoint is known");
+}
+
+}  // namespace
+}  // namespace mw

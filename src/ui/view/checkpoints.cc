@@ -1,0 +1,180 @@
+#include "ui/view/checkpoints.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "core/detect/support/failure_chain.h"
+#include "core/resume_advice.h"
+#include "ui/view/attempts.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kWhatShown = 80;           // bytes of what is wrong with one
+constexpr double kDearSeconds = 3600;       // work at risk that is worth a word
+constexpr double kLongSeconds = 24 * 3600;  // a run this long will meet a failure
+
+std::string found_as(const event::CheckpointSeen& seen) {
+  const std::string what = seen.what.empty() ? "" : cat(": ", brief(seen.what, kWhatShown));
+  switch (seen.how) {
+    case event::CheckpointSeen::How::kWhole:
+      return "whole on disk";
+    case event::CheckpointSeen::How::kBroken:
+      return cat("BROKEN", what);
+    case event::CheckpointSeen::How::kUnknown:
+      break;
+  }
+  return "on disk, not proved whole";
+}
+
+double save_seconds(const State& state, uint16_t attempt, int64_t step) {
+  double seconds = 0;
+  if (const Series* series = state.find("time.save"); series != nullptr) {
+    for (const Point& point : series->points()) {
+      if (point.attempt == attempt && point.step == step) seconds = point.value;
+    }
+  }
+  if (const auto phase = state.phases.find("save"); seconds <= 0 && phase != state.phases.end()) {
+    for (const Point& end : phase->second.ends) {
+      if (end.attempt == attempt && end.step == step) seconds = end.value;
+    }
+  }
+  return seconds;
+}
+
+/// An incident says that this save failed or is not whole.
+const Incident* objection(const State& state, uint16_t attempt, int64_t step) {
+  for (const Incident& incident : state.incidents) {
+    const bool of_saves = incident.kind == "checkpoint-incomplete" || incident.kind == "checkpoint-failed";
+    if (of_saves && incident.severity != Severity::kInfo && incident.onset.attempt == attempt &&
+        incident.onset.step == step)
+      return &incident;
+  }
+  return nullptr;
+}
+
+CheckpointRow logged(const State& state, const Moment& moment, const event::CheckpointSaved& one) {
+  CheckpointRow row;
+  row.step = one.step != kNoStep ? one.step : moment.step;
+  row.at = moment.at;
+  row.attempt = moment.attempt;
+  row.path = one.path;
+  const bool done = one.complete || (row.step != kNoStep && trained_past(state, moment, row.step));
+  row.saved = done;
+  row.verified = one.complete ? "saved, by the log" : done ? "its save began, training went on" : "its save began";
+  if (const Incident* incident = objection(state, moment.attempt, row.step); incident != nullptr) {
+    row.saved = false;
+    row.verified = cat("not trusted: incident #", incident->id);
+  }
+  if (row.step != kNoStep) row.seconds = save_seconds(state, row.attempt, row.step);
+  return row;
+}
+
+void see(CheckpointRow& row, const event::CheckpointSeen& seen) {
+  row.bytes = seen.bytes;
+  row.path = seen.path;
+  row.verified = found_as(seen);
+  row.saved = seen.how != event::CheckpointSeen::How::kBroken;
+}
+
+/// What was saved since the onset of what spoils the weights, as the advice to resume has it.
+void suspect(const State& state, std::vector<CheckpointRow>& rows) {
+  const auto advice = resume_advice(state);
+  if (!advice) return;
+  for (CheckpointRow& row : rows) {
+    const bool after = std::binary_search(advice->suspect.begin(), advice->suspect.end(), row.step);
+    if (after && row.saved && row.attempt + 1U == state.attempts.size())
+      row.verified += cat(", suspect since step ", advice->onset);
+  }
+}
+
+/// The first attempt whose weights the last one goes on with.
+size_t lineage(const State& state) {
+  size_t first = state.attempts.size() - 1;
+  while (first > 0 && state.attempts[first].resumed_at != kNoStep) --first;
+  return first;
+}
+
+bool failed_before(const State& state) {
+  return state.attempts.size() > 1 ||
+         std::any_of(state.incidents.begin(), state.incidents.end(),
+                     [](const Incident& incident) { return incident.severity == Severity::kCritical; });
+}
+
+}  // namespace
+
+std::vector<CheckpointRow> checkpoint_rows(const State& state, const Cycle& cycle) {
+  std::vector<CheckpointRow> rows;
+  for (const auto& [moment, one] : state.checkpoints) {
+    CheckpointRow row = logged(state, moment, one);
+    // That it began and that it was saved are two lines of one save.
+    const bool same = !rows.empty() && rows.back().step == row.step && rows.back().attempt == row.attempt &&
+                      row.step != kNoStep &&
+                      (rows.back().path == row.path || rows.back().path.empty() || row.path.empty());
+    if (same) {
+      if (row.path.empty()) row.path = rows.back().path;
+      rows.pop_back();
+    }
+    rows.push_back(std::move(row));
+  }
+  for (const auto& [moment, seen] : state.checkpoint_scans) {
+    const auto match = [&, step = seen.step](const CheckpointRow& row) { return row.step == step && step != kNoStep; };
+    const auto at = std::find_if(rows.rbegin(), rows.rend(), match);
+    if (at == rows.rend()) {
+      rows.push_back({});
+      rows.back().step = seen.step;
+      rows.back().attempt = moment.attempt;
+      rows.back().at = moment.at;
+      see(rows.back(), seen);
+    } else {
+      see(*at, seen);
+    }
+  }
+  suspect(state, rows);
+  std::erase_if(rows, [&](const CheckpointRow& row) {
+    return !cycle.has(Point{row.step == kNoStep ? INT64_MAX : row.step, 0, row.at, {}, 0});
+  });
+  return rows;
+}
+
+CrashCost crash_cost(const State& state) {
+  CrashCost cost;
+  if (state.attempts.empty() || (state.verdict != "running" && state.verdict != "unknown")) return cost;
+  const size_t last = state.attempts.size() - 1;
+  const int64_t reached = detect::last_done(state, last);
+  if (reached == kNoStep) return cost;
+  const size_t first = lineage(state);
+  Time since = state.attempts[last].began.at;
+  for (const CheckpointRow& row : checkpoint_rows(state, {})) {
+    if (!row.saved || row.attempt < first || row.step == kNoStep || row.step > reached) continue;
+    if (cost.from != kNoStep && row.step < cost.from) continue;
+    cost.from = row.step;
+    if (row.attempt == last) since = row.at;
+  }
+  const int64_t resumed = state.attempts[last].resumed_at;
+  if (resumed != kNoStep && cost.from < resumed) cost.from = resumed;  // it was there when this attempt began
+  const int64_t begin = cost.from != kNoStep ? cost.from : begun_from(state, first);
+  cost.steps = std::max<int64_t>(0, reached - begin);
+  if (since.known() && state.last_at > since) cost.seconds = (state.last_at - since).seconds();
+  cost.known = true;
+  return cost;
+}
+
+std::string crash_cost_text(const State& state) {
+  const CrashCost cost = crash_cost(state);
+  if (!cost.known) return "";
+  std::string text = cat(cost.steps, cost.steps == 1 ? " step" : " steps");
+  if (cost.seconds > 0) text += cat(" and ", format_duration(Duration::seconds(cost.seconds)), " of work");
+  return cost.from == kNoStep ? cat(text, ": no checkpoint is known")
+                              : cat(text, " since the checkpoint of step ", cost.from);
+}
+
+std::string saving_advice(const State& state) {
+  const CrashCost cost = crash_cost(state);
+  const bool long_run = state.first_at.known() && (state.last_at - state.first_at).seconds() >= kLongSeconds;
+  if (!cost.known || cost.seconds < kDearSeconds || (!failed_before(state) && !long_run)) return "";
+  return failed_before(state) ? "The run has failed before: save more often, so that the next failure costs less."
+                              : "The run is a day old: save more often than this, a failure will come.";
+}
+
+}  // namespace mw

@@ -1,0 +1,86 @@
+#include "ui/view/cycle_counts.h"
+
+#include <doctest/doctest.h>
+
+#include "base/text.h"
+#include "ui/report/markdown.h"
+#include "ui/testing/fake_run.h"
+#include "ui/view/format_batches.h"
+
+namespace mw {
+namespace {
+
+TEST_CASE("a cycle counts what came since its beginning, and nothing before") {
+  State state;
+  CycleCounts counts(Cycle{3, {}});
+  uint64_t line = 0;
+  const auto say = [&](auto body) {
+    const Event event{{}, {0, ++line}, std::move(body)};
+    fold(state, event);
+    counts.hear(state, event);
+  };
+  say(event::SourceOpened{0, "train.log", "text", 100});
+  for (int64_t step = 1; step <= 4; ++step) {
+    say(event::Measured{step, false, {{"reward.mean", "reward", 0.5}}});
+    say(event::ToolCalled{"search", 2, event::ToolCalled::Outcome::kOk, ""});
+    say(event::FormatJudged{"one-think-block", 8, 2});
+    say(event::PhaseEnded{"rollout", 10, kNoStep});
+    if (step == 1) say(event::PhaseEnded{"save", 10, kNoStep});
+  }
+  CHECK(state.tools.at("search").calls == 4);
+  counts.put_into(state);
+  CHECK(state.tools.at("search").calls == 2);
+  CHECK(state.formats.at("one-think-block").failed == 4);
+  CHECK(state.phases.at("rollout").times == 2);
+  CHECK(state.phases.at("rollout").ends.size() == 4);  // the table of steps shows those before as well
+  CHECK(state.phases.find("save") == state.phases.end());
+}
+
+TEST_CASE("format rules are counted by step, each attempt for itself") {
+  State state;
+  FormatBatches batches;
+  uint64_t line = 0;
+  const auto say = [&](auto body) {
+    const Event event{{}, {0, ++line}, std::move(body)};
+    fold(state, event);
+    batches.hear(state, event);
+  };
+  say(event::SourceOpened{0, "train.log", "text", 100});
+  for (int64_t step = 1; step <= 3; ++step) {
+    say(event::StepBegan{step});
+    for (int sample = 0; sample < 10; ++sample) {
+      const bool passes = sample < 5 + step;
+      say(event::FormatJudged{"ft", passes ? 1U : 0U, passes ? 0U : 1U});
+    }
+    say(event::FormatJudged{"ends", 0, 2});
+    say(event::Measured{step, false, {{"reward.mean", "reward", 0.5}}});
+  }
+  CHECK(batches.last_steps(2) == std::vector<int64_t>{2, 3});
+  CHECK(batch_text(batches.of("ft"), 3, true) == "80 % (8/10)");
+  CHECK(batch_text(batches.of("ft"), 2, true) == "70 % (7/10)");
+  CHECK(batch_text(batches.of("ends"), 2, false) == "2 failed");
+  CHECK(batch_text(batches.of("ft"), 9, true).empty());
+  Replayed replayed;
+  replayed.state = state;
+  const std::string report = markdown_report(replayed, {}, &batches);
+  CHECK(contains(report,
+                 "| Rule | 1 | 2 | 3 |\n|---|---:|---:|---:|\n| ends | 2 failed | 2 failed | 2 failed |\n"
+                 "| ft | 60 % (6/10) | 70 % (7/10) | 80 % (8/10) |\n"));
+}
+
+TEST_CASE("a cycle from a time counts by the clock") {
+  State state;
+  CycleCounts counts(Cycle{kNoStep, *parse_time("2026-02-19T10:00:00Z")});
+  uint64_t line = 0;
+  for (const char* at : {"2026-02-19T09:59:00Z", "2026-02-19T10:00:00Z", "2026-02-19T10:01:00Z"}) {
+    const Event event{
+        *parse_time(at), {0, ++line}, event::ToolCalled{"search", 2, event::ToolCalled::Outcome::kOk, ""}};
+    fold(state, event);
+    counts.hear(state, event);
+  }
+  counts.put_into(state);
+  CHECK(state.tools.at("search").calls == 2);
+}
+
+}  // namespace
+}  // namespace mw

@@ -1,0 +1,74 @@
+#include "ui/view/ranked.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/text.h"
+#include "core/incident_kind.h"
+
+namespace mw {
+
+bool overtaken(const State& state, const Incident& incident) {
+  if (incident.latest.attempt + 1U >= state.attempts.size()) return false;
+  const int64_t reached = state.attempts[incident.latest.attempt].last_step;
+  return std::any_of(state.attempts.begin() + incident.latest.attempt + 1, state.attempts.end(),
+                     [reached](const AttemptState& later) { return later.last_step > reached; });
+}
+
+bool matters_more(const State& state, const Incident& a, const Incident& b) {
+  const auto weight = [&state](const Incident& incident) {
+    const bool grave = ends_runs(incident.kind) || taints(incident.kind);
+    return std::tuple(incident.severity, incident.open && !overtaken(state, incident), incident.latest.attempt, grave);
+  };
+  const auto left = weight(a), right = weight(b);
+  return left != right ? left > right : a.id < b.id;
+}
+
+std::vector<const Incident*> ranked_incidents(const State& state) {
+  std::vector<const Incident*> ranked;
+  for (const Incident& incident : state.incidents) {
+    if (incident.severity != Severity::kInfo) ranked.push_back(&incident);
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [&state](const Incident* a, const Incident* b) { return matters_more(state, *a, *b); });
+  return ranked;
+}
+
+std::vector<const Evidence*> fresh_evidence(const Incident& incident) {
+  std::vector<const Evidence*> fresh;
+  for (const Evidence& evidence : incident.evidence) {
+    const bool said = evidence.signal.empty() && trim(evidence.text) == trim(incident.summary);
+    const bool again = std::any_of(fresh.begin(), fresh.end(), [&evidence](const Evidence* before) {
+      return std::tie(before->where, before->text, before->signal, before->step) ==
+             std::tie(evidence.where, evidence.text, evidence.signal, evidence.step);
+    });
+    if (!said && !again) fresh.push_back(&evidence);
+  }
+  return fresh;
+}
+
+std::vector<std::string> fresh_reasons(const Incident& incident, const std::vector<std::string>& reasons) {
+  std::vector<std::string> fresh;
+  for (const std::string& reason : reasons) {
+    const size_t colon = reason.find(": ");
+    const bool quotes = reason.starts_with("seen") && colon != std::string::npos;
+    const std::string_view quoted = quotes ? trim(std::string_view(reason).substr(colon + 2)) : std::string_view();
+    const bool shown =
+        quotes && std::any_of(incident.evidence.begin(), incident.evidence.end(), [&](const Evidence& e) {
+          return contains(e.text, quoted) || (!e.text.empty() && contains(quoted, trim(e.text)));
+        });
+    if (!shown) fresh.push_back(reason);
+  }
+  return fresh;
+}
+
+std::vector<const RankedCause*> shown_causes(const Incident& incident, size_t most) {
+  std::vector<const RankedCause*> shown;
+  for (const RankedCause& cause : incident.causes) {
+    const bool bare = cause.reasons_for.empty() && cause.reasons_against.empty();
+    if (shown.size() < most && (shown.empty() || !bare)) shown.push_back(&cause);
+  }
+  return shown;
+}
+
+}  // namespace mw

@@ -1,0 +1,64 @@
+#include "ui/view/ranked.h"
+
+#include <doctest/doctest.h>
+
+#include "ui/testing/fake_run.h"
+#include "ui/view/tool_times.h"
+
+namespace mw {
+namespace {
+
+TEST_CASE("the most consequential incident comes first") {
+  FakeRun run;
+  run.measure(1, 0.5);
+  run.incident("entropy-collapse", Severity::kWarning, 1, "a", "x");
+  run.incident("engine-dead", Severity::kCritical, 2, "b", "x").open = false;
+  run.incident("stall", Severity::kCritical, 3, "c", "x");
+  run.incident("zero-reward", Severity::kCritical, 4, "d", "x");
+  run.incident("network", Severity::kInfo, 5, "e", "x");
+  std::vector<uint32_t> order;
+  for (const Incident* incident : ranked_incidents(run.state)) order.push_back(incident->id);
+  CHECK(order == std::vector<uint32_t>{4, 3, 2, 1});  // it spoils what is learnt; it stands open; it is over; a warning
+}
+
+TEST_CASE("nothing is said twice") {
+  Incident incident;
+  incident.summary = "CUDA out of memory";
+  incident.evidence.push_back({{0, 7}, "CUDA out of memory ", "", kNoStep, 0});
+  incident.evidence.push_back({{0, 8}, "Tried to allocate 2 GiB", "", kNoStep, 0});
+  incident.evidence.push_back(incident.evidence.back());
+  REQUIRE(fresh_evidence(incident).size() == 1);
+  CHECK(fresh_evidence(incident)[0]->text == "Tried to allocate 2 GiB");
+  CHECK(fresh_reasons(incident, {"seen first: Tried to allocate 2 GiB", "the memory grew before"}) ==
+        std::vector<std::string>{"the memory grew before"});
+  CHECK(fresh_reasons(incident, {"seen: something else"}).size() == 1);
+}
+
+TEST_CASE("causes that nothing speaks for are no finding") {
+  Incident incident;
+  incident.causes.push_back({"first", "", 0.3, {}, {}, "", ""});
+  incident.causes.push_back({"listed", "", 0.2, {}, {}, "", ""});
+  incident.causes.push_back({"argued", "", 0.2, {}, {"the disk was free"}, "", ""});
+  const auto shown = shown_causes(incident, 4);
+  REQUIRE(shown.size() == 2);
+  CHECK(shown[0]->id == "first");
+  CHECK(shown[1]->id == "argued");
+}
+
+TEST_CASE("the median of a tool's calls is exact while few are kept, and close when they are thinned") {
+  FakeRun run;
+  for (int call = 1; call <= 100; ++call)
+    run.say(event::ToolCalled{"search", static_cast<double>(call), event::ToolCalled::Outcome::kOk, ""});
+  CHECK(time_quantile(run.state.tools.at("search"), 0.5) == 50);
+  CHECK(time_quantile(run.state.tools.at("search"), 0.95) == 95);
+  for (int call = 0; call < 9900; ++call)
+    run.say(event::ToolCalled{"search", static_cast<double>(call % 100 + 1), event::ToolCalled::Outcome::kOk, ""});
+  const ToolState& tool = run.state.tools.at("search");
+  CHECK(tool.timed == 10'000);
+  CHECK(tool.times.size() <= ToolState::kTimesKept);
+  CHECK(time_quantile(tool, 0.5) == doctest::Approx(50).epsilon(0.1));
+  CHECK(time_quantile(ToolState{}, 0.5) == 0);
+}
+
+}  // namespace
+}  // namespace mw
