@@ -13,7 +13,9 @@ enum class Exit : int {
   kPartial = 5,    ///< results are partial: part of the input could not be read (the output says which)
   kDiskFull = 6,   ///< the output or the journal could not be written
   kUndone = 7,     ///< nothing was done: somebody must say yes first
-  kIncident = 10,  ///< --fail-on was given and such an incident was found; a checkpoint is not whole
+  kActed = 8,      ///< midwatch fleet did something
+  kPerson = 9,     ///< midwatch fleet waits for a person
+  kIncident = 10,  ///< an incident of --fail-on was found, a checkpoint is not whole, preflight found an error
 };
 
 }  // namespace mw

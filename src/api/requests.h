@@ -9,11 +9,15 @@
 #include <vector>
 
 #include "core/input_figures.h"
+#include "core/retention.h"
 #include "core/state.h"
 #include "core/supervise/run_ask.h"
 #include "core/supervise/run_spec.h"
 
 namespace mw {
+
+/// Called with every event of a run, in order, once it is folded into the state.
+using Heard = std::function<void(const State&, const Event&)>;
 
 struct ReplayRequest {
   std::vector<std::string> paths;
@@ -23,6 +27,7 @@ struct ReplayRequest {
   /// Called now and then with bytes done and bytes in all.
   std::function<void(int64_t, int64_t)> progress;
   std::string timezone;  ///< of clocks that name none, as TimeZone::parse() has it; "": UTC
+  Heard heard;           ///< may be empty; not called for the runs that lie in one folder
 };
 
 struct FolderRun;
@@ -138,6 +143,7 @@ struct Asked {
 struct RunStatus {
   enum class Phase { kUnknown, kStarting, kRunning, kPaused, kEnded, kWaiting, kOver };
   std::string name, folder;
+  std::string store;                 ///< where its checkpoints are shipped; "": nowhere
   bool supervised = false;           ///< begun by `midwatch run`; else only what `attach` reads
   bool adopted = false;              ///< not supervised, but its process is known (`attach --pid`)
   std::vector<std::string> allow;    ///< of an adopted run: what may be done to it, "pause" and "stop"
@@ -177,8 +183,9 @@ struct RunsAnswer {
 /// Of which run space is to be freed.
 struct CleanupRequest {
   std::string home, run;
-  std::vector<std::string> what;   ///< words of cleanup.what; none = those of the run's settings
-  std::vector<std::string> paths;  ///< of could_clean_up(), to which somebody said yes; nothing else goes
+  std::vector<std::string> what;            ///< words of cleanup.what; none = those of the run's settings
+  std::vector<std::string> paths;           ///< of could_clean_up(), to which somebody said yes; nothing else goes
+  std::optional<RetentionRules> retention;  ///< for old checkpoints, in place of those of the run's settings
 };
 /// What could be freed, or what came of it.
 struct CleanupAnswer {
@@ -250,6 +257,8 @@ struct CheckpointsAnswer {
     Time verified_at;            ///< when every byte was last read, before now
     std::string verified_state;  ///< what that said
     bool compared = false;       ///< its files are compared with what was recorded then
+    std::string shipped;         ///< word_of(Shipment::How); "": it is not to be shipped
+    Time shipped_at;             ///< of "shipped"
     bool tainted = false;        ///< saved since the onset of an open failure of learning, by the run's journal
     double seconds = 0;          ///< that it took
   };

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "api/drill.h"
+#include "api/fleet.h"
+#include "api/preflight.h"
 #include "api/requests.h"
 #include "api/shipping.h"
 #include "base/result.h"
@@ -37,8 +39,9 @@ class Services {
   virtual Result<std::string> choose(const std::string& home, const std::string& run) = 0;
   /// All recorded runs, the live ones first; at most `limit`.
   virtual Result<RunsAnswer> runs(const std::string& home, size_t limit) = 0;
-  /// The state folded from a recorded run.
-  virtual Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run) = 0;
+  /// The state folded from a recorded run. `heard` may be empty.
+  virtual Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run,
+                                                     const Heard& heard) = 0;
   /// How a run stands.
   virtual Result<RunStatus> status(const std::string& home, const std::string& run) = 0;
   /// Puts it to the run's midwatch and waits a moment for it to be taken.
@@ -64,10 +67,18 @@ class Services {
   virtual Result<PushAnswer> push_checkpoint(const PushRequest& request) = 0;
   /// Receives the newest verified checkpoint, or that of a step, into a folder that is made.
   virtual Result<PullAnswer> pull_checkpoint(const PullRequest& request) = 0;
+  /// Puts the newest verified checkpoint of a store where a run will look for it, unless it is there.
+  virtual Result<StartAnswer> prepare_start(const StartRequest& request) = 0;
+  /// Receives the journals and logs that were shipped beside checkpoints.
+  virtual Result<LogsAnswer> shipped_logs(const LogsRequest& request) = 0;
   /// What a run has in an object store.
   virtual Result<RemoteAnswer> remote_checkpoints(const RemoteRequest& request) = 0;
+  /// Rents machines for a run, and gives them back. A watch that goes on ends by a signal only.
+  virtual Result<FleetAnswer> fleet(const FleetRequest& request) = 0;
   /// Stages a fault, on the practice run or on a supervised one, and waits for what comes of it.
   virtual Result<DrillResult> drill(const DrillRequest& request) = 0;
+  /// What is wrong with a command before it begins. Starts and writes nothing.
+  virtual Result<PreflightAnswer> preflight(const PreflightRequest& request) = 0;
   virtual const Knowledge& knowledge() = 0;
   virtual Result<void> write_file(const std::string& path, std::string_view text) = 0;
 };

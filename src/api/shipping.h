@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/time.h"
 #include "core/event.h"
+#include "core/supervise/run_spec.h"
 
 namespace mw {
 
@@ -22,6 +24,19 @@ struct StoreAddress {
   /// Called now and then, from any thread, with bytes done and in all.
   std::function<void(int64_t, int64_t)> progress;
 };
+
+/// The store of a supervised run.
+inline StoreAddress store_of(const RunSpec& spec) {
+  StoreAddress address;
+  address.place = spec.store;
+  address.endpoint = spec.store_endpoint;
+  address.region = spec.store_region;
+  address.profile = spec.store_profile;
+  address.addressing = spec.store_addressing;
+  address.parallel = spec.store_parallel;
+  address.rate = static_cast<int64_t>(spec.store_limit);
+  return address;
+}
 
 struct PushRequest {
   StoreAddress store;
@@ -61,6 +76,37 @@ struct PullAnswer {
   std::vector<std::pair<std::string, std::string>> run;
   std::vector<std::string> notes;
   double seconds = 0;
+};
+
+/// What a machine needs to go on with a run from its store.
+struct StartRequest {
+  StoreAddress store;
+  std::string folder;                ///< for the run's checkpoints; "": where they lay on the machine that shipped them
+  std::vector<std::string> command;  ///< of the run
+  std::vector<std::string> resume;   ///< of its settings, for {resume}
+  std::vector<std::string> knowledge;  ///< folders with the user's own dialects
+};
+struct StartAnswer {
+  bool empty = false;                              ///< the store holds no checkpoint: the run begins from scratch
+  bool here = false;                               ///< the checkpoint was on this machine already
+  std::string root;                                ///< the folder of all checkpoints
+  std::vector<std::string> words;                  ///< for {resume} in the command
+  std::map<std::string, std::string> environment;  ///< W&B's, of the run that saved it
+  std::string pointer;  ///< file that was set to name the checkpoint; "": its framework has none
+  PullAnswer pulled;
+};
+
+/// The journals and logs that runs shipped beside their checkpoints.
+struct LogsRequest {
+  StoreAddress store;
+  std::string folder;  ///< below which a folder of each run is made
+};
+struct LogsAnswer {
+  struct Run {
+    std::string name, folder;
+    int64_t files = 0, bytes = 0;
+  };
+  std::vector<Run> runs;
 };
 
 struct RemoteRequest {

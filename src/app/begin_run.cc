@@ -76,6 +76,8 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   for (auto* paths : {&spec.also, &spec.checkpoints}) {
     for (std::string& path : *paths) path = absolute_path(path);
   }
+  const bool local = !spec.store.empty() && !contains(spec.store, "://");
+  if (local) spec.store = absolute_path(spec.store);
   MW_TRY(disk.make_folders(folder));
   make_private(folder);  // before anything is in it
   spec.nonce = random_nonce();

@@ -7,6 +7,7 @@
 #include "act/supervise/run_files.h"
 #include "base/text.h"
 #include "core/resume_advice.h"
+#include "core/shipments.h"
 #include "platform/paths.h"
 #include "platform/real/posix_disk.h"
 #include "read/recorder.h"
@@ -220,6 +221,14 @@ Result<CheckpointsAnswer> checkpoints_of_run(Disk& disk, const KnowledgeBase& kn
   if (!answer.ok()) return answer;
   answer->run = basename(run_folder);
   const auto advice = resume_advice(*state);
+  const bool ships = spec.ok() && !spec->store.empty();
+  for (const Shipment& shipment : ships ? shipments(*state) : std::vector<Shipment>()) {
+    for (Checkpoint& one : answer->checkpoints) {
+      if (one.path != shipment.path) continue;
+      one.shipped = word_of(shipment.how);
+      one.shipped_at = shipment.at;
+    }
+  }
   for (Checkpoint& one : answer->checkpoints) {
     one.tainted =
         advice && std::find(advice->suspect.begin(), advice->suspect.end(), one.step) != advice->suspect.end();

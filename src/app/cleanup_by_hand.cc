@@ -15,6 +15,7 @@
 #include "app/journal_pages.h"
 #include "app/run_status.h"
 #include "base/text.h"
+#include "core/retention_facts.h"
 #include "platform/durable.h"
 #include "platform/lock.h"
 #include "platform/real/posix_disk.h"
@@ -58,6 +59,8 @@ Result<SupervisedRun> supervised_run(Disk& disk, const CleanupRequest& request) 
     return Error{Error::Code::kInvalid, cat("there is nothing called '", word, "' to free"), cat("There are: ", all)};
   }
   if (!request.what.empty()) run.settings.what = request.what;
+  use_rules(request.retention, run.settings);
+  run.settings.explain = request.retention.has_value();
   return run;
 }
 
@@ -76,6 +79,7 @@ struct Machine {
     run.scope.now = clock->now();
     // Where the disk does not answer nothing is proven, and nothing goes.
     auto own = ownership_of(disk, run.folder, run.spec, state, run.scope.layout);
+    run.scope.facts = retention_facts(state, run.settings.keep_best, !run.spec.store.empty());
     run.scope.own = own.ok() ? std::move(*own) : Ownership();
     return plan_cleanup(disk, {*system, *processes, nobody_holds, static_cast<int64_t>(geteuid())}, run.scope,
                         run.settings);

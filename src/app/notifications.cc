@@ -18,8 +18,7 @@ std::string home_above(const std::string& run_folder) {
 
 }  // namespace
 
-Result<std::unique_ptr<Notifications>> Notifications::make(const Doors& doors, const Knowledge& knowledge,
-                                                           const std::string& config,
+Result<std::unique_ptr<Notifications>> Notifications::make(const Doors& doors, const std::string& config,
                                                            std::function<void(const std::string&)> say) {
   std::unique_ptr<Notifications> made(new Notifications());
   if (config.empty()) return made;
@@ -31,9 +30,8 @@ Result<std::unique_ptr<Notifications>> Notifications::make(const Doors& doors, c
   if (settings->channels.empty()) return made;
   if (!say) say = [](const std::string&) {};
   made->http_ = make_http();
-  made->notifier_ =
-      std::make_unique<Notifier>(NotifierDoors{doors.disk, doors.clock, *made->http_, std::move(say), doors.known},
-                                 std::move(*settings), knowledge);
+  made->notifier_ = std::make_unique<Notifier>(
+      NotifierDoors{doors.disk, doors.clock, *made->http_, std::move(say), doors.known}, std::move(*settings));
   return made;
 }
 

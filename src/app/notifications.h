@@ -19,8 +19,7 @@ class Notifications {
  public:
   /// `config`: path of the file of settings, "" for none. With nobody to notify, task() is nullptr. Errors: the file
   /// is wrong, a secret is not where it is said to be.
-  static Result<std::unique_ptr<Notifications>> make(const Doors& doors, const Knowledge& knowledge,
-                                                     const std::string& config,
+  static Result<std::unique_ptr<Notifications>> make(const Doors& doors, const std::string& config,
                                                      std::function<void(const std::string&)> say);
 
   /// Of a watch that only watches: its folder is known once it is open.

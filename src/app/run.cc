@@ -19,8 +19,11 @@
 #include "app/config/rule_settings.h"
 #include "app/config/settings.h"
 #include "app/config/signal_settings.h"
+#include "app/fleet_beat.h"
+#include "app/harbour.h"
 #include "app/notifications.h"
 #include "app/run_status.h"
+#include "app/ship_beside.h"
 #include "app/tasks.h"
 #include "base/text.h"
 #include "platform/durable.h"
@@ -91,13 +94,20 @@ class SupervisorTask final : public Task {
     guard();
   }
 
+  /// Asked, again and again, once the supervisor is done: may the watch end? `stops`: how often a stop came.
+  void may_end(std::function<bool(const State& state, int stops)> may) { may_end_ = std::move(may); }
+
   std::optional<Duration> turn(const State& state, bool quiet, EventWriter& writer) override {
-    const bool shown = passing_.show_some(doors_.clock, kShowing);
+    // Whoever reads our output may stop, and this loop with it: before that the watchdog has to know the command.
+    const bool shown = supervisor_.awaits_command() || passing_.show_some(doors_.clock, kShowing);
     orphans_.reap();
-    const auto on = supervisor_.turn(state, quiet, writer);
+    const auto on = over_ ? Result<bool>(false) : supervisor_.turn(state, quiet, writer);
     guard();
     if (!on.ok() && on.error().what != trouble_) request_.say(trouble_ = on.error().what);
-    if (on.ok() && !*on) return std::nullopt;
+    if (on.ok() && !*on) {
+      over_ = true;
+      return may_end_ && !may_end_(state, stops_) ? std::optional(kShowing) : std::nullopt;
+    }
     if (supervisor_.attempt() > 0) {
       doors_.watch.add(supervisor_.attempt_folder());
       doors_.watch.add(cat(supervisor_.attempt_folder(), "/", kRecordFolder));
@@ -106,6 +116,7 @@ class SupervisorTask final : public Task {
   }
 
   bool stop_requested() override {
+    ++stops_;
     request_.say("a stop was requested");
     supervisor_.stop(supervisor_.stopping(), doors_.watch.stop_signal());
     return true;
@@ -127,6 +138,9 @@ class SupervisorTask final : public Task {
   StopWatchdog& watchdog_;
   Orphans orphans_;
   std::string trouble_;
+  std::function<bool(const State& state, int stops)> may_end_;
+  bool over_ = false;  ///< the supervisor is done
+  int stops_ = 0;
 };
 
 /// The declared components and rules. A run is supervised whatever is wrong with the settings.
@@ -172,13 +186,13 @@ Result<std::unique_ptr<SupervisedComponents>> own_components(const ComponentDoor
 }
 
 /// Notifications of a reattached run, which is supervised whatever is wrong with the settings.
-std::unique_ptr<Notifications> reattached_notifications(const Doors& doors, const KnowledgeBase& knowledge,
-                                                        const RunRequest& request, const RunSpec& spec) {
+std::unique_ptr<Notifications> reattached_notifications(const Doors& doors, const RunRequest& request,
+                                                        const RunSpec& spec) {
   const std::string& config = request.spec.config.empty() ? spec.config : request.spec.config;
-  auto notifications = Notifications::make(doors, knowledge.knowledge(), config, request.say);
+  auto notifications = Notifications::make(doors, config, request.say);
   if (notifications.ok()) return std::move(*notifications);
   request.say(cat("nobody is notified: ", notifications.error().what));
-  return *Notifications::make(doors, knowledge.knowledge(), "", request.say);
+  return *Notifications::make(doors, "", request.say);
 }
 
 /// How it came out, for whoever began it.
@@ -228,6 +242,25 @@ Config learn_of(const Doors& doors, const RunRequest& request, const Supervisor&
   return declared;
 }
 
+/// Is the store's address one, and are there credentials for it? It itself is not asked.
+Result<void> check_store(const Doors& doors, const RunRequest& request) {
+  if (!request.reattach.empty() || !is_shipped(request.spec)) return {};
+  const auto way = open_harbour(doors.disk, store_of(request.spec));
+  return way.ok() ? Result<void>() : way.error();
+}
+
+/// Asked before anything of the run is made.
+Result<void> may_begin(const Doors& doors, const RunRequest& request) {
+  MW_TRY(check_store(doors, request));
+  return admit_machine(doors.disk);
+}
+
+/// The watch goes on after the command until its checkpoints are shipped.
+void stay_for(ShipTask* shipping, SupervisorTask& supervision) {
+  if (shipping == nullptr) return;
+  supervision.may_end([shipping](const State& state, int stops) { return shipping->may_end(state, stops); });
+}
+
 Result<void> start(const std::string& place) { return start_keeper(place, std::string(kProgram)); }
 
 /// `supervision` gives the supervisor its turns.
@@ -251,9 +284,9 @@ Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBa
   InterruptOnce processes(real);
   StopWatchdog watchdog(doors.watch, processes, doors.clock, kOwnFailure);
   // Before anything is begun, so that what is wrong is known at once.
-  auto notifications =
-      Notifications::make(doors, base.knowledge(), request.reattach.empty() ? request.spec.config : "", request.say);
+  auto notifications = Notifications::make(doors, request.reattach.empty() ? request.spec.config : "", request.say);
   if (!notifications.ok()) return notifications.error();
+  MW_TRY(may_begin(doors, request));
   const auto folder = begin_or_find(doors, processes, request);
   if (!folder.ok()) return folder.error();
   RunResult result;
@@ -282,7 +315,7 @@ Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBa
   Passing passing(doors.disk, output, request);
   if (!request.reattach.empty()) {
     passing.skip();
-    notifications = reattached_notifications(doors, base, request, supervisor.spec());
+    notifications = reattached_notifications(doors, request, supervisor.spec());
   }
   (*notifications)->supervises(result.folder, supervisor.spec());
   SupervisorTask supervision(doors, processes, request, supervisor, passing, *components, watchdog);
@@ -297,6 +330,7 @@ Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBa
   context.notifier = (*notifications)->task();
   context.write = write;
   const Tasks tasks = make_tasks(context);
+  stay_for(context.shipping, supervision);
   go_through(**loop, tasks.all, passing);
   result.replayed = (*loop)->take();
   (void)reserve.release();

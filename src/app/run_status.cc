@@ -146,6 +146,7 @@ Result<RunStatus> run_status(Disk& disk, Processes& processes, const std::string
   const auto spec = parse_run_spec(*text);
   if (!spec.ok()) return spec.error();
   status.supervised = true;
+  status.store = redact_secrets(spec->store);
   KnownSecrets secrets;
   secrets.learn_environment(environ);
   for (const auto& [variable, value] : spec->environment) secrets.learn(variable, value);

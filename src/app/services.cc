@@ -24,7 +24,10 @@
 #include "app/config/settings.h"
 #include "app/config/signal_settings.h"
 #include "app/drill.h"
+#include "app/fleet.h"
 #include "app/notifications.h"
+#include "app/onstart.h"
+#include "app/preflight.h"
 #include "app/restore.h"
 #include "app/rule_watch.h"
 #include "app/run.h"
@@ -33,6 +36,7 @@
 #include "app/tasks.h"
 #include "app/verify.h"
 #include "base/text.h"
+#include "core/still_written.h"
 #include "platform/clock.h"
 #include "platform/durable.h"
 #include "platform/lock.h"
@@ -136,7 +140,7 @@ Result<std::unique_ptr<Replayed>> DaemonServices::replay(const ReplayRequest& re
   // Of a supervised run the journal knows more than its files.
   if (const std::string& path = request.paths.front();
       request.paths.size() == 1 && is_run_folder(*disk_, path) && !run_spec_path(*disk_, path).empty()) {
-    return recorded_in(path);
+    return recorded_in(path, request.heard);
   }
   if (const auto rules = settings(request.config); !rules.ok()) return rules.error();
   auto result = read_files(request, request.paths);
@@ -159,7 +163,9 @@ Result<std::vector<FolderRun>> DaemonServices::runs_of(const ReplayRequest& requ
   std::vector<FolderRun> out;
   if (deep == 0) return out;
   for (const auto& folders : runs_below(*disk_, paths, state)) {
-    auto one = read_files(request, folders);
+    ReplayRequest alone = request;
+    alone.heard = {};  // what was heard is of all of them, read as one
+    auto one = read_files(alone, folders);
     if (!one.ok()) return one.error();
     if ((*one)->unknown) continue;
     auto below = runs_of(request, folders, (*one)->state, deep - 1);
@@ -174,10 +180,12 @@ Result<std::vector<FolderRun>> DaemonServices::runs_of(const ReplayRequest& requ
 Result<std::unique_ptr<Replayed>> DaemonServices::read_files(const ReplayRequest& request,
                                                              const std::vector<std::string>& paths) {
   RunReader reader(*disk_, *knowledge_, Judge::kAtClose, nullptr, {});
+  reader.hear(request.heard);
   MW_TRY(reader.set_zone(request.timezone));
   MW_TRY(reader.open(paths, request.framework));
   reader.read_all(request.progress);
   reader.close();
+  take_as_running(reader.state(), make_posix_clock()->now());
   auto result = std::make_unique<Replayed>();
   result->unknown = reader.says_nothing() && request.framework.empty();
   result->input = reader.figures();
@@ -210,7 +218,7 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
     learn_environment_of(*make_posix_system(), asked.pid, knowledge_->known());
   }
   if (asked.pid == 0) MW_TRY(await_paths(doors, request));
-  auto notifications = Notifications::make(doors, knowledge_->knowledge(), request.config, request.say);
+  auto notifications = Notifications::make(doors, request.config, request.say);
   if (!notifications.ok()) return notifications.error();
   auto loop = AttachLoop::open(doors, *knowledge_, request);
   if (!loop.ok()) return loop.error();
@@ -281,18 +289,19 @@ Result<std::vector<NotifyResult>> DaemonServices::notify_test(const std::string&
 
 std::string DaemonServices::config_reference(bool json) { return json ? config_reference_json() : config_page(); }
 
-Result<std::unique_ptr<Replayed>> DaemonServices::recorded(const std::string& home, const std::string& run) {
+Result<std::unique_ptr<Replayed>> DaemonServices::recorded(const std::string& home, const std::string& run,
+                                                           const Heard& heard) {
   const auto folder = find(home, run, Purpose::kReading);
-  return folder.ok() ? recorded_in(*folder) : Result<std::unique_ptr<Replayed>>(folder.error());
+  return folder.ok() ? recorded_in(*folder, heard) : Result<std::unique_ptr<Replayed>>(folder.error());
 }
 
 /// As the journal in that folder has it.
-Result<std::unique_ptr<Replayed>> DaemonServices::recorded_in(const std::string& run_folder) {
+Result<std::unique_ptr<Replayed>> DaemonServices::recorded_in(const std::string& run_folder, const Heard& heard) {
   auto result = std::make_unique<Replayed>();
-  if (read_state_ != nullptr && read_folder_ == run_folder) {
+  if (read_state_ != nullptr && read_folder_ == run_folder && !heard) {
     result->state = std::move(*std::exchange(read_state_, nullptr));
   } else {
-    auto state = read_recorded(*disk_, run_folder);
+    auto state = read_recorded(*disk_, run_folder, heard);
     if (!state.ok()) return state.error();
     result->state = std::move(*state);
   }
@@ -385,7 +394,7 @@ Result<CleanupAnswer> DaemonServices::clean_up(const CleanupRequest& request) {
   RunAsk ask;
   ask.what = RunAsk::What::kCleanup;
   ask.at = make_posix_clock()->now();
-  ask.text = cleanup_ask_text({request.what, request.paths});
+  ask.text = cleanup_ask_text({request.what, request.paths, request.retention});
   const auto asked = this->ask("", chosen->run, ask);
   if (!asked.ok()) return asked.error();
   return wait_for_cleanup(*disk_, *make_posix_clock(), how->folder, ask.at);
@@ -426,12 +435,38 @@ Result<PullAnswer> DaemonServices::pull_checkpoint(const PullRequest& request) {
   return fetch_checkpoint(*disk_, request);
 }
 
+Result<StartAnswer> DaemonServices::prepare_start(const StartRequest& request) {
+  MW_TRY(learn(request.knowledge));
+  return mw::prepare_start(*disk_, *knowledge_, request);
+}
+
+Result<LogsAnswer> DaemonServices::shipped_logs(const LogsRequest& request) { return fetch_logs(*disk_, request); }
+
+Result<FleetAnswer> DaemonServices::fleet(const FleetRequest& request) { return manage_fleet(*disk_, request); }
+
 Result<RemoteAnswer> DaemonServices::remote_checkpoints(const RemoteRequest& request) {
   return shipped_checkpoints(*disk_, request);
 }
 
 Result<DrillResult> DaemonServices::drill(const DrillRequest& request) {
   return run_drill(*disk_, *make_posix_clock(), *make_posix_processes(), request);
+}
+
+Result<PreflightAnswer> DaemonServices::preflight(const PreflightRequest& request) {
+  if (request.like.empty()) return run_preflight(request, nullptr);
+  std::unique_ptr<Replayed> measured;
+  if (disk_->info(request.like).ok() && !is_run_folder(*disk_, request.like)) {
+    ReplayRequest files;
+    files.paths = {request.like};
+    auto replayed = replay(files);
+    if (!replayed.ok()) return replayed.error();
+    measured = std::move(*replayed);
+  } else {
+    auto run = recorded(request.home, request.like, {});
+    if (!run.ok()) return run.error();
+    measured = std::move(*run);
+  }
+  return run_preflight(request, &measured->state);
 }
 
 Result<void> DaemonServices::write_file(const std::string& path, std::string_view text) {

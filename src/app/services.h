@@ -23,7 +23,8 @@ class DaemonServices final : public Services {
   Result<ConfigAnswer> config(const std::string& file) override;
   Result<std::vector<NotifyResult>> notify_test(const std::string& file, const std::string& channel) override;
   std::string config_reference(bool json) override;
-  Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run) override;
+  Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run,
+                                             const Heard& heard) override;
   Result<std::string> choose(const std::string& home, const std::string& run) override;
   Result<RunsAnswer> runs(const std::string& home, size_t limit) override;
   Result<RunStatus> status(const std::string& home, const std::string& run) override;
@@ -35,10 +36,14 @@ class DaemonServices final : public Services {
   Result<CheckpointsAnswer> checkpoints(const CheckpointsRequest& request) override;
   Result<TensorsAnswer> compare_tensors(const std::string& before, const std::string& after,
                                         const std::function<void(int64_t, int64_t)>& progress) override;
+  Result<StartAnswer> prepare_start(const StartRequest& request) override;
+  Result<LogsAnswer> shipped_logs(const LogsRequest& request) override;
   Result<PushAnswer> push_checkpoint(const PushRequest& request) override;
   Result<PullAnswer> pull_checkpoint(const PullRequest& request) override;
   Result<RemoteAnswer> remote_checkpoints(const RemoteRequest& request) override;
+  Result<FleetAnswer> fleet(const FleetRequest& request) override;
   Result<DrillResult> drill(const DrillRequest& request) override;
+  Result<PreflightAnswer> preflight(const PreflightRequest& request) override;
   Result<Asked> ask(const std::string& home, const std::string& run, const RunAsk& ask) override;
   const Knowledge& knowledge() override;
   Result<void> write_file(const std::string& path, std::string_view text) override;
@@ -58,7 +63,7 @@ class DaemonServices final : public Services {
     request.run = std::move(*folder);
     return request;
   }
-  Result<std::unique_ptr<Replayed>> recorded_in(const std::string& run_folder);
+  Result<std::unique_ptr<Replayed>> recorded_in(const std::string& run_folder, const Heard& heard);
   std::unique_ptr<Disk> disk_;
   std::string read_folder_;            ///< whose journal was read last for its status ...
   std::unique_ptr<State> read_state_;  ///< ... and what it holds: whoever asks for the status asks for that next

@@ -8,8 +8,10 @@
 #include "app/config/cleanup_settings.h"
 #include "app/config/component_settings.h"
 #include "app/config/scrape_settings.h"
+#include "app/fleet_beat.h"
 #include "app/live_view.h"
 #include "app/rule_watch.h"
+#include "app/ship_beside.h"
 #include "sense/checkpoints/checkpoint_watch.h"
 #include "sense/fingerprint/fingerprinting.h"
 #include "sense/host/host_watch.h"
@@ -92,7 +94,8 @@ Made machine(TaskContext& context) {
 }
 
 Made checkpoints(TaskContext& context) {
-  if (!context.host) return {};
+  const bool ships = context.supervisor != nullptr && is_shipped(context.supervisor->spec());
+  if (!context.host && !ships) return {};
   const auto layout = layouts_of(context.knowledge);
   if (context.supervisor == nullptr) return {watch_checkpoints(context.doors.clock, layout, "", {})};
   const RunSpec& spec = context.supervisor->spec();
@@ -138,6 +141,16 @@ Made cleanup(TaskContext& context) {
   return {std::move(task)};
 }
 
+Made shipping(TaskContext& context) {
+  const RunSpec& spec = context.supervisor->spec();
+  if (!is_shipped(spec)) return {};
+  auto task = ship_beside(context.doors, spec, context.folder, layouts_of(context.knowledge), context.say);
+  context.shipping = task.get();
+  return {std::move(task)};
+}
+
+Made heartbeat(TaskContext& context) { return {fleet_beat(context.doors, *context.supervisor, context.say)}; }
+
 Made live_view(TaskContext& context) {
   if (!context.live) return {};
   return {std::make_unique<LiveView>(context.doors.clock, context.live)};
@@ -178,6 +191,11 @@ constexpr TaskRow kTasks[] = {
      [](TaskContext& context) {
        return Made{nullptr, context.supervision};
      }},
+    // Behind the supervisor: what it quarantined in this turn is not shipped.
+    {"shipping", kAct, Of::kSupervised, "ships checkpoints, the journal and logs to the run's store", shipping},
+    // Behind the shipping: at the end it says what is in the store.
+    {"heartbeat", kAct, Of::kSupervised, "of a rented machine: beats to its store, and ends where another one goes on",
+     heartbeat},
     {"adoption", kAct, Of::kAttached, "pauses and ends a process where that is allowed",
      [](TaskContext& context) {
        return Made{nullptr, context.adoption};

@@ -13,6 +13,7 @@
 #include "act/supervise/adopt.h"
 #include "act/supervise/supervised_components.h"
 #include "act/supervise/supervisor.h"
+#include "act/vault/ship_task.h"
 #include "api/requests.h"
 #include "app/config/config.h"
 #include "core/task.h"
@@ -49,6 +50,7 @@ struct TaskContext {
   std::vector<std::string> folders = {};  ///< where it writes
 
   CleanupTask* cleanup = nullptr;  ///< its row sets it
+  ShipTask* shipping = nullptr;    ///< likewise, where the run has a store
 };
 
 enum class TaskPhase { kRequests, kSense, kEvidence, kAct, kNotify };

@@ -16,6 +16,8 @@ TEST_CASE("time: the forms that trainers print") {
   CHECK_FALSE(parse_time("2026-02-39 09:08:11").has_value());
   CHECK_FALSE(parse_time("hello").has_value());
   CHECK(format_duration(Duration::seconds(3725)) == "1h 02m");
+  CHECK(format_duration(Duration::seconds(-3725)) == "-1h 02m");
+  CHECK(format_duration(Duration{INT64_MIN}) == "-106751d 23h");
 }
 
 TEST_CASE("numbers: Python's non-finite words count") {

@@ -103,9 +103,8 @@ std::string format_utc(Time t) {
 }
 
 std::string format_duration(Duration d) {
-  const double s = d.seconds();
+  const double s = std::abs(d.seconds());  // of the double: the least int64_t has no positive counterpart
   char out[64];
-  if (s < 0) return std::string("-").append(format_duration(Duration::seconds(-s)));
   if (s < 1) {
     std::snprintf(out, sizeof out, "%.0f ms", s * 1e3);
   } else if (s < 60) {
@@ -117,7 +116,7 @@ std::string format_duration(Duration d) {
   } else {
     std::snprintf(out, sizeof out, "%dd %02dh", static_cast<int>(s / 86400), static_cast<int>(s / 3600) % 24);
   }
-  return out;
+  return d.ns < 0 ? std::string("-").append(out) : out;
 }
 
 std::optional<Time> parse_time(std::string_view text, size_t* used) {

@@ -15,6 +15,7 @@
 #include "core/signal.h"
 #include "core/state.h"
 #include "core/supervise/supervision.h"
+#include "core/tool_calls.h"
 
 namespace mw {
 namespace {
@@ -143,7 +144,7 @@ class Folder {
     state_.phase_began = place.moment;
   }
   void operator()(const event::PhaseEnded& ended) {
-    live(ended.step);
+    const Moment moment = live(ended.step).moment;
     if (state_.current_phase == ended.phase) state_.current_phase.clear();
     PhaseState* phase = named(state_.phases, ended.phase);
     if (phase == nullptr || !std::isfinite(ended.seconds)) return;
@@ -152,6 +153,8 @@ class Folder {
     phase->seconds_sum += ended.seconds;
     phase->seconds_last = ended.seconds;
     ++phase->times;
+    if (phase->ends.size() >= PhaseState::kEndsKept) phase->ends.erase(phase->ends.begin());
+    phase->ends.push_back({moment.step, ended.seconds, event_.at, event_.where, moment.attempt});
   }
   void operator()(const event::Progressed& progressed) {
     live();
@@ -295,18 +298,7 @@ class Folder {
     live();
     ToolState* tool = named(state_.tools, called.function);
     if (tool == nullptr) return;
-    ++tool->calls;
-    using Outcome = event::ToolCalled::Outcome;
-    if (called.outcome == Outcome::kOk) ++tool->ok;
-    if (called.outcome == Outcome::kModelError) ++tool->model_errors;
-    if (called.outcome == Outcome::kEnvironmentError) ++tool->environment_errors;
-    if (called.outcome == Outcome::kTimeout) ++tool->timeouts;
-    if (called.seconds >= 0 && std::isfinite(called.seconds)) {
-      ++tool->timed;
-      if (called.seconds > ToolState::kSlowSeconds) ++tool->slow;
-      tool->seconds_sum += called.seconds;
-      tool->seconds_max = std::max(tool->seconds_max, called.seconds);
-    }
+    count_call(*tool, called);
     if (!called.error.empty()) {
       if (uint64_t* count = named(tool->errors, called.error)) ++*count;
     }

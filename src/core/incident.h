@@ -53,12 +53,30 @@ struct Finding {
 
 struct RankedCause {
   std::string id;
-  double score = 0;  ///< 0..1
+  std::string title;  ///< what it is, one sentence; "": none is known
+  double score = 0;   ///< 0..1: ranks the causes of one incident; no frequency
   std::vector<std::string> reasons_for;
   std::vector<std::string> reasons_against;
   std::string check;
   std::string fix;
 };
+
+/// From this score on a cause is named where there is room for one only.
+constexpr double kWorthNaming = 0.3;
+
+/// How much a cause's score says, for people: "likely", "possible", "unlikely".
+inline std::string_view likelihood(const RankedCause& cause) {
+  return cause.score >= 0.6 ? "likely" : cause.score >= kWorthNaming ? "possible" : "unlikely";
+}
+
+/// What it is, without the full stop; its id where no sentence is known.
+inline std::string cause_name(const RankedCause& cause) {
+  const size_t end = cause.title.find_last_not_of(". ");
+  return end == std::string::npos ? cause.id : cause.title.substr(0, end + 1);
+}
+/// "A CUDA kernel made an illegal memory access (cuda-illegal-memory-access, likely)"; without the sentence where
+/// `said` has it.
+std::string cause_text(const RankedCause& cause, std::string_view said = {});
 
 struct Incident {
   uint32_t id = 0;  ///< 1-based, by onset

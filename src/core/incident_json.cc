@@ -74,6 +74,7 @@ void write_evidence(JsonWriter& out, const Evidence& evidence, const State& stat
 void write_cause(JsonWriter& out, const RankedCause& cause) {
   out.begin_object();
   out.key("id").string(cause.id);
+  out.key("title").string(cause.title);
   out.key("score").number(cause.score);
   out.key("for");
   write_texts(out, cause.reasons_for);
@@ -123,6 +124,7 @@ Evidence read_evidence(const Json& json) {
 RankedCause read_cause(const Json& json) {
   RankedCause cause;
   cause.id = json.string_or("id", "");
+  cause.title = json.string_or("title", "");
   cause.score = json.number_or("score", 0);
   cause.reasons_for = read_texts(json.find("for"));
   cause.reasons_against = read_texts(json.find("against"));
@@ -170,6 +172,12 @@ void write_alone(JsonWriter& out, const Incident& incident, const State& state) 
 }
 
 }  // namespace
+
+std::string cause_text(const RankedCause& cause, std::string_view said) {
+  const std::string name = cause_name(cause);
+  if (name == cause.id || said.find(name) != std::string_view::npos) return cat(cause.id, " (", likelihood(cause), ")");
+  return cat(name, " (", cause.id, ", ", likelihood(cause), ")");
+}
 
 void write_incident(JsonWriter& out, const Incident& incident, const State& state) {
   out.begin_object();

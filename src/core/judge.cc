@@ -152,6 +152,19 @@ void weigh_aftermath(std::vector<Draft>& drafts) {
   }
 }
 
+/// Answers that end in the very step in which the reward becomes zero for good show what took it, and are no chain of
+/// their own.
+void weigh_empty_answers(std::vector<Draft>& drafts) {
+  for (const Draft& zero : drafts) {
+    if (zero.incident.kind != "zero-reward" || zero.incident.severity != Severity::kCritical) continue;
+    for (Draft& length : drafts) {
+      const Moment &a = zero.incident.onset, &b = length.incident.onset;
+      if (length.incident.kind != "length-collapse" || a.attempt != b.attempt || a.step != b.step) continue;
+      if (a.step != kNoStep) length.incident.severity = Severity::kInfo;
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Incident> judge(const State& state, const Knowledge& knowledge) {
@@ -165,6 +178,7 @@ std::vector<Incident> judge(const State& state, const Knowledge& knowledge, Judg
   for (const Detector* detector : all_detectors()) detector->judge(state, knowledge, memory, findings);
   std::vector<Draft> drafts = grouped(std::move(findings));
   weigh_aftermath(drafts);
+  weigh_empty_answers(drafts);
   std::vector<Incident> incidents;
   incidents.reserve(drafts.size());
   for (const Draft& draft : drafts) {

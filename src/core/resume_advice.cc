@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "core/detect/support/failure_chain.h"
 #include "core/incident_kind.h"
 
 namespace mw {
@@ -75,6 +76,14 @@ bool cut_short(const State& state) {
                   }));
 }
 
+/// The last step that the last attempt really did: one that only began cannot be lost.
+int64_t last_done(const State& state) {
+  const int64_t done = detect::last_done(state, state.attempts.size() - 1);
+  if (done != kNoStep) return done;
+  const AttemptState& last = state.attempts.back();
+  return last.resumed_at != kNoStep ? last.resumed_at : last.last_step;
+}
+
 std::string listed(const std::vector<int64_t>& steps) {
   if (steps.size() == 1) return cat("step ", steps.front(), " is suspect");
   if (steps.size() > kListed)
@@ -93,13 +102,14 @@ bool trained_past(const State& state, const Moment& moment, int64_t step) {
 std::optional<ResumeAdvice> resume_advice(const State& state) {
   if (state.attempts.empty() || (state.checkpoints.empty() && state.checkpoint_scans.empty())) return std::nullopt;
   ResumeAdvice advice;
-  advice.last = state.attempts.back().last_step;
+  const int64_t begun = state.attempts.back().last_step;
+  advice.last = begun == kNoStep ? kNoStep : last_done(state);
   advice.onset = onset_in(state);
   if (advice.last == kNoStep || (advice.onset == kNoStep && !cut_short(state))) return std::nullopt;
   for (const auto& [step, saved] : saved_in(state)) {
     if (advice.onset != kNoStep && step >= advice.onset) {
       advice.suspect.push_back(step);
-    } else if (step <= advice.last) {
+    } else if (step <= std::max(begun, advice.last)) {
       advice.step = step;
       advice.path = saved.path;
       advice.whole = saved.whole;

@@ -94,5 +94,23 @@ TEST_CASE("what a later attempt left behind is no checkpoint of this run any mor
   CHECK(resume_advice(state)->step == 65);
 }
 
+TEST_CASE("a step that only began is not lost") {
+  State state;
+  uint64_t line = 0;
+  const auto say = [&](auto body) { fold(state, {{}, {0, ++line}, std::move(body)}); };
+  say(event::SourceOpened{0, "train.log", "text", 100});
+  for (int64_t step = 1; step <= 3; ++step) {
+    say(event::StepBegan{step});
+    say(event::Measured{step, false, {{"reward.mean", "reward", 0.5}}});
+  }
+  say(event::CheckpointSaved{3, "out/step_3", true});
+  say(event::StepBegan{4});
+  state.verdict = "crashed";
+  CHECK(to_sentence(*resume_advice(state)) == "Resume from step 3 (saved, by the log).");
+  say(event::Measured{4, false, {{"reward.mean", "reward", 0.5}}});
+  state.verdict = "crashed";
+  CHECK(to_sentence(*resume_advice(state)) == "Resume from step 3 (saved, by the log); 1 of 4 steps are lost.");
+}
+
 }  // namespace
 }  // namespace mw

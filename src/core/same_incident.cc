@@ -15,8 +15,8 @@ bool same_evidence(const Evidence& a, const Evidence& b) {
 }
 
 bool same_cause(const RankedCause& a, const RankedCause& b) {
-  return std::tie(a.id, a.score, a.reasons_for, a.reasons_against, a.check, a.fix) ==
-         std::tie(b.id, b.score, b.reasons_for, b.reasons_against, b.check, b.fix);
+  return std::tie(a.id, a.title, a.score, a.reasons_for, a.reasons_against, a.check, a.fix) ==
+         std::tie(b.id, b.title, b.score, b.reasons_for, b.reasons_against, b.check, b.fix);
 }
 
 template <typename One>

@@ -117,12 +117,17 @@ struct ToolState {
   uint64_t calls = 0, ok = 0, model_errors = 0, environment_errors = 0, timeouts = 0;
   double seconds_sum = 0, seconds_max = 0;
   uint64_t timed = 0, slow = 0;
+  static constexpr size_t kTimesKept = 1024;
+  std::vector<float> times;  ///< seconds of the timed calls, for median and percentiles: every `every`-th one
+  uint64_t every = 1;        ///< doubles when kTimesKept is reached
   std::map<std::string, uint64_t> errors;  ///< by type
 };
 
 struct PhaseState {
   uint64_t times = 0;
   double seconds_sum = 0, seconds_min = 0, seconds_max = 0, seconds_last = 0;
+  static constexpr size_t kEndsKept = 64;
+  std::vector<Point> ends;  ///< the last ones: when each ended, in which step, after how many seconds
 };
 
 /// What was emitted of text that may continue (event::Ticked); what is emitted of it later takes its place.

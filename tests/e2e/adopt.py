@@ -61,7 +61,7 @@ def killed(base):
         run.wait()
         began = time.monotonic()
         code, out, err = end(seen)
-        assert code == 0 and time.monotonic() - began < 8, (code, err)
+        assert code == 0 and time.monotonic() - began < 40, (code, err)
         assert f"process {run.pid} has ended; how is not known" in err, err
         found = incidents(base)
         assert [i["kind"] for i in found if i["severity"] == "critical"] == ["crash"], found

@@ -130,7 +130,7 @@ def no_delay(base):
     run = Run(base, ["sh", "-c", "date +%s.%N"], "--no-host")
     assert run.end(60) == 0, run.err
     spent = time.monotonic() - began
-    assert spent < 6, f"it took {spent:.1f} s"
+    assert spent < 20, f"it took {spent:.1f} s"
     assert any("in time" in one for one in fingerprint(run, 1)["missing"]), fingerprint(run, 1)["missing"]
     assert not processes_of(base, "no-such")
 

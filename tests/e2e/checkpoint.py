@@ -133,7 +133,7 @@ def hostile_names_and_files(base):
     assert code == 10 and "\x1b" not in text and "outside of its folder" in " ".join(text.split()), (code, text)
     assert not os.path.exists(base + "/ran")
     assert midwatch(base, "verify", base + "/nowhere")[0] == 3
-    assert midwatch(base, "prune")[0] == 2
+    assert midwatch(base, "polish")[0] == 2
 
 
 def differences(base):

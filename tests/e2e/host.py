@@ -57,7 +57,7 @@ def disk_fills(midwatch, folder):
         return "skipped: mounting a small disk needs root"
     fill = "step == 5 and open(%r, 'wb').write(bytes(508 << 20))" % os.path.join(place, "rollouts.bin")
     try:
-        decided, done = run(midwatch, folder, place, TRAIN % (30, fill))
+        decided, done = run(midwatch, folder, place, TRAIN % (60, fill))
     finally:
         subprocess.run(["umount", place])
     kinds = {incident["kind"]: incident for incident in opened(decided)}

@@ -81,9 +81,10 @@ def output(run):
 
 
 def wait_until(what, condition, seconds=60):
-    end = time.monotonic() + seconds
+    """`seconds` are those of an idle machine; beside other tests it takes longer."""
+    end = time.monotonic() + 4 * seconds
     while not condition():
-        assert time.monotonic() < end, f"not within {seconds} s: {what}"
+        assert time.monotonic() < end, f"not within {4 * seconds} s: {what}"
         time.sleep(0.02)
 
 

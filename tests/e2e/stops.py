@@ -101,7 +101,7 @@ def ends(run, seconds):
         raise AssertionError(f"midwatch goes on {seconds} s after the request to stop") from None
 
 
-def ask_twice(run, pid, seconds=5):
+def ask_twice(run, pid, seconds=30):
     """Two Ctrl-C; how long the command lived after the second. The limit is generous as the machine may be busy."""
     run.process.send_signal(signal.SIGINT)
     time.sleep(1)
@@ -123,7 +123,7 @@ def flood_one(base, mode, amount):
     pid = began(run)
     time.sleep(2)
     run.process.send_signal(signal.SIGINT)
-    assert ends(run, 25) == 128 + signal.SIGINT, (run.process.returncode, run.err[-500:])
+    assert ends(run, 120) == 128 + signal.SIGINT, (run.process.returncode, run.err[-500:])
     assert not alive(pid)
 
 
@@ -147,7 +147,7 @@ def output_flood_shown(base):
     run.process.stdout = None
     run.process.stderr, err = None, run.process.stderr
     try:
-        code = run.process.wait(25)
+        code = run.process.wait(120)
     except subprocess.TimeoutExpired:
         run.process.kill()
         os.kill(pid, signal.SIGKILL)
@@ -394,12 +394,44 @@ def nobody_reads(base):
     time.sleep(1)
     run.process.send_signal(signal.SIGINT)
     try:
-        code = run.process.wait(5)
+        code = run.process.wait(30)
     except subprocess.TimeoutExpired:
         run.process.kill()
         os.kill(pid, signal.SIGKILL)
-        raise AssertionError("midwatch goes on 5 s after the second Ctrl-C") from None
+        raise AssertionError("midwatch goes on 30 s after the second Ctrl-C") from None
     assert code == 128 + signal.SIGKILL and not alive(pid), code
+
+
+def nobody_reads_from_the_start(base):
+    """Likewise when the command floods as soon as it starts, before midwatch has read which process it is."""
+    run = Run(base, trainer(base, "flood,stubborn", 500), "--no-host")
+    pid = pid_of(base)
+    run.process.send_signal(signal.SIGINT)
+    time.sleep(1)
+    run.process.send_signal(signal.SIGINT)
+    try:
+        code = run.process.wait(30)
+    except subprocess.TimeoutExpired:
+        run.process.kill()
+        os.kill(pid, signal.SIGKILL)
+        raise AssertionError("midwatch goes on 30 s after the second Ctrl-C") from None
+    if alive(pid):
+        os.kill(pid, signal.SIGKILL)
+        raise AssertionError(f"midwatch ended with {code}, and the command lives")
+    assert code == 128 + signal.SIGKILL, code
+
+
+def user_signal_at_the_start(base):
+    """SIGUSR1 that comes before the command handles it is given to it as soon as it does."""
+    script = ("import os, signal, sys, time\n"
+              "open(sys.argv[1] + '/pid', 'w').write(str(os.getpid()))\n"
+              "time.sleep(2)\n"
+              "signal.signal(signal.SIGUSR1, lambda *_: sys.exit(7))\n"
+              "time.sleep(60)\n")
+    run = Run(base, [sys.executable, "-c", script, base], "--quiet", "--no-host", "--restarts", "0")
+    wait_until("the run", lambda: glob.glob(os.path.join(base, "home", "runs", "*", "attempts", "*")) or os.path.exists(base + "/pid"))
+    run.process.send_signal(signal.SIGUSR1)
+    assert ends(run, 40) == 7, (run.process.returncode, run.err[-500:])
 
 
 def user_signals(base):
@@ -497,7 +529,8 @@ def more_files():
 
 CASES = [output_flood, error_flood, output_flood_shown, stubborn_flood, forced_with_much_unread, attach_flood, home_deleted_asked, home_read_only_asked, home_dead_asked,
          home_frozen_asked, home_deleted_forced, home_read_only_forced, home_dead_forced, home_frozen_forced, home_full_at_the_end,
-         home_full_at_a_failure, without_proc, few_descriptors, nobody_reads, user_signals, signals_as_they_came, judging_budget, memory_of_files]
+         home_full_at_a_failure, without_proc, few_descriptors, nobody_reads, nobody_reads_from_the_start,
+         user_signals, user_signal_at_the_start, signals_as_they_came, judging_budget, memory_of_files]
 
 
 def clean_up(base):

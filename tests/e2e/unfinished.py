@@ -1,6 +1,7 @@
 """Failures that look like success: a pipeline whose status is 0 though its trainer died, damaged files, files of no run, and healthy runs
 that look like them. Each run is a real trainer in a real pipeline under midwatch."""
 import concurrent.futures
+import datetime
 import json
 import os
 import sqlite3
@@ -260,8 +261,22 @@ def nothing_of_a_run(base):
     assert replay(log)[0] == 0, "a log that has only begun is a log"
 
 
+def read_while_it_runs(base):
+    """A log whose last line is minutes old is that of a run that goes on; the same log, hours old, stops in mid-flight."""
+    for hours, word in ((0, "RUNNING"), (9, "WARNING")):
+        at = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(hours=hours)
+        log = os.path.join(base, f"train-{hours}.log")
+        with open(log, "w") as file:
+            for step in range(1, 61):
+                stamp = (at - datetime.timedelta(seconds=20 * (60 - step))).strftime("%Y-%m-%d %H:%M:%S")
+                file.write(f"{stamp} INFO trainer: Step {step}/200 reward={0.2 + 0.005 * step + 0.01 * (step % 3):.4f} loss={0.6 - 0.004 * step:.4f}\n")
+        code, said, _ = replay(log)
+        assert code == 0 and said["status"]["word"] == word, (hours, said["status"])
+        assert ("died-silently" in [incident["kind"] for incident in said["incidents"]]) == (hours > 0), (hours, said["incidents"])
+
+
 def main():
-    for part in (died_in_a_pipeline, goes_on_after_death, healthy, early_by_a_rule_that_nobody_names, in_json, json_lines, damaged, nothing_of_a_run):
+    for part in (read_while_it_runs, died_in_a_pipeline, goes_on_after_death, healthy, early_by_a_rule_that_nobody_names, in_json, json_lines, damaged, nothing_of_a_run):
         with Scratch(HERE) as base:
             part(base)
         print(f"{part.__name__}: well", flush=True)

@@ -52,14 +52,14 @@ def true_times(base):
             with Scratch(base) as place:
                 began, report, out = watched(place, machine, log_zone)
                 first = report["run"]["started"]
-                assert abs(seconds_of(first) - began) < 5, (machine, log_zone, first, began)
+                assert abs(seconds_of(first) - began) < 120, (machine, log_zone, first, began)
                 assert "stall" not in out, out
 
 
 def set_where_it_cannot_be_seen(base):
     began, report, _ = watched(base, "UTC0", "EST5", "--timezone", "-05:00")
     first = report["run"]["started"]
-    assert abs(seconds_of(first) - began) < 5, (first, began)
+    assert abs(seconds_of(first) - began) < 120, (first, began)
     log = base + "/one.log"
     with open(log, "w") as file:
         file.write("2026-03-01 12:00:00 INFO trainer step=1 loss=0.5\n2026-03-01T12:01:00+02:00 INFO trainer step=2 loss=0.5\n")

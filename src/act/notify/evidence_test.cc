@@ -231,7 +231,7 @@ TEST_CASE("a message that is sent later says what the processes did, and does no
   notice.incident = 1;
   NoticeContext context;
   context.supervises = true;
-  fill_in(notice, world.state, Knowledge(), context);
+  fill_in(notice, world.state, context);
   CHECK(contains(notice.what, "python3 (pid 102): 1 thread, the main thread waits in futex_wait_queue"));
   CHECK_FALSE(contains(notice.did, std::string(kCollectEvidence)));
 }

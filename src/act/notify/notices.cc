@@ -16,15 +16,10 @@ namespace {
 
 constexpr size_t kProcessBytes = 600;  // of what one process did
 
-std::string cause_sentence(const Incident& incident, const Knowledge& knowledge) {
-  if (incident.causes.empty()) return "";
+std::string cause_sentence(const Incident& incident) {
+  if (incident.causes.empty() || incident.causes.front().score < kWorthNaming) return "";
   const RankedCause& cause = incident.causes.front();
-  std::string text = cat(cause.id, " (", std::lround(cause.score * 100), " %)");
-  if (const Cause* known = knowledge.find_cause(cause.id); known != nullptr && !known->title.empty()) {
-    text += cat(": ", known->title);
-  } else if (const Signature* seen = knowledge.find(cause.id); seen != nullptr) {
-    text += cat(": ", seen->symptom);
-  }
+  std::string text = cause_text(cause);
   if (!cause.reasons_for.empty()) text += cat(" [", cause.reasons_for.front(), "]");
   return text;
 }
@@ -138,7 +133,7 @@ std::vector<Notice> incident_news(const State& state, const NoticeContext& conte
   return news;
 }
 
-void fill_in(Notice& notice, const State& state, const Knowledge& knowledge, const NoticeContext& context) {
+void fill_in(Notice& notice, const State& state, const NoticeContext& context) {
   if (notice.incident == 0) return;
   const auto found = std::find_if(state.incidents.begin(), state.incidents.end(),
                                   [&](const Incident& incident) { return incident.id == notice.incident; });
@@ -149,7 +144,7 @@ void fill_in(Notice& notice, const State& state, const Knowledge& knowledge, con
   notice.step = incident.onset.step;
   notice.since = incident.onset.at;
   if (!incident.causes.empty()) notice.cause = incident.causes.front().id;
-  notice.why = cause_sentence(incident, knowledge);
+  notice.why = cause_sentence(incident);
   for (const ActionState* snapshot : collected(state, incident.id)) {
     // The notice that it closed leaves this out: the notice that it opened had it.
     if (incident.open && snapshot->done && snapshot->ok)

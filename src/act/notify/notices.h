@@ -30,7 +30,7 @@ std::vector<std::string> covered_keys(const std::string& key);
 std::vector<Notice> incident_news(const State& state, const NoticeContext& context);
 
 /// Fills in the texts of a notice about an incident, by the incident's present state.
-void fill_in(Notice& notice, const State& state, const Knowledge& knowledge, const NoticeContext& context);
+void fill_in(Notice& notice, const State& state, const NoticeContext& context);
 
 /// Notices of the decisions after the attempts of a supervised run: restarted, asks, stopped, finished. In order.
 std::vector<Notice> attempt_news(const Supervision& known);

@@ -50,8 +50,8 @@ std::string host_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : std::string();
 }
 
-Notifier::Notifier(NotifierDoors doors, NotifySettings settings, const Knowledge& knowledge)
-    : doors_(std::move(doors)), settings_(std::move(settings)), knowledge_(knowledge), host_(host_name()) {
+Notifier::Notifier(NotifierDoors doors, NotifySettings settings)
+    : doors_(std::move(doors)), settings_(std::move(settings)), host_(host_name()) {
   for (const ChannelRule& rule : settings_.channels) {
     channels_.push_back(std::make_unique<Channel>());
     channels_.back()->rule = rule;
@@ -98,7 +98,7 @@ void Notifier::reattach(const State& state, EventWriter& writer) {
     for (const Incident& incident : state.incidents) {
       if (incident.id == notice.incident) notice.severity = incident.severity;
     }
-    fill_in(notice, state, knowledge_, context_);
+    fill_in(notice, state, context_);
     if (!of.message) of.message = Message{context_.run, host_, folder_, doors_.clock.now(), true, {}};
     of.message->notices.push_back(std::move(notice));
     of.intents.push_back(action.intent.id);
@@ -268,7 +268,7 @@ void Notifier::begin(Channel& channel, const std::vector<const Notice*>& news, c
   for (const Notice* one : news) {
     if (message.notices.size() >= (channel.rule.hook ? 1 : kBundle)) break;
     Notice notice = *one;
-    fill_in(notice, state, knowledge_, context_);
+    fill_in(notice, state, context_);
     message.notices.push_back(std::move(notice));
   }
   std::vector<Notice> meant;

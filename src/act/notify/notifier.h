@@ -45,7 +45,7 @@ class Notifier final : public Task {
   static constexpr size_t kHookOutputs = 200;                ///< outputs of hooks kept in the run's folder
   static constexpr size_t kBundle = 50;                      ///< notices in one message; the rest follow in the next
 
-  Notifier(NotifierDoors doors, NotifySettings settings, const Knowledge& knowledge);
+  Notifier(NotifierDoors doors, NotifySettings settings);
   ~Notifier() override;
   /// Sets the run to notify of; call it before the first turn.
   void watch(NoticeContext context, std::string folder);
@@ -89,7 +89,6 @@ class Notifier final : public Task {
 
   NotifierDoors doors_;
   NotifySettings settings_;
-  const Knowledge& knowledge_;
   NoticeContext context_;
   std::string folder_, host_;
   std::vector<std::unique_ptr<Channel>> channels_;

@@ -41,7 +41,6 @@ struct World final : EventWriter {
   FakeClock clock;
   FakeDisk disk;
   FakeHttp http;
-  Knowledge knowledge;
   std::vector<std::string> said;
   std::unique_ptr<Notifier> notifier;
   NotifySettings settings;
@@ -59,7 +58,7 @@ struct World final : EventWriter {
   }
   void start() {
     const auto say = [this](const std::string& sentence) { said.push_back(sentence); };
-    notifier = std::make_unique<Notifier>(NotifierDoors{disk, clock, http, say}, settings, knowledge);
+    notifier = std::make_unique<Notifier>(NotifierDoors{disk, clock, http, say}, settings);
     notifier->watch({"r", "/home", false, false}, "/home/runs/r");
   }
   Result<uint32_t> intend(event::Intended intent) override {

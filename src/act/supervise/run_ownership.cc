@@ -84,6 +84,7 @@ Result<Ownership> ownership_of(Disk& disk, const std::string& run_folder, const 
   for (const std::string& folder : spec.checkpoints) of.declared.insert(plain_path(folder));
   of.places = places_of(spec);
   add_what_was_reported(state, layout, spec, of);
+  if (spec.first_step > 0) of.resumed.insert(static_cast<int64_t>(spec.first_step));
   if (const auto text = read_small(disk, cat(run_folder, "/", kWritersFile)); text.ok()) {
     Writers writers = parse_writers(*text);
     of.seen = std::move(writers.own);

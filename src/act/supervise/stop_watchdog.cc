@@ -73,16 +73,28 @@ void StopWatchdog::guard(std::vector<Guarded> guarded, Duration grace) {
 
 std::optional<Duration> StopWatchdog::poll(const Poll& now) {
   const std::lock_guard<std::mutex> held(mutex_);
-  if (now.signal == SIGUSR1 || now.signal == SIGUSR2) pass_on(now.signal);
-  if (now.stops == 0) return std::nullopt;
+  if (now.signal == SIGUSR1 || now.signal == SIGUSR2) kept_[now.signal] = clock_.steady();
+  pass_on_kept();
+  if (now.stops == 0) return kept_.empty() ? std::nullopt : std::optional(kTick);
   if (first_ == 0) first_ = now.signal;
   if (now.stops == 1) return ask(now);
   if (!second_) second_ = clock_.steady();
   return force(now, {clock_.steady().ns - second_->ns});
 }
 
-/// To those of the command's processes that handle it, as a scheduler means it that sends a warning to all of a job.
-void StopWatchdog::pass_on(int signal) {
+/// A signal that comes while the command starts is given to it when it handles it.
+void StopWatchdog::pass_on_kept() {
+  const Duration now = clock_.steady();
+  for (auto kept = kept_.begin(); kept != kept_.end();) {
+    const bool over = pass_on(kept->first) || now.ns - kept->second.ns >= kKept.ns;
+    kept = over ? kept_.erase(kept) : std::next(kept);
+  }
+}
+
+/// To those of the command's processes that handle it, as a scheduler means it that sends a warning to all of a job. Is
+/// there one?
+bool StopWatchdog::pass_on(int signal) {
+  bool passed = false;
   const auto disk = make_posix_disk();
   const auto all = processes_.all();
   for (const Guarded& tree : guarded_) {
@@ -94,9 +106,10 @@ void StopWatchdog::pass_on(int signal) {
       if (!in_family && process.session == tree.command.pid) family.push_back(process);
     }
     for (const ProcessInfo& process : family) {
-      if (handles(*disk, process.id.pid, signal)) (void)processes_.signal(process.id, signal).ok();
+      if (handles(*disk, process.id.pid, signal)) passed = processes_.signal(process.id, signal).ok() || passed;
     }
   }
+  return passed;
 }
 
 bool StopWatchdog::any_left() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -54,6 +55,8 @@ class StopWatchdog final : public SignalListener {
   /// For what is done after the loop (people are notified, components end), where that hangs.
   static constexpr Duration kEndingPatience = Duration::seconds(60), kShortEndingPatience = Duration::seconds(10);
   static constexpr Duration kTick = Duration::millis(100);  ///< between polls once a stop was requested
+  /// For how long SIGUSR1 or SIGUSR2 is kept for a command that is not there yet, or does not handle it yet.
+  static constexpr Duration kKept = Duration::seconds(10);
 
   /// What came from one keeper.
   struct Guarded {
@@ -72,7 +75,8 @@ class StopWatchdog final : public SignalListener {
   std::optional<Duration> poll(const Poll& now) override;
 
  private:
-  void pass_on(int signal);
+  bool pass_on(int signal);
+  void pass_on_kept();
   std::optional<Duration> ask(const Poll& now);
   std::optional<Duration> force(const Poll& now, Duration ago);
   bool any_left() const;
@@ -87,6 +91,7 @@ class StopWatchdog final : public SignalListener {
   std::vector<Guarded> guarded_;
   Duration grace_;
   std::vector<std::unique_ptr<ProcessTree>> trees_;  // of guarded_, in their order
+  std::map<int, Duration> kept_;                     // signals that nobody handles yet, and when they came
   std::optional<Duration> second_;                   // when the second request to stop came
   int first_ = 0;                                    // the signal of the first request
   bool killed_ = false;

@@ -53,7 +53,7 @@ Result<std::unique_ptr<Supervisor>> Supervisor::open(SupervisorDoors doors, cons
 Result<void> Supervisor::begin_attempt(int number) {
   Launch launch;
   launch.attempt = number;
-  launch.command = with_resume(spec_.command, resume_.words);
+  launch.command = with_resume(spec_.command, number == 1 ? spec_.first_words : resume_.words);
   launch.folder = spec_.folder;
   launch.environment = spec_.environment;
   launch.environment["MIDWATCH_RUN"] = folder_;

@@ -104,6 +104,10 @@ class Supervisor {
   /// Likewise both, as they are known to be themselves; they may have ended.
   ProcessId keeper() const { return phase_ == Phase::kRunning ? kept_.keeper : ProcessId(); }
   ProcessId command() const { return phase_ == Phase::kRunning ? kept_.child : ProcessId(); }
+  /// An attempt was begun, and which process its command is is not known yet.
+  bool awaits_command() const {
+    return phase_ == Phase::kRunning && !kept_.child.known() && !kept_.ending && kept_.failure.empty();
+  }
   bool could_start() const { return kept_.failure.empty(); }
   /// The last attempt ended with status 0, and what its files report belies that.
   bool unfinished() const { return unfinished_; }

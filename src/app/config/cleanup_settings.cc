@@ -11,6 +11,7 @@ CleanupSettings cleanup_settings(const Config& config, bool dry) {
   settings.shared = config.text("cleanup.shared_memory");
   settings.keep_last = dry ? 0 : config.number("retention.keep_last");
   settings.keep_every = config.number("retention.keep_every");
+  settings.keep_best = config.text("retention.keep_best");
   return settings;
 }
 

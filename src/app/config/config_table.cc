@@ -30,6 +30,9 @@ constexpr std::array kSections = {
                   "`[run] checkpoints`, "
                   "and only once a newer one is proven whole on the disk."},
     ConfigSection{"checkpoints", "How the trainer's checkpoints are named, where midwatch does not know it."},
+    ConfigSection{"store",
+                  "Where `midwatch run` ships the run's checkpoints after each save, with its journal and logs "
+                  "(docs/checkpoints.md). For `midwatch run` only. Credentials come from the environment or ~/.aws."},
     ConfigSection{"signals",
                   "What the trainer's own names of metrics mean, where midwatch does not know them. Each is a name as "
                   "the log, the "
@@ -168,6 +171,31 @@ constexpr std::array kKeys = {
     ConfigKey{"retention.keep_every", Kind::kInteger, "0", 0, 1e9, "",
               "Checkpoints whose step this divides are kept for ever. 0: none.",
               "milestones to go back to, or to evaluate"},
+    ConfigKey{"retention.keep_best", Kind::kText, "", 0, 0, "",
+              "A signal (docs/signals.md), such as reward.mean: the checkpoint at whose step it was best is kept, too. "
+              "While no value of it is known none is deleted.",
+              "no signal says for every run what is best"},
+    ConfigKey{"store.place", Kind::kText, "", 0, 0, "",
+              "s3://BUCKET/RUN, or a folder, also on a file server. Each run needs a place of its own.",
+              "nothing is shipped"},
+    ConfigKey{"store.endpoint", Kind::kText, "", 0, 0, "", "Address of the S3 server.",
+              "AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, ~/.aws/config, then AWS"},
+    ConfigKey{"store.region", Kind::kText, "", 0, 0, "", "Region of the bucket.",
+              "AWS_REGION, ~/.aws/config, then us-east-1"},
+    ConfigKey{"store.profile", Kind::kText, "", 0, 0, "", "Section of ~/.aws/credentials.",
+              "AWS_PROFILE, then default"},
+    ConfigKey{"store.addressing", Kind::kChoice, "\"auto\"", 0, 0, "auto path host",
+              "Where the bucket stands in addresses: in the path, or in the host's name.",
+              "servers of one's own want the path, AWS the host"},
+    ConfigKey{"store.parallel", Kind::kInteger, "4", 1, 64, "", "Requests at once, at most.",
+              "enough for most links, and little of the machine"},
+    ConfigKey{"store.limit", Kind::kSize, "", 1, 1e15, "", "Bytes a second, at most: \"50MB\".", "no limit"},
+    ConfigKey{
+        "store.wait", Kind::kDuration, "\"10m\"", 0, 864000, "",
+        "How long midwatch waits, when the run is over, for what is not shipped yet. Where somebody stops the run "
+        "it waits 20 s at most; a second Ctrl-C ends that, too. What is not complete by then is gone on with by "
+        "the next push.",
+        "the last checkpoint is the one that is wanted; a machine that only waits costs money"},
     ConfigKey{"attach.poll", Kind::kDuration, "\"1s\"", 0.01, 3600, "",
               "How often to look where the kernel does not report changes (network file systems).",
               "an incident is seen within seconds, and looking costs microseconds"},

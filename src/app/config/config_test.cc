@@ -70,6 +70,12 @@ TEST_CASE("without a file the settings are those of a request that nobody touche
   CHECK(attach.exit_after_idle_s == AttachRequest().exit_after_idle_s);
 }
 
+/// One of the choices of a key that is not its default.
+std::string_view other_choice(const ConfigKey& key) {
+  const std::string_view first = key.choices.substr(0, key.choices.find(' '));
+  return key.otherwise == cat("\"", first, "\"") ? key.choices.substr(key.choices.rfind(' ') + 1) : first;
+}
+
 TEST_CASE("every setting of a supervised run that has a key arrives from the file") {
   for (const RunSetting& setting : run_settings()) {
     if (setting.config.empty()) continue;
@@ -84,7 +90,8 @@ TEST_CASE("every setting of a supervised run that has a key arrives from the fil
                               : key->kind == Kind::kInteger  ? "3"
                               : key->kind == Kind::kDuration ? "\"77s\""
                               : key->kind == Kind::kSize     ? "\"1MiB\""
-                              : key->kind == Kind::kChoice   ? "\"watch\""
+                              : key->kind == Kind::kText     ? "\"text\""
+                              : key->kind == Kind::kChoice   ? cat("\"", other_choice(*key), "\"")
                                                              : "[\"/a/b\"]";
     const Config config =
         parse(cat("[", setting.config.substr(0, dot), "]\n", setting.config.substr(dot + 1), " = ", value, "\n"));
@@ -301,6 +308,27 @@ TEST_CASE("paths start from the file's folder") {
   setenv("HOME", "/home/of/tests", 1);
   CHECK(absolute_path("~/a", "/x") == "/home/of/tests/a");
   CHECK(absolute_path("~other/a", "/x") == "/x/~other/a");
+}
+
+TEST_CASE("a run's store reaches its specification, a folder from the file's own") {
+  const auto of = [](const std::string& text) {
+    const Config config = Config::parse(text, "/x/midwatch.toml");
+    REQUIRE(config.check().ok());
+    RunRequest run;
+    apply(config, run);
+    return run.spec;
+  };
+  CHECK(of("").store.empty());
+  CHECK(of("").store_limit == 0);
+  const RunSpec spec =
+      of("[store]\nplace = \"share/run\"\nlimit = \"50MB\"\nparallel = 2\nwait = \"1m\"\naddressing = \"path\"\n");
+  CHECK(spec.store == "/x/share/run");
+  CHECK(spec.store_limit == 50'000'000);
+  CHECK(spec.store_parallel == 2);
+  CHECK(spec.store_wait.seconds() == 60);
+  CHECK(spec.store_addressing == "path");
+  CHECK(of("[store]\nplace = \"s3://bucket/run\"\n").store == "s3://bucket/run");
+  CHECK(of("[store]\nplace = \"/mnt/share/run\"\n").store == "/mnt/share/run");
 }
 
 TEST_CASE("a secret is found where it is said to be, and errors do not tell it") {

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "platform/paths.h"
 #include "platform/real/posix_disk.h"
 
 namespace mw {
@@ -63,6 +64,9 @@ void apply(const Config& config, RunRequest& request) {
   for (const RunSetting& setting : run_settings()) {
     if (!setting.config.empty()) std::visit(Take{config, setting.config}, setting.member(request.spec));
   }
+  std::string& store = request.spec.store;
+  const bool folder = !store.empty() && !contains(store, "://");
+  if (folder && !config.path().empty()) store = absolute_path(store, folder_of(config.path()));
   request.spec.config = config.path();
   request.name = config.text("run.name");
   request.home = config.text("run.home");

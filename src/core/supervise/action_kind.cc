@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "core/collected.h"
+#include "core/shipments.h"
 
 namespace mw {
 namespace {
@@ -26,6 +27,8 @@ constexpr ActionKind kKinds[] = {
     {"notify", kNotifier, kRepeat, ""},
     {"hook", kNotifier, kGiveUp, "In doubt: midwatch was ended while it ran. It is not run again."},
     {kCollectEvidence, kEvidence, kGiveUp, "midwatch was ended meanwhile"},
+    {kShip, kShipper, kRepeat, ""},
+    {kShipBack, kShipper, kRepeat, ""},
     {"restore", kPerson, kGiveUp, "In doubt: midwatch restore was ended meanwhile. Run it again."},
 };
 

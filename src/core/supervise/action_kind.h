@@ -11,7 +11,7 @@
 namespace mw {
 
 /// Who carries an action out, and settles it when it is in doubt.
-enum class Executor { kSupervisor, kComponent, kCleanup, kNotifier, kEvidence, kPerson };
+enum class Executor { kSupervisor, kComponent, kCleanup, kNotifier, kEvidence, kShipper, kPerson };
 
 /// An intent without an outcome is in doubt in the life of midwatch after the one that recorded it. What then?
 enum class InDoubt {

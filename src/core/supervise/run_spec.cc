@@ -33,6 +33,16 @@ constexpr std::array kSettings = {
                [](RunSpec& spec) -> Member { return &spec.breaking_learning; }},
     RunSetting{"breaking_hang", "actions.break_hang", [](RunSpec& spec) -> Member { return &spec.breaking_hang; }},
     RunSetting{"restarting", "actions.restart", [](RunSpec& spec) -> Member { return &spec.restarting; }},
+    RunSetting{"store", "store.place", [](RunSpec& spec) -> Member { return &spec.store; }},
+    RunSetting{"store_endpoint", "store.endpoint", [](RunSpec& spec) -> Member { return &spec.store_endpoint; }},
+    RunSetting{"store_region", "store.region", [](RunSpec& spec) -> Member { return &spec.store_region; }},
+    RunSetting{"store_profile", "store.profile", [](RunSpec& spec) -> Member { return &spec.store_profile; }},
+    RunSetting{"store_addressing", "store.addressing", [](RunSpec& spec) -> Member { return &spec.store_addressing; }},
+    RunSetting{"store_parallel", "store.parallel", [](RunSpec& spec) -> Member { return &spec.store_parallel; }},
+    RunSetting{"store_limit", "store.limit", [](RunSpec& spec) -> Member { return &spec.store_limit; }},
+    RunSetting{"store_wait_ns", "store.wait", [](RunSpec& spec) -> Member { return &spec.store_wait; }},
+    RunSetting{"first_step", "", [](RunSpec& spec) -> Member { return &spec.first_step; }},
+    RunSetting{"first_words", "", [](RunSpec& spec) -> Member { return &spec.first_words; }},
     RunSetting{"dry", "", [](RunSpec& spec) -> Member { return &spec.dry; }},
     RunSetting{"nonce", "", [](RunSpec& spec) -> Member { return &spec.nonce; }},
     RunSetting{"mark", "", [](RunSpec& spec) -> Member { return &spec.marker; }},
@@ -69,7 +79,7 @@ struct Read {
   }
   void operator()(Duration* value) const { value->ns = json.integer_or(setting.json, value->ns); }
   void operator()(Mode* value) const { *value = mode_of(json.string_or(setting.json, mode_name(*value))); }
-  void operator()(std::string* value) const { *value = json.string_or(setting.json, ""); }
+  void operator()(std::string* value) const { *value = json.string_or(setting.json, *value); }
   void operator()(std::vector<std::string>* value) const {
     const Json* list = json.find(setting.json);
     if (list == nullptr || !list->is_array()) return;

@@ -35,7 +35,14 @@ struct RunSpec {
   Mode breaking_hang = Mode::kAsk;         ///< ending one that does nothing any more
   Duration hang_patience = Duration::seconds(600);  ///< from the critical stall to that
   Mode restarting = Mode::kAct;                     ///< beginning the next one
-  bool dry = false;                                 ///< nothing is done to the run or to its files, only reported
+  std::string store;  ///< its checkpoints are shipped there: "s3://BUCKET/RUN", or a folder; "": nowhere
+  std::string store_endpoint, store_region, store_profile, store_addressing = "auto";  ///< how an S3 store is reached
+  int store_parallel = 4;                                                              ///< requests at once
+  uint64_t store_limit = 0;                                                            ///< bytes a second; 0: no limit
+  Duration store_wait = Duration::seconds(600);  ///< at most, when the run is over, for what is not shipped yet
+  uint64_t first_step = 0;                       ///< what the first attempt resumes from; 0: from nothing
+  std::vector<std::string> first_words;          ///< for {resume} in its command
+  bool dry = false;                              ///< nothing is done to the run or to its files, only reported
   /// Random, of this run alone: in what midwatch writes for itself to read again, and in its processes' environment.
   /// "" in a run that an older midwatch began.
   std::string nonce, marker;

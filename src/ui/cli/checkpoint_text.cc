@@ -108,15 +108,15 @@ std::string resume_from_text(const Painter& paint, const CheckpointsAnswer& answ
   return paint.hanging("Resume from ", cat(back.path, " (step ", back.step, ", whole by its structure", how, ")"), 4);
 }
 
-std::string row(const Checkpoint& one, const Painter& paint, size_t width) {
+std::string row(const Checkpoint& one, const Painter& paint, size_t width, bool ships) {
   const std::string read = one.verified_at.known()
                                ? cat(format_utc(one.verified_at).substr(0, 16),
                                      one.verified_state == "whole" ? "" : cat(" ", one.verified_state))
                                : "–";
   const std::string& state = one.tainted && one.state == "whole" ? "suspect" : one.state;
-  std::string text =
-      cat(pad(one.step == kNoStep ? "–" : cat(one.step), 7, true), "  ", pad(state, 8), pad(one.resumable, 8),
-          pad(size_of(one.bytes), 8, true), "  ", column(read, 17), joined(one.layouts));
+  std::string text = cat(pad(one.step == kNoStep ? "–" : cat(one.step), 7, true), "  ", pad(state, 8),
+                         pad(one.resumable, 8), pad(size_of(one.bytes), 8, true), "  ", column(read, 17),
+                         ships ? column(one.shipped.empty() ? "–" : one.shipped, 10) : "", joined(one.layouts));
   text = cat("  ", fit(escape_terminal(text), width - 2), "\n");
   if (state == "whole") return text;
   return paint.of(state == "partial" || state == "corrupt" ? Severity::kCritical : Severity::kWarning, text);
@@ -124,17 +124,19 @@ std::string row(const Checkpoint& one, const Painter& paint, size_t width) {
 
 std::string table(const std::vector<Checkpoint>& all, const Painter& paint) {
   std::string out, folder;
+  const bool ships = std::any_of(all.begin(), all.end(), [](const Checkpoint& one) { return !one.shipped.empty(); });
   for (const Checkpoint& one : all) {
     const std::string above = folder_of(one.path);
     if (above != folder || out.empty()) {
       folder = above;
-      out += cat(escape_terminal(folder), "\n",
-                 paint.dim(fit(cat("  ", pad("STEP", 7, true), "  ", pad("STATE", 8), pad("RESUMES", 8),
-                                   pad("SIZE", 8, true), "  ", pad("EVERY BYTE READ", 17), "LAYOUT"),
-                               paint.width())),
-                 "\n");
+      out += cat(
+          escape_terminal(folder), "\n",
+          paint.dim(fit(cat("  ", pad("STEP", 7, true), "  ", pad("STATE", 8), pad("RESUMES", 8), pad("SIZE", 8, true),
+                            "  ", pad("EVERY BYTE READ", 17), ships ? pad("STORE", 10) : "", "LAYOUT"),
+                        paint.width())),
+          "\n");
     }
-    out += row(one, paint, paint.width());
+    out += row(one, paint, paint.width(), ships);
     if (one.step == kNoStep) out += paint.hanging("           ", basename(one.path), 2);
   }
   return out;
@@ -177,6 +179,7 @@ void put_checkpoint(JsonWriter& json, const Checkpoint& one) {
   put_words(json, "there", one.there);
   put_words(json, "lacks", one.lacks);
   json.key("verified_at").string(format_utc(one.verified_at)).key("verified_state").string(one.verified_state);
+  json.key("shipped").string(one.shipped);
   json.key("compared").boolean(one.compared).key("manifest").string(one.manifest);
   if (one.depth == "sane") {
     json.key("deep").begin_object().key("bytes").integer(static_cast<int64_t>(one.deep.bytes));

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "ui/cli/clean_up.h"
 #include "ui/cli/take_run.h"
 #include "ui/cli/verb.h"
 #include "ui/report/paint.h"
@@ -53,7 +54,7 @@ std::string cleanup_json(const CleanupAnswer& answer, bool freed) {
   return out + "\n";
 }
 
-std::string plan_text(const CleanupAnswer& answer, const Console& console) {
+std::string plan_text(const CleanupAnswer& answer, bool prunes, const Console& console) {
   const Painter paint(console);
   const auto rows = [&paint](const std::vector<Thing>& things) {
     std::string out;
@@ -67,7 +68,10 @@ std::string plan_text(const CleanupAnswer& answer, const Console& console) {
       cat(escape_terminal(answer.run), ": ",
           answer.things.empty() ? "nothing to free" : cat(bytes_text(total(answer.things)), " could be freed"), "\n",
           rows(answer.things));
-  if (!answer.left.empty()) out += cat("left alone, though they look like it:\n", rows(answer.left));
+  if (!answer.left.empty())
+    out += cat(prunes ? "these stay:\n" : "left alone, though they look like it:\n", rows(answer.left));
+  if (prunes && answer.things.empty() && answer.left.empty())
+    out += "No checkpoint in a declared folder (--checkpoints, or checkpoints of [run]) is this run's.\n";
   return out;
 }
 
@@ -107,14 +111,19 @@ bool says_yes(const Console& console) {
 }
 
 Exit run(const Args& args, Services& services, const Console& console) {
-  CleanupRequest request{args.get("home"), args.get("run"), args.list("what"), {}};
+  return clean_up_after_yes({args.get("home"), args.get("run"), args.list("what"), {}, {}}, args, services, console);
+}
+
+}  // namespace
+
+Exit clean_up_after_yes(CleanupRequest request, const Args& args, Services& services, const Console& console) {
   const auto plan = services.could_clean_up(request);
   if (!plan.ok()) return report_error(console, plan.error());
   request.run = plan->run;
   const bool json = args.has("json");
   const bool nothing = plan->things.empty() || args.has("dry-run");
   const bool may = args.has("yes") || (!nothing && !json && console.in_is_terminal && console.out_is_terminal);
-  if (!json) console.out(plan_text(*plan, console));
+  if (!json) console.out(plan_text(*plan, request.retention.has_value(), console));
   if (nothing || !may || (!args.has("yes") && !says_yes(console))) {
     if (json) console.out(cleanup_json(*plan, false));
     if (nothing) return Exit::kOk;
@@ -129,8 +138,6 @@ Exit run(const Args& args, Services& services, const Console& console) {
   const bool all = std::all_of(answer->things.begin(), answer->things.end(), [](const Thing& one) { return one.done; });
   return all && !answer->pending ? Exit::kOk : Exit::kFailed;
 }
-
-}  // namespace
 
 namespace verbs {
 extern const Verb cleanup;

@@ -98,7 +98,7 @@ std::string change_text(double change) {
 
 /// Columns from left to right as long as there is room: means, change, last values, where they part, both curves.
 std::string metric_rows(const Comparison& c, bool all, const Painter& paint, bool unicode) {
-  const size_t name = std::clamp<size_t>(paint.width() - std::min(paint.width(), 4 * kNumber), 10, 28);
+  const size_t name = std::clamp<size_t>(paint.width() - std::min(paint.width(), 2 + 5 * kNumber), 10, 28);
   const size_t numbers = std::min<size_t>(6, (paint.width() - name - 2) / kNumber);
   const size_t left = paint.width() - 2 - name - numbers * kNumber;
   const size_t curve = numbers == 6 && left >= 12 ? std::min<size_t>(16, (left - 4) / 2) : 0;

@@ -5,7 +5,8 @@ namespace mw {
 const std::string_view kExitCodes =
     "Exit codes: 0 done · 2 wrong command line · 3 path missing or unreadable · 4 nothing known in it ·\n"
     "5 partial result · 6 output could not be written ·\n"
-    "7 not done, nobody said yes · 10 an incident of --fail-on was found, a checkpoint is not whole";
+    "7 not done, nobody said yes · 10 an incident of --fail-on was found, a checkpoint is not whole,\n"
+    "preflight found an error";
 
 std::vector<DeclaredVerb> declared(std::span<const Verb* const> verbs) {
   std::vector<DeclaredVerb> all;

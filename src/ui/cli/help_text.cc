@@ -35,9 +35,29 @@ void put_line(std::string& out, std::string_view line, size_t width) {
   out.append(indent, ' ').append(line) += '\n';
 }
 
+/// An example; not the row of a table that begins with a command.
 bool is_command_line(std::string_view line) {
   const size_t begin = line.find_first_not_of(' ');
-  return begin != std::string_view::npos && begin > 0 && line.substr(begin).starts_with("midwatch ");
+  return begin != std::string_view::npos && begin > 0 && line.substr(begin).starts_with("midwatch ") &&
+         column_of(line) == begin;
+}
+
+/// A command that is too long goes on behind backslashes, so that it can be copied.
+void put_command(std::string& out, std::string_view line, size_t width) {
+  const std::string indent(line.find_first_not_of(' ') + 4, ' ');
+  std::string row;
+  for (const std::string_view word : split(line.substr(indent.size() - 4), ' ')) {
+    const bool fits = row.size() + 1 + word.size() + 2 <= width;
+    if (row.empty()) {
+      row = indent.substr(4) + std::string(word);
+    } else if (fits) {
+      row += cat(" ", word);
+    } else {
+      out += row + " \\\n";
+      row = indent + std::string(word);
+    }
+  }
+  out += row + "\n";
 }
 
 /// "Did you mean X? ", or "".
@@ -65,6 +85,8 @@ std::string fit_help(std::string_view text, size_t width) {
     end_paragraph();
     if (is_text) {
       paragraph = line;
+    } else if (is_command_line(line) && line.size() > width) {
+      put_command(out, line, width);
     } else if (line.empty() || is_command_line(line)) {
       out.append(line) += '\n';
     } else {

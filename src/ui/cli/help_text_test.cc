@@ -5,13 +5,10 @@
 namespace mw {
 namespace {
 
-TEST_CASE("help fits the terminal: what goes on stands below the text of its line, examples stay whole") {
-  const std::string example = "  midwatch run --watch outputs/ --restarts 3 -- python -m verl.trainer.main_ppo\n";
-  CHECK(fit_help("Options:\n  --grace TIME=30s            from asking the command to end to killing it\n" + example,
-                 60) ==
+TEST_CASE("help fits the terminal: what goes on stands below the text of its line") {
+  CHECK(fit_help("Options:\n  --grace TIME=30s            from asking the command to end to killing it\n", 60) ==
         "Options:\n  --grace TIME=30s            from asking the command to end\n"
-        "                              to killing it\n" +
-            example);
+        "                              to killing it\n");
   CHECK(fit_help("A text that is broken at column seventy-seven or so, as sources are,\nends here.\n  a\n", 60) ==
         "A text that is broken at column seventy-seven or so, as\nsources are,\nends here.\n  a\n");
   CHECK(
@@ -19,6 +16,13 @@ TEST_CASE("help fits the terminal: what goes on stands below the text of its lin
       "A text that is broken at column seventy-seven or so, as all\nour sources are, ends here.\n  a\n");
   const std::string word(90, 'x');
   CHECK(fit_help(word, 60) == word + "\n");
+}
+
+TEST_CASE("a long example goes on behind a backslash") {
+  CHECK(fit_help("  midwatch run --watch outputs/ --restarts 3 -- python -m verl\n", 40) ==
+        "  midwatch run --watch outputs/ \\\n      --restarts 3 -- python -m verl\n");
+  CHECK(fit_help("  midwatch checkpoint pull  Receive the newest one from an object store\n", 60) ==
+        "  midwatch checkpoint pull  Receive the newest one from an\n                            object store\n");
 }
 
 TEST_CASE("every verb's help can be broken to 80 columns") {

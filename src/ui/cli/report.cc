@@ -4,6 +4,7 @@
 #include "ui/cli/verb.h"
 #include "ui/report/markdown.h"
 #include "ui/view/compare.h"
+#include "ui/view/cycle_counts.h"
 #include "ui/view/replay_json.h"
 
 namespace mw {
@@ -40,11 +41,19 @@ void declare(ArgSpec& spec) {
 Exit run(const Args& args, Services& services, const Console& console) {
   const auto cycle = parse_since(args.get("since"));
   if (!cycle.ok()) return report_error(console, cycle.error());
-  auto replayed = take_run(args, services);
+  CycleCounts counts(*cycle);
+  FormatBatches batches;
+  auto replayed = take_run(args, services, [&](const State& state, const Event& event) {
+    batches.hear(state, event);
+    if (!cycle->whole()) counts.hear(state, event);
+  });
   if (!replayed.ok()) return report_error(console, replayed.error());
-  if (!cycle->whole() && args.has("json")) (*replayed)->state = since(std::move((*replayed)->state), *cycle);
-  const std::string report =
-      args.has("json") ? replay_json((*replayed)->state, (*replayed)->input) : markdown_report(**replayed, *cycle);
+  if (!cycle->whole()) {
+    counts.put_into((*replayed)->state);
+    if (args.has("json")) (*replayed)->state = since(std::move((*replayed)->state), *cycle);
+  }
+  const std::string report = args.has("json") ? replay_json((*replayed)->state, (*replayed)->input)
+                                              : markdown_report(**replayed, *cycle, &batches);
   const std::string path = args.get("output");
   if (path.empty() || path == "-") {
     console.out(report);

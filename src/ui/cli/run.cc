@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "ui/cli/run_words.h"
 #include "ui/cli/shown_incidents.h"
 #include "ui/cli/take_duration.h"
 #include "ui/cli/verb.h"
@@ -9,13 +10,8 @@
 #include "ui/report/terminal.h"
 
 namespace mw {
-namespace {
 
-// As env(1) and timeout(1) have them, so that they are not taken for the command's own.
-constexpr int kOwnFailure = 125, kCannotStart = 127, kSignalled = 128;
-constexpr int kUnfinished = 1;  // as a training that fails mostly says itself
-
-void declare(ArgSpec& spec) {
+void declare_supervised(ArgSpec& spec) {
   spec.option("config", "FILE", "settings (default: midwatch.toml here, if there is one); 'none': none");
   spec.option("home", "DIR", "where the run is recorded (default: $MIDWATCH_HOME, or ~/.local/state/midwatch)");
   spec.option("name", "NAME", "name of the run (default: from the time and the command)");
@@ -41,6 +37,18 @@ void declare(ArgSpec& spec) {
   spec.option("timezone", "ZONE",
               "of clocks that name none: UTC, local, +08:00 (default: as the log shows while it is written)");
   spec.option("knowledge", "DIR", "also load dialects, signatures and rules from DIR");
+}
+
+namespace {
+
+// As env(1) and timeout(1) have them, so that they are not taken for the command's own.
+constexpr int kOwnFailure = 125, kCannotStart = 127, kSignalled = 128;
+constexpr int kUnfinished = 1;  // as a training that fails mostly says itself
+
+void declare(ArgSpec& spec) {
+  declare_supervised(spec);
+  spec.option("store", "PLACE",
+              "ship each checkpoint there when it is whole, with the journal and logs: s3://BUCKET/RUN, or a folder");
 }
 
 /// What the command line says wins over what the file said.
@@ -166,18 +174,30 @@ void say_end(const Console& console, bool json, const RunResult& result) {
 }
 
 Exit run(const Args& args, Services& services, const Console& console) {
-  RunRequest settings;
-  if (const auto done = services.configure(args.get("config"), settings); !done.ok()) {
-    return report_error(console, done.error());
-  }
-  auto request = request_of(args, std::move(settings));
+  auto request = run_request(args, services);
   if (!request.ok()) return report_error(console, request.error());
+  if (args.has("store") && !request->reattach.empty()) {
+    return report_error(console, {Error::Code::kInvalid, "--store is said when a run begins", "Leave it out."});
+  }
+  if (args.has("store")) request->spec.store = args.get("store");
+  return run_and_show(args, services, console, *request);
+}
+
+}  // namespace
+
+Result<RunRequest> run_request(const Args& args, Services& services) {
+  RunRequest settings;
+  if (const auto done = services.configure(args.get("config"), settings); !done.ok()) return done.error();
+  return request_of(args, std::move(settings));
+}
+
+Exit run_and_show(const Args& args, Services& services, const Console& console, RunRequest request) {
   const bool json = args.has("json"), quiet = args.has("quiet");
-  const auto live = json || quiet ? nullptr : LiveDisplay::make(console, watched_name(*request));
+  const auto live = json || quiet ? nullptr : LiveDisplay::make(console, watched_name(request));
   ShownIncidents shown(console, Severity::kWarning);
-  report_in_words(console, live.get(), shown, quiet, *request);
-  if (json) report_in_json(console, *request);
-  auto result = services.run(*request);
+  report_in_words(console, live.get(), shown, quiet, request);
+  if (json) report_in_json(console, request);
+  auto result = services.run(request);
   if (live != nullptr) live->close();
   if (!result.ok()) {
     (void)report_error(console, result.error());
@@ -190,8 +210,6 @@ Exit run(const Args& args, Services& services, const Console& console) {
   return result->code < 0 ? static_cast<Exit>(kOwnFailure) : static_cast<Exit>(result->code);
 }
 
-}  // namespace
-
 namespace verbs {
 extern const Verb run;
 const Verb run = {
@@ -200,6 +218,7 @@ const Verb run = {
     "  midwatch run -- bash train_grpo.sh\n"
     "  midwatch run --watch outputs/ --restarts 3 -- python -m verl.trainer.main_ppo trainer.resume_mode=auto\n"
     "  midwatch run --config midwatch.toml  # everything is in the file: docs/config.md, midwatch config reference\n"
+    "  midwatch run --store s3://bucket/run -- bash train_grpo.sh    # ship what it saves\n"
     "  midwatch run --dry-run -- bash train_grpo.sh   # what would it have done?\n"
     "  midwatch run --reattach newest        # after midwatch itself was killed: training went on\n"
     "\nCtrl-C asks the command to end (SIGINT, later SIGTERM, SIGKILL), a second Ctrl-C kills it.\n"

@@ -27,7 +27,7 @@ bool needs_somebody(const State& state, const RunStatus& status) {
 Exit run(const Args& args, Services& services, const Console& console) {
   const auto status = services.status(args.get("home"), args.get("run"));
   if (!status.ok()) return report_error(console, status.error());
-  auto replayed = services.recorded("", status->folder);
+  auto replayed = services.recorded("", status->folder, {});
   if (!replayed.ok()) return report_error(console, replayed.error());
   const State& state = (*replayed)->state;
   console.out(args.has("json") ? status_json(state, *status) : terminal_run_status(state, *status, console));

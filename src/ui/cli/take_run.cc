@@ -37,8 +37,8 @@ Result<std::unique_ptr<Replayed>> replay_known(const ReplayRequest& request, Ser
                std::string(kGiveRun)};
 }
 
-Result<std::unique_ptr<Replayed>> take_run(const Args& args, Services& services) {
-  if (!args.has("paths")) return services.recorded(args.get("home"), args.get("run"));
+Result<std::unique_ptr<Replayed>> take_run(const Args& args, Services& services, const Heard& heard) {
+  if (!args.has("paths")) return services.recorded(args.get("home"), args.get("run"), heard);
   if (args.has("run")) {
     return Error{Error::Code::kInvalid, "--run names a recorded run, and paths are read anew",
                  "Leave one of them out."};
@@ -48,6 +48,7 @@ Result<std::unique_ptr<Replayed>> take_run(const Args& args, Services& services)
   request.framework = args.get("framework");
   request.timezone = args.get("timezone");
   request.knowledge = args.list("knowledge");
+  request.heard = heard;
   return replay_known(request, services);
 }
 

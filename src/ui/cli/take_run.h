@@ -22,7 +22,7 @@ Error one_run_wanted(const std::string& folder, const Replayed& replayed);
 /// Replays; kInvalid when the folder given holds several runs; kUnsupported when all could be read and nothing of it is
 /// what a run writes.
 Result<std::unique_ptr<Replayed>> replay_known(const ReplayRequest& request, Services& services);
-Result<std::unique_ptr<Replayed>> take_run(const Args& args, Services& services);
+Result<std::unique_ptr<Replayed>> take_run(const Args& args, Services& services, const Heard& heard = {});
 
 /// "--since": "" (the whole run), a step ("120", "step:120") or a UTC time ("2026-02-19T10:00", with or without
 /// seconds).

@@ -4,13 +4,17 @@
 
 namespace mw {
 namespace verbs {
-extern const Verb run, attach, status, runs, incidents, why, tell, stop, pause, resume, approve, replay, report,
-    compare, checkpoint_list, checkpoint_verify, checkpoint_diff, checkpoint_push, checkpoint_pull, checkpoint_remote,
-    config, notify, cleanup, restore, verify, drill, completion, man;
-}
+extern const Verb fleet_init, fleet_status, fleet_watch, fleet_offers, fleet_launch, fleet_stop, fleet_adopt,
+    fleet_orphans, fleet_unfit;
+extern const Verb run, onstart, attach, status, runs, incidents, why, tell, stop, pause, resume, approve, replay,
+    report, compare, checkpoint_list, checkpoint_verify, checkpoint_diff, checkpoint_push, checkpoint_pull,
+    checkpoint_remote, checkpoint_logs, checkpoint_prune, preflight, config, notify, cleanup, restore, verify, drill,
+    completion, man;
+}  // namespace verbs
 
 std::span<const Verb* const> all_verbs() {
   static constexpr std::array kVerbs = {&verbs::run,
+                                        &verbs::onstart,
                                         &verbs::attach,
                                         &verbs::status,
                                         &verbs::runs,
@@ -30,6 +34,18 @@ std::span<const Verb* const> all_verbs() {
                                         &verbs::checkpoint_push,
                                         &verbs::checkpoint_pull,
                                         &verbs::checkpoint_remote,
+                                        &verbs::checkpoint_logs,
+                                        &verbs::checkpoint_prune,
+                                        &verbs::fleet_init,
+                                        &verbs::fleet_status,
+                                        &verbs::fleet_watch,
+                                        &verbs::fleet_offers,
+                                        &verbs::fleet_launch,
+                                        &verbs::fleet_stop,
+                                        &verbs::fleet_adopt,
+                                        &verbs::fleet_orphans,
+                                        &verbs::fleet_unfit,
+                                        &verbs::preflight,
                                         &verbs::config,
                                         &verbs::notify,
                                         &verbs::cleanup,

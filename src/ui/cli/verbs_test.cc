@@ -182,7 +182,7 @@ TEST_CASE("checkpoint verify says by its exit code whether all are whole, and sh
       CHECK(text.find('\r') == std::string::npos);
     }
   }
-  CHECK(run(services, {"checkpoint", "prune"}) == static_cast<int>(Exit::kUsage));
+  CHECK(run(services, {"checkpoint", "polish"}) == static_cast<int>(Exit::kUsage));
   CHECK(run(services, {"checkpoint", "list", "--deep"}) == static_cast<int>(Exit::kUsage));
   CHECK(run(services, {"checkpoint", "verify", "x", "--run", "y"}) == static_cast<int>(Exit::kUsage));
 }
@@ -234,7 +234,7 @@ TEST_CASE("every verb and every option of the program is in the README or takes 
     CHECK_FALSE(verb->examples.empty());
   }
   for (const Exit code : {Exit::kOk, Exit::kFailed, Exit::kUsage, Exit::kNoInput, Exit::kUnknown, Exit::kPartial,
-                          Exit::kDiskFull, Exit::kUndone, Exit::kIncident}) {
+                          Exit::kDiskFull, Exit::kUndone, Exit::kActed, Exit::kPerson, Exit::kIncident}) {
     CHECK(readme.find(cat("\n| ", static_cast<int>(code), " | ")) != std::string::npos);
   }
 }

@@ -26,15 +26,9 @@ std::string reasons(const Painter& paint, const std::vector<std::string>& items,
 }
 
 std::string explain_cause(const Painter& paint, const RankedCause& cause, size_t rank, const Knowledge& knowledge) {
-  std::string out = cat("\n  ", rank, ". ", paint.bold(escape_terminal(cause.id)), "  (",
-                        format_short(cause.score * 100, 2), " %)\n");
+  std::string out = cat("\n  ", rank, ". ", paint.bold(escape_terminal(cause.id)), "  (", likelihood(cause), ")\n");
   const Signature* signature = knowledge.find(cause.id);
-  const Cause* row = knowledge.find_cause(cause.id);
-  if (row != nullptr && !row->title.empty()) {
-    out += paint.hanging("     ", row->title, kTextLines);
-  } else if (signature != nullptr) {
-    out += paint.hanging("     ", signature->symptom, kTextLines);
-  }
+  if (!cause.title.empty()) out += paint.hanging("     ", cause.title, kTextLines);
   if (signature != nullptr) out += reasons(paint, signature->causes, "     because  ");
   out += reasons(paint, cause.reasons_for, "     for      ") + reasons(paint, cause.reasons_against, "     against  ");
   if (!cause.check.empty()) out += paint.hanging("     check    ", cause.check, kTextLines);

@@ -42,7 +42,7 @@ struct FakeRun {
     i.summary = std::move(summary);
     i.evidence.push_back({{0, 7}, text, "", kNoStep, 0});
     i.evidence.push_back({{}, "", "reward.mean", kNoStep, 0.5});
-    i.causes.push_back({"some-cause", 0.8, {text}, {text}, text, text});
+    i.causes.push_back({"some-cause", "", 0.8, {text}, {text}, text, text});
     state.incidents.push_back(std::move(i));
     return state.incidents.back();
   }
@@ -87,7 +87,9 @@ class FakeServices : public Services {
     return std::vector<NotifyResult>{{channel, "webhook", channel != "broken", "HTTP 200", 0.1}};
   }
   std::string config_reference(bool json) override { return json ? "{}" : "# keys"; }
-  Result<std::unique_ptr<Replayed>> recorded(const std::string&, const std::string&) override { return replay({}); }
+  Result<std::unique_ptr<Replayed>> recorded(const std::string&, const std::string&, const Heard&) override {
+    return replay({});
+  }
   Result<RunStatus> status(const std::string&, const std::string&) override { return how; }
   Result<std::string> choose(const std::string&, const std::string& run) override {
     if (run.empty() && known.runs.size() > 1) return Error{Error::Code::kInvalid, "2 runs are live: a, b", ""};
@@ -151,9 +153,30 @@ class FakeServices : public Services {
   }
   PullRequest pulled;
   PullAnswer pull_answer;
+  Result<StartAnswer> prepare_start(const StartRequest& request) override {
+    starts = request;
+    return start_answer;
+  }
+  StartRequest starts;
+  StartAnswer start_answer;
+  Result<LogsAnswer> shipped_logs(const LogsRequest&) override { return LogsAnswer{{{"one", "logs/one", 2, 10}}}; }
   Result<RemoteAnswer> remote_checkpoints(const RemoteRequest&) override { return remote; }
   RemoteAnswer remote;
+  Result<FleetAnswer> fleet(const FleetRequest& request) override {
+    fleet_asked = request;
+    if (request.file == "broken.toml") return Error{Error::Code::kInvalid, "broken.toml:1: it is broken", ""};
+    return fleet_answer;
+  }
+  FleetRequest fleet_asked;
+  FleetAnswer fleet_answer;
   Result<DrillResult> drill(const DrillRequest&) override { return DrillResult{true, "it went on", "run"}; }
+  Result<PreflightAnswer> preflight(const PreflightRequest& request) override {
+    looked_at = request;
+    if (request.command.empty() && request.files.empty()) return Error{Error::Code::kInvalid, "no command", ""};
+    return preflight_answer;
+  }
+  PreflightRequest looked_at;
+  PreflightAnswer preflight_answer;
   Result<Asked> ask(const std::string&, const std::string&, const RunAsk& ask) override {
     put = ask;
     return Asked{how.name, how.watcher != 0, how.watcher != 0};

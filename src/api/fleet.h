@@ -1,0 +1,62 @@
+// Renting machines for a run: what is asked, and what is answered.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "core/event.h"
+#include "core/fleet/control.h"
+#include "core/fleet/decide.h"
+#include "core/fleet/verdict.h"
+
+namespace mw {
+
+struct FleetAnswer {
+  std::string run, store, id;
+  fleet::Control control;
+  fleet::Verdict verdict;
+  fleet::Witnesses seen;
+  double cost = 0, limit = 0;      ///< so far, and in all
+  int64_t newest = kNoStep;        ///< step of the newest verified checkpoint in the store; kNoStep: there is none
+  Time pushed;                     ///< when it came there
+  std::vector<std::string> done;   ///< what this call did, in order
+  std::string waits;               ///< what the run waits for; "": nothing
+  bool person = false;             ///< somebody must look at it
+  std::vector<std::string> notes;  ///< what was in the way
+  // Of some requests only:
+  std::vector<fleet::Offer> offers;
+  struct Orphan {
+    std::string provider, instance, label, run, state;
+    bool ours = false;  ///< of this very run; the next check gives it back
+  };
+  std::vector<Orphan> orphans;
+  std::vector<std::pair<std::string, std::string>> environment;  ///< that an adopted machine must be given
+};
+
+struct FleetRequest {
+  enum class What {
+    kInit,     ///< write the specification into the store, and try what is needed of it
+    kStatus,   ///< see, and do nothing
+    kWatch,    ///< check, and do what is due: once, or again and again
+    kOffers,   ///< what may be rented now, the best first
+    kLaunch,   ///< a person wants a machine; then as kWatch
+    kStop,     ///< a person wants it given back, and none taken; then as kWatch
+    kAdopt,    ///< the run's machine is `instance` of `provider` from now on
+    kOrphans,  ///< what is rented with a label of midwatch's and belongs to no run
+    kUnfit,    ///< on a rented machine: it is not fit for its run, for `reason`
+  };
+  What what = What::kStatus;
+  std::string file;                ///< the specification
+  std::string provider, instance;  ///< of kAdopt
+  std::string reason;              ///< of kUnfit
+  Duration every;                  ///< of kWatch: between two checks; 0: one only
+  /// Gets what came of each check of a kWatch that goes on; an error is what was in its way, and the next one follows.
+  std::function<void(const Result<FleetAnswer>&)> checked;
+};
+
+}  // namespace mw

@@ -1,0 +1,50 @@
+// Which of several troubles leads, and which is only a sign of another.
+#include <doctest/doctest.h>
+
+#include "core/planted_run_for_test.h"
+
+namespace mw {
+
+TEST_CASE("a worker that died before a collective operation timed out leads, one that died after it does not") {
+  for (const bool before : {true, false}) {
+    PlantedRun run;
+    run.steps(1, 20);
+    if (before) run.matched("ray-actor-died");
+    run.matched("nccl-watchdog-timeout");
+    if (!before) run.matched("ray-actor-died");
+    const auto incidents = run.close();
+    CHECK(notable(incidents) == (before ? "worker-lost/ray-actor-died" : "collective-timeout/nccl-watchdog-timeout"));
+  }
+}
+
+TEST_CASE("asyncio's question whether a loop runs is not what a chain of exceptions began with") {
+  PlantedRun run;
+  run.steps(1, 20);
+  run.trace("RuntimeError", "no running event loop", "base.py:1583 in run", false, true);
+  run.trace("TypeError", "'NoneType' object is not subscriptable", "env.py:25 in prompt", false, true);
+  run.trace("asyncio.exceptions.CancelledError", "", "base.py:1100 in run");
+  const auto incidents = run.close();
+  REQUIRE(!incidents.empty());
+  CHECK(incidents[0].kind == "code-error");
+  CHECK(incidents[0].summary.find("NoneType") != std::string::npos);
+}
+
+TEST_CASE("answers that end in the very step of a zero reward are no incident of their own") {
+  for (const bool same : {true, false}) {
+    PlantedRun run;
+    for (int64_t step = 1; step <= 60; ++step) {
+      const double reward = step < 31 ? 0.5 + 0.01 * static_cast<double>(step % 5) : 0;
+      const double length = step < (same ? 31 : 27) ? 300 + static_cast<double>(step % 7) : 5;
+      run.say(event::Measured{
+          step, false, {{"reward.mean", "reward", reward}, {"response.length", "response_length", length}}});
+    }
+    const auto incidents = run.close();
+    REQUIRE(has(incidents, "zero-reward", "reward-sudden-zero"));
+    for (const Incident& incident : incidents) {
+      if (incident.kind == "length-collapse") CHECK((incident.severity == Severity::kInfo) == same);
+    }
+    REQUIRE(has(incidents, "length-collapse", "length-collapse"));
+  }
+}
+
+}  // namespace mw

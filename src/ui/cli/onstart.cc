@@ -1,0 +1,84 @@
+// midwatch onstart: goes on with a run on a fresh machine, from what was shipped before the last one was lost.
+#include "base/text.h"
+#include "ui/cli/run_words.h"
+#include "ui/cli/take_store.h"
+#include "ui/cli/verb.h"
+
+namespace mw {
+namespace {
+
+void declare(ArgSpec& spec) {
+  spec.option("from", "PLACE", "the run's store: s3://BUCKET/RUN, or a folder (default: place of [store])");
+  declare_supervised(spec);
+}
+
+std::string start_text(const StartAnswer& answer, const std::string& place) {
+  std::string out;
+  for (const std::string& note : answer.pulled.notes) out += cat("midwatch: ", escape_terminal(note), "\n");
+  if (answer.empty) {
+    return out + cat("midwatch: there is no checkpoint in ", escape_terminal(place), ": the run begins from scratch\n");
+  }
+  const PullAnswer& pulled = answer.pulled;
+  out += cat("midwatch: step ", pulled.step, answer.here ? " is here already: " : " was received into ",
+             escape_terminal(pulled.folder),
+             answer.here ? "" : cat(", ", transfer_text(pulled.received, pulled.seconds)), "\n");
+  if (!answer.pointer.empty()) out += cat("midwatch: ", escape_terminal(answer.pointer), " names it\n");
+  if (const auto id = answer.environment.find("WANDB_RUN_ID"); id != answer.environment.end())
+    out += cat("midwatch: W&B run ", escape_terminal(id->second), " goes on\n");
+  return out;
+}
+
+/// What the first attempt finds.
+void begin_from(const StartAnswer& answer, RunSpec& spec) {
+  if (answer.empty) return;
+  spec.first_step = static_cast<uint64_t>(answer.pulled.step);
+  spec.first_words = answer.words;
+  for (const auto& [name, value] : answer.environment) spec.environment.emplace(name, value);
+  if (spec.checkpoints.empty()) spec.checkpoints = {answer.root};
+}
+
+Exit run(const Args& args, Services& services, const Console& console) {
+  auto request = run_request(args, services);
+  if (!request.ok()) return report_error(console, request.error());
+  RunSpec& spec = request->spec;
+  if (args.has("from")) spec.store = args.get("from");
+  if (spec.store.empty() || !request->reattach.empty() || spec.dry) {
+    const bool place = spec.store.empty();
+    return report_error(console, {Error::Code::kInvalid,
+                                  place ? "where the run was shipped is not said"
+                                        : "onstart begins a run: it goes with neither --reattach nor --dry-run",
+                                  place ? "Say --from s3://BUCKET/RUN, or place of [store] in midwatch.toml." : ""});
+  }
+  StartRequest start{store_of(spec), spec.checkpoints.empty() ? "" : spec.checkpoints.front(), spec.command,
+                     spec.resume, request->knowledge};
+  start.store.progress = progress_line(console, args, "receiving");
+  const auto answer = services.prepare_start(start);
+  end_progress(console, args);
+  if (!answer.ok()) return report_error(console, answer.error());
+  if (!args.has("json")) console.err(start_text(*answer, spec.store));
+  begin_from(*answer, spec);
+  return run_and_show(args, services, console, std::move(*request));
+}
+
+}  // namespace
+
+namespace verbs {
+extern const Verb onstart;
+const Verb onstart = {"onstart",
+                      "Go on with a run on a fresh machine, from what was shipped to its store",
+                      "  midwatch onstart --from s3://bucket/run -- bash train_grpo.sh\n"
+                      "  midwatch onstart --from /mnt/share/run --checkpoints ckpts -- \\\n"
+                      "      python train.py --config grpo.yaml {resume}\n"
+                      "\nFor a machine's start-up script: the newest checkpoint that is whole in the\n"
+                      "store is received and compared with its checksums, put where the command looks\n"
+                      "for it, and the command is run as by 'midwatch run --store'. A checkpoint that\n"
+                      "lies there already is used as it is. With an empty store the run begins from\n"
+                      "scratch, and that is said. The W&B run goes on under its id. Exit status: as of\n"
+                      "midwatch run; 3 when the store cannot be reached or has nothing whole.\n",
+                      declare,
+                      run,
+                      false,
+                      true};
+}  // namespace verbs
+
+}  // namespace mw
