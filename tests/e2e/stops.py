@@ -386,26 +386,8 @@ def few_descriptors(base):
     refused([*limited, "attach", base + "/train.log", "--home", base + "/home"], 1, "ulimit -n")
 
 
-def nobody_reads(base):
-    """Whoever was to read our output reads nothing any more: midwatch hangs in a write, and is ended all the same."""
-    run = Run(base, trainer(base, "flood,stubborn", 5), "--no-host")  # its pipe takes 64 kB and no more
-    pid = began(run)
-    run.process.send_signal(signal.SIGINT)
-    time.sleep(1)
-    run.process.send_signal(signal.SIGINT)
-    try:
-        code = run.process.wait(30)
-    except subprocess.TimeoutExpired:
-        run.process.kill()
-        os.kill(pid, signal.SIGKILL)
-        raise AssertionError("midwatch goes on 30 s after the second Ctrl-C") from None
-    assert code == 128 + signal.SIGKILL and not alive(pid), code
-
-
-def nobody_reads_from_the_start(base):
-    """Likewise when the command floods as soon as it starts, before midwatch has read which process it is."""
-    run = Run(base, trainer(base, "flood,stubborn", 500), "--no-host")
-    pid = pid_of(base)
+def killed_unread(run, pid):
+    """Two Ctrl-C end midwatch and the command, while nobody reads what they write."""
     run.process.send_signal(signal.SIGINT)
     time.sleep(1)
     run.process.send_signal(signal.SIGINT)
@@ -419,6 +401,18 @@ def nobody_reads_from_the_start(base):
         os.kill(pid, signal.SIGKILL)
         raise AssertionError(f"midwatch ended with {code}, and the command lives")
     assert code == 128 + signal.SIGKILL, code
+
+
+def nobody_reads(base):
+    """Whoever was to read our output reads nothing any more: midwatch hangs in a write, and is ended all the same."""
+    run = Run(base, trainer(base, "flood,stubborn", 5), "--no-host")  # its pipe takes 64 kB and no more
+    killed_unread(run, began(run))
+
+
+def nobody_reads_from_the_start(base):
+    """Likewise when the command floods as soon as it starts, before midwatch has read which process it is."""
+    run = Run(base, trainer(base, "flood,stubborn", 500), "--no-host")
+    killed_unread(run, pid_of(base))
 
 
 def user_signal_at_the_start(base):
