@@ -12,8 +12,6 @@ namespace {
 constexpr Knob kKnobs[] = {
     {"lost_least", 2, "steps", "An attempt that died on its first step has nothing to lose by starting again",
      "report skyrl-biomni-monitor-cycles-2026-02-19"},
-    {"lost_steps", 10, "steps", "Where only a counter shows it: so many steps", "own"},
-    {"lost_hours", 2, "h", "and so many hours of work that begin anew are worth a warning", "own"},
 };
 
 constexpr std::string_view kCounterWentBack = "step counter went back";  // as attempts.cc says it
@@ -46,14 +44,6 @@ bool counts_epochs(const State& state) {
 bool only_a_counter(const State& state, size_t attempt) {
   if (state.attempts[attempt].why != kCounterWentBack) return false;
   return !state.attempts[attempt - 1].ended.has_value();
-}
-
-/// Records with a clock that goes on show that it is one run after the other, and that much work is done anew: worth a
-/// person's time, whoever began it.
-bool costs_hours(const State& state, size_t attempt, int64_t furthest) {
-  const Time from = state.attempts[attempt - 1].began.at, to = state.attempts[attempt].began.at;
-  if (!from.known() || !to.known() || static_cast<double>(furthest) < kKnobs[1].value) return false;
-  return (to - from).seconds() >= 3600 * kKnobs[2].value;
 }
 
 bool has_checkpoint(const State& state, size_t before) {
@@ -92,7 +82,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     const bool lost = furthest != kNoStep && static_cast<double>(furthest) >= kKnobs[0].value;
     const Done done = done_in(state, i);
     if (i > 0 && lost && from_the_start(attempt, done) && done.first < furthest) {
-      const bool sure = !only_a_counter(state, i) || costs_hours(state, i, furthest);
+      const bool sure = !only_a_counter(state, i);
       if (++restarts == 1 || (sure && finding.severity == Severity::kInfo)) {
         finding = {};
         const bool finished = was_complete(state.attempts[furthest_attempt], furthest);
