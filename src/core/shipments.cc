@@ -11,8 +11,6 @@ namespace {
 
 using How = Shipment::How;
 
-bool is_ship(const ActionState& action) { return action.intent.action == kShip || action.intent.action == kShipBack; }
-
 /// By step, the last attempt in which it was said to be saved.
 std::map<int64_t, uint16_t> saved_in(const State& state) {
   std::map<int64_t, uint16_t> last;
@@ -54,6 +52,8 @@ struct Latest {
 };
 
 }  // namespace
+
+bool is_ship(const ActionState& action) { return action.intent.action == kShip || action.intent.action == kShipBack; }
 
 std::string_view word_of(How how) {
   switch (how) {
@@ -106,14 +106,15 @@ std::vector<Shipment> shipments(const State& state) {
 namespace {
 
 Latest latest_of(const State& state, const std::vector<Shipment>& all) {
+  std::map<std::string_view, int64_t> steps;
+  for (const Shipment& one : all) steps.emplace(one.path, one.step);
   Latest latest;
   for (const ActionState& action : state.actions) {
     if (!is_ship(action) || !action.done || !action.ok) continue;
-    const auto one =
-        std::find_if(all.begin(), all.end(), [&](const Shipment& of) { return of.path == action.intent.target; });
-    if (one == all.end()) continue;
-    const bool moves = action.intent.action == kShipBack || latest.step == kNoStep || one->step >= latest.step;
-    if (moves) latest = {one->step, action.attempt, action.done_at};
+    const auto one = steps.find(action.intent.target);
+    if (one == steps.end()) continue;
+    const bool moves = action.intent.action == kShipBack || latest.step == kNoStep || one->second >= latest.step;
+    if (moves) latest = {one->second, action.attempt, action.done_at};
   }
   return latest;
 }

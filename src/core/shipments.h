@@ -18,6 +18,9 @@ inline constexpr std::string_view kShip = "ship";
 /// Likewise, where `latest` in the store may go back to it: the run was rolled back behind what it names.
 inline constexpr std::string_view kShipBack = "ship-back";
 
+/// An action of either kind.
+bool is_ship(const ActionState& action);
+
 /// A checkpoint of the run, as far as its shipping goes.
 struct Shipment {
   enum class How {

@@ -40,9 +40,8 @@ Want want_of_space(const State& state) {
 
 /// Another number: another checkpoint may go, as one was saved or came into the store.
 size_t retention_news(const State& state) {
-  const auto shipped = std::count_if(state.actions.begin(), state.actions.end(), [](const ActionState& action) {
-    return action.done && (action.intent.action == kShip || action.intent.action == kShipBack);
-  });
+  const auto shipped = std::count_if(state.actions.begin(), state.actions.end(),
+                                     [](const ActionState& action) { return action.done && is_ship(action); });
   return state.checkpoint_scans.size() + static_cast<size_t>(shipped);
 }
 

@@ -96,8 +96,7 @@ std::string markdown_checkpoints(const State& state, const Cycle& cycle) {
   if (rows.empty()) out += cycle.whole() ? "None seen.\n" : "Unchanged since last: no new checkpoint was seen.\n";
   const size_t skip = rows.size() > kCheckpointsShown ? rows.size() - kCheckpointsShown : 0;
   const auto all = shipments(state);
-  const bool ships = std::any_of(state.actions.begin(), state.actions.end(),
-                                 [](const auto& action) { return action.intent.action == kShip; });
+  const bool ships = std::any_of(state.actions.begin(), state.actions.end(), is_ship);
   if (!rows.empty()) {
     out += cat("| Step | Time | Save took | Size | Verified | ", ships ? "Store | " : "", "Path |\n",
                "|---:|---|---:|---:|---|", ships ? "---|" : "", "---|\n");
