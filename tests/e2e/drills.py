@@ -807,6 +807,7 @@ def declared_half_dead(base):
     began = time.monotonic()
     assert health(server.port) == 200
     run.expect("engine-dead", "vllm-engine-dead", began, 8)
+    wait_until("the breaker", lambda: run.actions() == ["break"])  # or the trainer ends by itself, of a connection refused
     server.end()
     back_late(run, server, "engine")
     code, over = run.end()
