@@ -15,11 +15,11 @@ namespace mw::sim::goodput {
 namespace {
 
 constexpr double kStart = 1'700'000'000;
-constexpr int64_t kHealthy = 40;     // steps before the fault
-constexpr double kTick = 10;         // seconds, as a live watch that hears nothing
-constexpr double kProcessSeen = 10;  // until the death of an engine's process is certain
-constexpr double kSilenceSeen = 60;  // until an engine that answers nothing is reported
-constexpr double kLongest = 4 * kHour;
+constexpr int64_t kHealthy = 40;              // steps before the fault
+constexpr double kTick = 10, kLateTick = 30;  // seconds, as a live watch that hears nothing
+constexpr double kProcessSeen = 10;           // until the death of an engine's process is certain
+constexpr double kSilenceSeen = 60;           // until an engine that answers nothing is reported
+constexpr double kLate = 5 * kMinute, kLongest = 4 * kHour;
 constexpr uint64_t kVariants = 12;
 
 /// A run that midwatch reads live.
@@ -128,7 +128,7 @@ class Played {
       using What = Decision::What;
       const What what = found.decision.what;
       if (what == What::kAct || what == What::kAsk) return breaks(*found.incident, what == What::kAsk);
-      pass(kTick);
+      pass(at_ - fault_at_ < kLate ? kTick : kLateTick);
       if (at_ >= due) {
         does();
         due = at_ + next_;
@@ -193,7 +193,8 @@ Episodes::Episodes(const Knowledge& knowledge, const Costs& costs, bool may_act)
   for (size_t fault = 0; fault < kFaults; ++fault) {
     auto& variants = known_.emplace_back();
     if (!is_seen_alive(static_cast<Fault>(fault))) continue;
-    for (uint64_t i = 0; i < 2 * kVariants; ++i) {
+    const uint64_t count = static_cast<Fault>(fault) == Fault::kEngineDead ? 2 * kVariants : kVariants;
+    for (uint64_t i = 0; i < count; ++i) {
       variants.push_back(play_episode(knowledge, spec_, costs, static_cast<Fault>(fault), i < kVariants, i + 1));
     }
   }
@@ -204,7 +205,7 @@ Episode Episodes::of(Fault fault, double u, double v, bool anew) const {
   if (anew) return play_episode(knowledge_, spec_, costs_, fault, trains_on, static_cast<uint64_t>(v * 1e9));
   const auto& variants = known_.at(static_cast<size_t>(fault));
   const auto one = std::min<size_t>(kVariants - 1, static_cast<size_t>(v * kVariants));
-  return variants.at(trains_on ? one : kVariants + one);
+  return variants.at(!trains_on && fault == Fault::kEngineDead ? kVariants + one : one);
 }
 
 }  // namespace mw::sim::goodput

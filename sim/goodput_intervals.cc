@@ -65,23 +65,22 @@ int64_t in_steps(double seconds, const Costs& costs) {
   return std::max<int64_t>(1, std::llround(seconds / costs.step));
 }
 
-double mean_ettr(Plan plan, const Knowledge& knowledge, int64_t every) {
+double mean_ettr(Plan plan, const Eyes& eyes, int64_t every) {
   plan.policies = {"midwatch-acts"};
   plan.setting.costs.every = every;
   double good = 0, all = 0;
-  for (const Books& one : play(plan, knowledge).front().runs) good += one.good, all += one.total();
+  for (const Books& one : play(plan, eyes).front().runs) good += one.good, all += one.total();
   return good / all;
 }
 
 }  // namespace
 
-std::string intervals_text(const Plan& plan, const Knowledge& knowledge) {
+std::string intervals_text(const Plan& plan, const Eyes& eyes) {
   const Costs& costs = plan.setting.costs;
   const double mean = between_faults(plan.setting);
   const double young = std::sqrt(2 * costs.save * mean);
   const double ratio = std::sqrt(costs.save / (2 * mean));
   const double daly = young * (1 + ratio / 3 + ratio * ratio / 9) - costs.save;
-  const Episodes episodes(knowledge, costs, true);
   struct Line {
     std::string name;
     int64_t every;
@@ -89,12 +88,12 @@ std::string intervals_text(const Plan& plan, const Knowledge& knowledge) {
   };
   std::vector<Line> lines = {{"Young", in_steps(young, costs), 0},
                              {"Daly", in_steps(daly, costs), 0},
-                             {"midwatch's advice", advice(plan, episodes), 0},
+                             {"midwatch's advice", advice(plan, eyes.acts), 0},
                              {"as the report", costs.every, 0}};
-  for (Line& one : lines) one.ettr = mean_ettr(plan, knowledge, one.every);
+  for (Line& one : lines) one.ettr = mean_ettr(plan, eyes, one.every);
   Line best{"best of a sweep", 1, 0};
   for (const int64_t every : kSweep) {
-    const double ettr = mean_ettr(plan, knowledge, every);
+    const double ettr = mean_ettr(plan, eyes, every);
     if (ettr > best.ettr) best = {best.name, every, ettr};
   }
   lines.push_back(best);

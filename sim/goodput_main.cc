@@ -104,17 +104,17 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", loaded.error().what.c_str());
     return 2;
   }
-  const mw::Knowledge& knowledge = (*loaded)->knowledge();
+  const goodput::Eyes eyes((*loaded)->knowledge(), words->plan.setting.costs);
   if (words->check) {
-    const std::string wrong = goodput::check(words->plan, knowledge);
+    const std::string wrong = goodput::check(words->plan, eyes);
     std::puts(wrong.empty() ? "all holds" : wrong.c_str());
     return wrong.empty() ? 0 : 1;
   }
   std::string text;
   if (words->intervals) {
-    text = goodput::intervals_text(words->plan, knowledge);
+    text = goodput::intervals_text(words->plan, eyes);
   } else {
-    const auto rows = goodput::play(words->plan, knowledge);
+    const auto rows = goodput::play(words->plan, eyes);
     text = words->json ? goodput::table_json(words->plan, rows) : goodput::table_text(words->plan, rows);
   }
   std::fputs(text.c_str(), stdout);

@@ -337,7 +337,7 @@ class Midwatch final : public Policy {
     const fleet::Rental* const rental = result->control.current();
     const bool calm = result->control.phase == Phase::kRented && result->done.empty() && result->waits.empty() &&
                       result->verdict.kind == fleet::Verdict::Kind::kHealthy && rental->began.known() && !stopped_ &&
-                      now >= cut_until_;
+                      boots_ < kNever && now >= cut_until_;  // a machine that just went still looks healthy
     const bool rests = result->control.phase == Phase::kStopped;
     check_at_ = !full_ && (calm || rests) ? kNever : kCheckEvery * (std::floor(now / kCheckEvery) + 1);
     if (!full_ && calm) beat_at_ = kNever;

@@ -35,7 +35,7 @@ class Episodes {
   const Knowledge& knowledge_;
   const Costs& costs_;
   RunSpec spec_;
-  std::vector<std::vector<Episode>> known_;  ///< by fault; twice as many where the trainer may train on
+  std::vector<std::vector<Episode>> known_;  ///< by fault; of a dead engine first those with a trainer that trains on
 };
 
 /// `full`: every heartbeat and every check of the controller happens, and each fault has an episode of its own; else

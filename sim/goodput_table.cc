@@ -78,23 +78,18 @@ const std::vector<std::string>& table_policies() {
 
 bool is_policy(const std::string& name) { return name == kMidwatch || name == kActs || find_rules(name) != nullptr; }
 
-std::vector<Row> play(const Plan& plan, const Knowledge& knowledge) {
+std::vector<Row> play(const Plan& plan, const Eyes& eyes) {
   std::vector<Row> rows;
   for (const std::string& name : plan.policies) rows.push_back({name, std::vector<Books>(plan.runs)});
-  const auto wanted = [&](std::string_view name) {
-    return std::find(plan.policies.begin(), plan.policies.end(), name) != plan.policies.end();
-  };
-  std::unique_ptr<Episodes> asks, acts;
-  if (wanted(kMidwatch)) asks = std::make_unique<Episodes>(knowledge, plan.setting.costs, false);
-  if (wanted(kActs)) acts = std::make_unique<Episodes>(knowledge, plan.setting.costs, true);
   std::atomic<uint64_t> next{0};
   const auto work = [&] {
     for (uint64_t run = next++; run < plan.runs; run = next++) {
       const World world(plan.setting, plan.seed + run);
       for (Row& row : rows) {
         const Rules* const rules = find_rules(row.policy);
-        const auto policy = rules != nullptr ? make_ruled(world, *rules)
-                                             : make_midwatch(world, row.policy == kActs ? *acts : *asks, plan.full);
+        const auto policy = rules != nullptr
+                                ? make_ruled(world, *rules)
+                                : make_midwatch(world, row.policy == kActs ? eyes.acts : eyes.asks, plan.full);
         const int64_t every = rules != nullptr && rules->every > 0 ? rules->every : plan.setting.costs.every;
         row.runs[run] = live(world, *policy, every);
       }

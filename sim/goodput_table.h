@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/knowledge.h"
+#include "sim/goodput_midwatch.h"
 #include "sim/goodput_world.h"
 
 namespace mw::sim::goodput {
@@ -26,7 +27,12 @@ struct Row {
   std::string policy;
   std::vector<Books> runs;  ///< by seed
 };
-std::vector<Row> play(const Plan& plan, const Knowledge& knowledge);
+/// How midwatch sees faults, by its defaults and where it may act without being asked. Made once: that takes a second.
+struct Eyes {
+  Eyes(const Knowledge& knowledge, const Costs& costs) : asks(knowledge, costs, false), acts(knowledge, costs, true) {}
+  Episodes asks, acts;
+};
+std::vector<Row> play(const Plan& plan, const Eyes& eyes);
 
 /// Median and the 10th and 90th hundredth.
 struct Spread {
@@ -39,9 +45,9 @@ std::string table_text(const Plan& plan, const std::vector<Row>& rows);
 std::string table_json(const Plan& plan, const std::vector<Row>& rows);
 
 /// How often to save: Young's and Daly's interval, midwatch's advice, and the best of a sweep, with what comes of each.
-std::string intervals_text(const Plan& plan, const Knowledge& knowledge);
+std::string intervals_text(const Plan& plan, const Eyes& eyes);
 
 /// "": what must hold in every world holds; else what does not.
-std::string check(const Plan& plan, const Knowledge& knowledge);
+std::string check(const Plan& plan, const Eyes& eyes);
 
 }  // namespace mw::sim::goodput
