@@ -25,8 +25,8 @@ constexpr uint64_t kVariants = 12;
 /// A run that midwatch reads live.
 class Played {
  public:
-  Played(const Knowledge& knowledge, const RunSpec& spec, const Costs& costs, uint64_t seed)
-      : knowledge_(knowledge), spec_(spec), costs_(costs), dice_(seed) {
+  Played(const Knowledge& knowledge, const RunSpec& spec, const Costs& costs, bool may_clean, uint64_t seed)
+      : knowledge_(knowledge), spec_(spec), costs_(costs), may_clean_(may_clean), dice_(seed) {
     say(event::SourceOpened{0, "train.log", "text", 0});
     say(event::Recognised{"prime-rl", "", 1});
     say(event::AttemptStarted{1, 4242, "boot"});
@@ -153,9 +153,10 @@ class Played {
     pass(1);  // the keeper writes it down at once, and midwatch reads that
     say(event::AttemptExited{1, true, code, signal, ""});
     ended(code, signal);
+    say(event::Ended{event::Ended::How::kExit, signal != 0 ? -signal : code, ""});  // its keeper's line in the output
     Episode out;
     out.decides = at_ - fault_at_;
-    out.outcome = outcome_of({kept_, trip_, std::nullopt}, state_, knowledge_);
+    out.outcome = outcome_of({kept_, trip_, std::nullopt, false, may_clean_}, state_, knowledge_);
     return out;
   }
 
@@ -167,6 +168,7 @@ class Played {
   const Knowledge& knowledge_;
   const RunSpec& spec_;
   const Costs& costs_;
+  const bool may_clean_;
   Prng dice_;
   State state_;
   JudgeMemory memory_;
@@ -182,27 +184,28 @@ bool is_seen_alive(Fault fault) { return static_cast<size_t>(fault) <= static_ca
 
 }  // namespace
 
-Episode play_episode(const Knowledge& knowledge, const RunSpec& spec, const Costs& costs, Fault fault, bool trains_on,
-                     uint64_t seed) {
-  return Played(knowledge, spec, costs, seed).of(fault, trains_on);
+Episode play_episode(const Knowledge& knowledge, const RunSpec& spec, const Costs& costs, bool may_clean, Fault fault,
+                     bool trains_on, uint64_t seed) {
+  return Played(knowledge, spec, costs, may_clean, seed).of(fault, trains_on);
 }
 
 Episodes::Episodes(const Knowledge& knowledge, const Costs& costs, bool may_act)
-    : knowledge_(knowledge), costs_(costs) {
+    : knowledge_(knowledge), costs_(costs), may_act_(may_act) {
   if (may_act) spec_.breaking_learning = spec_.breaking_hang = Mode::kAct;
   for (size_t fault = 0; fault < kFaults; ++fault) {
     auto& variants = known_.emplace_back();
     if (!is_seen_alive(static_cast<Fault>(fault))) continue;
     const uint64_t count = static_cast<Fault>(fault) == Fault::kEngineDead ? 2 * kVariants : kVariants;
     for (uint64_t i = 0; i < count; ++i) {
-      variants.push_back(play_episode(knowledge, spec_, costs, static_cast<Fault>(fault), i < kVariants, i + 1));
+      variants.push_back(
+          play_episode(knowledge, spec_, costs, may_act, static_cast<Fault>(fault), i < kVariants, i + 1));
     }
   }
 }
 
 Episode Episodes::of(Fault fault, double u, double v, bool anew) const {
   const bool trains_on = u < 0.5;
-  if (anew) return play_episode(knowledge_, spec_, costs_, fault, trains_on, static_cast<uint64_t>(v * 1e9));
+  if (anew) return play_episode(knowledge_, spec_, costs_, may_act_, fault, trains_on, static_cast<uint64_t>(v * 1e9));
   const auto& variants = known_.at(static_cast<size_t>(fault));
   const auto one = std::min<size_t>(kVariants - 1, static_cast<size_t>(v * kVariants));
   return variants.at(!trains_on && fault == Fault::kEngineDead ? kVariants + one : one);

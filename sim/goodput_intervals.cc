@@ -40,20 +40,6 @@ State state_of(const std::vector<Trainer::Life>& lives, const Costs& costs) {
   return state;
 }
 
-/// Steps between saves that midwatch advises, the median over some runs.
-int64_t advice(const Plan& plan, const Episodes& episodes) {
-  std::vector<int64_t> all;
-  for (uint64_t i = 0; i < kPilots; ++i) {
-    const World world(plan.setting, plan.seed + i);
-    const auto policy = make_midwatch(world, episodes, false);
-    std::vector<Trainer::Life> log;
-    live(world, *policy, plan.setting.costs.every, &log);
-    if (const auto found = save_interval(state_of(log, plan.setting.costs))) all.push_back(found->best);
-  }
-  std::sort(all.begin(), all.end());
-  return all.empty() ? plan.setting.costs.every : all[all.size() / 2];
-}
-
 /// Mean time between faults that cost steps.
 double between_faults(const Setting& setting) {
   double sum = 0;
@@ -69,11 +55,25 @@ double mean_ettr(Plan plan, const Eyes& eyes, int64_t every) {
   plan.policies = {"midwatch-acts"};
   plan.setting.costs.every = every;
   double good = 0, all = 0;
-  for (const Books& one : play(plan, eyes).front().runs) good += one.good, all += one.total();
+  const auto rows = play(plan, eyes);
+  for (const Books& one : rows.front().runs) good += one.good, all += one.total();
   return good / all;
 }
 
 }  // namespace
+
+int64_t advised_interval(const Plan& plan, const Eyes& eyes) {
+  std::vector<int64_t> all;
+  for (uint64_t i = 0; i < kPilots; ++i) {
+    const World world(plan.setting, plan.seed + i);
+    const auto policy = make_midwatch(world, eyes.acts, false);
+    std::vector<Trainer::Life> log;
+    live(world, *policy, plan.setting.costs.every, &log);
+    if (const auto found = save_interval(state_of(log, plan.setting.costs))) all.push_back(found->best);
+  }
+  std::sort(all.begin(), all.end());
+  return all.empty() ? plan.setting.costs.every : all[all.size() / 2];
+}
 
 std::string intervals_text(const Plan& plan, const Eyes& eyes) {
   const Costs& costs = plan.setting.costs;
@@ -88,7 +88,7 @@ std::string intervals_text(const Plan& plan, const Eyes& eyes) {
   };
   std::vector<Line> lines = {{"Young", in_steps(young, costs), 0},
                              {"Daly", in_steps(daly, costs), 0},
-                             {"midwatch's advice", advice(plan, eyes.acts), 0},
+                             {"midwatch's advice", advised_interval(plan, eyes), 0},
                              {"as the report", costs.every, 0}};
   for (Line& one : lines) one.ettr = mean_ettr(plan, eyes, one.every);
   Line best{"best of a sweep", 1, 0};

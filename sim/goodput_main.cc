@@ -21,10 +21,11 @@ constexpr const char* kHelp =
     "  --days N       that each lasts (15)\n"
     "  --seed N       of the first world (1)\n"
     "  --world NAME   report, or spot: machines are outbid four times a day (report)\n"
-    "  --policy NAME  only this one: midwatch, midwatch-acts, nothing, retry-loop, supervisord, controller,\n"
-    "                 robustrl-like, no-delay\n"
+    "  --policy NAME  only this one: midwatch, midwatch-acts, midwatch-advised, nothing, retry-loop,\n"
+    "                 supervisord, controller, robustrl-like, robustrl-paged, no-delay\n"
     "  --save S       seconds that a save holds up training (3)\n"
     "  --every N      steps between saves (5)\n"
+    "  --check-every S  seconds between two checks of midwatch's controller (300)\n"
     "  --full         midwatch with every heartbeat, every check and an episode for each fault\n"
     "  --intervals    the second table: how often to save\n"
     "  --json         the first table as JSON\n"
@@ -46,6 +47,8 @@ bool take_number(std::string_view word, double value, Words& out) {
     plan.seed = static_cast<uint64_t>(value);
   else if (word == "--save")
     plan.setting.costs.save = value;
+  else if (word == "--check-every" && value >= 10)
+    plan.setting.costs.check = value;
   else if (word == "--every" && value >= 1)
     plan.setting.costs.every = static_cast<int64_t>(value);
   else

@@ -19,7 +19,6 @@ using Phase = fleet::Control::Phase;
 enum Draw : uint64_t { kDetails = 20 };
 
 constexpr double kEpoch = 1'700'000'000;  // seconds since 1970, by the store's clock
-constexpr double kCheckEvery = 300;       // as docs/fleet.md says: */5 in crontab
 constexpr double kBeatEvery = 60;
 constexpr double kCutFor = 600;     // the mean of a network's absence
 constexpr double kGrace = 30;       // a trainer that hangs is killed after it
@@ -246,6 +245,7 @@ class Midwatch final : public Policy {
     history_.push_back(outcome);
     const RestartDecision decision = after_end(history_, episodes_.spec().limits);
     if (decision.restart) {
+      if (outcome.made_room && outcome.reaction == "free-space-then-resume") scene.trainer.make_room();
       start_at_ = now + after + decision.wait.seconds();
       return;
     }
@@ -284,7 +284,7 @@ class Midwatch final : public Policy {
 
   /// From now on heartbeats and checks matter again.
   void stir(double now) {
-    if (check_at_ >= kNever) check_at_ = kCheckEvery * (std::floor(now / kCheckEvery) + 1);
+    if (check_at_ >= kNever) check_at_ = costs_.check * (std::floor(now / costs_.check) + 1);
     if (beat_at_ >= kNever && boots_ < kNever)
       beat_at_ = boots_ + kBeatEvery * (std::floor((now - boots_) / kBeatEvery) + 1);
   }
@@ -339,7 +339,7 @@ class Midwatch final : public Policy {
                       result->verdict.kind == fleet::Verdict::Kind::kHealthy && rental->began.known() && !stopped_ &&
                       boots_ < kNever && now >= cut_until_;  // a machine that just went still looks healthy
     const bool rests = result->control.phase == Phase::kStopped;
-    check_at_ = !full_ && (calm || rests) ? kNever : kCheckEvery * (std::floor(now / kCheckEvery) + 1);
+    check_at_ = !full_ && (calm || rests) ? kNever : costs_.check * (std::floor(now / costs_.check) + 1);
     if (!full_ && calm) beat_at_ = kNever;
   }
 

@@ -19,13 +19,15 @@ struct Episode {
   bool asks = false;
   AttemptOutcome outcome;  ///< of the attempt that ended so; its steps are the world's
 };
-/// `trains_on`: the trainer goes on with empty answers. The seed decides where within a step the fault falls.
-Episode play_episode(const Knowledge& knowledge, const RunSpec& spec, const Costs& costs, Fault fault, bool trains_on,
-                     uint64_t seed);
+/// `may_clean`: cleanup makes room where the disk is full. `trains_on`: the trainer goes on with empty answers. The
+/// seed decides where within a step the fault falls.
+Episode play_episode(const Knowledge& knowledge, const RunSpec& spec, const Costs& costs, bool may_clean, Fault fault,
+                     bool trains_on, uint64_t seed);
 
 /// Episodes are played once a kind and a few variants, or each time anew.
 class Episodes {
  public:
+  /// `may_act`: actions.break_hang, actions.break_learning and cleanup.mode are "act", not "ask".
   Episodes(const Knowledge& knowledge, const Costs& costs, bool may_act);
   /// `u`, `v`: of the strike. `anew`: plays one of its own for it.
   Episode of(Fault fault, double u, double v, bool anew) const;
@@ -34,6 +36,7 @@ class Episodes {
  private:
   const Knowledge& knowledge_;
   const Costs& costs_;
+  const bool may_act_;
   RunSpec spec_;
   std::vector<std::vector<Episode>> known_;  ///< by fault; of a dead engine first those with a trainer that trains on
 };

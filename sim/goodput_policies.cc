@@ -59,6 +59,14 @@ constexpr Rules make_robustrl() {
   return rules;
 }
 
+/// The same with somebody who gets a message when it can do no more.
+constexpr Rules make_robustrl_paged() {
+  Rules rules = make_robustrl();
+  rules.name = "robustrl-paged";
+  rules.asks = true;
+  return rules;
+}
+
 constexpr Rules make_no_delay() {
   Rules rules;
   rules.name = "no-delay";
@@ -74,8 +82,8 @@ constexpr Rules make_saboteur() {
   return rules;
 }
 
-constexpr Rules kAll[] = {make_nothing(),  make_retry(),    make_supervisord(), make_controller(),
-                          make_robustrl(), make_no_delay(), make_saboteur()};
+constexpr Rules kAll[] = {make_nothing(),  make_retry(),          make_supervisord(), make_controller(),
+                          make_robustrl(), make_robustrl_paged(), make_no_delay(),    make_saboteur()};
 
 class Ruled final : public Policy {
  public:

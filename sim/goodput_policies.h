@@ -27,7 +27,8 @@ struct Rules {
   bool looks = false;  ///< the report's controller: looks at the metrics service every ten minutes
 };
 
-/// The five, the physical limit ("no-delay"), and one that is planted to be bad ("saboteur", for the checks).
+/// The five, the last of them also with a person who is called ("robustrl-paged"), the physical limit ("no-delay"), one
+/// that is planted to be bad ("saboteur", for the checks).
 std::span<const Rules> all_rules();
 const Rules* find_rules(std::string_view name);
 

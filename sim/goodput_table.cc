@@ -15,7 +15,7 @@
 namespace mw::sim::goodput {
 namespace {
 
-constexpr std::string_view kMidwatch = "midwatch", kActs = "midwatch-acts";
+constexpr std::string_view kMidwatch = "midwatch", kActs = "midwatch-acts", kAdvised = "midwatch-advised";
 
 std::string number(double value, int digits) {
   char text[64];
@@ -70,27 +70,33 @@ std::string spread_text(const Spread& spread, int digits) {
 }  // namespace
 
 const std::vector<std::string>& table_policies() {
-  static const std::vector<std::string> kAll = {std::string(kMidwatch), std::string(kActs), "nothing",
-                                                "retry-loop",           "supervisord",      "controller",
-                                                "robustrl-like",        "no-delay"};
+  static const std::vector<std::string> kAll = {
+      std::string(kMidwatch), std::string(kActs), std::string(kAdvised), "nothing", "retry-loop",
+      "supervisord",          "controller",       "robustrl-like",       "no-delay"};
   return kAll;
 }
 
-bool is_policy(const std::string& name) { return name == kMidwatch || name == kActs || find_rules(name) != nullptr; }
+bool is_policy(const std::string& name) {
+  return name == kMidwatch || name == kActs || name == kAdvised || find_rules(name) != nullptr;
+}
 
 std::vector<Row> play(const Plan& plan, const Eyes& eyes) {
   std::vector<Row> rows;
   for (const std::string& name : plan.policies) rows.push_back({name, std::vector<Books>(plan.runs)});
+  Setting advised = plan.setting;
+  if (std::find(plan.policies.begin(), plan.policies.end(), kAdvised) != plan.policies.end())
+    advised.costs.every = advised_interval(plan, eyes);
   std::atomic<uint64_t> next{0};
   const auto work = [&] {
     for (uint64_t run = next++; run < plan.runs; run = next++) {
-      const World world(plan.setting, plan.seed + run);
       for (Row& row : rows) {
+        const Setting& setting = row.policy == kAdvised ? advised : plan.setting;
+        const World world(setting, plan.seed + run);
         const Rules* const rules = find_rules(row.policy);
         const auto policy = rules != nullptr
                                 ? make_ruled(world, *rules)
-                                : make_midwatch(world, row.policy == kActs ? eyes.acts : eyes.asks, plan.full);
-        const int64_t every = rules != nullptr && rules->every > 0 ? rules->every : plan.setting.costs.every;
+                                : make_midwatch(world, row.policy == kMidwatch ? eyes.asks : eyes.acts, plan.full);
+        const int64_t every = rules != nullptr && rules->every > 0 ? rules->every : setting.costs.every;
         row.runs[run] = live(world, *policy, every);
       }
     }

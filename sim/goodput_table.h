@@ -19,7 +19,8 @@ struct Plan {
   unsigned jobs = 2;  ///< threads; the result does not depend on it
 };
 
-/// "midwatch" (its defaults), "midwatch-acts" (it need not ask), then the five, then "no-delay".
+/// "midwatch" (its defaults), "midwatch-acts" (it need not ask), "midwatch-advised" (and the run saves as midwatch
+/// advises), then the five, then "no-delay".
 const std::vector<std::string>& table_policies();
 bool is_policy(const std::string& name);
 
@@ -44,6 +45,8 @@ Spread ettr_of(const Row& row);
 std::string table_text(const Plan& plan, const std::vector<Row>& rows);
 std::string table_json(const Plan& plan, const std::vector<Row>& rows);
 
+/// Steps between saves that midwatch advises (core/save_interval.h), the median over some runs of the plan.
+int64_t advised_interval(const Plan& plan, const Eyes& eyes);
 /// How often to save: Young's and Daly's interval, midwatch's advice, and the best of a sweep, with what comes of each.
 std::string intervals_text(const Plan& plan, const Eyes& eyes);
 
