@@ -200,6 +200,7 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
       break;
     case Maker::kAttempt:
       for (auto& [key, stream] : streams_) end_trace(*stream);  // what failed before failed in the attempt before
+      if (step != kNoStep) records_.resumed(step);
       put(event::AttemptBegan{clean_.take(fields.has("why") ? fields.text("why") : line.text, kErrorLimit)},
           line.number, line.at);
       break;
