@@ -369,7 +369,7 @@ TEST_CASE("a reward of zero while a server cannot be reached is the server's") {
   CHECK(has(run.close(), "zero-reward", "sglang-server-down-zero-reward"));
 }
 
-TEST_CASE("an engine's last word is no cause where the exception behind it is known") {
+TEST_CASE("what an engine says when it dies is no cause where the exception behind it is known") {
   PlantedRun run;
   run.steps(1, 20);
   run.matched("vllm-enginecore-fatal");

@@ -25,16 +25,16 @@ constexpr Knob kGain{"reward_gain", 0.05, "ratio", "Rise of the reward, of its r
 constexpr Knob kHalved{"reward_halved", 0.5, "ratio",
                        "Fall of the reward, with answers that short, that is a collapse of its own",
                        "reward-collapse, low_share, which alone needs a longer history"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta,  kPersist,       kHarm,
+constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta,  kPersist,      kHarm,
                            kEmpty,   kGain,  kSlight, kHalved, kSlightPersist};
 
-/// The reward that fell with the answers: told though it alone would not stand out, as after three records.
+/// The reward that fell with the answers: reported though it alone would not stand out, as after three records.
 void add_lost_reward(const State& state, const Track& track, const Rise& fall, std::vector<Finding>& out) {
   const auto halved = harmed_at(state, track, fall, kHalved.value);
   if (!halved || fall.base / fall.peak < kEmpty.value) return;
   const Point &onset = track.points[fall.onset], &now = track.points[*halved];
   const auto reward = outcome_of(state, onset, now);
-  if (!reward) return;
+  if (!reward || reward->before - reward->after >= reward->range) return;  // on the floor: zero-reward reports it
   Finding finding =
       make_finding("length-collapse", "reward-collapse", Severity::kWarning, onset, now,
                    cat("Reward fell from a level of ", format_short(reward->before, 4), " to ",
@@ -101,7 +101,10 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
 }  // namespace
 
 extern const Detector length_collapse;
-const Detector length_collapse{
-    "length-collapse", "Responses become very short while the reward falls.", {"length-collapse", "reward-collapse"}, kKnobs, judge};
+const Detector length_collapse{"length-collapse",
+                               "Responses become very short while the reward falls.",
+                               {"length-collapse", "reward-collapse"},
+                               kKnobs,
+                               judge};
 
 }  // namespace mw::detect

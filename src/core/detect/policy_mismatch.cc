@@ -32,7 +32,7 @@ constexpr Knob kSpike{"spike", 20, "x", "Times the usual, above the limits of a 
 constexpr Knob kSpikes{"spikes", 3, "points", "A single one comes with one long sample", "field guide 4.3 rule 16"};
 constexpr Knob kSame{"same_answer", 5, "steps", "An engine whose answer does not move meanwhile has old weights",
                      "own"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor,      kPersist,  kLogp,  kKl,     kProb,
+constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor,      kPersist,  kLogp,  kKl,    kProb,
                            kRatio,   kSame,  kCorrelation, kStanding, kSpike, kSpikes};
 
 constexpr size_t kUsual = 50;  // records that show what is usual
@@ -50,14 +50,13 @@ void add_finding(const State& state, const Track& track, const Rise& rise, std::
   const Point& now = track.points[rise.detected];
   const std::string& signal = track.series->signal;
   const bool correlation = signal == "mismatch.correlation";
-  Finding finding = make_finding(
-      "policy-mismatch", "policy-mismatch", Severity::kWarning, onset, now,
-      cat(signal,
-          signal == "mismatch.ratio" ? " is off by a factor of exp "
-          : correlation              ? " is short of 1 by "
-                                     : " is ",
-          rise.peak,
-          rise.base > 0 ? cat(" against a level of ", rise.base) : std::string(), " since step ", onset.step));
+  Finding finding = make_finding("policy-mismatch", "policy-mismatch", Severity::kWarning, onset, now,
+                                 cat(signal,
+                                     signal == "mismatch.ratio" ? " is off by a factor of exp "
+                                     : correlation              ? " is short of 1 by "
+                                                                : " is ",
+                                     rise.peak, rise.base > 0 ? cat(" against a level of ", rise.base) : std::string(),
+                                     " since step ", onset.step));
   add_figures(finding, track, rise.onset > 0 ? rise.onset - 1 : 0, rise.detected);
   finding.suggests.push_back({"train-inference-mismatch", 0.6, "engine and trainer differ on the same tokens"});
   if (const auto entropy = shift_of(state, "entropy", onset, now, 5); entropy && entropy->relative() > 1) {

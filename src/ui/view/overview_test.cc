@@ -124,8 +124,8 @@ TEST_CASE("the failure's own words stand in the first line where the summary lac
   incident.evidence = {{{}, "a word of no use", "", kNoStep, 0},
                        {{}, "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.46 GiB.", "", kNoStep, 0}};
   run.state.incidents = {incident};
-  CHECK(status_line(run.state).rest.find("It says: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.46 GiB.") !=
-        std::string::npos);
+  CHECK(status_line(run.state).rest.find(
+            "It says: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.46 GiB.") != std::string::npos);
   incident.summary = "torch.OutOfMemoryError in a.py:3 ended the run: CUDA out of memory. Tried to allocate 3.46 GiB.";
   run.state.incidents = {incident};
   CHECK(status_line(run.state).rest.find("It says") == std::string::npos);

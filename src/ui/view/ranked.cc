@@ -21,9 +21,9 @@ namespace {
 
 /// What a run may show beside the trouble itself: of two that are equally grave it is named second.
 bool beside(std::string_view kind) {
-  static constexpr std::array<std::string_view, 8> kBeside{
-      "truncation", "throughput-drop", "clip-saturation", "length-explosion",
-      "loss-spike", "gradient-spike",  "staleness",       "format-failures"};
+  static constexpr std::array<std::string_view, 8> kBeside{"truncation",       "throughput-drop", "clip-saturation",
+                                                           "length-explosion", "loss-spike",      "gradient-spike",
+                                                           "staleness",        "format-failures"};
   return std::find(kBeside.begin(), kBeside.end(), kind) != kBeside.end();
 }
 

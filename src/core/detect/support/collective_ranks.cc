@@ -14,7 +14,7 @@
 namespace mw::detect {
 namespace {
 
-constexpr size_t kFewest = 2;      // ranks that must speak before one can be told from the others
+constexpr size_t kFewest = 2;      // ranks that must speak before one can be distinguished from the others
 constexpr size_t kForSilence = 3;  // and before a rank that says nothing is missed
 constexpr int64_t kRankLimit = 100000;
 
@@ -99,8 +99,8 @@ std::string verdict_on(const Ranks& ranks) {
   const Position& usual = ranks.begin()->second;
   if (const auto behind = minority(ranks, [](const Position& p) { return p.work; }); !behind.empty()) {
     const Position& theirs = ranks.at(behind.front());
-    const auto other = std::find_if(ranks.begin(), ranks.end(),
-                                    [&](const auto& entry) { return entry.second.work != theirs.work; });
+    const auto other =
+        std::find_if(ranks.begin(), ranks.end(), [&](const auto& entry) { return entry.second.work != theirs.work; });
     return cat(listed(behind), behind.size() == 1 ? " is " : " are ",
                theirs.work < other->second.work ? "behind" : "ahead", ": at work ", theirs.work, ", the others at ",
                other->second.work);
@@ -113,8 +113,8 @@ std::string verdict_on(const Ranks& ranks) {
   }
   if (ranks.size() < kForSilence) return "";
   const std::vector<int64_t> gone = silent(ranks);
-  const bool same = std::all_of(ranks.begin(), ranks.end(),
-                                [&](const auto& entry) { return entry.second.work == usual.work; });
+  const bool same =
+      std::all_of(ranks.begin(), ranks.end(), [&](const auto& entry) { return entry.second.work == usual.work; });
   if (gone.empty() || !same) return "";
   std::vector<int64_t> waiting;
   for (const auto& [rank, position] : ranks) waiting.push_back(rank);
@@ -136,9 +136,8 @@ std::string missing_ranks(const State& state, uint16_t attempt) {
     }
   }
   if (groups.empty()) return "";
-  const auto largest = std::max_element(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
-    return a.second.size() < b.second.size();
-  });
+  const auto largest = std::max_element(groups.begin(), groups.end(),
+                                        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
   return verdict_on(largest->second);
 }
 

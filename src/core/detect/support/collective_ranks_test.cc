@@ -46,18 +46,20 @@ TEST_CASE("ranks that wait in different operations took different paths") {
 
 TEST_CASE("nothing is claimed where the lines do not tell") {
   CHECK(missing_ranks(with({}), 0).empty());
-  CHECK(missing_ranks(with({caught(3, 9)}), 0).empty());                              // one rank alone
-  CHECK(missing_ranks(with({caught(0, 9), caught(1, 8)}), 0).empty());                // one against one
-  CHECK(missing_ranks(with({caught(0, 9), caught(1, 9), caught(2, 9)}), 0).empty());  // all wait, none is missing
-  CHECK(missing_ranks(with({caught(0, 9), caught(1, 9), caught(40, 9)}), 0).empty()); // of how many, nobody knows
-  CHECK(missing_ranks(with({caught(0, 9), caught(1, 9), caught(3, 9)}), 1).empty());  // of another attempt
-  CHECK(missing_ranks(with({"no rank at all SeqNum=4", "[Rank 99999999999999] SeqNum=4", "[Rank 1] SeqNum="}), 0).empty());
+  CHECK(missing_ranks(with({caught(3, 9)}), 0).empty());                               // one rank alone
+  CHECK(missing_ranks(with({caught(0, 9), caught(1, 8)}), 0).empty());                 // one against one
+  CHECK(missing_ranks(with({caught(0, 9), caught(1, 9), caught(2, 9)}), 0).empty());   // all wait, none is missing
+  CHECK(missing_ranks(with({caught(0, 9), caught(1, 9), caught(40, 9)}), 0).empty());  // of how many, nobody knows
+  CHECK(missing_ranks(with({caught(0, 9), caught(1, 9), caught(3, 9)}), 1).empty());   // of another attempt
+  CHECK(missing_ranks(with({"no rank at all SeqNum=4", "[Rank 99999999999999] SeqNum=4", "[Rank 1] SeqNum="}), 0)
+            .empty());
 }
 
 TEST_CASE("each process group counts for itself") {
-  CHECK(missing_ranks(with({caught(0, 9, "ALLREDUCE", "PG ID 1 PG GUID 1 "), caught(1, 7, "ALLREDUCE", "PG ID 1 PG GUID 1 "),
-                            caught(2, 9, "ALLREDUCE", "PG ID 1 PG GUID 1 "), caught(0, 30, "ALLREDUCE", "PG ID 2 PG GUID 2 ")}),
-                      0) == "rank 1 is behind: at work 7, the others at 9");
+  CHECK(missing_ranks(
+            with({caught(0, 9, "ALLREDUCE", "PG ID 1 PG GUID 1 "), caught(1, 7, "ALLREDUCE", "PG ID 1 PG GUID 1 "),
+                  caught(2, 9, "ALLREDUCE", "PG ID 1 PG GUID 1 "), caught(0, 30, "ALLREDUCE", "PG ID 2 PG GUID 2 ")}),
+            0) == "rank 1 is behind: at work 7, the others at 9");
 }
 
 }  // namespace mw::detect
