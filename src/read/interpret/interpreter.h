@@ -142,6 +142,7 @@ class Interpreter {
   void speak_as(std::optional<size_t> dialect);
   bool feed_trace(const LogLine& line, bool sample);
   void note_last_exception(const LogLine& line, bool other);
+  void went_on(const LogLine& line);
   void emit_last_exception();
   void trace_done(Stream& stream, event::TraceSeen trace);
   static void judge_trace(const Stream& stream, event::TraceSeen& trace);

@@ -200,6 +200,7 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
       break;
     case Maker::kAttempt:
       for (auto& [key, stream] : streams_) end_trace(*stream);  // what failed before failed in the attempt before
+      if (step != kNoStep) records_.resumed(step);
       put(event::AttemptBegan{clean_.take(fields.has("why") ? fields.text("why") : line.text, kErrorLimit)},
           line.number, line.at);
       break;
@@ -228,6 +229,8 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
       if (fails(how_named(fields.text("how")), fields.integer("code", 0)) &&
           line.number <= last_exception_.number + kBeforeEnd) {
         emit_last_exception();
+      } else if (how_named(fields.text("how")) == event::Ended::How::kComplete) {
+        went_on(line);
       }
       put(event::Ended{how_named(fields.text("how")), fields.integer("code", 0), clean_.take(line.text, kTextLimit)},
           line.number, line.at);
