@@ -357,7 +357,8 @@ class World {
     for (const auto& [key, object] : store_.objects()) {
       if (!key.starts_with(prefix)) continue;
       const std::string id = key.substr(prefix.size(), key.find('/', prefix.size()) - prefix.size());
-      if (store_.objects().count(vault::Keys{kPrefix}.manifest(id)) == 0) wrong(cat("a push that was killed left ", key));
+      if (store_.objects().count(vault::Keys{kPrefix}.manifest(id)) == 0)
+        wrong(cat("a push that was killed left ", key));
     }
   }
 

@@ -148,7 +148,10 @@ class Looking {
         out.notes.push_back(
             cat(name, " is empty: it was being written when its trainer ended, and a resume fails on it"));
       } else if (pointer.step == out.step && out.state != "whole") {
-        out.notes.push_back(cat(name, " names this one: a resume would take it"));
+        out.notes.push_back(
+            cat(name,
+                " names this one: a resume would take it, unless you write another step into it or name "
+                "the checkpoint to the trainer"));
       } else if (pointer.step != kNoStep && pointer.step < out.step && out.state == "whole") {
         out.notes.push_back(cat(name, " still names step ", pointer.step, ": a resume would take that one"));
       }

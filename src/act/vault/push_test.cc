@@ -141,8 +141,8 @@ struct LeftBehind {
   void put(const std::string& path) { REQUIRE(store.put("run/checkpoints/" + path, "bytes", {}).ok()); }
   bool has(const std::string& path) const { return store.objects().count("run/checkpoints/" + path) != 0; }
   VaultDoors doors() {
-    return {
-        disk, store, clock, [](Duration) {}, [](const std::string&) -> Result<int64_t> { return INT64_MAX; }, nullptr};
+    return {disk,   store, clock, [](Duration) {}, [](const std::string&) -> Result<int64_t> { return INT64_MAX; },
+            nullptr};
   }
   Result<Pushed> push_step_7() {
     PushOptions options;

@@ -12,8 +12,8 @@ namespace {
 
 bool is_old(Time changed, Time now) { return changed.known() && now - changed > kUnfinished; }
 
-/// Ids with files or uploads in the store, and whether nothing was added to them for long. A page at a time: a store may
-/// hold a million files.
+/// Ids with files or uploads in the store, and whether nothing was added to them for long. A page at a time: a store
+/// may hold a million files.
 class Found {
  public:
   Found(const Keys& keys, Time now) : prefix_(keys.under("checkpoints/")), now_(now) {}
