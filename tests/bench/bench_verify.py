@@ -47,11 +47,13 @@ def header_of(tensors):
     return struct.pack("<Q", len(text)) + text
 
 
-def finite(size):
-    """Random BF16 numbers without a NaN: the exponents stay below the highest."""
+def finite(file, size):
+    """Writes random BF16 numbers without a NaN: their exponents stay below the highest. Piece by piece: a child's peak of
+    memory is never below its parent's."""
     piece = bytearray(os.urandom(1 << 20))
     piece[1::2] = bytes(byte & 0xBF for byte in piece[1::2])
-    return bytes(piece) * (size >> 20)
+    for _ in range(size >> 20):
+        file.write(piece)
 
 
 def settle(folder):
@@ -80,7 +82,8 @@ def weights(folder, megabytes):
     for i in range(max(1, megabytes // 256)):
         names.append(f"{folder}/layers_{i}.safetensors")
         with open(names[-1], "wb") as file:
-            file.write(header_of([(f"layers.{i}.{j}", size // 8) for j in range(8)]) + finite(size))
+            file.write(header_of([(f"layers.{i}.{j}", size // 8) for j in range(8)]))
+            finite(file, size)
     settle(folder)
     return names
 
