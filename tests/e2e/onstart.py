@@ -122,6 +122,7 @@ def stops(base, _):
     store = settings(base, "1KB", "2s")  # 20 s each
     run = Run(base, small_trainer(base, 100, 0, 1), "--quiet", "--grace", "2")
     wait_until("an upload", lambda: any(one["state"] == "sending" for one in status(base).get("shipments", [])))
+    wait_until("a forecast of the next save", lambda: (status(base).get("next_save") or {}).get("fits"))
     run.process.send_signal(signal.SIGTERM)
     run.end(60)
     assert shipped(store) == ([], []), run.err
