@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "core/detect/support/host.h"
+#include "core/detect/support/rhythm.h"
 #include "core/detect/support/saves.h"
 #include "core/detect/tools/stats.h"
 #include "core/save_interval.h"
@@ -14,6 +15,7 @@ namespace mw {
 namespace {
 
 constexpr std::string_view kShared = "/dev/shm";
+constexpr double kSteps = 3;  // that have a rhythm, where the trainer does not say how long they take
 
 /// The disk on which a checkpoint was measured last.
 void forecast_disk(const State& state, SaveForecast& out) {
@@ -49,7 +51,8 @@ std::optional<SaveForecast> save_forecast(const State& state) {
   out.step = detect::next_save_step(state, state.last_at);
   if (out.step == kNoStep || attempt.last_step == kNoStep || attempt.ended) return std::nullopt;
   if (state.total_steps > 0 && out.step > state.total_steps) return std::nullopt;
-  const double step_s = step_seconds(state);
+  double step_s = step_seconds(state);
+  if (step_s <= 0) step_s = detect::rhythm_of(state, state.last_at, kSteps).usual;
   out.in_s = std::max(0.0, static_cast<double>(out.step - attempt.last_step) * step_s);
   out.takes_s = save_seconds(state);
   forecast_disk(state, out);

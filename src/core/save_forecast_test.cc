@@ -25,7 +25,7 @@ class Run {
     say(event::Measured{kNoStep, false, {{figure, thing, value}}}, 1);
   }
   void steps(int64_t count) {
-    for (int64_t i = 0; i < count; ++i, at += 60) say(event::Measured{++step, false, {{"time.step", "s/step", 60.0}}});
+    for (int64_t i = 0; i < count; ++i, at += 60) say(event::Measured{++step, false, {{said, "s/step", 60.0}}});
   }
   void save(double before, double after) {
     at += 100;
@@ -38,6 +38,7 @@ class Run {
     host("checkpoint.bytes", "/ck", 47e9);
   }
   State state;
+  const char* said = "time.step";
   double at = 1'000'000;
   uint64_t line = 0;
   int64_t step = 0;
@@ -66,6 +67,17 @@ TEST_CASE("the next save by the last ones: when, how long, what it writes, and w
   CHECK(save_forecast_text(run.state) ==
         "at step 30, in about 6m 00s; takes about 5m 00s; writes 47.0 GB to /ck (300 GB free); passes 200 GB through "
         "/dev/shm (350 GB free)");
+}
+
+TEST_CASE("where the trainer does not say how long a step takes, its clock does") {
+  Run run;
+  run.said = "loss.total";
+  run.steps(10);
+  run.save(500e9, 400e9);
+  run.steps(10);
+  run.save(400e9, 350e9);
+  run.steps(4);
+  CHECK(save_forecast(run.state)->in_s == 360);
 }
 
 TEST_CASE("a save that will not fit says so, on the disk and in shared memory") {
