@@ -161,6 +161,8 @@ struct RunStatus {
   Time output;             ///< when a file of the run was last written
   Time stepped;            ///< when the last step was seen, by the clock of the machine that watched (within 10 s)
   Time now;                ///< when all this was looked at
+  std::string
+      save_setting;  ///< what its framework calls the steps between saves; "" where another interval is no advice
   std::vector<std::string> others;  ///< names of further live runs, where none was asked for by name
 };
 

@@ -36,6 +36,7 @@
 #include "app/tasks.h"
 #include "app/verify.h"
 #include "base/text.h"
+#include "core/save_interval.h"
 #include "core/still_written.h"
 #include "platform/clock.h"
 #include "platform/durable.h"
@@ -345,7 +346,10 @@ Result<RunStatus> DaemonServices::status(const std::string& home, const std::str
       run_status(*disk_, *make_posix_processes(), *folder, read_state_ == nullptr ? none : read_state_->supervision);
   if (!how.ok()) return how;
   how->now = make_posix_clock()->now();
-  if (read_state_ != nullptr) add_ages(*disk_, *read_state_, *how);
+  if (read_state_ != nullptr) {
+    add_ages(*disk_, *read_state_, *how);
+    if (!save_advice(*read_state_).empty()) how->save_setting = save_setting(read_state_->framework);
+  }
   if (run.empty()) {
     how->others = live_runs(*disk_, *make_posix_processes(), how->now, home);
     std::erase(how->others, how->name);

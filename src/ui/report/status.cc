@@ -10,6 +10,7 @@
 #include "core/components.h"
 #include "core/event_fields.h"
 #include "core/incident_json.h"
+#include "core/save_forecast.h"
 #include "core/save_interval.h"
 #include "core/shipments.h"
 #include "ui/report/paint.h"
@@ -241,7 +242,10 @@ std::string terminal_run_status(const State& state, const RunStatus& status, con
   const auto shipped = shipments(state);
   const bool fails = std::any_of(shipped.begin(), shipped.end(),
                                  [](const Shipment& one) { return one.how == Shipment::How::kFailed; });
-  line("  saves       ", save_advice(state));
+  const auto next = save_forecast(state);
+  line("  next save   ", save_forecast_text(state), next && !next->fits() ? &Painter::red : nullptr);
+  const std::string change = save_change(state, status.save_setting);
+  line("  saves       ", cat(save_advice(state), change.empty() ? "" : "; ", change));
   line("  shipped     ", shipped_text(state, status), fails ? &Painter::yellow : nullptr);
   for (const ComponentState* component : components_shown(state)) {
     const bool trouble = in_trouble(component->last.health);
@@ -339,6 +343,28 @@ void put_shipments(JsonWriter& json, const State& state, const RunStatus& status
   json.end_array();
 }
 
+void put_saves(JsonWriter& json, const State& state, const RunStatus& status) {
+  json.key("save_change").string(save_change(state, status.save_setting)).key("next_save");
+  const auto next = save_forecast(state);
+  if (!next) {
+    json.null();
+    return;
+  }
+  json.begin_object().key("step").integer(next->step);
+  const auto put = [&](std::string_view key, double value) {
+    json.key(key);
+    value > 0 ? json.number(value) : json.null();
+  };
+  put("in_s", next->in_s);
+  put("takes_s", next->takes_s);
+  put("bytes", next->bytes);
+  json.key("disk").string(next->disk);
+  put("free", next->free);
+  put("shared_bytes", next->shared);
+  put("shared_free", next->shared_free);
+  json.key("fits").boolean(next->fits()).end_object();
+}
+
 }  // namespace
 
 std::string status_json(const State& state, const RunStatus& status) {
@@ -373,6 +399,7 @@ std::string status_json(const State& state, const RunStatus& status) {
   put_time(json, "expected_end", expected_end(state));
   const auto* checkpoint = last_checkpoint(state);
   put_step(json, "last_checkpoint", checkpoint == nullptr ? kNoStep : checkpoint->second.step);
+  put_saves(json, state, status);
   json.key("figures").begin_object();
   for (const SignalLine& line : canonical_metrics(state, {})) json.key(line.name).number(line.last);
   json.end_object().key("incidents").begin_array();
