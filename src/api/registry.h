@@ -53,12 +53,12 @@ struct RunRecord {
     std::string what, name, before, after;
   };
   struct Machine {
-    std::string name, gpus;  ///< gpus: "2 x NVIDIA H100 80GB HBM3"
+    std::string name, gpus;       ///< gpus: "2 x NVIDIA H100 80GB HBM3"
     int64_t first = 0, last = 0;  ///< attempts on it, from 1
   };
   std::string name, folder;
-  Time began, ended;   ///< by the run's own clock, else by that of the machine that watched
-  double seconds = 0;  ///< that its attempts lasted, together
+  Time began, ended;                      ///< by the run's own clock, else by that of the machine that watched
+  double seconds = 0;                     ///< that its attempts lasted, together
   std::string verdict, status, headline;  ///< status: the first word of every view, "CRASHED"
   std::string framework, version;
   std::vector<std::pair<std::string, std::string>> settings;  ///< the canonical ones first

@@ -61,13 +61,7 @@ Result<RunRecord> kept_record(Disk& disk, const std::string& path, const std::st
 void keep_record(Disk& disk, const std::string& path, const std::string& stamp, const RunRecord& record) {
   const std::string text = record_json(record);
   std::string head;
-  JsonWriter(head)
-      .begin_object()
-      .key("stamp")
-      .string(stamp)
-      .key("check")
-      .string(hex_of(fnv1a(text)))
-      .end_object();
+  JsonWriter(head).begin_object().key("stamp").string(stamp).key("check").string(hex_of(fnv1a(text))).end_object();
   (void)write_privately(disk, path, cat(head, "\n", text)).ok();
 }
 
@@ -104,8 +98,7 @@ std::vector<RunRecord::Machine> machines_of(Disk& disk, const std::string& folde
     machine.name = name == host->second.end() ? "" : name->second;
     machine.gpus = gpus_of(*fingerprint);
     machine.first = machine.last = static_cast<int64_t>(attempt);
-    const bool same =
-        !machines.empty() && machines.back().name == machine.name && machines.back().gpus == machine.gpus;
+    const bool same = !machines.empty() && machines.back().name == machine.name && machines.back().gpus == machine.gpus;
     if (same) {
       machines.back().last = machine.last;
     } else if (!machine.name.empty()) {

@@ -8,8 +8,8 @@
 
 namespace mw {
 
-/// What the run's machines cost an hour, in the currency of whoever said it: a figure of the machine (State::host) under
-/// this raw name.
+/// What the run's machines cost an hour, in the currency of whoever said it: a figure of the machine (State::host)
+/// under this raw name.
 inline constexpr std::string_view kCostPerHour = "cost_per_hour";
 
 /// As it was said last; 0: not known.

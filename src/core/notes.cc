@@ -36,8 +36,8 @@ std::vector<std::string> tags_of(const State& state) {
 bool is_tag(std::string_view text) {
   constexpr unsigned char kAscii = 0x80;
   return !text.empty() && text.size() <= kTagBytes && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return c >= kAscii || std::isalnum(c) != 0 || std::string_view("-_.:/+").find(static_cast<char>(c)) !=
-                                                      std::string_view::npos;
+    return c >= kAscii || std::isalnum(c) != 0 ||
+           std::string_view("-_.:/+").find(static_cast<char>(c)) != std::string_view::npos;
   });
 }
 

@@ -47,8 +47,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
 
 namespace verbs {
 extern const Verb runs_export;
-const Verb runs_export = {"runs export",
-                          "Write the experiment log: all recorded runs, or those that you look for",
+const Verb runs_export = {"runs export", "Write the experiment log: all recorded runs, or those that you look for",
                           "  midwatch runs export -o experiments.md\n"
                           "  midwatch runs export --framework prime-rl --since 2026-11-01\n"
                           "  midwatch runs export --csv --tag ablation > ablation.csv\n"

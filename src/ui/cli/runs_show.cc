@@ -30,8 +30,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
 
 namespace verbs {
 extern const Verb runs_show;
-const Verb runs_show = {"runs show",
-                        "The record of one run: what it was, did and cost, and what people noted",
+const Verb runs_show = {"runs show", "The record of one run: what it was, did and cost, and what people noted",
                         "  midwatch runs show\n"
                         "  midwatch runs show 20260219-090811-train\n"
                         "  midwatch runs show 20260219 --cost-per-hour 5.73\n"

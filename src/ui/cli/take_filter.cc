@@ -5,7 +5,7 @@
 namespace mw {
 namespace {
 
-constexpr size_t kDate = 10;        // "2026-11-01"
+constexpr size_t kDate = 10;         // "2026-11-01"
 constexpr size_t kToTheMinute = 16;  // "2026-11-01T10:00"
 
 }  // namespace
@@ -34,7 +34,7 @@ Result<RunFilter> take_filter(const Args& args) {
   }
   const std::string since = args.get("since");
   if (since.empty()) return filter;
-  const auto time = parse_time(since.size() == kDate           ? since + "T00:00:00"
+  const auto time = parse_time(since.size() == kDate          ? since + "T00:00:00"
                                : since.size() == kToTheMinute ? since + ":00"
                                                               : since);
   if (!time) {

@@ -13,7 +13,7 @@ constexpr double kMost = 1e6;  // an hour
 }  // namespace
 
 void declare_price(ArgSpec& spec) {
-  spec.option("cost-per-hour", "PRICE", "what its machines cost, in your currency (default: as the run was told)");
+  spec.option("cost-per-hour", "PRICE", "what its machines cost, in your currency (default: as recorded with the run)");
 }
 
 Result<double> take_price(const Args& args) {

@@ -14,9 +14,7 @@ void declare(ArgSpec& spec) {
   declare_ask(spec);
 }
 
-Error wrong(std::string what, std::string hint) {
-  return {Error::Code::kInvalid, std::move(what), std::move(hint)};
-}
+Error wrong(std::string what, std::string hint) { return {Error::Code::kInvalid, std::move(what), std::move(hint)}; }
 
 Result<RunAsk> ask_of(const Args& args) {
   RunAsk ask;

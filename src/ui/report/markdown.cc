@@ -208,8 +208,8 @@ std::string incidents(const State& state, const Cycle& cycle) {
 std::string markdown_report(const Replayed& replayed, const Cycle& cycle, const FormatBatches* batches) {
   const State& state = replayed.state;
   std::string out = head(state, cycle) + markdown_now(state) + markdown_steps(state) + incidents(state, cycle) +
-                    notes(state, cycle, "", "What people noted") +
-                    notes(state, cycle, kLesson, "Lessons") + markdown_tables(state, cycle, batches);
+                    notes(state, cycle, "", "What people noted") + notes(state, cycle, kLesson, "Lessons") +
+                    markdown_tables(state, cycle, batches);
   if (!replayed.notes.empty()) {
     out += "\n## Notes\n\n";
     for (const std::string& note : replayed.notes) out += cat("- ", markdown_text(note), "\n");

@@ -12,16 +12,16 @@
 namespace mw {
 namespace {
 
-constexpr size_t kLines = 3;       // terminal lines of one item
-constexpr size_t kLabel = 14;      // cells of a line's head
-constexpr size_t kAttempts = 8;    // the last ones
-constexpr size_t kIncidents = 10;  // the most consequential ones
-constexpr size_t kNotes = 12;      // the last ones
-constexpr size_t kDiffers = 12;    // the first ones
+constexpr size_t kLines = 3;        // terminal lines of one item
+constexpr size_t kLabel = 14;       // cells of a line's head
+constexpr size_t kAttempts = 8;     // the last ones
+constexpr size_t kIncidents = 10;   // the most consequential ones
+constexpr size_t kNotes = 12;       // the last ones
+constexpr size_t kDiffers = 12;     // the first ones
 constexpr size_t kCheckpoints = 4;  // the last ones
 constexpr std::string_view kSpecified[] = {
-    "model",     "dataset",    "algorithm",       "lr",           "batch_size",
-    "group_size", "num_generations", "kl_coef", "max_prompt_length", "max_response_length", "num_gpus", "seed"};
+    "model",   "dataset",           "algorithm",           "lr",       "batch_size", "group_size", "num_generations",
+    "kl_coef", "max_prompt_length", "max_response_length", "num_gpus", "seed"};
 
 std::string specification(const RunRecord& record) {
   std::string text;
@@ -59,7 +59,8 @@ void add_attempts(const RunRecord& record, Lines& lines) {
     std::string text = cat(i + 1);
     if (one.last_step != kNoStep) text += cat(", steps ", one.first_step, " to ", one.last_step);
     if (one.resumed_at != kNoStep) text += cat(", resumed from ", one.resumed_at);
-    lines.add(i + 1 == all || all <= kAttempts || i > all - kAttempts ? "attempt" : "attempts", cat(text, ": ", one.end));
+    lines.add(i + 1 == all || all <= kAttempts || i > all - kAttempts ? "attempt" : "attempts",
+              cat(text, ": ", one.end));
   }
 }
 
@@ -94,10 +95,9 @@ void add_checkpoints(const RunRecord& record, Lines& lines) {
   const size_t all = record.checkpoints.size();
   for (size_t i = all > kCheckpoints ? all - kCheckpoints : 0; i < all; ++i) {
     const RunRecord::Checkpoint& one = record.checkpoints[i];
-    lines.add("checkpoint",
-              cat(record_place(one.step, one.at), one.bytes > 0 ? ", " : "",
-                  one.bytes > 0 ? format_value(static_cast<double>(one.bytes), "bytes") : "", ", ", one.verified,
-                  one.path.empty() ? "" : ", ", one.path));
+    lines.add("checkpoint", cat(record_place(one.step, one.at), one.bytes > 0 ? ", " : "",
+                                one.bytes > 0 ? format_value(static_cast<double>(one.bytes), "bytes") : "", ", ",
+                                one.verified, one.path.empty() ? "" : ", ", one.path));
   }
 }
 
@@ -126,8 +126,9 @@ std::string record_duration(const RunRecord& record) {
 
 std::string record_progress(const RunRecord& record) {
   if (record.step == kNoStep) return "";
-  return cat("step ", record.step, record.planned > 0 ? cat(" of ", record.planned) : "",
-             record.step_seconds > 0 ? cat(", ", format_duration(Duration::seconds(record.step_seconds)), " a step") : "");
+  return cat(
+      "step ", record.step, record.planned > 0 ? cat(" of ", record.planned) : "",
+      record.step_seconds > 0 ? cat(", ", format_duration(Duration::seconds(record.step_seconds)), " a step") : "");
 }
 
 std::string record_cost(const RunRecord& record) { return cost_text(record.seconds, record.cost_per_hour); }
@@ -164,10 +165,9 @@ std::string terminal_record(const RunsAnswer::Run& run, const Console& console) 
   lines.add("command", joined(record.command, " "));
   lines.add("W&B", record.wandb);
   for (const RunRecord::Machine& machine : record.machines) {
-    lines.add("machine", cat(machine.name, machine.gpus.empty() ? "" : ", ", machine.gpus,
-                             record.machines.size() < 2
-                                 ? ""
-                                 : cat(", attempts ", machine.first, " to ", machine.last)));
+    lines.add("machine",
+              cat(machine.name, machine.gpus.empty() ? "" : ", ", machine.gpus,
+                  record.machines.size() < 2 ? "" : cat(", attempts ", machine.first, " to ", machine.last)));
   }
   lines.add("cost", record_cost(record));
   lines.add("progress", record_progress(record));

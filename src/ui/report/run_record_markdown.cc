@@ -134,8 +134,8 @@ std::string incidents(const RunRecord& record) {
     out += cat("\n", ++number, ". **", markdown_text(one.kind), "** (", one.severity,
                place.empty() ? "" : cat(", ", place), "): ", sentence(one.summary), "\n",
                one.cause.empty() ? "" : cat("   - Cause: ", sentence(one.cause), "\n"),
-               one.fix.empty() ? "" : cat("   - Fix: ", sentence(one.fix), "\n"), "   - Outcome: ",
-               sentence(one.outcome), "\n");
+               one.fix.empty() ? "" : cat("   - Fix: ", sentence(one.fix), "\n"),
+               "   - Outcome: ", sentence(one.outcome), "\n");
   }
   return out;
 }
@@ -144,9 +144,10 @@ std::string checkpoints(const RunRecord& record) {
   if (record.checkpoints.empty()) return "";
   std::string out = "\n#### Checkpoints\n\n| Step | Time | Size | Verified | Path |\n|---:|---|---:|---|---|\n";
   for (const RunRecord::Checkpoint& one : record.checkpoints) {
-    out += cat("| ", one.step == kNoStep ? "" : cat(one.step), " | ", when(one.at), " | ",
-               one.bytes > 0 ? format_value(static_cast<double>(one.bytes), "bytes") : "", " | ",
-               markdown_text(one.verified), " | ", one.path.empty() ? "" : markdown_code(clip(one.path, kText)), " |\n");
+    out +=
+        cat("| ", one.step == kNoStep ? "" : cat(one.step), " | ", when(one.at), " | ",
+            one.bytes > 0 ? format_value(static_cast<double>(one.bytes), "bytes") : "", " | ",
+            markdown_text(one.verified), " | ", one.path.empty() ? "" : markdown_code(clip(one.path, kText)), " |\n");
   }
   if (record.checkpoints_in_all > record.checkpoints.size())
     out += cat("\n", record.checkpoints_in_all - record.checkpoints.size(), " earlier ones are left out.\n");
@@ -186,10 +187,9 @@ std::string table_of(const std::vector<const RunsAnswer::Run*>& runs) {
     const RunRecord& record = run->record;
     const std::string note = record.incidents.empty() ? "" : record.incidents.front().kind;
     out += cat("| ", markdown_text(run->status.name), " | ", markdown_text(record_setting(record, "model")), " | ",
-               when(record.began), " | ",
-               record.seconds > 0 ? format_duration(Duration::seconds(record.seconds)) : "", " | ",
-               record.step == kNoStep ? "" : cat(record.step), record.planned > 0 ? cat(" of ", record.planned) : "",
-               " | ", reward(record), " | ",
+               when(record.began), " | ", record.seconds > 0 ? format_duration(Duration::seconds(record.seconds)) : "",
+               " | ", record.step == kNoStep ? "" : cat(record.step),
+               record.planned > 0 ? cat(" of ", record.planned) : "", " | ", reward(record), " | ",
                record.cost_per_hour > 0 ? money_text(record.seconds / 3600 * record.cost_per_hour) : "", " | ",
                escape_markdown(state_of(*run)), " | ", tags_text(record), " | ", markdown_text(note), " |\n");
   }
@@ -221,10 +221,10 @@ std::string markdown_experiment_log(const std::vector<RunsAnswer::Run>& runs) {
     seconds += run.record.seconds;
     spent += run.record.seconds / 3600 * run.record.cost_per_hour;
   }
-  std::string out = cat("# Training runs\n\n", live.size() + over.size(),
-                        live.size() + over.size() == 1 ? " run, " : " runs, ",
-                        format_duration(Duration::seconds(seconds)), " of training",
-                        spent > 0 ? cat(", ", money_text(spent), " where the price is known") : "", ".\n\n## Active runs\n");
+  std::string out =
+      cat("# Training runs\n\n", live.size() + over.size(), live.size() + over.size() == 1 ? " run, " : " runs, ",
+          format_duration(Duration::seconds(seconds)), " of training",
+          spent > 0 ? cat(", ", money_text(spent), " where the price is known") : "", ".\n\n## Active runs\n");
   if (live.empty()) out += "\nNone.\n";
   for (const RunsAnswer::Run* run : live) out += one_run(*run);
   out += cat("\n## Completed runs\n\n", table_of(over));

@@ -17,9 +17,9 @@ namespace {
 
 constexpr double kHour = 3600;
 /// Columns that are settings, by their canonical names.
-constexpr std::string_view kSettings[] = {"model",      "dataset",         "algorithm", "lr",
-                                          "batch_size", "num_generations", "kl_coef",   "max_prompt_length",
-                                          "max_response_length", "seed"};
+constexpr std::string_view kSettings[] = {
+    "model",   "dataset",           "algorithm",           "lr",  "batch_size", "num_generations",
+    "kl_coef", "max_prompt_length", "max_response_length", "seed"};
 
 class Row {
  public:

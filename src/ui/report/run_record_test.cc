@@ -61,7 +61,8 @@ std::string outside_code(const std::string& text) {
     }
     const std::string fence(quotes, '`');
     size_t end = text.find(fence, i + quotes);
-    while (end != std::string::npos && text[end + quotes] == '`') end = text.find(fence, text.find_first_not_of('`', end));
+    while (end != std::string::npos && text[end + quotes] == '`')
+      end = text.find(fence, text.find_first_not_of('`', end));
     i = end == std::string::npos ? text.size() : end + quotes;
   }
   return out;
@@ -74,9 +75,9 @@ TEST_CASE("the experiment log tells a run from its figures to its lessons, and n
   for (const char* bad : {"<", "](", " **bold**", "http://evil"}) CHECK_FALSE(contains(outside, bad));
   for (const char* part :
        {"# Training runs", "## Active runs\n\nNone.", "## Completed runs", "### Run: 20260219-train", "**Cost**: 11.00",
-        "| reward.mean | 0.1 (step 1) | 0.2 (step 9) | 0.9 (step 5) |", "#### Incidents and recovery",
-        "#### Attempts", "#### What differs from ", "#### What changed between attempts", "#### Checkpoints",
-        "#### Notes", "#### Lessons learned", "\n## Lessons learned", "0.2 (best 0.9)"}) {
+        "| reward.mean | 0.1 (step 1) | 0.2 (step 9) | 0.9 (step 5) |", "#### Incidents and recovery", "#### Attempts",
+        "#### What differs from ", "#### What changed between attempts", "#### Checkpoints", "#### Notes",
+        "#### Lessons learned", "\n## Lessons learned", "0.2 (best 0.9)"}) {
     CAPTURE(part);
     CHECK(contains(log, part));
   }

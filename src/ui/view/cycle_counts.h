@@ -1,4 +1,5 @@
-// What was counted within a cycle: tool calls, format rules, phases, warnings. The state of a run counts them from its beginning.
+// What was counted within a cycle: tool calls, format rules, phases, warnings. The state of a run counts them from its
+// beginning.
 #pragma once
 
 #include <map>

@@ -132,10 +132,8 @@ struct Write {
   void put(bool value) { json.boolean(value); }
   void put(double value) { json.number(value); }
   template <typename Number>
-    requires std::is_integral_v<Number>
-  void put(Number value) {
-    json.integer(static_cast<int64_t>(value));
-  }
+  requires std::is_integral_v<Number>
+  void put(Number value) { json.integer(static_cast<int64_t>(value)); }
   void put(Settings& settings) {
     json.begin_object();
     for (const auto& [key, value] : settings) json.key(key).string(value);
@@ -148,7 +146,7 @@ struct Write {
     json.end_array();
   }
   template <typename Object>
-    requires requires(Write& to, Object& object) { members(to, object); }
+  requires requires(Write& to, Object& object) { members(to, object); }
   void put(Object& object) {
     json.begin_object();
     members(*this, object);
@@ -171,10 +169,8 @@ struct Read {
   static void take(const Json& at, bool& value) { value = at.boolean(); }
   static void take(const Json& at, double& value) { value = at.is_number() ? at.number() : 0; }
   template <typename Number>
-    requires std::is_integral_v<Number>
-  static void take(const Json& at, Number& value) {
-    value = static_cast<Number>(at.integer());
-  }
+  requires std::is_integral_v<Number>
+  static void take(const Json& at, Number& value) { value = static_cast<Number>(at.integer()); }
   static void take(const Json& at, Settings& settings) {
     for (const auto& [key, value] : at.members()) settings.emplace_back(key, value.string());
   }
@@ -183,7 +179,7 @@ struct Read {
     for (const Json& one : at.items()) take(one, items.emplace_back());
   }
   template <typename Object>
-    requires requires(Read& to, Object& object) { members(to, object); }
+  requires requires(Read& to, Object& object) { members(to, object); }
   static void take(const Json& at, Object& object) {
     Read below{at};
     members(below, object);

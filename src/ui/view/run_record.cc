@@ -33,30 +33,15 @@ constexpr size_t kChangesKept = 100;
 constexpr size_t kScoresKept = 6;
 
 /// What an experiment log says first of a run, in its order.
-constexpr std::array<std::string_view, 17> kFirst = {"model",
-                                                     "dataset",
-                                                     "algorithm",
-                                                     "lr",
-                                                     "batch_size",
-                                                     "group_size",
-                                                     "num_generations",
-                                                     "kl_coef",
-                                                     "clip_low",
-                                                     "clip_high",
-                                                     "max_prompt_length",
-                                                     "max_response_length",
-                                                     "total_steps",
-                                                     "epochs",
-                                                     "seed",
-                                                     "num_gpus",
-                                                     "save_steps"};
+constexpr std::array<std::string_view, 17> kFirst = {
+    "model",           "dataset", "algorithm", "lr",        "batch_size",        "group_size",
+    "num_generations", "kl_coef", "clip_low",  "clip_high", "max_prompt_length", "max_response_length",
+    "total_steps",     "epochs",  "seed",      "num_gpus",  "save_steps"};
 /// Figures of a run's end, in the order in which people read them; with those of which the best is worth a word.
 constexpr std::array<std::string_view, 7> kFigures = {
     "reward.mean", "entropy", "kl.ref", "loss.total", "grad_norm", "response.length", "throughput.tokens"};
 
-bool is_setting(std::string_view key) {
-  return !key.starts_with("summary/") && !key.starts_with("run/");
-}
+bool is_setting(std::string_view key) { return !key.starts_with("summary/") && !key.starts_with("run/"); }
 
 std::vector<std::pair<std::string, std::string>> settings_of(const State& state) {
   std::vector<std::pair<std::string, std::string>> settings;
@@ -203,8 +188,8 @@ RunRecord record_of(const State& state) {
   record.planned = state.total_steps;
   record.steps = steps.count;
   record.step_seconds = seconds_per_step(state);
-  record.critical = static_cast<uint64_t>(
-      std::count_if(state.incidents.begin(), state.incidents.end(), [](const Incident& incident) {
+  record.critical =
+      static_cast<uint64_t>(std::count_if(state.incidents.begin(), state.incidents.end(), [](const Incident& incident) {
         return incident.open && incident.severity == Severity::kCritical;
       }));
   record.cost_per_hour = cost_per_hour(state);
