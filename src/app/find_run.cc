@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::string_view kHomesFolder = "homes";   // in the user's own home: a file each, which holds a path
 constexpr size_t kHomesLimit = 500;                  // of them that are read
+constexpr size_t kLookedBack = 50;                   // runs, for one of the same framework
 constexpr size_t kListed = 8;                        // runs that an error names
 constexpr Duration kHeard = Duration::seconds(600);  // within which a run that is watched elsewhere was written
 
@@ -185,8 +186,10 @@ RunsAnswer::Run run_of(Disk& disk, Processes& processes, const Known& known) {
 void compare_with_the_one_before(Disk& disk, Processes& processes, const std::vector<Known>& runs,
                                  RunsAnswer::Run& run) {
   bool passed = false;
+  size_t looked_at = 0;
   for (const Known& known : runs) {
-    if (std::exchange(passed, passed || known.status.folder == run.status.folder) == false) continue;
+    if (!std::exchange(passed, passed || known.status.folder == run.status.folder)) continue;
+    if (++looked_at > kLookedBack) return;
     const RunsAnswer::Run before = run_of(disk, processes, known);
     if (!before.trouble.empty() || before.record.framework != run.record.framework) continue;
     run.before = before.status.name;
@@ -228,11 +231,14 @@ RunsAnswer::Run one_run(Disk& disk, Processes& processes, Time now, const std::s
     if (run.trouble.empty()) compare_with_the_one_before(disk, processes, runs, run);
     return run;
   }
-  RunsAnswer::Run run;
-  run.status.folder = folder;
-  run.status.name = basename(folder);
-  run.trouble = "its folder cannot be read";
-  return run;
+  // It lies in no home: copied, or received from a store.
+  Known alone;
+  auto status = run_status(disk, processes, folder, Supervision());
+  if (status.ok()) alone.status = std::move(*status);
+  alone.status.folder = folder;
+  alone.status.name = basename(folder);
+  alone.status.now = now;
+  return run_of(disk, processes, alone);
 }
 
 }  // namespace mw

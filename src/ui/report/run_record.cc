@@ -13,7 +13,7 @@ namespace mw {
 namespace {
 
 constexpr size_t kLines = 3;        // terminal lines of one item
-constexpr size_t kLabel = 14;       // cells of a line's head
+constexpr size_t kLabel = 18;       // cells of a line's head
 constexpr size_t kAttempts = 8;     // the last ones
 constexpr size_t kIncidents = 10;   // the most consequential ones
 constexpr size_t kNotes = 12;       // the last ones
@@ -59,8 +59,7 @@ void add_attempts(const RunRecord& record, Lines& lines) {
     std::string text = cat(i + 1);
     if (one.last_step != kNoStep) text += cat(", steps ", one.first_step, " to ", one.last_step);
     if (one.resumed_at != kNoStep) text += cat(", resumed from ", one.resumed_at);
-    lines.add(i + 1 == all || all <= kAttempts || i > all - kAttempts ? "attempt" : "attempts",
-              cat(text, ": ", one.end));
+    lines.add("attempt", cat(text, ": ", one.end));
   }
 }
 
@@ -95,9 +94,11 @@ void add_checkpoints(const RunRecord& record, Lines& lines) {
   const size_t all = record.checkpoints.size();
   for (size_t i = all > kCheckpoints ? all - kCheckpoints : 0; i < all; ++i) {
     const RunRecord::Checkpoint& one = record.checkpoints[i];
-    lines.add("checkpoint", cat(record_place(one.step, one.at), one.bytes > 0 ? ", " : "",
-                                one.bytes > 0 ? format_value(static_cast<double>(one.bytes), "bytes") : "", ", ",
-                                one.verified, one.path.empty() ? "" : ", ", one.path));
+    const std::string size = one.bytes > 0 ? format_value(static_cast<double>(one.bytes), "bytes") : "";
+    std::string text;
+    for (const std::string& part : {record_place(one.step, one.at), size, one.verified, one.path})
+      text += cat(text.empty() || part.empty() ? "" : ", ", part);
+    lines.add("checkpoint", text);
   }
 }
 
@@ -156,7 +157,8 @@ std::string terminal_record(const RunsAnswer::Run& run, const Console& console) 
   const RunRecord& record = run.record;
   Lines lines(console);
   const Painter& paint = lines.paint();
-  lines.out = paint.hanging(paint.bold(cat(escape_terminal(record.status), "  ")), record.headline, kLines);
+  lines.out =
+      paint.hanging(cat(escape_terminal(record.status), "  "), record.headline, kLines, nullptr, &Painter::bold);
   lines.add("run", cat(run.status.name, ", ", state_of(run)));
   lines.add("time", cat(when(record.began), record.ended > record.began ? cat(" to ", when(record.ended)) : "",
                         record.began.known() ? ", " : "", record_duration(record)));

@@ -104,7 +104,7 @@ TEST_CASE("one run on a terminal keeps to its width, and passes no escape on") {
   const std::string text = terminal_record(hostile(), console);
   CHECK(is_plain(text));
   for (const std::string_view line : split(text, '\n')) CHECK(cells_of(line) <= 80);
-  CHECK(contains(text, "reward.mean   0.2 at step 9 (best 0.9 at step 5, first 0.1 at step 1)"));
+  CHECK(contains(text, "reward.mean       0.2 at step 9 (best 0.9 at step 5, first 0.1 at step 1)"));
   CHECK(contains(text, "11.00 at 5.50 an hour"));
   CHECK(contains(text, "ablation"));
   CHECK(contains(text, "  lesson"));
