@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kHomesFolder = "homes";   // in the user's own home: a file each, which holds a path
 constexpr size_t kHomesLimit = 500;                  // of them that are read
-constexpr size_t kLookedBack = 50;                   // runs, for one of the same framework
+constexpr size_t kComparedWith = 50;                 // runs, for one of the same framework
 constexpr size_t kListed = 8;                        // runs that an error names
 constexpr Duration kHeard = Duration::seconds(600);  // within which a run that is watched elsewhere was written
 
@@ -186,10 +186,10 @@ RunsAnswer::Run run_of(Disk& disk, Processes& processes, const Known& known) {
 void compare_with_the_one_before(Disk& disk, Processes& processes, const std::vector<Known>& runs,
                                  RunsAnswer::Run& run) {
   bool passed = false;
-  size_t looked_at = 0;
+  size_t compared = 0;
   for (const Known& known : runs) {
     if (!std::exchange(passed, passed || known.status.folder == run.status.folder)) continue;
-    if (++looked_at > kLookedBack) return;
+    if (++compared > kComparedWith) return;
     const RunsAnswer::Run before = run_of(disk, processes, known);
     if (!before.trouble.empty() || before.record.framework != run.record.framework) continue;
     run.before = before.status.name;
