@@ -57,12 +57,16 @@ Result<RunRecord> kept_record(Disk& disk, const std::string& path, const std::st
   return parse_record(record);
 }
 
-/// Best effort: where the folder cannot be written, the next reader makes the record again.
+/// Best effort, and not durable: a record that is torn or of two writers has another check, and is made again.
 void keep_record(Disk& disk, const std::string& path, const std::string& stamp, const RunRecord& record) {
   const std::string text = record_json(record);
   std::string head;
   JsonWriter(head).begin_object().key("stamp").string(stamp).key("check").string(hex_of(fnv1a(text))).end_object();
-  (void)write_privately(disk, path, cat(head, "\n", text)).ok();
+  (void)disk.remove(path).ok();
+  auto file = disk.open_append(path);
+  if (!file.ok()) return;
+  (*file)->keep_private();
+  (void)(*file)->append(cat(head, "\n", text)).ok();
 }
 
 Result<Fingerprint> fingerprint_of(Disk& disk, const std::string& folder, size_t attempt) {

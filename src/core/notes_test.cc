@@ -32,6 +32,7 @@ TEST_CASE("a note is a lesson or a tag by the request of the same person at the 
   CHECK(notes[3].kind.empty());
   CHECK(notes[4].kind.empty());
   CHECK_FALSE(state.supervision.stop);
+  CHECK_FALSE(state.last_at.known());  // the run's time is not that of what people say of it
 }
 
 TEST_CASE("a tag stands until it is taken away, and once") {

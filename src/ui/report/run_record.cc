@@ -70,7 +70,8 @@ void add_incidents(const RunRecord& record, Lines& lines) {
     const std::string place = record_place(one.step, one.at);
     lines.add("incident",
               cat("#", one.id, " ", one.kind, ", ", one.severity, ", ", one.outcome, place.empty() ? "" : ", since ",
-                  place, ". ", one.summary, one.cause.empty() ? "" : cat(" Cause: ", one.cause, ".")),
+                  place, ". ", one.summary, one.summary.ends_with('.') ? "" : ".",
+                  one.cause.empty() ? "" : cat(" Cause: ", one.cause, ".")),
               one.severity == "critical" && one.open ? &Painter::red : nullptr);
   }
   if (record.incidents.size() > kIncidents)

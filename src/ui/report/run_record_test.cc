@@ -49,30 +49,33 @@ bool is_plain(const std::string& text) {
   return true;
 }
 
-/// Without code spans, in which Markdown has no meaning.
+/// Without code spans, in which Markdown has no meaning, and without escaped characters, which are themselves.
 std::string outside_code(const std::string& text) {
   std::string out;
-  for (size_t i = 0; i < text.size();) {
+  size_t fence = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
     size_t quotes = 0;
     while (i + quotes < text.size() && text[i + quotes] == '`') ++quotes;
-    if (quotes == 0 || (i > 0 && text[i - 1] == '\\')) {
-      out += text[i++];
-      continue;
+    if (quotes > 0) {
+      fence = fence == 0 ? quotes : fence == quotes ? 0 : fence;
+      i += quotes - 1;
+    } else if (fence == 0 && text[i] == '\\') {
+      ++i;
+    } else if (fence == 0) {
+      out += text[i];
     }
-    const std::string fence(quotes, '`');
-    size_t end = text.find(fence, i + quotes);
-    while (end != std::string::npos && text[end + quotes] == '`')
-      end = text.find(fence, text.find_first_not_of('`', end));
-    i = end == std::string::npos ? text.size() : end + quotes;
   }
-  return out;
+  return fence == 0 ? out : "<unbalanced";
 }
 
 TEST_CASE("the experiment log tells a run from its figures to its lessons, and nobody's text is markup in it") {
   const std::string log = markdown_experiment_log({hostile()});
   CHECK(is_plain(log));
   const std::string outside = outside_code(log);
-  for (const char* bad : {"<", "](", " **bold**", "http://evil"}) CHECK_FALSE(contains(outside, bad));
+  for (const char* bad : {"<", "](", "**bold**", "://"}) {
+    CAPTURE(bad);
+    CHECK_FALSE(contains(outside, bad));
+  }
   for (const char* part :
        {"# Training runs", "## Active runs\n\nNone.", "## Completed runs", "### Run: 20260219-train", "**Cost**: 11.00",
         "| reward.mean | 0.1 (step 1) | 0.2 (step 9) | 0.9 (step 5) |", "#### Incidents and recovery", "#### Attempts",

@@ -41,7 +41,9 @@ constexpr std::array<std::string_view, 17> kFirst = {
 constexpr std::array<std::string_view, 7> kFigures = {
     "reward.mean", "entropy", "kl.ref", "loss.total", "grad_norm", "response.length", "throughput.tokens"};
 
-bool is_setting(std::string_view key) { return !key.starts_with("summary/") && !key.starts_with("run/"); }
+bool is_setting(std::string_view key) {
+  return !key.starts_with("summary/") && !key.starts_with("run/") && key != "wandb_page";
+}
 
 std::vector<std::pair<std::string, std::string>> settings_of(const State& state) {
   std::vector<std::pair<std::string, std::string>> settings;
@@ -173,7 +175,8 @@ void add_checkpoints(const State& state, RunRecord& record) {
 RunRecord record_of(const State& state) {
   RunRecord record;
   record.began = state.first_at;
-  record.ended = state.last_at;
+  // Neither the clock of a watch nor a note written later is a sign of life.
+  for (const AttemptRow& row : attempt_rows(state)) record.ended = std::max(record.ended, row.last);
   record.seconds = run_seconds(state);
   record.verdict = state.verdict;
   const StatusLine line = status_line(state);

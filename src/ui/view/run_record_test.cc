@@ -26,6 +26,7 @@ FakeRun recorded() {
   }
   run.say(event::CheckpointSaved{5, "/ck/step_5", true});
   run.incident("reward-collapse", Severity::kCritical, 8, "The reward fell", "reward 0.0");
+  run.at = at(900'000);  // a person, days later
   run.say(event::Requested{"tag", "mira"});
   run.say(event::Note{"mira", "ablation"});
   run.state.verdict = "crashed";
@@ -55,6 +56,7 @@ TEST_CASE("the record of a run has what people ask for first, and its best figur
   CHECK(record.incidents[0].outcome == "open");
   CHECK(record.critical == 1);
   CHECK(record.seconds == doctest::Approx(9 * 60 - 60));
+  CHECK(record.ended == at(540));
   CHECK(record.checkpoints.size() == 1);
   CHECK(record.tags == std::vector<std::string>{"ablation"});
 }
