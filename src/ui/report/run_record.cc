@@ -12,7 +12,7 @@
 namespace mw {
 namespace {
 
-constexpr size_t kLines = 3;        // terminal lines of one item
+constexpr size_t kLines = 5;        // terminal lines of one item
 constexpr size_t kLabel = 18;       // cells of a line's head
 constexpr size_t kAttempts = 8;     // the last ones
 constexpr size_t kIncidents = 10;   // the most consequential ones
