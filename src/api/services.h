@@ -37,8 +37,10 @@ class Services {
   /// its folder. "" is the only live run, or with none live the one written last; of several live ones, an error that
   /// lists them. Every `run` below may be such a folder, and "" there is the live run that began last.
   virtual Result<std::string> choose(const std::string& home, const std::string& run) = 0;
-  /// All recorded runs, the live ones first; at most `limit`.
-  virtual Result<RunsAnswer> runs(const std::string& home, size_t limit) = 0;
+  /// All recorded runs that the filter lets through, the live ones first; at most `limit`.
+  virtual Result<RunsAnswer> runs(const RunsRequest& request) = 0;
+  /// One of them, with what differs from the run before it.
+  virtual Result<RunsAnswer::Run> record(const std::string& home, const std::string& run) = 0;
   /// The state folded from a recorded run. `heard` may be empty.
   virtual Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run,
                                                      const Heard& heard) = 0;

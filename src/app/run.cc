@@ -268,6 +268,7 @@ TaskContext context_of(TaskContext context, const RunRequest& request, Superviso
                        SupervisedComponents& components, Task& supervision) {
   context.host = request.host;
   context.stacks = request.stacks;
+  context.cost_per_hour = request.cost_per_hour;
   context.live = request.live;
   context.supervisor = &supervisor;
   context.components = &components;

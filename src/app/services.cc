@@ -25,6 +25,7 @@
 #include "app/config/signal_settings.h"
 #include "app/drill.h"
 #include "app/fleet.h"
+#include "app/note_by_hand.h"
 #include "app/notifications.h"
 #include "app/onstart.h"
 #include "app/preflight.h"
@@ -233,6 +234,7 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
   TaskContext context{doors, *processes, *knowledge_, *config, (*loop)->folder(), request.say};
   context.host = request.host;
   context.stacks = request.stacks && !request.allow.empty();
+  context.cost_per_hour = request.cost_per_hour;
   context.notifier = (*notifications)->task();
   context.live = request.live;
   context.adoption = adoption.get();
@@ -331,8 +333,14 @@ Result<std::string> DaemonServices::choose(const std::string& home, const std::s
   return find(home, run, Purpose::kActing);
 }
 
-Result<RunsAnswer> DaemonServices::runs(const std::string& home, size_t limit) {
-  return list_runs(*disk_, *make_posix_processes(), make_posix_clock()->now(), home, limit);
+Result<RunsAnswer> DaemonServices::runs(const RunsRequest& request) {
+  return list_runs(*disk_, *make_posix_processes(), make_posix_clock()->now(), request);
+}
+
+Result<RunsAnswer::Run> DaemonServices::record(const std::string& home, const std::string& run) {
+  const auto folder = find(home, run, Purpose::kReading);
+  if (!folder.ok()) return folder.error();
+  return one_run(*disk_, *make_posix_processes(), make_posix_clock()->now(), *folder);
 }
 
 Result<RunStatus> DaemonServices::status(const std::string& home, const std::string& run) {
@@ -369,6 +377,11 @@ Result<Asked> DaemonServices::ask(const std::string& home, const std::string& ru
   const auto clock = make_posix_clock();
   if (!put.at.known()) put.at = clock->now();
   if (put.who.empty()) put.who = this_user(*disk_);
+  // What people learn of a run they mostly write down when it is over.
+  if (put.what == RunAsk::What::kTell && !asked.watched && note_by_hand(*disk_, how->folder, put).ok()) {
+    asked.taken = true;
+    return asked;
+  }
   const auto path = put_ask(*disk_, how->folder, put, getpid());
   if (!path.ok()) return path.error();
   const Duration until{clock->steady().ns + (asked.watched ? kTaken.ns : 0)};

@@ -10,6 +10,7 @@
 #include "app/config/scrape_settings.h"
 #include "app/fleet_beat.h"
 #include "app/live_view.h"
+#include "app/price_task.h"
 #include "app/rule_watch.h"
 #include "app/ship_beside.h"
 #include "sense/checkpoints/checkpoint_watch.h"
@@ -169,6 +170,11 @@ Made fingerprints(TaskContext& context) {
       fingerprints_of(context.doors.disk, *context.supervisor, hiding(context.knowledge, context.write), context.say))};
 }
 
+Made price(TaskContext& context) {
+  if (context.cost_per_hour <= 0) return {};
+  return {std::make_unique<PriceTask>(context.cost_per_hour)};
+}
+
 using enum TaskPhase;
 using Of = TaskRow::Of;
 
@@ -178,6 +184,7 @@ constexpr TaskRow kTasks[] = {
     {"scrapes", kSense, Of::kAny, "reads figures of servers that the user named", scrapes},
     {"components", kSense, Of::kSupervised, "asks engines and servers whether they work", components},
     {"resources", kSense, Of::kSupervised, "records what the run's processes hold outside of its folders", resources},
+    {"price", kSense, Of::kAny, "records what the run's machines cost", price},
     {"machine", kSense, Of::kAny, "reads figures of the machine", machine},
     {"checkpoints", kSense, Of::kAny, "scans what was saved", checkpoints},
     // Behind those who see that the run is stuck, and before those who do something about it.

@@ -33,8 +33,9 @@ struct TaskContext {
   const Config& config;
   std::string folder;  ///< where the run is recorded
   std::function<void(const std::string& sentence)> say;
-  bool host = true;    ///< look at the machine under the run
-  bool stacks = true;  ///< read stacks of processes of the run, for evidence
+  bool host = true;          ///< look at the machine under the run
+  bool stacks = true;        ///< read stacks of processes of the run, for evidence
+  double cost_per_hour = 0;  ///< of the run's machines; 0: not known
   Task* notifier = nullptr;
   ShowLive live = nullptr;  ///< for whoever looks at the run; unset: nobody does
 

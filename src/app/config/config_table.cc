@@ -118,6 +118,10 @@ constexpr std::array kKeys = {
     ConfigKey{"run.from_scratch", Kind::kBoolean, "false", 0, 0, "",
               "Let a later attempt begin from nothing, though an earlier one saved a checkpoint.",
               "a resume that failed in silence would soon write over the checkpoints"},
+    ConfigKey{"run.cost_per_hour", Kind::kNumber, "0", 0, 1e6, "",
+              "What the run's machines cost an hour, in your currency. It shows what the run has cost and what a crash "
+              "would cost. For attach as well.",
+              "not known: nothing is said of money"},
     ConfigKey{"run.host", Kind::kBoolean, "true", 0, 0, "",
               "Watch the machine, too: disks, memory, processes, GPUs. For attach as well.",
               "the costliest losses came from below: full disks, shared memory, killed processes"},

@@ -1,5 +1,7 @@
 // midwatch report: the cycle report, generated.
 #include "base/text.h"
+#include "core/cost.h"
+#include "ui/cli/take_price.h"
 #include "ui/cli/take_run.h"
 #include "ui/cli/verb.h"
 #include "ui/report/markdown.h"
@@ -33,12 +35,15 @@ namespace {
 void declare(ArgSpec& spec) {
   declare_run(spec);
   spec.option("output", "FILE", "write the report there instead of to standard output", "", 'o');
+  declare_price(spec);
   spec.flag("json", "print one JSON object, schema midwatch.replay/1; with --since its metrics are those of the cycle");
   spec.option("since", "WHEN",
               "report only what came after a step (\"step:120\" or \"120\") or a time (ISO 8601, UTC)");
 }
 
 Exit run(const Args& args, Services& services, const Console& console) {
+  const auto price = take_price(args);
+  if (!price.ok()) return report_error(console, price.error());
   const auto cycle = parse_since(args.get("since"));
   if (!cycle.ok()) return report_error(console, cycle.error());
   CycleCounts counts(*cycle);
@@ -48,6 +53,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
     if (!cycle->whole()) counts.hear(state, event);
   });
   if (!replayed.ok()) return report_error(console, replayed.error());
+  if (*price > 0) set_cost_per_hour((*replayed)->state, *price);
   if (!cycle->whole()) {
     counts.put_into((*replayed)->state);
     if (args.has("json")) (*replayed)->state = since(std::move((*replayed)->state), *cycle);
@@ -73,6 +79,7 @@ const Verb report = {"report",
                      "Write a report in Markdown, for a whole run or for a cycle",
                      "  midwatch report runs/2026-02-19/ -o report.md\n"
                      "  midwatch report train.log --since 120             what happened after step 120\n"
+                     "  midwatch report train.log --cost-per-hour 5.73    what it costs, and what a crash would cost\n"
                      "  midwatch report --since 2026-02-19T10:00          of the run that attach recorded last\n",
                      declare,
                      run,
