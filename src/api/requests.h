@@ -113,6 +113,7 @@ struct RunRequest {
   std::string framework;
   std::string timezone;  ///< as of AttachRequest
   std::vector<std::string> knowledge;
+  Duration receiving;                                       ///< that onstart spent on its checkpoint, of the heartbeats
   bool host = true;                                         ///< watch the machine, too
   bool stacks = true;                                       ///< ask for the stacks of a process that is stuck
   std::function<void(std::string_view)> output;             ///< what the command writes, as it comes

@@ -33,8 +33,9 @@ struct TaskContext {
   const Config& config;
   std::string folder;  ///< where the run is recorded
   std::function<void(const std::string& sentence)> say;
-  bool host = true;    ///< look at the machine under the run
-  bool stacks = true;  ///< read stacks of processes of the run, for evidence
+  Duration receiving = {};  ///< that onstart spent on the checkpoint that the run begins from
+  bool host = true;         ///< look at the machine under the run
+  bool stacks = true;       ///< read stacks of processes of the run, for evidence
   Task* notifier = nullptr;
   ShowLive live = nullptr;  ///< for whoever looks at the run; unset: nobody does
 
