@@ -115,6 +115,7 @@ struct RunRequest {
   std::string framework;
   std::string timezone;  ///< as of AttachRequest
   std::vector<std::string> knowledge;
+  Duration receiving;                                       ///< that onstart spent on its checkpoint, of the heartbeats
   bool host = true;                                         ///< watch the machine, too
   bool stacks = true;                                       ///< ask for the stacks of a process that is stuck
   double cost_per_hour = 0;                                 ///< of its machines; 0: not known

@@ -10,6 +10,7 @@
 #include "api/fleet.h"
 #include "api/preflight.h"
 #include "api/requests.h"
+#include "api/run_history.h"
 #include "api/shipping.h"
 #include "base/result.h"
 #include "core/knowledge.h"
@@ -77,6 +78,8 @@ class Services {
   virtual Result<RemoteAnswer> remote_checkpoints(const RemoteRequest& request) = 0;
   /// Rents machines for a run, and gives them back. A watch that goes on ends by a signal only.
   virtual Result<FleetAnswer> fleet(const FleetRequest& request) = 0;
+  /// What became of the run of a store, over all machines that it lived on. Receives their journals; rents nothing.
+  virtual Result<RunHistory> history(const StoreAddress& store) = 0;
   /// Stages a fault, on the practice run or on a supervised one, and waits for what comes of it.
   virtual Result<DrillResult> drill(const DrillRequest& request) = 0;
   /// What is wrong with a command before it begins. Starts and writes nothing.

@@ -32,6 +32,7 @@
 #include "app/restore.h"
 #include "app/rule_watch.h"
 #include "app/run.h"
+#include "app/run_history.h"
 #include "app/run_status.h"
 #include "app/ship.h"
 #include "app/tasks.h"
@@ -458,6 +459,8 @@ Result<StartAnswer> DaemonServices::prepare_start(const StartRequest& request) {
 }
 
 Result<LogsAnswer> DaemonServices::shipped_logs(const LogsRequest& request) { return fetch_logs(*disk_, request); }
+
+Result<RunHistory> DaemonServices::history(const StoreAddress& store) { return history_of(*disk_, store); }
 
 Result<FleetAnswer> DaemonServices::fleet(const FleetRequest& request) { return manage_fleet(*disk_, request); }
 

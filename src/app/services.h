@@ -42,6 +42,7 @@ class DaemonServices final : public Services {
   Result<PushAnswer> push_checkpoint(const PushRequest& request) override;
   Result<PullAnswer> pull_checkpoint(const PullRequest& request) override;
   Result<RemoteAnswer> remote_checkpoints(const RemoteRequest& request) override;
+  Result<RunHistory> history(const StoreAddress& store) override;
   Result<FleetAnswer> fleet(const FleetRequest& request) override;
   Result<DrillResult> drill(const DrillRequest& request) override;
   Result<PreflightAnswer> preflight(const PreflightRequest& request) override;

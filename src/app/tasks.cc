@@ -150,7 +150,10 @@ Made shipping(TaskContext& context) {
   return {std::move(task)};
 }
 
-Made heartbeat(TaskContext& context) { return {fleet_beat(context.doors, *context.supervisor, context.say)}; }
+Made heartbeat(TaskContext& context) {
+  return {fleet_beat(context.doors, *context.supervisor,
+                     {context.say, std::string(basename(context.folder)), context.receiving})};
+}
 
 Made live_view(TaskContext& context) {
   if (!context.live) return {};

@@ -36,6 +36,7 @@ struct TaskContext {
   bool host = true;          ///< look at the machine under the run
   bool stacks = true;        ///< read stacks of processes of the run, for evidence
   double cost_per_hour = 0;  ///< of the run's machines; 0: not known
+  Duration receiving = {};   ///< that onstart spent on the checkpoint that the run begins from
   Task* notifier = nullptr;
   ShowLive live = nullptr;  ///< for whoever looks at the run; unset: nobody does
 

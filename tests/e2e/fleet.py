@@ -1,8 +1,10 @@
 """A run on rented machines: one is destroyed in mid-step, one is taken for dead and wakes up again. Each time exactly one
-other machine is rented, and the run ends with the weights of an undisturbed one.
+other machine is rented, and the run ends with the weights of an undisturbed one. Both machines are one history afterwards.
+A machine is a folder and the processes that run in it (kind "local", or a command of the user's own).
 
 fleet.py MIDWATCH PRACTICE_RUN
 """
+import contextlib
 import glob
 import hashlib
 import json
@@ -10,11 +12,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 
 from running import PRACTICE, PROGRAM, Run, training as practice, wait_until, weights
 from watching import Scratch, remove
 
 EVERY = "1s"  # between two heartbeats
+WANDB = "abc123"  # the run's id at W&B, which only the first machine is given
 
 SPEC = """
 name = "practice"
@@ -22,13 +27,17 @@ store = "{base}/share/run"
 environment = ["MIDWATCH_FLEET_EVERY"]
 start = '''
 here=$PWD
-"{program}" onstart --from "{base}/share/run" --home "$here/home" --checkpoints "$here/checkpoints" --quiet -- \\
-  "{practice}" --speak verl --out - --steps 40 --save-every 5 --pace {pace} --checkpoints "$here/checkpoints" \\
-  || "{program}" fleet unfit "the start failed"
+pace={later}
+[ "$MIDWATCH_FLEET_EPOCH" != 1 ] || {{ pace={pace}; export WANDB_RUN_ID={wandb}; }}
+{start}"{program}" onstart --from "{base}/share/run" --home "$here/home" --checkpoints "$here/checkpoints" --quiet -- \\
+  sh -c 'echo "wandb run $WANDB_RUN_ID ${{WANDB_RESUME:-new}}"; exec "$@"' sh \\
+  "{practice}" --speak verl --out - --steps 40 --save-every 5 --pace $pace --checkpoints "$here/checkpoints" \\
+  {otherwise}
 '''
 [limits]
 price_per_hour = 1
 spend = 100
+rents_per_hour = {rents}
 rents = {rents}
 [patience]
 silence = "{silence}"
@@ -37,6 +46,8 @@ start = "10m"
 [[provider]]
 {provider}
 """
+
+UNFIT = f'|| "{PROGRAM}" fleet unfit "the start failed"'
 
 # As a user would write it: a machine is a folder with a process in it. A file `lost-LABEL` makes it deny one.
 PROVIDER = r'''
@@ -69,12 +80,13 @@ def undisturbed():
 
 
 class Fleet:
-    def __init__(self, base, provider, pace, rents=5, silence="10m"):
+    def __init__(self, base, provider, pace, rents=5, silence="10m", start="", otherwise=UNFIT, later=0.1):
+        """`pace`: seconds a step on the first machine, `later` on the others."""
         self.base, self.file = base, base + "/run.toml"
         os.makedirs(base + "/machines")
         with open(self.file, "w") as file:
             file.write(SPEC.format(base=base, program=PROGRAM, practice=PRACTICE, pace=pace, provider=provider, rents=rents,
-                                   silence=silence))
+                                   silence=silence, wandb=WANDB, start=start, otherwise=otherwise, later=later))
         self.do("init", expect=[0])
 
     def start(self, *words):
@@ -97,6 +109,36 @@ class Fleet:
             out, err = child.communicate(timeout=120)
             assert child.returncode in (0, 8, 9), (child.returncode, out, err)
         return self.status()
+
+    @staticmethod
+    def until(what, condition, seconds=60):
+        """As wait_until, for conditions that start a program each time."""
+        def now_and_then():
+            time.sleep(0.3)
+            return condition()
+        wait_until(what, now_and_then, seconds)
+
+    @contextlib.contextmanager
+    def timers(self, count=2):
+        """Whatever calls the controller again and again, from several machines at once."""
+        over, wrong = threading.Event(), []
+
+        def tick():
+            while not over.wait(1):
+                child = self.start("watch", "--once")
+                out, err = child.communicate()
+                if child.returncode not in (0, 8, 9):
+                    wrong.append((child.returncode, out, err))
+        threads = [threading.Thread(target=tick) for _ in range(count)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            for thread in threads:
+                thread.join()
+        assert not wrong, wrong
 
     def labels(self):
         return sorted(os.path.basename(place) for place in glob.glob(self.base + "/machines/midwatch-*"))
@@ -140,7 +182,7 @@ def final_weights(fleet):
 
 
 def ends_well(fleet, expected, machines):
-    wait_until("the run is finished", lambda: fleet.watch_by_two()["outcome"] == "finished", 180)
+    fleet.until("the run is finished", lambda: fleet.watch_by_two()["outcome"] == "finished", 180)
     status = fleet.status()
     assert len(status["rentals"]) == machines and all(one["gone"] for one in status["rentals"]), status
     assert status["newest_checkpoint"] == 40 and not status["person"], status
@@ -157,24 +199,70 @@ def training(fleet, step):
         fleet.do("watch", "--once")
         status = fleet.status()
         return (status["newest_checkpoint"] or 0) >= step and status["verdict"] == "healthy"
-    wait_until(f"a healthy machine that has shipped step {step}", trains, 120)
+    fleet.until(f"a healthy machine that has shipped step {step}", trains, 120)
+
+
+def text_of(*words):
+    return subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=120, check=True,
+                          env=dict(os.environ, MIDWATCH_FLEET_EVERY=EVERY, COLUMNS="80")).stdout
+
+
+def shipped_output(fleet):
+    pieces = sorted(glob.glob(fleet.base + "/share/run/runs/*/output/train.log/*"))
+    return "".join(open(path, errors="replace").read() for path in pieces)
+
+
+def one_history(fleet):
+    """What both machines did, from the store alone: one of them is gone with its disk."""
+    first, second = fleet.status()["machines"]
+    assert first["from"] == 0 and first["first_attempt"] == 1 and second["first_attempt"] == 1 + first["attempts"] == 2, (first, second)
+    assert second["from"] >= 10 and second["step"] == 40 and second["redone"] is None, second
+    # Its last heartbeat may be older than what it shipped.
+    assert first["redone"] == max(0, first["step"] - second["from"]) and first["cost"] > 0 < second["cost"], first
+    shown = text_of("fleet", "status", fleet.file)
+    assert "machine 1" in shown and "machine 2" in shown and "attempt 2, from step" in shown, shown
+    report = text_of("report", "--from", fleet.base + "/share/run")
+    for words in ("# The run practice over 2 machines", f"| W&B run | {WANDB} |", "| Attempts | 2 |", "\n## Machine 1: attempt 1\n",
+                  "\n## Machine 2: attempt 2\n", "epoch 1: rent", "epoch 1: fence", "epoch 3: rent", f"| {second['from']} |",
+                  "its machine: "):
+        assert words in report, (words, report)
+    assert report.index("## Machine 1") < report.index("## Machine 2")
+    assert not glob.glob(os.environ.get("TMPDIR", "/tmp") + f"/midwatch-history-*/*{first['run']}*"), "received logs are left"
+    logs = json.loads(text_of("checkpoint", "logs", fleet.base + "/share/run", fleet.base + "/logs", "--json"))["runs"]
+    outputs = {}
+    for one in logs:
+        with open(one["folder"] + "/output/train.log", errors="replace") as file:
+            outputs[one["run"]] = file.read()
+    assert f"wandb run {WANDB} new" in outputs[first["run"]] and f"wandb run {WANDB} allow" in outputs[second["run"]], outputs
+
+
+def listed(fleet):
+    """The run in the list of all: by the store alone, and by a folder of specifications."""
+    listing = json.loads(text_of("fleet", "status", "--store", fleet.base + "/share", "--json"))["runs"]
+    assert [(one["run"], one["state"], one["newest_checkpoint"], one["machines"]) for one in listing] == [
+        ("practice", "finished", 40, 2)], listing
+    for words in (["--store", fleet.base + "/share"], [os.path.dirname(fleet.file)]):
+        shown = text_of("fleet", "status", *words)
+        assert "practice" in shown and "finished" in shown and max(map(len, shown.splitlines())) <= 80, shown
 
 
 def machine_destroyed(base, expected):
-    fleet = Fleet(base, f'kind = "local"\nfolder = "{base}/machines"', 0.3)
+    fleet = Fleet(base, f'kind = "local"\nfolder = "{base}/machines"\nprice = 0.5', 0.8)
     assert fleet.status()["phase"] == "stopped"
     assert fleet.do("watch", "--once", expect=[0])["rentals"] == []  # nobody launched it
     launched = fleet.do("launch", expect=[8])
     assert len(launched["rentals"]) == 1, launched
     training(fleet, 10)
-    assert len(fleet.watch_by_two()["rentals"]) == 1
-    (first,) = fleet.labels()
-    destroy(fleet, first)
-    wait_until("another machine", lambda: len(fleet.watch_by_two()["rentals"]) > 1, 120)
-    (second,) = fleet.labels()
-    assert processes_of(second) and not processes_of(first)
+    fleet.until("its record is in the store", lambda: shipped_output(fleet).count("step:") > 5)
+    with fleet.timers():
+        (first,) = fleet.labels()
+        assert len(fleet.status()["rentals"]) == 1
+        destroy(fleet, first)
+        fleet.until("the run is finished", lambda: fleet.status()["outcome"] == "finished", 180)
+    assert not any(map(processes_of, fleet.labels()))
     ends_well(fleet, expected, 2)
-    assert not processes_of(second)
+    one_history(fleet)
+    listed(fleet)
     journal = "".join(open(path).read() for path in sorted(glob.glob(base + "/share/run/fleet/journal/*")))
     assert journal.count('"what":"rent"') == 2 and journal.count('"what":"fence"') == 2, journal
 
@@ -190,7 +278,7 @@ def wakes_up_again(base, expected):
     signal_all(first, signal.SIGSTOP)
     with open(base + "/lost-" + first, "w"):
         pass
-    wait_until("another machine", lambda: len(fleet.watch_by_two()["rentals"]) > 1, 120)
+    fleet.until("another machine", lambda: len(fleet.watch_by_two()["rentals"]) > 1, 120)
     signal_all(first, signal.SIGCONT)
     wait_until("the machine that woke up ends its trainer", lambda: not processes_of(first), 120)
     with open(f"{base}/machines/{first}/log") as file:
@@ -207,7 +295,7 @@ def stopped_by_hand(base, _):
     (label,) = fleet.labels()
     wait_until("the machine runs", lambda: processes_of(label))
     assert fleet.do("stop", expect=[8])["outcome"] in ("", "stopped")
-    wait_until("it is given back", lambda: fleet.do("watch", "--once", expect=(0, 8))["outcome"] == "stopped")
+    fleet.until("it is given back", lambda: fleet.do("watch", "--once", expect=(0, 8))["outcome"] == "stopped")
     assert not processes_of(label)
     waits = fleet.do("launch", expect=[9])  # the number of machines is limited
     assert "limit" in waits["waits"] and len(waits["rentals"]) == 1, waits

@@ -141,6 +141,7 @@ class Check {
     const auto unheard = unheard_.find(rental.provider);
     const bool known = std::any_of(doors_.providers.begin(), doors_.providers.end(),
                                    [&](const auto& one) { return one->name() == rental.provider; });
+    if (doors_.providers.empty()) return {};  // only the store is at hand
     if (!known || unheard != unheard_.end()) {
       out_.seen.provider_says = known ? unheard->second : cat(rental.provider, " is not in the specification");
       return {};

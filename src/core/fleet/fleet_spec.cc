@@ -195,6 +195,34 @@ Result<FleetSpec> parse_fleet_spec(std::string_view text, std::string_view path)
   return spec;
 }
 
+Result<FleetSpec> parse_fleet_spec_json(std::string_view text) {
+  const auto json = Json::parse(text);
+  if (!json.ok()) return json.error();
+  FleetSpec spec;
+  spec.name = json->string_or("run", "");
+  if (!is_name(spec.name)) return Error{Error::Code::kInvalid, "run.json names no run", ""};
+  const Json none;
+  const auto table = [&](std::string_view key) -> const Json& {
+    const Json* const found = json->find(key);
+    return found == nullptr ? none : *found;
+  };
+  const auto time = [](const Json& from, std::string_view key, Duration& out) {
+    const double seconds = from.number_or(key, -1);
+    if (seconds >= 0 && seconds <= 1e9) out = Duration::seconds(seconds);
+  };
+  const Json& limits = table("limits");
+  spec.limits.price_per_hour = limits.number_or("price_per_hour", 0);
+  spec.limits.spend = limits.number_or("spend", 0);
+  spec.limits.rents_per_hour = limits.integer_or("rents_per_hour", spec.limits.rents_per_hour);
+  spec.limits.rents = limits.integer_or("rents", spec.limits.rents);
+  const Json& patience = table("patience");
+  time(patience, "silence_s", spec.patience.silence);
+  time(patience, "start_s", spec.patience.start);
+  time(patience, "settle_s", spec.patience.settle);
+  time(patience, "keep_failed_s", spec.patience.keep_failed);
+  return spec;
+}
+
 std::string fleet_spec_json(const FleetSpec& spec, std::string_view run_id, std::string_view digest) {
   std::string body;
   {

@@ -64,6 +64,9 @@ struct FleetSpec {
 /// text. `path` is only for messages.
 Result<FleetSpec> parse_fleet_spec(std::string_view text, std::string_view path);
 
+/// What run.json holds of one: name, limits, patience. Providers are only named there. kInvalid: it is none.
+Result<FleetSpec> parse_fleet_spec_json(std::string_view json);
+
 /// run.json: the specification without the providers' settings, which stay with the controller.
 std::string fleet_spec_json(const FleetSpec& spec, std::string_view run_id, std::string_view digest);
 

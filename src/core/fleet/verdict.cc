@@ -72,15 +72,23 @@ void judge_unheard(const Patience& patience, const Rental& rental, const Witness
   }
 }
 
+bool is_starting(const Heartbeat& beat) { return beat.phase == Says::kStarting || beat.phase == Says::kReceiving; }
+
+std::string received_text(const Heartbeat& beat) {
+  if (beat.phase != Says::kReceiving || beat.total <= 0) return "";
+  return cat(" its checkpoint (", format_bytes(static_cast<double>(beat.received)), " of ",
+             format_bytes(static_cast<double>(beat.total)), ")");
+}
+
 void judge_living(const Patience& patience, const Rental& rental, const Witnesses& seen, Verdict& out) {
   const Heartbeat& beat = *seen.beat;
   out.reasons.push_back(cat("the machine says ", word_of(beat.phase),
-                            beat.step == kNoStep ? "" : cat(" at step ", beat.step),
+                            beat.step == kNoStep ? "" : cat(" at step ", beat.step), received_text(beat),
                             beat.health.empty() ? "" : cat(": ", beat.health)));
-  out.kind = beat.phase == Says::kStarting  ? Kind::kStarting
-             : beat.phase == Says::kStalled ? Kind::kStalled
-                                            : Kind::kHealthy;
-  const Duration age = seen.now - rental.asked;
+  out.kind = is_starting(beat) ? Kind::kStarting : beat.phase == Says::kStalled ? Kind::kStalled : Kind::kHealthy;
+  // A checkpoint of 100 GB takes the time that it takes: while bytes of it come, the time to the first step stands
+  // still.
+  const Duration age{(seen.now - rental.asked).ns - beat.receiving.ns};
   if (out.kind == Kind::kStarting && !rental.began.known() && age > patience.start) {
     out.kind = Kind::kUnfit;
     out.replace = true;

@@ -174,6 +174,12 @@ class FakeServices : public Services {
     return fleet_answer;
   }
   FleetRequest fleet_asked;
+  Result<RunHistory> history(const StoreAddress& store) override {
+    history_asked = store;
+    return std::move(history_answer);
+  }
+  StoreAddress history_asked;
+  RunHistory history_answer;
   FleetAnswer fleet_answer;
   Result<DrillResult> drill(const DrillRequest&) override { return DrillResult{true, "it went on", "run"}; }
   Result<PreflightAnswer> preflight(const PreflightRequest& request) override {
