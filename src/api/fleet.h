@@ -29,6 +29,7 @@ struct FleetAnswer {
   bool person = false;             ///< somebody must look at it
   std::vector<std::string> notes;  ///< what was in the way
   // Of some requests only:
+  std::string preview;  ///< text for people, with names in place of the values of the environment
   std::vector<fleet::Offer> offers;
   struct Orphan {
     std::string provider, instance, label, run, state;
@@ -44,6 +45,7 @@ struct FleetRequest {
     kStatus,   ///< see, and do nothing
     kWatch,    ///< check, and do what is due: once, or again and again
     kOffers,   ///< what may be rented now, the best first
+    kPreview,  ///< what launching would send to the provider with the best offer; nothing is rented
     kLaunch,   ///< a person wants a machine; then as kWatch
     kStop,     ///< a person wants it given back, and none taken; then as kWatch
     kAdopt,    ///< the run's machine is `instance` of `provider` from now on

@@ -5,6 +5,7 @@
 
 #include "act/fleet/beat.h"
 #include "act/fleet/controller.h"
+#include "act/fleet/wandb.h"
 #include "act/vault/catalogue.h"
 #include "app/fleet_beat.h"
 #include "app/harbour.h"
@@ -126,6 +127,32 @@ class Desk {
     return answer;
   }
 
+  /// What launching would send to the first provider that has something to rent. Nothing is rented, and names stand in
+  /// place of the values of the environment.
+  Result<FleetAnswer> preview() {
+    auto answer = offers();
+    if (!answer.ok() || answer->offers.empty()) return answer;
+    const fleet::Offer& offer = answer->offers.front();
+    fleet::Rental rental;
+    rental.epoch = answer->control.epoch + 1;
+    rental.nonce = "0000000000000000";
+    fleet::Order order;
+    order.label = fleet::label_text({spec_.name, id_, rental.epoch, rental.nonce});
+    order.start = spec_.start;
+    order.wants = spec_.wants;
+    for (const std::string& name : spec_.environment) order.environment[name] = cat("<", name, ">");
+    for (const auto& [name, value] : fleet::machine_environment(spec_, rental, order.label)) {
+      order.environment[name] = value;
+    }
+    for (const auto& provider : providers_) {
+      if (provider->name() != offer.provider) continue;
+      const auto text = provider->preview(offer, order);
+      if (!text.ok()) return text.error();
+      answer->preview = text->empty() ? cat(offer.provider, " has nothing to show\n") : *text;
+    }
+    return answer;
+  }
+
   Result<FleetAnswer> orphans() {
     const auto plan = plan_of();
     if (!plan.ok()) return plan.error();
@@ -159,7 +186,19 @@ class Desk {
   Desk(Disk& disk, fleet::FleetSpec spec, std::string digest)
       : disk_(disk), spec_(std::move(spec)), digest_(std::move(digest)) {}
 
-  fleet::ControllerDoors doors() const { return {*books_, providers_, random_word}; }
+  fleet::ControllerDoors doors() const {
+    fleet::ControllerDoors out{*books_, providers_, random_word};
+    if (!spec_.wandb.project.empty()) out.wandb = [this](const std::string& run) { return ask_wandb(run); };
+    return out;
+  }
+
+  Result<fleet::WandbWord> ask_wandb(const std::string& run) const {
+    const auto key = variable("WANDB_API_KEY");
+    if (!key || key->empty()) return Error{Error::Code::kInvalid, "WANDB_API_KEY is not set for the controller", ""};
+    const std::string& id = spec_.wandb.run.empty() ? run : spec_.wandb.run;
+    if (id.empty()) return Error{Error::Code::kInvalid, "the run's id there is not known", ""};
+    return fleet::ask_wandb(*harbour_->http, {spec_.wandb.endpoint, spec_.wandb.entity, spec_.wandb.project, id, *key});
+  }
 
   /// A variable that is named and not set is an error before anything is rented.
   Result<fleet::ControllerPlan> plan_of() const {
@@ -224,6 +263,7 @@ Result<FleetAnswer> manage_fleet(Disk& disk, const FleetRequest& request) {
   if (request.what == What::kInit) return (*desk)->init();
   MW_TRY((*desk)->know());
   if (request.what == What::kOffers) return (*desk)->offers();
+  if (request.what == What::kPreview) return (*desk)->preview();
   if (request.what == What::kOrphans) return (*desk)->orphans();
   if (request.what == What::kAdopt) return (*desk)->adopt(request);
   if (request.what != What::kWatch || request.every.ns <= 0) return (*desk)->check(request.what);

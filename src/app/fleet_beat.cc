@@ -52,6 +52,7 @@ Heartbeat about_machine(const MachineIdentity& identity) {
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) == 0) beat.host = host.data();
   beat.boot = make_posix_processes()->boot();
+  beat.wandb = clip(variable("WANDB_RUN_ID").value_or(""), kText);
   return beat;
 }
 
@@ -89,8 +90,12 @@ std::string health_of(const State& state) {
 class FleetBeat final : public Task {
  public:
   FleetBeat(const Doors& doors, Supervisor& supervisor, MachineIdentity identity,
-            std::function<void(const std::string& sentence)> say)
-      : doors_(doors), supervisor_(supervisor), identity_(std::move(identity)), say_(std::move(say)) {}
+            std::function<void(const std::string& sentence)> say, std::function<std::string()> taken_away)
+      : doors_(doors),
+        supervisor_(supervisor),
+        identity_(std::move(identity)),
+        say_(std::move(say)),
+        taken_away_(std::move(taken_away)) {}
 
   std::optional<Duration> turn(const State& state, bool, EventWriter&) override {
     if (auto standing = call_.take()) heed(*standing);
@@ -148,6 +153,9 @@ class FleetBeat final : public Task {
     using Phase = Heartbeat::Phase;
     if (fenced_) {
       beat.phase = Phase::kFenced;
+    } else if (const std::string why = taken_away_(); supervisor_.stopping() && !why.empty()) {
+      beat.phase = Phase::kPreempted;
+      beat.reason = why;
     } else if (supervisor_.stopping() && doors_.watch.stop_signal() == SIGTERM) {
       beat.phase = Phase::kPreempted;
       beat.reason = "midwatch got SIGTERM";
@@ -164,6 +172,7 @@ class FleetBeat final : public Task {
   Supervisor& supervisor_;
   const MachineIdentity identity_;
   const std::function<void(const std::string& sentence)> say_;
+  const std::function<std::string()> taken_away_;
   const std::shared_ptr<Disk> disk_ = make_posix_disk();
   BackgroundCall<Result<Standing>> call_;
   std::optional<Duration> due_;
@@ -219,10 +228,11 @@ Result<void> bound_push(ObjectStore& store, const std::string& prefix, vault::Pu
 }
 
 std::unique_ptr<Task> fleet_beat(const Doors& doors, Supervisor& supervisor,
-                                 std::function<void(const std::string& sentence)> say) {
+                                 std::function<void(const std::string& sentence)> say,
+                                 std::function<std::string()> taken_away) {
   auto identity = own_identity();
   if (!identity.ok() || !*identity) return nullptr;
-  return std::make_unique<FleetBeat>(doors, supervisor, std::move(**identity), std::move(say));
+  return std::make_unique<FleetBeat>(doors, supervisor, std::move(**identity), std::move(say), std::move(taken_away));
 }
 
 }  // namespace mw

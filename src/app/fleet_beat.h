@@ -26,8 +26,9 @@ Result<void> say_unfit(Disk& disk, const std::string& reason);
 /// Bounds a push of a rented machine to its epoch. kDenied: that is over, and nothing may be shipped.
 Result<void> bound_push(ObjectStore& store, const std::string& prefix, vault::PushOptions& options);
 
-/// nullptr: nobody rented this machine.
+/// nullptr: nobody rented this machine. `taken_away`: by whose notice the run is ended, or "".
 std::unique_ptr<Task> fleet_beat(const Doors& doors, Supervisor& supervisor,
-                                 std::function<void(const std::string& sentence)> say);
+                                 std::function<void(const std::string& sentence)> say,
+                                 std::function<std::string()> taken_away);
 
 }  // namespace mw

@@ -32,6 +32,7 @@ std::string heartbeat_json(const Heartbeat& beat) {
     step("saved", beat.saved);
     step("shipped", beat.shipped);
     json.key("health").string(beat.health).key("reason").string(beat.reason);
+    if (!beat.wandb.empty()) json.key("wandb").string(beat.wandb);
     json.key("every_s").number(beat.every.seconds()).key("at").string(format_utc(beat.at)).end_object();
   }
   return body;
@@ -60,6 +61,7 @@ Result<Heartbeat> parse_heartbeat(std::string_view text) {
   out.shipped = json->integer_or("shipped", kNoStep);
   out.health = word("health");
   out.reason = word("reason");
+  out.wandb = word("wandb");
   out.at = parse_time(word("at")).value_or(Time{});
   return out;
 }

@@ -34,6 +34,7 @@ struct Heartbeat {
   std::string reason;                      ///< of kUnfit, kFailed, kPreempted
   int64_t saved = kNoStep;                 ///< step of the newest whole checkpoint on the machine
   int64_t shipped = kNoStep;               ///< step of the newest one that is in the store
+  std::string wandb;                       ///< the id of the run at W&B, where its environment names one
   Duration every = Duration::seconds(60);  ///< until the next one
   Time at;                                 ///< by the machine's own clock; nothing is decided by it
 };
