@@ -256,7 +256,7 @@ void lists_all_or_fails(const World& world) {
   if (world.is_program()) return;
   const int64_t before = world.calls("list");
   world.fault("list", "busy", 2);
-  CHECK(listed(*provider).size() == 1);  // tried again when it was told to
+  CHECK(listed(*provider).size() == 1);  // tried again, as it was busy
   CHECK(world.calls("list") >= before + 3);
 }
 
@@ -321,7 +321,7 @@ TEST_CASE("a bid is placed above the least one, and what too low a bid leaves be
   }
 }
 
-TEST_CASE("a pod that is preempted, and one whose image cannot be pulled, are told apart") {
+TEST_CASE("a pod that is preempted, and one whose image cannot be pulled, are two things") {
   const World world("kubernetes");
   const auto provider = world.provider();
   const Order order = order_of("00000000000000b3");

@@ -73,9 +73,13 @@ else:
 
 
 def undisturbed():
+    """Nobody takes this run's machine away but a notice, which ends no run that has no store."""
     with Scratch() as base:
-        run = Run(base, practice(base, pace=0), "--quiet")
+        with open(base + "/notice.toml", "w") as file:
+            file.write(f'[run]\nnotices = ["file:{base}/notice.toml"]\n')
+        run = Run(base, practice(base, pace=0.05), "--config", base + "/notice.toml")
         assert run.end() == 0, run.err
+        assert "notice.toml is there" in run.out + run.err, run.err
         return weights(base)
 
 

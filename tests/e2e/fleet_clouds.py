@@ -1,7 +1,7 @@
 """The whole of `midwatch fleet` against fakes of two clouds' APIs: what was rented without an answer is found and not rented twice, a
 machine that is outbid is replaced, a preview and everything kept holds no secret.
 
-fleet_clouds.py MIDWATCH
+fleet_clouds.py MIDWATCH PRACTICE_RUN (which is not run)
 """
 import glob
 import json

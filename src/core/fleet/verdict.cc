@@ -118,16 +118,16 @@ void judge_heard(const Patience& patience, const Rental& rental, const Witnesses
   if (is_away(seen)) {
     out.kind = Kind::kLost;
     out.replace = true;
-  } else if (age <= patience.silence) {
-    out.reasons.push_back(cat("silence counts after ", age_text(patience.silence)));
   } else if (seen.provider == InstanceState::kRunning && wandb_hears(seen)) {
-    out.person = true;
+    out.person = age > patience.silence;
     out.reasons.emplace_back("no heartbeat comes, but W&B hears from the run: it is not given up for that");
-  } else {
+  } else if (age > patience.silence) {
     out.kind = Kind::kLost;
     out.replace = true;
     out.reasons.push_back(cat("it has been silent for more than ", age_text(patience.silence),
                               ": its network, its midwatch or the machine itself is gone"));
+  } else {
+    out.reasons.push_back(cat("silence counts after ", age_text(patience.silence)));
   }
 }
 
