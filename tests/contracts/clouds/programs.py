@@ -107,7 +107,9 @@ class Kubectl(Program):
                 failed = [{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded"}] if one.state in ("stopped", "preempted") else []
                 items.append({"kind": "Job", "metadata": one.metadata, "spec": {}, "status": {"conditions": failed}})
             return self.ends(0, json.dumps({"apiVersion": "v1", "kind": "List", "items": items}, indent=1), "Warning: a flag is deprecated\n")
-        assert "secrets" in words[0] and "--cascade=foreground" in words, words
+        if words[0] == "secret":  # of a job that was refused
+            return self.ends(0)
+        assert words[0] == "jobs,pods,secrets" and "--cascade=foreground" in words, words
         job = words[2].removeprefix("midwatch/job=")
         for number in [one.id for one in self.cloud.machines.values() if one.job == job]:
             self.cloud.destroy(number)

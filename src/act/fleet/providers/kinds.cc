@@ -45,7 +45,7 @@ Error wrong(std::string what, std::string hint = "") {
 
 ProviderDoors real_provider_doors() {
   ProviderDoors out;
-  out.http = make_http();
+  out.http = make_http();  // on a connection that was kept, libcurl would send a request a second time by itself
   out.run = run_program;
   out.variable = [](const std::string& name) {
     const char* const value = std::getenv(name.c_str());
