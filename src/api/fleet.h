@@ -35,6 +35,7 @@ struct FleetAnswer {
   std::vector<FleetAnswer> runs;  ///< of kList
   bool managed = true;            ///< false: nobody rents machines for it, it only ships checkpoints here
   std::string trouble;            ///< of a run of `runs`: why nothing of it is known; "": it is
+  std::string preview;  ///< text for people, with names in place of the values of the environment
   std::vector<fleet::Offer> offers;
   struct Orphan {
     std::string provider, instance, label, run, state;
@@ -50,6 +51,7 @@ struct FleetRequest {
     kStatus,   ///< see, and do nothing; where `file` is a folder, as kList of it
     kWatch,    ///< check, and do what is due: once, or again and again
     kOffers,   ///< what may be rented now, the best first
+    kPreview,  ///< what launching would send to the provider with the best offer; nothing is rented
     kLaunch,   ///< a person wants a machine; then as kWatch
     kStop,     ///< a person wants it given back, and none taken; then as kWatch
     kAdopt,    ///< the run's machine is `instance` of `provider` from now on

@@ -30,6 +30,7 @@ Result<FleetAnswer> manage_fleet(Disk& disk, const FleetRequest& request) {
   if (request.what == What::kInit) return (*desk)->init();
   MW_TRY((*desk)->know());
   if (request.what == What::kOffers) return (*desk)->offers();
+  if (request.what == What::kPreview) return (*desk)->preview();
   if (request.what == What::kOrphans) return (*desk)->orphans();
   if (request.what == What::kAdopt) return (*desk)->adopt(request);
   if (request.what != What::kWatch || request.every.ns <= 0) return (*desk)->check(request.what);

@@ -130,6 +130,9 @@ class FleetBeat final : public Task {
     using Phase = Heartbeat::Phase;
     if (fenced_) {
       beat.phase = Phase::kFenced;
+    } else if (const std::string why = scope_.taken_away(); supervisor_.stopping() && !why.empty()) {
+      beat.phase = Phase::kPreempted;
+      beat.reason = why;
     } else if (supervisor_.stopping() && doors_.watch.stop_signal() == SIGTERM) {
       beat.phase = Phase::kPreempted;
       beat.reason = "midwatch got SIGTERM";

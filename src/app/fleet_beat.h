@@ -34,8 +34,9 @@ Duration last_beat_until(Duration now, std::optional<Duration> preempted, Durati
 
 struct FleetBeatScope {
   std::function<void(const std::string& sentence)> say;
-  std::string run;     ///< name of the run's record
-  Duration receiving;  ///< as of admit_machine()
+  std::string run;                          ///< name of the run's record
+  Duration receiving;                       ///< as of admit_machine()
+  std::function<std::string()> taken_away;  ///< by whose notice the run is ended, or ""
 };
 /// nullptr: nobody rented this machine.
 std::unique_ptr<Task> fleet_beat(const Doors& doors, Supervisor& supervisor, FleetBeatScope scope);

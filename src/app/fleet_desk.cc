@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "act/fleet/beat.h"
+#include "act/fleet/wandb.h"
 #include "act/vault/catalogue.h"
 #include "base/digest.h"
 #include "base/text.h"
@@ -113,7 +114,7 @@ Result<void> FleetDesk::know() {
 }
 
 Result<FleetAnswer> FleetDesk::check(What what) {
-  const bool acts = what != What::kStatus && what != What::kOffers && what != What::kOrphans;
+  const bool acts = what != What::kStatus && what != What::kOffers && what != What::kOrphans && what != What::kPreview;
   const auto plan = plan_of(acts);
   if (!plan.ok()) return plan.error();
   bool changed = false;
@@ -150,6 +151,30 @@ Result<FleetAnswer> FleetDesk::offers() {
   return answer;
 }
 
+Result<FleetAnswer> FleetDesk::preview() {
+  auto answer = offers();
+  if (!answer.ok() || answer->offers.empty()) return answer;
+  const fleet::Offer& offer = answer->offers.front();
+  fleet::Rental rental;
+  rental.epoch = answer->control.epoch + 1;
+  rental.nonce = "0000000000000000";
+  fleet::Order order;
+  order.label = fleet::label_text({spec_.name, id_, rental.epoch, rental.nonce});
+  order.start = spec_.start;
+  order.wants = spec_.wants;
+  for (const std::string& name : spec_.environment) order.environment[name] = cat("<", name, ">");
+  for (const auto& [name, value] : fleet::machine_environment(spec_, rental, order.label)) {
+    order.environment[name] = value;
+  }
+  for (const auto& provider : providers_) {
+    if (provider->name() != offer.provider) continue;
+    const auto text = provider->preview(offer, order);
+    if (!text.ok()) return text.error();
+    answer->preview = text->empty() ? cat(offer.provider, " has nothing to show\n") : *text;
+  }
+  return answer;
+}
+
 Result<FleetAnswer> FleetDesk::orphans() {
   const auto plan = plan_of(false);
   if (!plan.ok()) return plan.error();
@@ -177,6 +202,20 @@ Result<FleetAnswer> FleetDesk::adopt(const FleetRequest& request) {
   }
   answer->done.insert(answer->done.begin(), cat("took ", request.instance, " as the run's machine"));
   return answer;
+}
+
+fleet::ControllerDoors FleetDesk::doors() const {
+  fleet::ControllerDoors out{*books_, providers_, random_word};
+  if (!spec_.wandb.project.empty()) out.wandb = [this](const std::string& run) { return ask_wandb(run); };
+  return out;
+}
+
+Result<fleet::WandbWord> FleetDesk::ask_wandb(const std::string& run) const {
+  const auto key = variable("WANDB_API_KEY");
+  if (!key || key->empty()) return Error{Error::Code::kInvalid, "WANDB_API_KEY is not set for the controller", ""};
+  const std::string& id = spec_.wandb.run.empty() ? run : spec_.wandb.run;
+  if (id.empty()) return Error{Error::Code::kInvalid, "the run's id there is not known", ""};
+  return fleet::ask_wandb(*harbour_->http, {spec_.wandb.endpoint, spec_.wandb.entity, spec_.wandb.project, id, *key});
 }
 
 Result<fleet::ControllerPlan> FleetDesk::plan_of(bool rents) const {

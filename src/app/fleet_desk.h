@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "act/fleet/controller.h"
+#include "act/fleet/wandb.h"
 #include "api/fleet.h"
 #include "app/harbour.h"
 #include "base/result.h"
@@ -26,6 +27,9 @@ class FleetDesk {
   Result<void> know();
   Result<FleetAnswer> check(FleetRequest::What what);
   Result<FleetAnswer> offers();
+  /// What launching would send to the first provider that has something to rent. Nothing is rented, and names stand in
+  /// place of the values of the environment.
+  Result<FleetAnswer> preview();
   Result<FleetAnswer> orphans();
   Result<FleetAnswer> adopt(const FleetRequest& request);
 
@@ -36,7 +40,8 @@ class FleetDesk {
  private:
   FleetDesk(Disk& disk, fleet::FleetSpec spec, StoreAddress address, std::string digest);
   Result<void> reach();
-  fleet::ControllerDoors doors() const { return {*books_, providers_, random_word}; }
+  fleet::ControllerDoors doors() const;
+  Result<fleet::WandbWord> ask_wandb(const std::string& run) const;
   /// `rents`: a variable that is named and not set is an error, before anything is rented.
   Result<fleet::ControllerPlan> plan_of(bool rents) const;
   Result<void> add_legs(FleetAnswer& answer);

@@ -5,12 +5,19 @@
 #include <array>
 #include <utility>
 
+#include "base/text.h"
 #include "platform/process.h"
 
 namespace mw {
 
 using fleet::Heartbeat;
 using fleet::MachineIdentity;
+
+namespace {
+
+constexpr size_t kText = 300;  // bytes of a text in a heartbeat
+
+}  // namespace
 
 Result<std::optional<MachineIdentity>> own_identity() {
   if (variable(kMarkerVariable)) return std::optional<MachineIdentity>();
@@ -33,6 +40,7 @@ Heartbeat about_machine(const MachineIdentity& identity) {
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) == 0) beat.host = host.data();
   beat.boot = make_posix_processes()->boot();
+  beat.wandb = clip(variable("WANDB_RUN_ID").value_or(""), kText);
   return beat;
 }
 

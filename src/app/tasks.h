@@ -16,6 +16,7 @@
 #include "act/vault/ship_task.h"
 #include "api/requests.h"
 #include "app/config/config.h"
+#include "app/notice_task.h"
 #include "core/task.h"
 #include "platform/doors.h"
 #include "platform/process.h"
@@ -53,6 +54,7 @@ struct TaskContext {
 
   CleanupTask* cleanup = nullptr;  ///< its row sets it
   ShipTask* shipping = nullptr;    ///< likewise, where the run has a store
+  NoticeTask* notices = nullptr;   ///< likewise, where somebody may give notice of the machine's end
 };
 
 enum class TaskPhase { kRequests, kSense, kEvidence, kAct, kNotify };

@@ -7,6 +7,7 @@ fleet.py MIDWATCH PRACTICE_RUN
 import contextlib
 import glob
 import hashlib
+import http.server
 import json
 import os
 import signal
@@ -27,6 +28,7 @@ store = "{base}/share/run"
 environment = ["MIDWATCH_FLEET_EVERY"]
 start = '''
 here=$PWD
+printf '[run]\nnotices = ["file:{base}/going-%s"]\n' "$MIDWATCH_FLEET_EPOCH" >midwatch.toml
 pace={later}
 [ "$MIDWATCH_FLEET_EPOCH" != 1 ] || {{ pace={pace}; export WANDB_RUN_ID={wandb}; }}
 {start}"{program}" onstart --from "{base}/share/run" --home "$here/home" --checkpoints "$here/checkpoints" --quiet -- \\
@@ -43,11 +45,17 @@ rents = {rents}
 silence = "{silence}"
 settle = "1s"
 start = "10m"
-[[provider]]
+{more}[[provider]]
 {provider}
 """
 
 UNFIT = f'|| "{PROGRAM}" fleet unfit "the start failed"'
+
+WANDB_WITNESS = """[wandb]
+entity = "me"
+project = "rl"
+endpoint = "http://127.0.0.1:{port}"
+"""
 
 # As a user would write it: a machine is a folder with a process in it. A file `lost-LABEL` makes it deny one.
 PROVIDER = r'''
@@ -73,25 +81,55 @@ else:
 
 
 def undisturbed():
+    """Nobody takes this run's machine away but a notice, which ends no run that has no store."""
     with Scratch() as base:
-        run = Run(base, practice(base, pace=0), "--quiet")
+        with open(base + "/notice.toml", "w") as file:
+            file.write(f'[run]\nnotices = ["file:{base}/notice.toml"]\n')
+        run = Run(base, practice(base, pace=0.05), "--config", base + "/notice.toml")
         assert run.end() == 0, run.err
+        assert "notice.toml is there" in run.out + run.err, run.err
         return weights(base)
 
 
+class Wandb(http.server.BaseHTTPRequestHandler):
+    """Says of every run what a hand-made controller once went by: it runs, and its last step is 141 minutes old."""
+
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        summary = json.dumps({"_step": 98, "_timestamp": time.time() - 141 * 60})
+        now = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime())
+        body = json.dumps({"data": {"project": {"run": {"state": "running", "heartbeatAt": now, "summaryMetrics": summary}}}}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def wandb():
+    """The [wandb] of a specification, and a server behind it."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Wandb)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return WANDB_WITNESS.format(port=server.server_address[1])
+
+
 class Fleet:
-    def __init__(self, base, provider, pace, rents=5, silence="10m", start="", otherwise=UNFIT, later=0.1):
+    def __init__(self, base, provider, pace, rents=5, silence="10m", start="", otherwise=UNFIT, later=0.1, more=""):
         """`pace`: seconds a step on the first machine, `later` on the others."""
         self.base, self.file = base, base + "/run.toml"
         os.makedirs(base + "/machines")
         with open(self.file, "w") as file:
             file.write(SPEC.format(base=base, program=PROGRAM, practice=PRACTICE, pace=pace, provider=provider, rents=rents,
-                                   silence=silence, wandb=WANDB, start=start, otherwise=otherwise, later=later))
+                                   silence=silence, wandb=WANDB, start=start, otherwise=otherwise, later=later, more=more))
         self.do("init", expect=[0])
 
     def start(self, *words):
         return subprocess.Popen([PROGRAM, "fleet", words[0], self.file, *words[1:], "--json"], stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True, env=dict(os.environ, MIDWATCH_FLEET_EVERY=EVERY))
+                                stderr=subprocess.PIPE, text=True,
+                                env=dict(os.environ, MIDWATCH_FLEET_EVERY=EVERY, WANDB_API_KEY="k" * 40))
 
     def do(self, *words, expect=(0, 8)):
         child = self.start(*words)
@@ -247,7 +285,8 @@ def listed(fleet):
 
 
 def machine_destroyed(base, expected):
-    fleet = Fleet(base, f'kind = "local"\nfolder = "{base}/machines"\nprice = 0.5', 0.8)
+    fleet = Fleet(base, f'kind = "local"\nfolder = "{base}/machines"\nprice = 0.5', 0.8,
+                  more=wandb())
     assert fleet.status()["phase"] == "stopped"
     assert fleet.do("watch", "--once", expect=[0])["rentals"] == []  # nobody launched it
     launched = fleet.do("launch", expect=[8])
@@ -256,6 +295,8 @@ def machine_destroyed(base, expected):
     fleet.until("its record is in the store", lambda: shipped_output(fleet).count("step:") > 5)
     with fleet.timers():
         (first,) = fleet.labels()
+        fleet.until("W&B is asked, and ends nothing", lambda: any(
+            "W&B says running, last step 98, logged 2h 21m ago" in one for one in fleet.status()["reasons"]))
         assert len(fleet.status()["rentals"]) == 1
         destroy(fleet, first)
         fleet.until("the run is finished", lambda: fleet.status()["outcome"] == "finished", 180)
@@ -289,6 +330,21 @@ def wakes_up_again(base, expected):
     assert not fleet.labels() and os.path.exists(base + "/ended-" + first), os.listdir(base)
 
 
+def taken_away(base, _):
+    """A file gives notice of the machine's end: the trainer is ended, its checkpoint is in the store, and no silence is waited for."""
+    fleet = Fleet(base, f'kind = "local"\nfolder = "{base}/machines"', 0.5)
+    fleet.do("launch", expect=[8])
+    training(fleet, 5)
+    with open(f"{base}/going-{fleet.status()['rentals'][0]['epoch']}", "w"):
+        pass
+    wait_until("another machine", lambda: len(fleet.watch_by_two()["rentals"]) > 1, 120)
+    status = fleet.status()
+    assert "it is being taken away" in status["rentals"][0]["end"] and "going-" in status["rentals"][0]["end"], status
+    assert status["newest_checkpoint"] >= 5 and not status["rentals"][0]["failed"], status
+    fleet.do("stop", expect=[8])
+    wait_until("it is given back", lambda: fleet.do("watch", "--once", expect=(0, 8))["outcome"] == "stopped")
+
+
 def stopped_by_hand(base, _):
     fleet = Fleet(base, f'kind = "local"\nfolder = "{base}/machines"', 0.3, rents=1)
     fleet.do("launch", expect=[8])
@@ -308,7 +364,7 @@ def stopped_by_hand(base, _):
 
 if __name__ == "__main__":
     weights_expected = undisturbed()
-    for test in (machine_destroyed, wakes_up_again, stopped_by_hand):
+    for test in (machine_destroyed, wakes_up_again, taken_away, stopped_by_hand):
         with Scratch() as scratch:
             test(scratch, weights_expected)
         print(f"ok: {test.__name__}", flush=True)

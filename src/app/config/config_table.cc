@@ -74,6 +74,10 @@ constexpr std::array kKeys = {
     ConfigKey{"run.watch", Kind::kPaths, "[]", 0, 0, "",
               "Further files and folders of the run to read: metrics, TensorBoard, W&B.",
               "the command's output is always read"},
+    ConfigKey{"run.notices", Kind::kTexts, "[\"auto\"]", 0, 0, "",
+              "Who may give notice that the machine is taken away: \"aws\", \"gcp\", \"azure\", \"mithril\", "
+              "\"capacity-block\", \"file:/PATH\"; [] is nobody. A run with a store is then ended in time.",
+              "auto: those that this machine's firmware, files and variables show to be there"},
     ConfigKey{"run.framework", Kind::kText, "", 0, 0, "", "The dialect to read in, by its name.",
               "recognised from what the run writes"},
     ConfigKey{"run.timezone", Kind::kText, "", 0, 0, "",

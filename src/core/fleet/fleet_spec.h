@@ -48,6 +48,13 @@ struct ProviderSpec {
   double price = 0;                ///< an hour, of providers that state none
 };
 
+/// Where the run reports to W&B, which is asked as one more witness. Its key is WANDB_API_KEY of the controller.
+struct WandbSpec {
+  std::string entity, project;  ///< "": it is not asked
+  std::string run;              ///< its id; "": as its heartbeat says
+  std::string endpoint = "https://api.wandb.ai";
+};
+
 struct FleetSpec {
   std::string name;                       ///< of the run: a-z, 0-9 and '-', at most 40 bytes
   std::string store;                      ///< s3://BUCKET/RUN or a folder
@@ -57,6 +64,7 @@ struct FleetSpec {
   MachineWants wants;
   FleetLimits limits;
   Patience patience;
+  WandbSpec wandb;
   std::vector<ProviderSpec> providers;  ///< in the order in which they are tried
 };
 

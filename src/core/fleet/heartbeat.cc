@@ -37,6 +37,7 @@ std::string heartbeat_json(const Heartbeat& beat) {
     if (beat.total > 0) json.key("received").integer(beat.received).key("total").integer(beat.total);
     if (beat.receiving.ns > 0) json.key("receiving_s").number(beat.receiving.seconds());
     json.key("health").string(beat.health).key("reason").string(beat.reason);
+    if (!beat.wandb.empty()) json.key("wandb").string(beat.wandb);
     json.key("every_s").number(beat.every.seconds()).key("at").string(format_utc(beat.at)).end_object();
   }
   return body;
@@ -71,6 +72,7 @@ Result<Heartbeat> parse_heartbeat(std::string_view text) {
   out.shipped = json->integer_or("shipped", kNoStep);
   out.health = word("health");
   out.reason = word("reason");
+  out.wandb = word("wandb");
   out.at = parse_time(word("at")).value_or(Time{});
   return out;
 }

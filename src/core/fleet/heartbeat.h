@@ -39,6 +39,7 @@ struct Heartbeat {
   int64_t shipped = kNoStep;               ///< step of the newest one that is in the store
   int64_t received = 0, total = 0;         ///< bytes of the checkpoint that it begins from
   Duration receiving;                      ///< time in which some of them came; while none comes it stands still
+  std::string wandb;                       ///< the id of the run at W&B, where its environment names one
   Duration every = Duration::seconds(60);  ///< until the next one
   Time at;                                 ///< by the machine's own clock; nothing is decided by it
 };

@@ -105,7 +105,28 @@ Exit status(const Args& args, Services& services, const Console& console) {
                                   [](const FleetAnswer& run) { return !run.trouble.empty(); });
   return answer->person ? Exit::kPerson : unread ? Exit::kPartial : Exit::kOk;
 }
+void declare_launch(ArgSpec& spec) {
+  declare_file(spec);
+  spec.flag("dry-run", "show what would be sent to the provider, and rent nothing");
+  declare_json(spec);
+}
+
+Exit preview(const Args& args, Services& services, const Console& console) {
+  const auto answer = services.fleet(request_of(What::kPreview, args));
+  if (!answer.ok()) return report_error(console, answer.error());
+  if (args.has("json")) {
+    console.out(fleet_json(*answer));
+  } else if (answer->preview.empty()) {
+    console.out(fleet_offers_text(*answer, console));
+  } else {
+    for (const std::string_view line : split(trim(answer->preview), '\n'))
+      console.out(cat(escape_terminal(line), "\n"));
+  }
+  return Exit::kOk;
+}
+
 Exit launch(const Args& args, Services& services, const Console& console) {
+  if (args.has("dry-run")) return preview(args, services, console);
   return ask(What::kLaunch, args, services, console);
 }
 Exit stop(const Args& args, Services& services, const Console& console) {
@@ -192,8 +213,9 @@ const Verb fleet_offers = {"fleet offers", "What may be rented now within the li
                            "  midwatch fleet offers run.toml\n", declare, offers};
 const Verb fleet_launch = {"fleet launch", "Rent the first machine of a run, or one after it had stopped",
                            "  midwatch fleet launch run.toml\n"
+                           "  midwatch fleet launch run.toml --dry-run    the request or manifest; nothing is rented\n"
                            "\nExit codes: 0 it was launched already · 8 launched · 9 a person must look at it.\n",
-                           declare, launch};
+                           declare_launch, launch};
 const Verb fleet_stop = {"fleet stop", "Give a run's machine back, and rent none",
                          "  midwatch fleet stop run.toml\n"
                          "\nThe machine's midwatch ends its command at its next heartbeat, within a minute.\n"

@@ -77,7 +77,9 @@ void found_json(JsonWriter& json, const FleetAnswer& answer) {
     json.key("label").string(one.label).key("run").string(one.run).key("state").string(one.state);
     json.key("ours").boolean(one.ours).end_object();
   }
-  json.end_array().key("environment").begin_object();
+  json.end_array();
+  if (!answer.preview.empty()) json.key("preview").string(answer.preview);
+  json.key("environment").begin_object();
   for (const auto& [name, value] : answer.environment) json.key(name).string(value);
   json.end_object();
 }
