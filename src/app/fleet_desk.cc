@@ -82,7 +82,7 @@ Result<FleetAnswer> FleetDesk::init() {
   if (!*keeps) {
     return Error{Error::Code::kUnsupported,
                  cat("this store does not keep conditional writes, so that two controllers could rent two machines"),
-                 "Use AWS S3, Cloudflare R2, Ceph, MinIO, or a folder that both machines see."};
+                 "Use AWS S3, Cloudflare R2, Ceph, MinIO, or a folder that both machines see. Backblaze B2 has none."};
   }
   const auto now = books_->now(owner_);
   if (!now.ok()) return now.error();
