@@ -18,8 +18,8 @@ void judge_trace(const State& state, const FailureChain& chain, std::vector<Find
   describe(chain, finding);
   finding.detector = "crash-trace";
   finding.severity = sure ? Severity::kCritical : provisional_severity(chain);
-  finding.summary = cat(trace.exception.empty() ? std::string("An exception") : trace.exception, " in ",
-                        trace.frame.empty() ? std::string("an unknown place") : trace.frame,
+  finding.summary = cat(trace.exception.empty() ? std::string("An exception") : trace.exception,
+                        trace.frame.empty() ? std::string() : cat(" in ", trace.frame),
                         sure ? " ended the run: " : ": ", clip(trace.message, 200), sure ? "" : kNotSettled);
   out.push_back(std::move(finding));
 }

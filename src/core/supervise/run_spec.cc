@@ -16,6 +16,7 @@ constexpr std::array kSettings = {
     RunSetting{"environment", "", [](RunSpec& spec) -> Member { return &spec.environment; }},
     RunSetting{"config", "", [](RunSpec& spec) -> Member { return &spec.config; }},
     RunSetting{"also", "run.watch", [](RunSpec& spec) -> Member { return &spec.also; }},
+    RunSetting{"notices", "run.notices", [](RunSpec& spec) -> Member { return &spec.notices; }},
     RunSetting{"checkpoints", "run.checkpoints", [](RunSpec& spec) -> Member { return &spec.checkpoints; }},
     RunSetting{"resume", "run.resume", [](RunSpec& spec) -> Member { return &spec.resume; }},
     RunSetting{"from_scratch", "run.from_scratch", [](RunSpec& spec) -> Member { return &spec.from_scratch; }},
