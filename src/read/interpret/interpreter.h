@@ -168,6 +168,7 @@ class Interpreter {
                    size_t match_end);
   void make_readings(const Shape& shape, const Fields& fields, const LogLine& line);
   void make_simple(const Shape& shape, const Fields& fields, const LogLine& line);
+  void make_ended(const Fields& fields, const LogLine& line);
   void make_progress(const Fields& fields, const LogLine& line);
   void plan(const Fields& fields, const LogLine& line);
   void make_tool(const Fields& fields, const LogLine& line);
