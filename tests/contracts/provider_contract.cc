@@ -228,7 +228,7 @@ void knows_what_was_refused(const World& world) {
   for (const char* how : {"broken", "html", "garbage", "empty", "huge"}) {
     // kubectl's status says that it was made; what it prints beside that is of no use.
     if (world.is_program() && std::string(how) != "broken") continue;
-    CAPTURE(how);
+    CAPTURE(std::string(how));
     world.fault("create", how);
     const auto made = provider->create(offer, order);
     REQUIRE_FALSE(made.ok());
@@ -247,7 +247,7 @@ void lists_all_or_fails(const World& world) {
   REQUIRE(provider->create(offer, order).ok());
   CHECK(listed(*provider).size() == 1);
   for (const char* how : {"broken", "html", "garbage", "empty", "huge", "denied"}) {
-    CAPTURE(how);
+    CAPTURE(std::string(how));
     world.fault("list", how, how == std::string("broken") ? 3 : 1);  // what is out of order is asked three times
     CHECK_FALSE(provider->list().ok());
     while (!provider->list().ok()) continue;  // what is left of the fault
