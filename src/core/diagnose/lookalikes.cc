@@ -234,7 +234,7 @@ void learning_rate(const Scene& scene, Out& out) {
 
 void echoes(const Scene& scene, Out& out) {
   // A wrapper or an echo never leads where something else was seen.
-  static constexpr std::array<std::string_view, 14> kEchoes{"exit-status",
+  static constexpr std::array<std::string_view, 12> kEchoes{"exit-status",
                                                             "unhandled-exception",
                                                             "ray-task-error-wrapper",
                                                             "torchelastic-child-failed",
@@ -245,15 +245,28 @@ void echoes(const Scene& scene, Out& out) {
                                                             "prime-rl-component-exit",
                                                             "launcher-job-failed",
                                                             "subprocess-failed",
-                                                            "worker-exited",
-                                                            "vllm-enginecore-fatal",
-                                                            "sglang-scheduler-exception"};
+                                                            "worker-exited"};
   for (const std::string_view echo : kEchoes) {
     if (!scene.named(echo)) continue;
     const bool other = std::any_of(scene.suggestions.begin(), scene.suggestions.end(), [&](const Suggestion& s) {
       return std::find(kEchoes.begin(), kEchoes.end(), s.cause) == kEchoes.end() && s.weight >= 0.2;
     });
     if (other) out.push_back({std::string(echo), -0.6, "it only reports that something else failed"});
+  }
+}
+
+/// An engine says that it raised, and what it raised stands below. A signature that knows that is the cause; the mere
+/// type of an exception, or an actor that died with the engine, says less than the engine.
+void engine_raised(const Scene& scene, Out& out) {
+  constexpr double kSaid = 0.4;  // named by more than a word near by
+  for (const std::string_view announced : {"vllm-enginecore-fatal", "sglang-scheduler-exception"}) {
+    if (!scene.named(announced)) continue;
+    const bool known = std::any_of(scene.suggestions.begin(), scene.suggestions.end(), [&](const Suggestion& s) {
+      const bool resource = s.cause.starts_with("cuda-") || s.cause.starts_with("cublas-") ||
+                            s.cause.starts_with("nccl-") || contains(s.cause, "-oom") || contains(s.cause, "memory");
+      return resource && s.weight >= kSaid;
+    });
+    if (known) out.push_back({std::string(announced), -0.6, "what it raised is known"});
   }
 }
 
@@ -270,6 +283,7 @@ std::vector<Argument> weigh_lookalikes(const Incident& incident, const std::vect
   lost_reward(scene, out);
   learning_rate(scene, out);
   echoes(scene, out);
+  engine_raised(scene, out);
   return out;
 }
 

@@ -84,6 +84,7 @@ struct Read {
   void operator()(std::vector<std::string>* value) const {
     const Json* list = json.find(setting.json);
     if (list == nullptr || !list->is_array()) return;
+    value->clear();  // what is written replaces the default
     for (const Json& text : list->items()) value->push_back(text.string());
   }
   void operator()(std::map<std::string, std::string>* value) const {
