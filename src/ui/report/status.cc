@@ -254,7 +254,11 @@ std::string terminal_run_status(const State& state, const RunStatus& status, con
   line("  output      ", ages_text(state, status));
   line("  cost        ", cost_text(run_seconds(state), cost_per_hour(state)));
   line("  figures     ", figures(state));
-  for (const NowLine& now : run_now(state)) line(cat("  ", pad(now_label(now), kLabel)), now.text);
+  const auto next = save_forecast(state);
+  for (const NowLine& now : run_now(state)) {
+    if (next && now.what == "Next save") continue;  // the forecast below says more
+    line(cat("  ", pad(now_label(now), kLabel)), now.text);
+  }
   std::string others;
   for (const std::string& name : status.others) others += cat(others.empty() ? "" : ", ", name);
   line("  also live   ", others.empty() ? "" : cat(others, " (midwatch status --run NAME)"), &Painter::yellow);
@@ -262,7 +266,6 @@ std::string terminal_run_status(const State& state, const RunStatus& status, con
   const auto shipped = shipments(state);
   const bool fails = std::any_of(shipped.begin(), shipped.end(),
                                  [](const Shipment& one) { return one.how == Shipment::How::kFailed; });
-  const auto next = save_forecast(state);
   line("  next save   ", save_forecast_text(state), next && !next->fits() ? &Painter::red : nullptr);
   const std::string change = save_change(state, status.save_setting);
   line("  saves       ", cat(save_advice(state), change.empty() ? "" : "; ", change));

@@ -30,7 +30,7 @@ TEST_CASE("status forecasts the next save, and gives a better interval as a chan
   const FakeRun run = often_ended();
   RunStatus how;
   CHECK(terminal_run_status(run.state, how, Console{})
-            .find("next save   at step 750, in about 10m 00s; takes about 30s") != std::string::npos);
+            .find("next save   at step 750, in about 10m 00s; takes about 30.0 s") != std::string::npos);
   CHECK(status_json(run.state, how).find("\"save_change\":\"\"") != std::string::npos);
   how.save_setting = "trainer.save_freq";
   CHECK(terminal_run_status(run.state, how, Console{}).find("trainer.save_freq: 50 -> 27") != std::string::npos);
