@@ -205,7 +205,8 @@ std::string own_words(const Incident& incident) {
   for (const Evidence& evidence : incident.evidence) {
     const std::string_view text = trim(evidence.text);
     const bool specific = text.find_first_of("0123456789'") != std::string_view::npos || contains(text, "Error: ");
-    if (!evidence.signal.empty() || !specific) continue;
+    const bool points_on = contains(text, "See stack trace") || contains(text, "See root cause");
+    if (!evidence.signal.empty() || !specific || points_on) continue;
     if (incident.summary.find(text.substr(0, kCompared)) != std::string::npos) return "";
     const size_t colon = text.find(": ");  // of "torch.OutOfMemoryError: CUDA ..." the summary may quote the message
     const bool quoted = colon != std::string_view::npos && text.size() > colon + 2 + kCompared &&
@@ -226,7 +227,7 @@ std::string trouble_text(const Incident& incident) {
   if (text.back() != '.' && text.back() != '?') text += ".";
   if (const std::string words = own_words(incident); !words.empty()) {
     text += words;
-    if (text.back() != '.') text += ".";
+    if (text.back() != '.' && !text.ends_with("\u2026")) text += ".";
   }
   if (!incident.causes.empty()) {
     const RankedCause& cause = incident.causes.front();
