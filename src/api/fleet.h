@@ -35,7 +35,7 @@ struct FleetAnswer {
   std::vector<FleetAnswer> runs;  ///< of kList
   bool managed = true;            ///< false: nobody rents machines for it, it only ships checkpoints here
   std::string trouble;            ///< of a run of `runs`: why nothing of it is known; "": it is
-  std::string preview;  ///< text for people, with names in place of the values of the environment
+  std::string preview;            ///< text for people, with names in place of the values of the environment
   std::vector<fleet::Offer> offers;
   struct Orphan {
     std::string provider, instance, label, run, state;
