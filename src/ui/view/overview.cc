@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "core/incident_kind.h"
 #include "core/resume_advice.h"
 #include "core/signal.h"
 #include "ui/view/ranked.h"
@@ -202,6 +203,7 @@ std::string_view good_word(const State& state, const std::string& verdict) {
 /// The failure's own words, where they say more than the summary: a size, an address, a setting, the exception.
 std::string own_words(const Incident& incident) {
   constexpr size_t kWords = 160, kCompared = 24;
+  if (!ends_runs(incident.kind)) return "";  // a run that just stops has a last line, and it says nothing of that
   for (const Evidence& evidence : incident.evidence) {
     const std::string_view text = trim(evidence.text);
     const bool specific = text.find_first_of("0123456789'") != std::string_view::npos || contains(text, "Error: ");
