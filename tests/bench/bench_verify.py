@@ -141,8 +141,10 @@ def content(table, base, megabytes):
         ours, theirs, ratio = in_turns(deep, cat, before)
         table.figure(f"every byte, {how}", gigabytes / ours, "GB/s")
         table.figure(f"cat, {how}", gigabytes / theirs, "GB/s")
-        # Cached, cat only copies: on two processors that other work shares, no pass that also looks at the bytes comes near.
-        table.at_least(f"every byte, {how}: times as fast as cat", ratio, "x", 0.9 if how == "cold" else 0.3)
+        # A processor checks 3 GB/s: what comes faster than it, from memory or a very fast disk, cat only copies, and no pass
+        # that looks at the bytes comes near.
+        slow_disk = how == "cold" and gigabytes / theirs < 1
+        table.at_least(f"every byte, {how}: times as fast as cat", ratio, "x", 0.9 if slow_disk else 0.3)
     once = verify(f"{base}/home{next(homes)}", base + "/large", "--deep")
     table.at_least("every byte, cached, per processor", gigabytes / once[1], "GB/s", 2.0)
     table.at_most("every byte, memory", once[2], "MB", 200)
