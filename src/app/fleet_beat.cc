@@ -183,6 +183,22 @@ Result<void> admit_machine(Disk& disk, Duration receiving) {
   return standing.ok() ? taken : Result<void>(standing.error());
 }
 
+namespace {
+
+/// A run that was taken away, stopped or finished has said so itself: the command behind its end knows nothing better.
+bool has_its_end(Disk& disk, const MachineIdentity& identity) {
+  const auto harbour = harbour_of(disk, identity);
+  if (!harbour.ok()) return false;
+  fleet::FleetStore books(*(*harbour)->store, (*harbour)->prefix);
+  const auto last = books.heartbeat(identity.nonce);
+  if (!last.ok() || !last->beat) return false;
+  using Phase = Heartbeat::Phase;
+  const Phase phase = last->beat->phase;
+  return phase == Phase::kPreempted || phase == Phase::kFinished || phase == Phase::kStopped || phase == Phase::kFenced;
+}
+
+}  // namespace
+
 Result<void> say_unfit(Disk& disk, const std::string& reason) {
   const auto identity = own_identity();
   if (!identity.ok()) return identity.error();
@@ -190,6 +206,7 @@ Result<void> say_unfit(Disk& disk, const std::string& reason) {
     return Error{Error::Code::kInvalid, "nobody rented this machine for a run",
                  cat(fleet::kMachineVariable, " is set on a machine that midwatch fleet rents.")};
   }
+  if (has_its_end(disk, **identity)) return {};
   Heartbeat beat = about_machine(**identity);
   beat.phase = Heartbeat::Phase::kUnfit;
   beat.reason = redact_secrets(clip(reason, kText));
