@@ -1,0 +1,72 @@
+// What must hold of the goodput table, whatever its figures are.
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "sim/goodput_table.h"
+
+namespace mw::sim::goodput {
+namespace {
+
+constexpr double kRounding = 1e-3;    // seconds, of sums over a run
+constexpr uint64_t kInFull = 40;      // runs; one in full takes half a second
+constexpr double kSimplified = 0.01;  // of the ETTR, that fewer episodes may change
+
+std::string adds_up(const Plan& plan, const std::vector<Row>& rows) {
+  const double days = plan.setting.days * kDay;
+  for (const Row& row : rows) {
+    for (size_t run = 0; run < row.runs.size(); ++run) {
+      const Books& one = row.runs[run];
+      const std::string where = cat(row.policy, ", seed ", plan.seed + run, ": ");
+      if (std::abs(one.total() - days) > kRounding) return cat(where, "the times add up to ", one.total(), " s");
+      for (const double part : {one.good, one.lost, one.poisoned, one.saving, one.starting, one.stuck, one.down}) {
+        if (part < -kRounding) return cat(where, "a part of the time is negative");
+      }
+      if (one.paid + kRounding < days - one.down) return cat(where, "it trained on a machine that nobody paid for");
+      if (one.person > days) return cat(where, "a person is needed for longer than there is");
+    }
+  }
+  return "";
+}
+
+double middle(const std::vector<Row>& rows, std::string_view policy) {
+  for (const Row& row : rows) {
+    if (row.policy == policy) return ettr_of(row).mid;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string check(const Plan& plan, const Eyes& eyes) {
+  Plan mine = plan;
+  mine.policies = table_policies();
+  mine.policies.emplace_back("saboteur");
+  const auto rows = play(mine, eyes);
+  if (std::string wrong = adds_up(mine, rows); !wrong.empty()) return wrong;
+  mine.jobs = 1;
+  if (table_json(mine, play(mine, eyes)) != table_json(mine, rows)) return "the same seeds give another table";
+  const double limit = middle(rows, "no-delay"), acts = middle(rows, "midwatch-acts");
+  for (const std::string& policy : mine.policies) {
+    // Who saves more often than the run does may lose less than the limit at the run's interval.
+    const double ettr = middle(rows, policy);
+    if (policy != "robustrl-like" && ettr > limit + kRounding) return cat(policy, " beats the physical limit");
+    if (!policy.starts_with("midwatch") && policy != "no-delay" && ettr >= acts) return cat(policy, " beats midwatch");
+  }
+  if (middle(rows, "saboteur") >= middle(rows, "retry-loop")) return "a planted worse policy scores no worse";
+  for (const Row& row : rows) {
+    if (!row.policy.starts_with("midwatch")) continue;
+    for (const Books& one : row.runs) {
+      if (one.doubles > 0) return cat(row.policy, " rented a machine beside another");
+    }
+  }
+  mine.policies = {"midwatch-acts"};
+  mine.runs = std::min<uint64_t>(mine.runs, kInFull);
+  const Plan quick = mine;
+  mine.full = true;
+  const double full = ettr_of(play(mine, eyes).front()).mid, simple = ettr_of(play(quick, eyes).front()).mid;
+  if (std::abs(full - simple) > kSimplified) return cat("simplified it is ", simple, ", in full ", full);
+  return "";
+}
+
+}  // namespace mw::sim::goodput

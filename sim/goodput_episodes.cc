@@ -1,0 +1,211 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "act/supervise/outcome.h"
+#include "act/supervise/tainted.h"
+#include "base/text.h"
+#include "core/advance.h"
+#include "core/supervise/decide.h"
+#include "sim/goodput_midwatch.h"
+
+namespace mw::sim::goodput {
+namespace {
+
+constexpr double kStart = 1'700'000'000;
+constexpr int64_t kHealthy = 40;              // steps before the fault
+constexpr double kTick = 10, kLateTick = 30;  // seconds, as a live watch that hears nothing
+constexpr double kProcessSeen = 10;           // until the death of an engine's process is certain
+constexpr double kSilenceSeen = 60;           // until an engine that answers nothing is reported
+constexpr double kLate = 5 * kMinute, kLongest = 4 * kHour;
+constexpr uint64_t kVariants = 12;
+
+/// A run that midwatch reads live.
+class Played {
+ public:
+  Played(const Knowledge& knowledge, const RunSpec& spec, const Costs& costs, uint64_t seed)
+      : knowledge_(knowledge), spec_(spec), costs_(costs), dice_(seed) {
+    say(event::SourceOpened{0, "train.log", "text", 0});
+    say(event::Recognised{"prime-rl", "", 1});
+    say(event::AttemptStarted{1, 4242, "boot"});
+    say(event::AttemptBegan{"launcher"});
+    for (int64_t i = 0; i < kHealthy; ++i) healthy_step();
+  }
+
+  Episode of(Fault fault, bool trains_on) {
+    pass(costs_.step * dice_.unit());
+    fault_at_ = at_;
+    switch (fault) {
+      case Fault::kCrash:
+        say(event::Matched{"cuda-illegal-memory-access", "CUDA error: an illegal memory access was encountered"});
+        say(event::TraceSeen{"torch.AcceleratorError", "CUDA error: an illegal memory access", "train.py:10 in main"});
+        return exits(1, 0);
+      case Fault::kDiskFull:
+        say(event::Matched{"enospc-generic", "OSError: [Errno 28] No space left on device"});
+        say(event::TraceSeen{"OSError", "[Errno 28] No space left on device", "checkpoint.py:10 in save"});
+        return exits(1, 0);
+      case Fault::kBadSave:
+        return exits(-1, 9);
+      case Fault::kEngineDead:
+        return engine_dies(trains_on);
+      case Fault::kEngineGrey:
+        wait_for(kSilenceSeen);
+        see_engine(event::ComponentSaw::Health::kSilent, false, "it does not answer");
+        return watch(kNever, [] {});
+      case Fault::kNonFinite:
+        return watch(costs_.step * 0.5, [this] { figures(std::nan(""), 0.4, 500), next_ = costs_.step; });
+      default:
+        return watch(kNever, [] {});
+    }
+  }
+
+ private:
+  template <typename Body>
+  void say(Body body) {
+    Event event;
+    event.at = event.received = Time::from_seconds(kStart + at_);
+    event.where = {0, ++line_};
+    event.body = std::move(body);
+    std::vector<Event> decided;
+    advance(state_, event, knowledge_, memory_, quiet_ ? Judge::kAtClose : Judge::kAlways, decided);
+  }
+
+  void pass(double seconds) { at_ += seconds; }
+
+  void figures(double loss, double reward, double length) {
+    ++step_;
+    say(event::Measured{step_,
+                        false,
+                        {{"reward.mean", "reward", reward + 0.02 * dice_.unit()},
+                         {"loss.policy", "loss", loss},
+                         {"grad_norm", "grad", std::isfinite(loss) ? 0.3 + 0.1 * dice_.unit() : loss},
+                         {"response.length", "length", length},
+                         {"time.step", "time", costs_.step}}});
+  }
+
+  void healthy_step() {
+    pass(costs_.step * (0.9 + 0.2 * dice_.unit()));
+    figures(0.01, 0.4, 500);
+    say(event::Ticked{false, true});
+    if (step_ % costs_.every == 0) say(event::CheckpointSaved{step_, cat("/ck/step_", step_), true});
+    if (step_ + 2 == kHealthy) quiet_ = false;
+  }
+
+  void see_engine(event::ComponentSaw::Health health, bool certain, std::string text) {
+    event::ComponentSaw saw;
+    saw.component = "VLLM::EngineCor (4711)";
+    saw.kind = "engine";
+    saw.health = health;
+    saw.certain = certain;
+    saw.text = std::move(text);
+    saw.pid = 4711;
+    say(std::move(saw));
+  }
+
+  void wait_for(double seconds) {
+    for (const double until = at_ + seconds; at_ + kTick <= until;) {
+      pass(kTick);
+      say(event::Ticked{});
+    }
+  }
+
+  Episode engine_dies(bool trains_on) {
+    wait_for(kProcessSeen);
+    see_engine(event::ComponentSaw::Health::kDead, true, "Process 4711 of the run ended while the trainer goes on");
+    if (!trains_on) return watch(kNever, [] {});
+    return watch(costs_.empty_step, [this] { figures(0, -0.02, 0), next_ = costs_.empty_step; });
+  }
+
+  /// Until the circuit breaker acts or asks. `does` is called after `first` seconds, and says when it is due again.
+  template <typename Do>
+  Episode watch(double first, const Do& does) {
+    next_ = first;
+    double due = at_ + first;
+    while (at_ - fault_at_ < kLongest) {
+      const BreakDecision found = decide_break(state_, spec_, 1);
+      using What = Decision::What;
+      const What what = found.decision.what;
+      if (what == What::kAct || what == What::kAsk) return breaks(*found.incident, what == What::kAsk);
+      pass(at_ - fault_at_ < kLate ? kTick : kLateTick);
+      if (at_ >= due) {
+        does();
+        due = at_ + next_;
+      }
+      say(event::Ticked{});
+    }
+    return {};
+  }
+
+  Episode breaks(const Incident& incident, bool asks) {
+    Episode out;
+    out.decides = at_ - fault_at_;
+    out.asks = asks;
+    trip_ = trip_on(incident);
+    say(tripped_event(1, *trip_));
+    ended(-1, 15);
+    out.outcome = outcome_of({kept_, trip_, std::nullopt}, state_, knowledge_);
+    return out;
+  }
+
+  Episode exits(int code, int signal) {
+    pass(1);  // the keeper writes it down at once, and midwatch reads that
+    say(event::AttemptExited{1, true, code, signal, ""});
+    ended(code, signal);
+    Episode out;
+    out.decides = at_ - fault_at_;
+    out.outcome = outcome_of({kept_, trip_, std::nullopt}, state_, knowledge_);
+    return out;
+  }
+
+  void ended(int code, int signal) {
+    kept_.started = Time::from_seconds(kStart);
+    kept_.ending = Ending{Time::from_seconds(kStart + at_), code, signal, false, true, 0, 0, 1};
+  }
+
+  const Knowledge& knowledge_;
+  const RunSpec& spec_;
+  const Costs& costs_;
+  Prng dice_;
+  State state_;
+  JudgeMemory memory_;
+  Kept kept_;
+  std::optional<Trip> trip_;
+  double at_ = 0, fault_at_ = 0, next_ = kNever;
+  int64_t step_ = 0;
+  uint64_t line_ = 0;
+  bool quiet_ = true;  ///< healthy steps are only taken in: sim_calm judges those
+};
+
+bool is_seen_alive(Fault fault) { return static_cast<size_t>(fault) <= static_cast<size_t>(Fault::kDiskFull); }
+
+}  // namespace
+
+Episode play_episode(const Knowledge& knowledge, const RunSpec& spec, const Costs& costs, Fault fault, bool trains_on,
+                     uint64_t seed) {
+  return Played(knowledge, spec, costs, seed).of(fault, trains_on);
+}
+
+Episodes::Episodes(const Knowledge& knowledge, const Costs& costs, bool may_act)
+    : knowledge_(knowledge), costs_(costs) {
+  if (may_act) spec_.breaking_learning = spec_.breaking_hang = Mode::kAct;
+  for (size_t fault = 0; fault < kFaults; ++fault) {
+    auto& variants = known_.emplace_back();
+    if (!is_seen_alive(static_cast<Fault>(fault))) continue;
+    const uint64_t count = static_cast<Fault>(fault) == Fault::kEngineDead ? 2 * kVariants : kVariants;
+    for (uint64_t i = 0; i < count; ++i) {
+      variants.push_back(play_episode(knowledge, spec_, costs, static_cast<Fault>(fault), i < kVariants, i + 1));
+    }
+  }
+}
+
+Episode Episodes::of(Fault fault, double u, double v, bool anew) const {
+  const bool trains_on = u < 0.5;
+  if (anew) return play_episode(knowledge_, spec_, costs_, fault, trains_on, static_cast<uint64_t>(v * 1e9));
+  const auto& variants = known_.at(static_cast<size_t>(fault));
+  const auto one = std::min<size_t>(kVariants - 1, static_cast<size_t>(v * kVariants));
+  return variants.at(!trains_on && fault == Fault::kEngineDead ? kVariants + one : one);
+}
+
+}  // namespace mw::sim::goodput
