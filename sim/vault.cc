@@ -12,6 +12,7 @@
 #include "act/vault/catalogue.h"
 #include "act/vault/pull.h"
 #include "act/vault/push.h"
+#include "act/vault/unfinished.h"
 #include "base/checksum.h"
 #include "base/prng.h"
 #include "base/text.h"
@@ -71,6 +72,7 @@ class World {
   void act() {
     Machine& machine = *machines_[dice_.below(machines_.size())];
     const uint64_t what = dice_.below(10);
+    if (dice_.chance(0.1)) clock_.pass(vault::kUnfinished);
     if (machine.steps.empty() || what < 3) {
       save(machine, false);
     } else if (what < 8) {
@@ -144,6 +146,7 @@ class World {
     const auto tree = vault::walk(machine.disk, options.folder);
     if (tree.ok()) truth_[vault::checkpoint_id(step, tree->state())] = files_in(machine, options.folder);
     const auto all = doors(machine, store_);
+    store_.set_time(clock_.now());
     ++out_.pushes;
     changed_call_ = UINT64_MAX;
     manifest_call_ = 0;
@@ -307,9 +310,19 @@ class World {
     return true;
   }
 
+  /// Nobody may remove a file of a checkpoint that is whole.
+  void check_removed(const std::string& key) {
+    const std::string prefix = vault::Keys{kPrefix}.under("checkpoints/");
+    if (!key.starts_with(prefix)) return;
+    ++out_.removed;
+    const std::string id = key.substr(prefix.size(), key.find('/', prefix.size()) - prefix.size());
+    if (manifest_of(id)) wrong(cat("a file of a checkpoint with a manifest was removed: ", key));
+  }
+
   /// After every change of the store.
   void check_store(const std::string& key) {
     if (key.starts_with(vault::Keys{kPrefix}.manifests())) manifest_call_ = store_.calls() - 1;
+    if (store_.objects().count(key) == 0) check_removed(key);
     FakeStore now = store_;
     now.heal();
     now.before_call = nullptr;
@@ -335,10 +348,25 @@ class World {
     epoch_ = pointer->epoch;
   }
 
+  /// After the last push: all that others left is older than kUnfinished.
+  void check_unfinished() {
+    const auto open_ones = store_.uploads(vault::Keys{kPrefix}.under("checkpoints/"));
+    if (!open_ones.ok() || !open_ones->empty()) wrong("an upload is still open that nobody went on with");
+    if (conditions_ != FakeStore::Conditions::kKept) return;
+    const std::string prefix = vault::Keys{kPrefix}.under("checkpoints/");
+    for (const auto& [key, object] : store_.objects()) {
+      if (!key.starts_with(prefix)) continue;
+      const std::string id = key.substr(prefix.size(), key.find('/', prefix.size()) - prefix.size());
+      if (store_.objects().count(vault::Keys{kPrefix}.manifest(id)) == 0)
+        wrong(cat("a push that was killed left ", key));
+    }
+  }
+
   /// When nothing fails any more, all is as it should be.
   void end_well() {
     Machine& machine = *machines_.front();
     save(machine, true);
+    clock_.pass({vault::kUnfinished.ns + 1});
     const auto pushed = push(machine, next_step_, false);
     if (!pushed.ok()) return wrong(cat("the last push fails: ", pushed.error().what));
     if (pushed->latest != vault::Moved::kMoved) return wrong("the last push did not move latest");
@@ -346,6 +374,7 @@ class World {
     for (const OpenUpload& open : *open_ones) {
       wrong(cat("an upload is still open: ", open.key));
     }
+    check_unfinished();
     Machine& other = *machines_.back();
     (void)other.disk.make_folders("/pulled").ok();
     const auto pulled = pull(other, "/pulled/last");

@@ -9,7 +9,7 @@ namespace mw::sim {
 struct VaultVerdict {
   std::string wrong;  ///< "": all holds
   uint64_t digest = 0;
-  uint64_t pushes = 0, whole = 0, killed = 0, fenced = 0, pulls = 0, received = 0;
+  uint64_t pushes = 0, whole = 0, killed = 0, fenced = 0, pulls = 0, received = 0, removed = 0;
 
   void add(const VaultVerdict& one) {
     pushes += one.pushes;
@@ -18,6 +18,7 @@ struct VaultVerdict {
     fenced += one.fenced;
     pulls += one.pulls;
     received += one.received;
+    removed += one.removed;
   }
 };
 

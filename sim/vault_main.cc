@@ -7,6 +7,7 @@ int main(int argc, char** argv) {
   return mw::sim::run_seeds<mw::sim::VaultVerdict>(
       argc, argv, mw::sim::run_vault_seed, +[](const mw::sim::VaultVerdict& all) {
         return mw::cat(all.pushes, " pushes, ", all.whole, " that ended, ", all.killed, " killed, ", all.fenced,
-                       " fenced off, ", all.pulls, " pulls, ", all.received, " that received something");
+                       " fenced off, ", all.pulls, " pulls, ", all.received, " that received something, ", all.removed,
+                       " files removed");
       });
 }

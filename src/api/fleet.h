@@ -7,11 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "api/shipping.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "core/event.h"
 #include "core/fleet/control.h"
 #include "core/fleet/decide.h"
+#include "core/fleet/legs.h"
 #include "core/fleet/verdict.h"
 
 namespace mw {
@@ -29,6 +31,11 @@ struct FleetAnswer {
   bool person = false;             ///< somebody must look at it
   std::vector<std::string> notes;  ///< what was in the way
   // Of some requests only:
+  std::vector<fleet::Leg> legs;   ///< of kStatus: the run's machines, the first one first
+  std::vector<FleetAnswer> runs;  ///< of kList
+  bool managed = true;            ///< false: nobody rents machines for it, it only ships checkpoints here
+  std::string trouble;            ///< of a run of `runs`: why nothing of it is known; "": it is
+  std::string preview;            ///< text for people, with names in place of the values of the environment
   std::vector<fleet::Offer> offers;
   struct Orphan {
     std::string provider, instance, label, run, state;
@@ -41,17 +48,21 @@ struct FleetAnswer {
 struct FleetRequest {
   enum class What {
     kInit,     ///< write the specification into the store, and try what is needed of it
-    kStatus,   ///< see, and do nothing
+    kStatus,   ///< see, and do nothing; where `file` is a folder, as kList of it
     kWatch,    ///< check, and do what is due: once, or again and again
     kOffers,   ///< what may be rented now, the best first
+    kPreview,  ///< what launching would send to the provider with the best offer; nothing is rented
     kLaunch,   ///< a person wants a machine; then as kWatch
     kStop,     ///< a person wants it given back, and none taken; then as kWatch
     kAdopt,    ///< the run's machine is `instance` of `provider` from now on
     kOrphans,  ///< what is rented with a label of midwatch's and belongs to no run
+    kList,     ///< see all runs of `files` and below `store`, and do nothing
     kUnfit,    ///< on a rented machine: it is not fit for its run, for `reason`
   };
   What what = What::kStatus;
   std::string file;                ///< the specification
+  std::vector<std::string> files;  ///< of kList: specifications, or folders of them (*.toml)
+  StoreAddress store;              ///< of kList: a place below which runs lie; its place "": none
   std::string provider, instance;  ///< of kAdopt
   std::string reason;              ///< of kUnfit
   Duration every;                  ///< of kWatch: between two checks; 0: one only

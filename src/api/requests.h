@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "api/registry.h"
 #include "core/input_figures.h"
 #include "core/retention.h"
 #include "core/state.h"
@@ -97,6 +98,7 @@ struct AttachRequest {
   std::optional<std::string> keeper_nonce;  ///< of a supervised run: a keeper's line without it is the trainer's own
   bool host = true;                         ///< watch the machine, too
   bool stacks = true;                       ///< ask for the stacks of a process that is stuck
+  double cost_per_hour = 0;                 ///< of its machines; 0: not known
   int64_t pid = 0;                          ///< adopt this process: what it writes is read, too
   std::vector<std::string> allow;           ///< what may be done to it: "pause", "stop"
   std::function<void(const State&, const Event&)> decided;  ///< an incident opened, changed, closed; a verdict
@@ -113,8 +115,10 @@ struct RunRequest {
   std::string framework;
   std::string timezone;  ///< as of AttachRequest
   std::vector<std::string> knowledge;
+  Duration receiving;                                       ///< that onstart spent on its checkpoint, of the heartbeats
   bool host = true;                                         ///< watch the machine, too
   bool stacks = true;                                       ///< ask for the stacks of a process that is stuck
+  double cost_per_hour = 0;                                 ///< of its machines; 0: not known
   std::function<void(std::string_view)> output;             ///< what the command writes, as it comes
   std::function<bool()> takes_output;                       ///< false: not now; unset: always, though it may wait
   std::function<void(const std::string&)> say;              ///< what midwatch does, a sentence each
@@ -161,6 +165,8 @@ struct RunStatus {
   Time output;             ///< when a file of the run was last written
   Time stepped;            ///< when the last step was seen, by the clock of the machine that watched (within 10 s)
   Time now;                ///< when all this was looked at
+  std::string
+      save_setting;  ///< what its framework calls the steps between saves; "" where another interval is no advice
   std::vector<std::string> others;  ///< names of further live runs, where none was asked for by name
 };
 
@@ -170,14 +176,23 @@ struct RunsAnswer {
     RunStatus status;
     bool live = false;  ///< somebody watches it, or its command lives
     Time began;
-    std::string verdict;
-    size_t attempts = 0;
-    int64_t step = kNoStep, planned = 0;  ///< of the last attempt; 0: not known
-    size_t critical = 0;                  ///< open incidents
-    std::string trouble;                  ///< its journal cannot be read; "": it can
+    RunRecord record;
+    std::string trouble;  ///< its journal cannot be read, and there is no record; "": it can
+    /// Where it was asked for: the run that began before it, and what this one has other (settings, command, code,
+    /// packages, machine); "" and empty where there is none.
+    std::string before;
+    std::vector<RunRecord::Change> differs;
   };
   std::vector<Run> runs;
   size_t left_out = 0;  ///< beyond the limit
+};
+
+/// Which recorded runs are wanted.
+struct RunsRequest {
+  std::string home;
+  RunFilter filter;
+  size_t limit = SIZE_MAX;
+  bool differences = false;  ///< from the run before each
 };
 
 /// Of which run space is to be freed.

@@ -10,6 +10,7 @@
 #include "api/fleet.h"
 #include "api/preflight.h"
 #include "api/requests.h"
+#include "api/run_history.h"
 #include "api/shipping.h"
 #include "base/result.h"
 #include "core/knowledge.h"
@@ -37,8 +38,10 @@ class Services {
   /// its folder. "" is the only live run, or with none live the one written last; of several live ones, an error that
   /// lists them. Every `run` below may be such a folder, and "" there is the live run that began last.
   virtual Result<std::string> choose(const std::string& home, const std::string& run) = 0;
-  /// All recorded runs, the live ones first; at most `limit`.
-  virtual Result<RunsAnswer> runs(const std::string& home, size_t limit) = 0;
+  /// All recorded runs that the filter lets through, the live ones first; at most `limit`.
+  virtual Result<RunsAnswer> runs(const RunsRequest& request) = 0;
+  /// One of them, with what differs from the run before it.
+  virtual Result<RunsAnswer::Run> record(const std::string& home, const std::string& run) = 0;
   /// The state folded from a recorded run. `heard` may be empty.
   virtual Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run,
                                                      const Heard& heard) = 0;
@@ -75,6 +78,8 @@ class Services {
   virtual Result<RemoteAnswer> remote_checkpoints(const RemoteRequest& request) = 0;
   /// Rents machines for a run, and gives them back. A watch that goes on ends by a signal only.
   virtual Result<FleetAnswer> fleet(const FleetRequest& request) = 0;
+  /// What became of the run of a store, over all machines that it lived on. Receives their journals; rents nothing.
+  virtual Result<RunHistory> history(const StoreAddress& store) = 0;
   /// Stages a fault, on the practice run or on a supervised one, and waits for what comes of it.
   virtual Result<DrillResult> drill(const DrillRequest& request) = 0;
   /// What is wrong with a command before it begins. Starts and writes nothing.

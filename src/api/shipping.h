@@ -92,6 +92,7 @@ struct StartAnswer {
   std::string root;                                ///< the folder of all checkpoints
   std::vector<std::string> words;                  ///< for {resume} in the command
   std::map<std::string, std::string> environment;  ///< W&B's, of the run that saved it
+  Duration receiving;                              ///< time in which bytes of it came
   std::string pointer;  ///< file that was set to name the checkpoint; "": its framework has none
   PullAnswer pulled;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
+#include <thread>
 
 #include "act/supervise/run_files.h"
 #include "base/text.h"
@@ -64,6 +65,12 @@ Checkpoint answer_of(const CheckpointVerdict& verdict, bool deep) {
 /// One way to write a path: what is remembered of a checkpoint is found by it.
 std::string plain_path(const std::string& path) { return absolute_path(path, absolute_path(std::string("."))); }
 
+/// Half of the processors, four at most: a training may go on beside it, and a disk gives no more.
+int deep_threads() {
+  const int all = static_cast<int>(std::thread::hardware_concurrency());
+  return std::clamp(all / 2, std::clamp(all, 1, 2), 4);
+}
+
 class Looking {
  public:
   Looking(Disk& disk, const CheckpointsRequest& request, Time now)
@@ -76,6 +83,7 @@ class Looking {
     if (deep && earlier.ok()) others = manifests_beside(path);
     VerifyOptions options;
     options.deep = deep;
+    options.threads = deep_threads();
     options.now = now_;
     options.earlier = earlier.ok() ? &*earlier : nullptr;
     for (const CheckpointManifest& other : others) options.others.push_back(&other);
@@ -148,7 +156,10 @@ class Looking {
         out.notes.push_back(
             cat(name, " is empty: it was being written when its trainer ended, and a resume fails on it"));
       } else if (pointer.step == out.step && out.state != "whole") {
-        out.notes.push_back(cat(name, " names this one: a resume would take it"));
+        out.notes.push_back(
+            cat(name,
+                " names this one: a resume would take it, unless you write another step into it or name "
+                "the checkpoint to the trainer"));
       } else if (pointer.step != kNoStep && pointer.step < out.step && out.state == "whole") {
         out.notes.push_back(cat(name, " still names step ", pointer.step, ": a resume would take that one"));
       }

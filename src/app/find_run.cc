@@ -3,20 +3,24 @@
 #include <algorithm>
 #include <cstdlib>
 #include <set>
+#include <utility>
 
 #include "act/supervise/run_files.h"
+#include "app/registry.h"
 #include "app/run_status.h"
 #include "base/checksum.h"
 #include "base/text.h"
 #include "platform/durable.h"
 #include "platform/real/posix_disk.h"
 #include "read/recorder.h"
+#include "ui/view/run_filter.h"
 
 namespace mw {
 namespace {
 
 constexpr std::string_view kHomesFolder = "homes";   // in the user's own home: a file each, which holds a path
 constexpr size_t kHomesLimit = 500;                  // of them that are read
+constexpr size_t kComparedWith = 50;                 // runs, for one of the same framework
 constexpr size_t kListed = 8;                        // runs that an error names
 constexpr Duration kHeard = Duration::seconds(600);  // within which a run that is watched elsewhere was written
 
@@ -152,35 +156,89 @@ std::vector<std::string> live_runs(Disk& disk, Processes& processes, Time now, c
   return names;
 }
 
-RunsAnswer list_runs(Disk& disk, Processes& processes, Time now, const std::string& home, size_t limit) {
-  std::vector<Known> runs = known_runs(disk, processes, now, home);
+namespace {
+
+/// Fills in all but what differs from another run.
+RunsAnswer::Run run_of(Disk& disk, Processes& processes, const Known& known) {
+  RunsAnswer::Run run;
+  run.began = known.began;
+  run.live = is_live(known.status);
+  run.status = known.status;
+  auto record = run_record(disk, known.status, run.live);
+  if (!record.ok()) {
+    run.trouble = record.error().what;
+    return run;
+  }
+  run.record = std::move(*record);
+  if (!run.live) {
+    run.status.asks = run.record.asks;
+    return run;
+  }
+  // What midwatch does with a live run now is in its journal.
+  const auto state = read_recorded(disk, known.status.folder);
+  auto status = run_status(disk, processes, known.status.folder, state.ok() ? state->supervision : Supervision());
+  if (status.ok()) run.status = std::move(*status);
+  run.status.now = known.status.now;
+  return run;
+}
+
+/// The run that began before it and is of the same framework; `runs` stand the latest begun first.
+void compare_with_the_one_before(Disk& disk, Processes& processes, const std::vector<Known>& runs,
+                                 RunsAnswer::Run& run) {
+  bool passed = false;
+  size_t compared = 0;
+  for (const Known& known : runs) {
+    if (!std::exchange(passed, passed || known.status.folder == run.status.folder)) continue;
+    if (++compared > kComparedWith) return;
+    const RunsAnswer::Run before = run_of(disk, processes, known);
+    if (!before.trouble.empty() || before.record.framework != run.record.framework) continue;
+    run.before = before.status.name;
+    run.differs = differences_of(disk, before.record, run.record);
+    return;
+  }
+}
+
+}  // namespace
+
+RunsAnswer list_runs(Disk& disk, Processes& processes, Time now, const RunsRequest& request) {
+  const std::vector<Known> by_time = known_runs(disk, processes, now, request.home);
+  std::vector<Known> runs = by_time;
   std::stable_partition(runs.begin(), runs.end(), [](const Known& run) { return is_live(run.status); });
   RunsAnswer answer;
   for (const Known& known : runs) {
-    if (answer.runs.size() >= limit) break;
-    RunsAnswer::Run run;
-    run.began = known.began;
-    run.live = is_live(known.status);
-    const auto state = read_recorded(disk, known.status.folder);
-    if (state.ok()) {
-      auto status = run_status(disk, processes, known.status.folder, state->supervision);
-      run.status = status.ok() ? *status : known.status;
-      run.verdict = state->verdict;
-      run.attempts = state->attempts.size();
-      if (!state->attempts.empty()) run.step = state->attempts.back().last_step;
-      run.planned = state->total_steps;
-      run.critical = static_cast<size_t>(std::count_if(
-          state->incidents.begin(), state->incidents.end(),
-          [](const Incident& incident) { return incident.open && incident.severity == Severity::kCritical; }));
-    } else {
-      run.status = known.status;
-      run.trouble = state.error().what;
+    const bool full = answer.runs.size() >= request.limit;
+    if (full && request.filter.empty()) {
+      ++answer.left_out;
+      continue;
     }
-    run.status.now = now;
+    RunsAnswer::Run run = run_of(disk, processes, known);
+    if (!passes(request.filter, run)) continue;
+    if (full) {
+      ++answer.left_out;
+      continue;
+    }
+    if (request.differences && run.trouble.empty()) compare_with_the_one_before(disk, processes, by_time, run);
     answer.runs.push_back(std::move(run));
   }
-  answer.left_out = runs.size() - answer.runs.size();
   return answer;
+}
+
+RunsAnswer::Run one_run(Disk& disk, Processes& processes, Time now, const std::string& folder) {
+  const std::vector<Known> runs = known_runs(disk, processes, now, folder_of(folder_of(folder)));
+  for (const Known& known : runs) {
+    if (known.status.folder != folder) continue;
+    RunsAnswer::Run run = run_of(disk, processes, known);
+    if (run.trouble.empty()) compare_with_the_one_before(disk, processes, runs, run);
+    return run;
+  }
+  // It lies in no home: copied, or received from a store.
+  Known alone;
+  auto status = run_status(disk, processes, folder, Supervision());
+  if (status.ok()) alone.status = std::move(*status);
+  alone.status.folder = folder;
+  alone.status.name = basename(folder);
+  alone.status.now = now;
+  return run_of(disk, processes, alone);
 }
 
 }  // namespace mw

@@ -35,7 +35,9 @@ Result<std::string> find_run(Disk& disk, Processes& processes, Time now, const R
 /// The names of the runs that are live, the latest begun first.
 std::vector<std::string> live_runs(Disk& disk, Processes& processes, Time now, const std::string& home);
 
-/// How all recorded runs stand, the live ones first, then the latest begun first; at most `limit`.
-RunsAnswer list_runs(Disk& disk, Processes& processes, Time now, const std::string& home, size_t limit);
+/// The recorded runs that are asked for, the live ones first, then the latest begun first.
+RunsAnswer list_runs(Disk& disk, Processes& processes, Time now, const RunsRequest& request);
+/// The run that is recorded in that folder, with what differs from the one before it in the same home.
+RunsAnswer::Run one_run(Disk& disk, Processes& processes, Time now, const std::string& folder);
 
 }  // namespace mw

@@ -1,20 +1,17 @@
 #include "app/fleet_beat.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <optional>
 #include <utility>
 
 #include "act/fleet/beat.h"
 #include "act/vault/latest.h"
-#include "app/harbour.h"
+#include "app/fleet_machine.h"
 #include "base/text.h"
+#include "core/fleet/unfit.h"
 #include "core/shipments.h"
 #include "platform/background_call.h"
-#include "platform/process.h"
 #include "platform/real/posix_disk.h"
 #include "ui/view/overview.h"
 
@@ -25,43 +22,12 @@ using fleet::Heartbeat;
 using fleet::MachineIdentity;
 using fleet::Standing;
 
-constexpr int kTries = 6;                            // of the first and of the last heartbeat
+constexpr int kTries = 6;                            // of the first heartbeat
 constexpr Duration kBetween = Duration::seconds(2);  // of these tries
 constexpr Duration kPoll = Duration::millis(100);    // while a call is out
+constexpr Duration kLast = Duration::seconds(20);    // that the last heartbeat is tried for
+constexpr Duration kLeast = Duration::seconds(2);    // of that, where the time is over in which the machine goes
 constexpr size_t kText = 300;                        // bytes of a text in a heartbeat
-
-/// nullopt also for a run within another one's: the outer one beats.
-Result<std::optional<MachineIdentity>> own_identity() {
-  if (variable(kMarkerVariable)) return std::optional<MachineIdentity>();
-  return fleet::machine_identity([](const std::string& name) { return variable(name); });
-}
-
-Result<std::unique_ptr<Harbour>> harbour_of(Disk& disk, const MachineIdentity& identity) {
-  StoreAddress address;
-  address.place = identity.store;
-  address.endpoint = identity.endpoint;
-  address.region = identity.region;
-  return open_harbour(disk, address);
-}
-
-Heartbeat about_machine(const MachineIdentity& identity) {
-  Heartbeat beat;
-  beat.epoch = identity.epoch;
-  beat.machine = identity.nonce;
-  beat.every = identity.every;
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) == 0) beat.host = host.data();
-  beat.boot = make_posix_processes()->boot();
-  return beat;
-}
-
-Result<Standing> send(Disk& disk, const MachineIdentity& identity, Heartbeat beat) {
-  const auto harbour = harbour_of(disk, identity);
-  if (!harbour.ok()) return harbour.error();
-  beat.at = (*harbour)->clock->now();
-  fleet::FleetStore books(*(*harbour)->store, (*harbour)->prefix);
-  return fleet::beat(books, *(*harbour)->store, (*harbour)->prefix, std::move(beat));
-}
 
 Error fenced() {
   return {Error::Code::kDenied, "another machine goes on with this run", "midwatch fleet status says which one."};
@@ -88,45 +54,61 @@ std::string health_of(const State& state) {
 
 class FleetBeat final : public Task {
  public:
-  FleetBeat(const Doors& doors, Supervisor& supervisor, MachineIdentity identity,
-            std::function<void(const std::string& sentence)> say)
-      : doors_(doors), supervisor_(supervisor), identity_(std::move(identity)), say_(std::move(say)) {}
+  FleetBeat(const Doors& doors, Supervisor& supervisor, MachineIdentity identity, FleetBeatScope scope)
+      : doors_(doors), supervisor_(supervisor), identity_(std::move(identity)), scope_(std::move(scope)) {}
 
   std::optional<Duration> turn(const State& state, bool, EventWriter&) override {
+    if (supervisor_.stopping() && !stopped_) stopped_ = doors_.clock.steady();
     if (auto standing = call_.take()) heed(*standing);
     if (call_.busy()) return kPoll;
     const Duration now = doors_.clock.steady();
     if (due_ && now < *due_) return Duration{due_->ns - now.ns};
     due_ = Duration{now.ns + identity_.every.ns};
-    call_.start([disk = disk_, identity = identity_, beat = about_run(state)] { return send(*disk, identity, beat); });
+    call_.start(
+        [disk = disk_, identity = identity_, beat = about_run(state)] { return send_beat(*disk, identity, beat); });
     return kPoll;
   }
 
   /// What became of the run, so that nobody need wait for the silence.
   void over(const State& state, EventWriter&) override {
     const Heartbeat beat = about_end(state);
-    for (int tries = 0; tries < kTries; ++tries) {
-      if (tries > 0) sleep_for(kBetween);
-      if (send(*disk_, identity_, beat).ok()) return;
+    const Duration began = doors_.clock.steady();
+    const bool preempted = beat.phase == Heartbeat::Phase::kPreempted;
+    const Duration end = last_beat_until(began, preempted ? stopped_.value_or(began) : std::optional<Duration>(),
+                                         supervisor_.spec().grace);
+    std::optional<Duration> next;
+    BackgroundCall<Result<Standing>> last;  // left to itself when the time is over
+    for (;;) {
+      const Duration now = doors_.clock.steady();
+      const auto done = last.take();
+      if ((done && done->ok()) || now >= end) return;
+      if (!last.busy() && (!next || now >= *next)) {
+        next = Duration{now.ns + kBetween.ns};
+        last.start([disk = disk_, identity = identity_, beat] { return send_beat(*disk, identity, beat); });
+      }
+      sleep_for(std::min(kPoll, Duration{end.ns - now.ns}));
     }
   }
 
  private:
   void heed(const Result<Standing>& standing) {
     if (!standing.ok()) {
-      if (standing.error().what != trouble_) say_(cat("no heartbeat: ", trouble_ = standing.error().what));
+      if (standing.error().what != trouble_) scope_.say(cat("no heartbeat: ", trouble_ = standing.error().what));
       return;
     }
     trouble_.clear();
     if (*standing != Standing::kFenced || fenced_) return;
     fenced_ = true;
-    say_("another machine goes on with this run: the command here is ended");
+    scope_.say("another machine goes on with this run: the command here is ended");
     supervisor_.stop(false);
   }
 
   Heartbeat about_run(const State& state) const {
     Heartbeat beat = about_machine(identity_);
     beat.attempt = supervisor_.attempt();
+    beat.run = scope_.run;
+    beat.from = static_cast<int64_t>(supervisor_.spec().first_step);
+    beat.receiving = scope_.receiving;
     beat.health = health_of(state);
     const int64_t step = state.attempts.empty() ? kNoStep : state.attempts.back().last_step;
     beat.step = step;
@@ -148,14 +130,18 @@ class FleetBeat final : public Task {
     using Phase = Heartbeat::Phase;
     if (fenced_) {
       beat.phase = Phase::kFenced;
+    } else if (const std::string why = scope_.taken_away(); supervisor_.stopping() && !why.empty()) {
+      beat.phase = Phase::kPreempted;
+      beat.reason = why;
     } else if (supervisor_.stopping() && doors_.watch.stop_signal() == SIGTERM) {
       beat.phase = Phase::kPreempted;
       beat.reason = "midwatch got SIGTERM";
     } else if (supervisor_.stopping()) {
       beat.phase = Phase::kStopped;
     } else {
-      beat.phase = well ? Phase::kFinished : Phase::kFailed;
-      beat.reason = redact_secrets(clip(supervisor_.why_over(), kText));
+      const std::string unfit = well ? "" : fleet::unfit_by(state);
+      beat.phase = well ? Phase::kFinished : unfit.empty() ? Phase::kFailed : Phase::kUnfit;
+      beat.reason = redact_secrets(clip(unfit.empty() ? supervisor_.why_over() : unfit, kText));
     }
     return beat;
   }
@@ -163,17 +149,22 @@ class FleetBeat final : public Task {
   const Doors& doors_;
   Supervisor& supervisor_;
   const MachineIdentity identity_;
-  const std::function<void(const std::string& sentence)> say_;
+  const FleetBeatScope scope_;
   const std::shared_ptr<Disk> disk_ = make_posix_disk();
   BackgroundCall<Result<Standing>> call_;
-  std::optional<Duration> due_;
+  std::optional<Duration> due_, stopped_;  // of the clock that only goes forward
   std::string trouble_;
   bool fenced_ = false;
 };
 
 }  // namespace
 
-Result<void> admit_machine(Disk& disk) {
+Duration last_beat_until(Duration now, std::optional<Duration> preempted, Duration grace) {
+  if (!preempted) return {now.ns + kLast.ns};
+  return std::clamp(Duration{preempted->ns + grace.ns}, Duration{now.ns + kLeast.ns}, Duration{now.ns + kLast.ns});
+}
+
+Result<void> admit_machine(Disk& disk, Duration receiving) {
   const auto identity = own_identity();
   if (!identity.ok()) return identity.error();
   if (!*identity) return {};
@@ -181,7 +172,9 @@ Result<void> admit_machine(Disk& disk) {
   Result<void> taken = Error{};
   for (int tries = 0; tries < kTries; ++tries) {
     if (tries > 0) sleep_for(kBetween);
-    standing = send(disk, **identity, about_machine(**identity));
+    Heartbeat first = about_machine(**identity);
+    first.receiving = receiving;
+    standing = send_beat(disk, **identity, first);
     if (!standing.ok()) continue;
     if (*standing == Standing::kFenced) return fenced();
     taken = take_latest(disk, **identity);
@@ -190,6 +183,22 @@ Result<void> admit_machine(Disk& disk) {
   return standing.ok() ? taken : Result<void>(standing.error());
 }
 
+namespace {
+
+/// A run that was taken away, stopped or finished has said so itself: the command behind its end knows nothing better.
+bool has_its_end(Disk& disk, const MachineIdentity& identity) {
+  const auto harbour = harbour_of(disk, identity);
+  if (!harbour.ok()) return false;
+  fleet::FleetStore books(*(*harbour)->store, (*harbour)->prefix);
+  const auto last = books.heartbeat(identity.nonce);
+  if (!last.ok() || !last->beat) return false;
+  using Phase = Heartbeat::Phase;
+  const Phase phase = last->beat->phase;
+  return phase == Phase::kPreempted || phase == Phase::kFinished || phase == Phase::kStopped || phase == Phase::kFenced;
+}
+
+}  // namespace
+
 Result<void> say_unfit(Disk& disk, const std::string& reason) {
   const auto identity = own_identity();
   if (!identity.ok()) return identity.error();
@@ -197,10 +206,11 @@ Result<void> say_unfit(Disk& disk, const std::string& reason) {
     return Error{Error::Code::kInvalid, "nobody rented this machine for a run",
                  cat(fleet::kMachineVariable, " is set on a machine that midwatch fleet rents.")};
   }
+  if (has_its_end(disk, **identity)) return {};
   Heartbeat beat = about_machine(**identity);
   beat.phase = Heartbeat::Phase::kUnfit;
   beat.reason = redact_secrets(clip(reason, kText));
-  const auto standing = send(disk, **identity, beat);
+  const auto standing = send_beat(disk, **identity, beat);
   return standing.ok() ? Result<void>() : standing.error();
 }
 
@@ -218,11 +228,10 @@ Result<void> bound_push(ObjectStore& store, const std::string& prefix, vault::Pu
   return {};
 }
 
-std::unique_ptr<Task> fleet_beat(const Doors& doors, Supervisor& supervisor,
-                                 std::function<void(const std::string& sentence)> say) {
+std::unique_ptr<Task> fleet_beat(const Doors& doors, Supervisor& supervisor, FleetBeatScope scope) {
   auto identity = own_identity();
   if (!identity.ok() || !*identity) return nullptr;
-  return std::make_unique<FleetBeat>(doors, supervisor, std::move(**identity), std::move(say));
+  return std::make_unique<FleetBeat>(doors, supervisor, std::move(**identity), std::move(scope));
 }
 
 }  // namespace mw

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "act/supervise/supervisor.h"
@@ -18,7 +19,8 @@ namespace mw {
 /// Asked before the command of a run is started. kDenied: this machine was rented for the run, and another one goes on
 /// with it; an error also when its store is not reached. From here on earlier machines cannot move `latest`. Of a
 /// machine that nobody rented: nothing is asked.
-Result<void> admit_machine(Disk& disk);
+/// `receiving`: time that it took to receive the checkpoint that it begins from.
+Result<void> admit_machine(Disk& disk, Duration receiving);
 
 /// On a rented machine: it is not fit for its run, and is to be given back. kInvalid: nobody rented it.
 Result<void> say_unfit(Disk& disk, const std::string& reason);
@@ -26,8 +28,17 @@ Result<void> say_unfit(Disk& disk, const std::string& reason);
 /// Bounds a push of a rented machine to its epoch. kDenied: that is over, and nothing may be shipped.
 Result<void> bound_push(ObjectStore& store, const std::string& prefix, vault::PushOptions& options);
 
+/// Until when the last heartbeat is tried, by the clock that only goes forward. `preempted`: when the machine heard
+/// that it is taken away, if it did: its grace is all the time that there is for the end of the run.
+Duration last_beat_until(Duration now, std::optional<Duration> preempted, Duration grace);
+
+struct FleetBeatScope {
+  std::function<void(const std::string& sentence)> say;
+  std::string run;                          ///< name of the run's record
+  Duration receiving;                       ///< as of admit_machine()
+  std::function<std::string()> taken_away;  ///< by whose notice the run is ended, or ""
+};
 /// nullptr: nobody rented this machine.
-std::unique_ptr<Task> fleet_beat(const Doors& doors, Supervisor& supervisor,
-                                 std::function<void(const std::string& sentence)> say);
+std::unique_ptr<Task> fleet_beat(const Doors& doors, Supervisor& supervisor, FleetBeatScope scope);
 
 }  // namespace mw

@@ -6,7 +6,9 @@
 #include "act/supervise/resume.h"
 #include "act/vault/catalogue.h"
 #include "act/vault/ship_logs.h"
+#include "app/fleet_beat.h"
 #include "app/harbour.h"
+#include "app/receiving_beat.h"
 #include "app/ship.h"
 #include "base/text.h"
 #include "platform/durable.h"
@@ -121,9 +123,29 @@ Result<void> add_words(Disk& disk, const CheckpointLayout& layout, const StartRe
 
 void add_wandb(StartAnswer& answer) {
   const std::string id = fact(answer.pulled.run, "wandb_run_id");
-  if (id.empty() || variable("WANDB_RUN_ID")) return;
-  answer.environment["WANDB_RUN_ID"] = id;
+  const bool given = variable("WANDB_RUN_ID").has_value();
+  if (id.empty() && !given) return;
+  if (!given) answer.environment["WANDB_RUN_ID"] = id;
+  // Without it W&B would begin the run of that id anew, and its history would be gone.
   if (!variable("WANDB_RESUME")) answer.environment["WANDB_RESUME"] = "allow";
+}
+
+/// A rented machine beats meanwhile; one whose disk is too small says that it is not fit for the run.
+Result<PullAnswer> receive(Disk& disk, StoreAddress store, const std::string& folder, int64_t step, Duration& time) {
+  Result<PullAnswer> pulled = Error{};
+  {
+    ReceivingBeat beat;
+    store.progress = [&beat, shown = store.progress](int64_t bytes, int64_t total) {
+      beat.moved(bytes, total);
+      if (shown) shown(bytes, total);
+    };
+    pulled = fetch_checkpoint(disk, {store, folder, step});
+    time = beat.receiving();
+  }
+  if (!pulled.ok() && pulled.error().code == Error::Code::kFull) {
+    (void)say_unfit(disk, cat("the checkpoint does not fit on its disk: ", pulled.error().what)).ok();
+  }
+  return pulled;
 }
 
 }  // namespace
@@ -154,7 +176,7 @@ Result<StartAnswer> prepare_start(Disk& disk, const KnowledgeBase& knowledge, co
     answer.pulled.layout = manifest.layout;
     answer.pulled.run = manifest.run;
   } else {
-    auto pulled = fetch_checkpoint(disk, {request.store, folder, manifest.step});
+    auto pulled = receive(disk, request.store, folder, manifest.step, answer.receiving);
     if (!pulled.ok()) return pulled.error();
     answer.pulled = std::move(*pulled);
   }

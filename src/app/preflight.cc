@@ -143,4 +143,15 @@ Result<PreflightAnswer> run_preflight(const PreflightRequest& request, const Sta
   return answer;
 }
 
+std::string save_setting(std::string_view framework) {
+  const auto knowledge = preflight::load_knowledge();
+  if (!knowledge.ok()) return "";
+  for (const preflight::Framework& one : knowledge->catalogue.frameworks) {
+    const auto meaning = one.meanings.find("checkpoint_every");
+    if (one.id != framework || meaning == one.meanings.end() || meaning->second.keys.empty()) continue;
+    return meaning->second.keys.front();
+  }
+  return "";
+}
+
 }  // namespace mw

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "api/preflight.h"
 #include "base/result.h"
@@ -15,5 +17,8 @@ std::optional<double> largest_checkpoint(const State& state);
 /// Reads the command, its files and this machine. `measured` is an earlier run's, nullptr without one. An error: there
 /// is nothing to check, or a value of the request is wrong.
 Result<PreflightAnswer> run_preflight(const PreflightRequest& request, const State* measured);
+
+/// What a framework (by the name of its dialect) calls the steps between its saves: "trainer.save_freq"; "": not known.
+std::string save_setting(std::string_view framework);
 
 }  // namespace mw

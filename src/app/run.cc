@@ -252,7 +252,7 @@ Result<void> check_store(const Doors& doors, const RunRequest& request) {
 /// Asked before anything of the run is made.
 Result<void> may_begin(const Doors& doors, const RunRequest& request) {
   MW_TRY(check_store(doors, request));
-  return admit_machine(doors.disk);
+  return admit_machine(doors.disk, request.receiving);
 }
 
 /// The watch goes on after the command until its checkpoints are shipped.
@@ -267,7 +267,9 @@ Result<void> start(const std::string& place) { return start_keeper(place, std::s
 TaskContext context_of(TaskContext context, const RunRequest& request, Supervisor& supervisor,
                        SupervisedComponents& components, Task& supervision) {
   context.host = request.host;
+  context.receiving = request.receiving;
   context.stacks = request.stacks;
+  context.cost_per_hour = request.cost_per_hour;
   context.live = request.live;
   context.supervisor = &supervisor;
   context.components = &components;

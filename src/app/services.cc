@@ -25,17 +25,20 @@
 #include "app/config/signal_settings.h"
 #include "app/drill.h"
 #include "app/fleet.h"
+#include "app/note_by_hand.h"
 #include "app/notifications.h"
 #include "app/onstart.h"
 #include "app/preflight.h"
 #include "app/restore.h"
 #include "app/rule_watch.h"
 #include "app/run.h"
+#include "app/run_history.h"
 #include "app/run_status.h"
 #include "app/ship.h"
 #include "app/tasks.h"
 #include "app/verify.h"
 #include "base/text.h"
+#include "core/save_interval.h"
 #include "core/still_written.h"
 #include "platform/clock.h"
 #include "platform/durable.h"
@@ -232,6 +235,7 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
   TaskContext context{doors, *processes, *knowledge_, *config, (*loop)->folder(), request.say};
   context.host = request.host;
   context.stacks = request.stacks && !request.allow.empty();
+  context.cost_per_hour = request.cost_per_hour;
   context.notifier = (*notifications)->task();
   context.live = request.live;
   context.adoption = adoption.get();
@@ -330,8 +334,14 @@ Result<std::string> DaemonServices::choose(const std::string& home, const std::s
   return find(home, run, Purpose::kActing);
 }
 
-Result<RunsAnswer> DaemonServices::runs(const std::string& home, size_t limit) {
-  return list_runs(*disk_, *make_posix_processes(), make_posix_clock()->now(), home, limit);
+Result<RunsAnswer> DaemonServices::runs(const RunsRequest& request) {
+  return list_runs(*disk_, *make_posix_processes(), make_posix_clock()->now(), request);
+}
+
+Result<RunsAnswer::Run> DaemonServices::record(const std::string& home, const std::string& run) {
+  const auto folder = find(home, run, Purpose::kReading);
+  if (!folder.ok()) return folder.error();
+  return one_run(*disk_, *make_posix_processes(), make_posix_clock()->now(), *folder);
 }
 
 Result<RunStatus> DaemonServices::status(const std::string& home, const std::string& run) {
@@ -345,7 +355,10 @@ Result<RunStatus> DaemonServices::status(const std::string& home, const std::str
       run_status(*disk_, *make_posix_processes(), *folder, read_state_ == nullptr ? none : read_state_->supervision);
   if (!how.ok()) return how;
   how->now = make_posix_clock()->now();
-  if (read_state_ != nullptr) add_ages(*disk_, *read_state_, *how);
+  if (read_state_ != nullptr) {
+    add_ages(*disk_, *read_state_, *how);
+    if (!save_advice(*read_state_).empty()) how->save_setting = save_setting(read_state_->framework);
+  }
   if (run.empty()) {
     how->others = live_runs(*disk_, *make_posix_processes(), how->now, home);
     std::erase(how->others, how->name);
@@ -365,6 +378,11 @@ Result<Asked> DaemonServices::ask(const std::string& home, const std::string& ru
   const auto clock = make_posix_clock();
   if (!put.at.known()) put.at = clock->now();
   if (put.who.empty()) put.who = this_user(*disk_);
+  // What people learn of a run they mostly write down when it is over.
+  if (put.what == RunAsk::What::kTell && !asked.watched && note_by_hand(*disk_, how->folder, put).ok()) {
+    asked.taken = true;
+    return asked;
+  }
   const auto path = put_ask(*disk_, how->folder, put, getpid());
   if (!path.ok()) return path.error();
   const Duration until{clock->steady().ns + (asked.watched ? kTaken.ns : 0)};
@@ -441,6 +459,8 @@ Result<StartAnswer> DaemonServices::prepare_start(const StartRequest& request) {
 }
 
 Result<LogsAnswer> DaemonServices::shipped_logs(const LogsRequest& request) { return fetch_logs(*disk_, request); }
+
+Result<RunHistory> DaemonServices::history(const StoreAddress& store) { return history_of(*disk_, store); }
 
 Result<FleetAnswer> DaemonServices::fleet(const FleetRequest& request) { return manage_fleet(*disk_, request); }
 

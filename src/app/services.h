@@ -26,7 +26,8 @@ class DaemonServices final : public Services {
   Result<std::unique_ptr<Replayed>> recorded(const std::string& home, const std::string& run,
                                              const Heard& heard) override;
   Result<std::string> choose(const std::string& home, const std::string& run) override;
-  Result<RunsAnswer> runs(const std::string& home, size_t limit) override;
+  Result<RunsAnswer> runs(const RunsRequest& request) override;
+  Result<RunsAnswer::Run> record(const std::string& home, const std::string& run) override;
   Result<RunStatus> status(const std::string& home, const std::string& run) override;
   Result<CleanupAnswer> could_clean_up(const CleanupRequest& request) override;
   Result<CleanupAnswer> clean_up(const CleanupRequest& request) override;
@@ -41,6 +42,7 @@ class DaemonServices final : public Services {
   Result<PushAnswer> push_checkpoint(const PushRequest& request) override;
   Result<PullAnswer> pull_checkpoint(const PullRequest& request) override;
   Result<RemoteAnswer> remote_checkpoints(const RemoteRequest& request) override;
+  Result<RunHistory> history(const StoreAddress& store) override;
   Result<FleetAnswer> fleet(const FleetRequest& request) override;
   Result<DrillResult> drill(const DrillRequest& request) override;
   Result<PreflightAnswer> preflight(const PreflightRequest& request) override;

@@ -9,9 +9,13 @@
 #include "app/config/component_settings.h"
 #include "app/config/scrape_settings.h"
 #include "app/fleet_beat.h"
+#include "app/harbour.h"
 #include "app/live_view.h"
+#include "app/price_task.h"
 #include "app/rule_watch.h"
 #include "app/ship_beside.h"
+#include "base/text.h"
+#include "platform/real/posix_disk.h"
 #include "sense/checkpoints/checkpoint_watch.h"
 #include "sense/fingerprint/fingerprinting.h"
 #include "sense/host/host_watch.h"
@@ -149,7 +153,25 @@ Made shipping(TaskContext& context) {
   return {std::move(task)};
 }
 
-Made heartbeat(TaskContext& context) { return {fleet_beat(context.doors, *context.supervisor, context.say)}; }
+/// A run without a store would only lose what it can still train.
+Made notices(TaskContext& context) {
+  const RunSpec& spec = context.supervisor->spec();
+  const auto sources = notice_sources(
+      {make_posix_disk(), make_http(), [](const std::string& name) { return variable(name); }}, spec.notices);
+  if (!sources.ok()) {
+    context.say(cat("nobody gives notice of the machine's end: ", sources.error().what));
+    return {};
+  }
+  auto task = notice_task(context.doors, *context.supervisor, *sources, is_shipped(spec), context.say);
+  context.notices = task.get();
+  return {std::move(task)};
+}
+
+Made heartbeat(TaskContext& context) {
+  const auto taken_away = [notices = context.notices] { return notices == nullptr ? "" : notices->taken_away(); };
+  return {fleet_beat(context.doors, *context.supervisor,
+                     {context.say, std::string(basename(context.folder)), context.receiving, taken_away})};
+}
 
 Made live_view(TaskContext& context) {
   if (!context.live) return {};
@@ -169,6 +191,11 @@ Made fingerprints(TaskContext& context) {
       fingerprints_of(context.doors.disk, *context.supervisor, hiding(context.knowledge, context.write), context.say))};
 }
 
+Made price(TaskContext& context) {
+  if (context.cost_per_hour <= 0) return {};
+  return {std::make_unique<PriceTask>(context.cost_per_hour)};
+}
+
 using enum TaskPhase;
 using Of = TaskRow::Of;
 
@@ -178,6 +205,7 @@ constexpr TaskRow kTasks[] = {
     {"scrapes", kSense, Of::kAny, "reads figures of servers that the user named", scrapes},
     {"components", kSense, Of::kSupervised, "asks engines and servers whether they work", components},
     {"resources", kSense, Of::kSupervised, "records what the run's processes hold outside of its folders", resources},
+    {"price", kSense, Of::kAny, "records what the run's machines cost", price},
     {"machine", kSense, Of::kAny, "reads figures of the machine", machine},
     {"checkpoints", kSense, Of::kAny, "scans what was saved", checkpoints},
     // Behind those who see that the run is stuck, and before those who do something about it.
@@ -191,6 +219,7 @@ constexpr TaskRow kTasks[] = {
      [](TaskContext& context) {
        return Made{nullptr, context.supervision};
      }},
+    {"notices", kAct, Of::kSupervised, "ends the command in time where the machine is about to be taken away", notices},
     // Behind the supervisor: what it quarantined in this turn is not shipped.
     {"shipping", kAct, Of::kSupervised, "ships checkpoints, the journal and logs to the run's store", shipping},
     // Behind the shipping: at the end it says what is in the store.

@@ -16,6 +16,7 @@
 #include "act/vault/ship_task.h"
 #include "api/requests.h"
 #include "app/config/config.h"
+#include "app/notice_task.h"
 #include "core/task.h"
 #include "platform/doors.h"
 #include "platform/process.h"
@@ -33,8 +34,10 @@ struct TaskContext {
   const Config& config;
   std::string folder;  ///< where the run is recorded
   std::function<void(const std::string& sentence)> say;
-  bool host = true;    ///< look at the machine under the run
-  bool stacks = true;  ///< read stacks of processes of the run, for evidence
+  bool host = true;          ///< look at the machine under the run
+  bool stacks = true;        ///< read stacks of processes of the run, for evidence
+  double cost_per_hour = 0;  ///< of the run's machines; 0: not known
+  Duration receiving = {};   ///< that onstart spent on the checkpoint that the run begins from
   Task* notifier = nullptr;
   ShowLive live = nullptr;  ///< for whoever looks at the run; unset: nobody does
 
@@ -51,6 +54,7 @@ struct TaskContext {
 
   CleanupTask* cleanup = nullptr;  ///< its row sets it
   ShipTask* shipping = nullptr;    ///< likewise, where the run has a store
+  NoticeTask* notices = nullptr;   ///< likewise, where somebody may give notice of the machine's end
 };
 
 enum class TaskPhase { kRequests, kSense, kEvidence, kAct, kNotify };

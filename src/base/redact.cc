@@ -76,7 +76,9 @@ Across across(std::string_view before, std::string_view line, size_t from) {
 /// What the line holds of a secret that was wrapped at the end of the line before; the part in that line, too.
 SecretSpan continued(std::string_view before, std::string_view line, size_t& left) {
   const std::array<size_t, 2> begins = {behind_common(before, line), behind_prefix(line)};
-  for (const size_t from : begins) {
+  for (size_t i = 0; i < begins.size(); ++i) {
+    const size_t from = begins[i];
+    if (i > 0 && from == begins[0]) break;  // most lines: no need to look twice
     const Across found = across(before, line, from);
     if (found.right == 0) continue;
     left = std::max(left, found.left);

@@ -19,7 +19,9 @@ bool blank(char c) { return c == ' ' || c == '\t'; }
 bool quote(char c) { return c == '"' || c == '\''; }
 
 bool same_folded(std::string_view text, std::string_view lower) {
-  return text.size() == lower.size() && contains_folded(text, lower);
+  return text.size() == lower.size() && std::equal(text.begin(), text.end(), lower.begin(), [](char a, char b) {
+           return (is_upper(a) ? static_cast<char>(a + 32) : a) == b;
+         });
 }
 
 constexpr uint32_t letters_of(std::string_view word) {

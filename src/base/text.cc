@@ -101,11 +101,31 @@ std::string folder_of(std::string_view path) {
   return slash == 0 ? "/" : std::string(path.substr(0, slash));
 }
 
+namespace {
+
+/// Bytes of ASCII from `at` on: nearly all of any log, so eight are looked at together.
+size_t ascii_run(std::string_view bytes, size_t at) {
+  constexpr uint64_t kHighBits = 0x8080808080808080;
+  const size_t begin = at;
+  for (uint64_t eight = 0; at + sizeof eight <= bytes.size(); at += sizeof eight) {
+    std::memcpy(&eight, bytes.data() + at, sizeof eight);
+    if ((eight & kHighBits) != 0) break;
+  }
+  while (at < bytes.size() && static_cast<uint8_t>(bytes[at]) < 0x80) ++at;
+  return at - begin;
+}
+
+}  // namespace
+
 std::string sanitize_utf8(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());
   uint32_t point = 0;
   for (size_t at = 0; at < bytes.size();) {
+    const size_t plain = ascii_run(bytes, at);
+    out.append(bytes.substr(at, plain));
+    at += plain;
+    if (at == bytes.size()) break;
     const size_t length = utf8_length(bytes, at, &point);
     if (length == 0) {
       out.append(kReplacement);

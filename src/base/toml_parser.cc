@@ -442,8 +442,17 @@ bool TomlParser::take(std::string_view word) {
 
 /// Members by key: a promise of Toml::members(). Depth is bounded by kDepthLimit.
 void TomlParser::finish(Toml& value) {
-  std::sort(value.members_.begin(), value.members_.end(),
-            [](const Toml::Member& a, const Toml::Member& b) { return a.first < b.first; });
+  std::vector<Toml::Member>& members = value.members_;
+  const auto before = [](const Toml::Member& a, const Toml::Member& b) { return a.first < b.first; };
+  if (!std::is_sorted(members.begin(), members.end(), before)) {
+    std::vector<Toml::Member*> order;  // a member is large: each is moved once
+    for (Toml::Member& member : members) order.push_back(&member);
+    std::sort(order.begin(), order.end(), [&](const auto* a, const auto* b) { return before(*a, *b); });
+    std::vector<Toml::Member> sorted;
+    sorted.reserve(members.size());
+    for (Toml::Member* member : order) sorted.push_back(std::move(*member));
+    members = std::move(sorted);
+  }
   for (auto& [key, member] : value.members_) finish(member);
   for (Toml& item : value.items_) finish(item);
 }

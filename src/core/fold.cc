@@ -69,7 +69,10 @@ class Folder {
   void run() {
     ++state_.events;
     state_.order = state_.events;
-    if (event_.at.known() && !std::holds_alternative<event::SourceEnded>(event_.body)) {
+    // What a person says of the run, perhaps days after its end, is no part of its time.
+    const bool by_person =
+        std::holds_alternative<event::Note>(event_.body) || std::holds_alternative<event::Requested>(event_.body);
+    if (event_.at.known() && !by_person && !std::holds_alternative<event::SourceEnded>(event_.body)) {
       if (!state_.first_at.known() || event_.at < state_.first_at) state_.first_at = event_.at;
       if (event_.at > state_.last_at && !beyond_today()) state_.last_at = event_.at;
     }

@@ -344,6 +344,39 @@ TEST_CASE("an exit status without a word is a crash, a good one is not") {
   CHECK(notable(fine.close()).empty());
 }
 
+TEST_CASE("a save that failed stands open until one is known to be whole") {
+  for (const bool made_good : {false, true}) {
+    CAPTURE(made_good);
+    PlantedRun run;
+    run.steps(1, 10);
+    run.matched("torch-writer-failed");
+    run.steps(11, 20);
+    if (made_good) run.saved(20);
+    run.steps(21, 30);
+    const auto incidents = run.close();
+    REQUIRE(notable(incidents) == "checkpoint-failed/torch-writer-failed");
+    CHECK(incidents[0].open != made_good);
+  }
+}
+
+TEST_CASE("a reward of zero while a server cannot be reached is the server's") {
+  PlantedRun run;
+  run.steps(1, 30);
+  for (int64_t step = 31; step <= 45; ++step) {
+    run.matched("api-connection-error-all-rollouts");
+    run.say(event::Measured{step, false, {{"reward.mean", "reward", 0}}});
+  }
+  CHECK(has(run.close(), "zero-reward", "sglang-server-down-zero-reward"));
+}
+
+TEST_CASE("what an engine says when it dies is no cause where the exception behind it is known") {
+  PlantedRun run;
+  run.steps(1, 20);
+  run.matched("vllm-enginecore-fatal");
+  run.matched("cuda-illegal-memory-access");
+  CHECK(has(run.close(), "engine-dead", "cuda-illegal-memory-access"));
+}
+
 TEST_CASE("judging twice gives the same") {
   PlantedRun run;
   run.steps(1, 4);

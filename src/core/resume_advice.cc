@@ -19,14 +19,6 @@ size_t first_of_lineage(const State& state) {
   return first;
 }
 
-/// Was the step of a save in this attempt overwritten or left by a later attempt that resumed before it?
-bool left_behind(const State& state, size_t attempt, int64_t step) {
-  for (size_t later = attempt + 1; later < state.attempts.size(); ++later) {
-    if (state.attempts[later].resumed_at < step) return true;
-  }
-  return false;
-}
-
 struct Saved {
   std::string path;
   bool whole = false, done = true;
@@ -94,6 +86,14 @@ std::string listed(const std::vector<int64_t>& steps) {
 }
 
 }  // namespace
+
+bool left_behind(const State& state, size_t attempt, int64_t step) {
+  for (size_t later = attempt + 1; later < state.attempts.size(); ++later) {
+    const int64_t from = state.attempts[later].resumed_at;
+    if (from != kNoStep && from < step) return true;
+  }
+  return false;
+}
 
 bool trained_past(const State& state, const Moment& moment, int64_t step) {
   return moment.attempt < state.attempts.size() && state.attempts[moment.attempt].last_step > step;

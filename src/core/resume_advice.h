@@ -12,6 +12,9 @@ namespace mw {
 
 /// Many trainers only say that a save begins; where training went on behind its step, it was over.
 bool trained_past(const State& state, const Moment& moment, int64_t step);
+/// Did a later attempt resume from before that step, which this attempt saved? Then the run went on without it. An
+/// attempt from scratch, or one that does not say where it resumed, leaves nothing behind.
+bool left_behind(const State& state, size_t attempt, int64_t step);
 
 struct ResumeAdvice {
   int64_t step = kNoStep;        ///< of the checkpoint; kNoStep: none from before the trouble is known

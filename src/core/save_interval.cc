@@ -25,14 +25,6 @@ double recent(const State& state, std::string_view signal) {
   return values.empty() ? 0 : detect::median(values);
 }
 
-double save_seconds(const State& state) {
-  if (const double measured = recent(state, "time.save"); measured > 0) return measured;
-  const auto phase = state.phases.find("save");
-  return phase == state.phases.end() || phase->second.times == 0
-             ? 0
-             : phase->second.seconds_sum / static_cast<double>(phase->second.times);
-}
-
 /// Steps between the saves of the last attempt; 0 while there are too few.
 int64_t cadence(const State& state) {
   std::vector<double> gaps;
@@ -55,11 +47,21 @@ std::string steps_text(int64_t steps, double step_s) {
 
 }  // namespace
 
+double step_seconds(const State& state) { return recent(state, "time.step"); }
+
+double save_seconds(const State& state) {
+  if (const double measured = recent(state, "time.save"); measured > 0) return measured;
+  const auto phase = state.phases.find("save");
+  return phase == state.phases.end() || phase->second.times == 0
+             ? 0
+             : phase->second.seconds_sum / static_cast<double>(phase->second.times);
+}
+
 std::optional<SaveInterval> save_interval(const State& state) {
   if (state.attempts.size() < 2 || !state.first_at.known() || state.last_at <= state.first_at) return std::nullopt;
   SaveInterval out;
   out.save_s = save_seconds(state);
-  out.step_s = recent(state, "time.step");
+  out.step_s = step_seconds(state);
   out.steps = cadence(state);
   out.lasts_s = (state.last_at - state.first_at).seconds() / static_cast<double>(state.attempts.size() - 1);
   if (out.save_s <= 0 || out.step_s <= 0 || out.steps <= 0) return std::nullopt;
@@ -77,6 +79,12 @@ std::string save_advice(const State& state) {
              " would cost least: a save takes ", format_duration(Duration::seconds(found->save_s)),
              ", an attempt lasts ", format_duration(Duration::seconds(found->lasts_s)), " on average (",
              format_short(found->lost * 100, 2), " % of the time)");
+}
+
+std::string save_change(const State& state, std::string_view setting) {
+  const auto found = save_interval(state);
+  if (!found || found->lost < kWorthSaying || setting.empty()) return "";
+  return cat(setting, ": ", found->steps, " -> ", found->best);
 }
 
 }  // namespace mw

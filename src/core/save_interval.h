@@ -18,11 +18,18 @@ struct SaveInterval {
   double lost = 0;     ///< share of the time that `steps` costs beyond `best`
 };
 
+/// s that a step takes, and that a save takes, as the median of the last ones; 0: not known.
+double step_seconds(const State& state);
+double save_seconds(const State& state);
+
 /// nullopt while one of the figures is not known: a run without a failure, without times of steps or of saves, or that
 /// saves irregularly.
 std::optional<SaveInterval> save_interval(const State& state);
 
 /// "every 100 steps (33 min); every 21 (7 min) would cost least: …"; "" where the difference is none to speak of.
 std::string save_advice(const State& state);
+/// The same as a change of the trainer's settings, "trainer.save_freq: 100 -> 21"; `setting` is what the framework
+/// calls its steps between saves. "" without advice, or where the framework has no such setting.
+std::string save_change(const State& state, std::string_view setting);
 
 }  // namespace mw

@@ -39,6 +39,9 @@ TEST_CASE("the interval at which saves and lost steps cost least, by the run's o
   CHECK(found->lost > 0.02);
   CHECK(save_advice(run(4, 50, 30)).starts_with("every 50 steps (16m 40s)"));
   CHECK(save_advice(run(4, 50, 30)).find("every 27 steps (9m 00s)") != std::string::npos);
+  CHECK(save_change(run(4, 50, 30), "trainer.save_freq") == "trainer.save_freq: 50 -> 27");
+  CHECK(save_change(run(4, 50, 30), "").empty());
+  CHECK(save_change(run(4, 25, 30), "trainer.save_freq").empty());
   CHECK(save_advice(run(4, 25, 30)).empty());  // near enough
   CHECK(save_advice(run(4, 2, 30)).find("every 2 steps") != std::string::npos);
 }

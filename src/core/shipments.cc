@@ -20,15 +20,6 @@ std::map<int64_t, uint16_t> saved_in(const State& state) {
   return last;
 }
 
-/// Did a later attempt go on from before that step?
-bool left_behind(const State& state, uint16_t attempt, int64_t step) {
-  for (size_t later = attempt + 1U; later < state.attempts.size(); ++later) {
-    const int64_t from = state.attempts[later].resumed_at;
-    if (from != kNoStep && from < step) return true;
-  }
-  return false;
-}
-
 /// Which checkpoints no machine should begin from.
 class Bad {
  public:

@@ -229,7 +229,7 @@ void SourceReader::take(std::string_view plain) {
   pending_.append(plain);
   if (pending_.size() < kEnoughToSniff && pending_.find('\n') == std::string::npos) return;
   if (pending_.size() < kSniffBytes && static_cast<int64_t>(read_) < file_.info.size) return;
-  const FileKind kind = sniff(pending_, file_.path);
+  const FileKind kind = sniff(std::string_view(pending_).substr(0, kSniffBytes), file_.path);
   open_as(kind);
   if (stage_ != nullptr) stage_->feed(pending_);
   pending_.clear();

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""`midwatch replay --json` over every real file, each by itself: the ten slowest, and megabytes a second of the whole set.
+"""`midwatch replay --json` over every real file, each by itself: the ten slowest, and megabytes a second by kind of file.
 
     bench_data.py [FOLDER]      default: ../shared/data beside the project, else tests/golden/runs
 
 All times are CPU times (user and system), the better of two. What a process costs before it reads a byte is measured with
-a file of one line and reported apart, as most real files are small.
+a file of one line and reported apart, as most real files are small. What is aimed at (issue 14) is every file within
+ALLOWED_MS and its size at ALLOWED_MB_S, on an idle core of 2024; how many are above it, and the worst, is reported.
 """
 import os
 import resource
@@ -20,8 +21,10 @@ FOLDERS = (os.path.join(longlog.PROJECT, "..", "shared", "data"), os.path.join(l
 NO_RUNS = ("source.txt", "README.md", "labels.json", ".gitattributes", "batch-2.txt")
 SLOWEST = 10
 TIMES = 2
-START_MOST_MS = 150.0   # of a process; a core of 2024 takes half of it
+START_MOST_MS = 120.0   # of a process, also on a busy core; the aim of issue 14 is 50
 SET_LEAST_MB_S = 8.0     # beyond the starts, also on a busy core; the aim of issue 14 is 100
+ALLOWED_MS, ALLOWED_MB_S = 50.0, 100.0
+TEXTS = (".log", ".txt", ".out", ".err")
 
 
 def cpu_seconds(path):
@@ -43,6 +46,25 @@ def files_of(folder):
             path = os.path.join(root, name)
             if name not in NO_RUNS and os.path.getsize(path) > 0:
                 yield path
+
+
+def kind_of(path):
+    name = os.path.basename(path)
+    ending = os.path.splitext(name)[1]
+    return "tfevents" if "tfevents" in name else "text" if ending in TEXTS else ending.lstrip(".") or "other"
+
+
+def by_kind(table, rows):
+    for kind in sorted({kind_of(path) for _, _, path in rows}):
+        mine = [row for row in rows if kind_of(row[2]) == kind]
+        megabytes, seconds = sum(row[1] for row in mine), sum(row[0] for row in mine)
+        table.figure("data: %s, %d files of %.3g MB, beyond the starts" % (kind, len(mine), megabytes),
+                     megabytes / max(seconds, 1e-9), "MB/s")
+
+
+def allowed(megabytes):
+    """Seconds within which a file of that size should be read."""
+    return ALLOWED_MS / 1000 + megabytes / ALLOWED_MB_S
 
 
 def start_up():
@@ -67,6 +89,11 @@ def main():
     for seconds, megabytes, path in sorted(rows, reverse=True)[:SLOWEST]:
         name = os.path.relpath(path, folder)
         table.figure("data: " + (name if len(name) <= 50 else "…" + name[-49:]) + ", %.2g MB" % megabytes, 1000 * seconds, "ms")
+    by_kind(table, rows)
+    ratios = [(start + seconds) / allowed(megabytes) for seconds, megabytes, _ in rows]
+    above = "data: files above %g ms + size / %g MB/s" % (ALLOWED_MS, ALLOWED_MB_S)
+    table.figure(above, sum(ratio > 1 for ratio in ratios), "")
+    table.figure("data: the worst of them takes so many times as long", max(ratios), "x")
     table.figure("data: files", len(rows), "")
     table.figure("data: size of the set", size, "MB")
     table.figure("data: the set, each file in a process of its own", size / (beyond + start * len(rows)), "MB/s")

@@ -184,6 +184,13 @@ def all_of(step):
     save(f"torch-legacy/step-{step}/model.pt", weights(step, torch.float64), _use_new_zipfile_serialization=False)
     fsdp(f"verl/global_step_{step}/actor", step)
     save(f"verl/global_step_{step}/data.pt", {"_sampler_iter_state": {"samples_yielded": step}})
+    actor = f"verl-megatron/global_step_{step}/actor"
+    for part in ("model", "optimizer", "extra"):
+        megatron(f"{actor}/{part}/dist_ckpt", step)
+    text(f"{actor}/model/huggingface/config.json", CONFIG)
+    text(f"{actor}/transformer_config.json", {"hidden_size": 8, "num_layers": 1})
+    text(f"{actor}/ckpt_contents.json", {"schema_version": 2, "global_step": step, "world_size": 1, "contents": ["model", "optimizer", "extra"]})
+    save(f"verl-megatron/global_step_{step}/data.pt", {"_sampler_iter_state": {"samples_yielded": step}})
     megatron(f"skyrl-megatron/global_step_{step}/policy", step)
     text(f"skyrl-megatron/global_step_{step}/policy/huggingface/config.json", CONFIG)
     save(f"skyrl-megatron/global_step_{step}/data.pt", {"position": step})
@@ -197,6 +204,7 @@ def all_of(step):
     save(f"prime-rl/checkpoints/step_{step}/orchestrator/progress.pt", {"progress": {"step": step, "total_tokens": 100 * step}})
     deepspeed(f"openrlhf/_actor/global_step{step}", step, 2)
     text(f"openrlhf/_actor/global_step{step}/metric.json", {"metric_key": "eval", "metric_value": 0.5})
+    deepspeed(f"deepspeed-zero1/global_step{step}", step, 1)
     deepspeed(f"deepspeed-zero3/global_step{step}", step, 3)
     megatron(f"slime/iter_{step:07d}", step)
     save(f"slime/rollout/global_dataset_state_dict_{step}.pt", {"sample_offset": step, "epoch_id": 0, "sample_group_index": step})
@@ -230,9 +238,9 @@ def main():
     for step in STEPS:
         all_of(step)
     areal()
-    for pointer, content in {"verl/latest_checkpointed_iteration.txt": "20", "skyrl/latest_ckpt_global_step.txt": "20",
+    for pointer, content in {"verl/latest_checkpointed_iteration.txt": "20", "verl-megatron/latest_checkpointed_iteration.txt": "20", "skyrl/latest_ckpt_global_step.txt": "20",
                              "skyrl-megatron/latest_ckpt_global_step.txt": "20", "openrlhf/_actor/latest": "global_step20",
-                             "deepspeed-zero3/latest": "global_step20", "slime/latest_checkpointed_iteration.txt": "20",
+                             "deepspeed-zero1/latest": "global_step20", "deepspeed-zero3/latest": "global_step20", "slime/latest_checkpointed_iteration.txt": "20",
                              "megatron-legacy/latest_checkpointed_iteration.txt": "20",
                              "megatron-zarr/latest_checkpointed_iteration.txt": "20"}.items():
         text(pointer, content)

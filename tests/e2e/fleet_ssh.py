@@ -9,29 +9,24 @@ import signal
 import socket
 import subprocess
 
-import skips
-from fleet import Fleet, ends_well, training, undisturbed
+from fleet import Fleet, ends_well, training
+from fleet_servers import free_port, missing, run_cases
 from running import wait_until
-from watching import Scratch
 
 SSHD = shutil.which("sshd") or "/usr/sbin/sshd"
 
 
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
 class Host:
-    """A process namespace of its own, with a /proc that shows no other."""
+    """A process namespace of its own, with a /proc that shows no other, and a home where no shell finds anything to read."""
 
     def __init__(self, base, name):
         self.name, self.port, self.base = name, free_port(), base
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", f"{base}/{name}.key"], check=True)
+        os.makedirs(f"{base}/{name}.home")
         with open(f"{base}/{name}.conf", "w") as file:
             file.write(f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {base}/{name}.key\nPidFile none\nUsePAM no\n"
-                       f"StrictModes no\nAuthorizedKeysFile {base}/client.pub\nPermitRootLogin yes\n")
+                       f"StrictModes no\nAuthorizedKeysFile {base}/client.pub\nPermitRootLogin yes\n"
+                       f"SetEnv HOME={base}/{name}.home\n")
         self.begin()
 
     def begin(self):
@@ -49,9 +44,9 @@ class Host:
         self.process.wait()
 
 
-def missing():
-    if os.geteuid() != 0 or not os.path.exists(SSHD) or not shutil.which("ssh-keygen"):
-        return "it needs root, sshd and ssh-keygen"
+def lacking():
+    if missing("sshd", "ssh", "ssh-keygen"):
+        return missing("sshd", "ssh", "ssh-keygen")
     tried = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "true"], capture_output=True, check=False)
     return "" if tried.returncode == 0 else "no namespaces may be made"
 
@@ -71,7 +66,8 @@ def host_destroyed(base, expected):
         training(fleet, 10)
         first = fleet.status()["rentals"][0]["host"]
         hosts[first].end()
-        wait_until("the other host", lambda: len(fleet.watch_by_two()["rentals"]) > 1, 180)
+        with fleet.timers():
+            fleet.until("the other host", lambda: len(fleet.status()["rentals"]) > 1, 180)
         assert fleet.status()["rentals"][1]["host"] != first, fleet.status()
         hosts[first].begin()
         ends_well(fleet, expected, 2)
@@ -81,10 +77,4 @@ def host_destroyed(base, expected):
 
 
 if __name__ == "__main__":
-    if missing():
-        skips.skip("host_destroyed", missing())
-    else:
-        with Scratch() as scratch:
-            host_destroyed(scratch, undisturbed())
-        print("ok: host_destroyed")
-    raise SystemExit(skips.status())
+    run_cases((host_destroyed,), lacking())

@@ -261,10 +261,10 @@ def killed(base):
     dice = random.Random(int(os.environ.get("MIDWATCH_SEED", "5")))
     receiver.plan = [dice.choice([200, 200, 500, "close"]) for _ in range(12)]
     config(base, webhook(receiver) + '[run]\nfirst_wait = "300ms"\n')
-    process = start(base, training(base, pace=0.12), "--restarts", "3")
+    process = start(base, training(base, pace=0.25), "--restarts", "3")
     wait_until("a checkpoint", lambda: os.path.exists(os.path.join(base, "checkpoints", "global_step_5")))
     for kill in range(8):
-        if kill in (1, 4):
+        if kill in (0, 4):
             subprocess.run(["sh", "-c", f"for p in /proc/[0-9]*; do [ \"$(readlink $p/cwd)\" = {base} ] && "
                                         f"[ \"$(readlink $p/exe)\" = {PRACTICE} ] && kill -9 ${{p#/proc/}}; done"], check=False)
         time.sleep(dice.uniform(0.2, 1.6))

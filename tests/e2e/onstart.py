@@ -5,24 +5,13 @@ onstart.py MIDWATCH PRACTICE_RUN
 import concurrent.futures
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 
-from running import PROGRAM, Run, output, processes_of, training, wait_until, weights
+from machines import checkpoint, lost_machine, onstart, shipped, undisturbed
+from running import PROGRAM, Run, output, training, wait_until, weights
 from watching import Scratch
-
-
-def checkpoint(*words):
-    done = subprocess.run([PROGRAM, "checkpoint", *words], capture_output=True, text=True, timeout=60, check=False)
-    return json.loads(done.stdout) if done.returncode == 0 and "--json" in words else {"checkpoints": [], "error": done.stderr}
-
-
-def shipped(store):
-    """Steps that are whole there, and the one that latest names."""
-    found = checkpoint("remote", store, "--check", "--json")["checkpoints"]
-    return sorted(one["step"] for one in found if not one["trouble"]), [one["step"] for one in found if one["latest"]]
 
 
 def status(base):
@@ -33,13 +22,6 @@ def status(base):
 
 def hidden(folder):
     return [name for name in os.listdir(folder) if name.startswith(".midwatch")]
-
-
-def undisturbed():
-    with Scratch() as base:
-        run = Run(base, training(base, pace=0), "--quiet")
-        assert run.end() == 0, run.err
-        return weights(base)
 
 
 def ships(base, _):
@@ -140,6 +122,7 @@ def stops(base, _):
     store = settings(base, "1KB", "2s")  # 20 s each
     run = Run(base, small_trainer(base, 100, 0, 1), "--quiet", "--grace", "2")
     wait_until("an upload", lambda: any(one["state"] == "sending" for one in status(base).get("shipments", [])))
+    wait_until("a forecast of the next save", lambda: (status(base).get("next_save") or {}).get("fits"))
     run.process.send_signal(signal.SIGTERM)
     run.end(60)
     assert shipped(store) == ([], []), run.err
@@ -174,57 +157,6 @@ def prunes(base, _):
     assert not hidden(base + "/checkpoints"), hidden(base + "/checkpoints")
 
 
-def kill_machine(run, base):
-    run.process.kill()
-    run.process.communicate()
-    for word in ("keep", "practice_run"):
-        for pid in processes_of(base, word):
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-
-
-def machine(base, words, command, **variables):
-    """A run on a machine of its own, which is a folder."""
-    os.makedirs(base)
-    run = Run.__new__(Run)
-    run.base = base
-    run.process = subprocess.Popen([PROGRAM, *words, "--home", base + "/home", "--quiet", "--", *command], cwd=base,
-                                   env=dict(os.environ, **variables), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    return run
-
-
-def onstart(base, store, command):
-    return machine(base, ["onstart", "--from", store, "--checkpoints", base + "/checkpoints"], command)
-
-
-def lost_machine(base, expected):
-    """Everything of the first machine is gone but the store: the second one comes to the weights of an undisturbed run."""
-    store, first = base + "/share/run", base + "/first"
-    run = machine(first, ["run", "--store", store], training(first, pace=0.5), WANDB_RUN_ID="abc123")
-    wait_until("two checkpoints are shipped", lambda: (shipped(store)[1] or [0])[0] >= 10)
-    kill_machine(run, first)
-    assert not os.path.exists(first + "/checkpoints/global_step_40"), "it was over before the machine was lost"
-    step = shipped(store)[1][0]
-    shutil.rmtree(first)
-    second = base + "/second"
-    script = f'echo "wandb $WANDB_RUN_ID $WANDB_RESUME"; exec {" ".join(training(second, pace=0))}'
-    run = onstart(second, store, ["sh", "-c", script])
-    assert run.end() == 0, run.err
-    text = output(run)
-    assert f"step {step} was received" in run.err and "abc123" in run.err, run.err
-    assert f"Setting global step to {step}" in text and "wandb abc123 allow" in text, text[:2000]
-    assert weights(second) == expected, "the weights differ from those of the undisturbed run"
-    assert shipped(store)[1] == [40], "the second machine shipped nothing"
-    # A third one gets what to resume from, as its trainer does not find it by itself.
-    third = base + "/third"
-    command = [*training(third, steps=45, pace=0), "--resume", "requested", "{resume}"]
-    run = onstart(third, store, command)
-    assert run.end() == 0, run.err
-    assert "Setting global step to 40" in output(run) and shipped(store)[1] == [45], output(run)[:2000]
-
-
 def empty_store(base, expected):
     run = onstart(base + "/machine", base + "/share/run", training(base + "/machine", pace=0))
     assert run.end() == 0, run.err
@@ -238,6 +170,10 @@ def empty_store(base, expected):
     assert run.end() == 3 and "is whole" in run.err, run.err
 
 
+def lost(base, expected):
+    lost_machine(base, base + "/share/run", expected)
+
+
 def in_scratch(case, expected):
     with Scratch() as base:
         case(base, expected)
@@ -246,7 +182,7 @@ def in_scratch(case, expected):
 
 def main():
     expected = undisturbed()
-    cases = [case for case in (lost_machine, deleted_meanwhile, ships, store_fails, stops, prunes, empty_store)
+    cases = [case for case in (lost, deleted_meanwhile, ships, store_fails, stops, prunes, empty_store)
              if not sys.argv[3:] or case.__name__ in sys.argv[3:]]
     with concurrent.futures.ThreadPoolExecutor(max_workers=4) as several:  # they wait most of the time
         for done in [several.submit(in_scratch, case, expected) for case in cases]:

@@ -1,7 +1,7 @@
 """midwatch checkpoint push, pull and remote: with folders always, and with a real S3 server (Ceph's gateway) where it is
-installed, directly and through a proxy that fails.
+installed, directly and through a proxy that fails; there a machine of a supervised run is lost, too.
 
-shipping.py MIDWATCH [PRACTICE_RUN]
+shipping.py MIDWATCH PRACTICE_RUN
 """
 import json
 import os
@@ -19,6 +19,7 @@ import zipfile
 import skips
 from faulty_proxy import FaultyProxy
 from gateway import Gateway, missing
+from machines import lost_machine, undisturbed
 
 PROGRAM = os.path.abspath(sys.argv[1])
 CONTRACTS = os.path.join(os.path.dirname(PROGRAM), "tests", "contracts", "test_contracts")
@@ -286,6 +287,10 @@ def limited(base, gateway):
     assert answer["bytes"] / took < 15e6, (answer, took)
 
 
+def lost(base, gateway):
+    lost_machine(base, "s3://bucket/lost", undisturbed(), **gateway.variables())
+
+
 def main():
     cases = [folders]
     why = missing()
@@ -300,7 +305,7 @@ def main():
             os.makedirs(base + "/ceph")
             with Gateway(base + "/ceph") as gateway:
                 gateway.make_bucket("bucket")
-                for case in (contract, server, errors, killed, faults, fenced, limited):
+                for case in (contract, server, errors, killed, faults, fenced, limited, lost):
                     folder = f"{base}/{case.__name__}"
                     os.makedirs(folder)
                     began = time.monotonic()

@@ -1,6 +1,7 @@
 #include "act/fleet/controller.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "act/fleet/beat.h"
@@ -138,9 +139,11 @@ class Check {
     if (!beat->trouble.empty()) out_.notes.push_back(cat("the heartbeat cannot be read: ", beat->trouble));
     out_.seen.beat = std::move(beat->beat);
     out_.seen.beat_changed = beat->changed;
+    see_wandb();
     const auto unheard = unheard_.find(rental.provider);
     const bool known = std::any_of(doors_.providers.begin(), doors_.providers.end(),
                                    [&](const auto& one) { return one->name() == rental.provider; });
+    if (doors_.providers.empty()) return {};  // only the store is at hand
     if (!known || unheard != unheard_.end()) {
       out_.seen.provider_says = known ? unheard->second : cat(rental.provider, " is not in the specification");
       return {};
@@ -154,6 +157,17 @@ class Check {
     }
     out_.seen.provider = holding_.there() || holding_.unreachable ? holding_.state : InstanceState::kGone;
     return {};
+  }
+
+  /// Once a check: what is looked at again is what ends machines, and W&B ends none.
+  void see_wandb() {
+    if (!doors_.wandb || !out_.seen.beat) return;
+    if (!wandb_) wandb_ = doors_.wandb(out_.seen.beat->wandb);
+    if (wandb_->ok()) {
+      out_.seen.wandb = **wandb_;
+    } else {
+      out_.seen.wandb_silent = clip(wandb_->error().what, 200);
+    }
   }
 
   /// By its label, or by its id where a person rented it.
@@ -399,7 +413,7 @@ class Check {
     Move move;
     move.what = What::kForget;
     move.why = cat("it was refused: ", clip(error.what, 200));
-    move.failed = true;
+    move.failed = error.code != Error::Code::kFull;  // that is no fault of the host's
     return forget(move);
   }
 
@@ -429,6 +443,7 @@ class Check {
   std::vector<std::pair<std::string, Instance>> all_;  ///< by the provider's name
   std::map<std::string, std::string> unheard_;         ///< providers that were not heard, and why
   Holding holding_;
+  std::optional<Result<WandbWord>> wandb_;
   size_t strays_ = 0;
   int rents_ = 0;
   bool seen_twice_ = false;  ///< that the machine is to be given up

@@ -19,6 +19,8 @@ struct ControllerDoors {
   FleetStore& store;
   const std::vector<std::unique_ptr<Provider>>& providers;  ///< in the order in which they are tried
   std::function<std::string()> nonce;                       ///< 16 hexadecimal digits that nobody else gets
+  /// Asks W&B for a run by the id that its heartbeat states ("": none); unset: it is not asked.
+  std::function<Result<WandbWord>(const std::string& run)> wandb = nullptr;
 };
 
 struct ControllerPlan {

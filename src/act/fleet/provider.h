@@ -1,14 +1,18 @@
 // The door to whoever rents machines out. One file a kind in providers/.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "core/fleet/decide.h"
 #include "core/fleet/fleet_spec.h"
+#include "platform/http.h"
+#include "platform/program.h"
 
 namespace mw::fleet {
 
@@ -45,10 +49,26 @@ class Provider {
   virtual Result<std::vector<Instance>> list() = 0;
   /// Gives it back. One that is gone already is no error. That it is gone is seen by list().
   virtual Result<void> destroy(const Instance& instance) = 0;
+  /// What create() would send, for people to read; "": the provider has nothing to show. It shows the values of the
+  /// environment as they stand in `order`, so the caller gives it one without secrets.
+  virtual Result<std::string> preview(const Offer& offer, const Order& order) {
+    return static_cast<void>(offer), static_cast<void>(order), std::string();
+  }
 };
 
-/// kInvalid: a kind that is not known, or a setting that is missing.
+/// What providers reach the world by.
+struct ProviderDoors {
+  std::shared_ptr<Http> http;
+  std::function<Result<ProgramEnd>(const ProgramRequest& request)> run;
+  std::function<std::optional<std::string>(const std::string& name)> variable;  ///< of the environment
+  std::function<void(Duration)> pause;
+  Duration deadline = Duration::seconds(60);  ///< of one HTTP request
+};
+ProviderDoors real_provider_doors();
+
+/// kInvalid: a kind that is not known, a setting that is missing or not of this kind, or a key that is not set.
 Result<std::unique_ptr<Provider>> make_provider(const ProviderSpec& spec);
+Result<std::unique_ptr<Provider>> make_provider(const ProviderSpec& spec, const ProviderDoors& doors);
 /// The kinds that there are.
 const std::vector<std::string>& provider_kinds();
 
@@ -56,5 +76,11 @@ const std::vector<std::string>& provider_kinds();
 Result<std::unique_ptr<Provider>> make_command_provider(const ProviderSpec& spec);
 Result<std::unique_ptr<Provider>> make_host_provider(const ProviderSpec& spec);  ///< "local" and "ssh"
 Result<std::unique_ptr<Provider>> make_slurm_provider(const ProviderSpec& spec);
+Result<std::unique_ptr<Provider>> make_vast_provider(const ProviderSpec& spec, const ProviderDoors& doors);
+Result<std::unique_ptr<Provider>> make_runpod_provider(const ProviderSpec& spec, const ProviderDoors& doors);
+Result<std::unique_ptr<Provider>> make_prime_provider(const ProviderSpec& spec, const ProviderDoors& doors);
+Result<std::unique_ptr<Provider>> make_lambda_provider(const ProviderSpec& spec, const ProviderDoors& doors);
+Result<std::unique_ptr<Provider>> make_kubernetes_provider(const ProviderSpec& spec, const ProviderDoors& doors);
+Result<std::unique_ptr<Provider>> make_skypilot_provider(const ProviderSpec& spec, const ProviderDoors& doors);
 
 }  // namespace mw::fleet

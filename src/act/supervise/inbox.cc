@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "core/notes.h"
 #include "platform/durable.h"
 
 namespace mw {
@@ -32,6 +33,8 @@ Result<std::string> put_ask(Disk& disk, const std::string& run_folder, const Run
       .string(ask.text)
       .key("at_ns")
       .integer(ask.at.ns)
+      .key("kind")
+      .string(ask.kind)
       .end_object();
   const std::string folder = cat(run_folder, "/", kInboxFolder);
   MW_TRY(disk.make_folders(folder));
@@ -55,6 +58,9 @@ Result<RunAsk> parse_ask(std::string_view text) {
   const std::string said = json->string_or("text", "");
   ask.text = is_note ? redact_secrets(clip(said, kTextLimit)) : clip(said, kAskLimit);
   ask.at.ns = json->integer_or("at_ns", 0);
+  ask.kind = json->string_or("kind", "");
+  if (!ask.kind.empty() && (!is_note || (ask.kind != kLesson && ask.kind != kTag && ask.kind != kUntag)))
+    return Error{Error::Code::kInvalid, cat("nobody knows a note of the kind '", ask.kind, "'"), ""};
   return ask;
 }
 
@@ -81,6 +87,7 @@ Result<void> Inbox::take(const std::string& path, const State& state, EventWrite
   const auto ask = parse_ask(*text);
   if (!ask.ok()) return doors_.disk.rename(path, path + ".refused");
   if (ask->what == RunAsk::What::kTell) {
+    if (!ask->kind.empty()) MW_TRY(request(*ask, state, writer));
     MW_TRY(note(*ask, state, writer));
   } else {
     MW_TRY(request(*ask, state, writer));
@@ -98,7 +105,8 @@ Result<void> Inbox::note(const RunAsk& ask, const State& state, EventWriter& wri
 }
 
 Result<void> Inbox::request(const RunAsk& ask, const State& state, EventWriter& writer) {
-  const std::string what(kWords[static_cast<size_t>(ask.what)]);
+  const std::string what =
+      ask.what == RunAsk::What::kTell ? ask.kind : std::string(kWords[static_cast<size_t>(ask.what)]);
   const auto& all = state.supervision.requests;
   const bool known = std::any_of(all.begin(), all.end(), [&](const Supervision::Request& one) {
     return one.at == ask.at && one.who == ask.who && one.what == what;

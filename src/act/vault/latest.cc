@@ -190,4 +190,12 @@ Result<Moved> LatestPointer::move(Pointer target, bool older) {
   return promise_ == Promise::kSwap ? replace(target) : append(target);
 }
 
+Result<std::optional<Pointer>> LatestPointer::held() {
+  if (promise_ == Promise::kAppend) return std::optional<Pointer>();
+  auto now = find();
+  if (!now.ok()) return now.error();
+  if (now->pointer && now->pointer->owner != owner_) now->pointer.reset();
+  return std::move(now->pointer);
+}
+
 }  // namespace mw::vault

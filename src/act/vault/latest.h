@@ -40,6 +40,9 @@ class LatestPointer {
   /// Makes it name `target` (step, checkpoint, manifest_hash, at). After an error nobody knows whether it moved;
   /// another push finds out. A step below the present one only when `older`.
   Result<Moved> move(Pointer target, bool older);
+  /// The pointer as it is now, where it holds our epoch; nullopt: somebody else began since, or the store keeps no
+  /// conditions, so that nobody can tell.
+  Result<std::optional<Pointer>> held();
 
  private:
   struct Found {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "act/vault/catalogue.h"
+#include "act/vault/unfinished.h"
 #include "base/digest.h"
 #include "base/text.h"
 #include "sense/checkpoints/scan.h"
@@ -11,8 +12,6 @@ namespace mw::vault {
 namespace {
 
 using How = event::CheckpointSeen::How;
-
-constexpr Duration kStale = Duration::seconds(3 * 86400);  // since an open upload of another checkpoint began
 
 Error still_written(const std::string& path) {
   return {Error::Code::kInvalid, cat("the checkpoint is still being written: ", path, " changed"),
@@ -53,6 +52,7 @@ class Push {
         return sent.error();
       }
       MW_TRY(put_manifest());
+      MW_TRY(still_there());
     }
     Pointer target;
     target.step = options_.step;
@@ -62,7 +62,8 @@ class Push {
     const auto moved = latest_.move(target, options_.older);
     if (!moved.ok()) return moved.error();
     out_.latest = *moved;
-    abort_stale();
+    const auto now = doors_.store.head(keys_.manifest(out_.manifest.id));
+    if (now.ok() && now->changed.known()) remove_unfinished(doors_, keys_, latest_, now->changed);
     return std::move(out_);
   }
 
@@ -156,17 +157,6 @@ class Push {
     for (const ObjectInfo& one : *sent) (void)doors_.store.remove(one.key).ok();
   }
 
-  /// Uploads that nobody went on with for days cost their space. By the store's own clock.
-  void abort_stale() {
-    const auto now = doors_.store.head(keys_.manifest(out_.manifest.id));
-    const auto open = doors_.store.uploads(keys_.under("checkpoints/"));
-    if (!now.ok() || !now->changed.known() || !open.ok()) return;
-    for (const OpenUpload& one : *open) {
-      const bool stale = one.began.known() && now->changed - one.began > kStale;
-      if (stale) (void)doors_.store.abort(one.key, one.id).ok();
-    }
-  }
-
   /// Written, and read again: what `latest` will name is what was meant.
   Result<void> put_manifest() {
     const std::string key = keys_.manifest(out_.manifest.id);
@@ -177,6 +167,15 @@ class Push {
     if (*now == text_) return {};
     if (!put.ok()) return put.error();
     return Error{Error::Code::kIo, "the store gives another manifest than was put there", "Push again."};
+  }
+
+  /// What an earlier push sent may have been taken for left behind while this one compared it (remove_unfinished()).
+  Result<void> still_there() {
+    if (out_.moved.moved == tree_.bytes) return {};
+    const auto missing = files_are_there(doors_.store, keys_, out_.manifest);
+    if (!missing.ok()) return missing.error();
+    if (missing->empty()) return {};
+    return Error{Error::Code::kIo, cat("somebody removed ", *missing, " from the store"), "Push again."};
   }
 
   const VaultDoors& doors_;

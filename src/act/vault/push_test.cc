@@ -1,4 +1,5 @@
-// A real folder as the store, real files, and several threads: what the simulation, which has one, cannot try.
+// A real folder as the store, real files, and several threads: what the simulation, which has one, cannot try. And what
+// becomes of pushes that nobody went on with.
 #include "act/vault/push.h"
 
 #include <doctest/doctest.h>
@@ -14,6 +15,8 @@
 #include "act/vault/pull.h"
 #include "base/prng.h"
 #include "base/text.h"
+#include "platform/fake/fake_disk.h"
+#include "platform/fake/fake_store.h"
 #include "platform/real/posix_disk.h"
 
 namespace mw::vault {
@@ -115,6 +118,96 @@ TEST_CASE("a checkpoint without room for it is not begun") {
   CHECK_FALSE(std::filesystem::exists(back.folder));
   free = 10'000;
   CHECK(pull(doors, back).ok());
+}
+
+/// A store in which killed pushes left files and an upload, four days ago and today; step 7 is pushed now.
+struct LeftBehind {
+  explicit LeftBehind(FakeStore::Conditions conditions) : store(1, conditions) {
+    store.set_time(Time::from_seconds(1'000'000));
+    put("step_3-00000000000000aa/model.bin");  // of which nothing came since
+    put("step_4-00000000000000aa/model.bin");  // of which more came today
+    put("step_5-00000000000000aa/model.bin");  // that is whole
+    put("step_9-00000000000000aa/model.bin");  // beyond latest: somebody may go back to it
+    REQUIRE(store.put("run/manifests/step_5-00000000000000aa.json", "{}", {}).ok());
+    REQUIRE(store.begin_upload("run/checkpoints/step_2-00000000000000aa/large.bin").ok());
+    const Time now = Time::from_seconds(1'000'000 + 4 * 86'400);
+    store.set_time(now);
+    put("step_4-00000000000000aa/optim.bin");
+    REQUIRE(store.begin_upload("run/checkpoints/step_4-00000000000000aa/large.bin").ok());
+    disk.set_time(now);
+    REQUIRE(disk.make_folders("/step_7").ok());
+    disk.write("/step_7/rank_0.dat", "weights");
+  }
+  void put(const std::string& path) { REQUIRE(store.put("run/checkpoints/" + path, "bytes", {}).ok()); }
+  bool has(const std::string& path) const { return store.objects().count("run/checkpoints/" + path) != 0; }
+  VaultDoors doors() {
+    return {disk,   store, clock, [](Duration) {}, [](const std::string&) -> Result<int64_t> { return INT64_MAX; },
+            nullptr};
+  }
+  Result<Pushed> push_step_7() {
+    PushOptions options;
+    options.prefix = "run";
+    options.folder = "/step_7";
+    options.step = 7;
+    options.owner = "me";
+    options.settle = {};
+    options.pace.parallel = 1;
+    return push(doors(), options);
+  }
+  FakeStore store;
+  FakeDisk disk{1};
+  FakeClock clock;
+};
+
+TEST_CASE("a push removes what killed ones left, when it is old and nothing names it") {
+  LeftBehind left(FakeStore::Conditions::kKept);
+  REQUIRE(left.push_step_7().ok());
+  CHECK_FALSE(left.has("step_3-00000000000000aa/model.bin"));
+  CHECK(left.has("step_4-00000000000000aa/model.bin"));
+  CHECK(left.has("step_5-00000000000000aa/model.bin"));
+  CHECK(left.has("step_9-00000000000000aa/model.bin"));
+  CHECK(left.store.open_uploads() == 1);  // today's
+}
+
+TEST_CASE("who was fenced off removes nothing, nor does anybody where nobody can be fenced off") {
+  LeftBehind left(FakeStore::Conditions::kKept);
+  bool moved = false;
+  left.store.changed_at = [&](const std::string& key) {
+    if (key != "run/latest.json") return;
+    const auto pointer = parse_pointer(left.store.objects().at(key).bytes);
+    moved = pointer.ok() && pointer->step == 7 && pointer->owner == "me";
+  };
+  left.store.before_call = [&] {
+    if (!moved) return;
+    moved = false;
+    const VaultDoors doors = left.doors();
+    const Keys keys{"run"};
+    LatestPointer other(doors, keys, "other");
+    REQUIRE(other.probe().ok());
+    REQUIRE(other.claim(0).ok());
+  };
+  REQUIRE(left.push_step_7().ok());
+  CHECK(left.has("step_3-00000000000000aa/model.bin"));
+
+  LeftBehind append(FakeStore::Conditions::kIgnored);
+  REQUIRE(append.push_step_7().ok());
+  CHECK(append.has("step_3-00000000000000aa/model.bin"));
+  CHECK(append.store.open_uploads() == 1);
+}
+
+TEST_CASE("latest does not name a checkpoint of which somebody removed files while it was compared") {
+  LeftBehind left(FakeStore::Conditions::kKept);
+  const auto tree = walk(left.disk, "/step_7");
+  REQUIRE(tree.ok());
+  const std::string key = cat("run/checkpoints/", checkpoint_id(7, tree->state()), "/rank_0.dat");
+  REQUIRE(left.store.put(key, "weights", {}).ok());
+  left.store.changed_at = [&](const std::string& changed) {
+    if (changed.starts_with("run/manifests/step_7")) left.store.lose(key);
+  };
+  CHECK_FALSE(left.push_step_7().ok());
+  left.store.changed_at = nullptr;
+  REQUIRE(left.push_step_7().ok());
+  CHECK(left.store.objects().count(key) == 1);
 }
 
 }  // namespace

@@ -119,14 +119,14 @@ Result<int64_t> LogShipper::ship(const VaultDoors& doors) {
 }
 
 Result<std::vector<ReceivedLogs>> receive_logs(const VaultDoors& doors, const std::string& prefix,
-                                               const std::string& folder) {
+                                               const std::string& folder, std::string_view only) {
   const auto listed = list_all(doors.store, runs_of(prefix));
   if (!listed.ok()) return listed.error();
   std::map<std::string, ReceivedLogs> runs;
   std::set<std::string> paths;
   for (const ObjectInfo& one : *listed) {  // in order of their keys: a file's pieces follow each other
     const auto piece = piece_of(std::string_view(one.key).substr(runs_of(prefix).size()));
-    if (!piece) continue;
+    if (!piece || !piece->path.starts_with(only)) continue;
     const auto [run, fresh] = runs.try_emplace(piece->name, ReceivedLogs{piece->name, 0, 0});
     const std::string path = cat(folder, "/", piece->name, "/", piece->path);
     if (fresh && doors.disk.info(cat(folder, "/", piece->name)).ok()) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "act/vault/doors.h"
@@ -44,9 +45,9 @@ struct ReceivedLogs {
   std::string name;
   int64_t files = 0, bytes = 0;
 };
-/// Receives the journals and logs of all runs of a prefix. What lies in `folder` under the same name is an error
-/// (kInvalid): nothing is written over. kNotFound: there are none.
+/// Receives the journals and logs of all runs of a prefix; of each those files whose path begins with `only`. What lies
+/// in `folder` under the same name is an error (kInvalid): nothing is written over. kNotFound: there are none.
 Result<std::vector<ReceivedLogs>> receive_logs(const VaultDoors& doors, const std::string& prefix,
-                                               const std::string& folder);
+                                               const std::string& folder, std::string_view only = "");
 
 }  // namespace mw::vault

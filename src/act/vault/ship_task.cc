@@ -120,6 +120,7 @@ void ShipTask::take(Result<vault::Pushed> done, EventWriter& writer) {
   if (!done.ok()) return take_failure(done.error(), writer);
   retries_.erase(what_.path);
   logs_last_ = false;
+  logs_soon_ = true;
   const double seconds = since(began_).seconds();
   const int64_t bytes = done->manifest.bytes();
   const std::string text = cat(
@@ -139,11 +140,13 @@ void ShipTask::ship_logs() {
       scope_.say(cat("the journal and the logs are not shipped: ", done->error().what, ". They are tried again"));
     logs_failed_ = !done->ok();
   }
-  const bool due = !logs_at_ || since(*logs_at_) >= kLogsEvery || (ended_ && !logs_last_);
+  // The history in the store goes as far as its checkpoints do.
+  const bool due = !logs_at_ || since(*logs_at_) >= (logs_soon_ ? kLogsSoon : kLogsEvery) || (ended_ && !logs_last_);
   if (logs_.started() || !due || stop_->load()) return;
   // The last time everything else has been recorded.
   if (ended_ && (call_.started() || logs_last_)) return;
   logs_last_ = ended_.has_value();
+  logs_soon_ = false;
   logs_at_ = clock_.steady();
   logs_.start([ship = scope_.ship_logs, stop = stop_] { return ship(stop); });
 }

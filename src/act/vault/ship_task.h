@@ -47,6 +47,8 @@ class ShipTask final : public Task {
   static constexpr Duration kLongestWait = Duration::seconds(900);  ///< ... up to this
   static constexpr Duration kLostFor = Duration::seconds(60);  ///< before one that was not there is looked for again
   static constexpr Duration kLogsEvery = Duration::seconds(60);
+  /// After a checkpoint was shipped; no sooner, where one follows the other.
+  static constexpr Duration kLogsSoon = Duration::seconds(1);
   static constexpr Duration kPoll = Duration::millis(100);       ///< while a call is out
   static constexpr Duration kAtStop = Duration::seconds(20);     ///< of `wait`, where somebody stops the run
   static constexpr Duration kUnscanned = Duration::seconds(15);  ///< at the end, for the scan of the last save
@@ -86,7 +88,7 @@ class ShipTask final : public Task {
   uint32_t action_ = 0;  ///< its number in the journal
   Duration began_;
   std::map<std::string, Retry> retries_;  // by path
-  bool doubts_settled_ = false, logs_failed_ = false, logs_last_ = false;
+  bool doubts_settled_ = false, logs_failed_ = false, logs_last_ = false, logs_soon_ = false;
   std::optional<Duration> logs_at_, ended_;
 };
 

@@ -157,6 +157,10 @@ TEST_CASE("logs that grow, shrink and are renamed come out as they are") {
   CHECK(world.text("/lost/one/journal/000001") == "first\n");
   CHECK_FALSE(fs::exists(world.root + "/lost/one/secret.json"));
   CHECK(receive_logs(world.doors(), "run", world.root + "/lost").error().code == Error::Code::kInvalid);
+  const auto journals = receive_logs(world.doors(), "run", world.root + "/journals", "journal/");
+  REQUIRE(journals.ok());
+  CHECK(journals->front().files == 1);
+  CHECK_FALSE(fs::exists(world.root + "/journals/one/output"));
   CHECK(receive_logs(world.doors(), "none", world.root + "/lost").error().code == Error::Code::kNotFound);
 }
 

@@ -256,6 +256,7 @@ class ConfigParser {
                        at.is_string() ? "Write it without quotes and without a unit, as 0.05 or 5e9." : "");
       }
       out.real = at.number();
+      if (key.most > key.least) within(at, key, out.real, format_short(key.least), format_short(key.most));
       return;
     }
     if (key.kind == Kind::kInteger) {

@@ -26,7 +26,7 @@ struct ConfigKey {
     kPaths,     ///< a list of them
     kRoots,     ///< likewise, of folders in which things are moved or deleted: platform/paths.h, check_root()
     kInteger,   ///< within least..most
-    kNumber,    ///< any finite one
+    kNumber,    ///< within least..most; any finite one where both are 0
     kDuration,  ///< "30s", "1h 30m"; least..most in seconds
     kSize,      ///< "10MB", "5GiB"; least..most in bytes
     kBoolean,

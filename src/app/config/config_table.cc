@@ -74,6 +74,10 @@ constexpr std::array kKeys = {
     ConfigKey{"run.watch", Kind::kPaths, "[]", 0, 0, "",
               "Further files and folders of the run to read: metrics, TensorBoard, W&B.",
               "the command's output is always read"},
+    ConfigKey{"run.notices", Kind::kTexts, "[\"auto\"]", 0, 0, "",
+              "Who may give notice that the machine is taken away: \"aws\", \"gcp\", \"azure\", \"mithril\", "
+              "\"capacity-block\", \"file:/PATH\"; [] is nobody. A run with a store is then ended in time.",
+              "auto: those that this machine's firmware, files and variables show to be there"},
     ConfigKey{"run.framework", Kind::kText, "", 0, 0, "", "The dialect to read in, by its name.",
               "recognised from what the run writes"},
     ConfigKey{"run.timezone", Kind::kText, "", 0, 0, "",
@@ -118,6 +122,10 @@ constexpr std::array kKeys = {
     ConfigKey{"run.from_scratch", Kind::kBoolean, "false", 0, 0, "",
               "Let a later attempt begin from nothing, though an earlier one saved a checkpoint.",
               "a resume that failed in silence would soon write over the checkpoints"},
+    ConfigKey{"run.cost_per_hour", Kind::kNumber, "0", 0, 1e6, "",
+              "What the run's machines cost an hour, in your currency. It shows what the run has cost and what a crash "
+              "would cost. For attach as well.",
+              "not known: nothing is said of money"},
     ConfigKey{"run.host", Kind::kBoolean, "true", 0, 0, "",
               "Watch the machine, too: disks, memory, processes, GPUs. For attach as well.",
               "the costliest losses came from below: full disks, shared memory, killed processes"},

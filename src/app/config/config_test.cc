@@ -57,6 +57,20 @@ TEST_CASE("every key has a section, a purpose, and a default with its reason") {
   }
 }
 
+TEST_CASE("what the machines cost arrives in runs and in watches, and is a number from 0 up") {
+  const Config config = parse("[run]\ncost_per_hour = 5.73\n");
+  RunRequest run;
+  apply(config, run);
+  CHECK(run.cost_per_hour == 5.73);
+  AttachRequest attach;
+  apply(config, attach);
+  CHECK(attach.cost_per_hour == 5.73);
+  for (const char* wrong : {"-1", "1e7", "\"5.73\"", "nan"}) {
+    CAPTURE(wrong);
+    CHECK(first_problem(cat("[run]\ncost_per_hour = ", wrong, "\n")) != "");
+  }
+}
+
 TEST_CASE("without a file the settings are those of a request that nobody touched") {
   const Config none = Config::parse("", "");
   CHECK(none.check().ok());

@@ -75,6 +75,7 @@ void apply(const Config& config, RunRequest& request) {
   request.knowledge = config.texts("run.knowledge");
   request.host = config.boolean("run.host");
   request.stacks = config.boolean("run.stacks");
+  request.cost_per_hour = config.real("run.cost_per_hour");
 }
 
 void apply(const Config& config, AttachRequest& request) {
@@ -85,6 +86,7 @@ void apply(const Config& config, AttachRequest& request) {
   request.knowledge = config.texts("run.knowledge");
   request.host = config.boolean("run.host");
   request.stacks = config.boolean("run.stacks");
+  request.cost_per_hour = config.real("run.cost_per_hour");
   request.poll_s = config.duration("attach.poll").seconds();
   request.exit_after_idle_s = config.duration("attach.exit_after_idle").seconds();
 }

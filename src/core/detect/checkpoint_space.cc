@@ -1,33 +1,19 @@
 // The next checkpoint will not fit on its disk.
 #include <algorithm>
-#include <vector>
 
 #include "base/text.h"
 #include "core/detect/support/host.h"
-#include "core/detect/tools/stats.h"
+#include "core/detect/support/saves.h"
 
 namespace mw::detect {
 namespace {
 
 constexpr Knob kMargin{"margin", 1.05, "x", "A checkpoint is written whole before an old one goes", "own"};
 constexpr Knob kLasts{"lasts", 120, "s", "After a save the oldest checkpoint may be deleted with some delay", "own"};
-constexpr Knob kLeast{"least", 1e6, "bytes", "A smaller checkpoint is none: metadata, or a name only",
+constexpr Knob kLeast{"least", kLeastCheckpoint, "bytes", "A smaller checkpoint is none: metadata, or a name only",
                       "report skyrl-biomni-monitor-cycles-2026-02-19: 412 KB that were all of one"};
-constexpr Knob kRecent{"recent", 3, "checkpoints", "The largest of the last ones counts", "own"};
+constexpr Knob kRecent{"recent", kRecentCheckpoints, "checkpoints", "The largest of the last ones counts", "own"};
 constexpr Knob kKnobs[] = {kMargin, kLasts, kLeast, kRecent};
-
-/// What the next save needs on this disk, by what was measured up to `at`; 0 when nothing is known.
-double needed(const Series& sizes, Time at) {
-  double most = 0;
-  size_t seen = 0;
-  const std::vector<Point>& points = sizes.points();
-  for (size_t i = points.size(); i-- > 0 && static_cast<double>(seen) < kRecent.value;) {
-    if (points[i].at > at || points[i].value < kLeast.value) continue;
-    most = std::max(most, points[i].value);
-    ++seen;
-  }
-  return most;
-}
 
 /// Where a save went well although there was too little room before it, the run makes room by itself. Some trainers
 /// only log that a save begins: then the step after it shows that it went well.
@@ -43,16 +29,8 @@ bool saved_between(const State& state, Time from, Time to) {
 
 /// "the save at step 40": by the run's own rhythm up to `at`; "the next save" when there is none.
 std::string next_save(const State& state, Time at) {
-  std::vector<double> gaps;
-  int64_t last = kNoStep;
-  for (const auto& [moment, saved] : state.checkpoints) {
-    const int64_t step = saved.step != kNoStep ? saved.step : moment.step;
-    if (step == kNoStep || (moment.at.known() && moment.at > at)) continue;
-    if (last != kNoStep && step > last) gaps.push_back(static_cast<double>(step - last));
-    last = step;
-  }
-  if (last == kNoStep || gaps.empty()) return "the next save";
-  return cat("the save at step ", last + static_cast<int64_t>(median(gaps)));
+  const int64_t step = next_save_step(state, at);
+  return step == kNoStep ? "the next save" : cat("the save at step ", step);
 }
 
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
@@ -60,8 +38,8 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     const Series* free = host_series(state, "disk.free", sizes->raw);
     if (free == nullptr) continue;
     EpisodeRule rule;
-    rule.bad = [sizes](const Point& p) { return p.value < kMargin.value * needed(*sizes, p.at); };
-    rule.good = [sizes](const Point& p) { return p.value >= kMargin.value * needed(*sizes, p.at); };
+    rule.bad = [sizes](const Point& p) { return p.value < kMargin.value * bytes_needed(*sizes, p.at); };
+    rule.good = [sizes](const Point& p) { return p.value >= kMargin.value * bytes_needed(*sizes, p.at); };
     rule.persist = Duration::seconds(kLasts.value);
     for (const Episode& episode : episodes(state, *free, rule)) {
       const Time until = episode.ended ? episode.ended->at : state.last_at;
@@ -69,7 +47,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
       Finding finding =
           host_finding(state, "checkpoint-space", "disk-pressure", Severity::kWarning, episode, *free,
                        cat("The next checkpoint will not fit: ", next_save(state, episode.detected), " needs about ",
-                           format_bytes(needed(*sizes, episode.first.at)), " as the last ones did, and ",
+                           format_bytes(bytes_needed(*sizes, episode.first.at)), " as the last ones did, and ",
                            format_bytes(episode.worst), " are free on ", free->raw));
       finding.resolved = finding.resolved || makes_room;
       finding.suggests.push_back({"ckpt-retention-not-pruning", 0.55, "checkpoints take the room of the next one"});

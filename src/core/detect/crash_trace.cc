@@ -18,8 +18,8 @@ void judge_trace(const State& state, const FailureChain& chain, std::vector<Find
   describe(chain, finding);
   finding.detector = "crash-trace";
   finding.severity = sure ? Severity::kCritical : provisional_severity(chain);
-  finding.summary = cat(trace.exception.empty() ? std::string("An exception") : trace.exception, " in ",
-                        trace.frame.empty() ? std::string("an unknown place") : trace.frame,
+  finding.summary = cat(trace.exception.empty() ? std::string("An exception") : trace.exception,
+                        trace.frame.empty() ? std::string() : cat(" in ", trace.frame),
                         sure ? " ended the run: " : ": ", clip(trace.message, 200), sure ? "" : kNotSettled);
   out.push_back(std::move(finding));
 }
@@ -54,8 +54,10 @@ void judge_exit(const AttemptState& attempt, bool plan_done, const Symptom* afte
   finding.severity = plan_done ? Severity::kInfo : Severity::kCritical;
   finding.onset = attempt.ended_at;
   finding.detected = attempt.ended_at;
-  finding.summary = ended.code == 0 ? std::string("The run failed by its launcher's word, with no error of its own")
-                                    : cat("The run ended with status ", ended.code, " and no error of its own");
+  finding.summary = after != nullptr
+                        ? cat("The program failed after its training was complete: ", clip(after->text, 200))
+                    : ended.code == 0 ? std::string("The run failed by its launcher's word, with no error of its own")
+                                      : cat("The run ended with status ", ended.code, " and no error of its own");
   if (!ended.text.empty()) finding.evidence.push_back({attempt.ended_at.where, ended.text, "", kNoStep, 0});
   if (after != nullptr) {
     finding.evidence.push_back({after->moment.where, clip(after->text, kTextLimit), "", kNoStep, 0});

@@ -14,6 +14,8 @@ namespace {
 
 constexpr Knob kInitial{"initial", 5, "points", "The initial level: median of the first points",
                         "field guide 4.3 rule 5 (20 steps), for short runs too"};
+constexpr Knob kFirst{"first", 3, "points",
+                      "Or of so few, if that is more: a collapse from the first step on pulls it down", "own"};
 constexpr Knob kShare{"share", 0.1, "ratio", "Of the initial level",
                       "field guide 4.3 rule 5 (0.3 warning, 0.1 critical); 0.2-0.3 is common in healthy runs"};
 constexpr Knob kNotable{"notable", 0.2, "ratio", "Of the initial level: worth a line, as information",
@@ -30,7 +32,7 @@ constexpr Knob kSudden{"sudden", 3, "x", "Or: it fell by so much at once, and th
 constexpr Knob kSuddenShare{"sudden_share", 0.15, "ratio", "Of the records so far: what is slower is not at once",
                             "own"};
 constexpr Knob kSuddenPoints{"sudden_points", 10, "points", "And so many at least", "own"};
-constexpr Knob kKnobs[] = {kInitial, kShare,  kHalfway,     kPersist,      kGain,
+constexpr Knob kKnobs[] = {kInitial, kFirst,  kShare,       kHalfway,      kPersist, kGain,
                            kSolved,  kSudden, kSuddenShare, kSuddenPoints, kNotable};
 
 constexpr double kMedianError = 1.2533;  // standard error of a median of normal values, in those of the mean
@@ -102,8 +104,8 @@ void add_finding(const Track& track, double initial, size_t first, bool grave, s
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   for (const Track& track : memory.tracks(state, state.find("entropy"))) {
     if (track.size() < points_of(kInitial) + points_of(kPersist)) continue;
-    const auto head = track.slice(0, points_of(kInitial));
-    const double initial = median({head.begin(), head.end()});
+    const auto head = track.slice(0, points_of(kInitial)), first_ones = track.slice(0, points_of(kFirst));
+    const double initial = std::max(median({head.begin(), head.end()}), median({first_ones.begin(), first_ones.end()}));
     if (!(initial > 0)) continue;
     const std::optional<size_t> first = lasting_low(track, initial, kShare.value);
     if (!first) {

@@ -23,14 +23,18 @@ constexpr Knob kCountedShare{"counted_share", 0.2, "ratio",
                              "Share of counted calls that fail by the environment's fault", "own"};
 constexpr Knob kKnobs[] = {kHistory, kWidth, kRate, kFactor, kPersist, kStanding, kHalf, kCalls, kCountedShare};
 
-void add_finding(const Track& track, size_t onset, size_t now, double base, std::vector<Finding>& out) {
+/// `name`: the trainer's own name of the figure, which may say whose failures it counts.
+void add_finding(std::string_view name, const Track& track, size_t onset, size_t now, double base,
+                 std::vector<Finding>& out) {
   Finding finding = make_finding(
       "environment-fault", "environment-fault", Severity::kWarning, track.points[onset], track.points[now],
       cat(format_short(100 * track.values[now], 3),
           " % of the samples are lost to environment or judge errors; usual is ", format_short(100 * base, 3), " %"));
   add_figures(finding, track, onset > 0 ? onset - 1 : 0, now);
-  finding.suggests.push_back(
-      {"judge-api-rate-limit", 0.3, "a shared judge or tool service that refuses calls looks like this"});
+  const bool judged = contains_folded(name, "judge") || contains_folded(name, "verif");
+  finding.suggests.push_back({judged ? "judge-api-rate-limit" : "tool-execution-timeout", 0.4,
+                              judged ? "a judge that refuses calls looks like this"
+                                     : "tools or an environment that do not answer in time look like this"});
   finding.suggests.push_back({"env-server-crash-empty-outputs", 0.3, "a tool server that is down looks like this"});
   out.push_back(std::move(finding));
 }
@@ -39,16 +43,18 @@ bool judge_rate(const State& state, JudgeMemory& memory, std::vector<Finding>& o
   const RiseRule rule{
       points_of(kHistory), points_of(kWidth), kFactor.value, kRate.value, points_of(kPersist), 0, false};
   const size_t before = out.size();
-  for (KeptTrack& track : memory.tracks(state, state.find("env.error_rate"))) {
+  const Series* rate = state.find("env.error_rate");
+  const std::string_view name = rate == nullptr ? std::string_view() : rate->raw;
+  for (KeptTrack& track : memory.tracks(state, rate)) {
     for (const Rise& rise : track.rises("environment-fault", rule))
-      add_finding(track, rise.onset, rise.detected, rise.base, out);
+      add_finding(name, track, rise.onset, rise.detected, rise.base, out);
     for (size_t i = 0; i < track.size() && out.size() == before; ++i) {
-      if (track.values[i] > kHalf.value) add_finding(track, i, i, i > 0 ? track.values[0] : 0, out);
+      if (track.values[i] > kHalf.value) add_finding(name, track, i, i, i > 0 ? track.values[0] : 0, out);
     }
     size_t streak = 0;
     for (size_t i = 0; i < track.size() && out.size() == before; ++i) {
       streak = track.values[i] > kStanding.value ? streak + 1 : 0;
-      if (streak == points_of(kHistory)) add_finding(track, i + 1 - streak, i, 0, out);
+      if (streak == points_of(kHistory)) add_finding(name, track, i + 1 - streak, i, 0, out);
     }
   }
   return out.size() > before;

@@ -1,8 +1,10 @@
 // A known failure's face in the run's text: what ended an attempt, and what the run lived through.
+#include <algorithm>
 #include <map>
 
 #include "base/text.h"
 #include "core/detect/detector.h"
+#include "core/detect/support/collective_ranks.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/detect/support/settled.h"
 #include "core/judge_memory.h"
@@ -41,6 +43,10 @@ void judge_fatal(const State& state, const FailureChain& chain, std::vector<Find
                         !sure         ? kNotSettled
                         : chain.ended ? "; nothing was done after it"
                                       : "; no step was done after it");
+  if (chain.kind == "collective-timeout") {
+    const std::string missing = missing_ranks(state, chain.attempt);
+    if (!missing.empty()) finding.summary += cat("; ", missing);
+  }
   out.push_back(std::move(finding));
 }
 
@@ -57,6 +63,16 @@ bool loses_something(const Signature& signature) {
   if (signature.role != Role::kRoot || signature.severity == Severity::kInfo) return false;
   const bool save = signature.kind == "checkpoint-failed" || signature.kind == "disk-full";
   return (save && signature.severity == Severity::kCritical) || signature.kind == "logging-gap";
+}
+
+/// A save that failed is made good by one that is whole. Nothing else says so: a run that goes on may fail at each.
+bool saved_since(const State& state, const Moment& failed) {
+  return std::any_of(state.checkpoints.begin(), state.checkpoints.end(), [&](const auto& saved) {
+    const Moment& at = saved.first;
+    if (!saved.second.complete || at.attempt < failed.attempt) return false;
+    if (at.attempt > failed.attempt || (at.step != kNoStep && at.step > failed.step)) return true;
+    return at.where.source == failed.where.source && at.where.line > failed.where.line;
+  });
 }
 
 /// A program's own word of an error, rather than a shell's or a tool's.
@@ -161,13 +177,16 @@ void judge_survived(const State& state, const std::vector<Symptom>& symptoms, co
     finding.onset = seen.first->moment;
     finding.detected = seen.first->moment;
     const bool stuck = static_cast<double>(seen.open) >= kKnobs[3].value;
-    finding.resolved = !stuck;
-    if (!stuck) finding.resolved_at = seen.last->moment;
+    const bool unsaved = finding.severity > Severity::kInfo && finding.kind == "checkpoint-failed" &&
+                         loses_something(*seen.first->signature) && !saved_since(state, seen.last->moment);
+    finding.resolved = !stuck && !unsaved;
+    if (finding.resolved) finding.resolved_at = seen.last->moment;
     finding.summary =
         cat(clause(seen.first->signature->symptom), "; seen ", seen.count, seen.count == 1 ? " time" : " times",
             ends_program(state, *seen.first) ? ", it ended the program after the training was complete"
             : seen.first->teardown           ? ", after the run was complete"
             : stuck                          ? ", no step was done after it"
+            : unsaved                        ? ", the run went on, and no save after it is known to be whole"
                                              : ", the run went on");
     finding.evidence.push_back({seen.first->moment.where, seen.first->text, "", kNoStep, 0});
     if (loops(seen)) finding.suggests.push_back({"autoretry-crash-loop", 0.85, cat("the same ", seen.count, " times")});

@@ -1,4 +1,5 @@
-// Responses become very short or empty. Answers that get shorter while the reward holds are an economy, not a fault.
+// Responses become very short or empty. Answers that get shorter while the reward holds are an economy, not a fault;
+// where the reward is halved with them, the fall of the reward is no noise and has its cause here.
 #include <optional>
 
 #include "base/text.h"
@@ -21,7 +22,28 @@ constexpr Knob kHarm{"reward_loss", 0.15, "ratio", "Fall of the reward that make
 constexpr Knob kEmpty{"empty", 5, "x", "So much shorter that only a reward that rises excuses it",
                       "failure catalogue, length-collapse (a quarter)"};
 constexpr Knob kGain{"reward_gain", 0.05, "ratio", "Rise of the reward, of its range, that excuses it", "own"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kHarm, kEmpty, kGain, kSlight, kSlightPersist};
+constexpr Knob kHalved{"reward_halved", 0.5, "ratio",
+                       "Fall of the reward, with answers that short, that is a collapse of its own",
+                       "reward-collapse, low_share, which alone needs a longer history"};
+constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta,  kPersist,      kHarm,
+                           kEmpty,   kGain,  kSlight, kHalved, kSlightPersist};
+
+/// The reward that fell with the answers: reported though it alone would not stand out, as after three records.
+void add_lost_reward(const State& state, const Track& track, const Rise& fall, std::vector<Finding>& out) {
+  const auto halved = harmed_at(state, track, fall, kHalved.value);
+  if (!halved || fall.base / fall.peak < kEmpty.value) return;
+  const Point &onset = track.points[fall.onset], &now = track.points[*halved];
+  const auto reward = outcome_of(state, onset, now);
+  if (!reward || reward->before - reward->after >= reward->range) return;  // on the floor: zero-reward reports it
+  Finding finding =
+      make_finding("length-collapse", "reward-collapse", Severity::kWarning, onset, now,
+                   cat("Reward fell from a level of ", format_short(reward->before, 4), " to ",
+                       format_short(reward->after, 4), " when responses became short, since step ", onset.step));
+  add_figures(finding, track, fall.onset > 0 ? fall.onset - 1 : 0, fall.detected);
+  finding.suggests.push_back({"length-collapse", 0.7, "responses became very short at the same time"});
+  if (fall.ended) resolve(finding, track.points[*fall.ended]);
+  out.push_back(std::move(finding));
+}
 
 /// What had fallen falls once more, to a small part of what was left: no economy any more. Nothing of a fall that was
 /// that deep at once.
@@ -71,6 +93,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
           {"length-collapse", 0.6, cat("length is a ", format_short(fall.base / fall.peak, 2), "th of its level")});
       if (fall.ended) resolve(finding, track.points[*fall.ended]);
       out.push_back(std::move(finding));
+      if (worse && grave) add_lost_reward(state, track, fall, out);
     }
   }
 }
@@ -78,7 +101,10 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
 }  // namespace
 
 extern const Detector length_collapse;
-const Detector length_collapse{
-    "length-collapse", "Responses become very short while the reward falls.", {"length-collapse"}, kKnobs, judge};
+const Detector length_collapse{"length-collapse",
+                               "Responses become very short while the reward falls.",
+                               {"length-collapse", "reward-collapse"},
+                               kKnobs,
+                               judge};
 
 }  // namespace mw::detect

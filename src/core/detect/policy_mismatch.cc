@@ -25,13 +25,15 @@ constexpr Knob kProb{"prob_diff", 0.05, "ratio", "Mean absolute difference of pr
                      "verl logs 0.005-0.02 in healthy runs"};
 constexpr Knob kRatio{"ratio", 0.2, "nats", "Size of the logarithm of the mean ratio (1 = they agree)",
                       "field guide 4.3 rules 10 and 16 (|mean-1| > 0.2 critical)"};
+constexpr Knob kCorrelation{"correlation", 0.02, "1", "By so much the correlation of probabilities is short of 1",
+                            "verl: .999 and above in healthy runs, single steps at .988"};
 constexpr Knob kStanding{"standing", 4, "x", "Times the limits above that is a mismatch from the first step on", "own"};
 constexpr Knob kSpike{"spike", 20, "x", "Times the usual, above the limits of a standing mismatch: a spike", "own"};
 constexpr Knob kSpikes{"spikes", 3, "points", "A single one comes with one long sample", "field guide 4.3 rule 16"};
 constexpr Knob kSame{"same_answer", 5, "steps", "An engine whose answer does not move meanwhile has old weights",
                      "own"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor,   kPersist, kLogp,   kKl,
-                           kProb,    kRatio, kStanding, kSpike,   kSpikes, kSame};
+constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor,      kPersist,  kLogp,  kKl,    kProb,
+                           kRatio,   kSame,  kCorrelation, kStanding, kSpike, kSpikes};
 
 constexpr size_t kUsual = 50;  // records that show what is usual
 
@@ -40,16 +42,21 @@ struct Watched {
   double limit;
 };
 constexpr std::array kWatched = {Watched{"mismatch.logp_diff", kLogp.value}, Watched{"mismatch.kl", kKl.value},
-                                 Watched{"mismatch.prob_diff", kProb.value}, Watched{"mismatch.ratio", kRatio.value}};
+                                 Watched{"mismatch.prob_diff", kProb.value}, Watched{"mismatch.ratio", kRatio.value},
+                                 Watched{"mismatch.correlation", kCorrelation.value}};
 
 void add_finding(const State& state, const Track& track, const Rise& rise, std::vector<Finding>& out) {
   const Point& onset = track.points[rise.onset];
   const Point& now = track.points[rise.detected];
   const std::string& signal = track.series->signal;
-  Finding finding = make_finding(
-      "policy-mismatch", "policy-mismatch", Severity::kWarning, onset, now,
-      cat(signal, signal == "mismatch.ratio" ? " is off by a factor of exp " : " is ", rise.peak,
-          rise.base > 0 ? cat(" against a level of ", rise.base) : std::string(), " since step ", onset.step));
+  const bool correlation = signal == "mismatch.correlation";
+  Finding finding = make_finding("policy-mismatch", "policy-mismatch", Severity::kWarning, onset, now,
+                                 cat(signal,
+                                     signal == "mismatch.ratio" ? " is off by a factor of exp "
+                                     : correlation              ? " is short of 1 by "
+                                                                : " is ",
+                                     rise.peak, rise.base > 0 ? cat(" against a level of ", rise.base) : std::string(),
+                                     " since step ", onset.step));
   add_figures(finding, track, rise.onset > 0 ? rise.onset - 1 : 0, rise.detected);
   finding.suggests.push_back({"train-inference-mismatch", 0.6, "engine and trainer differ on the same tokens"});
   if (const auto entropy = shift_of(state, "entropy", onset, now, 5); entropy && entropy->relative() > 1) {
@@ -99,8 +106,11 @@ bool spikes(const Track& track, Shape shape, double limit, Rise& found) {
   return false;
 }
 
-/// Larger is worse in sizes, and for a ratio in the size of its logarithm.
-Shape shape_of(const Watched& watched) { return watched.signal == "mismatch.ratio" ? Shape::kLogSize : Shape::kSize; }
+/// Larger is worse in sizes, for a ratio in the size of its logarithm, for a correlation in what is left to 1.
+Shape shape_of(const Watched& watched) {
+  if (watched.signal == "mismatch.correlation") return Shape::kShortOfOne;
+  return watched.signal == "mismatch.ratio" ? Shape::kLogSize : Shape::kSize;
+}
 
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   for (const Watched& watched : kWatched) {

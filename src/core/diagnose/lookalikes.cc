@@ -40,6 +40,28 @@ struct Scene {
              other.onset.step > first + kNearSteps && other.onset.step < incident.onset.step;
     });
   }
+  /// Connections to a server failed time and again in this attempt, from about where this began.
+  bool unreachable() const {
+    constexpr std::array<std::string_view, 2> kFailures{"connection-refused", "api-connection-error-all-rollouts"};
+    constexpr uint64_t kOften = 5;
+    return std::any_of(kFailures.begin(), kFailures.end(), [&](std::string_view id) {
+      const SignatureState* failed = state.signature(id);
+      if (failed == nullptr || failed->sample || failed->count < kOften) return false;
+      const auto near = std::count_if(failed->matches.begin(), failed->matches.end(), [&](const auto& match) {
+        return match.moment.attempt == incident.onset.attempt && match.moment.step != kNoStep &&
+               match.moment.step + kNearSteps >= incident.onset.step;
+      });
+      return incident.onset.step != kNoStep && static_cast<uint64_t>(near) >= kOften;
+    });
+  }
+  /// Answers had become very short when this began.
+  bool shorter_since() const {
+    return std::any_of(all.begin(), all.end(), [&](const Incident& other) {
+      return other.kind == "length-collapse" && other.severity > Severity::kInfo &&
+             other.onset.attempt == incident.onset.attempt && other.onset.step != kNoStep &&
+             other.onset.step <= incident.onset.step;
+    });
+  }
   /// Another incident of this kind that began no later than this one, in the same attempt, and at most so many steps
   /// before.
   bool preceded_by(std::string_view kind, int64_t steps = kNoLimit) const {
@@ -146,6 +168,10 @@ void lost_reward(const Scene& scene, Out& out) {
                    "the inference engine was lost before"});
     out.push_back({"reward-function-broken-all-zero", -0.5, "the inference engine was lost before"});
   }
+  if (kind == "zero-reward" && scene.unreachable()) {
+    out.push_back({"sglang-server-down-zero-reward", 0.85, "requests to a server fail while the reward is zero"});
+    out.push_back({"reward-function-broken-all-zero", -0.5, "requests to a server fail while the reward is zero"});
+  }
   if (scene.preceded_by("environment-fault")) {
     out.push_back({"env-server-crash-empty-outputs", 0.5, "the environment was failing before"});
   }
@@ -154,6 +180,9 @@ void lost_reward(const Scene& scene, Out& out) {
   if (scene.preceded_by("entropy-explosion")) return;
   if (scene.preceded_by("policy-mismatch", kNearSteps)) {
     out.push_back({"train-inference-mismatch", 0.8, "engine and trainer disagreed when it began"});
+  }
+  if (kind == "reward-collapse" && scene.shorter_since()) {
+    out.push_back({"length-collapse", 0.7, "answers had become very short before"});
   }
   if (kind == "reward-collapse" && scene.cut_off_since()) {
     out.push_back({"length-explosion-truncation", 0.7, "most answers were cut off before"});
@@ -226,6 +255,21 @@ void echoes(const Scene& scene, Out& out) {
   }
 }
 
+/// An engine says that it raised, and what it raised stands below. A signature that knows that is the cause; the mere
+/// type of an exception, or an actor that died with the engine, says less than the engine.
+void engine_raised(const Scene& scene, Out& out) {
+  constexpr double kSaid = 0.4;  // named by more than a word near by
+  for (const std::string_view announced : {"vllm-enginecore-fatal", "sglang-scheduler-exception"}) {
+    if (!scene.named(announced)) continue;
+    const bool known = std::any_of(scene.suggestions.begin(), scene.suggestions.end(), [&](const Suggestion& s) {
+      const bool resource = s.cause.starts_with("cuda-") || s.cause.starts_with("cublas-") ||
+                            s.cause.starts_with("nccl-") || contains(s.cause, "-oom") || contains(s.cause, "memory");
+      return resource && s.weight >= kSaid;
+    });
+    if (known) out.push_back({std::string(announced), -0.6, "what it raised is known"});
+  }
+}
+
 }  // namespace
 
 std::vector<Argument> weigh_lookalikes(const Incident& incident, const std::vector<Suggestion>& suggestions,
@@ -239,6 +283,7 @@ std::vector<Argument> weigh_lookalikes(const Incident& incident, const std::vect
   lost_reward(scene, out);
   learning_rate(scene, out);
   echoes(scene, out);
+  engine_raised(scene, out);
   return out;
 }
 

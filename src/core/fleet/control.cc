@@ -92,12 +92,14 @@ void end_epoch(Control& control, std::string_view after) {
   control.after = after;
 }
 
+double cost_of(const Rental& rental, Time now) {
+  const Time until = rental.gone.known() ? rental.gone : std::max(now, rental.asked);
+  return rental.price * std::max(0.0, (until - rental.asked).seconds()) / 3600;
+}
+
 double cost_of(const Control& control, Time now) {
   double sum = 0;
-  for (const Rental& one : control.rentals) {
-    const Time until = one.gone.known() ? one.gone : std::max(now, one.asked);
-    sum += one.price * std::max(0.0, (until - one.asked).seconds()) / 3600;
-  }
+  for (const Rental& one : control.rentals) sum += cost_of(one, now);
   return sum;
 }
 

@@ -59,6 +59,8 @@ std::optional<Control> stopped(Control control);
 /// Its machine may no longer train, and is to be given back; `after` as of Control::after.
 void end_epoch(Control& control, std::string_view after);
 
+/// What one rental has cost up to `now`, in the provider's currency; one that is not known to be gone costs on.
+double cost_of(const Rental& rental, Time now);
 /// What all rentals have cost up to `now`; one of which it is not known counts as there from its intent on.
 double cost_of(const Control& control, Time now);
 /// May the machine of this rental train? The epoch is the newest one, and it is its own.

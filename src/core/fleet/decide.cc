@@ -1,6 +1,8 @@
 #include "core/fleet/decide.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "base/text.h"
 
@@ -55,6 +57,20 @@ std::string joined(const std::vector<std::string>& reasons) {
   return out;
 }
 
+/// Runs of letters and digits, in lower case.
+std::set<std::string> words_of(std::string_view text) {
+  std::set<std::string> out;
+  std::string word;
+  for (const char c : cat(to_lower(text), " ")) {
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
+      word += c;
+    } else if (!word.empty()) {
+      out.insert(std::exchange(word, ""));
+    }
+  }
+  return out;
+}
+
 bool spent(const FleetSpec& spec, const Control& control, Time now) {
   const Rental* const current = control.current();
   const double more = current == nullptr ? 0 : current->price * hours(spec.limits.reserve);
@@ -81,7 +97,7 @@ Move decide_rented(const FleetSpec& spec, const Control& control, const Verdict&
     case Kind::kStalled:
       return wait(cat("the run stalls on a machine that lives: ", why), true);
     case Kind::kUnknown:
-      return wait(why);
+      return wait(why, verdict.person);
     default:
       break;
   }
@@ -108,6 +124,12 @@ Move decide_ending(const FleetSpec& spec, const Control& control, const Witnesse
 }
 
 }  // namespace
+
+bool gpu_fits(std::string_view wanted, std::string_view has) {
+  const std::set<std::string> there = words_of(has);
+  const std::set<std::string> needed = words_of(wanted);
+  return std::includes(there.begin(), there.end(), needed.begin(), needed.end());
+}
 
 std::string forbidden(const FleetSpec& spec, const Control& control, Time now, bool& person) {
   person = true;
@@ -166,7 +188,7 @@ std::vector<Offer> ranked(const FleetSpec& spec, const Control& control, Time no
     const auto lacks = [](int64_t has, int64_t needs) { return has > 0 && has < needs; };
     const bool elsewhere = !wants.regions.empty() && !one.region.empty() &&
                            std::find(wants.regions.begin(), wants.regions.end(), one.region) == wants.regions.end();
-    const bool other_gpu = !wants.gpu.empty() && !one.gpu.empty() && one.gpu != wants.gpu;
+    const bool other_gpu = !one.gpu.empty() && !gpu_fits(wants.gpu, one.gpu);
     const auto failures = std::count_if(control.rentals.begin(), control.rentals.end(), [&](const Rental& rental) {
       return rental.failed && rental.provider == one.provider && rental.host == one.host && !one.host.empty();
     });

@@ -52,6 +52,11 @@ struct Offer {
   double reliability = -1;                      ///< -1: not stated
 };
 
+/// Is a GPU of the name `has` one that was asked for as `wanted`? Each word of `wanted` must be a word of `has`,
+/// whatever the case and whatever stands between words: providers write "H100 SXM", "NVIDIA H100 80GB HBM3" and
+/// "H100_80GB".
+bool gpu_fits(std::string_view wanted, std::string_view has);
+
 /// Those that may be taken, the best first: what they have is enough, their price is within all limits, their host has
 /// not failed twice. The cheapest is the best; of one price the most reliable. `notes` gets why none is left.
 std::vector<Offer> ranked(const FleetSpec& spec, const Control& control, Time now, std::vector<Offer> offers,

@@ -124,6 +124,18 @@ Result<void> take_patience(const Toml& table, std::string_view path, Patience& i
   return take.known({"silence", "start", "settle", "keep_failed"});
 }
 
+Result<void> take_wandb(const Toml& table, std::string_view path, WandbSpec& into) {
+  Taker take(table, path);
+  take.text("entity", into.entity);
+  take.text("project", into.project);
+  take.text("run", into.run);
+  take.text("endpoint", into.endpoint);
+  if (into.entity.empty() || into.project.empty()) take.fail("[wandb] needs entity and project");
+  const bool here = into.endpoint.starts_with("http://127.0.0.1:") || into.endpoint.starts_with("http://localhost:");
+  if (!into.endpoint.starts_with("https://") && !here) take.fail("the endpoint would carry the key for all to read");
+  return take.known({"entity", "project", "run", "endpoint"});
+}
+
 Result<ProviderSpec> take_provider(const Toml& table, std::string_view path) {
   ProviderSpec out;
   Taker take(table, path);
@@ -134,12 +146,19 @@ Result<ProviderSpec> take_provider(const Toml& table, std::string_view path) {
   out.name = out.kind;
   take.text("name", out.name);
   std::vector<std::string_view> keys = {"kind", "name", "price", "command", "hosts"};
-  for (const std::string_view key : {"folder", "partition", "account", "qos", "time", "gres", "config"}) {
+  // Which of them a kind takes, its maker says (act/fleet/providers/kinds.cc).
+  for (const std::string_view key :
+       {"folder", "partition", "account", "qos", "time", "gres", "config", "endpoint", "key_file", "gpu", "market",
+        "cloud", "template", "ssh_key", "context", "namespace", "gpu_resource", "grace", "infra"}) {
     keys.push_back(key);
     std::string value;
     take.text(key, value);
     if (!value.empty()) out.values.emplace(key, value);
   }
+  double margin = -1;
+  keys.push_back("bid_margin");
+  take.number("bid_margin", margin, 0, 10);
+  if (margin >= 0) out.values.emplace("bid_margin", format_short(margin));
   if (out.kind.empty()) take.fail("a provider needs a kind");
   if (!is_name(out.name)) take.fail("a provider's name has a-z, 0-9 and '-', at most 40 of them");
   MW_TRY(take.known(keys));
@@ -152,6 +171,7 @@ Result<void> take_tables(const Toml& root, std::string_view path, FleetSpec& spe
   MW_TRY(take_limits(*limits, path, spec.limits));
   if (const Toml* const wants = root.find("machine")) MW_TRY(take_wants(*wants, path, spec.wants));
   if (const Toml* const patience = root.find("patience")) MW_TRY(take_patience(*patience, path, spec.patience));
+  if (const Toml* const wandb = root.find("wandb")) MW_TRY(take_wandb(*wandb, path, spec.wandb));
   const Toml* const providers = root.find("provider");
   if (providers == nullptr || providers->items().empty() || providers->items().size() > kMostProviders) {
     return root.error(path, cat("it takes from 1 to ", kMostProviders, " [[provider]]"));
@@ -190,8 +210,36 @@ Result<FleetSpec> parse_fleet_spec(std::string_view text, std::string_view path)
     take.fail("there is a secret in it: name its variable in `environment`, and set that for the controller");
   }
   MW_TRY(take.known({"name", "store", "endpoint", "region", "profile", "start", "environment", "machine", "limits",
-                     "patience", "provider"}));
+                     "patience", "wandb", "provider"}));
   MW_TRY(take_tables(*root, path, spec));
+  return spec;
+}
+
+Result<FleetSpec> parse_fleet_spec_json(std::string_view text) {
+  const auto json = Json::parse(text);
+  if (!json.ok()) return json.error();
+  FleetSpec spec;
+  spec.name = json->string_or("run", "");
+  if (!is_name(spec.name)) return Error{Error::Code::kInvalid, "run.json names no run", ""};
+  const Json none;
+  const auto table = [&](std::string_view key) -> const Json& {
+    const Json* const found = json->find(key);
+    return found == nullptr ? none : *found;
+  };
+  const auto time = [](const Json& from, std::string_view key, Duration& out) {
+    const double seconds = from.number_or(key, -1);
+    if (seconds >= 0 && seconds <= 1e9) out = Duration::seconds(seconds);
+  };
+  const Json& limits = table("limits");
+  spec.limits.price_per_hour = limits.number_or("price_per_hour", 0);
+  spec.limits.spend = limits.number_or("spend", 0);
+  spec.limits.rents_per_hour = limits.integer_or("rents_per_hour", spec.limits.rents_per_hour);
+  spec.limits.rents = limits.integer_or("rents", spec.limits.rents);
+  const Json& patience = table("patience");
+  time(patience, "silence_s", spec.patience.silence);
+  time(patience, "start_s", spec.patience.start);
+  time(patience, "settle_s", spec.patience.settle);
+  time(patience, "keep_failed_s", spec.patience.keep_failed);
   return spec;
 }
 

@@ -48,6 +48,13 @@ struct ProviderSpec {
   double price = 0;                ///< an hour, of providers that state none
 };
 
+/// Where the run reports to W&B, which is asked as one more witness. Its key is WANDB_API_KEY of the controller.
+struct WandbSpec {
+  std::string entity, project;  ///< "": it is not asked
+  std::string run;              ///< its id; "": as its heartbeat says
+  std::string endpoint = "https://api.wandb.ai";
+};
+
 struct FleetSpec {
   std::string name;                       ///< of the run: a-z, 0-9 and '-', at most 40 bytes
   std::string store;                      ///< s3://BUCKET/RUN or a folder
@@ -57,12 +64,16 @@ struct FleetSpec {
   MachineWants wants;
   FleetLimits limits;
   Patience patience;
+  WandbSpec wandb;
   std::vector<ProviderSpec> providers;  ///< in the order in which they are tried
 };
 
 /// kInvalid with file and line: a key that is not known, a value that is none, a limit that is missing, a secret in the
 /// text. `path` is only for messages.
 Result<FleetSpec> parse_fleet_spec(std::string_view text, std::string_view path);
+
+/// What run.json holds of one: name, limits, patience. Providers are only named there. kInvalid: it is none.
+Result<FleetSpec> parse_fleet_spec_json(std::string_view json);
 
 /// run.json: the specification without the providers' settings, which stay with the controller.
 std::string fleet_spec_json(const FleetSpec& spec, std::string_view run_id, std::string_view digest);

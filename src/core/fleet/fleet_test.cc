@@ -224,6 +224,59 @@ TEST_CASE("a machine that was just rented has time to begin, and a provider time
   CHECK_FALSE(judge(patience, control, heard(1, Heartbeat::Phase::kStarting, InstanceState::kRunning)).replace);
 }
 
+TEST_CASE("W&B without a step for 141 minutes ends nothing while heartbeats come, and says so") {
+  Witnesses seen = heard(0.5, Heartbeat::Phase::kTraining, InstanceState::kRunning);
+  seen.wandb = WandbWord{"crashed", 98, Duration::seconds(141 * 60), Duration::seconds(9000)};
+  const Verdict verdict = judge({}, training(), seen);
+  CHECK(verdict.kind == Kind::kHealthy);
+  CHECK_FALSE(verdict.replace);
+  CHECK(verdict.reasons.back() == "W&B says crashed, last step 98, logged 2h 21m ago");
+  CHECK(decide(spec(), training(), verdict, seen, {}, 0).what == What::kNothing);
+  seen.wandb.reset();
+  seen.wandb_silent = "no such host";
+  CHECK(judge({}, training(), seen).reasons.back() == "W&B was not heard: no such host");
+}
+
+TEST_CASE(
+    "W&B's \"running\" outweighs neither a provider that says gone nor the silence of a machine that nobody hears") {
+  const WandbWord running{"running", 98, Duration::seconds(30), Duration::seconds(20)};
+  Witnesses gone = heard(6, Heartbeat::Phase::kTraining, InstanceState::kGone);
+  gone.wandb = running;
+  CHECK(judge({}, training(), gone).kind == Kind::kLost);
+  CHECK(judge({}, training(), gone).replace);
+  Witnesses unheard = heard(16, Heartbeat::Phase::kTraining, std::nullopt);
+  unheard.wandb = running;
+  CHECK(judge({}, training(), unheard).replace);
+  // Nor where it has not heard of the run for a while itself.
+  Witnesses stale = heard(16, Heartbeat::Phase::kTraining, InstanceState::kRunning);
+  stale.wandb = WandbWord{"running", 98, Duration::seconds(30), Duration::seconds(240)};
+  CHECK(judge({}, training(), stale).replace);
+}
+
+TEST_CASE("a machine whose midwatch died and that trains on, as its provider and W&B say, is not given up by silence") {
+  Witnesses seen = heard(16, Heartbeat::Phase::kTraining, InstanceState::kRunning);
+  seen.wandb = WandbWord{"running", 98, Duration::seconds(30), Duration::seconds(20)};
+  const Verdict verdict = judge({}, training(), seen);
+  CHECK(verdict.kind == Kind::kUnknown);
+  CHECK_FALSE(verdict.replace);
+  const Move move = decide(spec(), training(), verdict, seen, {}, 0);
+  CHECK(move.what == What::kWait);
+  CHECK(move.person);
+}
+
+TEST_CASE("a GPU of another spelling is the one that was asked for, and another one is not") {
+  for (const char* name :
+       {"H100 SXM", "NVIDIA H100 80GB HBM3 H100 SXM", "H100_80GB", "gpu_1x_h100_sxm5 H100 (80 GB SXM5)"}) {
+    CAPTURE(name);
+    CHECK(gpu_fits("H100", name));
+  }
+  CHECK(gpu_fits("", "anything"));
+  CHECK(gpu_fits("RTX_4090", "RTX 4090"));
+  CHECK_FALSE(gpu_fits("L4", "L40S"));
+  CHECK_FALSE(gpu_fits("H100", "A100 SXM4"));
+  CHECK_FALSE(gpu_fits("H100 SXM", "H100 PCIE"));
+}
+
 TEST_CASE("every verdict names its witnesses") {
   const Verdict verdict =
       judge(Patience(), training(), heard(16, Heartbeat::Phase::kTraining, InstanceState::kRunning));

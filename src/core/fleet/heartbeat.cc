@@ -10,9 +10,10 @@ namespace mw::fleet {
 namespace {
 
 using Phase = Heartbeat::Phase;
-constexpr std::array<std::string_view, 9> kPhases = {"starting",  "training", "stalled", "failed", "finished",
-                                                     "preempted", "unfit",    "fenced",  "stopped"};
-constexpr size_t kText = 500;  // bytes
+constexpr std::array<std::string_view, 10> kPhases = {"starting",  "training", "stalled", "failed",  "finished",
+                                                      "preempted", "unfit",    "fenced",  "stopped", "receiving"};
+constexpr size_t kText = 500;                      // bytes
+constexpr double kLongestReceiving = 30 * 86'400;  // seconds that are believed
 
 }  // namespace
 
@@ -28,10 +29,15 @@ std::string heartbeat_json(const Heartbeat& beat) {
     json.begin_object().key("epoch").integer(beat.epoch).key("machine").string(beat.machine);
     json.key("instance").string(beat.instance).key("boot").string(beat.boot).key("host").string(beat.host);
     json.key("attempt").integer(beat.attempt).key("phase").string(word_of(beat.phase));
+    json.key("run").string(beat.run);
     step("step", beat.step);
+    step("from", beat.from);
     step("saved", beat.saved);
     step("shipped", beat.shipped);
+    if (beat.total > 0) json.key("received").integer(beat.received).key("total").integer(beat.total);
+    if (beat.receiving.ns > 0) json.key("receiving_s").number(beat.receiving.seconds());
     json.key("health").string(beat.health).key("reason").string(beat.reason);
+    if (!beat.wandb.empty()) json.key("wandb").string(beat.wandb);
     json.key("every_s").number(beat.every.seconds()).key("at").string(format_utc(beat.at)).end_object();
   }
   return body;
@@ -55,11 +61,18 @@ Result<Heartbeat> parse_heartbeat(std::string_view text) {
   out.boot = word("boot");
   out.host = word("host");
   out.attempt = json->integer_or("attempt", 0);
+  out.run = word("run");
+  out.from = json->integer_or("from", kNoStep);
+  out.received = std::max<int64_t>(0, json->integer_or("received", 0));
+  out.total = std::max<int64_t>(0, json->integer_or("total", 0));
+  const double receiving = json->number_or("receiving_s", 0);
+  out.receiving = Duration::seconds(receiving > 0 ? std::min(receiving, kLongestReceiving) : 0);
   out.step = json->integer_or("step", kNoStep);
   out.saved = json->integer_or("saved", kNoStep);
   out.shipped = json->integer_or("shipped", kNoStep);
   out.health = word("health");
   out.reason = word("reason");
+  out.wandb = word("wandb");
   out.at = parse_time(word("at")).value_or(Time{});
   return out;
 }

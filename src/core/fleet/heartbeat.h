@@ -22,18 +22,24 @@ struct Heartbeat {
     kUnfit,      ///< the run cannot live on this machine
     kFenced,     ///< the epoch has gone on without this machine; its trainer is being ended
     kStopped,    ///< a person stopped it there
+    kReceiving,  ///< the checkpoint to begin from is coming from the store
   };
   int64_t epoch = 0;
   std::string machine;   ///< the rental's nonce
   std::string instance;  ///< the provider's id, where the machine knows it
   std::string boot;      ///< this start of the machine
   std::string host;
+  std::string run;  ///< what midwatch there calls its record of the run: runs/NAME in the store; "": there is none yet
   int64_t attempt = 0, step = kNoStep;
+  int64_t from = kNoStep;  ///< step of the checkpoint that it began from; 0: from scratch; kNoStep: not said
   Phase phase = Phase::kStarting;
   std::string health;                      ///< in words, as `midwatch status` says it
   std::string reason;                      ///< of kUnfit, kFailed, kPreempted
   int64_t saved = kNoStep;                 ///< step of the newest whole checkpoint on the machine
   int64_t shipped = kNoStep;               ///< step of the newest one that is in the store
+  int64_t received = 0, total = 0;         ///< bytes of the checkpoint that it begins from
+  Duration receiving;                      ///< time in which some of them came; while none comes it stands still
+  std::string wandb;                       ///< the id of the run at W&B, where its environment names one
   Duration every = Duration::seconds(60);  ///< until the next one
   Time at;                                 ///< by the machine's own clock; nothing is decided by it
 };

@@ -11,6 +11,8 @@ namespace {
 using Kind = Verdict::Kind;
 using Says = Heartbeat::Phase;
 
+/// A run's process reports to W&B every 15 to 30 s, and after five minutes of silence W&B itself calls it crashed.
+constexpr Duration kWandbFresh = Duration::seconds(120);
 constexpr int64_t kMissed = 4;  // heartbeats that must be missing before it is silence
 
 std::string age_text(Duration age) { return format_duration({std::max<int64_t>(age.ns, 0)}); }
@@ -22,6 +24,23 @@ std::string provider_text(const Witnesses& seen) {
   }
   return cat("the provider says ", word_of(*seen.provider),
              seen.provider_says.empty() ? "" : cat(" (", seen.provider_says, ")"));
+}
+
+void add_wandb(const Witnesses& seen, Verdict& out) {
+  if (!seen.wandb) {
+    if (!seen.wandb_silent.empty()) out.reasons.push_back(cat("W&B was not heard: ", seen.wandb_silent));
+    return;
+  }
+  const WandbWord& word = *seen.wandb;
+  std::string text = cat("W&B says ", word.state);
+  if (word.step != kNoStep) text += cat(", last step ", word.step);
+  if (word.step_age) text += cat(", logged ", age_text(*word.step_age), " ago");
+  out.reasons.push_back(std::move(text));
+}
+
+/// Does W&B hear from the run's process now? By its own clock; a step's time is by the trainer's, and proves nothing.
+bool wandb_hears(const Witnesses& seen) {
+  return seen.wandb && seen.wandb->state == "running" && seen.wandb->heard && *seen.wandb->heard <= kWandbFresh;
 }
 
 bool is_away(const Witnesses& seen) {
@@ -72,19 +91,51 @@ void judge_unheard(const Patience& patience, const Rental& rental, const Witness
   }
 }
 
+bool is_starting(const Heartbeat& beat) { return beat.phase == Says::kStarting || beat.phase == Says::kReceiving; }
+
+std::string received_text(const Heartbeat& beat) {
+  if (beat.phase != Says::kReceiving || beat.total <= 0) return "";
+  return cat(" its checkpoint (", format_bytes(static_cast<double>(beat.received)), " of ",
+             format_bytes(static_cast<double>(beat.total)), ")");
+}
+
 void judge_living(const Patience& patience, const Rental& rental, const Witnesses& seen, Verdict& out) {
   const Heartbeat& beat = *seen.beat;
   out.reasons.push_back(cat("the machine says ", word_of(beat.phase),
-                            beat.step == kNoStep ? "" : cat(" at step ", beat.step),
+                            beat.step == kNoStep ? "" : cat(" at step ", beat.step), received_text(beat),
                             beat.health.empty() ? "" : cat(": ", beat.health)));
-  out.kind = beat.phase == Says::kStarting  ? Kind::kStarting
-             : beat.phase == Says::kStalled ? Kind::kStalled
-                                            : Kind::kHealthy;
-  const Duration age = seen.now - rental.asked;
+  out.kind = is_starting(beat) ? Kind::kStarting : beat.phase == Says::kStalled ? Kind::kStalled : Kind::kHealthy;
+  // A checkpoint of 100 GB takes the time that it takes: while bytes of it come, the time to the first step stands
+  // still.
+  const Duration age{(seen.now - rental.asked).ns - beat.receiving.ns};
   if (out.kind == Kind::kStarting && !rental.began.known() && age > patience.start) {
     out.kind = Kind::kUnfit;
     out.replace = true;
     out.reasons.push_back(cat("it did not begin within ", age_text(patience.start)));
+  }
+}
+
+void judge_heard(const Patience& patience, const Rental& rental, const Witnesses& seen, Verdict& out) {
+  const Heartbeat& beat = *seen.beat;
+  const Duration age = seen.now - seen.beat_changed;
+  out.reasons.push_back(cat("its last heartbeat came ", age_text(age), " ago"));
+  out.reasons.push_back(provider_text(seen));
+  if (judge_own_words(beat, out)) return;
+  if (age.ns <= kMissed * beat.every.ns) return judge_living(patience, rental, seen, out);
+  out.kind = Kind::kUnknown;
+  if (is_away(seen)) {
+    out.kind = Kind::kLost;
+    out.replace = true;
+  } else if (seen.provider == InstanceState::kRunning && wandb_hears(seen)) {
+    out.person = age > patience.silence;
+    out.reasons.emplace_back("no heartbeat comes, but W&B hears from the run: it is not given up for that");
+  } else if (age > patience.silence) {
+    out.kind = Kind::kLost;
+    out.replace = true;
+    out.reasons.push_back(cat("it has been silent for more than ", age_text(patience.silence),
+                              ": its network, its midwatch or the machine itself is gone"));
+  } else {
+    out.reasons.push_back(cat("silence counts after ", age_text(patience.silence)));
   }
 }
 
@@ -105,32 +156,12 @@ Verdict judge(const Patience& patience, const Control& control, const Witnesses&
   Verdict out;
   const Rental* const rental = control.current();
   if (rental == nullptr) return out;
-  if (!seen.beat) {
-    judge_unheard(patience, *rental, seen, out);
-    return out;
-  }
-  const Heartbeat& beat = *seen.beat;
-  const Duration age = seen.now - seen.beat_changed;
-  out.reasons.push_back(cat("its last heartbeat came ", age_text(age), " ago"));
-  out.reasons.push_back(provider_text(seen));
-  if (judge_own_words(beat, out)) return out;
-  const bool quiet = age.ns > kMissed * beat.every.ns;
-  if (!quiet) {
-    judge_living(patience, *rental, seen, out);
-    return out;
-  }
-  out.kind = Kind::kUnknown;
-  if (is_away(seen)) {
-    out.kind = Kind::kLost;
-    out.replace = true;
-  } else if (age > patience.silence) {
-    out.kind = Kind::kLost;
-    out.replace = true;
-    out.reasons.push_back(cat("it has been silent for more than ", age_text(patience.silence),
-                              ": its network, its midwatch or the machine itself is gone"));
+  if (seen.beat) {
+    judge_heard(patience, *rental, seen, out);
   } else {
-    out.reasons.push_back(cat("silence counts after ", age_text(patience.silence)));
+    judge_unheard(patience, *rental, seen, out);
   }
+  add_wandb(seen, out);
   return out;
 }
 

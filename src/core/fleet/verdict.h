@@ -23,6 +23,15 @@ enum class InstanceState {
 };
 std::string_view word_of(InstanceState state);
 
+/// What W&B says of the run, which is what the trainer's process sent there, from wherever it runs. It says "running"
+/// for minutes after a machine is gone, and shows no step while a run saves or evaluates.
+struct WandbWord {
+  std::string state;                 ///< "running", "finished", "crashed", "failed", "killed", …
+  int64_t step = kNoStep;            ///< the last one that was logged
+  std::optional<Duration> step_age;  ///< since then; the step's time is by the trainer's clock
+  std::optional<Duration> heard;     ///< since W&B heard from the run, by its own clock
+};
+
 /// What is known at one moment. Ages are by the store's clock: nothing compares two machines' clocks.
 struct Witnesses {
   Time now;                               ///< by the store's clock
@@ -30,6 +39,8 @@ struct Witnesses {
   Time beat_changed;                      ///< when the store got it
   std::optional<InstanceState> provider;  ///< of the current rental; nullopt: the provider was not heard
   std::string provider_says;              ///< its own word, or why it was not heard
+  std::optional<WandbWord> wandb;         ///< nullopt: it was not asked, or has no answer
+  std::string wandb_silent;               ///< why it has none; "": it was not asked
 };
 
 struct Verdict {
@@ -47,6 +58,7 @@ struct Verdict {
   };
   Kind kind = Kind::kNone;
   bool replace = false;              ///< the machine is to be given up, and another one taken
+  bool person = false;               ///< of kUnknown: time alone does not mend it
   std::vector<std::string> reasons;  ///< each names its witness
 };
 std::string_view word_of(Verdict::Kind kind);
@@ -54,7 +66,9 @@ std::string_view word_of(Verdict::Kind kind);
 /// The rule (docs/decisions/0018): what the machine says of its own end counts at once. Silence alone counts after
 /// `silence`; silence of several heartbeats, together with a provider that says that the machine is gone or stopped,
 /// counts at once. A machine that beats is never given up, whatever its provider says. A run that stalled or failed on
-/// a machine that lives is no reason to rent another one.
+/// a machine that lives is no reason to rent another one. W&B kills nothing: all that its word
+/// changes is that a machine which only its heartbeats miss, whose provider says that it runs, and from whose run W&B
+/// hears, is not given up by `silence`: it trains, and a person is asked.
 Verdict judge(const Patience& patience, const Control& control, const Witnesses& seen);
 
 }  // namespace mw::fleet

@@ -14,6 +14,7 @@ struct RunAsk {
   std::string who;   ///< "mira@node7"; "" = whoever asks
   std::string text;  ///< of kTell; of kCleanup, see cleanup_result.h
   Time at;           ///< unknown: now
+  std::string kind;  ///< of kTell, a kind of core/notes.h: "", "lesson", "tag", "untag"
 };
 
 }  // namespace mw

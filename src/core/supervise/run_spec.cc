@@ -16,6 +16,7 @@ constexpr std::array kSettings = {
     RunSetting{"environment", "", [](RunSpec& spec) -> Member { return &spec.environment; }},
     RunSetting{"config", "", [](RunSpec& spec) -> Member { return &spec.config; }},
     RunSetting{"also", "run.watch", [](RunSpec& spec) -> Member { return &spec.also; }},
+    RunSetting{"notices", "run.notices", [](RunSpec& spec) -> Member { return &spec.notices; }},
     RunSetting{"checkpoints", "run.checkpoints", [](RunSpec& spec) -> Member { return &spec.checkpoints; }},
     RunSetting{"resume", "run.resume", [](RunSpec& spec) -> Member { return &spec.resume; }},
     RunSetting{"from_scratch", "run.from_scratch", [](RunSpec& spec) -> Member { return &spec.from_scratch; }},
@@ -83,6 +84,7 @@ struct Read {
   void operator()(std::vector<std::string>* value) const {
     const Json* list = json.find(setting.json);
     if (list == nullptr || !list->is_array()) return;
+    value->clear();  // what is written replaces the default
     for (const Json& text : list->items()) value->push_back(text.string());
   }
   void operator()(std::map<std::string, std::string>* value) const {

@@ -23,6 +23,7 @@ struct RunSpec {
   std::map<std::string, std::string> environment;  ///< on top of what midwatch was started with
   std::string config;                              ///< file of settings, "": none; whom to notify is read from there
   std::vector<std::string> also;                   ///< further files and folders of the run to read
+  std::vector<std::string> notices = {"auto"};     ///< who may give notice that the machine is taken away
   std::vector<std::string> checkpoints;            ///< folders that hold the run's; none = as its files report
   std::vector<std::string> resume;                 ///< for {resume} in the command; none = as its dialect says
   bool from_scratch = false;                       ///< a later attempt may begin from nothing

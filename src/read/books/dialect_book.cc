@@ -55,21 +55,34 @@ bool name_matches(std::string_view pattern, std::string_view name, std::string_v
 
 Result<DialectBook> DialectBook::built_in() {
   DialectBook book;
-  for (const EmbeddedFile& file : embedded_files("dialects/")) MW_TRY(book.add(file.bytes, file.path));
-  for (const EmbeddedFile& file : embedded_files("rules/")) MW_TRY(book.add_rules(file.bytes, file.path));
+  for (const EmbeddedFile& file : embedded_files("dialects/")) {
+    auto dialect = parse_dialect(file.bytes, file.path, true);
+    if (!dialect.ok()) return dialect.error();
+    MW_TRY(book.put(std::move(*dialect), file.path, true));
+  }
+  for (const EmbeddedFile& file : embedded_files("rules/")) MW_TRY(book.put_rules(file.bytes, file.path, true));
+  book.index();
   return book;
 }
 
 Result<void> DialectBook::add(std::string_view toml, std::string_view path) {
   auto dialect = parse_dialect(toml, path);
   if (!dialect.ok()) return dialect.error();
-  return add(std::move(*dialect), path);
+  MW_TRY(put(std::move(*dialect), path, false));
+  index();
+  return {};
 }
 
 Result<void> DialectBook::add_rules(std::string_view toml, std::string_view path) {
-  auto set = parse_format_rules(toml, path);
+  MW_TRY(put_rules(toml, path, false));
+  index();
+  return {};
+}
+
+Result<void> DialectBook::put_rules(std::string_view toml, std::string_view path, bool built_in) {
+  auto set = parse_format_rules(toml, path, built_in);
   if (!set.ok()) return set.error();
-  MW_TRY(add(set->as_dialect(), path));
+  MW_TRY(put(set->as_dialect(), path, built_in));
   const auto known =
       std::find_if(rule_sets_.begin(), rule_sets_.end(), [&](const auto& s) { return s->id == set->id; });
   auto kept = std::make_unique<FormatRuleSet>(std::move(*set));
@@ -81,7 +94,8 @@ Result<void> DialectBook::add_rules(std::string_view toml, std::string_view path
   return {};
 }
 
-Result<void> DialectBook::add(Dialect dialect, std::string_view path) {
+/// Without index(), which looks at all dialects.
+Result<void> DialectBook::put(Dialect dialect, std::string_view path, bool built_in) {
   if (dialect.shapes.size() > UINT16_MAX || dialect.signs.size() > UINT16_MAX || dialects_.size() >= UINT16_MAX) {
     return Error{Error::Code::kLimit, cat(path, ": too many shapes or signs"), "split the dialect"};
   }
@@ -89,6 +103,10 @@ Result<void> DialectBook::add(Dialect dialect, std::string_view path) {
   for (const Shape& shape : dialect.shapes) {
     if (shape.regex.empty()) {
       regexes.emplace_back();
+      continue;
+    }
+    if (built_in) {
+      regexes.emplace_back(Regex::compile_later(shape.regex));
       continue;
     }
     auto regex = Regex::compile(shape.regex);
@@ -108,7 +126,6 @@ Result<void> DialectBook::add(Dialect dialect, std::string_view path) {
     *known = std::move(dialect);
     regexes_[static_cast<size_t>(at)] = std::move(regexes);
   }
-  index();
   return {};
 }
 

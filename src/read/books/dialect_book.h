@@ -32,7 +32,8 @@ struct Meaning {
 };
 
 /// Reads one dialect file. `path` is for messages ("path:line: what is wrong").
-Result<Dialect> parse_dialect(std::string_view toml, std::string_view path);
+/// `built_in`: the tests compile its expressions, and they are not compiled here.
+Result<Dialect> parse_dialect(std::string_view toml, std::string_view path, bool built_in = false);
 
 class DialectBook {
  public:
@@ -88,7 +89,8 @@ class DialectBook {
     std::unordered_map<std::string_view, size_t> exact;
     std::vector<size_t> patterns;  // indices into Dialect::metrics, the longest raw name first
   };
-  Result<void> add(Dialect dialect, std::string_view path);
+  Result<void> put(Dialect dialect, std::string_view path, bool built_in);
+  Result<void> put_rules(std::string_view toml, std::string_view path, bool built_in);
   void index();
   void index_names();
   bool look_up(size_t dialect, std::string_view raw, Meaning& meaning) const;

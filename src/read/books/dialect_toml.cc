@@ -65,7 +65,7 @@ std::string constant_text(const Toml& value) {
 
 class Reader {
  public:
-  explicit Reader(std::string_view path) : path_(path) {}
+  Reader(std::string_view path, bool built_in) : path_(path), built_in_(built_in) {}
 
   Result<Dialect> read(const Toml& root);
 
@@ -84,6 +84,7 @@ class Reader {
   Result<void> each(const Toml& root, std::string_view key, const Each& take);
 
   std::string_view path_;
+  bool built_in_;
 };
 
 template <typename Each>
@@ -139,8 +140,10 @@ Result<void> Reader::sign(const Toml& table, Dialect& out) {
     if (!patterns.empty()) return table.error(path_, "a sign has \"text\", \"texts\" or \"regex\", not several");
     patterns.push_back(regex->text());
     sign.regex = true;
-    auto compiled = Regex::compile(patterns.back());
-    if (!compiled.ok()) return table.error(path_, compiled.error().what);
+    if (!built_in_) {
+      auto compiled = Regex::compile(patterns.back());
+      if (!compiled.ok()) return table.error(path_, compiled.error().what);
+    }
   }
   const std::string in = table.text_or("in", "line");
   if (in == "line") {
@@ -295,10 +298,10 @@ Result<Dialect> Reader::read(const Toml& root) {
 
 }  // namespace
 
-Result<Dialect> parse_dialect(std::string_view toml, std::string_view path) {
+Result<Dialect> parse_dialect(std::string_view toml, std::string_view path, bool built_in) {
   auto root = Toml::parse(toml, path);
   if (!root.ok()) return root.error();
-  return Reader(path).read(*root);
+  return Reader(path, built_in).read(*root);
 }
 
 }  // namespace mw

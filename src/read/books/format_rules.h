@@ -69,7 +69,8 @@ struct FormatRuleSet {
 constexpr size_t kAnswerLimit = size_t{1} << 20;
 
 /// Reads one rule file. Errors read "path:line: what is wrong".
-Result<FormatRuleSet> parse_format_rules(std::string_view toml, std::string_view path);
+/// `built_in`: the tests compile its expressions, and they are compiled when an answer needs them.
+Result<FormatRuleSet> parse_format_rules(std::string_view toml, std::string_view path, bool built_in = false);
 
 /// The built-in rule sets. Fails only when one of them is broken, which is a fault of the build.
 Result<std::vector<FormatRuleSet>> built_in_format_rules();

@@ -13,7 +13,7 @@ constexpr size_t kLiteralLeast = 3;  // bytes, as for the shapes of a dialect
 
 class Reader {
  public:
-  explicit Reader(std::string_view path) : path_(path) {}
+  Reader(std::string_view path, bool built_in) : path_(path), built_in_(built_in) {}
   Result<FormatRuleSet> read(const Toml& root);
 
  private:
@@ -29,6 +29,7 @@ class Reader {
   Result<void> each(const Toml& root, std::string_view key, const Each& take);
 
   std::string_view path_;
+  bool built_in_;
 };
 
 template <typename Each>
@@ -60,7 +61,7 @@ Result<std::vector<std::string>> Reader::literals(const Toml& table, std::string
 
 Result<void> Reader::regex_of(const Toml& table, std::string_view key, std::string& out) {
   out = table.text_or(key, "");
-  if (out.empty()) return {};
+  if (out.empty() || built_in_) return {};
   auto compiled = Regex::compile(out);
   if (!compiled.ok()) return table.error(path_, compiled.error().what);
   return {};
@@ -112,7 +113,12 @@ Result<AnswerTest> Reader::test(const Toml& table) {
   if (word == nullptr) return table.error(path_, "an answer's test needs a condition (starts_with, count, ...)");
   out.kind = word->kind;
   if (out.kind == AnswerTest::Kind::kMatches || out.kind == AnswerTest::Kind::kLacks) {
-    auto regex = Regex::compile(table.text_or(word->key, ""));
+    const std::string expression = table.text_or(word->key, "");
+    if (built_in_) {
+      out.regex = Regex::compile_later(expression);
+      return out;
+    }
+    auto regex = Regex::compile(expression);
     if (!regex.ok()) return table.error(path_, regex.error().what);
     out.regex = std::move(*regex);
     return out;
@@ -198,16 +204,16 @@ Result<FormatRuleSet> Reader::read(const Toml& root) {
 
 }  // namespace
 
-Result<FormatRuleSet> parse_format_rules(std::string_view toml, std::string_view path) {
+Result<FormatRuleSet> parse_format_rules(std::string_view toml, std::string_view path, bool built_in) {
   auto root = Toml::parse(toml, path);
   if (!root.ok()) return root.error();
-  return Reader(path).read(*root);
+  return Reader(path, built_in).read(*root);
 }
 
 Result<std::vector<FormatRuleSet>> built_in_format_rules() {
   std::vector<FormatRuleSet> sets;
   for (const EmbeddedFile& file : embedded_files("rules/")) {
-    auto set = parse_format_rules(file.bytes, file.path);
+    auto set = parse_format_rules(file.bytes, file.path, true);
     if (!set.ok()) return set.error();
     sets.push_back(std::move(*set));
   }

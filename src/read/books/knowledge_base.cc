@@ -87,7 +87,7 @@ Result<std::unique_ptr<KnowledgeBase>> KnowledgeBase::load(const std::vector<std
   std::vector<Pattern> patterns = base->book_.patterns(0);
   const auto first = static_cast<uint32_t>(base->book_.pattern_count());
   for (Pattern& pattern : base->signatures_->patterns(first)) patterns.push_back(std::move(pattern));
-  auto set = PatternSet::compile(std::move(patterns));
+  auto set = PatternSet::compile(std::move(patterns), true);
   if (!set.ok()) return set.error();
   base->patterns_ = std::make_unique<PatternSet>(std::move(*set));
   for (size_t i = 0; i < base->signatures_->pattern_count(); ++i) {

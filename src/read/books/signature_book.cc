@@ -286,6 +286,10 @@ class SignatureBook::Loader {
     row.faces.weak_text = fields.texts("weak_text", false);
     row.faces.weak_regex = fields.texts("weak_regex", false);
     for (const std::string& expression : fields.texts("unless", false)) {
+      if (!row.user) {  // as below
+        row.faces.unless.push_back(Regex::compile_later(expression));
+        continue;
+      }
       Result<Regex> regex = Regex::compile(expression);
       if (regex.ok()) {
         row.faces.unless.push_back(std::move(regex).value());

@@ -168,8 +168,12 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   bool quiet = false;
   const bool shaped = !in_trace && shapes(line, hits, sample, &quiet);
   if (!quiet) signatures(line, hits, sample, trace);
+  if (shaped && record_made_) went_on(line);
   if (in_trace || shaped || quiet || sample) return 0;
-  if (wants_all_lines() && make_generic(line)) return 0;
+  if (wants_all_lines() && make_generic(line)) {
+    went_on(line);
+    return 0;
+  }
   log_message(line);
   return 0;
 }

@@ -142,6 +142,7 @@ class Interpreter {
   void speak_as(std::optional<size_t> dialect);
   bool feed_trace(const LogLine& line, bool sample);
   void note_last_exception(const LogLine& line, bool other);
+  void went_on(const LogLine& line);
   void emit_last_exception();
   void trace_done(Stream& stream, event::TraceSeen trace);
   static void judge_trace(const Stream& stream, event::TraceSeen& trace);
@@ -167,6 +168,7 @@ class Interpreter {
                    size_t match_end);
   void make_readings(const Shape& shape, const Fields& fields, const LogLine& line);
   void make_simple(const Shape& shape, const Fields& fields, const LogLine& line);
+  void make_ended(const Fields& fields, const LogLine& line);
   void make_progress(const Fields& fields, const LogLine& line);
   void plan(const Fields& fields, const LogLine& line);
   void make_tool(const Fields& fields, const LogLine& line);

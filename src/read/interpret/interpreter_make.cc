@@ -200,6 +200,7 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
       break;
     case Maker::kAttempt:
       for (auto& [key, stream] : streams_) end_trace(*stream);  // what failed before failed in the attempt before
+      if (step != kNoStep) records_.resumed(step);
       put(event::AttemptBegan{clean_.take(fields.has("why") ? fields.text("why") : line.text, kErrorLimit)},
           line.number, line.at);
       break;
@@ -222,19 +223,25 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
       put(event::WeightsSynced{fields.integer("version", kNoStep), seconds}, line.number, line.at);
       break;
     case Maker::kEnded:
-      if (fields.flag("last")) {  // nobody goes on with a traceback: what it says comes before the end that it caused
-        for (auto& [key, stream] : streams_) end_trace(*stream);
-      }
-      if (fails(how_named(fields.text("how")), fields.integer("code", 0)) &&
-          line.number <= last_exception_.number + kBeforeEnd) {
-        emit_last_exception();
-      }
-      put(event::Ended{how_named(fields.text("how")), fields.integer("code", 0), clean_.take(line.text, kTextLimit)},
-          line.number, line.at);
+      make_ended(fields, line);
       break;
     default:
       break;
   }
+}
+
+void Interpreter::make_ended(const Fields& fields, const LogLine& line) {
+  if (fields.flag("last")) {  // nobody goes on with a traceback: what it says comes before the end that it caused
+    for (auto& [key, stream] : streams_) end_trace(*stream);
+  }
+  if (fails(how_named(fields.text("how")), fields.integer("code", 0)) &&
+      line.number <= last_exception_.number + kBeforeEnd) {
+    emit_last_exception();
+  } else if (how_named(fields.text("how")) == event::Ended::How::kComplete) {
+    went_on(line);
+  }
+  put(event::Ended{how_named(fields.text("how")), fields.integer("code", 0), clean_.take(line.text, kTextLimit)},
+      line.number, line.at);
 }
 
 // A line of steps or metrics that also says how many steps there will be.

@@ -89,6 +89,11 @@ void Interpreter::note_last_exception(const LogLine& line, bool other) {
   }
 }
 
+/// A step's figures: nothing ended of what was said before them.
+void Interpreter::went_on(const LogLine& line) {
+  if (last_exception_.number < line.number) last_exception_ = {};
+}
+
 /// An exception without its traceback, whose place says that the program ended of it: near the end of an excerpt that
 /// holds only the last line of one, or right before a launcher's word that the program failed.
 void Interpreter::emit_last_exception() {

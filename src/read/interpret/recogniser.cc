@@ -13,6 +13,9 @@ Recogniser::Recogniser(const DialectBook& book)
   for (const Dialect& dialect : book.dialects()) {
     seen_.emplace_back(dialect.signs.size(), false);
     compiled_.emplace_back(dialect.signs.size());
+    for (size_t i = 0; i < dialect.signs.size(); ++i) {
+      if (dialect.signs[i].in != Sign::In::kLine) named_.push_back({seen_.size() - 1, i, dialect.signs[i].in});
+    }
   }
 }
 
@@ -44,11 +47,11 @@ void Recogniser::set_version(size_t dialect, std::string_view text) {
 
 void Recogniser::name(Sign::In in, std::string_view text) {
   if (names_.size() >= kNameLimit || !names_.insert(fnv1a(text, static_cast<uint64_t>(in) + 1)).second) return;
-  for (size_t d = 0; d < seen_.size(); ++d) {
-    const auto& signs = book_.dialects()[d].signs;
-    for (size_t i = 0; i < signs.size(); ++i) {
-      if (signs[i].in != in || seen_[d][i]) continue;
-      if (signs[i].regex ? regex_hits(d, i, text) : name_matches(signs[i].pattern, text)) sign(d, i);
+  for (const Name& named : named_) {
+    if (named.in != in || seen_[named.dialect][named.index]) continue;
+    const Sign& of = book_.dialects()[named.dialect].signs[named.index];
+    if (of.regex ? regex_hits(named.dialect, named.index, text) : name_matches(of.pattern, text)) {
+      sign(named.dialect, named.index);
     }
   }
   if (in != Sign::In::kMetric) return;

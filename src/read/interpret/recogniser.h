@@ -62,7 +62,13 @@ class Recogniser {
   double score(size_t dialect) const;
   Best best_of(Dialect::Family family, bool bases = true) const;
 
+  struct Name {  // a sign that is no line's
+    size_t dialect = 0, index = 0;
+    Sign::In in = Sign::In::kLine;
+  };
+
   const DialectBook& book_;
+  std::vector<Name> named_;  // in the book's order: names are many, and few signs are of them
   std::vector<double> scores_;
   std::vector<double> own_names_;      // per dialect: what names of its rules add to the score
   std::vector<std::string> versions_;  // per dialect

@@ -121,6 +121,7 @@ void Records::add(const Record& record) {
   bool any_train = false;
   bool sampled = false;
   std::string joined;
+  train.readings.reserve(record.numbers.size());
   for (const RowNumber& number : record.numbers) {
     std::string_view raw = number.key;
     if (!record.prefix.empty()) {

@@ -59,6 +59,19 @@ int64_t step_of_path(std::string_view path) {
   return parse_int(digits).value_or(kNoStep);
 }
 
+/// Whether the line can hold one of read_save()'s words for "saved", by two letters of each: most lines cannot, and are
+/// not taken apart.
+bool may_be_save(std::string_view text) {
+  const auto at = [text](size_t i) { return i < text.size() ? static_cast<char>(text[i] | 0x20) : '\0'; };
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = at(i);
+    if (c == 'v' && i > 0 && at(i - 1) == 'a') return true;                             // saved, saving, torch.save
+    if ((c == 'w' && at(i + 1) == 'r') || (c == 'd' && at(i + 1) == 'u')) return true;  // wrote, written, dumped
+    if (text[i] == '@' || static_cast<unsigned char>(text[i]) >= 0x80) return true;     // checkpoint @, 保存
+  }
+  return false;
+}
+
 /// The line without its path, in lower case.
 std::string words_of(std::string_view text, std::string_view path) {
   const size_t at = path.empty() ? text.size() : static_cast<size_t>(path.data() - text.data());
@@ -78,7 +91,7 @@ std::optional<SaveLine> read_save(std::string_view text) {
       "metric",  "dataset",   "generat", "traject", "video",  "image",  "table", "cache",   "figure",
       "history", "optimizer", "buffer",  "result",  "prompt", "space",  "delet", "remov",   "%|"};
   text = trim(text);
-  if (text.size() > kLineLimit) return std::nullopt;
+  if (text.size() > kLineLimit || !may_be_save(text)) return std::nullopt;
   const std::string_view path = path_in(text);
   const std::string words = words_of(text, path);
   if (!has_any(words, kDone) || has_any(words, kOthers) || ends_with_any(path, kOtherFiles)) return std::nullopt;

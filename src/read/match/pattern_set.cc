@@ -4,7 +4,8 @@
 #include <string.h>  // memrchr, memmem
 
 #include <algorithm>
-#include <map>
+#include <array>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "read/match/literal_scanner.h"
@@ -95,12 +96,13 @@ PatternSet::~PatternSet() = default;
 namespace {
 
 /// The literals that wake a test. An error when its expression is not one; `slow` when none can be had.
-Result<std::vector<std::string>> prepare(Test& test, bool* slow) {
+Result<std::vector<std::string>> prepare(Test& test, bool proven, bool* slow) {
   if (test.expression.empty()) return Error{Error::Code::kInvalid, "a pattern is empty: it would match every line", ""};
   if (!test.regex) return std::vector<std::string>{test.expression};
   RequiredLiterals required = required_literals(test.expression);
   // What the reader cannot vouch for is compiled now, to report errors early; the rest when a line asks for it.
-  const bool vouched = required.understood && !contains(test.expression, "{") && !contains(test.expression, "(?P<");
+  const bool vouched =
+      proven || (required.understood && !contains(test.expression, "{") && !contains(test.expression, "(?P<"));
   if (!vouched) {
     test.compiled = std::make_unique<RE2>(test.expression, regex_options());
     if (!test.compiled->ok()) {
@@ -115,16 +117,17 @@ Result<std::vector<std::string>> prepare(Test& test, bool* slow) {
 
 }  // namespace
 
-Result<PatternSet> PatternSet::compile(std::vector<Pattern> patterns) {
+Result<PatternSet> PatternSet::compile(std::vector<Pattern> patterns, bool proven) {
   if (patterns.size() > kPatternsLimit) {
     return Error{Error::Code::kLimit, cat("more than ", kPatternsLimit, " patterns"), ""};
   }
   auto inner = std::make_unique<Inner>();
-  std::map<std::pair<bool, std::string>, size_t> known;
-  std::map<std::string, uint32_t> literal_numbers;
+  inner->tests.reserve(patterns.size());
+  std::array<std::unordered_map<std::string, size_t>, 2> known;  // literals, regexes
+  std::unordered_map<std::string, uint32_t> literal_numbers;
   std::vector<std::string> texts;
   for (Pattern& pattern : patterns) {
-    const auto [place, fresh] = known.try_emplace({pattern.regex, pattern.expression}, inner->tests.size());
+    const auto [place, fresh] = known[pattern.regex ? 1 : 0].try_emplace(pattern.expression, inner->tests.size());
     if (!fresh) {
       inner->tests[place->second].ids.push_back(pattern.id);
       continue;
@@ -134,7 +137,7 @@ Result<PatternSet> PatternSet::compile(std::vector<Pattern> patterns) {
     test.regex = pattern.regex;
     test.ids = {pattern.id};
     bool slow = false;
-    auto literals = prepare(test, &slow);
+    auto literals = prepare(test, proven, &slow);
     if (!literals.ok()) return literals.error();
     const auto number = static_cast<uint32_t>(inner->tests.size());
     if (slow) inner->slow.push_back(number);
@@ -208,6 +211,7 @@ class PatternSet::Scan {
   size_t line_begin_ = 0, line_end_ = 0;        // the line that ids_ are of; nothing yet when line_end_ is 0
   size_t segment_begin_ = 0, segment_end_ = 0;  // the segment that was last looked at
   size_t window_begin_ = 0, window_end_ = 0;    // the part of it that is being matched
+  size_t feed_ = 0;                             // the '\n' that ends the line of that segment, or the range's end
   size_t cursor_ = 0, cursor_line_ = 0;         // lines before have been given or passed over
 };
 
@@ -237,7 +241,7 @@ void PatternSet::Scan::range(size_t from, size_t to) {
   std::vector<LiteralScanner::Hit>& hits = inner_.hits;
   inner_.scanner->scan(block_.substr(from, to - from), hits);
   if (!inner_.slow.empty()) add_slow_hits(from, to);
-  segment_begin_ = segment_end_ = from;
+  segment_begin_ = segment_end_ = feed_ = from;
   ++inner_.segments;
   bool first = true;
   for (const LiteralScanner::Hit& hit : hits) {
@@ -264,8 +268,9 @@ void PatternSet::Scan::range(size_t from, size_t to) {
 
 /// The slow patterns are tried on every segment (and on both windows of a long one).
 void PatternSet::Scan::add_slow_hits(size_t from, size_t to) {
+  size_t line_end = find_first(block_, '\n', from, to);
   for (size_t begin = from; begin < to;) {
-    const size_t line_end = find_first(block_, '\n', begin, to);
+    if (begin > line_end) line_end = find_first(block_, '\n', begin, to);
     const size_t end = find_first(block_, '\r', begin, line_end);
     for (const uint32_t test : inner_.slow) {
       if (begin == end) break;
@@ -283,7 +288,9 @@ void PatternSet::Scan::segment_at(size_t literal_begin, size_t literal_end, size
   const size_t back_to = std::max(from, std::min(segment_end_, literal_begin));
   const size_t feed = find_last(block_, '\n', back_to, literal_begin);
   const size_t line_from = feed == std::string_view::npos ? back_to : feed + 1;
-  const size_t line_to = find_first(block_, '\n', literal_end, to);
+  // A bar's line has thousands of segments: its end is looked for once.
+  if (literal_end > feed_ || feed_ == from) feed_ = find_first(block_, '\n', literal_end, to);
+  const size_t line_to = feed_;
   const size_t back = find_last(block_, '\r', line_from, literal_begin);
   segment_begin_ = back == std::string_view::npos ? line_from : back + 1;
   segment_end_ = find_first(block_, '\r', literal_end, line_to);

@@ -4,15 +4,32 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
+#include <optional>
 
+#include "base/check.h"
 #include "base/text.h"
 
 namespace mw {
 
 struct Regex::Inner {
-  explicit Inner(const re2::StringPiece& expression, const RE2::Options& options) : re(expression, options) {}
-  RE2 re;
+  explicit Inner(std::string_view text);
+  const RE2& re() {
+    std::call_once(once, [this] { compiled.emplace(expression, options()); });
+    return *compiled;
+  }
+  static RE2::Options options() {
+    RE2::Options options;
+    options.set_log_errors(false);
+    options.set_encoding(RE2::Options::EncodingLatin1);  // log bytes need not be UTF-8
+    options.set_max_mem(int64_t{1} << 20);
+    return options;
+  }
+
+  std::string expression;
   int rest = 0;  // number of the capture that goes on to the end of the line; 0: none does
+  std::once_flag once;
+  std::optional<RE2> compiled;
 };
 
 Regex::Regex(std::unique_ptr<Inner> inner, std::vector<std::string> names)
@@ -22,6 +39,30 @@ Regex& Regex::operator=(Regex&&) noexcept = default;
 Regex::~Regex() = default;
 
 namespace {
+
+/// The names of the captures, in order; "" for one without a name.
+std::vector<std::string> capture_names(std::string_view expression) {
+  std::vector<std::string> names;
+  bool in_class = false;
+  for (size_t i = 0; i < expression.size(); ++i) {
+    const char c = expression[i];
+    if (c == '\\') {
+      ++i;
+    } else if (in_class) {
+      in_class = c != ']';
+    } else if (c == '[') {
+      in_class = true;
+      if (expression.substr(i + 1, 1) == "^") ++i;
+      if (expression.substr(i + 1, 1) == "]") ++i;
+    } else if (c == '(' && expression.substr(i, 4) == "(?P<") {
+      const std::string_view name = expression.substr(i + 4);
+      names.emplace_back(name.substr(0, name.find('>')));
+    } else if (c == '(' && expression.substr(i + 1, 1) != "?") {
+      names.emplace_back();
+    }
+  }
+  return names;
+}
 
 /// The number of the capture that the expression ends with, when that capture ends with ".*" and no alternative
 /// can go round them: the ".*" need not be run then, it is the rest of the line. 0 for any other expression.
@@ -58,30 +99,30 @@ int capture_of_rest(std::string_view expression) {
 
 }  // namespace
 
+Regex::Inner::Inner(std::string_view text) : expression(text), rest(capture_of_rest(text)) {
+  if (rest != 0) expression.replace(expression.size() - 3, 3, ")");
+}
+
+Regex Regex::compile_later(std::string_view expression) {
+  std::vector<std::string> names = capture_names(expression);
+  MW_CHECK(names.size() <= static_cast<size_t>(kCaptureLimit));
+  return Regex(std::make_unique<Inner>(expression), std::move(names));
+}
+
 Result<Regex> Regex::compile(std::string_view expression) {
-  RE2::Options options;
-  options.set_log_errors(false);
-  options.set_encoding(RE2::Options::EncodingLatin1);  // log bytes need not be UTF-8
-  options.set_max_mem(int64_t{1} << 20);
-  const int rest = capture_of_rest(expression);
-  std::string shorter;
-  if (rest != 0) {
-    shorter = cat(expression.substr(0, expression.size() - 3), ")");
-    expression = shorter;
-  }
-  auto inner = std::make_unique<Inner>(re2::StringPiece(expression.data(), expression.size()), options);
-  inner->rest = rest;
-  if (!inner->re.ok()) {
-    return Error{Error::Code::kInvalid, cat("bad regular expression: ", std::string_view(inner->re.error())),
+  auto inner = std::make_unique<Inner>(expression);
+  const RE2& re = inner->re();
+  if (!re.ok()) {
+    return Error{Error::Code::kInvalid, cat("bad regular expression: ", std::string_view(re.error())),
                  "use RE2 syntax, without look-around and back-references"};
   }
-  const int count = inner->re.NumberOfCapturingGroups();
+  const int count = re.NumberOfCapturingGroups();
   if (count > kCaptureLimit) {
     return Error{Error::Code::kLimit, cat("a regular expression has ", count, " captures, at most 16 are allowed"),
                  "use (?:...) for groups that capture nothing"};
   }
   std::vector<std::string> names(static_cast<size_t>(count));
-  for (const auto& [index, name] : inner->re.CapturingGroupNames()) names[static_cast<size_t>(index) - 1] = name;
+  for (const auto& [index, name] : re.CapturingGroupNames()) names[static_cast<size_t>(index) - 1] = name;
   return Regex(std::move(inner), std::move(names));
 }
 
@@ -89,7 +130,8 @@ bool Regex::match(std::string_view text, std::vector<std::string_view>& captures
   std::array<re2::StringPiece, kCaptureLimit + 1> pieces;
   const auto count = static_cast<int>(names_.size()) + 1;
   const re2::StringPiece whole(text.data(), text.size());
-  if (!inner_->re.Match(whole, 0, text.size(), RE2::UNANCHORED, pieces.data(), count)) return false;
+  const RE2& re = inner_->re();
+  if (!re.ok() || !re.Match(whole, 0, text.size(), RE2::UNANCHORED, pieces.data(), count)) return false;
   captures.clear();
   for (int i = 1; i < count; ++i) {
     const re2::StringPiece& piece = pieces[static_cast<size_t>(i)];

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text.h"
+
 namespace mw {
 namespace {
 
@@ -42,13 +44,16 @@ bool usable(const Strings& strings) {
 double rarity(const std::string& literal) {
   constexpr std::string_view kCommon[] = {"reward", "loss", "step",  "train", "grad",
                                           "rank",   "mean", "actor", "model", "token"};
+  constexpr std::string_view kCommonBegins = "rlstgmat";
   constexpr double kCommonBits = 3;
   constexpr std::string_view kFrequent = "etaornis-:/=,", kSigns = "_.0'\"()";
   double sum = 0;
   for (size_t i = 0; i < literal.size(); ++i) {
     const std::string_view rest = std::string_view(literal).substr(i);
-    const auto* word =
-        std::find_if(std::begin(kCommon), std::end(kCommon), [&](std::string_view w) { return rest.starts_with(w); });
+    const auto* word = kCommonBegins.find(rest[0]) == std::string_view::npos
+                           ? std::end(kCommon)
+                           : std::find_if(std::begin(kCommon), std::end(kCommon),
+                                          [&](std::string_view w) { return rest.starts_with(w); });
     if (word != std::end(kCommon)) {
       sum += kCommonBits;
       i += word->size() - 1;
@@ -144,8 +149,12 @@ class Sequence {
 
 Strings best_clause(const std::vector<Strings>& clauses) {
   const Strings* best = nullptr;
+  double most = 0;
   for (const Strings& clause : clauses) {
-    if (best == nullptr || rarity(clause) > rarity(*best)) best = &clause;
+    const double bits = clauses.size() > 1 ? rarity(clause) : 0;
+    if (best != nullptr && bits <= most) continue;
+    best = &clause;
+    most = bits;
   }
   return best == nullptr ? Strings() : *best;
 }
@@ -197,8 +206,22 @@ class Reader {
 
   Part sequence(int depth) {
     Sequence sequence;
-    while (more() && peek() != '|' && peek() != ')') sequence.add(repeat(depth));
+    while (more() && peek() != '|' && peek() != ')') {
+      if (const size_t plain = plain_run(); plain > 1) {
+        sequence.add(exactly({std::string(text_.substr(at_, plain))}));
+        at_ += plain;
+      } else {
+        sequence.add(repeat(depth));
+      }
+    }
     return sequence.end();
+  }
+
+  /// The bytes from here on that stand for themselves, without the last when a quantifier belongs to it.
+  size_t plain_run() const {
+    const size_t end = std::min(text_.find_first_of("\\^$.[]|()*+?{}", at_), text_.size());
+    const bool quantified = end < text_.size() && std::string_view("*+?{").find(text_[end]) != std::string_view::npos;
+    return end - at_ - (quantified && end > at_ ? 1 : 0);
   }
 
   Part repeat(int depth) {
@@ -369,10 +392,14 @@ constexpr size_t kCaseVariantsLimit = 100;  // spellings in all
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 // Every spelling of a few bytes of each literal: what a match that heeds no case must hold one of. Empty: too many.
+// Alternatives often begin alike ("saved the model", "saved model"): one that begins like another adds nothing.
 Strings in_every_case(const Strings& literals) {
-  Strings out;
+  Strings out, heads;
   for (const std::string& literal : literals) {
     if (literal.size() < kLiteralLeast) return {};
+    std::string head = to_lower(std::string_view(literal).substr(0, kCaseWindow));
+    if (std::find(heads.begin(), heads.end(), head) != heads.end()) continue;
+    heads.push_back(std::move(head));
     Strings spellings = {""};
     for (const char c : literal.substr(0, kCaseWindow)) {
       if (static_cast<unsigned char>(c) >= 0x80) return {};

@@ -1,5 +1,6 @@
-// The damages that checkpoints suffer, one at a time, to each file of each sample: at which depth is it found? Nothing
-// damaged may pass for whole where that depth can know it. Makes the table of docs/checkpoints.md.
+// The damages that checkpoints suffer, one at a time, to each file of each sample: at which depth is it found, and what
+// is the verdict? Nothing damaged may pass for whole where that depth can know it. Makes the tables of
+// docs/checkpoints.md.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -33,9 +34,30 @@ enum Damage { kCut, kFlip, kDrop, kSwap, kOnlyMetadata, kDamages };
 constexpr std::array<const char*, kDamages> kDamageNames = {"cut", "bit flipped", "file dropped",
                                                             "file of another step", "no weights"};
 
+/// Verdicts on what is damaged: its state, or that it is whole without something that a resume needs.
+enum Verdict { kIsPartial, kIsCorrupt, kIsSuspect, kIsNotResumable, kIsOther, kVerdicts };
+constexpr std::array<const char*, kVerdicts> kVerdictNames = {"partial", "corrupt", "suspect", "not resumable",
+                                                              "other"};
+
 struct Counts {
   size_t by[kDamages][kDepths] = {};
+  size_t verdicts[kDamages][kVerdicts] = {};
 };
+
+Verdict kind_of(const CheckpointVerdict& verdict) {
+  switch (verdict.state) {
+    case State::kPartial:
+      return kIsPartial;
+    case State::kCorrupt:
+      return kIsCorrupt;
+    case State::kSuspect:
+      return kIsSuspect;
+    case State::kWhole:
+      return verdict.resumable == CheckpointVerdict::Resumable::kYes ? kIsOther : kIsNotResumable;
+    default:
+      return kIsOther;
+  }
+}
 
 class Matrix {
  public:
@@ -79,17 +101,25 @@ class Matrix {
   void judge(Damage damage, const std::string& what) {
     CAPTURE(what);
     Depth depth = kNever;
-    if (found(verified(disk_, path_, false))) {
+    CheckpointVerdict verdict = verified(disk_, path_, false);
+    if (found(verdict)) {
       depth = kStructural;
-    } else if (found(verified(disk_, path_, true))) {
+    } else if (verdict = verified(disk_, path_, true); found(verdict)) {
       depth = kDeep;
-    } else if (found(verified(disk_, path_, true, &manifest_, &before_))) {
+    } else if (verdict = verified(disk_, path_, true, &manifest_, &before_); found(verdict)) {
       depth = kManifest;
     }
-    // Alone, the file of a checkpoint of one file is as good as the other step's.
-    const bool same = damage == kSwap && manifest_.files.size() == 1;
-    CHECK((depth != kNever || same));
     ++counts_.by[damage][depth];
+    // Alone, the file of a checkpoint of one file is as good as the other step's.
+    if (depth == kNever && damage == kSwap && manifest_.files.size() == 1) return;
+    CHECK(depth != kNever);
+    const Verdict is = kind_of(verdict);
+    INFO(word_of(verdict.state));
+    CHECK(is != kIsOther);
+    // What is gone is missing, not contradictory; and no NaN comes from a file that is cut or not there.
+    if (damage == kDrop || damage == kOnlyMetadata) CHECK((is == kIsPartial || is == kIsNotResumable));
+    if (damage != kFlip) CHECK(is != kIsSuspect);
+    ++counts_.verdicts[damage][is];
   }
 
   void damaged(Damage damage, const std::string& path, const std::string& good, const std::string& bad) {
@@ -131,6 +161,19 @@ class Matrix {
   Counts counts_;
 };
 
+/// "48 partial, 2 corrupt".
+std::string verdict_row(const testing::Sample& sample, const Counts& counts) {
+  std::string out = cat("| ", sample.layout, " |");
+  for (const auto& verdicts : counts.verdicts) {
+    std::string cell;
+    for (size_t is = 0; is < kVerdicts; ++is) {
+      if (verdicts[is] > 0) cell += cat(cell.empty() ? " " : ", ", verdicts[is], " ", kVerdictNames[is]);
+    }
+    out += cat(cell.empty() ? " –" : cell, " |");
+  }
+  return out + "\n";
+}
+
 std::string row(const testing::Sample& sample, const Counts& counts) {
   std::string out = cat("| ", sample.layout, " |");
   for (const auto& by : counts.by) {
@@ -146,14 +189,29 @@ std::string row(const testing::Sample& sample, const Counts& counts) {
   return out + "\n";
 }
 
-TEST_CASE(
-    "every damage to every file of every sample is found, and the table of docs/checkpoints.md says at which depth") {
+/// Puts a table in the place of that which begins so.
+void replace_table(std::string& page, const std::string& head, const std::string& table) {
+  const size_t begin = page.find(head), end = page.find("\n\n", begin);
+  REQUIRE(begin != std::string::npos);
+  REQUIRE(end != std::string::npos);
+  page.replace(begin, end + 1 - begin, table);
+}
+
+TEST_CASE("every damage to every file of every sample is found, and docs/checkpoints.md says at which depth, and how") {
   FakeDisk disk;
   testing::put_samples(disk);
-  std::string table = "| sample |";
-  for (const char* name : kDamageNames) table += cat(" ", name, " |");
-  table += "\n|---|---|---|---|---|---|\n";
-  for (const testing::Sample& sample : testing::samples()) table += row(sample, Matrix(disk, sample).run());
+  std::string depths = "| sample |", verdicts = "| verdicts |";
+  for (const char* name : kDamageNames) {
+    depths += cat(" ", name, " |");
+    verdicts += cat(" ", name, " |");
+  }
+  depths += "\n|---|---|---|---|---|---|\n";
+  verdicts += "\n|---|---|---|---|---|---|\n";
+  for (const testing::Sample& sample : testing::samples()) {
+    const Counts counts = Matrix(disk, sample).run();
+    depths += row(sample, counts);
+    verdicts += verdict_row(sample, counts);
+  }
   const std::string path = MW_SOURCE_DIR "/docs/checkpoints.md";
   const auto read = [&path] {
     std::ifstream in(path);
@@ -162,10 +220,8 @@ TEST_CASE(
     return text.str();
   };
   std::string page = read();
-  const size_t begin = page.find("| sample |"), end = page.find("\n\n", begin);
-  REQUIRE(begin != std::string::npos);
-  REQUIRE(end != std::string::npos);
-  page.replace(begin, end + 1 - begin, table);
+  replace_table(page, "| sample |", depths);
+  replace_table(page, "| verdicts |", verdicts);
   if (std::getenv("MIDWATCH_UPDATE_DOCS") != nullptr) std::ofstream(path) << page;
   CHECK_MESSAGE(read() == page, path << " is out of date: run MIDWATCH_UPDATE_DOCS=1 build/tests/test_sense");
 }

@@ -23,12 +23,13 @@ struct DeepFigures {
 using CheckProgress = std::function<bool(int64_t, int64_t)>;
 
 /// One pass over all files; what is found goes into the examination. The checksums are those of the files as they were
-/// read. Memory: a piece of 256 KiB and one file's directory.
+/// read. Memory: per thread a piece of 256 KiB and one file's directory. With more than one thread the disk is used
+/// from several at once, a file in each; `progress` is called by one at a time.
 struct DeepAnswer {
   DeepFigures figures;
   std::vector<ManifestFile> files;
   bool stopped = false;
 };
-DeepAnswer check_deeply(Examination& exam, const CheckProgress& progress);
+DeepAnswer check_deeply(Examination& exam, int threads, const CheckProgress& progress);
 
 }  // namespace mw

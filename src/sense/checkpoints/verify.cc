@@ -40,7 +40,7 @@ class Verification {
     }
     look_for_weights();
     if (options_.deep) {
-      deep_ = check_deeply(exam_, options_.progress);
+      deep_ = check_deeply(exam_, options_.threads, options_.progress);
       if (deep_.stopped) exam_.note("the deep check was stopped before its end");
     }
     if (options_.earlier != nullptr) compare(*options_.earlier);

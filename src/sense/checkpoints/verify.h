@@ -50,6 +50,7 @@ std::string_view word_of(CheckpointVerdict::State state);
 
 struct VerifyOptions {
   bool deep = false;
+  int threads = 1;                                ///< of `deep`
   Time now;                                       ///< by the wall clock
   const CheckpointManifest* earlier = nullptr;    ///< of the same path
   std::vector<const CheckpointManifest*> others;  ///< of checkpoints beside it: whose bytes a changed file may have

@@ -1,12 +1,17 @@
 #include "sense/checkpoints/verify.h"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 
 #include "base/prng.h"
+#include "platform/real/posix_disk.h"
 #include "sense/checkpoints/pickle.h"
 #include "sense/checkpoints/samples_for_test.h"
 
@@ -35,6 +40,42 @@ CheckpointVerdict verified(FakeDisk& disk, const std::string& path, bool deep = 
   auto verdict = verify_checkpoint(disk, path, options);
   REQUIRE(verdict.ok());
   return std::move(*verdict);
+}
+
+TEST_CASE("several threads find what one finds, in the same order") {
+  std::string base = (std::filesystem::temp_directory_path() / "midwatch-verify-XXXXXX").string();
+  REQUIRE(::mkdtemp(base.data()) != nullptr);
+  std::filesystem::copy(testing::samples_folder(), base, std::filesystem::copy_options::recursive);
+  const std::string damaged = base + "/verl/global_step_20/actor/";
+  for (const char* name : {"model_world_size_2_rank_0.pt", "model_world_size_2_rank_1.pt"}) {
+    std::fstream file(damaged + name, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(0, std::ios::end);
+    file.seekp(static_cast<std::streamoff>(file.tellp()) / 2);
+    file << "damage";
+  }
+  const auto disk = make_posix_disk();
+  for (const testing::Sample& sample : testing::samples()) {
+    CAPTURE(sample.path);
+    VerifyOptions options;
+    options.deep = true;
+    options.now = Time::from_seconds(4e9);
+    const auto one = verify_checkpoint(*disk, cat(base, "/", sample.path), options);
+    options.threads = 4;
+    int64_t done = 0;
+    options.progress = [&done](int64_t so_far, int64_t) {
+      CHECK(so_far > done);
+      done = so_far;
+      return true;
+    };
+    const auto four = verify_checkpoint(*disk, cat(base, "/", sample.path), options);
+    REQUIRE((one.ok() && four.ok()));
+    CHECK(text_of(*one) == text_of(*four));
+    CHECK(done == one->bytes);
+    CHECK(four->deep.tensors == one->deep.tensors);
+    REQUIRE(four->hashed.size() == one->hashed.size());
+    for (size_t i = 0; i < one->hashed.size(); ++i) CHECK(four->hashed[i].xxh3 == one->hashed[i].xxh3);
+  }
+  std::filesystem::remove_all(base);
 }
 
 TEST_CASE("each sample that a real library wrote is whole, at every depth") {

@@ -1,9 +1,11 @@
 // midwatch fleet: machines for a run, rented when one is lost and given back when it is over.
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
 #include "ui/cli/fleet_text.h"
 #include "ui/cli/take_duration.h"
+#include "ui/cli/take_store.h"
 #include "ui/cli/verb.h"
 
 namespace mw {
@@ -20,6 +22,13 @@ void declare_json(ArgSpec& spec) { spec.flag("json", "print it as JSON, schema m
 
 void declare(ArgSpec& spec) {
   declare_file(spec);
+  declare_json(spec);
+}
+
+void declare_status(ArgSpec& spec) {
+  spec.positional("file", "specifications, or folders of them (*.toml)", true, false);
+  spec.option("store", "PLACE", "all runs below it: s3://BUCKET/PREFIX, or a folder");
+  declare_place(spec);
   declare_json(spec);
 }
 
@@ -64,7 +73,6 @@ Exit ask(What what, const Args& args, Services& services, const Console& console
   const auto answer = services.fleet(request_of(what, args));
   if (!answer.ok()) return report_error(console, answer.error());
   print(*answer, args, console, false);
-  if (what == What::kStatus) return answer->person ? Exit::kPerson : Exit::kOk;
   if (what == What::kInit) return Exit::kOk;
   return code_of(*answer);
 }
@@ -72,10 +80,53 @@ Exit ask(What what, const Args& args, Services& services, const Console& console
 Exit init(const Args& args, Services& services, const Console& console) {
   return ask(What::kInit, args, services, console);
 }
+
+/// One specification is shown as a whole (the answer has no runs then); of several, of folders and of a store each run
+/// is a line.
 Exit status(const Args& args, Services& services, const Console& console) {
-  return ask(What::kStatus, args, services, console);
+  FleetRequest request;
+  request.files = args.list("file");
+  if (request.files.empty() && !args.has("store")) {
+    return report_error(console, {Error::Code::kInvalid, "which runs are meant is not said",
+                                  "Name a specification, several, a folder of them, or --store PLACE."});
+  }
+  request.store = take_place(args, args.get("store"));
+  const bool one = request.files.size() == 1 && !args.has("store");
+  request.what = one ? What::kStatus : What::kList;
+  if (one) request.file = request.files.front();
+  const auto answer = services.fleet(request);
+  if (!answer.ok()) return report_error(console, answer.error());
+  if (answer->runs.empty()) {
+    print(*answer, args, console, false);
+    return answer->person ? Exit::kPerson : Exit::kOk;
+  }
+  console.out(args.has("json") ? fleet_list_json(*answer) : fleet_list_text(*answer, console));
+  const bool unread = std::any_of(answer->runs.begin(), answer->runs.end(),
+                                  [](const FleetAnswer& run) { return !run.trouble.empty(); });
+  return answer->person ? Exit::kPerson : unread ? Exit::kPartial : Exit::kOk;
 }
+void declare_launch(ArgSpec& spec) {
+  declare_file(spec);
+  spec.flag("dry-run", "show what would be sent to the provider, and rent nothing");
+  declare_json(spec);
+}
+
+Exit preview(const Args& args, Services& services, const Console& console) {
+  const auto answer = services.fleet(request_of(What::kPreview, args));
+  if (!answer.ok()) return report_error(console, answer.error());
+  if (args.has("json")) {
+    console.out(fleet_json(*answer));
+  } else if (answer->preview.empty()) {
+    console.out(fleet_offers_text(*answer, console));
+  } else {
+    for (const std::string_view line : split(trim(answer->preview), '\n'))
+      console.out(cat(escape_terminal(line), "\n"));
+  }
+  return Exit::kOk;
+}
+
 Exit launch(const Args& args, Services& services, const Console& console) {
+  if (args.has("dry-run")) return preview(args, services, console);
   return ask(What::kLaunch, args, services, console);
 }
 Exit stop(const Args& args, Services& services, const Console& console) {
@@ -144,9 +195,13 @@ const Verb fleet_init = {"fleet init", "Put a run's specification into its store
                          "\nNothing is rented. docs/fleet.md has the file, and how to set it up.\n",
                          declare, init};
 const Verb fleet_status = {"fleet status", "How a run on rented machines stands, by which witnesses, what it has cost",
-                           "  midwatch fleet status run.toml\n"
-                           "\nNothing is done. Exit codes: 0 well · 9 a person must look at it.\n",
-                           declare, status};
+                           "  midwatch fleet status run.toml              one run, and each of its machines\n"
+                           "  midwatch fleet status a.toml b.toml specs/  a line for each\n"
+                           "  midwatch fleet status --store s3://bucket   all runs below that place\n"
+                           "\nNothing is done. By a store alone no provider is asked: what a machine says of\n"
+                           "itself, and its silence, decide. Exit codes: 0 well · 9 a person must look at\n"
+                           "one · 5 one could not be read.\n",
+                           declare_status, status};
 const Verb fleet_watch = {"fleet watch", "Check a run, and rent another machine when its own is lost",
                           "  midwatch fleet watch run.toml              every five minutes, until a signal\n"
                           "  midwatch fleet watch run.toml --once       from cron or a scheduled CI job\n"
@@ -158,8 +213,9 @@ const Verb fleet_offers = {"fleet offers", "What may be rented now within the li
                            "  midwatch fleet offers run.toml\n", declare, offers};
 const Verb fleet_launch = {"fleet launch", "Rent the first machine of a run, or one after it had stopped",
                            "  midwatch fleet launch run.toml\n"
+                           "  midwatch fleet launch run.toml --dry-run    the request or manifest; nothing is rented\n"
                            "\nExit codes: 0 it was launched already · 8 launched · 9 a person must look at it.\n",
-                           declare, launch};
+                           declare_launch, launch};
 const Verb fleet_stop = {"fleet stop", "Give a run's machine back, and rent none",
                          "  midwatch fleet stop run.toml\n"
                          "\nThe machine's midwatch ends its command at its next heartbeat, within a minute.\n"

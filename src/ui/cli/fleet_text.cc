@@ -18,17 +18,6 @@ std::string row(std::string_view name, std::string_view text, const Console& con
   return fit_help(cat(line, escape_terminal(text), "\n"), static_cast<size_t>(std::max(40, console.width)));
 }
 
-/// One word for the run: the verdict, or what it rests in.
-std::string word_for(const FleetAnswer& answer) {
-  if (answer.control.phase == Control::Phase::kStopped) {
-    return answer.control.outcome.empty() ? "NOT LAUNCHED" : answer.control.outcome;
-  }
-  if (answer.control.phase == Control::Phase::kRented) return std::string(word_of(answer.verdict.kind));
-  return answer.control.phase == Control::Phase::kIdle     ? "without a machine"
-         : answer.control.phase == Control::Phase::kEnding ? "giving a machine back"
-                                                           : "renting";
-}
-
 std::string machine_text(const FleetAnswer& answer) {
   const fleet::Rental* const rental = answer.control.current();
   if (rental == nullptr) return "";
@@ -54,6 +43,21 @@ void rentals_json(JsonWriter& json, const Control& control) {
   json.end_array();
 }
 
+void legs_json(JsonWriter& json, const FleetAnswer& answer) {
+  json.key("machines").begin_array();
+  for (const fleet::Leg& leg : answer.legs) {
+    json.begin_object().key("epoch").integer(leg.rental.epoch).key("provider").string(leg.rental.provider);
+    json.key("host").string(leg.rental.host).key("cost").number(leg.cost);
+    json.key("first_attempt").integer(leg.first_attempt).key("attempts").integer(leg.attempts);
+    step_in(json, "from", leg.last ? leg.last->beat.from : kNoStep);
+    step_in(json, "step", leg.last ? leg.last->beat.step : kNoStep);
+    step_in(json, "shipped", leg.last ? leg.last->beat.shipped : kNoStep);
+    step_in(json, "redone", leg.redone < 0 ? kNoStep : leg.redone);
+    json.key("run").string(leg.last ? leg.last->beat.run : "").key("end").string(leg.rental.end).end_object();
+  }
+  json.end_array();
+}
+
 void texts_json(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
   json.key(key).begin_array();
   for (const std::string& text : texts) json.string(text);
@@ -73,15 +77,49 @@ void found_json(JsonWriter& json, const FleetAnswer& answer) {
     json.key("label").string(one.label).key("run").string(one.run).key("state").string(one.state);
     json.key("ours").boolean(one.ours).end_object();
   }
-  json.end_array().key("environment").begin_object();
+  json.end_array();
+  if (!answer.preview.empty()) json.key("preview").string(answer.preview);
+  json.key("environment").begin_object();
   for (const auto& [name, value] : answer.environment) json.key(name).string(value);
   json.end_object();
 }
 
+std::string leg_text(const fleet::Leg& leg, const std::string& now) {
+  const fleet::Rental& rental = leg.rental;
+  std::string out = cat(rental.provider, rental.host.empty() ? "" : cat(" ", rental.host), ", ",
+                        format_utc(rental.asked).substr(0, 19), "Z to ",
+                        rental.gone.known() ? cat(format_utc(rental.gone).substr(0, 19), "Z") : now, ", cost ",
+                        format_short(leg.cost));
+  if (!leg.last) return cat(out, "; it never said a word", rental.end.empty() ? "" : cat("; ended: ", rental.end));
+  const fleet::Heartbeat& beat = leg.last->beat;
+  if (leg.attempts > 0) {
+    out += cat(leg.attempts == 1 ? "; attempt " : "; attempts ", leg.first_attempt,
+               leg.attempts == 1 ? "" : cat(" to ", leg.first_attempt + leg.attempts - 1));
+  }
+  if (beat.from >= 0) out += beat.from == 0 ? std::string(", from scratch") : cat(", from step ", beat.from);
+  if (beat.step != kNoStep) out += cat(", last seen at step ", beat.step);
+  if (beat.shipped != kNoStep) out += cat(", shipped step ", beat.shipped);
+  if (leg.redone > 0) out += cat("; ", leg.redone, leg.redone == 1 ? " step" : " steps", " done again by the next");
+  if (leg.redone == 0) out += "; no step was lost";
+  return cat(out, rental.end.empty() ? "" : cat("; ended: ", rental.end));
+}
+
 }  // namespace
 
+std::string fleet_word(const FleetAnswer& answer) {
+  if (!answer.trouble.empty()) return "unreadable";
+  if (!answer.managed) return "ships only";
+  if (answer.control.phase == Control::Phase::kStopped) {
+    return answer.control.outcome.empty() ? "not launched" : answer.control.outcome;
+  }
+  if (answer.control.phase == Control::Phase::kRented) return std::string(word_of(answer.verdict.kind));
+  return answer.control.phase == Control::Phase::kIdle     ? "without a machine"
+         : answer.control.phase == Control::Phase::kEnding ? "giving a machine back"
+                                                           : "renting";
+}
+
 std::string fleet_text(const FleetAnswer& answer, const Console& console) {
-  std::string word = word_for(answer);
+  std::string word = fleet_word(answer);
   std::transform(word.begin(), word.end(), word.begin(),
                  [](char c) { return static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c); });
   std::string out = cat(escape_terminal(answer.run), ": ", escape_terminal(word), "\n");
@@ -104,6 +142,9 @@ std::string fleet_text(const FleetAnswer& answer, const Console& console) {
                  ? "none in the store"
                  : cat("step ", answer.newest, ", verified, since ", format_utc(answer.pushed).substr(0, 19), "Z"),
              console);
+  for (size_t i = 0; i < answer.legs.size(); ++i) {
+    out += row(cat("machine ", i + 1), leg_text(answer.legs[i], "now"), console);
+  }
   for (const std::string& one : answer.done) out += row("did", one, console);
   for (const auto& [name, value] : answer.environment) out += row("set", cat(name, "=", value), console);
   for (const std::string& one : answer.notes) out += row("note", one, console);
@@ -125,6 +166,7 @@ std::string fleet_json(const FleetAnswer& answer) {
     json.key("step");
     answer.seen.beat&& answer.seen.beat->step != kNoStep ? json.integer(answer.seen.beat->step) : json.null();
     rentals_json(json, answer.control);
+    legs_json(json, answer);
     texts_json(json, "done", answer.done);
     texts_json(json, "notes", answer.notes);
     found_json(json, answer);

@@ -57,6 +57,7 @@ Exit run(const Args& args, Services& services, const Console& console) {
   if (!answer.ok()) return report_error(console, answer.error());
   if (!args.has("json")) console.err(start_text(*answer, spec.store));
   begin_from(*answer, spec);
+  request->receiving = answer->receiving;
   return run_and_show(args, services, console, std::move(*request));
 }
 

@@ -1,8 +1,14 @@
 // midwatch report: the cycle report, generated.
+#include <algorithm>
+
 #include "base/text.h"
+#include "core/cost.h"
+#include "ui/cli/take_price.h"
 #include "ui/cli/take_run.h"
+#include "ui/cli/take_store.h"
 #include "ui/cli/verb.h"
 #include "ui/report/markdown.h"
+#include "ui/report/markdown_history.h"
 #include "ui/view/compare.h"
 #include "ui/view/cycle_counts.h"
 #include "ui/view/replay_json.h"
@@ -32,13 +38,46 @@ namespace {
 
 void declare(ArgSpec& spec) {
   declare_run(spec);
+  spec.option("from", "PLACE", "the run of a store (s3://BUCKET/RUN, or a folder), over all machines that it lived on");
+  declare_place(spec);
   spec.option("output", "FILE", "write the report there instead of to standard output", "", 'o');
+  declare_price(spec);
   spec.flag("json", "print one JSON object, schema midwatch.replay/1; with --since its metrics are those of the cycle");
   spec.option("since", "WHEN",
               "report only what came after a step (\"step:120\" or \"120\") or a time (ISO 8601, UTC)");
 }
 
+Exit put_out(const std::string& report, const Args& args, Services& services, const Console& console) {
+  const std::string path = args.get("output");
+  if (path.empty() || path == "-") {
+    console.out(report);
+  } else if (const auto written = services.write_file(path, report); !written.ok()) {
+    return report_error(console, written.error());
+  } else {
+    console.err(cat("wrote ", path, "\n"));
+  }
+  return Exit::kOk;
+}
+
+Exit of_store(const Args& args, Services& services, const Console& console) {
+  for (const std::string_view word : {"run", "since", "json", "paths"}) {
+    if (!args.has(word)) continue;
+    return report_error(console,
+                        {Error::Code::kInvalid, cat("--from goes with no other run, and not with --since and --json"),
+                         "midwatch checkpoint logs PLACE DIR receives each machine's record."});
+  }
+  const auto history = services.history(take_place(args, args.get("from")));
+  if (!history.ok()) return report_error(console, history.error());
+  const bool whole = std::all_of(history->records.begin(), history->records.end(),
+                                 [](const RunHistory::Record& one) { return one.replayed != nullptr; });
+  const Exit written = put_out(markdown_history(*history), args, services, console);
+  return written != Exit::kOk ? written : whole && history->notes.empty() ? Exit::kOk : Exit::kPartial;
+}
+
 Exit run(const Args& args, Services& services, const Console& console) {
+  if (args.has("from")) return of_store(args, services, console);
+  const auto price = take_price(args);
+  if (!price.ok()) return report_error(console, price.error());
   const auto cycle = parse_since(args.get("since"));
   if (!cycle.ok()) return report_error(console, cycle.error());
   CycleCounts counts(*cycle);
@@ -48,20 +87,14 @@ Exit run(const Args& args, Services& services, const Console& console) {
     if (!cycle->whole()) counts.hear(state, event);
   });
   if (!replayed.ok()) return report_error(console, replayed.error());
+  if (*price > 0) set_cost_per_hour((*replayed)->state, *price);
   if (!cycle->whole()) {
     counts.put_into((*replayed)->state);
     if (args.has("json")) (*replayed)->state = since(std::move((*replayed)->state), *cycle);
   }
   const std::string report = args.has("json") ? replay_json((*replayed)->state, (*replayed)->input)
                                               : markdown_report(**replayed, *cycle, &batches);
-  const std::string path = args.get("output");
-  if (path.empty() || path == "-") {
-    console.out(report);
-  } else if (const auto written = services.write_file(path, report); !written.ok()) {
-    return report_error(console, written.error());
-  } else {
-    console.err(cat("wrote ", path, "\n"));
-  }
+  if (const Exit written = put_out(report, args, services, console); written != Exit::kOk) return written;
   return (*replayed)->partial ? Exit::kPartial : Exit::kOk;
 }
 
@@ -73,7 +106,9 @@ const Verb report = {"report",
                      "Write a report in Markdown, for a whole run or for a cycle",
                      "  midwatch report runs/2026-02-19/ -o report.md\n"
                      "  midwatch report train.log --since 120             what happened after step 120\n"
-                     "  midwatch report --since 2026-02-19T10:00          of the run that attach recorded last\n",
+                     "  midwatch report train.log --cost-per-hour 5.73    what it costs, and what a crash would cost\n"
+                     "  midwatch report --since 2026-02-19T10:00          of the run that attach recorded last\n"
+                     "  midwatch report --from s3://bucket/run -o run.md  of a run over all its machines\n",
                      declare,
                      run,
                      false};

@@ -5,6 +5,7 @@
 #include "ui/cli/run_words.h"
 #include "ui/cli/shown_incidents.h"
 #include "ui/cli/take_duration.h"
+#include "ui/cli/take_price.h"
 #include "ui/cli/verb.h"
 #include "ui/live/live_display.h"
 #include "ui/report/terminal.h"
@@ -27,6 +28,7 @@ void declare_supervised(ArgSpec& spec) {
               "folder of the run's checkpoints, if its log does not name it; may be repeated. Tainted ones are "
               "quarantined there");
   spec.flag("from-scratch", "let a later attempt begin from nothing, though a checkpoint was saved");
+  spec.option("cost-per-hour", "PRICE", "what the run's machines cost, in your currency: shows what it costs");
   spec.flag("no-host", "do not watch the machine (disks, memory, processes), only the run's files");
   spec.option("reattach", "RUN", "watch a run again whose midwatch is gone: its name, or 'newest'");
   spec.flag("json", "print what midwatch does and decides as JSON lines, in place of the command's output");
@@ -82,6 +84,11 @@ Result<RunRequest> request_of(const Args& args, RunRequest request) {
   if (args.has("checkpoints")) request.spec.checkpoints = args.list("checkpoints");
   if (args.has("from-scratch")) request.spec.from_scratch = true;
   if (args.has("no-host")) request.host = false;
+  if (args.has("cost-per-hour")) {
+    const auto price = take_price(args);
+    if (!price.ok()) return price.error();
+    request.cost_per_hour = *price;
+  }
   if (args.has("dry-run")) {
     request.spec.dry = true;
     request.stacks = false;  // reading them stops a process for a moment

@@ -3,10 +3,13 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "ui/cli/take_filter.h"
 #include "ui/cli/verb.h"
 #include "ui/report/paint.h"
+#include "ui/report/run_record.h"
 #include "ui/report/status.h"
 #include "ui/view/layout.h"
+#include "ui/view/run_filter.h"
 
 namespace mw {
 namespace {
@@ -16,6 +19,7 @@ constexpr size_t kNameCells = 36;  // longer names lose their middle: dates stan
 
 void declare(ArgSpec& spec) {
   spec.option("home", "DIR", "where runs are recorded (default: $MIDWATCH_HOME, or all places that you used)");
+  declare_filter(spec);
   spec.flag("all", cat("all of them, not only the live ones and the latest (", kShown, " in all)"));
   spec.flag("json", "print them as JSON, schema midwatch.runs/1");
 }
@@ -31,15 +35,9 @@ std::string short_name(const std::string& name) {
 }
 
 std::string progress(const RunsAnswer::Run& run) {
-  if (run.step == kNoStep) return "-";
-  return run.planned > 0 ? cat(run.step, "/", run.planned) : cat(run.step);
-}
-
-/// "running", "read-only", "crashed": what it does now, or how it ended.
-std::string state_of(const RunsAnswer::Run& run) {
-  if (!run.trouble.empty()) return "unreadable";
-  if (run.live) return should_be_watched(run.status) ? "not watched" : std::string(phase_word(run.status));
-  return run.verdict == "running" ? "left alone" : run.verdict;
+  const RunRecord& record = run.record;
+  if (record.step == kNoStep) return "-";
+  return record.planned > 0 ? cat(record.step, "/", record.planned) : cat(record.step);
 }
 
 std::string runs_json(const RunsAnswer& answer) {
@@ -49,13 +47,17 @@ std::string runs_json(const RunsAnswer& answer) {
     json.begin_object().key("schema").string("midwatch.runs/1").key("runs").begin_array();
     for (const RunsAnswer::Run& run : answer.runs) {
       json.begin_object().key("name").string(run.status.name).key("folder").string(run.status.folder);
-      json.key("live").boolean(run.live).key("state").string(state_of(run)).key("verdict").string(run.verdict);
+      json.key("live").boolean(run.live).key("state").string(state_of(run)).key("verdict").string(run.record.verdict);
       json.key("supervised").boolean(run.status.supervised).key("watched").boolean(run.status.watcher != 0);
-      json.key("attempts").integer(static_cast<int64_t>(run.attempts)).key("step");
-      run.step == kNoStep ? json.null() : json.integer(run.step);
+      const RunRecord& record = run.record;
+      json.key("attempts").integer(static_cast<int64_t>(record.attempts.size())).key("step");
+      record.step == kNoStep ? json.null() : json.integer(record.step);
       json.key("planned_steps");
-      run.planned > 0 ? json.integer(run.planned) : json.null();
-      json.key("critical").integer(static_cast<int64_t>(run.critical)).key("began");
+      record.planned > 0 ? json.integer(record.planned) : json.null();
+      json.key("framework").string(record.framework).key("model").string(record_setting(record, "model"));
+      json.key("tags").begin_array();
+      for (const std::string& tag : record.tags) json.string(tag);
+      json.end_array().key("critical").integer(static_cast<int64_t>(record.critical)).key("began");
       run.began.known() ? json.string(format_utc(run.began)) : json.null();
       json.key("heard");
       run.status.heard.known() ? json.string(format_utc(run.status.heard)) : json.null();
@@ -85,22 +87,30 @@ std::string runs_table(const RunsAnswer& answer, const Console& console) {
     const std::string attention =
         !run.trouble.empty()   ? run.trouble
         : !status.asks.empty() ? "midwatch asks: midwatch approve"
-        : run.critical > 0 && run.live
-            ? cat(run.critical, run.critical == 1 ? " critical incident" : " critical incidents")
+        : run.record.critical > 0 && run.live
+            ? cat(run.record.critical, run.record.critical == 1 ? " critical incident" : " critical incidents")
             : "";
     const std::string line = row(short_name(escape_terminal(status.name)), state_of(run), progress(run),
                                  ago(status.heard, status.now), escape_terminal(attention));
     out += cat(attention.empty() && !should_be_watched(status) ? line : paint.yellow(line), "\n");
   }
-  if (answer.left_out > 0) out += paint.dim(cat("and ", answer.left_out, " older: midwatch runs --all")) + "\n";
+  if (answer.left_out > 0) out += paint.dim(cat("and ", answer.left_out, " older: --all")) + "\n";
   return out;
 }
 
 Exit run(const Args& args, Services& services, const Console& console) {
-  const auto answer = services.runs(args.get("home"), args.has("all") ? SIZE_MAX : kShown);
+  RunsRequest request;
+  request.home = args.get("home");
+  request.limit = args.has("all") ? SIZE_MAX : kShown;
+  const auto filter = take_filter(args);
+  if (!filter.ok()) return report_error(console, filter.error());
+  request.filter = *filter;
+  const auto answer = services.runs(request);
   if (!answer.ok()) return report_error(console, answer.error());
   if (args.has("json")) {
     console.out(runs_json(*answer));
+  } else if (answer->runs.empty() && !request.filter.empty()) {
+    console.out("No recorded run is like that. midwatch runs --all lists all of them.\n");
   } else if (answer->runs.empty()) {
     console.out("No run is recorded. Watch one: midwatch attach PATH, or midwatch run -- COMMAND\n");
   } else {
@@ -113,8 +123,12 @@ Exit run(const Args& args, Services& services, const Console& console) {
 
 namespace verbs {
 extern const Verb runs;
-const Verb runs = {"runs", "All recorded runs: which are live, how far they are, which need somebody",
+const Verb runs = {"runs", "All recorded runs, or those that you look for: which are live, which need somebody",
                    "  midwatch runs\n"
+                   "  midwatch runs --framework prime-rl --model qwen --status failed\n"
+                   "  midwatch runs --tag ablation --since 2026-11-01 \"local executor\"\n"
+                   "  midwatch runs show 20260219-090811-train          the record of one of them\n"
+                   "  midwatch runs export -o experiments.md            all of them as an experiment log\n"
                    "  midwatch runs --json | jq -r '.runs[] | select(.live) | .name'\n",
                    declare, run};
 }  // namespace verbs

@@ -62,6 +62,11 @@ std::map<std::string, std::vector<std::string>> second_words(const std::vector<D
   return out;
 }
 
+/// "runs" is a verb, and the group of "runs show".
+bool is_verb(std::string_view group, const std::vector<DeclaredVerb>& verbs) {
+  return std::any_of(verbs.begin(), verbs.end(), [&](const DeclaredVerb& one) { return one.verb->name == group; });
+}
+
 // ---- bash
 
 /// What may follow an option that takes a value, as a branch of a case over "verb --option".
@@ -88,8 +93,9 @@ std::string bash(const std::vector<DeclaredVerb>& verbs) {
   std::string names, values, options, groups;
   for (const std::string& word : first_words(verbs)) names += cat(word, " ");
   for (const auto& [group, words] : second_words(verbs)) {
-    groups += cat("    ", group, ") if ((COMP_CWORD == 2)); then COMPREPLY=($(compgen -W ", quoted(joined(words, " ")),
-                  " -- \"$cur\")); return; fi; verb=\"$verb ${COMP_WORDS[2]}\" ;;\n");
+    groups += cat("    ", group, ") if ((COMP_CWORD == 2)) && [[ $cur != -* ]]; then COMPREPLY=($(compgen -W ",
+                  quoted(joined(words, " ")), " -- \"$cur\")); return; fi; case ${COMP_WORDS[2]} in ",
+                  joined(words, "|"), ") verb=\"$verb ${COMP_WORDS[2]}\" ;; esac ;;\n");
   }
   for (const DeclaredVerb& one : verbs) {
     values += bash_values(one);
@@ -159,9 +165,10 @@ std::string zsh_option(const ArgSpec::Option& option) {
 std::string zsh(const std::vector<DeclaredVerb>& verbs) {
   std::string names, cases, groups;
   for (const auto& [group, words] : second_words(verbs)) {
-    names += cat("    ", quoted(cat(group, ":", zsh_text(joined(words, ", ")))), "\n");
-    groups += cat("    ", group, ") if ((CURRENT == 3)); then compadd -- ", joined(words, " "),
-                  "; return; fi; verb=\"$verb ${words[3]}\"; shift words; ((CURRENT -= 1)) ;;\n");
+    if (!is_verb(group, verbs)) names += cat("    ", quoted(cat(group, ":", zsh_text(joined(words, ", ")))), "\n");
+    groups += cat("    ", group, ") if ((CURRENT == 3)) && [[ ${words[3]} != -* ]]; then compadd -- ",
+                  joined(words, " "), "; return; fi; case ${words[3]} in ", joined(words, "|"),
+                  ") verb=\"$verb ${words[3]}\"; shift words; ((CURRENT -= 1)) ;; esac ;;\n");
   }
   for (const DeclaredVerb& one : verbs) {
     const std::string_view group = group_of(one.verb->name);
@@ -194,6 +201,7 @@ std::string fish(const std::vector<DeclaredVerb>& verbs) {
   std::string out = "# fish completion for midwatch; made by `midwatch completion fish`\n";
   out += cat("function __midwatch_runs; ", kRunNames, "; end\n");
   for (const auto& [group, words] : second_words(verbs)) {
+    if (is_verb(group, verbs)) continue;
     out += cat("complete -c midwatch -f -n __fish_use_subcommand -a ", group, " -d ", quoted(joined(words, ", "), true),
                "\n");
   }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/cost.h"
+#include "ui/cli/take_price.h"
 #include "ui/cli/take_run.h"
 #include "ui/cli/verb.h"
 
@@ -14,6 +16,7 @@ void declare(ArgSpec& spec) {
   spec.flag("check",
             "for scripts: exit with 10 when a critical incident is open, midwatch asks for leave, or nobody watches a "
             "run that goes on");
+  declare_price(spec);
   spec.flag("json", "print it as JSON, schema midwatch.status/1");
 }
 
@@ -25,11 +28,14 @@ bool needs_somebody(const State& state, const RunStatus& status) {
 }
 
 Exit run(const Args& args, Services& services, const Console& console) {
+  const auto price = take_price(args);
+  if (!price.ok()) return report_error(console, price.error());
   const auto status = services.status(args.get("home"), args.get("run"));
   if (!status.ok()) return report_error(console, status.error());
   auto replayed = services.recorded("", status->folder, {});
   if (!replayed.ok()) return report_error(console, replayed.error());
-  const State& state = (*replayed)->state;
+  State& state = (*replayed)->state;
+  if (*price > 0) set_cost_per_hour(state, *price);
   console.out(args.has("json") ? status_json(state, *status) : terminal_run_status(state, *status, console));
   return args.has("check") && needs_somebody(state, *status) ? Exit::kIncident : Exit::kOk;
 }

@@ -11,25 +11,34 @@
 
 namespace mw {
 
-void declare_store(ArgSpec& spec) {
+void declare_place(ArgSpec& spec) {
   spec.option("endpoint", "URL",
               "of the S3 server (default: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, ~/.aws/config, AWS)");
   spec.option("region", "NAME", "of the bucket (default: AWS_REGION, ~/.aws/config, us-east-1)");
   spec.option("profile", "NAME", "section of ~/.aws/credentials (default: AWS_PROFILE, default)");
   spec.option("addressing", "HOW", "where the bucket stands in addresses: in the path, in the host's name", "auto", 0,
               {"auto", "path", "host"});
+}
+
+void declare_store(ArgSpec& spec) {
+  declare_place(spec);
   spec.option("parallel", "N", "requests at once, at most", "8");
   spec.option("limit", "SIZE", "bytes a second, at most: 50MB (default: no limit)");
   spec.flag("quiet", "no progress on standard error", 'q');
 }
 
-Result<StoreAddress> take_store(const Args& args, const std::string& place) {
+StoreAddress take_place(const Args& args, const std::string& place) {
   StoreAddress address;
   address.place = place;
   address.endpoint = args.get("endpoint");
   address.region = args.get("region");
   address.profile = args.get("profile");
   address.addressing = args.get("addressing");
+  return address;
+}
+
+Result<StoreAddress> take_store(const Args& args, const std::string& place) {
+  StoreAddress address = take_place(args, place);
   const auto parallel = parse_int(args.get("parallel"));
   if (!parallel || *parallel < 1 || *parallel > 64) {
     return Error{Error::Code::kInvalid, "--parallel takes a number from 1 to 64", ""};

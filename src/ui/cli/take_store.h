@@ -9,6 +9,9 @@
 
 namespace mw {
 
+/// How a store is reached, without what a transfer may use.
+void declare_place(ArgSpec& spec);
+StoreAddress take_place(const Args& args, const std::string& place);
 void declare_store(ArgSpec& spec);
 /// kInvalid: a number or a size that is none.
 Result<StoreAddress> take_store(const Args& args, const std::string& place);

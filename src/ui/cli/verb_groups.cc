@@ -45,6 +45,7 @@ std::optional<std::string> group_help(std::span<char* const> words, std::span<co
   if (words.size() < 2) return std::nullopt;
   std::string out;
   for (const Verb* verb : verbs) {
+    if (verb->name == words[1]) return std::nullopt;  // "runs" is a verb itself, beside "runs show"
     if (group_of(verb->name) != words[1]) continue;
     std::string name(verb->name);
     name.resize(std::max<size_t>(name.size(), 20), ' ');

@@ -6,10 +6,10 @@ namespace mw {
 namespace verbs {
 extern const Verb fleet_init, fleet_status, fleet_watch, fleet_offers, fleet_launch, fleet_stop, fleet_adopt,
     fleet_orphans, fleet_unfit;
-extern const Verb run, onstart, attach, status, runs, incidents, why, tell, stop, pause, resume, approve, replay,
-    report, compare, checkpoint_list, checkpoint_verify, checkpoint_diff, checkpoint_push, checkpoint_pull,
-    checkpoint_remote, checkpoint_logs, checkpoint_prune, preflight, config, notify, cleanup, restore, verify, drill,
-    completion, man;
+extern const Verb run, onstart, attach, status, runs, runs_show, runs_export, incidents, why, tell, stop, pause, resume,
+    approve, replay, report, compare, checkpoint_list, checkpoint_verify, checkpoint_diff, checkpoint_push,
+    checkpoint_pull, checkpoint_remote, checkpoint_logs, checkpoint_prune, preflight, config, notify, cleanup, restore,
+    verify, drill, completion, man;
 }  // namespace verbs
 
 std::span<const Verb* const> all_verbs() {
@@ -18,6 +18,8 @@ std::span<const Verb* const> all_verbs() {
                                         &verbs::attach,
                                         &verbs::status,
                                         &verbs::runs,
+                                        &verbs::runs_show,
+                                        &verbs::runs_export,
                                         &verbs::incidents,
                                         &verbs::why,
                                         &verbs::tell,

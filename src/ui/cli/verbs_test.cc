@@ -89,6 +89,17 @@ TEST_CASE("what is asked of a run goes to its midwatch; only a command of its ow
   CHECK(run(services, {"tell", "lowered", "lr"}) == 0);
   CHECK(services.put.text == "lowered lr");
   CHECK(run(services, {"tell", " "}) == static_cast<int>(Exit::kUsage));
+  CHECK(run(services, {"tell", "--lesson", "profile first"}) == 0);
+  CHECK(services.put.kind == "lesson");
+  CHECK(services.put.text == "profile first");
+  CHECK(run(services, {"tell", "--tag", "ablation"}) == 0);
+  CHECK(services.put.kind == "tag");
+  CHECK(run(services, {"tell", "--untag", "ablation"}) == 0);
+  CHECK(services.put.kind == "untag");
+  using Words = std::vector<std::string>;
+  for (const Words& wrong : {Words{"tell", "--tag", "two words"}, Words{"tell", "a note", "--tag", "x"},
+                             Words{"tell", "--lesson", ""}, Words{"tell"}})
+    CHECK(run(services, wrong) == static_cast<int>(Exit::kUsage));
   CHECK(run(services, {"pause"}) == 0);
   CHECK(services.put.what == RunAsk::What::kPause);
   CHECK(run(services, {"stop", "--now", "--json"}) == 0);
@@ -103,6 +114,35 @@ TEST_CASE("what is asked of a run goes to its midwatch; only a command of its ow
   CHECK(run(services, {"stop"}) == static_cast<int>(Exit::kUsage));
   CHECK(services.put.what == RunAsk::What::kTell);
   CHECK(run(services, {"status", "--check"}) == 0);
+}
+
+TEST_CASE("runs are looked for, shown and exported; a price is a number") {
+  FakeServices services(sick());
+  RunsAnswer::Run one;
+  one.status.name = "one";
+  services.known.runs = {one};
+  CHECK(run(services, {"runs", "--framework", "verl", "--tag", "a", "--tag", "b", "--since", "2026-11-01", "two words",
+                       "three"}) == 0);
+  const RunFilter& filter = services.runs_wanted.filter;
+  CHECK(filter.framework == "verl");
+  CHECK(filter.tags == std::vector<std::string>{"a", "b"});
+  CHECK(format_utc(filter.since) == "2026-11-01T00:00:00Z");
+  CHECK(filter.words == std::vector<std::string>{"two", "words", "three"});
+  CHECK(services.runs_wanted.limit == 20);
+  CHECK(run(services, {"runs"}) == 0);
+  CHECK(services.runs_wanted.filter.empty());
+  CHECK(run(services, {"runs", "--since", "soon"}) == static_cast<int>(Exit::kUsage));
+  CHECK(run(services, {"runs", "show", "one"}) == 0);
+  CHECK(run(services, {"runs", "show", "--json", "--cost-per-hour", "5.5"}) == 0);
+  CHECK(run(services, {"runs", "export", "--csv", "--status", "failed"}) == 0);
+  CHECK(services.runs_wanted.filter.status == "failed");
+  CHECK(services.runs_wanted.limit == SIZE_MAX);
+  for (const char* price : {"dear", "-1", "nan", "1e9", "5.5 USD"})
+    CHECK(run(services, {"runs", "show", "--cost-per-hour", price}) == static_cast<int>(Exit::kUsage));
+  services.known.runs.clear();
+  CHECK(run(services, {"runs", "show"}) == static_cast<int>(Exit::kNoInput));
+  CHECK(run(services, {"run", "--cost-per-hour", "2.5", "--", "true"}) == 3);
+  CHECK(services.ran.cost_per_hour == 2.5);
 }
 
 TEST_CASE("nothing is freed before somebody said yes") {

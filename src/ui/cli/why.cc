@@ -29,8 +29,9 @@ std::string explain_cause(const Painter& paint, const RankedCause& cause, size_t
   std::string out = cat("\n  ", rank, ". ", paint.bold(escape_terminal(cause.id)), "  (", likelihood(cause), ")\n");
   const Signature* signature = knowledge.find(cause.id);
   if (!cause.title.empty()) out += paint.hanging("     ", cause.title, kTextLines);
-  if (signature != nullptr) out += reasons(paint, signature->causes, "     because  ");
   out += reasons(paint, cause.reasons_for, "     for      ") + reasons(paint, cause.reasons_against, "     against  ");
+  // What usually lies behind it, by the catalogue: nothing that was found here.
+  if (signature != nullptr) out += reasons(paint, signature->causes, "     may be   ");
   if (!cause.check.empty()) out += paint.hanging("     check    ", cause.check, kTextLines);
   if (!cause.fix.empty()) out += paint.hanging("     fix      ", cause.fix, kTextLines);
   return out;

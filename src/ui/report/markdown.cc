@@ -4,10 +4,13 @@
 
 #include "base/text.h"
 #include "core/collected.h"
+#include "core/cost.h"
+#include "core/notes.h"
 #include "ui/report/markdown_run.h"
 #include "ui/report/markdown_tables.h"
 #include "ui/view/ranked.h"
 #include "ui/view/step_table.h"
+#include "ui/view/wandb_page.h"
 
 namespace mw {
 namespace {
@@ -28,6 +31,12 @@ std::string row(std::string_view name, std::string_view value) {
 std::string of_last(const State& state, std::string_view signal, std::string_view unit) {
   const Series* s = state.find(signal);
   return s == nullptr || s->empty() ? "" : cat(format_value(s->last(), unit), " ", unit);
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += cat(text.empty() ? "" : ", ", word);
+  return text;
 }
 
 std::string facts(const State& state, const Cycle& cycle) {
@@ -54,6 +63,9 @@ std::string facts(const State& state, const Cycle& cycle) {
   if (const double pace = seconds_per_step(state); pace > 0) {
     out += row("Pace", format_duration(Duration::seconds(pace)) + " per step");
   }
+  out += row("Cost", cost_text(run_seconds(state), cost_per_hour(state)));
+  out += row("W&B run", wandb_page(state));
+  out += row("Tags", joined(tags_of(state)));
   out += row("Throughput", of_last(state, "throughput.tokens", "tokens/s"));
   out += row("Tokens so far", of_last(state, "tokens.total", "tokens"));
   out += row("Bound by", bound_by(time_split(state, cycle)));
@@ -152,17 +164,17 @@ std::string one_incident(const State& state, const Incident& incident, const Cyc
   return out + evidence(state, incident) + processes(state, incident) + causes(incident, advised);
 }
 
-/// The last notes of people on the run.
-std::string notes(const State& state, const Cycle& cycle) {
+/// The last notes of people on the run, or the lessons that they noted.
+std::string notes(const State& state, const Cycle& cycle, std::string_view kind, std::string_view heading) {
+  std::vector<PersonsNote> all = notes_of(state);
+  std::erase_if(all, [&](const PersonsNote& note) { return note.kind != kind || !in_cycle(cycle, note.moment); });
   std::string out;
-  for (size_t i = state.notes.size() > kNotesShown ? state.notes.size() - kNotesShown : 0; i < state.notes.size();
-       ++i) {
-    const auto& [moment, note] = state.notes[i];
-    if (!in_cycle(cycle, moment)) continue;
-    out += cat("- ", when(moment.at), moment.step == kNoStep ? "" : cat(", step ", moment.step), ", ",
+  for (size_t i = all.size() > kNotesShown ? all.size() - kNotesShown : 0; i < all.size(); ++i) {
+    const PersonsNote& note = all[i];
+    out += cat("- ", when(note.moment.at), note.moment.step == kNoStep ? "" : cat(", step ", note.moment.step), ", ",
                markdown_text(note.who), ": ", escape_markdown(clip(trim(note.text), kStatusShown)), "\n");
   }
-  return out.empty() ? out : cat("\n## What people noted\n\n", out);
+  return out.empty() ? out : cat("\n## ", heading, "\n\n", out);
 }
 
 std::string incidents(const State& state, const Cycle& cycle) {
@@ -196,7 +208,8 @@ std::string incidents(const State& state, const Cycle& cycle) {
 std::string markdown_report(const Replayed& replayed, const Cycle& cycle, const FormatBatches* batches) {
   const State& state = replayed.state;
   std::string out = head(state, cycle) + markdown_now(state) + markdown_steps(state) + incidents(state, cycle) +
-                    notes(state, cycle) + markdown_tables(state, cycle, batches);
+                    notes(state, cycle, "", "What people noted") + notes(state, cycle, kLesson, "Lessons") +
+                    markdown_tables(state, cycle, batches);
   if (!replayed.notes.empty()) {
     out += "\n## Notes\n\n";
     for (const std::string& note : replayed.notes) out += cat("- ", markdown_text(note), "\n");

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "core/save_forecast.h"
 #include "core/save_interval.h"
 #include "core/shipments.h"
 #include "ui/report/markdown_tables.h"
@@ -112,6 +113,9 @@ std::string markdown_checkpoints(const State& state, const Cycle& cycle) {
   out += left_out(rows.size() - skip, rows.size());
   if (const std::string advice = save_advice(state); !advice.empty()) {
     out += cat("\nA checkpoint is saved ", markdown_text(advice), ".\n");
+  }
+  if (const std::string next = save_forecast_text(state); !next.empty()) {
+    out += cat("\nThe next save: ", markdown_text(next), ".\n");
   }
   if (state.weight_syncs > 0) {
     out += cat("\nWeight syncs: ", state.weight_syncs, ", the last at ",

@@ -190,7 +190,8 @@ std::string warnings(const State& state, const Cycle& cycle) {
   std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
     return a->level != b->level ? a->level > b->level : a->count > b->count;
   });
-  std::string out = "\n## Warnings and errors\n\n| Count | Level | Text | First | Last |\n|---:|---|---|---|---|\n";
+  std::string out = cat("\n## Warnings and errors\n\n| ", cycle.whole() ? "Count" : "Count in this cycle, at least",
+                        " | Level | Text | First | Last |\n|---:|---|---|---|---|\n");
   for (size_t i = 0; i < order.size() && i < kTemplatesShown; ++i) {
     const TemplateState& t = *order[i];
     const std::string last = t.count > 1 ? markdown_text(describe(state, t.last)) : "";

@@ -8,8 +8,11 @@
 #include "core/changes.h"
 #include "core/collected.h"
 #include "core/components.h"
+#include "core/cost.h"
 #include "core/event_fields.h"
 #include "core/incident_json.h"
+#include "core/notes.h"
+#include "core/save_forecast.h"
 #include "core/save_interval.h"
 #include "core/shipments.h"
 #include "ui/report/paint.h"
@@ -23,6 +26,7 @@ namespace {
 
 using Phase = RunStatus::Phase;
 
+constexpr double kHour = 3600;         // seconds
 constexpr size_t kLabel = 12;          // cells of a line's head
 constexpr size_t kLines = 3;           // terminal lines of one item
 constexpr size_t kActionsShown = 6;    // the last ones
@@ -184,6 +188,22 @@ std::string component_text(const ComponentState& component, Time now) {
              well ? "" : ". " + component.last.text);
 }
 
+/// Tags, and the last notes and lessons of people.
+template <typename Line>
+void add_words(const State& state, const Line& line) {
+  std::string tags;
+  for (const std::string& tag : tags_of(state)) tags += cat(tags.empty() ? "" : ", ", tag);
+  line("  tags        ", tags);
+  std::vector<PersonsNote> notes = notes_of(state);
+  std::erase_if(notes, [](const PersonsNote& note) { return note.kind == kTag || note.kind == kUntag; });
+  for (size_t i = notes.size() > kNotesShown ? notes.size() - kNotesShown : 0; i < notes.size(); ++i) {
+    const PersonsNote& note = notes[i];
+    line(note.kind == kLesson ? "  lesson      " : "  note        ",
+         cat(when(note.moment.at), note.moment.step == kNoStep ? "" : cat(", step ", note.moment.step), ", ", note.who,
+             ": ", note.text));
+  }
+}
+
 /// The first word where the run's files cannot know it: paused, between attempts, watched by nobody.
 std::string status_word(const RunStatus& status) {
   if (should_be_watched(status)) return "NOT WATCHED  ";
@@ -232,8 +252,13 @@ std::string terminal_run_status(const State& state, const RunStatus& status, con
   if (status.adopted) line("  process     ", process_text(status));
   line("  watched by  ", who_watches(status), should_be_watched(status) ? &Painter::red : nullptr);
   line("  output      ", ages_text(state, status));
+  line("  cost        ", cost_text(run_seconds(state), cost_per_hour(state)));
   line("  figures     ", figures(state));
-  for (const NowLine& now : run_now(state)) line(cat("  ", pad(now_label(now), kLabel)), now.text);
+  const auto next = save_forecast(state);
+  for (const NowLine& now : run_now(state)) {
+    if (next && now.what == "Next save") continue;  // the forecast below says more
+    line(cat("  ", pad(now_label(now), kLabel)), now.text);
+  }
   std::string others;
   for (const std::string& name : status.others) others += cat(others.empty() ? "" : ", ", name);
   line("  also live   ", others.empty() ? "" : cat(others, " (midwatch status --run NAME)"), &Painter::yellow);
@@ -241,7 +266,9 @@ std::string terminal_run_status(const State& state, const RunStatus& status, con
   const auto shipped = shipments(state);
   const bool fails = std::any_of(shipped.begin(), shipped.end(),
                                  [](const Shipment& one) { return one.how == Shipment::How::kFailed; });
-  line("  saves       ", save_advice(state));
+  line("  next save   ", save_forecast_text(state), next && !next->fits() ? &Painter::red : nullptr);
+  const std::string change = save_change(state, status.save_setting);
+  line("  saves       ", cat(save_advice(state), change.empty() ? "" : "; ", change));
   line("  shipped     ", shipped_text(state, status), fails ? &Painter::yellow : nullptr);
   for (const ComponentState* component : components_shown(state)) {
     const bool trouble = in_trouble(component->last.health);
@@ -263,12 +290,7 @@ std::string terminal_run_status(const State& state, const RunStatus& status, con
     line("  changed     ", cat("and ", changes.size() - kChangesShown, " more: midwatch report"));
   }
   for (const ActionState* action : actions_shown(state)) line("  done        ", action_text(*action));
-  for (size_t i = state.notes.size() > kNotesShown ? state.notes.size() - kNotesShown : 0; i < state.notes.size();
-       ++i) {
-    const auto& [moment, note] = state.notes[i];
-    line("  note        ", cat(when(moment.at), moment.step == kNoStep ? "" : cat(", step ", moment.step), ", ",
-                               note.who, ": ", note.text));
-  }
+  add_words(state, line);
   return out;
 }
 
@@ -310,10 +332,10 @@ void put_actions(JsonWriter& json, const State& state) {
     json.end_object();
   }
   json.end_array().key("notes").begin_array();
-  for (const auto& [moment, note] : state.notes) {
-    json.begin_object().key("who").string(note.who).key("text").string(note.text);
-    put_time(json, "at", moment.at);
-    put_step(json, "step", moment.step);
+  for (const PersonsNote& note : notes_of(state)) {
+    json.begin_object().key("who").string(note.who).key("kind").string(note.kind).key("text").string(note.text);
+    put_time(json, "at", note.moment.at);
+    put_step(json, "step", note.moment.step);
     json.end_object();
   }
   json.end_array();
@@ -337,6 +359,28 @@ void put_shipments(JsonWriter& json, const State& state, const RunStatus& status
     json.key("text").string(all[i].text).end_object();
   }
   json.end_array();
+}
+
+void put_saves(JsonWriter& json, const State& state, const RunStatus& status) {
+  json.key("save_change").string(save_change(state, status.save_setting)).key("next_save");
+  const auto next = save_forecast(state);
+  if (!next) {
+    json.null();
+    return;
+  }
+  json.begin_object().key("step").integer(next->step);
+  const auto put = [&](std::string_view key, double value) {
+    json.key(key);
+    value > 0 ? json.number(value) : json.null();
+  };
+  put("in_s", next->in_s);
+  put("takes_s", next->takes_s);
+  put("bytes", next->bytes);
+  json.key("disk").string(next->disk);
+  put("free", next->free);
+  put("shared_bytes", next->shared);
+  put("shared_free", next->shared_free);
+  json.key("fits").boolean(next->fits()).end_object();
 }
 
 }  // namespace
@@ -371,8 +415,11 @@ std::string status_json(const State& state, const RunStatus& status) {
   json.key("total_steps");
   state.total_steps > 0 ? json.integer(state.total_steps) : json.null();
   put_time(json, "expected_end", expected_end(state));
+  if (const double price = cost_per_hour(state); price > 0)
+    json.key("cost_per_hour").number(price).key("cost").number(run_seconds(state) / kHour * price);
   const auto* checkpoint = last_checkpoint(state);
   put_step(json, "last_checkpoint", checkpoint == nullptr ? kNoStep : checkpoint->second.step);
+  put_saves(json, state, status);
   json.key("figures").begin_object();
   for (const SignalLine& line : canonical_metrics(state, {})) json.key(line.name).number(line.last);
   json.end_object().key("incidents").begin_array();

@@ -95,14 +95,20 @@ class FakeServices : public Services {
     if (run.empty() && known.runs.size() > 1) return Error{Error::Code::kInvalid, "2 runs are live: a, b", ""};
     return how.folder;
   }
-  Result<RunsAnswer> runs(const std::string&, size_t limit) override {
+  Result<RunsAnswer> runs(const RunsRequest& request) override {
+    runs_wanted = request;
     RunsAnswer answer = known;
-    if (answer.runs.size() > limit) {
-      answer.left_out = answer.runs.size() - limit;
-      answer.runs.resize(limit);
+    if (answer.runs.size() > request.limit) {
+      answer.left_out = answer.runs.size() - request.limit;
+      answer.runs.resize(request.limit);
     }
     return answer;
   }
+  Result<RunsAnswer::Run> record(const std::string&, const std::string&) override {
+    if (known.runs.empty()) return Error{Error::Code::kNotFound, "no run is recorded", ""};
+    return known.runs.front();
+  }
+  RunsRequest runs_wanted;
   RunsAnswer known;
   Result<VerifyAnswer> verify(const std::string&, const std::string&) override { return verified; }
   VerifyAnswer verified;
@@ -168,6 +174,12 @@ class FakeServices : public Services {
     return fleet_answer;
   }
   FleetRequest fleet_asked;
+  Result<RunHistory> history(const StoreAddress& store) override {
+    history_asked = store;
+    return std::move(history_answer);
+  }
+  StoreAddress history_asked;
+  RunHistory history_answer;
   FleetAnswer fleet_answer;
   Result<DrillResult> drill(const DrillRequest&) override { return DrillResult{true, "it went on", "run"}; }
   Result<PreflightAnswer> preflight(const PreflightRequest& request) override {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/text.h"
+#include "core/cost.h"
 #include "ui/report/status.h"
 #include "ui/testing/fake_run.h"
 #include "ui/view/checkpoints.h"
@@ -157,6 +158,9 @@ TEST_CASE("where the run is now: phase, next step, save and evaluation, and what
   CHECK(now_text(run.state, "Next save") == "step 8 (every 4 by the settings), expected 2026-02-19T22:20:00Z");
   CHECK(now_text(run.state, "Next evaluation") == "step 8 (every 2 so far), expected 2026-02-19T22:20:00Z");
   CHECK(now_text(run.state, "A crash would cost") == "2 steps and 3h 40m of work since the checkpoint of step 4");
+  set_cost_per_hour(run.state, 6);
+  CHECK(now_text(run.state, "A crash would cost") ==
+        "2 steps and 3h 40m of work since the checkpoint of step 4; 22.00 at 6.00 an hour");
   run.state.verdict = "finished";
   CHECK(run_now(run.state).empty());
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/cost.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/resume_advice.h"
 #include "ui/view/attempts.h"
@@ -165,8 +166,9 @@ std::string crash_cost_text(const State& state) {
   if (!cost.known) return "";
   std::string text = cat(cost.steps, cost.steps == 1 ? " step" : " steps");
   if (cost.seconds > 0) text += cat(" and ", format_duration(Duration::seconds(cost.seconds)), " of work");
-  return cost.from == kNoStep ? cat(text, ": no checkpoint is known")
-                              : cat(text, " since the checkpoint of step ", cost.from);
+  text += cost.from == kNoStep ? ": no checkpoint is known" : cat(" since the checkpoint of step ", cost.from);
+  const std::string money = cost.seconds > 0 ? cost_text(cost.seconds, cost_per_hour(state)) : "";
+  return money.empty() ? text : cat(text, "; ", money);
 }
 
 std::string saving_advice(const State& state) {

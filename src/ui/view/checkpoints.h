@@ -32,7 +32,7 @@ struct CrashCost {
 };
 CrashCost crash_cost(const State& state);
 
-/// "1 step and 1h 44m of work since the checkpoint of step 4"; "" when not known.
+/// "1 step and 1h 44m of work since the checkpoint of step 4; 9.93 at 5.73 an hour"; "" when not known.
 std::string crash_cost_text(const State& state);
 
 /// To save more often, where a failure or a day of running shows that it is worth it; "" else.

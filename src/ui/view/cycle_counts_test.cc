@@ -68,6 +68,32 @@ TEST_CASE("format rules are counted by step, each attempt for itself") {
                  "| ft | 60 % (6/10) | 70 % (7/10) | 80 % (8/10) |\n"));
 }
 
+TEST_CASE("warnings of a cycle are those that came in it") {
+  State state;
+  CycleCounts counts(Cycle{3, {}});
+  uint64_t line = 0;
+  const auto say = [&](auto body) {
+    const Event event{{}, {0, ++line}, std::move(body)};
+    fold(state, event);
+    counts.hear(state, event);
+  };
+  using Level = event::Logged::Level;
+  say(event::SourceOpened{0, "train.log", "text", 100});
+  uint64_t old = 0;
+  for (int64_t step = 1; step <= 4; ++step) {
+    say(event::StepBegan{step});
+    say(event::Measured{step, false, {{"reward.mean", "reward", 0.5}}});
+    if (step != 4) say(event::Logged{Level::kWarning, 1, "an old one", old = old == 0 ? 1 : old * 2});
+    if (step >= 3) say(event::Logged{Level::kError, 2, "a new one", static_cast<uint64_t>(step - 2)});
+  }
+  REQUIRE(state.templates.size() == 2);
+  CHECK(state.templates[0].count == 4);
+  counts.put_into(state);
+  CHECK(state.templates[0].count == 1);  // the third and fourth, and nobody knows when the third came
+  CHECK(state.templates[0].first.step >= 3);
+  CHECK(state.templates[1].count == 2);
+}
+
 TEST_CASE("a cycle from a time counts by the clock") {
   State state;
   CycleCounts counts(Cycle{kNoStep, *parse_time("2026-02-19T10:00:00Z")});

@@ -9,9 +9,7 @@
 #include "base/text.h"
 
 namespace mw {
-namespace {
 
-/// Is it a result, by its name?
 bool is_score(std::string_view name) {
   const std::string lower = to_lower(name);
   for (const std::string_view no : {"num_", "token", "length", "time", "max", "min", "std", "loss", "count", "samples"})
@@ -21,8 +19,6 @@ bool is_score(std::string_view name) {
     if (contains(lower, word)) return true;
   return false;
 }
-
-}  // namespace
 
 EvaluationTable evaluation_table(const State& state, const Cycle& cycle, size_t most) {
   EvaluationTable table;

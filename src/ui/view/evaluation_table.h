@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/state.h"
@@ -21,6 +22,8 @@ struct EvaluationTable {
   size_t more = 0;                  ///< evaluations before the first step shown
   size_t scores = 0;                ///< of the rows, the first ones: results rather than lengths and counts
 };
+/// Is it a result, by its name, rather than a length or a count?
+bool is_score(std::string_view name);
 EvaluationTable evaluation_table(const State& state, const Cycle& cycle, size_t most);
 
 }  // namespace mw

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "core/incident_kind.h"
 #include "core/resume_advice.h"
 #include "core/signal.h"
 #include "ui/view/ranked.h"
@@ -191,10 +192,30 @@ std::string steps_text(const State& state) {
   return steps.first == steps.last ? cat("step ", steps.last) : cat("steps ", steps.first, " to ", steps.last);
 }
 
-std::string_view good_word(const std::string& verdict) {
+std::string_view good_word(const State& state, const std::string& verdict) {
   if (verdict == "running") return "RUNNING";
   if (verdict == "finished") return "FINISHED";
+  // No trouble is seen either where nothing is: that takes a step or a figure.
+  if (verdict == "unknown" && state.steps().count == 0 && state.series.empty()) return "NOTHING KNOWN";
   return verdict == "interrupted" ? "INTERRUPTED" : "NO TROUBLE SEEN";
+}
+
+/// The failure's own words, where they say more than the summary: a size, an address, a setting, the exception.
+std::string own_words(const Incident& incident) {
+  constexpr size_t kWords = 160, kCompared = 24;
+  if (!ends_runs(incident.kind)) return "";  // a run that just stops has a last line, and it says nothing of that
+  for (const Evidence& evidence : incident.evidence) {
+    const std::string_view text = trim(evidence.text);
+    const bool specific = text.find_first_of("0123456789'") != std::string_view::npos || contains(text, "Error: ");
+    const bool points_on = contains(text, "See stack trace") || contains(text, "See root cause");
+    if (!evidence.signal.empty() || !specific || points_on) continue;
+    if (incident.summary.find(text.substr(0, kCompared)) != std::string::npos) return "";
+    const size_t colon = text.find(": ");  // of "torch.OutOfMemoryError: CUDA ..." the summary may quote the message
+    const bool quoted = colon != std::string_view::npos && text.size() > colon + 2 + kCompared &&
+                        incident.summary.find(text.substr(colon + 2, kCompared)) != std::string::npos;
+    return quoted ? "" : cat(" It says: ", brief(text, kWords));
+  }
+  return "";
 }
 
 /// "zero-reward since step 75 (2026-01-15T09:55:29Z): Reward is exactly 0 ..." in one short sentence.
@@ -206,6 +227,10 @@ std::string trouble_text(const Incident& incident) {
   }
   std::string text = cat(incident.kind, since, ": ", sentences(incident.summary, kStatusSummary));
   if (text.back() != '.' && text.back() != '?') text += ".";
+  if (const std::string words = own_words(incident); !words.empty()) {
+    text += words;
+    if (text.back() != '.' && !text.ends_with("\u2026")) text += ".";
+  }
   if (!incident.causes.empty()) {
     const RankedCause& cause = incident.causes.front();
     const std::string what = cause_name(cause);
@@ -275,7 +300,7 @@ StatusLine status_line(const State& state) {
     line.word = "WARNING";
   } else {
     line.mood = verdict == "unknown" || verdict == "interrupted" ? StatusLine::Mood::kDoubt : StatusLine::Mood::kGood;
-    line.word = good_word(verdict);
+    line.word = good_word(state, verdict);
   }
   const bool said = ended_badly || worst == nullptr || verdict == "unknown";
   line.rest = cat(said ? "" : verdict + ", ", steps_text(state));

@@ -104,12 +104,43 @@ TEST_CASE("an empty run is not called healthy") {
   const State nothing;
   const StatusLine line = status_line(nothing);
   CHECK(line.mood == StatusLine::Mood::kDoubt);
+  CHECK(line.word == "NOTHING KNOWN");
   CHECK(line.rest == "no training step seen");
   CHECK(time_split(nothing, {}).empty());
   CHECK(bound_by({}).empty());
   CHECK(seconds_per_step(nothing) == 0);
   CHECK_FALSE(expected_end(nothing).known());
   CHECK(describe(nothing, Moment{}) == "an unknown moment");
+}
+
+TEST_CASE("the failure's own words stand in the first line where the summary lacks them") {
+  FakeRun run;
+  run.measure(3, 0.5);
+  Incident incident;
+  incident.id = 1;
+  incident.kind = "gpu-out-of-memory";
+  incident.severity = Severity::kCritical;
+  incident.summary = "The training process ran out of GPU memory";
+  incident.evidence = {{{}, "a word of no use", "", kNoStep, 0},
+                       {{}, "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.46 GiB.", "", kNoStep, 0}};
+  run.state.incidents = {incident};
+  CHECK(status_line(run.state).rest.find(
+            "It says: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.46 GiB.") != std::string::npos);
+  incident.summary = "torch.OutOfMemoryError in a.py:3 ended the run: CUDA out of memory. Tried to allocate 3.46 GiB.";
+  run.state.incidents = {incident};
+  CHECK(status_line(run.state).rest.find("It says") == std::string::npos);
+}
+
+TEST_CASE("of two that are equally grave the one that tells the run's fate is named") {
+  FakeRun run;
+  run.measure(3, 0.5);
+  Incident cut, equal;
+  cut.id = 1, equal.id = 2;
+  cut.kind = "truncation", equal.kind = "zero-advantage";
+  cut.severity = equal.severity = Severity::kWarning;
+  cut.summary = equal.summary = "s";
+  run.state.incidents = {cut, equal};
+  CHECK(status_line(run.state).rest.find("zero-advantage") != std::string::npos);
 }
 
 TEST_CASE("a plan that the run went beyond is not shown as one") {

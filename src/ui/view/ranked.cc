@@ -1,6 +1,8 @@
 #include "ui/view/ranked.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <tuple>
 
 #include "base/text.h"
@@ -15,10 +17,23 @@ bool overtaken(const State& state, const Incident& incident) {
                      [reached](const AttemptState& later) { return later.last_step > reached; });
 }
 
+namespace {
+
+/// What a run may show beside the trouble itself: of two that are equally grave it is named second.
+bool beside(std::string_view kind) {
+  static constexpr std::array<std::string_view, 8> kBeside{"truncation",       "throughput-drop", "clip-saturation",
+                                                           "length-explosion", "loss-spike",      "gradient-spike",
+                                                           "staleness",        "format-failures"};
+  return std::find(kBeside.begin(), kBeside.end(), kind) != kBeside.end();
+}
+
+}  // namespace
+
 bool matters_more(const State& state, const Incident& a, const Incident& b) {
   const auto weight = [&state](const Incident& incident) {
     const bool grave = ends_runs(incident.kind) || taints(incident.kind);
-    return std::tuple(incident.severity, incident.open && !overtaken(state, incident), incident.latest.attempt, grave);
+    return std::tuple(incident.severity, incident.open && !overtaken(state, incident), incident.latest.attempt, grave,
+                      !beside(incident.kind));
   };
   const auto left = weight(a), right = weight(b);
   return left != right ? left > right : a.id < b.id;

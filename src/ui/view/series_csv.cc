@@ -7,6 +7,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "ui/view/csv.h"
 #include "ui/view/machine.h"
 
 namespace mw {
@@ -18,18 +19,6 @@ struct Cells {
   Time at;  // the earliest
   std::vector<std::string> values;
 };
-
-std::string cell(std::string_view text) {
-  constexpr std::string_view kFormula = "=+-@\t\r";
-  std::string safe = text.empty() || !contains(kFormula, text.substr(0, 1)) ? std::string(text) : cat("'", text);
-  if (safe.find_first_of(",\"\r\n") == std::string::npos) return safe;
-  std::string quoted = "\"";
-  for (const char c : safe) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted += '"';
-}
 
 std::vector<const Series*> columns(const State& state) {
   std::vector<const Series*> mapped, raw;
@@ -50,7 +39,7 @@ std::string series_csv(const State& state) {
   std::map<Row, Cells> rows;
   std::string out = "attempt,step,time";
   for (size_t i = 0; i < shown.size(); ++i) {
-    out += cat(",", cell(shown[i]->signal.empty() ? shown[i]->raw : shown[i]->signal));
+    out += cat(",", csv_cell(shown[i]->signal.empty() ? shown[i]->raw : shown[i]->signal));
     for (const Point& point : shown[i]->points()) {
       const bool stepless = point.step == kNoStep;
       Cells& cells = rows[{point.attempt, stepless, stepless ? point.at.ns : point.step}];

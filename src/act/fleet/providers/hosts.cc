@@ -5,6 +5,7 @@
 
 #include "act/fleet/beat.h"
 #include "act/fleet/provider.h"
+#include "act/fleet/shell_word.h"
 #include "base/text.h"
 #include "platform/program.h"
 
@@ -17,19 +18,6 @@ constexpr int kUnreachable = 255;                    // of ssh
 constexpr std::string_view kDone = "midwatch-done";  // the last line of a script that came to its end
 constexpr std::string_view kEnd = "MIDWATCH_END_OF_START";
 
-/// As one word of a shell, whatever is in it.
-std::string quoted(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      out += "'\\''";
-    } else {
-      out += c;
-    }
-  }
-  return out + "'";
-}
-
 std::string list_script() {
   return cat("grep -hoaE '", kLabelVariable, "=midwatch-[a-z0-9-]+' /proc/[0-9]*/environ 2>/dev/null | sort -u\n",
              "echo ", kDone, "\n");
@@ -38,9 +26,10 @@ std::string list_script() {
 /// The script may not end before the new process stands in a session of its own: whoever started the script ends all
 /// that is left of its process group then, and setsid(1) may not have come to its call yet.
 std::string create_script(const std::string& folder, const Order& order) {
-  std::string out = cat("umask 077\nmkdir -p -- ", quoted(folder), " && cd -- ", quoted(folder), " || exit 3\n");
+  std::string out =
+      cat("umask 077\nmkdir -p -- ", shell_word(folder), " && cd -- ", shell_word(folder), " || exit 3\n");
   out += cat("cat >start.sh <<'", kEnd, "'\n", order.start, "\n", kEnd, "\n(\n");
-  for (const auto& [name, value] : order.environment) out += cat("export ", name, "=", quoted(value), "\n");
+  for (const auto& [name, value] : order.environment) out += cat("export ", name, "=", shell_word(value), "\n");
   out += cat("exec setsid sh ./start.sh </dev/null >log 2>&1\n) &\nchild=$!\ntries=0\n",
              "session() { sed 's/.*) //' \"/proc/$child/stat\" 2>/dev/null | cut -d' ' -f4; }\n",
              "while now=$(session); [ -n \"$now\" ] && [ \"$now\" != \"$child\" ]; do\n", "  tries=$((tries + 1))\n",
@@ -52,7 +41,7 @@ std::string create_script(const std::string& folder, const Order& order) {
 std::string destroy_script(const std::string& label) {
   const std::string marker = cat(kLabelVariable, "=", label);
   // Each process is asked once more who it is right before it gets a signal: numbers are given again.
-  return cat("mark=", quoted(marker), "\n", "mine() { grep -lFa -- \"$mark\" /proc/[0-9]*/environ 2>/dev/null; }\n",
+  return cat("mark=", shell_word(marker), "\n", "mine() { grep -lFa -- \"$mark\" /proc/[0-9]*/environ 2>/dev/null; }\n",
              "send() { mine | while read -r file; do pid=${file#/proc/}; pid=${pid%/environ};\n",
              "  grep -qFa -- \"$mark\" \"$file\" 2>/dev/null && kill -\"$1\" \"$pid\" 2>/dev/null; done; }\n",
              "send TERM; send CONT\ntries=0\n", "while [ -n \"$(mine)\" ]; do\n", "  tries=$((tries + 1))\n",

@@ -1,4 +1,5 @@
 // What a Python exception says by its type alone.
+#include <algorithm>
 #include <array>
 
 #include "base/text.h"
@@ -91,9 +92,6 @@ constexpr std::array kRows = {
     Row{"HfHubHTTPError", "", {"network", "hf-hub-unreachable", false}},
     Row{"OpenAIError", "api_key", {"credentials", "openai-auth-error", false}},
     Row{"ValueError", "invalid token", {"credentials", "hf-gated-repo", false}},
-    Row{"APIStatusError", "503", {"network", "http-retries-exhausted", false}},
-    Row{"APIStatusError", "502", {"network", "http-retries-exhausted", false}},
-    Row{"HTTPError", "server error", {"network", "http-retries-exhausted", false}},
     Row{"timeout", "timed out", {"network", "remote-read-timeout", false}},
     Row{"OverloadedError", "", {"environment-fault", "judge-api-rate-limit", false}},
     Row{"SandboxTimeoutError", "", {"environment-fault", "sandbox-oom-or-timeout", false}},
@@ -258,6 +256,22 @@ bool speaks_of_settings(std::string_view frame) {
   return contains_folded(place, "config") || contains_folded(place, "arguments") || contains_folded(place, "_args");
 }
 
+/// An HTTP client's exception whose message has a status from 500 to 599 (RFC 9110, 15.6) or says "server error".
+bool server_failed(std::string_view bare, std::string_view message) {
+  constexpr std::array<std::string_view, 4> kClients{"HTTPError", "HTTPStatusError", "APIStatusError",
+                                                     "ClientResponseError"};
+  if (std::find(kClients.begin(), kClients.end(), bare) == kClients.end()) return false;
+  if (contains_folded(message, "server error")) return true;
+  constexpr std::string_view kDigits = "0123456789";
+  constexpr std::string_view kInsideNumber = "0123456789:.";  // 503 is no status in ":503", "1503" and "10.503"
+  for (size_t at = message.find('5'); at != std::string_view::npos; at = message.find('5', at + 1)) {
+    const size_t end = std::min(message.find_first_not_of(kDigits, at), message.size());
+    const bool whole = at == 0 || kInsideNumber.find(message[at - 1]) == std::string_view::npos;
+    if (whole && end - at == 3) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string_view bare_exception(std::string_view exception) {
@@ -282,6 +296,7 @@ ExceptionClass classify_exception(std::string_view exception, std::string_view m
     if (program && refused && speaks_of_settings(frame)) return {"config-error", row.is.cause, false};
     return row.is;
   }
+  if (server_failed(bare, message)) return {"network", "http-server-error", false};
   return {"crash", "unhandled-exception", false};
 }
 

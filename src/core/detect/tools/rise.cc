@@ -12,6 +12,7 @@ double shaped(double value, Shape shape) {
   if (shape == Shape::kReciprocal) return 1 / std::max(value, 1e-9);
   if (shape == Shape::kSize) return std::abs(value);
   if (shape == Shape::kLogSize) return std::abs(std::log(std::max(value, 1e-6)));
+  if (shape == Shape::kShortOfOne) return std::max(1 - value, 0.0);
   return value;
 }
 

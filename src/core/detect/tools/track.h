@@ -105,7 +105,7 @@ std::vector<Rise> rises(const Track& track, const RiseRule& rule);
 
 /// What a rule looks at: the values as they are, 1/value (a fall is a rise of it), their size, or that of their
 /// logarithm.
-enum class Shape { kPlain, kReciprocal, kSize, kLogSize };
+enum class Shape { kPlain, kReciprocal, kSize, kLogSize, kShortOfOne };
 double shaped(double value, Shape shape);
 
 /// rises(), point by point: after step(track, i) for every i below n, `found` is what the first n points show.

@@ -1,0 +1,89 @@
+#include "app/fleet_beat.h"
+
+#include <doctest/doctest.h>
+#include <stdlib.h>
+
+#include <string>
+
+#include "act/fleet/beat.h"
+#include "app/harbour.h"
+#include "app/receiving_beat.h"
+#include "base/text.h"
+#include "platform/process.h"
+#include "platform/remove_tree.h"
+
+namespace mw {
+namespace {
+
+const std::string kNonce = "0123456789abcdef";
+
+/// The environment of a rented machine, and its store in a folder; gone again at the end.
+struct RentedMachine {
+  std::string folder = "/tmp/midwatch-beat-XXXXXX";
+  RentedMachine() {
+    REQUIRE(::mkdtemp(folder.data()) != nullptr);
+    ::unsetenv(kMarkerVariable);
+    ::setenv(fleet::kStoreVariable, cat(folder, "/run").c_str(), 1);
+    ::setenv(fleet::kEpochVariable, "1", 1);
+    ::setenv(fleet::kMachineVariable, kNonce.c_str(), 1);
+    ::setenv(fleet::kEveryVariable, "100ms", 1);
+  }
+  ~RentedMachine() {
+    for (const char* name :
+         {fleet::kStoreVariable, fleet::kEpochVariable, fleet::kMachineVariable, fleet::kEveryVariable}) {
+      ::unsetenv(name);
+    }
+    (void)remove_tree("/tmp", folder.substr(5)).ok();
+  }
+  std::optional<fleet::Heartbeat> said() const {
+    const auto store = make_folder_store(folder);
+    const auto beat = fleet::FleetStore(*store, "run").heartbeat(kNonce);
+    return beat.ok() ? beat->beat : std::nullopt;
+  }
+};
+
+TEST_CASE("a machine that receives its checkpoint says so, with its bytes and the time in which they came") {
+  const RentedMachine machine;
+  {
+    ReceivingBeat beat;
+    beat.moved(5, 10);
+    sleep_for(Duration::millis(5));
+    beat.moved(7, 10);
+    std::optional<fleet::Heartbeat> said;
+    for (int tries = 0; tries < 6000 && (!said || said->received < 7); ++tries) {
+      sleep_for(Duration::millis(10));
+      said = machine.said();
+    }
+    REQUIRE(said.has_value());
+    CHECK(said->phase == fleet::Heartbeat::Phase::kReceiving);
+    CHECK(said->received == 7);
+    CHECK(said->total == 10);
+    CHECK(said->receiving.ns > 0);
+    CHECK(beat.receiving().ns > 0);
+    const Duration before = beat.receiving();
+    beat.moved(7, 10);  // nothing came
+    CHECK(beat.receiving() == before);
+  }
+  CHECK(machine.said()->received == 7);
+}
+
+TEST_CASE("a machine that nobody rented says nothing") {
+  ReceivingBeat beat;
+  beat.moved(5, 10);
+  CHECK(beat.receiving().ns == 0);
+}
+
+TEST_CASE(
+    "the last heartbeat of a machine that is taken away has what is left of its grace, and some time in any case") {
+  const auto until = [](double now, std::optional<double> preempted, double grace) {
+    const auto at = preempted ? std::optional<Duration>(Duration::seconds(*preempted)) : std::nullopt;
+    return last_beat_until(Duration::seconds(now), at, Duration::seconds(grace)).seconds() - now;
+  };
+  CHECK(until(100, std::nullopt, 5) == doctest::Approx(20));
+  CHECK(until(100, 99, 5) == doctest::Approx(4));
+  CHECK(until(100, 90, 5) == doctest::Approx(2));
+  CHECK(until(100, 99, 600) == doctest::Approx(20));
+}
+
+}  // namespace
+}  // namespace mw

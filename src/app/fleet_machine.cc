@@ -1,0 +1,55 @@
+#include "app/fleet_machine.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include "base/text.h"
+#include "platform/process.h"
+
+namespace mw {
+
+using fleet::Heartbeat;
+using fleet::MachineIdentity;
+
+namespace {
+
+constexpr size_t kText = 300;  // bytes of a text in a heartbeat
+
+}  // namespace
+
+Result<std::optional<MachineIdentity>> own_identity() {
+  if (variable(kMarkerVariable)) return std::optional<MachineIdentity>();
+  return fleet::machine_identity([](const std::string& name) { return variable(name); });
+}
+
+Result<std::unique_ptr<Harbour>> harbour_of(Disk& disk, const MachineIdentity& identity) {
+  StoreAddress address;
+  address.place = identity.store;
+  address.endpoint = identity.endpoint;
+  address.region = identity.region;
+  return open_harbour(disk, address);
+}
+
+Heartbeat about_machine(const MachineIdentity& identity) {
+  Heartbeat beat;
+  beat.epoch = identity.epoch;
+  beat.machine = identity.nonce;
+  beat.every = identity.every;
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) == 0) beat.host = host.data();
+  beat.boot = make_posix_processes()->boot();
+  beat.wandb = clip(variable("WANDB_RUN_ID").value_or(""), kText);
+  return beat;
+}
+
+Result<fleet::Standing> send_beat(Disk& disk, const MachineIdentity& identity, Heartbeat beat) {
+  const auto harbour = harbour_of(disk, identity);
+  if (!harbour.ok()) return harbour.error();
+  beat.at = (*harbour)->clock->now();
+  fleet::FleetStore books(*(*harbour)->store, (*harbour)->prefix);
+  return fleet::beat(books, *(*harbour)->store, (*harbour)->prefix, std::move(beat));
+}
+
+}  // namespace mw

@@ -1,0 +1,30 @@
+// What a run costs, where somebody said what its machines cost.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/state.h"
+
+namespace mw {
+
+/// What the run's machines cost an hour, in the currency of whoever said it: a figure of the machine (State::host)
+/// under this raw name.
+inline constexpr std::string_view kCostPerHour = "cost_per_hour";
+
+/// As it was said last; 0: not known.
+double cost_per_hour(const State& state);
+
+/// From here on the state shows this one, whatever its journal has.
+void set_cost_per_hour(State& state, double cost);
+
+/// For how long its attempts lasted, each from its first to its last sign of life; the time between them is not
+/// counted. In seconds.
+double run_seconds(const State& state);
+
+/// "21.01", two decimals, or none from 10,000 up.
+std::string money_text(double money);
+/// "21.01 at 5.73 an hour" for so many seconds; "" where the rate is not known.
+std::string cost_text(double seconds, double cost_per_hour);
+
+}  // namespace mw

@@ -1,0 +1,46 @@
+#include "ui/report/status.h"
+
+#include <doctest/doctest.h>
+
+#include "ui/testing/fake_run.h"
+
+namespace mw {
+namespace {
+
+/// Attempts of an hour, a step every 20 s, a save of 30 s every 50 steps: seldom, for a run that ends so often.
+FakeRun often_ended() {
+  FakeRun run;
+  run.at = Time::from_seconds(1'000'000);
+  int64_t step = 0;
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    run.say(event::AttemptBegan{"banner"});
+    if (attempt > 0) run.say(event::Resumed{step, ""});
+    for (int i = 0; i < 180; ++i) {
+      run.at = run.at + Duration::seconds(20);
+      run.measure(++step, 20, "time.step", "s/step");
+      if (step % 50 != 0) continue;
+      run.measure(step, 30, "time.save", "s/save");
+      run.say(event::CheckpointSaved{step, "", true});
+    }
+  }
+  return run;
+}
+
+TEST_CASE("status forecasts the next save, and gives a better interval as a change of the trainer's setting") {
+  const FakeRun run = often_ended();
+  RunStatus how;
+  CHECK(terminal_run_status(run.state, how, Console{})
+            .find("next save   at step 750, in about 10m 00s; takes about 30.0 s") != std::string::npos);
+  CHECK(status_json(run.state, how).find("\"save_change\":\"\"") != std::string::npos);
+  how.save_setting = "trainer.save_freq";
+  CHECK(terminal_run_status(run.state, how, Console{}).find("trainer.save_freq: 50 -> 27") != std::string::npos);
+  const std::string json = status_json(run.state, how);
+  CHECK(json.find("\"save_change\":\"trainer.save_freq: 50 -> 27\"") != std::string::npos);
+  CHECK(json.find("\"next_save\":{\"step\":750,\"in_s\":600,\"takes_s\":30,\"bytes\":null,\"disk\":\"\"") !=
+        std::string::npos);
+  CHECK(json.find("\"fits\":true") != std::string::npos);
+  CHECK(status_json(State(), how).find("\"next_save\":null") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace mw
