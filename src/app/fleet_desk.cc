@@ -260,11 +260,9 @@ FleetAnswer FleetDesk::answer_of(fleet::CheckResult result) {
   answer.notes = std::move(result.notes);
   const auto found = vault::read_catalogue(vault(), {harbour_->prefix}, false);
   if (!found.ok()) answer.notes.push_back(cat("the checkpoints cannot be listed: ", found.error().what));
-  for (size_t i = 0; found.ok() && i < found->checkpoints.size(); ++i) {
-    const vault::RemoteCheckpoint& one = found->checkpoints[i];
-    if (!one.trouble.empty() || one.manifest.step <= answer.newest) continue;
-    answer.newest = one.manifest.step;
-    answer.pushed = one.manifest.pushed;
+  if (const auto* newest = found.ok() ? vault::newest_usable(*found) : nullptr) {
+    answer.newest = newest->manifest.step;
+    answer.pushed = newest->manifest.pushed;
   }
   return answer;
 }

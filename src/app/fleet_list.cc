@@ -66,10 +66,9 @@ FleetAnswer shipping_run(Disk& disk, const StoreAddress& address, const std::str
   const vault::VaultDoors doors = (*harbour)->doors(disk, address);
   const auto found = vault::read_catalogue(doors, {(*harbour)->prefix}, false);
   if (!found.ok()) return unread(name, address.place, found.error());
-  for (const vault::RemoteCheckpoint& one : found->checkpoints) {
-    if (!one.trouble.empty() || one.manifest.step <= answer.newest) continue;
-    answer.newest = one.manifest.step;
-    answer.pushed = one.manifest.pushed;
+  if (const auto* newest = vault::newest_usable(*found)) {
+    answer.newest = newest->manifest.step;
+    answer.pushed = newest->manifest.pushed;
   }
   answer.seen.now = (*harbour)->clock->now();
   return answer;

@@ -109,16 +109,12 @@ Result<void> add_records(Disk& disk, const vault::VaultDoors& doors, const std::
 Result<void> add_newest(const vault::VaultDoors& doors, const std::string& prefix, RunHistory& history) {
   const auto found = vault::read_catalogue(doors, {prefix}, false);
   if (!found.ok()) return found.error();
-  for (const vault::RemoteCheckpoint& one : found->checkpoints) {
-    if (!one.trouble.empty() || one.manifest.step <= history.fleet.newest) continue;
-    history.fleet.newest = one.manifest.step;
-    history.fleet.pushed = one.manifest.pushed;
-  }
-  for (const vault::RemoteCheckpoint& one : found->checkpoints) {
-    if (one.manifest.step != history.fleet.newest) continue;
-    for (const auto& [name, value] : one.manifest.run) {
-      if (name == "wandb_run_id") history.wandb = value;
-    }
+  const auto* newest = vault::newest_usable(*found);
+  if (newest == nullptr) return {};
+  history.fleet.newest = newest->manifest.step;
+  history.fleet.pushed = newest->manifest.pushed;
+  for (const auto& [name, value] : newest->manifest.run) {
+    if (name == "wandb_run_id") history.wandb = value;
   }
   return {};
 }

@@ -60,8 +60,7 @@ std::optional<SaveForecast> save_forecast(const State& state) {
   return out;
 }
 
-std::string save_forecast_text(const State& state) {
-  const auto next = save_forecast(state);
+std::string save_forecast_text(const std::optional<SaveForecast>& next) {
   if (!next) return "";
   const auto about = [](double seconds) { return format_duration(Duration::seconds(std::round(seconds))); };
   std::string text = next->fits() ? "" : "WILL NOT FIT: ";

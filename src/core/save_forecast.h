@@ -28,6 +28,6 @@ std::optional<SaveForecast> save_forecast(const State& state);
 
 /// "at step 60, in about 25m; takes about 22m; writes 47.0 GB to /ck (1.20 TB free); passes 345 GB through /dev/shm
 /// (500 GB free)", with "WILL NOT FIT: " before it where it does not; "" when there is none.
-std::string save_forecast_text(const State& state);
+std::string save_forecast_text(const std::optional<SaveForecast>& next);
 
 }  // namespace mw

@@ -64,7 +64,7 @@ TEST_CASE("the next save by the last ones: when, how long, what it writes, and w
   CHECK(next->shared == 200e9);
   CHECK(next->shared_free == 350e9);
   CHECK(next->fits());
-  CHECK(save_forecast_text(run.state) ==
+  CHECK(save_forecast_text(save_forecast(run.state)) ==
         "at step 30, in about 6m 00s; takes about 5m 00s; writes 47.0 GB to /ck (300 GB free); passes 200 GB through "
         "/dev/shm (350 GB free)");
 }
@@ -88,7 +88,7 @@ TEST_CASE("a save that will not fit says so, on the disk and in shared memory") 
   run.save(400e9, 150e9);
   run.steps(2);
   CHECK_FALSE(save_forecast(run.state)->fits());
-  CHECK(save_forecast_text(run.state).starts_with("WILL NOT FIT: at step 30"));
+  CHECK(save_forecast_text(save_forecast(run.state)).starts_with("WILL NOT FIT: at step 30"));
   run.host("disk.free", "/dev/shm", 500e9);
   CHECK(save_forecast(run.state)->fits());
   run.host("disk.free", "/ck", 46e9);

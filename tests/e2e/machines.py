@@ -57,7 +57,10 @@ def lost_machine(base, store, expected, **variables):
     """Everything of the first machine is gone but the store: the second one comes to the weights of an undisturbed run."""
     first = base + "/first"
     run = machine(first, ["run", "--store", store], training(first, pace=0.5), WANDB_RUN_ID="abc123", **variables)
-    wait_until("two checkpoints are shipped", lambda: (shipped(store, variables)[1] or [0])[0] >= 10)
+    wait_until("two checkpoints are saved", lambda: "step:12 " in output(run))
+    for pid in processes_of(first, "practice_run"):
+        os.kill(pid, signal.SIGSTOP)  # an upload may take longer than the rest of the training
+    wait_until("they are shipped", lambda: (shipped(store, variables)[1] or [0])[0] >= 10)
     kill_machine(run, first)
     assert not os.path.exists(first + "/checkpoints/global_step_40"), "it was over before the machine was lost"
     step = shipped(store, variables)[1][0]

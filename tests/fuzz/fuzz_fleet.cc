@@ -124,7 +124,7 @@ std::vector<std::string> mw::fuzz_seeds() {
           R"(","desiredStatus":"RUNNING","runtime":null}]}}})",
       R"({"items":[{"cloudId":"c","gpuType":"H100","provider":"p","gpuCount":1,"prices":{"onDemand":2},"isSpot":false}],)"
       R"("id":"p","data":[{"id":"p","name":")" + label + R"(","status":"ACTIVE"}]})",
-      R"({"data":{"gpu_1x":{"instance_type":{"price_cents_per_hour":200,"gpu_description":"H100 (80 GB)"},)"
+      R"json({"data":{"gpu_1x":{"instance_type":{"price_cents_per_hour":200,"gpu_description":"H100 (80 GB)"},)json"
       R"("regions_with_capacity_available":[{"name":"us"}]},"instance_ids":["i"]}})",
       R"({"items":[{"kind":"Pod","metadata":{"labels":{"midwatch/job":"j"},"annotations":{"midwatch/label":")" + label +
           R"("}},"status":{"phase":"Pending","containerStatuses":[{"state":{"waiting":{"reason":"ErrImagePull"}}}]}}]})",

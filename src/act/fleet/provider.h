@@ -72,6 +72,10 @@ Result<std::unique_ptr<Provider>> make_provider(const ProviderSpec& spec, const 
 /// The kinds that there are.
 const std::vector<std::string>& provider_kinds();
 
+/// The offer of a provider that always takes one more, as it queues what cannot run yet or chooses by itself. Its id is
+/// the setting `key`, or `otherwise`.
+Offer standing_offer(const ProviderSpec& spec, std::string_view key, std::string_view otherwise);
+
 // One a file.
 Result<std::unique_ptr<Provider>> make_command_provider(const ProviderSpec& spec);
 Result<std::unique_ptr<Provider>> make_host_provider(const ProviderSpec& spec);  ///< "local" and "ssh"

@@ -100,4 +100,11 @@ Result<Catalogue> read_catalogue(const VaultDoors& doors, const Keys& keys, bool
   return out;
 }
 
+const RemoteCheckpoint* newest_usable(const Catalogue& catalogue) {
+  for (const RemoteCheckpoint& one : catalogue.checkpoints) {
+    if (one.trouble.empty()) return &one;
+  }
+  return nullptr;
+}
+
 }  // namespace mw::vault

@@ -26,6 +26,9 @@ struct Catalogue {
 /// Everything that has a manifest. `check`: the store is asked for every file, too.
 Result<Catalogue> read_catalogue(const VaultDoors& doors, const Keys& keys, bool check);
 
+/// The one of the highest step that nothing is known to be wrong with; nullptr: there is none.
+const RemoteCheckpoint* newest_usable(const Catalogue& catalogue);
+
 /// Ids of all manifests, the highest step first.
 Result<std::vector<std::string>> manifest_ids(ObjectStore& store, const Keys& keys);
 

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -193,8 +194,11 @@ struct Beside {
   State state;
   FoldingWriter writer{state};
   FakeClock clock;
-  std::atomic<bool> fails{false}, blocks{false};
-  std::atomic<int> calls{0}, logs{0};
+  struct Store {
+    std::atomic<bool> fails{false}, blocks{false};
+    std::atomic<int> calls{0}, logs{0};
+  };
+  std::shared_ptr<Store> store = std::make_shared<Store>();  // a call may outlive the case
   std::set<std::string> there;
   std::vector<std::string> said;
   std::unique_ptr<ShipTask> task;
@@ -202,17 +206,17 @@ struct Beside {
   Beside() {
     fold(state, {{}, {}, event::AttemptBegan{"banner"}});
     ShipScope scope;
-    scope.ship = [this](const ShipJob& job, const vault::StopFlag& stop) -> Result<vault::Pushed> {
-      ++calls;
-      while (blocks && !stop->load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    scope.ship = [store = store](const ShipJob& job, const vault::StopFlag& stop) -> Result<vault::Pushed> {
+      ++store->calls;
+      while (store->blocks && !stop->load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       if (stop->load()) return Error{Error::Code::kInterrupted, "midwatch was asked to end", ""};
-      if (fails) return Error{Error::Code::kIo, "the store is down", ""};
+      if (store->fails) return Error{Error::Code::kIo, "the store is down", ""};
       vault::Pushed pushed;
       pushed.manifest.step = job.what.step;
       return pushed;
     };
-    scope.ship_logs = [this](const vault::StopFlag&) -> Result<int64_t> {
-      ++logs;
+    scope.ship_logs = [store = store](const vault::StopFlag&) -> Result<int64_t> {
+      ++store->logs;
       return 0;
     };
     scope.there = [this](const std::string& path) { return there.count(path) != 0; };
@@ -251,16 +255,16 @@ struct Beside {
 
 TEST_CASE("a store that fails is tried again after growing waits, and every try stands in the journal") {
   Beside beside;
-  beside.fails = true;
+  beside.store->fails = true;
   beside.save(10);
   beside.turn_until([&] { return beside.failed(); });
   CHECK(shipments(beside.state).front().text == "the store is down. Next try in 5.0 s");
   for (int i = 0; i < 20; ++i) (void)beside.task->turn(beside.state, true, beside.writer);
-  CHECK(beside.calls == 1);  // not before its time
+  CHECK(beside.store->calls == 1);  // not before its time
   beside.clock.pass(ShipTask::kFirstWait);
-  beside.turn_until([&] { return beside.calls == 2 && beside.failed(); });
+  beside.turn_until([&] { return beside.store->calls == 2 && beside.failed(); });
   CHECK(contains(shipments(beside.state).front().text, "Next try in 10.0 s"));
-  beside.fails = false;
+  beside.store->fails = false;
   beside.clock.pass(Duration::seconds(10));
   beside.turn_until([&] { return beside.all_shipped(); });
   CHECK(beside.state.actions.size() == 3);
@@ -271,7 +275,7 @@ TEST_CASE("what its trainer deleted is not tried again until it is there again")
   beside.save(10);
   beside.there.clear();
   for (int i = 0; i < 20; ++i) (void)beside.task->turn(beside.state, true, beside.writer);
-  CHECK(beside.calls == 0);
+  CHECK(beside.store->calls == 0);
   CHECK(beside.state.actions.empty());
   (void)beside.task->may_end(beside.state, 0);
   beside.turn_until([&] { return beside.task->may_end(beside.state, 0); });  // nothing is waited for
@@ -286,13 +290,13 @@ TEST_CASE("the watch ends when all is shipped, the logs last, or when its time i
   CHECK_FALSE(beside.task->may_end(beside.state, 0));
   beside.turn_until([&] { return beside.task->may_end(beside.state, 0); });
   CHECK(beside.all_shipped());
-  const int logs = beside.logs;
+  const int logs = beside.store->logs;
   CHECK(logs >= 1);
 
   Beside slow;
-  slow.blocks = true;
+  slow.store->blocks = true;
   slow.save(10);
-  slow.turn_until([&] { return slow.calls == 1; });
+  slow.turn_until([&] { return slow.store->calls == 1; });
   CHECK_FALSE(slow.task->may_end(slow.state, 1));
   slow.clock.pass(ShipTask::kAtStop);
   CHECK(slow.task->may_end(slow.state, 1));
@@ -309,7 +313,7 @@ TEST_CASE("what a midwatch before was shipping is shipped again") {
   (void)beside.writer.intend({0, std::string(kShip), "/ck/step_10", 0, ""}).ok();
   beside.turn_until([&] { return beside.all_shipped(); });
   CHECK(beside.state.actions.front().outcome == "midwatch was ended meanwhile; it is shipped again");
-  CHECK(beside.calls == 1);
+  CHECK(beside.store->calls == 1);
 }
 
 }  // namespace

@@ -46,6 +46,12 @@ struct ProviderSpec {
   std::map<std::string, std::string> values;
   std::vector<std::string> words;  ///< its `command` or its `hosts`
   double price = 0;                ///< an hour, of providers that state none
+
+  /// A setting, or "" where it is not set.
+  std::string value(std::string_view key) const {
+    const auto found = values.find(std::string(key));
+    return found == values.end() ? "" : found->second;
+  }
 };
 
 /// Where the run reports to W&B, which is asked as one more witness. Its key is WANDB_API_KEY of the controller.

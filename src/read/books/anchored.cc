@@ -1,6 +1,7 @@
 #include "read/books/anchored.h"
 
 #include "base/text.h"
+#include "read/match/syntax_walk.h"
 
 namespace mw {
 namespace {
@@ -14,26 +15,13 @@ constexpr std::string_view kSpaces = R"(\s*$)";
 /// Is there a '|' outside of groups and classes?
 bool has_alternatives(std::string_view expression) {
   int depth = 0;
-  bool in_class = false;
-  for (size_t i = 0; i < expression.size(); ++i) {
-    const char c = expression[i];
-    if (c == '\\') {
-      ++i;
-    } else if (in_class) {
-      in_class = c != ']';
-    } else if (c == '[') {
-      in_class = true;
-      if (expression.substr(i + 1).starts_with("^")) ++i;
-      if (expression.substr(i + 1).starts_with("]")) ++i;
-    } else if (c == '(') {
-      ++depth;
-    } else if (c == ')') {
-      --depth;
-    } else if (c == '|' && depth == 0) {
-      return true;
-    }
-  }
-  return false;
+  bool found = false;
+  walk_syntax(expression, [&](size_t at) {
+    const char c = expression[at];
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    found = found || (c == '|' && depth == 0);
+  });
+  return found;
 }
 
 }  // namespace

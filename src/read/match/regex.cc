@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "read/match/syntax_walk.h"
 
 namespace mw {
 
@@ -43,24 +44,15 @@ namespace {
 /// The names of the captures, in order; "" for one without a name.
 std::vector<std::string> capture_names(std::string_view expression) {
   std::vector<std::string> names;
-  bool in_class = false;
-  for (size_t i = 0; i < expression.size(); ++i) {
-    const char c = expression[i];
-    if (c == '\\') {
-      ++i;
-    } else if (in_class) {
-      in_class = c != ']';
-    } else if (c == '[') {
-      in_class = true;
-      if (expression.substr(i + 1, 1) == "^") ++i;
-      if (expression.substr(i + 1, 1) == "]") ++i;
-    } else if (c == '(' && expression.substr(i, 4) == "(?P<") {
-      const std::string_view name = expression.substr(i + 4);
+  walk_syntax(expression, [&](size_t at) {
+    if (expression[at] != '(') return;
+    if (expression.substr(at, 4) == "(?P<") {
+      const std::string_view name = expression.substr(at + 4);
       names.emplace_back(name.substr(0, name.find('>')));
-    } else if (c == '(' && expression.substr(i + 1, 1) != "?") {
+    } else if (expression.substr(at + 1, 1) != "?") {
       names.emplace_back();
     }
-  }
+  });
   return names;
 }
 
@@ -69,19 +61,12 @@ std::vector<std::string> capture_names(std::string_view expression) {
 int capture_of_rest(std::string_view expression) {
   if (!expression.ends_with(".*)") || expression.ends_with("\\.*)")) return 0;
   int depth = 0, captures = 0, outermost = 0;  // the capture that the last outermost group is; 0: none
-  bool in_class = false, alternative = false;  // in that group
-  for (size_t i = 0; i + 1 < expression.size(); ++i) {
-    const char c = expression[i];
-    if (c == '\\') {
-      ++i;
-    } else if (in_class) {
-      in_class = c != ']';
-    } else if (c == '[') {
-      in_class = true;
-      if (expression[i + 1] == '^') ++i;
-      if (expression[i + 1] == ']') ++i;
-    } else if (c == '(') {
-      const bool capture = expression[i + 1] != '?' || expression.substr(i, 4) == "(?P<";
+  bool alternative = false, outside = false;   // in that group; outside of all groups
+  const std::string_view before_end = expression.substr(0, expression.size() - 1);
+  const bool in_class = walk_syntax(before_end, [&](size_t at) {
+    const char c = expression[at];
+    if (c == '(') {
+      const bool capture = expression[at + 1] != '?' || expression.substr(at, 4) == "(?P<";
       captures += capture ? 1 : 0;
       if (depth++ == 0) {
         outermost = capture ? captures : 0;
@@ -90,11 +75,11 @@ int capture_of_rest(std::string_view expression) {
     } else if (c == ')') {
       --depth;
     } else if (c == '|') {
-      if (depth == 0) return 0;
+      outside = outside || depth == 0;
       alternative = alternative || depth == 1;
     }
-  }
-  return depth == 1 && !in_class && !alternative ? outermost : 0;
+  });
+  return depth == 1 && !in_class && !alternative && !outside ? outermost : 0;
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ std::string markdown_checkpoints(const State& state, const Cycle& cycle) {
   if (const std::string advice = save_advice(state); !advice.empty()) {
     out += cat("\nA checkpoint is saved ", markdown_text(advice), ".\n");
   }
-  if (const std::string next = save_forecast_text(state); !next.empty()) {
+  if (const std::string next = save_forecast_text(save_forecast(state)); !next.empty()) {
     out += cat("\nThe next save: ", markdown_text(next), ".\n");
   }
   if (state.weight_syncs > 0) {

@@ -266,7 +266,7 @@ std::string terminal_run_status(const State& state, const RunStatus& status, con
   const auto shipped = shipments(state);
   const bool fails = std::any_of(shipped.begin(), shipped.end(),
                                  [](const Shipment& one) { return one.how == Shipment::How::kFailed; });
-  line("  next save   ", save_forecast_text(state), next && !next->fits() ? &Painter::red : nullptr);
+  line("  next save   ", save_forecast_text(next), next && !next->fits() ? &Painter::red : nullptr);
   const std::string change = save_change(state, status.save_setting);
   line("  saves       ", cat(save_advice(state), change.empty() ? "" : "; ", change));
   line("  shipped     ", shipped_text(state, status), fails ? &Painter::yellow : nullptr);

@@ -88,4 +88,12 @@ Result<std::unique_ptr<Provider>> make_provider(const ProviderSpec& spec, const 
   return kind->make(spec, doors);
 }
 
+Offer standing_offer(const ProviderSpec& spec, std::string_view key, std::string_view otherwise) {
+  Offer offer;
+  offer.id = spec.value(key).empty() ? std::string(otherwise) : spec.value(key);
+  offer.provider = spec.name;
+  offer.price = spec.price;
+  return offer;
+}
+
 }  // namespace mw::fleet

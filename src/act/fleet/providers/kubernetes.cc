@@ -78,18 +78,14 @@ void classify_pod(const Json& pod, Instance& out) {
 class KubernetesProvider final : public Provider {
  public:
   KubernetesProvider(const ProviderSpec& spec, const ProviderDoors& doors, int64_t grace)
-      : name_(spec.name), doors_(doors), values_(spec.values), price_(spec.price), grace_(grace) {}
+      : spec_(spec), doors_(doors), grace_(grace) {}
 
-  const std::string& name() const override { return name_; }
+  const std::string& name() const override { return spec_.name; }
 
   Result<std::vector<Offer>> search(const MachineWants& wants) override {
     if (wants.image.empty()) return Error{Error::Code::kInvalid, "[machine] needs an image for Kubernetes", ""};
     // What cannot be scheduled yet waits: there is always one offer.
-    Offer offer;
-    offer.id = value("namespace").empty() ? "default" : value("namespace");
-    offer.provider = name_;
-    offer.price = price_;
-    return std::vector<Offer>{offer};
+    return std::vector<Offer>{standing_offer(spec_, "namespace", "default")};
   }
 
   Result<Instance> create(const Offer&, const Order& order) override {
@@ -108,7 +104,7 @@ class KubernetesProvider final : public Provider {
     Instance out;
     out.id = job;
     out.label = order.label;
-    out.price = price_;
+    out.price = spec_.price;
     return out;
   }
 
@@ -136,7 +132,7 @@ class KubernetesProvider final : public Provider {
         }
         instance.id = job;
         instance.label = label;
-        instance.price = instance.state == InstanceState::kRunning ? price_ : 0;
+        instance.price = instance.state == InstanceState::kRunning ? spec_.price : 0;
       }
     }
     std::vector<Instance> out;
@@ -168,16 +164,11 @@ class KubernetesProvider final : public Provider {
     }
   }
 
-  std::string value(std::string_view key) const {
-    const auto found = values_.find(std::string(key));
-    return found == values_.end() ? "" : found->second;
-  }
-
   ProgramRequest kubectl(std::vector<std::string> words) const {
     ProgramRequest out;
     out.command = {"kubectl"};
-    if (!value("context").empty()) out.command.push_back(cat("--context=", value("context")));
-    if (!value("namespace").empty()) out.command.push_back(cat("--namespace=", value("namespace")));
+    if (!spec_.value("context").empty()) out.command.push_back(cat("--context=", spec_.value("context")));
+    if (!spec_.value("namespace").empty()) out.command.push_back(cat("--namespace=", spec_.value("namespace")));
     out.command.insert(out.command.end(), words.begin(), words.end());
     out.limit = kLimit;
     out.output_limit = kOutput;
@@ -227,7 +218,7 @@ class KubernetesProvider final : public Provider {
     json.key("envFrom").begin_array().begin_object().key("secretRef").begin_object().key("name").string(job);
     json.end_object().end_object().end_array().key("resources").begin_object().key("limits").begin_object();
     if (order.wants.count > 0) {
-      const std::string gpu = value("gpu_resource");
+      const std::string gpu = spec_.value("gpu_resource");
       json.key(gpu.empty() ? kDefaultGpu : std::string_view(gpu)).integer(order.wants.count);
     }
     if (order.wants.disk > 0) json.key("ephemeral-storage").string(std::to_string(order.wants.disk));
@@ -256,10 +247,8 @@ class KubernetesProvider final : public Provider {
     return Error{code, cat("kubectl: ", said), ""};
   }
 
-  const std::string name_;
+  const ProviderSpec spec_;
   const ProviderDoors doors_;
-  const std::map<std::string, std::string> values_;
-  const double price_;
   const int64_t grace_;
 };
 

@@ -35,7 +35,7 @@ class LambdaProvider final : public Provider {
  public:
   LambdaProvider(const ProviderSpec& spec, RestApi api)
       : name_(spec.name), api_(std::move(api)), ssh_key_(spec.values.at("ssh_key")) {
-    if (const auto gpu = spec.values.find("gpu"); gpu != spec.values.end()) gpu_ = gpu->second;
+    gpu_ = spec.value("gpu");
   }
 
   const std::string& name() const override { return name_; }

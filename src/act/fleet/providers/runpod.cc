@@ -56,13 +56,9 @@ class RunpodProvider final : public Provider {
  public:
   RunpodProvider(const ProviderSpec& spec, RestApi api)
       : name_(spec.name), api_(std::move(api)), margin_(bid_margin_of(spec)) {
-    const auto value = [&](const char* key) {
-      const auto found = spec.values.find(key);
-      return found == spec.values.end() ? std::string() : found->second;
-    };
-    spot_ = value("market") == "spot";
-    gpu_ = value("gpu");
-    cloud_ = value("cloud").empty() ? "secure" : value("cloud");
+    spot_ = spec.value("market") == "spot";
+    gpu_ = spec.value("gpu");
+    cloud_ = spec.value("cloud").empty() ? "secure" : spec.value("cloud");
   }
 
   const std::string& name() const override { return name_; }

@@ -21,17 +21,12 @@ InstanceState state_of(std::string_view status) {
 
 class SkypilotProvider final : public Provider {
  public:
-  SkypilotProvider(const ProviderSpec& spec, const ProviderDoors& doors)
-      : name_(spec.name), doors_(doors), values_(spec.values), price_(spec.price) {}
+  SkypilotProvider(const ProviderSpec& spec, const ProviderDoors& doors) : spec_(spec), doors_(doors) {}
 
-  const std::string& name() const override { return name_; }
+  const std::string& name() const override { return spec_.name; }
 
   Result<std::vector<Offer>> search(const MachineWants&) override {
-    Offer offer;  // sky itself chooses among clouds, regions and prices
-    offer.id = value("infra").empty() ? "any" : value("infra");
-    offer.provider = name_;
-    offer.price = price_;
-    return std::vector<Offer>{offer};
+    return std::vector<Offer>{standing_offer(spec_, "infra", "any")};
   }
 
   Result<Instance> create(const Offer&, const Order& order) override {
@@ -55,7 +50,7 @@ class SkypilotProvider final : public Provider {
     }
     Instance out;
     out.id = out.label = order.label;
-    out.price = price_;
+    out.price = spec_.price;
     return out;
   }
 
@@ -76,7 +71,7 @@ class SkypilotProvider final : public Provider {
       if (!instance.label.starts_with("midwatch-")) continue;
       instance.says = text_of(one, "status");
       instance.state = state_of(instance.says);
-      instance.price = price_;
+      instance.price = spec_.price;
       out.push_back(std::move(instance));
     }
     return out;
@@ -91,23 +86,23 @@ class SkypilotProvider final : public Provider {
   Result<std::string> preview(const Offer&, const Order& order) override { return task_of(order); }
 
  private:
-  std::string value(std::string_view key) const {
-    const auto found = values_.find(std::string(key));
-    return found == values_.end() ? "" : found->second;
-  }
-
   /// The task file: JSON, which is YAML.
   std::string task_of(const Order& order) const {
     std::string out;
     {
       JsonWriter json(out);
       json.begin_object().key("name").string("midwatch").key("num_nodes").integer(1).key("resources").begin_object();
-      const std::string gpu = value("gpu").empty() ? order.wants.gpu : value("gpu");
+      const std::string gpu = spec_.value("gpu").empty() ? order.wants.gpu : spec_.value("gpu");
       if (!gpu.empty()) json.key("accelerators").string(cat(gpu, ":", std::max<int64_t>(order.wants.count, 1)));
-      if (!value("infra").empty()) json.key("infra").string(value("infra"));
+      if (!spec_.value("infra").empty()) json.key("infra").string(spec_.value("infra"));
       if (!order.wants.image.empty()) json.key("image_id").string(cat("docker:", order.wants.image));
       if (order.wants.disk > 0) json.key("disk_size").integer((order.wants.disk + kGB - 1) / kGB);
-      json.key("use_spot").boolean(value("market") == "spot").end_object().key("run").string(order.start).end_object();
+      json.key("use_spot")
+          .boolean(spec_.value("market") == "spot")
+          .end_object()
+          .key("run")
+          .string(order.start)
+          .end_object();
     }
     return out + "\n";
   }
@@ -126,10 +121,8 @@ class SkypilotProvider final : public Provider {
     return Error{Error::Code::kIo, cat(what, ": ", redact_secrets(clip(trim(end->output), 200))), ""};
   }
 
-  const std::string name_;
+  const ProviderSpec spec_;
   const ProviderDoors doors_;
-  const std::map<std::string, std::string> values_;
-  const double price_;
 };
 
 }  // namespace

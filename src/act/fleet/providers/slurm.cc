@@ -30,17 +30,13 @@ InstanceState state_of(std::string_view word) {
 
 class SlurmProvider final : public Provider {
  public:
-  explicit SlurmProvider(const ProviderSpec& spec) : name_(spec.name), values_(spec.values), price_(spec.price) {}
+  explicit SlurmProvider(const ProviderSpec& spec) : spec_(spec) {}
 
-  const std::string& name() const override { return name_; }
+  const std::string& name() const override { return spec_.name; }
 
   Result<std::vector<Offer>> search(const MachineWants&) override {
     // Slurm queues what it cannot run yet: there is always one offer.
-    Offer offer;
-    offer.id = value("partition").empty() ? "default" : value("partition");
-    offer.provider = name_;
-    offer.price = price_;
-    return std::vector<Offer>{offer};
+    return std::vector<Offer>{standing_offer(spec_, "partition", "default")};
   }
 
   Result<Instance> create(const Offer&, const Order& order) override {
@@ -48,9 +44,9 @@ class SlurmProvider final : public Provider {
     request.command = {"sbatch", "--parsable", cat("--job-name=", order.label), cat("--signal=", kNotice),
                        "--no-requeue"};
     for (const std::string_view key : {"partition", "account", "qos", "time", "gres"}) {
-      if (!value(key).empty()) request.command.push_back(cat("--", key, "=", value(key)));
+      if (!spec_.value(key).empty()) request.command.push_back(cat("--", key, "=", spec_.value(key)));
     }
-    if (!value("folder").empty()) request.command.push_back(cat("--chdir=", value("folder")));
+    if (!spec_.value("folder").empty()) request.command.push_back(cat("--chdir=", spec_.value("folder")));
     // Only these, by name: sbatch takes their values from its own environment, and no argument shows them.
     std::string names = "PATH,HOME";
     for (const auto& [key, content] : order.environment) {
@@ -68,7 +64,7 @@ class SlurmProvider final : public Provider {
     Instance out;
     out.id = id;
     out.label = order.label;
-    out.price = price_;
+    out.price = spec_.price;
     return out;
   }
 
@@ -85,7 +81,7 @@ class SlurmProvider final : public Provider {
       one.id = words[0];
       one.label = words[1];
       one.state = state_of(words[2]);
-      one.price = one.state == InstanceState::kProvisioning ? 0 : price_;
+      one.price = one.state == InstanceState::kProvisioning ? 0 : spec_.price;
       one.says = words.size() > 3 && words[3] != "None" ? cat(words[2], ", ", words[3]) : std::string(words[2]);
       out.push_back(std::move(one));
     }
@@ -102,11 +98,6 @@ class SlurmProvider final : public Provider {
   }
 
  private:
-  std::string value(std::string_view key) const {
-    const auto found = values_.find(std::string(key));
-    return found == values_.end() ? "" : found->second;
-  }
-
   static Result<std::string> call(ProgramRequest request) {
     const std::string program = request.command.front();
     request.limit = kLimit;
@@ -121,9 +112,7 @@ class SlurmProvider final : public Provider {
                  cat(program, ": ", redact_secrets(clip(trim(end->output), 200))), ""};
   }
 
-  const std::string name_;
-  const std::map<std::string, std::string> values_;
-  const double price_;
+  const ProviderSpec spec_;
 };
 
 }  // namespace

@@ -41,8 +41,8 @@ class VastProvider final : public Provider {
  public:
   VastProvider(const ProviderSpec& spec, RestApi api)
       : name_(spec.name), api_(std::move(api)), margin_(bid_margin_of(spec)) {
-    if (const auto gpu = spec.values.find("gpu"); gpu != spec.values.end()) gpu_ = gpu->second;
-    if (const auto market = spec.values.find("market"); market != spec.values.end()) spot_ = market->second == "spot";
+    gpu_ = spec.value("gpu");
+    spot_ = spec.value("market") == "spot";
   }
 
   const std::string& name() const override { return name_; }
