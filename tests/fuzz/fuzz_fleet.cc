@@ -117,13 +117,14 @@ std::vector<std::string> mw::fuzz_seeds() {
       "name = \"a\"\nstore = \"/s\"\nstart = \"x\"\n[limits]\nprice_per_hour = 1\nspend = 2\n[wandb]\nentity = \"e\"\n"
       "project = \"p\"\n[[provider]]\nkind = \"vast\"\nbid_margin = 0.2\n",
       R"({"offers":[{"id":77,"machine_id":1,"gpu_name":"H100 SXM","num_gpus":1,"gpu_ram":81559,"dph_total":2.0,"min_bid":1}],)"
-      R"("success":true,"new_contract":5,"next_token":null,"instances":[{"id":5,"label":")" + label +
-          R"(","actual_status":"running"}]})",
+      R"("success":true,"new_contract":5,"next_token":null,"instances":[{"id":5,"label":")" +
+          label + R"(","actual_status":"running"}]})",
       R"({"data":{"gpuTypes":[{"id":"G","memoryInGb":80,"securePrice":2,"lowestPrice":{"uninterruptablePrice":2}}],)"
-      R"("podFindAndDeployOnDemand":{"id":"p"},"myself":{"pods":[{"id":"p","name":")" + label +
-          R"(","desiredStatus":"RUNNING","runtime":null}]}}})",
+      R"("podFindAndDeployOnDemand":{"id":"p"},"myself":{"pods":[{"id":"p","name":")" +
+          label + R"(","desiredStatus":"RUNNING","runtime":null}]}}})",
       R"({"items":[{"cloudId":"c","gpuType":"H100","provider":"p","gpuCount":1,"prices":{"onDemand":2},"isSpot":false}],)"
-      R"("id":"p","data":[{"id":"p","name":")" + label + R"(","status":"ACTIVE"}]})",
+      R"("id":"p","data":[{"id":"p","name":")" +
+          label + R"(","status":"ACTIVE"}]})",
       R"json({"data":{"gpu_1x":{"instance_type":{"price_cents_per_hour":200,"gpu_description":"H100 (80 GB)"},)json"
       R"("regions_with_capacity_available":[{"name":"us"}]},"instance_ids":["i"]}})",
       R"({"items":[{"kind":"Pod","metadata":{"labels":{"midwatch/job":"j"},"annotations":{"midwatch/label":")" + label +
@@ -131,8 +132,7 @@ std::vector<std::string> mw::fuzz_seeds() {
       R"([{"name":")" + label + R"(","status":"UP"}])",
       R"({"data":{"project":{"run":{"state":"running","heartbeatAt":"2026-01-06T11:09:50","summaryMetrics":"{\"_step\":9}"}}}})",
       R"({"Events":[{"EventType":"Preempt","Resources":["vm"],"NotBefore":"Mon, 19 Sep 2016 18:29:47 GMT"}]})",
-      R"({"action":"terminate","time":"2026-01-15T08:22:00Z"})"
-};
+      R"({"action":"terminate","time":"2026-01-15T08:22:00Z"})"};
 }
 
 void mw::fuzz_one(std::string_view input) {
