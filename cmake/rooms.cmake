@@ -23,6 +23,8 @@ endif()
 if(MIDWATCH_FUZZ)
   target_compile_options(mw_flags INTERFACE -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
   target_link_options(mw_flags INTERFACE -fsanitize=address,undefined)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # RapidJSON adds an offset to a null pointer (its empty stack) and counts the leading zeros of 0 (for "0e-30"). Neither
   # does harm, and both would end every run at once.
   set_source_files_properties(${CMAKE_SOURCE_DIR}/src/base/json.cc PROPERTIES
@@ -30,14 +32,16 @@ if(MIDWATCH_FUZZ)
 endif()
 
 # A quarter to a half of what a small file takes to compile is the standard library's headers, and as much again the state
-# of a run where it is seen. Not in the debug and the fuzz presets, where a file that forgets an include is found.
+# of a run where it is seen. Clang reads of them what a file uses; with them it needs a quarter of GCC's time, and without
+# optimisation, which is why the sanitizers are its. Not in the debug and the fuzz presets, where a file that forgets an
+# include is found.
 set(MW_STATE_HEADERS ${CMAKE_SOURCE_DIR}/src/base/text.h ${CMAKE_SOURCE_DIR}/src/core/knowledge.h
                      ${CMAKE_SOURCE_DIR}/src/core/state.h)
 function(mw_precompile target)
-  if((MIDWATCH_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Release") AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  if(MIDWATCH_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Release")
     target_precompile_headers(${target} PRIVATE <algorithm> <cmath> <functional> <map> <memory> <optional> <set>
                                                 <string> <string_view> <utility> <vector> ${ARGN})
-    target_compile_options(${target} PRIVATE -fpch-preprocess)  # for ccache
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # for ccache
   endif()
 endfunction()
 
@@ -53,8 +57,10 @@ function(mw_room name)
   else()
     add_library(mw_${name} STATIC ${sources})
     target_link_libraries(mw_${name} PUBLIC mw_flags ${ROOM_LIBS})
-    if(name STREQUAL "core")  # elsewhere it does not pay
-      mw_precompile(mw_${name} ${MW_STATE_HEADERS})
+    if(name MATCHES "^(app|ui)$")  # most of their files include it: half a second to a second of each
+      mw_precompile(mw_${name} ${MW_STATE_HEADERS} ${CMAKE_SOURCE_DIR}/src/api/services.h)
+    elseif(name STREQUAL "core" OR (name MATCHES "^(read|sense|act)$" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang"))
+      mw_precompile(mw_${name} ${MW_STATE_HEADERS})  # in the others it does not pay with GCC
     else()
       mw_precompile(mw_${name})
     endif()

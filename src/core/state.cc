@@ -5,6 +5,13 @@
 
 namespace mw {
 
+State::State() = default;
+State::State(const State&) = default;
+State::State(State&&) noexcept = default;
+State& State::operator=(const State&) = default;
+State& State::operator=(State&&) noexcept = default;
+State::~State() = default;
+
 // ---- Ranges
 // ----------------------------------------------------------------------------------------------------------
 

@@ -172,6 +172,14 @@ struct Tick {
 };
 
 struct State {
+  // Not inline, as many files hold one: each would compile how its hundred members are made, copied and destroyed.
+  State();
+  State(const State&);
+  State(State&&) noexcept;
+  State& operator=(const State&);
+  State& operator=(State&&) noexcept;
+  ~State();
+
   // limits, beside what they limit
   static constexpr size_t kSeriesLimit = 2000;      ///< series; further raw names are counted, not kept
   static constexpr size_t kHostSeriesLimit = 512;   ///< series of the machine's figures; further ones are counted

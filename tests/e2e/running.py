@@ -76,7 +76,7 @@ def output(run):
     try:
         with open(os.path.join(run.folder(), "output", "train.log"), errors="replace") as file:
             return file.read()
-    except FileNotFoundError:
+    except (FileNotFoundError, IndexError):
         return ""  # the run is about to begin
 
 
