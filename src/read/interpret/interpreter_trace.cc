@@ -21,6 +21,13 @@ bool ends_the_run(const event::TraceSeen& trace) {
   return !trace.sample && !trace.handled && trace.exception == "KeyboardInterrupt";
 }
 
+/// "/path/file.py:12: FutureWarning: text", which another thread may print between the lines of a traceback.
+bool is_python_warning(const LogLine& line) {
+  if (line.level != Level::kWarning) return false;
+  const size_t file = line.text.find(".py:"), warning = line.text.find("Warning: ");
+  return file != std::string_view::npos && warning != std::string_view::npos && file < warning;
+}
+
 }  // namespace
 
 /// A stream may fall silent in the middle of a traceback; what came of it is emitted then, not at the end of the file.
@@ -62,6 +69,7 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
   }
   Stream& stream = *found->second;
   const bool was_open = stream.reader.open();
+  if (was_open && is_python_warning(line)) return false;
   const auto took = was_open ? stream.reader.feed(clean_.take(line.text, SIZE_MAX), line.number)
                              : stream.reader.feed(line.text, line.number);  // none of its text is kept yet
   if (took == TracebackReader::Took::kDone) trace_done(stream, stream.reader.take());

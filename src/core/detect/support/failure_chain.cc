@@ -361,7 +361,8 @@ void outlive_recurrent_errors(const State& state, std::vector<Symptom>& symptoms
     if (attempt != nullptr && attempt->ended && !complete(*attempt)) continue;
     const RecurrentError& recurrent = by_type.at(origin(symptom, true));
     const RecurrentError::Times& times = recurrent.by_process.at(trace_of(symptom)->trace.pid);
-    const bool spread = times.first.known() && (times.last - times.first).seconds() > kRecurrentSeconds;
+    const bool worked = attempt != nullptr && attempt->last_step != kNoStep;  // nothing else shows life between them
+    const bool spread = worked && times.first.known() && (times.last - times.first).seconds() > kRecurrentSeconds;
     symptom.survived = recurrent.survived >= kRecurrentTimes ||
                        by_file.at(origin(symptom, false)).survived >= kFileHabitTimes ||
                        (times.count > kRecurrentTimes && spread && state.attempts.size() == 1);
