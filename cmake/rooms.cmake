@@ -59,8 +59,8 @@ function(mw_room name)
     target_link_libraries(mw_${name} PUBLIC mw_flags ${ROOM_LIBS})
     if(name MATCHES "^(app|ui)$")  # most of their files include it: half a second to a second of each
       mw_precompile(mw_${name} ${MW_STATE_HEADERS} ${CMAKE_SOURCE_DIR}/src/api/services.h)
-    elseif(name STREQUAL "core" OR (name MATCHES "^(read|sense|act)$" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang"))
-      mw_precompile(mw_${name} ${MW_STATE_HEADERS})  # in the others it does not pay with GCC
+    elseif(name STREQUAL "core")  # elsewhere it does not pay
+      mw_precompile(mw_${name} ${MW_STATE_HEADERS})
     else()
       mw_precompile(mw_${name})
     endif()

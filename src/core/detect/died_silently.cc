@@ -273,7 +273,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
       finding.evidence.push_back({attempt.last.where, source.last_text, "", kNoStep, 0});
     }
   }
-  finding.suggests.push_back({"user-cancelled", record ? 0.3 : 0.45, "the text stops between two ordinary lines"});
+  finding.suggests.push_back({"user-cancelled", record ? 0.3 : 0.4, "the text stops between two ordinary lines"});
   finding.suggests.push_back({"pod-terminated-silently", record ? 0.5 : 0.35,
                               record ? "the W&B file has no exit record" : "no trace of an orderly end"});
   finding.suggests.push_back({"ssh-session-lost", 0.2, "no trace of an orderly end"});

@@ -200,12 +200,27 @@ std::string_view good_word(const State& state, const std::string& verdict) {
   return verdict == "interrupted" ? "INTERRUPTED" : "NO TROUBLE SEEN";
 }
 
+/// A line's message: without a progress bar before it, and without the header that PyTorch's C++ side writes
+/// ("[rank2]:[E723 01:58:45.510486595 ProcessGroupNCCL.cpp:632] ").
+std::string_view message_of(std::string_view text) {
+  constexpr size_t kHead = 200, kLineNumber = 12;
+  if (const size_t file = text.find(".cpp:"); file < kHead) {
+    const size_t end = text.find("] ", file);
+    if (end != std::string_view::npos && end - file < kLineNumber) return trim(text.substr(end + 2));
+  }
+  for (const std::string_view bar : {"it/s]", "s/it]"}) {
+    const size_t at = text.find(bar);
+    if (at < kHead && at + bar.size() < text.size()) text = trim(text.substr(at + bar.size()));
+  }
+  return text;
+}
+
 /// The failure's own words, where they say more than the summary: a size, an address, a setting, the exception.
 std::string own_words(const Incident& incident) {
   constexpr size_t kWords = 160, kCompared = 24;
   if (!ends_runs(incident.kind)) return "";  // a run that just stops has a last line, and it says nothing of that
   for (const Evidence& evidence : incident.evidence) {
-    const std::string_view text = trim(evidence.text);
+    const std::string_view text = message_of(trim(evidence.text));
     const bool specific = text.find_first_of("0123456789'") != std::string_view::npos || contains(text, "Error: ");
     const bool points_on = contains(text, "See stack trace") || contains(text, "See root cause");
     if (!evidence.signal.empty() || !specific || points_on) continue;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/text.h"
 #include "ui/testing/fake_run.h"
 #include "ui/view/compare.h"
 
@@ -129,6 +130,23 @@ TEST_CASE("the failure's own words stand in the first line where the summary lac
   incident.summary = "torch.OutOfMemoryError in a.py:3 ended the run: CUDA out of memory. Tried to allocate 3.46 GiB.";
   run.state.incidents = {incident};
   CHECK(status_line(run.state).rest.find("It says") == std::string::npos);
+}
+
+TEST_CASE("the failure's own words are quoted without a progress bar and a C++ header before them") {
+  FakeRun run;
+  Incident incident;
+  incident.id = 1;
+  incident.kind = "collective-timeout";
+  incident.severity = Severity::kCritical;
+  incident.summary = "A collective operation did not finish in time";
+  for (const char* before :
+       {"[rank1]:[E614 02:07:50.931850750 ProcessGroupNCCL.cpp:629] ",
+        "  0%|          | 3/672 [1:15:14<268:13:52, 1443.40s/it]",
+        "  0%|          | 3/672 [1:15:14<268:13:52, 2.40it/s][rank1]:[E614 02:07:50.93 x.cpp:6] "}) {
+    incident.evidence = {{{}, cat(before, "[Rank 1] Watchdog caught a timeout"), "", kNoStep, 0}};
+    run.state.incidents = {incident};
+    CHECK(status_line(run.state).rest.ends_with("It says: [Rank 1] Watchdog caught a timeout."));
+  }
 }
 
 TEST_CASE("of two that are equally grave the one that tells the run's fate is named") {

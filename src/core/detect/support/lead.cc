@@ -157,16 +157,24 @@ std::vector<FailureChain> fatal_chains(const State& state, const std::vector<Sym
 }
 
 void describe(const FailureChain& chain, Finding& finding) {
-  constexpr size_t kEvidenceKept = 6;
+  constexpr size_t kEvidenceKept = 6, kCompared = 24;
   finding.kind = chain.kind;
   finding.onset = chain.lead.moment;
   finding.detected = chain.lead.moment;
   finding.detected.where.line = std::max(finding.detected.where.line, chain.lead.last_line);
   finding.evidence.push_back({chain.lead.moment.where, clip(chain.lead.text, kTextLimit), "", kNoStep, 0});
+  std::string words = chain.lead.text;
+  if (chain.lead.within != nullptr) {  // a line such as "the scheduler raised:" does not say what its traceback says
+    const event::TraceSeen& trace = chain.lead.within->trace;
+    if (!trace.message.empty() && !contains(words, trace.message.substr(0, kCompared))) {
+      words = clip(cat(trace.exception, ": ", trace.message), kTextLimit);
+      finding.evidence.push_back({{chain.lead.moment.where.source, trace.last_line}, words, "", kNoStep, 0});
+    }
+  }
   std::map<std::string, bool> said;
   const std::string own = cause_of(chain.lead);
   said[own] = true;
-  finding.suggests.push_back({own, is_root(chain.lead) ? 0.8 : 0.55, cat("seen first: ", clip(chain.lead.text, 160))});
+  finding.suggests.push_back({own, is_root(chain.lead) ? 0.8 : 0.55, cat("seen first: ", clip(words, 160))});
   double weight = 0.45;
   for (const Symptom& symptom : chain.others) {
     const std::string cause = cause_of(symptom);

@@ -77,4 +77,32 @@ TEST_CASE("a task that failed of itself leads over the end of its job step, one 
   }
 }
 
+TEST_CASE("a signature that only wraps an exception is reported with the exception's own words") {
+  Knowledge knowledge;
+  Signature signature;
+  signature.id = "engine-raised";
+  signature.kind = "engine-dead";
+  signature.role = Role::kRoot;
+  signature.fatal = true;
+  knowledge.by_id[signature.id] = 0;
+  knowledge.signatures = {signature};
+  State state;
+  fold(state, {{}, {0, 1}, event::SourceOpened{0, "server.log", "text", 0}});
+  event::TraceSeen trace;
+  trace.exception = "AssertionError";
+  trace.message = "this backend needs SM>=80";
+  trace.last_line = 9;
+  fold(state, {{}, {0, 2}, trace});
+  fold(state, {{}, {0, 2}, event::Matched{"engine-raised", "The engine raised: Traceback (most recent call last):"}});
+  fold(state, {{}, {0, 9}, event::Closed{}});
+  const std::vector<FailureChain> chains = fatal_chains(state, symptoms_of(state, knowledge));
+  REQUIRE(chains.size() == 1);
+  Finding finding;
+  describe(chains[0], finding);
+  REQUIRE(finding.evidence.size() == 2);
+  CHECK(finding.evidence[1].text == "AssertionError: this backend needs SM>=80");
+  CHECK(finding.evidence[1].where.line == 9);
+  CHECK(finding.suggests[0].reason == "seen first: AssertionError: this backend needs SM>=80");
+}
+
 }  // namespace mw::detect
