@@ -112,7 +112,7 @@ constexpr std::array kPhrases = {
     Words{"found nan", "", {"non-finite", "nan-loss", false}},
     Words{"nan detected", "", {"non-finite", "nan-loss", false}},
     // the build and the card
-    Words{"not compiled with cuda", "", {"gpu-fault", "no-nvidia-driver", false}},
+    Words{"not compiled with cuda", "", {"dependency-broken", "torch-without-cuda", false}},
     Words{"undefined symbol", "", {"dependency-broken", "abi-undefined-symbol", false}},
     Words{"'_opnamespace'", "has no attribute", {"dependency-broken", "abi-undefined-symbol", false}},
     Words{"`glibc", "not found", {"dependency-broken", "glibc-or-libstdcxx-version", false}},
@@ -123,6 +123,9 @@ constexpr std::array kPhrases = {
     Words{"please install", "", {"dependency-broken", "module-not-found", false}},
     Words{"please upgrade", "", {"dependency-broken", "import-error-version", false}},
     Words{"version", "is required", {"dependency-broken", "import-error-version", false}},
+    Words{" or higher", "requires", {"dependency-broken", "import-error-version", false}},
+    Words{" or newer", "requires", {"dependency-broken", "import-error-version", false}},
+    Words{" or higher is required", "", {"dependency-broken", "import-error-version", false}},
     Words{"cuda arch", "", {"config-error", "kernel-not-for-this-gpu", false}},
     Words{"compute capability", "", {"config-error", "kernel-not-for-this-gpu", false}},
     Words{"requires sm", "", {"config-error", "kernel-not-for-this-gpu", false}},
@@ -157,7 +160,8 @@ constexpr std::array kPhrases = {
     Words{"weights only load failed", "", {"checkpoint-failed", "trust-weights-only-unpickle", false}},
     // shapes
     Words{"must match the size", "", {"code-error", "", false}},
-    Words{"shape mismatch", "", {"code-error", "", false}},
+    Words{"shape", "match", {"code-error", "", false}},
+    Words{"shape", "expected", {"code-error", "", false}},
     Words{"size mismatch", "", {"code-error", "", false}},
     Words{"sizes of tensors", "", {"code-error", "", false}},
     Words{"broadcast", "shape", {"code-error", "", false}},
@@ -243,6 +247,17 @@ constexpr std::array kNames = {
     Words{"dataset", "", {"data-error", "dataset-corrupt-arrow", false}},
 };
 
+// How a setting that is named is refused, and how a name looks that is one of a setting rather than of a variable.
+constexpr std::array<std::string_view, 9> kModals = {" must ",  " should ", "requires", " needs ",  "cannot",
+                                                     "invalid", "not set",  "missing",  "expected "};
+constexpr std::array<std::string_view, 11> kSettingBegins = {
+    "num_", "n_", "max_", "min_", "use_", "enable_", "disable_", "total_", "save_", "load_", "resume_"};
+constexpr std::array<std::string_view, 19> kSettingEnds = {
+    "_size", "_steps",    "_path",  "_dir",     "_freq",    "_ratio",    "_coef",    "_len",      "_mode",      "_type",
+    "_gpus", "_parallel", "_nodes", "_workers", "_per_gpu", "_per_node", "_backend", "_strategy", "_estimator",
+};
+constexpr std::array<std::string_view, 3> kBareRefusals = {"invalid ", "unknown ", "unrecognized "};  // at the start
+
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
 /// The whole number that stands behind `word` in `text`, with no more than punctuation between; -1: none.
@@ -318,6 +333,44 @@ std::optional<ExceptionClass> by_table(const std::array<Words, N>& table, std::s
   return std::nullopt;
 }
 
+bool lower(char c) { return c >= 'a' && c <= 'z'; }
+bool upper(char c) { return c >= 'A' && c <= 'Z'; }
+
+/// "--lr", "actor.ppo_epochs", "ACME_TOKENS", "max_steps": a name that a person sets.
+bool names_setting(std::string_view word) {
+  while (!word.empty() && word.back() == '.') word.remove_suffix(1);
+  if (word.size() < 4) return false;
+  if (word.starts_with("--")) return lower(word[2]);
+  const bool joined = contains(word, "_");
+  if (joined && std::all_of(word.begin(), word.end(), [](char c) { return upper(c) || digit(c) || c == '_'; })) {
+    return upper(word[0]);
+  }
+  if (!lower(word[0])) return false;
+  const size_t dot = word.find('.');
+  if (joined && dot != std::string_view::npos && lower(word[dot + 1])) return true;
+  return std::any_of(kSettingBegins.begin(), kSettingBegins.end(),
+                     [word](auto part) { return word.starts_with(part); }) ||
+         std::any_of(kSettingEnds.begin(), kSettingEnds.end(), [word](auto part) { return word.ends_with(part); });
+}
+
+/// A setting is named, and something is wanted of it.
+bool refuses_setting(std::string_view message, std::string_view folded) {
+  const auto said = [folded](std::string_view words) { return contains(folded, words); };
+  if (std::any_of(kBareRefusals.begin(), kBareRefusals.end(),
+                  [folded](auto word) { return folded.starts_with(word); })) {
+    return true;
+  }
+  if (std::none_of(kModals.begin(), kModals.end(), said)) return false;
+  const auto part = [](char c) { return lower(c) || upper(c) || digit(c) || c == '_' || c == '.' || c == '-'; };
+  for (size_t begin = 0; begin < message.size();) {
+    size_t end = begin;
+    while (end < message.size() && part(message[end])) ++end;
+    if (names_setting(message.substr(begin, end - begin))) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<ExceptionClass> class_by_words(std::string_view exception, std::string_view message) {
@@ -327,7 +380,9 @@ std::optional<ExceptionClass> class_by_words(std::string_view exception, std::st
   if (auto is = by_status(folded)) return is;
   if (auto is = by_table(kPhrases, folded)) return is;
   const auto refuses = [&folded](std::string_view words) { return contains(folded, words); };
-  if (std::any_of(kRefusals.begin(), kRefusals.end(), refuses)) return ExceptionClass{"config-error", "", false};
+  if (std::any_of(kRefusals.begin(), kRefusals.end(), refuses) || refuses_setting(message, folded)) {
+    return ExceptionClass{"config-error", "", false};
+  }
   return by_table(kNames, to_lower(bare_exception(exception)));
 }
 

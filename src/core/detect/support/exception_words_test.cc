@@ -92,7 +92,7 @@ constexpr Example kExamples[] = {
     {"AssertionError", "policy loss is nan", "non-finite", "nan-loss"},
     {"ValueError", "found NaN in batch", "non-finite", "nan-loss"},
     {"acme.Guard", "NaN detected at layer 3", "non-finite", "nan-loss"},
-    {"AssertionError", "Torch not compiled with CUDA enabled", "gpu-fault", "no-nvidia-driver"},
+    {"AssertionError", "Torch not compiled with CUDA enabled", "dependency-broken", "torch-without-cuda"},
     {"RuntimeError", "/x/y.so: undefined symbol: _ZN1a", "dependency-broken", "abi-undefined-symbol"},
     {"Exception", "'_OpNamespace' '_C' object has no attribute 'f'", "dependency-broken", "abi-undefined-symbol"},
     {"OSError", "libc.so.6: version `GLIBC_2.38' not found", "dependency-broken", "glibc-or-libstdcxx-version"},
@@ -103,6 +103,9 @@ constexpr Example kExamples[] = {
     {"ValueError", "please install peft", "dependency-broken", "module-not-found"},
     {"ValueError", "please upgrade vllm", "dependency-broken", "import-error-version"},
     {"ValueError", "version 2.0 of x is required", "dependency-broken", "import-error-version"},
+    {"RuntimeError", "x requires torch 2.8 or newer", "dependency-broken", "import-error-version"},
+    {"RuntimeError", "x requires torch 2.8 or higher", "dependency-broken", "import-error-version"},
+    {"RuntimeError", "torch 2.6 or higher is required to use x", "dependency-broken", "import-error-version"},
     {"AssertionError", "fp8 needs CUDA arch 89", "config-error", "kernel-not-for-this-gpu"},
     {"ValueError", "compute capability 7.0 is too low", "config-error", "kernel-not-for-this-gpu"},
     {"AssertionError", "this backend requires SM>=90", "config-error", "kernel-not-for-this-gpu"},
@@ -136,6 +139,7 @@ constexpr Example kExamples[] = {
     {"Exception", "Weights only load failed.", "checkpoint-failed", "trust-weights-only-unpickle"},
     {"ValueError", "a must match the size of b", "code-error", ""},
     {"ValueError", "shape mismatch in loss", "code-error", ""},
+    {"ValueError", "bad shape (3,), expected (4,)", "code-error", ""},
     {"ValueError", "size mismatch, 3 and 4", "code-error", ""},
     {"RuntimeError", "Sizes of tensors differ", "code-error", ""},
     {"ValueError", "could not broadcast array of shape (3,)", "code-error", ""},
@@ -262,6 +266,57 @@ TEST_CASE("a refusal is one of the settings, whoever phrases it") {
     REQUIRE(is.has_value());
     CHECK(is->kind == "config-error");
     CHECK(is->cause.empty());
+  }
+}
+
+TEST_CASE("a setting that is named and of which something is wanted is refused") {
+  for (const char* words : {"--delta requires --disk",
+                            "actor.ppo_epochs must exceed 0",
+                            "ACME_MAX_BYTES should grow",
+                            "num_bits needs more",
+                            "n_samples must exceed 1",
+                            "max_model_len (8) should be less",
+                            "min_p cannot exceed 1",
+                            "use_x missing",
+                            "enable_x not set",
+                            "disable_x expected false",
+                            "total_epochs must exceed 0",
+                            "save_best must go",
+                            "load_x must go",
+                            "resume_from must go",
+                            "batch_size must be >= 4",
+                            "warmup_steps must fall",
+                            "model_path must exist",
+                            "out_dir must exist",
+                            "test_freq must fall",
+                            "clip_ratio must fall",
+                            "kl_coef must fall",
+                            "seq_len must fall",
+                            "loss_mode must fall",
+                            "optim_type must fall",
+                            "rollout_gpus must fall",
+                            "tensor_parallel must fall",
+                            "train_nodes must fall",
+                            "data_workers must fall",
+                            "batch_per_gpu must fall",
+                            "gpus_per_node must fall",
+                            "attn_backend must fall",
+                            "ckpt_strategy must fall",
+                            "adv_estimator must fall",
+                            "Invalid reduction: x",
+                            "unknown dtype: x",
+                            "Unrecognized mode x"}) {
+    const std::string text = words;
+    CAPTURE(text);
+    const auto is = class_by_words("ValueError", words);
+    REQUIRE(is.has_value());
+    CHECK(is->kind == "config-error");
+  }
+  for (const char* words : {"response_mask must contain a token", "the agent must go first", "max_steps reached",
+                            "a-b must go", "x.y must go", "loss was invalid"}) {
+    const std::string text = words;
+    CAPTURE(text);
+    CHECK_FALSE(class_by_words("ValueError", words).has_value());
   }
 }
 

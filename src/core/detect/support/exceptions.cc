@@ -326,7 +326,7 @@ ExceptionClass classify_exception(std::string_view exception, std::string_view m
     if (row.name != bare || (!row.message.empty() && !contains_folded(message, row.message))) continue;
     const ExceptionClass is = sharpened(row.is, exception, message);
     const bool program = is.kind == "code-error" || is.kind == "crash";
-    const bool refusal = is.kind == "config-error" && is.kind != row.is.kind && is.cause == row.is.cause;
+    const bool refusal = is.kind == "config-error" && says_little(is);
     if ((program || refusal) && !is.consequence && contains_folded(frame, "reward")) {
       return {"code-error", "reward-function-exception", false};
     }
