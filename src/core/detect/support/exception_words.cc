@@ -113,6 +113,7 @@ constexpr std::array kPhrases = {
     Words{"nan detected", "", {"non-finite", "nan-loss", false}},
     // the build and the card
     Words{"not compiled with cuda", "", {"dependency-broken", "torch-without-cuda", false}},
+    Words{"cuda.is_available() is false", "", {"gpu-fault", "no-nvidia-driver", false}},
     Words{"undefined symbol", "", {"dependency-broken", "abi-undefined-symbol", false}},
     Words{"'_opnamespace'", "has no attribute", {"dependency-broken", "abi-undefined-symbol", false}},
     Words{"`glibc", "not found", {"dependency-broken", "glibc-or-libstdcxx-version", false}},
@@ -195,6 +196,9 @@ constexpr std::array kPhrases = {
     Words{"connection refused", "", {"network", "connection-refused", true}},
     Words{"connection reset", "", {"network", "connection-reset-by-peer", true}},
     Words{"could not find any running ray", "", {"worker-lost", "ray-gcs-unreachable", false}},
+    Words{"failed after", "retries", {"network", "http-retries-exhausted", false}},
+    Words{"failed after", "attempts", {"network", "http-retries-exhausted", false}},
+    Words{"max retries", "", {"network", "http-retries-exhausted", false}},
     Words{"rate limit", "", {"environment-fault", "judge-api-rate-limit", false}},
     Words{"insufficient_quota", "", {"environment-fault", "judge-quota-exhausted", false}},
     Words{"api key", "", {"credentials", "api-key-missing", false}},
@@ -212,7 +216,7 @@ constexpr std::array kPhrases = {
 };
 
 // How programs refuse a setting. An empty cause leaves that of the type.
-constexpr std::array<std::string_view, 38> kRefusals = {
+constexpr std::array<std::string_view, 45> kRefusals = {
     "must be either",     "must be one of",     "must be set",      "must be specified", "must be provided",
     "should be one of",   "should be set",      "should be either", "should be larger",  "has to be set",
     "has to be",          "is not supported",   "not supported",    "unsupported",       "does not support",
@@ -220,7 +224,8 @@ constexpr std::array<std::string_view, 38> kRefusals = {
     "not compatible",     "incompatible",       "is required for",  "is required when",  "are required",
     "please set",         "please specify",     "please provide",   "is not a valid",    "not a valid argument",
     "invalid choice",     "keys are not used",  "environment var",  "require setting",   "divisible",
-    "is larger than the", "not used by the hf", "tensor parallel",
+    "is larger than the", "not used by the hf", "tensor parallel",  "cannot find ",      "could not find ",
+    "couldn't find ",     "can't find ",        " does not exist",  "is greater than",   "exceeds the ",
 };
 
 // Parts of a name that somebody gave to an exception of his own.
@@ -231,6 +236,10 @@ constexpr std::array kNames = {
     Words{"quota", "", {"environment-fault", "judge-quota-exhausted", false}},
     Words{"unauthori", "", {"credentials", "openai-auth-error", false}},
     Words{"authentication", "", {"credentials", "openai-auth-error", false}},
+    Words{"autherror", "", {"credentials", "openai-auth-error", false}},
+    Words{"forbidden", "", {"credentials", "openai-auth-error", false}},
+    Words{"accessdenied", "", {"credentials", "openai-auth-error", false}},
+    Words{"permissiondenied", "", {"credentials", "openai-auth-error", false}},
     Words{"credential", "", {"credentials", "openai-auth-error", false}},
     Words{"configuration", "", {"config-error", "", false}},
     Words{"configerror", "", {"config-error", "", false}},

@@ -93,6 +93,7 @@ constexpr Example kExamples[] = {
     {"ValueError", "found NaN in batch", "non-finite", "nan-loss"},
     {"acme.Guard", "NaN detected at layer 3", "non-finite", "nan-loss"},
     {"AssertionError", "Torch not compiled with CUDA enabled", "dependency-broken", "torch-without-cuda"},
+    {"RuntimeError", "torch.cuda.is_available() is False", "gpu-fault", "no-nvidia-driver"},
     {"RuntimeError", "/x/y.so: undefined symbol: _ZN1a", "dependency-broken", "abi-undefined-symbol"},
     {"Exception", "'_OpNamespace' '_C' object has no attribute 'f'", "dependency-broken", "abi-undefined-symbol"},
     {"OSError", "libc.so.6: version `GLIBC_2.38' not found", "dependency-broken", "glibc-or-libstdcxx-version"},
@@ -171,6 +172,9 @@ constexpr Example kExamples[] = {
     {"RuntimeError", "Connection refused", "network", "connection-refused"},
     {"RuntimeError", "Connection reset", "network", "connection-reset-by-peer"},
     {"Exception", "Could not find any running Ray instance", "worker-lost", "ray-gcs-unreachable"},
+    {"RuntimeError", "CAS service error: Request failed after 5 retries", "network", "http-retries-exhausted"},
+    {"RuntimeError", "upload failed after 3 attempts", "network", "http-retries-exhausted"},
+    {"Exception", "Max retries exceeded", "network", "http-retries-exhausted"},
     {"Exception", "rate limit reached", "environment-fault", "judge-api-rate-limit"},
     {"Exception", "insufficient_quota", "environment-fault", "judge-quota-exhausted"},
     {"ValueError", "no API key", "credentials", "api-key-missing"},
@@ -192,6 +196,10 @@ constexpr Example kExamples[] = {
     {"acme.QuotaUsed", "none left", "environment-fault", "judge-quota-exhausted"},
     {"acme.UnauthorizedAccess", "no", "credentials", "openai-auth-error"},
     {"acme.AuthenticationFailed", "no", "credentials", "openai-auth-error"},
+    {"modal.exception.AuthError", "Token missing.", "credentials", "openai-auth-error"},
+    {"acme.ForbiddenCall", "no", "credentials", "openai-auth-error"},
+    {"acme.AccessDenied", "no", "credentials", "openai-auth-error"},
+    {"acme.PermissionDeniedError", "no", "credentials", "openai-auth-error"},
     {"acme.CredentialProblem", "no", "credentials", "openai-auth-error"},
     {"acme.ConfigurationProblem", "bad", "config-error", ""},
     {"acme.ConfigError", "bad", "config-error", ""},
@@ -259,7 +267,14 @@ TEST_CASE("a refusal is one of the settings, whoever phrases it") {
                             "5 is not divisible by 3",
                             "x is larger than the limit",
                             "not used by the HfArgumentParser",
-                            "tensor parallel size 3"}) {
+                            "tensor parallel size 3",
+                            "Cannot find any weights",
+                            "Could not find x",
+                            "couldn't find x",
+                            "can't find x",
+                            "x does not exist",
+                            "x is greater than y",
+                            "x exceeds the y"}) {
     const std::string text = words;
     CAPTURE(text);
     const auto is = class_by_words("ValueError", words);

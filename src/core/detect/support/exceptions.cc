@@ -227,6 +227,7 @@ constexpr std::array kRows = {
     Row{"TemplateError", "", {"data-error", "chat-template-missing", false}},
     Row{"JSONDecodeError", "", {"data-error", "dataset-bad-row-json", false}},
     Row{"UnicodeDecodeError", "", {"data-error", "unicode-decode-error", false}},
+    Row{"UnicodeEncodeError", "", {"data-error", "unicode-decode-error", false}},
     Row{"ArrowInvalid", "", {"data-error", "dataset-corrupt-arrow", false}},
     // programs
     Row{"TypeError", "not json serializable", {"code-error", "results-not-json-serializable", false}},

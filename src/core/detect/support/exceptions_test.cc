@@ -244,6 +244,8 @@ constexpr Example kRoots[] = {
     {"jinja2.exceptions.TemplateError", "Conversation roles must alternate", "data-error", "chat-template-missing"},
     {"json.decoder.JSONDecodeError", "Expecting value: line 1 column 1 (char 0)", "data-error", "dataset-bad-row-json"},
     {"UnicodeDecodeError", "'utf-8' codec can't decode byte 0xff", "data-error", "unicode-decode-error"},
+    {"UnicodeEncodeError", "'utf-8' codec can't encode characters: surrogates not allowed", "data-error",
+     "unicode-decode-error"},
     {"pyarrow.lib.ArrowInvalid", "Not an Arrow file", "data-error", "dataset-corrupt-arrow"},
     // numbers
     {"FloatingPointError", "Minimum loss scale reached", "non-finite", "nan-loss"},
