@@ -11,6 +11,22 @@ namespace {
 constexpr int64_t kSigkill = 9;
 constexpr int64_t kSignalBase = 128;  // a shell reports death by signal n as 128 + n (POSIX)
 
+/// "/opt/x/site-packages/acme/io.py:12 in load" as "io.py:12 in load": a person looks for the words first, and the
+/// whole path stands in the evidence.
+std::string_view place_of(std::string_view frame) {
+  const size_t slash = frame.substr(0, frame.find(" in ")).rfind('/');
+  return slash == std::string_view::npos ? frame : frame.substr(slash + 1);
+}
+
+std::string words_of(const event::TraceSeen& trace, bool sure) {
+  constexpr size_t kMessage = 200;
+  const std::string name =
+      trace.exception.empty() ? std::string("An exception") : std::string(bare_exception(trace.exception));
+  const std::string place = trace.frame.empty() ? std::string() : cat(" (", place_of(trace.frame), ")");
+  const std::string message = clip(trim(trace.message), kMessage);
+  return cat(name, sure ? " ended the run" : "", message.empty() ? "" : ": ", message, place);
+}
+
 void judge_trace(const State& state, const FailureChain& chain, std::vector<Finding>& out) {
   const bool sure = settled(state, chain);
   const event::TraceSeen& trace = chain.lead.trace->trace;
@@ -18,9 +34,9 @@ void judge_trace(const State& state, const FailureChain& chain, std::vector<Find
   describe(chain, finding);
   finding.detector = "crash-trace";
   finding.severity = sure ? Severity::kCritical : provisional_severity(chain);
-  finding.summary = cat(trace.exception.empty() ? std::string("An exception") : trace.exception,
-                        trace.frame.empty() ? std::string() : cat(" in ", trace.frame),
-                        sure ? " ended the run: " : ": ", clip(trace.message, 200), sure ? "" : kNotSettled);
+  finding.summary = cat(words_of(trace, sure), sure ? "" : kNotSettled);
+  if (!trace.frame.empty())
+    finding.evidence.push_back({chain.lead.moment.where, cat("in ", trace.frame), "", kNoStep, 0});
   out.push_back(std::move(finding));
 }
 

@@ -179,6 +179,7 @@ void judge_survived(const State& state, const std::vector<Symptom>& symptoms, co
     const bool stuck = static_cast<double>(seen.open) >= kKnobs[3].value;
     const bool unsaved = finding.severity > Severity::kInfo && finding.kind == "checkpoint-failed" &&
                          loses_something(*seen.first->signature) && !saved_since(state, seen.last->moment);
+    const bool nothing_after = !seen.first->survived && !seen.first->teardown;
     finding.resolved = !stuck && !unsaved;
     if (finding.resolved) finding.resolved_at = seen.last->moment;
     finding.summary =
@@ -187,6 +188,7 @@ void judge_survived(const State& state, const std::vector<Symptom>& symptoms, co
             : seen.first->teardown           ? ", after the run was complete"
             : stuck                          ? ", no step was done after it"
             : unsaved                        ? ", the run went on, and no save after it is known to be whole"
+            : nothing_after                  ? ", and no step is seen after it"
                                              : ", the run went on");
     finding.evidence.push_back({seen.first->moment.where, seen.first->text, "", kNoStep, 0});
     if (loops(seen)) finding.suggests.push_back({"autoretry-crash-loop", 0.85, cat("the same ", seen.count, " times")});

@@ -3,7 +3,9 @@
 
 #include "base/text.h"
 #include "core/detect/detector.h"
+#include "core/detect/support/exception_words.h"
 #include "core/detect/support/failure_chain.h"
+#include "core/incident_kind.h"
 #include "core/judge_memory.h"
 
 namespace mw::detect {
@@ -16,6 +18,26 @@ bool explained(const State& state, const Knowledge& knowledge, JudgeMemory& memo
   return false;
 }
 
+/// What a signature says of the last line; null: none knows it.
+const Signature* known_at(const std::vector<Symptom>& symptoms, const Where& last) {
+  for (const Symptom& symptom : symptoms) {
+    const Where& at = symptom.moment.where;
+    const bool same = at.source == last.source && at.line == last.line;
+    const bool root = symptom.signature != nullptr && symptom.signature->role == Role::kRoot;
+    if (same && root && ends_runs(symptom.signature->kind)) return symptom.signature;
+  }
+  return nullptr;
+}
+
+/// By a signature, the exception's type, or the words of the line.
+ExceptionClass class_of(const FinalError& error, const Signature* known) {
+  if (known != nullptr) return {known->kind, known->id, false};
+  if (!error.exception.empty()) return classify_exception(error.exception, error.message, "");
+  ExceptionClass is{"crash", "unhandled-exception", false};
+  if (const auto words = class_by_words("", error.message); words && !words->cause.empty()) is = *words;
+  return is;
+}
+
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   if (!state.closed || state.attempts.empty()) return;
   const size_t number = state.attempts.size() - 1;
@@ -25,9 +47,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
   const int64_t last = last_done(state, number);
   if (total > 1 && last + 1 >= total) return;
-  const ExceptionClass is = classify_exception(error->exception, error->message, "");
   Finding finding;
-  finding.kind = error->exception.empty() ? "crash" : std::string(is.kind);
   finding.detector = "last-word";
   // Without a plan it may be an error that the program goes on from, in a copy of a log that was still being written.
   finding.severity = total > 0 || last == kNoStep ? Severity::kCritical : Severity::kWarning;
@@ -36,24 +56,42 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   finding.onset.where.line =
       std::max(finding.onset.where.line, static_cast<uint64_t>(std::max<int64_t>(source.lines, 0)));
   finding.onset.step = last;
+  const ExceptionClass is = class_of(*error, known_at(memory.symptoms(state, knowledge), finding.onset.where));
+  finding.kind = std::string(is.kind);
   finding.detected = finding.onset;
   finding.summary = cat("The last line is an error, and nothing comes after it: ", clip(source.last_text, 200));
   finding.evidence.push_back({finding.onset.where, source.last_text, "", kNoStep, 0});
-  finding.suggests.push_back({error->exception.empty() ? "unhandled-exception" : std::string(is.cause), 0.7,
-                              cat("the last line: ", clip(source.last_text, 160))});
+  finding.suggests.push_back({std::string(is.cause), 0.7, cat("the last line: ", clip(source.last_text, 160))});
   out.push_back(std::move(finding));
 }
 
 }  // namespace
 
 extern const Detector last_word;
-const Detector last_word{
-    "last-word",
-    "The last line of a log is an error, and nothing else says how the attempt ended.",
-    {"crash", "code-error", "config-error", "data-error", "dependency-broken", "network", "credentials",
-     "gpu-out-of-memory", "host-out-of-memory", "gpu-fault", "disk-full", "resource-limit", "worker-lost",
-     "engine-dead", "collective-timeout", "environment-fault", "checkpoint-failed", "interrupted"},
-    {},
-    judge};
+const Detector last_word{"last-word",
+                         "The last line of a log is an error, and nothing else says how the attempt ended.",
+                         {"crash",
+                          "code-error",
+                          "config-error",
+                          "data-error",
+                          "dependency-broken",
+                          "network",
+                          "credentials",
+                          "gpu-out-of-memory",
+                          "host-out-of-memory",
+                          "gpu-fault",
+                          "disk-full",
+                          "resource-limit",
+                          "worker-lost",
+                          "engine-dead",
+                          "collective-timeout",
+                          "environment-fault",
+                          "checkpoint-failed",
+                          "checkpoint-incomplete",
+                          "non-finite",
+                          "shm-exhausted",
+                          "interrupted"},
+                         {},
+                         judge};
 
 }  // namespace mw::detect

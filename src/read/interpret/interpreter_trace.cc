@@ -106,10 +106,11 @@ void Interpreter::went_on(const LogLine& line) {
 /// holds only the last line of one, or right before a launcher's word that the program failed.
 void Interpreter::emit_last_exception() {
   if (last_exception_.text.empty() || helper_log_) return;
-  const size_t colon = last_exception_.text.find(": ");
+  const std::string_view text = last_exception_.text;
+  const size_t colon = std::min(text.find(':'), text.size());
   event::TraceSeen trace;
-  trace.exception = last_exception_.text.substr(0, colon);
-  trace.message = last_exception_.text.substr(colon + 2);
+  trace.exception = std::string(text.substr(0, colon));
+  trace.message = std::string(trim(text.substr(std::min(colon + 1, text.size()))));
   trace.last_line = last_exception_.number;
   put(std::move(trace), last_exception_.number, last_exception_.at);
   last_exception_ = {};

@@ -130,6 +130,14 @@ TEST_CASE("the failure's own words stand in the first line where the summary lac
   incident.summary = "torch.OutOfMemoryError in a.py:3 ended the run: CUDA out of memory. Tried to allocate 3.46 GiB.";
   run.state.incidents = {incident};
   CHECK(status_line(run.state).rest.find("It says") == std::string::npos);
+  incident.summary = "KeyError ended the run: 'x' (data.py:3 in f)";
+  incident.evidence = {{{}, "KeyError: 'x'", "", kNoStep, 0}, {{}, "in /srv/data.py:3 in f", "", kNoStep, 0}};
+  run.state.incidents = {incident};
+  CHECK(status_line(run.state).rest.find("It says") == std::string::npos);
+  incident.summary = "TimeoutError ended the run (data.py:3 in f)";
+  incident.evidence = {{{}, "TimeoutError", "", kNoStep, 0}, {{}, "in /srv/data.py:3 in f", "", kNoStep, 0}};
+  run.state.incidents = {incident};
+  CHECK(status_line(run.state).rest.find("It says") == std::string::npos);
 }
 
 TEST_CASE("the failure's own words are quoted without a progress bar and a C++ header before them") {

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "core/detect/support/exception_words.h"
 #include "core/detect/support/failure_chain.h"
 
 namespace mw::detect {
@@ -65,6 +66,8 @@ constexpr std::array kRows = {
     Row{"OSError", "unable to load weights", {"checkpoint-failed", "state-dict-load-error", false}},
     Row{"ValueError", "this looks incorrect", {"checkpoint-failed", "state-dict-load-error", false}},
     Row{"EOFError", "ran out of input", {"checkpoint-incomplete", "torch-zip-corrupt", false}},
+    Row{"UnpicklingError", "weights only", {"checkpoint-failed", "trust-weights-only-unpickle", false}},
+    Row{"UnpicklingError", "", {"checkpoint-incomplete", "torch-zip-corrupt", false}},
     Row{"RuntimeError", "parent directory", {"checkpoint-failed", "torch-writer-failed", false}},
     Row{"OSError", "couldn't connect to", {"network", "hf-hub-unreachable", false}},
     Row{"OSError", "can't load", {"config-error", "hf-invalid-model-identifier", false}},
@@ -89,6 +92,7 @@ constexpr std::array kRows = {
     Row{"_InactiveRpcError", "", {"network", "connection-refused", false}},
     Row{"HfHubHTTPError", "403", {"credentials", "hf-gated-repo", false}},
     Row{"HfHubHTTPError", "401", {"credentials", "hf-gated-repo", false}},
+    Row{"HfHubHTTPError", "429", {"network", "hf-rate-limit", false}},
     Row{"HfHubHTTPError", "", {"network", "hf-hub-unreachable", false}},
     Row{"OpenAIError", "api_key", {"credentials", "openai-auth-error", false}},
     Row{"ValueError", "invalid token", {"credentials", "hf-gated-repo", false}},
@@ -113,7 +117,11 @@ constexpr std::array kRows = {
     Row{"RuntimeError", "exited with code", {"worker-lost", "worker-exited", true}},
     Row{"CommError", "network", {"network", "wandb-init-timeout", false}},
     Row{"CommError", "permission", {"credentials", "wandb-permission-denied", false}},
+    Row{"RateLimitError", "insufficient_quota", {"environment-fault", "judge-quota-exhausted", false}},
     Row{"RateLimitError", "", {"environment-fault", "judge-api-rate-limit", false}},
+    Row{"NotFoundError", "error code: 404", {"config-error", "http-not-found", false}},
+    Row{"BadRequestError", "", {"code-error", "http-400-bad-request", false}},
+    Row{"UnprocessableEntityError", "", {"code-error", "http-400-bad-request", false}},
     Row{"ClientError", "accessdenied", {"credentials", "credential-invalid-object-store", false}},
     Row{"S3UploadFailedError", "access", {"credentials", "credential-invalid-object-store", false}},
     Row{"S3UploadFailedError", "", {"network", "http-retries-exhausted", false}},
@@ -134,6 +142,7 @@ constexpr std::array kRows = {
     Row{"ReadTimeout", "", {"network", "remote-read-timeout", false}},
     Row{"ReadTimeoutError", "", {"network", "remote-read-timeout", false}},
     Row{"ConnectTimeout", "", {"network", "remote-read-timeout", false}},
+    Row{"ConnectTimeoutError", "", {"network", "remote-read-timeout", false}},
     Row{"DistNetworkError", "address already in use", {"resource-limit", "port-in-use", false}},
     Row{"DistNetworkError", "", {"network", "torch-rendezvous-timeout", false}},
     Row{"DistStoreError", "", {"network", "torch-rendezvous-timeout", false}},
@@ -141,6 +150,7 @@ constexpr std::array kRows = {
     Row{"ConnectionRefusedError", "", {"network", "connection-refused", true}},
     Row{"ConnectionResetError", "", {"network", "connection-reset-by-peer", true}},
     Row{"ConnectError", "", {"network", "connection-refused", true}},
+    Row{"ConnectionError", "could not find any running ray", {"worker-lost", "ray-gcs-unreachable", false}},
     Row{"ConnectionError", "", {"network", "connection-refused", true}},
     Row{"ClientConnectorError", "", {"network", "connection-refused", true}},
     Row{"ServerDisconnectedError", "", {"network", "connection-reset-by-peer", true}},
@@ -206,6 +216,7 @@ constexpr std::array kRows = {
     Row{"ValueError", "expected sequence of length", {"data-error", "dataset-bad-row-json", false}},
     Row{"RuntimeError", "stack expects each tensor", {"data-error", "runtime-error", false}},
     Row{"ArrowNotImplementedError", "", {"data-error", "dataset-corrupt-arrow", false}},
+    Row{"CastError", "", {"data-error", "dataset-corrupt-arrow", false}},
     Row{"FloatingPointError", "", {"non-finite", "nan-loss", false}},
     Row{"RuntimeError", "returned nan values", {"non-finite", "nan-loss", false}},
     Row{"DatasetGenerationError", "", {"data-error", "dataset-corrupt-arrow", false}},
@@ -216,6 +227,7 @@ constexpr std::array kRows = {
     Row{"TemplateError", "", {"data-error", "chat-template-missing", false}},
     Row{"JSONDecodeError", "", {"data-error", "dataset-bad-row-json", false}},
     Row{"UnicodeDecodeError", "", {"data-error", "unicode-decode-error", false}},
+    Row{"UnicodeEncodeError", "", {"data-error", "unicode-decode-error", false}},
     Row{"ArrowInvalid", "", {"data-error", "dataset-corrupt-arrow", false}},
     // programs
     Row{"TypeError", "not json serializable", {"code-error", "results-not-json-serializable", false}},
@@ -223,7 +235,9 @@ constexpr std::array kRows = {
     Row{"TypeError", "required positional argument", {"code-error", "python-api-drift-typeerror", false}},
     Row{"TypeError", "positional arguments but", {"code-error", "python-api-drift-typeerror", false}},
     Row{"TypeError", "", {"code-error", "type-error", false}},
+    Row{"AttributeError", "'_opnamespace'", {"dependency-broken", "abi-undefined-symbol", false}},
     Row{"AttributeError", "", {"code-error", "attribute-error", false}},
+    Row{"LookupError", "resource", {"config-error", "file-not-found", false}},
     Row{"KeyError", "", {"code-error", "key-error", false}},
     Row{"IndexError", "", {"code-error", "index-error", false}},
     Row{"NameError", "", {"code-error", "name-error", false}},
@@ -254,6 +268,29 @@ bool speaks_of_settings(std::string_view frame) {
   const size_t slash = frame.rfind('/');
   const std::string_view place = slash == std::string_view::npos ? frame : frame.substr(slash + 1);
   return contains_folded(place, "config") || contains_folded(place, "arguments") || contains_folded(place, "_args");
+}
+
+/// A frame that reads data: its file or its function is named after them.
+bool speaks_of_data(std::string_view frame) {
+  const size_t slash = frame.rfind('/');
+  const std::string_view place = slash == std::string_view::npos ? frame : frame.substr(slash + 1);
+  return contains_folded(place, "dataset") || contains_folded(place, "collat") || contains_folded(place, "dataloader");
+}
+
+/// The type alone says no more than that something is wrong.
+bool says_little(const ExceptionClass& is) {
+  constexpr std::array<std::string_view, 5> kPlain{"unhandled-exception", "value-error", "runtime-error",
+                                                   "assertion-error", "not-implemented-error"};
+  return !is.consequence && std::find(kPlain.begin(), kPlain.end(), is.cause) != kPlain.end();
+}
+
+/// The class by the words of the message where that of the type says little.
+ExceptionClass sharpened(const ExceptionClass& is, std::string_view exception, std::string_view message) {
+  if (!says_little(is)) return is;
+  std::optional<ExceptionClass> words = class_by_words(exception, message);
+  if (!words) return is;
+  if (words->cause.empty()) words->cause = is.cause;
+  return *words;
 }
 
 /// An HTTP client's exception whose message has a status from 500 to 599 (RFC 9110, 15.6) or says "server error".
@@ -288,16 +325,19 @@ ExceptionClass classify_exception(std::string_view exception, std::string_view m
   const std::string_view bare = bare_exception(exception);
   for (const Row& row : kRows) {
     if (row.name != bare || (!row.message.empty() && !contains_folded(message, row.message))) continue;
-    const bool program = row.is.kind == "code-error" || row.is.kind == "crash";
-    if (program && !row.is.consequence && contains_folded(frame, "reward")) {
+    const ExceptionClass is = sharpened(row.is, exception, message);
+    const bool program = is.kind == "code-error" || is.kind == "crash";
+    const bool refusal = is.kind == "config-error" && says_little(is);
+    if ((program || refusal) && !is.consequence && contains_folded(frame, "reward")) {
       return {"code-error", "reward-function-exception", false};
     }
     const bool refused = bare == "ValueError" || bare == "AssertionError";
-    if (program && refused && speaks_of_settings(frame)) return {"config-error", row.is.cause, false};
-    return row.is;
+    if (program && refused && speaks_of_settings(frame)) return {"config-error", is.cause, false};
+    if (bare == "KeyError" && speaks_of_data(frame)) return {"data-error", "dataset-column-missing", false};
+    return is;
   }
   if (server_failed(bare, message)) return {"network", "http-server-error", false};
-  return {"crash", "unhandled-exception", false};
+  return sharpened({"crash", "unhandled-exception", false}, exception, message);
 }
 
 }  // namespace mw::detect

@@ -88,6 +88,8 @@ constexpr Example kRoots[] = {
     {"ValueError", "Trying to set a tensor of shape [2] in \"weight\" (which has shape [4]), this looks incorrect.",
      "checkpoint-failed", "state-dict-load-error"},
     {"EOFError", "Ran out of input", "checkpoint-incomplete", "torch-zip-corrupt"},
+    {"_pickle.UnpicklingError", "Weights only load failed.", "checkpoint-failed", "trust-weights-only-unpickle"},
+    {"_pickle.UnpicklingError", "invalid load key, 'v'.", "checkpoint-incomplete", "torch-zip-corrupt"},
     {"RuntimeError", "Parent directory /ckpt/step_10 does not exist.", "checkpoint-failed", "torch-writer-failed"},
     {"OSError", "[Errno 116] Stale file handle", "checkpoint-failed", "nfs-stale-file-handle"},
     {"OSError", "[Errno 5] Input/output error", "checkpoint-failed", "eio-input-output-error"},
@@ -99,14 +101,16 @@ constexpr Example kRoots[] = {
      "hf-hub-unreachable"},
     {"huggingface_hub.errors.OfflineModeIsEnabled", "Cannot reach hub: offline mode is enabled.", "network",
      "hf-offline-mode"},
+    {"huggingface_hub.errors.HfHubHTTPError", "429 Client Error: Too Many Requests", "network", "hf-rate-limit"},
+    {"botocore.exceptions.ConnectTimeoutError", "Connect timeout on endpoint URL", "network", "remote-read-timeout"},
     {"huggingface_hub.errors.HfHubHTTPError", "504 Server Error: Gateway Time-out", "network", "hf-hub-unreachable"},
     {"grpc._channel._InactiveRpcError", "StatusCode.UNAVAILABLE", "network", "connection-refused"},
     {"openai.APIStatusError", "Error code: 503", "network", "http-server-error"},
-    {"openai.APIStatusError", "Error code: 422", "crash", "unhandled-exception"},
+    {"openai.APIStatusError", "Error code: 422", "code-error", "http-400-bad-request"},
     {"requests.exceptions.HTTPError", "500 Server Error: for url", "network", "http-server-error"},
     {"requests.exceptions.HTTPError", "reward model returned HTTP 502 Bad Gateway", "network", "http-server-error"},
-    {"requests.exceptions.HTTPError", "404 Client Error: Not Found for url: http://10.0.0.5:503/5000", "crash",
-     "unhandled-exception"},
+    {"requests.exceptions.HTTPError", "404 Client Error: Not Found for url: http://10.0.0.5:503/5000", "config-error",
+     "http-not-found"},
     {"httpx.HTTPStatusError", "Server error '503 Service Unavailable' for url", "network", "http-server-error"},
     {"urllib.error.HTTPError", "HTTP Error 504: Gateway Timeout", "network", "http-server-error"},
     {"aiohttp.client_exceptions.ClientResponseError", "502, message='Bad Gateway'", "network", "http-server-error"},
@@ -155,6 +159,12 @@ constexpr Example kRoots[] = {
      "credential-invalid-object-store"},
     {"openai.PermissionDeniedError", "Error code: 403", "credentials", "openai-auth-error"},
     // what gives answers and rewards
+    {"openai.RateLimitError", "Error code: 429 - {'code': 'insufficient_quota'}", "environment-fault",
+     "judge-quota-exhausted"},
+    {"openai.NotFoundError", "Error code: 404 - {'message': 'The model `x` does not exist.'}", "config-error",
+     "http-not-found"},
+    {"openai.BadRequestError", "Error code: 400", "code-error", "http-400-bad-request"},
+    {"openai.UnprocessableEntityError", "Error code: 422", "code-error", "http-400-bad-request"},
     {"anthropic.OverloadedError", "Overloaded", "environment-fault", "judge-api-rate-limit"},
     {"openai.RateLimitError", "Error code: 429", "environment-fault", "judge-api-rate-limit"},
     {"prime_sandboxes.SandboxTimeoutError", "", "environment-fault", "sandbox-oom-or-timeout"},
@@ -206,7 +216,7 @@ constexpr Example kRoots[] = {
     {"ValueError", "unknown url type: 'localhost:8000'", "config-error", "value-error"},
     {"ValueError", "Please specify a backend", "config-error", "value-error"},
     {"ValueError", "`model` must be specified", "config-error", "value-error"},
-    {"ValueError", "`pad_token` must be set", "config-error", "value-error"},
+    {"ValueError", "`pad_token` must be set", "config-error", "pad-token-missing"},
     {"ValueError", "loss_type must be one of ['grpo', 'bnpo']", "config-error", "value-error"},
     {"ValueError", "dtype should be one of float16, bfloat16", "config-error", "value-error"},
     {"ValueError", "num_generations must be greater than 1", "config-error", "value-error"},
@@ -222,6 +232,7 @@ constexpr Example kRoots[] = {
     {"ValueError", "expected sequence of length 4 at dim 1 (got 3)", "data-error", "dataset-bad-row-json"},
     {"RuntimeError", "stack expects each tensor to be equal size", "data-error", "runtime-error"},
     {"pyarrow.lib.ArrowNotImplementedError", "Unsupported cast", "data-error", "dataset-corrupt-arrow"},
+    {"datasets.table.CastError", "Couldn't cast", "data-error", "dataset-corrupt-arrow"},
     {"datasets.exceptions.DatasetGenerationError", "An error occurred while generating the dataset", "data-error",
      "dataset-corrupt-arrow"},
     {"datasets.exceptions.DataFilesNotFoundError", "No (supported) data files found", "data-error",
@@ -233,6 +244,8 @@ constexpr Example kRoots[] = {
     {"jinja2.exceptions.TemplateError", "Conversation roles must alternate", "data-error", "chat-template-missing"},
     {"json.decoder.JSONDecodeError", "Expecting value: line 1 column 1 (char 0)", "data-error", "dataset-bad-row-json"},
     {"UnicodeDecodeError", "'utf-8' codec can't decode byte 0xff", "data-error", "unicode-decode-error"},
+    {"UnicodeEncodeError", "'utf-8' codec can't encode characters: surrogates not allowed", "data-error",
+     "unicode-decode-error"},
     {"pyarrow.lib.ArrowInvalid", "Not an Arrow file", "data-error", "dataset-corrupt-arrow"},
     // numbers
     {"FloatingPointError", "Minimum loss scale reached", "non-finite", "nan-loss"},
@@ -243,6 +256,9 @@ constexpr Example kRoots[] = {
     {"TypeError", "f() missing 1 required positional argument: 'x'", "code-error", "python-api-drift-typeerror"},
     {"TypeError", "f() takes 2 positional arguments but 3 were given", "code-error", "python-api-drift-typeerror"},
     {"TypeError", "'NoneType' object is not iterable", "code-error", "type-error"},
+    {"AttributeError", "'_OpNamespace' '_C' object has no attribute 'f'", "dependency-broken", "abi-undefined-symbol"},
+    {"LookupError", "Resource punkt not found.", "config-error", "file-not-found"},
+    {"ConnectionError", "Could not find any running Ray instance.", "worker-lost", "ray-gcs-unreachable"},
     {"AttributeError", "'list' object has no attribute 'get'", "code-error", "attribute-error"},
     {"KeyError", "'answer'", "code-error", "key-error"},
     {"IndexError", "list index out of range", "code-error", "index-error"},
@@ -256,7 +272,9 @@ constexpr Example kRoots[] = {
     {"IndentationError", "unexpected indent", "code-error", "python-syntax-error"},
     {"StopIteration", "", "code-error", "stop-iteration"},
     {"RuntimeError", "The size of tensor a (4) must match the size of tensor b (8)", "code-error", "runtime-error"},
-    {"RuntimeError", "Error(s) in loading state_dict: size mismatch for lm_head", "code-error", "runtime-error"},
+    {"RuntimeError", "Error(s) in loading state_dict: size mismatch for lm_head", "checkpoint-failed",
+     "state-dict-load-error"},
+    {"RuntimeError", "size mismatch, m1: [2 x 3], m2: [4 x 5]", "code-error", "runtime-error"},
     {"RuntimeError", "shape mismatch: value tensor of shape [2]", "code-error", "runtime-error"},
     {"RuntimeError", "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)", "code-error", "runtime-error"},
     {"RuntimeError", "shape '[2, 3]' is invalid for input of size 5", "code-error", "runtime-error"},
@@ -323,6 +341,15 @@ void check(const Example& example, bool echo) {
 TEST_CASE("an exception is known by its type and its words") {
   for (const Example& example : kRoots) check(example, false);
   for (const Example& example : kEchoes) check(example, true);
+}
+
+TEST_CASE("a missing key in a frame that reads data is one of the data, and a refusal by a reward function its own") {
+  for (const char* frame : {"/x/rl_dataset.py:3 in __getitem__", "/x/data.py:9 in collate_fn", "dataloader.py:1 in f"})
+    CHECK(classify_exception("KeyError", "'prompt'", frame).kind == "data-error");
+  CHECK(classify_exception("KeyError", "'prompt'", "/dataset/train.py:3 in step").kind == "code-error");
+  CHECK(classify_exception("ValueError", "x is not supported", "/x/reward.py:3 in score").cause ==
+        "reward-function-exception");
+  CHECK(classify_exception("RuntimeError", "Request failed: 404", "/x/reward.py:3 in score").cause == "http-not-found");
 }
 
 TEST_CASE("a program's error in a frame that checks settings is one of the settings") {

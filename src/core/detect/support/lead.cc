@@ -156,25 +156,51 @@ std::vector<FailureChain> fatal_chains(const State& state, const std::vector<Sym
   return chains;
 }
 
+namespace {
+
+/// The exception that the lead stands for, where its own line does not say which: the traceback that it is matched in,
+/// or the one that follows at once.
+const TraceState* raised_by(const FailureChain& chain) {
+  constexpr uint64_t kFollowsAtOnce = 3;  // lines
+  const Symptom& lead = chain.lead;
+  if (lead.signature == nullptr) return nullptr;
+  const TraceState* raised = lead.within;
+  for (size_t i = 0; raised == nullptr && i < chain.others.size(); ++i) {
+    const Symptom& other = chain.others[i];
+    const TraceState* trace = other.trace != nullptr ? other.trace : other.within;
+    const bool same = trace != nullptr && other.moment.where.source == lead.moment.where.source;
+    const uint64_t line = other.moment.where.line;
+    if (same && line >= lead.moment.where.line && line <= lead.last_line + kFollowsAtOnce) raised = trace;
+  }
+  if (raised == nullptr || raised->trace.exception.empty()) return nullptr;
+  const std::string_view said = raised->trace.message.empty() ? std::string_view(raised->trace.exception)
+                                                              : std::string_view(raised->trace.message);
+  constexpr size_t kCompared = 60;
+  return contains(lead.text, said.substr(0, std::min(kCompared, said.find('\n')))) ? nullptr : raised;
+}
+
+}  // namespace
+
 void describe(const FailureChain& chain, Finding& finding) {
-  constexpr size_t kEvidenceKept = 6, kCompared = 24;
+  constexpr size_t kEvidenceKept = 6;
   finding.kind = chain.kind;
   finding.onset = chain.lead.moment;
   finding.detected = chain.lead.moment;
   finding.detected.where.line = std::max(finding.detected.where.line, chain.lead.last_line);
-  finding.evidence.push_back({chain.lead.moment.where, clip(chain.lead.text, kTextLimit), "", kNoStep, 0});
-  std::string words = chain.lead.text;
-  if (chain.lead.within != nullptr) {  // a line such as "the scheduler raised:" does not say what its traceback says
-    const event::TraceSeen& trace = chain.lead.within->trace;
-    if (!trace.message.empty() && !contains(words, trace.message.substr(0, kCompared))) {
-      words = clip(cat(trace.exception, ": ", trace.message), kTextLimit);
-      finding.evidence.push_back({{chain.lead.moment.where.source, trace.last_line}, words, "", kNoStep, 0});
-    }
-  }
   std::map<std::string, bool> said;
   const std::string own = cause_of(chain.lead);
   said[own] = true;
-  finding.suggests.push_back({own, is_root(chain.lead) ? 0.8 : 0.55, cat("seen first: ", clip(words, 160))});
+  finding.suggests.push_back({own, is_root(chain.lead) ? 0.8 : 0.55, cat("seen first: ", clip(chain.lead.text, 160))});
+  if (const TraceState* raised = raised_by(chain)) {
+    const event::TraceSeen& trace = raised->trace;
+    const std::string words = cat(trace.exception, ": ", trace.message);
+    Where where = raised->moment.where;
+    where.line = std::max(where.line, trace.last_line);
+    finding.evidence.push_back({where, clip(words, kTextLimit), "", kNoStep, 0});
+    const std::string cause(classify_exception(trace.exception, trace.message, trace.frame).cause);
+    if (!std::exchange(said[cause], true)) finding.suggests.push_back({cause, 0.5, cat("raised: ", clip(words, 160))});
+  }
+  finding.evidence.push_back({chain.lead.moment.where, clip(chain.lead.text, kTextLimit), "", kNoStep, 0});
   double weight = 0.45;
   for (const Symptom& symptom : chain.others) {
     const std::string cause = cause_of(symptom);

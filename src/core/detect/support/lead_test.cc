@@ -100,9 +100,11 @@ TEST_CASE("a signature that only wraps an exception is reported with the excepti
   Finding finding;
   describe(chains[0], finding);
   REQUIRE(finding.evidence.size() == 2);
-  CHECK(finding.evidence[1].text == "AssertionError: this backend needs SM>=80");
-  CHECK(finding.evidence[1].where.line == 9);
-  CHECK(finding.suggests[0].reason == "seen first: AssertionError: this backend needs SM>=80");
+  CHECK(finding.evidence[0].text == "AssertionError: this backend needs SM>=80");
+  CHECK(finding.evidence[0].where.line == 9);
+  REQUIRE(finding.suggests.size() == 2);
+  CHECK(finding.suggests[1].cause == "assertion-failed");
+  CHECK(finding.suggests[1].reason == "raised: AssertionError: this backend needs SM>=80");
 }
 
 }  // namespace mw::detect
