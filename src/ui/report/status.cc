@@ -18,8 +18,10 @@
 #include "ui/report/paint.h"
 #include "ui/report/terminal.h"
 #include "ui/view/actions.h"
+#include "ui/view/lost_time.h"
 #include "ui/view/overview.h"
 #include "ui/view/run_now.h"
+#include "ui/view/run_record.h"
 
 namespace mw {
 namespace {
@@ -253,6 +255,7 @@ std::string terminal_run_status(const State& state, const RunStatus& status, con
   line("  watched by  ", who_watches(status), should_be_watched(status) ? &Painter::red : nullptr);
   line("  output      ", ages_text(state, status));
   line("  cost        ", cost_text(run_seconds(state), cost_per_hour(state)));
+  line("  lost        ", lost_time_text(record_of(state)));
   line("  figures     ", figures(state));
   const auto next = save_forecast(state);
   for (const NowLine& now : run_now(state)) {
