@@ -63,6 +63,7 @@ constexpr IncidentKind kKinds[] = {
     {"eval-regression", kLearning, 0, "stop-and-notify", ""},
     {"format-failures", kLearning, 0, "stop-and-notify", ""},
     {"tool-errors", kLearning, 0, "stop-and-notify", ""},
+    {"repeated-data", kLearning, 0, "stop-and-notify", ""},
     {"throughput-drop", kLearning, 0, "ignore", ""},
     {"instability", kLearning, 0, "stop-and-notify", ""},
     {kUserRule, kOwn, 0, "stop-and-notify", ""},

@@ -1,7 +1,7 @@
-// links: sense base
+// links: sense read base
 #include "fuzz.h"
+#include "read/files/pickle.h"
 #include "sense/checkpoints/layouts/distributed.h"
-#include "sense/checkpoints/pickle.h"
 #include "sense/checkpoints/torch_object.h"
 
 std::vector<std::string> mw::fuzz_seeds() {

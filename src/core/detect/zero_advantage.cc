@@ -35,7 +35,11 @@ constexpr Knob kFlat{"flat", 0.05, "ratio",
                      "Gain of the reward meanwhile, of its range: a run that learns may waste half", "own"};
 constexpr Knob kNear{"near", 0.8, "ratio", "Share of the reward's range above which the data is nearly solved",
                      "DAPO, dynamic sampling"};
-constexpr Knob kKnobs[] = {kShare, kPersist, kChance, kSolved, kMost, kShort, kHalf, kLong, kFlat, kNear};
+constexpr Knob kReason{"reason", 0.1, "ratio", "Groups that are too easy or too hard, or answers lost to errors: named",
+                       "field guide 4.3 rule 12 (split: too hard, solved)"};
+constexpr Knob kCut{"cut", 0.5, "ratio", "Answers that are cut off: named; less is common in runs that learn", "own"};
+constexpr Knob kKnobs[] = {kShare, kPersist, kChance, kSolved, kMost,   kShort,
+                           kHalf,  kLong,    kFlat,   kNear,   kReason, kCut};
 
 /// The first streak of uniform points that is longer than chance explains.
 bool find_streak(const Track& track, double least, bool at_most, size_t& first, size_t& detected) {
@@ -125,6 +129,36 @@ Severity severity_of(const State& state, JudgeMemory& memory, const Point& from,
   return Severity::kWarning;
 }
 
+/// Why groups teach nothing, as far as the run says: the level of each share over those steps, largest reasons first in
+/// the table's order. Shares of groups come before those of answers.
+struct Reason {
+  std::string_view signal;
+  double least;            ///< below it is no reason
+  std::string_view words;  ///< after "12 % of the "; of what it is a share
+  std::string_view cause;  ///< that it suggests
+};
+constexpr double kMostWeight = 0.5;  // of a suggested cause: below that of equal rewards themselves
+constexpr Reason kReasons[] = {
+    {"reward.unsolved_groups", kReason.value, "groups have no right answer", "task-too-hard"},
+    {"reward.solved_groups", kReason.value, "groups have right answers only", "task-too-easy"},
+    {"env.error_rate", kReason.value, "answers were lost to errors", ""},
+    {"response.truncated", kCut.value, "answers are cut off", "response-limit-too-small"},
+};
+
+void add_reasons(const State& state, Finding& finding) {
+  std::string text;
+  for (const Reason& reason : kReasons) {
+    const auto level =
+        level_between(state.find(reason.signal), finding.onset.attempt, finding.onset.step, finding.detected.step);
+    if (!level || *level < reason.least) continue;
+    const std::string words = cat(format_short(100 * *level, 3), " % of the ", reason.words);
+    text += cat(text.empty() ? "; " : ", ", words);
+    add_figure(finding, reason.signal, finding.detected.step, *level);
+    if (!reason.cause.empty()) finding.suggests.push_back({std::string(reason.cause), kMostWeight * *level, words});
+  }
+  finding.summary += text;
+}
+
 void add_finding(const State& state, JudgeMemory& memory, const Track& track, size_t first, size_t detected,
                  std::vector<Finding>& out) {
   std::string why;
@@ -136,10 +170,11 @@ void add_finding(const State& state, JudgeMemory& memory, const Track& track, si
                                  track.points[detected], std::move(summary));
   add_figures(finding, track, first, detected, 4);
   finding.suggests.push_back({"zero-advantage-all-groups", 0.7, "equal rewards within every group"});
+  add_reasons(state, finding);
   out.push_back(std::move(finding));
 }
 
-void add_share(const Track& track, const Wasteful::Window& window, std::vector<Finding>& out) {
+void add_share(const State& state, const Track& track, const Wasteful::Window& window, std::vector<Finding>& out) {
   size_t first = window.first;
   while (first < window.last && track.values[first] < kHalf.value) ++first;
   const double share = mean(track.slice(window.first, window.last + 1));
@@ -149,6 +184,7 @@ void add_share(const Track& track, const Wasteful::Window& window, std::vector<F
           track.points[first].step, ", and the reward does not rise: most rollouts teach nothing"));
   add_figures(finding, track, first, window.last, 4);
   finding.suggests.push_back({"zero-advantage-all-groups", 0.6, "equal rewards within most groups"});
+  add_reasons(state, finding);
   out.push_back(std::move(finding));
 }
 
@@ -195,7 +231,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     }
     for (const Wasteful::Window& window : track.follow("zero-advantage", Wasteful{}).windows) {
       if (!stands_low(state, memory, track.points[window.first], track.points[window.last])) continue;
-      add_share(track, window, out);
+      add_share(state, track, window, out);
       break;
     }
   }

@@ -1,3 +1,4 @@
+#include "read/files/collective_trace.h"
 #include "read/files/csv.h"
 #include "read/files/json_document.h"
 #include "read/files/jsonl.h"
@@ -26,6 +27,8 @@ std::unique_ptr<Decoder> make_decoder(FileKind kind, std::string_view path) {
       return std::make_unique<MlflowMetricDecoder>(path);
     case FileKind::kMlflowMeta:
       return std::make_unique<MlflowMetaDecoder>();
+    case FileKind::kCollectiveTrace:
+      return std::make_unique<CollectiveTraceDecoder>(path);
     case FileKind::kEmpty:
     case FileKind::kText:
     case FileKind::kGzip:

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "read/files/collective_trace.h"
 #include "read/files/json_value.h"
 #include "read/files/tfevents.h"
 #include "read/lines/container_line.h"
@@ -270,6 +271,8 @@ std::string_view kind_name(FileKind kind) {
       return "mlflow";
     case FileKind::kMlflowMeta:
       return "mlflow-meta";
+    case FileKind::kCollectiveTrace:
+      return "collective-trace";
     case FileKind::kBinary:
       break;
   }
@@ -284,6 +287,7 @@ FileKind sniff(std::string_view head, std::string_view path) {
   if (starts_with(head, "\x3a\x57\x26\x42\xe1\xbe")) return FileKind::kWandb;
   if (starts_with(head, std::string_view("SQLite format 3\0", 16))) return FileKind::kSqlite;
   if (claims_to_be(path) != FileKind::kBinary) return claims_to_be(path);
+  if (is_collective_trace(head)) return FileKind::kCollectiveTrace;
   if (is_known_binary(head)) return FileKind::kBinary;
   if (is_tfevents(head, path)) return FileKind::kTfevents;
   if (!is_mostly_text(head)) return FileKind::kBinary;

@@ -21,10 +21,11 @@ enum class FileKind : uint8_t {
   kCsv,
   kWandb,
   kTfevents,
-  kSqlite,        ///< trackio, MLflow: read_sqlite(), not a decoder
-  kMlflowMetric,  ///< metrics/<key> of MLflow's file store
-  kMlflowMeta,    ///< its meta.yaml
-  kBinary,        ///< none of these
+  kSqlite,           ///< trackio, MLflow: read_sqlite(), not a decoder
+  kMlflowMetric,     ///< metrics/<key> of MLflow's file store
+  kMlflowMeta,       ///< its meta.yaml
+  kCollectiveTrace,  ///< a dump of PyTorch's flight recorder
+  kBinary,           ///< none of these
 };
 
 /// As in event::SourceOpened::kind: "text", "jsonl", "wandb", ...

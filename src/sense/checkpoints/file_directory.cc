@@ -6,8 +6,8 @@
 
 #include "base/checksum.h"
 #include "base/text.h"
+#include "read/files/pickle.h"
 #include "sense/checkpoints/file_role.h"
-#include "sense/checkpoints/pickle.h"
 #include "sense/checkpoints/torch_object.h"
 #include "sense/checkpoints/weights_file.h"
 #include "sense/checkpoints/zip_file.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "read/files/pickle.h"
 #include "sense/checkpoints/dtype.h"
-#include "sense/checkpoints/pickle.h"
 
 namespace mw {
 

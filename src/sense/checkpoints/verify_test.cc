@@ -12,7 +12,7 @@
 
 #include "base/prng.h"
 #include "platform/real/posix_disk.h"
-#include "sense/checkpoints/pickle.h"
+#include "read/files/pickle.h"
 #include "sense/checkpoints/samples_for_test.h"
 
 namespace mw {

@@ -8,7 +8,9 @@
 #include "core/notes.h"
 #include "ui/report/markdown_run.h"
 #include "ui/report/markdown_tables.h"
+#include "ui/view/lost_time.h"
 #include "ui/view/ranked.h"
+#include "ui/view/run_record.h"
 #include "ui/view/step_table.h"
 #include "ui/view/wandb_page.h"
 
@@ -64,6 +66,7 @@ std::string facts(const State& state, const Cycle& cycle) {
     out += row("Pace", format_duration(Duration::seconds(pace)) + " per step");
   }
   out += row("Cost", cost_text(run_seconds(state), cost_per_hour(state)));
+  out += row("Lost", lost_time_text(record_of(state)));
   out += row("W&B run", wandb_page(state));
   out += row("Tags", joined(tags_of(state)));
   out += row("Throughput", of_last(state, "throughput.tokens", "tokens/s"));

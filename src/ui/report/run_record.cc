@@ -6,6 +6,7 @@
 #include "core/changes.h"
 #include "core/cost.h"
 #include "ui/report/paint.h"
+#include "ui/view/lost_time.h"
 #include "ui/view/overview.h"
 #include "ui/view/run_filter.h"
 
@@ -173,6 +174,7 @@ std::string terminal_record(const RunsAnswer::Run& run, const Console& console) 
                   record.machines.size() < 2 ? "" : cat(", attempts ", machine.first, " to ", machine.last)));
   }
   lines.add("cost", record_cost(record));
+  lines.add("lost", lost_time_text(record));
   lines.add("progress", record_progress(record));
   for (const RunRecord::Figure& figure : record.figures)
     lines.add(fit(escape_terminal(figure.name), kLabel - 1), record_figure(figure));

@@ -5,6 +5,7 @@
 #include "core/cost.h"
 #include "ui/report/markdown_tables.h"
 #include "ui/report/run_record.h"
+#include "ui/view/lost_time.h"
 #include "ui/view/overview.h"
 #include "ui/view/run_filter.h"
 #include "ui/view/run_record.h"
@@ -52,7 +53,7 @@ std::string head(const RunsAnswer::Run& run) {
              item("Command", command.empty() ? "" : markdown_code(clip(command, kCommand))),
              item("Start", when(record.began)), run.live ? "" : item("End", when(record.ended)),
              item("Duration", record_duration(record)), item("Machines", machines), item("Cost", record_cost(record)),
-             item("Progress", record_progress(record)),
+             item("Lost", lost_time_text(record)), item("Progress", record_progress(record)),
              // Nothing but letters, digits and "-_.:/" can stand in it.
              item("W&B run", record.wandb.empty() ? "" : cat("<", record.wandb, ">")), item("Tags", tags_text(record)));
 }

@@ -7,6 +7,7 @@
 #include "core/cost.h"
 #include "ui/report/run_record.h"
 #include "ui/view/csv.h"
+#include "ui/view/lost_time.h"
 #include "ui/view/overview.h"
 #include "ui/view/record_json.h"
 #include "ui/view/run_filter.h"
@@ -119,6 +120,18 @@ std::string line_of(const RunsAnswer::Run& run) {
   return row.line();
 }
 
+void put_lost(JsonWriter& json, const RunRecord& record) {
+  const LostTime lost = lost_time(record);
+  json.key("lost").begin_object().key("seconds").number(lost.seconds());
+  json.key("failed_s").number(lost.failed_s).key("redone_s").number(lost.redone_s);
+  json.key("stalled_s").number(lost.stalled_s).key("poisoned_s").number(lost.poisoned_s);
+  json.key("between_s").number(lost.between_s).key("gpus");
+  lost.gpus > 0 ? json.integer(lost.gpus) : json.null();
+  json.key("cost");
+  record.cost_per_hour > 0 ? json.number(lost.seconds() / kHour * record.cost_per_hour) : json.null();
+  json.end_object();
+}
+
 }  // namespace
 
 std::string csv_of_runs(const std::vector<RunsAnswer::Run>& runs) {
@@ -136,6 +149,7 @@ std::string json_of_run(const RunsAnswer::Run& run) {
     json.begin_object().key("state").string(state_of(run)).key("live").boolean(run.live);
     json.key("cost");
     run.record.cost_per_hour > 0 ? json.number(run.record.seconds / kHour * run.record.cost_per_hour) : json.null();
+    put_lost(json, run.record);
     json.key("before").string(run.before).key("differs");
     put_changes(json, run.differs);
     json.end_object();

@@ -51,7 +51,7 @@ std::string end_of(const State& state, size_t attempt) {
   if (!end.empty()) return end;
   const bool last = attempt + 1 == state.attempts.size();
   if (last && state.verdict == "running") return "goes on";
-  return complete ? "complete" : "no end was seen";
+  return std::string(complete ? kEndComplete : kNoEndSeen);
 }
 
 /// Steps that the next attempt did not resume from, and the time since that step.

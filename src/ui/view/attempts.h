@@ -2,11 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/state.h"
 
 namespace mw {
+
+/// How an attempt ended where nothing else is known of its end, and where it ran to its own.
+inline constexpr std::string_view kNoEndSeen = "no end was seen", kEndComplete = "complete";
 
 struct AttemptRow {
   size_t number = 0;                           ///< from 1

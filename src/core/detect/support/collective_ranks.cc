@@ -54,8 +54,9 @@ void read(std::string_view text, std::map<int64_t, Ranks>& groups) {
   position.operation = std::string(text.substr(at + kOperation.size(), end - at - kOperation.size()));
 }
 
-/// "rank 6", "ranks 0 to 5 and 7".
-std::string listed(const std::vector<int64_t>& ranks) {
+}  // namespace
+
+std::string listed_ranks(const std::vector<int64_t>& ranks) {
   std::vector<std::string> spans;
   for (size_t i = 0; i < ranks.size();) {
     size_t end = i + 1;
@@ -71,6 +72,8 @@ std::string listed(const std::vector<int64_t>& ranks) {
   for (size_t i = 0; i < spans.size(); ++i) out += cat(i == 0 ? "" : i + 1 == spans.size() ? " and " : ", ", spans[i]);
   return out;
 }
+
+namespace {
 
 /// The ranks that stand where fewer than half of them stand; empty when they agree or no side is the smaller.
 template <typename Where>
@@ -101,14 +104,14 @@ std::string verdict_on(const Ranks& ranks) {
     const Position& theirs = ranks.at(behind.front());
     const auto other =
         std::find_if(ranks.begin(), ranks.end(), [&](const auto& entry) { return entry.second.work != theirs.work; });
-    return cat(listed(behind), behind.size() == 1 ? " is " : " are ",
+    return cat(listed_ranks(behind), behind.size() == 1 ? " is " : " are ",
                theirs.work < other->second.work ? "behind" : "ahead", ": at work ", theirs.work, ", the others at ",
                other->second.work);
   }
   if (const auto apart = minority(ranks, [](const Position& p) { return p.operation; }); !apart.empty()) {
     const Position& theirs = ranks.at(apart.front());
     if (!theirs.operation.empty())
-      return cat(listed(apart), apart.size() == 1 ? " waits in " : " wait in ", theirs.operation,
+      return cat(listed_ranks(apart), apart.size() == 1 ? " waits in " : " wait in ", theirs.operation,
                  ", the others in something else: they took different paths");
   }
   if (ranks.size() < kForSilence) return "";
@@ -118,13 +121,14 @@ std::string verdict_on(const Ranks& ranks) {
   if (gone.empty() || !same) return "";
   std::vector<int64_t> waiting;
   for (const auto& [rank, position] : ranks) waiting.push_back(rank);
-  return cat(listed(gone), gone.size() == 1 ? " says nothing, " : " say nothing, ", listed(waiting), " wait",
-             usual.operation.empty() ? std::string() : cat(" in ", usual.operation));
+  return cat(listed_ranks(gone), gone.size() == 1 ? " says nothing, " : " say nothing, ", listed_ranks(waiting),
+             " wait", usual.operation.empty() ? std::string() : cat(" in ", usual.operation));
 }
 
 }  // namespace
 
 std::string missing_ranks(const State& state, uint16_t attempt) {
+  if (std::string dumped = missing_in_dumps(state, attempt); !dumped.empty()) return dumped;
   constexpr std::array<std::string_view, 3> kSpeakers{"nccl-watchdog-timeout", "nccl-dump-signal-cascade",
                                                       "nccl-heartbeat-monitor-abort"};
   std::map<int64_t, Ranks> groups;

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "base/text.h"
+#include "read/files/pickle.h"
 #include "sense/checkpoints/layouts/layout.h"
-#include "sense/checkpoints/pickle.h"
 #include "sense/checkpoints/weights_file.h"
 #include "sense/checkpoints/zip_file.h"
 

@@ -1,4 +1,4 @@
-#include "sense/checkpoints/pickle.h"
+#include "read/files/pickle.h"
 
 #include <bit>
 #include <cstring>
