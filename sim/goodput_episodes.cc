@@ -3,22 +3,29 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "act/supervise/outcome.h"
 #include "act/supervise/tainted.h"
 #include "base/text.h"
 #include "core/advance.h"
 #include "core/supervise/decide.h"
+#include "sense/host/host_ledger.h"
 #include "sim/goodput_midwatch.h"
 
 namespace mw::sim::goodput {
 namespace {
 
 constexpr double kStart = 1'700'000'000;
-constexpr int64_t kHealthy = 40;              // steps before the fault
-constexpr double kTick = 10, kLateTick = 30;  // seconds, as a live watch that hears nothing
-constexpr double kProcessSeen = 10;           // until the death of an engine's process is certain
-constexpr double kSilenceSeen = 60;           // until an engine that answers nothing is reported
+constexpr int64_t kHealthy = 40;                               // steps before the fault
+constexpr int64_t kPlan = 10'000;                              // steps; all of them would take 24 days
+constexpr uint32_t kMachine = 1;                               // source of the machine's figures
+constexpr double kTick = 10, kLateTick = 30;                   // seconds, as a live watch that hears nothing
+constexpr double kProcessSeen = 10;                            // until the death of an engine's process is certain
+constexpr double kSilenceSeen = 60;                            // until an engine that answers nothing is reported
+constexpr double kBusyProcessors = 12, kIdleProcessors = 0.3;  // the run's
+constexpr double kIdleHangs = 0.5;        // of the hangs leave the processes idle; the others spin in a collective
+constexpr double kReportedSilence = 120;  // as sense/host/host_watch.h has it
 constexpr double kLate = 5 * kMinute, kLongest = 4 * kHour;
 constexpr uint64_t kVariants = 12;
 
@@ -31,6 +38,8 @@ class Played {
     say(event::Recognised{"prime-rl", "", 1});
     say(event::AttemptStarted{1, 4242, "boot"});
     say(event::AttemptBegan{"launcher"});
+    say(event::Planned{kPlan});
+    say(event::SourceOpened{kMachine, "host:machine", std::string(kHostKind), 0}, kMachine);
     for (int64_t i = 0; i < kHealthy; ++i) healthy_step();
   }
 
@@ -57,25 +66,37 @@ class Played {
       case Fault::kNonFinite:
         return watch(costs_.step * 0.5, [this] { figures(std::nan(""), 0.4, 500), next_ = costs_.step; });
       default:
+        idle_ = dice_.unit() < kIdleHangs;
         return watch(kNever, [] {});
     }
   }
 
  private:
   template <typename Body>
-  void say(Body body) {
+  void say(Body body, uint32_t source = 0) {
     Event event;
     event.at = event.received = Time::from_seconds(kStart + at_);
-    event.where = {0, ++line_};
+    event.where = {source, ++line_};
     event.body = std::move(body);
     std::vector<Event> decided;
     advance(state_, event, knowledge_, memory_, quiet_ ? Judge::kAtClose : Judge::kAlways, decided);
   }
 
-  void pass(double seconds) { at_ += seconds; }
+  /// Time passes, and the watch looks at the machine.
+  void pass(double seconds) {
+    at_ += seconds;
+    const Duration now = Duration::seconds(at_);
+    std::vector<Reading> readings;
+    ledger_.note("process.cpu", "run", idle_ ? kIdleProcessors : kBusyProcessors, now, readings);
+    ledger_.note("gpu.busy", "0", idle_ ? 0 : 1, now, readings);
+    const double silence = at_ - figures_at_;
+    ledger_.note("log.silent", "run", silence >= kReportedSilence ? silence : 0, now, readings);
+    if (!readings.empty()) say(event::Measured{kNoStep, false, std::move(readings)}, kMachine);
+  }
 
   void figures(double loss, double reward, double length) {
     ++step_;
+    figures_at_ = at_;
     say(event::Measured{step_,
                         false,
                         {{"reward.mean", "reward", reward + 0.02 * dice_.unit()},
@@ -174,9 +195,11 @@ class Played {
   JudgeMemory memory_;
   Kept kept_;
   std::optional<Trip> trip_;
-  double at_ = 0, fault_at_ = 0, next_ = kNever;
+  HostLedger ledger_;
+  double at_ = 0, fault_at_ = 0, next_ = kNever, figures_at_ = 0;
   int64_t step_ = 0;
   uint64_t line_ = 0;
+  bool idle_ = false;  ///< what its processes do
   bool quiet_ = true;  ///< healthy steps are only taken in: sim_calm judges those
 };
 

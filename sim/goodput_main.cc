@@ -25,7 +25,7 @@ constexpr const char* kHelp =
     "                 supervisord, controller, robustrl-like, robustrl-paged, no-delay\n"
     "  --save S       seconds that a save holds up training (3)\n"
     "  --every N      steps between saves (5)\n"
-    "  --check-every S  seconds between two checks of midwatch's controller (300)\n"
+    "  --check-every S  seconds between two checks of midwatch's controller (60)\n"
     "  --full         midwatch with every heartbeat, every check and an episode for each fault\n"
     "  --intervals    the second table: how often to save\n"
     "  --json         the first table as JSON\n"

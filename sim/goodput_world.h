@@ -43,7 +43,7 @@ struct Costs {
   double upload = 400;     ///< of a checkpoint; a download takes as long
   double hands_on = 900;   ///< a person's work on one repair
   double approve = 120;    ///< to read what midwatch asks, and to answer
-  double check = 300;      ///< between two checks of midwatch's controller
+  double check = 60;       ///< between two checks of midwatch's controller: what `fleet watch` does by itself
   int64_t every = 5;       ///< steps between saves
   double price = 5.73;     ///< dollars an hour of a machine
 };

@@ -5,6 +5,7 @@
 #include "core/detect/support/host.h"
 #include "core/detect/support/pause.h"
 #include "core/detect/support/rhythm.h"
+#include "core/detect/support/work.h"
 
 namespace mw::detect {
 namespace {
@@ -21,42 +22,10 @@ constexpr Knob kBusy{"busy_least", 180, "s", "By then the processors' use while 
 constexpr Knob kBusyOwn{"busy_periods", 100, "usual steps", "A first evaluation may say nothing for as long", "own"};
 constexpr Knob kBusyMost{"busy_most", 1800, "s", "Evaluation, saving and start-up may each take this long",
                          "report skyrl-biomni-monitor-cycles-2026-02-19: saves of 22 min"};
-constexpr Knob kRests{"rests", 0.25, "of its usual processors", "Servers that only poll still use some", "own"};
-constexpr Knob kWorks{"works", 0.5, "of its usual processors", "Generation and training differ by half", "own"};
-constexpr Knob kNone{"none", 0.05, "processors", "Less is nobody's work", "own"};
-constexpr Knob kGpu{"gpu", 0.05, "of a GPU's time", "A GPU that runs kernels works, or spins in a collective", "own"};
-constexpr Knob kKnobs[] = {kSteps, kOwn, kLongest, kIdle, kBusy, kBusyOwn, kBusyMost, kRests, kWorks, kNone, kGpu};
+constexpr Knob kKnobs[] = {kSteps,    kOwn,   kLongest, kIdle,   kBusy,    kBusyOwn,
+                           kBusyMost, kRests, kWorks,   kNoWork, kGpuWorks};
 
-/// The mean of a figure that holds until its next value; below 0 when it is not known.
-double mean_between(const Series& series, Time from, Time to) {
-  double sum = 0, seconds = 0;
-  const std::vector<Point>& points = series.points();
-  for (size_t i = 0; i < points.size() && points[i].at < to; ++i) {
-    const Time begins = std::max(points[i].at, from),
-               ends = i + 1 < points.size() ? std::min(points[i + 1].at, to) : to;
-    if (ends <= begins) continue;
-    sum += points[i].value * (ends - begins).seconds();
-    seconds += (ends - begins).seconds();
-  }
-  return seconds > 0 ? sum / seconds : -1;
-}
-
-enum class Does { kUnknown, kNothing, kAsAlways };
-
-/// What the run's processes do at `at`, beside what they did from `began` to `since`.
-Does what_they_do(const State& state, Time began, Time since, Time at) {
-  const Series* cpu = host_series(state, "process.cpu", "run");
-  const auto now = host_value(state, "process.cpu", "run", at);
-  if (cpu == nullptr || !now) return Does::kUnknown;
-  const double before = mean_between(*cpu, began, since);
-  bool gpus = false;
-  for (const Series* gpu : host_series(state, "gpu.busy")) {
-    gpus = gpus || host_value(state, "gpu.busy", gpu->raw, at).value_or(0) > kGpu.value;
-  }
-  if (*now >= kNone.value && *now >= kWorks.value * before) return Does::kAsAlways;
-  const bool rests = *now < kNone.value || (before > 0 && *now < kRests.value * before);
-  return rests && !gpus ? Does::kNothing : Does::kUnknown;
-}
+using Does = Work::Does;
 
 /// As the watch measured it, else by the clocks of the run's files.
 Rhythm rhythm_at(const State& state, Time since, Time at) {
@@ -84,7 +53,7 @@ Silence silence_at(const State& state, const Point& point) {
   const double own = std::max(kOwn.value * usual, kLongest.value * silence.rhythm.longest);
   const double lasts = (point.at - silence.since).seconds();
   if (lasts < std::max(own, std::min(kIdle.value, kBusy.value))) return silence;  // most points of a healthy run
-  silence.does = what_they_do(state, attempt.began.at, silence.since, point.at);
+  silence.does = work_at(state, attempt.began.at, silence.since, point.at).does;
   if (silence.does == Does::kNothing) silence.reported = lasts >= std::max(own, kIdle.value);
   if (silence.does == Does::kAsAlways) {
     silence.reported = lasts >= std::max(own, std::clamp(kBusyOwn.value * usual, kBusy.value, kBusyMost.value));

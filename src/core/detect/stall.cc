@@ -1,37 +1,41 @@
 // Alive without progress: lines keep coming, steps do not.
 #include <algorithm>
+#include <optional>
 
 #include "base/text.h"
 #include "core/detect/detector.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/detect/support/pause.h"
 #include "core/detect/support/rhythm.h"
+#include "core/detect/support/sooner.h"
+#include "core/detect/support/work.h"
 #include "core/idle_line.h"
 #include "core/judge_memory.h"
 
 namespace mw::detect {
 namespace {
 
-constexpr Knob kKnobs[] = {
-    {"own_periods", 10, "usual steps", "A step ten times as long as the run's own median is no slow step any more",
-     "failure catalogue, hang against slow-step"},
-    {"least_seconds", 1800, "s", "Evaluation, saving and start-up may each take this long",
-     "report skyrl-biomni-monitor-cycles-2026-02-19: saves of 22 min"},
-    {"steps_least", 5, "steps", "Fewer steps have no rhythm", "own choice"},
-    {"longest_gaps", 2, "longest gaps", "What the run has taken once between two steps it may take again",
-     "evaluations and saves come back; own choice"},
-    {"quiet_share", 0.5, "of the patience", "A run that still says something besides its servers may be at a long step",
-     "runs of an agent whose batch takes 38 min; own choice"},
-    {"talks_long", 3, "times the patience", "By then talk without a step is suspicious", "own choice"},
-    {"gap", 100, "usual steps",
-     "A step that took so much longer and ended is worth a line: the machine slept, or something hung",
-     "evaluations and slow saves of real runs reach 40"},
-    {"gap_after", 20, "steps", "The first steps compile and warm up: before that a run has no usual step",
-     "own choice"},
-};
-
-constexpr size_t kGap = 6;
-constexpr size_t kGapAfter = 7;
+constexpr Knob kOwnPeriods{"own_periods", 10, "usual steps",
+                           "A step ten times as long as the run's own median is no slow step any more",
+                           "failure catalogue, hang against slow-step"};
+constexpr Knob kLeast{"least_seconds", 1800, "s", "Evaluation, saving and start-up may each take this long",
+                      "report skyrl-biomni-monitor-cycles-2026-02-19: saves of 22 min"};
+constexpr Knob kSteps{"steps_least", 5, "steps", "Fewer steps have no rhythm", "own choice"};
+constexpr Knob kLongest{"longest_gaps", 2, "longest gaps",
+                        "What the run has taken once between two steps it may take again",
+                        "evaluations and saves come back; own choice"};
+constexpr Knob kQuiet{"quiet_share", 0.5, "of the patience",
+                      "A run that still says something besides its servers may be at a long step",
+                      "runs of an agent whose batch takes 38 min; own choice"};
+constexpr Knob kTalks{"talks_long", 3, "times the patience", "By then talk without a step is suspicious", "own choice"};
+constexpr Knob kGap{"gap", 100, "usual steps",
+                    "A step that took so much longer and ended is worth a line: the machine slept, or something hung",
+                    "evaluations and slow saves of real runs reach 40"};
+constexpr Knob kGapAfter{"gap_after", 20, "steps",
+                         "The first steps compile and warm up: before that a run has no usual step", "own choice"};
+constexpr Knob kKnobs[] = {kOwnPeriods, kLeast,    kSteps,   kLongest,        kQuiet,        kTalks,
+                           kGap,        kGapAfter, kRegular, kWitnessPeriods, kWitnessLeast, kWitnessLongest,
+                           kWorked,     kRests,    kNoWork,  kGpuWorks};
 
 /// When the run last logged anything.
 struct End {
@@ -52,15 +56,15 @@ End end_of(const State& state, const Knowledge& knowledge) {
 /// A step in the past that took far too long and ended. A live watch has reported it when it happened.
 void judge_gap(const State& state, std::vector<Finding>& out) {
   if (!state.ticks.empty()) return;
-  const Rhythm rhythm = rhythm_of(state, state.anchors.back().first, kKnobs[2].value);
+  const Rhythm rhythm = rhythm_of(state, state.anchors.back().first, kSteps.value);
   if (!rhythm.known()) return;
-  const double most = std::max(kKnobs[1].value, kKnobs[kGap].value * rhythm.usual);
+  const double most = std::max(kLeast.value, kGap.value * rhythm.usual);
   double in_turn = 0;
   for (size_t i = 1; i < state.anchors.size(); ++i) {
     const auto& [before, from] = state.anchors[i - 1];
     const auto& [after, to] = state.anchors[i];
     in_turn = to == from + 1 ? in_turn + 1 : 0;
-    if (in_turn <= kKnobs[kGapAfter].value || (after - before).seconds() < most) continue;
+    if (in_turn <= kGapAfter.value || (after - before).seconds() < most) continue;
     const auto attempt = static_cast<uint16_t>(state.attempts.size() - 1);
     Finding finding;
     finding.kind = finding.detector = "stall";
@@ -86,13 +90,15 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   const Standstill watched = standstill(state);
   const bool live = !state.closed && watched.since.known();  // then the machine's clock counts, whatever the log's zone
   const Time since = std::max(live ? watched.since : at, last_resumed(state));
-  const Rhythm rhythm = rhythm_of(state, at, kKnobs[2].value);
+  const Rhythm rhythm = rhythm_of(state, at, kSteps.value);
   const double usual = rhythm.usual;
   const End end = live ? End{state.ticks.back().at, true} : end_of(state, knowledge);
   if (usual <= 0 || attempt.ended || !end.at.known()) return;
+  const double patience = std::max({kLeast.value, kOwnPeriods.value * usual, kLongest.value * rhythm.longest});
+  std::optional<Sooner> sooner = live ? stalls_sooner(state, rhythm, since) : std::nullopt;
+  if (sooner && sooner->from >= since + Duration::seconds(patience)) sooner.reset();
   const double silent = (end.at - since).seconds();
-  const double patience = std::max({kKnobs[1].value, kKnobs[0].value * usual, kKnobs[3].value * rhythm.longest});
-  if (silent <= patience) return;
+  if (!sooner && silent <= patience) return;
   const size_t number = state.attempts.size() - 1;
   for (const FailureChain& chain : memory.chains(state, knowledge)) {
     if (chain.attempt == number && chain.ended) return;
@@ -102,14 +108,16 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   Finding finding;
   finding.kind = "stall";
   finding.detector = "stall";
-  const bool talks = live ? watched.quiet < kKnobs[4].value * patience : !end.idle;
-  const Severity talking = live && silent > kKnobs[5].value * patience ? Severity::kWarning : Severity::kInfo;
+  const bool talks = !sooner && (live ? watched.quiet < kQuiet.value * patience : !end.idle);
+  const Severity talking = live && silent > kTalks.value * patience ? Severity::kWarning : Severity::kInfo;
   finding.severity = talks ? talking : Severity::kCritical;
   finding.onset = {step, since, {}, static_cast<uint16_t>(number)};
   // Time alone shows it: no line of the run does.
-  finding.detected = {step, since + Duration::seconds(patience), {}, static_cast<uint16_t>(number)};
-  finding.summary = cat("No step after ", step, " for ", format_duration(end.at - since), "; a step usually takes ",
-                        format_duration(Duration::seconds(usual)));
+  const Time detected = sooner ? sooner->from : since + Duration::seconds(patience);
+  finding.detected = {step, detected, {}, static_cast<uint16_t>(number)};
+  finding.summary =
+      cat("No step after ", step, " for ", format_duration(end.at - since), sooner ? cat(", and ", sooner->why) : "",
+          "; a step usually takes ", format_duration(Duration::seconds(usual)));
   finding.suggests.push_back({"hang-no-progress-generic", 0.5,
                               talks ? "lines keep coming, steps do not" : "neither steps nor lines of work come"});
   out.push_back(std::move(finding));

@@ -178,6 +178,10 @@ TEST_CASE("silence alone waits; silence and a provider that says gone act at onc
   CHECK(at(10, InstanceState::kLost).kind == Kind::kUnknown);  // the provider does not hear it either: no proof
   CHECK(at(10, InstanceState::kGone).replace);
   CHECK(at(10, InstanceState::kStopped).replace);
+  // That it is stopped its provider says itself; that it is gone may only mean that a list left it out.
+  CHECK(at(2.5, InstanceState::kStopped).replace);
+  CHECK(at(2.5, InstanceState::kGone).kind == Kind::kHealthy);
+  CHECK(at(1.9, InstanceState::kStopped).kind == Kind::kHealthy);
   CHECK(at(16, InstanceState::kRunning).replace);
   CHECK(at(16, std::nullopt).replace);
   CHECK(at(16, InstanceState::kRunning).kind == Kind::kLost);

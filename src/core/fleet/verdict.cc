@@ -14,6 +14,8 @@ using Says = Heartbeat::Phase;
 /// A run's process reports to W&B every 15 to 30 s, and after five minutes of silence W&B itself calls it crashed.
 constexpr Duration kWandbFresh = Duration::seconds(120);
 constexpr int64_t kMissed = 4;  // heartbeats that must be missing before it is silence
+/// Of a machine that its provider lists as stopped. That is a word of its own; "gone" is only what a list leaves out.
+constexpr int64_t kMissedStopped = 2;
 
 std::string age_text(Duration age) { return format_duration({std::max<int64_t>(age.ns, 0)}); }
 
@@ -121,7 +123,8 @@ void judge_heard(const Patience& patience, const Rental& rental, const Witnesses
   out.reasons.push_back(cat("its last heartbeat came ", age_text(age), " ago"));
   out.reasons.push_back(provider_text(seen));
   if (judge_own_words(beat, out)) return;
-  if (age.ns <= kMissed * beat.every.ns) return judge_living(patience, rental, seen, out);
+  const bool stopped = seen.provider == InstanceState::kStopped;
+  if (age.ns <= (stopped ? kMissedStopped : kMissed) * beat.every.ns) return judge_living(patience, rental, seen, out);
   out.kind = Kind::kUnknown;
   if (is_away(seen)) {
     out.kind = Kind::kLost;

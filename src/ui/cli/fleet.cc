@@ -203,7 +203,7 @@ const Verb fleet_status = {"fleet status", "How a run on rented machines stands,
                            "one · 5 one could not be read.\n",
                            declare_status, status};
 const Verb fleet_watch = {"fleet watch", "Check a run, and rent another machine when its own is lost",
-                          "  midwatch fleet watch run.toml              every five minutes, until a signal\n"
+                          "  midwatch fleet watch run.toml              every minute, until a signal\n"
                           "  midwatch fleet watch run.toml --once       from cron or a scheduled CI job\n"
                           "\nSeveral may run at once, anywhere, and be killed at any moment: one machine is\n"
                           "rented. Exit codes of --once: 0 nothing to do · 8 it did something ·\n"

@@ -4,6 +4,18 @@
 #include <vector>
 
 namespace mw::detect {
+namespace {
+
+constexpr size_t kLately = 16;  // gaps
+
+/// Of at least one value.
+double middle_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
 
 Rhythm rhythm_of(const State& state, Time at, double least) {
   Rhythm rhythm;
@@ -16,9 +28,9 @@ Rhythm rhythm_of(const State& state, Time at, double least) {
     rhythm.longest = std::max(rhythm.longest, gap);
   }
   if (static_cast<double>(spans.size()) < least) return {};
-  const auto middle = spans.begin() + static_cast<ptrdiff_t>(spans.size() / 2);
-  std::nth_element(spans.begin(), middle, spans.end());
-  rhythm.usual = *middle;
+  rhythm.gaps = spans.size();
+  rhythm.lately = middle_of({spans.end() - static_cast<ptrdiff_t>(std::min(kLately, spans.size())), spans.end()});
+  rhythm.usual = middle_of(std::move(spans));
   return rhythm;
 }
 
@@ -38,6 +50,7 @@ Rhythm rhythm_by_ticks(const State& state, double least) {
     since = &tick;
   }
   if (begin == nullptr || static_cast<double>(since->step - begin->step) < least) return {};
+  rhythm.gaps = static_cast<size_t>(since->step - begin->step);
   rhythm.usual = (since->at - begin->at).seconds() / static_cast<double>(since->step - begin->step);
   return rhythm;
 }

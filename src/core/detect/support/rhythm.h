@@ -8,6 +8,8 @@ namespace mw::detect {
 struct Rhythm {
   double usual = 0;    ///< s, the median time of one step; 0 while too few were done
   double longest = 0;  ///< s, between two steps: with an evaluation or a save, where there was one
+  size_t gaps = 0;     ///< that this is known from
+  double lately = 0;   ///< s, the median of the last sixteen of them: answers grow, and steps with them
   bool known() const { return usual > 0; }
 };
 

@@ -1,0 +1,176 @@
+// How long a live run may do no step before that is a stall: what makes it sooner, and what does not.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "core/advance.h"
+
+namespace mw {
+namespace {
+
+constexpr double kStep = 210;  // s
+
+/// A run of regular steps that midwatch watches live, by the clock of the machine.
+class Watched {
+ public:
+  explicit Watched(int64_t plan = 1000) {
+    say(event::SourceOpened{0, "train.log", "text", 0});
+    say(event::SourceOpened{1, "host:machine", std::string(kHostKind), 0}, 1);
+    say(event::AttemptBegan{"launcher"});
+    if (plan > 0) say(event::Planned{plan});
+    machine(12, 1);
+  }
+
+  template <typename Body>
+  void say(Body body, uint32_t source = 0) {
+    Event event;
+    event.at = event.received = Time::from_seconds(1'700'000'000 + at_);
+    event.where = {source, ++line_};
+    event.body = std::move(body);
+    std::vector<Event> decided;
+    advance(state_, event, knowledge_, Judge::kAtClose, decided);
+  }
+
+  void machine(double processors, double gpu) {
+    say(event::Measured{kNoStep, false, {{"process.cpu", "run", processors}, {"gpu.busy", "0", gpu}}}, 1);
+  }
+  void engine(event::ComponentSaw::Health health) {
+    event::ComponentSaw saw;
+    saw.component = "VLLM::EngineCor (4711)";
+    saw.kind = "engine";
+    saw.health = health;
+    saw.text = "it does not answer";
+    saw.pid = 4711;
+    say(std::move(saw), 1);
+  }
+  void saved(bool complete = true) { say(event::CheckpointSaved{step_, "ck", complete}); }
+
+  void steps(int count, double seconds = kStep) {
+    for (int i = 0; i < count; ++i) {
+      wait(seconds);
+      say(event::Measured{++step_, false, {{"reward.mean", "reward", 0.5 + 0.01 * static_cast<double>(step_ % 5)}}});
+      say(event::Ticked{false, true});
+    }
+  }
+  void wait(double seconds, bool speaks = false) {
+    for (double passed = 0; passed < seconds; passed += 30) {
+      at_ += 30;
+      say(event::Ticked{false, speaks});
+    }
+  }
+
+  /// Minutes from now until a critical stall is said; -1: not within an hour.
+  int minutes_to_stall() {
+    for (int minutes = 1; minutes <= 60; ++minutes) {
+      wait(60);
+      if (stalls()) return minutes;
+    }
+    return -1;
+  }
+  bool stalls() const {
+    const auto incidents = judge(state_, knowledge_);
+    return std::any_of(incidents.begin(), incidents.end(),
+                       [](const Incident& one) { return one.kind == "stall" && one.severity == Severity::kCritical; });
+  }
+
+ private:
+  State state_;
+  Knowledge knowledge_;
+  double at_ = 0;
+  int64_t step_ = 0;
+  uint64_t line_ = 0;
+};
+
+constexpr int kByTimeAlone = 36;  // minutes: ten steps of 210 s
+
+TEST_CASE("a regular run whose processes rest stalls after five usual steps, and one that works does not") {
+  Watched idle;
+  idle.steps(40);
+  idle.machine(0.3, 0);
+  CHECK(idle.minutes_to_stall() == 18);
+  Watched busy;
+  busy.steps(40);
+  busy.machine(12, 1);
+  CHECK(busy.minutes_to_stall() == kByTimeAlone);
+  Watched gpus;  // an evaluation on the GPUs alone, or a collective that spins
+  gpus.steps(40);
+  gpus.machine(0.3, 1);
+  CHECK(gpus.minutes_to_stall() == kByTimeAlone);
+}
+
+TEST_CASE("processes that never did anything show nothing by doing nothing") {
+  Watched client;
+  client.machine(0.02, 0);
+  client.steps(40);
+  CHECK(client.minutes_to_stall() == kByTimeAlone);
+}
+
+TEST_CASE("an engine that falls silent for the first time is a witness, and one that sleeps in each step is none") {
+  using Health = event::ComponentSaw::Health;
+  Watched grey;
+  grey.engine(Health::kWell);
+  grey.steps(40);
+  grey.engine(Health::kSilent);
+  CHECK(grey.minutes_to_stall() == 18);
+  Watched sleeps;
+  for (int i = 0; i < 40; ++i) {
+    sleeps.engine(Health::kSilent);
+    sleeps.steps(1);
+    sleeps.engine(Health::kWell);
+  }
+  sleeps.engine(Health::kSilent);
+  CHECK(sleeps.minutes_to_stall() == kByTimeAlone);
+}
+
+TEST_CASE("what says something, has announced a pause, or may be at its end is given its time") {
+  Watched talks;
+  talks.steps(40);
+  talks.machine(0.3, 0);
+  talks.wait(20 * 60, true);
+  CHECK_FALSE(talks.stalls());
+  Watched saves;
+  saves.steps(40);
+  saves.saved(false);
+  saves.machine(0.3, 0);
+  CHECK(saves.minutes_to_stall() == kByTimeAlone);
+  Watched evaluates;
+  evaluates.steps(40);
+  evaluates.say(event::PhaseBegan{"eval"});
+  evaluates.machine(0.3, 0);
+  CHECK(evaluates.minutes_to_stall() == kByTimeAlone);
+  Watched unplanned(0);  // after its last step it may send its weights somewhere
+  unplanned.steps(40);
+  unplanned.machine(0.3, 0);
+  CHECK(unplanned.minutes_to_stall() == kByTimeAlone);
+  Watched ends(42);
+  ends.steps(40);
+  ends.machine(0.3, 0);
+  CHECK(ends.minutes_to_stall() == kByTimeAlone);
+}
+
+TEST_CASE("a run has its own long steps: what it has taken before is nothing new") {
+  Watched evaluates;
+  evaluates.steps(20);
+  evaluates.steps(1, 600);
+  evaluates.steps(20);
+  evaluates.machine(0.3, 0);
+  CHECK(evaluates.minutes_to_stall() == 25);
+  Watched grows;  // the median of all steps is no measure of the present ones
+  grows.steps(60, 60);
+  grows.steps(20, 300);
+  grows.machine(0.3, 0);
+  CHECK(grows.minutes_to_stall() == 25);
+}
+
+TEST_CASE("an attempt that just began is given the time that loading and compiling take") {
+  Watched anew;
+  anew.steps(40);
+  anew.say(event::AttemptBegan{"launcher"});
+  anew.steps(3);
+  anew.machine(0.3, 0);
+  CHECK(anew.minutes_to_stall() == kByTimeAlone);
+}
+
+}  // namespace
+}  // namespace mw
