@@ -2,7 +2,6 @@
 #include <cmath>
 #include <optional>
 
-#include "base/checksum.h"
 #include "base/text.h"
 #include "core/attempts.h"
 #include "core/bounded.h"
@@ -11,6 +10,7 @@
 #include "core/host_figures.h"
 #include "core/idle_line.h"
 #include "core/incident_json.h"
+#include "core/name_hash.h"
 #include "core/provisional_events.h"
 #include "core/signal.h"
 #include "core/state.h"
@@ -41,8 +41,8 @@ SourceState& source_of(State& state, uint32_t number) {
 
 /// What a key of series_index stands for; the spaces between the parts keep ("ab","c") and ("a","bc") apart.
 uint64_t series_key(uint32_t source, const Reading& reading) {
-  const uint64_t seed = fnv1a(reading.signal) + (static_cast<uint64_t>(source) + 1) * 0x9e3779b97f4a7c15ULL;
-  return fnv1a(reading.raw, seed * 31 + 1);
+  const uint64_t seed = name_hash(reading.signal, (static_cast<uint64_t>(source) + 1) * 0x9e3779b97f4a7c15ULL);
+  return name_hash(reading.raw, seed * 31 + 1);
 }
 
 Series* series_of(State& state, bool eval, uint32_t source, const Reading& reading) {

@@ -470,8 +470,9 @@ Result<void> SourceReader::look() {
   shared_.recogniser.name(Sign::In::kFile, basename(file_.path));
   auto file = disk_.open_read(file_.path);
   if (!file.ok()) return file.error();
-  std::string head;
-  MW_TRY((*file)->read_at(0, kRecogniseBytes, head));
+  std::string head;  // no longer than the file: room for more would be filled with zeros first
+  const size_t most = file_.info.size > 0 ? std::min<size_t>(kRecogniseBytes, file_.info.size) : kRecogniseBytes;
+  MW_TRY((*file)->read_at(0, most, head));
   if (const auto inflater = make_inflater(head, kRecogniseBytes * 4); inflater != nullptr) {
     std::string plain;
     (void)inflater->feed(head, [&plain](std::string_view piece) { plain.append(piece); })
