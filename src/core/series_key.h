@@ -1,10 +1,12 @@
-// A hash of names for tables that are looked up only: names are hashed for every figure of every record.
+// By what a state finds the series of a figure: a hash, as every figure of every record asks for one.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+
+#include "core/event.h"
 
 namespace mw {
 
@@ -19,6 +21,12 @@ inline uint64_t name_hash(std::string_view text, uint64_t seed) {
     hash ^= hash >> 32;
   }
   return hash;
+}
+
+/// What a key of State::series_index stands for; what is between the parts keeps ("ab","c") and ("a","bc") apart.
+inline uint64_t series_key(uint32_t source, const Reading& reading) {
+  const uint64_t seed = name_hash(reading.signal, (static_cast<uint64_t>(source) + 1) * 0x9e3779b97f4a7c15ULL);
+  return name_hash(reading.raw, seed * 31 + 1);
 }
 
 }  // namespace mw
