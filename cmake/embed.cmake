@@ -38,3 +38,27 @@ mw_embedded_count: .8byte @number@
   add_library(mw_knowledge_bytes OBJECT ${assembly})
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:mw_knowledge_bytes>)
 endfunction()
+
+# The same knowledge, read and checked (src/read/books/compiled.h): a program with the objects of mw_compiled_knowledge
+# parses none of it when it starts; others read the text.
+function(mw_compile_knowledge)
+  add_executable(compile_knowledge ${CMAKE_SOURCE_DIR}/src/read/books/compiler/main.cc)
+  target_link_libraries(compile_knowledge PRIVATE mw_read)
+  target_link_options(compile_knowledge PRIVATE ${MW_QUICK_LINKER})
+  set(binary ${CMAKE_BINARY_DIR}/generated/compiled_knowledge.bin)
+  add_custom_command(OUTPUT ${binary} COMMAND compile_knowledge ${binary} DEPENDS compile_knowledge
+                     COMMENT "Compiling the knowledge")
+  set(assembly ${CMAKE_BINARY_DIR}/generated/compiled_knowledge.S)
+  file(CONFIGURE OUTPUT ${assembly} @ONLY CONTENT [[
+  .section .rodata.mw_compiled_knowledge,"a",%progbits
+  .balign 64
+  .global mw_compiled_begin
+mw_compiled_begin: .incbin "@binary@"
+  .global mw_compiled_end
+mw_compiled_end: .byte 0
+
+  .section .note.GNU-stack,"",%progbits
+]])
+  set_source_files_properties(${assembly} PROPERTIES OBJECT_DEPENDS ${binary})
+  add_library(mw_compiled_knowledge OBJECT ${assembly})
+endfunction()

@@ -32,11 +32,9 @@ void Series::add(const Point& point, size_t limit) {
   while (points_.size() >= limit && points_.size() >= 4) {
     const size_t half = points_.size() / 2;
     size_t kept = 0;
-    for (size_t i = 0; i < points_.size(); ++i) {
-      if (i < half && i % 2 == 1) continue;
-      points_[kept++] = points_[i];
-    }
-    points_.resize(kept);
+    for (size_t i = 0; i < half; i += 2) points_[kept++] = points_[i];
+    const auto at = [this](size_t i) { return points_.begin() + static_cast<ptrdiff_t>(i); };
+    points_.erase(std::move(at(half), points_.end(), at(kept)), points_.end());
     ++rewritten_;
     index_all();
   }
@@ -84,7 +82,19 @@ void Series::index(size_t at) {
 
 void Series::index_all() {
   parts_.clear();
-  for (size_t i = 0; i < points_.size(); ++i) index(i);
+  for (size_t i = 0; i < points_.size();) {  // as index() does, a part at a time
+    Part part{i, i, points_[i].attempt, points_[i].where.source, kNoStep, kNoStep, true};
+    for (; i < points_.size(); ++i) {
+      const Point& point = points_[i];
+      if (point.attempt != part.attempt || point.where.source != part.source) break;
+      if (i > part.begin && points_[i - 1].step > point.step) part.in_order = false;
+      if (point.step == kNoStep) continue;
+      part.least = part.least == kNoStep ? point.step : std::min(part.least, point.step);
+      part.most = std::max(part.most, point.step);
+    }
+    part.end = i;
+    parts_.push_back(part);
+  }
 }
 
 double Series::mean() const {

@@ -25,11 +25,12 @@ void EventDoor::clean(std::string& text) const {
   if (known_ != nullptr && !known_->empty()) text = known_->hide(text);
 }
 
-void EventDoor::clean_name(std::string& name) {
-  if (name.size() < kNameBytes || harmless_.contains(name)) return;
+void EventDoor::clean_name(size_t place, std::string& name) {
+  if (row_names_.known(place, name) || name.size() < kNameBytes || harmless_.contains(name)) return;
   const std::string before = name;
   clean(name);
-  if (name == before && harmless_.size() < kNamesLimit) harmless_.insert(before);
+  if (name != before) return row_names_.forget();
+  if (harmless_.size() < kNamesLimit) harmless_.insert(before);
 }
 
 void EventDoor::pass(Event& event) {
@@ -37,7 +38,7 @@ void EventDoor::pass(Event& event) {
       [this](auto& body) {
         using Body = std::decay_t<decltype(body)>;
         if constexpr (std::is_same_v<Body, event::Measured>) {
-          for (Reading& reading : body.readings) clean_name(reading.raw);
+          for (size_t i = 0; i < body.readings.size(); ++i) clean_name(i, body.readings[i].raw);
         } else if constexpr (std::is_same_v<Body, event::Configured>) {
           clean(body.key);
           body.value = redacted_setting(body.key, body.value);

@@ -6,6 +6,7 @@
 
 #include "base/secrets.h"
 #include "core/event.h"
+#include "read/lines/row_names.h"
 
 namespace mw {
 
@@ -22,9 +23,10 @@ class EventDoor {
 
  private:
   void clean(std::string& text) const;
-  void clean_name(std::string& name);
+  void clean_name(size_t place, std::string& name);
   const KnownSecrets* known_;
   std::unordered_set<std::string> harmless_;
+  RowNames row_names_;  // of the last records; all harmless
 };
 
 }  // namespace mw

@@ -5,6 +5,7 @@
 
 #include "read/files/decoder.h"
 #include "read/interpret/recogniser.h"
+#include "read/lines/row_names.h"
 #include "read/sign_finder.h"
 
 namespace mw {
@@ -15,7 +16,10 @@ class NameCollector final : public RecordSink {
   NameCollector(const KnowledgeBase& knowledge, Recogniser& recogniser)
       : recogniser_(recogniser), signs_(knowledge, recogniser) {}
   void row(const Row& row) override {
-    for (const RowNumber& number : row.numbers) recogniser_.name(Sign::In::kMetric, number.key);
+    for (size_t i = 0; i < row.numbers.size(); ++i) {
+      const std::string_view key = row.numbers[i].key;
+      if (!row_names_.known(i, key)) recogniser_.name(Sign::In::kMetric, key);
+    }
   }
   void console(std::string_view line, uint64_t, Time) override { signs_.text(line); }
   void property(std::string_view key, std::string_view) override { recogniser_.name(Sign::In::kConfig, key); }
@@ -25,6 +29,7 @@ class NameCollector final : public RecordSink {
  private:
   Recogniser& recogniser_;
   SignFinder signs_;
+  RowNames row_names_;
 };
 
 }  // namespace mw

@@ -13,7 +13,9 @@ class SignFinder final : public HitListener {
   SignFinder(const KnowledgeBase& knowledge, Recogniser& recogniser) : knowledge_(knowledge), recogniser_(recogniser) {}
 
   /// Whole lines; the last may lack its end.
-  void text(std::string_view piece) { knowledge_.patterns().scan(piece, *this); }
+  void text(std::string_view piece) {
+    knowledge_.patterns().scan(piece, *this, 0, knowledge_.pattern_index().signature_first);
+  }
 
   size_t hit(std::string_view, size_t, size_t, std::span<const uint32_t> ids) override {
     const PatternIndex& index = knowledge_.pattern_index();

@@ -12,10 +12,8 @@
 namespace mw {
 namespace {
 
-constexpr size_t kRecogniseBytes = 1 << 20;    // of a structured file that are decoded to recognise the framework
-constexpr size_t kRecogniseText = 256 << 10;   // bytes of a log's head, and of its tail, that are searched for signs
-constexpr std::string_view kFirstCopy = ".1";  // as logrotate names the newest rotated part
-constexpr size_t kHeadBytes = 256;             // by which content is known again
+constexpr std::string_view kFirstCopy = ".1";        // as logrotate names the newest rotated part
+constexpr size_t kHeadBytes = 256;                   // by which content is known again
 constexpr int64_t kCheckedBytes = int64_t{1} << 30;  // of a database whose pages are looked through
 constexpr size_t kEnoughToSniff = 4096;              // bytes that show a growing file's kind even without a line end
 
@@ -226,12 +224,15 @@ void SourceReader::take(std::string_view plain) {
     if (stage_ != nullptr) stage_->feed(plain);
     return;
   }
-  pending_.append(plain);
-  if (pending_.size() < kEnoughToSniff && pending_.find('\n') == std::string::npos) return;
-  if (pending_.size() < kSniffBytes && static_cast<int64_t>(read_) < file_.info.size) return;
-  const FileKind kind = sniff(std::string_view(pending_).substr(0, kSniffBytes), file_.path);
-  open_as(kind);
-  if (stage_ != nullptr) stage_->feed(pending_);
+  std::string_view first = plain;  // mostly the first piece shows the kind, and need not be kept
+  if (!pending_.empty()) first = pending_.append(plain);
+  if ((first.size() < kEnoughToSniff && first.find('\n') == std::string_view::npos) ||
+      (first.size() < kSniffBytes && static_cast<int64_t>(read_) < file_.info.size)) {
+    if (pending_.empty()) pending_ = plain;
+    return;
+  }
+  open_as(sniff(first.substr(0, kSniffBytes), file_.path));
+  if (stage_ != nullptr) stage_->feed(first);
   pending_.clear();
   pending_.shrink_to_fit();
 }
@@ -351,7 +352,9 @@ Result<size_t> SourceReader::poll_sqlite() {
 Result<size_t> SourceReader::poll_part(Tail& tail, size_t budget) {
   size_t done = 0;
   while (done < budget) {
-    const auto news = tail.read(std::min(budget - done, kPiece), piece_);
+    // A buffer is filled with zeros first: records need no long one.
+    const size_t most = is_text(looked_like_) ? kPiece : kPiece / 4;
+    const auto news = tail.read(std::min(budget - done, most), piece_);
     if (!news.ok()) return news.error();
     if (*news == Tail::News::kBeganAnew) {
       part_over_ = &tail != &parts_.back();  // a rotated part is at its end, whoever has its name now
@@ -465,35 +468,5 @@ int64_t SourceReader::unread() {
 std::string SourceReader::last_text() const { return stage_ != nullptr ? stage_->last_text() : ""; }
 
 int64_t SourceReader::lines() const { return earlier_lines_ + (stage_ != nullptr ? stage_->lines() : 0); }
-
-Result<void> SourceReader::look() {
-  shared_.recogniser.name(Sign::In::kFile, basename(file_.path));
-  auto file = disk_.open_read(file_.path);
-  if (!file.ok()) return file.error();
-  std::string head;
-  MW_TRY((*file)->read_at(0, kRecogniseBytes, head));
-  if (const auto inflater = make_inflater(head, kRecogniseBytes * 4); inflater != nullptr) {
-    std::string plain;
-    (void)inflater->feed(head, [&plain](std::string_view piece) { plain.append(piece); })
-        .ok();  // what there is, is looked at
-    head = std::move(plain);
-  }
-  const FileKind kind = sniff(std::string_view(head).substr(0, kSniffBytes), file_.path);
-  looked_like_ = kind;
-  if (is_text(kind)) {
-    SignFinder signs(shared_.knowledge, shared_.recogniser);
-    signs.text(std::string_view(head).substr(0, kRecogniseText));
-    std::string end;
-    const uint64_t size = std::max<int64_t>(file_.info.size, 0);
-    if (size > head.size() &&
-        (*file)->read_at(size - std::min<uint64_t>(size, kRecogniseText), kRecogniseText, end).ok()) {
-      signs.text(end);
-    }
-  } else if (auto decoder = make_decoder(kind, file_.path)) {
-    NameCollector names(shared_.knowledge, shared_.recogniser);
-    decoder->feed(head, names);
-  }
-  return {};
-}
 
 }  // namespace mw

@@ -60,9 +60,14 @@ Result<DialectBook> DialectBook::built_in() {
     if (!dialect.ok()) return dialect.error();
     MW_TRY(book.put(std::move(*dialect), file.path, true));
   }
-  for (const EmbeddedFile& file : embedded_files("rules/")) MW_TRY(book.put_rules(file.bytes, file.path, true));
+  MW_TRY(book.put_built_in_rules());
   book.index();
   return book;
+}
+
+Result<void> DialectBook::put_built_in_rules() {
+  for (const EmbeddedFile& file : embedded_files("rules/")) MW_TRY(put_rules(file.bytes, file.path, true));
+  return {};
 }
 
 Result<void> DialectBook::add(std::string_view toml, std::string_view path) {

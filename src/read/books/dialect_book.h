@@ -21,6 +21,9 @@
 
 namespace mw {
 
+class ArchiveReader;
+class ArchiveWriter;
+
 /// What a raw metric name means.
 struct Meaning {
   std::string signal;  ///< canonical name; empty when nobody maps it
@@ -48,6 +51,9 @@ class DialectBook {
   DialectBook() = default;
   /// The built-in dialects. Fails only when one of them is broken, which is a fault of the build.
   static Result<DialectBook> built_in();
+  /// The same, as the build read them (compiled.h): without their samples.
+  void write(ArchiveWriter& out) const;
+  static Result<DialectBook> read(ArchiveReader& in);
   /// Adds one dialect file; one with an id that is known already replaces it.
   Result<void> add(std::string_view toml, std::string_view path);
   /// Adds one rule file (docs/formats/rules.md): its log lines become shapes of a layer "rules-<id>".
@@ -91,6 +97,7 @@ class DialectBook {
   };
   Result<void> put(Dialect dialect, std::string_view path, bool built_in);
   Result<void> put_rules(std::string_view toml, std::string_view path, bool built_in);
+  Result<void> put_built_in_rules();
   void index();
   void index_names();
   bool look_up(size_t dialect, std::string_view raw, Meaning& meaning) const;

@@ -6,6 +6,8 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "base/toml.h"
+#include "read/books/archive.h"
+#include "read/books/compiled.h"
 #include "read/books/embedded.h"
 
 namespace mw {
@@ -62,9 +64,33 @@ Result<Engine> parse_engine(std::string_view text, std::string_view path) {
   return engine;
 }
 
+template <typename Archive, MaybeConst<Engine::Worker> T>
+void fields(Archive& archive, T& worker) {
+  auto& [title, signature] = worker;
+  archive(title, signature);
+}
+
+template <typename Archive, MaybeConst<Engine> T>
+void fields(Archive& archive, T& engine) {
+  auto& [name, titles, programs, serves, idle, shared_memory, running, waiting, generated, kv_usage, workers] = engine;
+  archive(name, titles, programs, serves, idle, shared_memory, running, waiting, generated, kv_usage, workers);
+}
+
+void write_engines(const std::vector<Engine>& engines, ArchiveWriter& out) { out(engines); }
+
+std::vector<Engine> read_engines(ArchiveReader& in) {
+  std::vector<Engine> engines;
+  in(engines);
+  return engines;
+}
+
 const std::vector<Engine>& built_in_engines() {
   static const std::vector<Engine> all = [] {
     std::vector<Engine> engines;
+    if (const auto compiled = compiled_knowledge()) {
+      ArchiveReader in(compiled->engines);
+      return read_engines(in);
+    }
     for (const EmbeddedFile& file : embedded_files("engines/")) {
       auto engine = parse_engine(file.bytes, file.path);
       MW_CHECK(engine.ok());

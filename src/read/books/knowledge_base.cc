@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/toml.h"
 #include "platform/real/posix_disk.h"
+#include "read/books/archive.h"
 #include "read/books/embedded.h"
 #include "read/books/engine_book.h"
 #include "read/books/signature_book.h"
@@ -57,6 +58,9 @@ Result<void> read_user_files(Disk& disk, const std::string& folder, UserFiles& f
 
 Result<std::unique_ptr<KnowledgeBase>> KnowledgeBase::load(const std::vector<std::string>& folders,
                                                            const ReadRules& read_rules) {
+  if (folders.empty()) {
+    if (const auto compiled = compiled_knowledge()) return read(*compiled);
+  }
   UserFiles files;
   const auto disk = make_posix_disk();
   for (const std::string& folder : folders) MW_TRY(read_user_files(*disk, folder, files));
@@ -87,17 +91,40 @@ Result<std::unique_ptr<KnowledgeBase>> KnowledgeBase::load(const std::vector<std
   std::vector<Pattern> patterns = base->book_.patterns(0);
   const auto first = static_cast<uint32_t>(base->book_.pattern_count());
   for (Pattern& pattern : base->signatures_->patterns(first)) patterns.push_back(std::move(pattern));
-  auto set = PatternSet::compile(std::move(patterns), true);
+  auto set = PatternSet::compile(patterns, true);
   if (!set.ok()) return set.error();
   base->patterns_ = std::make_unique<PatternSet>(std::move(*set));
-  for (size_t i = 0; i < base->signatures_->pattern_count(); ++i) {
-    const SignatureBook::Target& target = base->signatures_->target(i);
-    base->signature_patterns_.push_back({target.signature, target.weak});
-  }
-  base->pattern_index_ = {
-      &base->book_, 0, &base->signatures_->knowledge(), first, base->signature_patterns_, base->signatures_.get(),
-      &base->known_};
+  base->index();
   return base;
+}
+
+Result<std::unique_ptr<KnowledgeBase>> KnowledgeBase::read(const CompiledKnowledge& compiled) {
+  ArchiveReader dialects(compiled.dialects), signatures(compiled.signatures), engines(compiled.engines);
+  auto book = DialectBook::read(dialects);
+  if (!book.ok()) return book.error();
+  auto set = PatternSet::read(compiled.patterns);
+  if (!set.ok()) return set.error();
+  std::unique_ptr<KnowledgeBase> base(new KnowledgeBase);
+  base->book_ = std::move(*book);
+  base->signatures_ = std::make_unique<SignatureBook>(SignatureBook::read(signatures));
+  base->signatures_->set_engines(read_engines(engines));
+  base->patterns_ = std::make_unique<PatternSet>(std::move(*set));
+  base->index();
+  return base;
+}
+
+void KnowledgeBase::index() {
+  for (size_t i = 0; i < signatures_->pattern_count(); ++i) {
+    const SignatureBook::Target& target = signatures_->target(i);
+    signature_patterns_.push_back({target.signature, target.weak});
+  }
+  pattern_index_ = {&book_,
+                    0,
+                    &signatures_->knowledge(),
+                    static_cast<uint32_t>(book_.pattern_count()),
+                    signature_patterns_,
+                    signatures_.get(),
+                    &known_};
 }
 
 std::string KnowledgeBase::digest() const {

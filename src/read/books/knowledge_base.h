@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "base/secrets.h"
 #include "core/knowledge.h"
+#include "read/books/compiled.h"
 #include "read/books/dialect_book.h"
 #include "read/books/signature_book.h"
 #include "read/interpret/interpreter.h"
@@ -26,6 +27,9 @@ class KnowledgeBase {
   /// The built-in knowledge, then that of `folders` (their dialects/, signatures/, causes/, rules/ or *.toml).
   static Result<std::unique_ptr<KnowledgeBase>> load(const std::vector<std::string>& folders,
                                                      const ReadRules& read_rules = {});
+
+  /// The built-in knowledge as the build read it.
+  static Result<std::unique_ptr<KnowledgeBase>> read(const CompiledKnowledge& compiled);
 
   const PatternIndex& pattern_index() const { return pattern_index_; }
   const PatternSet& patterns() const { return *patterns_; }
@@ -48,6 +52,7 @@ class KnowledgeBase {
 
  private:
   KnowledgeBase() = default;
+  void index();
   DialectBook book_;
   std::string checkpoint_pattern_;  ///< the user's own
   std::string added_;               ///< paths and texts of the user's own files

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "base/check.h"
 #include "base/text.h"
 #include "base/toml.h"
 #include "core/incident_kind.h"
@@ -285,7 +286,8 @@ class SignatureBook::Loader {
     row.faces.regex = fields.texts("regex", false);
     row.faces.weak_text = fields.texts("weak_text", false);
     row.faces.weak_regex = fields.texts("weak_regex", false);
-    for (const std::string& expression : fields.texts("unless", false)) {
+    row.faces.unless_text = fields.texts("unless", false);
+    for (const std::string& expression : row.faces.unless_text) {
       if (!row.user) {  // as below
         row.faces.unless.push_back(Regex::compile_later(expression));
         continue;
@@ -363,6 +365,7 @@ void SignatureBook::number_patterns() {
 }
 
 std::vector<Pattern> SignatureBook::patterns(uint32_t first_id) const {
+  MW_CHECK(examples_.size() == faces_.size());  // not of a book that the build read
   std::vector<Pattern> all;
   all.reserve(targets_.size());
   const auto add = [&](const std::vector<std::string>& expressions, bool regex) {

@@ -15,6 +15,8 @@
 
 namespace mw {
 
+class ArchiveReader;
+class ArchiveWriter;
 class Toml;
 
 /// A signature that a line shows.
@@ -44,6 +46,9 @@ class SignatureBook {
   /// names file and line: unknown key, kind or word; an id twice; an id that is referred to and missing; a user's
   /// pattern that is no RE2 expression (the tests try the built-in ones).
   static Result<SignatureBook> load(std::span<const File> user_files);
+  /// The built-in ones as the build read them (compiled.h): without patterns() and examples().
+  void write(ArchiveWriter& out) const;
+  static SignatureBook read(ArchiveReader& in);
 
   const Knowledge& knowledge() const { return knowledge_; }
   void add(UserRule rule) { knowledge_.add(std::move(rule)); }
@@ -65,8 +70,8 @@ class SignatureBook {
   struct Row;  // one [[signature]]: its value, patterns, examples
   class Loader;
   struct Faces {  // the patterns of one signature
-    std::vector<std::string> text, regex, weak_text, weak_regex;
-    std::vector<Regex> unless;
+    std::vector<std::string> text, regex, weak_text, weak_regex, unless_text;
+    std::vector<Regex> unless;  // of unless_text
   };
   void number_patterns();
 

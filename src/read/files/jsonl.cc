@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "read/files/plain_json.h"
 
 namespace mw {
 namespace {
@@ -103,8 +104,12 @@ void strip_data(Values& values) {
 }  // namespace
 
 bool read_json_record(std::string_view json, RowBuilder& row) {
-  RowLeaves leaves(row);
-  if (json.empty() || json[0] != '{' || !for_each_leaf(json, leaves)) return row.clear(), false;
+  if (json.empty() || json[0] != '{') return row.clear(), false;
+  if (!read_plain_json(json, row)) {
+    row.clear();
+    RowLeaves leaves(row);
+    if (!for_each_leaf(json, leaves)) return row.clear(), false;
+  }
   if (all_in_data(row)) strip_data(row.numbers()), strip_data(row.texts());
   return true;
 }

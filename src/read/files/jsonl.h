@@ -13,7 +13,8 @@ namespace mw {
 constexpr size_t kJsonLineLimit = size_t{8} << 20;
 
 /// Fills `row` from one JSON object: nested keys joined with '/', arrays left out, strings as texts. A record of the
-/// form {"step":…,"data":{…}} loses the level "data/". False when `json` is no object.
+/// form {"step":…,"data":{…}} loses the level "data/". False when `json` is no object. `json` must live as long as what
+/// is in the row.
 bool read_json_record(std::string_view json, RowBuilder& row);
 
 /// Rows: one per line, numbered by line. Lines that hold no JSON are text, as a program's last error output is, and so

@@ -64,11 +64,25 @@ FileKind claims_to_be(std::string_view path) {
   return store ? FileKind::kSqlite : FileKind::kBinary;
 }
 
+/// Whether the eight bytes from `at` on are printable ASCII.
+bool are_printable(std::string_view text, size_t at) {
+  constexpr uint64_t kEach = 0x0101010101010101;
+  if (text.size() - at < 8) return false;
+  uint64_t eight = 0;
+  std::memcpy(&eight, text.data() + at, sizeof(eight));
+  return ((eight | (eight - kEach * 0x20) | (eight + kEach)) & (kEach * 0x80)) == 0;
+}
+
 /// Text that a log may hold: at most 30 % of the bytes are control characters or broken UTF-8. NUL bytes do not count,
 /// as a log that was truncated under its writer begins with a hole of them; nothing but NUL is no text.
 bool is_mostly_text(std::string_view head) {
   size_t bad = 0, nul = 0, expected = 0;
-  for (const char c : head) {
+  for (size_t i = 0; i < head.size(); ++i) {
+    if (expected == 0 && are_printable(head, i)) {
+      i += 7;
+      continue;
+    }
+    const char c = head[i];
     const auto byte = static_cast<unsigned char>(c);
     if (byte == 0) {
       ++nul;

@@ -353,7 +353,10 @@ void Interpreter::finish() {
 }
 
 void Interpreter::row(const Row& row) {
-  for (const RowNumber& number : row.numbers) recogniser_.name(Sign::In::kMetric, number.key);
+  for (size_t i = 0; i < row.numbers.size(); ++i) {
+    const std::string_view key = row.numbers[i].key;
+    if (!row_names_.known(i, key)) recogniser_.name(Sign::In::kMetric, key);
+  }
   recogniser_.unknown_trainer();
   number_ = row.number;
   follow_speaker();

@@ -47,15 +47,32 @@ bool whole(double value) { return std::isfinite(value) && std::fabs(value) < 1e1
 void Records::set_speaker(std::optional<size_t> dialect) {
   if (speaker_ == dialect) return;
   speaker_ = dialect;
+  forget_meanings();
+}
+
+void Records::forget_meanings() {
   meanings_.clear();
+  names_.forget();
+  places_.clear();
 }
 
 int64_t Records::offset() const { return speaker_ ? book_.dialects()[*speaker_].step_offset : 0; }
 
-const Meaning& Records::meaning(std::string_view raw) {
+const Meaning& Records::meaning(size_t place, std::string_view raw) {
+  if (names_.known(place, raw)) return *places_[place];
+  const Meaning& means = look_up(raw);
+  if (place < places_.size()) {
+    places_[place] = &means;
+  } else if (place == places_.size() && place < RowNames::kPlacesLimit) {
+    places_.push_back(&means);
+  }
+  return means;
+}
+
+const Meaning& Records::look_up(std::string_view raw) {
   name_.assign(raw);
   if (const auto found = meanings_.find(name_); found != meanings_.end()) return found->second;
-  if (meanings_.size() >= kMeaningLimit) meanings_.clear();
+  if (meanings_.size() >= kMeaningLimit) forget_meanings();
   Meaning fresh = book_.meaning(speaker_, raw);
   fresh.ignored = fresh.ignored || is_step_key(raw) ||
                   std::find(kPlanKeys.begin(), kPlanKeys.end(), raw) != kPlanKeys.end() ||
@@ -84,10 +101,23 @@ int64_t Records::own_step(const Record& record) {
     }
   }
   if (record.step != kNoStep) return record.step + offset();
-  for (const std::string_view key : kStepKeys) {
-    if (const int64_t step = value_of(key); step != kNoStep) return step;
+  return usual_step(record);
+}
+
+/// The value of the best of kStepKeys that the record has.
+int64_t Records::usual_step(const Record& record) const {
+  constexpr std::string_view kLast = "pnrse";  // letters with which they end: few other names do
+  size_t best = kStepKeys.size();
+  int64_t step = kNoStep;
+  for (const RowNumber& number : record.numbers) {
+    if (number.key.empty() || kLast.find(number.key.back()) == std::string_view::npos) continue;
+    const auto rank =
+        static_cast<size_t>(std::find(kStepKeys.begin(), kStepKeys.end(), number.key) - kStepKeys.begin());
+    if (rank >= best || !whole(number.value)) continue;
+    best = rank;
+    step = static_cast<int64_t>(number.value) + offset();
   }
-  return kNoStep;
+  return step;
 }
 
 bool Records::counts(const Record& record) const {
@@ -122,13 +152,14 @@ void Records::add(const Record& record) {
   bool sampled = false;
   std::string joined;
   train.readings.reserve(record.numbers.size());
-  for (const RowNumber& number : record.numbers) {
+  for (size_t i = 0; i < record.numbers.size(); ++i) {
+    const RowNumber& number = record.numbers[i];
     std::string_view raw = number.key;
     if (!record.prefix.empty()) {
       joined = cat(record.prefix, raw);
       raw = joined;
     }
-    const Meaning& means = meaning(raw);
+    const Meaning& means = meaning(i, raw);
     if (means.ignored) continue;
     const bool is_eval = record.eval || means.eval;
     Reading reading{means.signal, std::string(raw), number.value};
@@ -165,7 +196,8 @@ void Records::add(const Record& record) {
 // A record that says beside its step how many there will be.
 void Records::note_plan(const Record& record) {
   for (const RowNumber& number : record.numbers) {
-    if (std::find(kPlanKeys.begin(), kPlanKeys.end(), number.key) == kPlanKeys.end()) continue;
+    const bool may_be = number.key.ends_with("step") || number.key.ends_with("steps");
+    if (!may_be || std::find(kPlanKeys.begin(), kPlanKeys.end(), number.key) == kPlanKeys.end()) continue;
     if (!whole(number.value) || number.value < 1 || number.value == planned_) continue;
     planned_ = number.value;
     sink_.put({record.at, record.where, event::Planned{static_cast<int64_t>(number.value)}});

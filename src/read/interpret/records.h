@@ -14,6 +14,7 @@
 #include "read/books/dialect_book.h"
 #include "read/interpret/step_counter.h"
 #include "read/lines/row.h"
+#include "read/lines/row_names.h"
 
 namespace mw {
 
@@ -57,9 +58,12 @@ class Records {
     int64_t ordinal = 0;
     Event event;
   };
-  const Meaning& meaning(std::string_view raw);
+  const Meaning& meaning(size_t place, std::string_view raw);
+  const Meaning& look_up(std::string_view raw);
+  void forget_meanings();
   int64_t step_of(const Record& record, int64_t* ordinal);
   int64_t own_step(const Record& record);
+  int64_t usual_step(const Record& record) const;
   bool counts(const Record& record) const;
   bool is_step_key(std::string_view raw) const;
   void note_total(const Record& record);
@@ -71,6 +75,8 @@ class Records {
   EventSink& sink_;
   std::optional<size_t> speaker_;
   std::unordered_map<std::string, Meaning> meanings_;  // looked up only
+  RowNames names_;                                     // of the last record
+  std::vector<const Meaning*> places_;                 // what they mean
   StepCounter counter_;
   std::deque<Pending> pending_;
   int64_t current_ = kNoStep;

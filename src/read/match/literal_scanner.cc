@@ -11,7 +11,7 @@
 namespace mw {
 
 struct LiteralScanner::Inner {
-  explicit Inner(std::span<const std::string> texts) : literals(texts.begin(), texts.end()), table(texts) {}
+  explicit Inner(FlatReader& in) : table(in) {}
   Inner(const Inner&) = delete;
   Inner& operator=(const Inner&) = delete;
   ~Inner() {
@@ -21,7 +21,7 @@ struct LiteralScanner::Inner {
   Result<void> compile();
   void scan(std::string_view block, std::vector<Hit>& hits);
 
-  std::vector<std::string> literals;
+  std::string own;      // what the table looks at, when nobody else keeps it
   LiteralTable table;   // until so much was scanned that compiling pays
   size_t scanned = 0;   // bytes
   size_t longest = 0;   // literal, bytes
@@ -60,19 +60,35 @@ LiteralScanner::LiteralScanner(LiteralScanner&&) noexcept = default;
 LiteralScanner& LiteralScanner::operator=(LiteralScanner&&) noexcept = default;
 LiteralScanner::~LiteralScanner() = default;
 
-Result<LiteralScanner> LiteralScanner::compile(std::span<const std::string> literals) {
-  if (!literals.empty() && hs_valid_platform() != HS_SUCCESS) {
+void LiteralScanner::write(std::span<const std::string> literals, FlatWriter& out) {
+  LiteralTable::write(literals, out);
+}
+
+Result<LiteralScanner> LiteralScanner::read(FlatReader& in) {
+  auto inner = std::make_unique<Inner>(in);
+  if (inner->table.literals().size() > 0 && hs_valid_platform() != HS_SUCCESS) {
     return Error{Error::Code::kUnsupported, "this CPU lacks the SSE4.2 instructions that log scanning needs", ""};
   }
-  return LiteralScanner(std::make_unique<Inner>(literals));
+  return LiteralScanner(std::move(inner));
+}
+
+Result<LiteralScanner> LiteralScanner::compile(std::span<const std::string> literals) {
+  FlatWriter out;
+  write(literals, out);
+  std::string own = out.take();
+  FlatReader in(own);
+  auto scanner = read(in);
+  if (scanner.ok()) scanner->inner_->own = std::move(own);  // long enough to stay where it is
+  return scanner;
 }
 
 Result<void> LiteralScanner::Inner::compile() {
   std::vector<const char*> texts;
-  std::vector<unsigned> flags(literals.size(), 0), ids;
+  std::vector<unsigned> flags(table.literals().size(), 0), ids;
   std::vector<size_t> sizes;
-  for (const std::string& literal : literals) {
-    ids.push_back(static_cast<unsigned>(ids.size()));
+  for (size_t i = 0; i < table.literals().size(); ++i) {
+    const std::string_view literal = table.literals()[i];
+    ids.push_back(static_cast<unsigned>(i));
     texts.push_back(literal.data());
     sizes.push_back(literal.size());
     longest = std::max(longest, literal.size());
@@ -95,7 +111,7 @@ void LiteralScanner::scan(std::string_view block, std::vector<Hit>& hits) const 
   hits.clear();
   MW_CHECK(block.size() < UINT32_MAX);
   Inner& inner = *inner_;
-  if (inner.literals.empty() || block.empty()) return;
+  if (inner.table.literals().size() == 0 || block.empty()) return;
   if (inner.database == nullptr && !inner.failed && inner.scanned >= kCompileAfter)
     inner.failed = !inner.compile().ok();
   inner.scanned += block.size();
@@ -123,6 +139,8 @@ void LiteralScanner::Inner::scan(std::string_view block, std::vector<Hit>& hits)
   hits.erase(std::remove_if(hits.begin() + static_cast<std::ptrdiff_t>(of_first), hits.end(), beyond), hits.end());
   for (size_t i = of_first; i < hits.size(); ++i) hits[i].end += static_cast<uint32_t>(from);
 }
+
+size_t LiteralScanner::length(uint32_t literal) const { return inner_->table.literals()[literal].size(); }
 
 size_t LiteralScanner::bytes() const {
   size_t size = 0;

@@ -12,6 +12,9 @@
 
 namespace mw {
 
+class FlatReader;
+class FlatWriter;
+
 /// Immutable after compile(); scan() owns scratch space and is not thread-safe. Without literals it finds nothing.
 class LiteralScanner {
  public:
@@ -20,6 +23,9 @@ class LiteralScanner {
     uint32_t literal = 0;  ///< its index
   };
   static Result<LiteralScanner> compile(std::span<const std::string> literals);
+  /// What read() makes a scanner of; `in` must live as long as the scanner.
+  static void write(std::span<const std::string> literals, FlatWriter& out);
+  static Result<LiteralScanner> read(FlatReader& in);
   LiteralScanner(LiteralScanner&&) noexcept;
   LiteralScanner& operator=(LiteralScanner&&) noexcept;
   ~LiteralScanner();
@@ -27,6 +33,8 @@ class LiteralScanner {
   /// All occurrences, overlapping ones too, by ascending end, into `hits` (emptied first). `block` is shorter than 4
   /// GiB.
   void scan(std::string_view block, std::vector<Hit>& hits) const;
+  /// Bytes of one literal.
+  size_t length(uint32_t literal) const;
   /// Bytes of the automaton.
   size_t bytes() const;
 

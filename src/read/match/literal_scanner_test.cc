@@ -49,7 +49,11 @@ TEST_CASE("the table finds each literal wherever it stands, as a search for each
     literals.erase(std::unique(literals.begin(), literals.end()), literals.end());
     const std::string text = random_text(random, random() % 400);
     std::vector<LiteralScanner::Hit> hits;
-    LiteralTable(literals).scan(text, hits);
+    FlatWriter out;
+    LiteralTable::write(literals, out);
+    const std::string bytes = out.take();
+    FlatReader in(bytes);
+    LiteralTable(in).scan(text, hits);
     CHECK(sorted(hits) == by_hand(literals, text));
   }
 }

@@ -37,30 +37,42 @@ uint32_t rarest(const std::string& literal, const std::unordered_map<uint32_t, u
 
 }  // namespace
 
-LiteralTable::LiteralTable(std::span<const std::string> literals)
-    : literals_(literals.begin(), literals.end()),
-      filter_((size_t{1} << kFilterBits) / 64, 0),
-      slots_((size_t{1} << kSlotBits) + 1, 0) {
+void LiteralTable::write(std::span<const std::string> literals, FlatWriter& out) {
+  std::vector<uint64_t> filter((size_t{1} << kFilterBits) / 64, 0);
+  std::vector<uint32_t> slots((size_t{1} << kSlotBits) + 1, 0), short_ones;
+  std::vector<Entry> entries;
   std::unordered_map<uint32_t, uint32_t> times;  // of each key in all literals
-  for (const std::string& literal : literals_) {
+  for (const std::string& literal : literals) {
     for (size_t i = 0; i + kKey <= literal.size(); ++i) ++times[key_at(literal.data() + i)];
   }
-  for (uint32_t i = 0; i < literals_.size(); ++i) {
-    if (literals_[i].size() < kKey) {
-      short_.push_back(i);
+  for (uint32_t i = 0; i < literals.size(); ++i) {
+    if (literals[i].size() < kKey) {
+      short_ones.push_back(i);
       continue;
     }
-    const uint32_t at = rarest(literals_[i], times), key = key_at(literals_[i].data() + at);
-    entries_.push_back({i, key, at});
+    const uint32_t at = rarest(literals[i], times), key = key_at(literals[i].data() + at);
+    entries.push_back({i, key, at});
     const uint32_t bit = hash(key) >> (32 - kFilterBits);
-    filter_[bit / 64] |= uint64_t{1} << (bit % 64);
-    ++slots_[(hash(key) >> (32 - kSlotBits)) + 1];
+    filter[bit / 64] |= uint64_t{1} << (bit % 64);
+    ++slots[(hash(key) >> (32 - kSlotBits)) + 1];
   }
-  for (size_t i = 1; i < slots_.size(); ++i) slots_[i] += slots_[i - 1];
-  std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+  for (size_t i = 1; i < slots.size(); ++i) slots[i] += slots[i - 1];
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return hash(a.key) >> (32 - kSlotBits) < hash(b.key) >> (32 - kSlotBits);
   });
+  FlatTexts::write(literals, out);
+  out.array(filter);
+  out.array(slots);
+  out.array(entries);
+  out.array(short_ones);
 }
+
+LiteralTable::LiteralTable(FlatReader& in)
+    : literals_(in),
+      filter_(in.array<uint64_t>()),
+      slots_(in.array<uint32_t>()),
+      entries_(in.array<Entry>()),
+      short_(in.array<uint32_t>()) {}
 
 void LiteralTable::try_slot(std::string_view block, size_t at, uint32_t key,
                             std::vector<LiteralScanner::Hit>& hits) const {
@@ -68,7 +80,7 @@ void LiteralTable::try_slot(std::string_view block, size_t at, uint32_t key,
   for (uint32_t i = slots_[slot]; i < slots_[slot + 1]; ++i) {
     const Entry& entry = entries_[i];
     if (entry.key != key || entry.at > at) continue;
-    const std::string& literal = literals_[entry.literal];
+    const std::string_view literal = literals_[entry.literal];
     const size_t begin = at - entry.at;
     if (literal.size() > block.size() - begin) continue;
     if (memcmp(block.data() + begin, literal.data(), literal.size()) != 0) continue;
@@ -78,7 +90,7 @@ void LiteralTable::try_slot(std::string_view block, size_t at, uint32_t key,
 
 void LiteralTable::scan_short(std::string_view block, std::vector<LiteralScanner::Hit>& hits) const {
   for (const uint32_t number : short_) {
-    const std::string& literal = literals_[number];
+    const std::string_view literal = literals_[number];
     for (size_t at = block.find(literal); at != std::string_view::npos; at = block.find(literal, at + 1)) {
       hits.push_back({static_cast<uint32_t>(at + literal.size()), number});
     }
@@ -86,9 +98,25 @@ void LiteralTable::scan_short(std::string_view block, std::vector<LiteralScanner
 }
 
 void LiteralTable::scan(std::string_view block, std::vector<LiteralScanner::Hit>& hits) const {
-  for (size_t at = 0; at + kKey <= block.size(); ++at) {
-    const uint32_t key = key_at(block.data() + at), bit = hash(key) >> (32 - kFilterBits);
-    if ((filter_[bit / 64] >> (bit % 64) & 1) != 0) try_slot(block, at, key, hits);
+  const auto may_be = [filter = filter_.data()](uint32_t key) {
+    const uint32_t bit = hash(key) >> (32 - kFilterBits);
+    return (filter[bit / 64] >> (bit % 64) & 1) != 0;
+  };
+  constexpr size_t kStride = 8 - kKey + 1;  // keys in eight bytes
+  size_t at = 0;
+  for (; at + 8 <= block.size(); at += kStride) {
+    uint64_t eight = 0;
+    memcpy(&eight, block.data() + at, sizeof(eight));
+#pragma GCC unroll 6  // the shifts are constants then, and there is nothing to count
+    for (size_t i = 0; i < kStride; ++i) {
+      const auto key = static_cast<uint32_t>(eight >> (8 * i)) & 0xffffff;
+      if (may_be(key)) [[unlikely]]
+        try_slot(block, at + i, key, hits);
+    }
+  }
+  for (; at + kKey <= block.size(); ++at) {
+    const uint32_t key = key_at(block.data() + at);
+    if (may_be(key)) try_slot(block, at, key, hits);
   }
   scan_short(block, hits);
 }

@@ -8,17 +8,22 @@
 #include <string_view>
 #include <vector>
 
+#include "read/match/flat.h"
 #include "read/match/literal_scanner.h"
 
 namespace mw {
 
-/// Immutable. The literals are copied; none may be empty.
+/// Immutable.
 class LiteralTable {
  public:
-  explicit LiteralTable(std::span<const std::string> literals);
+  /// None of the literals may be empty.
+  static void write(std::span<const std::string> literals, FlatWriter& out);
+  /// What `in` reads must live as long as the table.
+  explicit LiteralTable(FlatReader& in);
 
   /// All occurrences, overlapping ones too, in no order, behind what `hits` holds.
   void scan(std::string_view block, std::vector<LiteralScanner::Hit>& hits) const;
+  const FlatTexts& literals() const { return literals_; }
   size_t bytes() const;
 
  private:
@@ -35,11 +40,11 @@ class LiteralTable {
   void try_slot(std::string_view block, size_t at, uint32_t key, std::vector<LiteralScanner::Hit>& hits) const;
   void scan_short(std::string_view block, std::vector<LiteralScanner::Hit>& hits) const;
 
-  std::vector<std::string> literals_;
-  std::vector<uint64_t> filter_;
-  std::vector<uint32_t> slots_;  // where the entries of each slot begin, and where the last ends
-  std::vector<Entry> entries_;   // by slot
-  std::vector<uint32_t> short_;  // literals of fewer bytes than a key
+  FlatTexts literals_;
+  std::span<const uint64_t> filter_;
+  std::span<const uint32_t> slots_;  // where the entries of each slot begin, and where the last ends
+  std::span<const Entry> entries_;   // by slot
+  std::span<const uint32_t> short_;  // literals of fewer bytes than a key
 };
 
 }  // namespace mw

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "read/match/flat.h"
 #include "read/match/literal_scanner.h"
 #include "read/match/required_literals.h"
 
@@ -31,7 +32,7 @@ size_t find_first(std::string_view text, char c, size_t from, size_t to) {
   return found == nullptr ? to : static_cast<size_t>(static_cast<const char*>(found) - text.data());
 }
 
-bool holds(std::string_view text, const std::string& part) {
+bool holds(std::string_view text, std::string_view part) {
   return memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }
 
@@ -49,41 +50,61 @@ RE2::Options regex_options() {
   return options;
 }
 
-/// One distinct expression.
-struct Test {
-  std::string expression;
-  bool regex = false;
-  std::vector<uint32_t> ids;
-  std::vector<std::string> also;  // literals that must be there, too
-  std::unique_ptr<RE2> compiled;
-  uint64_t seen = 0;  // the segment it was last tried on
+/// The distinct expressions ("tests") and the literals that wake them, as the build or a start made them.
+struct Tables {
+  static constexpr uint8_t kRegex = 1;
+  explicit Tables(FlatReader& in)
+      : expressions(in),
+        kinds(in.array<uint8_t>()),
+        ids(in),
+        also(in),
+        also_texts(in),
+        woken(in),
+        slow(in.array<uint32_t>()) {}
+  bool regex(size_t test) const { return kinds[test] == kRegex; }
 
-  bool matches(std::string_view segment) {
-    if (!regex) return true;  // its literal is all of it
-    for (const std::string& literal : also) {
-      if (!holds(segment, literal)) return false;
-    }
-    if (compiled == nullptr) compiled = std::make_unique<RE2>(expression, regex_options());
-    return compiled->ok() &&
-           compiled->Match({segment.data(), segment.size()}, 0, segment.size(), RE2::UNANCHORED, nullptr, 0);
-  }
+  FlatTexts expressions;           // per test
+  std::span<const uint8_t> kinds;  // likewise; else a literal, which is all of the expression
+  FlatLists<uint32_t> ids;         // likewise, ascending
+  FlatLists<uint32_t> also;        // likewise: literals that must be there, too, among also_texts
+  FlatTexts also_texts;
+  FlatLists<uint32_t> woken;       // per literal of the scanner: the tests that it wakes
+  std::span<const uint32_t> slow;  // tests without a literal
 };
 
-struct Literal {
-  size_t length = 0;
-  std::vector<uint32_t> tests;
+struct TestState {
+  std::unique_ptr<RE2> compiled;
+  uint64_t seen = 0;  // the segment it was last tried on
 };
 
 }  // namespace
 
 struct PatternSet::Inner {
-  std::vector<Test> tests;
-  std::vector<Literal> literals;
-  std::vector<uint32_t> slow;
-  std::unique_ptr<LiteralScanner> scanner;
+  Inner(FlatReader& in, LiteralScanner made)
+      : tables(in), states(tables.expressions.size()), scanner(std::move(made)) {}
+  bool matches(uint32_t test, std::string_view segment);
+
+  std::string own;  // what the tables look at, when nobody else keeps it
+  Tables tables;
+  std::vector<TestState> states;  // per test
+  LiteralScanner scanner;
   std::vector<LiteralScanner::Hit> hits;
-  uint64_t segments = 0;  // numbers the segments, for Test::seen
+  uint64_t segments = 0;  // numbers the segments, for TestState::seen
 };
+
+bool PatternSet::Inner::matches(uint32_t test, std::string_view segment) {
+  if (!tables.regex(test)) return true;  // its literal is all of it
+  for (const uint32_t literal : tables.also[test]) {
+    if (!holds(segment, tables.also_texts[literal])) return false;
+  }
+  std::unique_ptr<RE2>& compiled = states[test].compiled;
+  if (compiled == nullptr) {
+    const std::string_view expression = tables.expressions[test];
+    compiled = std::make_unique<RE2>(re2::StringPiece(expression.data(), expression.size()), regex_options());
+  }
+  return compiled->ok() &&
+         compiled->Match({segment.data(), segment.size()}, 0, segment.size(), RE2::UNANCHORED, nullptr, 0);
+}
 
 PatternSet::PatternSet(std::unique_ptr<Inner> inner) : inner_(std::move(inner)) {}
 PatternSet::PatternSet(PatternSet&&) noexcept = default;
@@ -95,82 +116,143 @@ PatternSet::~PatternSet() = default;
 
 namespace {
 
-/// The literals that wake a test. An error when its expression is not one; `slow` when none can be had.
-Result<std::vector<std::string>> prepare(Test& test, bool proven, bool* slow) {
-  if (test.expression.empty()) return Error{Error::Code::kInvalid, "a pattern is empty: it would match every line", ""};
-  if (!test.regex) return std::vector<std::string>{test.expression};
-  RequiredLiterals required = required_literals(test.expression);
+/// Gathers tests and literals, and writes them as Tables and LiteralScanner read them.
+class Compiler {
+ public:
+  explicit Compiler(bool proven) : proven_(proven) {}
+  Result<void> add(const Pattern& pattern);
+  std::string write() const;
+  /// The expressions that were compiled to find their mistakes, per test.
+  std::vector<std::unique_ptr<RE2>>& compiled() { return compiled_; }
+
+ private:
+  Result<std::vector<std::string>> prepare(const Pattern& pattern);
+
+  bool proven_;
+  std::array<std::unordered_map<std::string, size_t>, 2> known_;  // literals, regexes
+  std::unordered_map<std::string, uint32_t> literal_numbers_;
+  std::vector<std::string> expressions_, literals_, also_texts_;
+  std::vector<uint8_t> kinds_;
+  std::vector<std::vector<uint32_t>> ids_, also_, woken_;
+  std::vector<uint32_t> slow_;
+  std::vector<std::unique_ptr<RE2>> compiled_;
+};
+
+/// The literals that wake a test. An error when its expression is not one.
+Result<std::vector<std::string>> Compiler::prepare(const Pattern& pattern) {
+  if (pattern.expression.empty()) {
+    return Error{Error::Code::kInvalid, "a pattern is empty: it would match every line", ""};
+  }
+  if (!pattern.regex) return std::vector<std::string>{pattern.expression};
+  RequiredLiterals required = required_literals(pattern.expression);
   // What the reader cannot vouch for is compiled now, to report errors early; the rest when a line asks for it.
   const bool vouched =
-      proven || (required.understood && !contains(test.expression, "{") && !contains(test.expression, "(?P<"));
+      proven_ || (required.understood && !contains(pattern.expression, "{") && !contains(pattern.expression, "(?P<"));
   if (!vouched) {
-    test.compiled = std::make_unique<RE2>(test.expression, regex_options());
-    if (!test.compiled->ok()) {
-      return Error{Error::Code::kInvalid, cat("pattern '", test.expression, "': ", test.compiled->error()),
+    auto& compiled = compiled_.back() = std::make_unique<RE2>(pattern.expression, regex_options());
+    if (!compiled->ok()) {
+      return Error{Error::Code::kInvalid, cat("pattern '", pattern.expression, "': ", compiled->error()),
                    "the syntax is RE2's, see https://github.com/google/re2/wiki/Syntax"};
     }
   }
-  *slow = required.any.empty();
-  test.also = std::move(required.also);
+  if (required.any.empty()) slow_.push_back(static_cast<uint32_t>(expressions_.size() - 1));
+  for (std::string& literal : required.also) {
+    also_.back().push_back(static_cast<uint32_t>(also_texts_.size()));
+    also_texts_.push_back(std::move(literal));
+  }
   return std::move(required.any);
+}
+
+Result<void> Compiler::add(const Pattern& pattern) {
+  const auto [place, fresh] = known_[pattern.regex ? 1 : 0].try_emplace(pattern.expression, expressions_.size());
+  if (!fresh) {
+    std::vector<uint32_t>& ids = ids_[place->second];
+    ids.insert(std::upper_bound(ids.begin(), ids.end(), pattern.id), pattern.id);
+    return {};
+  }
+  const auto number = static_cast<uint32_t>(expressions_.size());
+  expressions_.push_back(pattern.expression);
+  kinds_.push_back(pattern.regex ? Tables::kRegex : 0);
+  ids_.push_back({pattern.id});
+  also_.emplace_back();
+  compiled_.emplace_back();
+  const auto literals = prepare(pattern);
+  if (!literals.ok()) return literals.error();
+  for (const std::string& literal : *literals) {
+    if (contains(literal, "\n") || contains(literal, "\r")) continue;  // in no segment
+    const auto [at, added] = literal_numbers_.try_emplace(literal, static_cast<uint32_t>(literals_.size()));
+    if (added) {
+      literals_.push_back(literal);
+      woken_.emplace_back();
+    }
+    woken_[at->second].push_back(number);
+  }
+  return {};
+}
+
+std::string Compiler::write() const {
+  FlatWriter out;
+  LiteralScanner::write(literals_, out);
+  FlatTexts::write(expressions_, out);
+  out.array(kinds_);
+  FlatLists<uint32_t>::write(ids_, out);
+  FlatLists<uint32_t>::write(also_, out);
+  FlatTexts::write(also_texts_, out);
+  FlatLists<uint32_t>::write(woken_, out);
+  out.array(slow_);
+  return out.take();
+}
+
+Result<Compiler> gathered(const std::vector<Pattern>& patterns, bool proven) {
+  if (patterns.size() > PatternSet::kPatternsLimit) {
+    return Error{Error::Code::kLimit, cat("more than ", PatternSet::kPatternsLimit, " patterns"), ""};
+  }
+  Compiler compiler(proven);
+  for (const Pattern& pattern : patterns) MW_TRY(compiler.add(pattern));
+  return compiler;
 }
 
 }  // namespace
 
-Result<PatternSet> PatternSet::compile(std::vector<Pattern> patterns, bool proven) {
-  if (patterns.size() > kPatternsLimit) {
-    return Error{Error::Code::kLimit, cat("more than ", kPatternsLimit, " patterns"), ""};
-  }
-  auto inner = std::make_unique<Inner>();
-  inner->tests.reserve(patterns.size());
-  std::array<std::unordered_map<std::string, size_t>, 2> known;  // literals, regexes
-  std::unordered_map<std::string, uint32_t> literal_numbers;
-  std::vector<std::string> texts;
-  for (Pattern& pattern : patterns) {
-    const auto [place, fresh] = known[pattern.regex ? 1 : 0].try_emplace(pattern.expression, inner->tests.size());
-    if (!fresh) {
-      inner->tests[place->second].ids.push_back(pattern.id);
-      continue;
-    }
-    Test test;
-    test.expression = std::move(pattern.expression);
-    test.regex = pattern.regex;
-    test.ids = {pattern.id};
-    bool slow = false;
-    auto literals = prepare(test, proven, &slow);
-    if (!literals.ok()) return literals.error();
-    const auto number = static_cast<uint32_t>(inner->tests.size());
-    if (slow) inner->slow.push_back(number);
-    for (std::string& literal : *literals) {
-      if (contains(literal, "\n") || contains(literal, "\r")) continue;  // in no segment
-      const auto [at, added] = literal_numbers.try_emplace(literal, static_cast<uint32_t>(texts.size()));
-      if (added) {
-        inner->literals.push_back({literal.size(), {}});
-        texts.push_back(literal);
-      }
-      inner->literals[at->second].tests.push_back(number);
-    }
-    inner->tests.push_back(std::move(test));
-  }
-  auto scanner = LiteralScanner::compile(texts);
+Result<PatternSet> PatternSet::read(std::string_view flat) {
+  FlatReader in(flat);
+  auto scanner = LiteralScanner::read(in);
   if (!scanner.ok()) return scanner.error();
-  inner->scanner = std::make_unique<LiteralScanner>(std::move(*scanner));
-  return PatternSet(std::move(inner));
+  return PatternSet(std::make_unique<Inner>(in, std::move(*scanner)));
+}
+
+Result<std::string> PatternSet::write(const std::vector<Pattern>& proven) {
+  const auto compiler = gathered(proven, true);
+  if (!compiler.ok()) return compiler.error();
+  return compiler->write();
+}
+
+Result<PatternSet> PatternSet::compile(const std::vector<Pattern>& patterns, bool proven) {
+  auto compiler = gathered(patterns, proven);
+  if (!compiler.ok()) return compiler.error();
+  std::string own = compiler->write();
+  auto set = read(own);
+  if (!set.ok()) return set.error();
+  set->inner_->own = std::move(own);  // long enough to stay where it is
+  for (size_t i = 0; i < compiler->compiled().size(); ++i) {
+    set->inner_->states[i].compiled = std::move(compiler->compiled()[i]);
+  }
+  return set;
 }
 
 std::vector<std::string> PatternSet::slow_patterns() const {
   std::vector<std::string> expressions;
-  for (const uint32_t test : inner_->slow) expressions.push_back(inner_->tests[test].expression);
+  for (const uint32_t test : inner_->tables.slow) expressions.emplace_back(inner_->tables.expressions[test]);
   return expressions;
 }
 
 PatternSet::Size PatternSet::size() const {
   Size size;
-  size.literals = inner_->literals.size();
-  size.prefilter_bytes = inner_->scanner->bytes();
-  for (const Test& test : inner_->tests) {
-    size.regexes += test.regex ? 1 : 0;
-    size.compiled += test.compiled != nullptr ? 1 : 0;
+  size.literals = inner_->tables.woken.size();
+  size.prefilter_bytes = inner_->scanner.bytes();
+  for (size_t test = 0; test < inner_->states.size(); ++test) {
+    size.regexes += inner_->tables.regex(test) ? 1 : 0;
+    size.compiled += inner_->states[test].compiled != nullptr ? 1 : 0;
   }
   return size;
 }
@@ -181,8 +263,8 @@ PatternSet::Size PatternSet::size() const {
 /// One pass over one block.
 class PatternSet::Scan {
  public:
-  Scan(Inner& inner, std::string_view block, HitListener* listener, size_t wanted)
-      : inner_(inner), block_(block), listener_(listener), wanted_(wanted) {}
+  Scan(Inner& inner, std::string_view block, HitListener* listener, size_t wanted, uint32_t below)
+      : inner_(inner), block_(block), listener_(listener), wanted_(wanted), below_(below) {}
 
   size_t run() {
     for (size_t at = 0; at < block_.size();) at = piece(at);
@@ -207,6 +289,7 @@ class PatternSet::Scan {
   std::string_view block_;
   HitListener* listener_;  // none: match_line()
   size_t wanted_;
+  uint32_t below_;
   std::vector<uint32_t> ids_;
   size_t line_begin_ = 0, line_end_ = 0;        // the line that ids_ are of; nothing yet when line_end_ is 0
   size_t segment_begin_ = 0, segment_end_ = 0;  // the segment that was last looked at
@@ -239,15 +322,15 @@ size_t PatternSet::Scan::piece(size_t at) {
 /// Scans [from, to), which begins and ends at segment ends (or is one of the windows of a long segment).
 void PatternSet::Scan::range(size_t from, size_t to) {
   std::vector<LiteralScanner::Hit>& hits = inner_.hits;
-  inner_.scanner->scan(block_.substr(from, to - from), hits);
-  if (!inner_.slow.empty()) add_slow_hits(from, to);
+  inner_.scanner.scan(block_.substr(from, to - from), hits);
+  if (!inner_.tables.slow.empty()) add_slow_hits(from, to);
   segment_begin_ = segment_end_ = feed_ = from;
   ++inner_.segments;
   bool first = true;
   for (const LiteralScanner::Hit& hit : hits) {
     const size_t end = from + hit.end;
     const bool slow = (hit.literal & kSlow) != 0;
-    const size_t begin = slow ? end : end - inner_.literals[hit.literal].length;
+    const size_t begin = slow ? end : end - inner_.scanner.length(hit.literal);
     if (first || end > segment_end_) segment_at(begin, end, from, to);
     first = false;
     if (begin < window_begin_ || end > window_end_) {
@@ -261,7 +344,7 @@ void PatternSet::Scan::range(size_t from, size_t to) {
     if (slow) {
       try_test(hit.literal & ~kSlow, text);
     } else {
-      for (const uint32_t test : inner_.literals[hit.literal].tests) try_test(test, text);
+      for (const uint32_t test : inner_.tables.woken[hit.literal]) try_test(test, text);
     }
   }
 }
@@ -272,7 +355,7 @@ void PatternSet::Scan::add_slow_hits(size_t from, size_t to) {
   for (size_t begin = from; begin < to;) {
     if (begin > line_end) line_end = find_first(block_, '\n', begin, to);
     const size_t end = find_first(block_, '\r', begin, line_end);
-    for (const uint32_t test : inner_.slow) {
+    for (const uint32_t test : inner_.tables.slow) {
       if (begin == end) break;
       inner_.hits.push_back({static_cast<uint32_t>(begin - from), test | kSlow});
       if (end - begin > kSegmentLimit) inner_.hits.push_back({static_cast<uint32_t>(end - from), test | kSlow});
@@ -300,16 +383,18 @@ void PatternSet::Scan::segment_at(size_t literal_begin, size_t literal_end, size
 }
 
 void PatternSet::Scan::try_test(uint32_t number, std::string_view text) {
-  Test& test = inner_.tests[number];
-  if (test.seen == inner_.segments) return;
-  test.seen = inner_.segments;
-  if (!test.matches(text)) return;
+  const std::span<const uint32_t> ids = inner_.tables.ids[number];
+  uint64_t& seen = inner_.states[number].seen;
+  if (seen == inner_.segments) return;
+  seen = inner_.segments;
+  if (ids[0] >= below_) return;  // the lowest of them
+  if (!inner_.matches(number, text)) return;
   const size_t at = window_begin_;
   if (line_end_ == 0 || at > line_end_) {
     flush_line();
     open_line(at);
   }
-  ids_.insert(ids_.end(), test.ids.begin(), test.ids.end());
+  ids_.insert(ids_.end(), ids.begin(), ids.end());
 }
 
 void PatternSet::Scan::open_line(size_t at) {
@@ -345,12 +430,12 @@ void PatternSet::Scan::give(size_t begin, size_t end, std::span<const uint32_t> 
   ++cursor_line_;
 }
 
-size_t PatternSet::scan(std::string_view block, HitListener& listener, size_t wanted) const {
-  return Scan(*inner_, block, &listener, wanted).run();
+size_t PatternSet::scan(std::string_view block, HitListener& listener, size_t wanted, uint32_t below) const {
+  return Scan(*inner_, block, &listener, wanted, below).run();
 }
 
 void PatternSet::match_line(std::string_view line, std::vector<uint32_t>& ids) const {
-  Scan scan(*inner_, line, nullptr, 0);
+  Scan scan(*inner_, line, nullptr, 0, UINT32_MAX);
   scan.run();
   ids.swap(scan.ids());
 }

@@ -45,15 +45,19 @@ class PatternSet {
 
   /// `proven`: all expressions were compiled before, by whoever read them or by the tests, and none of them need be
   /// compiled to find its mistakes.
-  static Result<PatternSet> compile(std::vector<Pattern> patterns, bool proven = false);
+  static Result<PatternSet> compile(const std::vector<Pattern>& patterns, bool proven = false);
+  /// What compile() does for proven patterns, in two halves: write() may be done by the build. What it returns must be
+  /// kept as long as the set that read() makes of it, at an address that is a multiple of kFlatAlign (flat.h).
+  static Result<std::string> write(const std::vector<Pattern>& proven);
+  static Result<PatternSet> read(std::string_view flat);
   PatternSet(PatternSet&&) noexcept;
   PatternSet& operator=(PatternSet&&) noexcept;
   ~PatternSet();
 
   /// `block` must hold whole lines (the last may lack its line end). `wanted`: so many lines at its start are given to
   /// the listener whatever they hold. Returns how many lines behind the block are still wanted: pass it on with the
-  /// next block.
-  size_t scan(std::string_view block, HitListener& listener, size_t wanted = 0) const;
+  /// next block. Only expressions with an id lower than `below` are looked for.
+  size_t scan(std::string_view block, HitListener& listener, size_t wanted = 0, uint32_t below = UINT32_MAX) const;
 
   /// The ids that match one line, ascending, without repeats.
   void match_line(std::string_view line, std::vector<uint32_t>& ids) const;

@@ -157,6 +157,20 @@ int answer(const CLI::App& root, const CLI::ParseError& problem, int argc, char*
   return 0;
 }
 
+/// The verb of that name as a subcommand of `root`, or all of them: to declare them all takes longer than the rest of a
+/// command line.
+std::vector<ParsedCommand> attached(CLI::App& root, std::string_view name, std::span<const Verb* const> verbs) {
+  const auto named =
+      std::find_if(verbs.begin(), verbs.end(), [name](const Verb* verb) { return one_word(verb->name) == name; });
+  if (named != verbs.end()) verbs = verbs.subspan(static_cast<size_t>(named - verbs.begin()), 1);
+  std::vector<ParsedCommand> commands(verbs.size());  // whose places the options are parsed into
+  for (size_t i = 0; i < verbs.size(); ++i) {
+    commands[i].verb = verbs[i];
+    commands[i].attach(root);
+  }
+  return commands;
+}
+
 }  // namespace
 
 int run_command(int argc, char** argv_given, std::span<const Verb* const> verbs, Services& services,
@@ -183,11 +197,7 @@ int run_command(int argc, char** argv_given, std::span<const Verb* const> verbs,
   root.set_version_flag("--version", version_line(console.build), "Print the version (with --json: as JSON) and exit");
   root.require_subcommand(1);
   root.footer(cat("\n", kExitCodes));
-  std::vector<ParsedCommand> commands(verbs.size());
-  for (size_t i = 0; i < verbs.size(); ++i) {
-    commands[i].verb = verbs[i];
-    commands[i].attach(root);
-  }
+  std::vector<ParsedCommand> commands = attached(root, argc > 1 ? argv[1] : "", verbs);
   // The words of a command line within the command line are not ours to interpret.
   const auto own = static_cast<int>(std::find(argv, argv + argc, std::string_view("--")) - argv);
   const bool splits = own < argc && argc > 1 && std::any_of(verbs.begin(), verbs.end(), [&](const Verb* verb) {
