@@ -103,7 +103,7 @@ TEST_CASE("a signature that only wraps an exception is reported with the excepti
   CHECK(finding.evidence[0].text == "AssertionError: this backend needs SM>=80");
   CHECK(finding.evidence[0].where.line == 9);
   REQUIRE(finding.suggests.size() == 2);
-  CHECK(finding.suggests[1].cause == "assertion-failed");
+  CHECK(finding.suggests[1].cause == "assertion-error");
   CHECK(finding.suggests[1].reason == "raised: AssertionError: this backend needs SM>=80");
 }
 
