@@ -222,8 +222,8 @@ std::string own_words(const Incident& incident) {
   for (const Evidence& evidence : incident.evidence) {
     const std::string_view text = message_of(trim(evidence.text));
     const bool specific = text.find_first_of("0123456789'") != std::string_view::npos || contains(text, "Error: ");
-    const bool points_on = contains(text, "See stack trace") || contains(text, "See root cause") ||
-                           text.starts_with("in ");  // a frame
+    const bool points_on =
+        contains(text, "See stack trace") || contains(text, "See root cause") || text.starts_with("in ");  // a frame
     if (!evidence.signal.empty() || !specific || points_on) continue;
     if (incident.summary.find(text.substr(0, kCompared)) != std::string::npos) return "";
     const size_t colon = text.find(": ");  // of "torch.OutOfMemoryError: CUDA ..." the summary may quote the message

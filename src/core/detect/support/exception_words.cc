@@ -148,6 +148,7 @@ constexpr std::array kPhrases = {
     Words{"not enough memory", "", {"gpu-out-of-memory", "cuda-oom-trainer", false}},
     Words{"insufficient memory", "", {"gpu-out-of-memory", "cuda-oom-trainer", false}},
     Words{"no available memory", "", {"gpu-out-of-memory", "vllm-no-kv-blocks", false}},
+    Words{"no gpu", "available", {"resource-limit", "gpus-requested-more-than-present", false}},
     Words{"start new thread", "", {"resource-limit", "resource-temporarily-unavailable-eagain", false}},
     // checkpoints
     Words{"state dict contains a parameter group", "", {"checkpoint-failed", "state-dict-load-error", false}},
@@ -158,6 +159,7 @@ constexpr std::array kPhrases = {
     Words{"checkpoint", "not found", {"checkpoint-failed", "ckpt-dir-vanished", false}},
     Words{"checkpoint", "does not exist", {"checkpoint-failed", "ckpt-dir-vanished", false}},
     Words{"find a valid checkpoint", "", {"checkpoint-failed", "ckpt-dir-vanished", false}},
+    Words{"tensors share memory", "", {"checkpoint-failed", "checkpoint-save-failed", false}},
     Words{"weights only load failed", "", {"checkpoint-failed", "trust-weights-only-unpickle", false}},
     // shapes
     Words{"must match the size", "", {"code-error", "", false}},
@@ -170,7 +172,11 @@ constexpr std::array kPhrases = {
     Words{"non-empty list of tensors", "", {"code-error", "", false}},
     Words{"inflight params", "", {"code-error", "", false}},
     Words{"finished reduction in the prior iteration", "", {"code-error", "", false}},
+    Words{"pickle protocol", "", {"dependency-broken", "import-error-version", false}},
     Words{"pickle", "", {"code-error", "", false}},
+    Words{"do not match", "", {"code-error", "", false}},
+    Words{"does not match", "", {"code-error", "", false}},
+    Words{"mismatch", "", {"code-error", "", false}},
     Words{"event loop", "", {"code-error", "", false}},
     // tokenizer and data
     Words{"chat template", "", {"config-error", "chat-template-missing", false}},
@@ -189,6 +195,9 @@ constexpr std::array kPhrases = {
     Words{"dataset", "column", {"data-error", "dataset-column-missing", false}},
     Words{"text input must be of type", "", {"data-error", "dataset-bad-row-json", false}},
     // others
+    Words{"permission denied", "", {"resource-limit", "permission-denied", false}},
+    Words{"command not found", "", {"dependency-broken", "command-not-found", false}},
+    Words{"no such file or directory", "", {"config-error", "file-not-found", false}},
     Words{"address already in use", "", {"resource-limit", "port-in-use", false}},
     Words{"name resolution", "", {"network", "dns-failure", false}},
     Words{"name or service not known", "", {"network", "dns-failure", false}},
@@ -369,6 +378,7 @@ bool refuses_setting(std::string_view message, std::string_view folded) {
                   [folded](auto word) { return folded.starts_with(word); })) {
     return true;
   }
+  if (folded.starts_with("no ") && contains(folded, " found")) return true;
   if (std::none_of(kModals.begin(), kModals.end(), said)) return false;
   const auto part = [](char c) { return lower(c) || upper(c) || digit(c) || c == '_' || c == '.' || c == '-'; };
   for (size_t begin = 0; begin < message.size();) {

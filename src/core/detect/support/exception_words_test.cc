@@ -148,6 +148,15 @@ constexpr Example kExamples[] = {
     {"RuntimeError", "expected a non-empty list of Tensors", "code-error", ""},
     {"RuntimeError", "still have inflight params", "code-error", ""},
     {"RuntimeError", "Expected to have finished reduction in the prior iteration", "code-error", ""},
+    {"ValueError", "unsupported pickle protocol: 9", "dependency-broken", "import-error-version"},
+    {"ValueError", "images and tokens do not match", "code-error", ""},
+    {"ValueError", "the count does not match", "code-error", ""},
+    {"ValueError", "row mismatch", "code-error", ""},
+    {"RuntimeError", "Some tensors share memory", "checkpoint-failed", "checkpoint-save-failed"},
+    {"ValueError", "the node has no GPU available", "resource-limit", "gpus-requested-more-than-present"},
+    {"", "bash: ./run.sh: Permission denied", "resource-limit", "permission-denied"},
+    {"", "bash: torchrun: command not found", "dependency-broken", "command-not-found"},
+    {"", "bash: run.sh: No such file or directory", "config-error", "file-not-found"},
     {"RuntimeError", "cannot pickle a lock", "code-error", ""},
     {"RuntimeError", "This event loop is already running", "code-error", ""},
     {"ValueError", "no chat template", "config-error", "chat-template-missing"},
@@ -274,7 +283,8 @@ TEST_CASE("a refusal is one of the settings, whoever phrases it") {
                             "can't find x",
                             "x does not exist",
                             "x is greater than y",
-                            "x exceeds the y"}) {
+                            "x exceeds the y",
+                            "No adapter found for x"}) {
     const std::string text = words;
     CAPTURE(text);
     const auto is = class_by_words("ValueError", words);

@@ -64,6 +64,17 @@ bool is_fatal(std::string_view line) {
                      [line](std::string_view start) { return line.starts_with(start); });
 }
 
+/// A shell cannot run what it was given: "bash: ./run.sh: Permission denied", "run.sh: line 3: torchrun: command not
+/// found".
+bool is_shells(std::string_view line) {
+  constexpr std::array<std::string_view, 4> kShells = {"bash: ", "sh: ", "/bin/sh: ", "zsh: "};
+  constexpr std::array<std::string_view, 4> kWords = {": Permission denied", ": command not found", ": not found",
+                                                      ": No such file or directory"};
+  const bool shell = contains(line.substr(0, kPrefixBytes), ".sh: line ") ||
+                     std::any_of(kShells.begin(), kShells.end(), [line](auto word) { return line.starts_with(word); });
+  return shell && std::any_of(kWords.begin(), kWords.end(), [line](auto word) { return line.ends_with(word); });
+}
+
 /// The last line ends a traceback that the program survived: a sample of its data, or "Exception ignored in" of the
 /// interpreter's own clean-up.
 bool ends_survived_trace(const State& state, uint32_t source) {
@@ -82,7 +93,7 @@ std::optional<FinalError> final_error(const State& state, const AttemptState& at
   const std::string_view line = state.sources[number].last_text;
   if (ends_survived_trace(state, number)) return std::nullopt;
   if (auto exception = exception_in(line)) return exception;
-  if (is_fatal(line)) return FinalError{"", std::string(line)};
+  if (is_fatal(line) || is_shells(line)) return FinalError{"", std::string(line)};
   return std::nullopt;
 }
 

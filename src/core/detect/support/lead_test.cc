@@ -18,6 +18,21 @@ class Two {
     say(event::SourceOpened{0, "train.log", "text", 0});
     for (int64_t step = 1; step <= 5; ++step) say(event::Measured{step, false, {{"reward.mean", "reward", 0.5}}});
   }
+  /// What is shown first of a lead that is followed by an exception.
+  std::string shown_first(std::string text, std::string exception, std::string message) {
+    say(event::Matched{"slurm-task-failed", std::move(text), 1, false});
+    event::TraceSeen trace;
+    trace.exception = std::move(exception);
+    trace.message = std::move(message);
+    trace.last_line = line_ + 1;
+    say(std::move(trace));
+    say(event::Closed{});
+    const std::vector<FailureChain> chains = fatal_chains(state_, symptoms_of(state_, knowledge_));
+    if (chains.size() != 1) return "";
+    Finding finding;
+    describe(chains[0], finding);
+    return finding.evidence[0].text;
+  }
   std::string leads(std::string text) {
     say(event::Matched{"slurm-task-failed", std::move(text), 1, false});
     say(event::Matched{"second", "second", 1, false});
@@ -62,6 +77,14 @@ TEST_CASE("a resource that ran out leads over the crash and the failed save in w
     CHECK(Two("network", Role::kRoot, kind, Role::kRoot).leads("no route") == "slurm-task-failed");
   }
   CHECK(Two("crash", Role::kRoot, "config-error", Role::kRoot).leads("it crashed") == "slurm-task-failed");
+}
+
+TEST_CASE("of a wrapper the exception is shown first that it was raised by, unless its own line says it") {
+  const auto shown = [](const char* text) {
+    return Two("engine-dead", Role::kRoot, "network", Role::kSymptom).shown_first(text, "ValueError", "no cache");
+  };
+  CHECK(shown("the scheduler raised") == "ValueError: no cache");
+  CHECK(shown("the scheduler raised: no cache") == "the scheduler raised: no cache");
 }
 
 TEST_CASE("a task that failed of itself leads over the end of its job step, one that the job took down does not") {
