@@ -9,6 +9,7 @@
 #include "core/collected.h"
 #include "core/components.h"
 #include "core/cost.h"
+#include "core/entropy_forecast.h"
 #include "core/event_fields.h"
 #include "core/incident_json.h"
 #include "core/notes.h"
@@ -45,6 +46,7 @@ std::string_view now_label(const NowLine& now) {
   if (now.what == "Next step") return "next step";
   if (now.what == "Next save") return "next save";
   if (now.what == "Next evaluation") return "next eval";
+  if (now.what == "Entropy") return "entropy";
   return now.what == "A crash would cost" ? "at risk" : "advice";
 }
 
@@ -386,6 +388,20 @@ void put_saves(JsonWriter& json, const State& state, const RunStatus& status) {
   json.key("fits").boolean(next->fits()).end_object();
 }
 
+void put_entropy(JsonWriter& json, const State& state) {
+  json.key("entropy_end");
+  const auto next = forecast_entropy(state);
+  if (!next) {
+    json.null();
+    return;
+  }
+  json.begin_object().key("step").integer(next->step);
+  json.key("floor").number(next->floor).key("level").number(next->level).key("reward");
+  const auto law = entropy_law(state);
+  law ? json.number(law->reward_at(next->floor)) : json.null();
+  json.end_object();
+}
+
 }  // namespace
 
 std::string status_json(const State& state, const RunStatus& status) {
@@ -423,6 +439,7 @@ std::string status_json(const State& state, const RunStatus& status) {
   const auto* checkpoint = last_checkpoint(state);
   put_step(json, "last_checkpoint", checkpoint == nullptr ? kNoStep : checkpoint->second.step);
   put_saves(json, state, status);
+  put_entropy(json, state);
   json.key("figures").begin_object();
   for (const SignalLine& line : canonical_metrics(state, {})) json.key(line.name).number(line.last);
   json.end_object().key("incidents").begin_array();

@@ -7,6 +7,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "core/detect/support/failure_chain.h"
+#include "core/entropy_forecast.h"
 #include "ui/view/checkpoints.h"
 #include "ui/view/overview.h"
 
@@ -57,6 +58,7 @@ class Now {
     add("Next evaluation", next(evaluations(), 0));
     add("A crash would cost", crash_cost_text(state_));
     add("Saving", saving_advice(state_));
+    add("Entropy", entropy_forecast_text(state_));
     return std::move(lines_);
   }
 

@@ -10,7 +10,8 @@
 namespace mw {
 
 struct NowLine {
-  std::string what;  ///< "Phase", "Next step", "Next save", "Next evaluation", "A crash would cost", "Saving"
+  std::string what;  ///< "Phase", "Next step", "Next save", "Next evaluation", "A crash would cost", "Saving",
+                     ///< "Entropy"
   std::string text;
 };
 /// Only what the run's files show; empty of a run that is over or never did a step.

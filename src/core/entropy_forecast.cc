@@ -1,0 +1,121 @@
+#include "core/entropy_forecast.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "base/text.h"
+#include "core/detect/tools/stats.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kFirstLevel = 5;     // records whose median is the first level ...
+constexpr size_t kFirstOnes = 3;      // ... or of so few, if that is more: as entropy-collapse has it
+constexpr size_t kLeastRecords = 30;  // fewer are a beginning
+constexpr size_t kMostRecords = 400;  // older ones are history
+constexpr double kGoodFit = 0.8;      // R²
+constexpr double kFarAway = 1e9;      // steps
+constexpr size_t kLawRecords = 40;    // pairs of entropy and reward
+constexpr double kLawFit = 0.6;       // R² of the law: a reward is noisier than the entropy
+constexpr double kLawSpan = 0.2;      // by which exp(H) must have changed
+constexpr double kMostEntropy = 20;   // nats; beyond any vocabulary
+
+/// y = level + slope * (x - x_mean), by least squares.
+struct Line {
+  double x_mean = 0, level = 0, slope = 0;
+  double fit = 0;  ///< R²
+  double at(double x) const { return level + slope * (x - x_mean); }
+  double where(double y) const { return x_mean + (y - level) / slope; }
+};
+
+std::optional<Line> line_through(std::span<const double> x, std::span<const double> y) {
+  if (x.size() < 3) return std::nullopt;
+  Line line{detect::mean(x), detect::mean(y)};
+  double mixed = 0, total = 0, spread = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    spread += (x[i] - line.x_mean) * (x[i] - line.x_mean);
+    mixed += (x[i] - line.x_mean) * (y[i] - line.level);
+    total += (y[i] - line.level) * (y[i] - line.level);
+  }
+  if (!(spread > 0) || !(total > 0)) return std::nullopt;
+  line.slope = mixed / spread;
+  line.fit = line.slope * mixed / total;
+  return line;
+}
+
+double first_level(const detect::Track& track) {
+  const auto head = track.slice(0, kFirstLevel), ones = track.slice(0, kFirstOnes);
+  return std::max(detect::median({head.begin(), head.end()}), detect::median({ones.begin(), ones.end()}));
+}
+
+}  // namespace
+
+std::optional<EntropyForecast> forecast_entropy(const detect::Track& entropy, size_t end) {
+  if (end >= entropy.size() || end + 1 < kLeastRecords) return std::nullopt;
+  EntropyForecast out;
+  out.floor = EntropyForecast::kFloor * first_level(entropy);
+  out.last_step = entropy.points[end].step;
+  const size_t since = end + 1 - std::min(end + 1, kMostRecords);
+  const int64_t begin = entropy.points.front().step - 1;  // the power counts from the run's beginning
+  out.first_step = entropy.points[since].step;
+  std::vector<double> steps, logs;
+  for (size_t i = since; i <= end; ++i) {
+    if (!(entropy.values[i] > 0)) return std::nullopt;
+    steps.push_back(std::log(static_cast<double>(entropy.points[i].step - begin)));
+    logs.push_back(std::log(entropy.values[i]));
+  }
+  const std::optional<Line> line = line_through(steps, logs);
+  if (!line || !(out.floor > 0) || line->slope >= 0 || line->fit < kGoodFit) return std::nullopt;
+  const double where = line->where(std::log(out.floor));
+  if (where > std::log(kFarAway)) return std::nullopt;
+  out.step = begin + static_cast<int64_t>(std::exp(where) + 0.5);
+  out.level = std::exp(line->at(steps.back()));
+  return out.step > out.last_step ? std::optional(out) : std::nullopt;
+}
+
+std::optional<EntropyForecast> forecast_entropy(const State& state) {
+  if (state.attempts.empty() || state.attempts.back().ended) return std::nullopt;
+  const std::vector<detect::Track> tracks = detect::tracks_of(state.find("entropy"));
+  if (tracks.empty() || tracks.back().points.back().attempt + 1U != state.attempts.size()) return std::nullopt;
+  auto out = forecast_entropy(tracks.back(), tracks.back().size() - 1);
+  if (!out) return out;
+  const bool soon = state.total_steps > 0 ? out->step <= state.total_steps : out->in_steps() <= out->kHorizon;
+  return soon ? out : std::nullopt;
+}
+
+double EntropyLaw::reward_at(double entropy) const { return b - a * std::exp(entropy); }
+
+std::optional<EntropyLaw> entropy_law(const State& state) {
+  const std::vector<detect::Track> tracks = detect::tracks_of(state.find("entropy"));
+  const Series* rewards = detect::reward_series(state);
+  if (tracks.empty() || rewards == nullptr) return std::nullopt;
+  std::vector<double> x, y;
+  detect::ValueCursor reward(rewards);
+  for (const Point& point : tracks.back().points) {
+    const std::optional<double> value = reward.at(point);
+    if (!value || point.value > kMostEntropy) continue;
+    x.push_back(std::exp(point.value));
+    y.push_back(*value);
+  }
+  if (x.size() < kLawRecords) return std::nullopt;
+  const auto [least, most] = std::minmax_element(x.begin(), x.end());
+  const std::optional<Line> line = line_through(x, y);
+  if (!line || line->slope >= 0 || line->fit < kLawFit || *most - *least < kLawSpan) return std::nullopt;
+  return EntropyLaw{-line->slope, line->at(0)};
+}
+
+std::string entropy_forecast_text(const State& state) {
+  const std::optional<EntropyForecast> next = forecast_entropy(state);
+  if (!next) return "";
+  std::string text = cat("a tenth of its first level (", format_short(next->floor, 3), " nats) at about step ",
+                         next->step, ", ", format_short(next->level, 3), " nats now");
+  if (const std::optional<EntropyLaw> law = entropy_law(state)) {
+    text += cat("; the reward would then be about ", format_short(law->reward_at(next->floor), 3), " (",
+                format_short(law->reward_at(next->level), 3), " now), by R = b - a*exp(H)");
+  }
+  return text;
+}
+
+}  // namespace mw

@@ -1,0 +1,105 @@
+#include "core/entropy_forecast.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "base/prng.h"
+#include "core/detect/detector.h"
+#include "core/judge_memory.h"
+
+namespace mw {
+namespace {
+
+using Course = std::function<double(double step)>;
+
+/// `steps` records of both, the entropy with noise of the share `noise`.
+State run_of(int steps, const Course& entropy, const Course& reward, double noise = 0.02) {
+  State state;
+  Prng random(7);
+  for (int i = 1; i <= steps; ++i) {
+    const double off = noise * (2 * random.unit() - 1);
+    event::Measured measured{i, false, {{"entropy", "h", entropy(i) * (1 + off)}}};
+    if (reward) measured.readings.push_back({"reward.mean", "r", reward(i) + 0.01 * off});
+    fold(state, {{}, {0, static_cast<uint64_t>(i)}, std::move(measured)});
+  }
+  return state;
+}
+
+/// At a tenth of its first level, the 0.594 of step 2, at step 93.
+double as_power(double step) { return 0.9 * std::pow(step, -0.6); }
+
+size_t findings(const State& state, std::vector<Finding>* out = nullptr) {
+  std::vector<Finding> found;
+  JudgeMemory memory;
+  for (const Detector* one : all_detectors()) {
+    if (one->name == "entropy-forecast") one->judge(state, {}, memory, found);
+  }
+  if (out != nullptr) *out = found;
+  return found.size();
+}
+
+TEST_CASE("an entropy that falls as a power of the steps is at a tenth of its first level when it should be") {
+  for (const int now : {40, 60, 80}) {
+    CAPTURE(now);
+    const auto next = forecast_entropy(run_of(now, as_power, nullptr));
+    REQUIRE(next.has_value());
+    CHECK(next->step >= 88);
+    CHECK(next->step <= 98);
+    CHECK(next->in_steps() == next->step - now);
+  }
+  CHECK_FALSE(forecast_entropy(run_of(110, as_power, nullptr)).has_value());  // it is there
+  CHECK_FALSE(forecast_entropy(run_of(29, as_power, nullptr)).has_value());   // a beginning
+}
+
+TEST_CASE("what levels off, stands, swings or rises has no end") {
+  const auto none = [](const Course& entropy, double noise = 0.02) {
+    return !forecast_entropy(run_of(90, entropy, nullptr, noise)).has_value();
+  };
+  CHECK(none([](double step) { return 0.3 + 0.5 * std::exp2(-step / 15); }));
+  CHECK(none([](double) { return 0.5; }));
+  CHECK(none([](double step) { return 0.5 + 0.2 * std::sin(step / 5); }));
+  CHECK(none([](double step) { return 0.1 * std::exp2(step / 60); }));
+  CHECK(none([](double step) { return 0.8 * std::exp2(-step / 300); }));  // too far away to be known
+  CHECK(none([](double step) { return 0.9 * std::pow(step, -0.3); }));    // likewise
+  CHECK(none(as_power, 0.99));                                            // too noisy
+  CHECK(none([](double step) { return step < 80 ? as_power(step) : 0; }));
+}
+
+TEST_CASE("a floor behind the end of the plan, or of an attempt that is over, is no forecast") {
+  State state = run_of(60, as_power, nullptr);
+  fold(state, {{}, {0, 100}, event::Planned{85}});
+  CHECK_FALSE(forecast_entropy(state).has_value());
+  fold(state, {{}, {0, 101}, event::Planned{500}});
+  CHECK(forecast_entropy(state).has_value());
+  fold(state, {{}, {0, 102}, event::Ended{}});
+  CHECK_FALSE(forecast_entropy(state).has_value());
+}
+
+TEST_CASE("the reward at the floor comes from the law, where the run follows it") {
+  const auto by_law = [](double step) { return 0.9 - 0.3 * std::exp(as_power(step)); };
+  const State state = run_of(60, as_power, by_law, 0.005);
+  const auto law = entropy_law(state);
+  REQUIRE(law.has_value());
+  CHECK(law->a == doctest::Approx(0.3).epsilon(0.05));
+  CHECK(law->b == doctest::Approx(0.9).epsilon(0.05));
+  CHECK(entropy_forecast_text(state).find("the reward would then be about 0.5") != std::string::npos);
+  CHECK_FALSE(entropy_law(run_of(60, as_power, [](double) { return 0.4; })).has_value());
+  CHECK(entropy_forecast_text(State()).empty());
+}
+
+TEST_CASE("it is news where the reward stands, and only then") {
+  std::vector<Finding> found;
+  REQUIRE(findings(run_of(80, as_power, [](double) { return 0.4; }), &found) == 1);
+  CHECK(found[0].severity == Severity::kInfo);
+  CHECK(found[0].detected.step >= 45);  // the floor, at about step 93, is nearer than 50 steps
+  CHECK(found[0].detected.step <= 60);
+  CHECK(findings(run_of(80, as_power, [](double step) { return 0.2 + 0.005 * step; })) == 0);
+  CHECK(findings(run_of(80, as_power, [](double) { return 0.97; })) == 0);  // solved
+  CHECK(findings(run_of(80, as_power, nullptr)) == 0);
+  CHECK(findings(run_of(40, as_power, [](double) { return 0.4; })) == 0);  // still far
+}
+
+}  // namespace
+}  // namespace mw
