@@ -29,7 +29,7 @@ constexpr Knob kFrozen{"frozen", 0.01, "nats",
 constexpr Knob kWholeEpoch{"whole_epoch", 0.9, "epochs", "In one step: the batch is the whole data set", "own"};
 constexpr Knob kKnobs[] = {kRollouts, kRolloutsAtStart, kPrompts, kLonger, kFrozen, kWholeEpoch};
 
-/// Values in a row that are the same to the last digit, where they are more than the run's own habit explains.
+/// Values in a row that are the same to the last digit, where they are more than the run's own course explains.
 struct Repeats {
   static constexpr size_t kLimit = 16;
   struct Sight {
@@ -44,8 +44,8 @@ struct Repeats {
       longest = std::max(longest, i - first);
       first = i;
     }
-    const auto habit = static_cast<size_t>(kLonger.value * static_cast<double>(longest)) + 1;
-    const size_t need = longest == 0 ? at_start : std::max(later, habit);
+    const auto usual = static_cast<size_t>(kLonger.value * static_cast<double>(longest)) + 1;
+    const size_t need = longest == 0 ? at_start : std::max(later, usual);
     // The mean of whole numbers is whole where all are alike: by nature, or at a bound.
     const bool telling = track.values[i] != std::floor(track.values[i]);
     if (telling && i + 1 - first == need && sights.size() < kLimit) sights.push_back({first, i});
