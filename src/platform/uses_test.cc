@@ -39,13 +39,13 @@ std::string how_used(const FakeSystem& made) {
 TEST_CASE("whoever shows the word in any way uses it") {
   CHECK(how_used(machine()).empty());
   const std::string path = cat("/tmp/ray/", kSession);
-  for (const auto& [file, text] :
-       std::map<std::string, std::string>{{"/proc/7/cmdline", cat("raylet\0--x="s, path)},
-                                          {"/proc/7/environ", cat("DIR=", path)},
-                                          {"/proc/7/cwd", cat(path, "/logs")},
-                                          {"/proc/7/fd/3", cat(path, "/logs/a.log")},
-                                          {"/proc/7/maps", cat("0-1 rw-s 0 8:1 5 ", path)},
-                                          {"/proc/net/unix", cat(path, "/sockets/raylet")}}) {
+  for (const auto& one : std::map<std::string, std::string>{{"/proc/7/cmdline", cat("raylet\0--x="s, path)},
+                                                            {"/proc/7/environ", cat("DIR=", path)},
+                                                            {"/proc/7/cwd", cat(path, "/logs")},
+                                                            {"/proc/7/fd/3", cat(path, "/logs/a.log")},
+                                                            {"/proc/7/maps", cat("0-1 rw-s 0 8:1 5 ", path)},
+                                                            {"/proc/net/unix", cat(path, "/sockets/raylet")}}) {
+    const std::string &file = one.first, &text = one.second;
     CAPTURE(file);
     FakeSystem system = machine();
     system.files[file] = text;

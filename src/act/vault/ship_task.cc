@@ -165,7 +165,7 @@ bool ShipTask::is_unscanned(const State& state) const {
     const auto& [moment, saved] = *one;
     if (!saved.complete || saved.step == kNoStep) continue;
     return std::none_of(state.checkpoint_scans.begin(), state.checkpoint_scans.end(),
-                        [&](const auto& scan) { return scan.second.step == saved.step; });
+                        [step = saved.step](const auto& scan) { return scan.second.step == step; });
   }
   return !state.attempts.empty() && state.attempts.back().last_step != kNoStep;  // it says nothing of its saves
 }

@@ -72,8 +72,7 @@ TEST_CASE("a folder with whole weights is whole") {
 }
 
 TEST_CASE("what is not whole is reported with what is wrong") {
-  Folder f;
-  const auto wrong = [&f](const char* file, std::string content, const char* says, const char* sign) {
+  const auto wrong = [](const char* file, std::string content, const char* says, const char* sign) {
     Folder fresh;
     fresh.put(cat("c/x/", file), std::move(content));
     fresh.put("c/x/config.json", "{}");
@@ -89,6 +88,7 @@ TEST_CASE("what is not whole is reported with what is wrong") {
   wrong("model.pt", zip().substr(0, 60), "cut", "torch-zip-corrupt");
   wrong("model.pt", std::string(9000, '\0'), "zeros", "ckpt-metadata-only");
   wrong("checkpoint-is-incomplete.txt", "", "not finished", "");
+  Folder f;
   f.put("c/i/model.safetensors.index.json", R"({"weight_map":{"a":"m-1.safetensors","b":"m-2.safetensors"}})");
   f.put("c/i/m-1.safetensors", safetensors());
   CHECK(f.scan("c/i").what == "m-2.safetensors is missing, which model.safetensors.index.json names");

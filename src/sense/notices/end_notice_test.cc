@@ -87,9 +87,10 @@ TEST_CASE("Google says TRUE; Azure names who goes, and another machine of the gr
     return cat(R"({"DocumentIncarnation":2,"Events":[{"EventId":"e","EventType":")", type, R"(","Resources":[")", whom,
                R"("],"EventStatus":"Scheduled","NotBefore":"Mon, 19 Sep 2016 18:29:47 GMT"}]})");
   };
-  for (const auto& [type, whom, counts] :
-       {std::tuple{"Preempt", "vm_4", false}, std::tuple{"Freeze", "vm_3", false}, std::tuple{"Preempt", "vm_3", true},
-        std::tuple{"Terminate", "vm_3", true}}) {
+  for (const auto& one : {std::tuple{"Preempt", "vm_4", false}, std::tuple{"Freeze", "vm_3", false},
+                          std::tuple{"Preempt", "vm_3", true}, std::tuple{"Terminate", "vm_3", true}}) {
+    const char *type = std::get<0>(one), *whom = std::get<1>(one);
+    const bool counts = std::get<2>(one);
     CAPTURE(type);
     world.http->answers[2].second.body = event(type, whom);
     const auto notice = asked(*sources[1]);

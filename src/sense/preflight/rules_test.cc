@@ -76,7 +76,9 @@ TEST_CASE("names of lints and rules are unique, and every lint says why and by w
   for (const Framework& framework : built_in().catalogue.frameworks) {
     for (const Rule& rule : framework.rules) CHECK_MESSAGE(names.insert(rule.id).second, rule.id);
     CHECK(!framework.versions.empty());
-    for (const auto& [name, meaning] : framework.meanings) {
+    for (const auto& one : framework.meanings) {
+      const std::string& name = one.first;
+      const Meaning& meaning = one.second;
       for (const std::string& key : meaning.keys) {  // what lints read are keys that the framework has
         bool known = false;
         for (const FrameworkVersion& version : framework.versions) {
