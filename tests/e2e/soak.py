@@ -73,7 +73,8 @@ class World:
         name = f"run{self.number}"
         command = ["sh", os.path.join(self.base, "launch.sh"), *training(self.base, steps=STEPS, pace=0.02)]
         self.run = Run(self.base, command, *OPTIONS, "--name", name)
-        wait_until("the run", lambda: os.path.exists(os.path.join(self.base, "home", "runs", name, "run.json")))
+        # Before its journal begins there is no run that anybody could go on with.
+        wait_until("the run", lambda: glob.glob(os.path.join(self.base, "home", "runs", name, "journal", "*")))
 
     def look(self):
         now = processes(self.base)
