@@ -22,10 +22,12 @@ class Cloud:
 
     def __init__(self):
         self.machines, self.faults, self.calls, self.next = {}, [], {"search": 0, "create": 0, "list": 0, "destroy": 0}, 1000
+        self.lag = 0  # of machines that are made now
 
     def create(self, label, environment, start, price):
         self.next += 1
         machine = Machine(self.next, label, environment, start, price)
+        machine.hidden = self.lag
         self.machines[machine.id] = machine
         return machine
 
@@ -128,11 +130,8 @@ class Api(http.server.BaseHTTPRequestHandler):
             self.answer(operation, details)
             self.close_connection = True
             return self.connection.shutdown(2)
-        before = set(self.cloud.machines)
+        self.cloud.lag = LAG if how == "late" else 0  # before the answer: who has it may list at once
         self.answer(operation, details)
-        if how == "late":
-            for number in set(self.cloud.machines) - before:
-                self.cloud.machines[number].hidden = LAG
         return None
 
     @staticmethod
