@@ -5,7 +5,7 @@
 
 namespace {
 
-struct Row {
+struct EmbeddedBytes {
   const char* path;
   const char* begin;
   const char* end;
@@ -14,7 +14,7 @@ struct Row {
 }  // namespace
 
 extern "C" {
-extern const Row mw_embedded_table[];
+extern const EmbeddedBytes mw_embedded_table[];
 extern const uint64_t mw_embedded_count;
 }
 
@@ -23,7 +23,7 @@ namespace mw {
 std::vector<EmbeddedFile> embedded_files(std::string_view prefix) {
   std::vector<EmbeddedFile> files;
   for (size_t i = 0; i < mw_embedded_count; ++i) {
-    const Row& row = mw_embedded_table[i];
+    const EmbeddedBytes& row = mw_embedded_table[i];
     const std::string_view path = row.path;
     if (path.substr(0, prefix.size()) != prefix) continue;
     files.push_back({path, {row.begin, static_cast<size_t>(row.end - row.begin)}});

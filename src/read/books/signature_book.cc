@@ -43,9 +43,9 @@ bool is_id(std::string_view id) {
 std::string quoted(std::string_view word) { return cat("\"", clip(sanitize_utf8(word), 80), "\""); }
 
 /// Reads the members of one table; the first error is kept and the rest then reads as empty.
-class Fields {
+class TomlFields {
  public:
-  Fields(const Toml& table, std::string_view path) : table_(table), path_(path) {}
+  TomlFields(const Toml& table, std::string_view path) : table_(table), path_(path) {}
 
   std::string text(std::string_view key, bool required) {
     const Toml* value = find(key, required);
@@ -226,7 +226,7 @@ class SignatureBook::Loader {
   }
 
   Result<void> add_signature(const Toml& table, std::string_view path, bool user) {
-    Fields fields(table, path);
+    TomlFields fields(table, path);
     Row row;
     row.place = cat(path, ":", table.line());
     row.user = user;
@@ -281,7 +281,7 @@ class SignatureBook::Loader {
     return {};
   }
 
-  static void read_faces(Fields& fields, const Toml& table, Row& row) {
+  static void read_faces(TomlFields& fields, const Toml& table, Row& row) {
     row.faces.text = fields.texts("text", false);
     row.faces.regex = fields.texts("regex", false);
     row.faces.weak_text = fields.texts("weak_text", false);
@@ -316,7 +316,7 @@ class SignatureBook::Loader {
   }
 
   Result<void> add_cause(const Toml& table, std::string_view path, bool user) {
-    Fields fields(table, path);
+    TomlFields fields(table, path);
     CauseRow row;
     row.place = cat(path, ":", table.line());
     row.user = user;

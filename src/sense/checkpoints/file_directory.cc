@@ -56,9 +56,9 @@ bool is_zero_throughout(Source& source) {
   return is_zero(source.read(last, kHead));
 }
 
-class Reading {
+class EntriesOf {
  public:
-  explicit Reading(Source source) : source_(source) {}
+  explicit EntriesOf(Source source) : source_(source) {}
 
   FileDirectory of_file(std::string_view name) {
     if (source_.bytes() == 0) {
@@ -417,11 +417,11 @@ std::string_view name_of(FileDirectory::Format format) {
 }
 
 FileDirectory read_directory(ReadFile& file, std::string_view name, uint64_t bytes) {
-  return Reading(Source(file, 0, bytes)).of_file(name);
+  return EntriesOf(Source(file, 0, bytes)).of_file(name);
 }
 
 FileDirectory read_torch_zip(ReadFile& file, uint64_t at, uint64_t bytes) {
-  return Reading(Source(file, at, bytes)).of_zip();
+  return EntriesOf(Source(file, at, bytes)).of_zip();
 }
 
 }  // namespace mw

@@ -11,7 +11,7 @@
 namespace mw {
 namespace {
 
-using State = CheckpointVerdict::State;
+using Verdict = CheckpointVerdict::State;
 
 constexpr size_t kJsonBytes = size_t{32} << 20;
 constexpr Duration kSettling = Duration::seconds(5);  // since the last write, where no file says that a save is done
@@ -178,43 +178,43 @@ class Verification {
   }
 
   // ---- the answer
-  static State state_of(const CheckpointProblem& problem) {
+  static Verdict state_of(const CheckpointProblem& problem) {
     switch (problem.trouble) {
       case Trouble::kMissing:
       case Trouble::kEmpty:
       case Trouble::kTruncated:
       case Trouble::kZeros:
       case Trouble::kMetadataOnly:
-        return State::kPartial;
+        return Verdict::kPartial;
       case Trouble::kNotFinite:
-        return State::kSuspect;
+        return Verdict::kSuspect;
       case Trouble::kUnreadable:
-        return State::kUnknown;
+        return Verdict::kUnknown;
       default:
-        return State::kCorrupt;
+        return Verdict::kCorrupt;
     }
   }
 
-  State state() const {
+  Verdict state() const {
     bool partial = false, corrupt = false, suspect = false, unreadable = false;
     for (const CheckpointProblem& problem : exam_.problems()) {
       if (!problem.breaks) continue;
-      const State one = state_of(problem);
-      partial = partial || one == State::kPartial;
-      corrupt = corrupt || one == State::kCorrupt;
-      suspect = suspect || one == State::kSuspect;
-      unreadable = unreadable || one == State::kUnknown;
+      const Verdict one = state_of(problem);
+      partial = partial || one == Verdict::kPartial;
+      corrupt = corrupt || one == Verdict::kCorrupt;
+      suspect = suspect || one == Verdict::kSuspect;
+      unreadable = unreadable || one == Verdict::kUnknown;
     }
     const bool fresh = options_.now.known() && tree_.newest().known() &&
                        options_.now - tree_.newest() < kStillWriting && tree_.newest() - options_.now < kStillWriting;
-    if (fresh && (partial || corrupt)) return State::kWriting;
+    if (fresh && (partial || corrupt)) return Verdict::kWriting;
     if (fresh && options_.now - tree_.newest() < kSettling && !exam_.finished().value_or(false) && exam_.weights() > 0)
-      return State::kWriting;
-    if (corrupt) return State::kCorrupt;
-    if (partial) return State::kPartial;
-    if (suspect) return State::kSuspect;
-    if (exam_.weights() == 0 && strange_.empty()) return State::kForeign;
-    return unreadable || exam_.unknown() || !tree_.seen_whole() || !strange_.empty() ? State::kUnknown : State::kWhole;
+      return Verdict::kWriting;
+    if (corrupt) return Verdict::kCorrupt;
+    if (partial) return Verdict::kPartial;
+    if (suspect) return Verdict::kSuspect;
+    if (exam_.weights() == 0 && strange_.empty()) return Verdict::kForeign;
+    return unreadable || exam_.unknown() || !tree_.seen_whole() || !strange_.empty() ? Verdict::kUnknown : Verdict::kWhole;
   }
 
   /// Without those that another one says more precisely.
@@ -247,7 +247,7 @@ class Verification {
     out.pieces.assign(exam_.pieces().begin(), exam_.pieces().end());
     for (const Piece piece : exam_.partly_lacking())
       out.notes.push_back(cat("no ", word_of(piece), " is in it: its trainer resumes without"));
-    if (out.state == State::kWriting) {
+    if (out.state == Verdict::kWriting) {
       const double ago = std::max(0.0, (options_.now - tree_.newest()).seconds());
       out.notes.push_back(
           cat("it was last written ", format_duration(Duration::seconds(ago)), " ago: look again later"));
@@ -265,9 +265,9 @@ class Verification {
     return out;
   }
 
-  CheckpointVerdict::Resumable resumable(State state) const {
+  CheckpointVerdict::Resumable resumable(Verdict state) const {
     using Resumable = CheckpointVerdict::Resumable;
-    if (state == State::kPartial || state == State::kCorrupt || state == State::kForeign || state == State::kWriting)
+    if (state == Verdict::kPartial || state == Verdict::kCorrupt || state == Verdict::kForeign || state == Verdict::kWriting)
       return Resumable::kNo;
     if (!exam_.lacking().empty()) return Resumable::kNo;
     const bool optimizer = exam_.pieces().count(Piece::kOptimizer) != 0;
@@ -285,7 +285,7 @@ class Verification {
 
 }  // namespace
 
-std::string_view word_of(State state) {
+std::string_view word_of(Verdict state) {
   constexpr std::string_view kWords[] = {"whole", "writing", "partial", "corrupt", "suspect", "unknown", "foreign"};
   return kWords[static_cast<size_t>(state)];
 }
@@ -297,7 +297,7 @@ Result<CheckpointVerdict> verify_checkpoint(Disk& disk, const std::string& path,
   const auto after = CheckpointTree::read(disk, path);
   if (after.ok() && after->state() == tree->state()) return verdict;
   verdict.notes.emplace_back("it changed while it was read");
-  if (verdict.state != State::kForeign) verdict.state = State::kWriting;
+  if (verdict.state != Verdict::kForeign) verdict.state = Verdict::kWriting;
   verdict.resumable = CheckpointVerdict::Resumable::kNo;
   return verdict;
 }
