@@ -44,9 +44,18 @@ set(MW_HEADERS_ui ${MW_STATE_HEADERS} ${MW_SRC}/api/services.h ${MW_SRC}/ui/cli/
 set(MW_HEADERS_app ${MW_STATE_HEADERS} ${MW_SRC}/api/services.h ${MW_SRC}/core/task.h ${MW_SRC}/read/interpret/interpreter.h)
 function(mw_precompile target)
   if(MIDWATCH_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Release")
-    target_precompile_headers(${target} PRIVATE <algorithm> <array> <chrono> <cmath> <deque> <functional> <map> <memory>
-                              <optional> <set> <span> <string> <string_view> <thread> <unordered_map> <unordered_set>
-                              <utility> <variant> <vector> ${ARGN})
+    # A file of our own, as CMake gives its own the time of an older one: ninja would not see that the list changed.
+    set(text "")
+    foreach(header <algorithm> <array> <chrono> <cmath> <deque> <functional> <map> <memory> <optional> <set> <span> <string>
+            <string_view> <thread> <unordered_map> <unordered_set> <utility> <variant> <vector> ${ARGN})
+      if(NOT header MATCHES "^<")
+        set(header "\"${header}\"")
+      endif()
+      string(APPEND text "#include ${header}\n")
+    endforeach()
+    set(known ${CMAKE_BINARY_DIR}/generated/precompiled/${target}.h)
+    file(CONFIGURE OUTPUT ${known} CONTENT "${text}" @ONLY)
+    target_precompile_headers(${target} PRIVATE ${known})
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # for ccache
   endif()
 endfunction()

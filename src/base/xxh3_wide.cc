@@ -1,8 +1,4 @@
 // Nothing but xxHash may be included here: what is compiled for AVX2 must not end up in other files' functions.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#pragma GCC target("avx2")
-#define MW_XXH3_WIDE 1
-#endif
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -10,7 +6,7 @@
 
 namespace mw::xxh3 {
 
-#ifdef MW_XXH3_WIDE
+#ifdef __AVX2__
 const bool kWide = true;
 #else
 const bool kWide = false;

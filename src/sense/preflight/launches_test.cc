@@ -117,17 +117,17 @@ TEST_CASE("issue 1, config format errors: seq_len at the top, top_p in sampling,
   const auto found = world.look(kLaunch);
   CAPTURE(lines_of(found));
   CHECK(world.facts.version == "2025-12");
-  const Finding* seq = find_lint(found, "prime-rl/top-level-seq-len");
+  const preflight::Finding* seq = find_lint(found, "prime-rl/top-level-seq-len");
   REQUIRE(seq != nullptr);
   CHECK(seq->level == Level::kError);
   CHECK(place_text(seq->place) == "rl.toml:2");
   CHECK(seq->value == "8192");
   CHECK(contains(seq->fix, "[orchestrator] seq_len = 8192"));
-  const Finding* top_p = find_lint(found, "prime-rl/sampling-top-p");
+  const preflight::Finding* top_p = find_lint(found, "prime-rl/sampling-top-p");
   REQUIRE(top_p != nullptr);
   CHECK(top_p->level == Level::kError);
   CHECK(top_p->place.line == 27);
-  const Finding* buffer = find_lint(found, "prime-rl/buffer-type");
+  const preflight::Finding* buffer = find_lint(found, "prime-rl/buffer-type");
   REQUIRE(buffer != nullptr);
   CHECK(buffer->level == Level::kError);
   CHECK(contains(buffer->fix, "online_difficulty_filtering = true"));
@@ -137,7 +137,7 @@ TEST_CASE("issue 2, W&B API key missing: No API key configured") {
   World world = two_a6000(kWorked);
   world.environment.erase("WANDB_API_KEY");
   const auto found = world.look(kLaunch);
-  const Finding* login = find_lint(found, "login-missing");
+  const preflight::Finding* login = find_lint(found, "login-missing");
   REQUIRE(login != nullptr);
   CHECK(login->level == Level::kError);
   CHECK(contains(login->fix, "WANDB_API_KEY"));
@@ -153,7 +153,7 @@ TEST_CASE("issue 3, CUDA OOM with gpt-oss-20b: CUDA out of memory. Tried to allo
   World world = two_a6000(with(kWorked, "Qwen/Qwen2.5-7B-Instruct", "openai/gpt-oss-20b"));
   const auto found = world.look(kLaunch);
   CAPTURE(lines_of(found));
-  const Finding* memory = find_lint(found, "gpu-memory");
+  const preflight::Finding* memory = find_lint(found, "gpu-memory");
   REQUIRE(memory != nullptr);
   CHECK(memory->level == Level::kError);
   CHECK(place_text(memory->place) == "rl.toml:6");
@@ -163,7 +163,7 @@ TEST_CASE("issue 3, CUDA OOM with gpt-oss-20b: CUDA out of memory. Tried to allo
 TEST_CASE("issue 4, weight reload bug with gpt-oss-20b: default_weight_loader() got an unexpected keyword argument") {
   World world = two_a6000(with(kWorked, "Qwen/Qwen2.5-7B-Instruct", "openai/gpt-oss-20b"));
   const auto found = world.look(kLaunch);
-  const Finding* trouble = find_lint(found, "model-trouble");
+  const preflight::Finding* trouble = find_lint(found, "model-trouble");
   REQUIRE(trouble != nullptr);
   CHECK(trouble->level >= Level::kWarning);  // a later vLLM may be mended
   CHECK(contains(trouble->what, "default_weight_loader()"));
@@ -172,7 +172,7 @@ TEST_CASE("issue 4, weight reload bug with gpt-oss-20b: default_weight_loader() 
 TEST_CASE("issue 5, a vision model: Unrecognized configuration class Qwen3VLConfig for AutoModelForCausalLM") {
   World world = two_a6000(with(kWorked, "Qwen/Qwen2.5-7B-Instruct", "qwen/qwen3-vl-8b-instruct"));
   const auto found = world.look(kLaunch);
-  const Finding* vision = find_lint(found, "vision-model");
+  const preflight::Finding* vision = find_lint(found, "vision-model");
   REQUIRE(vision != nullptr);
   CHECK(vision->level == Level::kError);
   CHECK(place_text(vision->place) == "rl.toml:6");
@@ -181,7 +181,7 @@ TEST_CASE("issue 5, a vision model: Unrecognized configuration class Qwen3VLConf
 TEST_CASE("issue 6, not on the hub: mistralai/mistral-small-3.2-24b-instruct is not a valid model identifier") {
   World world = two_a6000(with(kWorked, "Qwen/Qwen2.5-7B-Instruct", "mistralai/mistral-small-3.2-24b-instruct"));
   const auto found = world.look(kLaunch);
-  const Finding* trouble = find_lint(found, "model-trouble");
+  const preflight::Finding* trouble = find_lint(found, "model-trouble");
   REQUIRE(trouble != nullptr);
   CHECK(trouble->level == Level::kError);
   CHECK(contains(trouble->fix, "mistralai/Mistral-Small-3.2-24B-Instruct-2506"));
@@ -200,7 +200,7 @@ TEST_CASE("issue 8, vLLM V1 engine CUDA segfault: THCPModule_initExtension / cuC
   CHECK(lines_of(world.look(kLaunch)) == "");
   world.environment.erase("VLLM_WORKER_MULTIPROC_METHOD");
   const auto found = world.look(kLaunch);
-  const Finding* spawn = find_lint(found, "prime-rl/multiprocessing-spawn");
+  const preflight::Finding* spawn = find_lint(found, "prime-rl/multiprocessing-spawn");
   REQUIRE(spawn != nullptr);
   CHECK(spawn->level == Level::kWarning);
   CHECK(contains(spawn->fix, "VLLM_WORKER_MULTIPROC_METHOD=spawn"));
@@ -230,7 +230,7 @@ TEST_CASE("one GPU, first attempt: gpu_memory_utilization = 0.45, no checkpointi
   World world = one_h100(toml);
   const auto found = world.look(kLaunch);
   CAPTURE(lines_of(found));
-  const Finding* memory = find_lint(found, "gpu-memory");
+  const preflight::Finding* memory = find_lint(found, "gpu-memory");
   REQUIRE(memory != nullptr);
   CHECK(contains(memory->fix, "trainer.model.ac"));
 }
@@ -238,7 +238,7 @@ TEST_CASE("one GPU, first attempt: gpu_memory_utilization = 0.45, no checkpointi
 TEST_CASE("one GPU, the engine's default share: Free memory on device (48.97/79.18 GiB) is less than desired") {
   World world = one_h100(with(kOneGpu, "gpu_memory_utilization = 0.50\n", ""));
   const auto found = world.look(kLaunch);
-  const Finding* share = find_lint(found, "engine-memory-share");
+  const preflight::Finding* share = find_lint(found, "engine-memory-share");
   REQUIRE(share != nullptr);
   CHECK(share->level == Level::kError);
   CHECK(contains(share->what, "is not set, so it is 0.9"));
@@ -247,7 +247,7 @@ TEST_CASE("one GPU, the engine's default share: Free memory on device (48.97/79.
 TEST_CASE("one GPU, second attempt: fsdp_cpu_offload = true, RuntimeError: device mismatch CPU/CUDA") {
   World world = one_h100(with(kOneGpu, "seq_len = 2048\n", "seq_len = 2048\nfsdp_cpu_offload = true\n"));
   const auto found = world.look(kLaunch);
-  const Finding* offload = find_lint(found, "prime-rl/offload-with-lora");
+  const preflight::Finding* offload = find_lint(found, "prime-rl/offload-with-lora");
   REQUIRE(offload != nullptr);
   CHECK(offload->level == Level::kError);
   CHECK(place_text(offload->place) == "rl.toml:14");
@@ -257,7 +257,7 @@ TEST_CASE("one GPU, third attempt: ac = \"selective\", ValidationError: expects 
   std::string toml = with(kOneGpu, "[trainer.model.ac]\nfreq = 1\n", "");
   World world = one_h100(
       with(toml, "[trainer.model]\nseq_len = 2048\n", "[trainer.model]\nseq_len = 2048\nac = \"selective\"\n"));
-  const Finding* table = nullptr;
+  const preflight::Finding* table = nullptr;
   const auto found = world.look(kLaunch);
   table = find_lint(found, "prime-rl/ac-wants-table");
   REQUIRE(table != nullptr);
@@ -269,7 +269,7 @@ TEST_CASE("one GPU, fourth attempt: 'max_tokens' is too large: 4000 (4000 > 4096
   World world = one_h100(with(kOneGpu, "max_tokens = 2000", "max_tokens = 4000"));
   const auto found = world.look(kLaunch);
   CAPTURE(lines_of(found));
-  const Finding* overflow = find_lint(found, "context-overflow");
+  const preflight::Finding* overflow = find_lint(found, "context-overflow");
   REQUIRE(overflow != nullptr);
   CHECK(overflow->level == Level::kError);
   CHECK(overflow->key == "orchestrator.sampling.max_tokens");

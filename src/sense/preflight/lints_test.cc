@@ -24,7 +24,7 @@ const std::string kSound =
     "1024\n"
     "[trainer.model.lora]\nrank = 8\n[wandb]\nproject = \"p\"\n";
 
-std::vector<Finding> look(World& world, const std::string& toml) {
+std::vector<preflight::Finding> look(World& world, const std::string& toml) {
   world.system.files["/work/rl.toml"] = toml;
   return world.look({"uv", "run", "rl", "@", "rl.toml"});
 }
@@ -179,11 +179,11 @@ TEST_CASE("every lint speaks where it must, at the right level") {
     if (one.spoil) one.spoil(world);
     const auto found = look(world, one.toml);
     CAPTURE(lines_of(found, true));
-    const bool said = std::any_of(found.begin(), found.end(), [&](const Finding& finding) {
+    const bool said = std::any_of(found.begin(), found.end(), [&](const preflight::Finding& finding) {
       return finding.lint == one.lint && finding.level == one.level && contains(finding.what, one.says);
     });
     CHECK(said);
-    for (const Finding& finding : found) {
+    for (const preflight::Finding& finding : found) {
       CHECK(!finding.why.empty());
       CHECK(!finding.fix.empty());
       CHECK(!finding.source.empty());
@@ -250,7 +250,7 @@ TEST_CASE("files that files begin with, and settings on the command line") {
   world.system.files["/work/conf/own.yaml"] =
       "defaults: base.yaml\ngrpo:\n  num_prompts_per_step: 33\n  async_grpo:\n    enabled: false\n";
   const auto found = world.look({"python", "examples/run_grpo.py", "--config", "conf/own.yaml"});
-  const Finding* batch = find_lint(found, "nemo-rl/global-batch");
+  const preflight::Finding* batch = find_lint(found, "nemo-rl/global-batch");
   REQUIRE(batch != nullptr);
   CHECK(place_text(batch->place) == "conf/own.yaml:3");
   CHECK(world.facts.files == std::vector<std::string>{"conf/own.yaml", "conf/base.yaml"});
