@@ -1,5 +1,5 @@
 # One file to copy to a pod: everything static but the C library, of which nothing newer than MIDWATCH_GLIBC_FLOOR is
-# asked. Release builds on x86-64 with GCC only; sanitizers, fuzzers and other machines link in the ordinary way.
+# asked. Release builds on x86-64 only; sanitizers, fuzzers and other machines link in the ordinary way.
 set(MIDWATCH_GLIBC_FLOOR 2.31 CACHE STRING "Oldest glibc that the program must run on")
 
 function(mw_portable target)
