@@ -1,8 +1,5 @@
-// Nothing but xxHash may be included here: what is compiled for AVX2 must not end up in other files' functions.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#pragma GCC target("avx2")
-#define MW_XXH3_WIDE 1
-#endif
+// Nothing but xxHash may be included here: what is compiled for AVX2 (CMakeLists.txt) must not end up in other files'
+// functions.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -10,7 +7,7 @@
 
 namespace mw::xxh3 {
 
-#ifdef MW_XXH3_WIDE
+#ifdef __AVX2__
 const bool kWide = true;
 #else
 const bool kWide = false;
