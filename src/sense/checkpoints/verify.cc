@@ -214,7 +214,8 @@ class Verification {
     if (partial) return Verdict::kPartial;
     if (suspect) return Verdict::kSuspect;
     if (exam_.weights() == 0 && strange_.empty()) return Verdict::kForeign;
-    return unreadable || exam_.unknown() || !tree_.seen_whole() || !strange_.empty() ? Verdict::kUnknown : Verdict::kWhole;
+    return unreadable || exam_.unknown() || !tree_.seen_whole() || !strange_.empty() ? Verdict::kUnknown
+                                                                                     : Verdict::kWhole;
   }
 
   /// Without those that another one says more precisely.
@@ -267,7 +268,8 @@ class Verification {
 
   CheckpointVerdict::Resumable resumable(Verdict state) const {
     using Resumable = CheckpointVerdict::Resumable;
-    if (state == Verdict::kPartial || state == Verdict::kCorrupt || state == Verdict::kForeign || state == Verdict::kWriting)
+    if (state == Verdict::kPartial || state == Verdict::kCorrupt || state == Verdict::kForeign ||
+        state == Verdict::kWriting)
       return Resumable::kNo;
     if (!exam_.lacking().empty()) return Resumable::kNo;
     const bool optimizer = exam_.pieces().count(Piece::kOptimizer) != 0;
