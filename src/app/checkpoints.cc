@@ -309,6 +309,7 @@ Result<CheckpointsAnswer> checkpoints_of_run(Disk& disk, const KnowledgeBase& kn
         advice && std::find(advice->suspect.begin(), advice->suspect.end(), one.step) != advice->suspect.end();
   }
   find_resume(looking, *answer);
+  say_how_to_resume(knowledge, *answer);
   return answer;
 }
 

@@ -434,16 +434,13 @@ Result<CheckpointsAnswer> DaemonServices::checkpoints(const CheckpointsRequest& 
   const Time now = make_posix_clock()->now();
   if (!request.paths.empty()) {
     auto answer = checkpoints_at(*disk_, request, request.paths, now);
-    if (!answer.ok() || answer->resume_from.path.empty()) return answer;
-    if (learn({}).ok()) say_how_to_resume(*knowledge_, *answer);
+    if (answer.ok() && needs_words(*answer) && learn({}).ok()) say_how_to_resume(*knowledge_, *answer);
     return answer;
   }
   const auto folder = find(request.home, request.run, Purpose::kReading);
   if (!folder.ok()) return folder.error();
   MW_TRY(learn({}));
-  auto answer = checkpoints_of_run(*disk_, *knowledge_, *folder, request, now);
-  if (answer.ok()) say_how_to_resume(*knowledge_, *answer);
-  return answer;
+  return checkpoints_of_run(*disk_, *knowledge_, *folder, request, now);
 }
 
 Result<TensorsAnswer> DaemonServices::compare_tensors(const std::string& before, const std::string& after,

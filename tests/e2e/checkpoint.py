@@ -106,7 +106,7 @@ def a_pointer_is_looked_at_beside_several(base):
 
 
 def what_to_do_is_said_in_the_trainers_words(base):
-    """Whoever reads it at night does not have to know how each trainer is told."""
+    """Whoever reads it at night does not have to know the words of each trainer."""
     for sample, lost, said in (("verl", "actor/model_world_size_2_rank_0.pt", "trainer.resume_from_path={}/global_step_10"),
                                ("trl", "model.safetensors", "--resume_from_checkpoint {}/checkpoint-10"),
                                ("slime", "common.pt", "when latest_checkpointed_iteration.txt beside it says 10, started with --load {}"),
