@@ -5,6 +5,7 @@
 #include <set>
 #include <thread>
 
+#include "act/supervise/resume.h"
 #include "act/supervise/run_files.h"
 #include "base/text.h"
 #include "core/resume_advice.h"
@@ -25,6 +26,7 @@ using State = CheckpointVerdict::State;
 
 constexpr size_t kOlder = 64;     // checkpoints beside a broken one that are looked at
 constexpr size_t kManifests = 8;  // of checkpoints beside one, whose bytes a changed file may have
+constexpr std::string_view kStructural = "structural", kSuspect = "suspect";
 
 std::vector<std::string> words_of(const std::vector<Piece>& pieces) {
   std::vector<std::string> out;
@@ -106,16 +108,20 @@ class Looking {
     return out;
   }
 
-  /// The newest one before `broken`, beside it, from which its trainer could resume; else the newest whole one.
-  void find_older(const std::string& broken, int64_t step, CheckpointsAnswer& answer) {
-    auto beside = checkpoints_beside(disk_, broken);
+  /// The newest one before `broken`, beside it, from which its trainer could resume; else the newest whole one. What
+  /// was looked at for the answer is not looked at again: it may have been read deeper, or be tainted.
+  void find_older(const Checkpoint& broken, CheckpointsAnswer& answer) {
+    auto beside = checkpoints_beside(disk_, broken.path);
     std::reverse(beside.begin(), beside.end());
     size_t looked = 0;
     for (const FoundCheckpoint& one : beside) {
-      if (one.path == broken || (step != kNoStep && one.step >= step)) continue;
+      if (one.path == broken.path || (broken.step != kNoStep && one.step >= broken.step)) continue;
       if (++looked > kOlder) return;
-      const auto older = look(one.path, false);
-      if (!older.ok() || older->state != "whole") continue;
+      const auto known = std::find_if(answer.checkpoints.begin(), answer.checkpoints.end(),
+                                      [&one](const Checkpoint& other) { return other.path == one.path; });
+      const auto older = known != answer.checkpoints.end() ? Result<Checkpoint>(*known) : look(one.path, false);
+      if (!older.ok() || older->state != "whole" || older->tainted) continue;
+      if (older->depth == kStructural && older->verified_state == kSuspect) continue;  // by its numbers
       if (answer.resume_from.path.empty()) answer.resume_from = *older;
       if (older->resumable == "no") continue;
       answer.resume_from = *older;
@@ -150,11 +156,20 @@ class Looking {
 
   void note_pointers(Checkpoint& out) {
     if (out.step == kNoStep) return;
+    const auto beside = checkpoints_beside(disk_, out.path);
+    const bool newest = !beside.empty() && beside.back().path == out.path;
     for (const CheckpointPointer& pointer : pointers_beside(disk_, out.path)) {
       const std::string_view name = basename(pointer.path);
-      if (pointer.text.empty()) {
+      const bool there = std::any_of(beside.begin(), beside.end(),
+                                     [&pointer](const FoundCheckpoint& one) { return one.step == pointer.step; });
+      if (pointer.leads_nowhere) {
+        if (newest) out.notes.push_back(cat(name, " is a link that leads nowhere: a resume by it finds nothing"));
+      } else if (pointer.text.empty()) {
         out.notes.push_back(
             cat(name, " is empty: it was being written when its trainer ended, and a resume fails on it"));
+      } else if (pointer.step != kNoStep && !there) {
+        if (newest)
+          out.notes.push_back(cat(name, " names step ", pointer.step, ", which is not there: a resume finds nothing"));
       } else if (pointer.step == out.step && out.state != "whole") {
         out.notes.push_back(
             cat(name,
@@ -188,17 +203,19 @@ void look_at_all(Looking& looking, const std::vector<FoundCheckpoint>& found, co
     }
     answer.checkpoints.push_back(std::move(*checkpoint));
   }
+}
+
+/// Where to go back to from the newest that is not whole, or tainted.
+void find_resume(Looking& looking, CheckpointsAnswer& answer) {
+  answer.resume_from = {};
   for (auto one = answer.checkpoints.rbegin(); one != answer.checkpoints.rend(); ++one) {
-    if (one->state == "whole" || one->state == "foreign") continue;
-    looking.find_older(one->path, one->step, answer);
-    return;
+    if ((one->state == "whole" && !one->tainted) || one->state == "foreign") continue;
+    return looking.find_older(*one, answer);
   }
 }
 
-}  // namespace
-
-Result<CheckpointsAnswer> checkpoints_at(Disk& disk, const CheckpointsRequest& request,
-                                         const std::vector<std::string>& paths, Time now) {
+Result<CheckpointsAnswer> looked_at(Disk& disk, Looking& looking, const CheckpointsRequest& request,
+                                    const std::vector<std::string>& paths) {
   std::vector<FoundCheckpoint> all;
   std::set<std::string> seen;
   for (const std::string& path : paths) {
@@ -208,10 +225,56 @@ Result<CheckpointsAnswer> checkpoints_at(Disk& disk, const CheckpointsRequest& r
       if (seen.insert(one.path).second) all.push_back(std::move(one));
     }
   }
-  Looking looking(disk, request, now);
   CheckpointsAnswer answer;
   look_at_all(looking, all, request, answer);
   return answer;
+}
+
+/// The words by which a trainer resumes, as a person types them.
+std::string typed(const ResumeWords& one, const Checkpoint& back) {
+  std::string out;
+  for (const std::string& word : one.words) {
+    out += cat(out.empty() ? "" : " ", with_place(word, back.path, folder_of(back.path), back.step));
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<CheckpointsAnswer> checkpoints_at(Disk& disk, const CheckpointsRequest& request,
+                                         const std::vector<std::string>& paths, Time now) {
+  Looking looking(disk, request, now);
+  auto answer = looked_at(disk, looking, request, paths);
+  if (answer.ok()) find_resume(looking, *answer);
+  return answer;
+}
+
+void say_how_to_resume(const KnowledgeBase& knowledge, CheckpointsAnswer& answer) {
+  Checkpoint& back = answer.resume_from;
+  if (back.path.empty() || back.resumable == "no") return;
+  const CheckpointLayout layout = knowledge.checkpoints_of(back.framework);
+  if (!layout.known()) return;
+  std::string words;
+  bool chooses = false;  // the words themselves say which
+  for (const ResumeWords& one : layout.resume) {
+    const std::string text = typed(one, back);
+    if (text.empty()) continue;
+    words +=
+        cat(words.empty() ? "" : ", or ", text, one.when.empty() ? "" : cat(" (where its command has ", one.when, ")"));
+    chooses = chooses || std::any_of(one.words.begin(), one.words.end(), [](const std::string& word) {
+                return contains(word, "{path}") || contains(word, "{step}");
+              });
+  }
+  const std::string with = words.empty() ? "" : cat(" with ", words);
+  if (chooses) {
+    back.notes.push_back(cat(back.framework, " resumes from it", with));
+  } else if (!layout.pointer.empty()) {
+    back.notes.push_back(cat(back.framework, " resumes from it when ", layout.pointer, " beside it says ",
+                             with_step(layout.pointer_text, back.step), with.empty() ? "" : cat(", started", with)));
+  } else {
+    back.notes.push_back(cat(back.framework, " takes the highest step that it finds: move the later ones out of ",
+                             folder_of(back.path), " first", with.empty() ? "" : cat(", then start it", with)));
+  }
 }
 
 Result<CheckpointsAnswer> checkpoints_of_run(Disk& disk, const KnowledgeBase& knowledge, const std::string& run_folder,
@@ -228,7 +291,8 @@ Result<CheckpointsAnswer> checkpoints_of_run(Disk& disk, const KnowledgeBase& kn
   for (const auto& [moment, seen] : state->checkpoint_scans) {  // also of a trainer whose layout is not known
     if (disk.info(seen.path).ok()) paths.push_back(seen.path);
   }
-  auto answer = checkpoints_at(disk, request, paths, now);
+  Looking looking(disk, request, now);
+  auto answer = looked_at(disk, looking, request, paths);
   if (!answer.ok()) return answer;
   answer->run = basename(run_folder);
   const auto advice = resume_advice(*state);
@@ -244,6 +308,8 @@ Result<CheckpointsAnswer> checkpoints_of_run(Disk& disk, const KnowledgeBase& kn
     one.tainted =
         advice && std::find(advice->suspect.begin(), advice->suspect.end(), one.step) != advice->suspect.end();
   }
+  find_resume(looking, *answer);
+  say_how_to_resume(knowledge, *answer);
   return answer;
 }
 

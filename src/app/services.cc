@@ -432,7 +432,11 @@ Result<RestoreAnswer> DaemonServices::restore(const RestoreRequest& request) {
 
 Result<CheckpointsAnswer> DaemonServices::checkpoints(const CheckpointsRequest& request) {
   const Time now = make_posix_clock()->now();
-  if (!request.paths.empty()) return checkpoints_at(*disk_, request, request.paths, now);
+  if (!request.paths.empty()) {
+    auto answer = checkpoints_at(*disk_, request, request.paths, now);
+    if (answer.ok() && needs_words(*answer) && learn({}).ok()) say_how_to_resume(*knowledge_, *answer);
+    return answer;
+  }
   const auto folder = find(request.home, request.run, Purpose::kReading);
   if (!folder.ok()) return folder.error();
   MW_TRY(learn({}));

@@ -15,6 +15,8 @@
 #include "base/text.h"
 #include "platform/paths.h"
 #include "platform/real/posix_disk.h"
+#include "read/recorder.h"
+#include "sense/checkpoints/manifest.h"
 #include "sense/checkpoints/scan.h"
 
 namespace mw {
@@ -78,6 +80,23 @@ Result<std::pair<std::string, Named>> chosen(Disk& disk, const KnowledgeBase& kn
   return std::pair(path, own);
 }
 
+/// Every byte that came was compared with the store's manifest: a later verification compares with the same.
+void remember(Disk& disk, PullAnswer& answer, const vault::CheckpointManifest& pulled, Time now) {
+  CheckpointManifest kept;
+  kept.path = answer.folder;
+  kept.step = pulled.step;
+  kept.framework = pulled.framework;
+  kept.verdict = pulled.scanned;
+  kept.at = now;
+  for (const vault::ManifestFile& file : pulled.files) {
+    const auto info = disk.info(cat(answer.folder, "/", file.path));
+    if (!info.ok()) return;
+    kept.files.push_back({file.path, file.size, info->changed, 0, file.hash});
+  }
+  const auto saved = save_manifest(disk, home_of(""), kept);
+  if (!saved.ok()) answer.notes.push_back(cat("Its checksums could not be kept here: ", saved.error().what, "."));
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> run_facts() {
@@ -111,6 +130,8 @@ Result<PushAnswer> ship_checkpoint(Disk& disk, const KnowledgeBase& knowledge, c
   options.older = request.older;
   options.pace = pace_of(request.store);
   const vault::VaultDoors doors = (*harbour)->doors(disk, request.store);
+  const auto verified = load_manifest(disk, home_of(""), options.folder);
+  if (verified.ok()) options.verified = &*verified;
   const auto pushed = vault::push(doors, options);
   if (!pushed.ok()) return pushed.error();
   PushAnswer answer;
@@ -162,6 +183,7 @@ Result<PullAnswer> fetch_checkpoint(Disk& disk, const PullRequest& request) {
   answer.layout = manifest.layout;
   answer.run = manifest.run;
   answer.notes = pulled->notes;
+  remember(disk, answer, manifest, (*harbour)->clock->now());
   answer.seconds = static_cast<double>((*harbour)->clock->steady().ns - began.ns) / 1e9;
   return answer;
 }

@@ -1,6 +1,7 @@
 // Digests: what object stores ask for (MD5, SHA-256, HMAC), and what manifests record (XXH3).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,6 +30,8 @@ class ContentHash {
   void add(std::string_view bytes);
   /// 32 lower-case hexadecimal digits, the canonical (big-endian) form, of all that was added so far.
   std::string hex() const;
+  /// XXH3-64 of the same, from the same pass.
+  uint64_t short_digest() const;
 
  private:
   struct State;

@@ -1,4 +1,5 @@
-// Nothing but xxHash may be included here: what is compiled for AVX2 must not end up in other files' functions.
+// Nothing but xxHash may be included here: what is compiled for AVX2 (CMakeLists.txt) must not end up in other files'
+// functions.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

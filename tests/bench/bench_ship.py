@@ -52,6 +52,7 @@ def tools(gateway, folder, base):
     env = dict(os.environ, **gateway.variables(), RCLONE_CONFIG="/dev/null", RCLONE_CONFIG_S_TYPE="s3",
                RCLONE_CONFIG_S_PROVIDER="Ceph", RCLONE_CONFIG_S_ENDPOINT=gateway.url, RCLONE_CONFIG_S_ACCESS_KEY_ID=gateway.key,
                RCLONE_CONFIG_S_SECRET_ACCESS_KEY=gateway.secret)
+    env["MIDWATCH_HOME"] = base + "/home"
     env.pop("AWS_CA_BUNDLE", None)
     found = {"midwatch": lambda n: ([MIDWATCH, "checkpoint", "push", folder, f"s3://bucket/m{n}", "--step", "1"],
                                     [MIDWATCH, "checkpoint", "pull", f"s3://bucket/m{n}", f"{base}/m{n}"])}

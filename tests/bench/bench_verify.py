@@ -115,11 +115,12 @@ def forget(names):
 def in_turns(one, other, before=lambda: None):
     """Medians of both, one after the other in each turn, and the median of their ratios."""
     took = []
-    for _ in range(TURNS):
-        before()
-        first = one()
-        before()
-        took.append((first, other()))
+    for turn in range(TURNS):
+        seconds = {}
+        for call in (one, other) if turn % 2 == 0 else (other, one):  # whoever comes second gets the memory that the first gave back
+            before()
+            seconds[call] = call()
+        took.append((seconds[one], seconds[other]))
     return statistics.median(a for a, _ in took), statistics.median(b for _, b in took), statistics.median(b / a for a, b in took)
 
 
@@ -141,12 +142,10 @@ def content(table, base, megabytes):
         ours, theirs, ratio = in_turns(deep, cat, before)
         table.figure(f"every byte, {how}", gigabytes / ours, "GB/s")
         table.figure(f"cat, {how}", gigabytes / theirs, "GB/s")
-        # A processor checks 3 GB/s: what comes faster than it, from memory or a very fast disk, cat only copies, and no pass
-        # that looks at the bytes comes near.
-        slow_disk = how == "cold" and gigabytes / theirs < 1
-        table.at_least(f"every byte, {how}: times as fast as cat", ratio, "x", 0.9 if slow_disk else 0.3)
+        # Two processors check faster than one copies; on a machine that is busy they are not there.
+        table.at_least(f"every byte, {how}: times as fast as cat", ratio, "x", 0.9)
     once = verify(f"{base}/home{next(homes)}", base + "/large", "--deep")
-    table.at_least("every byte, cached, per processor", gigabytes / once[1], "GB/s", 2.0)
+    table.at_least("every byte, cached, per processor", gigabytes / once[1], "GB/s", 3.0)
     table.at_most("every byte, memory", once[2], "MB", 200)
 
 

@@ -82,6 +82,64 @@ def a_broken_one_is_explained(base):
     assert verified(base, newest)[1]["resume_from"] is None
 
 
+def words_of(base, *args):
+    """What a person reads, however the lines are broken."""
+    code, text = midwatch(base, *args)
+    return code, " ".join(text.split())
+
+
+def a_pointer_is_looked_at_beside_several(base):
+    """A table of whole ones is no answer where a resume would take none of them."""
+    root = copied(base, "slime")
+    pointer = root + "/latest_checkpointed_iteration.txt"
+    for text, said in (("30", "names step 30, which is not there"), ("", "is empty"), ("10", "still names step 10")):
+        pathlib.Path(pointer).write_text(text, encoding="utf-8")
+        for verb in ("verify", "list"):
+            code, shown = words_of(base, verb, root)
+            assert code == 0 and "latest_checkpointed_iteration.txt " + said in shown, (text, shown)
+            assert shown.count("latest_checkpointed_iteration.txt") == 1, shown
+    os.unlink(pointer)
+    os.symlink("iter_0000030", root + "/latest")
+    assert "latest is a link that leads nowhere" in words_of(base, "verify", root)[1]
+    os.unlink(root + "/latest")
+    assert "latest" not in words_of(base, "verify", root)[1]
+
+
+def what_to_do_is_said_in_the_trainers_words(base):
+    """Whoever reads it at night does not have to know the words of each trainer."""
+    for sample, lost, said in (("verl", "actor/model_world_size_2_rank_0.pt", "trainer.resume_from_path={}/global_step_10"),
+                               ("trl", "model.safetensors", "--resume_from_checkpoint {}/checkpoint-10"),
+                               ("slime", "common.pt", "when latest_checkpointed_iteration.txt beside it says 10, started with --load {}"),
+                               ("nemo-rl", "training_info.json", "move the later ones out of {} first")):
+        root = copied(base, sample)
+        for newest in ("global_step_20", "checkpoint-20", "iter_0000020", "step_20"):
+            if os.path.isdir(f"{root}/{newest}"):
+                os.truncate(f"{root}/{newest}/{lost}", 0)
+        age(root)
+        for verb in ("verify", "list"):
+            shown = words_of(base, verb, root)[1]
+            assert said.format(root) in shown, (sample, shown)
+            assert lost in shown, shown  # `list`, too, says why
+
+
+def nothing_insane_is_offered(base):
+    """Whole by its structure, and known to be full of NaN: not what to go back to."""
+    root = copied(base, "trl")
+    shutil.copytree(root + "/checkpoint-10", root + "/checkpoint-5")
+    for step in (10, 20):
+        with open(f"{root}/checkpoint-{step}/model.safetensors", "r+b") as file:
+            file.seek(-64, 2)
+            file.write(b"\xff" * 64)
+    state = json.loads(pathlib.Path(root + "/checkpoint-5/trainer_state.json").read_text(encoding="utf-8"))
+    pathlib.Path(root + "/checkpoint-5/trainer_state.json").write_text(json.dumps({**state, "global_step": 5}), encoding="utf-8")
+    age(root)
+    code, answer = verified(base, root, "--deep")
+    states = {one["step"]: one["state"] for one in answer["checkpoints"]}
+    assert code == 10 and states[10] == states[20] == "suspect", states
+    assert answer["resume_from_step"] == (5 if states[5] == "whole" else None), answer
+    assert verified(base, root + "/checkpoint-20", "--deep")[1]["resume_from_step"] == answer["resume_from_step"]
+
+
 def one_that_is_being_written_is_not_broken(base):
     """What was written a moment ago may still become whole."""
     root = copied(base, "prime-rl")
@@ -178,7 +236,8 @@ def nothing_is_changed(base):
 
 
 def main():
-    for case in (whole_trees_are_whole, a_broken_one_is_explained, one_that_is_being_written_is_not_broken, bits_that_rot_are_found,
+    for case in (whole_trees_are_whole, a_broken_one_is_explained, a_pointer_is_looked_at_beside_several,
+                 what_to_do_is_said_in_the_trainers_words, nothing_insane_is_offered, one_that_is_being_written_is_not_broken, bits_that_rot_are_found,
                  hostile_names_and_files, differences, those_of_a_run, nothing_is_changed):
         began = time.time()
         with Scratch() as base:

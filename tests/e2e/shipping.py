@@ -94,6 +94,27 @@ def round_trip(base, place, env=None):
     assert sorted(os.listdir(base)) == ["back", "global_step_20", "global_step_40", "out", "out20"], os.listdir(base)
 
 
+def remembered(base, place, env=None):
+    """What is received is compared with what the store promised: by a later verification, and before it is sent on."""
+    midwatch("push", checkpoint(base, 20, 1, 6), place, env=env)
+    received = base + "/received/global_step_20"
+    midwatch("pull", place, received, env=env)
+    answer = midwatch("verify", received, "--deep", "--json", env=env, expect=5)["checkpoints"][0]  # written just now
+    assert answer["compared"] and answer["verified_at"], answer
+    path = received + "/actor/optim.dat"
+    before = os.stat(path).st_mtime_ns
+    with open(path, "r+b") as file:  # a bit rots: the time of the last change stays
+        file.seek(1 << 20)
+        byte = file.read(1)[0]
+        file.seek(1 << 20)
+        file.write(bytes([byte ^ 1]))
+    os.utime(path, ns=(before, before))
+    assert "optim.dat has other bytes" in midwatch("push", received, place + "2", env=env, expect=2)
+    answer = midwatch("verify", received, "--deep", "--json", env=env, expect=5)["checkpoints"][0]
+    assert "changed" in [one["trouble"] for one in answer["problems"] if one["path"] == "actor/optim.dat"], answer
+    assert not midwatch("remote", place + "2", "--json", env=env)["checkpoints"]
+
+
 def refusals(base, place, env=None):
     whole = checkpoint(base, 20, 1, 3)
     midwatch("push", whole, place, env=env)
@@ -128,6 +149,7 @@ def answer_id(base):
 def folders(base):
     round_trip(base + "/a", base + "/share/run")
     refusals(base + "/b", "file://" + base + "/share/other")
+    remembered(base + "/d", base + "/share/third")
     kb = peak_kb(["push", checkpoint(base + "/c", 80, 400, 6), base + "/share/run"])
     assert kb < MEMORY_KB, kb
     kb = peak_kb(["pull", base + "/share/run", base + "/c/out"])
@@ -297,6 +319,7 @@ def main():
     if why:
         skips.skip("s3", why)
     with tempfile.TemporaryDirectory(prefix="midwatch-shipping-") as base:
+        os.environ["MIDWATCH_HOME"] = base + "/home"
         for case in cases:
             os.makedirs(f"{base}/{case.__name__}")
             case(f"{base}/{case.__name__}")

@@ -128,6 +128,10 @@ constexpr std::string_view kHint =
 
 }  // namespace
 
+std::string with_place(std::string_view word, std::string_view path, std::string_view root, int64_t step) {
+  return replaced(replaced(replaced(std::string(word), "{path}", path), "{root}", root), "{step}", cat(step));
+}
+
 bool asks_to_resume(const std::vector<std::string>& command) {
   return std::any_of(command.begin(), command.end(), [](const auto& word) { return contains(word, kResumeWord); });
 }
@@ -169,8 +173,7 @@ Result<Resume> plan_resume(Disk& disk, const State& state, const CheckpointLayou
                    cat("the trainer resumes by ", word, ", and the run's files do not show where its checkpoint is"),
                    "Give --checkpoints DIR, or checkpoints of [run] in midwatch.toml."};
     }
-    resume.words.push_back(
-        replaced(replaced(replaced(word, "{path}", place.path), "{root}", place.root), "{step}", cat(place.step)));
+    resume.words.push_back(with_place(word, place.path, place.root, place.step));
   }
   return resume;
 }

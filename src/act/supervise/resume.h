@@ -20,6 +20,9 @@ inline constexpr std::string_view kResumeWord = "{resume}";
 /// Does the command leave it to midwatch to say what to resume from?
 bool asks_to_resume(const std::vector<std::string>& command);
 
+/// A word by which a trainer resumes (core/checkpoint_layout.h), filled in.
+std::string with_place(std::string_view word, std::string_view path, std::string_view root, int64_t step);
+
 /// The command with `words` in place of {resume}: a word that is nothing else becomes as many words as there are, none
 /// too; inside a word (of `bash -c`) they stand quoted for a shell.
 std::vector<std::string> with_resume(const std::vector<std::string>& command, const std::vector<std::string>& words);

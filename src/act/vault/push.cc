@@ -121,7 +121,8 @@ class Push {
   Result<void> send() {
     CheckpointManifest& manifest = out_.manifest;
     Meter meter(doors_, tree_.bytes);
-    const UploadOptions how{options_.folder, keys_.files(manifest.id), options_.pace, options_.part_bytes};
+    const UploadOptions how{options_.folder, keys_.files(manifest.id), options_.pace, options_.part_bytes,
+                            options_.verified};
     auto sent = upload(doors_, tree_, how, meter);
     if (!sent.ok()) return sent.error();
     const auto after = walk(doors_.disk, options_.folder);

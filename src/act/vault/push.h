@@ -25,6 +25,7 @@ struct PushOptions {
   Pace pace;
   Duration settle = Duration::seconds(3);  ///< a file that is younger may still be written: it is waited for
   int64_t part_bytes = kPartBytes;
+  const mw::CheckpointManifest* verified = nullptr;  ///< what an earlier verification read of the same files
 };
 
 struct Pushed {
@@ -37,7 +38,8 @@ struct Pushed {
 };
 
 /// Killed at any point and done again, it goes on. kInvalid: the checkpoint is broken, empty, or still being written;
-/// nothing of it is in the store then.
+/// nothing of it is in the store then. Nor is it shipped where a file has other bytes than `verified` says,
+/// though nobody wrote to it.
 Result<Pushed> push(const VaultDoors& doors, const PushOptions& options);
 
 }  // namespace mw::vault

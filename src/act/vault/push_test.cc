@@ -13,6 +13,7 @@
 
 #include "act/vault/catalogue.h"
 #include "act/vault/pull.h"
+#include "base/digest.h"
 #include "base/prng.h"
 #include "base/text.h"
 #include "platform/fake/fake_disk.h"
@@ -94,6 +95,36 @@ TEST_CASE("several threads send and receive the same bytes as one") {
   CHECK(found->checkpoints[0].latest);
   CHECK(found->checkpoints[0].trouble.empty());
   CHECK(found->notes.empty());
+}
+
+TEST_CASE("bytes that changed though nobody wrote to the file since it was verified are not shipped") {
+  const Scratch scratch;
+  scratch.write("/step_7/large.dat", 10'000, 1);
+  const auto disk = make_posix_disk();
+  const auto store = make_folder_store(scratch.root + "/bucket");
+  const auto clock = make_posix_clock();
+  const VaultDoors doors{
+      *disk,  *store, *clock, [](Duration) {}, [](const std::string&) -> Result<int64_t> { return int64_t{1} << 40; },
+      nullptr};
+  const Time changed = disk->info(scratch.root + "/step_7/large.dat")->changed;
+  mw::CheckpointManifest verified;
+  verified.files = {{"large.dat", 10'000, changed, 0, std::string(32, '0')}};
+  PushOptions options;
+  options.folder = scratch.root + "/step_7";
+  options.step = 7;
+  options.owner = "me";
+  options.settle = {};
+  options.verified = &verified;
+  const auto rotten = push(doors, options);
+  REQUIRE_FALSE(rotten.ok());
+  CHECK(rotten.error().code == Error::Code::kInvalid);
+  CHECK(contains(rotten.error().what, "large.dat has other bytes than at "));
+  CHECK(read_catalogue(doors, {""}, true)->checkpoints.empty());
+  verified.files[0].xxh3_128 = content_hash(scratch.text("/step_7/large.dat"));
+  CHECK(push(doors, options).ok());
+  verified.files[0] = {"large.dat", 10'000, {changed.ns - 1}, 0, std::string(32, '0')};  // written anew since
+  options.step = 8;
+  CHECK(push(doors, options).ok());
 }
 
 TEST_CASE("a checkpoint without room for it is not begun") {

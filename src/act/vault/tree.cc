@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "platform/object_store.h"
+#include "sense/checkpoints/walk_files.h"
 
 namespace mw::vault {
 namespace {
@@ -17,37 +18,39 @@ bool same(const LocalFile& a, const LocalFile& b) {
          a.info.inode == b.info.inode && a.info.device == b.info.device;
 }
 
-Result<void> collect(Disk& disk, const std::string& folder, const std::string& below, int depth, Tree& tree) {
-  if (depth > kDepth) return Error{Error::Code::kInvalid, cat("folders lead in circles at ", folder, "/", below), ""};
-  const auto names = disk.list(below.empty() ? folder : cat(folder, "/", below));
-  if (!names.ok()) return names.error();
-  for (const std::string& name : *names) {
-    const std::string path = below.empty() ? name : cat(below, "/", name);
-    const auto info = disk.info(cat(folder, "/", path));
-    if (!info.ok()) return info.error();
-    if (!is_plain_path(path)) {
-      return Error{Error::Code::kInvalid, cat("no object store keeps such a name: ", escape_terminal(path)), ""};
-    }
-    if (info->kind == FileInfo::Kind::kFolder) {
-      MW_TRY(collect(disk, folder, path, depth + 1, tree));
-      continue;
-    }
-    if (info->kind != FileInfo::Kind::kFile) {
-      return Error{Error::Code::kInvalid, cat(folder, "/", path, " is neither a file nor a folder"), ""};
-    }
-    if (tree.files.size() == kFiles) return Error{Error::Code::kLimit, cat("more than ", kFiles, " files"), ""};
-    tree.bytes += info->size;
-    tree.newest = std::max(tree.newest, info->changed);
-    tree.files.push_back({path, *info});
+/// What cannot be shipped as it lies there is not shipped in part either.
+Result<void> refuse(const std::string& folder, Unseen why, const std::string& path, const Error& error) {
+  switch (why) {
+    case Unseen::kFolder:
+    case Unseen::kEntry:
+      return error;
+    case Unseen::kDepth:
+      return Error{Error::Code::kInvalid, cat("folders lead in circles at ", folder, "/", escape_terminal(path)), ""};
+    case Unseen::kCount:
+      return Error{Error::Code::kLimit, cat("more than ", kFiles, " files"), ""};
+    case Unseen::kOther:
+      break;
   }
-  return {};
+  return Error{Error::Code::kInvalid, cat(folder, "/", escape_terminal(path), " is neither a file nor a folder"), ""};
 }
 
 }  // namespace
 
 Result<Tree> walk(Disk& disk, const std::string& folder) {
   Tree tree;
-  MW_TRY(collect(disk, folder, "", 0, tree));
+  FileWalk how{kFiles, kDepth};
+  how.file = [&tree](std::string path, const FileInfo& info) -> Result<void> {
+    if (!is_plain_path(path))
+      return Error{Error::Code::kInvalid, cat("no object store keeps such a name: ", escape_terminal(path)), ""};
+    tree.bytes += info.size;
+    tree.newest = std::max(tree.newest, info.changed);
+    tree.files.push_back({std::move(path), info});
+    return {};
+  };
+  how.unseen = [&folder](Unseen why, const std::string& path, const Error& error) {
+    return refuse(folder, why, path, error);
+  };
+  MW_TRY(walk_files(disk, folder, how));
   std::sort(tree.files.begin(), tree.files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
   return tree;
 }

@@ -48,7 +48,10 @@ Error changed(const std::string& path) {
 class Uploader {
  public:
   Uploader(const VaultDoors& doors, const Tree& tree, const UploadOptions& options, Meter& meter)
-      : doors_(doors), tree_(tree), options_(options), meter_(meter), pacer_(doors, options.pace.rate) {}
+      : doors_(doors), tree_(tree), options_(options), meter_(meter), pacer_(doors, options.pace.rate) {
+    if (options.verified == nullptr) return;
+    for (const mw::ManifestFile& file : options.verified->files) verified_.emplace(file.path, &file);
+  }
 
   Result<Uploaded> run() {
     MW_TRY(prepare());
@@ -154,7 +157,22 @@ class Uploader {
       if (!crew.give([this, &one, part, bytes] { return send_part(one, part, *bytes); })) break;
     }
     one.file.hash = whole.hex();
+    MW_TRY(compare(local, whole));
     return as_expected((*file)->info()) ? Result<void>() : changed(local.path);
+  }
+
+  /// Nobody wrote to it since it was verified, and its bytes are others: what the disk lost must not go around the
+  /// world.
+  Result<void> compare(const LocalFile& local, const ContentHash& read) const {
+    const auto was = verified_.find(local.path);
+    if (was == verified_.end() || was->second->bytes != local.info.size || was->second->changed != local.info.changed)
+      return {};
+    if (same_bytes(*was->second, {local.path, local.info.size, local.info.changed, read.short_digest(), read.hex()}))
+      return {};
+    return Error{Error::Code::kInvalid,
+                 cat(local.path, " has other bytes than at ", format_utc(options_.verified->at),
+                     ", when it was verified, and nobody wrote to it since"),
+                 "midwatch checkpoint verify --deep says more. Push an earlier checkpoint."};
   }
 
   /// On any thread. Each touches its own part only.
@@ -252,6 +270,7 @@ class Uploader {
   Meter& meter_;
   Pacer pacer_;
   std::vector<Sending> sending_;
+  std::map<std::string_view, const mw::ManifestFile*> verified_;
 };
 
 }  // namespace

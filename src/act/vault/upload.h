@@ -9,6 +9,7 @@
 #include "act/vault/doors.h"
 #include "act/vault/manifest.h"
 #include "act/vault/tree.h"
+#include "sense/checkpoints/manifest.h"
 
 namespace mw::vault {
 
@@ -21,7 +22,8 @@ struct UploadOptions {
   std::string folder;  ///< of the tree
   std::string prefix;  ///< keys are this and the path
   Pace pace;
-  int64_t part_bytes = kPartBytes;  ///< tests make it small
+  int64_t part_bytes = kPartBytes;                   ///< tests make it small
+  const mw::CheckpointManifest* verified = nullptr;  ///< what an earlier verification read of the same files
 };
 
 struct Uploaded {

@@ -5,6 +5,7 @@
 #include "base/checksum.h"
 #include "base/text.h"
 #include "sense/checkpoints/layouts/layout.h"
+#include "sense/checkpoints/walk_files.h"
 
 namespace mw {
 
@@ -20,31 +21,29 @@ Result<CheckpointTree> CheckpointTree::read(Disk& disk, const std::string& path)
     tree.add(std::string(basename(path)), *info);
   } else {
     if (const auto names = disk.list(tree.root_); !names.ok()) return names.error();
-    tree.list(disk, "", 0);
+    tree.list(disk);
   }
   tree.sort();
   return tree;
 }
 
-void CheckpointTree::list(Disk& disk, const std::string& below, int depth) {
-  const auto names = disk.list(full(below));
-  if (!names.ok()) whole_ = false;
-  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
-    if (files_.size() >= kFiles) whole_ = false;
-    if (files_.size() >= kFiles || name.starts_with(".midwatch")) continue;
-    std::string path = below.empty() ? name : cat(below, "/", name);
-    const auto info = disk.info(full(path));
-    if (!info.ok()) {
-      whole_ = false;  // a link to what is not of this machine, or one that went meanwhile
-    } else if (info->kind == FileInfo::Kind::kFolder) {
-      // What lies beside the checkpoints of steps (a final export, AReaL's recover slot) is one for itself.
-      if (step_of_name(name) != kNoStep && step_of_name(own_name()) == kNoStep) continue;
-      if (depth < kDepth) list(disk, path, depth + 1);
-      if (depth >= kDepth) whole_ = false;
-    } else if (info->kind == FileInfo::Kind::kFile) {
-      add(std::move(path), *info);
-    }
-  }
+void CheckpointTree::list(Disk& disk) {
+  FileWalk walk{kFiles, kDepth};
+  walk.passes_over = [this](const std::string& path, const FileInfo& info) {
+    const std::string_view name = basename(path);
+    if (name.starts_with(".midwatch")) return true;
+    // What lies beside the checkpoints of steps (a final export, AReaL's recover slot) is one for itself.
+    return info.kind == FileInfo::Kind::kFolder && step_of_name(name) != kNoStep && step_of_name(own_name()) == kNoStep;
+  };
+  walk.file = [this](std::string path, const FileInfo& info) {
+    add(std::move(path), info);
+    return Result<void>();
+  };
+  walk.unseen = [this](Unseen why, const std::string&, const Error&) {
+    whole_ = whole_ && why == Unseen::kOther;  // a socket holds no weights
+    return Result<void>();
+  };
+  (void)walk_files(disk, root_, walk).ok();
 }
 
 void CheckpointTree::add(std::string path, const FileInfo& info) {

@@ -49,7 +49,7 @@ class CheckpointTree {
   uint64_t state() const { return state_; }  ///< of names, sizes and times: the same number means that nothing changed
 
  private:
-  void list(Disk& disk, const std::string& below, int depth);
+  void list(Disk& disk);
   void add(std::string path, const FileInfo& info);
   void sort();
 

@@ -1,19 +1,25 @@
 #include "sense/checkpoints/deep_check.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
+#include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
+#include <utility>
 
 #include "base/checksum.h"
+#include "base/digest.h"
 #include "base/text.h"
 
 namespace mw {
 namespace {
 
 constexpr uint64_t kPiece = 256 << 10;  // read at once: stays in the second cache while it is looked at three times
+constexpr uint64_t kChunk = 4 << 20;    // whose numbers one thread looks at
+constexpr size_t kAhead = 16;           // chunks that others may be before the leader
 constexpr size_t kShown = 20;           // tensors of one file that are named
 
 /// Masks hold infinities by design.
@@ -54,74 +60,193 @@ class Meter {
   bool stopped_ = false;
 };
 
-/// One file: all of its bytes in order, each range by its kind.
-class Pass {
- public:
-  Pass(const TreeFile& file, Meter& meter, OneFile& out) : file_(file), meter_(meter), out_(out) {}
+/// What of a range lies in one chunk.
+struct Portion {
+  size_t range = 0;
+  bool last = false;  ///< the range ends there
+  TensorFigures figures;
+};
 
-  void run(ReadFile& open, const std::vector<ByteRange>& ranges) {
-    const auto bytes = static_cast<uint64_t>(file_.bytes);
-    uint64_t at = 0;
-    for (const ByteRange& range : ranges) {
-      if (range.at < at || range.at > bytes || range.bytes > bytes - range.at) continue;  // its directory was refused
-      if (!walk(open, {at, range.at - at, Dtype::kOther, 0, false, ""}) || !walk(open, range)) return;
-      at = range.at + range.bytes;
+/// A stretch of a file whose numbers one thread looks at.
+struct Chunk {
+  uint64_t at = 0;
+  size_t range = 0;      ///< the first one that does not lie before it
+  bool numbers = false;  ///< there are some to look at
+  bool claimed = false;
+  bool scanned = false;  ///< `found` is right; else whoever looked could not read it
+  std::vector<Portion> found;
+};
+
+/// One file. One thread leads: it reads all of it in order, for the checksums. The numbers of a chunk are looked at by
+/// the leader or by another thread, which reads that chunk by itself: so nobody ever waits for a piece, and figures are
+/// added up in the file's order, whoever found them.
+class FilePass {
+ public:
+  FilePass(const TreeFile& file, OneFile& out) : file_(file), out_(out), size_(static_cast<uint64_t>(file.bytes)) {}
+
+  void open(std::unique_ptr<ReadFile> opened, std::vector<ByteRange> ranges) {
+    opened_ = std::move(opened);
+    uint64_t end = 0;
+    for (ByteRange& range : ranges) {
+      if (range.at < end || range.at > size_ || range.bytes > size_ - range.at) continue;  // its directory was refused
+      end = range.at + range.bytes;
+      ranges_.push_back(std::move(range));
     }
-    if (!walk(open, {at, bytes - std::min(at, bytes), Dtype::kOther, 0, false, ""})) return;
-    if (!failed_) out_.hashed = {file_.path, file_.bytes, file_.changed, hash_.digest()};
+    Chunk chunk;
+    do {
+      chunks_.push_back(chunk);
+      chunk.at = cut(chunk.at, kChunk, size_, chunk.range);
+      while (chunk.range < ranges_.size() && end_of(chunk.range) <= chunk.at) ++chunk.range;
+    } while (chunk.at < size_);
+    for (size_t i = 0; i < chunks_.size(); ++i) {
+      const uint64_t to = chunks_[i].at + size_of_chunk(i);
+      for (size_t k = chunks_[i].range; k < ranges_.size() && ranges_[k].at < to; ++k)
+        chunks_[i].numbers = chunks_[i].numbers || has_point(ranges_[k].dtype);
+    }
   }
 
- private:
-  /// False: somebody said stop.
-  bool walk(ReadFile& open, const ByteRange& range) {
-    TensorFigures figures;
-    uint32_t crc = 0;
-    for (uint64_t from = 0; from < range.bytes && !failed_; from += kPiece) {
-      const uint64_t size = std::min(kPiece, range.bytes - from);
-      if (!open.read_at(range.at + from, size, piece_).ok() || piece_.size() < size) {
-        failed_ = true;
-        out_.problem(Trouble::kUnreadable, file_.path, cat("it cannot be read at ", range.at + from), true,
-                     CheckDepth::kContent);
-        break;
-      }
-      hash_.update(piece_);
-      if (range.has_crc) crc = crc32_ieee(piece_, crc);
-      if (has_point(range.dtype)) figures.add(scan_numbers(range.dtype, piece_));
-      out_.figures.bytes += size;
-      if (!meter_.add(size)) return false;
+  size_t chunks() const { return chunks_.size(); }
+
+  // ---- of these one thread at a time is in
+  /// The leader comes to a chunk. True: its numbers are for the leader to look at.
+  bool reach(size_t index) {
+    lead_ = index;
+    return !std::exchange(chunks_[index].claimed, true);
+  }
+  /// A chunk for another thread to look at: not far before the leader, who finds it in memory then.
+  Chunk* ahead() {
+    for (ahead_ = std::max(ahead_, lead_ + 1); ahead_ < std::min(chunks_.size(), lead_ + kAhead); ++ahead_) {
+      Chunk& chunk = chunks_[ahead_];
+      if (chunk.claimed || !chunk.numbers) continue;
+      chunk.claimed = true;
+      ++helpers_;
+      return &chunk;
     }
-    if (failed_) return true;
-    if (range.has_crc && crc != range.crc) {
+    return nullptr;
+  }
+  void helped() { --helpers_; }
+  bool alone() const { return helpers_ == 0; }
+
+  // ---- the leader
+  /// Bytes that were read; fewer than the chunk has when it cannot be read.
+  uint64_t lead(size_t index, bool scan, std::string& buffer) {
+    const uint64_t done = read(chunks_[index], scan, true, buffer);
+    failed_at_ = done < size_of_chunk(index) ? chunks_[index].at + done : kReadable;
+    out_.figures.bytes += done;
+    return done;
+  }
+  bool failed() const { return failed_at_ != kReadable; }
+
+  /// After the last chunk that can be read, when nobody else looks at one.
+  void finish(std::string& buffer) {
+    for (Chunk& chunk : chunks_) {
+      if (chunk.at >= failed_at_) break;
+      if (!chunk.scanned) read(chunk, true, false, buffer);
+      for (const Portion& portion : chunk.found) {
+        figures_.add(portion.figures);
+        if (!portion.last) continue;
+        judge(ranges_[portion.range], bad_.count(portion.range) != 0);
+        figures_ = {};
+      }
+    }
+    if (failed()) {
+      return out_.problem(Trouble::kUnreadable, file_.path, cat("it cannot be read at ", failed_at_), true,
+                          CheckDepth::kContent);
+    }
+    out_.hashed = {file_.path, file_.bytes, file_.changed, hash_.short_digest(), hash_.hex()};
+  }
+
+  // ---- others
+  void help(Chunk& chunk, std::string& buffer) { read(chunk, true, false, buffer); }
+
+ private:
+  static constexpr uint64_t kReadable = UINT64_MAX;
+
+  uint64_t end_of(size_t range) const { return ranges_[range].at + ranges_[range].bytes; }
+
+  /// The end of a stretch from `at` on, of `bytes` at most and not beyond `end`, that cuts no number. `range`: the
+  /// first that does not lie before `at`.
+  uint64_t cut(uint64_t at, uint64_t bytes, uint64_t end, size_t range) const {
+    const uint64_t to = at + std::min(bytes, end - at);
+    while (range < ranges_.size() && end_of(range) <= to) ++range;
+    if (to == end || range == ranges_.size() || ranges_[range].at >= to || !has_point(ranges_[range].dtype)) return to;
+    return to - (to - ranges_[range].at) % size_of(ranges_[range].dtype);
+  }
+
+  uint64_t size_of_chunk(size_t index) const {
+    return (index + 1 < chunks_.size() ? chunks_[index + 1].at : size_) - chunks_[index].at;
+  }
+
+  /// Piece by piece, so that each stays in the cache while it is looked at. Bytes that were read.
+  uint64_t read(Chunk& chunk, bool scan, bool hash, std::string& buffer) {
+    const uint64_t end = chunk.at + size_of_chunk(static_cast<size_t>(&chunk - chunks_.data()));
+    size_t range = chunk.range;
+    if (scan) chunk.found.clear();
+    for (uint64_t at = chunk.at; at < end; at += buffer.size()) {
+      const uint64_t bytes = cut(at, kPiece, end, range) - at;
+      if (!opened_->read_at(at, bytes, buffer).ok() || buffer.size() < bytes) return at - chunk.at;
+      if (hash) hash_.add(buffer);
+      for (; range < ranges_.size() && ranges_[range].at < at + bytes; ++range) {
+        const bool last = end_of(range) <= at + bytes;
+        const uint64_t from = std::max(ranges_[range].at, at), to = std::min(end_of(range), at + bytes);
+        take(range, last, std::string_view(buffer).substr(from - at, to - from), scan ? &chunk : nullptr, hash);
+        if (!last) break;
+      }
+    }
+    if (scan) chunk.scanned = true;
+    return end - chunk.at;
+  }
+
+  /// A part of a range. `chunk`: where to put what its numbers show.
+  void take(size_t number, bool last, std::string_view bytes, Chunk* chunk, bool sum) {
+    const ByteRange& range = ranges_[number];
+    if (sum && range.has_crc) {
+      crc_ = crc32_ieee(bytes, crc_);
+      if (last && crc_ != range.crc) bad_.insert(number);
+      if (last) crc_ = 0;
+    }
+    if (chunk == nullptr) return;
+    if (chunk->found.empty() || chunk->found.back().range != number) chunk->found.push_back({number, false, {}});
+    Portion& portion = chunk->found.back();
+    portion.last = last;
+    if (has_point(range.dtype)) portion.figures.add(scan_numbers(range.dtype, bytes));
+  }
+
+  void judge(const ByteRange& range, bool bad) {
+    if (bad) {
       out_.problem(Trouble::kDamaged, file_.path,
                    cat("the bytes of ", shown(range.name), " do not have their checksum"), true, CheckDepth::kContent);
     }
-    if (has_point(range.dtype) && range.bytes > 0) judge(range, figures);
-    return true;
-  }
-
-  void judge(const ByteRange& range, const TensorFigures& figures) {
+    if (!has_point(range.dtype) || range.bytes == 0) return;
     ++out_.figures.tensors;
-    out_.figures.zero += figures.zero ? 1 : 0;
-    out_.figures.all.add(figures);
-    if (figures.not_finite == 0) return;
+    out_.figures.zero += figures_.zero ? 1 : 0;
+    out_.figures.all.add(figures_);
+    if (figures_.not_finite == 0) return;
     if (++shown_ > kShown) return;
     out_.problem(Trouble::kNotFinite, file_.path,
-                 cat(figures.not_finite, " of the ", figures.numbers, " numbers of ", shown(range.name), " are ",
-                     figures.nan == 0                    ? "infinite"
-                     : figures.nan == figures.not_finite ? "NaN"
-                                                         : "NaN or infinite"),
+                 cat(figures_.not_finite, " of the ", figures_.numbers, " numbers of ", shown(range.name), " are ",
+                     figures_.nan == 0                     ? "infinite"
+                     : figures_.nan == figures_.not_finite ? "NaN"
+                                                           : "NaN or infinite"),
                  !may_be_infinite(range.name), CheckDepth::kSane);
   }
 
   static std::string shown(std::string_view name) { return clip(sanitize_utf8(name), 200); }
 
   const TreeFile& file_;
-  Meter& meter_;
   OneFile& out_;
-  Xxh3 hash_;
-  std::string piece_;
+  const uint64_t size_;
+  std::unique_ptr<ReadFile> opened_;
+  std::vector<ByteRange> ranges_;
+  std::vector<Chunk> chunks_;  // in order, at least one
+  size_t lead_ = 0, ahead_ = 0, helpers_ = 0;
+  // Of the leader:
+  ContentHash hash_;
+  uint32_t crc_ = 0;
+  std::set<size_t> bad_;  // ranges without their checksum
+  uint64_t failed_at_ = kReadable;
+  TensorFigures figures_;
   size_t shown_ = 0;
-  bool failed_ = false;
 };
 
 std::vector<ByteRange> ranges_of(const Examination& exam, const TreeFile& file, ReadFile& open, OneFile& out) {
@@ -146,32 +271,94 @@ std::vector<ByteRange> ranges_of(const Examination& exam, const TreeFile& file, 
   return all;
 }
 
-OneFile look(const Examination& exam, Disk& disk, const TreeFile& file, Meter& meter) {
-  OneFile out;
-  auto open = disk.open_read(exam.tree().full(file.path));
-  if (!open.ok()) {
-    out.problem(Trouble::kUnreadable, file.path, "it cannot be opened", true, CheckDepth::kContent);
-    return out;
+/// Who does what. Each thread leads a file of its own as long as there are some; then it helps those that lead.
+class Desk {
+ public:
+  Desk(const Examination& exam, Disk& disk, std::vector<OneFile>& out, Meter& meter)
+      : exam_(exam), disk_(disk), out_(out), meter_(meter) {}
+
+  void work() {
+    std::string buffer;
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!meter_.stopped()) {
+      if (next_ < out_.size()) {
+        const size_t index = next_++;
+        ++leaders_;
+        lock.unlock();
+        lead(index, buffer);
+        lock.lock();
+        --leaders_;
+        changed_.notify_all();
+      } else if (leaders_ == 0) {
+        return;
+      } else if (!help(lock, buffer)) {
+        changed_.wait(lock);
+      }
+    }
   }
-  const std::vector<ByteRange> ranges = ranges_of(exam, file, **open, out);
-  Pass(file, meter, out).run(**open, ranges);
-  return out;
-}
+
+ private:
+  void lead(size_t index, std::string& buffer) {
+    const TreeFile& file = exam_.tree().files()[index];
+    OneFile& out = out_[index];
+    auto opened = disk_.open_read(exam_.tree().full(file.path));
+    if (!opened.ok()) {
+      return out.problem(Trouble::kUnreadable, file.path, "it cannot be opened", true, CheckDepth::kContent);
+    }
+    FilePass pass(file, out);
+    std::vector<ByteRange> ranges = ranges_of(exam_, file, **opened, out);
+    pass.open(std::move(*opened), std::move(ranges));
+    for (size_t i = 0; i < pass.chunks() && !pass.failed(); ++i) {
+      std::unique_lock<std::mutex> lock(mutex_);
+      if (i == 0) led_.push_back(&pass);
+      const bool scan = pass.reach(i);
+      lock.unlock();
+      changed_.notify_all();
+      const uint64_t bytes = pass.lead(i, scan, buffer);
+      if (bytes > 0 && !meter_.add(bytes)) break;
+    }
+    std::unique_lock<std::mutex> lock(mutex_);
+    led_.erase(std::find(led_.begin(), led_.end(), &pass));
+    changed_.wait(lock, [&pass] { return pass.alone(); });
+    lock.unlock();
+    if (!meter_.stopped()) pass.finish(buffer);
+  }
+
+  /// False: there is nothing to help with now.
+  bool help(std::unique_lock<std::mutex>& lock, std::string& buffer) {
+    for (FilePass* const pass : led_) {
+      Chunk* const chunk = pass->ahead();
+      if (chunk == nullptr) continue;
+      lock.unlock();
+      pass->help(*chunk, buffer);
+      lock.lock();
+      pass->helped();
+      changed_.notify_all();
+      return true;
+    }
+    return false;
+  }
+
+  const Examination& exam_;
+  Disk& disk_;
+  std::vector<OneFile>& out_;
+  Meter& meter_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<FilePass*> led_;  // being read; each lives on its leader's stack
+  size_t next_ = 0, leaders_ = 0;
+};
 
 }  // namespace
 
 DeepAnswer check_deeply(Examination& exam, int threads, const CheckProgress& progress) {
-  const std::vector<TreeFile>& files = exam.tree().files();
   Meter meter(progress, exam.tree().bytes());
-  std::vector<OneFile> found(files.size());
-  std::atomic<size_t> next{0};
-  const auto work = [&] {
-    for (size_t i = next++; i < files.size() && !meter.stopped(); i = next++)
-      found[i] = look(exam, exam.disk(), files[i], meter);
-  };
+  std::vector<OneFile> found(exam.tree().files().size());
+  Desk desk(exam, exam.disk(), found, meter);
   std::vector<std::thread> others;
-  for (int i = 1; i < threads && static_cast<size_t>(i) < files.size(); ++i) others.emplace_back(work);
-  work();
+  others.reserve(static_cast<size_t>(std::max(threads, 1)));
+  for (int i = 1; i < threads; ++i) others.emplace_back([&desk] { desk.work(); });
+  desk.work();
   for (std::thread& other : others) other.join();
   DeepAnswer answer;
   answer.stopped = meter.stopped();

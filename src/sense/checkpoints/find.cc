@@ -107,10 +107,16 @@ std::vector<CheckpointPointer> pointers_beside(Disk& disk, const std::string& ch
                                                       "latest_ckpt_global_step.txt", "latest"};
   constexpr int64_t kLongest = 4096;  // bytes of a pointer
   std::vector<CheckpointPointer> out;
+  const auto names = disk.list(folder_of(checkpoint));
   for (const std::string_view name : kNames) {
     CheckpointPointer pointer;
     pointer.path = cat(folder_of(checkpoint), "/", name);
     const auto info = disk.info(pointer.path);
+    if (!info.ok() && names.ok() && std::find(names->begin(), names->end(), name) != names->end()) {
+      pointer.leads_nowhere = true;
+      out.push_back(std::move(pointer));
+      continue;
+    }
     if (!info.ok() || info->kind != FileInfo::Kind::kFile || info->size > kLongest) continue;
     const auto text = read_small(disk, pointer.path);
     if (!text.ok()) continue;

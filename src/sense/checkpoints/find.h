@@ -25,8 +25,9 @@ std::vector<FoundCheckpoint> checkpoints_beside(Disk& disk, const std::string& c
 /// A framework's file that names its newest checkpoint.
 struct CheckpointPointer {
   std::string path;
-  std::string text;        ///< as it stands there, trimmed; "": it is empty
-  int64_t step = kNoStep;  ///< that it names; kNoStep: it names none
+  std::string text;            ///< as it stands there, trimmed; "": it is empty
+  int64_t step = kNoStep;      ///< that it names; kNoStep: it names none
+  bool leads_nowhere = false;  ///< it is a link to what is not there
 };
 /// Those in the folder that holds `checkpoint`.
 std::vector<CheckpointPointer> pointers_beside(Disk& disk, const std::string& checkpoint);

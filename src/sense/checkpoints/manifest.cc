@@ -24,9 +24,17 @@ std::optional<uint64_t> parse_hex(std::string_view text) {
   return value;
 }
 
+bool is_hex(std::string_view text, size_t digits) {
+  return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 Error no_manifest() { return {Error::Code::kInvalid, "it is no manifest of midwatch", ""}; }
 
 }  // namespace
+
+bool same_bytes(const ManifestFile& a, const ManifestFile& b) {
+  return a.xxh3_128.empty() || b.xxh3_128.empty() ? a.xxh3 == b.xxh3 : a.xxh3_128 == b.xxh3_128;
+}
 
 std::string manifest_json(const CheckpointManifest& manifest) {
   std::string out;
@@ -40,7 +48,10 @@ std::string manifest_json(const CheckpointManifest& manifest) {
     json.key("program").string(MIDWATCH_VERSION).key("files").begin_array();
     for (const ManifestFile& file : manifest.files) {
       json.begin_object().key("path").string(file.path).key("bytes").integer(file.bytes);
-      json.key("changed_ns").integer(file.changed.ns).key("xxh3").string(hex_of(file.xxh3)).end_object();
+      json.key("changed_ns").integer(file.changed.ns);
+      if (file.xxh3 != 0) json.key("xxh3").string(hex_of(file.xxh3));
+      if (!file.xxh3_128.empty()) json.key("xxh3_128").string(file.xxh3_128);
+      json.end_object();
     }
     json.end_array().end_object();
   }
@@ -62,10 +73,14 @@ Result<CheckpointManifest> parse_checkpoint_manifest(std::string_view text) {
   const Json* const files = json->find("files");
   if (files == nullptr || !files->is_array() || files->items().size() > kManifestFiles) return no_manifest();
   for (const Json& one : files->items()) {
-    const auto hash = one.is_object() ? parse_hex(one.string_or("xxh3", "")) : std::nullopt;
-    if (!hash) return no_manifest();
-    out.files.push_back(
-        {one.string_or("path", ""), one.integer_or("bytes", 0), {one.integer_or("changed_ns", 0)}, *hash});
+    const auto hash = parse_hex(one.is_object() ? one.string_or("xxh3", "") : "");
+    const std::string wide = one.is_object() ? one.string_or("xxh3_128", "") : "";
+    if (!hash && !is_hex(wide, 32)) return no_manifest();
+    out.files.push_back({one.string_or("path", ""),
+                         one.integer_or("bytes", 0),
+                         {one.integer_or("changed_ns", 0)},
+                         hash.value_or(0),
+                         is_hex(wide, 32) ? wide : ""});
   }
   return out;
 }

@@ -17,8 +17,11 @@ struct ManifestFile {
   std::string path;  ///< within the checkpoint
   int64_t bytes = 0;
   Time changed;
-  uint64_t xxh3 = 0;  ///< XXH3, 64 bits, of all its bytes
+  uint64_t xxh3 = 0;     ///< XXH3, 64 bits, of all its bytes; 0 where only the other one is known
+  std::string xxh3_128;  ///< XXH3-128 as stores record it; "" in manifests from before 2026-11-25
 };
+/// By the longest checksum that both have.
+bool same_bytes(const ManifestFile& a, const ManifestFile& b);
 
 struct CheckpointManifest {
   std::string path;  ///< of the checkpoint, absolute

@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "sense/checkpoints/file_role.h"
+#include "sense/checkpoints/walk_files.h"
 #include "sense/checkpoints/weights_file.h"
 
 namespace mw {
@@ -61,7 +62,7 @@ class Scanner {
   CheckpointScan scan(const CheckpointScan* before) {
     const auto top = disk_.info(folder_);
     if (!top.ok() || top->kind != FileInfo::Kind::kFolder) return scan_;
-    scan_.there = list("", 0);
+    scan_.there = list();
     if (!scan_.there) return scan_;
     scan_.seen.files = static_cast<int64_t>(files_.size());
     judge_names();
@@ -76,33 +77,31 @@ class Scanner {
   }
 
  private:
-  bool list(const std::string& below, int depth) {
-    const auto names = disk_.list(cat(folder_, below.empty() ? "" : "/", below));
-    if (!names.ok()) {
-      partial_ = true;
-      return depth > 0;  // one that went meanwhile, or that others may not list
-    }
-    for (const std::string& name : *names) {
-      if (files_.size() >= kFiles) {
-        partial_ = true;
-        return true;
-      }
-      const std::string path = below.empty() ? name : cat(below, "/", name);
-      const auto info = disk_.info(cat(folder_, "/", path));
-      if (!info.ok() || (info->kind == FileInfo::Kind::kFolder && depth >= kDepth)) {
-        partial_ = true;  // a link to what is not of this machine, or one that went meanwhile
-        continue;
-      }
-      if (info->kind == FileInfo::Kind::kFolder) list(path, depth + 1);
-      if (info->kind != FileInfo::Kind::kFile) continue;
-      files_.push_back({path, name, info->size, role_of(name)});
-      scan_.seen.bytes += info->size;
-      scan_.state = fnv1a(cat(path, " ", info->size, " ", info->changed.ns, "\n"), scan_.state);
-      const Role role = files_.back().role;
-      if (role != Role::kSettings) scan_.may_hold_weights = true;
-      if (role == Role::kWeights || role == Role::kOptimizer) scan_.weights.insert(without_step(path, scan_.seen.step));
-    }
-    return true;
+  /// False: it went meanwhile, or others may not list it.
+  bool list() {
+    bool listed = true;
+    FileWalk walk{kFiles, kDepth};
+    walk.file = [this](std::string path, const FileInfo& info) {
+      add(std::move(path), info);
+      return Result<void>();
+    };
+    walk.unseen = [this, &listed](Unseen why, const std::string& path, const Error&) {
+      partial_ = partial_ || why != Unseen::kOther;
+      listed = listed && !path.empty();
+      return Result<void>();
+    };
+    (void)walk_files(disk_, folder_, walk).ok();
+    return listed;
+  }
+
+  void add(std::string path, const FileInfo& info) {
+    const std::string name(basename(path));
+    const Role role = role_of(name);
+    scan_.seen.bytes += info.size;
+    scan_.state = fnv1a(cat(path, " ", info.size, " ", info.changed.ns, "\n"), scan_.state);
+    if (role != Role::kSettings) scan_.may_hold_weights = true;
+    if (role == Role::kWeights || role == Role::kOptimizer) scan_.weights.insert(without_step(path, scan_.seen.step));
+    files_.push_back({std::move(path), name, info.size, role});
   }
 
   /// Only the first thing that is wrong is reported.

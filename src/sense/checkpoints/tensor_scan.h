@@ -22,7 +22,7 @@ struct TensorFigures {
 bool has_point(Dtype dtype);
 
 /// `bytes` must be whole numbers of that kind, little-endian, at any address. On one core at memory speed: the loops
-/// are vectorised, by AVX2 where the CPU has it.
+/// are vectorised, by AVX2 and FMA where the CPU has them.
 TensorFigures scan_numbers(Dtype dtype, std::string_view bytes);
 
 /// How two runs of numbers of the same kind and length differ.

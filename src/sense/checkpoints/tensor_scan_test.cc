@@ -2,10 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
+
+#include "base/prng.h"
 
 namespace mw {
 namespace {
@@ -56,6 +59,51 @@ TEST_CASE("each kind of number is read as what it is") {
 TEST_CASE("squares that are too large or too small for single precision are added up all the same") {
   CHECK(scan_numbers(Dtype::kF32, bytes_of<float>({3e38F, 0})).norm() == doctest::Approx(3e38));
   CHECK(scan_numbers(Dtype::kF32, bytes_of<float>({3e-30F, 4e-30F})).norm() == doctest::Approx(5e-30));
+}
+
+template <typename Number>
+void check_figures(Dtype dtype, const std::vector<Number>& bits, double (*value)(Number)) {
+  double squares = 0;
+  size_t nan = 0, infinite = 0;
+  for (const Number one : bits) {
+    const double number = value(one);
+    if (std::isnan(number)) ++nan;
+    if (std::isinf(number)) ++infinite;
+    if (std::isfinite(number)) squares += number * number;
+  }
+  const TensorFigures figures = scan_numbers(dtype, bytes_of(bits));
+  CHECK(figures.nan == nan);
+  CHECK(figures.not_finite == nan + infinite);
+  CHECK(figures.norm() == doctest::Approx(std::sqrt(squares)).epsilon(1e-5));
+}
+
+TEST_CASE("any bits whatever, in blocks of any length, count as a plain loop counts them") {
+  Prng dice(3);
+  for (const size_t size : {1, 7, 8, 15, 16, 33, 2047, 2048, 4100}) {
+    CAPTURE(size);
+    std::vector<uint16_t> half(size);
+    std::vector<uint32_t> single(size);
+    std::vector<uint64_t> twice(size);
+    for (size_t i = 0; i < size; ++i) {
+      twice[i] = dice.next() & 0x9fffffffffffffffULL;  // their squares fit
+      single[i] = static_cast<uint32_t>(dice.next());
+      half[i] = static_cast<uint16_t>(dice.next());
+      if (i % 5 == 0) half[i] |= 0x7f80;  // infinite or NaN as BF16
+      if (i % 7 == 0) half[i] |= 0x7c00;  // likewise as F16
+      if (i % 9 == 0) twice[i] |= 0x7ff0000000000000ULL;
+    }
+    check_figures<uint32_t>(Dtype::kF32, single,
+                            [](uint32_t bits) { return static_cast<double>(std::bit_cast<float>(bits)); });
+    check_figures<uint64_t>(Dtype::kF64, twice, [](uint64_t bits) { return std::bit_cast<double>(bits); });
+    check_figures<uint16_t>(Dtype::kBF16, half, [](uint16_t bits) {
+      return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits) << 16));
+    });
+    check_figures<uint16_t>(Dtype::kF16, half, [](uint16_t bits) {
+      const int exponent = (bits >> 10) & 31, fraction = bits & 1023;
+      if (exponent == 31) return fraction == 0 ? HUGE_VAL : std::nan("");
+      return exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25);
+    });
+  }
 }
 
 TEST_CASE("a change is counted, and how large it is") {

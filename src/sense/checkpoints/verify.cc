@@ -157,7 +157,7 @@ class Verification {
       } else if (now->bytes != was->bytes) {
         exam_.problem(Trouble::kChanged, std::string(path),
                       cat("it has ", now->bytes, " bytes, and had ", was->bytes, " at ", format_utc(earlier.at)));
-      } else if (hash != hashed.end() && hash->second->xxh3 != was->xxh3) {
+      } else if (hash != hashed.end() && !same_bytes(*hash->second, *was)) {
         changed(earlier, *hash->second);
       }
     }
@@ -166,7 +166,7 @@ class Verification {
   void changed(const CheckpointManifest& earlier, const ManifestFile& now) {
     for (const CheckpointManifest* other : options_.others) {
       for (const ManifestFile& file : other->files) {
-        if (file.xxh3 != now.xxh3 || file.path != now.path) continue;
+        if (file.path != now.path || !same_bytes(file, now)) continue;
         return exam_.problem(
             Trouble::kMixed, now.path,
             cat("its bytes are those of ", basename(other->path), ", and were others at ", format_utc(earlier.at)),

@@ -126,9 +126,9 @@ const Verb checkpoint_verify = {
     "  midwatch checkpoint verify ckpts/global_step_40\n"
     "  midwatch checkpoint verify --deep ckpts/       every byte of all of them\n"
     "\nNothing is changed. --deep keeps checksums in the state folder; a later one says what\n"
-    "differs. Exit codes: 0 all whole · 3 a path is missing · 4 no checkpoint ·\n"
-    "5 being written, or of a format that is not read · 10 one is partial, corrupt or\n"
-    "suspect. docs/checkpoints.md has the rest.\n",
+    "differs. It runs on half of the processors, 2 to 4. Exit codes: 0 all whole · 3 a path\n"
+    "is missing · 4 no checkpoint · 5 being written, or of a format that is not read ·\n"
+    "10 one is partial, corrupt or suspect. docs/checkpoints.md has the rest.\n",
     declare_verify, verify};
 const Verb checkpoint_diff = {"checkpoint diff", "How two checkpoints differ, tensor by tensor",
                               "  midwatch checkpoint diff ckpts/global_step_30 ckpts/global_step_40\n", declare_diff,

@@ -31,6 +31,11 @@ std::string painted(const Painter& paint, const Checkpoint& one) {
   return paint.yellow(upper);
 }
 
+/// Who reads a log counts in seconds.
+std::string to_the_second(Time at) { return format_utc({at.ns - at.ns % 1'000'000'000}); }
+
+bool is_good(const Checkpoint& one) { return (one.state == "whole" && !one.tainted) || one.state == "foreign"; }
+
 std::string line(const Painter& paint, std::string_view head, std::string_view text, Painter::Colour colour = nullptr) {
   return paint.hanging(cat("  ", pad(head, kHead)), text, 6, nullptr, colour);
 }
@@ -81,10 +86,9 @@ std::string full(const Painter& paint, const Checkpoint& one) {
   std::string what = one.framework.empty() ? "framework not known" : one.framework;
   if (!one.layouts.empty()) what += cat(" · ", joined(one.layouts));
   if (one.step != kNoStep) what = cat("step ", one.step, " · ", what);
-  out += paint.hanging("  ",
-                       cat(what, " · ", one.files, one.files == 1 ? " file, " : " files, ", size_of(one.bytes),
-                           " · written ", format_utc(one.newest)),
-                       4);
+  what += cat(" · ", one.files, one.files == 1 ? " file, " : " files, ", size_of(one.bytes));
+  if (one.newest.known()) what += cat(" · written ", to_the_second(one.newest));
+  out += paint.hanging("  ", what, 4);
   out += problems_text(paint, one);
   out += line(paint, "checked", checked_text(one));
   out += line(paint, "resumable", resume_text(one));
@@ -96,16 +100,38 @@ std::string full(const Painter& paint, const Checkpoint& one) {
   return out;
 }
 
+/// What a person does now.
 std::string resume_from_text(const Painter& paint, const CheckpointsAnswer& answer) {
-  const bool all_whole = std::all_of(answer.checkpoints.begin(), answer.checkpoints.end(), [](const Checkpoint& one) {
-    return one.state == "whole" || one.state == "foreign";
-  });
-  if (all_whole) return "";
-  if (answer.resume_from.path.empty()) return "No whole checkpoint is beside it to resume from.\n";
+  const std::vector<Checkpoint>& all = answer.checkpoints;
+  if (std::all_of(all.begin(), all.end(), is_good)) {
+    const auto whole =
+        std::count_if(all.begin(), all.end(), [](const Checkpoint& one) { return one.state == "whole"; });
+    const bool deep =
+        std::all_of(all.begin(), all.end(), [](const Checkpoint& one) { return one.depth != "structural"; });
+    if (whole < 2) return "";
+    return paint.hanging("",
+                         deep ? cat("Nothing is wrong in any byte of these ", whole, ".")
+                              : cat("Nothing is wrong with the structure of these ", whole,
+                                    "; midwatch checkpoint verify --deep reads every byte."),
+                         4);
+  }
+  if (answer.resume_from.path.empty()) {
+    return paint.hanging(
+        "",
+        "No whole checkpoint is beside it to resume from: what was shipped elsewhere comes with midwatch "
+        "checkpoint pull.",
+        4);
+  }
   const Checkpoint& back = answer.resume_from;
-  std::string how = back.verified_at.known() ? cat("; every byte was read at ", format_utc(back.verified_at)) : "";
+  std::string how = "whole by its structure";
+  if (back.depth != "structural") how = "every byte was read now";
+  if (back.depth == "structural" && back.verified_at.known())
+    how += cat("; every byte was read at ", to_the_second(back.verified_at));
   if (back.resumable == "no") how += "; not resumable";
-  return paint.hanging("Resume from ", cat(back.path, " (step ", back.step, ", whole by its structure", how, ")"), 4);
+  std::string out = paint.hanging("Resume from ", cat(back.path, " (step ", back.step, ", ", how, ")"), 4);
+  // Not broken into lines: what is in it is copied into a command.
+  for (const std::string& note : back.notes) out += cat("  ", escape_terminal(note), "\n");
+  return out;
 }
 
 std::string row(const Checkpoint& one, const Painter& paint, size_t width, bool ships) {
@@ -122,7 +148,14 @@ std::string row(const Checkpoint& one, const Painter& paint, size_t width, bool 
   return paint.of(state == "partial" || state == "corrupt" ? Severity::kCritical : Severity::kWarning, text);
 }
 
-std::string table(const std::vector<Checkpoint>& all, const Painter& paint) {
+/// The first thing that breaks it, in one line.
+std::string reason(const Painter& paint, const Checkpoint& one) {
+  if (one.problems.empty() || !one.problems.front().breaks) return "";
+  const CheckpointsAnswer::Problem& first = one.problems.front();
+  return paint.hanging("           ", cat(first.path.empty() ? "" : cat(first.path, ": "), first.what), 2);
+}
+
+std::string table(const std::vector<Checkpoint>& all, const Painter& paint, bool reasons) {
   std::string out, folder;
   const bool ships = std::any_of(all.begin(), all.end(), [](const Checkpoint& one) { return !one.shipped.empty(); });
   for (const Checkpoint& one : all) {
@@ -137,7 +170,20 @@ std::string table(const std::vector<Checkpoint>& all, const Painter& paint) {
           "\n");
     }
     out += row(one, paint, paint.width(), ships);
-    if (one.step == kNoStep) out += paint.hanging("           ", basename(one.path), 2);
+    const bool named = one.step != kNoStep && contains(basename(one.path), cat(one.step));
+    if (!named) out += paint.hanging("           ", basename(one.path), 2);
+    if (reasons) out += reason(paint, one);
+  }
+  return out;
+}
+
+/// What is said of those that are whole: of the newest of a folder, since a resume would take it.
+std::string notes_of_newest(const std::vector<Checkpoint>& all, const Painter& paint) {
+  std::string out;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const bool newest = i + 1 == all.size() || folder_of(all[i + 1].path) != folder_of(all[i].path);
+    if (!newest || !is_good(all[i])) continue;
+    for (const std::string& note : all[i].notes) out += line(paint, cat("step ", all[i].step), note);
   }
   return out;
 }
@@ -220,17 +266,20 @@ std::string checkpoints_list(const CheckpointsAnswer& answer, const Console& con
   const Painter paint(console);
   std::string out = answer.run.empty() ? "" : cat("Checkpoints of ", escape_terminal(answer.run), "\n");
   if (answer.checkpoints.empty()) return out + "No checkpoint is where the run says that it saves.\n";
-  return out + table(answer.checkpoints, paint) + resume_from_text(paint, answer);
+  return out + table(answer.checkpoints, paint, true) + notes_of_newest(answer.checkpoints, paint) +
+         resume_from_text(paint, answer);
 }
 
 std::string checkpoints_verified(const CheckpointsAnswer& answer, const Console& console) {
   const Painter paint(console);
   if (answer.checkpoints.empty()) return "No checkpoint is where the run says that it saves.\n";
   std::string out;
-  if (answer.checkpoints.size() > 1) out = table(answer.checkpoints, paint) + "\n";
+  const bool many = answer.checkpoints.size() > 1;
+  if (many) out = table(answer.checkpoints, paint, false) + "\n";
   for (const Checkpoint& one : answer.checkpoints) {
-    if (answer.checkpoints.size() == 1 || one.state != "whole") out += full(paint, one);
+    if (!many || one.state != "whole" || one.tainted) out += full(paint, one);
   }
+  if (many) out += notes_of_newest(answer.checkpoints, paint);
   return out + resume_from_text(paint, answer);
 }
 

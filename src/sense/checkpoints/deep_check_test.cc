@@ -1,0 +1,125 @@
+// Pieces of a large file, shared by threads: what is found must not depend on where a piece ends or who reads it.
+#include "sense/checkpoints/deep_check.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "base/checksum.h"
+#include "base/digest.h"
+#include "base/prng.h"
+#include "base/text.h"
+#include "platform/real/posix_disk.h"
+
+namespace mw {
+namespace {
+
+struct Scratch {
+  Scratch() {
+    root = (std::filesystem::temp_directory_path() / "midwatch-deep-XXXXXX").string();
+    REQUIRE(::mkdtemp(root.data()) != nullptr);
+  }
+  ~Scratch() { std::filesystem::remove_all(root); }
+  std::string root;
+};
+
+/// A safetensors file of tensors of BF16 with these numbers of bytes; all numbers are finite but those at `nan` (bytes
+/// from the beginning of the tensors).
+std::string safetensors(const std::vector<size_t>& sizes, const std::vector<size_t>& nan, size_t spaces) {
+  std::string header = "{", data;
+  Prng dice(7);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    header += cat(i == 0 ? "" : ",", "\"t", i, R"(":{"dtype":"BF16","shape":[)", sizes[i] / 2, R"(],"data_offsets":[)",
+                  data.size(), ",", data.size() + sizes[i], "]}");
+    for (size_t k = 0; k < sizes[i]; k += 2) {
+      data += static_cast<char>(dice.next());
+      data += '\x3c';
+    }
+  }
+  for (const size_t at : nan) data.replace(at, 2, "\xff\x7f");
+  header += "}" + std::string(spaces, ' ');
+  std::string out(8, '\0');
+  for (size_t i = 0; i < 8; ++i) out[i] = static_cast<char>((header.size() >> (8 * i)) & 0xff);
+  return out + header + data;
+}
+
+struct Checked {
+  DeepAnswer answer;
+  std::string problems;
+};
+Checked check(const std::string& folder, int threads, const CheckProgress& progress = nullptr) {
+  const auto disk = make_posix_disk();
+  const auto tree = CheckpointTree::read(*disk, folder);
+  REQUIRE(tree.ok());
+  Examination exam(*disk, *tree);
+  Checked out;
+  out.answer = check_deeply(exam, threads, progress);
+  for (const CheckpointProblem& problem : exam.problems()) out.problems += cat(problem.path, ": ", problem.what, "\n");
+  return out;
+}
+
+TEST_CASE("one large file is read by several threads, and all of them find the same") {
+  const Scratch scratch;
+  // Headers of all remainders: pieces end within numbers, ranges and at their edges. The NaN lie around where they end.
+  for (const size_t spaces : {0, 1, 2, 3, 5}) {
+    const std::vector<size_t> sizes = {2, 700'000, 262'144, 0, 30, 30, 1'400'000};
+    std::vector<size_t> nan;
+    for (size_t piece = 262'144; piece < 2'300'000; piece += 262'144) nan.push_back((piece - 600) / 2 * 2);
+    const std::string bytes = safetensors(sizes, nan, spaces);
+    std::ofstream(scratch.root + "/model.safetensors", std::ios::binary) << bytes;
+    const Checked one = check(scratch.root, 1);
+    CAPTURE(one.problems);
+    REQUIRE(one.answer.files.size() == 1);
+    Xxh3 hash;
+    hash.update(bytes);
+    CHECK(one.answer.files[0].xxh3 == hash.digest());
+    CHECK(one.answer.files[0].xxh3_128 == content_hash(bytes));
+    CHECK(one.answer.figures.bytes == bytes.size());
+    CHECK(one.answer.figures.tensors == 6);
+    CHECK(one.answer.figures.all.numbers == (2 + 700'000 + 262'144 + 60 + 1'400'000) / 2);
+    CHECK(one.answer.figures.all.nan == nan.size());
+    for (const int threads : {2, 4}) {
+      const Checked more = check(scratch.root, threads);
+      CHECK(more.problems == one.problems);
+      CHECK(more.answer.files[0].xxh3 == one.answer.files[0].xxh3);
+      CHECK(more.answer.figures.all.squares == one.answer.figures.all.squares);  // to the last bit
+      CHECK(more.answer.figures.all.nan == nan.size());
+    }
+  }
+}
+
+TEST_CASE("whoever says stop is obeyed by all threads, and nobody waits for another") {
+  const Scratch scratch;
+  std::ofstream(scratch.root + "/model.safetensors", std::ios::binary) << safetensors({20'000'000}, {}, 0);
+  for (int i = 0; i < 40; ++i) std::ofstream(cat(scratch.root, "/", i, ".txt")) << "small";
+  for (const int64_t stop : {int64_t{1}, int64_t{3'000'000}}) {
+    const Checked checked = check(scratch.root, 4, [stop](int64_t done, int64_t) { return done < stop; });
+    CHECK(checked.answer.stopped);
+    CHECK(checked.answer.figures.bytes < 20'000'000);
+  }
+  const Checked all = check(scratch.root, 4);
+  CHECK(all.answer.files.size() == 41);
+}
+
+TEST_CASE("an empty file has a checksum, and one that is cut meanwhile has none") {
+  const Scratch scratch;
+  std::ofstream(scratch.root + "/empty.txt") << "";
+  const std::string path = scratch.root + "/model.safetensors";
+  std::ofstream(path, std::ios::binary) << safetensors({2'000'000}, {}, 0);
+  const auto disk = make_posix_disk();
+  const auto tree = CheckpointTree::read(*disk, scratch.root);
+  REQUIRE(tree.ok());
+  std::filesystem::resize_file(path, 1'000'000);
+  Examination exam(*disk, *tree);
+  const DeepAnswer answer = check_deeply(exam, 4, nullptr);
+  REQUIRE(answer.files.size() == 1);
+  CHECK(answer.files[0].path == "empty.txt");
+  REQUIRE(exam.problems().size() == 1);
+  CHECK(exam.problems()[0].trouble == Trouble::kUnreadable);
+}
+
+}  // namespace
+}  // namespace mw
