@@ -14,7 +14,7 @@
 namespace mw {
 namespace {
 
-constexpr size_t kBuffer = size_t{3} << 20;
+constexpr size_t kBuffer = size_t{24} << 20;  // more than is free below the heap's end
 constexpr int kSmall = 1, kLarge = 2, kNotGranted = 3;
 
 /// The flags of the mapping that holds that address ("VmFlags: rd wr ... hg").
@@ -38,8 +38,8 @@ int in_child(bool ask) {
   if (child == 0) {
     if (ask && !grow_heap_in_large_pages()) _exit(kNotGranted);
     auto* const buffer = static_cast<char*>(std::malloc(kBuffer));
-    std::memset(buffer, 1, kBuffer);
-    const bool large = flags_of(buffer).find(" hg") != std::string::npos && buffer[kBuffer - 1] == 1;
+    std::memset(buffer + kBuffer - 4096, 1, 4096);
+    const bool large = flags_of(buffer + kBuffer - 1).find(" hg") != std::string::npos && buffer[kBuffer - 1] == 1;
     std::free(buffer);
     _exit(large ? kLarge : kSmall);
   }
