@@ -42,6 +42,7 @@
 #include "core/still_written.h"
 #include "platform/clock.h"
 #include "platform/durable.h"
+#include "platform/large_pages.h"
 #include "platform/lock.h"
 #include "platform/private_folder.h"
 #include "platform/real/posix_disk.h"
@@ -139,6 +140,7 @@ const Knowledge& DaemonServices::knowledge() { return learn({}).ok() ? knowledge
 
 Result<std::unique_ptr<Replayed>> DaemonServices::replay(const ReplayRequest& request) {
   const auto began = std::chrono::steady_clock::now();
+  if (knowledge_ == nullptr) (void)grow_heap_in_large_pages();  // the first of the process
   MW_TRY(learn(request.knowledge));
   // Of a supervised run the journal knows more than its files.
   if (const std::string& path = request.paths.front();

@@ -79,4 +79,18 @@ TEST_CASE("secrets are redacted") {
   CHECK(redact_secrets("loss=0.5 tokens: 128 sk-learn") == "loss=0.5 tokens: 128 sk-learn");
 }
 
+TEST_CASE("a part is found whatever its case, wherever it stands") {
+  for (const char* text : {"step", "STEP 1", "a sTEp", "stsStep", "Sst step", "sste\xe6step"}) {
+    CAPTURE(text);
+    CHECK(contains_folded(text, "step"));
+  }
+  for (const char* text : {"", "ste", "s-tep", "STE", "stE p"}) {
+    CAPTURE(text);
+    CHECK_FALSE(contains_folded(text, "step"));
+  }
+  CHECK(contains_folded("", ""));
+  CHECK(contains_folded("a [X]", "[x]"));
+  CHECK_FALSE(contains_folded("Step", "Step"));  // the part is in small letters
+}
+
 }  // namespace mw

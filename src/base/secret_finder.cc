@@ -13,8 +13,25 @@ constexpr size_t kNameLimit = 80;      // bytes of a name; what is longer names 
 constexpr size_t kLoudLeast = 3;       // bytes of a name in capitals
 constexpr size_t kPasswordDigits = 4;  // digits from which a password may be a number
 
-bool of_run(char c) { return is_alnum(c) || c == '_' || c == '-' || c == '.'; }
-bool of_token(char c) { return is_alnum(c) || c == '+' || c == '/' || c == '=' || c == '_' || c == '-'; }
+/// What a byte may be, in one table: most of the time goes into finding where runs of them end.
+struct Bytes {
+  std::array<bool, 256> run{}, token{};
+  std::array<uint32_t, 256> letter{};  // its bit, in either case
+  constexpr Bytes() {
+    for (int i = 0; i < 256; ++i) {
+      const char c = static_cast<char>(i);
+      const auto at = static_cast<size_t>(i);
+      run[at] = is_alnum(c) || c == '_' || c == '-' || c == '.';
+      token[at] = is_alnum(c) || c == '+' || c == '/' || c == '=' || c == '_' || c == '-';
+      if (is_lower(c)) letter[at] = 1U << (c - 'a');
+      if (is_upper(c)) letter[at] = 1U << (c - 'A');
+    }
+  }
+};
+constexpr Bytes kBytes;
+
+bool of_run(char c) { return kBytes.run[static_cast<unsigned char>(c)]; }
+bool of_token(char c) { return kBytes.token[static_cast<unsigned char>(c)]; }
 bool blank(char c) { return c == ' ' || c == '\t'; }
 bool quote(char c) { return c == '"' || c == '\''; }
 
@@ -26,10 +43,7 @@ bool same_folded(std::string_view text, std::string_view lower) {
 
 constexpr uint32_t letters_of(std::string_view word) {
   uint32_t out = 0;
-  for (const char c : word) {
-    if (c >= 'a' && c <= 'z') out |= 1U << (c - 'a');
-    if (c >= 'A' && c <= 'Z') out |= 1U << (c - 'A');
-  }
+  for (const char c : word) out |= kBytes.letter[static_cast<unsigned char>(c)];
   return out;
 }
 

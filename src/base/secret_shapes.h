@@ -24,9 +24,9 @@ bool may_go_on(std::string_view text);
 /// "user:password" in base64, as in "Authorization: Basic".
 bool basic_credentials(std::string_view token);
 
-inline bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-inline bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
-inline bool is_alnum(char c) { return is_lower(c) || is_upper(c) || is_digit(c); }
+constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+constexpr bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_alnum(char c) { return is_lower(c) || is_upper(c) || is_digit(c); }
 
 }  // namespace mw

@@ -50,9 +50,30 @@ double first_level(const detect::Track& track) {
   return std::max(detect::median({head.begin(), head.end()}), detect::median({ones.begin(), ones.end()}));
 }
 
+/// Up to index `end`; what is older than a forecast looks is dropped.
+void extend(EntropyLogs& logs, const detect::Track& entropy, size_t end, int64_t begin) {
+  if (logs.values.size() > 2 * kMostRecords) {
+    const auto old = static_cast<ptrdiff_t>(logs.values.size() - kMostRecords);
+    logs.steps.erase(logs.steps.begin(), logs.steps.begin() + old);
+    logs.values.erase(logs.values.begin(), logs.values.begin() + old);
+    logs.first += static_cast<size_t>(old);
+  }
+  for (size_t i = logs.first + logs.values.size(); i <= end; ++i) {
+    if (!(entropy.values[i] > 0)) logs.positive_since = i + 1;
+    logs.steps.push_back(std::log(static_cast<double>(entropy.points[i].step - begin)));
+    logs.values.push_back(std::log(entropy.values[i]));
+  }
+}
+
 }  // namespace
 
 std::optional<EntropyForecast> forecast_entropy(const detect::Track& entropy, size_t end) {
+  EntropyLogs logs;
+  logs.first = end + 1 - std::min(end + 1, kMostRecords);
+  return forecast_entropy(entropy, end, logs);
+}
+
+std::optional<EntropyForecast> forecast_entropy(const detect::Track& entropy, size_t end, EntropyLogs& kept) {
   if (end >= entropy.size() || end + 1 < kLeastRecords) return std::nullopt;
   EntropyForecast out;
   out.floor = EntropyForecast::kFloor * first_level(entropy);
@@ -60,12 +81,11 @@ std::optional<EntropyForecast> forecast_entropy(const detect::Track& entropy, si
   const size_t since = end + 1 - std::min(end + 1, kMostRecords);
   const int64_t begin = entropy.points.front().step - 1;  // the power counts from the run's beginning
   out.first_step = entropy.points[since].step;
-  std::vector<double> steps, logs;
-  for (size_t i = since; i <= end; ++i) {
-    if (!(entropy.values[i] > 0)) return std::nullopt;
-    steps.push_back(std::log(static_cast<double>(entropy.points[i].step - begin)));
-    logs.push_back(std::log(entropy.values[i]));
-  }
+  extend(kept, entropy, end, begin);
+  if (kept.positive_since > since) return std::nullopt;
+  const size_t count = end + 1 - since;
+  const std::span<const double> steps = std::span(kept.steps).subspan(since - kept.first, count);
+  const std::span<const double> logs = std::span(kept.values).subspan(since - kept.first, count);
   const std::optional<Line> line = line_through(steps, logs);
   if (!line || !(out.floor > 0) || line->slope >= 0 || line->fit < kGoodFit) return std::nullopt;
   const double where = line->where(std::log(out.floor));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/detect/tools/track.h"
 #include "core/state.h"
@@ -27,8 +28,18 @@ struct EntropyForecast {
   int64_t in_steps() const { return step - last_step; }
 };
 
+/// Logarithms of a track's steps and values from index `first` on, for forecasts at one record after another: a
+/// forecast goes through hundreds of them.
+struct EntropyLogs {
+  size_t first = 0;
+  std::vector<double> steps, values;
+  size_t positive_since = 0;  ///< all values from that index on are
+};
+
 /// By the records of `entropy` up to index `end`. nullopt: it does not fall along such a course, or is at its floor.
 std::optional<EntropyForecast> forecast_entropy(const detect::Track& entropy, size_t end);
+/// `kept`: of the same track, from forecasts at smaller indices.
+std::optional<EntropyForecast> forecast_entropy(const detect::Track& entropy, size_t end, EntropyLogs& kept);
 
 /// The same of a run that goes on, where the floor comes before the end of its plan, or soon.
 std::optional<EntropyForecast> forecast_entropy(const State& state);

@@ -101,5 +101,25 @@ TEST_CASE("it is news where the reward stands, and only then") {
   CHECK(findings(run_of(40, as_power, [](double) { return 0.4; })) == 0);  // still far
 }
 
+TEST_CASE("with logarithms kept from record to record it is what it is without") {
+  const auto dips = [](double step) { return step == 700 ? -0.1 : 30 * std::pow(step, -0.3); };
+  const State state = run_of(1500, dips, nullptr);
+  const std::vector<detect::Track> tracks = detect::tracks_of(state.find("entropy"));
+  REQUIRE(tracks.size() == 1);
+  EntropyLogs kept;
+  size_t same = 0, known = 0;
+  for (size_t i = 0; i < tracks[0].size(); ++i) {
+    const auto with = forecast_entropy(tracks[0], i, kept), without = forecast_entropy(tracks[0], i);
+    known += without ? 1 : 0;
+    same += with.has_value() == without.has_value() &&
+                    (!with || (with->step == without->step && with->level == without->level))
+                ? 1
+                : 0;
+  }
+  CHECK(same == tracks[0].size());
+  CHECK(known > 0);
+  CHECK(known < 1100);  // none whose records hold the dip
+}
+
 }  // namespace
 }  // namespace mw

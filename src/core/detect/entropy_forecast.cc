@@ -31,10 +31,11 @@ struct Walk {
   };
   size_t streak = 0;
   std::vector<Sight> sights;
+  EntropyLogs logs;
 
   void step(const Track& track, size_t i) {
     if (sights.size() >= kLimit) return;
-    const std::optional<EntropyForecast> next = forecast_entropy(track, i);
+    const std::optional<EntropyForecast> next = forecast_entropy(track, i, logs);
     streak = next && static_cast<double>(next->in_steps()) <= kNear.value ? streak + 1 : 0;
     if (streak > 0 && streak % points_of(kPersist) == 0) sights.push_back({*next, i});
   }

@@ -301,15 +301,16 @@ std::optional<Decline> decline_at(const Track& track, const Levels& levels, size
   const double best = *best_at;
   const size_t best_end = static_cast<size_t>(best_at - means.begin()) + 1;
   const double range = range_of(levels, best, i + 1 - last);
-  const double sigma = noise_before(track, i + 1, range);
-  const double error = sigma * std::sqrt(1 / static_cast<double>(width) + 1 / static_cast<double>(last));
-  const double least = std::max(
-      {share * range, sigmas * error, kPointSigma.value * sigma, kSwing.value * largest_swing(means, best_end, width)});
   // the median rides out single bad records, the mean a lucky middle; both halves of the window must be low
   const auto window = track.slice(i + 1 - last, i + 1);
   const auto half = window.subspan(last - last / 2);
   const double now = std::max(mean(window), median({window.begin(), window.end()}));
+  if (best - now < share * range) return std::nullopt;  // mostly: the rest goes over all records
   const double lately = std::max(mean(half), median({half.begin(), half.end()}));
+  const double sigma = noise_before(track, i + 1, range);
+  const double error = sigma * std::sqrt(1 / static_cast<double>(width) + 1 / static_cast<double>(last));
+  const double least = std::max(
+      {share * range, sigmas * error, kPointSigma.value * sigma, kSwing.value * largest_swing(means, best_end, width)});
   if (!stands_out(levels, range, sigma, i + 1 - last)) return std::nullopt;
   if (!(range > 0) || best - now < least || best - lately < least) return std::nullopt;
   if (all_at(track, i + 1 - points_of(kPersist), i, levels.floor[i])) return std::nullopt;

@@ -49,6 +49,12 @@ void end_sentences(std::string& text) {
   }
 }
 
+bool is_ascii(std::string_view text) {
+  unsigned char bits = 0;
+  for (const char c : text) bits |= static_cast<unsigned char>(c);
+  return bits < 0x80;
+}
+
 /// Full-width punctuation as people type it between Chinese words, written as ASCII. False: there is none.
 bool narrow_punctuation(std::string_view text, std::string& out) {
   struct Wide {
@@ -64,7 +70,8 @@ bool narrow_punctuation(std::string_view text, std::string& out) {
                                                  {"】", ']'},
                                                  {"＝", '='},
                                                  {"。", ' '}}};
-  if (std::none_of(kWide.begin(), kWide.end(), [text](const Wide& one) { return contains(text, one.wide); }))
+  if (is_ascii(text) ||
+      std::none_of(kWide.begin(), kWide.end(), [text](const Wide& one) { return contains(text, one.wide); }))
     return false;
   out.clear();
   for (size_t i = 0; i < text.size();) {
@@ -103,7 +110,7 @@ void normal_name(std::string_view raw, std::string& out) {
   while (!out.empty() && out.back() == '_') out.pop_back();
   for (int i = 0; i < 2; ++i) {
     for (const std::string_view lead : kLeads) {
-      if (out.size() > lead.size() && out.compare(0, lead.size(), lead) == 0) {
+      if (out.size() > lead.size() && out[0] == lead[0] && out.compare(0, lead.size(), lead) == 0) {
         out.erase(0, lead.size());
         break;
       }
@@ -173,7 +180,9 @@ bool GenericReader::is_record(std::string_view text, const MetricLine& out, bool
     }
     known += well_known(reading.key);
     normal_name(reading.key, name);
-    settings += std::find(kSettingNames.begin(), kSettingNames.end(), name) != kSettingNames.end();
+    settings += std::any_of(kSettingNames.begin(), kSettingNames.end(), [&name](std::string_view setting) {
+      return setting.size() == name.size() && setting[0] == name[0] && setting == name;
+    });
   }
   const size_t count = out.numbers().size();
   if (known == 0 || wordy * 2 > count) return false;

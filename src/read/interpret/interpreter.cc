@@ -46,7 +46,8 @@ bool holds_sample_text(std::string_view text) {
       "response:",  "completion:", "prompt:", "question:", "model output:"};
   const std::string_view head = trim(text.substr(0, kSpeakerBytes));
   for (const std::string_view speaker : kSpeakers) {
-    if (head.size() >= speaker.size() && contains_folded(head.substr(0, speaker.size()), speaker)) return true;
+    const bool may = head.size() >= speaker.size() && (head[0] | 0x20) == (speaker[0] | 0x20);
+    if (may && contains_folded(head.substr(0, speaker.size()), speaker)) return true;
   }
   const auto holds = [text](std::string_view mark) { return contains(text, mark); };
   if (holds("```python") || holds("[ground_truth]")) return true;

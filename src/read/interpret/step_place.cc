@@ -35,6 +35,17 @@ constexpr std::array kStepWords = {
     StepWord{"batch", 4},       StepWord{"episode", 5},     StepWord{"round", 5},  StepWord{"epoch", kEpochRank},
     StepWord{"ep", kEpochRank}};
 
+/// Whether one of them begins with that byte, in either case: most words of a line are passed over by it.
+constexpr std::array<bool, 256> kBegins = [] {
+  std::array<bool, 256> begins{};
+  for (const StepWord& step : kStepWords) {
+    const char first = step.word[0];
+    begins[static_cast<unsigned char>(first)] = true;
+    if (first >= 'a' && first <= 'z') begins[static_cast<unsigned char>(first - 32)] = true;
+  }
+  return begins;
+}();
+
 /// Digits from `*at` on, in groups of thousands or not; nullopt when there is none. `*at` goes behind them.
 std::optional<int64_t> digits(std::string_view text, size_t* at) {
   size_t i = *at;
@@ -96,6 +107,7 @@ struct Candidate {
 
 /// The step word at `i` and its number; nullopt when there is none.
 std::optional<Candidate> word_at(std::string_view head, size_t i) {
+  if (!kBegins[static_cast<unsigned char>(head[i])]) return std::nullopt;
   const bool begins = (is_letter(head[i]) && (i == 0 || (!is_letter(head[i - 1]) && head[i - 1] != '_'))) ||
                       (is_wide(head[i]) && (head[i] & 0x40) != 0);
   if (!begins) return std::nullopt;

@@ -51,7 +51,9 @@ void LiteralTable::write(std::span<const std::string> literals, FlatWriter& out)
       continue;
     }
     const uint32_t at = rarest(literals[i], times), key = key_at(literals[i].data() + at);
-    entries.push_back({i, key, at});
+    const auto size = static_cast<uint32_t>(literals[i].size());
+    const uint32_t other_at = at * 2 >= size - kKey ? 0 : size - static_cast<uint32_t>(kKey);
+    entries.push_back({i, key, at, size, key_at(literals[i].data() + other_at), other_at});
     const uint32_t bit = hash(key) >> (32 - kFilterBits);
     filter[bit / 64] |= uint64_t{1} << (bit % 64);
     ++slots[(hash(key) >> (32 - kSlotBits)) + 1];
@@ -80,11 +82,10 @@ void LiteralTable::try_slot(std::string_view block, size_t at, uint32_t key,
   for (uint32_t i = slots_[slot]; i < slots_[slot + 1]; ++i) {
     const Entry& entry = entries_[i];
     if (entry.key != key || entry.at > at) continue;
-    const std::string_view literal = literals_[entry.literal];
     const size_t begin = at - entry.at;
-    if (literal.size() > block.size() - begin) continue;
-    if (memcmp(block.data() + begin, literal.data(), literal.size()) != 0) continue;
-    hits.push_back({static_cast<uint32_t>(begin + literal.size()), entry.literal});
+    if (entry.size > block.size() - begin || key_at(block.data() + begin + entry.other_at) != entry.other) continue;
+    if (memcmp(block.data() + begin, literals_[entry.literal].data(), entry.size) != 0) continue;
+    hits.push_back({static_cast<uint32_t>(begin + entry.size), entry.literal});
   }
 }
 

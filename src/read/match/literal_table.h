@@ -35,6 +35,8 @@ class LiteralTable {
     uint32_t literal = 0;
     uint32_t key = 0;
     uint32_t at = 0;  // of the key in the literal
+    uint32_t size = 0;
+    uint32_t other = 0, other_at = 0;  // the three bytes at that end of it that is farther from the key
   };
   static uint32_t hash(uint32_t key) { return key * 0x9E3779B1U; }
   void try_slot(std::string_view block, size_t at, uint32_t key, std::vector<LiteralScanner::Hit>& hits) const;

@@ -16,6 +16,9 @@ namespace mw {
 namespace {
 
 constexpr size_t kPiece = 128 << 10;  ///< bytes per pass of the prefilter; small, so that the text is still in cache
+constexpr size_t kReachLimit =
+    128;  ///< bytes of the longest match up to which only the neighbourhood of a literal is read
+constexpr size_t kWorthwhile = 4;     ///< a segment of fewer reaches is read whole, and one with more hits, too
 constexpr uint32_t kSlow = 1U << 31;  ///< marks a hit that is a slow pattern's, not a literal's
 
 /// The last `c` in [from, to), or npos.
@@ -56,6 +59,7 @@ struct Tables {
   explicit Tables(FlatReader& in)
       : expressions(in),
         kinds(in.array<uint8_t>()),
+        reach(in.array<uint32_t>()),
         ids(in),
         also(in),
         also_texts(in),
@@ -65,8 +69,10 @@ struct Tables {
 
   FlatTexts expressions;           // per test
   std::span<const uint8_t> kinds;  // likewise; else a literal, which is all of the expression
-  FlatLists<uint32_t> ids;         // likewise, ascending
-  FlatLists<uint32_t> also;        // likewise: literals that must be there, too, among also_texts
+  std::span<const uint32_t>
+      reach;                 // likewise: a match holds one of its literals, and no byte farther from it; 0: unknown
+  FlatLists<uint32_t> ids;   // likewise, ascending
+  FlatLists<uint32_t> also;  // likewise: literals that must be there, too, among also_texts
   FlatTexts also_texts;
   FlatLists<uint32_t> woken;       // per literal of the scanner: the tests that it wakes
   std::span<const uint32_t> slow;  // tests without a literal
@@ -74,7 +80,9 @@ struct Tables {
 
 struct TestState {
   std::unique_ptr<RE2> compiled;
-  uint64_t seen = 0;  // the segment it was last tried on
+  uint64_t seen = 0;    // the segment that it need not be tried on any more
+  uint64_t begun = 0;   // the segment in which it was last tried around a literal ...
+  size_t attempts = 0;  // ... so many times
 };
 
 }  // namespace
@@ -82,7 +90,7 @@ struct TestState {
 struct PatternSet::Inner {
   Inner(FlatReader& in, LiteralScanner made)
       : tables(in), states(tables.expressions.size()), scanner(std::move(made)) {}
-  bool matches(uint32_t test, std::string_view segment);
+  bool matches(uint32_t test, std::string_view segment, size_t from, size_t to);
 
   std::string own;  // what the tables look at, when nobody else keeps it
   Tables tables;
@@ -92,7 +100,8 @@ struct PatternSet::Inner {
   uint64_t segments = 0;  // numbers the segments, for TestState::seen
 };
 
-bool PatternSet::Inner::matches(uint32_t test, std::string_view segment) {
+/// Within [from, to) of the segment, what stands beside it heeded.
+bool PatternSet::Inner::matches(uint32_t test, std::string_view segment, size_t from, size_t to) {
   if (!tables.regex(test)) return true;  // its literal is all of it
   for (const uint32_t literal : tables.also[test]) {
     if (!holds(segment, tables.also_texts[literal])) return false;
@@ -102,8 +111,7 @@ bool PatternSet::Inner::matches(uint32_t test, std::string_view segment) {
     const std::string_view expression = tables.expressions[test];
     compiled = std::make_unique<RE2>(re2::StringPiece(expression.data(), expression.size()), regex_options());
   }
-  return compiled->ok() &&
-         compiled->Match({segment.data(), segment.size()}, 0, segment.size(), RE2::UNANCHORED, nullptr, 0);
+  return compiled->ok() && compiled->Match({segment.data(), segment.size()}, from, to, RE2::UNANCHORED, nullptr, 0);
 }
 
 PatternSet::PatternSet(std::unique_ptr<Inner> inner) : inner_(std::move(inner)) {}
@@ -133,6 +141,7 @@ class Compiler {
   std::unordered_map<std::string, uint32_t> literal_numbers_;
   std::vector<std::string> expressions_, literals_, also_texts_;
   std::vector<uint8_t> kinds_;
+  std::vector<uint32_t> reach_;
   std::vector<std::vector<uint32_t>> ids_, also_, woken_;
   std::vector<uint32_t> slow_;
   std::vector<std::unique_ptr<RE2>> compiled_;
@@ -155,6 +164,7 @@ Result<std::vector<std::string>> Compiler::prepare(const Pattern& pattern) {
                    "the syntax is RE2's, see https://github.com/google/re2/wiki/Syntax"};
     }
   }
+  if (!required.any.empty() && required.most <= kReachLimit) reach_.back() = static_cast<uint32_t>(required.most);
   if (required.any.empty()) slow_.push_back(static_cast<uint32_t>(expressions_.size() - 1));
   for (std::string& literal : required.also) {
     also_.back().push_back(static_cast<uint32_t>(also_texts_.size()));
@@ -173,6 +183,7 @@ Result<void> Compiler::add(const Pattern& pattern) {
   const auto number = static_cast<uint32_t>(expressions_.size());
   expressions_.push_back(pattern.expression);
   kinds_.push_back(pattern.regex ? Tables::kRegex : 0);
+  reach_.push_back(0);
   ids_.push_back({pattern.id});
   also_.emplace_back();
   compiled_.emplace_back();
@@ -195,6 +206,7 @@ std::string Compiler::write() const {
   LiteralScanner::write(literals_, out);
   FlatTexts::write(expressions_, out);
   out.array(kinds_);
+  out.array(reach_);
   FlatLists<uint32_t>::write(ids_, out);
   FlatLists<uint32_t>::write(also_, out);
   FlatTexts::write(also_texts_, out);
@@ -279,7 +291,7 @@ class PatternSet::Scan {
   void range(size_t from, size_t to);
   void add_slow_hits(size_t from, size_t to);
   void segment_at(size_t literal_begin, size_t literal_end, size_t from, size_t to);
-  void try_test(uint32_t number, std::string_view text);
+  void try_test(uint32_t number, std::string_view text, size_t begin, size_t end);
   void open_line(size_t at);
   void flush_line();
   void give_wanted(size_t before);
@@ -342,9 +354,10 @@ void PatternSet::Scan::range(size_t from, size_t to) {
     }
     const std::string_view text = block_.substr(window_begin_, window_end_ - window_begin_);
     if (slow) {
-      try_test(hit.literal & ~kSlow, text);
+      try_test(hit.literal & ~kSlow, text, 0, text.size());
     } else {
-      for (const uint32_t test : inner_.tables.woken[hit.literal]) try_test(test, text);
+      for (const uint32_t test : inner_.tables.woken[hit.literal])
+        try_test(test, text, begin - window_begin_, end - window_begin_);
     }
   }
 }
@@ -382,13 +395,25 @@ void PatternSet::Scan::segment_at(size_t literal_begin, size_t literal_end, size
   ++inner_.segments;
 }
 
-void PatternSet::Scan::try_test(uint32_t number, std::string_view text) {
+/// `begin`, `end`: of its literal in the text.
+void PatternSet::Scan::try_test(uint32_t number, std::string_view text, size_t begin, size_t end) {
   const std::span<const uint32_t> ids = inner_.tables.ids[number];
-  uint64_t& seen = inner_.states[number].seen;
-  if (seen == inner_.segments) return;
-  seen = inner_.segments;
+  TestState& state = inner_.states[number];
+  if (state.seen == inner_.segments) return;
+  if (state.begun != inner_.segments) state.attempts = 0;
+  state.begun = inner_.segments;
+  const size_t reach = inner_.tables.reach[number];
+  if (reach == 0 || text.size() <= 2 * reach * kWorthwhile || ++state.attempts > kWorthwhile) {
+    state.seen = inner_.segments;
+    begin = 0;
+    end = text.size();
+  } else {
+    begin -= std::min(begin, reach);
+    end = std::min(text.size(), end + reach);
+  }
   if (ids[0] >= below_) return;  // the lowest of them
-  if (!inner_.matches(number, text)) return;
+  if (!inner_.matches(number, text, begin, end)) return;
+  state.seen = inner_.segments;
   const size_t at = window_begin_;
   if (line_end_ == 0 || at > line_end_) {
     flush_line();

@@ -268,5 +268,30 @@ TEST_CASE("hostile text: one endless line, endless hits, automata out of memory"
   CHECK(other.hits[0].ids == plain_ids({{"aaa", false, 1}, {"aaaa", false, 2}, {"aaa.*b.{30}$", true, 3}}, bomb));
 }
 
+TEST_CASE("of a long line what lies around the literals is what all of it would give") {
+  const std::vector<Pattern> patterns = {{"(?i)\\btrain\\b[^.]{0,9}\\bdone\\b", true, 1},
+                                         {"^train \\d", true, 2},
+                                         {"\\d train$", true, 3},
+                                         {"[a-d]{2} ?train(ed|er)\\B", true, 4},
+                                         {"train.*done", true, 5}};
+  const PatternSet set = compiled(patterns);
+  const std::vector<std::string> words = {"train", "Train", "trained", "trainer", "done", "Done.", "7",
+                                          "ab",    ".",     " ",       "cd",      "1",    "x",     "TRAIN"};
+  Prng prng(7);
+  for (int round = 0; round < 3000; ++round) {
+    std::string line;
+    const size_t filler = prng.below(3) == 0 ? 0 : prng.below(60);
+    for (size_t i = 0, n = 1 + prng.below(12); i < n; ++i) {
+      line += words[prng.below(words.size())];
+      if (prng.below(2) == 0) line += ' ';
+      if (prng.below(3) == 0) line.append(filler * prng.below(20), '-');
+    }
+    std::vector<uint32_t> ids;
+    set.match_line(line, ids);
+    INFO(line);
+    CHECK(ids == plain_ids(patterns, line));
+  }
+}
+
 }  // namespace
 }  // namespace mw

@@ -8,7 +8,8 @@
 namespace mw {
 namespace {
 
-constexpr int kDepthLimit = 50;           ///< nested groups
+constexpr int kDepthLimit = 50;  ///< nested groups
+constexpr size_t kNoLimit = RequiredLiterals::kNoLimit;
 constexpr size_t kExactBytesLimit = 600;  ///< bytes of all strings of one exact set
 
 using Strings = std::vector<std::string>;
@@ -19,11 +20,26 @@ struct Part {
   bool repeated = false;         ///< its matches are one or more of `strings`, one after another
   Strings strings;               ///< only when exact or repeated
   std::vector<Strings> clauses;  ///< of each, at least one string is in every match
+  size_t most = kNoLimit;        ///< bytes of its longest match
 };
+
+size_t longest(const Strings& strings) {
+  size_t most = 0;
+  for (const std::string& s : strings) most = std::max(most, s.size());
+  return most;
+}
+
+/// One byte of several.
+Part some_byte() {
+  Part part;
+  part.most = 1;
+  return part;
+}
 
 Part exactly(Strings strings) {
   Part part;
   part.exact = true;
+  part.most = longest(strings);
   part.strings = std::move(strings);
   return part;
 }
@@ -103,8 +119,22 @@ Strings reduced(Strings clause) {
 class Sequence {
  public:
   void add(Part part) {
+    most_ = std::min(most_ + part.most, kNoLimit);
+    put(std::move(part));
+  }
+  Part end() {
+    if (pure_) return exactly(std::move(run_));
+    flush();
+    Part part;
+    part.clauses = std::move(clauses_);
+    part.most = most_;
+    return part;
+  }
+
+ private:
+  void put(Part part) {
     if (part.repeated) {  // the first of them follows what was before, what comes follows the last
-      add(exactly(part.strings));
+      put(exactly(part.strings));
       flush();
       run_ = std::move(part.strings);
       return;
@@ -128,15 +158,6 @@ class Sequence {
     }
     run_ = std::move(crossed);
   }
-  Part end() {
-    if (pure_) return exactly(std::move(run_));
-    flush();
-    Part part;
-    part.clauses = std::move(clauses_);
-    return part;
-  }
-
- private:
   void flush() {
     if (usable(run_)) clauses_.push_back(reduced(std::move(run_)));
     run_ = {""};
@@ -144,6 +165,7 @@ class Sequence {
   }
   Strings run_ = {""};
   bool pure_ = true;
+  size_t most_ = 0;  // bytes of all parts
   std::vector<Strings> clauses_;
 };
 
@@ -191,7 +213,9 @@ class Reader {
     if (branches.size() == 1) return std::move(branches[0]);
     Strings all, clause;
     bool exact = true, known = true;
+    size_t most = 0;
     for (Part& branch : branches) {
+      most = std::max(most, branch.most);
       exact = exact && branch.exact;
       Strings one = branch.exact ? branch.strings : best_clause(branch.clauses);
       known = known && usable(one);
@@ -200,6 +224,7 @@ class Reader {
     }
     if (exact && all.size() <= kAlternativesLimit && bytes(all) <= kExactBytesLimit) return exactly(std::move(all));
     Part part;
+    part.most = most;
     if (known && usable(clause)) part.clauses.push_back(reduced(std::move(clause)));
     return part;
   }
@@ -237,6 +262,7 @@ class Reader {
       return part;
     }
     Part loose;
+    loose.most = most >= kMany ? kNoLimit : std::min(part.most * most, kNoLimit);
     if (least == 0) return loose;
     if (part.exact && usable(part.strings)) {
       loose.repeated = true;
@@ -246,8 +272,8 @@ class Reader {
     return loose;
   }
 
+  static constexpr size_t kMany = 1000;  // as often as it likes
   bool quantifier(size_t* least, size_t* most) {
-    constexpr size_t kMany = 1000;
     if (!more()) return false;
     if (take("*")) return *least = 0, *most = kMany, true;
     if (take("+")) return *least = 1, *most = kMany, true;
@@ -281,7 +307,7 @@ class Reader {
       case '[':
         return char_class();
       case '.':
-        return {};
+        return some_byte();
       case '^':
       case '$':
         return exactly({""});
@@ -341,7 +367,7 @@ class Reader {
     bool assertion = false;
     const int value = escaped(text_[at_++], &assertion);
     if (value == -2) return fail();
-    if (value == -1) return assertion ? exactly({""}) : Part();
+    if (value == -1) return assertion ? exactly({""}) : some_byte();
     return exactly({std::string(1, static_cast<char>(value))});
   }
 
@@ -376,7 +402,7 @@ class Reader {
         members.emplace_back(1, static_cast<char>(value));
       }
     }
-    if (any || members.size() > kSmall) return {};
+    if (any || members.size() > kSmall) return some_byte();
     return exactly(std::move(members));
   }
 
@@ -424,12 +450,14 @@ RequiredLiterals required_literals(std::string_view expression) {
     if (!one_case.understood) return required;
     required.any = in_every_case(one_case.any);
     required.understood = !required.any.empty();
+    required.most = one_case.most;  // of bytes: no letter has another length in the other case
     return required;
   }
   Reader reader(expression);
   Part part = reader.read();
   required.understood = reader.ok();
   if (!required.understood) return required;
+  required.most = part.most;
   if (part.exact && usable(part.strings)) part.clauses.push_back(reduced(part.strings));
   const Strings best = best_clause(part.clauses);
   if (best.empty() || rarity(best) <= 0) return required;

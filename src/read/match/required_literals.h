@@ -17,6 +17,9 @@ struct RequiredLiterals {
   std::vector<std::string> any;
   /// Every match holds all of these as well.
   std::vector<std::string> also;
+  /// Bytes of the longest match there can be; kNoLimit: none is known.
+  size_t most = kNoLimit;
+  static constexpr size_t kNoLimit = size_t{1} << 20;
 };
 
 constexpr size_t kLiteralLeast = 3;        ///< bytes; shorter ones are taken only when made of rare signs

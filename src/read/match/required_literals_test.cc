@@ -81,5 +81,17 @@ TEST_CASE("classes and braces are read as RE2 does") {
   CHECK(any("^(?:\\x1b\\[[0-9;]*m|\\s)*Some\\x45rror: ") == Strings{"SomeError: "});
 }
 
+TEST_CASE("the longest match that there can be") {
+  const auto most = [](std::string_view expression) { return required_literals(expression).most; };
+  CHECK(most("abc") == 3);
+  CHECK(most("^abc\\b$") == 3);
+  CHECK(most("ab(c|defg)?x{2,4}[0-9].\\d") == 2 + 4 + 4 + 3);
+  CHECK(most("(?i)\\btraining\\b[^.,]{0,20}\\bdone\\b") == 8 + 20 + 4);
+  CHECK(most("(?:ab){3}c") == 7);
+  for (const char* endless : {"abc.*", "abc+", "ab{2,}c", "abc(d*|e)", "(a.*)?bcd", "abc(?-i)d"}) {
+    CHECK(most(endless) == RequiredLiterals::kNoLimit);
+  }
+}
+
 }  // namespace
 }  // namespace mw
