@@ -170,7 +170,8 @@ std::string causes(const Incident& incident, Advised& advised) {
     out += cat("| ", name, " | ", likelihood(*c), " | ", join(c->reasons_for), " | ", join(c->reasons_against), " |\n");
   }
   const RankedCause& lead = incident.causes.front();
-  return out + advice("Check", lead.check, incident, advised) + advice("Fix", lead.fix, incident, advised);
+  const std::string fix = advice("Fix", lead.fix, incident, advised);  // first: of equal texts it keeps the words
+  return out + advice("Check", lead.check, incident, advised) + fix;
 }
 
 std::string around(const State& state, const Incident& incident) {

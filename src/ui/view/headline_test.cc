@@ -58,9 +58,11 @@ TEST_CASE("the failure's own words end where a sentence ends, and are no frame o
       "gpu-out-of-memory", Severity::kCritical, 8, "The training process ran out of GPU memory",
       "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.84 GiB. GPU 0 has a total capacity of 79.33 GiB "
       "of which 1.59 GiB is free. Process 151613 has 77 GiB in use and so on and so forth"));
-  CHECK(status_line(run.state).rest ==
-        "step 8. gpu-out-of-memory since step 8: The training process ran out of GPU memory. It says: "
-        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.84 GiB.");
+  CHECK(
+      status_line(run.state).rest ==
+      "step 8. gpu-out-of-memory since step 8: The training process ran out of GPU memory. It says: "
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.84 GiB. GPU 0 has a total capacity of 79.33 GiB "
+      "of which 1.59 GiB is free.");
   incident.evidence.front().text = "File \"/srv/a.py\", line 3, in f";
   CHECK(status_line(run.state).rest ==
         "step 8. gpu-out-of-memory since step 8: The training process ran out of GPU memory.");
