@@ -81,7 +81,8 @@ std::string_view bare(std::string_view word) {
 
 /// Of a run that has several models: is the setting that of another one than the one that is trained?
 bool of_other_model(std::string_view key) {
-  return contains(key, "critic") || contains(key, "reward") || contains(key, "ref.") || contains(key, "draft");
+  return contains(key, "critic") || contains(key, "reward") || key.starts_with("ref.") || contains(key, ".ref.") ||
+         contains(key, "draft");
 }
 
 std::string_view meaning_of(std::string_view key) {

@@ -29,7 +29,8 @@ std::string one_incident(const Painter& paint, const State& state, const Inciden
   const std::string reason = cause.reasons_for.empty() ? "" : reason_words(cause.reasons_for.front());
   const bool named = cause_name(cause) == cause.id || contains(incident.summary, cause_name(cause));
   if (const std::string quoted = quoted_words(reason); named && !quoted.empty()) {
-    out += paint.hanging("   says   ", quoted, kCauseLines, nullptr, &Painter::cyan);
+    out += paint.hanging("   says   ", sentences(quoted, (paint.width() - 10) * kCauseLines), kCauseLines, nullptr,
+                         &Painter::cyan);
   } else if (!named || !reason.empty()) {
     const std::string head = cause_text(cause, incident.summary);
     out += paint.hanging("   cause  ", reason.empty() ? head : cat(head, ": ", reason), kCauseLines, nullptr,

@@ -94,7 +94,8 @@ TEST_CASE("a cycle's counts stand beside those of the whole run") {
   CHECK(contains(report, "This cycle begins at step 3. Since then: steps 3 to 4, no new incident.\n"));
   CHECK(contains(report, "| ft | 16 | 4 | 80 % | 80 % (32/40) |\n"));
   CHECK(contains(report, "| ends | not said | 2 |  | 4 failed |\n"));
-  CHECK(contains(report, "| Function | Calls | Calls in the whole run | Median | 95 % under | Longest | Over 1m 00s |"));
+  CHECK(
+      contains(report, "| Function | Calls | Calls in the whole run | Median | 95 % under | Longest | Over 1m 00s |"));
   CHECK(contains(report, "| search | 2 | 4 | 1m 10s | 1m 10s | 1m 10s | 2 | 0 |"));
   CHECK_FALSE(contains(markdown_report(replayed, {}, &batches), "whole run"));
 }

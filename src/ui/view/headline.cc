@@ -121,6 +121,18 @@ std::string overcome_text(const State& state) {
              : cat("; ", overcome, overcome == 1 ? " incident" : " incidents", " of earlier attempts overcome");
 }
 
+/// "; over: #4 code-error": what a run that stands well went through in its last attempt.
+std::string over_text(const State& state) {
+  constexpr size_t kNamed = 2;
+  std::string names;
+  size_t count = 0;
+  for (const Incident* incident : ranked_incidents(state)) {
+    if (overtaken(state, *incident) || ++count > kNamed) continue;
+    names += cat(names.empty() ? "" : ", ", "#", incident->id, " ", incident->kind);
+  }
+  return count == 0 ? "" : cat("; over: ", names, count > kNamed ? cat(" and ", count - kNamed, " more") : "");
+}
+
 void set_word(StatusLine& line, const State& state, const Incident* worst) {
   const std::string& verdict = state.verdict;
   const bool early = verdict == "ended-early";
@@ -160,8 +172,9 @@ StatusLine status_line(const State& state) {
   line.rest += overcome_text(state);
   if (worst != nullptr) {
     line.rest += cat(line.rest.empty() ? "" : ". ", trouble_text(*worst));
-  } else if (const Time end = expected_end(state); end.known()) {
-    line.rest += cat("; expected end ", when(end));
+  } else {
+    if (const Time end = expected_end(state); end.known()) line.rest += cat("; expected end ", when(end));
+    line.rest += over_text(state);
   }
   if (const auto advice = resume_advice(state)) line.resume = to_sentence(*advice);
   return line;

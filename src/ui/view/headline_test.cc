@@ -50,6 +50,17 @@ TEST_CASE("steps counted from 0 are all there") {
   CHECK(status_line(run.state).rest == "all 3 steps");
 }
 
+TEST_CASE("what is over is named where nothing stands") {
+  FakeRun run;
+  run.measure(1, 0.5);
+  run.state.verdict = "finished";
+  run.incident("code-error", Severity::kCritical, 1, "A result could not be written", "x").open = false;
+  run.incident("network", Severity::kInfo, 1, "Nothing listens there", "x");
+  const StatusLine line = status_line(run.state);
+  CHECK(line.word == "FINISHED");
+  CHECK(line.rest == "step 1; over: #1 code-error");
+}
+
 TEST_CASE("the failure's own words end where a sentence ends, and are no frame of a traceback") {
   FakeRun run;
   run.measure(8, 0.5);
