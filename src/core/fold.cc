@@ -16,6 +16,7 @@
 #include "core/state.h"
 #include "core/supervise/supervision.h"
 #include "core/tool_calls.h"
+#include "core/trajectory.h"
 
 namespace mw {
 namespace {
@@ -189,7 +190,8 @@ class Folder {
         const size_t share = State::kPointLimit / (state_.series.size() + state_.eval.size());
         const size_t limit = std::clamp<size_t>(share, kPointShareLeast, Series::kPointLimit);
         fetch_ahead(eval ? state_.eval : state_.series, series);
-        const bool by_batch = reading.signal == kListedRewards && measured.step == kNoStep;
+        const bool by_batch =
+            measured.step == kNoStep && (reading.signal == kListedRewards || of_trajectory(reading.raw));
         series->add({by_batch ? kNoStep : step, reading.value, event_.at, event_.where, place.moment.attempt}, limit);
       }
     }

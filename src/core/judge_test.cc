@@ -198,6 +198,26 @@ TEST_CASE("what fails without a clock beside it is dated by what comes soon afte
   CHECK(incidents[0].severity == Severity::kCritical);
 }
 
+TEST_CASE("an evaluation that the log timed is no standstill, and a step that is spoken of twice is one") {
+  const auto stall_of = [](uint64_t minutes, double evaluated) {
+    PlantedRun run;
+    run.say(event::Planned{100});
+    for (int64_t step = 1; step <= 8; ++step) {
+      run.say(event::StepBegan{step});
+      run.talk(10);
+      run.steps(step, step);  // its figures, and at once the next step
+    }
+    run.talk(minutes);
+    run.say(event::PhaseEnded{"eval", evaluated, kNoStep});
+    std::string summary;
+    for (const Incident& one : run.close()) summary += one.kind == "stall" ? one.summary : "";
+    return summary;
+  };
+  CHECK(stall_of(300, 10) != "");
+  CHECK(stall_of(300, 300.0 * 60) == "");
+  CHECK(stall_of(100, 10) == "");  // a step takes 12 minutes, not the one between two of its lines
+}
+
 TEST_CASE("a run that goes on saying something at a long step does not stall") {
   const auto severities = [](PlantedRun& run) {
     std::vector<Severity> all;

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "core/detect/tools/track.h"
+#include "core/trajectory.h"
 
 namespace mw {
 namespace {
@@ -26,7 +27,7 @@ std::vector<std::string> not_seen(const State& state) {
   std::vector<std::string> unknown;
   for (const Series& series : state.series) {
     const bool of_machine = series.source < state.sources.size() && state.sources[series.source].kind == "host";
-    if (series.count() < kPointsLeast || of_machine) continue;
+    if (series.count() < kPointsLeast || of_machine || of_trajectory(series.raw)) continue;
     const bool rewards = series.signal.starts_with("reward.") || series.signal.starts_with("return.") ||
                          series.signal.starts_with("accuracy.") || series.signal.starts_with("eval.");
     if (rewards) return {};

@@ -103,7 +103,7 @@ def allowed(base):
         assert midwatch(base, "stop")[0] == 0
         run.wait(20)
         code, out, err = end(seen)
-        assert code == 0 and "as a stop was requested" in err and "interrupted, step" in out, (out, err)
+        assert code == 0 and "as a stop was requested" in err and "INTERRUPTED  step" in out, (out, err)
         actions = [(e["action"], e["target"]) for e in journal(base) if e.get("e") == "intended"]
         assert actions == [(what, f"process {run.pid}") for what in ("pause", "resume", "stop")], actions
         assert not processes_of(base, "practice_run")

@@ -193,10 +193,10 @@ class MadeUp:
         self.at = datetime.datetime(2026, 2, 19, 9, 8, 0)
         self.lines, self.figures, self.calls, self.passed, self.began, self.last = [], {}, {}, {}, [], []
 
-    def say(self, message, after=0.0, level="INFO"):
+    def say(self, message, after=0.0, level="INFO", place="skyrl_train.trainer:train:237"):
         self.at += datetime.timedelta(seconds=after)
         self.lines.append(f"(skyrl_entrypoint pid=66570) {self.at:%Y-%m-%d %H:%M:%S}.000 | {level:8} | "
-                          f"skyrl_train.trainer:train:237 - {message}")
+                          f"{place} - {message}")
 
     def attempt(self, first, last):
         self.began.append(self.at)
@@ -218,7 +218,8 @@ class MadeUp:
             self.say(f"Code execution took {seconds:.2f} seconds. Code:", generate / 4, "WARNING")
             self.lines += ["advanced_web_search('x')", "Output:"]
         for sample in range(self.SAMPLES):
-            self.say(f"ft_reward: {float(sample < self.passed[step])}")
+            self.say(f"ft_reward: {float(sample < self.passed[step])}",
+                     place="skyrl_agent.tasks.some_adapter:compute_rewards:520")
         self.say(f"Finished: 'generate', time cost: {generate:.2f}s", generate / 2)
         self.figures[step] = {"reward": 5 + step / 8, "length": 15000 + 100 * step, "generate": generate,
                               "train": train}
@@ -259,8 +260,19 @@ def check_made_up(program):
         if len(rows) != 1 or rows[0][1] != str(len(calls)):
             problems.append(f"made-up run, {name}: {len(calls)} slow calls, and the report says {rows}")
             continue
-        check(f"made-up run, {name}: median", rows[0][2], calls[(len(calls) + 1) // 2 - 1])
-        check(f"made-up run, {name}: longest", rows[0][4], calls[-1])
+        cell = dict(zip(table(text, "Tools")[0], rows[0]))
+        check(f"made-up run, {name}: median", cell["Median"], calls[(len(calls) + 1) // 2 - 1])
+        check(f"made-up run, {name}: longest", cell["Longest"], calls[-1])
+        checked += 1
+        if cell["Over 1m 00s"] != str(sum(seconds > 60 for seconds in calls)):
+            problems.append(f"made-up run, {name}: calls over a minute: {cell}")
+    for text, steps, column in ((later, [5, 6], "In this cycle"), (later, [1, 2, 3, 4, 3, 4, 5, 6], "In the whole run")):
+        parts = table(text, "Reward parts, rollout by rollout") or [[], []]
+        cell = dict(zip(parts[0], parts[1])).get(column, "")
+        share = f"({sum(run.passed[step] for step in steps)}/{len(steps) * MadeUp.SAMPLES})"
+        checked += 1
+        if share not in cell:
+            problems.append(f"made-up run, {column}: ft_reward {cell}, and the log says {share}")
     rules = table(whole, "Format compliance, by step") or [[], []]
     cells = dict(zip(rules[0][1:], rules[1][1:]))
     for step in (3, 4, 5, 6):

@@ -90,7 +90,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
           cat("Mean response length fell from ", fall.base, " to ", fall.peak, " tokens since step ", onset.step));
       add_figures(finding, track, fall.onset > 0 ? fall.onset - 1 : 0, fall.detected);
       finding.suggests.push_back(
-          {"length-collapse", 0.6, cat("length is a ", format_short(fall.base / fall.peak, 2), "th of its level")});
+          {"length-collapse", 0.6, cat("length is ", format_short(100 * fall.peak / fall.base, 2), " % of its level")});
       if (fall.ended) resolve(finding, track.points[*fall.ended]);
       out.push_back(std::move(finding));
       if (worse && grave) add_lost_reward(state, track, fall, out);

@@ -33,9 +33,11 @@ constexpr Knob kGap{"gap", 100, "usual steps",
                     "evaluations and slow saves of real runs reach 40"};
 constexpr Knob kGapAfter{"gap_after", 20, "steps",
                          "The first steps compile and warm up: before that a run has no usual step", "own choice"};
-constexpr Knob kKnobs[] = {kOwnPeriods, kLeast,    kSteps,   kLongest,        kQuiet,        kTalks,
-                           kGap,        kGapAfter, kRegular, kWitnessPeriods, kWitnessLeast, kWitnessLongest,
-                           kWorked,     kRests,    kNoWork,  kGpuWorks};
+constexpr Knob kPhase{"phase", 0.5, "of the time since the last step",
+                      "An evaluation or a save that the log times was work for so long", "own choice"};
+constexpr Knob kKnobs[] = {kOwnPeriods,     kLeast,  kSteps,    kLongest, kQuiet,          kTalks,
+                           kPhase,          kGap,    kGapAfter, kRegular, kWitnessPeriods, kWitnessLeast,
+                           kWitnessLongest, kWorked, kRests,    kNoWork,  kGpuWorks};
 
 /// When the run last logged anything.
 struct End {
@@ -49,6 +51,18 @@ End end_of(const State& state, const Knowledge& knowledge) {
     if (!source.end_at.known() || (end.at.known() && source.end_at <= end.at)) continue;
     end = {source.end_at,
            is_idle_line(source.last_text, knowledge)};  // saving and evaluating may take long after the last step
+  }
+  return end;
+}
+
+/// The end of the last phase that took most of the time since then: an evaluation of an hour is no standstill.
+Time work_since(const State& state, Time since) {
+  Time end = since;
+  for (const auto& [name, phase] : state.phases) {
+    for (const Point& done : phase.ends) {
+      const double passed = done.at.known() ? (done.at - since).seconds() : 0;
+      if (passed > 0 && done.value >= kPhase.value * passed) end = std::max(end, done.at);
+    }
   }
   return end;
 }
@@ -89,7 +103,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   const auto& [at, step] = state.anchors.back();
   const Standstill watched = standstill(state);
   const bool live = !state.closed && watched.since.known();  // then the machine's clock counts, whatever the log's zone
-  const Time since = std::max(live ? watched.since : at, last_resumed(state));
+  const Time since = std::max(live ? watched.since : work_since(state, at), last_resumed(state));
   const Rhythm rhythm = rhythm_of(state, at, kSteps.value);
   const double usual = rhythm.usual;
   const End end = live ? End{state.ticks.back().at, true} : end_of(state, knowledge);

@@ -156,6 +156,7 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
     if (target.kind == DialectBook::Target::Kind::kSign) recogniser_.sign(target.dialect, target.index);
   }
   follow_speaker();
+  if (line.text.starts_with("+ ")) configure_by_command(line);
   if (wanted() == 0 && says_nothing(line, hits)) return 0;
   if (pending_.kind != Pending::Kind::kNone && pending_takes(line)) return 0;
   // What W&B's own log says of W&B is nothing that happened to the run.

@@ -168,6 +168,7 @@ class Interpreter {
   void make_record(const Shape& shape, const Fields& fields, const LogLine& line, std::string_view text,
                    size_t match_end);
   void make_readings(const Shape& shape, const Fields& fields, const LogLine& line);
+  void add_rollout(const LogLine& line);
   void make_simple(const Shape& shape, const Fields& fields, const LogLine& line);
   void make_ended(const Fields& fields, const LogLine& line);
   void make_progress(const Fields& fields, const LogLine& line);
@@ -183,6 +184,7 @@ class Interpreter {
   void add_record(const MetricLine& metrics, const Pending& as);
   void emit_answers();
   void configure(std::string_view key, std::string_view value, Where where, Time at);
+  void configure_by_command(const LogLine& line);
   Where where(uint64_t number) const { return {source_, number}; }
   bool make_generic(const LogLine& line);
   bool make_save(const LogLine& line);

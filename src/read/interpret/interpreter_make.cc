@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "core/trajectory.h"
 #include "read/interpret/interpreter.h"
 #include "read/interpret/interpreter_fields.h"
 
@@ -284,6 +285,14 @@ void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
   put(std::move(body), line.number, line.at);
 }
 
+/// The figures of one rollout: they wait for no step and are none of a step's record.
+void Interpreter::add_rollout(const LogLine& line) {
+  event::Measured body;
+  for (const RowNumber& number : metrics_.numbers())
+    body.readings.push_back({"", std::string(number.key), number.value});
+  if (!body.readings.empty()) put(std::move(body), line.number, line.at);
+}
+
 void Interpreter::make_readings(const Shape& shape, const Fields& fields, const LogLine& line) {
   plan(fields, line);
   metrics_.clear();
@@ -300,6 +309,7 @@ void Interpreter::make_readings(const Shape& shape, const Fields& fields, const 
     }
     metrics_.add(raw, value);
   }
+  if (fields.text("prefix") == kTrajectory) return add_rollout(line);
   Pending as;
   as.step = fields.integer("step", kNoStep);
   as.policy = shape.policy;

@@ -1,5 +1,7 @@
 // Settings of a run under the names that midwatch uses (docs/words.md).
+#include <algorithm>
 #include <array>
+#include <vector>
 
 #include "base/text.h"
 #include "read/interpret/interpreter.h"
@@ -70,7 +72,61 @@ std::string_view canonical_setting(std::string_view key) {
   return {};
 }
 
+/// A word of a shell's trace without its quotes.
+std::string_view bare(std::string_view word) {
+  while (!word.empty() && (word.front() == '\'' || word.front() == '"')) word.remove_prefix(1);
+  while (!word.empty() && (word.back() == '\'' || word.back() == '"')) word.remove_suffix(1);
+  return word;
+}
+
+/// Of a run that has several models: is the setting that of another one than the one that is trained?
+bool of_other_model(std::string_view key) {
+  return contains(key, "critic") || contains(key, "reward") || key.starts_with("ref.") || contains(key, ".ref.") ||
+         contains(key, "draft");
+}
+
+std::string_view meaning_of(std::string_view key) {
+  return key.ends_with("model.path") || key.ends_with("model_path") ? std::string_view("model")
+                                                                    : canonical_setting(key);
+}
+
 }  // namespace
+
+// "+ python3 -m verl.trainer.main_ppo data.train_batch_size=8 …", "+ deepspeed train.py --learning_rate 1e-6 …": what
+// a script under `set -x` starts. Of several settings with one meaning the first counts.
+void Interpreter::configure_by_command(const LogLine& line) {
+  static constexpr std::array<std::string_view, 6> kStarters{"python",     "uv run",      "torchrun",
+                                                             "deepspeed ", "accelerate ", "ray job submit"};
+  constexpr size_t kProgram = 200;  // bytes within which the program stands
+  const std::string_view head = line.text.substr(0, kProgram);
+  const bool starts = std::any_of(kStarters.begin(), kStarters.end(),
+                                  [head](std::string_view program) { return contains(head, program); });
+  if (!starts || head.starts_with("+ echo") || head.starts_with("+ export")) return;
+  std::string_view rest = line.text.substr(2), option;
+  std::vector<std::string_view> known;
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find(' '), rest.size());
+    const std::string_view word = bare(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (word.empty()) continue;
+    const size_t equals = word.find('=');
+    std::string_view key = option, value = word;
+    option = {};
+    if (equals != std::string_view::npos) {
+      key = word.substr(0, equals);
+      value = bare(word.substr(equals + 1));
+    } else if (word.starts_with("--")) {
+      option = word;
+      continue;
+    }
+    while (key.starts_with('-') || key.starts_with('+')) key.remove_prefix(1);
+    const std::string_view meaning = meaning_of(key);
+    if (meaning.empty() || value.empty() || of_other_model(key)) continue;
+    if (std::find(known.begin(), known.end(), meaning) != known.end()) continue;
+    known.push_back(meaning);
+    configure(meaning, value, where(line.number), line.at);
+  }
+}
 
 void Interpreter::configure(std::string_view key, std::string_view value, Where where, Time at) {
   const std::string_view canonical = canonical_setting(key);

@@ -7,6 +7,7 @@
 #include "ui/cli/take_run.h"
 #include "ui/report/paint.h"
 #include "ui/view/overview.h"
+#include "ui/view/ranked.h"
 
 namespace mw {
 namespace {
@@ -40,7 +41,7 @@ std::string explain_cause(const Painter& paint, const RankedCause& cause, size_t
 std::string evidence_line(const Painter& paint, const State& state, const Evidence& e) {
   std::string head = "  ";
   if (e.step != kNoStep) head += cat("step ", e.step, "  ");
-  if (e.where.line != 0) head += fit(escape_terminal(describe(state, e.where)), paint.width() / 3) + "  ";
+  if (e.where.line != 0) head += fit_place(escape_terminal(describe(state, e.where)), paint.width() / 3) + "  ";
   const std::string figure = e.signal.empty() ? "" : cat(e.signal, " = ", e.value, "  ");
   return paint.hanging(head, figure + std::string(trim(e.text)), kTextLines, nullptr, &Painter::dim);
 }
@@ -61,7 +62,7 @@ std::string explain(const Painter& paint, const State& state, const Incident& in
   out += paint.hanging("", incident.summary, kTextLines) + "\n";
   out += paint.hanging("  began     ", describe(state, incident.onset), kTextLines);
   out += paint.hanging("  detected  ", describe(state, incident.detected), kTextLines);
-  out += paint.hanging("  reaction  ", incident.reaction.empty() ? "none" : incident.reaction, kTextLines);
+  out += paint.hanging("  reaction  ", reaction_text(incident.reaction), kTextLines);
   if (!incident.evidence.empty()) out += paint.heading("Evidence");
   for (const Evidence& e : incident.evidence) out += evidence_line(paint, state, e);
   out += processes(paint, state, incident);

@@ -1,6 +1,8 @@
 #include "ui/report/markdown.h"
 
+#include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/text.h"
 #include "core/collected.h"
@@ -8,8 +10,10 @@
 #include "core/notes.h"
 #include "ui/report/markdown_run.h"
 #include "ui/report/markdown_tables.h"
+#include "ui/view/checkpoints.h"
 #include "ui/view/lost_time.h"
 #include "ui/view/ranked.h"
+#include "ui/view/reward_parts.h"
 #include "ui/view/run_record.h"
 #include "ui/view/step_table.h"
 #include "ui/view/wandb_page.h"
@@ -56,12 +60,7 @@ std::string facts(const State& state, const Cycle& cycle) {
                             state.total_steps > 0 ? cat(", ", state.total_steps, " planned") : "", ")"));
   }
   out += row("Attempts", cat(state.attempts.size()));
-  if (state.first_at.known()) {
-    out += row("Time", cat(state.last_at > state.first_at ? cat(when(state.first_at), " to ", when(state.last_at), ", ",
-                                                                format_duration(state.last_at - state.first_at))
-                                                          : when(state.first_at),
-                           few_clocks(state)));
-  }
+  out += row("Time", time_span(state));
   if (const double pace = seconds_per_step(state); pace > 0) {
     out += row("Pace", format_duration(Duration::seconds(pace)) + " per step");
   }
@@ -76,6 +75,36 @@ std::string facts(const State& state, const Cycle& cycle) {
   return out;
 }
 
+/// "steps 3 to 4, 124 rollouts scored, 1 checkpoint (step 4), no new incident": what the cycle brought, in one line.
+std::string cycle_news(const State& state, const Cycle& cycle) {
+  std::set<int64_t> steps;
+  for (const SignalLine& line : canonical_metrics(state, cycle)) {
+    for (const Point& point : line.points) steps.insert(point.step);
+  }
+  steps.erase(kNoStep);
+  std::vector<std::string> news;
+  news.push_back(steps.empty()       ? std::string("no step")
+                 : steps.size() == 1 ? cat("step ", *steps.begin())
+                                     : cat("steps ", *steps.begin(), " to ", *steps.rbegin()));
+  uint64_t scored = 0;
+  for (const RewardPart& part : reward_parts(state, cycle, 1).parts) scored = std::max(scored, part.cycle.count);
+  if (scored > 0) news.push_back(cat(scored, scored == 1 ? " rollout scored" : " rollouts scored"));
+  if (const auto rows = checkpoint_rows(state, cycle); !rows.empty()) {
+    news.push_back(cat(rows.size(), rows.size() == 1 ? " checkpoint" : " checkpoints",
+                       rows.back().step == kNoStep ? "" : cat(", the last of step ", rows.back().step)));
+  }
+  const auto begun = std::count_if(state.attempts.begin() + (state.attempts.empty() ? 0 : 1), state.attempts.end(),
+                                   [&](const AttemptState& attempt) { return in_cycle(cycle, attempt.began); });
+  if (begun > 0) news.push_back(cat(begun, begun == 1 ? " new attempt" : " new attempts"));
+  std::string opened;
+  for (const Incident* incident : ranked_incidents(state)) {
+    if (in_cycle(cycle, incident->onset))
+      opened += cat(opened.empty() ? "" : ", ", "#", incident->id, " ", incident->kind);
+  }
+  news.push_back(opened.empty() ? "no new incident" : cat("new incidents: ", opened));
+  return joined(news);
+}
+
 std::string head(const State& state, const Cycle& cycle) {
   const StatusLine line = status_line(state);
   std::string out = cat("# Run report", state.last_at.known() ? " — " + when(state.last_at) : "",
@@ -83,7 +112,7 @@ std::string head(const State& state, const Cycle& cycle) {
   if (!line.resume.empty()) out += cat("**", escape_markdown(line.resume), "**\n\n");
   if (!cycle.whole()) {
     out += cat("This cycle begins at ", cycle.from_step != kNoStep ? cat("step ", cycle.from_step) : when(cycle.from),
-               ".\n\n");
+               ". Since then: ", markdown_text(cycle_news(state, cycle)), ".\n\n");
   }
   return out + facts(state, cycle);
 }
@@ -141,7 +170,8 @@ std::string causes(const Incident& incident, Advised& advised) {
     out += cat("| ", name, " | ", likelihood(*c), " | ", join(c->reasons_for), " | ", join(c->reasons_against), " |\n");
   }
   const RankedCause& lead = incident.causes.front();
-  return out + advice("Check", lead.check, incident, advised) + advice("Fix", lead.fix, incident, advised);
+  const std::string fix = advice("Fix", lead.fix, incident, advised);  // first: of equal texts it keeps the words
+  return out + advice("Check", lead.check, incident, advised) + fix;
 }
 
 std::string around(const State& state, const Incident& incident) {
@@ -158,7 +188,7 @@ std::string one_incident(const State& state, const Incident& incident, const Cyc
           escape_markdown(clip(trim(incident.summary), kStatusShown)), "\n\n- Onset: ", markdown_text(onset), "\n");
   if (detected != onset) out += cat("- Would have been raised at: ", markdown_text(detected), "\n");
   if (!incident.reaction.empty())
-    out += cat("- Reaction midwatch would take: ", markdown_text(incident.reaction), "\n");
+    out += cat("- Reaction midwatch would take: ", markdown_text(reaction_text(incident.reaction)), "\n");
   if (!incident.followed_by.empty()) {
     out += "- Followed by:";
     for (const uint32_t id : incident.followed_by) out += cat(" \\#", id);

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "base/text.h"
-#include "core/save_forecast.h"
 #include "core/save_interval.h"
 #include "core/shipments.h"
 #include "ui/report/markdown_tables.h"
 #include "ui/view/attempts.h"
 #include "ui/view/checkpoints.h"
 #include "ui/view/evaluation_table.h"
+#include "ui/view/reward_parts.h"
 #include "ui/view/run_now.h"
 #include "ui/view/tool_times.h"
 
@@ -26,6 +26,7 @@ constexpr size_t kAttemptsShown = 30;
 constexpr size_t kPath = 200;  // bytes of a path
 constexpr size_t kToolsShown = 60;
 constexpr double kMedian = 0.5, kHigh = 0.95;
+constexpr double kLongCall = 60;  // s: what people call a slow call of a tool
 
 std::string seconds(double s) { return format_duration(Duration::seconds(s)); }
 
@@ -114,9 +115,6 @@ std::string markdown_checkpoints(const State& state, const Cycle& cycle) {
   if (const std::string advice = save_advice(state); !advice.empty()) {
     out += cat("\nA checkpoint is saved ", markdown_text(advice), ".\n");
   }
-  if (const std::string next = save_forecast_text(save_forecast(state)); !next.empty()) {
-    out += cat("\nThe next save: ", markdown_text(next), ".\n");
-  }
   if (state.weight_syncs > 0) {
     out += cat("\nWeight syncs: ", state.weight_syncs, ", the last at ",
                markdown_text(describe(state, state.last_sync)), ".\n");
@@ -155,27 +153,53 @@ std::string markdown_evaluations(const State& state, const Cycle& cycle) {
   return out;
 }
 
-std::string markdown_tools(const State& state) {
+std::string markdown_rewards(const State& state, const Cycle& cycle) {
+  const RewardParts table = reward_parts(state, cycle, kStepsShown);
+  if (table.parts.empty()) return "";
+  std::vector<std::string> more;
+  if (!cycle.whole()) more.emplace_back("In this cycle");
+  more.emplace_back("In the whole run");
+  std::string out = "\n### Reward parts, rollout by rollout\n\n" + head_of("Part", table.steps, more);
+  for (const RewardPart& part : table.parts) {
+    out += cat("| ", markdown_text(part.name));
+    for (const RewardCount& batch : part.batches) out += cat(" | ", reward_count_text(part, batch));
+    if (!cycle.whole()) out += cat(" | ", reward_count_text(part, part.cycle));
+    out += cat(" | ", reward_count_text(part, part.all), " |\n");
+  }
+  return out + "\nShare that passed (how many of how many), else the mean (least to most); columns are steps.\n";
+}
+
+namespace {
+
+std::string tool_row(const std::string& name, const ToolState& tool, const std::string& in_all) {
+  const auto top = std::max_element(tool.errors.begin(), tool.errors.end(),
+                                    [](const auto& a, const auto& b) { return a.second < b.second; });
+  const bool timed = tool.timed > 0;
+  return cat("| ", markdown_text(name), " | ", tool.calls, in_all, " | ",
+             timed ? seconds(time_quantile(tool, kMedian)) : "", " | ",
+             timed ? seconds(time_quantile(tool, kHigh)) : "", " | ", timed ? seconds(tool.seconds_max) : "", " | ",
+             timed ? cat(calls_over(tool, kLongCall)) : "", " | ", timed ? cat(tool.slow) : "", " | ", tool.timeouts,
+             " | ", tool.model_errors, " | ", tool.environment_errors, " | ",
+             top == tool.errors.end() ? "" : cat(markdown_text(top->first), " (", top->second, ")"), " |\n");
+}
+
+}  // namespace
+
+std::string markdown_tools(const State& state, const Cycle& cycle, const FormatBatches* batches) {
   if (state.tools.empty()) return "";
-  std::string out = "\n## Tools\n\n";
-  out += cat("| Function | Calls | Median | 95 % under | Longest | Over ", seconds(ToolState::kSlowSeconds),
-             " | Timeouts | Model's errors | Environment's errors | Most frequent error |\n"
-             "|---|---:|---:|---:|---:|---:|---:|---:|---:|---|\n");
+  const bool beside = !cycle.whole() && batches != nullptr;  // the whole run's count stands beside the cycle's
+  std::string out = cat(
+      "\n## Tools\n\n| Function | Calls", beside ? " | Calls in the whole run" : "",
+      " | Median | 95 % under | Longest | Over ", seconds(kLongCall), " | Over ", seconds(ToolState::kSlowSeconds),
+      " | Timeouts | Model's errors | Environment's errors | Most frequent error |\n|---|---:", beside ? "|---:" : "",
+      "|---:|---:|---:|---:|---:|---:|---:|---:|---|\n");
   std::vector<std::pair<std::string, const ToolState*>> order;
   for (const auto& [name, tool] : state.tools) order.emplace_back(name, &tool);
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.second->calls > b.second->calls; });
   for (size_t i = 0; i < order.size() && i < kToolsShown; ++i) {
-    const ToolState& tool = *order[i].second;
-    const auto top = std::max_element(tool.errors.begin(), tool.errors.end(),
-                                      [](const auto& a, const auto& b) { return a.second < b.second; });
-    const bool timed = tool.timed > 0;
-    out +=
-        cat("| ", markdown_text(order[i].first), " | ", tool.calls, " | ",
-            timed ? seconds(time_quantile(tool, kMedian)) : "", " | ", timed ? seconds(time_quantile(tool, kHigh)) : "",
-            " | ", timed ? seconds(tool.seconds_max) : "", " | ", timed ? cat(tool.slow) : "", " | ", tool.timeouts,
-            " | ", tool.model_errors, " | ", tool.environment_errors, " | ",
-            top == tool.errors.end() ? "" : cat(markdown_text(top->first), " (", top->second, ")"), " |\n");
+    const std::string& name = order[i].first;
+    out += tool_row(name, *order[i].second, beside ? cat(" | ", batches->calls(name)) : "");
   }
   if (order.size() > kToolsShown) out += cat("\n… and ", order.size() - kToolsShown, " more.\n");
   return out;

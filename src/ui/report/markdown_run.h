@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "ui/view/format_batches.h"
 #include "ui/view/overview.h"
 #include "ui/view/step_table.h"
 
@@ -26,7 +27,10 @@ std::string markdown_attempts(const State& state);
 /// "" when nothing was evaluated.
 std::string markdown_evaluations(const State& state, const Cycle& cycle);
 
-/// Calls by function; "" when none was seen.
-std::string markdown_tools(const State& state);
+/// The parts of the reward that the run logs for each rollout; "" when it logs none.
+std::string markdown_rewards(const State& state, const Cycle& cycle);
+
+/// Calls by function; "" when none was seen. In a cycle `batches` knows those of the whole run.
+std::string markdown_tools(const State& state, const Cycle& cycle = {}, const FormatBatches* batches = nullptr);
 
 }  // namespace mw

@@ -74,7 +74,7 @@ std::string metrics(const State& state, const Cycle& cycle) {
   if (!parts.empty()) {
     out += "\n### Reward components and pass rates\n\n" + metric_table(parts, kMetricsShown, cycle.whole());
   }
-  return out + markdown_evaluations(state, cycle);
+  return out + markdown_rewards(state, cycle) + markdown_evaluations(state, cycle);
 }
 
 /// What no dialect maps and so nothing judges. Of what never changed, one line.
@@ -121,14 +121,16 @@ std::string formats_by_step(const State& state, const FormatBatches& batches) {
   return out;
 }
 
-std::string formats(const State& state, const FormatBatches* batches) {
+std::string formats(const State& state, const Cycle& cycle, const FormatBatches* batches) {
   if (state.formats.empty()) return "";
-  std::string out = "\n## Format compliance\n\n";
-  out += "| Rule | Passed | Failed | Pass rate |\n|---|---:|---:|---:|\n";
+  const bool beside = !cycle.whole() && batches != nullptr;  // the whole run's count stands beside the cycle's
+  std::string out = cat("\n## Format compliance\n\n| Rule | Passed | Failed | Pass rate |",
+                        beside ? " In the whole run |" : "", "\n|---|---:|---:|---:|", beside ? "---:|" : "", "\n");
   for (const auto& [rule, judged] : state.formats) {
     const bool counted = judged.passed > 0;  // many trainers log failures only
     out += cat("| ", markdown_text(format_label(rule)), " | ", counted ? cat(judged.passed) : "not said", " | ",
-               judged.failed, " | ", counted ? percent(judged.passed, judged.passed + judged.failed) : "", " |\n");
+               judged.failed, " | ", counted ? percent(judged.passed, judged.passed + judged.failed) : "",
+               beside ? cat(" | ", batch_text({batches->total(rule)}, kNoStep, counted)) : "", " |\n");
   }
   return batches == nullptr ? out : out + formats_by_step(state, *batches);
 }
@@ -281,10 +283,10 @@ bool in_cycle(const Cycle& cycle, const Moment& moment) {
 }
 
 std::string markdown_tables(const State& state, const Cycle& cycle, const FormatBatches* batches) {
-  return metrics(state, cycle) + formats(state, batches) + markdown_tools(state) + timing(state, cycle) +
-         machine(state, cycle) + markdown_checkpoints(state, cycle) + markdown_attempts(state) + supervision(state) +
-         changes(state) + actions(state, cycle) + warnings(state, cycle) + further_metrics(state, cycle) +
-         sources(state);
+  return metrics(state, cycle) + formats(state, cycle, batches) + markdown_tools(state, cycle, batches) +
+         timing(state, cycle) + machine(state, cycle) + markdown_checkpoints(state, cycle) + markdown_attempts(state) +
+         supervision(state) + changes(state) + actions(state, cycle) + warnings(state, cycle) +
+         further_metrics(state, cycle) + sources(state);
 }
 
 }  // namespace mw

@@ -15,6 +15,7 @@ constexpr size_t kCausesShown = 3;
 constexpr size_t kEvidenceShown = 4;
 constexpr size_t kQuotedLines = 2;   // terminal lines of one quoted log line
 constexpr size_t kSummaryLines = 4;  // terminal lines of a summary or a fix
+constexpr size_t kStatusLines = 7;   // of the first sentence: its parts are short, and none of them may be cut away
 constexpr size_t kIncidentsShown = 20;
 constexpr size_t kInfosShown = 6;
 constexpr size_t kCurvesShown = 2;
@@ -31,13 +32,8 @@ std::string facts_of(const State& state) {
   if (const State::Span steps = state.steps(); steps.count > 0) {
     facts += cat(" · ", steps.count, steps.count == 1 ? " step seen" : " steps seen");
   }
-  if (state.first_at.known() && state.last_at > state.first_at) {
-    facts += cat(" · ", when(state.first_at), " to ", when(state.last_at), " (",
-                 format_duration(state.last_at - state.first_at), ")", few_clocks(state));
-  } else if (state.first_at.known()) {
-    facts += cat(" · ", when(state.first_at));
-  }
-  if (const double pace = seconds_per_step(state); pace > 0) {
+  if (const std::string span = time_span(state); !span.empty()) facts += cat(" · ", span);
+  if (const double pace = seconds_per_step(state); pace > 0 && state.steps().count > 0) {
     facts += cat(" · ", format_duration(Duration::seconds(pace)), " per step");
   }
   return facts;
@@ -46,7 +42,7 @@ std::string facts_of(const State& state) {
 std::string evidence_line(const Painter& paint, const State& state, const Evidence& e) {
   if (e.signal.empty()) {
     const std::string place = escape_terminal(describe(state, e.where));
-    return paint.hanging(cat("   ", fit(place, paint.width() / 3), "  "), trim(e.text), kQuotedLines, nullptr,
+    return paint.hanging(cat("   ", fit_place(place, paint.width() / 3), "  "), trim(e.text), kQuotedLines, nullptr,
                          &Painter::dim);
   }
   return paint.hanging(e.step == kNoStep ? "   " : cat("   step ", e.step, "  "),
@@ -123,9 +119,10 @@ std::string incidents(const Painter& paint, const State& state) {
 
 std::string incident_title(const Painter& paint, const State& state, const Incident& incident, std::string_view grade) {
   const std::string title = cat("#", incident.id, " ", incident.kind);
-  const std::string since = cat(grade, "since ", describe(state, incident.onset), incident.open ? "" : ", over");
+  const std::string since = cat(grade, incident.open ? "" : "over, ", "since ", describe(state, incident.onset));
   return cat(paint.of(incident.severity, escape_terminal(title)), "  ",
-             paint.dim(fit(escape_terminal(since), paint.width() - std::min<size_t>(30, title.size() + 2))), "\n");
+             paint.dim(fit_place(escape_terminal(since), paint.width() - std::min<size_t>(30, title.size() + 2))),
+             "\n");
 }
 
 std::string no_incident(const Painter& paint) {
@@ -139,7 +136,7 @@ std::string terminal_status(const State& state, const Console& console) {
   const Painter::Colour colour = line.mood == StatusLine::Mood::kBad    ? &Painter::red
                                  : line.mood == StatusLine::Mood::kGood ? &Painter::green
                                                                         : &Painter::yellow;
-  return paint.hanging(line.word + "  ", line.rest, kSummaryLines, nullptr, colour) +
+  return paint.hanging(line.word + "  ", line.rest, kStatusLines, nullptr, colour) +
          (line.resume.empty() ? "" : paint.hanging("", line.resume, kSummaryLines, &Painter::bold)) +
          paint.hanging("", facts_of(state), kSummaryLines, &Painter::dim);
 }

@@ -1,9 +1,11 @@
 // What a person sees first: one screen.
 #include <algorithm>
 
+#include "base/text.h"
 #include "core/incident.h"
 #include "ui/report/paint.h"
 #include "ui/report/terminal.h"
+#include "ui/view/log_words.h"
 #include "ui/view/overview.h"
 #include "ui/view/ranked.h"
 
@@ -23,10 +25,17 @@ std::string one_incident(const Painter& paint, const State& state, const Inciden
   out += paint.hanging("   ", sentences(incident.summary, (paint.width() - 3) * kSummaryLines), kSummaryLines);
   if (incident.causes.empty()) return out;
   const RankedCause& cause = incident.causes.front();
-  const std::string head = cause_text(cause, incident.summary);
-  // The evidence is not shown here: what was seen stands with the cause.
-  out += paint.hanging("   cause  ", cause.reasons_for.empty() ? head : cat(head, ": ", cause.reasons_for.front()),
-                       kCauseLines, nullptr, &Painter::cyan);
+  // The evidence is not shown here: what was seen stands with the cause, or alone where the summary names the cause.
+  const std::string reason = cause.reasons_for.empty() ? "" : reason_words(cause.reasons_for.front());
+  const bool named = cause_name(cause) == cause.id || contains(incident.summary, cause_name(cause));
+  if (const std::string quoted = quoted_words(reason); named && !quoted.empty()) {
+    out += paint.hanging("   says   ", sentences(quoted, (paint.width() - 10) * kCauseLines), kCauseLines, nullptr,
+                         &Painter::cyan);
+  } else if (!named || !reason.empty()) {
+    const std::string head = cause_text(cause, incident.summary);
+    out += paint.hanging("   cause  ", reason.empty() ? head : cat(head, ": ", reason), kCauseLines, nullptr,
+                         &Painter::cyan);
+  }
   if (!cause.fix.empty())
     out += paint.hanging("   do     ", sentences(cause.fix, (paint.width() - 10) * kFixLines), kFixLines);
   return out;

@@ -7,6 +7,7 @@
 #include "ui/view/machine.h"
 #include "ui/view/overview.h"
 #include "ui/view/plot.h"
+#include "ui/view/reward_parts.h"
 #include "ui/view/tool_times.h"
 
 namespace mw {
@@ -22,6 +23,8 @@ constexpr size_t kGpusShown = 16;
 constexpr size_t kAttemptsShown = 20;
 constexpr size_t kDecisionLines = 4;  // of the terminal, for one sentence
 constexpr size_t kStepRows = 24;
+constexpr size_t kBatchesShown = 3;
+constexpr size_t kPartName = 16;   // cells
 constexpr size_t kNumber = 11;     // cells of a number
 constexpr size_t kSparkMost = 32;  // cells of a sparkline
 
@@ -152,6 +155,21 @@ std::string tools(const Painter& paint, const State& state) {
   return out;
 }
 
+/// What each rollout got, over the run and in the last batches.
+std::string rewards(const Painter& paint, const State& state) {
+  const RewardParts table = reward_parts(state, {}, kBatchesShown);
+  std::string out = table.parts.empty() ? "" : paint.heading("Reward parts, rollout by rollout");
+  for (const RewardPart& part : table.parts) {
+    std::string text = reward_count_text(part, part.all);
+    for (size_t i = 0; i < table.steps.size(); ++i) {
+      const std::string batch = reward_count_text(part, part.batches[i]);
+      if (!batch.empty()) text += cat("; step ", table.steps[i], " ", batch);
+    }
+    out += paint.hanging(cat("  ", column(escape_terminal(part.name), kPartName), "  "), text, 2);
+  }
+  return out;
+}
+
 std::string formats(const Painter& paint, const State& state) {
   if (state.formats.empty()) return "";
   std::string out = paint.heading("Format");
@@ -201,7 +219,7 @@ std::string terminal_tables(const State& state, const Console& console) {
   const Painter paint(console);
   return terminal_decisions(state, console) + terminal_now(state, console) + terminal_steps(state, console, kStepRows) +
          metrics(paint, state, console) + time_split_rows(paint, state, console) + machine(paint, state) +
-         tools(paint, state) + formats(paint, state) + terminal_checkpoints(state, console) +
+         rewards(paint, state) + tools(paint, state) + formats(paint, state) + terminal_checkpoints(state, console) +
          terminal_attempts(state, console) + warnings(paint, state);
 }
 

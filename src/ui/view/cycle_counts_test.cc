@@ -68,6 +68,38 @@ TEST_CASE("format rules are counted by step, each attempt for itself") {
                  "| ft | 60 % (6/10) | 70 % (7/10) | 80 % (8/10) |\n"));
 }
 
+TEST_CASE("a cycle's counts stand beside those of the whole run") {
+  Replayed replayed;
+  State& state = replayed.state;
+  const Cycle cycle{3, {}};
+  CycleCounts counts(cycle);
+  FormatBatches batches;
+  uint64_t line = 0;
+  const auto say = [&](auto body) {
+    const Event event{{}, {0, ++line}, std::move(body)};
+    fold(state, event);
+    batches.hear(state, event);
+    counts.hear(state, event);
+  };
+  say(event::SourceOpened{0, "train.log", "text", 100});
+  for (int64_t step = 1; step <= 4; ++step) {
+    say(event::StepBegan{step});
+    say(event::Measured{step, false, {{"reward.mean", "reward", 0.5}}});
+    say(event::ToolCalled{"search", 70, event::ToolCalled::Outcome::kOk, ""});
+    say(event::FormatJudged{"ft", 8, 2});
+    say(event::FormatJudged{"ends", 0, 1});
+  }
+  counts.put_into(state);
+  const std::string report = markdown_report(replayed, cycle, &batches);
+  CHECK(contains(report, "This cycle begins at step 3. Since then: steps 3 to 4, no new incident.\n"));
+  CHECK(contains(report, "| ft | 16 | 4 | 80 % | 80 % (32/40) |\n"));
+  CHECK(contains(report, "| ends | not said | 2 |  | 4 failed |\n"));
+  CHECK(
+      contains(report, "| Function | Calls | Calls in the whole run | Median | 95 % under | Longest | Over 1m 00s |"));
+  CHECK(contains(report, "| search | 2 | 4 | 1m 10s | 1m 10s | 1m 10s | 2 | 0 |"));
+  CHECK_FALSE(contains(markdown_report(replayed, {}, &batches), "whole run"));
+}
+
 TEST_CASE("warnings of a cycle are those that came in it") {
   State state;
   CycleCounts counts(Cycle{3, {}});

@@ -9,6 +9,10 @@
 namespace mw {
 
 void FormatBatches::hear(const State& state, const Event& event) {
+  if (const auto* called = std::get_if<event::ToolCalled>(&event.body)) {
+    const std::string function = clip(called->function, 200);
+    if (calls_.size() < kToolLimit || calls_.find(function) != calls_.end()) ++calls_[function];
+  }
   const auto* judged = std::get_if<event::FormatJudged>(&event.body);
   if (judged == nullptr || event.where.source >= state.sources.size()) return;
   const SourceState& source = state.sources[event.where.source];
@@ -20,8 +24,20 @@ void FormatBatches::hear(const State& state, const Event& event) {
     if (batches.size() >= kBatchLimit) batches.erase(batches.begin());
     batches.push_back({attempt, source.step, 0, 0});
   }
-  batches.back().passed += judged->passed;
-  batches.back().failed += judged->failed;
+  for (Batch* batch : {&batches.back(), &totals_[rule]}) {
+    batch->passed += judged->passed;
+    batch->failed += judged->failed;
+  }
+}
+
+FormatBatches::Batch FormatBatches::total(const std::string& rule) const {
+  const auto known = totals_.find(rule);
+  return known == totals_.end() ? Batch{} : known->second;
+}
+
+uint64_t FormatBatches::calls(const std::string& function) const {
+  const auto known = calls_.find(function);
+  return known == calls_.end() ? 0 : known->second;
 }
 
 const std::vector<FormatBatches::Batch>& FormatBatches::of(const std::string& rule) const {

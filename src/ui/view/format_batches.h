@@ -1,4 +1,5 @@
-// Format rules by step: the state counts them over the whole run, a person asks whether they become better.
+// Format rules by step: the state counts them over the whole run, a person asks whether they become better. And what a
+// cycle is compared with: format rules and tool calls over the whole run.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,9 @@ namespace mw {
 
 class FormatBatches {
  public:
-  static constexpr size_t kRuleLimit = 200;  ///< rules kept
-  static constexpr size_t kBatchLimit = 64;  ///< batches kept of each: the last ones
+  static constexpr size_t kRuleLimit = 200;   ///< rules kept
+  static constexpr size_t kToolLimit = 4096;  ///< tools kept
+  static constexpr size_t kBatchLimit = 64;   ///< batches kept of each: the last ones
   struct Batch {
     uint16_t attempt = 0;
     int64_t step = kNoStep;
@@ -24,11 +26,17 @@ class FormatBatches {
   void hear(const State& state, const Event& event);
   /// The batches of one rule, in order; empty when nothing was judged by it.
   const std::vector<Batch>& of(const std::string& rule) const;
+  /// Of one rule over the whole run, also where the state counts those of a cycle; its step is kNoStep.
+  Batch total(const std::string& rule) const;
+  /// Calls of a tool, likewise.
+  uint64_t calls(const std::string& function) const;
   /// The last steps of the last attempt in which anything was judged, ascending, at most `most`.
   std::vector<int64_t> last_steps(size_t most) const;
 
  private:
   std::map<std::string, std::vector<Batch>> rules_;
+  std::map<std::string, Batch> totals_;
+  std::map<std::string, uint64_t> calls_;
   std::vector<Batch> none_;
 };
 

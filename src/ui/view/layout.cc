@@ -64,6 +64,16 @@ std::string fit(std::string_view text, size_t cells) {
   return std::string(text.substr(0, prefix(text, cells - 1))) + "…";
 }
 
+std::string fit_place(std::string_view text, size_t cells) {
+  constexpr size_t kLineNumber = 9;  // bytes, the colon included
+  const size_t colon = text.rfind(':');
+  const std::string_view tail = colon == std::string_view::npos ? "" : text.substr(colon);
+  const bool number = tail.size() > 1 && tail.size() <= kLineNumber &&
+                      tail.find_first_not_of("0123456789", 1) == std::string_view::npos;
+  if (!number || cells <= 2 * kLineNumber || prefix(text, cells) == text.size()) return fit(text, cells);
+  return fit(text.substr(0, prefix(text, cells - tail.size() - 1)), cells) + "…" + std::string(tail);
+}
+
 std::string pad(std::string_view text, size_t cells, bool right) {
   const size_t used = cells_of(text);
   const std::string fill(used < cells ? cells - used : 0, ' ');

@@ -43,4 +43,11 @@ TEST_CASE("wrapping keeps words together, its lines short and every word") {
 }
 
 }  // namespace
+TEST_CASE("a place keeps its line's number") {
+  CHECK(fit_place("since step 9, run-with-a-long-name.wandb:1867", 30) == "since step 9, run-with-a…:1867");
+  CHECK(fit_place("train.log:12", 30) == "train.log:12");
+  CHECK(fit_place("since 2026-01-15T09:55:29Z, no place here", 24) == "since 2026-01-15T09:55:…");
+  CHECK(fit_place("a: b", 3) == "a:…");
+}
+
 }  // namespace mw

@@ -6,21 +6,20 @@
 #include <set>
 
 #include "base/text.h"
-#include "core/incident_kind.h"
-#include "core/resume_advice.h"
 #include "core/signal.h"
-#include "ui/view/ranked.h"
+#include "core/trajectory.h"
 
 namespace mw {
 namespace {
 
-constexpr size_t kTrendPoints = 6;      // fewest points whose quarters are compared
-constexpr size_t kFewPoints = 3;        // fewer have no trend
-constexpr double kSame = 0.02;          // of the larger one: values this close are the same
-constexpr double kTrendSpreads = 1.0;   // quarters this many spreads apart are a trend
-constexpr size_t kPaceSteps = 20;       // steps whose median is the pace
-constexpr size_t kStatusSummary = 160;  // bytes of a summary in a status line
-constexpr double kUnsaidShare = 0.02;   // of a step: less than this that no phase explains is not worth a row
+constexpr size_t kTrendPoints = 6;     // fewest points whose quarters are compared
+constexpr size_t kFewPoints = 3;       // fewer have no trend
+constexpr double kSame = 0.02;         // of the larger one: values this close are the same
+constexpr double kTrendSpreads = 1.0;  // quarters this many spreads apart are a trend
+constexpr size_t kPaceSteps = 20;      // steps whose median is the pace
+constexpr size_t kPaceLeast = 3;       // steps whose clocks show a pace
+constexpr double kPartOfStep = 3;      // times a stated step time: evaluations and saves alone do not take that
+constexpr double kUnsaidShare = 0.02;  // of a step: less than this that no phase explains is not worth a row
 
 double mean_of(const std::vector<double>& values, size_t from, size_t to) {
   double sum = 0;
@@ -153,7 +152,7 @@ std::vector<SignalLine> canonical_metrics(const State& state, const Cycle& cycle
 std::vector<SignalLine> other_metrics(const State& state, const Cycle& cycle) {
   std::map<std::string, const Series*> by_name;
   for (const Series* s : state.shown()) {
-    if (s->signal.empty() && !s->empty()) by_name.try_emplace(s->raw, s);
+    if (s->signal.empty() && !s->empty() && !of_trajectory(s->raw)) by_name.try_emplace(s->raw, s);
   }
   std::vector<SignalLine> lines;
   for (const auto& [name, series] : by_name) {
@@ -172,95 +171,6 @@ std::vector<SignalLine> evaluations(const State& state, const Cycle& cycle) {
   }
   return lines;
 }
-
-namespace {
-
-const Incident* worst_open(const State& state) {
-  const Incident* worst = nullptr;
-  for (const Incident& incident : state.incidents) {
-    if (!incident.open || incident.severity == Severity::kInfo || overtaken(state, incident)) continue;
-    if (worst == nullptr || matters_more(state, incident, *worst)) worst = &incident;
-  }
-  return worst;
-}
-
-/// "step 12 of 200", "steps 40 to 80", or that there is none.
-std::string steps_text(const State& state) {
-  const State::Span steps = state.steps();
-  if (steps.count == 0) return "no training step seen";
-  if (state.total_steps >= steps.last) return cat("step ", steps.last, " of ", state.total_steps);
-  return steps.first == steps.last ? cat("step ", steps.last) : cat("steps ", steps.first, " to ", steps.last);
-}
-
-std::string_view good_word(const State& state, const std::string& verdict) {
-  if (verdict == "running") return "RUNNING";
-  if (verdict == "finished") return "FINISHED";
-  // No trouble is seen either where nothing is: that takes a step or a figure.
-  if (verdict == "unknown" && state.steps().count == 0 && state.series.empty()) return "NOTHING KNOWN";
-  return verdict == "interrupted" ? "INTERRUPTED" : "NO TROUBLE SEEN";
-}
-
-/// A line's message: without a progress bar before it, and without the header that PyTorch's C++ side writes
-/// ("[rank2]:[E723 01:58:45.510486595 ProcessGroupNCCL.cpp:632] ").
-std::string_view message_of(std::string_view text) {
-  constexpr size_t kHead = 200, kLineNumber = 12;
-  if (const size_t file = text.find(".cpp:"); file < kHead) {
-    const size_t end = text.find("] ", file);
-    if (end != std::string_view::npos && end - file < kLineNumber) return trim(text.substr(end + 2));
-  }
-  for (const std::string_view bar : {"it/s]", "s/it]"}) {
-    const size_t at = text.find(bar);
-    if (at < kHead && at + bar.size() < text.size()) text = trim(text.substr(at + bar.size()));
-  }
-  return text;
-}
-
-/// The failure's own words, where they say more than the summary: a size, an address, a setting, the exception.
-std::string own_words(const Incident& incident) {
-  constexpr size_t kWords = 160, kCompared = 24;
-  if (!ends_runs(incident.kind)) return "";  // a run that just stops has a last line, and it says nothing of that
-  for (const Evidence& evidence : incident.evidence) {
-    const std::string_view text = message_of(trim(evidence.text));
-    const bool specific = text.find_first_of("0123456789'") != std::string_view::npos || contains(text, "Error: ");
-    const bool points_on =
-        contains(text, "See stack trace") || contains(text, "See root cause") || text.starts_with("in ");  // a frame
-    if (!evidence.signal.empty() || !specific || points_on) continue;
-    if (incident.summary.find(text.substr(0, kCompared)) != std::string::npos) return "";
-    const size_t colon = text.find(": ");  // of "torch.OutOfMemoryError: CUDA ..." the summary may quote the message
-    const bool quoted = colon != std::string_view::npos && text.size() > colon + 2 &&
-                        incident.summary.find(text.substr(colon + 2, kCompared)) != std::string::npos;
-    return quoted ? "" : cat(" It says: ", brief(text, kWords));
-  }
-  return "";
-}
-
-/// "zero-reward since step 75 (2026-01-15T09:55:29Z): Reward is exactly 0 ..." in one short sentence.
-std::string trouble_text(const Incident& incident) {
-  std::string since;
-  if (incident.onset.step != kNoStep) since = cat(" since step ", incident.onset.step);
-  if (incident.onset.at.known()) {
-    since += since.empty() ? cat(" since ", when(incident.onset.at)) : cat(" (", when(incident.onset.at), ")");
-  }
-  std::string text = cat(incident.kind, since, ": ", sentences(incident.summary, kStatusSummary));
-  if (text.back() != '.' && text.back() != '?') text += ".";
-  if (const std::string words = own_words(incident); !words.empty()) {
-    text += words;
-    if (text.back() != '.' && !text.ends_with("\u2026")) text += ".";
-  }
-  if (!incident.causes.empty()) {
-    const RankedCause& cause = incident.causes.front();
-    const std::string what = cause_name(cause);
-    const bool said = incident.summary.find(what) != std::string::npos;
-    if (cause.score >= kWorthNaming && !said) {
-      text +=
-          cat(likelihood(cause) == "likely" ? " Likely cause: " : " Possible cause: ", sentences(what, kStatusSummary),
-              ".");
-    }
-  }
-  return text;
-}
-
-}  // namespace
 
 std::string when(Time at) {
   constexpr int64_t kSecond = 1'000'000'000;
@@ -297,42 +207,6 @@ std::string format_value(double value, std::string_view unit) {
   // 11850 tokens, not 1.185e+04
   if (size < kCounted || (size < kLargest && value == std::round(value))) return cat(std::llround(value));
   return format_short(value);
-}
-
-StatusLine status_line(const State& state) {
-  StatusLine line;
-  const Incident* worst = worst_open(state);
-  const std::string& verdict = state.verdict;
-  const bool early = verdict == "ended-early";
-  const bool ended_badly = verdict == "crashed" || verdict == "stalled" || early;
-  if (ended_badly || (worst != nullptr && worst->severity == Severity::kCritical)) {
-    line.mood = StatusLine::Mood::kBad;
-    line.word = early                  ? "ENDED EARLY"
-                : verdict == "crashed" ? "CRASHED"
-                : verdict == "stalled" ? "STALLED"
-                                       : "CRITICAL";
-  } else if (worst != nullptr) {
-    line.mood = StatusLine::Mood::kDoubt;
-    line.word = "WARNING";
-  } else {
-    line.mood = verdict == "unknown" || verdict == "interrupted" ? StatusLine::Mood::kDoubt : StatusLine::Mood::kGood;
-    line.word = good_word(state, verdict);
-  }
-  const bool said = ended_badly || worst == nullptr || verdict == "unknown";
-  line.rest = cat(said ? "" : verdict + ", ", steps_text(state));
-  if (state.attempts.size() > 1) line.rest += cat(", attempt ", state.attempts.size());
-  const auto overcome = std::count_if(state.incidents.begin(), state.incidents.end(), [&](const Incident& incident) {
-    return incident.severity != Severity::kInfo && overtaken(state, incident);
-  });
-  if (overcome > 0)
-    line.rest += cat("; ", overcome, overcome == 1 ? " incident" : " incidents", " of earlier attempts overcome");
-  if (worst != nullptr) {
-    line.rest += cat(". ", trouble_text(*worst));
-  } else if (const Time end = expected_end(state); end.known()) {
-    line.rest += cat("; expected end ", when(end));
-  }
-  if (const auto advice = resume_advice(state)) line.resume = to_sentence(*advice);
-  return line;
 }
 
 namespace {
@@ -392,27 +266,42 @@ std::string bound_by(const std::vector<TimeShare>& split) {
   return phase;
 }
 
-double seconds_per_step(const State& state) {
-  std::vector<double> recent;
-  if (const Series* s = state.find("time.step"); s != nullptr && !s->empty()) {
-    const auto& points = s->points();
-    for (size_t i = points.size() > kPaceSteps ? points.size() - kPaceSteps : 0; i < points.size(); ++i) {
-      if (std::isfinite(points[i].value)) recent.push_back(points[i].value);
-    }
-    return median_of(recent);
+namespace {
+
+/// Seconds per step between the last points of a series, by their clocks.
+std::vector<double> paces_by_clock(const Series& series) {
+  const auto& points = series.points();
+  std::vector<double> paces;
+  for (size_t i = std::max<size_t>(1, points.size() > kPaceSteps ? points.size() - kPaceSteps : 1); i < points.size();
+       ++i) {
+    const Point &before = points[i - 1], &point = points[i];
+    if (point.step == kNoStep || before.step == kNoStep || point.step <= before.step) continue;
+    if (!point.at.known() || !before.at.known() || point.at <= before.at) continue;
+    paces.push_back((point.at - before.at).seconds() / static_cast<double>(point.step - before.step));
   }
+  return paces;
+}
+
+/// What the trainer calls the time of a step is sometimes that of a part of it: then its clock counts.
+double stated_pace(const Series& series) {
+  const auto& points = series.points();
+  std::vector<double> recent;
+  for (size_t i = points.size() > kPaceSteps ? points.size() - kPaceSteps : 0; i < points.size(); ++i) {
+    if (std::isfinite(points[i].value)) recent.push_back(points[i].value);
+  }
+  const double stated = median_of(recent);
+  const std::vector<double> clock = paces_by_clock(series);
+  if (clock.size() < kPaceLeast) return stated;
+  const double by_clock = median_of(clock);
+  return by_clock > kPartOfStep * stated ? by_clock : stated;
+}
+
+}  // namespace
+
+double seconds_per_step(const State& state) {
+  if (const Series* s = state.find("time.step"); s != nullptr && !s->empty()) return stated_pace(*s);
   for (const Series& s : state.series) {
-    const auto& points = s.points();
-    for (size_t i = std::max<size_t>(1, points.size() > kPaceSteps ? points.size() - kPaceSteps : 1); i < points.size();
-         ++i) {
-      if (points[i].step == kNoStep || points[i - 1].step == kNoStep) continue;
-      const int64_t steps = points[i].step - points[i - 1].step;
-      if (steps <= 0 || !points[i].at.known() || points[i].at <= points[i - 1].at || !points[i - 1].at.known())
-        continue;
-      recent.push_back((points[i].at - points[i - 1].at).seconds() / static_cast<double>(steps));
-    }
-    if (recent.size() >= 3) return median_of(recent);
-    recent.clear();
+    if (const std::vector<double> paces = paces_by_clock(s); paces.size() >= kPaceLeast) return median_of(paces);
   }
   return 0;
 }
@@ -426,6 +315,9 @@ Time expected_end(const State& state) {
   return state.last_at + Duration::seconds(pace * static_cast<double>(state.total_steps - steps.last));
 }
 
+namespace {
+
+/// " by the few lines that have a clock" where most of what was measured has none.
 std::string few_clocks(const State& state) {
   size_t dated = 0, all = 0;
   for (const Series& series : state.series) {
@@ -433,8 +325,15 @@ std::string few_clocks(const State& state) {
     dated += static_cast<size_t>(std::count_if(series.points().begin(), series.points().end(),
                                                [](const Point& point) { return point.at.known(); }));
   }
-  if (!state.first_at.known() || 2 * dated >= all) return "";
-  return cat(" (by the few lines that have a clock: ", dated, " of ", all, " figures)");
+  return 2 * dated >= all ? "" : " by the few lines that have a clock";
+}
+
+}  // namespace
+
+std::string time_span(const State& state) {
+  const std::string first = when(state.first_at), last = when(state.last_at);
+  if (first.empty() || first == last || state.last_at < state.first_at) return first;
+  return cat(first, " to ", last, " (", format_duration(state.last_at - state.first_at), few_clocks(state), ")");
 }
 
 std::string describe(const State& state, Where where) {

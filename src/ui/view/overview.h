@@ -88,8 +88,9 @@ double seconds_per_step(const State& state);
 /// Expected end, unknown when the plan or the pace is not known or the run has ended.
 Time expected_end(const State& state);
 
-/// " (by the few lines that have a clock: 9 of 87 records)" where most of what was measured has none; else "".
-std::string few_clocks(const State& state);
+/// "2026-01-15T08:00:00Z to 2026-01-15T10:07:29Z (2h 07m by the few lines that have a clock)": what the run's clocks
+/// show; one time where they show no other second; "" when they show none.
+std::string time_span(const State& state);
 
 /// "step 41, 2026-02-19T09:08:11Z, train.log:9001", whatever of it is known.
 std::string describe(const State& state, const Moment& moment);

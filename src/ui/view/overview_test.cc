@@ -69,10 +69,30 @@ TEST_CASE("thousands are whole numbers, and nothing is minus zero") {
 TEST_CASE("a time range that few lines show says so") {
   FakeRun run;
   for (int step = 1; step <= 8; ++step) run.measure(step, 0.5);
-  CHECK(few_clocks(run.state).empty());
+  CHECK(time_span(run.state).empty());
   run.at = *parse_time("2026-02-19T11:00:00Z");
-  run.measure(9, 0.5).measure(10, 0.5);
-  CHECK(few_clocks(run.state) == " (by the few lines that have a clock: 2 of 10 figures)");
+  run.measure(9, 0.5);
+  CHECK(time_span(run.state) == "2026-02-19T11:00:00Z");
+  run.at = *parse_time("2026-02-19T11:00:00.250Z");  // no other second: no range
+  run.measure(10, 0.5);
+  CHECK(time_span(run.state) == "2026-02-19T11:00:00Z");
+  run.at = *parse_time("2026-02-19T12:00:00Z");
+  run.measure(11, 0.5);
+  CHECK(time_span(run.state) ==
+        "2026-02-19T11:00:00Z to 2026-02-19T12:00:00Z (1h 00m by the few lines that have a clock)");
+}
+
+TEST_CASE("the pace is the clock's where the trainer's step time is that of a part of the step") {
+  const auto pace = [](double stated) {
+    FakeRun run;
+    for (int step = 1; step <= 8; ++step) {
+      run.at = *parse_time("2026-02-19T11:00:00Z") + Duration::seconds(120.0 * step);
+      run.measure(step, stated, "time.step", "step_time");
+    }
+    return seconds_per_step(run.state);
+  };
+  CHECK(pace(0.04) == doctest::Approx(120));
+  CHECK(pace(90) == doctest::Approx(90));  // the rest is evaluations and saves
 }
 
 TEST_CASE("a trend ignores what is not finite") {

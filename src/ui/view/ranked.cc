@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "core/incident_kind.h"
+#include "ui/view/log_words.h"
 
 namespace mw {
 
@@ -21,9 +22,9 @@ namespace {
 
 /// What a run may show beside the trouble itself: of two that are equally grave it is named second.
 bool beside(std::string_view kind) {
-  static constexpr std::array<std::string_view, 8> kBeside{"truncation",       "throughput-drop", "clip-saturation",
+  static constexpr std::array<std::string_view, 9> kBeside{"truncation",       "throughput-drop", "clip-saturation",
                                                            "length-explosion", "loss-spike",      "gradient-spike",
-                                                           "staleness",        "format-failures"};
+                                                           "staleness",        "format-failures", "eval-regression"};
   return std::find(kBeside.begin(), kBeside.end(), kind) != kBeside.end();
 }
 
@@ -32,7 +33,7 @@ bool beside(std::string_view kind) {
 bool matters_more(const State& state, const Incident& a, const Incident& b) {
   const auto weight = [&state](const Incident& incident) {
     const bool grave = ends_runs(incident.kind) || taints(incident.kind);
-    return std::tuple(incident.severity, incident.open && !overtaken(state, incident), incident.latest.attempt, grave,
+    return std::tuple(incident.open && !overtaken(state, incident), incident.severity, incident.latest.attempt, grave,
                       !beside(incident.kind));
   };
   const auto left = weight(a), right = weight(b);
@@ -47,6 +48,21 @@ std::vector<const Incident*> ranked_incidents(const State& state) {
   std::stable_sort(ranked.begin(), ranked.end(),
                    [&state](const Incident* a, const Incident* b) { return matters_more(state, *a, *b); });
   return ranked;
+}
+
+std::string_view reaction_text(std::string_view reaction) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kWords{{
+      {"config-fix", "none: a setting must be changed first"},
+      {"free-space-then-resume", "free space, then resume"},
+      {"ignore", "none"},
+      {"restart-component", "restart the component that failed"},
+      {"restart-run-from-checkpoint", "restart the run from its last checkpoint"},
+      {"retry", "start the run again"},
+      {"rollback-before-onset", "roll back to the last checkpoint before the onset"},
+      {"stop-and-notify", "stop the attempt and notify"},
+  }};
+  const auto known = std::find_if(kWords.begin(), kWords.end(), [&](const auto& row) { return row.first == reaction; });
+  return known != kWords.end() ? known->second : reaction.empty() ? std::string_view("none") : reaction;
 }
 
 std::vector<const Evidence*> fresh_evidence(const Incident& incident) {
@@ -72,7 +88,8 @@ std::vector<std::string> fresh_reasons(const Incident& incident, const std::vect
         quotes && std::any_of(incident.evidence.begin(), incident.evidence.end(), [&](const Evidence& e) {
           return contains(e.text, quoted) || (!e.text.empty() && contains(quoted, trim(e.text)));
         });
-    if (!shown) fresh.push_back(reason);
+    const std::string words = reason_words(reason);
+    if (!shown && !words.empty()) fresh.push_back(words);
   }
   return fresh;
 }

@@ -12,12 +12,15 @@ namespace mw {
 /// Is the incident history: a later attempt came further than the one that it befell?
 bool overtaken(const State& state, const Incident& incident);
 
-/// Does `a` matter more than `b`? What is worse, what stands open, what befell the latest attempt, what ends runs or
+/// Does `a` matter more than `b`? What stands open, what is worse, what befell the latest attempt, what ends runs or
 /// spoils what is learnt, and last what came first.
 bool matters_more(const State& state, const Incident& a, const Incident& b);
 
 /// Those above info, the most consequential first.
 std::vector<const Incident*> ranked_incidents(const State& state);
+
+/// What midwatch would do about it, in words: "roll back to before the onset".
+std::string_view reaction_text(std::string_view reaction);
 
 /// Evidence that says what the summary does not.
 std::vector<const Evidence*> fresh_evidence(const Incident& incident);

@@ -18,7 +18,21 @@ TEST_CASE("the most consequential incident comes first") {
   run.incident("network", Severity::kInfo, 5, "e", "x");
   std::vector<uint32_t> order;
   for (const Incident* incident : ranked_incidents(run.state)) order.push_back(incident->id);
-  CHECK(order == std::vector<uint32_t>{4, 3, 2, 1});  // it spoils what is learnt; it stands open; it is over; a warning
+  CHECK(order == std::vector<uint32_t>{4, 3, 1, 2});  // it spoils what is learnt; critical; a warning that stands; over
+}
+
+TEST_CASE("of two that are as grave, what shows beside the trouble comes second") {
+  FakeRun run;
+  run.measure(1, 0.5);
+  run.incident("eval-regression", Severity::kWarning, 1, "a", "x");
+  run.incident("length-collapse", Severity::kWarning, 2, "b", "x");
+  CHECK(ranked_incidents(run.state).front()->kind == "length-collapse");
+}
+
+TEST_CASE("a reaction is said in words") {
+  CHECK(reaction_text("rollback-before-onset") == "roll back to the last checkpoint before the onset");
+  CHECK(reaction_text("") == "none");
+  CHECK(reaction_text("something-new") == "something-new");
 }
 
 TEST_CASE("nothing is said twice") {
@@ -51,12 +65,14 @@ TEST_CASE("the median of a tool's calls is exact while few are kept, and close w
     run.say(event::ToolCalled{"search", static_cast<double>(call), event::ToolCalled::Outcome::kOk, ""});
   CHECK(time_quantile(run.state.tools.at("search"), 0.5) == 50);
   CHECK(time_quantile(run.state.tools.at("search"), 0.95) == 95);
+  CHECK(calls_over(run.state.tools.at("search"), 60) == 40);
   for (int call = 0; call < 9900; ++call)
     run.say(event::ToolCalled{"search", static_cast<double>(call % 100 + 1), event::ToolCalled::Outcome::kOk, ""});
   const ToolState& tool = run.state.tools.at("search");
   CHECK(tool.timed == 10'000);
   CHECK(tool.times.size() <= ToolState::kTimesKept);
   CHECK(time_quantile(tool, 0.5) == doctest::Approx(50).epsilon(0.1));
+  CHECK(calls_over(tool, 60) == doctest::Approx(4000).epsilon(0.1));
   CHECK(time_quantile(ToolState{}, 0.5) == 0);
 }
 

@@ -8,8 +8,10 @@
 #include "base/text.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/entropy_forecast.h"
+#include "core/save_forecast.h"
 #include "ui/view/checkpoints.h"
 #include "ui/view/overview.h"
+#include "ui/view/reward_parts.h"
 
 namespace mw {
 namespace {
@@ -54,7 +56,8 @@ class Now {
     if (state_.total_steps <= 0 || done_ < state_.total_steps) {
       add("Next step", cat(done_ + 1, state_.total_steps > 0 ? cat(" of ", state_.total_steps) : "", due(done_ + 1)));
     }
-    add("Next save", next(saves(), setting(state_, "save_steps")));
+    const std::string forecast = save_forecast_text(save_forecast(state_));
+    add("Next save", forecast.empty() ? next(saves(), setting(state_, "save_steps")) : forecast);
     add("Next evaluation", next(evaluations(), 0));
     add("A crash would cost", crash_cost_text(state_));
     add("Saving", saving_advice(state_));
@@ -77,6 +80,7 @@ class Now {
         if (state_.last_at > since) text += cat(", ", format_duration(state_.last_at - since), " by then");
       }
     }
+    if (const std::string scored = rollouts_scored_text(state_); !scored.empty()) text += cat("; ", scored);
     size_t shown = 0;
     for (const auto& [name, bar] : state_.progress) {
       // A bar over the steps of the plan says no more than the step; one of the start-up stays where it was.

@@ -7,6 +7,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "core/trajectory.h"
 #include "ui/view/csv.h"
 #include "ui/view/machine.h"
 
@@ -24,7 +25,7 @@ std::vector<const Series*> columns(const State& state) {
   std::vector<const Series*> mapped, raw;
   for (const bool evaluations : {false, true}) {
     for (const Series* series : state.shown(evaluations)) {
-      if (of_machine(series->raw)) continue;
+      if (of_machine(series->raw) || of_trajectory(series->raw)) continue;
       (series->signal.empty() ? raw : mapped).push_back(series);
     }
   }

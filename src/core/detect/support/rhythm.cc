@@ -20,10 +20,12 @@ double middle_of(std::vector<double> values) {
 Rhythm rhythm_of(const State& state, Time at, double least) {
   Rhythm rhythm;
   std::vector<double> spans;
+  size_t begun = 0;  // the first that was heard of the present step: a run may speak of one several times
   for (size_t i = 1; i < state.anchors.size() && state.anchors[i].first <= at; ++i) {
-    const int64_t steps = state.anchors[i].second - state.anchors[i - 1].second;
+    const int64_t steps = state.anchors[i].second - state.anchors[begun].second;
+    const double gap = (state.anchors[i].first - state.anchors[begun].first).seconds();
+    if (steps != 0) begun = i;
     if (steps <= 0) continue;
-    const double gap = (state.anchors[i].first - state.anchors[i - 1].first).seconds();
     spans.push_back(gap / static_cast<double>(steps));
     rhythm.longest = std::max(rhythm.longest, gap);
   }

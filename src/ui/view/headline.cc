@@ -1,0 +1,183 @@
+// The first line of any view: is it OK, since when, why, what now.
+#include <algorithm>
+
+#include "base/text.h"
+#include "core/incident_kind.h"
+#include "core/resume_advice.h"
+#include "ui/view/log_words.h"
+#include "ui/view/overview.h"
+#include "ui/view/ranked.h"
+
+namespace mw {
+namespace {
+
+constexpr size_t kStatusSummary = 160;  // bytes of a summary in a status line
+constexpr size_t kWords = 160;          // bytes of a failure's own words
+constexpr size_t kCompared = 24;        // of them that the summary must not have
+
+const Incident* worst_open(const State& state) {
+  const Incident* worst = nullptr;
+  for (const Incident& incident : state.incidents) {
+    if (!incident.open || incident.severity == Severity::kInfo || overtaken(state, incident)) continue;
+    if (worst == nullptr || matters_more(state, incident, *worst)) worst = &incident;
+  }
+  return worst;
+}
+
+/// The step that a run without measurements of training was at by its own word.
+int64_t announced(const State& state) {
+  int64_t last = kNoStep;
+  for (const AttemptState& attempt : state.attempts) last = std::max(last, attempt.last_step);
+  return last;
+}
+
+/// "step 12 of 200", "steps 40 to 80", or that there is none.
+std::string steps_text(const State& state) {
+  const State::Span steps = state.steps();
+  if (steps.count == 0) {
+    const int64_t step = announced(state);
+    return step > 0 ? cat("step ", step) : "no training step seen";
+  }
+  const int64_t total = state.total_steps;
+  if (steps.first == 0 && total > 1 && steps.last + 1 == total) return cat("all ", total, " steps");  // counted from 0
+  if (total > 0 && total >= steps.last) return cat("step ", steps.last, " of ", total);
+  return steps.first == steps.last ? cat("step ", steps.last) : cat("steps ", steps.first, " to ", steps.last);
+}
+
+std::string_view good_word(const State& state, const std::string& verdict) {
+  if (verdict == "running") return "RUNNING";
+  if (verdict == "finished") return "FINISHED";
+  // No trouble is seen either where nothing is: that takes a step or a figure.
+  if (verdict == "unknown" && state.steps().count == 0 && state.series.empty()) return "NOTHING KNOWN";
+  return verdict == "interrupted" ? "INTERRUPTED" : "NO TROUBLE SEEN";
+}
+
+/// The failure's own words, where they say more than the summary: a size, an address, a setting, the exception.
+std::string own_words(const Incident& incident) {
+  if (!ends_runs(incident.kind)) return "";  // a run that just stops has a last line, and it says nothing of that
+  for (const Evidence& evidence : incident.evidence) {
+    if (!evidence.signal.empty()) continue;
+    const std::string text = log_words(evidence.text);
+    const bool specific = text.find_first_of("0123456789'") != std::string::npos || contains(text, "Error: ");
+    if (!specific || points_on(text)) continue;
+    if (incident.summary.find(text.substr(0, kCompared)) != std::string::npos) return "";
+    const size_t colon = text.find(": ");  // of "torch.OutOfMemoryError: CUDA ..." the summary may quote the message
+    const bool quoted = colon != std::string::npos && text.size() > colon + 2 &&
+                        incident.summary.find(text.substr(colon + 2, kCompared)) != std::string::npos;
+    return quoted ? "" : cat(" It says: ", sentences(text, kWords));
+  }
+  return "";
+}
+
+/// Does the text name this step, as "step 75"?
+bool names_step(std::string_view text, int64_t step) {
+  const std::string name = cat("step ", step);
+  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    if (end == text.size() || text[end] < '0' || text[end] > '9') return true;
+  }
+  return false;
+}
+
+/// " since step 75 (2026-01-15T09:55:29Z)"; the step is left to the summary where that names it.
+std::string since_text(const Incident& incident) {
+  const int64_t step = incident.onset.step;
+  const std::string at = when(incident.onset.at);
+  const bool said = step == kNoStep || names_step(incident.summary, step);
+  if (said) return at.empty() ? "" : cat(" since ", at);
+  return cat(" since step ", step, at.empty() ? "" : cat(" (", at, ")"));
+}
+
+std::string ended(std::string text) {
+  const bool whole = text.ends_with('.') || text.ends_with('?') || text.ends_with("\u2026");
+  return whole ? text : text + ".";
+}
+
+std::string cause_sentence(const Incident& incident) {
+  if (incident.causes.empty()) return "";
+  const RankedCause& cause = incident.causes.front();
+  const std::string what = cause_name(cause);
+  const bool said = incident.summary.find(what) != std::string::npos;
+  const bool likely = likelihood(cause) == "likely";
+  // How a run may have come to a silent end, the summary says already.
+  if (cause.score < kWorthNaming || said || (!likely && incident.kind == "died-silently")) return "";
+  return cat(likely ? " Likely cause: " : " Possible cause: ", ended(sentences(what, kStatusSummary)));
+}
+
+/// "zero-reward since 2026-01-15T09:55:29Z: Reward is exactly 0 since step 75 ..." in one short sentence.
+std::string trouble_text(const Incident& incident) {
+  const std::string head = incident.kind == "interrupted" ? "" : cat(incident.kind, since_text(incident), ": ");
+  const std::string words = own_words(incident);
+  return cat(head, ended(sentences(incident.summary, kStatusSummary)), words.empty() ? "" : ended(words),
+             cause_sentence(incident));
+}
+
+std::string overcome_text(const State& state) {
+  const auto overcome = std::count_if(state.incidents.begin(), state.incidents.end(), [&](const Incident& incident) {
+    return incident.severity != Severity::kInfo && overtaken(state, incident);
+  });
+  return overcome == 0
+             ? ""
+             : cat("; ", overcome, overcome == 1 ? " incident" : " incidents", " of earlier attempts overcome");
+}
+
+/// "; over: #4 code-error": what a run that stands well went through in its last attempt.
+std::string over_text(const State& state) {
+  constexpr size_t kNamed = 2;
+  std::string names;
+  size_t count = 0;
+  for (const Incident* incident : ranked_incidents(state)) {
+    if (overtaken(state, *incident) || ++count > kNamed) continue;
+    names += cat(names.empty() ? "" : ", ", "#", incident->id, " ", incident->kind);
+  }
+  return count == 0 ? "" : cat("; over: ", names, count > kNamed ? cat(" and ", count - kNamed, " more") : "");
+}
+
+void set_word(StatusLine& line, const State& state, const Incident* worst) {
+  const std::string& verdict = state.verdict;
+  const bool early = verdict == "ended-early";
+  if (worst != nullptr && worst->kind == "interrupted") {  // by a person or a scheduler: whatever it left, no crash
+    line.mood = StatusLine::Mood::kDoubt;
+    line.word = "INTERRUPTED";
+  } else if (early || verdict == "crashed" || verdict == "stalled" ||
+             (worst != nullptr && worst->severity == Severity::kCritical)) {
+    line.mood = StatusLine::Mood::kBad;
+    line.word = early                  ? "ENDED EARLY"
+                : verdict == "crashed" ? "CRASHED"
+                : verdict == "stalled" ? "STALLED"
+                                       : "CRITICAL";
+  } else if (worst != nullptr) {
+    line.mood = StatusLine::Mood::kDoubt;
+    line.word = "WARNING";
+  } else {
+    line.mood = verdict == "unknown" || verdict == "interrupted" ? StatusLine::Mood::kDoubt : StatusLine::Mood::kGood;
+    line.word = good_word(state, verdict);
+  }
+}
+
+}  // namespace
+
+StatusLine status_line(const State& state) {
+  StatusLine line;
+  const Incident* worst = worst_open(state);
+  set_word(line, state, worst);
+  const std::string& verdict = state.verdict;
+  const bool said = verdict == "crashed" || verdict == "stalled" || verdict == "ended-early" || worst == nullptr ||
+                    verdict == "unknown" || worst->kind == "interrupted";
+  const std::string steps = steps_text(state);
+  // "The files end at step 2 of 212": the summary says how far the run came.
+  const bool in_summary = said && worst != nullptr && contains(worst->summary, steps);
+  line.rest = cat(said ? "" : verdict + ", ", in_summary ? "" : steps);
+  if (state.attempts.size() > 1) line.rest += cat(line.rest.empty() ? "" : ", ", "attempt ", state.attempts.size());
+  line.rest += overcome_text(state);
+  if (worst != nullptr) {
+    line.rest += cat(line.rest.empty() ? "" : ". ", trouble_text(*worst));
+  } else {
+    if (const Time end = expected_end(state); end.known()) line.rest += cat("; expected end ", when(end));
+    line.rest += over_text(state);
+  }
+  if (const auto advice = resume_advice(state)) line.resume = to_sentence(*advice);
+  return line;
+}
+
+}  // namespace mw

@@ -1,0 +1,94 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "ui/testing/fake_run.h"
+#include "ui/view/overview.h"
+
+namespace mw {
+namespace {
+
+Incident& without_cause(Incident& incident) {
+  incident.causes.clear();
+  return incident;
+}
+
+TEST_CASE("the headline names a step once") {
+  FakeRun run;
+  run.say(event::Planned{212});
+  run.measure(1, 0.5).measure(2, 0.5);
+  run.state.verdict = "unknown";
+  without_cause(run.incident("died-silently", Severity::kWarning, 2,
+                             "The files end at step 2 of 212 with no error and no end", "x"));
+  CHECK(status_line(run.state).rest == "died-silently: The files end at step 2 of 212 with no error and no end.");
+}
+
+TEST_CASE("a step that is only the beginning of the summary's is still named") {
+  FakeRun run;
+  run.measure(7, 0.5).measure(75, 0.5);
+  run.state.verdict = "finished";
+  without_cause(run.incident("zero-reward", Severity::kCritical, 7, "Reward is 0 to step 75", "x"));
+  CHECK(status_line(run.state).rest == "finished, steps 7 to 75. zero-reward since step 7: Reward is 0 to step 75.");
+}
+
+TEST_CASE("what a person or a scheduler ended is interrupted, not crashed") {
+  FakeRun run;
+  run.measure(6, 0.5);
+  run.state.verdict = "crashed";
+  without_cause(run.incident("interrupted", Severity::kWarning, 6, "The run was stopped from outside", "x"));
+  const StatusLine line = status_line(run.state);
+  CHECK(line.word == "INTERRUPTED");
+  CHECK(line.rest == "step 6. The run was stopped from outside.");
+  CHECK(line.mood == StatusLine::Mood::kDoubt);
+}
+
+TEST_CASE("steps counted from 0 are all there") {
+  FakeRun run;
+  run.say(event::Planned{3});
+  run.measure(0, 0.5).measure(1, 0.5).measure(2, 0.5);
+  run.state.verdict = "finished";
+  CHECK(status_line(run.state).rest == "all 3 steps");
+}
+
+TEST_CASE("what is over is named where nothing stands") {
+  FakeRun run;
+  run.measure(1, 0.5);
+  run.state.verdict = "finished";
+  run.incident("code-error", Severity::kCritical, 1, "A result could not be written", "x").open = false;
+  run.incident("network", Severity::kInfo, 1, "Nothing listens there", "x");
+  const StatusLine line = status_line(run.state);
+  CHECK(line.word == "FINISHED");
+  CHECK(line.rest == "step 1; over: #1 code-error");
+}
+
+TEST_CASE("the failure's own words end where a sentence ends, and are no frame of a traceback") {
+  FakeRun run;
+  run.measure(8, 0.5);
+  run.state.verdict = "crashed";
+  Incident& incident = without_cause(run.incident(
+      "gpu-out-of-memory", Severity::kCritical, 8, "The training process ran out of GPU memory",
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.84 GiB. GPU 0 has a total capacity of 79.33 GiB "
+      "of which 1.59 GiB is free. Process 151613 has 77 GiB in use and so on and so forth"));
+  CHECK(
+      status_line(run.state).rest ==
+      "step 8. gpu-out-of-memory since step 8: The training process ran out of GPU memory. It says: "
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.84 GiB. GPU 0 has a total capacity of 79.33 GiB "
+      "of which 1.59 GiB is free.");
+  incident.evidence.front().text = "File \"/srv/a.py\", line 3, in f";
+  CHECK(status_line(run.state).rest ==
+        "step 8. gpu-out-of-memory since step 8: The training process ran out of GPU memory.");
+}
+
+TEST_CASE("a silent end is not given one of its own explanations as its cause") {
+  FakeRun run;
+  run.measure(8, 0.5);
+  Incident& incident = run.incident("died-silently", Severity::kWarning, 8, "The files end", "x");
+  incident.causes.front().title = "A person stopped the run.";
+  incident.causes.front().score = 0.4;
+  CHECK(status_line(run.state).rest.find("person") == std::string::npos);
+  incident.causes.front().score = 0.9;
+  CHECK(status_line(run.state).rest.find("Likely cause: A person stopped the run.") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace mw
