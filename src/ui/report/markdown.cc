@@ -12,6 +12,7 @@
 #include "ui/view/ranked.h"
 #include "ui/view/run_record.h"
 #include "ui/view/step_table.h"
+#include "ui/view/stories.h"
 #include "ui/view/wandb_page.h"
 
 namespace mw {
@@ -141,7 +142,8 @@ std::string causes(const Incident& incident, Advised& advised) {
     out += cat("| ", name, " | ", likelihood(*c), " | ", join(c->reasons_for), " | ", join(c->reasons_against), " |\n");
   }
   const RankedCause& lead = incident.causes.front();
-  return out + advice("Check", lead.check, incident, advised) + advice("Fix", lead.fix, incident, advised);
+  const std::string fix = advice("Fix", lead.fix, incident, advised);  // before the check, which may say the same
+  return out + advice("Check", lead.check, incident, advised) + fix;
 }
 
 std::string around(const State& state, const Incident& incident) {
@@ -159,11 +161,8 @@ std::string one_incident(const State& state, const Incident& incident, const Cyc
   if (detected != onset) out += cat("- Would have been raised at: ", markdown_text(detected), "\n");
   if (!incident.reaction.empty())
     out += cat("- Reaction midwatch would take: ", markdown_text(incident.reaction), "\n");
-  if (!incident.followed_by.empty()) {
-    out += "- Followed by:";
-    for (const uint32_t id : incident.followed_by) out += cat(" \\#", id);
-    out += "\n";
-  }
+  if (const std::string chain = chain_words(Stories(state), incident); !chain.empty())
+    out += cat("- Of one failure: ", markdown_text(trim(chain)), "\n");
   return out + evidence(state, incident) + processes(state, incident) + causes(incident, advised);
 }
 

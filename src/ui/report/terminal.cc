@@ -7,6 +7,7 @@
 #include "ui/view/overview.h"
 #include "ui/view/plot.h"
 #include "ui/view/ranked.h"
+#include "ui/view/stories.h"
 
 namespace mw {
 namespace {
@@ -15,6 +16,7 @@ constexpr size_t kCausesShown = 3;
 constexpr size_t kEvidenceShown = 4;
 constexpr size_t kQuotedLines = 2;   // terminal lines of one quoted log line
 constexpr size_t kSummaryLines = 4;  // terminal lines of a summary or a fix
+constexpr size_t kStatusLines = 5;   // terminal lines of how the run stands
 constexpr size_t kIncidentsShown = 20;
 constexpr size_t kInfosShown = 6;
 constexpr size_t kCurvesShown = 2;
@@ -90,11 +92,8 @@ std::string one_incident(const Painter& paint, const State& state, const Inciden
     out += paint.hanging("   process  ", collected_line(*snapshot), kSummaryLines, nullptr, &Painter::dim);
   }
   out += cause_lines(paint, incident) + fix_lines(paint, state, incident);
-  if (!incident.followed_by.empty()) {
-    out += "   followed by";
-    for (const uint32_t id : incident.followed_by) out += cat(" #", id);
-    out += "\n";
-  }
+  if (const std::string chain = chain_words(Stories(state), incident); !chain.empty())
+    out += paint.hanging("   ", trim(chain), kQuotedLines);
   return out;
 }
 
@@ -139,7 +138,7 @@ std::string terminal_status(const State& state, const Console& console) {
   const Painter::Colour colour = line.mood == StatusLine::Mood::kBad    ? &Painter::red
                                  : line.mood == StatusLine::Mood::kGood ? &Painter::green
                                                                         : &Painter::yellow;
-  return paint.hanging(line.word + "  ", line.rest, kSummaryLines, nullptr, colour) +
+  return paint.hanging(line.word + "  ", line.rest, kStatusLines, nullptr, colour) +
          (line.resume.empty() ? "" : paint.hanging("", line.resume, kSummaryLines, &Painter::bold)) +
          paint.hanging("", facts_of(state), kSummaryLines, &Painter::dim);
 }

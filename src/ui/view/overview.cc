@@ -10,6 +10,7 @@
 #include "core/resume_advice.h"
 #include "core/signal.h"
 #include "ui/view/ranked.h"
+#include "ui/view/stories.h"
 
 namespace mw {
 namespace {
@@ -327,7 +328,7 @@ StatusLine status_line(const State& state) {
   if (overcome > 0)
     line.rest += cat("; ", overcome, overcome == 1 ? " incident" : " incidents", " of earlier attempts overcome");
   if (worst != nullptr) {
-    line.rest += cat(". ", trouble_text(*worst));
+    line.rest += cat(". ", trouble_text(*worst), chain_words(Stories(state), *worst));
   } else if (const Time end = expected_end(state); end.known()) {
     line.rest += cat("; expected end ", when(end));
   }
