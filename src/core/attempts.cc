@@ -8,6 +8,9 @@
 namespace mw {
 namespace {
 
+constexpr Duration kLate = Duration::seconds(5);             // more than processes that write one file differ by
+constexpr Duration kClockSetBack = Duration::seconds(3000);  // clocks are set back by an hour
+
 int64_t step_of(const Event& event) {
   if (const auto* measured = std::get_if<event::Measured>(&event.body))
     return measured->eval ? kNoStep : measured->step;
@@ -105,6 +108,13 @@ bool counter_went_back(const State& state, const SourceState& source, int64_t st
   }
   if (attempt.last_checkpoint != kNoStep && step <= attempt.last_checkpoint + 1) return true;
   return source.step - step > kStepRewind;
+}
+
+/// A record of the past, by its own clock: W&B writes what it has of a console's lines behind and before the figures.
+bool is_late(const SourceState& source, const Event& event) {
+  if (!event.at.known() || !source.last_at.known()) return false;
+  const int64_t behind = source.last_at.ns - event.at.ns;  // a clock that was set back, or a date in the text, is more
+  return behind > kLate.ns && behind < kClockSetBack.ns;
 }
 
 constexpr std::string_view kWentBack = "step counter went back";
@@ -233,6 +243,7 @@ void follow_steps(State& state, SourceState& source, const Event& event) {
     const int32_t agreed = attempt_that_agrees(state, event.where.source, *measured);
     if (agreed > source.attempt) return move_to(source, static_cast<size_t>(agreed));
   }
+  if (is_late(source, event)) return;
   if (counter_went_back(state, source, step)) go_on(state, source, event, kWentBack);
 }
 

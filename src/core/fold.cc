@@ -12,6 +12,7 @@
 #include "core/incident_json.h"
 #include "core/provisional_events.h"
 #include "core/series_key.h"
+#include "core/shell_word.h"
 #include "core/signal.h"
 #include "core/state.h"
 #include "core/supervise/supervision.h"
@@ -222,6 +223,7 @@ class Folder {
     // An end of unknown cause does not refute the run's own statement that it is complete.
     const bool tells_nothing = ended.how == How::kFailed && ended.code == 0 && contains(ended.text, kEndNotKnown);
     if (!better || (tells_nothing && before.has_value() && before->how == How::kComplete)) return;
+    if (shell_lost_trainer(ended.text)) source_of(state_, event_.where.source).gave_up = event_.where.line;
     place.attempt.ended = ended;
     place.attempt.ended->text = clip(ended.text, kTextLimit);
     place.attempt.ended_at = place.moment;

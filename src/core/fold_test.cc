@@ -59,6 +59,38 @@ TEST_CASE("a step counter that starts over is a new attempt, small disorder is n
   CHECK(state.steps().count == 9);
 }
 
+TEST_CASE("steps after a shell has said that the trainer was killed are another attempt's") {
+  const auto attempts_after = [](const char* words) {
+    State state;
+    TestLog log{state};
+    for (const int step : {10, 20, 30}) log.measure(step, 0.5);
+    log.say(event::Ended{event::Ended::How::kFailed, 0, words});
+    log.line += 10;
+    log.measure(40, 0.5);  // resumed at 35: the counter goes on
+    return state.attempts.size();
+  };
+  CHECK(attempts_after("go.sh: line 7: 4711 Segmentation fault      (core dumped) python3 /w/train.py") == 2);
+  CHECK(attempts_after("go.sh: line 7: 4711 Segmentation fault      (core dumped) python3 /w/watch.py") == 1);
+}
+
+TEST_CASE("a record of a step that is past by its own clock begins no attempt") {
+  State state;
+  TestLog log{state};
+  const auto at = [&](double seconds) { log.at = Time::from_seconds(1'700'000'000.0 + seconds); };
+  for (const int step : {30, 60, 90}) {
+    at(step);
+    log.measure(step, 0.5);
+  }
+  at(30);
+  log.measure(30, 0.5, "lr", "lr");
+  CHECK(state.attempts.size() == 1);
+  at(120);
+  log.measure(90, 0.5);
+  at(150);
+  log.measure(30, 0.5);
+  CHECK(state.attempts.size() == 2);
+}
+
 TEST_CASE("a second counter in the same log is no restart") {
   State state;
   TestLog log{state};

@@ -137,8 +137,8 @@ class Reader {
   }
 
   static bool is_happening(std::string_view key) {
-    constexpr std::string_view kWords[] = {"plan",  "start", "resume", "saving", "trace", "sign",
-                                           "quiet", "last",  "end",    "host",   "hours", "gap"};
+    constexpr std::string_view kWords[] = {"plan", "start", "resume", "saving", "trace", "sign",     "quiet",
+                                           "last", "end",   "host",   "hours",  "gap",   "framework"};
     return std::find(std::begin(kWords), std::end(kWords), key) != std::end(kWords);
   }
 
@@ -149,6 +149,7 @@ class Reader {
     const std::string first(rest.substr(0, space));
     const std::string more(space == std::string_view::npos ? std::string_view() : trim(rest.substr(space)));
     if (key == "end") return end(first, more);
+    if (key == "framework") return put({{}, {}, event::Recognised{first, "", 1}});  // no line says it: all do
     if (key == "start") return add(event::AttemptBegan{std::string(rest)});
     if (key == "sign") return add(event::Matched{first, more, 1, false});
     if (key == "host") return host(words(rest));

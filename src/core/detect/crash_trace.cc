@@ -13,9 +13,14 @@ constexpr int64_t kSignalBase = 128;  // a shell reports death by signal n as 12
 
 /// "/opt/x/site-packages/acme/io.py:12 in load" as "io.py:12 in load": a person looks for the words first, and the
 /// whole path stands in the evidence.
-std::string_view place_of(std::string_view frame) {
-  const size_t slash = frame.substr(0, frame.find(" in ")).rfind('/');
-  return slash == std::string_view::npos ? frame : frame.substr(slash + 1);
+std::string place_of(std::string_view frame) {
+  constexpr std::string_view kRaisedIn = ", raised in ";  // after the run's own frame
+  const size_t raised = frame.find(kRaisedIn);
+  const std::string_view outer = frame.substr(0, raised);
+  const size_t slash = outer.substr(0, outer.find(" in ")).rfind('/');
+  const std::string_view place = slash == std::string_view::npos ? outer : outer.substr(slash + 1);
+  return raised == std::string_view::npos ? std::string(place)
+                                          : cat(place, kRaisedIn, place_of(frame.substr(raised + kRaisedIn.size())));
 }
 
 std::string words_of(const event::TraceSeen& trace, bool sure) {
@@ -85,12 +90,19 @@ void judge_exit(const AttemptState& attempt, bool plan_done, const Symptom* afte
 
 /// The last exception of an attempt whose training was complete: what the program did afterwards failed of it, if its
 /// status says that something did.
-const Symptom* failed_afterwards(const std::vector<Symptom>& symptoms, size_t attempt) {
+const Symptom* failed_afterwards(const State& state, const std::vector<Symptom>& symptoms, size_t attempt) {
   const Symptom* last = nullptr;
+  // Nothing says which attempt a log without a clock tells of: its end may be that of the last one.
+  const auto undated = [&](const Symptom& symptom) {
+    const uint32_t source = symptom.moment.where.source;
+    return attempt + 1 == state.attempts.size() && source < state.sources.size() &&
+           !state.sources[source].last_at.known();
+  };
   for (const Symptom& symptom : symptoms) {
     const bool grave = symptom.signature == nullptr || symptom.within != nullptr || symptom.signature->fatal ||
                        symptom.signature->severity == Severity::kCritical;
-    if (symptom.moment.attempt == attempt && symptom.teardown && grave && is_root(symptom)) last = &symptom;
+    const bool own = symptom.moment.attempt == attempt || undated(symptom);
+    if (own && symptom.teardown && grave && is_root(symptom)) last = &symptom;
   }
   return last;
 }
@@ -112,7 +124,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
     if (reported || !failed(state.attempts[i])) continue;
     const int64_t total = state.attempts[i].total_steps > 0 ? state.attempts[i].total_steps : state.total_steps;
     judge_exit(state.attempts[i], total > 1 && last_done(state, i) + 1 >= total,
-               failed_afterwards(memory.symptoms(state, knowledge), i), out);
+               failed_afterwards(state, memory.symptoms(state, knowledge), i), out);
   }
 }
 

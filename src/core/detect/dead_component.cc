@@ -27,13 +27,23 @@ bool measures_success(std::string_view name) {
   return std::any_of(kWords.begin(), kWords.end(), holds) && std::none_of(kNot.begin(), kNot.end(), holds);
 }
 
-bool moves(const State& state, JudgeMemory& memory, const Point& until) {
-  for (const Track& reward : memory.tracks(state, reward_series(state))) {
-    for (size_t i = 1; i < reward.size() && reward.points[i].step <= until.step; ++i) {
-      if (reward.values[i] != reward.values[0]) return true;
+bool varies(const State& state, JudgeMemory& memory, const Series* series, const Point& until) {
+  for (const Track& track : memory.tracks(state, series)) {
+    for (size_t i = 1; i < track.size() && track.points[i].step <= until.step; ++i) {
+      if (track.values[i] != track.values[0]) return true;
     }
   }
   return false;
+}
+
+/// Does the reward move, or a part of it, where the reward is recorded seldom or not at all?
+bool moves(const State& state, JudgeMemory& memory, const Series& dead, const Point& until) {
+  if (const Series* reward = reward_series(state); reward != nullptr && varies(state, memory, reward, until))
+    return true;
+  const std::vector<const Series*> all = state.shown();
+  return std::any_of(all.begin(), all.end(), [&](const Series* series) {
+    return series != &dead && series->signal.starts_with("reward.component.") && varies(state, memory, series, until);
+  });
 }
 
 /// Does another component give a good part of what it may, so that the answers are not at fault?
@@ -62,7 +72,7 @@ void judge_one(const State& state, JudgeMemory& memory, const Series& component,
     const size_t least = points_of(over ? kOver : kPoints);
     if (zeros < least) continue;
     const size_t detected = least - 1;
-    if (!moves(state, memory, track.points[detected])) continue;
+    if (!moves(state, memory, component, track.points[detected])) continue;
     Finding finding =
         make_finding("dead-component", "zero-reward", Severity::kWarning, track.points[0], track.points[detected],
                      cat(component.raw, " is exactly 0 from the first step on, ", zeros,

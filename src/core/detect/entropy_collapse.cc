@@ -2,7 +2,10 @@
 // the data is solved, is how training works.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
@@ -32,8 +35,17 @@ constexpr Knob kSudden{"sudden", 3, "x", "Or: it fell by so much at once, and th
 constexpr Knob kSuddenShare{"sudden_share", 0.15, "ratio", "Of the records so far: what is slower is not at once",
                             "own"};
 constexpr Knob kSuddenPoints{"sudden_points", 10, "points", "And so many at least", "own"};
-constexpr Knob kKnobs[] = {kInitial, kFirst,  kShare,       kHalfway,      kPersist, kGain,
-                           kSolved,  kSudden, kSuddenShare, kSuddenPoints, kNotable};
+constexpr Knob kDeadSteps{"dead_steps", 10, "steps",
+                          "Or: so long no group's rewards differ either. Without differences and without exploration "
+                          "nothing changes any more",
+                          "failure catalogue, zero-advantage-all-groups; DAPO, dynamic sampling"};
+constexpr Knob kDeadShare{"dead_share", 0.8, "ratio", "Of those steps: a single lucky answer brings no learning back",
+                          "own"};
+constexpr Knob kUniform{"uniform", 0.95, "ratio",
+                        "Share of the groups without differences that makes a step a dead one",
+                        "failure catalogue, zero-advantage-all-groups"};
+constexpr Knob kKnobs[] = {kInitial, kFirst,       kShare,        kHalfway, kPersist,   kGain,      kSolved,
+                           kSudden,  kSuddenShare, kSuddenPoints, kNotable, kDeadSteps, kDeadShare, kUniform};
 
 constexpr double kMedianError = 1.2533;  // standard error of a median of normal values, in those of the mean
 constexpr size_t kHighPoints = 3;        // points in a row that make a level
@@ -87,12 +99,79 @@ std::optional<size_t> lasting_low(const Track& track, double initial, double sha
   return std::nullopt;
 }
 
-void add_finding(const Track& track, double initial, size_t first, bool grave, std::vector<Finding>& out) {
-  const size_t now = first + points_of(kPersist) - 1;
-  Finding finding = make_finding(
-      "entropy-collapse", "entropy-collapse", grave ? Severity::kWarning : Severity::kInfo, track.points[first],
-      track.points[now],
-      cat("Entropy fell from ", initial, " to ", track.values[now], grave ? " while the reward gained nothing" : ""));
+/// The steps of an attempt in which no group's rewards differ (true) or some do, in order, as far as the run says.
+std::vector<std::pair<int64_t, bool>> uniform_steps(const State& state, uint16_t attempt) {
+  std::vector<std::pair<int64_t, bool>> steps;
+  const auto add = [&](const Series* series, auto&& is_uniform) {
+    for (const Point& point : series->points()) {
+      if (point.attempt == attempt) steps.emplace_back(point.step, is_uniform(point));
+    }
+  };
+  if (const Series* groups = state.find("reward.zero_std_groups")) {
+    add(groups, [](const Point& point) { return point.value >= kUniform.value; });
+    return steps;
+  }
+  for (const std::string_view name : {"advantage.std", "reward.std"}) {
+    if (const Series* spread = state.find(name)) {
+      add(spread, [](const Point& point) { return point.value == 0; });
+      return steps;
+    }
+  }
+  for (const auto& [most, least] :
+       {std::pair{"advantage.max", "advantage.min"}, std::pair{"reward.max", "reward.min"}}) {
+    const Series *upper = state.find(most), *lower = state.find(least);
+    if (upper == nullptr || lower == nullptr) continue;
+    std::map<int64_t, double> floor;
+    for (const Point& point : lower->points()) {
+      if (point.attempt == attempt) floor[point.step] = point.value;
+    }
+    add(upper, [&](const Point& point) {
+      const auto known = floor.find(point.step);
+      return known != floor.end() && known->second == point.value;
+    });
+    return steps;
+  }
+  return steps;
+}
+
+/// The step by which, with the entropy gone since index `first`, the rewards had long been without differences, though
+/// the data is not solved.
+std::optional<int64_t> dead_at(const State& state, JudgeMemory& memory, const Track& track, size_t first) {
+  const Point& from = track.points[first];
+  size_t seen = 0, uniform = 0;
+  std::optional<int64_t> at;
+  for (const auto& [step, dead] : uniform_steps(state, from.attempt)) {
+    if (step < from.step) continue;
+    ++seen;
+    uniform += dead ? 1 : 0;
+    if (seen < points_of(kDeadSteps) || static_cast<double>(uniform) < kDeadShare.value * static_cast<double>(seen)) {
+      continue;
+    }
+    at = step;
+    break;
+  }
+  if (!at) return std::nullopt;
+  for (const Track& reward : memory.tracks(state, reward_series(state))) {
+    const auto level = level_between(reward.series, from.attempt, from.step, *at);
+    if (!level || reward.points.empty() || reward.points.front().attempt != from.attempt) continue;
+    size_t end = 0;
+    while (end + 1 < reward.size() && reward.points[end + 1].step <= *at) ++end;
+    // A reward that only punishes has no ceiling to have come to: 0 may be an answer that was never tried.
+    if (*level > 0 && solved(state, reward_scale(state, reward, end), *level, kSolved.value)) return std::nullopt;
+  }
+  return at;
+}
+
+enum class Spent : uint8_t { kForGain, kForNothing, kAndNoSignal };
+
+void add_finding(const Track& track, double initial, size_t first, size_t now, Spent spent, std::vector<Finding>& out) {
+  const std::string_view why = spent == Spent::kForNothing    ? " while the reward gained nothing"
+                               : spent == Spent::kAndNoSignal ? ", and no group's rewards differ any more: nothing "
+                                                                "is left that could change the policy"
+                                                              : "";
+  Finding finding = make_finding("entropy-collapse", "entropy-collapse",
+                                 spent == Spent::kForGain ? Severity::kInfo : Severity::kWarning, track.points[first],
+                                 track.points[now], cat("Entropy fell from ", initial, " to ", track.values[now], why));
   add_figure(finding, track, 0);
   add_figures(finding, track, first, now);
   finding.suggests.push_back(
@@ -112,7 +191,7 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
       const std::optional<size_t> notable = lasting_low(track, initial, kNotable.value);
       const bool gained = !notable || !nothing_gained(state, memory, track, points_of(kInitial),
                                                       *notable + points_of(kPersist) - 1, track.size());
-      if (!gained) add_finding(track, initial, *notable, false, out);
+      if (!gained) add_finding(track, initial, *notable, *notable + points_of(kPersist) - 1, Spent::kForGain, out);
       continue;
     }
     const size_t now = *first + points_of(kPersist) - 1;
@@ -121,7 +200,14 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
     const std::optional<size_t> at_once = fell_at_once(track, *first);
     const bool grave = nothing_gained(state, memory, track, halfway, now, track.size()) ||
                        (at_once && nothing_gained(state, memory, track, *at_once, now, points_of(kSuddenPoints)));
-    add_finding(track, initial, *first, grave, out);
+    const std::optional<int64_t> dead = grave ? std::nullopt : dead_at(state, memory, track, *first);
+    size_t known = now;
+    while (dead && known + 1 < track.size() && track.points[known].step < *dead) ++known;
+    add_finding(track, initial, *first, known,
+                grave  ? Spent::kForNothing
+                : dead ? Spent::kAndNoSignal
+                       : Spent::kForGain,
+                out);
   }
 }
 

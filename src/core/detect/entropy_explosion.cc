@@ -19,7 +19,13 @@ constexpr Knob kCut{"truncated", 0.2, "ratio", "Rise of the truncated share that
 constexpr Knob kNoise{"noise", 2, "nats",
                       "Below this a rising reward excuses it; above, the text is noise whatever the reward says",
                       "field guide 4.3 rule 6"};
-constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kHarm, kCut, kNoise, kNotable};
+constexpr Knob kRandom{"random", 9, "nats",
+                       "No level is needed to judge it: as if each token were drawn from 8,000. Sums over an answer's "
+                       "tokens, which some trainers call entropy, do not begin as low as `text`",
+                       "ln of vocabularies of 32,000 to 256,000 tokens is 10.4 to 12.5"};
+constexpr Knob kText{"text", 4, "nats", "What the first record of a language model that writes text lies below",
+                     "healthy runs seen: 0.1 to 3"};
+constexpr Knob kKnobs[] = {kHistory, kWidth, kFactor, kDelta, kPersist, kHarm, kCut, kNoise, kRandom, kText, kNotable};
 
 Severity severity_of(const State& state, const Point& onset, const Point& now, double peak, Finding& finding) {
   const auto reward = outcome_of(state, onset, now, 5);
@@ -37,6 +43,27 @@ Severity severity_of(const State& state, const Point& onset, const Point& now, d
   return reward ? Severity::kWarning : Severity::kInfo;
 }
 
+constexpr double kMostTokens = 13;  // nats: more than any vocabulary allows
+
+/// Tokens drawn at random, before the run had a level of its own.
+void judge_random(const Track& track, std::vector<Finding>& out) {
+  if (track.size() == 0 || track.values[0] >= kText.value) return;
+  size_t streak = 0;
+  for (size_t i = 1; i < track.size(); ++i) {
+    streak = track.values[i] >= kRandom.value && track.values[i] <= kMostTokens ? streak + 1 : 0;
+    if (streak < points_of(kPersist)) continue;
+    const size_t first = i + 1 - streak;
+    Finding finding = make_finding("entropy-explosion", "entropy-explosion", Severity::kCritical, track.points[first],
+                                   track.points[i],
+                                   cat("Entropy is ", track.values[i], " nats since step ", track.points[first].step,
+                                       ": the tokens are all but random"));
+    add_figures(finding, track, first - 1, i);
+    finding.suggests.push_back({"entropy-explosion", 0.6, cat("entropy ", track.values[i], " nats")});
+    out.push_back(std::move(finding));
+    return;
+  }
+}
+
 void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vector<Finding>& out) {
   const RiseRule rule{points_of(kHistory), points_of(kWidth), kFactor.value, kDelta.value, points_of(kPersist)};
   RiseRule slight = rule;
@@ -44,6 +71,9 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
   for (KeptTrack& track : memory.tracks(state, state.find("entropy"))) {
     std::vector<Rise> found = track.rises("entropy-explosion", rule);
     const bool grave = !found.empty();
+    const size_t before = out.size();
+    if (!grave) judge_random(track, out);
+    if (out.size() > before) continue;
     if (!grave) found = track.rises("entropy-explosion, slight", slight);
     for (const Rise& rise : found) {
       const Point& onset = track.points[rise.onset];

@@ -22,6 +22,8 @@ constexpr Knob kKnobs[] = {
     {"poison_many", 100, "matches", "So many lost samples are a fault before the first step, too", "own"},
     {"burst_least", 10, "matches", "One by one, with no step after the first: the run is stuck in it",
      "servers that answer every request with an error"},
+    {"dropped_least", 10, "records", "Fewer than steps, or so few, are those of a resumed run until it has caught up",
+     "W&B drops what is logged for a step that it has passed"},
 };
 
 bool is_interruption(const std::string& kind) { return kind == "interrupted" || kind == "preempted"; }
@@ -105,11 +107,19 @@ bool stands_at_end(const State& state, const Survived& seen) {
   return source.ended && static_cast<int64_t>(seen.last->last_line + kBlankLines) >= source.lines;
 }
 
+/// As many of the trainer's records were dropped as it did steps: the sink has kept none of them.
+bool loses_every_step(const State& state, const Survived& seen) {
+  if (seen.first->signature->kind != "logging-gap" || seen.first->signature->transient != "degraded") return false;
+  return static_cast<double>(seen.count) >=
+         std::max(kKnobs[4].value, static_cast<double>(std::max<int64_t>(1, state.steps().count)));
+}
+
 /// How much a person should care about something that did not end the run.
 Severity survived_severity(const State& state, const Survived& seen) {
   const Signature& signature = *seen.first->signature;
   if (ends_program(state, *seen.first)) return Severity::kWarning;
   if (seen.first->teardown || signature.role == Role::kConfirmation) return Severity::kInfo;
+  if (loses_every_step(state, seen)) return Severity::kWarning;
   if (signature.severity == Severity::kInfo || !signature.metric_rule.empty()) return Severity::kInfo;
   const bool often = static_cast<double>(seen.count) >= kKnobs[0].value;
   const bool burst = static_cast<double>(seen.open) >= kKnobs[3].value;
@@ -189,6 +199,7 @@ void judge_survived(const State& state, const std::vector<Symptom>& symptoms, co
             : stuck                          ? ", no step was done after it"
             : unsaved                        ? ", the run went on, and no save after it is known to be whole"
             : nothing_after                  ? ", and no step is seen after it"
+            : loses_every_step(state, seen)  ? ", at least once for each step: the sink lacks all of them"
                                              : ", the run went on");
     finding.evidence.push_back({seen.first->moment.where, seen.first->text, "", kNoStep, 0});
     if (loops(seen)) finding.suggests.push_back({"autoretry-crash-loop", 0.85, cat("the same ", seen.count, " times")});

@@ -67,9 +67,12 @@ Severity severity_of(const State& state, const Watched& watched, const std::vect
   return lasting ? Severity::kCritical : Severity::kWarning;
 }
 
-/// A signal that was never a number is one that the trainer does not compute, unless it is what is optimised.
-bool meant(const Series& series, std::string_view signal) {
+/// A signal that was never a number is one that the trainer does not compute, unless it is what is optimised. TRL
+/// records a KL only where it is a part of the loss (beta > 0), and transformers hides the loss that is NaN with it:
+/// `logging_nan_inf_filter`, on by default, puts the mean of the other steps in its place.
+bool meant(const State& state, const Series& series, std::string_view signal) {
   if (series.non_finite() < series.count()) return true;
+  if (signal == "kl.ref" && state.framework == "trl") return true;
   return signal == "grad_norm" || signal == "loss.total" || signal == "loss.policy";
 }
 
@@ -98,7 +101,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     const Series* series = state.find(watched.signal);
     if (series == nullptr || series->non_finite() == 0) continue;
     for (const Burst& burst : bursts_of(series->points())) {
-      const Severity severity = meant(*series, watched.signal)
+      const Severity severity = meant(state, *series, watched.signal)
                                     ? severity_of(state, watched, series->points(), burst, scaled)
                                     : Severity::kInfo;
       const uint16_t attempt = series->points()[burst.first].attempt;

@@ -19,11 +19,14 @@ constexpr Knob kIdle{
     "idle_least", 300, "s",
     "Idle processes may wait for a tool or a remote judge; a run that does so often has its own rhythm of it", "own"};
 constexpr Knob kBusy{"busy_least", 180, "s", "By then the processors' use while it is silent is known", "own"};
+constexpr Knob kNoPlan{"no_plan", 1800, "s",
+                       "Where no plan says that more was to come it may be done, and export or upload what it has",
+                       "uploads of weights take minutes; own choice"};
 constexpr Knob kBusyOwn{"busy_periods", 100, "usual steps", "A first evaluation may say nothing for as long", "own"};
 constexpr Knob kBusyMost{"busy_most", 1800, "s", "Evaluation, saving and start-up may each take this long",
                          "report skyrl-biomni-monitor-cycles-2026-02-19: saves of 22 min"};
-constexpr Knob kKnobs[] = {kSteps,    kOwn,   kLongest, kIdle,   kBusy,    kBusyOwn,
-                           kBusyMost, kRests, kWorks,   kNoWork, kGpuWorks};
+constexpr Knob kKnobs[] = {kSteps,   kOwn,      kLongest, kIdle,  kBusy,   kNoPlan,
+                           kBusyOwn, kBusyMost, kRests,   kWorks, kNoWork, kGpuWorks};
 
 using Does = Work::Does;
 
@@ -61,14 +64,39 @@ Silence silence_at(const State& state, const Point& point) {
   return silence;
 }
 
-Finding finding_of(const State& state, const Episode& episode, const Series& series, const Silence& silence) {
+bool is_planned(const State& state, uint16_t attempt) {
+  return state.total_steps > 0 || (attempt < state.attempts.size() && state.attempts[attempt].total_steps > 0);
+}
+
+/// Where a silence without a plan has lasted so long that an upload at the end would be over.
+const Point* too_long(const State& state, const Episode& episode, const Series& series) {
+  for (const Point& point : series.points()) {
+    if (point.at < episode.first.at || (episode.ended && point.at >= episode.ended->at)) continue;
+    const Silence silence = silence_at(state, point);
+    if (silence.reported && (point.at - silence.since).seconds() >= kNoPlan.value) return &point;
+  }
+  return nullptr;
+}
+
+Finding finding_of(const State& state, const Episode& seen, const Series& series) {
+  Episode episode = seen;
+  Silence silence = silence_at(state, episode.first);
   const bool stuck = silence.does == Does::kNothing;
+  const bool planned = is_planned(state, episode.first.attempt);
+  const Point* late = stuck && !planned ? too_long(state, episode, series) : nullptr;
+  if (late != nullptr) {
+    episode.first = *late;
+    episode.detected = std::max(episode.detected, late->at);
+    silence = silence_at(state, *late);
+  }
+  const bool grave = stuck && (planned || late != nullptr);
   const std::string rhythm = cat("; a step usually takes ", format_duration(Duration::seconds(silence.rhythm.usual)));
-  Finding finding = host_finding(
-      state, "silent-run", stuck ? "stall" : "logging-gap", stuck ? Severity::kCritical : Severity::kWarning, episode,
-      series,
-      cat("None of the run's files said anything for ", format_duration(episode.first.at - silence.since),
-          stuck ? ", and its processes do next to nothing" : ", while its processes are as busy as before", rhythm));
+  Finding finding =
+      host_finding(state, "silent-run", stuck ? "stall" : "logging-gap",
+                   grave ? Severity::kCritical : Severity::kWarning, episode, series,
+                   cat("None of the run's files said anything for ", format_duration(episode.first.at - silence.since),
+                       stuck ? ", and its processes do next to nothing" : ", while its processes are as busy as before",
+                       rhythm, stuck && !grave ? "; no plan says that more is to come: it may be done" : ""));
   finding.onset.at = silence.since;
   finding.onset.step = state.step_at(silence.since);
   finding.suggests.push_back(stuck ? Finding::Suggestion{"hang-no-progress-generic", 0.6, "its processes are idle"}
@@ -84,7 +112,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   rule.good = [](const Point& point) { return point.value <= 0; };
   rule.low = false;
   for (const Episode& episode : episodes(state, *silent, rule)) {
-    out.push_back(finding_of(state, episode, *silent, silence_at(state, episode.first)));
+    out.push_back(finding_of(state, episode, *silent));
   }
 }
 

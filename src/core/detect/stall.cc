@@ -79,6 +79,7 @@ void judge_gap(const State& state, std::vector<Finding>& out) {
     const auto& [after, to] = state.anchors[i];
     in_turn = to == from + 1 ? in_turn + 1 : 0;
     if (in_turn <= kGapAfter.value || (after - before).seconds() < most) continue;
+    if (restarted_between(state, before, after)) continue;
     const auto attempt = static_cast<uint16_t>(state.attempts.size() - 1);
     Finding finding;
     finding.kind = finding.detector = "stall";

@@ -91,7 +91,8 @@ TEST_CASE("engine and trainer part, in whichever figure a trainer shows it") {
                                             {"mismatch.kl", 0.001, 2.0},
                                             {"mismatch.prob_diff", 0.01, 0.6},
                                             {"mismatch.ratio", 1.0, 9.0}}) {
-    CAPTURE(std::string(signal));
+    const std::string name = signal;
+    CAPTURE(name);
     CHECK(finds("policy-mismatch", run_of({{signal, signal, around(level, 40) + around(high, 30)}})));
     CHECK_FALSE(finds("policy-mismatch", run_of({{signal, signal, around(level, 70)}})));
   }

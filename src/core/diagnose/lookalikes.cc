@@ -2,9 +2,13 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "core/diagnose/diagnose.h"
+#include "core/incident_kind.h"
 
 namespace mw::diagnose {
 namespace {
@@ -54,13 +58,49 @@ struct Scene {
       return incident.onset.step != kNoStep && static_cast<uint64_t>(near) >= kOften;
     });
   }
-  /// Answers had become very short when this began.
+  /// Answers had become very short when this began, or were on their way there.
   bool shorter_since() const {
     return std::any_of(all.begin(), all.end(), [&](const Incident& other) {
       return other.kind == "length-collapse" && other.severity > Severity::kInfo &&
              other.onset.attempt == incident.onset.attempt && other.onset.step != kNoStep &&
-             other.onset.step <= incident.onset.step;
+             (other.onset.step <= incident.onset.step || had_shrunk());
     });
+  }
+  /// The policy dissolved into noise before this. It takes more than a few updates: tokens that are random from the
+  /// first ones on come of an engine with other weights than the trainer's.
+  bool dissolved() const {
+    const int64_t first = state.steps().first;
+    return std::any_of(all.begin(), all.end(), [&](const Incident& other) {
+      if (other.kind != "entropy-explosion" || other.onset.attempt != incident.onset.attempt) return false;
+      if (other.onset.step == kNoStep || incident.onset.step == kNoStep || first == kNoStep) return true;
+      return other.onset.step <= incident.onset.step && other.onset.step - first >= kNearSteps;
+    });
+  }
+  /// The levels of a signal at the attempt's beginning and before this incident; nothing while there are too few.
+  std::optional<std::pair<double, double>> levels_of(std::string_view signal) const {
+    constexpr size_t kRecords = 10;  // of a level
+    const Series* series = state.find(signal);
+    if (series == nullptr || incident.onset.step == kNoStep) return std::nullopt;
+    std::vector<double> values;
+    for (const Point& point : series->points()) {
+      if (point.attempt == incident.onset.attempt && point.step < incident.onset.step) values.push_back(point.value);
+    }
+    if (values.size() < 2 * kRecords) return std::nullopt;
+    const auto middle_of = [](std::vector<double> some) {
+      const auto middle = some.begin() + static_cast<std::ptrdiff_t>(some.size() / 2);
+      std::nth_element(some.begin(), middle, some.end());
+      return *middle;
+    };
+    const auto records = static_cast<std::ptrdiff_t>(kRecords);
+    return std::pair(middle_of({values.begin(), values.begin() + records}),
+                     middle_of({values.end() - records, values.end()}));
+  }
+  /// Answers had become shorter by kShrunk when this began, and the reward had gained nothing by it: answers that
+  /// shrink while the reward rises are how training works.
+  bool had_shrunk() const {
+    constexpr double kShrunk = 0.25;  // more than answers vary from one batch to the next
+    const auto length = levels_of("response.length"), reward = levels_of("reward.mean");
+    return length && reward && length->second <= (1 - kShrunk) * length->first && reward->second <= reward->first;
   }
   /// Another incident of this kind that began no later than this one, in the same attempt, and at most so many steps
   /// before.
@@ -177,7 +217,7 @@ void lost_reward(const Scene& scene, Out& out) {
   }
   if (scene.preceded_by("non-finite")) out.push_back({"nan-loss", 0.6, "the weights had met NaN before"});
   // A policy that dissolves into noise writes to the limit and puzzles its engine: both are signs of that.
-  if (scene.preceded_by("entropy-explosion")) return;
+  if (scene.dissolved()) return;
   if (scene.preceded_by("policy-mismatch", kNearSteps)) {
     out.push_back({"train-inference-mismatch", 0.8, "engine and trainer disagreed when it began"});
   }
@@ -255,6 +295,22 @@ void echoes(const Scene& scene, Out& out) {
   }
 }
 
+/// A trainer's own breaker ended the run for what the figures show: that has a cause, the breaker is none.
+void broken_on_purpose(const Scene& scene, Out& out) {
+  constexpr double kSeen = 0.95;
+  if (!scene.named("own-circuit-breaker")) return;
+  for (const Incident& other : scene.all) {
+    const IncidentKind* kind = find_incident_kind(other.kind);
+    const bool learning = kind != nullptr && kind->family == IncidentKind::Family::kLearning;
+    if (!learning || other.severity != Severity::kCritical || !other.open || other.causes.empty() ||
+        other.onset.attempt != scene.incident.onset.attempt) {
+      continue;
+    }
+    out.push_back({other.causes.front().id, kSeen, cat(other.kind, " (#", other.id, ") is what it stopped for")});
+    return;
+  }
+}
+
 /// An engine says that it raised, and what it raised stands below. A signature that knows that is the cause; the mere
 /// type of an exception, or an actor that died with the engine, says less than the engine.
 void engine_raised(const Scene& scene, Out& out) {
@@ -284,6 +340,7 @@ std::vector<Argument> weigh_lookalikes(const Incident& incident, const std::vect
   learning_rate(scene, out);
   echoes(scene, out);
   engine_raised(scene, out);
+  broken_on_purpose(scene, out);
   return out;
 }
 

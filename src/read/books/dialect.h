@@ -27,6 +27,7 @@ enum class Maker : uint8_t {
   kMetrics,
   kTable,
   kReadings,
+  kScores,
   kStep,
   kPlan,
   kProgress,

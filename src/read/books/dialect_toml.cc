@@ -16,10 +16,11 @@ struct MakerName {
   std::string_view name;
   Maker maker;
 };
-constexpr std::array<MakerName, 20> kMakers = {{
+constexpr std::array<MakerName, 21> kMakers = {{
     {"metrics", Maker::kMetrics},
     {"table", Maker::kTable},
     {"readings", Maker::kReadings},
+    {"scores", Maker::kScores},
     {"step", Maker::kStep},
     {"plan", Maker::kPlan},
     {"progress", Maker::kProgress},

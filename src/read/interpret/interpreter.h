@@ -19,6 +19,7 @@
 #include "read/interpret/generic.h"
 #include "read/interpret/recogniser.h"
 #include "read/interpret/records.h"
+#include "read/interpret/score_sums.h"
 #include "read/lines/clean_line.h"
 #include "read/lines/column_table.h"
 #include "read/lines/log_line.h"
@@ -169,6 +170,8 @@ class Interpreter {
                    size_t match_end);
   void make_readings(const Shape& shape, const Fields& fields, const LogLine& line);
   void add_rollout(const LogLine& line);
+  void make_scores(const Fields& fields);
+  void end_scores(int64_t step, uint64_t number, Time at);
   void make_simple(const Shape& shape, const Fields& fields, const LogLine& line);
   void make_ended(const Fields& fields, const LogLine& line);
   void make_progress(const Fields& fields, const LogLine& line);
@@ -204,6 +207,7 @@ class Interpreter {
   LineReader reader_;
   CleanLine clean_;
   LastException last_exception_;
+  ScoreSums scores_;  // of the step that is being done
   MetricLine metrics_;
   MetricLine table_;  // rows of the pending table
   Records records_;

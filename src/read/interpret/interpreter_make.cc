@@ -147,6 +147,9 @@ void Interpreter::make(size_t dialect, const Shape& shape, const Fields& fields,
     case Maker::kReadings:
       make_readings(shape, fields, line);
       break;
+    case Maker::kScores:
+      make_scores(fields);
+      break;
     case Maker::kProgress:
       make_progress(fields, line);
       break;
@@ -265,6 +268,7 @@ void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
     }
     if (steps_total_ == body.total) {
       records_.steps_done(body.done);
+      end_scores(body.done, line.number, line.at);
       if (!records_.counting()) records_.set_step(body.done - records_.offset());
     }
   }
@@ -327,6 +331,25 @@ void Interpreter::make_readings(const Shape& shape, const Fields& fields, const 
     }
   }
   add_record(metrics_, as);
+}
+
+void Interpreter::make_scores(const Fields& fields) {
+  constexpr size_t kScoreName = 80;
+  const std::string_view name = fields.has("name") ? fields.text("name") : "scores";
+  scores_.add(clean_.take(cat(fields.text("prefix"), name), kScoreName), fields.text("scores"));
+}
+
+/// The step that the scores so far are of is done.
+void Interpreter::end_scores(int64_t step, uint64_t number, Time at) {
+  if (scores_.empty() || step <= 0) return;
+  const std::vector<RowNumber> means = scores_.means();
+  Record record;
+  record.numbers = means;
+  record.step = step - records_.offset();
+  record.where = where(number);
+  record.at = at;
+  records_.add(record);
+  scores_.clear();
 }
 
 void Interpreter::make_tool(const Fields& fields, const LogLine& line) {

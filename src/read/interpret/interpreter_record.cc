@@ -190,7 +190,17 @@ void Interpreter::add_record(const MetricLine& metrics, const Pending& as) {
   record.prefix = as.prefix;
   record.where = where(as.number);
   record.at = as.at;
+  // A record of the step that the answers so far were scored for ends it. One without a step may be anybody's.
+  std::vector<RowNumber> all;
+  const bool ends_step = !as.eval && as.prefix.empty() && (as.step != kNoStep || records_.counting());
+  if (ends_step && !scores_.empty()) {
+    const std::vector<RowNumber> means = scores_.means();
+    all.assign(metrics.numbers().begin(), metrics.numbers().end());
+    all.insert(all.end(), means.begin(), means.end());
+    record.numbers = all;
+  }
   records_.add(record);
+  if (!all.empty()) scores_.clear();
 }
 
 // A table or a dict of an unknown trainer begins here; whether it is a metric record is seen at its end.

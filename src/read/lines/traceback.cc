@@ -11,8 +11,9 @@ namespace {
 constexpr std::string_view kHead = "Traceback (most recent call last)";
 constexpr std::string_view kHandling = "During handling of the above exception, another exception occurred:";
 constexpr std::string_view kCause = "The above exception was the direct cause of the following exception:";
-constexpr size_t kNameLimit = 160;   ///< bytes of an exception's dotted name
-constexpr size_t kFrameLimit = 400;  ///< bytes of a frame
+constexpr size_t kNameLimit = 160;      ///< bytes of an exception's dotted name
+constexpr size_t kFrameLimit = 400;     ///< bytes of a frame
+constexpr size_t kOwnFrameLimit = 240;  ///< bytes of the run's own frame, where another one follows it
 
 bool upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool lower(char c) { return c >= 'a' && c <= 'z'; }
@@ -98,12 +99,19 @@ bool frame_is_scratch(std::string_view frame) {
   return frame.starts_with("/tmp/") || frame.starts_with("/var/tmp/") || frame.starts_with("/sandbox/");
 }
 
+/// A file of Python itself, of an installed package, or of a program that was installed with one.
+bool frame_is_library(std::string_view frame) {
+  return !contains(frame, ".py:") || contains(frame, "-packages/") || contains(frame, "/lib/python") ||
+         contains(frame, "/lib64/python");
+}
+
 }  // namespace
 
 void TracebackReader::begin(uint64_t number) {
   state_ = State::kFrames;
   group_ = remote_ = syntax_ = headless_ = false;
   scratch_entry_ = true;
+  own_frame_.clear();
   foreign_ = blanks_ = 0;
   first_line_ = number;
   given_first_ = 0;
@@ -116,6 +124,10 @@ void TracebackReader::finish(bool handled) {
   // A program may well live under /tmp, but then it is entered from somewhere; what a tool runs begins there.
   const bool scratch = frame_is_scratch(trace_.frame);
   trace_.sample = !trace_.frame.empty() && !frame_is_infrastructure(trace_.frame) && (!scratch || scratch_entry_);
+  // What a person can mend is in the run's own file; where it was raised says what the exception is about.
+  if (!own_frame_.empty() && own_frame_ != trace_.frame) {
+    trace_.frame = cat(clip(own_frame_, kOwnFrameLimit), ", raised in ", clip(trace_.frame, kFrameLimit / 2));
+  }
   finished_ = std::move(trace_);
   ready_first_ = first_line_;
   ready_ = true;
@@ -152,6 +164,7 @@ void TracebackReader::take_frame(std::string_view line, uint64_t number) {
   while (digits < rest.size() && rest[digits] >= '0' && rest[digits] <= '9') ++digits;
   trace_.frame = clip(cat(text.substr(0, quote), ":", rest.substr(0, digits)), kFrameLimit);
   if (comma != std::string_view::npos) trace_.frame += clip(cat(" in ", rest.substr(comma + 5)), kFrameLimit);
+  if (!frame_is_library(trace_.frame)) own_frame_ = trace_.frame;
   trace_.last_line = number;
 }
 
@@ -223,6 +236,7 @@ TracebackReader::Took TracebackReader::feed_frames(std::string_view message, std
     if (trace_.frame.empty()) scratch_entry_ = !frame_is_infrastructure(inner);
     const size_t end = inner.find_first_of(" \t", inner.find(" in ") + 4);
     trace_.frame = clip(inner.substr(0, end), kFrameLimit);
+    if (!frame_is_library(trace_.frame)) own_frame_ = trace_.frame;
     return Took::kYes;
   }
   if (frame_line(bare)) {

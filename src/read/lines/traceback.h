@@ -59,6 +59,7 @@ class TracebackReader {
   int foreign_ = 0;  // lines of others in a row
   int blanks_ = 0;   // empty lines since the exception
   uint64_t first_line_ = 0, ready_first_ = 0, given_first_ = 0;
+  std::string own_frame_;  // the innermost that lies in no library
   event::TraceSeen trace_, finished_;
 };
 

@@ -35,11 +35,32 @@ TEST_CASE("a plain traceback") {
   REQUIRE(seen.size() == 1);
   CHECK(seen[0].trace.exception == "ValueError");
   CHECK(seen[0].trace.message == "bad value: 3");
-  CHECK(seen[0].trace.frame == "/v/site-packages/x/y.py:3 in run");
+  CHECK(seen[0].trace.frame == "/w/train.py:12 in main, raised in /v/site-packages/x/y.py:3 in run");
   CHECK(seen[0].trace.last_line == 7);
   CHECK(seen[0].first == 1);
   CHECK_FALSE(seen[0].trace.handled);
   CHECK_FALSE(seen[0].trace.sample);
+}
+
+TEST_CASE("the innermost frame of the run's own stands before the one that raised") {
+  const auto seen =
+      read({"Traceback (most recent call last):", "  File \"/usr/local/bin/torchrun\", line 8, in <module>",
+            "    sys.exit(main())", "  File \"/w/train.py\", line 12, in main", "    score(x)",
+            "  File \"/w/score.py\", line 30, in score", "    json.loads(x)",
+            "  File \"/usr/lib/python3.12/json/__init__.py\", line 346, in loads",
+            "    return _default_decoder.decode(s)", "ValueError: Expecting value", "step 4"});
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].trace.frame == "/w/score.py:30 in score, raised in /usr/lib/python3.12/json/__init__.py:346 in loads");
+  const auto own = read(
+      {"Traceback (most recent call last):", "  File \"/v/dist-packages/trl/cli.py\", line 2, in main", "    run()",
+       "  File \"/w/train.py\", line 12, in main", "    raise ValueError(a)", "ValueError: bad", "step 4"});
+  REQUIRE(own.size() == 1);
+  CHECK(own[0].trace.frame == "/w/train.py:12 in main");
+  const auto none =
+      read({"Traceback (most recent call last):", "  File \"/v/dist-packages/trl/cli.py\", line 2, in main",
+            "    run()", "ValueError: bad", "step 4"});
+  REQUIRE(none.size() == 1);
+  CHECK(none[0].trace.frame == "/v/dist-packages/trl/cli.py:2 in main");
 }
 
 TEST_CASE("frames whose head was cut off count once an exception follows") {

@@ -7,6 +7,7 @@
 #include "ui/report/terminal.h"
 #include "ui/view/actions.h"
 #include "ui/view/overview.h"
+#include "ui/view/stories.h"
 
 namespace mw {
 namespace {
@@ -14,6 +15,20 @@ namespace {
 void declare(ArgSpec& spec) {
   declare_run(spec);
   spec.flag("json", "print a JSON array of incidents, as in midwatch.replay/1");
+}
+
+std::string one_incident(const Painter& paint, const State& state, const Incident& incident, std::string_view indent) {
+  std::string out = paint.hanging(
+      cat(indent, indent.empty() ? "" : "then ", "#", incident.id, "  ", incident.kind, "  "),
+      cat(severity_name(incident.severity), incident.open ? "" : ", over", ", ", describe(state, incident.onset)), 2,
+      &Painter::dim,
+      incident.severity == Severity::kCritical  ? &Painter::red
+      : incident.severity == Severity::kWarning ? &Painter::yellow
+                                                : &Painter::dim);
+  out += paint.hanging(cat(indent, "    "), incident.summary, 4);
+  for (const std::string& action : actions_for(state, incident.id))
+    out += paint.hanging(cat(indent, "    did "), action, 3);
+  return out;
 }
 
 Exit run(const Args& args, Services& services, const Console& console) {
@@ -32,16 +47,12 @@ Exit run(const Args& args, Services& services, const Console& console) {
   const Painter paint(console);
   std::string out = terminal_status(state, console) + "\n";
   if (state.incidents.empty()) out += "No incident.\n";
+  const Stories stories(state);
   for (const Incident& incident : state.incidents) {
-    out += paint.hanging(
-        cat("#", incident.id, "  ", incident.kind, "  "),
-        cat(severity_name(incident.severity), incident.open ? "" : ", over", ", ", describe(state, incident.onset)), 2,
-        &Painter::dim,
-        incident.severity == Severity::kCritical  ? &Painter::red
-        : incident.severity == Severity::kWarning ? &Painter::yellow
-                                                  : &Painter::dim);
-    out += paint.hanging("    ", incident.summary, 4);
-    for (const std::string& action : actions_for(state, incident.id)) out += paint.hanging("    did ", action, 3);
+    if (stories.cause_of(incident) != nullptr) continue;  // told with what it came of
+    for (const Incident* part : stories.chain_of(incident)) {
+      out += one_incident(paint, state, *part, part == &incident ? "" : "    ");
+    }
   }
   console.out(out);
   return Exit::kOk;

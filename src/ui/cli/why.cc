@@ -8,6 +8,7 @@
 #include "ui/report/paint.h"
 #include "ui/view/overview.h"
 #include "ui/view/ranked.h"
+#include "ui/view/stories.h"
 
 namespace mw {
 namespace {
@@ -56,6 +57,19 @@ std::string processes(const Painter& paint, const State& state, const Incident& 
   return out;
 }
 
+/// The incidents that are one failure with this one, in order.
+std::string failure(const Painter& paint, const State& state, const Incident& incident) {
+  const std::vector<const Incident*> chain = Stories(state).chain_of(incident);
+  if (chain.size() < 2) return "";
+  std::string out = paint.heading("One failure, in order");
+  for (const Incident* part : chain) {
+    out += paint.hanging(part == &incident ? "> " : "  ",
+                         cat("#", part->id, " ", part->kind, ", ", describe(state, part->onset), ": ", part->summary),
+                         kTextLines);
+  }
+  return out;
+}
+
 std::string explain(const Painter& paint, const State& state, const Incident& incident, const Knowledge& knowledge) {
   std::string out = cat(paint.of(incident.severity, escape_terminal(cat("#", incident.id, " ", incident.kind))), "  ",
                         severity_name(incident.severity), incident.open ? "" : ", over", "\n");
@@ -71,15 +85,7 @@ std::string explain(const Painter& paint, const State& state, const Incident& in
   for (size_t i = 0; i < incident.causes.size(); ++i) {
     out += explain_cause(paint, incident.causes[i], i + 1, knowledge);
   }
-  std::string others;
-  for (const uint32_t id : incident.followed_by) others += cat(" #", id);
-  for (const Incident& other : state.incidents) {
-    const auto& after = other.followed_by;
-    if (std::find(after.begin(), after.end(), incident.id) != after.end()) {
-      out += cat("\nfollows from #", other.id, " ", escape_terminal(other.kind), "\n");
-    }
-  }
-  return out + (others.empty() ? "" : cat("\nfollowed by", others, "\n"));
+  return out + failure(paint, state, incident);
 }
 
 Exit run(const Args& args, Services& services, const Console& console) {

@@ -16,6 +16,7 @@
 #include "ui/view/reward_parts.h"
 #include "ui/view/run_record.h"
 #include "ui/view/step_table.h"
+#include "ui/view/stories.h"
 #include "ui/view/wandb_page.h"
 
 namespace mw {
@@ -189,11 +190,8 @@ std::string one_incident(const State& state, const Incident& incident, const Cyc
   if (detected != onset) out += cat("- Would have been raised at: ", markdown_text(detected), "\n");
   if (!incident.reaction.empty())
     out += cat("- Reaction midwatch would take: ", markdown_text(reaction_text(incident.reaction)), "\n");
-  if (!incident.followed_by.empty()) {
-    out += "- Followed by:";
-    for (const uint32_t id : incident.followed_by) out += cat(" \\#", id);
-    out += "\n";
-  }
+  if (const std::string chain = chain_words(Stories(state), incident); !chain.empty())
+    out += cat("- Of one failure: ", markdown_text(trim(chain)), "\n");
   return out + evidence(state, incident) + processes(state, incident) + causes(incident, advised);
 }
 

@@ -7,6 +7,7 @@
 #include "ui/view/overview.h"
 #include "ui/view/plot.h"
 #include "ui/view/ranked.h"
+#include "ui/view/stories.h"
 
 namespace mw {
 namespace {
@@ -86,11 +87,8 @@ std::string one_incident(const Painter& paint, const State& state, const Inciden
     out += paint.hanging("   process  ", collected_line(*snapshot), kSummaryLines, nullptr, &Painter::dim);
   }
   out += cause_lines(paint, incident) + fix_lines(paint, state, incident);
-  if (!incident.followed_by.empty()) {
-    out += "   followed by";
-    for (const uint32_t id : incident.followed_by) out += cat(" #", id);
-    out += "\n";
-  }
+  if (const std::string chain = chain_words(Stories(state), incident); !chain.empty())
+    out += paint.hanging("   ", trim(chain), kQuotedLines);
   return out;
 }
 

@@ -1,5 +1,6 @@
 // What a person sees first: one screen.
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
 #include "core/incident.h"
@@ -8,12 +9,14 @@
 #include "ui/view/log_words.h"
 #include "ui/view/overview.h"
 #include "ui/view/ranked.h"
+#include "ui/view/stories.h"
 
 namespace mw {
 namespace {
 
 constexpr size_t kIncidentsShown = 4;
 constexpr size_t kSummaryLines = 2;
+constexpr size_t kPartsShown = 4;  // of one failure, beside the incident that leads
 constexpr size_t kCauseLines = 2;
 constexpr size_t kFixLines = 3;
 constexpr size_t kCurvesShown = 2;
@@ -41,6 +44,21 @@ std::string one_incident(const Painter& paint, const State& state, const Inciden
   return out;
 }
 
+/// What else belongs to the failure, a line each: what it came of, and what came of it.
+std::string parts(const Painter& paint, const State& state, const Incident& incident,
+                  const std::vector<const Incident*>& chain) {
+  std::string out;
+  size_t shown = 0;
+  for (const Incident* part : chain) {
+    if (part == &incident) continue;
+    if (++shown > kPartsShown) continue;
+    const std::string since = cat("#", part->id, " ", part->kind, ", ", describe(state, part->onset), ": ");
+    const bool before = part->id < incident.id;  // what began it is what there is to mend
+    out += paint.hanging(before ? "   from   " : "   then   ", cat(since, part->summary), before ? 2 : 1);
+  }
+  return shown > kPartsShown ? out + paint.hanging("          ", cat("and ", shown - kPartsShown, " more"), 1) : out;
+}
+
 /// Incidents that are only news, and those that found no room, in one sentence.
 std::string others(const Painter& paint, const State& state, size_t loud) {
   std::string out;
@@ -55,8 +73,13 @@ std::string incidents(const Painter& paint, const State& state) {
   if (state.incidents.empty()) return no_incident(paint);
   std::string out;
   size_t loud = 0;
+  const Stories stories(state);
+  std::set<const Incident*> told;  // with the incident that leads their failure
   for (const Incident* incident : ranked_incidents(state)) {
-    if (++loud <= kIncidentsShown) out += one_incident(paint, state, *incident);
+    if (told.count(incident) != 0) continue;
+    const std::vector<const Incident*> chain = stories.chain_of(*incident);
+    if (++loud <= kIncidentsShown) out += one_incident(paint, state, *incident) + parts(paint, state, *incident, chain);
+    told.insert(chain.begin(), chain.end());
   }
   return out + others(paint, state, loud);
 }

@@ -10,7 +10,8 @@
 namespace mw {
 namespace {
 
-constexpr size_t kTextShown = 120;  // bytes of why it began or ended
+constexpr size_t kTextShown = 120;                                       // bytes of why it began or ended
+constexpr std::string_view kCounterWentBack = "step counter went back";  // as core/attempts.cc says it
 
 /// The incident that ended an attempt: what ends runs before what is merely critical, the first in time of these.
 const Incident* ending(const State& state, size_t attempt) {
@@ -61,6 +62,9 @@ std::string lost_in(const State& state, size_t attempt, const AttemptRow& row) {
   const auto& ended = state.attempts[attempt].ended;
   if (ended && ended->how == event::Ended::How::kComplete) return "";      // what comes next is another job
   if (next.resumed_at == kNoStep && next.last_step == kNoStep) return "";  // it never came so far as to tell
+  // Nothing but a counter went back: it may count an epoch, an evaluation, or what its caller counts otherwise.
+  const bool only_counter = next.why == kCounterWentBack && !ended && next.resumed_at == kNoStep;
+  if (only_counter && state.attempts[attempt].last_checkpoint == kNoStep) return "";
   const bool anew = next.resumed_at == kNoStep || next.resumed_at < row.first;
   if (anew && next.first_step > row.reached) return "";  // its counter goes on: it resumed without a word
   const int64_t from = anew ? begun_from(state, attempt) : next.resumed_at;

@@ -47,6 +47,22 @@ TEST_CASE("attempts say why they began, how long they lasted, what ended them an
   CHECK(rows[1].lost.empty());
 }
 
+TEST_CASE("where only a counter went back nothing is said to be lost") {
+  FakeRun run;
+  run.at = clock_of("09:00");
+  for (int step = 1; step <= 30; ++step) {
+    run.at = run.at + Duration::seconds(60);
+    run.measure(step, 0.5);
+  }
+  for (int step = 1; step <= 4; ++step) {
+    run.at = run.at + Duration::seconds(60);
+    run.measure(step, 0.5);
+  }
+  const std::vector<AttemptRow> rows = attempt_rows(run.state);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].lost.empty());
+}
+
 TEST_CASE("what was done since the checkpoint that the next attempt resumed from is lost") {
   FakeRun run;
   run.at = clock_of("09:00");

@@ -363,4 +363,16 @@ TEST_CASE("a program's error in a frame that checks settings is one of the setti
   CHECK(classify_exception("ValueError", "no", "/config/train.py:3 in step").kind == "crash");
 }
 
+TEST_CASE("an exception is a reward function's by its own frame or the one that raised") {
+  const auto cause = [](std::string_view frame) {
+    return std::string(classify_exception("ValueError", "Expecting value", frame).cause);
+  };
+  CHECK(cause("/w/my_reward.py:3 in score, raised in /usr/lib/python3.12/json/decoder.py:9 in decode") ==
+        "reward-function-exception");
+  CHECK(cause("/w/reward-study/train.py:3 in main, raised in /v/site-packages/x/engine.py:9 in step") !=
+        "reward-function-exception");
+  CHECK(cause("/w/train.py:3 in main, raised in /v/site-packages/x/rewards/math.py:9 in grade") ==
+        "reward-function-exception");
+}
+
 }  // namespace mw::detect

@@ -15,17 +15,38 @@ double middle_of(std::vector<double> values) {
   return *middle;
 }
 
+/// When the attempts after the first one began, as far as their clocks say, in order.
+std::vector<Time> restarts_of(const State& state) {
+  std::vector<Time> restarts;
+  for (size_t i = 1; i < state.attempts.size(); ++i) {
+    if (state.attempts[i].began.at.known()) restarts.push_back(state.attempts[i].began.at);
+  }
+  std::sort(restarts.begin(), restarts.end());
+  return restarts;
+}
+
+bool any_between(const std::vector<Time>& restarts, Time from, Time to) {
+  const auto after = std::upper_bound(restarts.begin(), restarts.end(), from);
+  return after != restarts.end() && *after <= to;
+}
+
 }  // namespace
+
+bool restarted_between(const State& state, Time from, Time to) { return any_between(restarts_of(state), from, to); }
 
 Rhythm rhythm_of(const State& state, Time at, double least) {
   Rhythm rhythm;
   std::vector<double> spans;
+  const std::vector<Time> restarts = restarts_of(state);
   size_t begun = 0;  // the first that was heard of the present step: a run may speak of one several times
   for (size_t i = 1; i < state.anchors.size() && state.anchors[i].first <= at; ++i) {
-    const int64_t steps = state.anchors[i].second - state.anchors[begun].second;
-    const double gap = (state.anchors[i].first - state.anchors[begun].first).seconds();
-    if (steps != 0) begun = i;
-    if (steps <= 0) continue;
+    const auto& [since, before] = state.anchors[begun];
+    const auto& [now, step] = state.anchors[i];
+    const int64_t steps = step - before;
+    const double gap = (now - since).seconds();
+    const bool other = steps < 0 || any_between(restarts, since, now);
+    if (steps != 0 || other) begun = i;
+    if (steps == 0 || other) continue;
     spans.push_back(gap / static_cast<double>(steps));
     rhythm.longest = std::max(rhythm.longest, gap);
   }

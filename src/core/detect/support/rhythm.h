@@ -13,6 +13,9 @@ struct Rhythm {
   bool known() const { return usual > 0; }
 };
 
+/// Did another attempt begin between the two moments? Then what lies between them is no step.
+bool restarted_between(const State& state, Time from, Time to);
+
 /// Of the steps that were reported by `at`. `least`: fewer steps have no rhythm.
 Rhythm rhythm_of(const State& state, Time at, double least);
 

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "core/detect/tools/stats.h"
+#include "core/signal.h"
 
 namespace mw::detect {
 namespace {
@@ -129,12 +130,17 @@ const Series* reward_series(const State& state) {
     if (series != nullptr && !series->empty()) return series;
   }
   const Series* only = nullptr;
+  const Series* listed = nullptr;  // of the answers that were printed: a sample of what a part says
   for (const Series& series : state.series) {
     if (series.signal.rfind("reward.component.", 0) != 0 || series.empty()) continue;
+    if (series.signal == kListedRewards) {
+      listed = &series;
+      continue;
+    }
     if (only != nullptr) return nullptr;  // several parts: which of them is the reward is not known
     only = &series;
   }
-  return only;
+  return only != nullptr ? only : listed;
 }
 
 void FloorStreak::see(double value) {

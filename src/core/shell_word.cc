@@ -1,0 +1,28 @@
+#include "core/shell_word.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+
+namespace mw {
+
+bool shell_lost_trainer(std::string_view text) {
+  constexpr std::array<std::string_view, 6> kDeaths = {
+      "Segmentation fault", "Aborted", "Bus error", "Killed", "Illegal instruction", "Floating point exception"};
+  constexpr std::array<std::string_view, 11> kTrainers = {
+      "train", "grpo", "ppo", "rlhf", "main.py", "sft", "dpo", "torchrun", "accelerate", "deepspeed", "verl"};
+  const size_t line = text.find(".sh: line ");
+  if (line == std::string_view::npos) return false;
+  const std::string_view rest = text.substr(line);
+  for (const std::string_view death : kDeaths) {
+    const size_t at = rest.find(death);
+    if (at == std::string_view::npos) continue;
+    const std::string_view command = rest.substr(at + death.size());
+    return std::any_of(kTrainers.begin(), kTrainers.end(),
+                       [command](std::string_view word) { return contains_folded(command, word); });
+  }
+  return false;
+}
+
+}  // namespace mw
