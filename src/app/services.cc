@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <iterator>
 #include <thread>
 #include <utility>
@@ -36,6 +35,7 @@
 #include "app/run_status.h"
 #include "app/ship.h"
 #include "app/tasks.h"
+#include "app/this_user.h"
 #include "app/verify.h"
 #include "base/text.h"
 #include "core/save_interval.h"
@@ -57,26 +57,6 @@ namespace {
 
 constexpr int kFoldersDeep = 4;  // in which runs lie below the folder that was given: project, name, day, time
 constexpr Duration kTaken = Duration::seconds(5);  // within which a living midwatch takes what is asked
-
-/// As $USER has it, which a container often lacks, else the machine's list of users; else the number.
-std::string user_name(Disk& disk) {
-  for (const char* variable : {"USER", "LOGNAME"}) {
-    if (const char* name = std::getenv(variable); name != nullptr && *name != '\0') return name;
-  }
-  const std::string uid = std::to_string(getuid());
-  const auto users = read_small(disk, "/etc/passwd");
-  for (const std::string_view line : split(users.ok() ? std::string_view(*users) : std::string_view(), '\n')) {
-    const auto fields = split(line, ':');
-    if (fields.size() > 2 && fields[2] == uid && !fields[0].empty()) return std::string(fields[0]);
-  }
-  return cat("uid ", uid);
-}
-
-/// "mira@node7", as far as it is known.
-std::string this_user(Disk& disk) {
-  const std::string host = host_name();
-  return cat(user_name(disk), host.empty() ? "" : "@", host);
-}
 
 /// Of the process that is asked for: what it writes is put into `request`, and where that is recorded.
 Result<std::unique_ptr<Adoption>> adoption_of(Processes& processes, Clock& clock, AttachRequest& request) {

@@ -50,12 +50,11 @@ Series* series_of(State& state, bool eval, uint32_t source, const Reading& readi
     index.erase(place);
     return nullptr;
   }
-  Series series;
+  Series& series = all.emplace_back();
   series.signal = clip(reading.signal, 200);
   series.raw = clip(reading.raw, 200);
   series.source = source;
-  all.push_back(std::move(series));
-  return &all.back();
+  return &series;
 }
 
 /// Figures of a record mostly come in the order of their series, each of which ends in memory of its own: the ends of
@@ -199,9 +198,8 @@ class Folder {
   }
   void operator()(const event::CheckpointSaved& saved) {
     Place place = live(saved.step);
-    if (saved.complete && saved.step != kNoStep) {
+    if (saved.complete && saved.step != kNoStep)
       place.attempt.last_checkpoint = std::max(place.attempt.last_checkpoint, saved.step);
-    }
     if (state_.checkpoints.size() >= State::kCheckpointLimit) {
       state_.checkpoints.erase(state_.checkpoints.begin(), state_.checkpoints.begin() + State::kCheckpointLimit / 2);
     }

@@ -5,7 +5,7 @@
 
 namespace mw {
 
-/// Address space that is set aside for the heap; what of it is never touched takes no memory.
+/// Address space that the heap may take; what of it is never touched takes no memory.
 constexpr size_t kLargePageHeap = size_t{64} << 20;
 
 /// From here on the heap grows in pages of 2 MiB, where the system grants them: a fault of a page costs as much as

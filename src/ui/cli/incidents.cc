@@ -6,8 +6,8 @@
 #include "ui/report/paint.h"
 #include "ui/report/terminal.h"
 #include "ui/view/actions.h"
+#include "ui/view/incident_chains.h"
 #include "ui/view/overview.h"
-#include "ui/view/stories.h"
 
 namespace mw {
 namespace {
@@ -47,10 +47,10 @@ Exit run(const Args& args, Services& services, const Console& console) {
   const Painter paint(console);
   std::string out = terminal_status(state, console) + "\n";
   if (state.incidents.empty()) out += "No incident.\n";
-  const Stories stories(state);
+  const IncidentChains chains(state);
   for (const Incident& incident : state.incidents) {
-    if (stories.cause_of(incident) != nullptr) continue;  // told with what it came of
-    for (const Incident* part : stories.chain_of(incident)) {
+    if (chains.cause_of(incident) != nullptr) continue;  // shown with what it came of
+    for (const Incident* part : chains.chain_of(incident)) {
       out += one_incident(paint, state, *part, part == &incident ? "" : "    ");
     }
   }

@@ -6,9 +6,9 @@
 #include "core/incident_json.h"
 #include "ui/cli/take_run.h"
 #include "ui/report/paint.h"
+#include "ui/view/incident_chains.h"
 #include "ui/view/overview.h"
 #include "ui/view/ranked.h"
-#include "ui/view/stories.h"
 
 namespace mw {
 namespace {
@@ -59,7 +59,7 @@ std::string processes(const Painter& paint, const State& state, const Incident& 
 
 /// The incidents that are one failure with this one, in order.
 std::string failure(const Painter& paint, const State& state, const Incident& incident) {
-  const std::vector<const Incident*> chain = Stories(state).chain_of(incident);
+  const std::vector<const Incident*> chain = IncidentChains(state).chain_of(incident);
   if (chain.size() < 2) return "";
   std::string out = paint.heading("One failure, in order");
   for (const Incident* part : chain) {

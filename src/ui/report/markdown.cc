@@ -11,12 +11,12 @@
 #include "ui/report/markdown_run.h"
 #include "ui/report/markdown_tables.h"
 #include "ui/view/checkpoints.h"
+#include "ui/view/incident_chains.h"
 #include "ui/view/lost_time.h"
 #include "ui/view/ranked.h"
 #include "ui/view/reward_parts.h"
 #include "ui/view/run_record.h"
 #include "ui/view/step_table.h"
-#include "ui/view/stories.h"
 #include "ui/view/wandb_page.h"
 
 namespace mw {
@@ -190,7 +190,7 @@ std::string one_incident(const State& state, const Incident& incident, const Cyc
   if (detected != onset) out += cat("- Would have been raised at: ", markdown_text(detected), "\n");
   if (!incident.reaction.empty())
     out += cat("- Reaction midwatch would take: ", markdown_text(reaction_text(incident.reaction)), "\n");
-  if (const std::string chain = chain_words(Stories(state), incident); !chain.empty())
+  if (const std::string chain = chain_words(IncidentChains(state), incident); !chain.empty())
     out += cat("- Of one failure: ", markdown_text(trim(chain)), "\n");
   return out + evidence(state, incident) + processes(state, incident) + causes(incident, advised);
 }

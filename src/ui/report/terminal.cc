@@ -4,10 +4,10 @@
 
 #include "core/collected.h"
 #include "ui/report/paint.h"
+#include "ui/view/incident_chains.h"
 #include "ui/view/overview.h"
 #include "ui/view/plot.h"
 #include "ui/view/ranked.h"
-#include "ui/view/stories.h"
 
 namespace mw {
 namespace {
@@ -87,7 +87,7 @@ std::string one_incident(const Painter& paint, const State& state, const Inciden
     out += paint.hanging("   process  ", collected_line(*snapshot), kSummaryLines, nullptr, &Painter::dim);
   }
   out += cause_lines(paint, incident) + fix_lines(paint, state, incident);
-  if (const std::string chain = chain_words(Stories(state), incident); !chain.empty())
+  if (const std::string chain = chain_words(IncidentChains(state), incident); !chain.empty())
     out += paint.hanging("   ", trim(chain), kQuotedLines);
   return out;
 }

@@ -6,10 +6,10 @@
 #include "core/incident.h"
 #include "ui/report/paint.h"
 #include "ui/report/terminal.h"
+#include "ui/view/incident_chains.h"
 #include "ui/view/log_words.h"
 #include "ui/view/overview.h"
 #include "ui/view/ranked.h"
-#include "ui/view/stories.h"
 
 namespace mw {
 namespace {
@@ -73,13 +73,13 @@ std::string incidents(const Painter& paint, const State& state) {
   if (state.incidents.empty()) return no_incident(paint);
   std::string out;
   size_t loud = 0;
-  const Stories stories(state);
-  std::set<const Incident*> told;  // with the incident that leads their failure
+  const IncidentChains chains(state);
+  std::set<const Incident*> shown;  // with the incident that leads their failure
   for (const Incident* incident : ranked_incidents(state)) {
-    if (told.count(incident) != 0) continue;
-    const std::vector<const Incident*> chain = stories.chain_of(*incident);
+    if (shown.count(incident) != 0) continue;
+    const std::vector<const Incident*> chain = chains.chain_of(*incident);
     if (++loud <= kIncidentsShown) out += one_incident(paint, state, *incident) + parts(paint, state, *incident, chain);
-    told.insert(chain.begin(), chain.end());
+    shown.insert(chain.begin(), chain.end());
   }
   return out + others(paint, state, loud);
 }

@@ -4,10 +4,10 @@
 #include "base/text.h"
 #include "core/incident_kind.h"
 #include "core/resume_advice.h"
+#include "ui/view/incident_chains.h"
 #include "ui/view/log_words.h"
 #include "ui/view/overview.h"
 #include "ui/view/ranked.h"
-#include "ui/view/stories.h"
 
 namespace mw {
 namespace {
@@ -172,7 +172,7 @@ StatusLine status_line(const State& state) {
   if (state.attempts.size() > 1) line.rest += cat(line.rest.empty() ? "" : ", ", "attempt ", state.attempts.size());
   line.rest += overcome_text(state);
   if (worst != nullptr) {
-    line.rest += cat(line.rest.empty() ? "" : ". ", trouble_text(*worst), chain_words(Stories(state), *worst));
+    line.rest += cat(line.rest.empty() ? "" : ". ", trouble_text(*worst), chain_words(IncidentChains(state), *worst));
   } else {
     if (const Time end = expected_end(state); end.known()) line.rest += cat("; expected end ", when(end));
     line.rest += over_text(state);

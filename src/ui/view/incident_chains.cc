@@ -1,4 +1,4 @@
-#include "ui/view/stories.h"
+#include "ui/view/incident_chains.h"
 
 #include <algorithm>
 #include <numeric>
@@ -36,7 +36,7 @@ std::string named(const std::vector<const Incident*>& incidents) {
 
 }  // namespace
 
-Stories::Stories(const State& state) : state_(state), parents_(state.incidents.size()) {
+IncidentChains::IncidentChains(const State& state) : state_(state), parents_(state.incidents.size()) {
   std::iota(parents_.begin(), parents_.end(), size_t{0});
   for (size_t effect = 0; effect < parents_.size(); ++effect) {
     const Incident& later = state.incidents[effect];
@@ -50,17 +50,17 @@ Stories::Stories(const State& state) : state_(state), parents_(state.incidents.s
   }
 }
 
-size_t Stories::root_of(size_t index) const {
+size_t IncidentChains::root_of(size_t index) const {
   while (parents_[index] != index) index = parents_[index];  // a cause stands before its effect: it ends
   return index;
 }
 
-const Incident* Stories::cause_of(const Incident& incident) const {
+const Incident* IncidentChains::cause_of(const Incident& incident) const {
   const auto index = static_cast<size_t>(&incident - state_.incidents.data());
   return index >= parents_.size() || parents_[index] == index ? nullptr : &state_.incidents[parents_[index]];
 }
 
-std::vector<const Incident*> Stories::chain_of(const Incident& incident) const {
+std::vector<const Incident*> IncidentChains::chain_of(const Incident& incident) const {
   const auto index = static_cast<size_t>(&incident - state_.incidents.data());
   if (index >= parents_.size()) return {&incident};
   std::vector<const Incident*> chain;
@@ -70,9 +70,9 @@ std::vector<const Incident*> Stories::chain_of(const Incident& incident) const {
   return chain;
 }
 
-std::string chain_words(const Stories& stories, const Incident& incident) {
+std::string chain_words(const IncidentChains& chains, const Incident& incident) {
   std::vector<const Incident*> before, after;
-  for (const Incident* part : stories.chain_of(incident)) {
+  for (const Incident* part : chains.chain_of(incident)) {
     if (part->id < incident.id) before.push_back(part);
     if (part->id > incident.id) after.push_back(part);
   }

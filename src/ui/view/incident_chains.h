@@ -1,4 +1,4 @@
-// Incidents that are one failure: what began it, and what came of it, told together.
+// Incidents that are one failure: what began it, and what came of it, shown together.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace mw {
 
 /// Joins incidents above info by what may have led to what (`Incident::followed_by`), as long as the cause stood open
 /// or lay close before. Of several causes the last one before counts. Points into the state.
-class Stories {
+class IncidentChains {
  public:
-  explicit Stories(const State& state);
+  explicit IncidentChains(const State& state);
 
   /// What brought the incident about; null: nothing that is known.
   const Incident* cause_of(const Incident& incident) const;
@@ -27,6 +27,6 @@ class Stories {
 };
 
 /// " It came of #2 entropy-explosion. It led to #7 zero-reward and #8 truncation."; "" of one that stands alone.
-std::string chain_words(const Stories& stories, const Incident& incident);
+std::string chain_words(const IncidentChains& chains, const Incident& incident);
 
 }  // namespace mw

@@ -1,4 +1,4 @@
-#include "ui/view/stories.h"
+#include "ui/view/incident_chains.h"
 
 #include <doctest/doctest.h>
 
@@ -31,36 +31,36 @@ TEST_CASE("what led to what is one failure") {
   State state;
   state.incidents = {made(1, "engine-dead", 20, {2, 4}), made(2, "zero-reward", 21, {3}),
                      made(3, "zero-advantage", 21, {}), made(4, "stall", 24, {}), made(5, "kl-runaway", 30, {})};
-  const Stories stories(state);
-  CHECK(ids(stories.chain_of(state.incidents[2])) == std::vector<uint32_t>{1, 2, 3, 4});
-  CHECK(ids(stories.chain_of(state.incidents[4])) == std::vector<uint32_t>{5});
-  CHECK(stories.cause_of(state.incidents[0]) == nullptr);
-  REQUIRE(stories.cause_of(state.incidents[2]) != nullptr);
-  CHECK(stories.cause_of(state.incidents[2])->id == 2);
-  CHECK(chain_words(stories, state.incidents[1]) ==
+  const IncidentChains chains(state);
+  CHECK(ids(chains.chain_of(state.incidents[2])) == std::vector<uint32_t>{1, 2, 3, 4});
+  CHECK(ids(chains.chain_of(state.incidents[4])) == std::vector<uint32_t>{5});
+  CHECK(chains.cause_of(state.incidents[0]) == nullptr);
+  REQUIRE(chains.cause_of(state.incidents[2]) != nullptr);
+  CHECK(chains.cause_of(state.incidents[2])->id == 2);
+  CHECK(chain_words(chains, state.incidents[1]) ==
         " It came of #1 engine-dead. It led to #3 zero-advantage and #4 stall.");
-  CHECK(chain_words(stories, state.incidents[4]).empty());
+  CHECK(chain_words(chains, state.incidents[4]).empty());
 }
 
 TEST_CASE("of several causes the last one before counts, and information is none") {
   State state;
   state.incidents = {made(1, "network", 2, {4}, Severity::kInfo), made(2, "kl-runaway", 10, {4}),
                      made(3, "policy-mismatch", 12, {4}), made(4, "reward-collapse", 15, {})};
-  const Stories stories(state);
-  CHECK(stories.cause_of(state.incidents[3])->id == 3);
-  CHECK(ids(stories.chain_of(state.incidents[3])) == std::vector<uint32_t>{3, 4});
+  const IncidentChains chains(state);
+  CHECK(chains.cause_of(state.incidents[3])->id == 3);
+  CHECK(ids(chains.chain_of(state.incidents[3])) == std::vector<uint32_t>{3, 4});
 }
 
 TEST_CASE("what was over long before has brought nothing about") {
   State state;
   state.incidents = {made(1, "network", 2, {2}), made(2, "crash", 900, {})};
   state.incidents[0].open = false;
-  CHECK(Stories(state).cause_of(state.incidents[1]) == nullptr);
+  CHECK(IncidentChains(state).cause_of(state.incidents[1]) == nullptr);
   state.incidents[1].onset.step = 6;
-  CHECK(Stories(state).cause_of(state.incidents[1])->id == 1);
+  CHECK(IncidentChains(state).cause_of(state.incidents[1])->id == 1);
   state.incidents[0].open = true;
   state.incidents[1].onset.step = 900;
-  CHECK(Stories(state).cause_of(state.incidents[1])->id == 1);
+  CHECK(IncidentChains(state).cause_of(state.incidents[1])->id == 1);
 }
 
 }  // namespace mw
