@@ -170,7 +170,8 @@ def several_in_a_folder(base):
                 value = 0 if name == "lr-5e-6" and step > 40 else reward + (step * 37 % 11) / 100
                 file.write(f"2026-03-01 10:{step:02d}:00 INFO step {step}/60 reward={value:.3f} loss={0.9 - reward:.3f}\n")
     code, text = words("replay", base + "/outputs", "--quiet")
-    assert code == 0 and "2 runs lie in" in text and "lr-1e-6" in text and "zero-reward since step 41" in text, text
+    assert code == 0 and "2 runs lie in" in text and "lr-1e-6" in text, text
+    assert "zero-reward since 2026-03-01T10:41:00Z: Reward is exactly 0 since step 41" in " ".join(text.split()), text
     answer = json.loads(words("replay", base + "/outputs", "--json")[1])
     assert [len(run["replay"]["incidents"]) > 0 for run in answer["runs"]] == [False, True], answer
     assert words("replay", base + "/outputs", "--quiet", "--fail-on", "critical")[0] == 10
