@@ -56,7 +56,7 @@ std::vector<std::string> mw::fuzz_seeds() {
   std::string file(8, '\0');
   file[0] = static_cast<char>(header.size());
   CheckpointManifest manifest;
-  manifest.files = {{"a", 3, {}, 7}};
+  manifest.files = {{"a", 3, {}, 7, ""}};
   return {file + header + "12345678", archive(), "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.",
           manifest_json(manifest)};
 }
