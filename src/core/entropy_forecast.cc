@@ -90,7 +90,7 @@ std::optional<EntropyForecast> forecast_entropy(const detect::Track& entropy, si
   if (!line || !(out.floor > 0) || line->slope >= 0 || line->fit < kGoodFit) return std::nullopt;
   const double where = line->where(std::log(out.floor));
   if (where > std::log(kFarAway)) return std::nullopt;
-  out.step = begin + static_cast<int64_t>(std::exp(where) + 0.5);
+  out.step = begin + std::llround(std::exp(where));
   out.level = std::exp(line->at(steps.back()));
   return out.step > out.last_step ? std::optional(out) : std::nullopt;
 }

@@ -25,9 +25,9 @@ uint32_t rarest(const std::string& literal, const std::unordered_map<uint32_t, u
   uint32_t best = 0;
   uint64_t least = UINT64_MAX;
   for (size_t i = 0; i + 3 <= literal.size(); ++i) {
-    const auto kinds =
-        static_cast<uint64_t>(commonness(literal[i]) + commonness(literal[i + 1]) + commonness(literal[i + 2]));
-    const uint64_t cost = kinds * 1000 + std::min<uint64_t>(999, times.at(key_at(literal.data() + i)));
+    const int kinds = commonness(literal[i]) + commonness(literal[i + 1]) + commonness(literal[i + 2]);
+    const uint64_t cost =
+        static_cast<uint64_t>(kinds) * 1000 + std::min<uint64_t>(999, times.at(key_at(literal.data() + i)));
     if (cost >= least) continue;
     least = cost;
     best = static_cast<uint32_t>(i);
@@ -52,7 +52,7 @@ void LiteralTable::write(std::span<const std::string> literals, FlatWriter& out)
     }
     const uint32_t at = rarest(literals[i], times), key = key_at(literals[i].data() + at);
     const auto size = static_cast<uint32_t>(literals[i].size());
-    const uint32_t other_at = at * 2 >= size - kKey ? 0 : size - static_cast<uint32_t>(kKey);
+    const uint32_t other_at = size_t{at} * 2 >= size - kKey ? 0 : size - static_cast<uint32_t>(kKey);
     entries.push_back({i, key, at, size, key_at(literals[i].data() + other_at), other_at});
     const uint32_t bit = hash(key) >> (32 - kFilterBits);
     filter[bit / 64] |= uint64_t{1} << (bit % 64);

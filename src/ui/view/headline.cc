@@ -90,8 +90,8 @@ std::string since_text(const Incident& incident) {
 }
 
 std::string ended(std::string text) {
-  const bool whole = text.ends_with('.') || text.ends_with('?') || text.ends_with("\u2026");
-  return whole ? text : text + ".";
+  if (!text.ends_with('.') && !text.ends_with('?') && !text.ends_with("\u2026")) text += '.';
+  return text;
 }
 
 std::string cause_sentence(const Incident& incident) {

@@ -331,7 +331,8 @@ std::string few_clocks(const State& state) {
 }  // namespace
 
 std::string time_span(const State& state) {
-  const std::string first = when(state.first_at), last = when(state.last_at);
+  std::string first = when(state.first_at);
+  const std::string last = when(state.last_at);
   if (first.empty() || first == last || state.last_at < state.first_at) return first;
   return cat(first, " to ", last, " (", format_duration(state.last_at - state.first_at), few_clocks(state), ")");
 }
