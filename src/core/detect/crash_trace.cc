@@ -4,6 +4,7 @@
 #include "core/detect/support/failure_chain.h"
 #include "core/detect/support/settled.h"
 #include "core/judge_memory.h"
+#include "core/trace_frame.h"
 
 namespace mw::detect {
 namespace {
@@ -14,13 +15,13 @@ constexpr int64_t kSignalBase = 128;  // a shell reports death by signal n as 12
 /// "/opt/x/site-packages/acme/io.py:12 in load" as "io.py:12 in load": a person looks for the words first, and the
 /// whole path stands in the evidence.
 std::string place_of(std::string_view frame) {
-  constexpr std::string_view kRaisedIn = ", raised in ";  // after the run's own frame
-  const size_t raised = frame.find(kRaisedIn);
-  const std::string_view outer = frame.substr(0, raised);
-  const size_t slash = outer.substr(0, outer.find(" in ")).rfind('/');
-  const std::string_view place = slash == std::string_view::npos ? outer : outer.substr(slash + 1);
-  return raised == std::string_view::npos ? std::string(place)
-                                          : cat(place, kRaisedIn, place_of(frame.substr(raised + kRaisedIn.size())));
+  const auto shortened = [](std::string_view one) {
+    const size_t slash = one.substr(0, one.find(" in ")).rfind('/');
+    return slash == std::string_view::npos ? one : one.substr(slash + 1);
+  };
+  const std::string_view own = own_frame(frame);
+  if (own.size() == frame.size()) return std::string(shortened(own));
+  return cat(shortened(own), kRaisedIn, shortened(raising_frame(frame)));
 }
 
 std::string words_of(const event::TraceSeen& trace, bool sure) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "core/trace_frame.h"
 
 namespace mw {
 namespace {
@@ -126,7 +127,7 @@ void TracebackReader::finish(bool handled) {
   trace_.sample = !trace_.frame.empty() && !frame_is_infrastructure(trace_.frame) && (!scratch || scratch_entry_);
   // What a person can mend is in the run's own file; where it was raised says what the exception is about.
   if (!own_frame_.empty() && own_frame_ != trace_.frame) {
-    trace_.frame = cat(clip(own_frame_, kOwnFrameLimit), ", raised in ", clip(trace_.frame, kFrameLimit / 2));
+    trace_.frame = cat(clip(own_frame_, kOwnFrameLimit), kRaisedIn, clip(trace_.frame, kFrameLimit / 2));
   }
   finished_ = std::move(trace_);
   ready_first_ = first_line_;

@@ -180,7 +180,8 @@ std::string around(const State& state, const Incident& incident) {
   return table.empty() ? "" : cat("\nThe steps around the onset:\n\n", markdown_step_table(table));
 }
 
-std::string one_incident(const State& state, const Incident& incident, const Cycle& cycle, Advised& advised) {
+std::string one_incident(const State& state, const IncidentChains& chains, const Incident& incident, const Cycle& cycle,
+                         Advised& advised) {
   const bool old = !cycle.whole() && !in_cycle(cycle, incident.onset);
   const std::string onset = describe(state, incident.onset), detected = describe(state, incident.detected);
   std::string out =
@@ -190,7 +191,7 @@ std::string one_incident(const State& state, const Incident& incident, const Cyc
   if (detected != onset) out += cat("- Would have been raised at: ", markdown_text(detected), "\n");
   if (!incident.reaction.empty())
     out += cat("- Reaction midwatch would take: ", markdown_text(reaction_text(incident.reaction)), "\n");
-  if (const std::string chain = chain_words(IncidentChains(state), incident); !chain.empty())
+  if (const std::string chain = chain_words(chains, incident); !chain.empty())
     out += cat("- Of one failure: ", markdown_text(trim(chain)), "\n");
   return out + evidence(state, incident) + processes(state, incident) + causes(incident, advised);
 }
@@ -212,11 +213,12 @@ std::string incidents(const State& state, const Cycle& cycle) {
   std::string out = "\n## Issues found\n";
   size_t shown = 0, earlier = 0;
   Advised advised;
+  const IncidentChains chains(state);
   for (const Incident* incident : ranked_incidents(state)) {
     if (!incident->open && !in_cycle(cycle, incident->onset)) {
       ++earlier;
     } else if (++shown <= kIncidentsShown) {
-      out += one_incident(state, *incident, cycle, advised);
+      out += one_incident(state, chains, *incident, cycle, advised);
       if (shown == 1) out += around(state, *incident);
     }
   }

@@ -76,7 +76,8 @@ std::string fix_lines(const Painter& paint, const State& state, const Incident& 
   return paint.hanging("   fix    ", fix, kSummaryLines);
 }
 
-std::string one_incident(const Painter& paint, const State& state, const Incident& incident) {
+std::string one_incident(const Painter& paint, const State& state, const IncidentChains& chains,
+                         const Incident& incident) {
   std::string out = incident_title(paint, state, incident, cat(severity_name(incident.severity), ", "));
   out += paint.hanging("   ", incident.summary, kSummaryLines);
   size_t quoted = 0;
@@ -87,7 +88,7 @@ std::string one_incident(const Painter& paint, const State& state, const Inciden
     out += paint.hanging("   process  ", collected_line(*snapshot), kSummaryLines, nullptr, &Painter::dim);
   }
   out += cause_lines(paint, incident) + fix_lines(paint, state, incident);
-  if (const std::string chain = chain_words(IncidentChains(state), incident); !chain.empty())
+  if (const std::string chain = chain_words(chains, incident); !chain.empty())
     out += paint.hanging("   ", trim(chain), kQuotedLines);
   return out;
 }
@@ -98,8 +99,9 @@ std::string incidents(const Painter& paint, const State& state) {
   }
   std::string out = paint.heading("Incidents");
   size_t shown = 0, infos = 0;
+  const IncidentChains chains(state);
   for (const Incident* incident : ranked_incidents(state)) {
-    if (++shown <= kIncidentsShown) out += one_incident(paint, state, *incident);
+    if (++shown <= kIncidentsShown) out += one_incident(paint, state, chains, *incident);
   }
   for (const Incident& incident : state.incidents) {
     if (incident.severity != Severity::kInfo || ++infos > kInfosShown) continue;
@@ -194,7 +196,7 @@ std::string terminal_report(const Replayed& replayed, const Console& console) {
 }
 
 std::string terminal_incident(const State& state, const Incident& incident, const Console& console) {
-  return one_incident(Painter(console), state, incident);
+  return one_incident(Painter(console), state, IncidentChains(state), incident);
 }
 
 }  // namespace mw

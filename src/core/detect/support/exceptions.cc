@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "core/detect/support/exception_words.h"
 #include "core/detect/support/failure_chain.h"
+#include "core/trace_frame.h"
 
 namespace mw::detect {
 namespace {
@@ -277,17 +278,10 @@ bool speaks_of_data(std::string_view frame) {
   return contains_folded(place, "dataset") || contains_folded(place, "collat") || contains_folded(place, "dataloader");
 }
 
-/// "/w/reward.py:8 in score, raised in /v/json/decoder.py:3 in decode": the run's own frame, and the one that raised.
-constexpr std::string_view kRaisedIn = ", raised in ";
-std::string_view raising(std::string_view frame) {
-  const size_t at = frame.find(kRaisedIn);
-  return at == std::string_view::npos ? frame : frame.substr(at + kRaisedIn.size());
-}
-
 /// The exception comes out of a reward function: it was raised in one, or in what one of the run's own calls.
 bool is_rewards(std::string_view frame) {
-  const std::string_view own = frame.substr(0, frame.find(kRaisedIn));
-  return contains_folded(raising(frame), "reward") || contains_folded(own.substr(own.rfind('/') + 1), "reward");
+  const std::string_view own = own_frame(frame);
+  return contains_folded(raising_frame(frame), "reward") || contains_folded(own.substr(own.rfind('/') + 1), "reward");
 }
 
 /// The type alone says no more than that something is wrong.
@@ -345,8 +339,9 @@ ExceptionClass classify_exception(std::string_view exception, std::string_view m
       return {"code-error", "reward-function-exception", false};
     }
     const bool refused = bare == "ValueError" || bare == "AssertionError";
-    if (program && refused && speaks_of_settings(raising(frame))) return {"config-error", is.cause, false};
-    if (bare == "KeyError" && speaks_of_data(raising(frame))) return {"data-error", "dataset-column-missing", false};
+    if (program && refused && speaks_of_settings(raising_frame(frame))) return {"config-error", is.cause, false};
+    if (bare == "KeyError" && speaks_of_data(raising_frame(frame)))
+      return {"data-error", "dataset-column-missing", false};
     return is;
   }
   if (server_failed(bare, message)) return {"network", "http-server-error", false};
