@@ -15,8 +15,9 @@ target_include_directories(mw_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
 target_compile_definitions(mw_flags INTERFACE MIDWATCH_VERSION="${PROJECT_VERSION}")
 if(MIDWATCH_SANITIZE)
   # Without the checks of every pointer, which take a third of the compile time: a null pointer is caught all the same,
-  # and the fuzz preset looks for misaligned ones.
-  target_compile_options(mw_flags INTERFACE -fsanitize=address,undefined -fno-sanitize=null,alignment
+  # and the fuzz preset looks for misaligned ones. Without the check of every access against the object's size, which
+  # takes a quarter of what is compiled with -O1: AddressSanitizer sees such an access when it happens.
+  target_compile_options(mw_flags INTERFACE -fsanitize=address,undefined -fno-sanitize=null,alignment,object-size
                                             -fno-sanitize-recover=all)
   target_link_options(mw_flags INTERFACE -fsanitize=address,undefined ${MW_QUICK_LINKER})
 endif()

@@ -38,10 +38,11 @@ std::string settings_digest(Disk& disk, const AttachRequest& request) {
 }  // namespace
 
 Result<std::unique_ptr<AttachLoop>> AttachLoop::open(const Doors& doors, const KnowledgeBase& knowledge,
-                                                     const AttachRequest& request) {
+                                                     const AttachRequest& request, Disk* files) {
   auto recorder = Recorder::open(doors.disk, doors.locks, request.home, request.run, request.paths);
   if (!recorder.ok()) return recorder.error();
-  std::unique_ptr<AttachLoop> loop(new AttachLoop(doors, knowledge, request, std::move(*recorder)));
+  std::unique_ptr<AttachLoop> loop(
+      new AttachLoop(doors, knowledge, request, std::move(*recorder), files == nullptr ? doors.disk : *files));
   MW_TRY(loop->recorder_->replay_into(loop->reader_.state()));
   const bool resumed = loop->recorder_->resumed();
   loop->put({{}, {}, event::WatchBegan{MIDWATCH_VERSION, knowledge.digest(), settings_digest(doors.disk, request)}});
@@ -58,11 +59,11 @@ Result<std::unique_ptr<AttachLoop>> AttachLoop::open(const Doors& doors, const K
 }
 
 AttachLoop::AttachLoop(const Doors& doors, const KnowledgeBase& knowledge, const AttachRequest& request,
-                       std::unique_ptr<Recorder> recorder)
+                       std::unique_ptr<Recorder> recorder, Disk& files)
     : doors_(doors),
       request_(request),
       recorder_(std::move(recorder)),
-      reader_(doors.disk, knowledge, Judge::kAlways, recorder_.get(), request_.decided, &doors_.clock),
+      reader_(files, knowledge, Judge::kAlways, recorder_.get(), request_.decided, &doors_.clock),
       began_(doors.clock.steady()),
       last_news_(began_),
       last_scan_(began_),
@@ -197,6 +198,11 @@ void AttachLoop::ended(const std::string& source, event::Ended&& end) {
 
 void AttachLoop::observed(const std::string& source, event::CheckpointSeen&& seen) {
   reader_.observe(source, {doors_.clock.now(), {}, std::move(seen)});
+}
+
+void AttachLoop::read_also(const std::vector<std::string>& paths) {
+  reader_.read_also(paths);
+  watch_folders();
 }
 
 void AttachLoop::put(Event event) {

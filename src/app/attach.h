@@ -21,9 +21,10 @@ namespace mw {
 /// over the same doors, goes on where this one was.
 class AttachLoop final : private EventWriter {
  public:
-  /// Continues the record of the run, or begins one. Errors: another watch holds it, nothing there to read.
+  /// Continues the record of the run, or begins one. `files`: the disk through which the run's own files are read
+  /// (nullptr: as all others); it outlives the loop. Errors: another watch holds it, nothing there to read.
   static Result<std::unique_ptr<AttachLoop>> open(const Doors& doors, const KnowledgeBase& knowledge,
-                                                  const AttachRequest& request);
+                                                  const AttachRequest& request, Disk* files = nullptr);
   /// `task` goes beside it from the next turn on; it outlives the loop.
   void accompany(Task& task) { tasks_.push_back(&task); }
   /// Reads what is new, records and judges it, or waits when nothing is. False when the watch is over: it was asked to
@@ -38,7 +39,7 @@ class AttachLoop final : private EventWriter {
 
  private:
   AttachLoop(const Doors& doors, const KnowledgeBase& knowledge, const AttachRequest& request,
-             std::unique_ptr<Recorder> recorder);
+             std::unique_ptr<Recorder> recorder, Disk& files);
   Result<uint32_t> intend(event::Intended intent) override;
   void acted(event::Acted outcome) override;
   Result<void> note(event::Note words, Time at) override;
@@ -52,6 +53,7 @@ class AttachLoop final : private EventWriter {
   void observed(const std::string& source, event::ComponentSaw&& saw) override;
   void ended(const std::string& source, event::Ended&& end) override;
   void observed(const std::string& source, event::CheckpointSeen&& seen) override;
+  void read_also(const std::vector<std::string>& paths) override;
   Duration silence() const override { return since(last_news_); }
   void judge() override { reader_.tick(doors_.clock.now()); }
   void put(Event event);

@@ -220,6 +220,20 @@ bool release(Reserve& reserve, const RunRequest& request) {
   return made;
 }
 
+/// The files that the run is to write itself: what is in them as it begins is not of it.
+std::unique_ptr<NewContent> new_content(const Doors& doors, const RunRequest& request, const RunSpec& spec,
+                                        const std::string& folder, const WriteFile& write) {
+  auto content = std::make_unique<NewContent>(doors.disk);
+  const std::string path = cat(folder, "/", kFilesBeforeFile);
+  if (!request.reattach.empty()) {
+    if (const auto text = read_small(doors.disk, path); text.ok()) content->restore(*text);
+    return content;
+  }
+  content->leave_out(spec.also);
+  if (const auto kept = write(path, content->text()); !kept.ok()) request.say(kept.error().what);
+  return content;
+}
+
 /// For whoever asks for its status.
 void sign(const Doors& doors, Processes& processes, const std::string& folder, const RunRequest& request) {
   if (const auto done = sign_watch(doors.disk, processes, folder); !done.ok()) request.say(done.error().what);
@@ -289,10 +303,9 @@ Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBa
   auto notifications = Notifications::make(doors, request.reattach.empty() ? request.spec.config : "", request.say);
   if (!notifications.ok()) return notifications.error();
   MW_TRY(may_begin(doors, request));
-  const auto folder = begin_or_find(doors, processes, request);
+  auto folder = begin_or_find(doors, processes, request);
   if (!folder.ok()) return folder.error();
-  RunResult result;
-  result.folder = *folder;
+  RunResult result{.folder = std::move(*folder)};
   make_private(result.folder);  // an earlier midwatch may have left it open
   const std::string output = cat(result.folder, "/", kOutputFile);
   Reserve reserve(doors.disk, result.folder);
@@ -309,6 +322,7 @@ Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBa
   if (!supervised.ok()) return supervised.error();
   Supervisor& supervisor = **supervised;
   const Config declared = learn_of(doors, request, supervisor, base);
+  const auto content = new_content(doors, request, supervisor.spec(), result.folder, write);
   AttachRequest watching = watch_of(request, supervisor.spec(), result.folder, output);
   auto opened = own_components({doors.disk, doors.clock, processes, start, write, request.say}, doors.watch, declared,
                                supervisor, result.folder, watching);
@@ -322,7 +336,7 @@ Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBa
   (*notifications)->supervises(result.folder, supervisor.spec());
   SupervisorTask supervision(doors, processes, request, supervisor, passing, *components, watchdog);
   // Takes the run's lock, so that the supervisor's first turn is nobody else's.
-  auto loop = AttachLoop::open(doors, base, watching);
+  auto loop = AttachLoop::open(doors, base, watching, content.get());
   if (!loop.ok()) return loop.error();
   (*loop)->when_full(make_room);
   reserve.take();
@@ -331,6 +345,7 @@ Result<RunResult> supervise_run(const Doors& doors, Processes& real, KnowledgeBa
                                    *components, supervision);
   context.notifier = (*notifications)->task();
   context.write = write;
+  context.content = content.get();
   const Tasks tasks = make_tasks(context);
   stay_for(context.shipping, supervision);
   go_through(**loop, tasks.all, passing);

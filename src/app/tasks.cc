@@ -5,6 +5,7 @@
 #include "act/cleanup/resource_watch.h"
 #include "act/supervise/fingerprint_scope.h"
 #include "act/supervise/inbox.h"
+#include "act/supervise/run_files.h"
 #include "app/config/cleanup_settings.h"
 #include "app/config/component_settings.h"
 #include "app/config/scrape_settings.h"
@@ -22,6 +23,7 @@
 #include "sense/processes/component_watch.h"
 #include "sense/processes/evidence.h"
 #include "sense/processes/scrape_watch.h"
+#include "sense/processes/written_logs.h"
 
 namespace mw {
 namespace {
@@ -63,6 +65,22 @@ Made inbox(TaskContext& context) {
 
 Made rules(TaskContext& context) {
   return {std::make_unique<RuleWatch>(context.doors.clock, context.knowledge.knowledge(), context.say)};
+}
+
+/// What is left out of the files that were found is kept for whoever reattaches the run.
+Made written_logs(TaskContext& context) {
+  WrittenLogs::Scope scope;
+  scope.attempt = [&context] { return context.supervisor->running(); };
+  scope.began = [&context] { return context.supervisor->attempt_began(); };
+  scope.members = [&context] { return context.supervisor->members(); };
+  scope.files = open_files;
+  scope.keep = [&context] {
+    const std::string path = cat(context.folder, "/", kFilesBeforeFile);
+    if (const auto done = context.write(path, context.content->text()); !done.ok()) context.say(done.error().what);
+  };
+  scope.say = context.say;
+  scope.folder = context.folder;
+  return {std::make_unique<WrittenLogs>(context.doors.clock, *context.content, std::move(scope))};
 }
 
 Made scrapes(TaskContext& context) { return {watch_endpoints(context.doors.clock, endpoints_of(context.config))}; }
@@ -202,6 +220,7 @@ using Of = TaskRow::Of;
 constexpr TaskRow kTasks[] = {
     {"inbox", kRequests, Of::kAny, "takes what people request", inbox},
     {"rules", kSense, Of::kAny, "reports rules of the user's whose figure never comes", rules},
+    {"written logs", kSense, Of::kSupervised, "finds the files in which the run keeps its log", written_logs},
     {"scrapes", kSense, Of::kAny, "reads figures of servers that the user named", scrapes},
     {"components", kSense, Of::kSupervised, "asks engines and servers whether they work", components},
     {"resources", kSense, Of::kSupervised, "records what the run's processes hold outside of its folders", resources},

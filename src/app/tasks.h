@@ -21,6 +21,7 @@
 #include "platform/doors.h"
 #include "platform/process.h"
 #include "read/books/knowledge_base.h"
+#include "read/new_content.h"
 
 namespace mw {
 
@@ -44,8 +45,9 @@ struct TaskContext {
   /// Of a run that midwatch supervises; else nullptr and empty.
   Supervisor* supervisor = nullptr;
   SupervisedComponents* components = nullptr;
-  Task* supervision = nullptr;  ///< gives the supervisor its turns
-  WriteFile write = nullptr;    ///< into the run's folder
+  Task* supervision = nullptr;    ///< gives the supervisor its turns
+  WriteFile write = nullptr;      ///< into the run's folder
+  NewContent* content = nullptr;  ///< of the files that the run itself writes
 
   /// Of a run that somebody else started.
   Adoption* adoption = nullptr;           ///< nullptr: its process is not known

@@ -143,13 +143,31 @@ void go_on(State& state, SourceState& source, const Event& event, std::string_vi
   }
 }
 
+/// Is it read while midwatch itself keeps the command? Then it is of the attempt that runs: what the one before wrote,
+/// to whatever file, was read before the keeper's line on its end (RunReader::turn()).
+bool is_kept(const State& state, const Event& event) {
+  return event.received.known() && !state.attempts.empty() && state.attempts.back().why == kKeeperBegan;
+}
+
 void first_words(State& state, SourceState& source, const Event& event) {
   if (state.attempts.empty()) {
     add_attempt(state, source, event, "");
+  } else if (is_kept(state, event)) {
+    move_to(source, state.attempts.size() - 1);
+    source.joins = false;
   } else if (event.at.known()) {
     move_to(source, attempt_at(state, event.at));
   } else {
     move_to(source, state.attempts.size() - 1);
+  }
+}
+
+/// Every source that has spoken goes on in the newest attempt.
+void carry_along(State& state) {
+  for (SourceState& source : state.sources) {
+    if (source.attempt < 0) continue;
+    move_to(source, state.attempts.size() - 1);
+    source.joins = false;
   }
 }
 
@@ -165,6 +183,7 @@ void began(State& state, SourceState& source, const Event& event, const std::str
     const Time other = reported ? state.attempts[next].began.at : Time{};
     if (reported && other.known() && event.at.known() && event.at.ns < other.ns - kSameBeginning.ns) return;
     go_on(state, source, event, why);
+    if (is_kept(state, event)) carry_along(state);
     return;
   }
   // A source that has reported nothing yet: another view of an attempt we know, or the log of a new one.

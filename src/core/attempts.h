@@ -2,6 +2,8 @@
 // its rules.
 #pragma once
 
+#include <string_view>
+
 #include "core/state.h"
 
 namespace mw {
@@ -18,6 +20,9 @@ constexpr int64_t kStepRewind = 5;
 /// A counter that went back and then jumps on from where it had been is a second counter, when it jumps by more than
 /// this.
 constexpr int64_t kStepJump = 3;
+
+/// Why an attempt began, by the line of midwatch's own keeper (knowledge/dialects/midwatch.toml).
+constexpr std::string_view kKeeperBegan = "midwatch started the command";
 
 /// Calls `visit` for the moment of everything that happened within attempts, the attempts' own moments left out.
 template <typename Visit>

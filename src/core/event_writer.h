@@ -1,6 +1,9 @@
 // By it a task records in the run's journal what people say, what it is about to do, and what came of it.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "base/result.h"
 #include "core/event.h"
 
@@ -32,6 +35,8 @@ class EventWriter {
   /// A process of the run came to its end, likewise.
   virtual void ended(const std::string& /*source*/, event::Ended&& /*end*/) {}
   virtual void observed(const std::string& /*source*/, event::CheckpointSeen&& /*seen*/) {}
+  /// These files are the run's, too: they are read from now on.
+  virtual void read_also(const std::vector<std::string>& /*paths*/) {}
   /// For how long none of the run's files has said anything.
   virtual Duration silence() const { return {}; }
   /// Judges what was observed.

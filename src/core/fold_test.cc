@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/attempts.h"
 #include "core/state.h"
 
 namespace mw {
@@ -13,9 +14,9 @@ struct TestLog {
   State& state;
   uint32_t source = 0;
   uint64_t line = 0;
-  Time at{};
+  Time at{}, received{};
 
-  void say(decltype(Event::body) body) { fold(state, {at, {source, ++line}, std::move(body)}); }
+  void say(decltype(Event::body) body) { fold(state, {at, {source, ++line}, std::move(body), received}); }
   void open(const char* path, const char* kind) {
     fold(state, {at, {source, 0}, event::SourceOpened{source, path, kind, 0}});
   }
@@ -71,6 +72,27 @@ TEST_CASE("steps after a shell has said that the trainer was killed are another 
   };
   CHECK(attempts_after("go.sh: line 7: 4711 Segmentation fault      (core dumped) python3 /w/train.py") == 2);
   CHECK(attempts_after("go.sh: line 7: 4711 Segmentation fault      (core dumped) python3 /w/watch.py") == 1);
+}
+
+TEST_CASE("under midwatch's own keeper what another file says is of the attempt that runs") {
+  State state;
+  const Time received = Time::from_seconds(1000);
+  TestLog output{state, 0, 0, {}, received}, own{state, 1, 0, {}, received}, later{state, 2, 0, {}, received};
+  event::Ended ended;
+  ended.how = event::Ended::How::kExit;
+  ended.code = 1;
+  output.say(event::AttemptBegan{std::string(kKeeperBegan)});
+  for (int step = 1; step <= 10; ++step) own.measure(step, 0.125 * step);
+  output.say(std::move(ended));
+  output.say(event::AttemptBegan{std::string(kKeeperBegan)});
+  for (int step = 8; step <= 12; ++step) own.measure(step, 0.125 * step);  // back by less than a restart is told by
+  for (int step = 9; step <= 12; ++step) later.measure(step, 0.125 * step, "entropy", "entropy");
+  REQUIRE(state.attempts.size() == 2);
+  CHECK(state.attempts[0].last_step == 10);
+  CHECK(state.attempts[1].first_step == 8);
+  CHECK(state.attempts[1].last_step == 12);
+  CHECK(state.sources[1].attempt == 1);
+  CHECK(state.sources[2].attempt == 1);
 }
 
 TEST_CASE("a record of a step that is past by its own clock begins no attempt") {

@@ -18,6 +18,7 @@ struct FileInfo {
   int64_t size = 0;
   uint64_t device = 0, inode = 0;  ///< together they name the file, whatever it is called
   Time changed;                    ///< of its content
+  int64_t lines_before = 0;        ///< that a view of the file leaves out at its beginning (read/new_content.h)
 };
 
 class ReadFile {

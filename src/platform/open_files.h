@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time.h"
 
 namespace mw {
 
@@ -14,6 +15,9 @@ struct OpenFile {
   std::string target;    ///< a path, "pipe:[4711]", "socket:[4712]", "/dev/pts/3"
   bool regular = false;  ///< a file with content, which still has its name
   bool writes = false;   ///< it was opened to be written
+  bool appends = false;  ///< and what stood in it was kept (O_APPEND)
+  int64_t size = 0;      ///< bytes, of a regular one
+  Time born;             ///< when a regular one was made; unknown where the file system does not say
 };
 
 /// By number. kNotFound: no such process; kDenied: it is another user's.

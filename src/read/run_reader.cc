@@ -136,6 +136,11 @@ void RunReader::observe(const std::string& source, Event event) {
   put(std::move(event));
 }
 
+void RunReader::read_also(const std::vector<std::string>& paths) {
+  paths_.insert(paths_.end(), paths.begin(), paths.end());
+  look_again();
+}
+
 bool RunReader::look_again() {
   auto found = discover(disk_, paths_, worth_reading);
   if (!found.ok()) return false;
@@ -175,8 +180,17 @@ bool RunReader::skipped(const Event& event) {
   return true;
 }
 
+/// By the keeper's file, which is the first: whatever wrote to the others has ended.
+bool RunReader::is_keepers_end(const Event& event) const {
+  return shared_.keeper_nonce && std::holds_alternative<event::Ended>(event.body) && !sources_.empty() &&
+         event.where.source == sources_.front()->number();
+}
+
 void RunReader::put(Event&& event) {
   if (recorder_ != nullptr && !skip_.empty() && skipped(event)) return;
+  if (is_keepers_end(event)) {
+    for (size_t i = 1; i < sources_.size(); ++i) sources_[i]->end_trace();
+  }
   if (clock_ != nullptr) event.received = clock_->now();
   door_.pass(event);
   if (recorder_ != nullptr) recorder_->record(event);
@@ -266,13 +280,14 @@ void RunReader::publish_decisions() {
 }
 
 /// Reads one file, up to its end, its share, or the time.
-size_t RunReader::turn_of(SourceReader& source, Duration until) {
+size_t RunReader::turn_of(SourceReader& source, size_t most, Duration until) {
   size_t read = 0;
   bool at_end = false;
   judge_once([&] {
-    while (!at_end && read < kTurnBytes && (read == 0 || steady() < until)) {
-      const auto got = source.poll(kPieceBytes);
-      at_end = !got.ok() || *got < kPieceBytes;
+    while (!at_end && read < most && (read == 0 || steady() < until)) {
+      const size_t piece = std::min(kPieceBytes, most - read);
+      const auto got = source.poll(piece);
+      at_end = !got.ok() || *got < piece;
       if (got.ok()) read += *got;
     }
     if (read > 0) say_framework();
@@ -284,12 +299,17 @@ size_t RunReader::turn_of(SourceReader& source, Duration until) {
 
 size_t RunReader::turn() {
   const Duration until{steady().ns + kTurnTime.ns};
+  // The keeper writes that an attempt has ended after all that the attempt itself wrote, to whatever file: of its file,
+  // which is the first, what stands there now is read behind the others.
+  const bool kept = shared_.keeper_nonce && sources_.size() > 1;
+  const int64_t kept_bytes = kept ? sources_.front()->unread() : 0;
   size_t read = 0;
   for (size_t i = 0; i < sources_.size(); ++i) {
-    const size_t place = (next_source_ + i) % sources_.size();
-    read += turn_of(*sources_[place], until);
+    const size_t place = (next_source_ + i + (kept ? 1 : 0)) % sources_.size();
+    const size_t most = kept && place == 0 ? static_cast<size_t>(std::max<int64_t>(kept_bytes, 1)) : kTurnBytes;
+    read += turn_of(*sources_[place], std::min(most, kTurnBytes), until);
     if (read > 0 && clock_ != nullptr && steady() >= until) {
-      next_source_ = place + 1;  // which follows on the next turn
+      next_source_ = place + (kept ? 0 : 1);  // the one behind it follows on the next turn
       return read;
     }
   }

@@ -46,6 +46,8 @@ class RunReader final : public EventSink {
   Result<void> open(const std::vector<std::string>& paths, const std::string& framework);
   /// Looks for files of the run that were not there before; true when there are new ones.
   bool look_again();
+  /// Reads these files and folders of the run, too.
+  void read_also(const std::vector<std::string>& paths);
   /// Reads every file to its present end and ends it; `progress` is called between pieces.
   void read_all(const std::function<void(int64_t, int64_t)>& progress);
   /// Reads a bounded piece of every file, or of as many as there is time for; returns the bytes read (0: nothing new
@@ -88,13 +90,14 @@ class RunReader final : public EventSink {
   uint32_t number_of(const std::string& path);
   Result<void> reattach(SourceReader& source);
   bool skipped(const Event& event);
+  bool is_keepers_end(const Event& event) const;
   void note_problem(uint32_t source, const event::SourceProblem& problem);
   void report_problems();
   void say_framework();
   void publish_decisions();
   template <typename Do>
   void judge_once(Do&& read);
-  size_t turn_of(SourceReader& source, Duration until);
+  size_t turn_of(SourceReader& source, size_t most, Duration until);
   bool may_judge() const { return clock_ == nullptr || clock_->steady() >= next_judgement_; }
   Duration steady() const { return clock_ == nullptr ? Duration{} : clock_->steady(); }
   void judged_since(Duration began);

@@ -136,6 +136,28 @@ TEST_CASE("an exception without its traceback is why the program ended whose lau
   CHECK_FALSE(in_trouble(state_of(cat(log, exception, more, "Training finished\n"))));
 }
 
+TEST_CASE("what an attempt wrote to its own file comes before the keeper's line that it ended") {
+  FakeDisk disk;
+  FakeClock clock;
+  disk.put("/run/out.log", "=== midwatch: attempt 1 began 2026-01-02T10:20:30Z (0123abcd), process 4711 ===\n");
+  disk.put("/run/run.log", "step 1/30 loss 0.5 reward 0.01\nstep 2/30 loss 0.5 reward 0.02\n");
+  auto knowledge = KnowledgeBase::load({});
+  REQUIRE(knowledge.ok());
+  RunReader reader(disk, **knowledge, Judge::kAlways, nullptr, {}, &clock);
+  reader.trust_keeper("0123abcd");
+  REQUIRE(reader.open({"/run/out.log", "/run/run.log"}, "").ok());
+  while (reader.turn() > 0) {
+  }
+  disk.write("/run/out.log", "=== midwatch: attempt 1 ended 2026-01-02T10:20:40Z (0123abcd), exit status 1 ===\n");
+  disk.write("/run/run.log",
+             "Traceback (most recent call last):\n  File \"train.py\", line 9, in <module>\n"
+             "ConnectionResetError: [Errno 104] Connection reset by peer\n");
+  while (reader.turn() > 0) {
+  }
+  REQUIRE(reader.state().incidents.size() == 1);
+  CHECK(reader.state().incidents.front().kind == "network");
+}
+
 TEST_CASE("a program that falls over what it does after its training is reported, one that cleans up is not") {
   std::string log = "from trl import GRPOTrainer\n";
   for (int step = 1; step <= 20; ++step) log += cat("{'loss': 0.5, 'reward': 0.25, 'step': ", step, "}\n");

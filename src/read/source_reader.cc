@@ -34,6 +34,7 @@ class SourceReader::Stage {
   virtual std::string last_text() const = 0;
   virtual Time last_at() { return {}; }  ///< as the last line says
   virtual bool holds_trace() const = 0;
+  virtual void end_trace() = 0;
   virtual void preview(EventSink& sink) const = 0;
 };
 
@@ -51,7 +52,7 @@ class Relay final : public RecordSink {
 
   void row(const Row& row) override {
     ++count_;
-    if (text_between_ && console_.holds_trace()) console_.line("{}", row.number, {}, row.at);  // it ended before this
+    if (text_between_ && console_.holds_trace()) end_trace(row.number, row.at);  // it ended before this
     rows_.row(row);
   }
   void console(std::string_view line, uint64_t number, Time at) override {
@@ -90,6 +91,7 @@ class Relay final : public RecordSink {
     console_.resume_recognition();
   }
   bool holds_trace() const { return console_.holds_trace(); }
+  void end_trace(uint64_t number, Time at) { console_.line("{}", number, {}, at); }
   void preview(EventSink& sink) const { console_.preview(sink); }
   int64_t count() const { return count_; }
   bool torn() const { return torn_; }
@@ -125,6 +127,7 @@ class SourceReader::Records final : public SourceReader::Stage {
   bool torn() const override { return relay_.torn(); }
   std::string last_text() const override { return ""; }
   bool holds_trace() const override { return relay_.holds_trace(); }
+  void end_trace() override { relay_.end_trace(static_cast<uint64_t>(relay_.count()), {}); }
   void preview(EventSink& sink) const override { relay_.preview(sink); }
 
  private:
@@ -142,6 +145,10 @@ class SourceReader::Text final : public SourceReader::Stage {
     if (shared.zone) interpreter_.set_zone(*shared.zone);
     interpreter_.set_date_hint(file.info.changed);
     if (shared.keeper_nonce) interpreter_.trust_keeper(*shared.keeper_nonce);
+    if (const auto now = shared.live ? disk.info(file.path) : Result<FileInfo>(file.info); now.ok()) {
+      lines_before_ = now->lines_before;
+    }
+    if (lines_before_ > 0) log_.resume(0, static_cast<uint64_t>(lines_before_));
   }
   void feed(std::string_view bytes) override {
     if (std::exchange(looks_first_, false)) interpreter_.expect_labels(bytes);
@@ -153,11 +160,12 @@ class SourceReader::Text final : public SourceReader::Stage {
     interpreter_.emit_dialects(recorded);
   }
   void resume_recognition() override { interpreter_.resume_recognition(); }
-  int64_t lines() const override { return static_cast<int64_t>(log_.lines()); }
+  int64_t lines() const override { return static_cast<int64_t>(log_.lines()) - lines_before_; }
   bool torn() const override { return log_.torn(); }
   std::string last_text() const override { return log_.last_text(); }
   Time last_at() override { return interpreter_.time_of(log_.last_text()); }
   bool holds_trace() const override { return interpreter_.holds_trace(); }
+  void end_trace() override { interpreter_.line("{}", log_.lines(), {}); }
   void preview(EventSink& sink) const override { interpreter_.preview(sink); }
 
  private:
@@ -166,6 +174,7 @@ class SourceReader::Text final : public SourceReader::Stage {
   TemplateMiner miner_;  // as above
   Interpreter interpreter_;
   TextLog log_;
+  int64_t lines_before_ = 0;  // of earlier runs
 };
 
 SourceReader::SourceReader(Disk& disk, const FoundFile& file, uint32_t number, RunShared& shared, EventSink& sink)
@@ -193,6 +202,10 @@ void SourceReader::resume_recognition() {
 }
 
 bool SourceReader::holds_trace() const { return stage_ != nullptr && stage_->holds_trace(); }
+
+void SourceReader::end_trace() {
+  if (holds_trace()) stage_->end_trace();
+}
 
 void SourceReader::preview(EventSink& sink) const {
   if (stage_ != nullptr) stage_->preview(sink);

@@ -55,6 +55,8 @@ class SourceReader {
   /// A traceback that is read so far waits for the line after it; preview() puts it as if none came.
   bool holds_trace() const;
   void preview(EventSink& sink) const;
+  /// Puts it for good: whoever wrote it has ended.
+  void end_trace();
   /// No more will come. Puts SourceEnded.
   void finish();
 

@@ -12,6 +12,7 @@
 #include "core/supervise/decide.h"
 #include "platform/open_files.h"
 #include "platform/system.h"
+#include "sense/processes/written_logs.h"
 
 namespace mw {
 namespace {
@@ -19,21 +20,11 @@ namespace {
 constexpr size_t kFilesLimit = 64;       // read of one run
 constexpr size_t kProcessesLimit = 500;  // of a tree, looked at for files
 
-/// What trainers call their logs and metrics.
-bool looks_like_log(std::string_view path) {
-  for (const std::string_view end : {".log", ".out", ".err", ".txt", ".jsonl", ".csv", ".wandb", ".json"}) {
-    if (path.ends_with(end)) return true;
-  }
-  return contains(basename(path), "tfevents");
-}
-
 class LogFiles {
  public:
   explicit LogFiles(std::vector<std::string>& out) : out_(out) {}
   void add(const OpenFile& file) {
-    const bool own = file.target.starts_with("/proc/") || file.target.starts_with("/sys/") ||
-                     file.target.starts_with("/dev/") || contains(file.target, "/.midwatch/");
-    if (!file.regular || !file.writes || own || out_.size() >= kFilesLimit) return;
+    if (!file.regular || !file.writes || is_no_run_file(file.target) || out_.size() >= kFilesLimit) return;
     if (std::find(out_.begin(), out_.end(), file.target) == out_.end()) out_.push_back(file.target);
   }
 

@@ -55,6 +55,8 @@ class ProcessTree {
   void kill();
   /// The command has ended `ago`: its remaining processes are asked to end, later killed. Call it again and again.
   void end_remaining(Duration ago);
+  /// Those that came from it, without its keeper.
+  std::vector<ProcessInfo> family() const;
   /// Is any process alive that came from it, or may have, as it is just executing another program?
   bool any_alive() const;
 
@@ -65,7 +67,6 @@ class ProcessTree {
 
  private:
   bool becoming() const;
-  std::vector<ProcessInfo> family() const;
 
   Processes& processes_;
   Clock& clock_;

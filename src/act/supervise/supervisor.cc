@@ -74,6 +74,8 @@ Result<void> Supervisor::begin_attempt(int number) {
   way_.reset();
   remains_.reset();
   room_.reset();
+  stepped_.reset();
+  background_.reset();
   settled_ = paused_ = resume_checked_ = unfinished_ = false;
   phase_ = Phase::kRunning;
   keeper_from_ = doors_.clock.steady();
@@ -114,7 +116,8 @@ Result<void> Supervisor::look_at_keeper(EventWriter& writer) {
     settle(&stopping_, true, outcome_text(*kept_.ending), writer);
     settle(&breaking_, trip_.has_value(), outcome_text(*kept_.ending), writer);
   }
-  const bool gone = kept_.done && (since(ended_) >= kRemainingLimit || !tree_.any_alive());
+  const bool waits = background_ == true && !stopping();
+  const bool gone = kept_.done && ((since(ended_) >= kRemainingLimit && !waits) || !tree_.any_alive());
   if (gone || !kept_.failure.empty()) {
     phase_ = Phase::kEnded;
   } else if (!kept_.done && !lived && kept_.keeper == keeper &&
@@ -377,7 +380,9 @@ Result<void> Supervisor::watch_attempt(const State& state, bool quiet, EventWrit
   if (stopping()) MW_TRY(end_as_requested(writer));
   MW_TRY(keep_paused(state, writer));
   if (kept_.ending && stop_ == Stop::kNow) tree_.kill();  // no more grace
-  if (kept_.ending) tree_.end_remaining(since(ended_));
+  MW_TRY(look_at_background(state, quiet, writer));
+  if (kept_.ending && background_ == true && stopping()) tree_.ask_to_end(spec_.grace, stop_ == Stop::kNow);
+  if (kept_.ending && background_ == false) tree_.end_remaining(since(ended_));
   return {};
 }
 

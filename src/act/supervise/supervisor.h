@@ -104,6 +104,10 @@ class Supervisor {
   /// Likewise both, as they are known to be themselves; they may have ended.
   ProcessId keeper() const { return phase_ == Phase::kRunning ? kept_.keeper : ProcessId(); }
   ProcessId command() const { return phase_ == Phase::kRunning ? kept_.child : ProcessId(); }
+  /// The number of the attempt that goes on (0: none does), when it began, and the processes that came from it.
+  Time attempt_began() const { return kept_.started; }
+  int running() const { return phase_ == Phase::kRunning ? attempt_ : 0; }
+  std::vector<ProcessInfo> members() const { return running() == 0 ? std::vector<ProcessInfo>() : tree_.family(); }
   /// An attempt was begun, and which process its command is is not known yet.
   bool awaits_command() const {
     return phase_ == Phase::kRunning && !kept_.child.known() && !kept_.ending && kept_.failure.empty();
@@ -148,6 +152,7 @@ class Supervisor {
   Result<void> give_up_rolling_back(const State& state, const Error& error, EventWriter& writer);
   Result<void> watch_attempt(const State& state, bool quiet, EventWriter& writer);
   Result<void> look_at_keeper(EventWriter& writer);
+  Result<void> look_at_background(const State& state, bool quiet, EventWriter& writer);
   Result<void> end_as_requested(EventWriter& writer);
   Result<void> keep_paused(const State& state, EventWriter& writer);
   Result<void> ask(const char* action, const Decision& decision, EventWriter& writer);
@@ -200,8 +205,10 @@ class Supervisor {
   std::optional<Duration> gone_since_;     ///< ... and nothing of the command lives
   std::optional<Duration> waits_since_;    ///< nothing of the command lives, and its keeper has not said so
   std::optional<Trip> trip_;
-  Duration members_at_;   ///< when the last snapshot of the attempt's processes was taken
-  bool settled_ = false;  ///< `state` knows of this attempt: its first line was read
+  Duration members_at_;             ///< when the last snapshot of the attempt's processes was taken
+  std::optional<bool> stepped_;     ///< a step of the attempt was seen before its command ended; unset while it runs
+  std::optional<bool> background_;  ///< the command ended, and what it left is the training; likewise
+  bool settled_ = false;            ///< `state` knows of this attempt: its first line was read
   std::string why_over_;
 };
 

@@ -72,7 +72,8 @@ constexpr std::array kKeys = {
     ConfigKey{"run.home", Kind::kPath, "", 0, 0, "", "Folder in which runs are recorded.",
               "$MIDWATCH_HOME, else midwatch in $XDG_STATE_HOME or ~/.local/state; all verbs find it from anywhere"},
     ConfigKey{"run.watch", Kind::kPaths, "[]", 0, 0, "",
-              "Further files and folders of the run to read: metrics, TensorBoard, W&B.",
+              "Further files and folders of the run to read: metrics, TensorBoard, W&B; but for what they held before "
+              "the run began.",
               "the command's output is always read"},
     ConfigKey{"run.notices", Kind::kTexts, "[\"auto\"]", 0, 0, "",
               "Who may give notice that the machine is taken away: \"aws\", \"gcp\", \"azure\", \"mithril\", "

@@ -25,19 +25,30 @@ Result<std::string> link_at(const std::string& path) {
   return std::string(target, static_cast<size_t>(size));
 }
 
-/// By the line "flags:	0100001" of /proc/PID/fdinfo/N, in octal (proc(5)).
-bool was_opened_to_write(int64_t pid, int number) {
+/// How it was opened, by the line "flags:	0100001" of /proc/PID/fdinfo/N, in octal (proc(5)).
+uint64_t flags_of(int64_t pid, int number) {
   std::FILE* file = std::fopen(cat("/proc/", pid, "/fdinfo/", number).c_str(), "re");
-  if (file == nullptr) return false;
-  bool writes = false;
+  if (file == nullptr) return O_RDONLY;
+  uint64_t flags = O_RDONLY;
   char line[256];
   while (std::fgets(line, sizeof line, file) != nullptr) {
     if (std::strncmp(line, "flags:", 6) != 0) continue;
-    writes = (std::strtoul(line + 6, nullptr, 8) & O_ACCMODE) != O_RDONLY;
+    flags = std::strtoul(line + 6, nullptr, 8);
     break;
   }
   std::fclose(file);
-  return writes;
+  return flags;
+}
+
+/// What its inode says.
+void describe(const std::string& place, OpenFile& file) {
+  struct statx info {};
+  if (statx(AT_FDCWD, place.c_str(), 0, STATX_BASIC_STATS | STATX_BTIME, &info) != 0) return;
+  file.regular = S_ISREG(info.stx_mode) && info.stx_nlink > 0;
+  file.size = static_cast<int64_t>(info.stx_size);
+  if ((info.stx_mask & STATX_BTIME) != 0) {
+    file.born = Time{info.stx_btime.tv_sec * 1'000'000'000 + info.stx_btime.tv_nsec};
+  }
 }
 
 }  // namespace
@@ -53,10 +64,13 @@ Result<std::vector<OpenFile>> open_files(int64_t pid) {
     const std::string place = cat(folder, "/", *number);
     auto target = link_at(place);
     if (!target.ok()) continue;  // closed meanwhile
-    OpenFile file{static_cast<int>(*number), std::move(*target), false, false};
-    struct stat info {};
-    file.regular = stat(place.c_str(), &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink > 0;
-    file.writes = was_opened_to_write(pid, file.number);
+    OpenFile file;
+    file.number = static_cast<int>(*number);
+    file.target = std::move(*target);
+    describe(place, file);
+    const uint64_t flags = flags_of(pid, file.number);
+    file.writes = (flags & O_ACCMODE) != O_RDONLY;
+    file.appends = file.writes && (flags & O_APPEND) != 0;
     found.push_back(std::move(file));
   }
   closedir(entries);

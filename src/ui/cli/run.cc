@@ -16,7 +16,9 @@ void declare_supervised(ArgSpec& spec) {
   spec.option("config", "FILE", "settings (default: midwatch.toml here, if there is one); 'none': none");
   spec.option("home", "DIR", "where the run is recorded (default: $MIDWATCH_HOME, or ~/.local/state/midwatch)");
   spec.option("name", "NAME", "name of the run (default: from the time and the command)");
-  spec.option("watch", "PATH", "also read this file or folder of the run (metrics, TensorBoard, W&B); may be repeated");
+  spec.option("watch", "PATH",
+              "also read this file or folder of the run (metrics, TensorBoard, W&B), but for what it held before; may "
+              "be repeated");
   spec.option("restarts", "N", "restarts in a row without progress; 0: never restart", "5");
   spec.option("first-wait", "TIME", "before a restart; doubles while there is no progress", "10s");
   spec.option("grace", "TIME", "from asking the command to end to killing it", "30s");
@@ -176,6 +178,14 @@ void say_end(const Console& console, bool json, const RunResult& result) {
         terminal_brief(*result.replayed, console,
                        cat("More: midwatch replay --full ", result.folder)));  // else there is no run to report on
   for (const std::string& note : result.replayed->notes) console.err(cat("note: ", escape_terminal(note), "\n"));
+  const State& state = result.replayed->state;
+  if (result.code == 0 && state.steps().count == 0 && state.series.empty()) {
+    console.err(
+        "midwatch: nothing was seen of a training. If the command only hands it over (sbatch, ray job submit, docker "
+        "run "
+        "-d), start midwatch run where it is done (docs/deploy); if it keeps its log in a file, name that with "
+        "--watch.\n");
+  }
   console.err(cat("midwatch: ", result.attempts, result.attempts == 1 ? " attempt. " : " attempts. ",
                   escape_terminal(result.why), " Recorded in ", escape_terminal(result.folder), "\n"));
 }

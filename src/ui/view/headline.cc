@@ -45,11 +45,13 @@ std::string steps_text(const State& state) {
   return steps.first == steps.last ? cat("step ", steps.last) : cat("steps ", steps.first, " to ", steps.last);
 }
 
+/// Of the training itself nothing was read: no step, no figure. That is neither trouble nor a sign that all is well.
+bool nothing_known(const State& state) { return state.steps().count == 0 && state.series.empty(); }
+
 std::string_view good_word(const State& state, const std::string& verdict) {
   if (verdict == "running") return "RUNNING";
-  if (verdict == "finished") return "FINISHED";
-  // No trouble is seen either where nothing is: that takes a step or a figure.
-  if (verdict == "unknown" && state.steps().count == 0 && state.series.empty()) return "NOTHING KNOWN";
+  if (verdict == "finished") return nothing_known(state) ? "ENDED" : "FINISHED";
+  if (verdict == "unknown" && nothing_known(state)) return "NOTHING KNOWN";
   return verdict == "interrupted" ? "INTERRUPTED" : "NO TROUBLE SEEN";
 }
 
@@ -60,7 +62,8 @@ std::string own_words(const Incident& incident) {
     if (!evidence.signal.empty()) continue;
     const std::string text = log_words(evidence.text);
     const bool specific = text.find_first_of("0123456789'") != std::string::npos || contains(text, "Error: ");
-    if (!specific || points_on(text)) continue;
+    const bool keepers = text.starts_with("=== midwatch: ");  // which says only that it ended
+    if (!specific || keepers || points_on(text)) continue;
     if (incident.summary.find(text.substr(0, kCompared)) != std::string::npos) return "";
     const size_t colon = text.find(": ");  // of "torch.OutOfMemoryError: CUDA ..." the summary may quote the message
     const bool quoted = colon != std::string::npos && text.size() > colon + 2 &&
@@ -151,7 +154,9 @@ void set_word(StatusLine& line, const State& state, const Incident* worst) {
     line.mood = StatusLine::Mood::kDoubt;
     line.word = "WARNING";
   } else {
-    line.mood = verdict == "unknown" || verdict == "interrupted" ? StatusLine::Mood::kDoubt : StatusLine::Mood::kGood;
+    const bool doubt =
+        verdict == "unknown" || verdict == "interrupted" || (verdict == "finished" && nothing_known(state));
+    line.mood = doubt ? StatusLine::Mood::kDoubt : StatusLine::Mood::kGood;
     line.word = good_word(state, verdict);
   }
 }

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/text.h"
 #include "ui/testing/fake_run.h"
 #include "ui/view/overview.h"
 
@@ -77,6 +78,37 @@ TEST_CASE("the failure's own words end where a sentence ends, and are no frame o
   incident.evidence.front().text = "File \"/srv/a.py\", line 3, in f";
   CHECK(status_line(run.state).rest ==
         "step 8. gpu-out-of-memory since step 8: The training process ran out of GPU memory.");
+}
+
+TEST_CASE("a keeper's line is no word of the run") {
+  FakeRun run;
+  run.state.verdict = "crashed";
+  without_cause(run.incident("crash", Severity::kCritical, kNoStep, "The run ended with status 1 and no error of its own",
+                             "=== midwatch: attempt 1 ended 2026-11-26T20:21:01Z (45acdbea2af6ae38), exit status 1 ==="));
+  CHECK_FALSE(contains(status_line(run.state).rest, "It says"));
+}
+
+TEST_CASE("where no step is seen, a last attempt that ended well has overcome what ended those before it") {
+  FakeRun run;
+  const auto end = [&run](int64_t code) {
+    event::Ended ended;
+    ended.how = event::Ended::How::kExit;
+    ended.code = code;
+    run.say(event::AttemptBegan{"launcher"}).say(std::move(ended));
+  };
+  end(1);
+  run.incident("crash", Severity::kCritical, kNoStep, "The run ended with status 1", "x");
+  run.state.verdict = "finished";
+  CHECK(status_line(run.state).word == "CRITICAL");
+  SUBCASE("well") {
+    end(0);
+    CHECK(status_line(run.state).word == "ENDED");  // nothing was seen of a training
+    CHECK(status_line(run.state).rest == "no training step seen, attempt 2; 1 incident of earlier attempts overcome");
+  }
+  SUBCASE("not well") {
+    end(3);
+    CHECK(status_line(run.state).word == "CRITICAL");
+  }
 }
 
 TEST_CASE("a silent end is not given one of its own explanations as its cause") {

@@ -11,8 +11,19 @@
 
 namespace mw {
 
+namespace {
+
+/// Of a command whose steps nobody can see: its last attempt came to a good end, which is all that is known.
+bool ended_well_unseen(const State& state) {
+  const auto& end = state.attempts.back().ended;
+  return state.steps().count == 0 && end && end->how == event::Ended::How::kExit && end->code == 0;
+}
+
+}  // namespace
+
 bool overtaken(const State& state, const Incident& incident) {
   if (incident.latest.attempt + 1U >= state.attempts.size()) return false;
+  if (ended_well_unseen(state)) return true;
   const int64_t reached = state.attempts[incident.latest.attempt].last_step;
   return std::any_of(state.attempts.begin() + incident.latest.attempt + 1, state.attempts.end(),
                      [reached](const AttemptState& later) { return later.last_step > reached; });

@@ -1,0 +1,43 @@
+// A command that starts the training behind itself and ends (`nohup python train.py > train.log &`).
+#include <algorithm>
+
+#include "act/supervise/supervisor.h"
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+constexpr Duration kLauncher = Duration::seconds(60);  // whoever lives longer did something itself
+constexpr Duration kSettles = Duration::seconds(2);    // within which what merely ends behind it is gone
+constexpr size_t kNamed = 3;
+
+std::string names_of(const std::vector<ProcessInfo>& processes) {
+  std::string names;
+  for (size_t i = 0; i < std::min(processes.size(), kNamed); ++i) {
+    names += cat(i == 0 ? "" : ", ", processes[i].name, " (", processes[i].id.pid, ")");
+  }
+  return cat(names, processes.size() > kNamed ? ", \u2026" : "");
+}
+
+}  // namespace
+
+/// Where it ended well and at once, before any step was seen, ending what it left would end the run.
+Result<void> Supervisor::look_at_background(const State& state, bool quiet, EventWriter& writer) {
+  if (!kept_.ending || background_) return {};
+  if (!stepped_) stepped_ = !state.attempts.empty() && state.attempts.back().last_step != kNoStep;
+  if (!stopping() && !(quiet && since(ended_) >= kSettles)) return {};
+  const std::string goes_on = cat("attempt ", attempt_, " goes on in what its command left behind: ");
+  const bool known = std::any_of(state.notes.begin(), state.notes.end(), [&](const auto& note) {
+    return note.second.who == "midwatch" && note.second.text.starts_with(goes_on);
+  });
+  const bool launched =
+      kept_.ending->code == 0 && !*stepped_ && !trip_ && !stopping() && kept_.ending->at - kept_.started <= kLauncher;
+  background_ = (known || launched) && tree_.any_alive();
+  if (!*background_ || known) return {};
+  const std::string said = cat(goes_on, names_of(tree_.family()));
+  doors_.say(
+      cat(said, ". How that ends cannot be seen: better start the training in the foreground, without & or nohup"));
+  return writer.note({"midwatch", said}, doors_.clock.now());
+}
+
+}  // namespace mw
