@@ -83,8 +83,9 @@ TEST_CASE("the failure's own words end where a sentence ends, and are no frame o
 TEST_CASE("a keeper's line is no word of the run") {
   FakeRun run;
   run.state.verdict = "crashed";
-  without_cause(run.incident("crash", Severity::kCritical, kNoStep, "The run ended with status 1 and no error of its own",
-                             "=== midwatch: attempt 1 ended 2026-11-26T20:21:01Z (45acdbea2af6ae38), exit status 1 ==="));
+  without_cause(
+      run.incident("crash", Severity::kCritical, kNoStep, "The run ended with status 1 and no error of its own",
+                   "=== midwatch: attempt 1 ended 2026-11-26T20:21:01Z (45acdbea2af6ae38), exit status 1 ==="));
   CHECK_FALSE(contains(status_line(run.state).rest, "It says"));
 }
 
