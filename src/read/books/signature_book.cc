@@ -239,6 +239,7 @@ class SignatureBook::Loader {
     fields.check_kind("kind", value.kind);
     value.severity = fields.choice("severity", kSeverities);
     value.fatal = fields.boolean("fatal");
+    value.wrapper = fields.boolean("wrapper");
     value.symptom = fields.text("symptom", true);
     value.causes = fields.texts("causes", true);
     value.check = fields.texts("check", true);
@@ -257,6 +258,7 @@ class SignatureBook::Loader {
                         "kind",
                         "severity",
                         "fatal",
+                        "wrapper",
                         "text",
                         "regex",
                         "weak_text",

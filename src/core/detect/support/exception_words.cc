@@ -119,6 +119,8 @@ constexpr std::array kPhrases = {
     Words{"`glibc", "not found", {"dependency-broken", "glibc-or-libstdcxx-version", false}},
     Words{"find c compiler", "", {"dependency-broken", "triton-compile-failure", false}},
     Words{"cuda_home", "", {"dependency-broken", "extension-build-failed", false}},
+    Words{"install it with", "", {"dependency-broken", "module-not-found", false}},
+    Words{"is already used by a", "", {"dependency-broken", "import-error-version", false}},
     Words{"pip install", "", {"dependency-broken", "import-error-version", false}},
     Words{"is not installed", "", {"dependency-broken", "module-not-found", false}},
     Words{"please install", "", {"dependency-broken", "module-not-found", false}},
@@ -160,6 +162,10 @@ constexpr std::array kPhrases = {
     Words{"checkpoint", "does not exist", {"checkpoint-failed", "ckpt-dir-vanished", false}},
     Words{"find a valid checkpoint", "", {"checkpoint-failed", "ckpt-dir-vanished", false}},
     Words{"tensors share memory", "", {"checkpoint-failed", "checkpoint-save-failed", false}},
+    Words{"checkpoint", "failed", {"checkpoint-failed", "checkpoint-save-failed", false}},
+    Words{"missing key", "weight", {"checkpoint-failed", "state-dict-load-error", false}},
+    Words{"missing key", "state", {"checkpoint-failed", "state-dict-load-error", false}},
+    Words{"missing key", "while loading", {"checkpoint-failed", "state-dict-load-error", false}},
     Words{"weights only load failed", "", {"checkpoint-failed", "trust-weights-only-unpickle", false}},
     // shapes
     Words{"must match the size", "", {"code-error", "", false}},
@@ -218,10 +224,23 @@ constexpr std::array kPhrases = {
     Words{"engine", "is dead", {"engine-dead", "vllm-engine-dead", true}},
     Words{"engine core initialization failed", "", {"engine-dead", "vllm-engine-init-failed", true}},
     Words{"server", "did not become", {"engine-dead", "sglang-server-launch-timeout", false}},
+    Words{"server", "failed to start", {"engine-dead", "sglang-server-launch-timeout", false}},
+    Words{"server", "did not start", {"engine-dead", "sglang-server-launch-timeout", false}},
+    Words{"placement group", "", {"resource-limit", "ray-resources-pending", false}},
+    Words{"docker", "failed", {"environment-fault", "sandbox-creation-failed", false}},
+    Words{"sandbox", "failed", {"environment-fault", "sandbox-execution-failed", false}},
+    Words{"sandbox", "timed out", {"environment-fault", "sandbox-oom-or-timeout", false}},
+    Words{"judge", "returned no", {"environment-fault", "judge-api-error", false}},
+    Words{"heartbeat", "stale", {"worker-lost", "worker-exited", false}},
     Words{"server", "unhealthy", {"engine-dead", "sglang-health-check-failed", false}},
     Words{"worker", "died", {"worker-lost", "worker-exited", true}},
     Words{"exited unexpectedly", "", {"worker-lost", "dataloader-worker-exited", true}},
-    Words{"timed out waiting", "", {"crash", "timeout-error", false}},
+    Words{"process", " died", {"worker-lost", "worker-exited", true}},
+    Words{"exited with code", "", {"worker-lost", "worker-exited", true}},
+    Words{"timed out", "", {"crash", "timeout-error", false}},
+    Words{"not initialized", "", {"code-error", "", false}},
+    Words{"must be called before", "", {"code-error", "", false}},
+    Words{"out of range", "", {"code-error", "", false}},
 };
 
 // How programs refuse a setting. An empty cause leaves that of the type.
@@ -266,7 +285,7 @@ constexpr std::array kNames = {
 };
 
 // How a setting that is named is refused, and how a name looks that is one of a setting rather than of a variable.
-constexpr std::array<std::string_view, 9> kModals = {" must ",  " should ", "requires", " needs ",  "cannot",
+constexpr std::array<std::string_view, 9> kModals = {" must ",  " should ", "requires ", " needs ",  "cannot",
                                                      "invalid", "not set",  "missing",  "expected "};
 constexpr std::array<std::string_view, 11> kSettingBegins = {
     "num_", "n_", "max_", "min_", "use_", "enable_", "disable_", "total_", "save_", "load_", "resume_"};
@@ -303,7 +322,8 @@ std::optional<ExceptionClass> by_system_error(std::string_view message, std::str
 
 /// Does a word that goes with a status stand before it, or behind it?
 bool is_status(std::string_view folded, size_t at) {
-  constexpr std::array<std::string_view, 5> kBefore = {"status", "error code", "http", "request failed", "response ["};
+  constexpr std::array<std::string_view, 6> kBefore = {"status", "error code", "http", "request failed", "response [",
+                                                      "returned "};
   const size_t from = at > kStatusReach ? at - kStatusReach : 0;
   const std::string_view before = folded.substr(from, at - from), behind = folded.substr(at + 3);
   if (before.ends_with(':') && before.size() > 1 && digit(before[before.size() - 2])) return false;
@@ -371,6 +391,19 @@ bool names_setting(std::string_view word) {
          std::any_of(kSettingEnds.begin(), kSettingEnds.end(), [word](auto part) { return word.ends_with(part); });
 }
 
+/// "needs transformer-engine>=2.6.0", "requires a PyTorch >= 2.5": a version is wanted, with its number.
+bool wants_version(std::string_view folded) {
+  if (!contains(folded, "require") && !contains(folded, "need") && !contains(folded, "expect")) return false;
+  for (size_t at = folded.find(">="); at != std::string_view::npos; at = folded.find(">=", at + 1)) {
+    size_t end = at + 2;
+    while (end < folded.size() && (folded[end] == ' ' || folded[end] == 'v')) ++end;
+    const size_t begin = end;
+    while (end < folded.size() && digit(folded[end])) ++end;
+    if (end > begin && end + 1 < folded.size() && folded[end] == '.' && digit(folded[end + 1])) return true;
+  }
+  return false;
+}
+
 /// A setting is named, and something is wanted of it.
 bool refuses_setting(std::string_view message, std::string_view folded) {
   const auto said = [folded](std::string_view words) { return contains(folded, words); };
@@ -379,6 +412,7 @@ bool refuses_setting(std::string_view message, std::string_view folded) {
     return true;
   }
   if (folded.starts_with("no ") && contains(folded, " found")) return true;
+  if (folded.starts_with("{") || folded.starts_with("[")) return false;  // a value that is shown, no sentence
   if (std::none_of(kModals.begin(), kModals.end(), said)) return false;
   const auto part = [](char c) { return lower(c) || upper(c) || digit(c) || c == '_' || c == '.' || c == '-'; };
   for (size_t begin = 0; begin < message.size();) {
@@ -398,6 +432,7 @@ std::optional<ExceptionClass> class_by_words(std::string_view exception, std::st
   if (auto is = by_package(type, folded)) return is;
   if (auto is = by_status(folded)) return is;
   if (auto is = by_table(kPhrases, folded)) return is;
+  if (wants_version(folded)) return ExceptionClass{"dependency-broken", "import-error-version", false};
   const auto refuses = [&folded](std::string_view words) { return contains(folded, words); };
   if (std::any_of(kRefusals.begin(), kRefusals.end(), refuses) || refuses_setting(message, folded)) {
     return ExceptionClass{"config-error", "", false};

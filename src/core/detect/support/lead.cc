@@ -16,6 +16,7 @@ constexpr size_t kOthersKept = 24;
 // What a failure of the same moment says of itself: the ranks of one crash and the links of one chain come this close.
 constexpr uint64_t kNearLines = 300;
 constexpr double kNearSeconds = 120;
+constexpr uint64_t kWrappedLines = 8;  // from a wrapper to the traceback of what it wraps, others cutting in
 
 /// Is this a symptom after which a process normally does nothing more?
 bool ends_a_process(const Symptom& symptom) {
@@ -32,13 +33,16 @@ bool ends_for_sure(const Symptom& symptom) {
 }
 
 /// How much a symptom deserves to lead: 0 not at all. A symptom that only says "crash" says less than one that says of
-/// what.
+/// what: the exception of a traceback does, though it be the echo of a failure elsewhere.
 int lead_rank(const Symptom& symptom, bool came_to_nothing) {
   if (!ends_a_process(symptom)) return came_to_nothing && is_root(symptom) ? 2 : 0;
-  if (is_root(symptom)) return 4;
+  if (is_root(symptom)) return 5;
   if (symptom.signature != nullptr && symptom.signature->role == Role::kConfirmation) return 1;
-  if (symptom.signature != nullptr && symptom.signature->role == Role::kCascade) return 1;
-  return kind_of(symptom) == "crash" ? 2 : 3;
+  const bool crash = kind_of(symptom) == "crash";
+  if (symptom.signature != nullptr && symptom.signature->role == Role::kCascade) {
+    return symptom.within != nullptr && !crash ? 3 : 1;
+  }
+  return crash ? 2 : 4;
 }
 
 /// Does a root that ends a process come at `begin` or later in the same attempt?
@@ -100,8 +104,30 @@ const Symptom* died_before(const Symptom& lead, const Symptom* first, const Symp
   return nullptr;
 }
 
+/// Does `other` stand in the wrapper's own traceback, or in the one that follows its line at once?
+bool wrapped_by(const Symptom& lead, const Symptom& other) {
+  if (lead.within != nullptr && (other.within == lead.within || other.trace == lead.within)) return true;
+  const uint64_t line = other.moment.where.line;
+  return lead.moment.where.source == other.moment.where.source && line >= lead.moment.where.line &&
+         line <= lead.last_line + kWrappedLines;
+}
+
+/// What a signature that only wraps whatever failed ("NCCL was called wrongly") was raised by, if it says of what.
+const Symptom* wrapped(const Symptom& lead, const Symptom* first, const Symptom* last) {
+  for (const Symptom* symptom = first; symptom != last; ++symptom) {
+    if (symptom == &lead || symptom->survived || symptom->teardown || !is_root(*symptom)) continue;
+    const std::string kind = kind_of(*symptom);
+    const bool says_what = symptom->signature != nullptr ? !symptom->signature->wrapper : is_resource(kind);
+    if (says_what && kind != "crash" && ends_a_process(*symptom) && wrapped_by(lead, *symptom)) return symptom;
+  }
+  return nullptr;
+}
+
 /// A symptom of the same moment that says of what the process died, where the lead only says that it did.
 const Symptom* more_specific(const Symptom& lead, const Symptom* first, const Symptom* last) {
+  if (lead.signature != nullptr && lead.signature->wrapper) {
+    if (const Symptom* inner = wrapped(lead, first, last)) return inner;
+  }
   const std::string kind = kind_of(lead);
   if (kind != "crash" && kind != "checkpoint-failed") return nullptr;
   for (const Symptom* symptom = first; symptom != last; ++symptom) {
@@ -132,7 +158,7 @@ std::vector<FailureChain> fatal_chains(const State& state, const std::vector<Sym
     FailureChain chain;
     chain.attempt = lead->moment.attempt;
     chain.lead = *lead;
-    if (const Symptom* specific = more_specific(*lead, &symptoms[begin], symptoms.data() + end)) {
+    if (const Symptom* specific = more_specific(*lead, symptoms.data() + begin, symptoms.data() + end)) {
       chain.lead = *specific;
       chain.lead.moment = lead->moment;
       chain.lead.order = std::min(chain.lead.order, lead->order);
