@@ -132,6 +132,9 @@ Severity survived_severity(const State& state, const Survived& seen) {
   // Steps were done after it: it is the output of a tool or of a helper that was replaced.
   if (signature.kind == "crash" && seen.open == 0) return Severity::kInfo;
   if (signature.kind == "code-error" && seen.open == 0 && seen.count == 1) return Severity::kInfo;  // of a model's code
+  // One of many workers was ended for memory and made again.
+  const bool made_again = signature.kind == "host-out-of-memory" && signature.transient == "likely-transient";
+  if (made_again && seen.open == 0 && !often) return Severity::kInfo;
   // A full disk is a state, not an event: nothing shows that it is over while no step is done.
   if (signature.kind == "disk-pressure" && seen.open > 0) return Severity::kWarning;
   const bool of_the_start = signature.kind == "dependency-broken" || signature.kind == "config-error";

@@ -125,10 +125,13 @@ constexpr std::array kPhrases = {
     Words{"is not installed", "", {"dependency-broken", "module-not-found", false}},
     Words{"please install", "", {"dependency-broken", "module-not-found", false}},
     Words{"please upgrade", "", {"dependency-broken", "import-error-version", false}},
+    Words{"version", "must be", {"dependency-broken", "import-error-version", false}},
     Words{"version", "is required", {"dependency-broken", "import-error-version", false}},
     Words{" or higher", "requires", {"dependency-broken", "import-error-version", false}},
     Words{" or newer", "requires", {"dependency-broken", "import-error-version", false}},
     Words{" or higher is required", "", {"dependency-broken", "import-error-version", false}},
+    Words{"flashattention", "requires", {"dependency-broken", "flash-attn-unavailable", false}},
+    Words{"flashattention", "support", {"dependency-broken", "flash-attn-unavailable", false}},
     Words{"cuda arch", "", {"config-error", "kernel-not-for-this-gpu", false}},
     Words{"compute capability", "", {"config-error", "kernel-not-for-this-gpu", false}},
     Words{"requires sm", "", {"config-error", "kernel-not-for-this-gpu", false}},
@@ -150,6 +153,8 @@ constexpr std::array kPhrases = {
     Words{"not enough memory", "", {"gpu-out-of-memory", "cuda-oom-trainer", false}},
     Words{"insufficient memory", "", {"gpu-out-of-memory", "cuda-oom-trainer", false}},
     Words{"no available memory", "", {"gpu-out-of-memory", "vllm-no-kv-blocks", false}},
+    Words{"gpus", "but only", {"resource-limit", "gpus-requested-more-than-present", false}},
+    Words{"available resources", "", {"resource-limit", "ray-resources-pending", false}},
     Words{"no gpu", "available", {"resource-limit", "gpus-requested-more-than-present", false}},
     Words{"start new thread", "", {"resource-limit", "resource-temporarily-unavailable-eagain", false}},
     // checkpoints
@@ -196,12 +201,17 @@ constexpr std::array kPhrases = {
     Words{"column names", "", {"data-error", "dataset-column-missing", false}},
     Words{"dataset is empty", "", {"data-error", "train-dataloader-empty", false}},
     Words{"empty dataset", "", {"data-error", "train-dataloader-empty", false}},
+    Words{"dataset", " 0 examples", {"data-error", "train-dataloader-empty", false}},
+    Words{"dataset", "no examples", {"data-error", "train-dataloader-empty", false}},
+    Words{"dataset", "no samples", {"data-error", "train-dataloader-empty", false}},
+    Words{"dataset", "is empty", {"data-error", "train-dataloader-empty", false}},
     Words{"dataloader is empty", "", {"data-error", "train-dataloader-empty", false}},
     Words{"num_samples=0", "", {"data-error", "train-dataloader-empty", false}},
     Words{"dataset", "column", {"data-error", "dataset-column-missing", false}},
     Words{"text input must be of type", "", {"data-error", "dataset-bad-row-json", false}},
     // others
     Words{"permission denied", "", {"resource-limit", "permission-denied", false}},
+    Words{"directory", "already exists", {"config-error", "", false}},
     Words{"command not found", "", {"dependency-broken", "command-not-found", false}},
     Words{"no such file or directory", "", {"config-error", "file-not-found", false}},
     Words{"address already in use", "", {"resource-limit", "port-in-use", false}},
@@ -244,16 +254,22 @@ constexpr std::array kPhrases = {
 };
 
 // How programs refuse a setting. An empty cause leaves that of the type.
-constexpr std::array<std::string_view, 45> kRefusals = {
+constexpr std::array<std::string_view, 74> kRefusals = {
     "must be either",     "must be one of",     "must be set",      "must be specified", "must be provided",
-    "should be one of",   "should be set",      "should be either", "should be larger",  "has to be set",
-    "has to be",          "is not supported",   "not supported",    "unsupported",       "does not support",
-    "only supports",      "only support ",      "only supported",   "can only be used",  "cannot be used",
-    "not compatible",     "incompatible",       "is required for",  "is required when",  "are required",
-    "please set",         "please specify",     "please provide",   "is not a valid",    "not a valid argument",
-    "invalid choice",     "keys are not used",  "environment var",  "require setting",   "divisible",
-    "is larger than the", "not used by the hf", "tensor parallel",  "cannot find ",      "could not find ",
-    "couldn't find ",     "can't find ",        " does not exist",  "is greater than",   "exceeds the ",
+    "must be enabled",    "must be disabled",   "must be greater",  "must be less",      "must be positive",
+    "must be a positive", "must be in the ",    "must be between",  "must be a multiple", "must be at least",
+    "must be at most",    "must be equal to",   "must specify",     "must use ",         "must contain a",
+    "must match number",  "must match the number", "should be one of", "should be set",  "should be either",
+    "should be larger",   "has to be set",      "has to be",        "is not supported",  "not supported",
+    "unsupported",        "does not support",   "only supports",    "only support ",     "only supported",
+    "can only be used",   "cannot be used",     "can't be used",    "cannot be combined", "mutually exclusive",
+    "not compatible",     "incompatible",       "is required for",  "is required when",  "` is required",
+    "are required",       "please set",         "please either",    "please specify",    "please provide",
+    "please choose",      "set exactly one of", "exactly one of",   "at least one of",   "at most one of",
+    "not both",           "is not a valid",     "not a valid argument", "invalid choice", "invalid value",
+    "keys are not used",  "environment var",    "require setting",  "divisible",         "is larger than the",
+    "not used by the hf", "tensor parallel",    "cannot find ",     "could not find ",   "couldn't find ",
+    "can't find ",        " does not exist",    "is greater than",  "exceeds the ",
 };
 
 // Parts of a name that somebody gave to an exception of his own.

@@ -314,6 +314,7 @@ bool reads_an_answer(std::string_view frame) {
 /// The exception comes out of a reward function: it was raised in one, or in what one of the run's own calls.
 bool is_rewards(std::string_view frame) {
   const std::string_view own = own_frame(frame);
+  if (contains_folded(frame, "reward_trainer") || contains_folded(frame, "reward_model")) return false;  // no scorer
   return contains_folded(raising_frame(frame), "reward") || contains_folded(own.substr(own.rfind('/') + 1), "reward");
 }
 

@@ -254,9 +254,9 @@ void join_traces(std::vector<Symptom>& symptoms) {
           symptom.moment.where.line < trace.moment.where.line || symptom.moment.where.line > trace.last_line) {
         continue;
       }
-      // A signature that only wraps whatever failed ("crash") leaves the word to the exception.
+      // A signature that only wraps whatever failed ("crash") leaves the word to the exception, if that says of what.
       const bool says_what = symptom.signature->role == Role::kRoot || symptom.signature->kind != "crash";
-      if (says_what || !is_root(trace)) {
+      if (says_what || (!is_root(trace) && kind_of(trace) == "crash")) {
         explained[i] = true;
         symptom.within = trace.trace;
       }

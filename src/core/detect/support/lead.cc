@@ -123,12 +123,13 @@ const Symptom* wrapped(const Symptom& lead, const Symptom* first, const Symptom*
   return nullptr;
 }
 
-/// A symptom of the same moment that says of what the process died, where the lead only says that it did.
+/// A symptom of the same moment that says of what the process died, where the lead only says that it did. That it was
+/// an engine that died is worth saying whatever it died of.
 const Symptom* more_specific(const Symptom& lead, const Symptom* first, const Symptom* last) {
-  if (lead.signature != nullptr && lead.signature->wrapper) {
+  const std::string kind = kind_of(lead);
+  if (lead.signature != nullptr && lead.signature->wrapper && kind != "engine-dead") {
     if (const Symptom* inner = wrapped(lead, first, last)) return inner;
   }
-  const std::string kind = kind_of(lead);
   if (kind != "crash" && kind != "checkpoint-failed") return nullptr;
   for (const Symptom* symptom = first; symptom != last; ++symptom) {
     if (symptom->survived || symptom->teardown || !is_root(*symptom) || !ends_a_process(*symptom)) continue;
@@ -205,10 +206,26 @@ const TraceState* raised_by(const FailureChain& chain) {
   return contains(lead.text, said.substr(0, std::min(kCompared, said.find('\n')))) ? nullptr : raised;
 }
 
+/// The cause that stands behind a wrapper which leads: of the signature that it wraps, or else of the exception that
+/// it was raised by. "": neither says more than the wrapper.
+std::string wrapped_cause(const FailureChain& chain, const TraceState* raised) {
+  const Symptom& lead = chain.lead;
+  if (lead.signature == nullptr || !lead.signature->wrapper) return "";
+  for (const Symptom& other : chain.others) {
+    if (other.signature == nullptr || other.signature->wrapper || !is_root(other)) continue;
+    if (ends_a_process(other) && wrapped_by(lead, other)) return other.signature->id;
+  }
+  if (raised == nullptr) return "";
+  const event::TraceSeen& trace = raised->trace;
+  const ExceptionClass is = classify_exception(trace.exception, trace.message, trace.frame);
+  return is.consequence || says_little(is) ? "" : std::string(is.cause);
+}
+
 }  // namespace
 
 void describe(const FailureChain& chain, Finding& finding) {
   constexpr size_t kEvidenceKept = 6;
+  constexpr double kLeads = 0.8, kWrapped = 0.5;
   finding.kind = chain.kind;
   finding.onset = chain.lead.moment;
   finding.detected = chain.lead.moment;
@@ -216,15 +233,20 @@ void describe(const FailureChain& chain, Finding& finding) {
   std::map<std::string, bool> said;
   const std::string own = cause_of(chain.lead);
   said[own] = true;
-  finding.suggests.push_back({own, is_root(chain.lead) ? 0.8 : 0.55, cat("seen first: ", clip(chain.lead.text, 160))});
-  if (const TraceState* raised = raised_by(chain)) {
+  const TraceState* raised = raised_by(chain);
+  const std::string inner = wrapped_cause(chain, raised);
+  const double weight_of_lead = !is_root(chain.lead) ? 0.55 : inner.empty() ? kLeads : kWrapped;
+  finding.suggests.push_back({own, weight_of_lead, cat("seen first: ", clip(chain.lead.text, 160))});
+  if (raised != nullptr) {
     const event::TraceSeen& trace = raised->trace;
     const std::string words = cat(trace.exception, ": ", trace.message);
     Where where = raised->moment.where;
     where.line = std::max(where.line, trace.last_line);
     finding.evidence.push_back({where, clip(words, kTextLimit), "", kNoStep, 0});
     const std::string cause(classify_exception(trace.exception, trace.message, trace.frame).cause);
-    if (!std::exchange(said[cause], true)) finding.suggests.push_back({cause, 0.5, cat("raised: ", clip(words, 160))});
+    if (!std::exchange(said[cause], true)) {
+      finding.suggests.push_back({cause, cause == inner ? kLeads : kWrapped, cat("raised: ", clip(words, 160))});
+    }
   }
   finding.evidence.push_back({chain.lead.moment.where, clip(chain.lead.text, kTextLimit), "", kNoStep, 0});
   double weight = 0.45;
@@ -233,7 +255,7 @@ void describe(const FailureChain& chain, Finding& finding) {
     if (std::exchange(said[cause], true)) continue;
     const bool before = symptom.order < chain.lead.order;
     const bool root = is_root(symptom);
-    const double own_weight = root ? weight : 0.5 * weight;
+    const double own_weight = cause == inner ? kLeads : root ? weight : 0.5 * weight;
     finding.suggests.push_back(
         {cause, own_weight, cat(before ? "seen before it: " : "seen with it: ", clip(symptom.text, 160))});
     if (root) weight *= 0.8;
