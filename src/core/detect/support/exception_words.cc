@@ -122,6 +122,7 @@ constexpr std::array kPhrases = {
     Words{"install it with", "", {"dependency-broken", "module-not-found", false}},
     Words{"is already used by a", "", {"dependency-broken", "import-error-version", false}},
     Words{"pip install", "", {"dependency-broken", "import-error-version", false}},
+    Words{"is not available", "install", {"dependency-broken", "module-not-found", false}},
     Words{"is not installed", "", {"dependency-broken", "module-not-found", false}},
     Words{"please install", "", {"dependency-broken", "module-not-found", false}},
     Words{"please upgrade", "", {"dependency-broken", "import-error-version", false}},
@@ -211,6 +212,7 @@ constexpr std::array kPhrases = {
     Words{"text input must be of type", "", {"data-error", "dataset-bad-row-json", false}},
     // others
     Words{"permission denied", "", {"resource-limit", "permission-denied", false}},
+    Words{"not found", "available", {"config-error", "", false}},
     Words{"directory", "already exists", {"config-error", "", false}},
     Words{"command not found", "", {"dependency-broken", "command-not-found", false}},
     Words{"no such file or directory", "", {"config-error", "file-not-found", false}},
@@ -254,22 +256,99 @@ constexpr std::array kPhrases = {
 };
 
 // How programs refuse a setting. An empty cause leaves that of the type.
-constexpr std::array<std::string_view, 74> kRefusals = {
-    "must be either",     "must be one of",     "must be set",      "must be specified", "must be provided",
-    "must be enabled",    "must be disabled",   "must be greater",  "must be less",      "must be positive",
-    "must be a positive", "must be in the ",    "must be between",  "must be a multiple", "must be at least",
-    "must be at most",    "must be equal to",   "must specify",     "must use ",         "must contain a",
-    "must match number",  "must match the number", "should be one of", "should be set",  "should be either",
-    "should be larger",   "has to be set",      "has to be",        "is not supported",  "not supported",
-    "unsupported",        "does not support",   "only supports",    "only support ",     "only supported",
-    "can only be used",   "cannot be used",     "can't be used",    "cannot be combined", "mutually exclusive",
-    "not compatible",     "incompatible",       "is required for",  "is required when",  "` is required",
-    "are required",       "please set",         "please either",    "please specify",    "please provide",
-    "please choose",      "set exactly one of", "exactly one of",   "at least one of",   "at most one of",
-    "not both",           "is not a valid",     "not a valid argument", "invalid choice", "invalid value",
-    "keys are not used",  "environment var",    "require setting",  "divisible",         "is larger than the",
-    "not used by the hf", "tensor parallel",    "cannot find ",     "could not find ",   "couldn't find ",
-    "can't find ",        " does not exist",    "is greater than",  "exceeds the ",
+constexpr std::array<std::string_view, 92> kRefusals = {
+    "must be either",
+    "must be one of",
+    "must be set",
+    "must be specified",
+    "must be provided",
+    "must be enabled",
+    "must be disabled",
+    "must be greater",
+    "must be less",
+    "must be positive",
+    "must be a positive",
+    "must be in the ",
+    "must be between",
+    "must be a multiple",
+    "must be at least",
+    "must be at most",
+    "must be equal to",
+    "must specify",
+    "must use ",
+    "must match number",
+    "must match the number",
+    "should be one of",
+    "should be set",
+    "should be either",
+    "should be larger",
+    "has to be set",
+    "has to be",
+    "is not supported",
+    "not supported",
+    "unsupported",
+    "does not support",
+    "only supports",
+    "only support ",
+    "only supported",
+    "can only be used",
+    "cannot be used",
+    "can't be used",
+    "cannot be combined",
+    "mutually exclusive",
+    "not compatible",
+    "incompatible",
+    "is required for",
+    "is required when",
+    "` is required",
+    "are required",
+    "please set",
+    "please either",
+    "please specify",
+    "please provide",
+    "please choose",
+    "set exactly one of",
+    "exactly one of",
+    "at least one of",
+    "at most one of",
+    "not both",
+    "is not a valid",
+    "not a valid argument",
+    "invalid choice",
+    "invalid value",
+    "keys are not used",
+    "environment var",
+    "require setting",
+    "divisible",
+    "is larger than the",
+    "not used by the hf",
+    "tensor parallel",
+    "cannot find ",
+    "could not find ",
+    "couldn't find ",
+    "can't find ",
+    " does not exist",
+    "is greater than",
+    "exceeds the ",
+    "must be larger",
+    "must be smaller",
+    "must be longer",
+    "must be shorter",
+    "is only valid",
+    "are supported for",
+    "is only available",
+    "must be chosen",
+    "must be one ",
+    "cannot be enabled",
+    "must be >",
+    "must be <",
+    "must be identical",
+    "must be non-negative",
+    "is currently supported",
+    "currently requires",
+    "currently supported",
+    "is not set",
+    "is not provided",
 };
 
 // Parts of a name that somebody gave to an exception of his own.
@@ -302,7 +381,7 @@ constexpr std::array kNames = {
 
 // How a setting that is named is refused, and how a name looks that is one of a setting rather than of a variable.
 constexpr std::array<std::string_view, 9> kModals = {" must ",  " should ", "requires ", " needs ",  "cannot",
-                                                     "invalid", "not set",  "missing",  "expected "};
+                                                     "invalid", "not set",  "missing",   "expected "};
 constexpr std::array<std::string_view, 11> kSettingBegins = {
     "num_", "n_", "max_", "min_", "use_", "enable_", "disable_", "total_", "save_", "load_", "resume_"};
 constexpr std::array<std::string_view, 19> kSettingEnds = {
@@ -338,8 +417,8 @@ std::optional<ExceptionClass> by_system_error(std::string_view message, std::str
 
 /// Does a word that goes with a status stand before it, or behind it?
 bool is_status(std::string_view folded, size_t at) {
-  constexpr std::array<std::string_view, 6> kBefore = {"status", "error code", "http", "request failed", "response [",
-                                                      "returned "};
+  constexpr std::array<std::string_view, 6> kBefore = {"status",         "error code", "http",
+                                                       "request failed", "response [", "returned "};
   const size_t from = at > kStatusReach ? at - kStatusReach : 0;
   const std::string_view before = folded.substr(from, at - from), behind = folded.substr(at + 3);
   if (before.ends_with(':') && before.size() > 1 && digit(before[before.size() - 2])) return false;
@@ -410,12 +489,17 @@ bool names_setting(std::string_view word) {
 /// "needs transformer-engine>=2.6.0", "requires a PyTorch >= 2.5": a version is wanted, with its number.
 bool wants_version(std::string_view folded) {
   if (!contains(folded, "require") && !contains(folded, "need") && !contains(folded, "expect")) return false;
-  for (size_t at = folded.find(">="); at != std::string_view::npos; at = folded.find(">=", at + 1)) {
-    size_t end = at + 2;
-    while (end < folded.size() && (folded[end] == ' ' || folded[end] == 'v')) ++end;
+  for (size_t at = folded.find('>'); at != std::string_view::npos; at = folded.find('>', at + 1)) {
+    size_t end = at + 1;
+    while (end < folded.size() && (folded[end] == ' ' || folded[end] == '=' || folded[end] == 'v')) ++end;
     const size_t begin = end;
     while (end < folded.size() && digit(folded[end])) ++end;
-    if (end > begin && end + 1 < folded.size() && folded[end] == '.' && digit(folded[end + 1])) return true;
+    size_t parts = 1;
+    while (end > begin && end + 1 < folded.size() && folded[end] == '.' && digit(folded[end + 1])) {
+      ++parts;
+      for (++end; end < folded.size() && digit(folded[end]);) ++end;
+    }
+    if (parts > 2 || (parts == 2 && folded[at + 1] == '=')) return true;  // "> 0.5" bounds a number
   }
   return false;
 }

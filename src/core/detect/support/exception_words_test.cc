@@ -230,6 +230,8 @@ constexpr Example kExamples[] = {
     {"ValueError", "the dataset has no samples left", "data-error", "train-dataloader-empty"},
     {"ValueError", "eval dataset is empty", "data-error", "train-dataloader-empty"},
     {"ValueError", "output directory out already exists", "config-error", ""},
+    {"ValueError", "template 'a' not found. Available: b", "config-error", ""},
+    {"RuntimeError", "FP8 is not available here: install torchao", "dependency-broken", "module-not-found"},
     // names
     {"acme.ReplyTimeout", "no answer", "crash", "timeout-error"},
     {"acme.PoolTimedOut", "no answer", "crash", "timeout-error"},
@@ -272,6 +274,52 @@ TEST_CASE("an exception whose type says little is known by its words") {
 
 TEST_CASE("a refusal is one of the settings, whoever phrases it") {
   for (const char* words : {"mode must be either 'a' or 'b'",
+                            "x must be enabled",
+                            "x must be disabled",
+                            "x must be greater than y",
+                            "x must be less than y",
+                            "x must be positive",
+                            "x must be a positive number",
+                            "x must be in the range of y",
+                            "x must be between y and z",
+                            "x must be a multiple of y",
+                            "x must be at least y",
+                            "x must be at most y",
+                            "x must be equal to y",
+                            "you must specify x",
+                            "you must use x",
+                            "x must match number of y",
+                            "x must match the number of y",
+                            "x must be larger than y",
+                            "x must be smaller than y",
+                            "x must be longer than y",
+                            "x must be shorter than y",
+                            "x must be chosen",
+                            "x must be one y",
+                            "x is only valid for y",
+                            "x are supported for y",
+                            "x is only available with y",
+                            "x cannot be enabled with y",
+                            "x can't be used with y",
+                            "x and y cannot be combined",
+                            "x and y are mutually exclusive",
+                            "`x` is required",
+                            "please either x or y",
+                            "please choose x",
+                            "exactly one of x and y",
+                            "at least one of x and y",
+                            "at most one of x and y",
+                            "x or y, not both",
+                            "invalid value of x",
+                            "x must be > 1.0",
+                            "x must be < 1",
+                            "x and y must be identical",
+                            "x must be non-negative",
+                            "none of x is currently supported",
+                            "x currently requires y",
+                            "only y are currently supported with x",
+                            "x is not set",
+                            "x is not provided",
                             "x must be one of a, b",
                             "x must be set",
                             "x must be specified",
@@ -385,6 +433,8 @@ TEST_CASE("a value that is shown refuses nothing, and a bound is no version") {
   CHECK(kind("{'id': 3, 'ds_tensor.shape': (4,), 'requires_grad': True, 'missing': 0}").empty());
   CHECK(kind("[rank 3] needs n >= 2").empty());
   CHECK(kind("it needs mcore >= 0.13.0") == "dependency-broken");
+  CHECK(kind("acme > 0.10.0 is required for it") == "dependency-broken");
+  CHECK(kind("a ratio >0.5 is what it expects").empty());
 }
 
 TEST_CASE("a number is a status only where words say so, and no word means nothing") {

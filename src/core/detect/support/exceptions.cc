@@ -268,7 +268,9 @@ constexpr std::array kRows = {
 bool speaks_of_settings(std::string_view frame) {
   const size_t slash = frame.rfind('/');
   const std::string_view place = slash == std::string_view::npos ? frame : frame.substr(slash + 1);
-  return contains_folded(place, "config") || contains_folded(place, "arguments") || contains_folded(place, "_args");
+  constexpr std::array<std::string_view, 7> kParts = {"config",   "arguments", "_args",        "_cfg",
+                                                      "settings", "validate_", "__post_init__"};
+  return std::any_of(kParts.begin(), kParts.end(), [place](auto part) { return contains_folded(place, part); });
 }
 
 /// A frame that reads data: its file or its function is named after them.
@@ -287,10 +289,11 @@ std::optional<ExceptionClass> checkpoint_class(std::string_view frame) {
   const std::string_view function = in == std::string_view::npos ? std::string_view() : frame.substr(in + 4);
   if (contains(path, "/utils/checkpoint.py") || contains_folded(path, "activation")) return std::nullopt;
   const bool saves = contains_folded(function, "save"), loads = contains_folded(function, "load");
-  const bool file_speaks = contains_folded(file, "checkpoint") || contains_folded(file, "state_dict") ||
-                           contains(path, "/distributed/checkpoint/") || contains(path, "dist_checkpointing/");
+  const bool file_speaks = contains_folded(file, "checkpoint") || contains(path, "/distributed/checkpoint/") ||
+                           contains(path, "dist_checkpointing/");
   const bool function_speaks =
-      (saves || loads) && (contains_folded(function, "checkpoint") || contains_folded(function, "ckpt"));
+      (saves || loads) && (contains_folded(function, "checkpoint") || contains_folded(function, "ckpt") ||
+                           contains_folded(function, "state_dict"));
   if (!file_speaks && !function_speaks) return std::nullopt;
   return ExceptionClass{"checkpoint-failed", loads && !saves ? "state-dict-load-error" : "checkpoint-save-failed",
                         false};
@@ -315,6 +318,7 @@ bool reads_an_answer(std::string_view frame) {
 bool is_rewards(std::string_view frame) {
   const std::string_view own = own_frame(frame);
   if (contains_folded(frame, "reward_trainer") || contains_folded(frame, "reward_model")) return false;  // no scorer
+  if (raising_frame(frame).ends_with(" in __init__")) return false;  // nothing is scored yet
   return contains_folded(raising_frame(frame), "reward") || contains_folded(own.substr(own.rfind('/') + 1), "reward");
 }
 

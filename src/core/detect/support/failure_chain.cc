@@ -213,7 +213,8 @@ bool first_link_leads(const ExceptionClass& first, const ExceptionClass& last) {
   if (last.consequence) return true;
   const bool outside = is_resource(first.kind) || first.kind == "credentials" || first.kind == "network" ||
                        first.kind == "checkpoint-incomplete";
-  return says_little(last) && outside && !first.consequence;
+  const bool refusal = last.kind == "config-error";
+  return says_little(last) && !refusal && outside && !first.consequence;
 }
 
 void add_traces(const State& state, std::vector<Symptom>& symptoms) {
