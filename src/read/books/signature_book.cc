@@ -251,30 +251,10 @@ class SignatureBook::Loader {
     value.confused_with = fields.texts("confused_with", false);
     value.references = fields.texts("references", false);
     read_faces(fields, table, row);
-    MW_TRY(fields.done({"id",
-                        "layer",
-                        "frameworks",
-                        "role",
-                        "kind",
-                        "severity",
-                        "fatal",
-                        "wrapper",
-                        "text",
-                        "regex",
-                        "weak_text",
-                        "weak_regex",
-                        "unless",
-                        "symptom",
-                        "causes",
-                        "check",
-                        "fix",
-                        "transient",
-                        "blast_radius",
-                        "reaction",
-                        "metric_rule",
-                        "references",
-                        "examples",
-                        "counter_examples",
+    MW_TRY(fields.done({"id",           "layer",    "frameworks",  "role",       "kind",      "severity",
+                        "fatal",        "wrapper",  "text",        "regex",      "weak_text", "weak_regex",
+                        "unless",       "symptom",  "causes",      "check",      "fix",       "transient",
+                        "blast_radius", "reaction", "metric_rule", "references", "examples",  "counter_examples",
                         "confused_with"}));
     MW_TRY(admit(signatures_, value.id, table, path, user));
     const std::string id = value.id;

@@ -65,8 +65,9 @@ TEST_CASE("the innermost frame of the run's own stands before the one that raise
 
 TEST_CASE("an assertion without words is reported with what it asserts") {
   const auto asserted = [](const char* code, const char* exception) {
-    const auto seen = read({"Traceback (most recent call last):", "  File \"/w/train.py\", line 12, in main", "    run(cfg)",
-                            "  File \"/w/load.py\", line 3, in load", code, "           ^^^^^", exception, "step 4"});
+    const auto seen =
+        read({"Traceback (most recent call last):", "  File \"/w/train.py\", line 12, in main", "    run(cfg)",
+              "  File \"/w/load.py\", line 3, in load", code, "           ^^^^^", exception, "step 4"});
     REQUIRE(seen.size() == 1);
     return seen[0].trace.message;
   };

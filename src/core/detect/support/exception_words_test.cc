@@ -223,6 +223,7 @@ constexpr Example kExamples[] = {
     {"RuntimeError", "missing key while loading w.safetensors", "checkpoint-failed", "state-dict-load-error"},
     {"RuntimeError", "needs transformer-engine>=2.6.0", "dependency-broken", "import-error-version"},
     {"ValueError", "a vLLM version must be greater than 0.8", "dependency-broken", "import-error-version"},
+    {"RuntimeError", "Numpy is not available", "dependency-broken", "numpy-abi-incompatible"},
     {"ValueError", "'x' is already used by a Transformers config", "dependency-broken", "import-error-version"},
     {"RuntimeError", "the extra is missing. Install it with: uv sync", "dependency-broken", "module-not-found"},
     {"ValueError", "training dataset 'a' tokenized to 0 examples", "data-error", "train-dataloader-empty"},

@@ -295,7 +295,7 @@ std::optional<ExceptionClass> checkpoint_class(std::string_view frame) {
       (saves || loads) && (contains_folded(function, "checkpoint") || contains_folded(function, "ckpt") ||
                            contains_folded(function, "state_dict"));
   if (!file_speaks && !function_speaks) return std::nullopt;
-  return ExceptionClass{"checkpoint-failed", loads && !saves ? "state-dict-load-error" : "checkpoint-save-failed",
+  return ExceptionClass{"checkpoint-failed", saves && !loads ? "checkpoint-save-failed" : "state-dict-load-error",
                         false};
 }
 

@@ -354,14 +354,15 @@ TEST_CASE("a missing key in a frame that reads data is one of the data, and a re
 
 TEST_CASE("what says nothing of itself is of the checkpoint that was being saved or loaded") {
   const auto is = [](std::string_view frame) { return classify_exception("RuntimeError", "unexpected", frame); };
-  for (const char* frame : {"/w/checkpoint.py:3 in shutdown", "/w/trainer.py:9 in save_checkpoint",
-                            "/v/torch/distributed/checkpoint/planner.py:3 in finish"}) {
+  for (const char* frame : {"/w/checkpoint.py:3 in save_all", "/w/trainer.py:9 in save_checkpoint",
+                            "/v/torch/distributed/checkpoint/planner.py:3 in save"}) {
     CAPTURE(std::string(frame));
     CHECK(is(frame).cause == "checkpoint-save-failed");
   }
-  for (const char* frame : {"/w/trainer.py:9 in load_ckpt", "/w/sampler.py:9 in load_state_dict",
-                            "/v/torch/distributed/checkpoint/x.py:3 in load",
-                            "/v/mcore/dist_checkpointing/serialization.py:3 in load_common"}) {
+  for (const char* frame :
+       {"/w/trainer.py:9 in load_ckpt", "/w/sampler.py:9 in load_state_dict",
+        "/v/torch/distributed/checkpoint/x.py:3 in load", "/v/mcore/training/checkpointing.py:3 in _compare",
+        "/v/mcore/dist_checkpointing/serialization.py:3 in load_common"}) {
     CAPTURE(std::string(frame));
     CHECK(is(frame).cause == "state-dict-load-error");
   }

@@ -123,9 +123,28 @@ const Symptom* wrapped(const Symptom& lead, const Symptom* first, const Symptom*
   return nullptr;
 }
 
+/// What is said in the lines right behind an exception that says nothing of itself: its message went on there.
+const Symptom* continued(const Symptom& lead, const Symptom* first, const Symptom* last) {
+  constexpr uint64_t kMessageLines = 6;
+  const event::TraceSeen& trace = lead.trace->trace;
+  if (!says_little(classify_exception(trace.exception, trace.message, trace.frame))) return nullptr;
+  for (const Symptom* symptom = first; symptom != last; ++symptom) {
+    if (symptom->survived || symptom->teardown || symptom->signature == nullptr || !is_root(*symptom)) continue;
+    const uint64_t line = symptom->moment.where.line;
+    const bool behind = symptom->moment.where.source == lead.moment.where.source && line > lead.last_line &&
+                        line <= lead.last_line + kMessageLines;
+    const bool says_what = !symptom->signature->wrapper && symptom->within == nullptr;
+    if (behind && says_what && ends_a_process(*symptom)) return symptom;
+  }
+  return nullptr;
+}
+
 /// A symptom of the same moment that says of what the process died, where the lead only says that it did. That it was
 /// an engine that died is worth saying whatever it died of.
 const Symptom* more_specific(const Symptom& lead, const Symptom* first, const Symptom* last) {
+  if (lead.trace != nullptr) {
+    if (const Symptom* more = continued(lead, first, last)) return more;
+  }
   const std::string kind = kind_of(lead);
   if (lead.signature != nullptr && lead.signature->wrapper && kind != "engine-dead") {
     if (const Symptom* inner = wrapped(lead, first, last)) return inner;

@@ -148,6 +148,27 @@ TEST_CASE("what a wrapper was raised by leads, and an engine's death keeps its k
   CHECK(lead_of({root("core", "engine-dead", true)}, plain).first_cause == "core");
 }
 
+TEST_CASE("the lines behind an exception that says nothing are the rest of its message") {
+  const auto leads = [](const char* exception, uint64_t line) {
+    Knowledge knowledge;
+    Signature signature = root("own-code", "config-error", false);
+    signature.fatal = true;
+    knowledge.by_id[signature.id] = 0;
+    knowledge.signatures = {signature};
+    State state;
+    fold(state, {{}, {0, 1}, event::SourceOpened{0, "train.log", "text", 0}});
+    event::TraceSeen trace = raised(exception, "the repository holds code");
+    trace.last_line = 9;
+    fold(state, {{}, {0, 2}, trace});
+    fold(state, {{}, {0, line}, event::Matched{"own-code", "Please pass the argument", 1, false}});
+    fold(state, {{}, {0, 90}, event::Closed{}});
+    return kind_of(fatal_chains(state, symptoms_of(state, knowledge))[0].lead);
+  };
+  CHECK(leads("ValueError", 11) == "config-error");
+  CHECK(leads("ValueError", 40) == "crash");
+  CHECK(leads("KeyError", 11) == "code-error");
+}
+
 TEST_CASE("an exception that is an echo leads over a word that only says that something crashed") {
   Signature task;
   task.id = "task-raised";
