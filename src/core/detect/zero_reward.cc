@@ -38,8 +38,8 @@ constexpr Knob kSingles{"singles", 0.9, "ratio", "Of the records on the floor: s
 constexpr Knob kBefore{"before", 10, "points", "Window of the level right before the streak", "own"};
 constexpr Knob kLow{"low", 0.1, "ratio", "Level right before, as a share of the best level, that had collapsed already",
                     "own"};
-constexpr Knob kSunk{"sunk", 0.5, "ratio", "Level right before, as a share of the best: below it the reward did not go at once",
-                     "own"};
+constexpr Knob kSunk{"sunk", 0.5, "ratio",
+                     "Level right before, as a share of the best: below it the reward did not go at once", "own"};
 constexpr Knob kLong{
     "long", 20, "points",
     "A curriculum, a harder data set or a phase of evaluation gives nothing for some steps, and then again "
@@ -47,9 +47,9 @@ constexpr Knob kLong{
     "circuit breakers of the reports stop at 10 to 50"};
 constexpr Knob kLongStart{"long_start", 40, "points", "The same for a cold start, which may take longer", "as above"};
 constexpr Knob kTrouble{"trouble", 3, "steps", "So close to the onset lies what brought it about", "own"};
-constexpr Knob kKnobs[] = {kLong,      kLongStart, kTrouble, kFromStart, kFromStartPoints, kExcerpt,    kSudden,
-                           kChance,    kBack,      kBefore,  kLow,       kSunk, kEarly,           kEarlyHours, kNearPoints,
-                           kNearShare, kNearMean,  kSingles};
+constexpr Knob kKnobs[] = {
+    kLong,   kLongStart, kTrouble, kFromStart, kFromStartPoints, kExcerpt,    kSudden,    kChance,   kBack,
+    kBefore, kLow,       kSunk,    kEarly,     kEarlyHours,      kNearPoints, kNearShare, kNearMean, kSingles};
 
 struct Streak {
   size_t first = 0, detected = 0;

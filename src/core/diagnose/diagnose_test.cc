@@ -132,8 +132,8 @@ TEST_CASE("a node without memory is no GPU without memory") {
 TEST_CASE("a cause that nothing speaks for never stands before one that something does") {
   Knowledge knowledge;
   knowledge.causes.push_back({"likely", "", {"crash"}, 0.6, {}, {}, "", "", ""});
-  const auto causes = rank_causes(incident_with("crash", "x"), {{"seen", 0.2, "it"}, {"less", 0.1, "it"}}, {}, {},
-                                  knowledge);
+  const auto causes =
+      rank_causes(incident_with("crash", "x"), {{"seen", 0.2, "it"}, {"less", 0.1, "it"}}, {}, {}, knowledge);
   REQUIRE(causes.size() == 3);
   CHECK(causes[0].id == "seen");
   CHECK(causes[1].id == "likely");
