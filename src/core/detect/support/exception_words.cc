@@ -123,6 +123,7 @@ constexpr std::array kPhrases = {
     Words{"install it with", "", {"dependency-broken", "module-not-found", false}},
     Words{"numpy is not available", "", {"dependency-broken", "numpy-abi-incompatible", false}},
     Words{"is already used by a", "", {"dependency-broken", "import-error-version", false}},
+    Words{"jit load", "", {"dependency-broken", "extension-build-failed", false}},
     Words{"pip install", "", {"dependency-broken", "import-error-version", false}},
     Words{"is not available", "install", {"dependency-broken", "module-not-found", false}},
     Words{"is not installed", "", {"dependency-broken", "module-not-found", false}},
@@ -175,6 +176,7 @@ constexpr std::array kPhrases = {
     Words{"missing key", "state", {"checkpoint-failed", "state-dict-load-error", false}},
     Words{"missing key", "while loading", {"checkpoint-failed", "state-dict-load-error", false}},
     Words{"weights only load failed", "", {"checkpoint-failed", "trust-weights-only-unpickle", false}},
+    Words{" % ", " == 0", {"config-error", "batch-size-not-divisible", false}},
     // shapes
     Words{"must match the size", "", {"code-error", "", false}},
     Words{"shape", "match", {"code-error", "", false}},
@@ -198,6 +200,7 @@ constexpr std::array kPhrases = {
     Words{"padding token", "", {"config-error", "pad-token-missing", false}},
     Words{"pad_token", "", {"config-error", "pad-token-missing", false}},
     Words{"longer than the maximum model length", "", {"data-error", "context-length-exceeded-prompt", false}},
+    Words{"prompt length", "is longer than", {"data-error", "context-length-exceeded-prompt", false}},
     Words{"is larger than max_length", "", {"data-error", "context-length-exceeded-prompt", false}},
     Words{"maximum context length", "", {"data-error", "context-length-exceeded-prompt", false}},
     Words{"couldn't cast", "", {"data-error", "dataset-corrupt-arrow", false}},
@@ -312,8 +315,8 @@ std::optional<ExceptionClass> by_system_error(std::string_view message, std::str
 
 /// Does a word that goes with a status stand before it, or behind it?
 bool is_status(std::string_view folded, size_t at) {
-  constexpr std::array<std::string_view, 6> kBefore = {"status",         "error code", "http",
-                                                       "request failed", "response [", "returned "};
+  constexpr std::array<std::string_view, 7> kBefore = {"status",     "error code", "http",   "request failed",
+                                                       "response [", "returned ",  "error '"};
   const size_t from = at > kStatusReach ? at - kStatusReach : 0;
   const std::string_view before = folded.substr(from, at - from), behind = folded.substr(at + 3);
   if (before.ends_with(':') && before.size() > 1 && digit(before[before.size() - 2])) return false;

@@ -90,10 +90,10 @@ TEST_CASE("of a wrapper the exception is shown first that it was raised by, unle
 namespace {
 
 /// A log in which the signatures of `words` were matched inside one traceback, or none. Returns what leads and why.
-struct Told {
+struct Leading {
   std::string lead, first_cause;
 };
-Told lead_of(std::vector<Signature> signatures, event::TraceSeen trace, bool inside = true) {
+Leading lead_of(std::vector<Signature> signatures, event::TraceSeen trace, bool inside = true) {
   Knowledge knowledge;
   State state;
   fold(state, {{}, {0, 1}, event::SourceOpened{0, "train.log", "text", 0}});
@@ -136,12 +136,13 @@ event::TraceSeen raised(const char* exception, const char* message) {
 
 TEST_CASE("what a wrapper was raised by leads, and an engine's death keeps its kind beside that cause") {
   const auto plain = raised("RuntimeError", "x");
-  const Told usage = lead_of({root("usage", "code-error", true), root("duplicate", "config-error", false)}, plain);
+  const Leading usage = lead_of({root("usage", "code-error", true), root("duplicate", "config-error", false)}, plain);
   CHECK(usage.lead == "config-error");
   CHECK(usage.first_cause == "duplicate");
   CHECK(lead_of({root("usage", "code-error", false), root("duplicate", "config-error", false)}, plain).first_cause ==
         "usage");
-  const Told engine = lead_of({root("core", "engine-dead", true), root("memory", "gpu-out-of-memory", false)}, plain);
+  const Leading engine =
+      lead_of({root("core", "engine-dead", true), root("memory", "gpu-out-of-memory", false)}, plain);
   CHECK(engine.lead == "engine-dead");
   CHECK(engine.first_cause == "memory");
   CHECK(lead_of({root("core", "engine-dead", true)}, raised("KeyError", "'w'")).first_cause == "key-error");
