@@ -141,7 +141,7 @@ Severity survived_severity(const State& state, const Survived& seen) {
   if (signature.kind == "crash" && seen.open == 0) return Severity::kInfo;
   if (signature.kind == "code-error" && seen.open == 0 && seen.count == 1) return Severity::kInfo;  // of a model's code
   // One of many workers was ended for memory and made again.
-  const bool made_again = signature.kind == "host-out-of-memory" && signature.transient == "likely-transient";
+  const bool made_again = signature.kind == "host-out-of-memory" && signature.transient.starts_with("likely");
   if (made_again && seen.open == 0 && !often) return Severity::kInfo;
   // A full disk is a state, not an event: nothing shows that it is over while no step is done.
   if (signature.kind == "disk-pressure" && seen.open > 0) return Severity::kWarning;
