@@ -37,7 +37,8 @@ struct Signature {
   std::string metric_rule;   ///< in words; "" when text alone decides
   std::vector<std::string> confused_with;
   std::vector<std::string> references;
-  bool fatal = false;  ///< a match normally ends the process that prints it
+  bool fatal = false;    ///< a match normally ends the process that prints it
+  bool wrapper = false;  ///< a root that only says that something failed; what it failed of stands beside it
 };
 
 /// What can lie behind an incident. Every signature id is a cause id too; a row may add to a signature of the same id,

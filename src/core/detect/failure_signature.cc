@@ -98,13 +98,18 @@ bool ends_program(const State& state, const Symptom& symptom) {
          static_cast<int64_t>(symptom.within->trace.last_line + kBlankLines) >= state.sources[number].lines;
 }
 
-/// Repeated to the very end of the log: whoever says so still waits.
-bool stands_at_end(const State& state, const Survived& seen) {
+/// Said in the very last lines of the log.
+bool ends_the_log(const State& state, const Survived& seen) {
   constexpr uint64_t kBlankLines = 4;
   const uint32_t number = seen.last->moment.where.source;
-  if (static_cast<double>(seen.open) < kKnobs[1].value || number >= state.sources.size()) return false;
+  if (number >= state.sources.size()) return false;
   const SourceState& source = state.sources[number];
   return source.ended && static_cast<int64_t>(seen.last->last_line + kBlankLines) >= source.lines;
+}
+
+/// Repeated to the very end of the log: whoever says so still waits.
+bool stands_at_end(const State& state, const Survived& seen) {
+  return static_cast<double>(seen.open) >= kKnobs[1].value && ends_the_log(state, seen);
 }
 
 /// As many of the trainer's records were dropped as it did steps: the sink has kept none of them.
@@ -127,11 +132,17 @@ Severity survived_severity(const State& state, const Survived& seen) {
   if (loops(seen)) return Severity::kCritical;
   if (signature.role == Role::kSymptom) {
     if (signature.kind == "engine-dead" && stands_at_end(state, seen)) return Severity::kWarning;
+    // The log was cut there, and what came of the run it does not show.
+    const bool cut = signature.kind == "died-silently" && signature.severity == Severity::kWarning;
+    if (cut && seen.open > 0 && ends_the_log(state, seen)) return Severity::kWarning;
     return often && signature.transient == "poison" ? Severity::kWarning : Severity::kInfo;
   }
   // Steps were done after it: it is the output of a tool or of a helper that was replaced.
   if (signature.kind == "crash" && seen.open == 0) return Severity::kInfo;
   if (signature.kind == "code-error" && seen.open == 0 && seen.count == 1) return Severity::kInfo;  // of a model's code
+  // One of many workers was ended for memory and made again.
+  const bool made_again = signature.kind == "host-out-of-memory" && signature.transient.starts_with("likely");
+  if (made_again && seen.open == 0 && !often) return Severity::kInfo;
   // A full disk is a state, not an event: nothing shows that it is over while no step is done.
   if (signature.kind == "disk-pressure" && seen.open > 0) return Severity::kWarning;
   const bool of_the_start = signature.kind == "dependency-broken" || signature.kind == "config-error";

@@ -38,6 +38,8 @@ constexpr Knob kSingles{"singles", 0.9, "ratio", "Of the records on the floor: s
 constexpr Knob kBefore{"before", 10, "points", "Window of the level right before the streak", "own"};
 constexpr Knob kLow{"low", 0.1, "ratio", "Level right before, as a share of the best level, that had collapsed already",
                     "own"};
+constexpr Knob kSunk{"sunk", 0.5, "ratio",
+                     "Level right before, as a share of the best: below it the reward did not go at once", "own"};
 constexpr Knob kLong{
     "long", 20, "points",
     "A curriculum, a harder data set or a phase of evaluation gives nothing for some steps, and then again "
@@ -45,9 +47,9 @@ constexpr Knob kLong{
     "circuit breakers of the reports stop at 10 to 50"};
 constexpr Knob kLongStart{"long_start", 40, "points", "The same for a cold start, which may take longer", "as above"};
 constexpr Knob kTrouble{"trouble", 3, "steps", "So close to the onset lies what brought it about", "own"};
-constexpr Knob kKnobs[] = {kLong,      kLongStart, kTrouble, kFromStart, kFromStartPoints, kExcerpt,    kSudden,
-                           kChance,    kBack,      kBefore,  kLow,       kEarly,           kEarlyHours, kNearPoints,
-                           kNearShare, kNearMean,  kSingles};
+constexpr Knob kKnobs[] = {
+    kLong,   kLongStart, kTrouble, kFromStart, kFromStartPoints, kExcerpt,    kSudden,    kChance,   kBack,
+    kBefore, kLow,       kSunk,    kEarly,     kEarlyHours,      kNearPoints, kNearShare, kNearMean, kSingles};
 
 struct Streak {
   size_t first = 0, detected = 0;
@@ -277,13 +279,23 @@ struct MedianWalk {
   }
 };
 
-/// The reward had collapsed before it became exactly zero: reward-collapse reports that chain.
-bool was_low(KeptTrack& track, const Streak& streak) {
-  if (streak.from_start) return false;
+/// The level right before the streak above its floor, as a share of the best one; 1 where there was none.
+double share_before(KeptTrack& track, const Streak& streak) {
+  if (streak.from_start) return 1;
   const MedianWalk& walk = track.follow("zero-reward", MedianWalk{});
   const double best = walk.highest[streak.first - 1], last = walk.medians[streak.first - 1];
   const double floor = track.values[streak.detected];
-  return best > floor && last - floor < kLow.value * (best - floor);
+  return best > floor ? (last - floor) / (best - floor) : 1;
+}
+
+/// A reward that sinks step by step until no answer is worth more than another has not failed at once.
+void say_sunk(Finding& finding, double share) {
+  const auto sudden = std::find_if(finding.suggests.begin(), finding.suggests.end(),
+                                   [](const auto& one) { return one.cause == "reward-sudden-zero"; });
+  if (sudden == finding.suggests.end()) return;
+  const int64_t percent = std::llround(100 * share);
+  *sudden = {"zero-advantage-all-groups", 0.55, cat("the reward had sunk to ", percent, " % of its level before")};
+  finding.suggests.push_back({"reward-drop-gradual", 0.5, "the fall took several records"});
 }
 
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
@@ -305,7 +317,10 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
         finding.severity = streak.from_start ? Severity::kInfo : Severity::kWarning;  // a cold start that is over
         resolve(finding, track.points[i - 1]);
       }
-      if (was_low(track, streak)) finding.severity = Severity::kInfo;
+      const double share = share_before(track, streak);
+      if (share < kSunk.value) say_sunk(finding, share);
+      // It had collapsed before: reward-collapse reports that chain.
+      if (share < kLow.value) finding.severity = Severity::kInfo;
       out.push_back(std::move(finding));
       if (!recovered) break;
       from = i;

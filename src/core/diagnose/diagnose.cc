@@ -67,10 +67,12 @@ class Ranking {
       return a.second.score != b.second.score ? a.second.score > b.second.score : a.first < b.first;
     };
     std::sort(bare.begin(), bare.end(), better);
+    std::sort(causes.begin(), causes.end(), better);
+    const bool said = !causes.empty();  // what something speaks for stays first, however likely another is by itself
     for (auto& cause : bare) {
       if (causes.size() < kBareShown && cause.second.score > 0) causes.push_back(std::move(cause));
     }
-    std::sort(causes.begin(), causes.end(), better);
+    std::sort(causes.begin() + (said ? 1 : 0), causes.end(), better);
     std::vector<RankedCause> best;
     for (size_t i = 0; i < causes.size() && i < kCausesShown; ++i) best.push_back(std::move(causes[i].second));
     return best;

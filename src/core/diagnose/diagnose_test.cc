@@ -129,6 +129,16 @@ TEST_CASE("a node without memory is no GPU without memory") {
   CHECK(causes[1].reasons_against.size() == 1);
 }
 
+TEST_CASE("a cause that nothing speaks for never stands before one that something does") {
+  Knowledge knowledge;
+  knowledge.causes.push_back({"likely", "", {"crash"}, 0.6, {}, {}, "", "", ""});
+  const auto causes =
+      rank_causes(incident_with("crash", "x"), {{"seen", 0.2, "it"}, {"less", 0.1, "it"}}, {}, {}, knowledge);
+  REQUIRE(causes.size() == 3);
+  CHECK(causes[0].id == "seen");
+  CHECK(causes[1].id == "likely");
+}
+
 TEST_CASE("a wrapper does not lead where something else was seen") {
   const auto causes =
       rank_causes(incident_with("crash", "x"),

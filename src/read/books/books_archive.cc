@@ -47,9 +47,9 @@ void fields(Archive& archive, T& dialect) {
 template <typename Archive, MaybeConst<Signature> T>
 void fields(Archive& archive, T& signature) {
   auto& [id, layer, frameworks, role, kind, severity, symptom, causes, check, fix, transient, blast_radius, reaction,
-         metric_rule, confused_with, references, fatal] = signature;
+         metric_rule, confused_with, references, fatal, wrapper] = signature;
   archive(id, layer, frameworks, role, kind, severity, symptom, causes, check, fix, transient, blast_radius, reaction,
-          metric_rule, confused_with, references, fatal);
+          metric_rule, confused_with, references, fatal, wrapper);
 }
 
 template <typename Archive, MaybeConst<Cause> T>

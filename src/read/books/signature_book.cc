@@ -239,6 +239,7 @@ class SignatureBook::Loader {
     fields.check_kind("kind", value.kind);
     value.severity = fields.choice("severity", kSeverities);
     value.fatal = fields.boolean("fatal");
+    value.wrapper = fields.boolean("wrapper");
     value.symptom = fields.text("symptom", true);
     value.causes = fields.texts("causes", true);
     value.check = fields.texts("check", true);
@@ -250,29 +251,10 @@ class SignatureBook::Loader {
     value.confused_with = fields.texts("confused_with", false);
     value.references = fields.texts("references", false);
     read_faces(fields, table, row);
-    MW_TRY(fields.done({"id",
-                        "layer",
-                        "frameworks",
-                        "role",
-                        "kind",
-                        "severity",
-                        "fatal",
-                        "text",
-                        "regex",
-                        "weak_text",
-                        "weak_regex",
-                        "unless",
-                        "symptom",
-                        "causes",
-                        "check",
-                        "fix",
-                        "transient",
-                        "blast_radius",
-                        "reaction",
-                        "metric_rule",
-                        "references",
-                        "examples",
-                        "counter_examples",
+    MW_TRY(fields.done({"id",           "layer",    "frameworks",  "role",       "kind",      "severity",
+                        "fatal",        "wrapper",  "text",        "regex",      "weak_text", "weak_regex",
+                        "unless",       "symptom",  "causes",      "check",      "fix",       "transient",
+                        "blast_radius", "reaction", "metric_rule", "references", "examples",  "counter_examples",
                         "confused_with"}));
     MW_TRY(admit(signatures_, value.id, table, path, user));
     const std::string id = value.id;

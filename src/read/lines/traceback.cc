@@ -15,6 +15,7 @@ constexpr std::string_view kCause = "The above exception was the direct cause of
 constexpr size_t kNameLimit = 160;      ///< bytes of an exception's dotted name
 constexpr size_t kFrameLimit = 400;     ///< bytes of a frame
 constexpr size_t kOwnFrameLimit = 240;  ///< bytes of the run's own frame, where another one follows it
+constexpr size_t kCodeLimit = 200;      ///< bytes of a frame's source line
 
 bool upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool lower(char c) { return c >= 'a' && c <= 'z'; }
@@ -113,6 +114,7 @@ void TracebackReader::begin(uint64_t number) {
   group_ = remote_ = syntax_ = headless_ = false;
   scratch_entry_ = true;
   own_frame_.clear();
+  code_.clear();
   foreign_ = blanks_ = 0;
   first_line_ = number;
   given_first_ = 0;
@@ -121,6 +123,9 @@ void TracebackReader::begin(uint64_t number) {
 
 void TracebackReader::finish(bool handled) {
   trace_.handled = handled;
+  if (trace_.message.empty() && trace_.exception.ends_with("AssertionError") && code_.starts_with("assert ")) {
+    trace_.message = code_;
+  }
   trace_.message = redact_secrets(trace_.message);
   // A program may well live under /tmp, but then it is entered from somewhere; what a tool runs begins there.
   const bool scratch = frame_is_scratch(trace_.frame);
@@ -166,6 +171,7 @@ void TracebackReader::take_frame(std::string_view line, uint64_t number) {
   trace_.frame = clip(cat(text.substr(0, quote), ":", rest.substr(0, digits)), kFrameLimit);
   if (comma != std::string_view::npos) trace_.frame += clip(cat(" in ", rest.substr(comma + 5)), kFrameLimit);
   if (!frame_is_library(trace_.frame)) own_frame_ = trace_.frame;
+  code_.clear();
   trace_.last_line = number;
 }
 
@@ -248,6 +254,7 @@ TracebackReader::Took TracebackReader::feed_frames(std::string_view message, std
   if (take_exception(message, number)) return Took::kYes;
   if (bare.size() < message.size()) {  // a frame's source line, or the carets under it
     foreign_ = 0;
+    if (code_.empty()) code_ = clip(sanitize_utf8(bare.substr(0, kFrameLimit)), kCodeLimit);
     return Took::kYes;
   }
   if (bare.empty()) return Took::kYes;

@@ -18,6 +18,8 @@ namespace mw {
 /// with the first line that is no longer the traceback's: then take().last_line is smaller than that line's number, and
 /// the line is still the caller's to read. After a pause (attach) or at the end of the file, flush().
 ///
+/// An assertion without words of its own is reported with what it asserts, as the traceback shows it.
+///
 /// Of Ray's re-raised errors ("ray.exceptions.RayTaskError(KeyError): ray::f() (pid=1)", followed by the remote frames)
 /// the remote exception counts; of an exception group the first leaf.
 class TracebackReader {
@@ -60,6 +62,7 @@ class TracebackReader {
   int blanks_ = 0;   // empty lines since the exception
   uint64_t first_line_ = 0, ready_first_ = 0, given_first_ = 0;
   std::string own_frame_;  // the innermost that lies in no library
+  std::string code_;       // the source line under the innermost frame; "": not shown
   event::TraceSeen trace_, finished_;
 };
 

@@ -63,6 +63,20 @@ TEST_CASE("the innermost frame of the run's own stands before the one that raise
   CHECK(none[0].trace.frame == "/v/dist-packages/trl/cli.py:2 in main");
 }
 
+TEST_CASE("an assertion without words is reported with what it asserts") {
+  const auto asserted = [](const char* code, const char* exception) {
+    const auto seen =
+        read({"Traceback (most recent call last):", "  File \"/w/train.py\", line 12, in main", "    run(cfg)",
+              "  File \"/w/load.py\", line 3, in load", code, "           ^^^^^", exception, "step 4"});
+    REQUIRE(seen.size() == 1);
+    return seen[0].trace.message;
+  };
+  CHECK(asserted("    assert metadata is not None", "AssertionError") == "assert metadata is not None");
+  CHECK(asserted("    assert metadata, 'none'", "AssertionError: none") == "none");
+  CHECK(asserted("    raise AssertionError", "AssertionError").empty());
+  CHECK(asserted("    assert metadata", "ValueError").empty());
+}
+
 TEST_CASE("frames whose head was cut off count once an exception follows") {
   const auto seen = read({"  File \"/w/train.py\", line 12, in main", "    run(cfg)", "KeyError: 'gold'"});
   REQUIRE(seen.size() == 1);

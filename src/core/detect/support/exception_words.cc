@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "core/detect/support/refusals.h"
 
 namespace mw::detect {
 namespace {
@@ -119,21 +120,29 @@ constexpr std::array kPhrases = {
     Words{"`glibc", "not found", {"dependency-broken", "glibc-or-libstdcxx-version", false}},
     Words{"find c compiler", "", {"dependency-broken", "triton-compile-failure", false}},
     Words{"cuda_home", "", {"dependency-broken", "extension-build-failed", false}},
+    Words{"install it with", "", {"dependency-broken", "module-not-found", false}},
+    Words{"numpy is not available", "", {"dependency-broken", "numpy-abi-incompatible", false}},
+    Words{"is already used by a", "", {"dependency-broken", "import-error-version", false}},
+    Words{"jit load", "", {"dependency-broken", "extension-build-failed", false}},
     Words{"pip install", "", {"dependency-broken", "import-error-version", false}},
+    Words{"is not available", "install", {"dependency-broken", "module-not-found", false}},
     Words{"is not installed", "", {"dependency-broken", "module-not-found", false}},
     Words{"please install", "", {"dependency-broken", "module-not-found", false}},
     Words{"please upgrade", "", {"dependency-broken", "import-error-version", false}},
+    Words{"version", "must be", {"dependency-broken", "import-error-version", false}},
     Words{"version", "is required", {"dependency-broken", "import-error-version", false}},
     Words{" or higher", "requires", {"dependency-broken", "import-error-version", false}},
     Words{" or newer", "requires", {"dependency-broken", "import-error-version", false}},
     Words{" or higher is required", "", {"dependency-broken", "import-error-version", false}},
+    Words{"only support fp16 and bf16", "", {"config-error", "dtype-mismatch", false}},
+    Words{"only supports fp16 and bf16", "", {"config-error", "dtype-mismatch", false}},
+    Words{"flashattention", "requires", {"dependency-broken", "flash-attn-unavailable", false}},
+    Words{"flashattention", "support", {"dependency-broken", "flash-attn-unavailable", false}},
     Words{"cuda arch", "", {"config-error", "kernel-not-for-this-gpu", false}},
     Words{"compute capability", "", {"config-error", "kernel-not-for-this-gpu", false}},
     Words{"requires sm", "", {"config-error", "kernel-not-for-this-gpu", false}},
     Words{"ampere", "support", {"config-error", "kernel-not-for-this-gpu", false}},
     Words{"hopper", "support", {"config-error", "kernel-not-for-this-gpu", false}},
-    Words{"only support fp16 and bf16", "", {"config-error", "dtype-mismatch", false}},
-    Words{"only supports fp16 and bf16", "", {"config-error", "dtype-mismatch", false}},
     Words{"same dtype", "", {"config-error", "dtype-mismatch", false}},
     Words{"dtype", "mismatch", {"config-error", "dtype-mismatch", false}},
     Words{"dtype", "does not match", {"config-error", "dtype-mismatch", false}},
@@ -148,6 +157,8 @@ constexpr std::array kPhrases = {
     Words{"not enough memory", "", {"gpu-out-of-memory", "cuda-oom-trainer", false}},
     Words{"insufficient memory", "", {"gpu-out-of-memory", "cuda-oom-trainer", false}},
     Words{"no available memory", "", {"gpu-out-of-memory", "vllm-no-kv-blocks", false}},
+    Words{"gpus", "but only", {"resource-limit", "gpus-requested-more-than-present", false}},
+    Words{"available resources", "", {"resource-limit", "ray-resources-pending", false}},
     Words{"no gpu", "available", {"resource-limit", "gpus-requested-more-than-present", false}},
     Words{"start new thread", "", {"resource-limit", "resource-temporarily-unavailable-eagain", false}},
     // checkpoints
@@ -160,7 +171,12 @@ constexpr std::array kPhrases = {
     Words{"checkpoint", "does not exist", {"checkpoint-failed", "ckpt-dir-vanished", false}},
     Words{"find a valid checkpoint", "", {"checkpoint-failed", "ckpt-dir-vanished", false}},
     Words{"tensors share memory", "", {"checkpoint-failed", "checkpoint-save-failed", false}},
+    Words{"checkpoint", "failed", {"checkpoint-failed", "checkpoint-save-failed", false}},
+    Words{"missing key", "weight", {"checkpoint-failed", "state-dict-load-error", false}},
+    Words{"missing key", "state", {"checkpoint-failed", "state-dict-load-error", false}},
+    Words{"missing key", "while loading", {"checkpoint-failed", "state-dict-load-error", false}},
     Words{"weights only load failed", "", {"checkpoint-failed", "trust-weights-only-unpickle", false}},
+    Words{" % ", " == 0", {"config-error", "batch-size-not-divisible", false}},
     // shapes
     Words{"must match the size", "", {"code-error", "", false}},
     Words{"shape", "match", {"code-error", "", false}},
@@ -184,18 +200,25 @@ constexpr std::array kPhrases = {
     Words{"padding token", "", {"config-error", "pad-token-missing", false}},
     Words{"pad_token", "", {"config-error", "pad-token-missing", false}},
     Words{"longer than the maximum model length", "", {"data-error", "context-length-exceeded-prompt", false}},
+    Words{"prompt length", "is longer than", {"data-error", "context-length-exceeded-prompt", false}},
     Words{"is larger than max_length", "", {"data-error", "context-length-exceeded-prompt", false}},
     Words{"maximum context length", "", {"data-error", "context-length-exceeded-prompt", false}},
     Words{"couldn't cast", "", {"data-error", "dataset-corrupt-arrow", false}},
     Words{"column names", "", {"data-error", "dataset-column-missing", false}},
     Words{"dataset is empty", "", {"data-error", "train-dataloader-empty", false}},
     Words{"empty dataset", "", {"data-error", "train-dataloader-empty", false}},
+    Words{"dataset", " 0 examples", {"data-error", "train-dataloader-empty", false}},
+    Words{"dataset", "no examples", {"data-error", "train-dataloader-empty", false}},
+    Words{"dataset", "no samples", {"data-error", "train-dataloader-empty", false}},
+    Words{"dataset", "is empty", {"data-error", "train-dataloader-empty", false}},
     Words{"dataloader is empty", "", {"data-error", "train-dataloader-empty", false}},
     Words{"num_samples=0", "", {"data-error", "train-dataloader-empty", false}},
     Words{"dataset", "column", {"data-error", "dataset-column-missing", false}},
     Words{"text input must be of type", "", {"data-error", "dataset-bad-row-json", false}},
     // others
     Words{"permission denied", "", {"resource-limit", "permission-denied", false}},
+    Words{"not found", "available", {"config-error", "", false}},
+    Words{"directory", "already exists", {"config-error", "", false}},
     Words{"command not found", "", {"dependency-broken", "command-not-found", false}},
     Words{"no such file or directory", "", {"config-error", "file-not-found", false}},
     Words{"address already in use", "", {"resource-limit", "port-in-use", false}},
@@ -218,23 +241,23 @@ constexpr std::array kPhrases = {
     Words{"engine", "is dead", {"engine-dead", "vllm-engine-dead", true}},
     Words{"engine core initialization failed", "", {"engine-dead", "vllm-engine-init-failed", true}},
     Words{"server", "did not become", {"engine-dead", "sglang-server-launch-timeout", false}},
+    Words{"server", "failed to start", {"engine-dead", "sglang-server-launch-timeout", false}},
+    Words{"server", "did not start", {"engine-dead", "sglang-server-launch-timeout", false}},
+    Words{"placement group", "", {"resource-limit", "ray-resources-pending", false}},
+    Words{"docker", "failed", {"environment-fault", "sandbox-creation-failed", false}},
+    Words{"sandbox", "failed", {"environment-fault", "sandbox-execution-failed", false}},
+    Words{"sandbox", "timed out", {"environment-fault", "sandbox-oom-or-timeout", false}},
+    Words{"judge", "returned no", {"environment-fault", "judge-api-error", false}},
+    Words{"heartbeat", "stale", {"worker-lost", "worker-exited", false}},
     Words{"server", "unhealthy", {"engine-dead", "sglang-health-check-failed", false}},
     Words{"worker", "died", {"worker-lost", "worker-exited", true}},
     Words{"exited unexpectedly", "", {"worker-lost", "dataloader-worker-exited", true}},
-    Words{"timed out waiting", "", {"crash", "timeout-error", false}},
-};
-
-// How programs refuse a setting. An empty cause leaves that of the type.
-constexpr std::array<std::string_view, 45> kRefusals = {
-    "must be either",     "must be one of",     "must be set",      "must be specified", "must be provided",
-    "should be one of",   "should be set",      "should be either", "should be larger",  "has to be set",
-    "has to be",          "is not supported",   "not supported",    "unsupported",       "does not support",
-    "only supports",      "only support ",      "only supported",   "can only be used",  "cannot be used",
-    "not compatible",     "incompatible",       "is required for",  "is required when",  "are required",
-    "please set",         "please specify",     "please provide",   "is not a valid",    "not a valid argument",
-    "invalid choice",     "keys are not used",  "environment var",  "require setting",   "divisible",
-    "is larger than the", "not used by the hf", "tensor parallel",  "cannot find ",      "could not find ",
-    "couldn't find ",     "can't find ",        " does not exist",  "is greater than",   "exceeds the ",
+    Words{"process", " died", {"worker-lost", "worker-exited", true}},
+    Words{"exited with code", "", {"worker-lost", "worker-exited", true}},
+    Words{"timed out", "", {"crash", "timeout-error", false}},
+    Words{"not initialized", "", {"code-error", "", false}},
+    Words{"must be called before", "", {"code-error", "", false}},
+    Words{"out of range", "", {"code-error", "", false}},
 };
 
 // Parts of a name that somebody gave to an exception of his own.
@@ -265,17 +288,6 @@ constexpr std::array kNames = {
     Words{"dataset", "", {"data-error", "dataset-corrupt-arrow", false}},
 };
 
-// How a setting that is named is refused, and how a name looks that is one of a setting rather than of a variable.
-constexpr std::array<std::string_view, 9> kModals = {" must ",  " should ", "requires", " needs ",  "cannot",
-                                                     "invalid", "not set",  "missing",  "expected "};
-constexpr std::array<std::string_view, 11> kSettingBegins = {
-    "num_", "n_", "max_", "min_", "use_", "enable_", "disable_", "total_", "save_", "load_", "resume_"};
-constexpr std::array<std::string_view, 19> kSettingEnds = {
-    "_size", "_steps",    "_path",  "_dir",     "_freq",    "_ratio",    "_coef",    "_len",      "_mode",      "_type",
-    "_gpus", "_parallel", "_nodes", "_workers", "_per_gpu", "_per_node", "_backend", "_strategy", "_estimator",
-};
-constexpr std::array<std::string_view, 3> kBareRefusals = {"invalid ", "unknown ", "unrecognized "};  // at the start
-
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
 /// The whole number that stands behind `word` in `text`, with no more than punctuation between; -1: none.
@@ -303,7 +315,8 @@ std::optional<ExceptionClass> by_system_error(std::string_view message, std::str
 
 /// Does a word that goes with a status stand before it, or behind it?
 bool is_status(std::string_view folded, size_t at) {
-  constexpr std::array<std::string_view, 5> kBefore = {"status", "error code", "http", "request failed", "response ["};
+  constexpr std::array<std::string_view, 7> kBefore = {"status",     "error code", "http",   "request failed",
+                                                       "response [", "returned ",  "error '"};
   const size_t from = at > kStatusReach ? at - kStatusReach : 0;
   const std::string_view before = folded.substr(from, at - from), behind = folded.substr(at + 3);
   if (before.ends_with(':') && before.size() > 1 && digit(before[before.size() - 2])) return false;
@@ -351,41 +364,20 @@ std::optional<ExceptionClass> by_table(const std::array<Words, N>& table, std::s
   return std::nullopt;
 }
 
-bool lower(char c) { return c >= 'a' && c <= 'z'; }
-bool upper(char c) { return c >= 'A' && c <= 'Z'; }
-
-/// "--lr", "actor.ppo_epochs", "ACME_TOKENS", "max_steps": a name that a person sets.
-bool names_setting(std::string_view word) {
-  while (!word.empty() && word.back() == '.') word.remove_suffix(1);
-  if (word.size() < 4) return false;
-  if (word.starts_with("--")) return lower(word[2]);
-  const bool joined = contains(word, "_");
-  if (joined && std::all_of(word.begin(), word.end(), [](char c) { return upper(c) || digit(c) || c == '_'; })) {
-    return upper(word[0]);
-  }
-  if (!lower(word[0])) return false;
-  const size_t dot = word.find('.');
-  if (joined && dot != std::string_view::npos && lower(word[dot + 1])) return true;
-  return std::any_of(kSettingBegins.begin(), kSettingBegins.end(),
-                     [word](auto part) { return word.starts_with(part); }) ||
-         std::any_of(kSettingEnds.begin(), kSettingEnds.end(), [word](auto part) { return word.ends_with(part); });
-}
-
-/// A setting is named, and something is wanted of it.
-bool refuses_setting(std::string_view message, std::string_view folded) {
-  const auto said = [folded](std::string_view words) { return contains(folded, words); };
-  if (std::any_of(kBareRefusals.begin(), kBareRefusals.end(),
-                  [folded](auto word) { return folded.starts_with(word); })) {
-    return true;
-  }
-  if (folded.starts_with("no ") && contains(folded, " found")) return true;
-  if (std::none_of(kModals.begin(), kModals.end(), said)) return false;
-  const auto part = [](char c) { return lower(c) || upper(c) || digit(c) || c == '_' || c == '.' || c == '-'; };
-  for (size_t begin = 0; begin < message.size();) {
-    size_t end = begin;
-    while (end < message.size() && part(message[end])) ++end;
-    if (names_setting(message.substr(begin, end - begin))) return true;
-    begin = end + 1;
+/// "needs transformer-engine>=2.6.0", "requires a PyTorch >= 2.5": a version is wanted, with its number.
+bool wants_version(std::string_view folded) {
+  if (!contains(folded, "require") && !contains(folded, "need") && !contains(folded, "expect")) return false;
+  for (size_t at = folded.find('>'); at != std::string_view::npos; at = folded.find('>', at + 1)) {
+    size_t end = at + 1;
+    while (end < folded.size() && (folded[end] == ' ' || folded[end] == '=' || folded[end] == 'v')) ++end;
+    const size_t begin = end;
+    while (end < folded.size() && digit(folded[end])) ++end;
+    size_t parts = 1;
+    while (end > begin && end + 1 < folded.size() && folded[end] == '.' && digit(folded[end + 1])) {
+      ++parts;
+      for (++end; end < folded.size() && digit(folded[end]);) ++end;
+    }
+    if (parts > 2 || (parts == 2 && folded[at + 1] == '=')) return true;  // "> 0.5" bounds a number
   }
   return false;
 }
@@ -398,8 +390,8 @@ std::optional<ExceptionClass> class_by_words(std::string_view exception, std::st
   if (auto is = by_package(type, folded)) return is;
   if (auto is = by_status(folded)) return is;
   if (auto is = by_table(kPhrases, folded)) return is;
-  const auto refuses = [&folded](std::string_view words) { return contains(folded, words); };
-  if (std::any_of(kRefusals.begin(), kRefusals.end(), refuses) || refuses_setting(message, folded)) {
+  if (wants_version(folded)) return ExceptionClass{"dependency-broken", "import-error-version", false};
+  if (refuses(message, folded)) {
     return ExceptionClass{"config-error", "", false};
   }
   return by_table(kNames, to_lower(bare_exception(exception)));

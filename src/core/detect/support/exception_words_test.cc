@@ -198,6 +198,46 @@ constexpr Example kExamples[] = {
     {"RuntimeError", "a worker died", "worker-lost", "worker-exited"},
     {"RuntimeError", "DataLoader worker (pid(s) 3) exited unexpectedly", "worker-lost", "dataloader-worker-exited"},
     {"acme.Gate", "timed out waiting for an answer", "crash", "timeout-error"},
+    {"AssertionError", "FlashAttention v3 backend requires SM>=80", "dependency-broken", "flash-attn-unavailable"},
+    {"ValueError", "FlashAttention does not support this head size", "dependency-broken", "flash-attn-unavailable"},
+    {"RuntimeError", "the env process has died", "worker-lost", "worker-exited"},
+    {"RuntimeError", "the helper exited with code 3", "worker-lost", "worker-exited"},
+    {"RuntimeError", "refit timed out after 300 s", "crash", "timeout-error"},
+    {"RuntimeError", "torch.distributed is not initialized", "code-error", ""},
+    {"RuntimeError", "start() must be called before use", "code-error", ""},
+    {"RuntimeError", "layer 9 is out of range", "code-error", ""},
+    {"RuntimeError", "server failed to start", "engine-dead", "sglang-server-launch-timeout"},
+    {"RuntimeError", "server did not start on port 9", "engine-dead", "sglang-server-launch-timeout"},
+    {"RuntimeError", "no placement group in 180 s", "resource-limit", "ray-resources-pending"},
+    {"ValueError", "cannot allocate workers with the available resources", "resource-limit", "ray-resources-pending"},
+    {"acme.NoRoom", "4 GPUs wanted but only 2 are there", "resource-limit", "gpus-requested-more-than-present"},
+    {"RuntimeError", "docker build failed: no", "environment-fault", "sandbox-creation-failed"},
+    {"RuntimeError", "sandbox setup failed", "environment-fault", "sandbox-execution-failed"},
+    {"RuntimeError", "sandbox call timed out", "environment-fault", "sandbox-oom-or-timeout"},
+    {"RuntimeError", "the judge returned no verdict", "environment-fault", "judge-api-error"},
+    {"RuntimeError", "heartbeat is stale", "worker-lost", "worker-exited"},
+    {"RuntimeError", "Gateway returned 503: busy", "network", "http-server-error"},
+    {"RuntimeError", "background checkpoint finalization failed", "checkpoint-failed", "checkpoint-save-failed"},
+    {"RuntimeError", "missing keys in weights: lm_head", "checkpoint-failed", "state-dict-load-error"},
+    {"RuntimeError", "missing key in the state", "checkpoint-failed", "state-dict-load-error"},
+    {"RuntimeError", "missing key while loading w.safetensors", "checkpoint-failed", "state-dict-load-error"},
+    {"RuntimeError", "needs transformer-engine>=2.6.0", "dependency-broken", "import-error-version"},
+    {"ValueError", "a vLLM version must be greater than 0.8", "dependency-broken", "import-error-version"},
+    {"RuntimeError", "unable to JIT load the cpu_adam op", "dependency-broken", "extension-build-failed"},
+    {"AssertionError", "assert num_experts % ep_size == 0", "config-error", "batch-size-not-divisible"},
+    {"RuntimeError", "Prompt length 1732 is longer than 1024.", "data-error", "context-length-exceeded-prompt"},
+    {"httpx.HTTPStatusError", "Client error '404 Not Found' for url 'http://10.0.0.1:3333/generate'", "config-error",
+     "http-not-found"},
+    {"RuntimeError", "Numpy is not available", "dependency-broken", "numpy-abi-incompatible"},
+    {"ValueError", "'x' is already used by a Transformers config", "dependency-broken", "import-error-version"},
+    {"RuntimeError", "the extra is missing. Install it with: uv sync", "dependency-broken", "module-not-found"},
+    {"ValueError", "training dataset 'a' tokenized to 0 examples", "data-error", "train-dataloader-empty"},
+    {"ValueError", "the dataset has no examples", "data-error", "train-dataloader-empty"},
+    {"ValueError", "the dataset has no samples left", "data-error", "train-dataloader-empty"},
+    {"ValueError", "eval dataset is empty", "data-error", "train-dataloader-empty"},
+    {"ValueError", "output directory out already exists", "config-error", ""},
+    {"ValueError", "template 'a' not found. Available: b", "config-error", ""},
+    {"RuntimeError", "FP8 is not available here: install torchao", "dependency-broken", "module-not-found"},
     // names
     {"acme.ReplyTimeout", "no answer", "crash", "timeout-error"},
     {"acme.PoolTimedOut", "no answer", "crash", "timeout-error"},
@@ -240,6 +280,52 @@ TEST_CASE("an exception whose type says little is known by its words") {
 
 TEST_CASE("a refusal is one of the settings, whoever phrases it") {
   for (const char* words : {"mode must be either 'a' or 'b'",
+                            "x must be enabled",
+                            "x must be disabled",
+                            "x must be greater than y",
+                            "x must be less than y",
+                            "x must be positive",
+                            "x must be a positive number",
+                            "x must be in the range of y",
+                            "x must be between y and z",
+                            "x must be a multiple of y",
+                            "x must be at least y",
+                            "x must be at most y",
+                            "x must be equal to y",
+                            "you must specify x",
+                            "you must use x",
+                            "x must match number of y",
+                            "x must match the number of y",
+                            "x must be larger than y",
+                            "x must be smaller than y",
+                            "x must be longer than y",
+                            "x must be shorter than y",
+                            "x must be chosen",
+                            "x must be one y",
+                            "x is only valid for y",
+                            "x are supported for y",
+                            "x is only available with y",
+                            "x cannot be enabled with y",
+                            "x can't be used with y",
+                            "x and y cannot be combined",
+                            "x and y are mutually exclusive",
+                            "`x` is required",
+                            "please either x or y",
+                            "please choose x",
+                            "exactly one of x and y",
+                            "at least one of x and y",
+                            "at most one of x and y",
+                            "x or y, not both",
+                            "invalid value of x",
+                            "x must be > 1.0",
+                            "x must be < 1",
+                            "x and y must be identical",
+                            "x must be non-negative",
+                            "none of x is currently supported",
+                            "x currently requires y",
+                            "only y are currently supported with x",
+                            "x is not set",
+                            "x is not provided",
                             "x must be one of a, b",
                             "x must be set",
                             "x must be specified",
@@ -343,6 +429,18 @@ TEST_CASE("a setting that is named and of which something is wanted is refused")
     CAPTURE(text);
     CHECK_FALSE(class_by_words("ValueError", words).has_value());
   }
+}
+
+TEST_CASE("a value that is shown refuses nothing, and a bound is no version") {
+  const auto kind = [](std::string_view message) {
+    const auto is = class_by_words("AssertionError", message);
+    return is ? std::string(is->kind) : "";
+  };
+  CHECK(kind("{'id': 3, 'ds_tensor.shape': (4,), 'requires_grad': True, 'missing': 0}").empty());
+  CHECK(kind("[rank 3] needs n >= 2").empty());
+  CHECK(kind("it needs mcore >= 0.13.0") == "dependency-broken");
+  CHECK(kind("acme > 0.10.0 is required for it") == "dependency-broken");
+  CHECK(kind("a ratio >0.5 is what it expects").empty());
 }
 
 TEST_CASE("a number is a status only where words say so, and no word means nothing") {

@@ -268,7 +268,9 @@ constexpr std::array kRows = {
 bool speaks_of_settings(std::string_view frame) {
   const size_t slash = frame.rfind('/');
   const std::string_view place = slash == std::string_view::npos ? frame : frame.substr(slash + 1);
-  return contains_folded(place, "config") || contains_folded(place, "arguments") || contains_folded(place, "_args");
+  constexpr std::array<std::string_view, 7> kParts = {"config",   "arguments", "_args",        "_cfg",
+                                                      "settings", "validate_", "__post_init__"};
+  return std::any_of(kParts.begin(), kParts.end(), [place](auto part) { return contains_folded(place, part); });
 }
 
 /// A frame that reads data: its file or its function is named after them.
@@ -278,17 +280,46 @@ bool speaks_of_data(std::string_view frame) {
   return contains_folded(place, "dataset") || contains_folded(place, "collat") || contains_folded(place, "dataloader");
 }
 
+/// What a frame that saves or loads checkpoints does; nothing of another. Checkpointing of activations is something
+/// else.
+std::optional<ExceptionClass> checkpoint_class(std::string_view frame) {
+  const size_t in = frame.find(" in ");
+  const std::string_view path = frame.substr(0, in);
+  const std::string_view file = path.substr(path.rfind('/') + 1);
+  const std::string_view function = in == std::string_view::npos ? std::string_view() : frame.substr(in + 4);
+  if (contains(path, "/utils/checkpoint.py") || contains_folded(path, "activation")) return std::nullopt;
+  const bool saves = contains_folded(function, "save"), loads = contains_folded(function, "load");
+  const bool file_speaks = contains_folded(file, "checkpoint") || contains(path, "/distributed/checkpoint/") ||
+                           contains(path, "dist_checkpointing/");
+  const bool function_speaks =
+      (saves || loads) && (contains_folded(function, "checkpoint") || contains_folded(function, "ckpt") ||
+                           contains_folded(function, "state_dict"));
+  if (!file_speaks && !function_speaks) return std::nullopt;
+  return ExceptionClass{"checkpoint-failed", saves && !loads ? "checkpoint-save-failed" : "state-dict-load-error",
+                        false};
+}
+
+/// What says nothing of itself and was raised where checkpoints are saved or loaded.
+ExceptionClass of_a_checkpoint(const ExceptionClass& is, std::string_view frame) {
+  const bool program = is.kind == "code-error" || is.kind == "crash";
+  if (!program || !says_little(is)) return is;
+  return checkpoint_class(raising_frame(frame)).value_or(is);
+}
+
+/// A function that asks a service and reads what it answers, by its name.
+bool reads_an_answer(std::string_view frame) {
+  const size_t in = frame.find(" in ");
+  const std::string_view function = in == std::string_view::npos ? std::string_view() : frame.substr(in + 4);
+  return contains_folded(function, "search") || contains_folded(function, "retriev") ||
+         contains_folded(function, "fetch");
+}
+
 /// The exception comes out of a reward function: it was raised in one, or in what one of the run's own calls.
 bool is_rewards(std::string_view frame) {
   const std::string_view own = own_frame(frame);
+  if (contains_folded(frame, "reward_trainer") || contains_folded(frame, "reward_model")) return false;  // no scorer
+  if (raising_frame(frame).ends_with(" in __init__")) return false;  // nothing is scored yet
   return contains_folded(raising_frame(frame), "reward") || contains_folded(own.substr(own.rfind('/') + 1), "reward");
-}
-
-/// The type alone says no more than that something is wrong.
-bool says_little(const ExceptionClass& is) {
-  constexpr std::array<std::string_view, 5> kPlain{"unhandled-exception", "value-error", "runtime-error",
-                                                   "assertion-error", "not-implemented-error"};
-  return !is.consequence && std::find(kPlain.begin(), kPlain.end(), is.cause) != kPlain.end();
 }
 
 /// The class by the words of the message where that of the type says little.
@@ -327,6 +358,12 @@ std::string_view bare_exception(std::string_view exception) {
   return dot == std::string_view::npos ? exception : exception.substr(dot + 1);
 }
 
+bool says_little(const ExceptionClass& is) {
+  constexpr std::array<std::string_view, 5> kPlain{"unhandled-exception", "value-error", "runtime-error",
+                                                   "assertion-error", "not-implemented-error"};
+  return !is.consequence && std::find(kPlain.begin(), kPlain.end(), is.cause) != kPlain.end();
+}
+
 ExceptionClass classify_exception(std::string_view exception, std::string_view message, std::string_view frame) {
   if (contains(frame, "shm_broadcast.py")) return {"engine-dead", "vllm-shm-broadcast-stall", false};
   const std::string_view bare = bare_exception(exception);
@@ -342,10 +379,12 @@ ExceptionClass classify_exception(std::string_view exception, std::string_view m
     if (program && refused && speaks_of_settings(raising_frame(frame))) return {"config-error", is.cause, false};
     if (bare == "KeyError" && speaks_of_data(raising_frame(frame)))
       return {"data-error", "dataset-column-missing", false};
-    return is;
+    if (bare == "KeyError" && reads_an_answer(raising_frame(frame)))
+      return {"code-error", "retriever-error-response", false};
+    return of_a_checkpoint(is, frame);
   }
   if (server_failed(bare, message)) return {"network", "http-server-error", false};
-  return sharpened({"crash", "unhandled-exception", false}, exception, message);
+  return of_a_checkpoint(sharpened({"crash", "unhandled-exception", false}, exception, message), frame);
 }
 
 }  // namespace mw::detect

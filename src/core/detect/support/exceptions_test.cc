@@ -352,9 +352,40 @@ TEST_CASE("a missing key in a frame that reads data is one of the data, and a re
   CHECK(classify_exception("RuntimeError", "Request failed: 404", "/x/reward.py:3 in score").cause == "http-not-found");
 }
 
+TEST_CASE("what says nothing of itself is of the checkpoint that was being saved or loaded") {
+  const auto is = [](std::string_view frame) { return classify_exception("RuntimeError", "unexpected", frame); };
+  for (const char* frame : {"/w/checkpoint.py:3 in save_all", "/w/trainer.py:9 in save_checkpoint",
+                            "/v/torch/distributed/checkpoint/planner.py:3 in save"}) {
+    CAPTURE(std::string(frame));
+    CHECK(is(frame).cause == "checkpoint-save-failed");
+  }
+  for (const char* frame :
+       {"/w/trainer.py:9 in load_ckpt", "/w/sampler.py:9 in load_state_dict",
+        "/v/torch/distributed/checkpoint/x.py:3 in load", "/v/mcore/training/checkpointing.py:3 in _compare",
+        "/v/mcore/dist_checkpointing/serialization.py:3 in load_common"}) {
+    CAPTURE(std::string(frame));
+    CHECK(is(frame).cause == "state-dict-load-error");
+  }
+  for (const char* frame : {"/v/torch/utils/checkpoint.py:3 in check", "/home/u/checkpoints/run/train.py:3 in step",
+                            "/v/deepspeed/activation_checkpointing/checkpointing.py:3 in forward",
+                            "/w/x.py:1 in checkpoint", "/w/state_dict_adapter.py:3 in split"}) {
+    CAPTURE(std::string(frame));
+    CHECK(is(frame).kind == "crash");
+  }
+  CHECK(classify_exception("OSError", "[Errno 28] No space left", "/w/checkpoint.py:3 in save").kind == "disk-full");
+  CHECK(classify_exception("TypeError", "bad", "/w/checkpoint.py:3 in save").kind == "code-error");
+}
+
+TEST_CASE("a missing key in what a service answered is the answer's") {
+  CHECK(classify_exception("KeyError", "'result'", "/w/gen.py:3 in batch_search").cause == "retriever-error-response");
+  CHECK(classify_exception("KeyError", "'result'", "/w/gen.py:3 in _retrieve").cause == "retriever-error-response");
+  CHECK(classify_exception("KeyError", "'result'", "/w/fetch/gen.py:3 in step").cause == "key-error");
+}
+
 TEST_CASE("a program's error in a frame that checks settings is one of the settings") {
   for (const char* frame : {"/x/trainer_config.py:3 in check", "/x/arguments.py:9 in parse", "train.py:1 in parse_args",
-                            "/x/train_args.py:3 in f"}) {
+                            "/x/train_args.py:3 in f", "/x/setup.py:3 in check_cfg", "/x/settings.py:3 in f",
+                            "/x/trainer.py:3 in validate_batch", "/x/opts.py:3 in __post_init__"}) {
     CAPTURE(std::string(frame));
     CHECK(classify_exception("ValueError", "no", frame).kind == "config-error");
     CHECK(classify_exception("AssertionError", "no", frame).kind == "config-error");
@@ -369,6 +400,8 @@ TEST_CASE("an exception is a reward function's by its own frame or the one that 
   };
   CHECK(cause("/w/my_reward.py:3 in score, raised in /usr/lib/python3.12/json/decoder.py:9 in decode") ==
         "reward-function-exception");
+  CHECK(cause("/v/site-packages/trl/reward_trainer.py:3 in step") == "value-error");
+  CHECK(cause("/w/rewards/dapo.py:3 in __init__") == "value-error");
   CHECK(cause("/w/reward-study/train.py:3 in main, raised in /v/site-packages/x/engine.py:9 in step") !=
         "reward-function-exception");
   CHECK(cause("/w/train.py:3 in main, raised in /v/site-packages/x/rewards/math.py:9 in grade") ==

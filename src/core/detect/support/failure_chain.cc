@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "core/detect/support/progress.h"
 #include "core/exit_status.h"
+#include "core/incident_kind.h"
 
 namespace mw::detect {
 namespace {
@@ -202,6 +203,20 @@ void add_signatures(const State& state, const Knowledge& knowledge, std::vector<
 /// How asyncio asks whether a loop runs: handled at once, and printed before whatever failed afterwards.
 bool only_probed(const TraceState& link) { return link.trace.message.starts_with("no running event loop"); }
 
+ExceptionClass class_of(const TraceState& seen) {
+  return classify_exception(seen.trace.exception, seen.trace.message, seen.trace.frame);
+}
+
+/// Of a chain of exceptions the last one has the program's own words. An echo says less than the link that it echoes,
+/// and so does a type that says nothing, where the first link is of the machine: a full disk, a memory, a key.
+bool first_link_leads(const ExceptionClass& first, const ExceptionClass& last) {
+  if (last.consequence) return true;
+  const bool outside = is_resource(first.kind) || first.kind == "credentials" || first.kind == "network" ||
+                       first.kind == "checkpoint-incomplete";
+  const bool refusal = last.kind == "config-error";
+  return says_little(last) && !refusal && outside && !first.consequence;
+}
+
 void add_traces(const State& state, std::vector<Symptom>& symptoms) {
   const TraceState* chain = nullptr;  // first handled link of the chain that is being read
   for (const TraceState& seen : state.traces) {
@@ -217,9 +232,8 @@ void add_traces(const State& state, std::vector<Symptom>& symptoms) {
     symptom.order = seen.order;
     symptom.last_line = seen.trace.last_line;
     if (chain != nullptr) {
-      // The chain began with its first link; an echo at its end says less than that link.
-      const bool echo = classify_exception(seen.trace.exception, seen.trace.message, seen.trace.frame).consequence;
-      if (echo) symptom.trace = chain;
+      // The chain began with its first link.
+      if (first_link_leads(class_of(*chain), class_of(seen))) symptom.trace = chain;
       symptom.moment = chain->moment;
       symptom.order = chain->order;
       chain = nullptr;
@@ -241,9 +255,9 @@ void join_traces(std::vector<Symptom>& symptoms) {
           symptom.moment.where.line < trace.moment.where.line || symptom.moment.where.line > trace.last_line) {
         continue;
       }
-      // A signature that only wraps whatever failed ("crash") leaves the word to the exception.
+      // A signature that only wraps whatever failed ("crash") leaves the word to the exception, if that says of what.
       const bool says_what = symptom.signature->role == Role::kRoot || symptom.signature->kind != "crash";
-      if (says_what || !is_root(trace)) {
+      if (says_what || (!is_root(trace) && kind_of(trace) == "crash")) {
         explained[i] = true;
         symptom.within = trace.trace;
       }

@@ -37,6 +37,9 @@ struct ExceptionClass {
 /// `exception` may be qualified ("torch.OutOfMemoryError") or wrapped ("RayTaskError(KeyError)").
 ExceptionClass classify_exception(std::string_view exception, std::string_view message, std::string_view frame);
 
+/// The type alone says no more than that something is wrong, and so does the message.
+bool says_little(const ExceptionClass& is);
+
 /// The exception's own name: the last component, and the inner one of a wrapper.
 std::string_view bare_exception(std::string_view exception);
 

@@ -16,6 +16,7 @@ constexpr size_t kOthersKept = 24;
 // What a failure of the same moment says of itself: the ranks of one crash and the links of one chain come this close.
 constexpr uint64_t kNearLines = 300;
 constexpr double kNearSeconds = 120;
+constexpr uint64_t kWrappedLines = 8;  // from a wrapper to the traceback of what it wraps, others cutting in
 
 /// Is this a symptom after which a process normally does nothing more?
 bool ends_a_process(const Symptom& symptom) {
@@ -32,13 +33,16 @@ bool ends_for_sure(const Symptom& symptom) {
 }
 
 /// How much a symptom deserves to lead: 0 not at all. A symptom that only says "crash" says less than one that says of
-/// what.
+/// what: the exception of a traceback does, though it be the echo of a failure elsewhere.
 int lead_rank(const Symptom& symptom, bool came_to_nothing) {
   if (!ends_a_process(symptom)) return came_to_nothing && is_root(symptom) ? 2 : 0;
-  if (is_root(symptom)) return 4;
+  if (is_root(symptom)) return 5;
   if (symptom.signature != nullptr && symptom.signature->role == Role::kConfirmation) return 1;
-  if (symptom.signature != nullptr && symptom.signature->role == Role::kCascade) return 1;
-  return kind_of(symptom) == "crash" ? 2 : 3;
+  const bool crash = kind_of(symptom) == "crash";
+  if (symptom.signature != nullptr && symptom.signature->role == Role::kCascade) {
+    return symptom.within != nullptr && !crash ? 3 : 1;
+  }
+  return crash ? 2 : 4;
 }
 
 /// Does a root that ends a process come at `begin` or later in the same attempt?
@@ -100,9 +104,51 @@ const Symptom* died_before(const Symptom& lead, const Symptom* first, const Symp
   return nullptr;
 }
 
-/// A symptom of the same moment that says of what the process died, where the lead only says that it did.
+/// Does `other` stand in the wrapper's own traceback, or in the one that follows its line at once?
+bool wrapped_by(const Symptom& lead, const Symptom& other) {
+  if (lead.within != nullptr && (other.within == lead.within || other.trace == lead.within)) return true;
+  const uint64_t line = other.moment.where.line;
+  return lead.moment.where.source == other.moment.where.source && line >= lead.moment.where.line &&
+         line <= lead.last_line + kWrappedLines;
+}
+
+/// What a signature that only wraps whatever failed ("NCCL was called wrongly") was raised by, if it says of what.
+const Symptom* wrapped(const Symptom& lead, const Symptom* first, const Symptom* last) {
+  for (const Symptom* symptom = first; symptom != last; ++symptom) {
+    if (symptom == &lead || symptom->survived || symptom->teardown || !is_root(*symptom)) continue;
+    const std::string kind = kind_of(*symptom);
+    const bool says_what = symptom->signature != nullptr ? !symptom->signature->wrapper : is_resource(kind);
+    if (says_what && kind != "crash" && ends_a_process(*symptom) && wrapped_by(lead, *symptom)) return symptom;
+  }
+  return nullptr;
+}
+
+/// What is said in the lines right behind an exception that says nothing of itself: its message went on there.
+const Symptom* continued(const Symptom& lead, const Symptom* first, const Symptom* last) {
+  constexpr uint64_t kMessageLines = 6;
+  const event::TraceSeen& trace = lead.trace->trace;
+  if (!says_little(classify_exception(trace.exception, trace.message, trace.frame))) return nullptr;
+  for (const Symptom* symptom = first; symptom != last; ++symptom) {
+    if (symptom->survived || symptom->teardown || symptom->signature == nullptr || !is_root(*symptom)) continue;
+    const uint64_t line = symptom->moment.where.line;
+    const bool behind = symptom->moment.where.source == lead.moment.where.source && line > lead.last_line &&
+                        line <= lead.last_line + kMessageLines;
+    const bool says_what = !symptom->signature->wrapper && symptom->within == nullptr;
+    if (behind && says_what && ends_a_process(*symptom)) return symptom;
+  }
+  return nullptr;
+}
+
+/// A symptom of the same moment that says of what the process died, where the lead only says that it did. That it was
+/// an engine that died is worth saying whatever it died of.
 const Symptom* more_specific(const Symptom& lead, const Symptom* first, const Symptom* last) {
+  if (lead.trace != nullptr) {
+    if (const Symptom* more = continued(lead, first, last)) return more;
+  }
   const std::string kind = kind_of(lead);
+  if (lead.signature != nullptr && lead.signature->wrapper && kind != "engine-dead") {
+    if (const Symptom* inner = wrapped(lead, first, last)) return inner;
+  }
   if (kind != "crash" && kind != "checkpoint-failed") return nullptr;
   for (const Symptom* symptom = first; symptom != last; ++symptom) {
     if (symptom->survived || symptom->teardown || !is_root(*symptom) || !ends_a_process(*symptom)) continue;
@@ -132,7 +178,7 @@ std::vector<FailureChain> fatal_chains(const State& state, const std::vector<Sym
     FailureChain chain;
     chain.attempt = lead->moment.attempt;
     chain.lead = *lead;
-    if (const Symptom* specific = more_specific(*lead, &symptoms[begin], symptoms.data() + end)) {
+    if (const Symptom* specific = more_specific(*lead, symptoms.data() + begin, symptoms.data() + end)) {
       chain.lead = *specific;
       chain.lead.moment = lead->moment;
       chain.lead.order = std::min(chain.lead.order, lead->order);
@@ -179,10 +225,26 @@ const TraceState* raised_by(const FailureChain& chain) {
   return contains(lead.text, said.substr(0, std::min(kCompared, said.find('\n')))) ? nullptr : raised;
 }
 
+/// The cause that stands behind a wrapper which leads: of the signature that it wraps, or else of the exception that
+/// it was raised by. "": neither says more than the wrapper.
+std::string wrapped_cause(const FailureChain& chain, const TraceState* raised) {
+  const Symptom& lead = chain.lead;
+  if (lead.signature == nullptr || !lead.signature->wrapper) return "";
+  for (const Symptom& other : chain.others) {
+    if (other.signature == nullptr || other.signature->wrapper || !is_root(other)) continue;
+    if (ends_a_process(other) && wrapped_by(lead, other)) return other.signature->id;
+  }
+  if (raised == nullptr) return "";
+  const event::TraceSeen& trace = raised->trace;
+  const ExceptionClass is = classify_exception(trace.exception, trace.message, trace.frame);
+  return is.consequence || says_little(is) ? "" : std::string(is.cause);
+}
+
 }  // namespace
 
 void describe(const FailureChain& chain, Finding& finding) {
   constexpr size_t kEvidenceKept = 6;
+  constexpr double kLeads = 0.8, kWrapped = 0.5;
   finding.kind = chain.kind;
   finding.onset = chain.lead.moment;
   finding.detected = chain.lead.moment;
@@ -190,15 +252,20 @@ void describe(const FailureChain& chain, Finding& finding) {
   std::map<std::string, bool> said;
   const std::string own = cause_of(chain.lead);
   said[own] = true;
-  finding.suggests.push_back({own, is_root(chain.lead) ? 0.8 : 0.55, cat("seen first: ", clip(chain.lead.text, 160))});
-  if (const TraceState* raised = raised_by(chain)) {
+  const TraceState* raised = raised_by(chain);
+  const std::string inner = wrapped_cause(chain, raised);
+  const double weight_of_lead = !is_root(chain.lead) ? 0.55 : inner.empty() ? kLeads : kWrapped;
+  finding.suggests.push_back({own, weight_of_lead, cat("seen first: ", clip(chain.lead.text, 160))});
+  if (raised != nullptr) {
     const event::TraceSeen& trace = raised->trace;
     const std::string words = cat(trace.exception, ": ", trace.message);
     Where where = raised->moment.where;
     where.line = std::max(where.line, trace.last_line);
     finding.evidence.push_back({where, clip(words, kTextLimit), "", kNoStep, 0});
     const std::string cause(classify_exception(trace.exception, trace.message, trace.frame).cause);
-    if (!std::exchange(said[cause], true)) finding.suggests.push_back({cause, 0.5, cat("raised: ", clip(words, 160))});
+    if (!std::exchange(said[cause], true)) {
+      finding.suggests.push_back({cause, cause == inner ? kLeads : kWrapped, cat("raised: ", clip(words, 160))});
+    }
   }
   finding.evidence.push_back({chain.lead.moment.where, clip(chain.lead.text, kTextLimit), "", kNoStep, 0});
   double weight = 0.45;
@@ -207,7 +274,7 @@ void describe(const FailureChain& chain, Finding& finding) {
     if (std::exchange(said[cause], true)) continue;
     const bool before = symptom.order < chain.lead.order;
     const bool root = is_root(symptom);
-    const double own_weight = root ? weight : 0.5 * weight;
+    const double own_weight = cause == inner ? kLeads : root ? weight : 0.5 * weight;
     finding.suggests.push_back(
         {cause, own_weight, cat(before ? "seen before it: " : "seen with it: ", clip(symptom.text, 160))});
     if (root) weight *= 0.8;

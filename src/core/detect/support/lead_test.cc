@@ -87,6 +87,125 @@ TEST_CASE("of a wrapper the exception is shown first that it was raised by, unle
   CHECK(shown("the scheduler raised: no cache") == "the scheduler raised: no cache");
 }
 
+namespace {
+
+/// A log in which the signatures of `words` were matched inside one traceback, or none. Returns what leads and why.
+struct Leading {
+  std::string lead, first_cause;
+};
+Leading lead_of(std::vector<Signature> signatures, event::TraceSeen trace, bool inside = true) {
+  Knowledge knowledge;
+  State state;
+  fold(state, {{}, {0, 1}, event::SourceOpened{0, "train.log", "text", 0}});
+  trace.last_line = 9;
+  fold(state, {{}, {0, 2}, trace});
+  uint64_t line = inside ? 8 : 400;
+  for (Signature& signature : signatures) {
+    signature.severity = Severity::kCritical;
+    signature.fatal = true;
+    knowledge.by_id[signature.id] = knowledge.signatures.size();
+    fold(state, {{}, {0, line++}, event::Matched{signature.id, "its words", 1, false}});
+    knowledge.signatures.push_back(signature);
+  }
+  fold(state, {{}, {0, 900}, event::Closed{}});
+  const std::vector<FailureChain> chains = fatal_chains(state, symptoms_of(state, knowledge));
+  if (chains.empty()) return {};
+  Finding finding;
+  describe(chains[0], finding);
+  const auto* best = &finding.suggests[0];
+  for (const auto& one : finding.suggests) best = one.weight > best->weight ? &one : best;
+  return {chains[0].kind, best->cause};
+}
+
+Signature root(const char* id, const char* kind, bool wrapper) {
+  Signature signature;
+  signature.id = id;
+  signature.kind = kind;
+  signature.wrapper = wrapper;
+  return signature;
+}
+
+event::TraceSeen raised(const char* exception, const char* message) {
+  event::TraceSeen trace;
+  trace.exception = exception;
+  trace.message = message;
+  return trace;
+}
+
+}  // namespace
+
+TEST_CASE("what a wrapper was raised by leads, and an engine's death keeps its kind beside that cause") {
+  const auto plain = raised("RuntimeError", "x");
+  const Leading usage = lead_of({root("usage", "code-error", true), root("duplicate", "config-error", false)}, plain);
+  CHECK(usage.lead == "config-error");
+  CHECK(usage.first_cause == "duplicate");
+  CHECK(lead_of({root("usage", "code-error", false), root("duplicate", "config-error", false)}, plain).first_cause ==
+        "usage");
+  const Leading engine =
+      lead_of({root("core", "engine-dead", true), root("memory", "gpu-out-of-memory", false)}, plain);
+  CHECK(engine.lead == "engine-dead");
+  CHECK(engine.first_cause == "memory");
+  CHECK(lead_of({root("core", "engine-dead", true)}, raised("KeyError", "'w'")).first_cause == "key-error");
+  CHECK(lead_of({root("core", "engine-dead", true)}, plain).first_cause == "core");
+}
+
+TEST_CASE("the lines behind an exception that says nothing are the rest of its message") {
+  const auto leads = [](const char* exception, uint64_t line) {
+    Knowledge knowledge;
+    Signature signature = root("own-code", "config-error", false);
+    signature.fatal = true;
+    knowledge.by_id[signature.id] = 0;
+    knowledge.signatures = {signature};
+    State state;
+    fold(state, {{}, {0, 1}, event::SourceOpened{0, "train.log", "text", 0}});
+    event::TraceSeen trace = raised(exception, "the repository holds code");
+    trace.last_line = 9;
+    fold(state, {{}, {0, 2}, trace});
+    fold(state, {{}, {0, line}, event::Matched{"own-code", "Please pass the argument", 1, false}});
+    fold(state, {{}, {0, 90}, event::Closed{}});
+    return kind_of(fatal_chains(state, symptoms_of(state, knowledge))[0].lead);
+  };
+  CHECK(leads("ValueError", 11) == "config-error");
+  CHECK(leads("ValueError", 40) == "crash");
+  CHECK(leads("KeyError", 11) == "code-error");
+}
+
+TEST_CASE("an exception that is an echo leads over a word that only says that something crashed") {
+  Signature task;
+  task.id = "task-raised";
+  task.kind = "crash";
+  task.role = Role::kSymptom;
+  const auto echo = raised("aiohttp.client_exceptions.ServerDisconnectedError", "Server disconnected");
+  CHECK(lead_of({task}, echo).lead == "network");
+  CHECK(lead_of({task}, echo, false).lead == "network");
+  Signature reset = task;
+  reset.id = "reset";
+  reset.kind = "network";
+  reset.role = Role::kCascade;
+  CHECK(lead_of({reset}, echo).lead == "network");
+  CHECK(lead_of({task}, raised("subprocess.CalledProcessError", "exit status 1")).first_cause == "task-raised");
+}
+
+TEST_CASE("of a chain the first link leads where it is the machine's and the last says nothing") {
+  const auto cause = [](const char* exception, const char* message, const char* last, const char* words) {
+    State state;
+    fold(state, {{}, {0, 1}, event::SourceOpened{0, "train.log", "text", 0}});
+    event::TraceSeen first = raised(exception, message);
+    first.handled = true;
+    first.last_line = 5;
+    fold(state, {{}, {0, 2}, first});
+    event::TraceSeen end = raised(last, words);
+    end.last_line = 12;
+    fold(state, {{}, {0, 8}, end});
+    fold(state, {{}, {0, 12}, event::Closed{}});
+    const std::vector<FailureChain> chains = fatal_chains(state, symptoms_of(state, {}));
+    return chains.size() == 1 ? cause_of(chains[0].lead) : std::string();
+  };
+  CHECK(cause("OSError", "[Errno 28] No space left on device", "RuntimeError", "no") == "enospc-generic");
+  CHECK(cause("KeyError", "'a'", "ValueError", "no") == "value-error");
+  CHECK(cause("OSError", "[Errno 28] No space left on device", "ValueError", "lr must be positive") == "value-error");
+}
+
 TEST_CASE("a task that failed of itself leads over the end of its job step, one that the job took down does not") {
   const auto leads = [](const char* text) {
     return Two("crash", Role::kSymptom, "interrupted", Role::kRoot).leads(text);
