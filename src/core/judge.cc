@@ -187,6 +187,19 @@ void weigh_empty_answers(std::vector<Draft>& drafts) {
   }
 }
 
+/// Records that carry no steps are counted by the detectors; that count is no step of the run.
+void forget_counts(const State& state, std::vector<Draft>& drafts) {
+  const bool stepped =
+      state.steps().count > 0 || std::any_of(state.attempts.begin(), state.attempts.end(),
+                                             [](const AttemptState& one) { return one.last_step > 0; });
+  if (stepped) return;
+  for (Draft& draft : drafts) {
+    for (Moment* moment : {&draft.incident.onset, &draft.incident.latest, &draft.incident.detected}) {
+      if (moment->step > 0) moment->step = kNoStep;
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Incident> judge(const State& state, const Knowledge& knowledge) {
@@ -203,6 +216,7 @@ std::vector<Incident> judge(const State& state, const Knowledge& knowledge, Judg
   weigh_aftermath(drafts);
   weigh_outages(state, knowledge, drafts);
   weigh_empty_answers(drafts);
+  forget_counts(state, drafts);
   std::vector<Incident> incidents;
   incidents.reserve(drafts.size());
   for (const Draft& draft : drafts) {

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "core/advance.h"
 #include "core/planted_run_for_test.h"
+#include "core/signal.h"
 
 namespace mw {
 
@@ -363,6 +364,20 @@ TEST_CASE("a network outage that turns into zero rewards is their cause, and no 
     return cause.id == "connection-refused" &&
            cause.reasons_for.front() == cat("network (#", network->id, ") came before it");
   }));
+}
+
+TEST_CASE("records without steps are counted, and the count is called no step") {
+  PlantedRun run;
+  for (int i = 0; i < 60; ++i)
+    run.say(event::Measured{kNoStep, false, {{std::string(kListedRewards), "rewards/listed", -1}}});
+  const auto incidents = run.close();
+  const auto zero =
+      std::find_if(incidents.begin(), incidents.end(), [](const Incident& one) { return one.kind == "zero-reward"; });
+  REQUIRE(zero != incidents.end());
+  CHECK(zero->onset.step == kNoStep);
+  CHECK(zero->detected.step == kNoStep);
+  CHECK(contains(zero->summary, "from the first record on"));
+  CHECK_FALSE(contains(zero->summary, "step"));
 }
 
 TEST_CASE("a network that failed and was well again long before explains no zero rewards") {

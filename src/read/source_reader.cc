@@ -144,7 +144,7 @@ class SourceReader::Text final : public SourceReader::Stage {
     if (shared.keeper_nonce) interpreter_.trust_keeper(*shared.keeper_nonce);
   }
   void feed(std::string_view bytes) override {
-    if (std::exchange(looks_first_, false)) interpreter_.expect_labels(bytes);
+    if (std::exchange(looks_first_, false)) interpreter_.expect(bytes);
     if (const auto found = zone_.find(bytes)) interpreter_.set_zone(*found);
     log_.feed(bytes);
   }

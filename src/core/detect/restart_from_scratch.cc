@@ -12,6 +12,9 @@ namespace {
 constexpr Knob kKnobs[] = {
     {"lost_least", 2, "steps", "An attempt that died on its first step has nothing to lose by starting again",
      "report skyrl-biomni-monitor-cycles-2026-02-19"},
+    {"lost_hours", 2, "h",
+     "Where nothing but a counter went back: so much time is worth a person's look; phases and evaluations are shorter",
+     "as zero-reward, early_hours"},
 };
 
 constexpr std::string_view kCounterWentBack = "step counter went back";  // as attempts.cc says it
@@ -44,6 +47,13 @@ bool counts_epochs(const State& state) {
 bool only_a_counter(const State& state, size_t attempt) {
   if (state.attempts[attempt].why != kCounterWentBack) return false;
   return !state.attempts[attempt - 1].ended.has_value();
+}
+
+/// By the clock hours of unfinished work lie before the counter's fall.
+bool costs_hours(const State& state, size_t attempt, bool finished) {
+  const AttemptState& before = state.attempts[attempt - 1];
+  if (finished || !before.began.at.known() || !before.last.at.known()) return false;
+  return (before.last.at - before.began.at).seconds() >= 3600 * kKnobs[1].value;
 }
 
 bool has_checkpoint(const State& state, size_t before) {
@@ -82,10 +92,10 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     const bool lost = furthest != kNoStep && static_cast<double>(furthest) >= kKnobs[0].value;
     const Done done = done_in(state, i);
     if (i > 0 && lost && from_the_start(attempt, done) && done.first < furthest) {
-      const bool sure = !only_a_counter(state, i);
+      const bool finished = was_complete(state.attempts[furthest_attempt], furthest);
+      const bool sure = !only_a_counter(state, i) || costs_hours(state, i, finished);
       if (++restarts == 1 || (sure && finding.severity == Severity::kInfo)) {
         finding = {};
-        const bool finished = was_complete(state.attempts[furthest_attempt], furthest);
         finding.kind = "restart-from-scratch";
         finding.detector = "restart-from-scratch";
         finding.severity = sure ? Severity::kWarning : Severity::kInfo;
