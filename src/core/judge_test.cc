@@ -366,6 +366,21 @@ TEST_CASE("a network outage that turns into zero rewards is their cause, and no 
   }));
 }
 
+TEST_CASE("an engine that is lost at the end of the log is more than information") {
+  const auto severity = [](bool went_on) {
+    PlantedRun run;
+    run.add("engine-ended", "engine-dead", Role::kRoot, Severity::kWarning, false, "ignore");
+    run.matched("engine-ended");
+    if (went_on) run.steps(1, 20);
+    for (const Incident& one : run.close()) {
+      if (one.kind == "engine-dead") return one.severity;
+    }
+    return Severity::kCritical;
+  };
+  CHECK(severity(false) == Severity::kWarning);
+  CHECK(severity(true) == Severity::kInfo);
+}
+
 TEST_CASE("records without steps are counted, and the count is called no step") {
   PlantedRun run;
   for (int i = 0; i < 60; ++i)

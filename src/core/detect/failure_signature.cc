@@ -98,13 +98,19 @@ bool ends_program(const State& state, const Symptom& symptom) {
          static_cast<int64_t>(symptom.within->trace.last_line + kBlankLines) >= state.sources[number].lines;
 }
 
-/// Repeated to the very end of the log: whoever says so still waits.
+/// Said at the very end of the log, and no step came after it.
 bool stands_at_end(const State& state, const Survived& seen) {
   constexpr uint64_t kBlankLines = 4;
   const uint32_t number = seen.last->moment.where.source;
-  if (static_cast<double>(seen.open) < kKnobs[1].value || number >= state.sources.size()) return false;
+  if (seen.open == 0 || number >= state.sources.size()) return false;
   const SourceState& source = state.sources[number];
   return source.ended && static_cast<int64_t>(seen.last->last_line + kBlankLines) >= source.lines;
+}
+
+/// An engine was lost, or it is said so often that one is waited for that whoever says so still waits.
+bool lacks_engine(const State& state, const Survived& seen) {
+  if (seen.first->signature->kind != "engine-dead" || !stands_at_end(state, seen)) return false;
+  return seen.first->signature->role == Role::kRoot || static_cast<double>(seen.open) >= kKnobs[1].value;
 }
 
 /// As many of the trainer's records were dropped as it did steps: the sink has kept none of them.
@@ -125,8 +131,8 @@ Severity survived_severity(const State& state, const Survived& seen) {
   const bool burst = static_cast<double>(seen.open) >= kKnobs[3].value;
   if (burst && seen.trained) return Severity::kWarning;
   if (loops(seen)) return Severity::kCritical;
+  if (lacks_engine(state, seen)) return Severity::kWarning;
   if (signature.role == Role::kSymptom) {
-    if (signature.kind == "engine-dead" && stands_at_end(state, seen)) return Severity::kWarning;
     return often && signature.transient == "poison" ? Severity::kWarning : Severity::kInfo;
   }
   // Steps were done after it: it is the output of a tool or of a helper that was replaced.
