@@ -1,6 +1,7 @@
 // A known failure's face in the run's text: what ended an attempt, and what the run lived through.
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "base/text.h"
 #include "core/detect/detector.h"
@@ -169,6 +170,13 @@ void quieten_echoes(std::vector<Finding>& findings, size_t begin) {
   }
 }
 
+/// A stop that ended its attempt was not survived, whatever a sink wrote after it: the detector of stops reports it.
+bool ended_it(const State& state, const Symptom& symptom) {
+  if (!is_interruption(symptom.signature->kind) || symptom.moment.attempt >= state.attempts.size()) return false;
+  const std::optional<event::Ended>& end = state.attempts[symptom.moment.attempt].ended;
+  return end && end->how == event::Ended::How::kInterrupted;
+}
+
 void judge_survived(const State& state, const std::vector<Symptom>& symptoms, const std::vector<FailureChain>& chains,
                     std::vector<Finding>& out) {
   std::map<std::string, Survived> by_id;
@@ -177,6 +185,7 @@ void judge_survived(const State& state, const std::vector<Symptom>& symptoms, co
     bool reported = false;
     for (const FailureChain& chain : chains) reported = reported || chain.attempt == symptom.moment.attempt;
     if (reported && !symptom.survived) continue;
+    if (ended_it(state, symptom)) continue;
     Survived& seen = by_id[symptom.signature->id];
     if (seen.first == nullptr) seen.first = &symptom;
     seen.last = &symptom;

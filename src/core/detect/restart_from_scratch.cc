@@ -28,6 +28,12 @@ bool was_complete(const AttemptState& attempt, int64_t done) {
   return attempt.total_steps > 0 && done + 1 >= attempt.total_steps;
 }
 
+/// The one before did all that it was to do, and this one is to do something else: another job of one script.
+bool is_other_job(const State& state, size_t before, size_t attempt, bool finished) {
+  const int64_t was = state.attempts[before].total_steps, is = state.attempts[attempt].total_steps;
+  return finished && was > 0 && is > 0 && was != is;
+}
+
 /// A counter that begins again after equally many steps each time, with no sign of a new process, counts within epochs.
 bool counts_epochs(const State& state) {
   size_t equal = 0;
@@ -94,7 +100,9 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     if (i > 0 && lost && from_the_start(attempt, done) && done.first < furthest) {
       const bool finished = was_complete(state.attempts[furthest_attempt], furthest);
       const bool sure = !only_a_counter(state, i) || costs_hours(state, i, finished);
-      if (++restarts == 1 || (sure && finding.severity == Severity::kInfo)) {
+      if (is_other_job(state, furthest_attempt, i, finished)) {
+        furthest = kNoStep;  // its own steps count from here on
+      } else if (++restarts == 1 || (sure && finding.severity == Severity::kInfo)) {
         finding = {};
         finding.kind = "restart-from-scratch";
         finding.detector = "restart-from-scratch";
