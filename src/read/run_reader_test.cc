@@ -166,6 +166,8 @@ TEST_CASE("the bar of a prediction after the training is no plan of the training
   CHECK(again.total_steps == 90);
   REQUIRE(again.attempts.size() == 2);
   CHECK(again.attempts[0].last_step == 60);
+  CHECK(again.attempts[0].total_steps == 60);
+  CHECK(again.attempts[1].total_steps == 90);
   CHECK(again.attempts[1].first_step == 1);
   CHECK(again.attempts[1].last_step == 70);
 }

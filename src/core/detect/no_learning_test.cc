@@ -26,7 +26,7 @@ TEST_CASE("a flat reward is reported as it is at the end of the run, not as it w
   CHECK(contains(found->summary, "flat over 899 steps"));
 }
 
-TEST_CASE("a reward that was flat and rose before the next look is no run that does not learn") {
+TEST_CASE("a reward that was flat and rose before it was judged again is no run that does not learn") {
   PlantedRun run;
   run.steps(1, 244, 0.3);  // as far as is looked at
   run.steps(245, 310, 0.7);

@@ -186,6 +186,7 @@ void Interpreter::follow_other_loop(const MetricLine& metrics, const Pending& as
   steps_total_ = other_total_;
   other_total_ = 0;
   steps_complete_ = false;
+  put(event::StepBegan{1}, as.number, as.at);  // the plan is that of the attempt which begins with it
   put(event::Planned{steps_total_}, as.number, as.at);
   records_.steps_done(0);
   records_.steps_done(other_done_);

@@ -41,11 +41,12 @@ std::string steps_text(const State& state) {
   }
   const int64_t total = state.total_steps;
   if (steps.first == 0 && total > 1 && steps.last + 1 == total) {  // counted from 0
-    return state.verdict == "finished" ? cat("all ", total, " steps") : cat("steps 0 to ", steps.last);
+    const bool cut = state.verdict == "crashed" || state.verdict == "interrupted" || state.verdict == "ended-early";
+    return cut ? cat("steps 0 to ", steps.last) : cat("all ", total, " steps");
   }
   const int64_t last = state.attempts.empty() ? kNoStep : state.attempts.back().last_step;
   if (state.attempts.size() > 1 && last != kNoStep && last < steps.last) {  // the run is where its last attempt is
-    return cat("step ", last, total > steps.last ? cat(" of ", total) : "", " after step ", steps.last,
+    return cat("step ", last, total >= steps.last ? cat(" of ", total) : "", " after step ", steps.last,
                " of an earlier attempt");
   }
   if (total > 0 && total >= steps.last) return cat("step ", steps.last, " of ", total);
