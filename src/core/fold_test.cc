@@ -85,7 +85,7 @@ TEST_CASE("under midwatch's own keeper what another file says is of the attempt 
   for (int step = 1; step <= 10; ++step) own.measure(step, 0.125 * step);
   output.say(std::move(ended));
   output.say(event::AttemptBegan{std::string(kKeeperBegan)});
-  for (int step = 8; step <= 12; ++step) own.measure(step, 0.125 * step);  // back by less than a restart is told by
+  for (int step = 8; step <= 12; ++step) own.measure(step, 0.125 * step);  // back by less than a restart is reported by
   for (int step = 9; step <= 12; ++step) later.measure(step, 0.125 * step, "entropy", "entropy");
   REQUIRE(state.attempts.size() == 2);
   CHECK(state.attempts[0].last_step == 10);

@@ -10,6 +10,7 @@
 #include "core/detect/detector.h"
 #include "core/diagnose/diagnose.h"
 #include "core/incident_kind.h"
+#include "core/incident_links.h"
 #include "core/judge_memory.h"
 
 namespace mw {
@@ -119,16 +120,13 @@ std::vector<Draft> grouped(std::vector<Finding>&& findings) {
   return kept;
 }
 
-bool may_follow(const Incident& cause, const Incident& effect) {
-  if (effect.onset.attempt < cause.onset.attempt || effect.onset.attempt > cause.onset.attempt + 1) return false;
-  return may_lead_to(cause.kind, effect.kind);
-}
-
 constexpr int64_t kAftermath = 3;  // steps after a failure in which what it causes shows
+constexpr size_t kOften = 5;       // failed requests that are no hiccup
 
 /// Does the effect begin with the cause, by the run's own steps?
 bool follows_at_once(const Incident& cause, const Incident& effect) {
-  if (!may_follow(cause, effect) || cause.onset.step == kNoStep || effect.onset.step == kNoStep) return false;
+  if (cause.onset.attempt != effect.onset.attempt || !may_lead_to(cause.kind, effect.kind)) return false;
+  if (cause.onset.step == kNoStep || effect.onset.step == kNoStep) return false;
   return effect.onset.step >= cause.onset.step && effect.onset.step <= cause.onset.step + kAftermath;
 }
 
@@ -152,6 +150,30 @@ void weigh_aftermath(std::vector<Draft>& drafts) {
   }
 }
 
+/// An outage that is seen time and again from about where the rewards become zero is not survived by steps that learn
+/// from those zeros, unless a dead engine explains both.
+void weigh_outages(const State& state, const Knowledge& knowledge, std::vector<Draft>& drafts) {
+  for (Draft& cause : drafts) {
+    Incident& outage = cause.incident;
+    if (outage.severity != Severity::kInfo || !is_outage(knowledge, outage)) continue;
+    for (const Draft& effect : drafts) {
+      const Incident& zero = effect.incident;
+      if (zero.kind != "zero-reward" || zero.severity == Severity::kInfo || earlier(effect, cause) ||
+          !may_have_led_to(state, knowledge, outage, zero) || seen_with(state, outage, zero) < kOften) {
+        continue;
+      }
+      const bool engine = std::any_of(drafts.begin(), drafts.end(), [&](const Draft& other) {
+        return other.incident.kind == "engine-dead" && other.incident.severity > Severity::kInfo &&
+               follows_at_once(other.incident, zero);
+      });
+      if (engine) continue;
+      outage.severity = Severity::kWarning;
+      outage.summary += cat("; zero-reward since step ", zero.onset.step);
+      break;
+    }
+  }
+}
+
 /// Answers that end in the very step in which the reward becomes zero for good show what took it, and are no chain of
 /// their own.
 void weigh_empty_answers(std::vector<Draft>& drafts) {
@@ -161,6 +183,19 @@ void weigh_empty_answers(std::vector<Draft>& drafts) {
       const Moment &a = zero.incident.onset, &b = length.incident.onset;
       if (length.incident.kind != "length-collapse" || a.attempt != b.attempt || a.step != b.step) continue;
       if (a.step != kNoStep) length.incident.severity = Severity::kInfo;
+    }
+  }
+}
+
+/// Records that carry no steps are counted by the detectors; that count is no step of the run.
+void forget_counts(const State& state, std::vector<Draft>& drafts) {
+  const bool stepped =
+      state.steps().count > 0 || std::any_of(state.attempts.begin(), state.attempts.end(),
+                                             [](const AttemptState& one) { return one.last_step > 0; });
+  if (stepped) return;
+  for (Draft& draft : drafts) {
+    for (Moment* moment : {&draft.incident.onset, &draft.incident.latest, &draft.incident.detected}) {
+      if (moment->step > 0) moment->step = kNoStep;
     }
   }
 }
@@ -177,8 +212,11 @@ std::vector<Incident> judge(const State& state, const Knowledge& knowledge, Judg
   std::vector<Finding> findings;
   for (const Detector* detector : all_detectors()) detector->judge(state, knowledge, memory, findings);
   std::vector<Draft> drafts = grouped(std::move(findings));
+  for (Draft& draft : drafts) draft.incident.causes.push_back({std::string(leading(draft)), "", 0, {}, {}, "", ""});
   weigh_aftermath(drafts);
+  weigh_outages(state, knowledge, drafts);
   weigh_empty_answers(drafts);
+  forget_counts(state, drafts);
   std::vector<Incident> incidents;
   incidents.reserve(drafts.size());
   for (const Draft& draft : drafts) {
@@ -189,7 +227,8 @@ std::vector<Incident> judge(const State& state, const Knowledge& knowledge, Judg
     incidents[i].causes = diagnose::rank_causes(incidents[i], drafts[i].suggests, incidents, state, knowledge);
     incidents[i].reaction = diagnose::reaction_for(incidents[i], drafts[i].times, state, knowledge);
     for (size_t k = i + 1; k < incidents.size(); ++k) {
-      if (may_follow(incidents[i], incidents[k])) incidents[i].followed_by.push_back(incidents[k].id);
+      if (may_have_led_to(state, knowledge, incidents[i], incidents[k]))
+        incidents[i].followed_by.push_back(incidents[k].id);
     }
   }
   return incidents;

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "core/advance.h"
 #include "core/planted_run_for_test.h"
+#include "core/signal.h"
 
 namespace mw {
 
@@ -327,6 +328,85 @@ TEST_CASE("chain 10: wake-up without memory comes before the illegal access") {
   run.matched("vllm-wakeup-oom");
   run.matched("cuda-illegal-memory-access");
   CHECK(notable(run.close()) == "gpu-out-of-memory/vllm-wakeup-oom");
+}
+
+TEST_CASE("a network outage that turns into zero rewards is their cause, and no information") {
+  PlantedRun run;
+  run.add("connection-refused", "network", Role::kSymptom, Severity::kWarning, false, "retry");
+  run.add("wandb-retries", "network", Role::kRoot, Severity::kWarning, false, "retry");
+  run.knowledge.signatures.back().layer = "wandb";
+  run.steps(1, 2);
+  run.matched("connection-refused");  // one hiccup long before
+  run.steps(3, 40);
+  for (int64_t step = 41; step <= 90; ++step) {
+    for (int i = 0; i < 2; ++i) run.matched("connection-refused");
+    run.matched("wandb-retries");
+    run.say(event::Measured{step, false, {{"reward.mean", "reward", 0}}});
+  }
+  const auto incidents = run.close();
+  const auto find = [&](std::string_view cause) {
+    return std::find_if(incidents.begin(), incidents.end(), [&](const Incident& one) {
+      return !one.causes.empty() && one.causes.front().id == cause && one.kind == "network";
+    });
+  };
+  const auto zero =
+      std::find_if(incidents.begin(), incidents.end(), [](const Incident& one) { return one.kind == "zero-reward"; });
+  const auto network = find("connection-refused"), tracker = find("wandb-retries");
+  REQUIRE(zero != incidents.end());
+  REQUIRE(network != incidents.end());
+  REQUIRE(tracker != incidents.end());
+  CHECK(zero->onset.step == 41);
+  CHECK(network->severity == Severity::kWarning);
+  CHECK(network->followed_by == std::vector<uint32_t>{zero->id});
+  CHECK(tracker->followed_by.empty());
+  REQUIRE_FALSE(zero->causes.empty());
+  CHECK(std::any_of(zero->causes.begin(), zero->causes.end(), [&](const RankedCause& cause) {
+    return cause.id == "connection-refused" &&
+           cause.reasons_for.front() == cat("network (#", network->id, ") came before it");
+  }));
+}
+
+TEST_CASE("an engine that is lost at the end of the log is more than information") {
+  const auto severity = [](bool went_on) {
+    PlantedRun run;
+    run.add("engine-ended", "engine-dead", Role::kRoot, Severity::kWarning, false, "ignore");
+    run.matched("engine-ended");
+    if (went_on) run.steps(1, 20);
+    for (const Incident& one : run.close()) {
+      if (one.kind == "engine-dead") return one.severity;
+    }
+    return Severity::kCritical;
+  };
+  CHECK(severity(false) == Severity::kWarning);
+  CHECK(severity(true) == Severity::kInfo);
+}
+
+TEST_CASE("records without steps are counted, and the count is called no step") {
+  PlantedRun run;
+  for (int i = 0; i < 60; ++i)
+    run.say(event::Measured{kNoStep, false, {{std::string(kListedRewards), "rewards/listed", -1}}});
+  const auto incidents = run.close();
+  const auto zero =
+      std::find_if(incidents.begin(), incidents.end(), [](const Incident& one) { return one.kind == "zero-reward"; });
+  REQUIRE(zero != incidents.end());
+  CHECK(zero->onset.step == kNoStep);
+  CHECK(zero->detected.step == kNoStep);
+  CHECK(contains(zero->summary, "from the first record on"));
+  CHECK_FALSE(contains(zero->summary, "step"));
+}
+
+TEST_CASE("a network that failed and was well again long before explains no zero rewards") {
+  PlantedRun run;
+  run.add("connection-refused", "network", Role::kSymptom, Severity::kWarning, false, "retry");
+  run.steps(1, 2);
+  for (int i = 0; i < 9; ++i) run.matched("connection-refused");
+  run.steps(3, 60);
+  for (int64_t step = 61; step <= 110; ++step) run.say(event::Measured{step, false, {{"reward.mean", "reward", 0}}});
+  for (const Incident& incident : run.close()) {
+    if (incident.kind != "network") continue;
+    CHECK(incident.severity == Severity::kInfo);
+    CHECK(incident.followed_by.empty());
+  }
 }
 
 TEST_CASE("the same failure in three attempts is one incident and a loop") {

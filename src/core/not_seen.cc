@@ -1,6 +1,8 @@
 #include "core/not_seen.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "base/text.h"
 #include "core/detect/tools/track.h"
@@ -17,6 +19,12 @@ bool is_learning(std::string_view signal) {
          signal == "entropy" || signal == "lr";
 }
 
+/// Figures of a machine or an engine, by the names that W&B and the engines' own logs give them.
+bool no_reward(std::string_view raw) {
+  static constexpr std::array<std::string_view, 4> kGroups{"system/", "system.", "vllm/", "sglang/"};
+  return std::any_of(kGroups.begin(), kGroups.end(), [raw](std::string_view group) { return raw.starts_with(group); });
+}
+
 }  // namespace
 
 std::vector<std::string> not_seen(const State& state) {
@@ -27,7 +35,7 @@ std::vector<std::string> not_seen(const State& state) {
   std::vector<std::string> unknown;
   for (const Series& series : state.series) {
     const bool of_machine = series.source < state.sources.size() && state.sources[series.source].kind == "host";
-    if (series.count() < kPointsLeast || of_machine || of_trajectory(series.raw)) continue;
+    if (series.count() < kPointsLeast || of_machine || of_trajectory(series.raw) || no_reward(series.raw)) continue;
     const bool rewards = series.signal.starts_with("reward.") || series.signal.starts_with("return.") ||
                          series.signal.starts_with("accuracy.") || series.signal.starts_with("eval.");
     if (rewards) return {};

@@ -18,6 +18,14 @@ State run_with(std::vector<std::pair<std::string, std::string>> signals, int ste
   return state;
 }
 
+TEST_CASE("figures of the machine and of the engine are no candidates for the reward") {
+  CHECK(not_seen(run_with({{"loss.total", "loss"}, {"", "system/memory_percent"}, {"", "vllm/prompt_throughput"}}))
+            .empty());
+  const auto said = not_seen(run_with({{"loss.total", "loss"}, {"", "system/memory_percent"}, {"", "J"}}));
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].find("system/") == std::string::npos);
+}
+
 TEST_CASE("a training without a known reward gets a sentence on how to name it") {
   const auto said = not_seen(run_with({{"loss.total", "loss"}, {"", "J"}, {"", "tokens"}}));
   REQUIRE(said.size() == 1);

@@ -170,5 +170,65 @@ TEST_CASE("a program that falls over what it does after its training is reported
   CHECK_FALSE(in_trouble(state_of(log)));
 }
 
+std::string bar(int done, int total) {
+  return cat(" 50%|#####     | ", done, "/", total, " [00:52<04:30,  5.20s/it]\n");
+}
+std::string trained(int from, int to, int total) {
+  std::string log;
+  for (int step = from; step <= to; ++step)
+    log += cat(bar(step, total), "{'loss': 1.5, 'grad_norm': 0.5, 'learning_rate': 1e-05, 'epoch': 0.1}\n");
+  return log;
+}
+
+TEST_CASE("the bar of a prediction after the training is no plan of the training, that of a second training is one") {
+  const std::string first = cat("from trl import SFTTrainer\n", trained(1, 60, 60));
+  const std::string predicts = cat("***** Running Prediction *****\n", bar(0, 1900), bar(2, 1900), bar(3, 1900));
+  CHECK(state_of(cat(first, predicts)).total_steps == 60);
+  const State again = state_of(cat(first, bar(0, 90), trained(1, 70, 90)));
+  CHECK(again.total_steps == 90);
+  REQUIRE(again.attempts.size() == 2);
+  CHECK(again.attempts[0].last_step == 60);
+  CHECK(again.attempts[0].total_steps == 60);
+  CHECK(again.attempts[1].total_steps == 90);
+  CHECK(again.attempts[1].first_step == 1);
+  CHECK(again.attempts[1].last_step == 70);
+}
+
+TEST_CASE("a bar on the line of a traceback says how far the run had come") {
+  std::string last = bar(43, 62);
+  last.pop_back();
+  const State state = state_of(cat("from trl import SFTTrainer\n", trained(1, 40, 62), last,
+                                   "Traceback (most recent call last):\n  File \"train.py\", line 5, in <module>\n"
+                                   "    go()\nRuntimeError: shapes differ\n"));
+  REQUIRE(state.progress.count("training") == 1);
+  CHECK(state.progress.at("training").done == 43);
+  CHECK(state.verdict == "crashed");
+}
+
+TEST_CASE("each start of DeepSpeed's launcher is an attempt, and it states how the attempt ended") {
+  const std::string start =
+      "[2026-01-02 10:20:30,813] [INFO] [runner.py:607:main] cmd = /opt/py/bin/python3 -u -m deepspeed.launcher.launch "
+      "--world_info=e30= train.py\nfrom trl import SFTTrainer\n";
+  const std::string end =
+      "[2026-01-02 10:30:30,813] [ERROR] [launch.py:325:sigkill_handler] ['/opt/py/bin/python3', '-u', 'train.py', "
+      "'--local_rank=1'] exits with return code = 1\n";
+  const State state = state_of(cat(start, trained(1, 10, 218), end, start, bar(0, 78), end, start, trained(1, 62, 62),
+                                   bar(0, 1900), bar(4, 1900), end));
+  REQUIRE(state.attempts.size() == 3);
+  CHECK(state.attempts[0].last_step == 10);
+  CHECK(state.attempts[0].total_steps == 218);
+  CHECK(state.attempts[2].last_step == 62);
+  CHECK(state.attempts[2].total_steps == 62);
+  CHECK(state.attempts[2].ended.has_value());
+  CHECK(state.verdict == "crashed");
+  const auto loops = [](const State& of) {
+    return std::any_of(of.incidents.begin(), of.incidents.end(), [](const Incident& one) {
+      return !one.causes.empty() && one.causes.front().id == "autoretry-crash-loop";
+    });
+  };
+  CHECK_FALSE(loops(state));  // three jobs of one script
+  CHECK(loops(state_of(cat(start, bar(0, 78), end, start, bar(0, 78), end, start, bar(0, 78), end))));
+}
+
 }  // namespace
 }  // namespace mw

@@ -16,6 +16,7 @@ constexpr Knob kKnobs[] = {
 struct End {
   std::string cause;    // "" when it ended well or is still going
   bool barren = false;  // it had not done a single step
+  int64_t plan = 0;     // steps that it was to do; 0: not known
   Moment at;
   std::string text;
 };
@@ -24,19 +25,20 @@ constexpr std::string_view kMute = "no word";
 
 End end_of(const State& state, const std::vector<FailureChain>& chains, size_t attempt) {
   const bool barren = last_done(state, attempt) == kNoStep;
+  const int64_t plan = state.attempts[attempt].total_steps;
   for (const FailureChain& chain : chains) {
     if (chain.attempt != attempt) continue;
     const bool stopped = chain.kind == "interrupted" || chain.kind == "preempted";
-    return stopped ? End{} : End{cause_of(chain.lead), barren, chain.lead.moment, chain.lead.text};
+    return stopped ? End{} : End{cause_of(chain.lead), barren, plan, chain.lead.moment, chain.lead.text};
   }
   if (!came_to_nothing(state, attempt)) return {};
-  return {std::string(kMute), true, state.attempts[attempt].began, state.attempts[attempt].why};
+  return {std::string(kMute), true, plan, state.attempts[attempt].began, state.attempts[attempt].why};
 }
 
 /// Starts that came to nothing are one loop whatever each died of (processes that one start leaves kill the next);
-/// attempts that trained must have died of the same.
+/// attempts that trained must have died of the same. Attempts with other plans are other jobs of one script.
 bool same_loop(const End& a, const End& b) {
-  if (a.cause.empty() || b.cause.empty()) return false;
+  if (a.cause.empty() || b.cause.empty() || (a.plan > 0 && b.plan > 0 && a.plan != b.plan)) return false;
   return (a.barren && b.barren) || a.cause == b.cause;
 }
 

@@ -1,6 +1,7 @@
 // A known failure's face in the run's text: what ended an attempt, and what the run lived through.
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "base/text.h"
 #include "core/detect/detector.h"
@@ -98,18 +99,19 @@ bool ends_program(const State& state, const Symptom& symptom) {
          static_cast<int64_t>(symptom.within->trace.last_line + kBlankLines) >= state.sources[number].lines;
 }
 
-/// Said in the very last lines of the log.
-bool ends_the_log(const State& state, const Survived& seen) {
+/// Said at the very end of the log, and no step came after it.
+bool stands_at_end(const State& state, const Survived& seen) {
   constexpr uint64_t kBlankLines = 4;
   const uint32_t number = seen.last->moment.where.source;
-  if (number >= state.sources.size()) return false;
+  if (seen.open == 0 || number >= state.sources.size()) return false;
   const SourceState& source = state.sources[number];
   return source.ended && static_cast<int64_t>(seen.last->last_line + kBlankLines) >= source.lines;
 }
 
-/// Repeated to the very end of the log: whoever says so still waits.
-bool stands_at_end(const State& state, const Survived& seen) {
-  return static_cast<double>(seen.open) >= kKnobs[1].value && ends_the_log(state, seen);
+/// An engine was lost, or it is said so often that one is waited for that whoever says so still waits.
+bool lacks_engine(const State& state, const Survived& seen) {
+  if (seen.first->signature->kind != "engine-dead" || !stands_at_end(state, seen)) return false;
+  return seen.first->signature->role == Role::kRoot || static_cast<double>(seen.open) >= kKnobs[1].value;
 }
 
 /// As many of the trainer's records were dropped as it did steps: the sink has kept none of them.
@@ -130,11 +132,11 @@ Severity survived_severity(const State& state, const Survived& seen) {
   const bool burst = static_cast<double>(seen.open) >= kKnobs[3].value;
   if (burst && seen.trained) return Severity::kWarning;
   if (loops(seen)) return Severity::kCritical;
+  if (lacks_engine(state, seen)) return Severity::kWarning;
   if (signature.role == Role::kSymptom) {
-    if (signature.kind == "engine-dead" && stands_at_end(state, seen)) return Severity::kWarning;
     // The log was cut there, and what came of the run it does not show.
     const bool cut = signature.kind == "died-silently" && signature.severity == Severity::kWarning;
-    if (cut && seen.open > 0 && ends_the_log(state, seen)) return Severity::kWarning;
+    if (cut && stands_at_end(state, seen)) return Severity::kWarning;
     return often && signature.transient == "poison" ? Severity::kWarning : Severity::kInfo;
   }
   // Steps were done after it: it is the output of a tool or of a helper that was replaced.
@@ -174,6 +176,13 @@ void quieten_echoes(std::vector<Finding>& findings, size_t begin) {
   }
 }
 
+/// A stop that ended its attempt was not survived, whatever a sink wrote after it: the detector of stops reports it.
+bool ended_it(const State& state, const Symptom& symptom) {
+  if (!is_interruption(symptom.signature->kind) || symptom.moment.attempt >= state.attempts.size()) return false;
+  const std::optional<event::Ended>& end = state.attempts[symptom.moment.attempt].ended;
+  return end && end->how == event::Ended::How::kInterrupted;
+}
+
 void judge_survived(const State& state, const std::vector<Symptom>& symptoms, const std::vector<FailureChain>& chains,
                     std::vector<Finding>& out) {
   std::map<std::string, Survived> by_id;
@@ -182,6 +191,7 @@ void judge_survived(const State& state, const std::vector<Symptom>& symptoms, co
     bool reported = false;
     for (const FailureChain& chain : chains) reported = reported || chain.attempt == symptom.moment.attempt;
     if (reported && !symptom.survived) continue;
+    if (ended_it(state, symptom)) continue;
     Survived& seen = by_id[symptom.signature->id];
     if (seen.first == nullptr) seen.first = &symptom;
     seen.last = &symptom;

@@ -19,6 +19,9 @@ constexpr Knob kShort{"short_history", 8, "points",
 constexpr Knob kWith{"corroborated", 10, "x",
                      "A lone spike of this size is a warning when loss or KL jump as far in the same record",
                      "failure catalogue, grad-norm-spike"};
+constexpr Knob kAway{"away", 2, "nats",
+                     "KL to the reference of the same record, at which a lone spike of this size is no bad batch",
+                     "rldoctor: KL of 2 with no progress"};
 constexpr Knob kWindow{"window", 50, "points", "Baseline window", "field guide 4.3 rule 11"};
 constexpr Knob kNotable{"notable", 6, "x", "Times the upper tenth of the window: worth a line",
                         "field guide 4.3 rule 11 (10 x median), above the spread of small batches"};
@@ -42,8 +45,8 @@ constexpr Knob kAbsurd{"absurd", 1e6, "1", "No baseline is needed to judge it",
 constexpr Knob kEarly{"early", 2, "points",
                       "So many before a spike of `grave` times the largest of them and `early_least`", "own"};
 constexpr Knob kEarlyLeast{"early_least", 10, "1", "First gradients of small models are small", "own"};
-constexpr Knob kKnobs[] = {kHistory, kWindow, kNotable, kGrave, kAgain, kLarge,  kLevel, kRise,      kPersist,
-                           kHarm,    kNews,   kShort,   kWith,  kFaded, kAbsurd, kEarly, kEarlyLeast};
+constexpr Knob kKnobs[] = {kHistory, kWindow, kNotable, kGrave, kAgain, kLarge, kLevel,  kRise,  kPersist,
+                           kHarm,    kNews,   kShort,   kWith,  kAway,  kFaded, kAbsurd, kEarly, kEarlyLeast};
 
 struct Spike {
   size_t index;
@@ -118,6 +121,12 @@ bool jumps_too(const State& state, const Point& at) {
     if (base > 0 && now > kWith.value * base) return true;
   }
   return false;
+}
+
+/// The policy had left its reference far behind.
+bool is_away(const State& state, const Point& at) {
+  const auto kl = value_at(state.find("kl.ref"), at);
+  return kl && *kl >= kAway.value;
 }
 
 /// Spikes that are notable but not grave, and follow each other within one window, from `k` on.
@@ -219,7 +228,8 @@ void judge(const State& state, const Knowledge&, JudgeMemory& memory, std::vecto
       const auto large = std::count_if(spikes.begin() + static_cast<std::ptrdiff_t>(k),
                                        spikes.begin() + static_cast<std::ptrdiff_t>(last) + 1,
                                        [](const Spike& spike) { return spike.ratio >= kLarge.value; });
-      const bool joined = spikes[k].ratio >= kWith.value && jumps_too(state, track.points[spikes[k].index]);
+      const Point& at = track.points[spikes[k].index];
+      const bool joined = spikes[k].ratio >= kWith.value && (jumps_too(state, at) || is_away(state, at));
       const bool again = joined || large >= static_cast<std::ptrdiff_t>(points_of(kAgain));
       const double worst = worst_of(spikes, k, last).ratio;
       const bool news = worst > kNews.value * reported;  // the same again and again is one chain

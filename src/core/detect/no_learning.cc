@@ -179,6 +179,16 @@ struct Stretch {
   double sigma = 0, highest = 0, trend = 0;
 };
 
+Stretch stretch_of(std::span<const double> points) {
+  const size_t n = points.size(), third = n / 3;
+  return {n,
+          mean(points.subspan(0, third)),
+          mean(points.subspan(n - third)),
+          noise(points),
+          highest_mean(points, std::max<size_t>(third / 2, 1)),
+          0};
+}
+
 /// At growing lengths: each is looked at once.
 struct Stretches {
   std::vector<Stretch> all;
@@ -189,15 +199,16 @@ struct Stretches {
     if (i + 1 != n) return;
     next *= kGrowth.value;
     const auto points = track.slice(0, n);
-    const size_t third = n / 3;
-    all.push_back({n, mean(points.subspan(0, third)), mean(points.subspan(n - third)), noise(points),
-                   highest_mean(points, std::max<size_t>(third / 2, 1)), trend_score(points)});
+    all.push_back(stretch_of(points));
+    all.back().trend = trend_score(points);
   }
 };
 
+double range_of(const RewardScale& scale) { return scale.ceiling - scale.floor; }
+
 Learning learning(const State& state, const Track& track, const Stretch& stretch) {
   const RewardScale scale = reward_scale(state, track, stretch.n - 1);
-  const double range = scale.ceiling - scale.floor;
+  const double range = range_of(scale);
   if (!(range > 0)) return Learning::kUnclear;
   if (solved(state, scale, stretch.after, kSolved.value)) return Learning::kClear;
   const size_t third = stretch.n / 3;  // before and after are means of a third each
@@ -212,14 +223,32 @@ Learning learning(const State& state, const Track& track, const Stretch& stretch
   return gain < kTiny.value || stretch.trend < kTrend.value ? Learning::kNone : Learning::kUnclear;
 }
 
-Finding finding_of(const State& state, const Track& track, size_t n) {
+std::string flat_text(const Track& track, const Stretch& stretch) {
+  return cat("Reward is flat over ", track.points[stretch.n - 1].step - track.points[0].step,
+             " steps: ", stretch.before, " in the first third, ", stretch.after, " in the last");
+}
+
+/// The same at the run's end, or what became of it: figures of a beginning are no news of a run that went on.
+void say_of_whole(const State& state, const Track& track, Finding& finding) {
+  const Stretch whole = stretch_of(track.values);
+  const double range = range_of(reward_scale(state, track, whole.n - 1));
+  if (range > 0 && std::abs(whole.after - whole.before) < kGain.value * range) {
+    finding.summary = flat_text(track, whole);
+  } else {
+    finding.summary += cat("; over all ", track.points.back().step - track.points[0].step, " steps ", whole.before,
+                           " in the first third, ", whole.after, " in the last");
+  }
+  if (learning(state, track, whole) != Learning::kClear) return;
+  resolve(finding, track.points.back());
+  finding.severity = Severity::kInfo;
+}
+
+Finding finding_of(const State& state, const Track& track, const Stretch& stretch) {
+  const size_t n = stretch.n;
   const Point& onset = track.points[0];
   const Point& now = track.points[n - 1];
-  const auto all = track.slice(0, n);
   Finding finding =
-      make_finding("no-learning", "no-learning", Severity::kWarning, onset, now,
-                   cat("Reward is flat over ", now.step - onset.step, " steps: ", mean(all.subspan(0, n / 3)),
-                       " in the first third, ", mean(all.subspan(n - n / 3)), " in the last"));
+      make_finding("no-learning", "no-learning", Severity::kWarning, onset, now, flat_text(track, stretch));
   add_figures(finding, track, 0, n - 1);
   const auto kl = level_between(state.find("kl.ref"), now.attempt, (onset.step + now.step) / 2, now.step);
   finding.suggests.push_back({"reward-plateau", 0.6, "no trend in the reward"});
@@ -237,13 +266,14 @@ void judge_reward(const State& state, KeptTrack& track, std::vector<Finding>& ou
     const size_t n = all[k].n;
     if (static_cast<double>(track.points[n - 1].step - track.points[0].step) < kSteps.value - 1) continue;
     if (learning(state, track, all[k]) != Learning::kNone) continue;
-    Finding finding = finding_of(state, track, n);
+    Finding finding = finding_of(state, track, all[k]);
     if (solved(state, reward_scale(state, track, n - 1), all[k].after, kHigh.value)) finding.severity = Severity::kInfo;
     for (++k; k < all.size() && !finding.resolved; ++k) {
       if (learning(state, track, all[k]) != Learning::kClear) continue;
       resolve(finding, track.points[all[k].n - 1]);
       finding.severity = Severity::kInfo;
     }
+    if (!finding.resolved && n < track.size()) say_of_whole(state, track, finding);
     out.push_back(std::move(finding));
   }
 }

@@ -12,6 +12,9 @@ namespace {
 constexpr Knob kKnobs[] = {
     {"lost_least", 2, "steps", "An attempt that died on its first step has nothing to lose by starting again",
      "report skyrl-biomni-monitor-cycles-2026-02-19"},
+    {"lost_hours", 2, "h",
+     "Where nothing but a counter went back: so much time is worth a person's look; phases and evaluations are shorter",
+     "as zero-reward, early_hours"},
 };
 
 constexpr std::string_view kCounterWentBack = "step counter went back";  // as attempts.cc says it
@@ -23,6 +26,12 @@ bool from_the_start(const AttemptState& attempt, const Done& done) {
 bool was_complete(const AttemptState& attempt, int64_t done) {
   if (attempt.ended && attempt.ended->how == event::Ended::How::kComplete) return true;
   return attempt.total_steps > 0 && done + 1 >= attempt.total_steps;
+}
+
+/// The one before did all that it was to do, and this one is to do something else: another job of one script.
+bool is_other_job(const State& state, size_t before, size_t attempt, bool finished) {
+  const int64_t was = state.attempts[before].total_steps, is = state.attempts[attempt].total_steps;
+  return finished && was > 0 && is > 0 && was != is;
 }
 
 /// A counter that begins again after equally many steps each time, with no sign of a new process, counts within epochs.
@@ -44,6 +53,13 @@ bool counts_epochs(const State& state) {
 bool only_a_counter(const State& state, size_t attempt) {
   if (state.attempts[attempt].why != kCounterWentBack) return false;
   return !state.attempts[attempt - 1].ended.has_value();
+}
+
+/// By the clock hours of unfinished work lie before the counter's fall.
+bool costs_hours(const State& state, size_t attempt, bool finished) {
+  const AttemptState& before = state.attempts[attempt - 1];
+  if (finished || !before.began.at.known() || !before.last.at.known()) return false;
+  return (before.last.at - before.began.at).seconds() >= 3600 * kKnobs[1].value;
 }
 
 bool has_checkpoint(const State& state, size_t before) {
@@ -82,10 +98,12 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
     const bool lost = furthest != kNoStep && static_cast<double>(furthest) >= kKnobs[0].value;
     const Done done = done_in(state, i);
     if (i > 0 && lost && from_the_start(attempt, done) && done.first < furthest) {
-      const bool sure = !only_a_counter(state, i);
-      if (++restarts == 1 || (sure && finding.severity == Severity::kInfo)) {
+      const bool finished = was_complete(state.attempts[furthest_attempt], furthest);
+      const bool sure = !only_a_counter(state, i) || costs_hours(state, i, finished);
+      if (is_other_job(state, furthest_attempt, i, finished)) {
+        furthest = kNoStep;  // its own steps count from here on
+      } else if (++restarts == 1 || (sure && finding.severity == Severity::kInfo)) {
         finding = {};
-        const bool finished = was_complete(state.attempts[furthest_attempt], furthest);
         finding.kind = "restart-from-scratch";
         finding.detector = "restart-from-scratch";
         finding.severity = sure ? Severity::kWarning : Severity::kInfo;

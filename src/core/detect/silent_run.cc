@@ -19,9 +19,9 @@ constexpr Knob kIdle{
     "idle_least", 300, "s",
     "Idle processes may wait for a tool or a remote judge; a run that does so often has its own rhythm of it", "own"};
 constexpr Knob kBusy{"busy_least", 180, "s", "By then the processors' use while it is silent is known", "own"};
-constexpr Knob kNoPlan{"no_plan", 1800, "s",
+constexpr Knob kNoPlan{"no_plan", 7200, "s",
                        "Where no plan says that more was to come it may be done, and export or upload what it has",
-                       "uploads of weights take minutes; own choice"};
+                       "an upload of 1 TB at 150 MB/s takes nearly two hours; own choice"};
 constexpr Knob kBusyOwn{"busy_periods", 100, "usual steps", "A first evaluation may say nothing for as long", "own"};
 constexpr Knob kBusyMost{"busy_most", 1800, "s", "Evaluation, saving and start-up may each take this long",
                          "report skyrl-biomni-monitor-cycles-2026-02-19: saves of 22 min"};

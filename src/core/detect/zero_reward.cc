@@ -203,19 +203,23 @@ void suggest(const State& state, Finding& finding, const Point& onset, const Poi
     finding.suggests.push_back({"format-failures-rising", 0.4, cat("format pass rate is ", *format)});
 }
 
+/// The records carry no steps: the places in the track are counted.
+bool counts_records(const State& state) { return state.steps().count == 0; }
+
 Finding finding_of(const State& state, const Track& track, const Streak& streak) {
   const Point& onset = track.points[streak.first];
   const Point& now = track.points[streak.detected];
   const bool ever = streak.first > 0 && track.values[0] > now.value;  // the first record was above the floor
   const bool from_start = streak.from_start && !ever;
-  const std::string since = from_start ? "from the first step on" : cat("since step ", onset.step);
+  const std::string unit = counts_records(state) ? "record" : "step";
+  const std::string since = from_start ? cat("from the first ", unit, " on") : cat("since ", unit, " ", onset.step);
   const Stretch stretch = stretch_of(track, streak);
   const size_t records = stretch.last + 1 - streak.first;
   Finding finding = make_finding("zero-reward", "zero-reward", Severity::kCritical, onset, now,
                                  cat("Reward is exactly ", now.value, " ", since, ", ",
                                      records == stretch.on_floor ? cat(records, " records in a row")
                                                                  : cat(stretch.on_floor, " of ", records, " records"),
-                                     " to step ", track.points[stretch.last].step));
+                                     " to ", unit, " ", track.points[stretch.last].step));
   if (!from_start && streak.first > 0) add_figure(finding, track, streak.first - 1);
   add_figures(finding, track, streak.first, streak.detected, 4);
   suggest(state, finding, onset, now, from_start);

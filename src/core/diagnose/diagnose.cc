@@ -138,7 +138,7 @@ std::vector<RankedCause> rank_causes(const Incident& incident, const std::vector
       if (has(row.against_signatures, seen.id)) ranking.oppose(row.id, kSeenAgainst, cat(seen.id, " was seen"));
     }
   }
-  for (const Argument& argument : weigh_lookalikes(incident, suggestions, all, state)) {
+  for (const Argument& argument : weigh_lookalikes(incident, suggestions, all, state, knowledge)) {
     if (argument.weight >= 0) {
       ranking.support(argument.cause, argument.weight, argument.reason);
     } else {

@@ -32,6 +32,7 @@ struct Argument {
   std::string reason;
 };
 std::vector<Argument> weigh_lookalikes(const Incident& incident, const std::vector<Suggestion>& suggestions,
-                                       const std::vector<Incident>& all, const State& state);
+                                       const std::vector<Incident>& all, const State& state,
+                                       const Knowledge& knowledge);
 
 }  // namespace mw::diagnose

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "core/diagnose/diagnose.h"
 #include "core/incident_kind.h"
+#include "core/incident_links.h"
 
 namespace mw::diagnose {
 namespace {
@@ -21,6 +22,7 @@ struct Scene {
   const std::vector<Suggestion>& suggestions;
   const std::vector<Incident>& all;
   const State& state;
+  const Knowledge& knowledge;
 
   bool says(std::string_view lower) const {
     return std::any_of(incident.evidence.begin(), incident.evidence.end(),
@@ -200,6 +202,20 @@ void cancelled(const Scene& scene, Out& out) {
   if (scene.named("sigterm-received")) out.push_back({"sigterm-received", -0.3, "it does not say who sent the signal"});
 }
 
+/// What failed before is the cause, by the name that it has itself: the reward only shows it.
+void outage(const Scene& scene, Out& out) {
+  for (const Incident& other : scene.all) {
+    if (other.id >= scene.incident.id || other.severity == Severity::kInfo || other.causes.empty() ||
+        !is_outage(scene.knowledge, other) || !may_have_led_to(scene.state, scene.knowledge, other, scene.incident)) {
+      continue;
+    }
+    const std::string before = cat(other.kind, " (#", other.id, ") came before it");
+    out.push_back({other.causes.front().id, 0.7, before});
+    out.push_back({"reward-function-broken-all-zero", -0.5, before});
+    return;
+  }
+}
+
 void lost_reward(const Scene& scene, Out& out) {
   const std::string& kind = scene.incident.kind;
   if (kind != "zero-reward" && kind != "reward-collapse") return;
@@ -212,6 +228,7 @@ void lost_reward(const Scene& scene, Out& out) {
     out.push_back({"sglang-server-down-zero-reward", 0.85, "requests to a server fail while the reward is zero"});
     out.push_back({"reward-function-broken-all-zero", -0.5, "requests to a server fail while the reward is zero"});
   }
+  outage(scene, out);
   if (scene.preceded_by("environment-fault")) {
     out.push_back({"env-server-crash-empty-outputs", 0.5, "the environment was failing before"});
   }
@@ -329,8 +346,9 @@ void engine_raised(const Scene& scene, Out& out) {
 }  // namespace
 
 std::vector<Argument> weigh_lookalikes(const Incident& incident, const std::vector<Suggestion>& suggestions,
-                                       const std::vector<Incident>& all, const State& state) {
-  const Scene scene{incident, suggestions, all, state};
+                                       const std::vector<Incident>& all, const State& state,
+                                       const Knowledge& knowledge) {
+  const Scene scene{incident, suggestions, all, state, knowledge};
   Out out;
   gpu_memory(scene, out);
   full_disk(scene, out);

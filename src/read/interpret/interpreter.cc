@@ -165,6 +165,7 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   Stream* trace = nullptr;
   if (line.text.starts_with(kIgnored)) ignored_until_ = line.number + kIgnoredLines;
   const bool in_trace = feed_trace(line, sample);
+  if (in_trace) bar_before_trace(line, hits, sample);
   note_last_exception(line, in_trace || sample);
   if (in_trace) trace = streams_[line.pid * 4096 + line.rank].get();
   bool quiet = false;
@@ -178,6 +179,16 @@ size_t Interpreter::segment(std::string_view raw, std::span<const uint32_t> hits
   }
   log_message(line);
   return 0;
+}
+
+/// A bar that ends without a new line has the traceback on its own: it says how far the run had come.
+void Interpreter::bar_before_trace(const LogLine& line, std::span<const uint32_t> hits, bool sample) {
+  const size_t head = line.text.find("Traceback (most recent call last)");
+  if (head == std::string_view::npos || !contains(line.text.substr(0, head), "%|")) return;
+  LogLine bar = line;
+  bar.text = line.text.substr(0, head);
+  bool quiet = false;
+  (void)shapes(bar, hits, sample, &quiet);
 }
 
 void Interpreter::signatures(const LogLine& line, std::span<const uint32_t> hits, bool sample, Stream* trace) {

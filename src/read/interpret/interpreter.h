@@ -100,7 +100,11 @@ class Interpreter {
   void emit_dialects(std::vector<Switch> recorded);
   void resume_recognition() { following_ = false; }
   void set_date_hint(Time date) { reader_.set_date_hint(date); }
-  void expect_labels(std::string_view head) { reader_.expect_labels(head); }
+  /// Of a file that is read once: what its beginning shows of its lines.
+  void expect(std::string_view head) {
+    reader_.expect_labels(head);
+    reader_.expect_dates(head);
+  }
   void set_zone(const TimeZone& zone) { reader_.set_zone(zone); }
   /// Lines of midwatch's keeper count only with this nonce in them ("": with none); what else looks like one is the
   /// trainer's own. Without this call, the nonce is that of the first such line.
@@ -175,6 +179,9 @@ class Interpreter {
   void make_simple(const Shape& shape, const Fields& fields, const LogLine& line);
   void make_ended(const Fields& fields, const LogLine& line);
   void make_progress(const Fields& fields, const LogLine& line);
+  void bar_before_trace(const LogLine& line, std::span<const uint32_t> hits, bool sample);
+  bool is_other_loop(const event::Progressed& bar);
+  void follow_other_loop(const MetricLine& metrics, const Pending& as);
   void plan(const Fields& fields, const LogLine& line);
   void make_tool(const Fields& fields, const LogLine& line);
   void make_format(const Fields& fields, const LogLine& line);
@@ -228,7 +235,9 @@ class Interpreter {
   std::map<std::string, uint64_t, std::less<>> strong_;  // layer -> line of its last strong match
   std::map<std::string, std::pair<int64_t, int64_t>, std::less<>> bars_;
   std::map<std::string, std::string, std::less<>> configured_;
-  int64_t steps_total_ = 0;  // of the run, as planned
+  int64_t steps_total_ = 0;                   // of the run, as planned
+  int64_t other_total_ = 0, other_done_ = 0;  // of a bar that began when the steps were complete
+  bool steps_complete_ = false;
   uint64_t number_ = 0;
   uint64_t ignored_until_ = 0;  // a traceback that begins before this line was ignored by the interpreter of Python
 

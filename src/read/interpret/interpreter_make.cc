@@ -203,6 +203,8 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
       if (fields.integer("total", 0) > 0) put(event::Planned{fields.integer("total", 0)}, line.number, line.at);
       break;
     case Maker::kAttempt:
+      steps_total_ = other_total_ = 0;  // the next attempt's bar says what it plans
+      steps_complete_ = false;
       for (auto& [key, stream] : streams_) end_trace(*stream);  // what failed before failed in the attempt before
       if (step != kNoStep) records_.resumed(step);
       put(event::AttemptBegan{clean_.take(fields.has("why") ? fields.text("why") : line.text, kErrorLimit)},
@@ -256,17 +258,27 @@ void Interpreter::plan(const Fields& fields, const LogLine& line) {
   put(event::Planned{total}, line.number, line.at);
 }
 
+/// A bar that begins after the one of the steps came to its end is that of an evaluation or a prediction, until records
+/// of training come while it moves.
+bool Interpreter::is_other_loop(const event::Progressed& bar) {
+  if (!steps_complete_ || (other_total_ != bar.total && bar.done > 1)) return false;
+  other_total_ = bar.total;
+  other_done_ = bar.done;
+  return true;
+}
+
 void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
   event::Progressed body;
   body.what = clip(redact_secrets(sanitize_utf8(trim(fields.text("what")).substr(0, 80 + kRedactMargin))), 80);
   body.done = fields.integer("done", 0);
   body.total = fields.integer("total", 0);
   if (fields.flag("steps") && body.total > 0 && body.done <= body.total) {
-    if (steps_total_ != body.total && (steps_total_ == 0 || body.total > steps_total_)) {
+    if (steps_total_ != body.total && (steps_total_ == 0 || body.total > steps_total_) && !is_other_loop(body)) {
       steps_total_ = body.total;
       put(event::Planned{body.total}, line.number, line.at);
     }
     if (steps_total_ == body.total) {
+      steps_complete_ = body.done == body.total;
       records_.steps_done(body.done);
       end_scores(body.done, line.number, line.at);
       if (!records_.counting()) records_.set_step(body.done - records_.offset());

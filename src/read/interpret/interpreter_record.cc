@@ -178,10 +178,25 @@ void Interpreter::pending_done() {
   add_record(metrics_, as);
 }
 
+/// The loop that began when the steps were complete trains: its steps are counted from here on.
+void Interpreter::follow_other_loop(const MetricLine& metrics, const Pending& as) {
+  const bool trains = std::any_of(metrics.numbers().begin(), metrics.numbers().end(),
+                                  [](const RowNumber& number) { return number.key == "learning_rate"; });
+  if (!trains) return;
+  steps_total_ = other_total_;
+  other_total_ = 0;
+  steps_complete_ = false;
+  put(event::StepBegan{1}, as.number, as.at);  // the plan is that of the attempt which begins with it
+  put(event::Planned{steps_total_}, as.number, as.at);
+  records_.steps_done(0);
+  records_.steps_done(other_done_);
+}
+
 void Interpreter::add_record(const MetricLine& metrics, const Pending& as) {
   if (metrics.numbers().empty()) return;
   for (const RowNumber& number : metrics.numbers()) recogniser_.name(Sign::In::kMetric, number.key);
   follow_speaker();
+  if (other_total_ > 0 && !as.eval) follow_other_loop(metrics, as);
   Record record;
   record.numbers = metrics.numbers();
   record.step = as.step;

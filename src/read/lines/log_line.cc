@@ -122,6 +122,22 @@ void LineReader::set_date_hint(Time date) {
   }
 }
 
+void LineReader::expect_dates(std::string_view head) {
+  constexpr size_t kLines = 2000;
+  if (last_.known() && !hinted_) return;
+  LineReader ahead;
+  ahead.set_zone(zone_);
+  for (size_t i = 0; i < kLines && !head.empty(); ++i) {
+    const size_t end = std::min(head.find('\n'), head.size() - 1);
+    const Time at = ahead.read(head.substr(0, end + 1), i + 1).at;
+    head.remove_prefix(end + 1);
+    if (!at.known()) continue;
+    last_ = zone_.to_wall(at);
+    hinted_ = expected_ = true;
+    return;
+  }
+}
+
 void LineReader::expect_labels(std::string_view head) {
   constexpr size_t kLines = 12;  // all of which have one, and of which some neighbours have the same
   size_t lines = 0, same = 0;
@@ -172,9 +188,11 @@ void LineReader::date(const Stamp& stamp) {
   if (stamp.kind != Stamp::Kind::kFull) line_.clock_ms = static_cast<int32_t>(stamp.day_ns / 1'000'000);
   if (hinted_ && stamp.kind == Stamp::Kind::kClock) {  // the hint is good for its day, not for its hour
     constexpr int64_t kDay = 86400LL * 1'000'000'000;
-    last_ = Time{last_.ns - last_.ns % kDay + stamp.day_ns};
+    Time same{last_.ns - last_.ns % kDay + stamp.day_ns};
+    if (expected_ && same.ns > last_.ns + kDay / 2) same.ns -= kDay;  // before the midnight of the first date
+    last_ = same;
   }
-  line_.at = hinted_ ? latest_before(stamp, last_) : Time{};  // a line is not younger than its file
+  line_.at = hinted_ && !expected_ ? latest_before(stamp, last_) : Time{};  // a line is not younger than its file
   if (!line_.at.known()) line_.at = complete_stamp(stamp, last_);
   if (!line_.at.known()) return;
   last_ = wall_ = line_.at;

@@ -40,6 +40,9 @@ class LineReader {
   void expect_labels(std::string_view head);
   /// A date to start from for clocks without one (the file's modification time, or a date in its name).
   void set_date_hint(Time date);
+  /// Of a file that is read once: its beginning, whose first date, however far on, is nearer to the clocks before it
+  /// than what the hint says.
+  void expect_dates(std::string_view head);
   /// What clocks without a zone show from here on; UTC until then.
   void set_zone(const TimeZone& zone);
   /// The moment that the last line's clock showed, as if it were UTC; unknown where it named its zone, or had none.
@@ -56,9 +59,10 @@ class LineReader {
   TimeZone zone_;
   Time last_;  // as the clock on the wall shows it
   Time wall_;
-  bool hinted_ = false;  // last_ is a hint, not a moment met in the file
-  int labels_ = 0;       // how surely the lines carry srun's labels
-  int last_label_ = -1;  // of the line before
+  bool hinted_ = false;    // last_ is a hint, not a moment met in the file
+  bool expected_ = false;  // that hint is a moment that comes later in the file
+  int labels_ = 0;         // how surely the lines carry srun's labels
+  int last_label_ = -1;    // of the line before
 };
 
 /// `line` without ANSI escape sequences, into `out` (only when there are any); returns the clean view.

@@ -187,6 +187,21 @@ TEST_CASE("a date without a year is in the latest year that is not after the fil
   CHECK(dated("INFO 02-29 10:42:17 [a.py:1] x") == "2024-02-29T10:42:17Z");
 }
 
+TEST_CASE("clocks without a date before the first dated line lie beside that line, not beside the file's last change") {
+  const auto first = [](const std::string& head) {
+    LineReader reader;
+    reader.set_date_hint(*parse_time("2026-11-26 20:00:00"));  // when it was copied
+    reader.expect_dates(head);
+    return format_utc(reader.read(head.substr(0, head.find('\n')), 1).at);
+  };
+  const std::string dated = "no clock\nWARNING:2025-11-20 01:08:17,569:Setting x\n";
+  CHECK(first("[rank7]:[W1120 01:13:20.886560089 a.cpp:1] x\n" + dated) == "2025-11-20T01:13:20.886Z");
+  CHECK(first("INFO 11-19 23:59:00 [a.py:1] x\n" + dated) == "2025-11-19T23:59:00Z");
+  CHECK(first("[00:30:00] x\n" + dated) == "2025-11-20T00:30:00Z");
+  CHECK(first("[23:30:00] x\n" + dated) == "2025-11-19T23:30:00Z");
+  CHECK(first("INFO 11-20 01:08:17 [a.py:1] x\nno date\n") == "2026-11-20T01:08:17Z");
+}
+
 TEST_CASE("a line beyond the limit is cut, not refused") {
   LineReader reader;
   const std::string huge(LineReader::kBytesLimit * 2, 'x');

@@ -65,9 +65,9 @@ class WrittenLogs final : public Task {
   NewContent& content_;
   Scope scope_;
   int attempt_ = 0;
-  Duration began_, due_;        ///< by the steady clock: the attempt, the next look
+  Duration began_, due_;        ///< by the steady clock: the attempt; when files are looked at next
   int looks_ = 0;               ///< of this attempt
-  std::set<std::string> seen_;  ///< at the last look: a file that is gone by the next is no log
+  std::set<std::string> seen_;  ///< at the last scan: a file that is gone by the next is no log
   std::set<std::string> taken_;
   bool hinted_ = false;
 };

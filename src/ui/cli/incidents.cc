@@ -49,8 +49,9 @@ Exit run(const Args& args, Services& services, const Console& console) {
   if (state.incidents.empty()) out += "No incident.\n";
   const IncidentChains chains(state);
   for (const Incident& incident : state.incidents) {
-    if (chains.cause_of(incident) != nullptr) continue;  // shown with what it came of
-    for (const Incident* part : chains.chain_of(incident)) {
+    const std::vector<const Incident*> failure = chains.chain_of(incident);
+    if (failure.front() != &incident) continue;  // shown with what began it
+    for (const Incident* part : failure) {
       out += one_incident(paint, state, *part, part == &incident ? "" : "    ");
     }
   }

@@ -45,15 +45,16 @@ std::string one_incident(const Painter& paint, const State& state, const Inciden
 }
 
 /// What else belongs to the failure, a line each: what it came of, and what came of it.
-std::string parts(const Painter& paint, const State& state, const Incident& incident,
-                  const std::vector<const Incident*>& chain) {
+std::string parts(const Painter& paint, const State& state, const Incident& incident, const IncidentChains& chains) {
+  const std::vector<const Incident*> chain = chains.chain_of(incident), causes = chains.causes_of(incident);
   std::string out;
   size_t shown = 0;
   for (const Incident* part : chain) {
     if (part == &incident) continue;
     if (++shown > kPartsShown) continue;
     const std::string since = cat("#", part->id, " ", part->kind, ", ", describe(state, part->onset), ": ");
-    const bool before = part->id < incident.id;  // what began it is what there is to mend
+    // What began it is what there is to mend.
+    const bool before = std::find(causes.begin(), causes.end(), part) != causes.end();
     out += paint.hanging(before ? "   from   " : "   then   ", cat(since, part->summary), before ? 2 : 1);
   }
   return shown > kPartsShown ? out + paint.hanging("          ", cat("and ", shown - kPartsShown, " more"), 1) : out;
@@ -78,7 +79,8 @@ std::string incidents(const Painter& paint, const State& state) {
   for (const Incident* incident : ranked_incidents(state)) {
     if (shown.count(incident) != 0) continue;
     const std::vector<const Incident*> chain = chains.chain_of(*incident);
-    if (++loud <= kIncidentsShown) out += one_incident(paint, state, *incident) + parts(paint, state, *incident, chain);
+    if (++loud <= kIncidentsShown)
+      out += one_incident(paint, state, *incident) + parts(paint, state, *incident, chains);
     shown.insert(chain.begin(), chain.end());
   }
   return out + others(paint, state, loud);

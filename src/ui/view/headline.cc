@@ -40,7 +40,15 @@ std::string steps_text(const State& state) {
     return step > 0 ? cat("step ", step) : "no training step seen";
   }
   const int64_t total = state.total_steps;
-  if (steps.first == 0 && total > 1 && steps.last + 1 == total) return cat("all ", total, " steps");  // counted from 0
+  if (steps.first == 0 && total > 1 && steps.last + 1 == total) {  // counted from 0
+    const bool cut = state.verdict == "crashed" || state.verdict == "interrupted" || state.verdict == "ended-early";
+    return cut ? cat("steps 0 to ", steps.last) : cat("all ", total, " steps");
+  }
+  const int64_t last = state.attempts.empty() ? kNoStep : state.attempts.back().last_step;
+  if (state.attempts.size() > 1 && last != kNoStep && last < steps.last) {  // the run is where its last attempt is
+    return cat("step ", last, total >= steps.last ? cat(" of ", total) : "", " after step ", steps.last,
+               " of an earlier attempt");
+  }
   if (total > 0 && total >= steps.last) return cat("step ", steps.last, " of ", total);
   return steps.first == steps.last ? cat("step ", steps.last) : cat("steps ", steps.first, " to ", steps.last);
 }

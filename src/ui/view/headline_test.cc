@@ -49,6 +49,18 @@ TEST_CASE("steps counted from 0 are all there") {
   run.measure(0, 0.5).measure(1, 0.5).measure(2, 0.5);
   run.state.verdict = "finished";
   CHECK(status_line(run.state).rest == "all 3 steps");
+  run.state.verdict = "crashed";
+  CHECK(status_line(run.state).rest == "steps 0 to 2");  // the last of them may not be the last of the plan
+}
+
+TEST_CASE("the run is where its last attempt is") {
+  FakeRun run;
+  run.say(event::Planned{60});
+  run.measure(49, 0.5).measure(50, 0.5);
+  run.say(event::AttemptBegan{"launcher"});
+  run.measure(1, 0.5).measure(2, 0.5);
+  run.state.verdict = "unknown";
+  CHECK(status_line(run.state).rest == "step 2 of 60 after step 50 of an earlier attempt, attempt 2");
 }
 
 TEST_CASE("what is over is named where nothing stands") {

@@ -37,8 +37,9 @@ TEST_CASE("what led to what is one failure") {
   CHECK(chains.cause_of(state.incidents[0]) == nullptr);
   REQUIRE(chains.cause_of(state.incidents[2]) != nullptr);
   CHECK(chains.cause_of(state.incidents[2])->id == 2);
-  CHECK(chain_words(chains, state.incidents[1]) ==
-        " It came of #1 engine-dead. It led to #3 zero-advantage and #4 stall.");
+  CHECK(chain_words(chains, state.incidents[1]) == " It came of #1 engine-dead. It led to #3 zero-advantage.");
+  CHECK(chain_words(chains, state.incidents[3]) == " It came of #1 engine-dead.");
+  CHECK(chain_words(chains, state.incidents[0]) == " It led to #2 zero-reward, #3 zero-advantage and #4 stall.");
   CHECK(chain_words(chains, state.incidents[4]).empty());
 }
 
@@ -51,16 +52,17 @@ TEST_CASE("of several causes the last one before counts, and information is none
   CHECK(ids(chains.chain_of(state.incidents[3])) == std::vector<uint32_t>{3, 4});
 }
 
-TEST_CASE("what was over long before has brought nothing about") {
+TEST_CASE("what failed around the trainer counts beside the last sign of learning, and leads") {
   State state;
-  state.incidents = {made(1, "network", 2, {2}), made(2, "crash", 900, {})};
-  state.incidents[0].open = false;
-  CHECK(IncidentChains(state).cause_of(state.incidents[1]) == nullptr);
-  state.incidents[1].onset.step = 6;
-  CHECK(IncidentChains(state).cause_of(state.incidents[1])->id == 1);
-  state.incidents[0].open = true;
-  state.incidents[1].onset.step = 900;
-  CHECK(IncidentChains(state).cause_of(state.incidents[1])->id == 1);
+  state.incidents = {made(1, "network", 40, {2, 4}), made(2, "zero-reward", 41, {4}),
+                     made(3, "environment-fault", 42, {4}), made(4, "reward-collapse", 45, {5}),
+                     made(5, "zero-advantage", 46, {})};
+  const IncidentChains chains(state);
+  CHECK(ids(chains.chain_of(state.incidents[4])) == std::vector<uint32_t>{1, 2, 3, 4, 5});
+  CHECK(ids(chains.causes_of(state.incidents[3])) == std::vector<uint32_t>{1, 3});
+  CHECK(ids(chains.effects_of(state.incidents[1])).empty());
+  CHECK(ids(chains.effects_of(state.incidents[0])) == std::vector<uint32_t>{2, 4, 5});
+  CHECK(chain_words(chains, state.incidents[2]) == " It led to #4 reward-collapse and #5 zero-advantage.");
 }
 
 }  // namespace mw

@@ -1,0 +1,40 @@
+#include <doctest/doctest.h>
+
+#include "core/detect/detector.h"
+#include "core/planted_run_for_test.h"
+
+namespace mw {
+namespace {
+
+const Incident* flat(const std::vector<Incident>& incidents) {
+  for (const Incident& one : incidents) {
+    if (one.kind == "no-learning") return &one;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("a flat reward is reported as it is at the end of the run, not as it was when it was seen first") {
+  PlantedRun run;
+  run.steps(1, 900, 0.3);
+  const auto incidents = run.close();
+  const Incident* found = flat(incidents);
+  REQUIRE(found != nullptr);
+  CHECK(found->severity == Severity::kWarning);
+  CHECK(found->detected.step < 400);
+  CHECK(contains(found->summary, "flat over 899 steps"));
+}
+
+TEST_CASE("a reward that was flat and rose before it was judged again is no run that does not learn") {
+  PlantedRun run;
+  run.steps(1, 244, 0.3);  // as far as is looked at
+  run.steps(245, 310, 0.7);
+  const auto incidents = run.close();
+  const Incident* found = flat(incidents);
+  REQUIRE(found != nullptr);
+  CHECK(found->severity == Severity::kInfo);
+  CHECK(contains(found->summary, "over all 309 steps 0.3"));
+}
+
+}  // namespace mw
