@@ -30,6 +30,12 @@ CloudMachine& Cloud::make(const std::string& label, const std::string& host) {
       case 0:
       case 1:
         machine->vanishes = later;
+        if (dice.chance(0.6)) {  // announced: a capacity block's end, or two minutes ahead
+          machine->announced = later;
+          machine->notice = later - 2 - (dice.chance(0.5) ? 0 : soon(40));
+          machine->obeys_notice = dice.chance(0.8);
+          if (!machine->obeys_notice && dice.chance(0.5)) machine->vanishes = INT64_MAX;  // it was withdrawn
+        }
         break;
       case 2:
         machine->outbid = later;
