@@ -46,6 +46,8 @@ class Check {
   void finish(const Move& move);
 
   // ---- acting (controller.cc); true: more may be due
+  /// All that is due for the machine itself. True: nothing was changed since everything was looked at.
+  Result<bool> move_on();
   Result<bool> carry_out(const Move& move);
   /// False: somebody else changed it meanwhile, and does what is due.
   Result<bool> won(Control to);
@@ -57,8 +59,8 @@ class Check {
   Result<bool> began(const Move& move);
 
   // ---- renting, the machine and its successor (check_rent.cc)
-  /// `seen`: nothing has changed since it was looked at everything.
-  Result<void> go_ahead(bool seen);
+  /// `seen`: nothing has changed since everything was looked at. True: the machine itself was given up.
+  Result<bool> go_ahead(bool seen);
   Result<bool> carry_out_ahead(const Move& move);
   Result<bool> drop_successor(const Move& move);
   Result<bool> give_back_successor(const Move& move);

@@ -23,16 +23,20 @@ bool refused(const Error& error) {
 }  // namespace
 
 /// What is due for the successor. Nothing of it stands in the way of the machine itself.
-Result<void> Check::go_ahead(bool seen) {
-  if (plan_.spec.limits.ahead.ns <= 0 && control().successor() == nullptr) return {};
+Result<bool> Check::go_ahead(bool seen) {
+  if (plan_.spec.limits.ahead.ns <= 0 && control().successor() == nullptr) return false;
   for (int moves = 0; moves < kMostMoves; ++moves) {
     if (!seen || moves > 0) MW_TRY(look_around());
     const Move move = decide_ahead(plan_.spec, control(), out_.verdict, out_.seen, successor_, strays_);
-    auto again = carry_out_ahead(move);
+    const bool gives_up = move.what == What::kFence && !move.ahead;
+    if (!gives_up) seen_twice_ = false;
+    const bool before = control().phase == Phase::kRented;
+    auto again = gives_up ? carry_out(move) : carry_out_ahead(move);
     if (!again.ok()) return again.error();
-    if (!*again) return {};
+    if (before && control().phase == Phase::kEnding) return true;
+    if (!*again) return false;
   }
-  return {};
+  return false;
 }
 
 Result<bool> Check::carry_out_ahead(const Move& move) {

@@ -19,6 +19,17 @@ using What = Move::What;
 using Swap = FleetStore::Swap;
 
 Result<CheckResult> Check::act() {
+  for (bool again = true; again;) {
+    const auto seen = move_on();
+    if (!seen.ok()) return seen.error();
+    const auto gave_up = go_ahead(*seen);
+    if (!gave_up.ok()) return gave_up.error();
+    again = *gave_up;
+  }
+  return std::move(out_);
+}
+
+Result<bool> Check::move_on() {
   bool seen_all = false;
   for (int moves = 0; moves < kMostMoves; ++moves) {
     MW_TRY(look_around());
@@ -31,8 +42,7 @@ Result<CheckResult> Check::act() {
     seen_all = move.what == What::kNothing || move.what == What::kWait;
     if (!*again) break;
   }
-  MW_TRY(go_ahead(seen_all));
-  return std::move(out_);
+  return seen_all;
 }
 
 Result<bool> Check::by_person(std::optional<Control> (*change)(Control)) {

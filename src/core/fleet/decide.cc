@@ -130,9 +130,16 @@ Move decide_ending(const FleetSpec& spec, const Control& control, const Witnesse
   return simple(What::kForget, "the provider has it no more", rental.failed);
 }
 
+/// It has not said a word for half of the time that a machine has to begin: many of those never do.
+bool says_nothing(const FleetSpec& spec, const Control& control, const Witnesses& seen) {
+  return control.phase == Phase::kRented && !seen.beat && !control.current()->began.known() &&
+         2 * (seen.now - control.current()->asked).ns > spec.patience.start.ns;
+}
+
 /// Why the machine is about to end, as far as that is known before it is given up; "": nothing says so.
 std::string about_to_end(const FleetSpec& spec, const Control& control, const Verdict& verdict, const Witnesses& seen) {
   if (control.phase == Phase::kEnding && control.after == "again") return "it is being given back";
+  if (says_nothing(spec, control, seen)) return "it has said nothing for half of its time to begin";
   const bool trains =
       verdict.kind == Kind::kHealthy || verdict.kind == Kind::kStalled || verdict.kind == Kind::kUnknown;
   if (control.phase != Phase::kRented || !trains || !seen.beat || !control.current()->began.known()) return "";
@@ -201,6 +208,12 @@ bool had_successor(const Control& control) {
 Move decide_ahead(const FleetSpec& spec, const Control& control, const Verdict& verdict, const Witnesses& seen,
                   const Successor& next, size_t strays) {
   if (control.current() == nullptr) return {};
+  // Of two that were to begin the one that did is taken.
+  const bool waits = next.beat && next.beat->phase == Heartbeat::Phase::kWaiting && control.next == Phase::kRented;
+  if (waits && says_nothing(spec, control, seen)) {
+    return fence("again", "it has said nothing since it was rented, and the one that was rented after it is there",
+                 true);
+  }
   if (control.successor() != nullptr) return for_successor(decide_successor(spec, control, verdict, seen, next));
   if (spec.limits.ahead.ns <= 0 || strays > 0 || control.phase == Phase::kRenting || had_successor(control)) return {};
   const std::string why = about_to_end(spec, control, verdict, seen);

@@ -52,8 +52,9 @@ struct Successor {
   std::optional<Heartbeat> beat;
 };
 /// What a controller does next for the successor of the run's machine, when nothing is due for that itself: one is
-/// rented while its machine is about to end, and given back where it goes on after all. kNothing where there is none,
-/// and none is due. Only ever one machine is being rented.
+/// rented while its machine is about to end or says nothing, and given back where that goes on after all. kNothing
+/// where there is none, and none is due. Only ever one machine is being rented. A move without `ahead` gives up the
+/// machine itself: it never said a word, and its successor is there.
 Move decide_ahead(const FleetSpec& spec, const Control& control, const Verdict& verdict, const Witnesses& seen,
                   const Successor& next, size_t strays);
 

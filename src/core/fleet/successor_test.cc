@@ -219,6 +219,35 @@ TEST_CASE("a successor that nobody needs is given back, and is not rented again 
   CHECK(ahead(spec, control, heard(0.5, InstanceState::kStopped)).what == What::kNothing);
 }
 
+TEST_CASE("of two that were to begin the one that says something is taken") {
+  const FleetSpec spec = allowing(10);
+  Control control;
+  add_intent(control, rental_of(kFirst, 14));
+  control.phase = Phase::kRented;
+  Witnesses silent;
+  silent.now = kNow;
+  silent.provider = InstanceState::kProvisioning;
+  CHECK(ahead(spec, control, silent).what == What::kNothing);
+  control.rentals.back().asked = ago(16);  // of the 30 minutes that it has
+  CHECK(ahead(spec, control, silent).what == What::kRent);
+  CHECK(ahead(allowing(0), control, silent).what == What::kNothing);
+  add_intent(control, rental_of(kSecond, 5));
+  control.next = Phase::kRented;
+  CHECK(ahead(spec, control, silent, there()).what == What::kNothing);  // neither is there
+  Successor waits = there();
+  waits.beat.emplace();
+  waits.beat->phase = Heartbeat::Phase::kWaiting;
+  const Move move = ahead(spec, control, silent, waits);
+  CHECK(move.what == What::kFence);
+  CHECK_FALSE(move.ahead);
+  CHECK(move.failed);
+  Witnesses begins = heard(0.5, InstanceState::kRunning);
+  begins.beat->phase = Heartbeat::Phase::kStarting;
+  const Move drop = ahead(spec, control, begins, waits);
+  CHECK(drop.what == What::kFence);
+  CHECK(drop.ahead);
+}
+
 TEST_CASE("a successor's time to begin counts from its turn") {
   const FleetSpec spec = allowing(30);
   Control control = followed();
