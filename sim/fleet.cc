@@ -40,6 +40,7 @@ class World {
     spec_.limits.rents_per_hour = 1 + static_cast<int64_t>(dice_.below(4));
     spec_.limits.rents = 3 + static_cast<int64_t>(dice_.below(40));
     if (seed % 3 != 0) spec_.limits.ahead = Duration::seconds(60.0 * static_cast<double>(2 + seed % 20));
+    cloud_.restless = seed % 2 == 0;
     last_step_ = 60 + static_cast<int64_t>(dice_.below(500));
     for (uint64_t i = 0; i < 1 + dice_.below(3); ++i) controllers_.push_back({cat("controller-", i), 0, false});
     cloud_.before_create = [this](const std::string& label) { check_create(label); };
@@ -85,6 +86,7 @@ class World {
     set_time();
     for (const auto& machine : cloud_.machines) live(*machine);
     check_trainers();
+    check_successor();
     for (Controller& one : controllers_) {
       if (!one.busy && one.due <= cloud_.now && ok()) check(one);
     }
@@ -280,6 +282,11 @@ class World {
     const Control now = books();
     if (now.epoch < before_.epoch) wrong("an epoch went back");
     if (now.serial != before_.serial + 1) wrong("somebody's change was written over");
+    const bool rests =
+        now.phase == Control::Phase::kStopped || (now.phase == Control::Phase::kEnding && now.after != "again");
+    if (rests && now.successor() != nullptr && now.next != Control::Phase::kEnding) {
+      wrong("the run ends, and its successor does not");
+    }
     if (now.epoch > before_.epoch && now.phase == Control::Phase::kEnding && now.after == "again") check_fence(now);
     // Only machines whose intent may be followed by sleep are excused from being rented late.
     const bool may_sleep = acting_ != nullptr && acting_->how == Turn::How::kSleeps;
@@ -318,6 +325,16 @@ class World {
       if (old && cloud_.now - one->fenced_at > 8) wrong(cat(one->id, " trains on in an old epoch"));
     }
     if (training > 1) wrong("a machine began to train before the one before it was gone");
+  }
+
+  /// Nobody pays for two machines longer than it was said, as far as controllers were awake.
+  void check_successor() {
+    const Control now = books();
+    const fleet::Rental* const successor = now.successor();
+    const bool beside = successor != nullptr && now.phase == Control::Phase::kRented;
+    const double age = beside ? (kStart + static_cast<double>(cloud_.now) * 60 - successor->asked.seconds()) / 60 : 0;
+    const double longest = 2 * spec_.limits.ahead.seconds() / 60 + (cloud_.calm ? 60 : 180);
+    if (beside && age > longest) wrong(cat("a successor stands beside its machine for ", age, " minutes"));
   }
 
   void end_well() {

@@ -41,8 +41,9 @@ struct CloudMachine {
 struct Cloud {
   Prng dice;
   int64_t now = 0;
-  double price = 2;   ///< an hour
-  bool calm = false;  ///< nothing fails any more
+  double price = 2;       ///< an hour
+  bool calm = false;      ///< nothing fails any more
+  bool restless = false;  ///< notice is given often, and often withdrawn
   std::vector<std::unique_ptr<CloudMachine>> machines;
   std::function<void(const std::string& label)> before_create;
   explicit Cloud(uint64_t seed) : dice(seed) {}
