@@ -39,6 +39,8 @@ class World {
     spec_.limits.spend = dice_.chance(0.3) ? 3 + static_cast<double>(dice_.below(20)) : 1000;
     spec_.limits.rents_per_hour = 1 + static_cast<int64_t>(dice_.below(4));
     spec_.limits.rents = 3 + static_cast<int64_t>(dice_.below(40));
+    if (seed % 3 != 0) spec_.limits.ahead = Duration::seconds(60.0 * static_cast<double>(2 + seed % 20));
+    cloud_.restless = seed % 2 == 0;
     last_step_ = 60 + static_cast<int64_t>(dice_.below(500));
     for (uint64_t i = 0; i < 1 + dice_.below(3); ++i) controllers_.push_back({cat("controller-", i), 0, false});
     cloud_.before_create = [this](const std::string& label) { check_create(label); };
@@ -84,6 +86,7 @@ class World {
     set_time();
     for (const auto& machine : cloud_.machines) live(*machine);
     check_trainers();
+    check_successor();
     for (Controller& one : controllers_) {
       if (!one.busy && one.due <= cloud_.now && ok()) check(one);
     }
@@ -124,8 +127,14 @@ class World {
     Heartbeat beat;
     beat.epoch = label->epoch;
     beat.machine = label->nonce;
+    const bool leaves = machine.leaving(cloud_.now);
+    if (leaves) machine.training = false;
+    if (machine.notice <= cloud_.now && cloud_.now <= machine.announced) {
+      beat.leaves = Duration::seconds(60.0 * static_cast<double>(machine.announced - cloud_.now));
+    }
     beat.phase = machine.unfit      ? Heartbeat::Phase::kUnfit
                  : machine.finished ? Heartbeat::Phase::kFinished
+                 : leaves           ? Heartbeat::Phase::kPreempted
                  : machine.training ? Heartbeat::Phase::kTraining
                                     : Heartbeat::Phase::kStarting;
     if (machine.training) beat.step = machine.step;
@@ -137,12 +146,17 @@ class World {
     store_.heal();
     if (!standing.ok()) return;
     machine.last_beat = cloud_.now;
-    if (*standing == fleet::Standing::kFenced) {
+    if (*standing == fleet::Standing::kWaits) {
+      ++out_.waited;
+      if (machine.training) wrong(cat(machine.id, " trains and is a successor"));
+      machine.waited = true;
+    } else if (*standing == fleet::Standing::kFenced) {
       if (machine.training) say(cat(machine.id, " is fenced off and ends its trainer"));
       if (!machine.fenced) ++out_.fenced;
       machine.training = false;
       machine.fenced = true;
-    } else if (!machine.training && !machine.unfit && !machine.fenced) {
+    } else if (!machine.training && !machine.unfit && !machine.fenced && !machine.leaving(cloud_.now)) {
+      if (machine.waited) ++out_.followed;
       machine.training = true;
       machine.step = shipped_;
       say(cat(machine.id, " trains from step ", shipped_));
@@ -231,14 +245,8 @@ class World {
     }
     if (!journalled) return wrong("an intent is not in the journal");
     if (acting_ != nullptr && acting_->slept) return;  // whoever sleeps between the last question and the call
-    for (const auto& one : cloud_.machines) {
-      const auto other = fleet::parse_label(one->label);
-      if (one->exists(cloud_.now) && !stale(*other)) wrong(cat("a machine was rented beside ", one->id));
-    }
-    const double left = spec_.limits.spend - cloud_.cost();
-    if (left + 1e-6 < cloud_.price * spec_.limits.reserve.seconds() / 3600 && late_.empty()) {
-      wrong("a machine was rented beyond the limit of spending");
-    }
+    check_beside(now, *label);
+    check_money(now);
     if (static_cast<int64_t>(now.rentals.size()) > spec_.limits.rents) wrong("more machines were rented than allowed");
     int64_t lately = 0;
     for (const fleet::Rental& one : now.rentals) {
@@ -247,12 +255,38 @@ class World {
     if (lately > spec_.limits.rents_per_hour) wrong("more machines were rented within an hour than allowed");
   }
 
+  /// Only a successor is rented beside a machine, and only one is being rented.
+  void check_beside(const Control& now, const fleet::Label& label) {
+    const bool ahead = now.successor() != nullptr && now.successor()->nonce == label.nonce;
+    for (const auto& one : cloud_.machines) {
+      const auto other = fleet::parse_label(one->label);
+      if (!one->exists(cloud_.now) || stale(*other)) continue;
+      const bool followed = ahead && now.current()->nonce == other->nonce;
+      if (!followed) wrong(cat("a machine was rented beside ", one->id));
+    }
+    if (ahead && spec_.limits.ahead.ns == 0) wrong("a successor was rented that the specification does not allow");
+    if (ahead && now.phase == Control::Phase::kRenting) wrong("two machines are being rented");
+  }
+
+  void check_money(const Control& now) {
+    const double left = spec_.limits.spend - cloud_.cost();
+    const double machines = now.successor() == nullptr ? 1 : 2;
+    if (left + 1e-6 < machines * cloud_.price * spec_.limits.reserve.seconds() / 3600 && late_.empty()) {
+      wrong("a machine was rented beyond the limit of spending");
+    }
+  }
+
   /// May it have been rented by whoever slept until its epoch was over?
   bool stale(const fleet::Label& label) const { return late_.count(label.nonce) != 0; }
   void check_books() {
     const Control now = books();
     if (now.epoch < before_.epoch) wrong("an epoch went back");
     if (now.serial != before_.serial + 1) wrong("somebody's change was written over");
+    const bool rests =
+        now.phase == Control::Phase::kStopped || (now.phase == Control::Phase::kEnding && now.after != "again");
+    if (rests && now.successor() != nullptr && now.next != Control::Phase::kEnding) {
+      wrong("the run ends, and its successor does not");
+    }
     if (now.epoch > before_.epoch && now.phase == Control::Phase::kEnding && now.after == "again") check_fence(now);
     // Only machines whose intent may be followed by sleep are excused from being rented late.
     const bool may_sleep = acting_ != nullptr && acting_->how == Turn::How::kSleeps;
@@ -264,7 +298,8 @@ class World {
   /// Nobody gives up a machine that was heard a moment ago and says that all is well.
   void check_fence(const Control& now) {
     if (acting_ == nullptr || acting_->slept) return;
-    const fleet::Rental& rental = now.rentals.back();
+    if (now.current() == nullptr) return;
+    const fleet::Rental& rental = *now.current();
     for (const auto& one : cloud_.machines) {
       if (one->id != rental.instance || !one->exists(cloud_.now) || !one->runs(cloud_.now) || one->unfit) continue;
       const int64_t age = cloud_.now - one->last_beat;
@@ -276,10 +311,12 @@ class World {
 
   void check_trainers() {
     std::map<int64_t, std::string> by_epoch;
+    int training = 0;
     const int64_t epoch = books().epoch;
     for (const auto& one : cloud_.machines) {
       if (!one->training || !one->runs(cloud_.now)) continue;
       const auto label = fleet::parse_label(one->label);
+      if (!one->finished && !stale(*label)) ++training;
       const auto [other, first] = by_epoch.emplace(label->epoch, one->id);
       if (!first) wrong(cat(one->id, " and ", other->second, " train in one epoch"));
       const bool old = label->epoch < epoch && one->reaches_store(cloud_.now);
@@ -287,6 +324,17 @@ class World {
       // A heartbeat may be lost now and then.
       if (old && cloud_.now - one->fenced_at > 8) wrong(cat(one->id, " trains on in an old epoch"));
     }
+    if (training > 1) wrong("a machine began to train before the one before it was gone");
+  }
+
+  /// Nobody pays for two machines longer than it was said, as far as controllers were awake.
+  void check_successor() {
+    const Control now = books();
+    const fleet::Rental* const successor = now.successor();
+    const bool beside = successor != nullptr && now.phase == Control::Phase::kRented;
+    const double age = beside ? (kStart + static_cast<double>(cloud_.now) * 60 - successor->asked.seconds()) / 60 : 0;
+    const double longest = 2 * spec_.limits.ahead.seconds() / 60 + (cloud_.calm ? 60 : 180);
+    if (beside && age > longest) wrong(cat("a successor stands beside its machine for ", age, " minutes"));
   }
 
   void end_well() {
@@ -295,7 +343,9 @@ class World {
     for (const auto& one : cloud_.machines) there += one->exists(cloud_.now) ? 1 : 0;
     const bool holds = now.phase == Control::Phase::kRented || now.phase == Control::Phase::kRenting ||
                        now.phase == Control::Phase::kEnding;
-    if (there > (holds ? 1 : 0)) wrong(cat(there, " machines are there, and the run is ", fleet::word_of(now.phase)));
+    if (there > (holds ? 1 : 0) + (now.successor() != nullptr ? 1 : 0))
+      wrong(cat(there, " machines are there, and the run is ", fleet::word_of(now.phase)));
+    if (now.successor() != nullptr) wrong("a successor is kept, and nothing fails");
     if (now.outcome == "finished") {
       ++out_.finished;
       if (shipped_ < last_step_) wrong("it is finished and its last checkpoint is not in the store");

@@ -11,6 +11,7 @@ struct FleetVerdict {
   std::string wrong;  ///< "": all holds
   uint64_t digest = 0;
   uint64_t checks = 0, crashed = 0, slept = 0, rented = 0, lost = 0, fenced = 0, finished = 0, waiting = 0;
+  uint64_t waited = 0, followed = 0;  ///< heartbeats of successors; those that took over
 
   void add(const FleetVerdict& one) {
     checks += one.checks;
@@ -21,6 +22,8 @@ struct FleetVerdict {
     fenced += one.fenced;
     finished += one.finished;
     waiting += one.waiting;
+    waited += one.waited;
+    followed += one.followed;
   }
 };
 

@@ -26,10 +26,16 @@ CloudMachine& Cloud::make(const std::string& label, const std::string& host) {
   machine->boots = now + 1 + soon(15);
   if (!calm) {
     const int64_t later = machine->boots + soon(240);
-    switch (dice.below(9)) {
+    switch (restless && dice.chance(0.6) ? 0 : dice.below(9)) {
       case 0:
       case 1:
         machine->vanishes = later;
+        if (restless || dice.chance(0.6)) {  // announced: a capacity block's end, or two minutes ahead
+          machine->announced = later;
+          machine->notice = later - 2 - (dice.chance(0.5) ? 0 : soon(40));
+          machine->obeys_notice = dice.chance(0.8);
+          if (!machine->obeys_notice && dice.chance(0.5)) machine->vanishes = INT64_MAX;  // it was withdrawn
+        }
         break;
       case 2:
         machine->outbid = later;

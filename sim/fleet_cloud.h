@@ -23,23 +23,27 @@ struct CloudMachine {
   int64_t listed = 0;         ///< the provider lists it from then on
   int64_t boots = INT64_MAX;  ///< its midwatch begins
   int64_t vanishes = INT64_MAX, outbid = INT64_MAX;
-  int64_t cut = INT64_MAX, mended = INT64_MAX;  ///< its network is away from, until
-  int64_t ended = INT64_MAX;                    ///< destroyed, or vanished: it costs nothing any more
+  int64_t notice = INT64_MAX, announced = INT64_MAX;  ///< when the machine hears of its end, and when that is to be
+  bool obeys_notice = true;                           ///< its trainer ends upon it, two minutes ahead
+  int64_t cut = INT64_MAX, mended = INT64_MAX;        ///< its network is away from, until
+  int64_t ended = INT64_MAX;                          ///< destroyed, or vanished: it costs nothing any more
   bool unfit = false;
   // Its midwatch and its trainer:
-  bool training = false, fenced = false, finished = false;
+  bool training = false, fenced = false, finished = false, waited = false;
   int64_t step = 0, last_beat = -1, fenced_at = INT64_MAX;
 
   bool exists(int64_t now) const { return created <= now && now < ended; }
   bool runs(int64_t now) const { return exists(now) && now >= boots && now < outbid; }
+  bool leaving(int64_t now) const { return obeys_notice && notice <= now && announced - now <= 2; }
   bool reaches_store(int64_t now) const { return runs(now) && (now < cut || now >= mended); }
 };
 
 struct Cloud {
   Prng dice;
   int64_t now = 0;
-  double price = 2;   ///< an hour
-  bool calm = false;  ///< nothing fails any more
+  double price = 2;       ///< an hour
+  bool calm = false;      ///< nothing fails any more
+  bool restless = false;  ///< notice is given often, and often withdrawn
   std::vector<std::unique_ptr<CloudMachine>> machines;
   std::function<void(const std::string& label)> before_create;
   explicit Cloud(uint64_t seed) : dice(seed) {}

@@ -28,13 +28,14 @@ constexpr const char* kHelp =
     "  --check-every S  seconds between two checks of midwatch's controller (60)\n"
     "  --full         midwatch with every heartbeat, every check and an episode for each fault\n"
     "  --intervals    the second table: how often to save\n"
+    "  --causes       in place of the first table: what is lost to each fault, and where in it\n"
     "  --json         the first table as JSON\n"
     "  --check        only checks what must hold\n"
     "exit: 0 well, 1 a check failed, 2 wrong arguments\n";
 
 struct Words {
   goodput::Plan plan;
-  bool json = false, intervals = false, check = false;
+  bool json = false, intervals = false, check = false, causes = false;
 };
 
 bool take_number(std::string_view word, double value, Words& out) {
@@ -76,6 +77,8 @@ std::optional<Words> parse(int argc, char** argv) {
       out.intervals = true;
     else if (word == "--check")
       out.check = true;
+    else if (word == "--causes")
+      out.causes = true;
     else if (i + 1 >= argc)
       return std::nullopt;
     else if (const std::string value = argv[++i]; word == "--policy" && goodput::is_policy(value))
@@ -118,7 +121,9 @@ int main(int argc, char** argv) {
     text = goodput::intervals_text(words->plan, eyes);
   } else {
     const auto rows = goodput::play(words->plan, eyes);
-    text = words->json ? goodput::table_json(words->plan, rows) : goodput::table_text(words->plan, rows);
+    text = words->causes ? goodput::causes_text(words->plan, rows)
+           : words->json ? goodput::table_json(words->plan, rows)
+                         : goodput::table_text(words->plan, rows);
   }
   std::fputs(text.c_str(), stdout);
   return 0;

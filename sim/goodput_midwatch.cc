@@ -24,6 +24,8 @@ constexpr double kCutFor = 600;     // the mean of a network's absence
 constexpr double kGrace = 30;       // a trainer that hangs is killed after it
 constexpr int64_t kSaveIsNear = 2;  // steps: as core/supervise/breaker.h has it
 constexpr double kLaunchAgain = 300;
+constexpr double kAhead = 600;  // limits.ahead, where midwatch may act
+constexpr double kTurn = 10;    // between two questions of a machine that waits for its turn
 const std::string kPrefix = "team/run", kRunId = "0badcafe";
 
 Time at(double now) { return Time::from_seconds(kEpoch + now); }
@@ -44,7 +46,7 @@ class SceneProvider final : public fleet::Provider {
   }
 
   Result<fleet::Instance> create(const fleet::Offer& offer, const fleet::Order& order) override {
-    MW_CHECK(scene->rent(false) == labels_.size());
+    MW_CHECK(scene->rent(false, true) == labels_.size());
     labels_.push_back(order.label);
     hosts_.push_back(offer.host);
     stopped_.push_back(false);
@@ -107,6 +109,7 @@ class Midwatch final : public Policy {
     spec_.limits.price_per_hour = 2 * costs_.price;
     spec_.limits.spend = 1e6;
     spec_.limits.rents = fleet::kMostRents;
+    if (episodes.may_act()) spec_.limits.ahead = Duration::seconds(kAhead);
     auto provider = std::make_unique<SceneProvider>(costs_);
     provider_ = provider.get();
     providers_.push_back(std::move(provider));
@@ -173,6 +176,7 @@ class Midwatch final : public Policy {
     }
     const bool pauses = asked() && now >= asked_at_ && trainer.poisoned() && trainer.mode() == Mode::kTraining;
     if (pauses && costs_.every - trainer.step() % costs_.every <= kSaveIsNear) trainer.pause();
+    if (now >= start_at_ && up(scene) && !has_turn(scene)) start_at_ = now + kTurn + costs_.upload;
     if (now >= start_at_) {
       start_at_ = kNever;
       if (up(scene) && trainer.mode() == Mode::kNone) trainer.start(trainer.newest_whole(true), costs_.start);
@@ -307,6 +311,14 @@ class Midwatch final : public Policy {
     if (*standing == fleet::Standing::kFenced && trainer.mode() != Mode::kNone) scene.trainer.stop();
   }
 
+  /// A successor fetches nothing before the machine before it is gone.
+  bool has_turn(const Scene& scene) {
+    const auto label = fleet::parse_label(provider_->label(scene.own));
+    const auto held = books_.control();
+    MW_CHECK(label && held.ok() && held->control);
+    return !may_wait(*held->control, label->epoch, label->nonce);
+  }
+
   bool trained(const Trainer& trainer) {
     const bool now = trainer.mode() == Mode::kTraining || trainer.mode() == Mode::kSaving;
     return ever_trained_ = ever_trained_ || now;
@@ -337,7 +349,8 @@ class Midwatch final : public Policy {
     const fleet::Rental* const rental = result->control.current();
     const bool calm = result->control.phase == Phase::kRented && result->done.empty() && result->waits.empty() &&
                       result->verdict.kind == fleet::Verdict::Kind::kHealthy && rental->began.known() && !stopped_ &&
-                      boots_ < kNever && now >= cut_until_;  // a machine that just went still looks healthy
+                      result->control.successor() == nullptr && boots_ < kNever &&
+                      now >= cut_until_;  // a machine that just went still looks healthy
     const bool rests = result->control.phase == Phase::kStopped;
     check_at_ = !full_ && (calm || rests) ? kNever : costs_.check * (std::floor(now / costs_.check) + 1);
     if (!full_ && calm) beat_at_ = kNever;

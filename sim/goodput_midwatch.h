@@ -32,6 +32,7 @@ class Episodes {
   /// `u`, `v`: of the strike. `anew`: plays one of its own for it.
   Episode of(Fault fault, double u, double v, bool anew) const;
   const RunSpec& spec() const { return spec_; }
+  bool may_act() const { return may_act_; }
 
  private:
   const Knowledge& knowledge_;

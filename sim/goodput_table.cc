@@ -1,6 +1,7 @@
 #include "sim/goodput_table.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstdio>
@@ -137,6 +138,29 @@ std::string table_text(const Plan& plan, const std::vector<Row>& rows) {
     out += cat("| ", row.policy, " |");
     for (const Column& column : kShares) out += cat(" ", number(100 * mean_share(row, column), column.digits), " |");
     out += "\n";
+  }
+  return out;
+}
+
+std::string causes_text(const Plan& plan, const std::vector<Row>& rows) {
+  std::string out = cat("World \"", plan.setting.name, "\", ", plan.runs, " runs of ", plan.setting.days,
+                        " days, seeds from ", plan.seed, ": what is lost to each fault, in % of all runs' time\n");
+  for (const Row& row : rows) {
+    out += cat("\n| ", row.policy, " |");
+    for (size_t part = 0; part < kParts; ++part) out += cat(" ", word_of(static_cast<Part>(part)), " |");
+    out += "\n|---|---|---|---|---|---|---|---|---|\n";
+    double all = 0;
+    for (const Books& one : row.runs) all += one.total();
+    for (size_t fault = 0; fault < kFaults; ++fault) {
+      std::array<double, kParts> sums{};
+      for (const Books& one : row.runs) {
+        for (size_t part = 0; part < kParts; ++part) sums[part] += one.by_fault[fault][part];
+      }
+      if (std::all_of(sums.begin(), sums.end(), [](double sum) { return sum <= 0; })) continue;
+      out += cat("| ", word_of(static_cast<Fault>(fault)), " |");
+      for (const double sum : sums) out += cat(" ", number(100 * sum / std::max(kPlenty, all), 3), " |");
+      out += "\n";
+    }
   }
   return out;
 }

@@ -43,6 +43,8 @@ Spread spread_of(std::vector<double> values);
 Spread ettr_of(const Row& row);
 
 std::string table_text(const Plan& plan, const std::vector<Row>& rows);
+/// What is lost to each fault, and to what part of it, in hundredths of a percent of all runs' time.
+std::string causes_text(const Plan& plan, const std::vector<Row>& rows);
 std::string table_json(const Plan& plan, const std::vector<Row>& rows);
 
 /// Steps between saves that midwatch advises (core/save_interval.h), the median over some runs of the plan.

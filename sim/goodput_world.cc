@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/check.h"
 
@@ -33,6 +34,12 @@ std::string_view word_of(Fault fault) {
       "crash",     "engine dead",  "engine silent", "hang",        "numbers not finite", "killed in a save",
       "disk full", "machine lost", "outbid",        "network cut", "upload failed",      "monitor blind"};
   return kWords.at(static_cast<size_t>(fault));
+}
+
+std::string_view word_of(Part part) {
+  constexpr std::array<std::string_view, kParts> kWords = {"done again", "poisoned",     "stuck",     "no machine",
+                                                           "boots",      "never starts", "before it", "starting"};
+  return kWords.at(static_cast<size_t>(part));
 }
 
 const Setting* find_setting(std::string_view name) {
@@ -236,9 +243,9 @@ void Trainer::strike(const Strike& strike) {
 
 // ---- the scene
 
-size_t Scene::rent(bool beside) {
+size_t Scene::rent(bool beside, bool follows) {
   const double now = trainer.now();
-  if (has_machine()) ++trainer.books.doubles;
+  if (has_machine() && !(follows && now < ready())) ++trainer.books.doubles;
   const Fate fate = world.fate(machines.size());
   machines.push_back({now, fate.never ? kNever : now + fate.boots, kNever});
   ++trainer.books.rented;
@@ -254,12 +261,60 @@ void Scene::give_back(size_t machine) {
   trainer.lose_disk();
 }
 
+namespace {
+
+/// To which fault time is lost: the one that made trouble, until the trainer trains again. A machine that is gone
+/// counts more than what it was in trouble for.
+class Blame {
+ public:
+  explicit Blame(const Scene& scene) : scene_(scene) {}
+
+  void begin() {
+    before_ = scene_.trainer.books;
+    const double now = scene_.trainer.now();
+    down_ = !scene_.has_machine()      ? Part::kNoMachine
+            : scene_.ready() >= kNever ? Part::kNeverBoots
+            : now < scene_.ready()     ? Part::kBoots
+                                       : Part::kFetches;
+  }
+
+  void struck(Fault fault, bool took_machine) {
+    last_ = fault;
+    if (took_machine) cause_ = fault;
+  }
+
+  void end(Books& into) {
+    const Trainer& trainer = scene_.trainer;
+    if (!cause_ && trainer.in_trouble()) cause_ = trainer.exited() ? trainer.exited_by() : last_;
+    if (!cause_) return;
+    auto& parts = into.by_fault[static_cast<size_t>(*cause_)];
+    const auto add = [&parts](Part part, double seconds) { parts[static_cast<size_t>(part)] += seconds; };
+    add(Part::kRedone, into.lost - before_.lost);
+    add(Part::kPoisoned, into.poisoned - before_.poisoned);
+    add(Part::kStuck, into.stuck - before_.stuck);
+    add(down_, into.down - before_.down);
+    add(Part::kStarts, into.starting - before_.starting);
+    const bool works = trainer.mode() == Trainer::Mode::kTraining || trainer.mode() == Trainer::Mode::kSaving;
+    if (works && !trainer.poisoned()) cause_.reset();
+  }
+
+ private:
+  const Scene& scene_;
+  Books before_;
+  Part down_ = Part::kFetches;
+  std::optional<Fault> last_, cause_;
+};
+
+}  // namespace
+
 Books live(const World& world, Policy& policy, int64_t every, std::vector<Trainer::Life>* log) {
   Scene scene(world, every);
   Trainer& trainer = scene.trainer;
   policy.begin(scene);
+  Blame blame(scene);
   size_t next = 0;
   while (trainer.now() < world.end()) {
+    blame.begin();
     const auto& strikes = world.strikes();
     const double strike = next < strikes.size() ? strikes[next].at : kNever;
     const double wakes = std::max(policy.wakes(), trainer.now());
@@ -271,11 +326,14 @@ Books live(const World& world, Policy& policy, int64_t every, std::vector<Traine
       const Strike& one = strikes[next++];
       policy.before(scene);
       const bool ends = one.fault == Fault::kMachineLost || one.fault == Fault::kOutbid;
-      if (ends && scene.has_machine() && trainer.now() >= scene.ready()) scene.give_back(scene.own);
+      const bool took = ends && scene.has_machine() && trainer.now() >= scene.ready();
+      if (took) scene.give_back(scene.own);
+      blame.struck(one.fault, took);
       trainer.strike(one);
       policy.struck(scene, one);
     }
     policy.turn(scene);
+    blame.end(trainer.books);
   }
   for (const Machine& one : scene.machines) trainer.books.paid += std::min(one.ended, world.end()) - one.created;
   if (log != nullptr) *log = trainer.lives();

@@ -100,6 +100,20 @@ struct Checkpoint {
   double shipped = kNever;  ///< the store has all of it from then on
 };
 
+/// Where time goes that is lost to a fault.
+enum class Part {
+  kRedone,      ///< steps done again
+  kPoisoned,    ///< steps on poison
+  kStuck,       ///< until it is noticed, and acted upon
+  kNoMachine,   ///< until another machine is rented
+  kBoots,       ///< until that runs
+  kNeverBoots,  ///< until one that never starts is given up
+  kFetches,     ///< until the process begins: a download, an approval, a pause
+  kStarts       ///< until the first step
+};
+constexpr size_t kParts = 8;
+std::string_view word_of(Part part);
+
 /// Where the time of a run went, in seconds; the first seven add up to the time that there was.
 struct Books {
   double good = 0;      ///< training that the run still has in the end
@@ -110,6 +124,7 @@ struct Books {
   double down = 0;              ///< there is none
   double paid = 0, person = 0;  ///< of machines; in which nothing went on until a person acted
   int64_t poisoned_steps = 0, doubles = 0, repairs = 0, approvals = 0, rented = 0, restarts = 0;
+  std::array<std::array<double, kParts>, kFaults> by_fault{};  ///< what is lost to each, as far as one is known
   double total() const { return good + lost + poisoned + saving + starting + stuck + down; }
 };
 
@@ -190,8 +205,9 @@ struct Machine {
 class Scene {
  public:
   Scene(const World& in, int64_t every) : world(in), trainer(in.costs(), every) {}
-  /// Rents another one. It is the run's own unless `beside` says that the run keeps the one that it has.
-  size_t rent(bool beside);
+  /// Rents another one. It is the run's own unless `beside` says that the run keeps the one that it has. `follows`: it
+  /// is rented as a successor, which is no double where the one before it has not begun.
+  size_t rent(bool beside, bool follows = false);
   void give_back(size_t machine);
   bool has_machine() const { return own < machines.size() && machines[own].exists(trainer.now()); }
   double ready() const { return own < machines.size() ? machines[own].ready : kNever; }

@@ -10,6 +10,7 @@
 #include "core/event_codec.h"
 #include "platform/durable.h"
 #include "sense/checkpoints/last_whole.h"
+#include "sim/supervised_shipping.h"
 #include "sim/supervised_world.h"
 
 namespace mw::sim {
@@ -80,7 +81,12 @@ class SupervisedWriter final : public EventWriter {
 
 class SupervisedRun {
  public:
-  SupervisedRun(uint64_t seed, bool aloud) : world_(seed), dice_(seed * 104'729 + 11), aloud_(aloud) {
+  SupervisedRun(uint64_t seed, bool aloud)
+      : world_(seed),
+        dice_(seed * 104'729 + 11),
+        shipping_(world_, kLayout, seed),
+        ships_(seed % 4 == 0),
+        aloud_(aloud) {
     (void)world_.disk.make_folders(std::string(kRunFolder)).ok();
     RunSpec spec;
     spec.command = {"python", "train.py"};
@@ -118,9 +124,12 @@ class SupervisedRun {
     }
     if (world_.problem.empty() && !over_) world_.wrong("it is not over in time");
     if (world_.problem.empty()) check_end();
+    if (world_.problem.empty() && ships_) shipping_.end_well();
+    verdict_.pushes = shipping_.pushes();
     verdict_.wrong = world_.problem;
     verdict_.attempts = world_.launched;
     verdict_.finished = world_.finished ? 1 : 0;
+    verdict_.digest = shipping_.digest();
     for (const Event& event : world_.journal) {
       std::string line;
       encode_event(event, line);
@@ -190,6 +199,7 @@ class SupervisedRun {
       }
       if (mortal_ && dice_.chance(0.002)) return;  // killed between two changes
       pass();
+      if (ships_) shipping_.turn();
     }
   }
 
@@ -339,6 +349,8 @@ class SupervisedRun {
 
   SupervisedWorld world_;
   Prng dice_;
+  SupervisedShipping shipping_;
+  const bool ships_;
   Knowledge knowledge_;
   State state_;
   std::unique_ptr<SupervisedWriter> writer_;

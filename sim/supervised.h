@@ -10,12 +10,13 @@ namespace mw::sim {
 struct SupervisedVerdict {
   std::string wrong;  ///< "" when everything holds
   uint64_t digest = 0;
-  uint64_t lives = 0, attempts = 0, trips = 0, finished = 0;
+  uint64_t lives = 0, attempts = 0, trips = 0, finished = 0, pushes = 0;
   void add(const SupervisedVerdict& one) {
     lives += one.lives;
     attempts += one.attempts;
     trips += one.trips;
     finished += one.finished;
+    pushes += one.pushes;
   }
 };
 

@@ -275,11 +275,13 @@ struct CheckpointsAnswer {
     std::string shipped;         ///< word_of(Shipment::How); "": it is not to be shipped
     Time shipped_at;             ///< of "shipped"
     bool tainted = false;        ///< saved since the onset of an open failure of learning, by the run's journal
+    bool unnamed = false;        ///< it is the newest, and its framework's pointer names nothing that is there
     double seconds = 0;          ///< that it took
   };
   std::string run;  ///< its name, where it was asked for
   std::vector<Checkpoint> checkpoints;
   Checkpoint resume_from;  ///< the newest whole one beside one that is not; its path is "" where nothing is found
+  std::vector<Checkpoint> resume_with;  ///< what belongs to that in other trees: weights, an orchestrator's state
 };
 
 /// How the tensors of two checkpoints differ.

@@ -1,6 +1,7 @@
 #include "app/checkpoints.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <set>
 #include <thread>
@@ -24,8 +25,9 @@ namespace {
 using Checkpoint = CheckpointsAnswer::Checkpoint;
 using State = CheckpointVerdict::State;
 
-constexpr size_t kOlder = 64;     // checkpoints beside a broken one that are looked at
-constexpr size_t kManifests = 8;  // of checkpoints beside one, whose bytes a changed file may have
+constexpr size_t kOlder = 64;           // checkpoints beside a broken one that are looked at
+constexpr std::ptrdiff_t kNearest = 2;  // checkpoints before and after one, whose times are compared with its own
+constexpr size_t kManifests = 8;        // of checkpoints beside one, whose bytes a changed file may have
 constexpr std::string_view kStructural = "structural", kSuspect = "suspect";
 
 std::vector<std::string> words_of(const std::vector<Piece>& pieces) {
@@ -64,6 +66,13 @@ Checkpoint answer_of(const CheckpointVerdict& verdict, bool deep) {
   return out;
 }
 
+/// Trees that one run saves side by side, a folder for each step in all of them.
+bool is_tree_name(std::string_view name) {
+  constexpr std::array<std::string_view, 8> kTrees = {"checkpoints", "weights",      "optimizer",  "optimizers",
+                                                      "trainer",     "orchestrator", "dataloader", "critic"};
+  return std::find(kTrees.begin(), kTrees.end(), name) != kTrees.end();
+}
+
 /// One way to write a path: what is remembered of a checkpoint is found by it.
 std::string plain_path(const std::string& path) { return absolute_path(path, absolute_path(std::string("."))); }
 
@@ -89,6 +98,7 @@ class Looking {
     options.now = now_;
     options.earlier = earlier.ok() ? &*earlier : nullptr;
     for (const CheckpointManifest& other : others) options.others.push_back(&other);
+    options.beside = nearest_beside(path);
     if (request_.progress) {
       options.progress = [this, &path](int64_t done, int64_t all) {
         request_.progress(path, done, all);
@@ -122,14 +132,54 @@ class Looking {
       const auto older = known != answer.checkpoints.end() ? Result<Checkpoint>(*known) : look(one.path, false);
       if (!older.ok() || older->state != "whole" || older->tainted) continue;
       if (older->depth == kStructural && older->verified_state == kSuspect) continue;  // by its numbers
-      if (answer.resume_from.path.empty()) answer.resume_from = *older;
-      if (older->resumable == "no") continue;
+      auto parts = parts_of(one);
+      // Of a step that lies in several trees all of them must be sound.
+      if (std::any_of(parts.begin(), parts.end(), [](const Checkpoint& part) { return part.state != "whole"; }))
+        continue;
+      const bool resumable = older->resumable != "no";
+      if (!resumable && !answer.resume_from.path.empty()) continue;
       answer.resume_from = *older;
-      return;
+      answer.resume_with = std::move(parts);
+      if (resumable) return;
     }
   }
 
  private:
+  /// Those whose saves were next to its own.
+  std::vector<std::string> nearest_beside(const std::string& path) {
+    const auto all = checkpoints_beside(disk_, path);
+    const auto own =
+        std::find_if(all.begin(), all.end(), [&path](const FoundCheckpoint& one) { return one.path == path; });
+    std::vector<std::string> out;
+    if (own == all.end()) return out;
+    const auto from = own - std::min<std::ptrdiff_t>(kNearest, own - all.begin());
+    const auto to = own + std::min<std::ptrdiff_t>(kNearest + 1, all.end() - own);
+    for (auto one = from; one != to; ++one) {
+      if (one != own) out.push_back(one->path);
+    }
+    return out;
+  }
+
+  /// What was saved with it into other trees of its run. Only trees whose names say what they are: folders beside each
+  /// other may as well be of different runs.
+  std::vector<Checkpoint> parts_of(const FoundCheckpoint& one) {
+    const std::string tree = folder_of(one.path), above = folder_of(tree);
+    std::vector<Checkpoint> out;
+    if (!is_tree_name(basename(tree)) || one.step == kNoStep) return out;
+    const auto names = disk_.list(above);
+    for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+      // prime-rl's orchestrator saves below run_NAME.
+      const std::string other =
+          name.starts_with("run_") ? cat(above, "/", name, "/checkpoints") : cat(above, "/", name);
+      if (other == tree || (!is_tree_name(name) && !name.starts_with("run_"))) continue;
+      for (const FoundCheckpoint& part : checkpoints_beside(disk_, cat(other, "/", basename(one.path)))) {
+        if (part.step != one.step) continue;
+        if (auto looked = look(part.path, false); looked.ok()) out.push_back(std::move(*looked));
+      }
+    }
+    return out;
+  }
+
   std::vector<CheckpointManifest> manifests_beside(const std::string& path) {
     std::vector<CheckpointManifest> out;
     const auto beside = checkpoints_beside(disk_, path);
@@ -162,6 +212,8 @@ class Looking {
       const std::string_view name = basename(pointer.path);
       const bool there = std::any_of(beside.begin(), beside.end(),
                                      [&pointer](const FoundCheckpoint& one) { return one.step == pointer.step; });
+      const bool nothing = pointer.leads_nowhere || pointer.text.empty() || (pointer.step != kNoStep && !there);
+      out.unnamed = out.unnamed || (nothing && newest);
       if (pointer.leads_nowhere) {
         if (newest) out.notes.push_back(cat(name, " is a link that leads nowhere: a resume by it finds nothing"));
       } else if (pointer.text.empty()) {
@@ -208,10 +260,27 @@ void look_at_all(Looking& looking, const std::vector<FoundCheckpoint>& found, co
 /// Where to go back to from the newest that is not whole, or tainted.
 void find_resume(Looking& looking, CheckpointsAnswer& answer) {
   answer.resume_from = {};
+  answer.resume_with.clear();
   for (auto one = answer.checkpoints.rbegin(); one != answer.checkpoints.rend(); ++one) {
     if ((one->state == "whole" && !one->tainted) || one->state == "foreign") continue;
     return looking.find_older(*one, answer);
   }
+}
+
+/// What a framework's pointer names, where a person asks for the pointer; else the path itself.
+Result<std::string> named_by(Disk& disk, const std::string& path) {
+  for (const CheckpointPointer& pointer : pointers_beside(disk, path)) {
+    if (pointer.path != path) continue;
+    const auto beside = checkpoints_beside(disk, cat(folder_of(path), "/step_", std::max<int64_t>(0, pointer.step)));
+    for (const FoundCheckpoint& one : beside) {
+      if (one.step == pointer.step) return one.path;
+    }
+    const std::string says = pointer.leads_nowhere  ? std::string("is a link that leads nowhere")
+                             : pointer.text.empty() ? std::string("is empty")
+                                                    : cat("says \"", clip(pointer.text, 100), "\", which is not there");
+    return Error{Error::Code::kNotFound, cat(path, " names no checkpoint: it ", says), "A resume by it finds nothing."};
+  }
+  return path;
 }
 
 Result<CheckpointsAnswer> looked_at(Disk& disk, Looking& looking, const CheckpointsRequest& request,
@@ -219,7 +288,9 @@ Result<CheckpointsAnswer> looked_at(Disk& disk, Looking& looking, const Checkpoi
   std::vector<FoundCheckpoint> all;
   std::set<std::string> seen;
   for (const std::string& path : paths) {
-    auto found = find_checkpoints(disk, plain_path(path));
+    const auto place = named_by(disk, plain_path(path));
+    if (!place.ok()) return place.error();
+    auto found = find_checkpoints(disk, *place);
     if (!found.ok()) return found.error();
     for (FoundCheckpoint& one : *found) {
       if (seen.insert(one.path).second) all.push_back(std::move(one));

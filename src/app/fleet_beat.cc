@@ -27,6 +27,7 @@ constexpr Duration kBetween = Duration::seconds(2);  // of these tries
 constexpr Duration kPoll = Duration::millis(100);    // while a call is out
 constexpr Duration kLast = Duration::seconds(20);    // that the last heartbeat is tried for
 constexpr Duration kLeast = Duration::seconds(2);    // of that, where the time is over in which the machine goes
+constexpr Duration kTurn = Duration::seconds(10);    // between two questions of one that waits for its turn
 constexpr size_t kText = 300;                        // bytes of a text in a heartbeat
 
 Error fenced() {
@@ -97,7 +98,7 @@ class FleetBeat final : public Task {
       return;
     }
     trouble_.clear();
-    if (*standing != Standing::kFenced || fenced_) return;
+    if (*standing == Standing::kMine || fenced_) return;
     fenced_ = true;
     scope_.say("another machine goes on with this run: the command here is ended");
     supervisor_.stop(false);
@@ -110,6 +111,7 @@ class FleetBeat final : public Task {
     beat.from = static_cast<int64_t>(supervisor_.spec().first_step);
     beat.receiving = scope_.receiving;
     beat.health = health_of(state);
+    if (scope_.leaves) beat.leaves = scope_.leaves();
     const int64_t step = state.attempts.empty() ? kNoStep : state.attempts.back().last_step;
     beat.step = step;
     beat.phase = state.verdict == "stalled" ? Heartbeat::Phase::kStalled
@@ -164,10 +166,27 @@ Duration last_beat_until(Duration now, std::optional<Duration> preempted, Durati
   return std::clamp(Duration{preempted->ns + grace.ns}, Duration{now.ns + kLeast.ns}, Duration{now.ns + kLast.ns});
 }
 
+Result<void> await_turn(Disk& disk, const std::function<void(const std::string& sentence)>& say) {
+  const auto identity = own_identity();
+  if (!identity.ok()) return identity.error();
+  if (!*identity) return {};
+  bool waited = false;
+  for (;;) {
+    const auto standing = send_beat(disk, **identity, about_machine(**identity));
+    if (standing.ok() && *standing == Standing::kFenced) return fenced();
+    // One that has begun to wait goes on waiting: that the store is not reached is no sign that its turn has come.
+    if (standing.ok() ? *standing != Standing::kWaits : !waited) return {};
+    if (!waited && say) say("this machine is the next one of its run, and waits until the one before it is gone");
+    waited = true;
+    sleep_for(std::min(kTurn, (*identity)->every));
+  }
+}
+
 Result<void> admit_machine(Disk& disk, Duration receiving) {
   const auto identity = own_identity();
   if (!identity.ok()) return identity.error();
   if (!*identity) return {};
+  MW_TRY(await_turn(disk, nullptr));
   Result<Standing> standing = Error{};
   Result<void> taken = Error{};
   for (int tries = 0; tries < kTries; ++tries) {
@@ -177,10 +196,12 @@ Result<void> admit_machine(Disk& disk, Duration receiving) {
     standing = send_beat(disk, **identity, first);
     if (!standing.ok()) continue;
     if (*standing == Standing::kFenced) return fenced();
+    if (*standing == Standing::kWaits) continue;
     taken = take_latest(disk, **identity);
     if (taken.ok() || taken.error().code == Error::Code::kDenied) return taken;
   }
-  return standing.ok() ? taken : Result<void>(standing.error());
+  if (!standing.ok()) return standing.error();
+  return *standing == Standing::kWaits ? Result<void>(fenced()) : taken;
 }
 
 namespace {

@@ -22,6 +22,12 @@ namespace mw {
 /// `receiving`: time that it took to receive the checkpoint that it begins from.
 Result<void> admit_machine(Disk& disk, Duration receiving);
 
+/// Returns when this machine's turn has come: one that was rented as a successor waits until the machine before it is
+/// gone, and receives nothing before, as newer checkpoints may still come. It beats meanwhile. kDenied: it is not
+/// needed any more. At once, of a machine that nobody rented, or whose store is not reached: admit_machine() asks
+/// again.
+Result<void> await_turn(Disk& disk, const std::function<void(const std::string& sentence)>& say);
+
 /// On a rented machine: it is not fit for its run, and is to be given back. kInvalid: nobody rented it.
 Result<void> say_unfit(Disk& disk, const std::string& reason);
 
@@ -34,9 +40,10 @@ Duration last_beat_until(Duration now, std::optional<Duration> preempted, Durati
 
 struct FleetBeatScope {
   std::function<void(const std::string& sentence)> say;
-  std::string run;                          ///< name of the run's record
-  Duration receiving;                       ///< as of admit_machine()
-  std::function<std::string()> taken_away;  ///< by whose notice the run is ended, or ""
+  std::string run;                                            ///< name of the run's record
+  Duration receiving;                                         ///< as of admit_machine()
+  std::function<std::string()> taken_away;                    ///< by whose notice the run is ended, or ""
+  std::function<std::optional<Duration>()> leaves = nullptr;  ///< notice was given: until the machine is taken away
 };
 /// nullptr: nobody rented this machine.
 std::unique_ptr<Task> fleet_beat(const Doors& doors, Supervisor& supervisor, FleetBeatScope scope);

@@ -40,6 +40,12 @@ class Noticing final : public NoticeTask {
 
   const std::string& taken_away() const override { return taken_away_; }
 
+  std::optional<Duration> leaves() const override {
+    if (!notice_) return std::nullopt;
+    if (!notice_->at.known()) return Duration{};
+    return Duration{std::max<int64_t>(0, (notice_->at - doors_.clock.now()).ns)};
+  }
+
   std::optional<Duration> turn(const State&, bool, EventWriter&) override {
     if (auto asked = call_.take()) heed(*asked);
     if (call_.busy()) return kPoll;
@@ -55,6 +61,7 @@ class Noticing final : public NoticeTask {
 
   void heed(const Asked& asked) {
     silent_ = asked.answered ? 0 : silent_ + 1;
+    if (asked.notice || asked.answered) notice_ = asked.notice;
     if (!asked.notice) {
       if (!said_.empty()) say_("the notice that this machine is taken away was withdrawn");
       said_.clear();
@@ -78,6 +85,7 @@ class Noticing final : public NoticeTask {
   BackgroundCall<Asked> call_;
   std::optional<Duration> due_;
   int silent_ = 0;
+  std::optional<EndNotice> notice_;  ///< the last one
   std::string said_, taken_away_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ class NoticeTask : public Task {
  public:
   /// What the machine is taken away for; "": nobody said so.
   virtual const std::string& taken_away() const = 0;
+  /// How long the machine is still there, where notice was given; 0: it goes at once.
+  virtual std::optional<Duration> leaves() const = 0;
 };
 
 /// `acts`: the command is asked to end (SIGTERM, then as at any stop) when less is left than it needs to end and to

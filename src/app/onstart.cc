@@ -151,6 +151,7 @@ Result<PullAnswer> receive(Disk& disk, StoreAddress store, const std::string& fo
 }  // namespace
 
 Result<StartAnswer> prepare_start(Disk& disk, const KnowledgeBase& knowledge, const StartRequest& request) {
+  MW_TRY(await_turn(disk, nullptr));
   const auto newest = newest_in(disk, request.store);
   if (!newest.ok()) return newest.error();
   StartAnswer answer;

@@ -187,8 +187,11 @@ Made notices(TaskContext& context) {
 
 Made heartbeat(TaskContext& context) {
   const auto taken_away = [notices = context.notices] { return notices == nullptr ? "" : notices->taken_away(); };
+  const auto leaves = [notices = context.notices] {
+    return notices == nullptr ? std::optional<Duration>() : notices->leaves();
+  };
   return {fleet_beat(context.doors, *context.supervisor,
-                     {context.say, std::string(basename(context.folder)), context.receiving, taken_away})};
+                     {context.say, std::string(basename(context.folder)), context.receiving, taken_away, leaves})};
 }
 
 Made live_view(TaskContext& context) {

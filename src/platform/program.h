@@ -15,7 +15,7 @@ struct ProgramRequest {
   std::vector<std::string> command;                ///< looked up in PATH
   std::string folder;                              ///< its working directory; "": this process's
   std::map<std::string, std::string> environment;  ///< on top of this process's
-  std::string input;
+  std::string input;  ///< a file on its standard input, so that /dev/stdin may be opened more than once
   Duration limit = Duration::seconds(60);  ///< then it is asked to end (SIGTERM), it and all of its process group
   Duration grace = Duration::seconds(5);   ///< then it is killed
   size_t output_limit = size_t{1} << 20;   ///< bytes of stdout and stderr that are kept, the first ones

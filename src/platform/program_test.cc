@@ -29,6 +29,14 @@ TEST_CASE("a program gets its input, and its output and end come back") {
   CHECK_FALSE(end->late);
 }
 
+TEST_CASE("one that opens /dev/stdin twice reads its input twice") {
+  ProgramRequest request = shell("cat /dev/stdin /dev/stdin; cat; cat");
+  request.input = "word\n";
+  const auto end = run_program(request);
+  REQUIRE(end.ok());
+  CHECK(end->output == "word\nword\nword\n");
+}
+
 TEST_CASE("one that does not read, floods, or dies is no trouble") {
   ProgramRequest request = shell("exec head -c 5000000 /dev/zero");
   request.input = std::string(1 << 20, 'x');

@@ -96,11 +96,18 @@ def a_pointer_is_looked_at_beside_several(base):
         pathlib.Path(pointer).write_text(text, encoding="utf-8")
         for verb in ("verify", "list"):
             code, shown = words_of(base, verb, root)
-            assert code == 0 and "latest_checkpointed_iteration.txt " + said in shown, (text, shown)
+            lies = verb == "verify" and text != "10"  # a script must not take it for well
+            assert code == (10 if lies else 0) and "latest_checkpointed_iteration.txt " + said in shown, (code, text, shown)
             assert shown.count("latest_checkpointed_iteration.txt") == 1, shown
+    for text, wanted, said in (("30", 3, "names no checkpoint"), ("", 3, "it is empty"), ("20", 0, "iter_0000020")):
+        pathlib.Path(pointer).write_text(text, encoding="utf-8")
+        code, shown = words_of(base, "verify", pointer)
+        assert code == wanted and said in shown, (text, code, shown)
     os.unlink(pointer)
     os.symlink("iter_0000030", root + "/latest")
-    assert "latest is a link that leads nowhere" in words_of(base, "verify", root)[1]
+    code, shown = words_of(base, "verify", root)
+    assert code == 10 and "latest is a link that leads nowhere" in shown, (code, shown)
+    assert words_of(base, "verify", root + "/latest")[0] == 3
     os.unlink(root + "/latest")
     assert "latest" not in words_of(base, "verify", root)[1]
 
@@ -120,6 +127,25 @@ def what_to_do_is_said_in_the_trainers_words(base):
             shown = words_of(base, verb, root)[1]
             assert said.format(root) in shown, (sample, shown)
             assert lost in shown, shown  # `list`, too, says why
+
+
+def all_folders_of_a_step_are_named(base):
+    """A run that saves weights beside its trainer's state resumes from both; what another run has is not its own."""
+    root = copied(base, "verl")
+    os.makedirs(base + "/out/other")
+    os.rename(root, base + "/out/checkpoints")
+    newest = base + "/out/checkpoints/global_step_20"
+    shutil.copytree(base + "/out/checkpoints/global_step_10", base + "/out/weights/global_step_10")
+    shutil.copytree(base + "/out/checkpoints/global_step_10", base + "/out/other/global_step_10")
+    os.unlink(newest + "/actor/model_world_size_2_rank_1.pt")
+    age(base + "/out")
+    code, answer = verified(base, newest)
+    assert code == 10 and answer["resume_from"] == base + "/out/checkpoints/global_step_10", answer
+    assert answer["resume_with"] == [base + "/out/weights/global_step_10"], answer
+    assert "together with" in words_of(base, "verify", newest)[1]
+    os.unlink(base + "/out/weights/global_step_10/actor/model_world_size_2_rank_1.pt")
+    age(base + "/out")
+    assert verified(base, newest)[1]["resume_from"] is None  # half of what it needs
 
 
 def nothing_insane_is_offered(base):
@@ -237,7 +263,7 @@ def nothing_is_changed(base):
 
 def main():
     for case in (whole_trees_are_whole, a_broken_one_is_explained, a_pointer_is_looked_at_beside_several,
-                 what_to_do_is_said_in_the_trainers_words, nothing_insane_is_offered, one_that_is_being_written_is_not_broken, bits_that_rot_are_found,
+                 what_to_do_is_said_in_the_trainers_words, all_folders_of_a_step_are_named, nothing_insane_is_offered, one_that_is_being_written_is_not_broken, bits_that_rot_are_found,
                  hostile_names_and_files, differences, those_of_a_run, nothing_is_changed):
         began = time.time()
         with Scratch() as base:

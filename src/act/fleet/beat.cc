@@ -1,5 +1,7 @@
 #include "act/fleet/beat.h"
 
+#include <algorithm>
+
 #include "base/numbers.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -8,6 +10,16 @@ namespace mw::fleet {
 namespace {
 
 constexpr int64_t kMostEpochs = 1'000'000;
+
+/// Error: the store knows nothing of such a machine (yet).
+Result<Standing> standing_of(const Control& control, const Heartbeat& beat) {
+  if (may_train(control, beat.epoch, beat.machine)) return Standing::kMine;
+  if (may_wait(control, beat.epoch, beat.machine)) return Standing::kWaits;
+  const bool known = std::any_of(control.rentals.begin(), control.rentals.end(),
+                                 [&](const Rental& one) { return one.nonce == beat.machine; });
+  if (known || control.epoch >= beat.epoch) return Standing::kFenced;
+  return Error{Error::Code::kIo, "the store does not know this machine's epoch", ""};
+}
 
 }  // namespace
 
@@ -46,11 +58,12 @@ Result<Standing> beat(FleetStore& store, ObjectStore& objects, const std::string
   Result<Standing> standing = Standing::kMine;
   if (!held.ok()) {
     standing = held.error();
-  } else if (!held->control || held->control->epoch < beat.epoch) {
-    standing = Error{Error::Code::kIo, "the store does not know this machine's epoch", ""};
-  } else if (!may_train(*held->control, beat.epoch, beat.machine)) {
-    standing = Standing::kFenced;
-    beat.phase = Heartbeat::Phase::kFenced;
+  } else {
+    standing = standing_of(held->control.value_or(Control{}), beat);
+  }
+  if (standing.ok() && *standing == Standing::kFenced) beat.phase = Heartbeat::Phase::kFenced;
+  if (standing.ok() && *standing == Standing::kWaits && beat.phase == Heartbeat::Phase::kStarting) {
+    beat.phase = Heartbeat::Phase::kWaiting;
   }
   const auto put = put_heartbeat(objects, prefix, beat);
   if (standing.ok() && *standing == Standing::kFenced) return standing;

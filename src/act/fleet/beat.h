@@ -31,6 +31,7 @@ Result<std::optional<MachineIdentity>> machine_identity(
 
 enum class Standing {
   kMine,    ///< it may train
+  kWaits,   ///< it was rented as a successor: the machine before it is not gone yet
   kFenced,  ///< another epoch has begun, and never ends: its trainer is to be ended
 };
 

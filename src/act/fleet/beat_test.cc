@@ -83,6 +83,37 @@ TEST_CASE("a machine that beats learns that its epoch is over, and says that it 
   CHECK(world.books.heartbeat(kNonce)->beat->phase == Heartbeat::Phase::kFenced);
 }
 
+TEST_CASE("a successor hears that it is to wait, then that it may train, or that nobody needs it") {
+  Rented world;
+  Control control = *world.books.control()->control;
+  Rental next = control.rentals.back();
+  next.nonce = "fedcba9876543210";
+  add_intent(control, next);
+  control.next = Control::Phase::kRented;
+  world.put(control);
+  const auto beat_of = [&] {
+    Heartbeat one;
+    one.epoch = 2;
+    one.machine = next.nonce;
+    return *beat(world.books, world.store, "run", one);
+  };
+  CHECK(beat_of() == Standing::kWaits);
+  CHECK(world.books.heartbeat(next.nonce)->beat->phase == Heartbeat::Phase::kWaiting);
+  CHECK(*world.beat_now() == Standing::kMine);
+  control = *world.books.control()->control;
+  control.next = Control::Phase::kEnding;
+  world.put(control);
+  CHECK(beat_of() == Standing::kFenced);
+  CHECK(*world.beat_now() == Standing::kMine);
+  control = *world.books.control()->control;
+  control.next = Control::Phase::kRented;
+  end_epoch(control, "again");
+  forget_current(control, next.asked, "it is gone", false);
+  world.put(control);
+  CHECK(beat_of() == Standing::kMine);
+  CHECK(*world.beat_now() == Standing::kFenced);
+}
+
 TEST_CASE("a store that does not answer, or is damaged, fences nobody off") {
   Rented world;
   world.store.fail_at(0, FakeStore::Fault::kBefore, true);

@@ -166,10 +166,15 @@ std::string message_of(const Json& json) {
 }
 
 std::string_view json_within(std::string_view output) {
-  const size_t begin = output.find_first_of("[{"), end = output.find_last_of("]}");
-  return begin == std::string_view::npos || end == std::string_view::npos || end < begin
-             ? std::string_view()
-             : output.substr(begin, end - begin + 1);
+  // At the beginning of a line: what is said before it may have brackets, as the colours of a terminal have.
+  size_t begin = 0;
+  while (begin < output.size() && output[begin] != '[' && output[begin] != '{') {
+    begin = output.find('\n', begin);
+    begin = begin == std::string_view::npos ? output.size() : output.find_first_not_of(" \t\r\n", begin);
+  }
+  if (begin >= output.size()) return {};
+  const size_t end = output.find_last_of("]}");
+  return end == std::string_view::npos || end < begin ? std::string_view() : output.substr(begin, end - begin + 1);
 }
 
 double bid_margin_of(const ProviderSpec& spec) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/json.h"
 #include "base/numbers.h"
@@ -35,6 +36,7 @@ Result<Rental> parse_rental(const Json& json) {
   out.instance = clip(json.string_or("instance", ""), kText);
   out.price = json.number_or("price", -1);
   out.asked = time_in(json, "asked");
+  out.turn = time_in(json, "turn");
   out.began = time_in(json, "began");
   out.gone = time_in(json, "gone");
   out.failed = json.boolean_or("failed", false);
@@ -49,17 +51,60 @@ void write_rental(JsonWriter& json, const Rental& one) {
   json.begin_object().key("epoch").integer(one.epoch).key("nonce").string(one.nonce);
   json.key("provider").string(one.provider).key("host").string(one.host).key("instance").string(one.instance);
   json.key("price").number(one.price).key("asked").string(format_utc(one.asked));
+  if (one.turn.known()) json.key("turn").string(format_utc(one.turn));
   json.key("began").string(format_utc(one.began)).key("gone").string(format_utc(one.gone));
   json.key("failed").boolean(one.failed).key("end").string(one.end).end_object();
 }
 
-}  // namespace
+constexpr size_t kMostLiving = 2;  // rentals that are not known to be gone
 
-const Rental* Control::current() const {
-  return rentals.empty() || rentals.back().gone.known() ? nullptr : &rentals.back();
+/// The `n`-th rental that is not known to be gone; the number of rentals: there is none.
+size_t living(const std::vector<Rental>& rentals, size_t n) {
+  size_t at = 0;
+  for (; at < rentals.size(); ++at) {
+    if (!rentals[at].gone.known() && n-- == 0) break;
+  }
+  return at;
 }
 
-Rental* Control::current() { return rentals.empty() || rentals.back().gone.known() ? nullptr : &rentals.back(); }
+Rental* at_or_null(std::vector<Rental>& rentals, size_t at) { return at < rentals.size() ? &rentals[at] : nullptr; }
+const Rental* at_or_null(const std::vector<Rental>& rentals, size_t at) {
+  return at < rentals.size() ? &rentals[at] : nullptr;
+}
+
+/// One that nobody has had.
+int64_t new_epoch(const Control& control) {
+  return std::max(control.epoch, control.rentals.empty() ? 0 : control.rentals.back().epoch) + 1;
+}
+
+void is_gone(Rental& rental, Time now, const std::string& why, bool failed) {
+  rental.failed = rental.failed || failed;
+  rental.gone = std::max(now, rental.asked);
+  if (rental.end.empty()) rental.end = why;
+}
+
+bool is_this(const Rental* rental, int64_t epoch, std::string_view nonce) {
+  return rental != nullptr && rental->epoch == epoch && rental->nonce == nonce;
+}
+
+Result<void> check_phases(const Control& control) {
+  const Phase phase = control.phase;
+  const bool wants_one = phase == Phase::kRenting || phase == Phase::kRented || phase == Phase::kEnding;
+  if (wants_one != (control.current() != nullptr)) return wrong("its phase and its rentals differ");
+  if ((control.next != Phase::kIdle) != (control.successor() != nullptr)) return wrong("its successor is not known");
+  if (control.successor() != nullptr && control.successor()->epoch < control.epoch && control.next != Phase::kEnding) {
+    return wrong("its successor has no turn any more");
+  }
+  if (living(control.rentals, kMostLiving) != control.rentals.size()) return wrong("it has too many machines at once");
+  return {};
+}
+
+}  // namespace
+
+const Rental* Control::current() const { return at_or_null(rentals, living(rentals, 0)); }
+Rental* Control::current() { return at_or_null(rentals, living(rentals, 0)); }
+const Rental* Control::successor() const { return at_or_null(rentals, living(rentals, 1)); }
+Rental* Control::successor() { return at_or_null(rentals, living(rentals, 1)); }
 
 std::optional<Control> launched(Control control) {
   if (control.phase != Phase::kStopped) return std::nullopt;
@@ -80,6 +125,7 @@ std::optional<Control> stopped(Control control) {
     control.outcome = "stopped";
   } else if (control.phase == Phase::kEnding) {
     control.after = "stopped";
+    if (control.successor() != nullptr) control.next = Phase::kEnding;
   } else {
     end_epoch(control, "stopped");
   }
@@ -87,9 +133,55 @@ std::optional<Control> stopped(Control control) {
 }
 
 void end_epoch(Control& control, std::string_view after) {
-  ++control.epoch;
+  const Rental* const successor = control.successor();
+  const bool goes_on = successor != nullptr && control.next != Phase::kEnding && after == "again";
+  if (successor != nullptr && !goes_on) control.next = Phase::kEnding;
+  control.epoch = goes_on ? successor->epoch : new_epoch(control);
   control.phase = Phase::kEnding;
   control.after = after;
+}
+
+Rental& add_intent(Control& control, Rental rental) {
+  rental.epoch = new_epoch(control);
+  if (control.current() == nullptr) {
+    control.epoch = rental.epoch;
+    control.phase = Phase::kRenting;
+  } else {
+    control.next = Phase::kRenting;
+  }
+  control.rentals.push_back(std::move(rental));
+  return control.rentals.back();
+}
+
+void forget_current(Control& control, Time now, const std::string& why, bool failed) {
+  Rental& rental = *control.current();
+  const bool ending = control.phase == Phase::kEnding;
+  const bool again = !ending || control.after == "again";
+  is_gone(rental, now, why, failed);
+  if (!rental.began.known() && again) ++control.misses, control.missed = now;
+  if (again) control.why = rental.end;
+  if (Rental* const successor = control.current(); successor != nullptr) {
+    control.phase = std::exchange(control.next, Phase::kIdle);
+    if (control.phase == Phase::kEnding) {
+      control.epoch = new_epoch(control);
+      control.after = again ? "again" : control.after;
+    } else {
+      control.epoch = successor->epoch;
+      control.after = "";
+      successor->turn = std::max(now, successor->asked);
+    }
+    return;
+  }
+  if (!ending) control.epoch = new_epoch(control);  // should it come all the same, its epoch is over
+  control.phase = again ? Phase::kIdle : Phase::kStopped;
+  control.outcome = again ? "" : control.after;
+  control.after = "";
+}
+
+void forget_successor(Control& control, Time now, const std::string& why, bool failed) {
+  is_gone(*control.successor(), now, why, failed);
+  control.next = Phase::kIdle;
+  if (failed) ++control.misses, control.missed = now;
 }
 
 double cost_of(const Rental& rental, Time now) {
@@ -105,8 +197,17 @@ double cost_of(const Control& control, Time now) {
 
 bool may_train(const Control& control, int64_t epoch, std::string_view nonce) {
   const bool there = control.phase == Phase::kRenting || control.phase == Phase::kRented;
-  const Rental* const current = control.current();
-  return there && control.epoch == epoch && current != nullptr && current->epoch == epoch && current->nonce == nonce;
+  return there && control.epoch == epoch && is_this(control.current(), epoch, nonce);
+}
+
+bool may_wait(const Control& control, int64_t epoch, std::string_view nonce) {
+  return control.next != Phase::kEnding && is_this(control.successor(), epoch, nonce);
+}
+
+bool is_over(const Control& control, int64_t epoch, std::string_view nonce) {
+  const auto known = std::find_if(control.rentals.begin(), control.rentals.end(),
+                                  [nonce](const Rental& one) { return one.nonce == nonce; });
+  return known == control.rentals.end() ? epoch < control.epoch : known->gone.known();
 }
 
 std::string_view word_of(Phase phase) { return kPhases.at(static_cast<size_t>(phase)); }
@@ -119,6 +220,7 @@ std::string control_json(const Control& control) {
     json.key("owner").string(control.owner).key("phase").string(word_of(control.phase));
     json.key("after").string(control.after).key("outcome").string(control.outcome).key("why").string(control.why);
     json.key("misses").integer(control.misses).key("missed").string(format_utc(control.missed));
+    if (control.next != Phase::kIdle) json.key("next").string(word_of(control.next));
     json.key("rentals").begin_array();
     for (const Rental& one : control.rentals) write_rental(json, one);
     json.end_array().end_object();
@@ -136,6 +238,9 @@ Result<Control> parse_control(std::string_view text) {
   const auto* const phase = std::find(kPhases.begin(), kPhases.end(), json->string_or("phase", ""));
   if (out.epoch < 0 || out.serial < 0 || phase == kPhases.end()) return wrong("it has no epoch, serial or phase");
   out.phase = static_cast<Phase>(phase - kPhases.begin());
+  const auto* const next = std::find(kPhases.begin(), kPhases.end(), json->string_or("next", "idle"));
+  out.next = static_cast<Phase>(next - kPhases.begin());
+  if (next == kPhases.end() || out.next == Phase::kStopped) return wrong("its successor is in no phase");
   out.after = clip(json->string_or("after", ""), kText);
   out.outcome = clip(json->string_or("outcome", ""), kText);
   out.why = clip(json->string_or("why", ""), kText);
@@ -148,13 +253,10 @@ Result<Control> parse_control(std::string_view text) {
   for (const Json& one : rentals->items()) {
     auto rental = parse_rental(one);
     if (!rental.ok()) return rental.error();
-    if (!out.rentals.empty() && (!out.rentals.back().gone.known() || rental->epoch <= out.rentals.back().epoch)) {
-      return wrong("its rentals are not in order");
-    }
+    if (!out.rentals.empty() && rental->epoch <= out.rentals.back().epoch) return wrong("its rentals are not in order");
     out.rentals.push_back(std::move(*rental));
   }
-  const bool wants_one = out.phase == Phase::kRenting || out.phase == Phase::kRented || out.phase == Phase::kEnding;
-  if (wants_one != (out.current() != nullptr)) return wrong("its phase and its rentals differ");
+  MW_TRY(check_phases(out));
   return out;
 }
 

@@ -1,6 +1,7 @@
 #include "core/fleet/decide.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
@@ -71,10 +72,16 @@ std::set<std::string> words_of(std::string_view text) {
   return out;
 }
 
+/// What the machines that may be there cost in an hour.
+double price_now(const Control& control) {
+  double price = 0;
+  for (const Rental* const one : {control.current(), control.successor()}) price += one == nullptr ? 0 : one->price;
+  return price;
+}
+
 bool spent(const FleetSpec& spec, const Control& control, Time now) {
-  const Rental* const current = control.current();
-  const double more = current == nullptr ? 0 : current->price * hours(spec.limits.reserve);
-  return current != nullptr && current->price > 0 && cost_of(control, now) + more > spec.limits.spend;
+  const double price = price_now(control);
+  return price > 0 && cost_of(control, now) + price * hours(spec.limits.reserve) > spec.limits.spend;
 }
 
 Move decide_rented(const FleetSpec& spec, const Control& control, const Verdict& verdict, const Witnesses& seen) {
@@ -123,7 +130,97 @@ Move decide_ending(const FleetSpec& spec, const Control& control, const Witnesse
   return simple(What::kForget, "the provider has it no more", rental.failed);
 }
 
+/// It has not said a word for half of the time that a machine has to begin: many of those never do.
+bool says_nothing(const FleetSpec& spec, const Control& control, const Witnesses& seen) {
+  return control.phase == Phase::kRented && !seen.beat && !control.current()->began.known() &&
+         2 * (seen.now - control.current()->asked).ns > spec.patience.start.ns;
+}
+
+/// Why the machine is about to end, as far as that is known before it is given up; "": nothing says so.
+std::string about_to_end(const FleetSpec& spec, const Control& control, const Verdict& verdict, const Witnesses& seen) {
+  if (control.phase == Phase::kEnding && control.after == "again") return "it is being given back";
+  if (says_nothing(spec, control, seen)) return "it has said nothing for half of its time to begin";
+  const bool trains =
+      verdict.kind == Kind::kHealthy || verdict.kind == Kind::kStalled || verdict.kind == Kind::kUnknown;
+  if (control.phase != Phase::kRented || !trains || !seen.beat || !control.current()->began.known()) return "";
+  const Duration age = seen.now - seen.beat_changed;
+  if (seen.beat->leaves && seen.beat->leaves->ns - age.ns <= spec.limits.ahead.ns) return "notice of its end was given";
+  if (seen.provider == InstanceState::kStopped) return "its provider says that it is stopped";
+  if (seen.provider == InstanceState::kGone && age > seen.beat->every) {
+    return "a heartbeat is missing, and its provider does not list it";
+  }
+  return "";
+}
+
+/// Why the successor is not to be kept; "": it is. `failed`: that speaks against its host.
+std::string unwanted(const FleetSpec& spec, const Control& control, const Verdict& verdict, const Witnesses& seen,
+                     const Successor& next, bool& failed) {
+  const Rental& rental = *control.successor();
+  const Duration age = seen.now - rental.asked;
+  failed = false;
+  if (spent(spec, control, seen.now)) return cat("the limit of ", spec.limits.spend, " is reached");
+  if (rental.price > spec.limits.price_per_hour) return failed = true, cat("it costs ", rental.price, " an hour");
+  if (next.beat && next.beat->phase == Heartbeat::Phase::kUnfit) return failed = true, "it says that it is not fit";
+  if (control.next == Phase::kRented && next.holding.heard && !next.holding.there() && age > spec.patience.settle) {
+    return failed = true, "its provider lists it no more";
+  }
+  if (!next.beat && age > spec.patience.start) return failed = true, "it did not begin in time";
+  if (control.phase != Phase::kRented) return "";
+  constexpr std::array kLives = {Kind::kStarting, Kind::kHealthy, Kind::kStalled, Kind::kFailed, Kind::kFinished};
+  const bool lives = std::find(kLives.begin(), kLives.end(), verdict.kind) != kLives.end();
+  if (lives && about_to_end(spec, control, verdict, seen).empty()) return "the machine that it was to follow goes on";
+  return age.ns > 2 * spec.limits.ahead.ns ? "the machine that it was to follow is still there" : "";
+}
+
+Move for_successor(Move move) {
+  move.ahead = true;
+  return move;
+}
+
+Move decide_successor(const FleetSpec& spec, const Control& control, const Verdict& verdict, const Witnesses& seen,
+                      const Successor& next) {
+  const Rental& rental = *control.successor();
+  const bool listed_late = seen.now - rental.asked <= spec.patience.settle;
+  if (control.next == Phase::kEnding) {
+    if (next.holding.there()) return simple(What::kDestroy, rental.end);
+    if (next.holding.unreachable) return simple(What::kForget, "its host does not answer", rental.failed);
+    if (!next.holding.heard || listed_late) return wait("the provider must say that the successor is gone");
+    return simple(What::kForget, "the provider has it no more", rental.failed);
+  }
+  bool failed = false;
+  if (const std::string why = unwanted(spec, control, verdict, seen, next, failed); !why.empty()) {
+    return fence("", why, failed);
+  }
+  if (control.next != Phase::kRenting) return {};
+  if (next.holding.there()) return simple(What::kTake, "the provider has it");
+  if (!next.holding.heard || listed_late) return wait("the provider must say whether it rented a successor out");
+  return simple(What::kForget, "the provider never had it", true);
+}
+
+/// One that was given back because its machine went on is not rented again for that same machine.
+bool had_successor(const Control& control) {
+  const Rental* const current = control.current();
+  return control.phase == Phase::kRented && current != &control.rentals.back();
+}
+
 }  // namespace
+
+Move decide_ahead(const FleetSpec& spec, const Control& control, const Verdict& verdict, const Witnesses& seen,
+                  const Successor& next, size_t strays) {
+  if (control.current() == nullptr) return {};
+  // Of two that were to begin the one that did is taken.
+  const bool waits = next.beat && next.beat->phase == Heartbeat::Phase::kWaiting && control.next == Phase::kRented;
+  if (waits && says_nothing(spec, control, seen)) {
+    return fence("again", "it has said nothing since it was rented, and the one that was rented after it is there",
+                 true);
+  }
+  if (control.successor() != nullptr) return for_successor(decide_successor(spec, control, verdict, seen, next));
+  if (spec.limits.ahead.ns <= 0 || strays > 0 || control.phase == Phase::kRenting || had_successor(control)) return {};
+  const std::string why = about_to_end(spec, control, verdict, seen);
+  bool person = false;
+  if (why.empty() || spent(spec, control, seen.now) || !forbidden(spec, control, seen.now, person).empty()) return {};
+  return for_successor(simple(What::kRent, why));
+}
 
 bool gpu_fits(std::string_view wanted, std::string_view has) {
   const std::set<std::string> there = words_of(has);
@@ -180,7 +277,7 @@ Move decide(const FleetSpec& spec, const Control& control, const Verdict& verdic
 
 std::vector<Offer> ranked(const FleetSpec& spec, const Control& control, Time now, std::vector<Offer> offers,
                           std::vector<std::string>& notes) {
-  const double left = spec.limits.spend - cost_of(control, now);
+  const double left = spec.limits.spend - cost_of(control, now) - price_now(control) * hours(spec.limits.reserve);
   const MachineWants& wants = spec.wants;
   int64_t small = 0, dear = 0, failed = 0;
   std::vector<Offer> out;

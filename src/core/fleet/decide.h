@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,7 @@ struct Move {
   };
   What what = What::kNothing;
   std::string why, after;
+  bool ahead = false;   ///< it is about the successor, not about the machine that trains
   bool failed = false;  ///< of kForget, kFence: its host has failed once
   bool person = false;  ///< somebody must look at it: time alone does not mend it
 };
@@ -43,6 +45,18 @@ struct Move {
 /// `strays`: instances of this run with an older epoch that are still there.
 Move decide(const FleetSpec& spec, const Control& control, const Verdict& verdict, const Witnesses& seen,
             const Holding& holding, size_t strays);
+
+/// What is known of a machine's successor.
+struct Successor {
+  Holding holding;
+  std::optional<Heartbeat> beat;
+};
+/// What a controller does next for the successor of the run's machine, when nothing is due for that itself: one is
+/// rented while its machine is about to end or says nothing, and given back where that goes on after all. kNothing
+/// where there is none, and none is due. Only ever one machine is being rented. A move without `ahead` gives up the
+/// machine itself: it never said a word, and its successor is there.
+Move decide_ahead(const FleetSpec& spec, const Control& control, const Verdict& verdict, const Witnesses& seen,
+                  const Successor& next, size_t strays);
 
 struct Offer {
   std::string id, provider, host;

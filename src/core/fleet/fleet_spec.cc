@@ -112,7 +112,8 @@ Result<void> take_limits(const Toml& table, std::string_view path, FleetLimits& 
   take.count("rents_per_hour", into.rents_per_hour, 1, kMostRents);
   take.count("rents", into.rents, 1, kMostRents);
   take.duration("reserve", into.reserve, {});
-  return take.known({"price_per_hour", "spend", "rents_per_hour", "rents", "reserve"});
+  take.duration("ahead", into.ahead, {});
+  return take.known({"price_per_hour", "spend", "rents_per_hour", "rents", "reserve", "ahead"});
 }
 
 Result<void> take_patience(const Toml& table, std::string_view path, Patience& into) {
@@ -235,6 +236,7 @@ Result<FleetSpec> parse_fleet_spec_json(std::string_view text) {
   spec.limits.spend = limits.number_or("spend", 0);
   spec.limits.rents_per_hour = limits.integer_or("rents_per_hour", spec.limits.rents_per_hour);
   spec.limits.rents = limits.integer_or("rents", spec.limits.rents);
+  time(limits, "ahead_s", spec.limits.ahead);
   const Json& patience = table("patience");
   time(patience, "silence_s", spec.patience.silence);
   time(patience, "start_s", spec.patience.start);
@@ -251,6 +253,7 @@ std::string fleet_spec_json(const FleetSpec& spec, std::string_view run_id, std:
     json.key("start").string(spec.start).key("limits").begin_object();
     json.key("price_per_hour").number(spec.limits.price_per_hour).key("spend").number(spec.limits.spend);
     json.key("rents_per_hour").integer(spec.limits.rents_per_hour).key("rents").integer(spec.limits.rents);
+    json.key("ahead_s").number(spec.limits.ahead.seconds());
     json.end_object().key("patience").begin_object();
     json.key("silence_s").number(spec.patience.silence.seconds()).key("start_s").number(spec.patience.start.seconds());
     json.key("settle_s").number(spec.patience.settle.seconds());

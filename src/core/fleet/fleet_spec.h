@@ -24,12 +24,15 @@ struct MachineWants {
 
 /// Hard limits. Prices are in the provider's currency, which is the same for all of them.
 struct FleetLimits {
-  double price_per_hour = 0;  ///< of one machine; there is one at once
+  double price_per_hour = 0;  ///< of one machine; there is one at once, and two where `ahead` allows it
   double spend = 0;           ///< in total, over the life of the run
   int64_t rents_per_hour = 3;
   int64_t rents = 20;  ///< in total; at most kMostRents
   /// What is kept of `spend` for the time between two checks of the controller: a machine is ended when less is left.
   Duration reserve = Duration::seconds(900);
+  /// How long before the announced end of a machine the next one may be rented. It is given back when the first one is
+  /// still there after twice that time. 0: not before the first one is gone.
+  Duration ahead;
 };
 constexpr int64_t kMostRents = 200;
 

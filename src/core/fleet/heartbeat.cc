@@ -10,10 +10,12 @@ namespace mw::fleet {
 namespace {
 
 using Phase = Heartbeat::Phase;
-constexpr std::array<std::string_view, 10> kPhases = {"starting",  "training", "stalled", "failed",  "finished",
-                                                      "preempted", "unfit",    "fenced",  "stopped", "receiving"};
+constexpr std::array<std::string_view, 11> kPhases = {"starting", "training",  "stalled", "failed",
+                                                      "finished", "preempted", "unfit",   "fenced",
+                                                      "stopped",  "receiving", "waiting"};
 constexpr size_t kText = 500;                      // bytes
 constexpr double kLongestReceiving = 30 * 86'400;  // seconds that are believed
+constexpr double kLongestNotice = 30 * 86'400;     // the same
 
 }  // namespace
 
@@ -37,6 +39,7 @@ std::string heartbeat_json(const Heartbeat& beat) {
     if (beat.total > 0) json.key("received").integer(beat.received).key("total").integer(beat.total);
     if (beat.receiving.ns > 0) json.key("receiving_s").number(beat.receiving.seconds());
     json.key("health").string(beat.health).key("reason").string(beat.reason);
+    if (beat.leaves) json.key("leaves_s").number(beat.leaves->seconds());
     if (!beat.wandb.empty()) json.key("wandb").string(beat.wandb);
     json.key("every_s").number(beat.every.seconds()).key("at").string(format_utc(beat.at)).end_object();
   }
@@ -67,6 +70,8 @@ Result<Heartbeat> parse_heartbeat(std::string_view text) {
   out.total = std::max<int64_t>(0, json->integer_or("total", 0));
   const double receiving = json->number_or("receiving_s", 0);
   out.receiving = Duration::seconds(receiving > 0 ? std::min(receiving, kLongestReceiving) : 0);
+  const double leaves = json->number_or("leaves_s", -1);
+  if (leaves >= 0 && leaves <= kLongestNotice) out.leaves = Duration::seconds(leaves);
   out.step = json->integer_or("step", kNoStep);
   out.saved = json->integer_or("saved", kNoStep);
   out.shipped = json->integer_or("shipped", kNoStep);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,7 @@ struct Heartbeat {
     kFenced,     ///< the epoch has gone on without this machine; its trainer is being ended
     kStopped,    ///< a person stopped it there
     kReceiving,  ///< the checkpoint to begin from is coming from the store
+    kWaiting,    ///< it was rented as a successor, and its turn has not come
   };
   int64_t epoch = 0;
   std::string machine;   ///< the rental's nonce
@@ -39,6 +41,7 @@ struct Heartbeat {
   int64_t shipped = kNoStep;               ///< step of the newest one that is in the store
   int64_t received = 0, total = 0;         ///< bytes of the checkpoint that it begins from
   Duration receiving;                      ///< time in which some of them came; while none comes it stands still
+  std::optional<Duration> leaves;          ///< notice was given: until the machine is taken away
   std::string wandb;                       ///< the id of the run at W&B, where its environment names one
   Duration every = Duration::seconds(60);  ///< until the next one
   Time at;                                 ///< by the machine's own clock; nothing is decided by it

@@ -93,7 +93,9 @@ void judge_unheard(const Patience& patience, const Rental& rental, const Witness
   }
 }
 
-bool is_starting(const Heartbeat& beat) { return beat.phase == Says::kStarting || beat.phase == Says::kReceiving; }
+bool is_starting(const Heartbeat& beat) {
+  return beat.phase == Says::kStarting || beat.phase == Says::kReceiving || beat.phase == Says::kWaiting;
+}
 
 std::string received_text(const Heartbeat& beat) {
   if (beat.phase != Says::kReceiving || beat.total <= 0) return "";
@@ -109,7 +111,8 @@ void judge_living(const Patience& patience, const Rental& rental, const Witnesse
   out.kind = is_starting(beat) ? Kind::kStarting : beat.phase == Says::kStalled ? Kind::kStalled : Kind::kHealthy;
   // A checkpoint of 100 GB takes the time that it takes: while bytes of it come, the time to the first step stands
   // still.
-  const Duration age{(seen.now - rental.asked).ns - beat.receiving.ns};
+  const Time turn = rental.turn.known() ? rental.turn : rental.asked;
+  const Duration age{(seen.now - turn).ns - beat.receiving.ns};
   if (out.kind == Kind::kStarting && !rental.began.known() && age > patience.start) {
     out.kind = Kind::kUnfit;
     out.replace = true;

@@ -2,6 +2,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,34 +53,33 @@ class Pipe {
   bool ok_ = false;
 };
 
-/// Writing to a program that does not read must not end this one. SIGPIPE is kept from this thread, and taken away.
-class NoSigpipe {
+/// What the program reads, as a file in memory: one that opens /dev/stdin again, as `sky launch` does with its task,
+/// begins from the first byte, where a pipe would be empty by then.
+class Input {
  public:
-  NoSigpipe() {
-    sigemptyset(&pipe_);
-    sigaddset(&pipe_, SIGPIPE);
-    sigset_t pending;
-    sigpending(&pending);
-    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
-    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
-  }
-  ~NoSigpipe() {
-    const timespec at_once{};
-    if (!was_pending_) {
-      while (sigtimedwait(&pipe_, nullptr, &at_once) < 0 && errno == EINTR) {
-      }
+  explicit Input(std::string_view bytes) : file_(memfd_create("input", MFD_CLOEXEC)) {
+    ok_ = file_ >= 0;
+    while (ok_ && !bytes.empty()) {
+      const ssize_t wrote = ::write(file_, bytes.data(), bytes.size());
+      if (wrote > 0) bytes.remove_prefix(static_cast<size_t>(wrote));
+      ok_ = wrote > 0 || errno == EINTR;
     }
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    ok_ = ok_ && ::lseek(file_, 0, SEEK_SET) == 0;
   }
-  NoSigpipe(const NoSigpipe&) = delete;
-  NoSigpipe& operator=(const NoSigpipe&) = delete;
+  ~Input() {
+    if (file_ >= 0) close(file_);
+  }
+  Input(const Input&) = delete;
+  Input& operator=(const Input&) = delete;
+  bool ok() const { return ok_; }
+  int file() const { return file_; }
 
  private:
-  sigset_t pipe_, before_;
-  bool was_pending_ = false;
+  int file_;
+  bool ok_ = false;
 };
 
-Result<pid_t> start(const ProgramRequest& request, Pipe& in, Pipe& out) {
+Result<pid_t> start(const ProgramRequest& request, const Input& in, Pipe& out) {
   std::vector<std::string> words = request.command, settings;
   for (char** one = environ; *one != nullptr; ++one) {
     const std::string_view setting(*one);
@@ -97,7 +97,7 @@ Result<pid_t> start(const ProgramRequest& request, Pipe& in, Pipe& out) {
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&files);
   posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_adddup2(&files, in.end(0), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&files, in.file(), STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&files, out.end(1), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&files, out.end(1), STDERR_FILENO);
   if (!request.folder.empty()) posix_spawn_file_actions_addchdir_np(&files, request.folder.c_str());
@@ -118,14 +118,12 @@ Result<pid_t> start(const ProgramRequest& request, Pipe& in, Pipe& out) {
                cat("cannot start ", request.command.front(), ": ", std::strerror(problem)), ""};
 }
 
-/// A program at work: its input goes in, its output comes out, until it ends or its time is over.
+/// A program at work: its output comes out, until it ends or its time is over.
 class Work {
  public:
-  Work(const ProgramRequest& request, Pipe& in, Pipe& out, pid_t child)
-      : request_(request), rest_(request.input), in_(in), out_(out), child_(child), began_(steady_now()) {
-    in_.close_end(0);
+  Work(const ProgramRequest& request, Pipe& out, pid_t child)
+      : request_(request), out_(out), child_(child), began_(steady_now()) {
     out_.close_end(1);
-    fcntl(in_.end(1), F_SETFL, O_NONBLOCK);
     fcntl(out_.end(0), F_SETFL, O_NONBLOCK);
   }
 
@@ -145,15 +143,8 @@ class Work {
   static int64_t passed(Duration since) { return steady_now().ns - since.ns; }
 
   void move_bytes() {
-    if (rest_.empty()) in_.close_end(1);
-    std::array<pollfd, 2> doors = {pollfd{out_.end(0), POLLIN, 0}, pollfd{in_.end(1), POLLOUT, 0}};
-    if (::poll(doors.data(), doors.size(), static_cast<int>(kPollInterval.ns / 1'000'000)) <= 0) return;
-    if (doors[1].revents != 0) {
-      const ssize_t wrote = ::write(in_.end(1), rest_.data(), rest_.size());
-      if (wrote > 0) rest_.remove_prefix(static_cast<size_t>(wrote));
-      if (wrote < 0 && errno != EAGAIN && errno != EINTR) rest_ = {};  // it does not want to know
-    }
-    if (doors[0].revents == 0) return;
+    pollfd door = {out_.end(0), POLLIN, 0};
+    if (::poll(&door, 1, static_cast<int>(kPollInterval.ns / 1'000'000)) <= 0 || door.revents == 0) return;
     std::array<char, 65536> buffer;
     const ssize_t got = ::read(out_.end(0), buffer.data(), buffer.size());
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) out_.close_end(0);
@@ -181,8 +172,6 @@ class Work {
   }
 
   const ProgramRequest& request_;
-  std::string_view rest_;
-  Pipe& in_;
   Pipe& out_;
   pid_t child_;
   Duration began_, ended_at_;
@@ -197,12 +186,13 @@ Result<ProgramEnd> run_program(const ProgramRequest& request) {
   if (request.command.empty() || request.command.front().empty()) {
     return Error{Error::Code::kInvalid, "no program is named", ""};
   }
-  Pipe in, out;
-  if (!in.ok() || !out.ok()) return failed("pipe");
-  const NoSigpipe quiet;
+  const Input in(request.input);
+  if (!in.ok()) return failed("memfd_create");
+  Pipe out;
+  if (!out.ok()) return failed("pipe");
   const auto child = start(request, in, out);
   if (!child.ok()) return child.error();
-  return Work(request, in, out, *child).finish();
+  return Work(request, out, *child).finish();
 }
 
 }  // namespace mw

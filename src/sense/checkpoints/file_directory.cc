@@ -407,7 +407,7 @@ class EntriesOf {
 std::string_view word_of(Trouble trouble) {
   constexpr std::string_view kWords[] = {"missing",    "empty",      "truncated",     "zeros",
                                          "damaged",    "mixed-step", "metadata-only", "contradiction",
-                                         "not-finite", "changed",    "unreadable"};
+                                         "not-finite", "changed",    "unreadable",    "other-time"};
   return kWords[static_cast<size_t>(trouble)];
 }
 

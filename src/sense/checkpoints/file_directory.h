@@ -26,7 +26,8 @@ enum class Trouble : uint8_t {
   kContradicts,   ///< what two files say of each other differs
   kNotFinite,     ///< NaN or infinities in weights
   kChanged,       ///< it is not what an earlier verification recorded
-  kUnreadable     ///< the disk did not give it
+  kUnreadable,    ///< the disk did not give it
+  kOtherTime      ///< it was written with another checkpoint's files: a hint that it is of that one
 };
 std::string_view word_of(Trouble trouble);
 

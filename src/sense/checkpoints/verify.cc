@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "sense/checkpoints/layouts/layout.h"
+#include "sense/checkpoints/save_times.h"
 
 namespace mw {
 namespace {
@@ -39,6 +40,7 @@ class Verification {
       break;
     }
     look_for_weights();
+    look_at_times();
     if (options_.deep) {
       deep_ = check_deeply(exam_, options_.threads, options_.progress);
       if (deep_.stopped) exam_.note("the deep check was stopped before its end");
@@ -128,6 +130,17 @@ class Verification {
                        [](const TreeFile& file) { return file.role == FileRole::kWeights; });
   }
 
+  /// A file of the same size from another step fits where its tensors have the same shapes: only when it was written
+  /// may show that, and only as a hint.
+  void look_at_times() {
+    if (tree_.single_file()) return;
+    for (const StrangeTime& one : written_with_another(exam_.disk(), tree_, options_.beside)) {
+      exam_.problem(Trouble::kOtherTime, one.path,
+                    cat("it was written at ", format_utc(one.written).substr(0, 19), "Z, with the files of ",
+                        basename(one.other), " and apart from all others here: it may be a file of that one"));
+    }
+  }
+
   // ---- what an earlier verification recorded
   void compare(const CheckpointManifest& earlier) {
     std::map<std::string_view, const ManifestFile*> then;
@@ -187,6 +200,7 @@ class Verification {
       case Trouble::kMetadataOnly:
         return Verdict::kPartial;
       case Trouble::kNotFinite:
+      case Trouble::kOtherTime:
         return Verdict::kSuspect;
       case Trouble::kUnreadable:
         return Verdict::kUnknown;

@@ -20,7 +20,7 @@ struct CheckpointVerdict {
     kWriting,  ///< not whole, and changed so lately that it may still become it
     kPartial,  ///< something is missing or cut
     kCorrupt,  ///< bytes contradict each other, a checksum or an earlier verification; or are of different steps
-    kSuspect,  ///< whole, and its numbers are not sane
+    kSuspect,  ///< whole, and its numbers are not sane, or a file of it seems to be another checkpoint's
     kUnknown,  ///< nothing speaks against it, and not all of it can be read
     kForeign   ///< no checkpoint
   };
@@ -53,6 +53,7 @@ struct VerifyOptions {
   int threads = 1;                                ///< of `deep`
   Time now;                                       ///< by the wall clock
   const CheckpointManifest* earlier = nullptr;    ///< of the same path
+  std::vector<std::string> beside;                ///< paths of checkpoints beside it, whose times are compared
   std::vector<const CheckpointManifest*> others;  ///< of checkpoints beside it: whose bytes a changed file may have
   CheckProgress progress;
 };

@@ -177,6 +177,46 @@ TEST_CASE("NaN in weights is suspect, in a mask it is not") {
   CHECK(verified(disk, "/ck/one", true).state == State::kWhole);
 }
 
+TEST_CASE("a shard of another step that keeps its time is suspect, and other times say nothing") {
+  FakeDisk disk;
+  testing::put_samples(disk);
+  const std::string folder = "/ck/verl/global_step_20", other = "/ck/verl/global_step_10",
+                    shard = "/actor/model_world_size_2_rank_1.pt";
+  const Time saved = Time::from_seconds(1768465800), before = Time::from_seconds(1768465800 - 1800);
+  const auto write_at = [&disk](const std::string& path, const std::string& content, Time at) {
+    disk.set_time(at);
+    if (disk.info(path).ok()) disk.unlink(path);
+    disk.put(path, content);
+  };
+  const auto written_again = [&](const std::string& at, Time time) {
+    const auto tree = CheckpointTree::read(disk, at);
+    for (const TreeFile& file : tree->files()) {
+      write_at(cat(at, "/", file.path), disk.content(cat(at, "/", file.path)), time);
+    }
+  };
+  written_again(other, before);
+  VerifyOptions options;
+  options.now = kLater;
+  options.beside = {other};
+  CHECK(verify_checkpoint(disk, folder, options)->state == State::kWhole);
+  const std::string own = disk.content(folder + shard);
+  write_at(folder + shard, disk.content(other + shard), before);
+  const auto mixed = verify_checkpoint(disk, folder, options);
+  CHECK(mixed->state == State::kSuspect);
+  CHECK(first_problem(*mixed).trouble == Trouble::kOtherTime);
+  CHECK(first_problem(*mixed).path == shard.substr(1));
+  options.beside = {};
+  CHECK(verify_checkpoint(disk, folder, options)->state == State::kWhole);
+  options.beside = {other};
+  write_at(folder + shard, own, before + Duration::seconds(-600));  // of neither: kept from elsewhere
+  CHECK(verify_checkpoint(disk, folder, options)->state == State::kWhole);
+  write_at(folder + shard, own, saved + Duration::seconds(900));  // copied since, or slow to upload
+  CHECK(verify_checkpoint(disk, folder, options)->state == State::kWhole);
+  written_again(folder, saved);
+  written_again(other, saved);  // both were copied here: one time for all
+  CHECK(verify_checkpoint(disk, folder, options)->state == State::kWhole);
+}
+
 TEST_CASE("a manifest finds what changed, whose it is, and that a save to the same place says nothing") {
   FakeDisk disk;
   testing::put_samples(disk);

@@ -59,7 +59,7 @@ class Progress {
 Exit worst(const CheckpointsAnswer& answer) {
   bool bad = false, unsure = false, any = false;
   for (const CheckpointsAnswer::Checkpoint& one : answer.checkpoints) {
-    bad = bad || one.state == "partial" || one.state == "corrupt" || one.state == "suspect";
+    bad = bad || one.unnamed || one.state == "partial" || one.state == "corrupt" || one.state == "suspect";
     unsure = unsure || one.state == "writing" || one.state == "unknown";
     any = any || one.state != "foreign";
   }
@@ -127,8 +127,9 @@ const Verb checkpoint_verify = {
     "  midwatch checkpoint verify --deep ckpts/       every byte of all of them\n"
     "\nNothing is changed. --deep keeps checksums in the state folder; a later one says what\n"
     "differs. It runs on half of the processors, 2 to 4. Exit codes: 0 all whole · 3 a path\n"
-    "is missing · 4 no checkpoint · 5 being written, or of a format that is not read ·\n"
-    "10 one is partial, corrupt or suspect. docs/checkpoints.md has the rest.\n",
+    "is missing, or a pointer names nothing · 4 no checkpoint · 5 being written, or of a\n"
+    "format that is not read · 10 one is partial, corrupt or suspect, or the pointer beside the\n"
+    "newest names nothing that is there. docs/checkpoints.md has the rest.\n",
     declare_verify, verify};
 const Verb checkpoint_diff = {"checkpoint diff", "How two checkpoints differ, tensor by tensor",
                               "  midwatch checkpoint diff ckpts/global_step_30 ckpts/global_step_40\n", declare_diff,

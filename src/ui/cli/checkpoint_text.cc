@@ -129,6 +129,11 @@ std::string resume_from_text(const Painter& paint, const CheckpointsAnswer& answ
     how += cat("; every byte was read at ", to_the_second(back.verified_at));
   if (back.resumable == "no") how += "; not resumable";
   std::string out = paint.hanging("Resume from ", cat(back.path, " (step ", back.step, ", ", how, ")"), 4);
+  for (const Checkpoint& part : answer.resume_with) {
+    out += paint.hanging(
+        "  together with ",
+        cat(part.path, " (the same step, ", part.depth == "structural" ? "whole by its structure" : "whole", ")"), 4);
+  }
   // Not broken into lines: what is in it is copied into a command.
   for (const std::string& note : back.notes) out += cat("  ", escape_terminal(note), "\n");
   return out;
@@ -220,6 +225,7 @@ void put_checkpoint(JsonWriter& json, const Checkpoint& one) {
   put_words(json, "layouts", one.layouts);
   json.key("depth").string(one.depth).key("files").integer(one.files).key("bytes").integer(one.bytes);
   json.key("written_at").string(format_utc(one.newest)).key("tainted").boolean(one.tainted);
+  json.key("unnamed").boolean(one.unnamed);
   put_problems(json, one);
   put_words(json, "notes", one.notes);
   put_words(json, "there", one.there);
@@ -254,6 +260,9 @@ std::string checkpoints_json(const CheckpointsAnswer& answer) {
     for (const Checkpoint& one : answer.checkpoints) put_checkpoint(json, one);
     json.end_array().key("resume_from");
     answer.resume_from.path.empty() ? json.null() : json.string(answer.resume_from.path);
+    json.key("resume_with").begin_array();
+    for (const Checkpoint& part : answer.resume_with) json.string(part.path);
+    json.end_array();
     json.key("resume_from_step");
     answer.resume_from.path.empty() || answer.resume_from.step == kNoStep ? json.null()
                                                                           : json.integer(answer.resume_from.step);

@@ -114,6 +114,21 @@ TEST_CASE("which runs are meant, and whether a person is needed") {
   CHECK(run(services, {"fleet", "status", "--store", "/mnt/share"}) == 0);
 }
 
+TEST_CASE("a machine that waits for its turn is shown beside the one that trains") {
+  FleetAnswer answer = rented("gsm8k-8b", Kind::kHealthy, 412);
+  CHECK_FALSE(contains(fleet_text(answer, Console{}), "  next "));
+  fleet::Rental next = answer.control.rentals.front();
+  next.nonce = "fedcba9876543210";
+  next.instance = "29547801";
+  fleet::add_intent(answer.control, next);
+  answer.control.next = fleet::Control::Phase::kRented;
+  const std::string text = fleet_text(answer, Console{});
+  CHECK(contains(text, "29547800"));
+  CHECK(contains(text, "29547801"));
+  CHECK(contains(text, "  next "));
+  CHECK(Json::parse(fleet_json(answer))->string_or("next", "") == "rented");
+}
+
 /// Two machines of one run: the first was lost after step 12, the second went on from step 10.
 RunHistory history() {
   RunHistory out;

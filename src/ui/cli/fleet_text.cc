@@ -18,8 +18,7 @@ std::string row(std::string_view name, std::string_view text, const Console& con
   return fit_help(cat(line, escape_terminal(text), "\n"), static_cast<size_t>(std::max(40, console.width)));
 }
 
-std::string machine_text(const FleetAnswer& answer) {
-  const fleet::Rental* const rental = answer.control.current();
+std::string machine_text(const fleet::Rental* rental) {
   if (rental == nullptr) return "";
   return cat(rental->instance.empty() ? "not known yet" : rental->instance, " of ", rental->provider,
              rental->host.empty() ? "" : cat(", host ", rental->host), ", epoch ", rental->epoch, ", ", rental->price,
@@ -131,8 +130,13 @@ std::string fleet_text(const FleetAnswer& answer, const Console& console) {
   }
   if (!answer.waits.empty()) out += row("waits", answer.waits, console);
   if (answer.person) out += row("", "A person must look at it.", console);
-  const std::string machine = machine_text(answer);
+  const std::string machine = machine_text(answer.control.current()), next = machine_text(answer.control.successor());
   if (!machine.empty()) out += row("machine", machine, console);
+  if (!next.empty()) {
+    const bool ending = answer.control.next == Control::Phase::kEnding;
+    out +=
+        row("next", cat(next, ending ? "; it is being given back" : "; it waits until the machine is gone"), console);
+  }
   out += row("cost",
              cat(format_short(answer.cost), " of ", format_short(answer.limit), ", ", answer.control.rentals.size(),
                  " machines so far"),
@@ -157,7 +161,9 @@ std::string fleet_json(const FleetAnswer& answer) {
     JsonWriter json(out);
     json.begin_object().key("schema").string("midwatch.fleet/1").key("run").string(answer.run);
     json.key("store").string(answer.store).key("id").string(answer.id).key("epoch").integer(answer.control.epoch);
-    json.key("phase").string(word_of(answer.control.phase)).key("outcome").string(answer.control.outcome);
+    json.key("phase").string(word_of(answer.control.phase)).key("next");
+    answer.control.successor() == nullptr ? json.null() : json.string(word_of(answer.control.next));
+    json.key("outcome").string(answer.control.outcome);
     json.key("verdict").string(word_of(answer.verdict.kind));
     texts_json(json, "reasons", answer.verdict.reasons);
     json.key("why").string(answer.control.why).key("waits").string(answer.waits);

@@ -8,7 +8,12 @@ from cloud import KEY, Api
 # A program that is started often: it imports little.
 CLIENT = """#!/usr/bin/env -S python3 -IS
 import json, os, socket, sys
-call = json.dumps({{"words": sys.argv[1:], "input": sys.stdin.read(), "environment": dict(os.environ)}}).encode()
+if sys.argv[-1] == "/dev/stdin":  # sky reads its task once to see what it is, and once more to load it
+    open("/dev/stdin").read()
+    given = open("/dev/stdin").read()
+else:
+    given = sys.stdin.read()
+call = json.dumps({{"words": sys.argv[1:], "input": given, "environment": dict(os.environ)}}).encode()
 with socket.create_connection(("127.0.0.1", {port})) as there:
     there.sendall(b"POST /run HTTP/1.0\\r\\nAuthorization: Bearer {key}\\r\\nContent-Length: %d\\r\\n\\r\\n" % len(call) + call)
     answer = b"".join(iter(lambda: there.recv(1 << 16), b""))
@@ -140,7 +145,8 @@ class Sky(Program):
         if operation == "list":
             words = {"provisioning": "INIT", "running": "UP", "stopped": "STOPPED", "odd": "UNHEARD_OF"}
             listed = [{"name": one.label, "status": words[one.state]} for one in self.cloud.listed()]
-            return self.ends(0, "Refreshing the status\n" + json.dumps(listed))
+            # What sky says beside it goes to standard output too, with a terminal's colours (skypilot issue 10713).
+            return self.ends(0, "Cluster(s) not found: \x1b[1mother\x1b[0m.\n" + json.dumps(listed))
         found = [one.id for one in self.cloud.machines.values() if one.label == words[2]]
         if not found:
             return self.ends(1, err=f"Cluster {words[2]} not found.\n")

@@ -68,11 +68,13 @@ void classify_pod(const Json& pod, Instance& out) {
     out.state = InstanceState::kStopped;
     if (has_condition(pod, "DisruptionTarget", &reason)) out.says = reason;
     if (const std::string why = text_at(pod, {"status", "reason"}); !why.empty()) out.says = why;
-  } else if (phase == "Unknown") {
+  } else if (phase == "Unknown" || text_at(pod, {"status", "reason"}) == "NodeLost") {
     out.state = InstanceState::kLost;
   } else {
     out.state = InstanceState::kRunning;
   }
+  // One on a node that does not answer stays so until that comes back, or a person deletes it by force.
+  if (!text_at(pod, {"metadata", "deletionTimestamp"}).empty()) out.says = cat("Terminating, ", out.says);
 }
 
 class KubernetesProvider final : public Provider {
@@ -242,8 +244,9 @@ class KubernetesProvider final : public Provider {
         one_made                                                                   ? Error::Code::kIo
         : says("exceeded quota")                                                   ? Error::Code::kFull
         : says("(Forbidden)") || says("Unauthorized") || says("must be logged in") ? Error::Code::kDenied
-        : says("(Invalid)") || says("(BadRequest)") || says("error validating")    ? Error::Code::kInvalid
-                                                                                   : Error::Code::kIo;
+        : says("\" is invalid:") || says("(Invalid)") || says("(BadRequest)") || says("error validating")
+            ? Error::Code::kInvalid
+            : Error::Code::kIo;
     return Error{code, cat("kubectl: ", said), ""};
   }
 

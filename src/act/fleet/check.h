@@ -1,0 +1,91 @@
+// One check of a controller: what it has seen, and the moves by which it carries out what core/fleet/decide.h wants.
+// Inside of the room: controller.h is the door.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "act/fleet/controller.h"
+
+namespace mw::fleet {
+
+class Check {
+ public:
+  Check(const ControllerDoors& doors, const ControllerPlan& plan) : doors_(doors), plan_(plan) {}
+
+  Result<CheckResult> see();
+  Result<CheckResult> act();
+  Result<bool> by_person(std::optional<Control> (*change)(Control));
+  Result<Rental> adopt(const std::string& provider, const std::string& instance);
+  Result<std::vector<Orphan>> orphans(std::vector<std::string>& notes);
+
+ private:
+  using Found = std::vector<std::pair<std::string, Instance>>;  ///< by the provider's name
+
+  // ---- seeing (check_see.cc)
+  const Control& control() const { return *held_.control; }
+  Result<void> read();
+  Result<void> take_time();
+  /// Everything that is known now. The books are read first: what the providers list is never older than they.
+  Result<void> look_around();
+  Result<void> see_current(const Rental& rental);
+  Result<void> see_successor(const Rental& rental);
+  void see_wandb();
+  /// What its provider has of a rental. `says`: the provider's own word, or why it was not heard.
+  Holding holding_of(const Rental& rental, std::string& says) const;
+  bool is_of(const Rental* rental, const std::string& provider, const Instance& one) const;
+  bool is_known(const std::string& provider, const Instance& one) const;
+  /// An instance of this run that may never train again.
+  bool is_stray(const Label& label) const;
+  Provider* provider_of(const std::string& name) const;
+  Result<void> end_strays();
+  Move next_move() const { return decide(plan_.spec, control(), out_.verdict, out_.seen, holding_, strays_); }
+  void finish(const Move& move);
+
+  // ---- acting (controller.cc); true: more may be due
+  /// All that is due for the machine itself. True: nothing was changed since everything was looked at.
+  Result<bool> move_on();
+  Result<bool> carry_out(const Move& move);
+  /// False: somebody else changed it meanwhile, and does what is due.
+  Result<bool> won(Control to);
+  Result<void> record(std::string_view what, const std::string& why, const Rental& rental);
+  std::string label_of(const Rental& rental) const;
+  Result<bool> fence(const Move& move);
+  Result<bool> give_back();
+  Result<bool> forget(const Move& move);
+  Result<bool> began(const Move& move);
+
+  // ---- renting, the machine and its successor (check_rent.cc)
+  /// `seen`: nothing has changed since everything was looked at. True: the machine itself was given up.
+  Result<bool> go_ahead(bool seen);
+  Result<bool> carry_out_ahead(const Move& move);
+  Result<bool> drop_successor(const Move& move);
+  Result<bool> give_back_successor(const Move& move);
+  Result<bool> forget_next(const Move& move);
+  Result<bool> rent(const std::string& why);
+  Result<bool> rent_from(Provider& provider, const Offer& offer, const std::string& why);
+  Result<bool> not_made(const Error& error, bool ahead);
+  Result<bool> was_made(Provider& provider, const Instance& made, const Rental& rental);
+  /// What was asked for is there.
+  Result<bool> note_rented(const Holding& holding, bool ahead);
+
+  const ControllerDoors& doors_;
+  const ControllerPlan& plan_;
+  FleetStore::Held held_;
+  bool fresh_ = false;  ///< there is no epoch.json yet
+  Time now_;
+  Found all_;
+  std::map<std::string, std::string> unheard_;  ///< providers that were not heard, and why
+  Holding holding_;
+  Successor successor_;
+  std::optional<Result<WandbWord>> wandb_;
+  size_t strays_ = 0;
+  int rents_ = 0;
+  bool seen_twice_ = false;  ///< that the machine is to be given up
+  CheckResult out_;
+};
+
+}  // namespace mw::fleet

@@ -1,0 +1,71 @@
+#include "sense/checkpoints/save_times.h"
+
+#include <algorithm>
+
+namespace mw {
+namespace {
+
+/// The files of one save are written within seconds to minutes; between two saves lies more than between two files.
+constexpr Duration kApart = Duration::seconds(10);
+constexpr size_t kFewest = 3;  // files, of which one can stand apart from the others
+
+bool is_part(const TreeFile& file) {
+  return (file.role == FileRole::kWeights || file.role == FileRole::kOptimizer || file.name().ends_with(".distcp")) &&
+         file.changed.known();
+}
+
+std::vector<const TreeFile*> by_time(const CheckpointTree& tree) {
+  std::vector<const TreeFile*> out;
+  for (const TreeFile& file : tree.files()) {
+    if (is_part(file)) out.push_back(&file);
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const TreeFile* a, const TreeFile* b) { return a->changed < b->changed; });
+  return out;
+}
+
+struct Span {
+  size_t from = 0, to = 0;  ///< of the files in their order of time
+};
+
+/// Files without a longer pause between them than between two files of one save, as far as most of all are.
+Span largest_cluster(const std::vector<const TreeFile*>& files) {
+  Span best, now;
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (i > 0 && files[i]->changed - files[i - 1]->changed > kApart) now.from = i;
+    now.to = i + 1;
+    if (now.to - now.from > best.to - best.from) best = now;
+  }
+  return best;
+}
+
+bool is_within(Time time, const std::vector<const TreeFile*>& files, Span span) {
+  return span.to > span.from && time >= files[span.from]->changed && time <= files[span.to - 1]->changed;
+}
+
+}  // namespace
+
+std::vector<StrangeTime> written_with_another(Disk& disk, const CheckpointTree& tree,
+                                              const std::vector<std::string>& beside) {
+  std::vector<StrangeTime> out;
+  const auto own = by_time(tree);
+  const Span most = largest_cluster(own);
+  if (own.size() < kFewest || 2 * (most.to - most.from) <= own.size() || most.to - most.from == own.size()) return out;
+  for (const std::string& path : beside) {
+    const auto other = CheckpointTree::read(disk, path);
+    if (!other.ok() || other->root() == tree.root()) continue;
+    const auto files = by_time(*other);
+    const Span span = largest_cluster(files);
+    // Two saves whose times run into each other tell nothing apart.
+    const bool apart = span.to > span.from && (files[span.to - 1]->changed < own[most.from]->changed ||
+                                               own[most.to - 1]->changed < files[span.from]->changed);
+    if (2 * (span.to - span.from) <= files.size() || !apart) continue;
+    for (size_t i = 0; i < own.size(); ++i) {
+      const bool in_own = i >= most.from && i < most.to;
+      if (!in_own && is_within(own[i]->changed, files, span)) out.push_back({own[i]->path, path, own[i]->changed});
+    }
+  }
+  return out;
+}
+
+}  // namespace mw
