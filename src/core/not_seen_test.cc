@@ -7,7 +7,7 @@
 namespace mw {
 namespace {
 
-State run_with(std::vector<std::pair<std::string, std::string>> signals, int steps = 20) {
+State run_with(const std::vector<std::pair<std::string, std::string>>& signals, int steps = 20) {
   State state;
   fold(state, {{}, {0, 0}, event::SourceOpened{0, "train.log", "text", 0, 0, 0}});
   for (int step = 1; step <= steps; ++step) {

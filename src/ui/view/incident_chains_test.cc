@@ -21,6 +21,7 @@ Incident made(uint32_t id, const std::string& kind, int64_t step, std::vector<ui
 
 std::vector<uint32_t> ids(const std::vector<const Incident*>& chain) {
   std::vector<uint32_t> out;
+  out.reserve(chain.size());
   for (const Incident* incident : chain) out.push_back(incident->id);
   return out;
 }

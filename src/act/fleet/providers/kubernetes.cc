@@ -49,7 +49,7 @@ std::string waiting_reason(const Json& pod) {
   const Json* const containers = at(&pod, {"status", "containerStatuses"});
   if (containers == nullptr || !containers->is_array()) return "";
   for (const Json& one : containers->items()) {
-    const std::string reason = text_at(one, {"state", "waiting", "reason"});
+    std::string reason = text_at(one, {"state", "waiting", "reason"});
     if (!reason.empty()) return reason;
   }
   return "";
@@ -138,6 +138,7 @@ class KubernetesProvider final : public Provider {
       }
     }
     std::vector<Instance> out;
+    out.reserve(found.size());
     for (auto& [job, instance] : found) out.push_back(std::move(instance));
     return out;
   }
@@ -228,7 +229,7 @@ class KubernetesProvider final : public Provider {
   }
 
   /// kInvalid, kDenied, kFull: the API refused. kIo, kInterrupted: nobody knows.
-  Result<std::string> call(ProgramRequest request, const std::map<std::string, std::string>& secrets) const {
+  Result<std::string> call(const ProgramRequest& request, const std::map<std::string, std::string>& secrets) const {
     const auto end = doors_.run(request);
     if (!end.ok()) return end.error();
     if (end->late) return Error{Error::Code::kInterrupted, "kubectl did not end in time", ""};
