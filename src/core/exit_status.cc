@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/numbers.h"
+#include "base/text.h"
 #include "core/detect/support/failure_chain.h"
 
 namespace mw {
@@ -122,6 +123,15 @@ bool belies_status(const State& state, const Knowledge& knowledge) {
     if (chain.attempt == last && chain.ended && !from_outside) return true;
   }
   return false;
+}
+
+bool goes_on_behind(const State& state, size_t number) {
+  const SupervisedAttempt* known = state.supervision.attempt(static_cast<int64_t>(number) + 1);
+  if (known == nullptr || known->decided) return false;
+  const std::string words = cat("attempt ", number + 1, kGoesOn);
+  return std::any_of(state.notes.begin(), state.notes.end(), [&words](const auto& note) {
+    return note.second.who == "midwatch" && note.second.text.starts_with(words);
+  });
 }
 
 }  // namespace mw

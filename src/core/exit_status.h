@@ -32,4 +32,9 @@ std::optional<OpenPlan> fell_short(const State& state, const Knowledge& knowledg
 /// (fell_short()), an error ended its log, or its own launcher said that it failed and no step was done after that.
 bool belies_status(const State& state, const Knowledge& knowledge);
 
+/// In midwatch's own note on an attempt whose command ended and left the training behind: "attempt 1 goes on in ...".
+inline constexpr std::string_view kGoesOn = " goes on in what its command left behind: ";
+/// Does attempt `number` (from 0) go on so? Not once it was decided what follows it.
+bool goes_on_behind(const State& state, size_t number);
+
 }  // namespace mw

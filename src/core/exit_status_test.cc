@@ -168,4 +168,19 @@ TEST_CASE("a launcher's word that it failed, in a pipeline whose status is 0") {
   CHECK_FALSE(cell.belied());
 }
 
+TEST_CASE("a command that left its training behind is not judged by its own status while that goes on") {
+  Log log;
+  log.say(event::AttemptStarted{1, 4711, "boot"});
+  log.say(event::Planned{40});
+  log.end(0);
+  log.say(event::Note{"midwatch", cat("attempt 1", kGoesOn, "python (4712)")});
+  log.steps(1, 20);
+  CHECK(goes_on_behind(log.state, 0));
+  CHECK(log.state.incidents.empty());
+  log.say(event::Decided{1, false, 0, "It ended.", "", false, ""});
+  log.steps(21, 21);
+  CHECK_FALSE(goes_on_behind(log.state, 0));
+  CHECK_FALSE(log.state.incidents.empty());
+}
+
 }  // namespace mw

@@ -140,12 +140,13 @@ def handler(base):
 
 
 def background(base):
-    """The script starts the training behind itself and ends: that is not ended with it, and its end is the run's."""
+    """The script starts the training behind itself and ends: that is not ended with it, and its end is the run's. Killed, it is started again."""
     with open(os.path.join(base, "train.sh"), "w") as file:
         file.write(f"nohup {' '.join(training(base, STEPS, 0.3))} > train.log 2>&1 &\necho started\n")
-    run = Run(base, ["bash", "train.sh"], "--quiet")
-    wait_until("step 30", lambda: "step:30 - " in log_of(base))
+    run = Run(base, ["bash", "train.sh"], "--quiet", "--first-wait", "0.2")
+    kill_trainer_at(base, 12)
     assert run.end() == 0, run.err
+    assert "2 attempts." in run.err and "attempt 2 goes on" in run.err, run.err
     assert "goes on in what its command left behind: practice_run" in run.err and "SIGTERM" not in run.err, run.err
     assert status(base)["step"] == STEPS and "FINISHED" in run.err, run.err
 

@@ -109,7 +109,15 @@ std::vector<std::string> mw::fuzz_seeds() {
   beat.machine = "0123456789abcdef";
   Control control;
   control.epoch = 1;
-  control.rentals.push_back({1, "0123456789abcdef", "vast", "h", "i", 2, Time::from_seconds(1.7e9), {}, {}, false, ""});
+  Rental rental;
+  rental.epoch = 1;
+  rental.nonce = "0123456789abcdef";
+  rental.provider = "vast";
+  rental.host = "h";
+  rental.instance = "i";
+  rental.price = 2;
+  rental.asked = Time::from_seconds(1.7e9);
+  control.rentals.push_back(std::move(rental));
   return {
       heartbeat_json(beat),
       control_json(control),

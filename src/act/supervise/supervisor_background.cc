@@ -3,6 +3,7 @@
 
 #include "act/supervise/supervisor.h"
 #include "base/text.h"
+#include "core/exit_status.h"
 
 namespace mw {
 namespace {
@@ -10,6 +11,15 @@ namespace {
 constexpr Duration kLauncher = Duration::seconds(60);  // whoever lives longer did something itself
 constexpr Duration kSettles = Duration::seconds(2);    // within which what merely ends behind it is gone
 constexpr size_t kNamed = 3;
+
+/// By a step. Not of a command that is known to start its training behind itself: of what it did before, this is no
+/// sign. Any other that once trained and now ends at once had nothing left to train.
+bool has_trained(const State& state) {
+  const bool launcher = std::any_of(state.notes.begin(), state.notes.end(), [](const auto& note) {
+    return note.second.who == "midwatch" && contains(note.second.text, kGoesOn);
+  });
+  return !launcher && state.steps().count > 0;
+}
 
 std::string names_of(const std::vector<ProcessInfo>& processes) {
   std::string names;
@@ -24,17 +34,14 @@ std::string names_of(const std::vector<ProcessInfo>& processes) {
 /// Where it ended well and at once, before any step was seen, ending what it left would end the run.
 Result<void> Supervisor::look_at_background(const State& state, bool quiet, EventWriter& writer) {
   if (!kept_.ending || background_) return {};
-  if (!stepped_) stepped_ = !state.attempts.empty() && state.attempts.back().last_step != kNoStep;
+  if (!stepped_) stepped_ = has_trained(state);
   if (!stopping() && !(quiet && since(ended_) >= kSettles)) return {};
-  const std::string goes_on = cat("attempt ", attempt_, " goes on in what its command left behind: ");
-  const bool known = std::any_of(state.notes.begin(), state.notes.end(), [&](const auto& note) {
-    return note.second.who == "midwatch" && note.second.text.starts_with(goes_on);
-  });
+  const bool known = goes_on_behind(state, static_cast<size_t>(attempt_) - 1);
   const bool launched =
       kept_.ending->code == 0 && !*stepped_ && !trip_ && !stopping() && kept_.ending->at - kept_.started <= kLauncher;
   background_ = (known || launched) && tree_.any_alive();
   if (!*background_ || known) return {};
-  const std::string said = cat(goes_on, names_of(tree_.family()));
+  const std::string said = cat("attempt ", attempt_, kGoesOn, names_of(tree_.family()));
   doors_.say(
       cat(said, ". How that ends cannot be seen: better start the training in the foreground, without & or nohup"));
   return writer.note({"midwatch", said}, doors_.clock.now());

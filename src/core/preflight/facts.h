@@ -82,7 +82,8 @@ struct Facts {
   const Framework* framework = nullptr;  ///< nullptr: not recognised
   std::string version;                   ///< one of its versions by the keys; "" not known
   Settings settings;
-  std::vector<std::string> command;  ///< the words that start the trainer
+  std::vector<std::string> typed;    ///< the command as it was given
+  std::vector<std::string> command;  ///< the words that start the trainer: of a script, those in it
   std::string folder;                ///< in which the command would run, absolute
   std::vector<std::string> files;    ///< that were read
   std::vector<Unread> unread;

@@ -12,7 +12,7 @@ namespace lints {
 extern const Lint unreadable_configuration, unknown_key, context_overflow, group_of_one, no_checkpoints,
     keeps_everything, checkpoint_disk, engine_memory_share, gpu_memory, gpu_count, gpu_busy, driver_cuda, vision_model,
     model_trouble, login_missing, open_files, shared_memory, core_dumps, port_taken, clock, stale_state,
-    program_missing;
+    program_missing, out_of_sight;
 }
 
 std::span<const Lint* const> all_lints() {
@@ -33,6 +33,7 @@ std::span<const Lint* const> all_lints() {
                                         &lints::stale_state,
                                         &lints::login_missing,
                                         &lints::program_missing,
+                                        &lints::out_of_sight,
                                         &lints::port_taken,
                                         &lints::open_files,
                                         &lints::shared_memory,

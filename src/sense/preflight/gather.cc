@@ -42,6 +42,7 @@ class Gathering {
     for (const std::string& file : asked_.files) load(file, "", {}, false, 0);
     for (const std::string& key : arguments.removed) facts_.settings.remove(key);
     for (const auto& [key, setting] : arguments.settings.all()) facts_.settings.put(setting);
+    facts_.typed = redact_words(asked_.command);
     for (const ShellWord& word : command.words) facts_.command.push_back(word.text);
     if (!command.words.empty()) facts_.command_place = command.words.front().place;
     const auto from = facts_.command.begin();

@@ -16,6 +16,7 @@ struct Case {
   std::function<void(World&)> spoil;  ///< what is wrong with the machine
   Level level = Level::kError;
   std::string says;  ///< a part of what is said
+  std::vector<std::string> command = {"uv", "run", "rl", "@", "rl.toml"};
 };
 
 const std::string kSound =
@@ -24,9 +25,10 @@ const std::string kSound =
     "1024\n"
     "[trainer.model.lora]\nrank = 8\n[wandb]\nproject = \"p\"\n";
 
-std::vector<preflight::Finding> look(World& world, const std::string& toml) {
+std::vector<preflight::Finding> look(World& world, const std::string& toml,
+                                     const std::vector<std::string>& command = {"uv", "run", "rl", "@", "rl.toml"}) {
   world.system.files["/work/rl.toml"] = toml;
-  return world.look({"uv", "run", "rl", "@", "rl.toml"});
+  return world.look(command);
 }
 
 std::string replaced(std::string text, const std::string& before, const std::string& after) {
@@ -128,6 +130,10 @@ const std::vector<Case> kCases = {
      [](World& w) { w.environment.erase("HF_TOKEN"); }, Level::kWarning, "accepted its terms"},
     {"program-missing", kSound, [](World& w) { w.system.files.erase("/usr/bin/uv"); }, Level::kError,
      "uv is no program"},
+    {"out-of-sight", kSound, {}, Level::kWarning, "sbatch queues the job", {"sbatch", "train.sh"}},
+    {"out-of-sight", kSound, {}, Level::kWarning, "ray queues", {"ray", "job", "submit", "--no-wait", "--", "uv"}},
+    {"out-of-sight", kSound, {}, Level::kWarning, "in the background", {"docker", "run", "-d", "image"}},
+    {"out-of-sight", kSound, {}, Level::kWarning, "keeps all output back", {"conda", "run", "-n", "rl", "python"}},
     {"port-taken", kSound,
      [](World& w) {
        w.system.files["/proc/self/net/tcp"] =
@@ -177,7 +183,7 @@ TEST_CASE("every lint speaks where it must, at the right level") {
     CAPTURE(one.says);
     World world;
     if (one.spoil) one.spoil(world);
-    const auto found = look(world, one.toml);
+    const auto found = look(world, one.toml, one.command);
     CAPTURE(lines_of(found, true));
     const bool said = std::any_of(found.begin(), found.end(), [&](const preflight::Finding& finding) {
       return finding.lint == one.lint && finding.level == one.level && contains(finding.what, one.says);
@@ -188,6 +194,18 @@ TEST_CASE("every lint speaks where it must, at the right level") {
       CHECK(!finding.fix.empty());
       CHECK(!finding.source.empty());
     }
+  }
+}
+
+TEST_CASE("a command that stays is in sight") {
+  for (const auto& command : std::vector<std::vector<std::string>>{{"docker", "run", "--rm", "image"},
+                                                                   {"conda", "run", "--no-capture-output", "python"},
+                                                                   {"ray", "job", "submit", "--", "python"},
+                                                                   {"srun", "python", "train.py"},
+                                                                   {"kubectl", "exec", "pod", "--", "python"}}) {
+    World world;
+    CAPTURE(command[0]);
+    CHECK(find_lint(look(world, kSound, command), "out-of-sight") == nullptr);
   }
 }
 
