@@ -165,7 +165,7 @@ class SourceReader::Text final : public SourceReader::Stage {
   std::string last_text() const override { return log_.last_text(); }
   Time last_at() override { return interpreter_.time_of(log_.last_text()); }
   bool holds_trace() const override { return interpreter_.holds_trace(); }
-  void end_trace() override { interpreter_.line("{}", log_.lines(), {}); }
+  void end_trace() override { log_.end_trace(); }
   void preview(EventSink& sink) const override { interpreter_.preview(sink); }
 
  private:

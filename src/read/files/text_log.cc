@@ -149,6 +149,11 @@ void TextLog::feed(std::string_view bytes) {
   if (end + 1 < bytes.size()) hold(bytes.substr(end + 1));
 }
 
+void TextLog::end_trace() {
+  interpreter_.behind(context_, {});  // the block that it was in is gone
+  interpreter_.line("{}", lines_, {});
+}
+
 void TextLog::finish() {
   torn_ = !carry_.empty() || skipping_;
   if (!carry_.empty()) {

@@ -29,6 +29,8 @@ class TextLog : private HitListener {
   void feed(std::string_view bytes);
   /// What stands after the last '\r' of an unfinished line can wait, what stands before it is said now (attach).
   void flush_pieces();
+  /// No more lines of a traceback that was begun will come.
+  void end_trace();
   /// No more bytes will come: the last line may lack its end.
   void finish();
 
