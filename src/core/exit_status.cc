@@ -125,13 +125,24 @@ bool belies_status(const State& state, const Knowledge& knowledge) {
   return false;
 }
 
+namespace {
+
+/// Is it midwatch's note that an attempt goes on in what it left? `attempt`: of this one, as "attempt 1"; "": of any.
+bool has_note(const State& state, std::string_view attempt) {
+  const std::string words = cat(attempt, kGoesOn);
+  return std::any_of(state.notes.begin(), state.notes.end(), [&words](const auto& note) {
+    return note.second.who == "midwatch" && contains(note.second.text, words);
+  });
+}
+
+}  // namespace
+
+bool leaves_training_behind(const State& state) { return has_note(state, ""); }
+
 bool goes_on_behind(const State& state, size_t number) {
   const SupervisedAttempt* known = state.supervision.attempt(static_cast<int64_t>(number) + 1);
   if (known == nullptr || known->decided) return false;
-  const std::string words = cat("attempt ", number + 1, kGoesOn);
-  return std::any_of(state.notes.begin(), state.notes.end(), [&words](const auto& note) {
-    return note.second.who == "midwatch" && note.second.text.starts_with(words);
-  });
+  return has_note(state, cat("attempt ", number + 1));
 }
 
 }  // namespace mw

@@ -34,6 +34,8 @@ bool belies_status(const State& state, const Knowledge& knowledge);
 
 /// In midwatch's own note on an attempt whose command ended and left the training behind: "attempt 1 goes on in ...".
 inline constexpr std::string_view kGoesOn = " goes on in what its command left behind: ";
+/// Has any attempt gone on so?
+bool leaves_training_behind(const State& state);
 /// Does attempt `number` (from 0) go on so? Not once it was decided what follows it.
 bool goes_on_behind(const State& state, size_t number);
 

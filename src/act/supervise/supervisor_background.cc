@@ -14,12 +14,7 @@ constexpr size_t kNamed = 3;
 
 /// By a step. Not of a command that is known to start its training behind itself: of what it did before, this is no
 /// sign. Any other that once trained and now ends at once had nothing left to train.
-bool has_trained(const State& state) {
-  const bool launcher = std::any_of(state.notes.begin(), state.notes.end(), [](const auto& note) {
-    return note.second.who == "midwatch" && contains(note.second.text, kGoesOn);
-  });
-  return !launcher && state.steps().count > 0;
-}
+bool has_trained(const State& state) { return !leaves_training_behind(state) && state.steps().count > 0; }
 
 std::string names_of(const std::vector<ProcessInfo>& processes) {
   std::string names;

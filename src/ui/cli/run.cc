@@ -9,6 +9,7 @@
 #include "ui/cli/verb.h"
 #include "ui/live/live_display.h"
 #include "ui/report/terminal.h"
+#include "ui/view/overview.h"
 
 namespace mw {
 
@@ -178,8 +179,7 @@ void say_end(const Console& console, bool json, const RunResult& result) {
         terminal_brief(*result.replayed, console,
                        cat("More: midwatch replay --full ", result.folder)));  // else there is no run to report on
   for (const std::string& note : result.replayed->notes) console.err(cat("note: ", escape_terminal(note), "\n"));
-  const State& state = result.replayed->state;
-  if (result.code == 0 && state.steps().count == 0 && state.series.empty()) {
+  if (result.code == 0 && nothing_known(result.replayed->state)) {
     console.err(
         "midwatch: nothing was seen of a training. If the command only hands it over (sbatch, ray job submit, docker "
         "run "

@@ -53,9 +53,6 @@ std::string steps_text(const State& state) {
   return steps.first == steps.last ? cat("step ", steps.last) : cat("steps ", steps.first, " to ", steps.last);
 }
 
-/// Of the training itself nothing was read: no step, no figure. That is neither trouble nor a sign that all is well.
-bool nothing_known(const State& state) { return state.steps().count == 0 && state.series.empty(); }
-
 std::string_view good_word(const State& state, const std::string& verdict) {
   if (verdict == "running") return "RUNNING";
   if (verdict == "finished") return nothing_known(state) ? "ENDED" : "FINISHED";
@@ -170,6 +167,8 @@ void set_word(StatusLine& line, const State& state, const Incident* worst) {
 }
 
 }  // namespace
+
+bool nothing_known(const State& state) { return state.steps().count == 0 && state.series.empty(); }
 
 StatusLine status_line(const State& state) {
   StatusLine line;
