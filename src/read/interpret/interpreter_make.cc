@@ -279,7 +279,7 @@ void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
     }
     if (steps_total_ == body.total) {
       steps_complete_ = body.done == body.total;
-      records_.steps_done(body.done);
+      records_.steps_done(body.done, body.total);
       end_scores(body.done, line.number, line.at);
       if (!records_.counting()) records_.set_step(body.done - records_.offset());
     }

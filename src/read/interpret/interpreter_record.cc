@@ -189,7 +189,7 @@ void Interpreter::follow_other_loop(const MetricLine& metrics, const Pending& as
   put(event::StepBegan{1}, as.number, as.at);  // the plan is that of the attempt which begins with it
   put(event::Planned{steps_total_}, as.number, as.at);
   records_.steps_done(0);
-  records_.steps_done(other_done_);
+  records_.steps_done(other_done_, steps_total_);
 }
 
 void Interpreter::add_record(const MetricLine& metrics, const Pending& as) {

@@ -241,9 +241,9 @@ void Records::release(bool all) {
   }
 }
 
-void Records::steps_done(int64_t done) {
+void Records::steps_done(int64_t done, int64_t total) {
   if (done < counter_.shown()) release(true);
-  counter_.bar(done);
+  counter_.bar(done, total);
   release(false);
 }
 

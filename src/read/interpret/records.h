@@ -41,8 +41,8 @@ class Records {
 
   void set_speaker(std::optional<size_t> dialect);
   void add(const Record& record);
-  /// A progress bar or the trainer's own counter says how many steps are done.
-  void steps_done(int64_t done);
+  /// A progress bar or the trainer's own counter says how many steps are done, of how many (0: it does not say).
+  void steps_done(int64_t done, int64_t total = 0);
   void resumed(int64_t step);
   void set_stride(int64_t stride) { counter_.set_stride(stride); }
   void lost_record() { counter_.lost_record(); }

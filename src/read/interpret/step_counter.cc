@@ -8,6 +8,17 @@ namespace {
 
 constexpr int64_t kGapLimit = 50;          // lost records that one gap may stand for
 constexpr double kLeastEpochStep = 0.015;  // epochs are rounded to 0.01; closer ones say nothing of gaps
+constexpr int64_t kConfirmed = 2;          // clumps that a stride has to hold for
+constexpr int64_t kResumeMoves = 3;        // later movements that a first jump is compared with
+constexpr int64_t kResumeJump = 4;         // and how many times as far it goes where it passes over steps done before
+
+/// The roundest of the strides from `least` to `most`: trainers are asked to log every 10 or 50 steps, rarely every 11.
+int64_t roundest(int64_t least, int64_t most) {
+  for (const int64_t round : {1000, 500, 100, 50, 20, 10, 5, 2}) {
+    if (most / round * round >= least) return most / round * round;
+  }
+  return most;
+}
 
 }  // namespace
 
@@ -24,7 +35,7 @@ void StepCounter::resumed(int64_t step) {
 
 int64_t StepCounter::record(double epoch) {
   ++ordinal_;
-  ++clump_;
+  ++waiting_;
   if (!std::isfinite(epoch)) return ordinal_;
   if (epoch_ordinal_ == 0 || epoch < last_epoch_) {
     first_epoch_ = epoch;
@@ -40,55 +51,107 @@ int64_t StepCounter::record(double epoch) {
 
 void StepCounter::lost_record() {
   ++ordinal_;
-  ++clump_;
+  ++waiting_;
 }
 
-void StepCounter::end_of_clump() {
-  if (clump_ == 0) return;
-  ++clumps_;
-  if (clump_ > 1) buffered_ = true;
+// Another run begins, with the bar at `done`.
+void StepCounter::begin_again(int64_t done) {
+  base_ = done;
+  base_ordinal_ = ordinal_;
+  if (!stated_) stride_ = 0;
+  epoch_ordinal_ = 0;
+  buffered_ = redrawn_ = from_zero_ = false;
+  left_alone_ = confirmed_ = first_move_ = longest_move_ = moves_ = 0;
+}
+
+void StepCounter::moved(int64_t done) {
+  if (done == 0) from_zero_ = true;
+  if (bar_ < 0 || done <= bar_) return;
+  if (++moves_ == 1) {
+    first_move_ = done - bar_;
+  } else {
+    longest_move_ = std::max(longest_move_, done - bar_);
+  }
+}
+
+// How many steps a bar that began at 0 passed over because they had been done before.
+int64_t StepCounter::skipped() const {
+  const bool jumped = from_zero_ && base_ == 0 && moves_ > kResumeMoves && first_move_ > kResumeJump * longest_move_;
+  return jumped ? first_move_ - longest_move_ : 0;
+}
+
+// The last record is of `step`.
+void StepCounter::place(int64_t step) {
   const int64_t records = ordinal_ - base_ordinal_;
-  if (!stated_ && bar_ > base_ && records > 0) {
-    const int64_t most = std::max<int64_t>(1, (bar_ - base_) / records);  // the bar is never behind the records
-    if (stride_ == 0 || stride_ > most || !buffered_) stride_ = most;
-    if (!buffered_) {
-      base_ = bar_;
-      base_ordinal_ = ordinal_;
-    }
-  }
-  clump_ = 0;
+  if (!stated_ && step > base_ && records > 0) stride_ = std::max<int64_t>(1, (step - base_) / records);
+  base_ = step;
+  base_ordinal_ = ordinal_;
 }
 
-void StepCounter::bar(int64_t done) {
-  if (done == bar_) return;
-  end_of_clump();
-  if (done < bar_) {  // another run begins
-    base_ = done;
-    base_ordinal_ = ordinal_;
-    if (!stated_) stride_ = 0;
-    clumps_ = 0;
-    epoch_ordinal_ = 0;
-    buffered_ = false;
+// The records since the base lie evenly up to what the bar shows: it is never behind them.
+void StepCounter::spread() {
+  base_ += skipped();
+  const int64_t records = ordinal_ - base_ordinal_;
+  if (stated_ || bar_ <= base_ || records <= 0) return;
+  const int64_t most = std::max<int64_t>(1, (bar_ - base_) / records);
+  if (stride_ > 0 && stride_ <= most) {
+    ++confirmed_;
+  } else if (confirmed_ < kConfirmed) {  // else one came out of turn, as a trainer's last one does
+    stride_ = roundest((bar_ - base_) / (records + 1) + 1, most);  // one more record would not have been in time
+    confirmed_ = 0;
   }
+}
+
+void StepCounter::bar(int64_t done, int64_t total) {
+  if (done < bar_) {
+    settle();
+    begin_again(done);
+  } else if (waiting_ > 1 || (waiting_ > 0 && buffered_)) {
+    buffered_ = true;
+    spread();
+  } else if (waiting_ == 1 && bar_ >= 0) {
+    const bool again = done == bar_;
+    redrawn_ = redrawn_ || again;
+    const bool hidden = !again && (redrawn_ || bar_ <= base_);
+    if (!again && !hidden) ++left_alone_;
+    place(hidden ? done : bar_);
+  } else if (waiting_ == 1) {
+    spread();
+  }
+  waiting_ = 0;
+  moved(done);
   bar_ = done;
+  total_ = total;
 }
 
 std::optional<int64_t> StepCounter::step_of(int64_t ordinal) const {
-  if (!stated_ && clump_ > 0 && clumps_ < 2) return std::nullopt;
-  if (!stated_ && clump_ == 1 && ordinal == ordinal_ && !buffered_ && bar_ > base_) return bar_;
+  const bool waits = ordinal > ordinal_ - waiting_;
+  if (waits && !stated_) {
+    const bool at_once = waiting_ == 1 && !buffered_ && !redrawn_ && left_alone_ > 1 && bar_ > base_;
+    return at_once ? std::optional(bar_) : std::nullopt;
+  }
   if (stride_ == 0) return std::nullopt;
-  return base_ + (ordinal - base_ordinal_) * stride_;
+  const int64_t step = base_ + (ordinal - base_ordinal_) * stride_;
+  // A trainer's last record is of the last step, wherever that is between two strides.
+  const bool beyond = buffered_ && confirmed_ >= kConfirmed && step > bar_ && step - bar_ < stride_;
+  const int64_t seen = beyond ? bar_ : step;
+  return total_ > 0 ? std::min(seen, total_) : seen;
 }
 
 void StepCounter::total(int64_t steps) {
   const int64_t records = ordinal_ - base_ordinal_;
   if (stated_ || bar_ >= 0 || records <= 0 || steps < records) return;
   stride_ = std::llround(static_cast<double>(steps - base_) / static_cast<double>(records));
-  clump_ = 0;
+  waiting_ = 0;
 }
 
 void StepCounter::settle() {
-  end_of_clump();
+  if (waiting_ == 1 && !buffered_ && bar_ > base_) {
+    place(bar_);
+  } else if (waiting_ > 0) {
+    spread();
+  }
+  waiting_ = 0;
   if (stride_ == 0) stride_ = 1;
 }
 

@@ -7,13 +7,16 @@
 
 namespace mw {
 
-/// A record's step is known when the next movement of the bar shows how many records came between two bars:
-/// - one record after every movement: nothing is buffered, and the bar before the record is its step;
-/// - several at once: a buffer was flushed; the records lie evenly, `stride` steps apart.
+/// A record's step is known when the bar is shown again, by how many records came between two showings:
+/// - one: nothing is buffered. tqdm.write() clears the bar, writes the record and draws the bar again, so that the same
+///   count before and after the record is its step; a count that moved while the bar was not drawn is seen only behind
+///   the record. Whoever prints the record and leaves the bar alone: the count before it.
+/// - several: a buffer was flushed; the records lie evenly, `stride` steps apart. A trainer that resumed draws 0 first
+///   and then jumps to where it is: what lies between was done before.
 class StepCounter {
  public:
-  /// The bar showed `done` steps.
-  void bar(int64_t done);
+  /// The bar showed `done` steps of `total`, which no record can lie beyond; 0: it has no end.
+  void bar(int64_t done, int64_t total = 0);
   /// The trainer said that it logs every `stride` steps.
   void set_stride(int64_t stride);
   /// The trainer resumed at this step: counting goes on from there.
@@ -34,17 +37,28 @@ class StepCounter {
   void total(int64_t steps);
 
  private:
-  void end_of_clump();
+  void begin_again(int64_t done);
+  void moved(int64_t done);
+  void place(int64_t step);
+  void spread();
+  int64_t skipped() const;
 
-  int64_t ordinal_ = 0;       // of the last record
-  int64_t base_ = 0;          // step before the first record
-  int64_t base_ordinal_ = 0;  // and the ordinal that goes with it
+  int64_t ordinal_ = 0;  // of the last record
+  int64_t base_ = 0;     // a step that is known: of the record `base_ordinal_`, or before the first one
+  int64_t base_ordinal_ = 0;
   int64_t stride_ = 0;        // 0: not known
+  int64_t confirmed_ = 0;     // clumps of records that it held for
   bool stated_ = false;       // the stride was stated by the trainer, not inferred
   int64_t bar_ = -1;          // last shown
-  int64_t clump_ = 0;         // records since the bar last moved
+  int64_t total_ = 0;         // what it ends at; 0: not known
+  int64_t waiting_ = 0;       // records since the bar was last shown
   bool buffered_ = false;     // several records came at once
-  int64_t clumps_ = 0;
+  bool redrawn_ = false;      // the bar was drawn again right behind a record
+  int64_t left_alone_ = 0;    // times that it was not: it had moved on when it was next shown
+  bool from_zero_ = false;    // the bar of this run was shown at 0
+  int64_t first_move_ = 0;    // by how much it then moved
+  int64_t longest_move_ = 0;  // of the later ones
+  int64_t moves_ = 0;
   double first_epoch_ = 0, last_epoch_ = 0;
   int64_t epoch_ordinal_ = 0;  // ordinal of first_epoch_; 0: none
 };

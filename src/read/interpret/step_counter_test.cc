@@ -1,0 +1,90 @@
+#include "read/interpret/step_counter.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <vector>
+
+namespace mw {
+namespace {
+
+constexpr double kNoEpoch = std::numeric_limits<double>::quiet_NaN();
+
+/// Bars and records as a log has them: a number shows the bar, kRecord is a record.
+constexpr int64_t kRecord = -1;
+
+/// The steps of the records, each asked for at the end.
+std::vector<int64_t> steps_of(const std::vector<int64_t>& log) {
+  StepCounter counter;
+  std::vector<int64_t> steps;
+  int64_t first = 1;
+  int64_t last = 0;
+  const auto release = [&] {
+    for (; first <= last; ++first) {
+      const auto step = counter.step_of(first);
+      if (!step) return;
+      steps.push_back(*step);
+    }
+  };
+  int64_t shown = -1;
+  for (const int64_t item : log) {
+    if (item == kRecord) {
+      last = counter.record(kNoEpoch);
+    } else {
+      if (item < shown) counter.settle();
+      if (item < shown) release();
+      counter.bar(item);
+      shown = item;
+    }
+    release();
+  }
+  counter.settle();
+  release();
+  return steps;
+}
+
+}  // namespace
+
+TEST_CASE("a bar that is drawn again behind each record shows the record's step") {
+  // tqdm.write(): 2 came before the bar was drawn for it, and so did 5.
+  const std::vector<int64_t> log = {0, 1, kRecord, 1, kRecord, 2, 3, kRecord, 3, 4, kRecord, 4, kRecord, 5};
+  CHECK(steps_of(log) == std::vector<int64_t>{1, 2, 3, 4, 5});
+}
+
+TEST_CASE("a trainer that resumed jumps to its step: its records are counted from there") {
+  const std::vector<int64_t> prompt = {0, 25, kRecord, 25, 0, 21, kRecord, 21, kRecord, 22, 23, kRecord, 23};
+  CHECK(steps_of(prompt) == std::vector<int64_t>{25, 21, 22, 23});
+  // Held back by a buffer, and logged every second step.
+  std::vector<int64_t> held = {0, 21};
+  for (int64_t step = 22; step <= 31; ++step) held.push_back(step);
+  held.insert(held.end(), {kRecord, kRecord, kRecord, kRecord, kRecord, 32, 33, 34, kRecord});
+  CHECK(steps_of(held) == std::vector<int64_t>{22, 24, 26, 28, 30, 32});
+}
+
+TEST_CASE("fast steps from the beginning are no jump") {
+  std::vector<int64_t> log = {0, 6, 13, 19, 26};
+  for (int i = 0; i < 26; ++i) log.push_back(kRecord);
+  log.push_back(32);
+  const std::vector<int64_t> steps = steps_of(log);
+  CHECK(steps.front() == 1);
+  CHECK(steps.back() == 26);
+}
+
+TEST_CASE("a record that the bar is not drawn for is of the step before it") {
+  CHECK(steps_of({0, 1, kRecord, 2, kRecord, 3, kRecord, 4}) == std::vector<int64_t>{1, 2, 3});
+  CHECK(steps_of({0, 10, kRecord, 20, kRecord}) == std::vector<int64_t>{10, 20});
+}
+
+TEST_CASE("a last record out of turn changes no other's step and lies at the end") {
+  std::vector<int64_t> log;
+  for (int64_t step = 0; step <= 95; ++step) {
+    log.push_back(step);
+    if (step == 45 || step == 65 || step == 85) {
+      for (int i = 0; i < (step == 45 ? 4 : 2); ++i) log.push_back(kRecord);
+    }
+  }
+  log.insert(log.end(), {kRecord, kRecord, 95});
+  CHECK(steps_of(log) == std::vector<int64_t>{10, 20, 30, 40, 50, 60, 70, 80, 90, 95});
+}
+
+}  // namespace mw
