@@ -15,8 +15,10 @@ namespace mw {
 /// What one GPU shows; NaN where the driver does not say.
 struct GpuFigures {
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  std::string index;                                      ///< as nvidia-smi counts: "0"
-  bool lost = false;                                      ///< it does not answer any more
+  std::string index;          ///< as nvidia-smi counts: "0"
+  std::string place;          ///< on the bus, as the driver writes it: "00000000:3B:00.0"
+  std::vector<int64_t> pids;  ///< of the processes that compute on it, as far as it names them
+  bool lost = false;          ///< it does not answer any more
   double memory_used = kUnknown, memory_size = kUnknown;  ///< bytes; what the driver keeps for itself is not "used"
   double busy = kUnknown;                                 ///< share of time with a kernel running, 0..1
   double watts = kUnknown, celsius = kUnknown, megahertz = kUnknown;

@@ -2,6 +2,8 @@
 // build.
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -29,6 +31,11 @@ struct NvmlPci {
   unsigned domain, bus, device, device_id, subsystem_id;
   char name[32];
 };
+struct NvmlProcess {
+  unsigned pid;
+  unsigned long long memory;
+  unsigned gpu_instance, compute_instance;
+};
 struct NvmlEvent {
   NvmlDevice device;
   unsigned long long type, data;
@@ -41,8 +48,9 @@ constexpr unsigned kMemoryVersion = static_cast<unsigned>(sizeof(NvmlMemoryV2) |
 constexpr unsigned long long kXidEvent = 0x8;
 // HW slowdown, SW thermal, HW thermal, HW power brake; not 0x4, the power cap, which is where a busy GPU works.
 constexpr unsigned long long kSlowdowns = 0x8 | 0x20 | 0x40 | 0x80;
-constexpr unsigned kGpus = 64;     // looked at, at most
-constexpr int kEventsAtOnce = 64;  // reported by one snapshot
+constexpr unsigned kGpus = 64;        // looked at, at most
+constexpr unsigned kProcesses = 256;  // of a GPU
+constexpr int kEventsAtOnce = 64;     // reported by one snapshot
 constexpr Error::Code kNone = Error::Code::kNotFound;
 
 class Nvml final : public Gpus {
@@ -87,6 +95,7 @@ class Nvml final : public Gpus {
     find(throttle_, "nvmlDeviceGetCurrentClocksThrottleReasons");
     find(ecc_, "nvmlDeviceGetTotalEccErrors");
     find(pci_, "nvmlDeviceGetPciInfo_v3");
+    find(processes_, "nvmlDeviceGetComputeRunningProcesses_v3");
     find(make_set_, "nvmlEventSetCreate");
     find(register_, "nvmlDeviceRegisterEvents");
     find(wait_, "nvmlEventSetWait_v2");
@@ -130,7 +139,18 @@ class Nvml final : public Gpus {
     if (throttle_ != nullptr && is(throttle_(device, &wide))) gpu.slowed = (wide & kSlowdowns) != 0 ? 1 : 0;
     if (ecc_ != nullptr && is(ecc_(device, kUncorrected, kVolatile, &wide)))
       gpu.uncorrected = static_cast<double>(wide);
+    gpu.place = names_[device];
+    gpu.pids = processes(device);
     return gpu;
+  }
+
+  std::vector<int64_t> processes(NvmlDevice device) {
+    std::array<NvmlProcess, kProcesses> found{};
+    unsigned count = kProcesses;
+    std::vector<int64_t> pids;
+    if (processes_ == nullptr || processes_(device, &count, found.data()) != kSuccess) return pids;
+    for (unsigned i = 0; i < std::min(count, kProcesses); ++i) pids.push_back(found[i].pid);
+    return pids;
   }
 
   /// From the first sight of a GPU on its Xid events are kept for us by the driver.
@@ -175,6 +195,7 @@ class Nvml final : public Gpus {
   int (*throttle_)(NvmlDevice, unsigned long long*) = nullptr;
   int (*ecc_)(NvmlDevice, int, int, unsigned long long*) = nullptr;
   int (*pci_)(NvmlDevice, NvmlPci*) = nullptr;
+  int (*processes_)(NvmlDevice, unsigned*, NvmlProcess*) = nullptr;
   int (*make_set_)(NvmlEventSet*) = nullptr;
   int (*register_)(NvmlDevice, unsigned long long, NvmlEventSet) = nullptr;
   int (*wait_)(NvmlEventSet, NvmlEvent*, unsigned) = nullptr;

@@ -68,7 +68,8 @@ class FakeGpus final : public Gpus {
 
 TEST_CASE("GPUs are reported with what is known of them, lost ones, the driver's words, and a driver that hangs") {
   FakeGpus gpus;
-  const auto part = make_gpu_part(borrowed(gpus));
+  Seen seen;
+  const auto part = make_gpu_part(borrowed(gpus), seen);
   gpus.answers = false;
   CHECK(measure(*part, {}, 10).unseen_things.size() == 1);
   gpus.answers = true;
@@ -103,6 +104,39 @@ TEST_CASE("GPUs are reported with what is known of them, lost ones, the driver's
   CHECK(part->busy());
   gpus.hangs = false;
   while (part->busy()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+TEST_CASE("on a shared machine the GPUs of others and the faults of their processes are left out") {
+  FakeGpus gpus;
+  Seen seen;
+  const auto part = make_gpu_part(borrowed(gpus), seen);
+  seen.pids = {10, 11};
+  gpus.world.gpus.resize(3);
+  for (size_t i = 0; i < 3; ++i) {
+    gpus.world.gpus[i].index = cat(i);
+    gpus.world.gpus[i].place = cat("00000000:0", i, ":00.0");
+    gpus.world.gpus[i].slowed = 1;
+  }
+  gpus.world.gpus[0].pids = {11};
+  gpus.world.gpus[1].pids = {11, 900};
+  gpus.world.gpus[2].pids = {900};
+  const auto lines = [&](std::vector<std::string> said, int now) {
+    gpus.world.lines = std::move(said);
+    return measure(*part, {}, now).lines.size();
+  };
+  const auto xid = [](int gpu, int number) {
+    return cat("NVRM: Xid (PCI:00000000:0", gpu, ":00): ", number, ", as NVML reports");
+  };
+  CHECK(lines({xid(0, 79), xid(2, 79)}, 10) == 1);  // what ends a GPU: on those that the run uses
+  CHECK(lines({xid(0, 31)}, 20) == 1);              // nobody else is there
+  CHECK(lines({xid(1, 31), xid(2, 31)}, 30) == 0);  // whose, is not known
+  seen.gone = {{11, "python", 1e9, true}};
+  CHECK(lines({xid(1, 31)}, 40) == 1);  // one of the run's is gone with it
+  seen.kernel_log = true;
+  CHECK(lines({xid(0, 31), xid(0, 79)}, 50) == 1);  // the kernel's log says whose
+  const Heard heard = measure(*part, {}, 60);
+  CHECK(heard.at("gpu.slowed 0") == 1);
+  CHECK(heard.at("gpu.slowed 2") == -1);
 }
 
 }  // namespace

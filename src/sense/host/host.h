@@ -60,9 +60,11 @@ struct Gone {
 /// What the processes part leaves for those that come after it in the same round.
 struct Seen {
   std::vector<Gone> gone;
-  std::vector<int64_t> pids;    ///< of the run's processes
-  std::set<std::string> names;  ///< theirs
-  bool kernel_log = false;      ///< the kernel's log can be read, so that nobody has to guess whom it killed
+  std::vector<int64_t> pids;                     ///< of the run's processes
+  std::set<std::string> names;                   ///< theirs
+  std::set<std::string, std::less<>> gpus;       ///< places on the bus of those whose processes the driver names
+  std::set<std::string, std::less<>> used_gpus;  ///< of them, on which a process of the run has been seen
+  bool kernel_log = false;  ///< the kernel's log can be read, so that nobody has to guess whom it killed
 };
 
 /// `root` given: CPU, memory, threads, open files and states of it and its descendants. The machine's CPU in any case.
@@ -80,8 +82,9 @@ std::unique_ptr<Part> make_kernel_log(System& system, Seen& seen);
 /// Core dumps that appear where the run's processes work, or where the kernel is configured to put them. `since`: older
 /// ones are not this run's.
 std::unique_ptr<Part> make_core_dumps(std::shared_ptr<System> system, const Seen& seen, Time since);
-/// The GPUs. `gpus` is asked on a thread of its own.
-std::unique_ptr<Part> make_gpu_part(std::shared_ptr<Gpus> gpus);
+/// The GPUs. `gpus` is asked on a thread of its own. What happens on a GPU that others use and the run does not is left
+/// out, and so is the fault of somebody else's process.
+std::unique_ptr<Part> make_gpu_part(std::shared_ptr<Gpus> gpus, Seen& seen);
 
 // ---- taking small kernel files apart; pure, for the parts and their tests ------------------------------------------
 

@@ -294,6 +294,42 @@ TEST_CASE("of the kernel's lines those about disks and GPUs count, and of proces
   CHECK(measure(*part, {}, 110).lines.size() == 1);
 }
 
+TEST_CASE("a GPU fault of one process is the run's when the process is, one of the GPU when the run uses it") {
+  FakeSystem system;
+  Seen seen;
+  const auto part = make_kernel_log(system, seen);
+  const std::string mmu = "NVRM: Xid (PCI:0000:3b:00): 31, pid=626, name=python3, channel 0x00000136, intr 00000000.";
+  const std::string bus = "NVRM: Xid (PCI:0000:3b:00): 79, pid=626, name=python3, GPU has fallen off the bus.";
+  int now = 0;
+  const auto lines = [&](const std::string& line) {
+    system.log.clear();
+    if (!line.empty()) system.log.push_back(line);
+    return measure(*part, {}, now += 10).lines.size();
+  };
+  CHECK(lines(mmu) == 1);                             // nothing is known of the run's processes
+  system.files["/proc/2/stat"] = "2 (kthreadd) S 0";  // the kernel's numbers are ours
+  seen.pids = {700};
+  seen.names = {"python3"};
+  CHECK(lines(bus) == 1);
+  CHECK(lines(mmu) == 0);
+  for (int round = 0; round < 4; ++round) CHECK(lines("") == 0);
+  seen.pids = {700, 626};
+  CHECK(lines(mmu) == 1);
+  seen.pids = {700};
+  CHECK(lines(mmu) == 0);
+  seen.gone = {{626, "python3", 1e9, true}};  // it was seen to end a round later
+  CHECK(lines("") == 1);
+  system.files.erase("/proc/2/stat");  // in a container: a process of that name is gone
+  seen.gone = {{9, "python3", 1e9, true}};
+  CHECK(lines(mmu) == 1);
+  seen.gone = {{9, "sh", 1e6, true}};
+  CHECK(lines(mmu) == 0);
+  CHECK(lines("NVRM: Xid (PCI:0000:3b:00): 31, pid='<unknown>', name=<unknown>, Ch 00000008") == 1);
+  seen.gpus = {"0000:3b:00", "0000:1b:00"};
+  seen.used_gpus = {"0000:1b:00"};
+  CHECK(lines(bus) == 0);  // a GPU of somebody else's
+}
+
 TEST_CASE("the real machine shows what a real process does") {
   const auto system = make_posix_system();
   Seen seen;

@@ -88,7 +88,7 @@ HostWatch::HostWatch(Clock& clock, const KnowledgeBase& knowledge, HostScope sco
   parts_.push_back(host::make_kernel_log(system, seen_));
   parts_.push_back(host::make_disks(scope_.system));
   parts_.push_back(host::make_core_dumps(scope_.system, seen_, clock.now()));
-  if (scope_.gpus != nullptr) parts_.push_back(host::make_gpu_part(scope_.gpus));
+  if (scope_.gpus != nullptr) parts_.push_back(host::make_gpu_part(scope_.gpus, seen_));
 }
 
 HostWatch::~HostWatch() {

@@ -1,9 +1,11 @@
 // What the kernel says of GPUs, disks and killed processes, for the signatures to look at. A machine may be shared:
 // lines about processes count only when they name one of the run's.
 #include <algorithm>
+#include <optional>
 
 #include "base/text.h"
 #include "sense/host/host.h"
+#include "sense/host/xid.h"
 
 namespace mw::host {
 namespace {
@@ -51,7 +53,12 @@ class KernelLog final : public Part {
       notes.unseen(cat("the kernel's log: ", lines.error().what));
       return true;
     }
+    same_numbers_ = system_.read("/proc/2/stat", 64).ok() && contains(*system_.read("/proc/2/stat", 64), "(kthreadd)");
     for (const std::string& line : *lines) {
+      if (const auto xid = parse_xid(line)) {
+        about_gpu(notes, line, *xid);
+        continue;
+      }
       const auto topic = std::find_if(std::begin(kTopics), std::end(kTopics),
                                       [&line](const Topic& one) { return contains(line, one.mark); });
       if (topic == std::end(kTopics)) continue;
@@ -60,12 +67,31 @@ class KernelLog final : public Part {
       if (topic->about == About::kDeath && pending_.size() < kPending) pending_.push_back({line, kRounds});
     }
     seen_.kernel_log = true;
-    same_numbers_ = system_.read("/proc/2/stat", 64).ok() && contains(*system_.read("/proc/2/stat", 64), "(kthreadd)");
     report_deaths(notes);
     return true;
   }
 
  private:
+  /// What makes a GPU unusable is everybody's business who uses it; what ends one process's work is that process's.
+  void about_gpu(Notes& notes, const std::string& line, const Xid& xid) {
+    if (is_foreign_gpu(seen_, xid.gpu)) return;
+    const bool known = !seen_.pids.empty() || !seen_.gone.empty();
+    if (!is_of_process(xid.number) || !known || (xid.pid == 0 && xid.process.empty())) {
+      notes.line(line);
+    } else if (pending_.size() < kPending) {
+      pending_.push_back({line, kRounds, xid});
+    }
+  }
+
+  /// In a container the kernel's numbers of processes are not ours: there the name counts, of one that is gone.
+  bool is_owner(const Xid& xid) const {
+    const auto is = [&](int64_t pid) { return pid == xid.pid; };
+    const bool here = same_numbers_ && std::any_of(seen_.pids.begin(), seen_.pids.end(), is);
+    return here || std::any_of(seen_.gone.begin(), seen_.gone.end(), [&](const Gone& gone) {
+             return same_numbers_ ? gone.pid == xid.pid : gone.name == xid.process;
+           });
+  }
+
   static bool named(const std::string& line, const std::string& name) {
     return name.size() > 1 && contains(line, name);
   }
@@ -76,12 +102,14 @@ class KernelLog final : public Part {
   /// A large process is not gone at once when it was killed.
   void report_deaths(Notes& notes) {
     for (Pending& pending : pending_) {
-      const bool ours = std::any_of(seen_.gone.begin(), seen_.gone.end(), [&](const Gone& gone) {
-        // "process 711 (python)", "python[711]"; in a container the kernel's numbers are not ours.
-        const bool number =
-            contains(pending.line, cat(" ", gone.pid, " (")) || contains(pending.line, cat("[", gone.pid, "]"));
-        return named(pending.line, gone.name) && (number || !same_numbers_);
-      });
+      const bool ours = pending.xid ? is_owner(*pending.xid)
+                                    : std::any_of(seen_.gone.begin(), seen_.gone.end(), [&](const Gone& gone) {
+                                        // "process 711 (python)", "python[711]"; in a container the kernel's numbers
+                                        // are not ours.
+                                        const bool number = contains(pending.line, cat(" ", gone.pid, " (")) ||
+                                                            contains(pending.line, cat("[", gone.pid, "]"));
+                                        return named(pending.line, gone.name) && (number || !same_numbers_);
+                                      });
       if (ours) notes.line(pending.line);
       pending.rounds = ours ? 0 : pending.rounds - 1;
     }
@@ -91,6 +119,7 @@ class KernelLog final : public Part {
   struct Pending {
     std::string line;
     int rounds = 0;
+    std::optional<Xid> xid = {};
   };
   std::vector<Pending> pending_;
   bool same_numbers_ = false;  ///< we see the kernel's own threads: its numbers of processes are ours
