@@ -95,6 +95,20 @@ TEST_CASE("in the first attempt no earlier one has left anything on the GPU") {
   CHECK(rank_causes(incident, seen, {}, {}, {})[0].id == "gpu-zombie-memory-holder");
 }
 
+TEST_CASE("where the GPU had room, the process met its own allowance, whoever else is there") {
+  const std::string text =
+      "CUDA out of memory. Tried to allocate 1024.00 MiB. GPU 0 has a total capacity of 79.18 GiB of which 47.12 GiB "
+      "is free. Process 746 has 666.00 MiB memory in use. Process 71 has 20.51 GiB memory in use. Including "
+      "non-PyTorch memory, this process has 8.44 GiB memory in use. 7.92 GiB allowed; Of the allocated memory 7.64 GiB "
+      "is allocated by PyTorch, and 57.01 MiB is reserved by PyTorch but unallocated.";
+  const std::vector<Suggestion> seen{{"cuda-oom-trainer", 0.8, "seen"}, {"gpu-zombie-memory-holder", 0.7, "seen"}};
+  Incident incident = incident_with("gpu-out-of-memory", text);
+  incident.onset.attempt = 2;
+  const auto causes = rank_causes(incident, seen, {}, {}, {});
+  CHECK(causes[0].id == "cuda-oom-trainer");
+  CHECK(causes[0].reasons_for.back() == "the process may use 7.92 GiB of the GPU only: its memory fraction is set");
+}
+
 TEST_CASE("the scheduler's reason leads over its word that the job was cancelled") {
   const std::vector<Suggestion> seen{{"slurm-cancelled", 0.8, "srun: Job step aborted"},
                                      {"slurm-time-limit", 0.45, "DUE TO TIME LIMIT"}};

@@ -133,10 +133,30 @@ double gib_after(std::string_view text, size_t from) {
 // Less idle memory than this share of the card is what every allocator keeps.
 constexpr double kIdleShare = 0.1;
 
+/// "of which 47.12 GiB is free ... 7.92 GiB allowed; Of the allocated memory": there was room on the GPU, and it is the
+/// process that may not take it (torch.cuda.set_per_process_memory_fraction). True where the text says so.
+bool own_allowance(std::string_view text, Out& out) {
+  const auto named = [&](std::string_view words) {
+    const size_t at = text.find(words);
+    return at == std::string_view::npos ? 0 : gib_after(text, at + words.size());
+  };
+  const double tried = named("Tried to allocate "), free = named(" of which ");
+  if (tried <= 0 || free <= tried) return false;
+  const size_t allowed = text.find(" allowed; Of the allocated");
+  const size_t from = allowed == std::string_view::npos ? allowed : text.rfind(". ", allowed);
+  const double most = from == std::string_view::npos ? 0 : gib_after(text, from + 2);
+  out.push_back({"gpu-zombie-memory-holder", -0.9, cat(free, " GiB of the GPU were free")});
+  out.push_back({"cuda-oom-trainer", 0.1,
+                 most > 0 ? cat("the process may use ", most, " GiB of the GPU only: its memory fraction is set")
+                          : cat(free, " GiB of the GPU were free")});
+  return true;
+}
+
 void gpu_memory(const Scene& scene, Out& out) {
   if (!scene.named("cuda-oom-trainer")) return;
   for (const Evidence& evidence : scene.incident.evidence) {
     const std::string_view text = evidence.text;
+    if (own_allowance(text, out)) continue;
     double foreign = 0, own = 0;
     for (size_t at = text.find("Process "); at != std::string_view::npos; at = text.find("Process ", at + 1)) {
       const size_t has = text.find(" has ", at);

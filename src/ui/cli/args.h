@@ -23,6 +23,7 @@ struct ArgSpec {
     std::string value;  ///< what the value is called in help ("FILE"); empty: a flag
     std::string otherwise;
     std::vector<std::string> choices;
+    bool bare = false;  ///< its value may stand alone, where the verb takes no words: "status NAME" for "--run NAME"
   };
   struct Positional {
     std::string name, help;
@@ -34,6 +35,8 @@ struct ArgSpec {
   void flag(std::string name, std::string help, char letter = 0);
   void option(std::string name, std::string value, std::string help, std::string otherwise = "", char letter = 0,
               std::vector<std::string> choices = {});
+  /// The option that was declared last may be given without its name.
+  void or_bare() { options.back().bare = true; }
   void positional(std::string name, std::string help, bool many, bool required);
 };
 

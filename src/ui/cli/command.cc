@@ -66,8 +66,11 @@ struct ParsedCommand {
       handles.push_back(app->add_flag(names, option.help));
       return;
     }
+    const bool bare = option.bare && spec.positionals.empty();
+    if (bare) names = cat(option.name, ",", names);
     CLI::Option* handle = app->add_option(names, place, option.help);
-    handle->type_name(option.value)->expected(1)->take_all()->allow_extra_args(false);
+    handle->type_name(option.value)->expected(1)->allow_extra_args(false);
+    if (!bare) handle->take_all();  // else one of two names would be passed over
     if (!option.choices.empty()) handle->check(CLI::IsMember(option.choices));
     if (!option.otherwise.empty()) handle->default_str(option.otherwise);
     handles.push_back(handle);

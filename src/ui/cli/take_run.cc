@@ -8,11 +8,13 @@ void declare_which(ArgSpec& spec) {
   spec.option("run", "NAME",
               "which recorded run: its name, the beginning of it, or its folder (default: the live one, "
               "or with none live the one that was written last)");
+  spec.or_bare();
   spec.option("home", "DIR", "where runs are recorded (default: $MIDWATCH_HOME, or all places that you used)");
 }
 
 void declare_run(ArgSpec& spec) {
-  spec.positional("paths", "files or directories of one run; none: a recorded run", true, false);
+  spec.positional("paths", "files or directories of one run, or the name of a recorded one; none: a recorded run", true,
+                  false);
   declare_which(spec);
   spec.option("framework", "NAME", "do not recognise the framework, use this dialect");
   spec.option("timezone", "ZONE", "of clocks that name none: UTC, local, +08:00 (default: UTC)");
@@ -38,18 +40,29 @@ Result<std::unique_ptr<Replayed>> replay_known(const ReplayRequest& request, Ser
 }
 
 Result<std::unique_ptr<Replayed>> take_run(const Args& args, Services& services, const Heard& heard) {
-  if (!args.has("paths")) return services.recorded(args.get("home"), args.get("run"), heard);
+  return take_run_of(args.list("paths"), args, services, heard);
+}
+
+Result<std::unique_ptr<Replayed>> take_run_of(const std::vector<std::string>& paths, const Args& args,
+                                              Services& services, const Heard& heard) {
+  if (paths.empty()) return services.recorded(args.get("home"), args.get("run"), heard);
   if (args.has("run")) {
     return Error{Error::Code::kInvalid, "--run names a recorded run, and paths are read anew",
                  "Leave one of them out."};
   }
   ReplayRequest request;
-  request.paths = args.list("paths");
+  request.paths = paths;
   request.framework = args.get("framework");
   request.timezone = args.get("timezone");
   request.knowledge = args.list("knowledge");
   request.heard = heard;
-  return replay_known(request, services);
+  auto replayed = replay_known(request, services);
+  const std::string& name = request.paths.front();
+  if (replayed.ok() || replayed.error().code != Error::Code::kNotFound || request.paths.size() > 1) return replayed;
+  if (name.find('/') != std::string::npos) return replayed;
+  // No file is called so: a run may be.
+  const auto folder = services.choose(args.get("home"), name);
+  return folder.ok() ? services.recorded("", *folder, heard) : std::move(replayed);
 }
 
 }  // namespace mw

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "ui/cli/verb.h"
 #include "ui/view/overview.h"
@@ -22,7 +23,11 @@ Error one_run_wanted(const std::string& folder, const Replayed& replayed);
 /// Replays; kInvalid when the folder given holds several runs; kUnsupported when all could be read and nothing of it is
 /// what a run writes.
 Result<std::unique_ptr<Replayed>> replay_known(const ReplayRequest& request, Services& services);
+/// What the words `paths` name; a word that is no file may be the name of a recorded run.
 Result<std::unique_ptr<Replayed>> take_run(const Args& args, Services& services, const Heard& heard = {});
+/// The same for these words, in place of the verb's own.
+Result<std::unique_ptr<Replayed>> take_run_of(const std::vector<std::string>& paths, const Args& args,
+                                              Services& services, const Heard& heard = {});
 
 /// "--since": "" (the whole run), a step ("120", "step:120") or a UTC time ("2026-02-19T10:00", with or without
 /// seconds).

@@ -247,10 +247,33 @@ TEST_CASE("exit codes are those of the table") {
   CHECK(run(services, {"replay", "a.log", "--fail-on", "critical"}) == 0);
   CHECK(run(services, {"replay"}) == static_cast<int>(Exit::kUsage));
   CHECK(run(services, {"nonsense"}) == static_cast<int>(Exit::kUsage));
-  CHECK(run(services, {"why", "x", "a.log"}) == static_cast<int>(Exit::kUsage));
+  CHECK(run(services, {"why", "0", "a.log"}) == static_cast<int>(Exit::kUsage));
   CHECK(run(services, {"why", "9", "a.log"}) == static_cast<int>(Exit::kUsage));
   CHECK(run(services, {"report", "a.log", "--since", "soon"}) == static_cast<int>(Exit::kUsage));
   CHECK(run(services, {"compare", "a.log#7", "a.log"}) == static_cast<int>(Exit::kUsage));
+}
+
+TEST_CASE("a recorded run may be named without --run, and why without a number is of the incident that leads") {
+  FakeServices services(sick());
+  services.how.supervised = true;
+  services.how.watcher = 7;
+  services.how.phase = RunStatus::Phase::kRunning;
+  services.how.folder = "/home/runs/grpo";
+  CHECK(run(services, {"status", "grpo"}) == 0);
+  CHECK(services.chosen == "grpo");
+  CHECK(run(services, {"pause", "other"}) == 0);
+  CHECK(services.chosen == "other");
+  services.put = {};
+  CHECK(run(services, {"stop", "one", "--run", "two"}) == static_cast<int>(Exit::kUsage));
+  CHECK(services.put.what == RunAsk::What::kTell);
+  CHECK(run(services, {"why", "a.log"}) == 0);
+  CHECK(services.asked == std::vector<std::string>{"a.log"});
+  services.missing = "grpo";
+  CHECK(run(services, {"why", "grpo"}) == 0);
+  CHECK(services.shown == "/home/runs/grpo");
+  CHECK(run(services, {"incidents", "grpo"}) == 0);
+  services.missing = "./grpo";  // written as a path
+  CHECK(run(services, {"incidents", "./grpo"}) != 0);
 }
 
 TEST_CASE("every verb and every option of the program is in the README or takes no explaining") {

@@ -16,7 +16,8 @@ namespace {
 constexpr size_t kTextLines = 12;  // terminal lines of one text
 
 void declare(ArgSpec& spec) {
-  spec.positional("number", "the incident's number, as `midwatch incidents` shows it", false, true);
+  spec.positional("number", "the incident's number, as `midwatch incidents` shows it (default: the one that leads)",
+                  false, false);
   declare_run(spec);
   spec.flag("json", "print the incident as JSON");
 }
@@ -88,24 +89,36 @@ std::string explain(const Painter& paint, const State& state, const Incident& in
   return out + failure(paint, state, incident);
 }
 
-Exit run(const Args& args, Services& services, const Console& console) {
-  const auto number = parse_int(args.get("number"));
-  if (!number || *number < 1) {
-    return report_error(console, {Error::Code::kInvalid, cat("'", args.get("number"), "' is not an incident's number"),
-                                  "Give the number first: midwatch why 3 [PATH...]"});
+/// The incident of this number; with 0 the one that leads.
+const Incident* find_incident(const State& state, int64_t number) {
+  if (number == 0) {
+    const std::vector<const Incident*> ranked = ranked_incidents(state);
+    return ranked.empty() ? nullptr : ranked.front();
   }
-  auto replayed = take_run(args, services);
+  const auto at = std::find_if(state.incidents.begin(), state.incidents.end(),
+                               [number](const Incident& incident) { return incident.id == number; });
+  return at == state.incidents.end() ? nullptr : &*at;
+}
+
+Exit run(const Args& args, Services& services, const Console& console) {
+  std::vector<std::string> paths = args.list("paths");
+  const auto number = parse_int(args.get("number"));
+  if (number && *number < 1) {
+    return report_error(console, {Error::Code::kInvalid, cat("'", args.get("number"), "' is not an incident's number"),
+                                  "They begin at 1: midwatch incidents lists them."});
+  }
+  if (args.has("number") && !number) paths.insert(paths.begin(), args.get("number"));
+  auto replayed = take_run_of(paths, args, services);
   if (!replayed.ok()) return report_error(console, replayed.error());
   const State& state = (*replayed)->state;
-  for (const Incident& incident : state.incidents) {
-    if (incident.id != *number) continue;
-    console.out(args.has("json") ? shown_incident_json(incident, state) + "\n"
-                                 : explain(Painter(console), state, incident, services.knowledge()));
+  if (const Incident* incident = find_incident(state, number.value_or(0)); incident != nullptr) {
+    console.out(args.has("json") ? shown_incident_json(*incident, state) + "\n"
+                                 : explain(Painter(console), state, *incident, services.knowledge()));
     return Exit::kOk;
   }
-  return report_error(
-      console, {Error::Code::kInvalid, cat("there is no incident ", *number, "; the run has ", state.incidents.size()),
-                "midwatch incidents lists them."});
+  const std::string which = number ? cat("there is no incident ", *number, "; the run has ", state.incidents.size())
+                                   : std::string("the run has no incident");
+  return report_error(console, {Error::Code::kInvalid, which, "midwatch incidents lists them."});
 }
 
 }  // namespace
@@ -114,6 +127,7 @@ namespace verbs {
 extern const Verb why;
 const Verb why = {"why",
                   "Explain one incident: evidence, ranked causes, what to check, how to fix",
+                  "  midwatch why                  the incident that leads, of the run that was recorded last\n"
                   "  midwatch why 3                of the run that attach recorded last\n"
                   "  midwatch why 1 train.log\n",
                   declare,

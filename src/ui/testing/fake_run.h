@@ -53,6 +53,7 @@ class FakeServices : public Services {
   explicit FakeServices(State state) : state_(std::move(state)) {}
   Result<std::unique_ptr<Replayed>> replay(const ReplayRequest& request) override {
     asked = request.paths;
+    if (!request.paths.empty() && request.paths.front() == missing) return Error{Error::Code::kNotFound, "no file", ""};
     auto replayed = std::make_unique<Replayed>();
     replayed->state = state_;
     return replayed;
@@ -87,11 +88,16 @@ class FakeServices : public Services {
     return std::vector<NotifyResult>{{channel, "webhook", channel != "broken", "HTTP 200", 0.1}};
   }
   std::string config_reference(bool json) override { return json ? "{}" : "# keys"; }
-  Result<std::unique_ptr<Replayed>> recorded(const std::string&, const std::string&, const Heard&) override {
+  Result<std::unique_ptr<Replayed>> recorded(const std::string&, const std::string& run, const Heard&) override {
+    shown = run;
     return replay({});
   }
-  Result<RunStatus> status(const std::string&, const std::string&) override { return how; }
+  Result<RunStatus> status(const std::string&, const std::string& run) override {
+    chosen = run;
+    return how;
+  }
   Result<std::string> choose(const std::string&, const std::string& run) override {
+    chosen = run;
     if (run.empty() && known.runs.size() > 1) return Error{Error::Code::kInvalid, "2 runs are live: a, b", ""};
     return how.folder;
   }
@@ -199,6 +205,8 @@ class FakeServices : public Services {
     return {};
   }
   std::vector<std::string> asked;
+  std::string missing;        ///< a path that is not there
+  std::string chosen, shown;  ///< the run that was named last, and the one whose record was read
   RunRequest ran;
   ConfigAnswer settings;
   RunStatus how;
