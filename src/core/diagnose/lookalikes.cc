@@ -141,8 +141,10 @@ bool own_allowance(std::string_view text, Out& out) {
     return at == std::string_view::npos ? 0 : gib_after(text, at + words.size());
   };
   const double tried = named("Tried to allocate "), free = named(" of which ");
-  if (tried <= 0 || free <= tried) return false;
   const size_t allowed = text.find(" allowed; Of the allocated");
+  // What little is free of a full card is in pieces.
+  const bool full = free < kIdleShare * named("total capacity of ") && allowed == std::string_view::npos;
+  if (tried <= 0 || free <= tried || full) return false;
   const size_t from = allowed == std::string_view::npos ? allowed : text.rfind(". ", allowed);
   const double most = from == std::string_view::npos ? 0 : gib_after(text, from + 2);
   out.push_back({"gpu-zombie-memory-holder", -0.9, cat(free, " GiB of the GPU were free")});

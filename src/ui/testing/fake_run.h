@@ -93,7 +93,7 @@ class FakeServices : public Services {
     return replay({});
   }
   Result<RunStatus> status(const std::string&, const std::string& run) override {
-    chosen = run;
+    if (run != how.folder) chosen = run;
     return how;
   }
   Result<std::string> choose(const std::string&, const std::string& run) override {
