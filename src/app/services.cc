@@ -59,14 +59,15 @@ constexpr int kFoldersDeep = 4;  // in which runs lie below the folder that was 
 constexpr Duration kTaken = Duration::seconds(5);  // within which a living midwatch takes what is asked
 
 /// Of the process that is asked for: what it writes is put into `request`, and where that is recorded.
-Result<std::unique_ptr<Adoption>> adoption_of(Processes& processes, Clock& clock, AttachRequest& request) {
+Result<std::unique_ptr<Adoption>> adoption_of(Processes& processes, Clock& clock, const Knowledge& knowledge,
+                                              AttachRequest& request) {
   auto adopted = adopt(processes, request.pid, request.paths);
   if (!adopted.ok()) return adopted.error();
   request.paths = adopted->paths;
   adopted->allow = request.allow;
   const std::string word = adopted->command.empty() ? "process" : std::string(basename(adopted->command.front()));
   request.run = cat(word, "-", request.pid, "-", adopted->id.start);
-  return std::make_unique<Adoption>(processes, clock, std::move(*adopted), request.say);
+  return std::make_unique<Adoption>(processes, clock, knowledge, std::move(*adopted), request.say);
 }
 
 /// Where the run writes, as far as its watcher knows.
@@ -197,7 +198,7 @@ Result<std::unique_ptr<Replayed>> DaemonServices::attach(const AttachRequest& as
   AttachRequest request = asked;
   std::unique_ptr<Adoption> adoption;
   if (asked.pid > 0) {
-    auto made = adoption_of(*processes, *clock, request);
+    auto made = adoption_of(*processes, *clock, knowledge_->knowledge(), request);
     if (!made.ok()) return made.error();
     adoption = std::move(*made);
     learn_environment_of(*make_posix_system(), asked.pid, knowledge_->known());

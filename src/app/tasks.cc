@@ -1,5 +1,7 @@
 #include "app/tasks.h"
 
+#include <unistd.h>
+
 #include <utility>
 
 #include "act/cleanup/resource_watch.h"
@@ -16,12 +18,14 @@
 #include "app/rule_watch.h"
 #include "app/ship_beside.h"
 #include "base/text.h"
+#include "platform/paths.h"
 #include "platform/real/posix_disk.h"
 #include "sense/checkpoints/checkpoint_watch.h"
 #include "sense/fingerprint/fingerprinting.h"
 #include "sense/host/host_watch.h"
 #include "sense/processes/component_watch.h"
 #include "sense/processes/evidence.h"
+#include "sense/processes/file_writers.h"
 #include "sense/processes/scrape_watch.h"
 #include "sense/processes/written_logs.h"
 
@@ -81,6 +85,18 @@ Made written_logs(TaskContext& context) {
   scope.say = context.say;
   scope.folder = context.folder;
   return {std::make_unique<WrittenLogs>(context.doors.clock, *context.content, std::move(scope))};
+}
+
+/// Of a run whose process is not named: whether those live who write what is read.
+Made file_writers(TaskContext& context) {
+  if (!context.host || context.adoption != nullptr) return {};
+  FileWriters::Scope scope{context.knowledge.knowledge(), {}, {}, {}, {}, {}, getpid()};
+  scope.all = [&context] { return context.processes.all(); };
+  scope.info = [&context](int64_t pid) { return context.processes.info(pid); };
+  scope.files = open_files;
+  scope.real = real_path;
+  scope.say = context.say;
+  return {std::make_unique<FileWriters>(context.doors.clock, std::move(scope))};
 }
 
 Made scrapes(TaskContext& context) { return {watch_endpoints(context.doors.clock, endpoints_of(context.config))}; }
@@ -224,6 +240,7 @@ constexpr TaskRow kTasks[] = {
     {"inbox", kRequests, Of::kAny, "takes what people request", inbox},
     {"rules", kSense, Of::kAny, "reports rules of the user's whose figure never comes", rules},
     {"written logs", kSense, Of::kSupervised, "finds the files in which the run keeps its log", written_logs},
+    {"file writers", kSense, Of::kAttached, "notices that those who write the run's files are gone", file_writers},
     {"scrapes", kSense, Of::kAny, "reads figures of servers that the user named", scrapes},
     {"components", kSense, Of::kSupervised, "asks engines and servers whether they work", components},
     {"resources", kSense, Of::kSupervised, "records what the run's processes hold outside of its folders", resources},

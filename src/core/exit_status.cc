@@ -127,6 +127,49 @@ bool belies_status(const State& state, const Knowledge& knowledge) {
 
 namespace {
 
+/// Words that a program says when its work is done and it puts the result away.
+bool says_farewell(std::string_view text) {
+  constexpr std::array<std::string_view, 15> kWords = {
+      "saving model", "model saved", "saved model",     "saved to",      "saved in",
+      "saving final", "final model", "total time",      "training time", "completed",
+      "finished",     "all done",    "upload complete", "view run at",   "dropping the following result"};
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [text](std::string_view word) { return contains_folded(text, word); });
+}
+
+}  // namespace
+
+bool said_farewell(const State& state, const AttemptState& attempt) {
+  const uint32_t number = attempt.last.where.source;
+  return number < state.sources.size() && says_farewell(state.sources[number].last_text);
+}
+
+namespace {
+
+constexpr std::string_view kNotKnown = "how is not known";  // as unseen_end() says it
+
+}  // namespace
+
+bool is_unseen(const event::Ended& ended) {
+  return ended.how == event::Ended::How::kFailed && ended.code == 0 && contains(ended.text, kNotKnown);
+}
+
+UnseenEnd unseen_end(const State& state, const Knowledge& knowledge, const std::string& who) {
+  UnseenEnd end;
+  end.ended.how = event::Ended::How::kFailed;
+  end.ended.text = cat(who, " has ended; ", kNotKnown, ", as midwatch did not start it");
+  if (state.attempts.empty()) return end;
+  const size_t number = state.attempts.size() - 1;
+  const AttemptState& last = state.attempts[number];
+  const bool steps_done = state.total_steps > 0 && last.last_step >= state.total_steps;
+  const bool says_so = said_done(state, knowledge, number) || (!open_plan(state, number) && said_farewell(state, last));
+  if (steps_done || says_so) end.ended.how = event::Ended::How::kComplete;
+  end.log_says = last.ended.has_value();
+  return end;
+}
+
+namespace {
+
 /// Is it midwatch's note that an attempt goes on in what it left? `attempt`: of this one, as "attempt 1"; "": of any.
 bool has_note(const State& state, std::string_view attempt) {
   const std::string words = cat(attempt, kGoesOn);

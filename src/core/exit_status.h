@@ -32,6 +32,18 @@ std::optional<OpenPlan> fell_short(const State& state, const Knowledge& knowledg
 /// (fell_short()), an error ended its log, or its own launcher said that it failed and no step was done after that.
 bool belies_status(const State& state, const Knowledge& knowledge);
 
+/// How the last attempt ended when all that is known is that its process is gone: complete where its steps were done or
+/// it said so, else failed. `who` ended, in words; `log_says`: the run's own files say how, which counts more.
+struct UnseenEnd {
+  event::Ended ended;
+  bool log_says = false;
+};
+UnseenEnd unseen_end(const State& state, const Knowledge& knowledge, const std::string& who);
+/// Is it such an end?
+bool is_unseen(const event::Ended& ended);
+/// Is the end of the attempt's log that of a program which is done and puts its result away?
+bool said_farewell(const State& state, const AttemptState& attempt);
+
 /// In midwatch's own note on an attempt whose command ended and left the training behind: "attempt 1 goes on in ...".
 inline constexpr std::string_view kGoesOn = " goes on in what its command left behind: ";
 /// Has any attempt gone on so?

@@ -6,6 +6,7 @@
 #include "core/attempts.h"
 #include "core/bounded.h"
 #include "core/components.h"
+#include "core/exit_status.h"
 #include "core/fold_actions.h"
 #include "core/host_figures.h"
 #include "core/idle_line.h"
@@ -25,7 +26,6 @@ namespace {
 /// Points that a series may keep however many others there are.
 constexpr size_t kPointShareLeast = 256;
 /// In the text of an end whose exit status nobody received (knowledge/dialects/midwatch.toml).
-constexpr std::string_view kEndNotKnown = "how is not known";
 
 template <typename Map>
 typename Map::mapped_type* named(Map& map, const std::string& name) {
@@ -219,8 +219,7 @@ class Folder {
     const auto& before = place.attempt.ended;
     const bool better = !before.has_value() || ended.code != 0 || ended.how != How::kExit;
     // An end of unknown cause does not refute the run's own statement that it is complete.
-    const bool tells_nothing = ended.how == How::kFailed && ended.code == 0 && contains(ended.text, kEndNotKnown);
-    if (!better || (tells_nothing && before.has_value() && before->how == How::kComplete)) return;
+    if (!better || (is_unseen(ended) && before.has_value() && before->how == How::kComplete)) return;
     if (shell_lost_trainer(ended.text)) source_of(state_, event_.where.source).gave_up = event_.where.line;
     place.attempt.ended = ended;
     place.attempt.ended->text = clip(ended.text, kTextLimit);

@@ -29,6 +29,10 @@ def watch(base, pid, *options):
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
+def watch_log(base, path):
+    return subprocess.Popen([PROGRAM, "attach", path, "--home", f"{base}/home"], cwd=base, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
 def status(base):
     return json.loads(midwatch(base, "status", "--json")[1])
 
@@ -64,7 +68,7 @@ def killed(base):
         assert code == 0 and time.monotonic() - began < 40, (code, err)
         assert f"process {run.pid} has ended; how is not known" in err, err
         found = incidents(base)
-        assert [i["kind"] for i in found if i["severity"] == "critical"] == ["crash"], found
+        assert [i["kind"] for i in found if i["severity"] == "critical"] == ["died-silently"], found
         assert "CRASHED" in out, out
         shown = status(base)
         assert shown["phase"] == "over" and shown["pid"] == 0, shown
@@ -123,6 +127,25 @@ def behind_tee(base):
     assert any("train.log" in e.get("path", "") for e in journal(base) if e.get("e") == "source-opened")
 
 
+def by_its_log(base):
+    """Only its log is named: kill -9 of whoever writes it is an incident all the same, and the watch goes on."""
+    run = somebody(base)
+    seen = watch_log(base, "train.log")
+    try:
+        wait_until("its steps", lambda: steps_of(base) >= 3)
+        time.sleep(2)  # its writer is looked for within seconds
+        run.kill()
+        run.wait()
+        wait_until("the incident", lambda: "died-silently" in [i["kind"] for i in incidents(base) if i["severity"] == "critical"])
+        assert seen.poll() is None
+    finally:
+        seen.send_signal(signal.SIGTERM)
+        for pid in processes_of(base, "practice_run"):
+            os.kill(pid, signal.SIGKILL)
+    _, _, err = end(seen)
+    assert f"process {run.pid} (practice_run), which wrote train.log, has ended" in err, err
+
+
 def refused(base):
     """What cannot be watched is refused, with what to do."""
     def says(pid, *options):
@@ -162,7 +185,7 @@ def refused(base):
         assert "midwatch:" not in text or "another user's" in text, text
 
 
-for test in (killed, well, allowed, behind_tee, refused):
+for test in (killed, well, by_its_log, allowed, behind_tee, refused):
     with Scratch() as base:
         began = time.monotonic()
         test(os.path.realpath(base))

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/secrets.h"
 #include "base/text.h"
+#include "core/exit_status.h"
 #include "core/supervise/decide.h"
 #include "platform/open_files.h"
 #include "platform/system.h"
@@ -252,19 +253,15 @@ void Adoption::press() {
 
 void Adoption::report_end(const State& state, EventWriter& writer) {
   end_reported_ = true;
-  const bool log_has_end = !state.attempts.empty() && state.attempts.back().ended.has_value();
-  const bool came_to_its_end =
-      !state.attempts.empty() && state.total_steps > 0 && state.attempts.back().last_step >= state.total_steps;
-  event::Ended ended;
-  ended.how = stopping_ != 0    ? event::Ended::How::kInterrupted
-              : came_to_its_end ? event::Ended::How::kComplete
-                                : event::Ended::How::kFailed;
-  ended.text = cat(name(), " has ended",
-                   stopping_ != 0 ? ", as a stop was requested" : "; how is not known, as midwatch did not start it");
-  say_(ended.text);
+  UnseenEnd end = unseen_end(state, knowledge_, name());
+  if (stopping_ != 0) {
+    end.ended.how = event::Ended::How::kInterrupted;
+    end.ended.text = cat(name(), " has ended, as a stop was requested");
+  }
+  say_(end.ended.text);
   if (stopping_ != 0) writer.acted({stopping_, true, "it has ended", 0});
   // What the run itself said of its end counts more.
-  if (!log_has_end) writer.ended("host:process", std::move(ended));
+  if (!end.log_says) writer.ended("host:process", std::move(end.ended));
   writer.judge();
 }
 

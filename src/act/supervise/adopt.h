@@ -45,8 +45,13 @@ class Adoption final : public Task {
   static constexpr Duration kLateOutput =
       Duration::seconds(2);  ///< within which others may still write its output (tee)
 
-  Adoption(Processes& processes, Clock& clock, Adopted adopted, std::function<void(const std::string&)> say)
-      : processes_(processes), clock_(clock), adopted_(std::move(adopted)), say_(std::move(say)) {}
+  Adoption(Processes& processes, Clock& clock, const Knowledge& knowledge, Adopted adopted,
+           std::function<void(const std::string&)> say)
+      : processes_(processes),
+        clock_(clock),
+        knowledge_(knowledge),
+        adopted_(std::move(adopted)),
+        say_(std::move(say)) {}
 
   const Adopted& adopted() const { return adopted_; }
   /// What is not allowed is reported, and not done.
@@ -67,6 +72,7 @@ class Adoption final : public Task {
 
   Processes& processes_;
   Clock& clock_;
+  const Knowledge& knowledge_;
   Adopted adopted_;
   std::function<void(const std::string&)> say_;
   std::vector<ProcessInfo> tree_;  ///< it and its descendants, those too that have lost their parents since

@@ -3,6 +3,7 @@
 #include "core/detect/detector.h"
 #include "core/detect/support/failure_chain.h"
 #include "core/detect/support/settled.h"
+#include "core/exit_status.h"
 #include "core/judge_memory.h"
 #include "core/trace_frame.h"
 
@@ -111,6 +112,7 @@ const Symptom* failed_afterwards(const State& state, const std::vector<Symptom>&
 bool failed(const AttemptState& attempt) {
   if (!attempt.ended) return false;
   const event::Ended& ended = *attempt.ended;
+  if (is_unseen(ended)) return false;  // died-silently says that
   return ended.how == event::Ended::How::kFailed || (ended.how == event::Ended::How::kExit && ended.code != 0);
 }
 

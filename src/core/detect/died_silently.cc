@@ -39,21 +39,6 @@ struct Open {
   bool planned = false;  ///< a plan says that more was to come
 };
 
-/// Words that a program says when its work is done and it puts the result away.
-bool says_farewell(std::string_view text) {
-  constexpr std::array<std::string_view, 15> kWords = {
-      "saving model", "model saved", "saved model",     "saved to",      "saved in",
-      "saving final", "final model", "total time",      "training time", "completed",
-      "finished",     "all done",    "upload complete", "view run at",   "dropping the following result"};
-  return std::any_of(kWords.begin(), kWords.end(),
-                     [text](std::string_view word) { return contains_folded(text, word); });
-}
-
-bool said_farewell(const State& state, const AttemptState& attempt) {
-  const uint32_t number = attempt.last.where.source;
-  return number < state.sources.size() && says_farewell(state.sources[number].last_text);
-}
-
 /// A bar of an inference engine: it goes over one call's requests, and the next call draws it anew.
 bool serves(std::string_view bar) {
   constexpr std::array<std::string_view, 5> kWords = {"prompts", "requests", "cuda graph", "shards", "capturing"};
@@ -152,7 +137,7 @@ std::string copied_while_running(const State& state, const AttemptState& attempt
   if (name.starts_with("slurm-") && name.ends_with(".out")) return "Slurm writes the end of a job into its output file";
   const bool bar = contains(source.last_text, "%|");
   if (source.torn && !bar) return "the last line lacks its end";
-  if (says_farewell(source.last_text)) return "its last line is that of a program that is done";
+  if (said_farewell(state, attempt)) return "its last line is that of a program that is done";
   return {};
 }
 
@@ -227,9 +212,31 @@ void judge_status(const State& state, const Knowledge& knowledge, JudgeMemory& m
   }
 }
 
+/// Its process is gone from the machine, and nobody saw how. A log that tells of no plan may be that of a program that
+/// was done.
+void judge_gone(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
+  for (size_t i = 0; i < state.attempts.size(); ++i) {
+    const AttemptState& attempt = state.attempts[i];
+    if (!attempt.ended || !is_unseen(*attempt.ended) || judged_otherwise(state, knowledge, memory, i)) continue;
+    const Open open = unfinished(state, attempt, done_in(state, i), knowledge);
+    Finding finding;
+    finding.kind = finding.detector = "died-silently";
+    finding.severity = open.planned ? Severity::kCritical : Severity::kWarning;
+    finding.onset = finding.detected = attempt.ended_at;
+    finding.summary =
+        cat("Its process is gone, and its log ends ", open.what.empty() ? "" : cat("at ", open.what, " "),
+            "with no error and no end", open.planned ? "" : "; how much more was planned it does not say");
+    finding.evidence.push_back({attempt.ended_at.where, attempt.ended->text, "", kNoStep, 0});
+    finding.suggests.push_back({"exit-137-unexplained", 0.5, "its process is gone and left no message"});
+    finding.suggests.push_back({"user-cancelled", 0.3, "no trace of an error"});
+    out.push_back(std::move(finding));
+  }
+}
+
 void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, std::vector<Finding>& out) {
   judge_earlier(state, knowledge, memory, out);
   judge_status(state, knowledge, memory, out);
+  judge_gone(state, knowledge, memory, out);
   if (!state.closed || state.attempts.empty()) return;
   const AttemptState& attempt = state.attempts.back();
   if (attempt.ended || std::none_of(state.sources.begin(), state.sources.end(), is_live)) return;
