@@ -135,9 +135,14 @@ Made checkpoints(TaskContext& context) {
   const bool ships = context.supervisor != nullptr && is_shipped(context.supervisor->spec());
   if (!context.host && !ships) return {};
   const auto layout = layouts_of(context.knowledge);
-  if (context.supervisor == nullptr) return {watch_checkpoints(context.doors.clock, layout, "", {})};
+  if (context.supervisor == nullptr) return {watch_checkpoints(context.doors.clock, layout, "", {}, nullptr)};
   const RunSpec& spec = context.supervisor->spec();
-  return {watch_checkpoints(context.doors.clock, layout, spec.folder, spec.checkpoints, context.folder)};
+  const auto members = [supervisor = context.supervisor] {
+    std::vector<int64_t> pids;
+    for (const ProcessInfo& one : supervisor->members()) pids.push_back(one.id.pid);
+    return pids;
+  };
+  return {watch_checkpoints(context.doors.clock, layout, spec.folder, spec.checkpoints, members, context.folder)};
 }
 
 /// Of a process that is only read, nothing that could stop it.

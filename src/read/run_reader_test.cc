@@ -170,6 +170,19 @@ TEST_CASE("a program that falls over what it does after its training is reported
   CHECK_FALSE(in_trouble(state_of(log)));
 }
 
+TEST_CASE("a program in a temporary folder is a tool's, unless the log ends with its traceback") {
+  const std::string trace =
+      "Traceback (most recent call last):\n  File \"/tmp/work/train.py\", line 10, in <module>\n    go()\n"
+      "RuntimeError: the data loader gave an empty batch\n";
+  std::string log = "from trl import GRPOTrainer\n";
+  for (int step = 1; step <= 20; ++step) {
+    log += cat("{'loss': 0.5, 'reward': 0.25, 'step': ", step, "}\n");
+    if (step == 10) log += trace;
+  }
+  CHECK_FALSE(in_trouble(state_of(log)));
+  CHECK(in_trouble(state_of(cat(log, trace))));
+}
+
 std::string bar(int done, int total) {
   return cat(" 50%|#####     | ", done, "/", total, " [00:52<04:30,  5.20s/it]\n");
 }

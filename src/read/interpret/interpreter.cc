@@ -352,7 +352,10 @@ bool Interpreter::shapes_of(const LogLine& line, std::span<const uint32_t> hits,
 void Interpreter::finish() {
   if (pending_.kind != Pending::Kind::kNone) pending_done();
   for (auto& [key, stream] : streams_) end_trace(*stream);
-  if (number_ <= kExcerptLines) emit_last_exception();
+  if (number_ <= kExcerptLines) {
+    emit_temporary_program();
+    emit_last_exception();
+  }
   records_.finish();
   for (const auto& [key, sighting] : sightings_) {
     if (sighting.seen == sighting.emitted) continue;

@@ -135,6 +135,12 @@ class Interpreter {
     uint64_t times = 0;
   };
 
+  /// A traceback that is taken for a tool's because of where its program lies, unless the log ends with it.
+  struct TemporaryTrace {
+    event::TraceSeen trace;
+    uint64_t number = 0;
+    Time at;
+  };
   struct LastException {  // an exception's line outside any traceback
     std::string text;
     uint64_t number = 0;
@@ -149,6 +155,7 @@ class Interpreter {
   bool feed_trace(const LogLine& line, bool sample);
   void note_last_exception(const LogLine& line, bool other);
   void went_on(const LogLine& line);
+  void emit_temporary_program();
   void emit_last_exception();
   void trace_done(Stream& stream, event::TraceSeen trace);
   static void judge_trace(const Stream& stream, event::TraceSeen& trace);
@@ -214,6 +221,7 @@ class Interpreter {
   LineReader reader_;
   CleanLine clean_;
   LastException last_exception_;
+  std::optional<TemporaryTrace> last_temporary_;
   ScoreSums scores_;  // of the step that is being done
   MetricLine metrics_;
   MetricLine table_;  // rows of the pending table

@@ -240,9 +240,9 @@ void Interpreter::make_ended(const Fields& fields, const LogLine& line) {
   if (fields.flag("last")) {  // nobody goes on with a traceback: what it says comes before the end that it caused
     for (auto& [key, stream] : streams_) end_trace(*stream);
   }
-  if (fails(how_named(fields.text("how")), fields.integer("code", 0)) &&
-      line.number <= last_exception_.number + kBeforeEnd) {
-    emit_last_exception();
+  if (fails(how_named(fields.text("how")), fields.integer("code", 0))) {
+    emit_temporary_program();
+    if (line.number <= last_exception_.number + kBeforeEnd) emit_last_exception();
   } else if (how_named(fields.text("how")) == event::Ended::How::kComplete) {
     went_on(line);
   }

@@ -102,6 +102,16 @@ void Interpreter::went_on(const LogLine& line) {
   if (last_exception_.number < line.number) last_exception_ = {};
 }
 
+/// The program that lies in a folder for what is temporary is the run's own: nothing comes between its traceback and
+/// the end.
+void Interpreter::emit_temporary_program() {
+  constexpr uint64_t kBetween = 3;  // lines: what a bar and a shell leave
+  if (last_temporary_ && number_ <= last_temporary_->trace.last_line + kBetween) {
+    put(std::move(last_temporary_->trace), last_temporary_->number, last_temporary_->at);
+  }
+  last_temporary_.reset();
+}
+
 /// An exception without its traceback, whose place says that the program ended of it: near the end of an excerpt that
 /// holds only the last line of one, or right before a launcher's word that the program failed.
 void Interpreter::emit_last_exception() {
@@ -123,6 +133,12 @@ void Interpreter::judge_trace(const Stream& stream, event::TraceSeen& trace) {
 }
 
 void Interpreter::trace_done(Stream& stream, event::TraceSeen trace) {
+  last_temporary_.reset();
+  if (stream.reader.temporary_program() && !stream.sample && !stream.caught) {
+    last_temporary_ = {trace, stream.reader.first_line(), stream.at};
+    judge_trace(stream, last_temporary_->trace);
+    last_temporary_->trace.sample = false;
+  }
   judge_trace(stream, trace);
   const bool sample = trace.sample;
   const bool interrupted = ends_the_run(trace);

@@ -130,6 +130,7 @@ void TracebackReader::finish(bool handled) {
   // A program may well live under /tmp, but then it is entered from somewhere; what a tool runs begins there.
   const bool scratch = frame_is_scratch(trace_.frame);
   trace_.sample = !trace_.frame.empty() && !frame_is_infrastructure(trace_.frame) && (!scratch || scratch_entry_);
+  temporary_program_ = trace_.sample && scratch;
   // What a person can mend is in the run's own file; where it was raised says what the exception is about.
   if (!own_frame_.empty() && own_frame_ != trace_.frame) {
     trace_.frame = cat(clip(own_frame_, kOwnFrameLimit), kRaisedIn, clip(trace_.frame, kFrameLimit / 2));

@@ -37,6 +37,9 @@ class TracebackReader {
   std::optional<event::TraceSeen> flush();
   /// Where the traceback that take() or flush() gives out (or the one in progress) begins.
   uint64_t first_line() const { return ready_ ? ready_first_ : given_first_ != 0 ? given_first_ : first_line_; }
+  /// The one that take() or flush() gave out is taken for a tool's only because its program lies in a folder for what
+  /// is temporary. Whoever ends right behind it was that program.
+  bool temporary_program() const { return temporary_program_; }
   bool open() const { return state_ != State::kIdle; }
   /// An exception was read; the next line shows whether the traceback ends with it.
   bool may_be_whole() const { return state_ == State::kException; }
@@ -52,9 +55,10 @@ class TracebackReader {
   void finish(bool handled);
 
   State state_ = State::kIdle;
-  bool group_ = false;         // inside an exception group's margin
-  bool remote_ = false;        // the exception is Ray's wrapper: the remote frames may follow
-  bool syntax_ = false;        // began with a bare File line: only a SyntaxError makes it one
+  bool group_ = false;   // inside an exception group's margin
+  bool remote_ = false;  // the exception is Ray's wrapper: the remote frames may follow
+  bool syntax_ = false;  // began with a bare File line: only a SyntaxError makes it one
+  bool temporary_program_ = false;
   bool scratch_entry_ = true;  // its outermost frame lies in no program's file
   bool headless_ = false;      // began with a frame: only an exception makes it one
   bool ready_ = false;

@@ -76,6 +76,11 @@ void CheckpointWatch::meet(const std::string& folder, int64_t step, uint16_t att
 /// restart: of two lines on the same checkpoint the second may name only its step.
 void CheckpointWatch::hear(const State& state) {
   const CheckpointLayout layout = scope_.layout(state.framework);
+  if (roots_.empty()) {  // of the watch before this one
+    for (const auto& [moment, seen] : state.checkpoint_scans) {
+      if (const std::string root = root_of(seen.path, layout); !root.empty()) roots_.try_emplace(root, false);
+    }
+  }
   const size_t count = state.checkpoints.size();
   if (heard_ == 0 || heard_ > count) heard_ = count - std::min(count, kReadAgain);
   for (; heard_ < count; ++heard_) {
@@ -170,6 +175,23 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
   });
 }
 
+/// A trainer that says nothing of its saves (transformers' Trainer, below its level of information): what its processes
+/// have open while they save shows where that is.
+void CheckpointWatch::search(const CheckpointLayout& layout) {
+  if (!roots_.empty() || !scope_.members || !layout.known() || scope_.system == nullptr) return;
+  if (searched_.ns > 0 && !later(now_, searched_, kSearch)) return;
+  searched_ = now_;
+  call_.start(
+      [disk = scope_.disk, system = scope_.system, layout, pids = scope_.members(), run_folder = scope_.run_folder] {
+        Answer answer;
+        answer.written = written_now(*system, pids, layout);
+        Writers own;
+        for (const std::string& folder : answer.written) own.own.insert(root_of(folder, layout));
+        if (!own.own.empty() && !run_folder.empty()) note_writers(*disk, run_folder, own);
+        return answer;
+      });
+}
+
 void CheckpointWatch::judge(Kept& kept, bool held_open, const State& state, EventWriter& writer) {
   const CheckpointScan& scan = kept.scan;
   const bool still = later(now_, kept.still_since, kept.said ? kSettled : kStill);
@@ -177,7 +199,7 @@ void CheckpointWatch::judge(Kept& kept, bool held_open, const State& state, Even
   // One that was no longer the newest when it was first looked at may have been cleared away since.
   const bool judged = broken ? still && !held_open && kept.fresh && (kept.said || overtaken(scan.seen.path, kept))
                              : kept.said || later(now_, kept.still_since, kSettled);
-  kept.due = {now_.ns + (kept.said && !kept.reported ? kSoon : kLater).ns};
+  kept.due = {now_.ns + ((kept.said || kept.seen_written) && !kept.reported ? kSoon : kLater).ns};
   if (judged && (!kept.reported || kept.how != scan.seen.how)) {
     kept.reported = true;
     kept.how = scan.seen.how;
@@ -190,6 +212,14 @@ void CheckpointWatch::judge(Kept& kept, bool held_open, const State& state, Even
 
 void CheckpointWatch::take(Answer answer, const State& state, EventWriter& writer) {
   const auto attempt = static_cast<uint16_t>(state.attempts.empty() ? 0 : state.attempts.size() - 1);
+  const CheckpointLayout layout = scope_.layout(state.framework);
+  for (const std::string& folder : answer.written) {
+    const auto step = step_in(layout.folder, basename(folder));
+    if (!step) continue;
+    roots_.try_emplace(root_of(folder, layout), false);
+    meet(folder, *step, attempt, false);
+    kept_[folder].seen_written = true;
+  }
   for (const auto& [folder, step] : answer.found) {
     // What lay there before the watch began is not reported.
     if (listed_folders_.insert(folder).second && answer.listed_before.count(parent(folder)) > 0 &&
@@ -229,9 +259,10 @@ std::optional<Duration> CheckpointWatch::turn(const State& state, bool, EventWri
   hear(state);
   if (auto answer = call_.take()) take(std::move(*answer), state, writer);
   if (!call_.started()) ask(scope_.layout(state.framework));
+  if (!call_.started()) search(scope_.layout(state.framework));
   forget();
   if (call_.started()) return kAskAgain;
-  Duration wait = kPeriod;
+  Duration wait = roots_.empty() && scope_.members ? kSearch : kPeriod;
   for (const auto& [path, kept] : kept_) {
     if (!kept.over) wait = std::min(wait, Duration{std::max<int64_t>(kAskAgain.ns, kept.due.ns - now_.ns)});
   }
@@ -241,10 +272,11 @@ std::optional<Duration> CheckpointWatch::turn(const State& state, bool, EventWri
 std::unique_ptr<CheckpointWatch> watch_checkpoints(Clock& clock,
                                                    std::function<CheckpointLayout(const std::string&)> layout,
                                                    std::string folder, std::vector<std::string> roots,
+                                                   std::function<std::vector<int64_t>()> members,
                                                    std::string run_folder) {
   return std::make_unique<CheckpointWatch>(
       clock, CheckpointScope{make_posix_disk(), make_posix_system(), std::move(folder), std::move(roots),
-                             std::move(layout), std::move(run_folder)});
+                             std::move(layout), std::move(members), std::move(run_folder)});
 }
 
 }  // namespace mw

@@ -28,12 +28,16 @@ struct CheckpointScope {
   std::vector<std::string> roots;  ///< folders that hold checkpoints; none = those that the run's files name
   /// How a framework names its checkpoints; unknown for one of which that is not known.
   std::function<CheckpointLayout(const std::string& framework)> layout;
+  /// The run's own processes; unset: not known. Where nothing names the folder in which it saves, it is found by what
+  /// they have open to write.
+  std::function<std::vector<int64_t>()> members = nullptr;
   std::string run_folder = {};  ///< of a supervised run: who writes in `roots` and `folder` is noted there (writers.h)
 };
 
 class CheckpointWatch final : public Task {
  public:
   static constexpr Duration kPeriod = Duration::seconds(10);  ///< between searches for new ones
+  static constexpr Duration kSearch = Duration::seconds(1);   ///< between looks for the folder in which a run saves
   static constexpr Duration kSettled = Duration::seconds(2);  ///< without a change, after the run said that it is done
   static constexpr Duration kStill = Duration::seconds(60);   ///< likewise where it only said that it began
   static constexpr Duration kHealing = Duration::seconds(900);  ///< in which a broken one may still become whole
@@ -49,7 +53,8 @@ class CheckpointWatch final : public Task {
   struct Kept {
     int64_t step = kNoStep;
     uint16_t attempt = 0;
-    bool said = false;  ///< the run said that it is done
+    bool said = false;          ///< the run said that it is done
+    bool seen_written = false;  ///< it was found by who wrote it: that it is done is soon to be seen
     bool reported = false, over = false;
     bool fresh = false;  ///< it was the newest when it was first scanned
     event::CheckpointSeen::How how = event::CheckpointSeen::How::kUnknown;  ///< as reported
@@ -63,11 +68,13 @@ class CheckpointWatch final : public Task {
     std::vector<std::pair<std::string, int64_t>> found;  ///< folders and steps that the roots hold
     std::set<std::string> listed_before;                 ///< roots that an earlier scan listed
     std::map<std::string, int64_t> pointers;             ///< by root, the step that it names
+    std::set<std::string> written;                       ///< folders that are being saved to
   };
 
   void hear(const State& state);
   void meet(const std::string& folder, int64_t step, uint16_t attempt, bool said);
   void ask(const CheckpointLayout& layout);
+  void search(const CheckpointLayout& layout);
   void said(const CheckpointLayout& layout, int64_t step, uint16_t attempt);
   void take(Answer answer, const State& state, EventWriter& writer);
   void judge(Kept& kept, bool held_open, const State& state, EventWriter& writer);
@@ -77,6 +84,7 @@ class CheckpointWatch final : public Task {
 
   Clock& clock_;
   CheckpointScope scope_;
+  Duration searched_;                     // by the steady clock; 0: not yet
   std::map<std::string, Kept> kept_;      // by folder
   std::map<std::string, bool> roots_;     // that hold checkpoints; true: they were listed
   std::set<std::string> listed_folders_;  // that were found in them
@@ -90,6 +98,7 @@ class CheckpointWatch final : public Task {
 std::unique_ptr<CheckpointWatch> watch_checkpoints(Clock& clock,
                                                    std::function<CheckpointLayout(const std::string&)> layout,
                                                    std::string folder, std::vector<std::string> roots,
+                                                   std::function<std::vector<int64_t>()> members,
                                                    std::string run_folder = "");
 
 }  // namespace mw

@@ -56,6 +56,10 @@ Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state
     const std::string root = root_of(saved.path, layout);
     if (!root.empty()) MW_TRY(add_if_root(disk, layout, absolute(root, folder), roots));
   }
+  for (const auto& [moment, seen] : state.checkpoint_scans) {  // found by what its processes wrote
+    const std::string root = root_of(seen.path, layout);
+    if (!root.empty()) MW_TRY(add_if_root(disk, layout, absolute(root, folder), roots));
+  }
   return roots;
 }
 

@@ -87,6 +87,25 @@ Writers writers_below(System& system, const std::vector<std::string>& places, co
   return writers;
 }
 
+std::set<std::string> written_now(System& system, const std::vector<int64_t>& pids, const CheckpointLayout& layout) {
+  std::set<std::string> folders;
+  if (!layout.known()) return folders;
+  for (const int64_t pid : pids) {
+    const std::string place = cat("/proc/", pid, "/fd");
+    const auto files = system.names(place);
+    for (size_t i = 0; files.ok() && i < std::min(files->size(), kFilesOpen); ++i) {
+      const auto path = system.link(cat(place, "/", (*files)[i]));
+      if (!path.ok() || !path->starts_with("/") || path->starts_with("/proc/") || path->starts_with("/dev/")) continue;
+      const std::string root = root_of(*path, layout);
+      if (root.empty()) continue;
+      const auto how = system.read(cat("/proc/", pid, "/fdinfo/", (*files)[i]), System::kFileBytes);
+      const size_t end = path->find('/', root.size() + 1);
+      if (how.ok() && is_to_write(*how) && end != std::string::npos) folders.insert(path->substr(0, end));
+    }
+  }
+  return folders;
+}
+
 void note_writers(Disk& disk, const std::string& run_folder, const Writers& now) {
   const std::string path = cat(run_folder, "/", kWritersFile);
   const auto text = read_small(disk, path);

@@ -65,9 +65,11 @@ std::string lost_in(const State& state, size_t attempt, const AttemptRow& row) {
   // Nothing but a counter went back: it may count an epoch, an evaluation, or what its caller counts otherwise.
   const bool only_counter = next.why == kCounterWentBack && !ended && next.resumed_at == kNoStep;
   if (only_counter && state.attempts[attempt].last_checkpoint == kNoStep) return "";
-  const bool anew = next.resumed_at == kNoStep || next.resumed_at < row.first;
-  if (anew && next.first_step > row.reached) return "";  // its counter goes on: it resumed without a word
-  const int64_t from = anew ? begun_from(state, attempt) : next.resumed_at;
+  // Where it says nothing, its counter shows from where it resumed.
+  const int64_t resumed = next.resumed_at != kNoStep ? next.resumed_at : begun_from(state, attempt + 1);
+  const bool anew = resumed == kNoStep || resumed < row.first;
+  if (next.resumed_at == kNoStep && next.first_step > row.reached) return "";
+  const int64_t from = anew ? begun_from(state, attempt) : resumed;
   if (from >= row.reached) return "";
   const int64_t steps = row.reached - from;
   std::string text = cat(steps, steps == 1 ? " step" : " steps");
@@ -100,6 +102,10 @@ std::vector<AttemptRow> attempt_rows(const State& state) {
     row.why = brief(it.why, kTextShown);
     row.began = it.began.at;
     row.last = std::max(it.last.at, it.ended_at.at);
+    if (const SupervisedAttempt* known = state.supervision.attempt(static_cast<int64_t>(i) + 1); known != nullptr) {
+      if (!row.began.known()) row.began = known->started_at;
+      if (known->exited) row.last = std::max(row.last, known->exited_at);
+    }
     row.first = done.first;
     row.reached = done.last;
     row.resumed_at = it.resumed_at;

@@ -47,6 +47,27 @@ TEST_CASE("attempts say why they began, how long they lasted, what ended them an
   CHECK(rows[1].lost.empty());
 }
 
+TEST_CASE("an attempt that resumed without a word lost what its counter passes over; midwatch knows when it ran") {
+  FakeRun run;
+  run.at = {};
+  run.say(event::AttemptBegan{"midwatch started the command"});
+  for (int step = 1; step <= 24; ++step) run.measure(step, 0.5);
+  run.say(event::Ended{event::Ended::How::kFailed, 1, "exit status 1"});
+  run.say(event::AttemptBegan{"midwatch started the command"});
+  for (int step = 21; step <= 30; ++step) run.measure(step, 0.5);
+  SupervisedAttempt first;
+  first.number = 1;
+  first.started = first.exited = first.known = true;
+  first.code = 1;
+  first.started_at = clock_of("09:00");
+  first.exited_at = clock_of("09:30");
+  run.state.supervision.attempts.push_back(first);
+  const std::vector<AttemptRow> rows = attempt_rows(run.state);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].lost == "4 steps");
+  CHECK(lasted(rows[0]) == "30m 00s");
+}
+
 TEST_CASE("where only a counter went back nothing is said to be lost") {
   FakeRun run;
   run.at = clock_of("09:00");
