@@ -50,7 +50,7 @@ std::string checked_text(const Checkpoint& one) {
               one.deep.zero_tensors, " all zero");
   }
   out += cat(" (", format_duration(Duration::seconds(one.seconds)), ")");
-  if (one.compared) out += cat("; compared with ", format_utc(one.verified_at));
+  if (one.compared) out += cat("; compared with the sizes and checksums recorded at ", to_the_second(one.verified_at));
   return out;
 }
 
@@ -58,6 +58,7 @@ std::string resume_text(const Checkpoint& one) {
   if (one.resumable == "yes")
     return cat("yes: ", joined(one.there), one.there.size() == 1 ? " is there" : " are there");
   if (one.resumable == "unknown") return "not known: its framework is not";
+  if (one.state == "writing") return "not known yet: it is being written";
   if (one.state != "whole" && one.state != "suspect") return "no";
   if (one.there.empty() || !one.lacks.empty())
     return one.lacks.empty() ? "no: weights alone"
@@ -140,7 +141,8 @@ std::string resume_from_text(const Painter& paint, const CheckpointsAnswer& answ
 }
 
 std::string row(const Checkpoint& one, const Painter& paint, size_t width, bool ships) {
-  const std::string read = one.verified_at.known()
+  const std::string read = one.depth != "structural" && !one.depth.empty() ? "now"
+                           : one.verified_at.known()
                                ? cat(format_utc(one.verified_at).substr(0, 16),
                                      one.verified_state == "whole" ? "" : cat(" ", one.verified_state))
                                : "–";

@@ -1,5 +1,6 @@
 // How the differences between the tensors of two checkpoints are shown.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/json.h"
@@ -20,11 +21,31 @@ double relative(const Tensor& tensor) {
   return tensor.change > 0 ? 1 : 0;
 }
 
-/// What a person looks at first: NaN, then what is in one only or has another shape, then the largest change.
+/// Of an optimizer's state, by the names that torch.optim and those who save it give: its moments change by more than
+/// their own size between any two saves.
+bool is_optimizer(std::string_view name) {
+  constexpr std::array<std::string_view, 5> kMarks = {"exp_avg", "momentum_buffer", "max_exp_avg", "optim.",
+                                                      "optimizer"};
+  return std::any_of(kMarks.begin(), kMarks.end(), [name](std::string_view mark) { return contains(name, mark); });
+}
+
+/// What a person looks at first: NaN, then what is in one only or has another shape, then the weights, by their change.
 int rank(const Tensor& tensor) {
   if (tensor.not_finite[0] + tensor.not_finite[1] > 0) return 0;
   if (!tensor.compared) return 1;
-  return tensor.changed > 0 ? 2 : 3;
+  if (tensor.changed == 0) return 4;
+  return is_optimizer(tensor.name) ? 3 : 2;
+}
+
+/// By how much all together changed, of the weights or of the optimizer's state.
+std::string all_together(const TensorsAnswer& answer, bool optimizer, std::string_view what) {
+  double before = 0, change = 0;
+  for (const Tensor& tensor : answer.tensors) {
+    if (!tensor.compared || is_optimizer(tensor.name) != optimizer) continue;
+    before += tensor.norm[0] * tensor.norm[0];
+    change += tensor.change * tensor.change;
+  }
+  return before > 0 ? cat("; ", what, " changed by ", format_short(100 * std::sqrt(change / before), 3), " %") : "";
 }
 
 std::string what_of(const Tensor& tensor) {
@@ -106,15 +127,9 @@ std::string tensors_text(const TensorsAnswer& answer, bool all, const Console& c
     if (answer.not_finite[side] > 0)
       summary += cat("; ", answer.not_finite[side], " with NaN or infinities in the ", side == 0 ? "first" : "second");
   }
-  double before = 0, change = 0;
+  summary += all_together(answer, false, "the weights together") + all_together(answer, true, "the optimizer's state");
   std::vector<const Tensor*> order;
-  for (const Tensor& tensor : answer.tensors) {
-    order.push_back(&tensor);
-    if (!tensor.compared) continue;
-    before += tensor.norm[0] * tensor.norm[0];
-    change += tensor.change * tensor.change;
-  }
-  if (before > 0) summary += cat("; all together changed by ", format_short(100 * std::sqrt(change / before), 3), " %");
+  for (const Tensor& tensor : answer.tensors) order.push_back(&tensor);
   std::string out = cat(paint.bold(cat(escape_terminal(answer.paths[0]), "\n", escape_terminal(answer.paths[1]))), "\n",
                         paint.hanging("", summary, 4));
   for (const std::string& note : answer.notes) out += paint.hanging("note: ", note, 3);
