@@ -133,7 +133,7 @@ def by_its_log(base):
     seen = watch_log(base, "train.log")
     try:
         wait_until("its steps", lambda: steps_of(base) >= 3)
-        time.sleep(2)  # its writer is looked for within seconds
+        time.sleep(8)  # its writer is looked for within seconds, and has to live for some more
         run.kill()
         run.wait()
         wait_until("the incident", lambda: "died-silently" in [i["kind"] for i in incidents(base) if i["severity"] == "critical"])

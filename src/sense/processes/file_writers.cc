@@ -46,7 +46,7 @@ void FileWriters::search(const State& state) {
       if (file.writes && file.regular && paths.count(file.target) > 0) open = &file;
     }
     if (open == nullptr || fetches(process.name) || found.size() >= kWriters) continue;
-    found.push_back({{process, open->target}, input == nullptr ? "" : *input});
+    found.push_back({{process, open->target, clock_.steady()}, input == nullptr ? "" : *input});
   }
   std::vector<Writer> own;
   for (Found& one : found) {
@@ -63,14 +63,18 @@ void FileWriters::keep_tops(std::vector<Writer> found) {
                               [&writer](const Writer& other) { return other.process.id.pid == writer.process.parent; });
   };
   std::vector<ProcessId> children;
-  writers_.clear();
-  for (const Writer& writer : found) {
+  std::vector<Writer> tops;
+  for (Writer& writer : found) {
+    const auto known = std::find_if(writers_.begin(), writers_.end(),
+                                    [&](const Writer& one) { return one.process.id == writer.process.id; });
+    if (known != writers_.end()) writer.since = known->since;
     if (is_child(writer)) {
       children.push_back(writer.process.id);
     } else {
-      writers_.push_back(writer);
+      tops.push_back(writer);
     }
   }
+  writers_ = std::move(tops);
   children_ = std::move(children);
 }
 
@@ -101,10 +105,13 @@ std::optional<Duration> FileWriters::turn(const State& state, bool quiet, EventW
   if (checked_.ns > 0 && since(checked_).ns < kCheck.ns) return kCheck;
   checked_ = now;
   const bool nobody = writers_.empty();
-  if (!nobody && gone_.ns == 0 && !lives()) gone_ = now;
+  if (!nobody && gone_.ns == 0 && !lives()) {
+    std::erase_if(writers_, [now](const Writer& writer) { return now.ns - writer.since.ns < kLived.ns; });
+    if (!writers_.empty()) gone_ = now;
+  }
   if (gone_.ns > 0) {
     // Whoever goes on writing takes their place.
-    const std::vector<Writer> before = std::move(writers_);
+    const std::vector<Writer> before = writers_;
     search(state);
     searched_ = now;
     if (!writers_.empty()) {

@@ -21,10 +21,11 @@ namespace mw {
 /// program that only fetches what is written elsewhere (kubectl logs, ssh).
 class FileWriters final : public Task {
  public:
-  static constexpr Duration kCheck = Duration::seconds(1);     ///< between checks whether they live
-  static constexpr Duration kSearch = Duration::seconds(60);   ///< between searches, which read of every process
-  static constexpr Duration kSoon = Duration::seconds(5);      ///< the same while nobody is known and files grow
-  static constexpr Duration kLate = Duration::seconds(2);      ///< within which what they wrote is still read
+  static constexpr Duration kCheck = Duration::seconds(1);    ///< between checks whether they live
+  static constexpr Duration kSearch = Duration::seconds(60);  ///< between searches, which read of every process
+  static constexpr Duration kSoon = Duration::seconds(5);     ///< the same while nobody is known and files grow
+  static constexpr Duration kLate = Duration::seconds(2);     ///< within which what they wrote is still read
+  static constexpr Duration kLived = Duration::seconds(5);  ///< that a writer has to be seen to live: others only copy
   static constexpr Duration kOrphans = Duration::seconds(60);  ///< of silence, from which on orphans do not count
 
   struct Scope {
@@ -44,6 +45,7 @@ class FileWriters final : public Task {
   struct Writer {
     ProcessInfo process;
     std::string path;
+    Duration since;  ///< seen to have it open
   };
   void search(const State& state);
   void keep_tops(std::vector<Writer> found);

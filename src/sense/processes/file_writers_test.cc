@@ -83,7 +83,13 @@ struct Fixture {
 TEST_CASE("a log whose writer is gone has ended, unless somebody else goes on with it or the log says so") {
   Fixture run;
   run.add(10, 1, "python3");
-  CHECK(run.turns(5) == 0);
+  SUBCASE("it only copied, for a few seconds") {
+    CHECK(run.turns(2) == 0);
+    run.end(10);
+    CHECK(run.turns(100) == 0);
+    return;
+  }
+  CHECK(run.turns(6) == 0);
   run.end(10);
   SUBCASE("it is gone") {
     REQUIRE(run.turns(5) == 1);
@@ -121,7 +127,7 @@ TEST_CASE("children that outlive the trainer keep its log open, and count until 
   Fixture run;
   run.add(10, 1, "python3");
   run.add(11, 10, "VLLM::EngineCore");
-  run.turns(5);
+  run.turns(6);
   run.end(10);
   run.processes.front().parent = 1;
   CHECK(run.turns(30) == 0);
