@@ -200,11 +200,7 @@ class Folder {
     Place place = live(saved.step);
     if (saved.complete && saved.step != kNoStep)
       place.attempt.last_checkpoint = std::max(place.attempt.last_checkpoint, saved.step);
-    if (state_.checkpoints.size() >= State::kCheckpointLimit) {
-      state_.checkpoints.erase(state_.checkpoints.begin(), state_.checkpoints.begin() + State::kCheckpointLimit / 2);
-    }
-    state_.checkpoints.emplace_back(place.moment, saved);
-    state_.checkpoints.back().second.path = clip(saved.path, kTextLimit);
+    add_checkpoint(state_, place.moment, saved);
   }
   void operator()(const event::CheckpointSeen& seen) { add_checkpoint_scan(state_, event_, seen, attempt_by_clock()); }
   void operator()(const event::WeightsSynced&) {

@@ -26,12 +26,44 @@ void add_host_figures(State& state, const Event& event, const event::Measured& m
   }
 }
 
+void add_checkpoint(State& state, const Moment& moment, const event::CheckpointSaved& saved) {
+  if (state.checkpoints.size() >= State::kCheckpointLimit) {
+    state.checkpoints.erase(state.checkpoints.begin(), state.checkpoints.begin() + State::kCheckpointLimit / 2);
+  }
+  state.checkpoints.emplace_back(moment, saved);
+  state.checkpoints.back().second.path = clip(saved.path, kTextLimit);
+}
+
+namespace {
+
+/// A trainer that says nothing of its saves has saved what is found on the disk and was not there before, in the latest
+/// attempt that came past its step.
+void add_unsaid(State& state, const Event& event, const event::CheckpointSeen& seen) {
+  if (seen.step == kNoStep || seen.how == event::CheckpointSeen::How::kBroken) return;
+  for (const auto& [moment, saved] : state.checkpoints) {
+    const uint32_t source = moment.where.source;
+    const bool said = source >= state.sources.size() || state.sources[source].kind != "host";
+    if (said || saved.step == seen.step) return;
+  }
+  for (size_t i = state.attempts.size(); i-- > 0;) {
+    AttemptState& attempt = state.attempts[i];
+    if (attempt.first_step == kNoStep || seen.step < attempt.first_step || seen.step > attempt.last_step) continue;
+    attempt.last_checkpoint = std::max(attempt.last_checkpoint, seen.step);
+    const Moment moment{seen.step, event.at, event.where, static_cast<uint16_t>(i), false};
+    add_checkpoint(state, moment, {seen.step, seen.path, true});
+    return;
+  }
+}
+
+}  // namespace
+
 void add_checkpoint_scan(State& state, const Event& event, const event::CheckpointSeen& seen, uint16_t attempt) {
   auto& scans = state.checkpoint_scans;
   if (scans.size() >= State::kCheckpointLimit) scans.erase(scans.begin() + State::kCheckpointLimit / 2);
   scans.emplace_back(Moment{seen.step, event.at, event.where, attempt, false}, seen);
   scans.back().second.path = clip(seen.path, kTextLimit);
   scans.back().second.what = clip(seen.what, kTextLimit);
+  add_unsaid(state, event, seen);
 }
 
 }  // namespace mw

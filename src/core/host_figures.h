@@ -8,7 +8,11 @@ namespace mw {
 /// Adds the figures of `measured` to State::host; they belong to `attempt`.
 void add_host_figures(State& state, const Event& event, const event::Measured& measured, uint16_t attempt);
 
-/// Adds how a checkpoint was found on the disk: no sign of life of the trainer, and no step of it.
+/// Adds a checkpoint that the run saved, or began to; the oldest ones make room.
+void add_checkpoint(State& state, const Moment& moment, const event::CheckpointSaved& saved);
+
+/// Adds how a checkpoint was found on the disk: no sign of life of the trainer, and no step of it. Where the run's
+/// files tell of no save at all, it is one that was saved.
 void add_checkpoint_scan(State& state, const Event& event, const event::CheckpointSeen& seen, uint16_t attempt);
 
 }  // namespace mw
