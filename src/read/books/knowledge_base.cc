@@ -124,7 +124,8 @@ void KnowledgeBase::index() {
                     static_cast<uint32_t>(book_.pattern_count()),
                     signature_patterns_,
                     signatures_.get(),
-                    &known_};
+                    &known_,
+                    patterns_.get()};
 }
 
 std::string KnowledgeBase::digest() const {

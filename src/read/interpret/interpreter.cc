@@ -136,10 +136,15 @@ size_t Interpreter::line(std::string_view raw, uint64_t number, std::span<const 
     segment(raw, hits, at);
     return wanted();
   }
+  // A failure is one of the part that shows it, not of the bar before.
+  const bool fails = index_.patterns != nullptr && std::any_of(hits.begin(), hits.end(), [this](uint32_t id) {
+                       return id >= index_.signature_first && id - index_.signature_first < index_.signatures.size();
+                     });
   while (!raw.empty()) {  // a progress bar's states, and what was printed between them
     const size_t end = raw.find('\r');
     const std::string_view piece = raw.substr(0, end);
-    if (!trim(piece).empty()) segment(piece, hits, at);
+    if (fails) index_.patterns->match_line(piece, piece_hits_);
+    if (!trim(piece).empty()) segment(piece, fails ? std::span<const uint32_t>(piece_hits_) : hits, at);
     if (end == std::string_view::npos) break;
     raw.remove_prefix(end + 1);
   }

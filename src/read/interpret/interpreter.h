@@ -48,6 +48,7 @@ struct PatternIndex {
   std::span<const SignaturePattern> signatures;  ///< pattern signature_first + i
   const SignatureBook* failures = nullptr;       ///< when given, its `unless` expressions are heeded
   const KnownSecrets* known = nullptr;           ///< when given, values that no event may hold
+  const PatternSet* patterns = nullptr;          ///< when given, a part of a line is matched by itself
 };
 
 /// One per source. What is shared between the sources of a run (whose trainer it is, log templates) is given to it.
@@ -222,7 +223,8 @@ class Interpreter {
   CleanLine clean_;
   LastException last_exception_;
   std::optional<TemporaryTrace> last_temporary_;
-  ScoreSums scores_;  // of the step that is being done
+  std::vector<uint32_t> piece_hits_;  // scratch
+  ScoreSums scores_;                  // of the step that is being done
   MetricLine metrics_;
   MetricLine table_;  // rows of the pending table
   Records records_;
