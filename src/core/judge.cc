@@ -71,12 +71,21 @@ bool same_chain(const Draft& a, const Draft& b) {
   return same_attempt || came_back;
 }
 
+/// Do the figures themselves show what a line of the log only spoke of: their steps and counts say more than its words?
+bool figures_show(const Draft& words, const Draft& figures) {
+  const IncidentKind* kind = find_incident_kind(words.incident.kind);
+  return kind != nullptr && kind->family == IncidentKind::Family::kLearning && words.detector == "failure-signature" &&
+         figures.detector != "failure-signature" && words.incident.onset.attempt == figures.incident.onset.attempt &&
+         words.incident.onset.where == figures.incident.onset.where &&
+         figures.incident.severity >= words.incident.severity;
+}
+
 /// Adds `later` to `draft`, which began no later.
 void merge(Draft& draft, Draft&& later) {
   if (draft.incident.onset.attempt != later.incident.onset.attempt) ++draft.times;
   Incident& into = draft.incident;
   if (later.incident.latest.attempt > into.latest.attempt) into.latest = later.incident.latest;
-  if (later.incident.severity > into.severity) {
+  if (later.incident.severity > into.severity || figures_show(draft, later)) {
     into.severity = later.incident.severity;
     into.summary = std::move(later.incident.summary);
     into.onset = later.incident.onset;  // the lighter one was a hint of it, not yet it

@@ -207,6 +207,22 @@ TEST_CASE("the bar of a prediction after the training is no plan of the training
   CHECK(again.attempts[1].last_step == 70);
 }
 
+TEST_CASE("what a record shows is of its own step and quoted from it, whatever bar is drawn on its line") {
+  std::string log = "from trl import GRPOTrainer\n";
+  const auto drawn = [](int done) { return cat("\r 50%|#####     | ", done, "/60 [00:52<04:30,  5.20s/it]"); };
+  for (int step = 1; step <= 30; ++step) {
+    log += cat(drawn(step - 1), drawn(step), "\r", std::string(40, ' '), "\r{'loss': ", step < 25 ? "0.5" : "nan",
+               ", 'grad_norm': 0.5, 'learning_rate': 1e-05, 'reward': 0.5, 'epoch': ", 0.01 * step, "}\n");
+  }
+  const State state = state_of(log);
+  REQUIRE(in_trouble(state));
+  const Incident& incident = state.incidents.front();
+  CHECK(incident.kind == "non-finite");
+  CHECK(incident.summary == "loss.total is nan from step 25 on, 6 records");
+  CHECK(incident.onset.step == 25);
+  for (const Evidence& evidence : incident.evidence) CHECK_FALSE(contains(evidence.text, "%|"));
+}
+
 TEST_CASE("a bar on the line of a traceback says how far the run had come") {
   std::string last = bar(43, 62);
   last.pop_back();
