@@ -130,7 +130,8 @@ class Folder {
   void operator()(const event::Configured& configured) {
     if (std::string* value = named(state_.config, configured.key)) *value = clip(configured.value, kTextLimit);
     if (configured.key == "total_steps") {
-      if (const auto steps = parse_int(configured.value)) plan(*steps);
+      const auto steps = parse_int(configured.value);
+      if (steps && *steps > 0) plan(*steps);  // -1 says that the epochs decide
     }
   }
   void operator()(const event::AttemptBegan&) { live(); }

@@ -42,6 +42,18 @@ TEST_CASE("a run that only goes forward has one attempt and every step once") {
   CHECK(state.find("kl") == nullptr);
 }
 
+TEST_CASE("a setting of -1 steps is no plan, and takes none back") {
+  State state;
+  TestLog log{state};
+  log.open("train.log", "text");
+  log.say(event::Planned{1954});
+  log.measure(30, 0.5);
+  log.say(event::Configured{"total_steps", "-1"});
+  CHECK(state.total_steps == 1954);
+  log.say(event::Configured{"total_steps", "2000"});
+  CHECK(state.total_steps == 2000);
+}
+
 TEST_CASE("a step counter that starts over is a new attempt, small disorder is not") {
   State state;
   TestLog log{state};

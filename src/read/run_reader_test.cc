@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "platform/fake/fake_disk.h"
+#include "read/files/testing/encode.h"
 
 namespace mw {
 namespace {
@@ -81,6 +82,30 @@ TEST_CASE("what another process prints into a boxed table loses none of its rows
     REQUIRE(state.find("loss.total") != nullptr);
     CHECK(state.find("loss.total")->points().size() == 20);
   }
+}
+
+TEST_CASE("W&B's samples of the machine are no steps of a trainer whose records are counted") {
+  encode::Wandb file;
+  for (int i = 0; i < 12; ++i) file.stats(1'760'000'000'000 + i * 10'000, {{"cpu", "12.5"}, {"gpu.0.temp", "61"}});
+  for (int step = 30; step <= 300; step += 30) {
+    const std::string number = cat(step);
+    file.history(step / 30 - 1, 1'760'000'120 + step,
+                 {{"train/global_step", number}, {"train/loss", "0.5"}, {"train/epoch", "0.25"}});
+    file.output(cat("\r  5%|     | ", step, "/1954 [00:02<1:32:30,  2.84s/it]\r"), false, 1'760'000'120'000 + step * 1000);
+    file.output("{'loss': 0.5, 'grad_norm': 0.25, 'learning_rate': 1e-06, 'epoch': 0.25}\n", true,
+                1'760'000'121'000 + step * 1000);
+  }
+  FakeDisk disk;
+  disk.put("/run/run-a.wandb", file.take());
+  auto knowledge = KnowledgeBase::load({});
+  REQUIRE(knowledge.ok());
+  RunReader reader(disk, **knowledge, Judge::kAtClose, nullptr, {});
+  REQUIRE(reader.open({"/run/run-a.wandb"}, "trl").ok());
+  reader.read_all({});
+  reader.close();
+  CHECK(reader.state().attempts.size() == 1);
+  CHECK(reader.state().steps().first == 30);
+  CHECK(reader.state().steps().last == 300);
 }
 
 bool in_trouble(const State& state) {

@@ -376,6 +376,7 @@ void Interpreter::row(const Row& row) {
   Record record;
   record.numbers = row.numbers;
   record.format_step = row.step;
+  record.of_machine = row.of_machine;
   record.where = where(row.number);
   record.at = row.at;
   records_.add(record);

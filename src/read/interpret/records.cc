@@ -173,7 +173,8 @@ void Records::add(const Record& record) {
   note_plan(record);
   if (train.readings.empty() && eval.readings.empty()) return;
   int64_t ordinal = 0;
-  if (!any_train && sampled && eval.readings.empty()) {  // of the machine alone: its samples are no steps
+  const bool machine_alone = record.of_machine || (!any_train && sampled);
+  if (machine_alone && eval.readings.empty()) {  // its samples are no steps
     train.step = current_;
     put({record.at, record.where, std::move(train)}, ordinal);
     return;

@@ -25,6 +25,7 @@ struct Record {
   int64_t format_step = kNoStep;  ///< as the file's format has it; used when nothing else says
   StepPolicy policy = StepPolicy::kCurrent;
   bool eval = false;        ///< all of it
+  bool of_machine = false;  ///< see Row
   std::string_view prefix;  ///< put before every name
   Where where;
   Time at;
