@@ -84,6 +84,33 @@ TEST_CASE("what another process prints into a boxed table loses none of its rows
   }
 }
 
+TEST_CASE("a row that states its step as text, with the plan behind a slash") {
+  std::string log;
+  for (int step = 34; step <= 36; ++step) {
+    log += cat(R"({"loss": 0.25, "reward": 0.5, "epoch": 0.2, "global_step/max_steps": ")", step, R"(/660"})", "\n");
+  }
+  FakeDisk disk;
+  disk.put("/run/logging.jsonl", log);
+  auto knowledge = KnowledgeBase::load({});
+  REQUIRE(knowledge.ok());
+  RunReader reader(disk, **knowledge, Judge::kAtClose, nullptr, {});
+  REQUIRE(reader.open({"/run/logging.jsonl"}, "").ok());
+  reader.read_all({});
+  reader.close();
+  CHECK(reader.state().steps().first == 34);
+  CHECK(reader.state().steps().last == 36);
+  CHECK(reader.state().total_steps == 660);
+}
+
+TEST_CASE("a line of an engine that compiles for so many tokens is no step") {
+  std::string log;
+  for (int size = 8; size <= 128; size *= 2) {
+    log += cat("INFO 08-22 03:17:35 [compilation_manager.py:133] Precompile _substitute_fn --> {'num_tokens': 2048, ",
+               "'next_tokens_size': ", size, "}\n");
+  }
+  CHECK(state_of(log).steps().count == 0);
+}
+
 TEST_CASE("W&B's samples of the machine are no steps of a trainer whose records are counted") {
   encode::Wandb file;
   for (int i = 0; i < 12; ++i) file.stats(1'760'000'000'000 + i * 10'000, {{"cpu", "12.5"}, {"gpu.0.temp", "61"}});

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "core/incident_kind.h"
+#include "core/plan_bar.h"
 #include "core/resume_advice.h"
 #include "ui/view/incident_chains.h"
 #include "ui/view/log_words.h"
@@ -34,17 +35,19 @@ int64_t announced(const State& state) {
 
 /// "step 12 of 200", "steps 40 to 80", or that there is none.
 std::string steps_text(const State& state) {
-  const State::Span steps = state.steps();
+  State::Span steps = state.steps();
+  const int64_t total = state.total_steps, bar = done_by_bar(state);
   if (steps.count == 0) {
+    if (bar != kNoStep) return cat("step ", bar, " of ", total);
     const int64_t step = announced(state);
     return step > 0 ? cat("step ", step) : "no training step seen";
   }
-  const int64_t total = state.total_steps;
+  steps.last = std::max(steps.last, bar);
   if (steps.first == 0 && total > 1 && steps.last + 1 == total) {  // counted from 0
     const bool cut = state.verdict == "crashed" || state.verdict == "interrupted" || state.verdict == "ended-early";
     return cut ? cat("steps 0 to ", steps.last) : cat("all ", total, " steps");
   }
-  const int64_t last = state.attempts.empty() ? kNoStep : state.attempts.back().last_step;
+  const int64_t last = state.attempts.empty() ? kNoStep : std::max(state.attempts.back().last_step, bar);
   if (state.attempts.size() > 1 && last != kNoStep && last < steps.last) {  // the run is where its last attempt is
     return cat("step ", last, total >= steps.last ? cat(" of ", total) : "", " after step ", steps.last,
                " of an earlier attempt");

@@ -43,6 +43,18 @@ TEST_CASE("what a person or a scheduler ended is interrupted, not crashed") {
   CHECK(line.mood == StatusLine::Mood::kDoubt);
 }
 
+TEST_CASE("the bar over the plan says how far the run came behind its last record") {
+  FakeRun run;
+  run.say(event::Planned{62});
+  run.measure(50, 0.5).measure(60, 0.5);
+  run.say(event::Progressed{"Map", 62, 62});  // of something else that has as many
+  CHECK(status_line(run.state).rest == "step 60 of 62");
+  run.say(event::Progressed{"", 62, 62});
+  CHECK(status_line(run.state).rest == "step 62 of 62");
+  run.say(event::AttemptBegan{"launcher"});
+  CHECK(status_line(run.state).rest == "step 60 of 62, attempt 2");  // the bar is of the one before
+}
+
 TEST_CASE("steps counted from 0 are all there") {
   FakeRun run;
   run.say(event::Planned{3});
