@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/plan_bar.h"
 #include "platform/fake/fake_disk.h"
 #include "read/files/testing/encode.h"
 
@@ -82,6 +83,19 @@ TEST_CASE("what another process prints into a boxed table loses none of its rows
     REQUIRE(state.find("loss.total") != nullptr);
     CHECK(state.find("loss.total")->points().size() == 20);
   }
+}
+
+TEST_CASE("the bar of a prediction behind the training says nothing of the steps") {
+  std::string log;
+  for (int step = 1; step <= 62; ++step) {
+    log += cat("  5%|     | ", step, "/62 [00:52<18:07,  5.23s/it]\n");
+    if (step % 10 == 0) log += "{'loss': 1.5, 'learning_rate': 0.001, 'epoch': 0.5}\n";
+  }
+  for (int done = 0; done <= 4; ++done) log += cat("  0%|     | ", done, "/1900 [00:01<31:06,  1.02it/s]\n");
+  const State state = state_of("Traceback in transformers/trainer.py\nHfArgumentParser TrainingArguments\n" + log);
+  CHECK(state.steps().last == 60);
+  CHECK(state.total_steps == 62);
+  CHECK(done_by_bar(state) == 62);
 }
 
 TEST_CASE("a row that states its step as text, with the plan behind a slash") {

@@ -267,6 +267,9 @@ bool Interpreter::is_other_loop(const event::Progressed& bar) {
   return true;
 }
 
+/// Its bar is drawn as that of the steps was, and says nothing of them.
+constexpr std::string_view kOtherLoop = "loop behind the training";
+
 void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
   event::Progressed body;
   body.what = clip(redact_secrets(sanitize_utf8(trim(fields.text("what")).substr(0, 80 + kRedactMargin))), 80);
@@ -282,6 +285,8 @@ void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
       records_.steps_done(body.done);
       end_scores(body.done, line.number, line.at);
       if (!records_.counting()) records_.set_step(body.done - records_.offset());
+    } else if (other_total_ == body.total) {
+      body.what = kOtherLoop;
     }
   }
   constexpr size_t kBarLimit = 256;  // different bars that are reported
