@@ -96,6 +96,11 @@ TEST_CASE("the bar of a prediction behind the training says nothing of the steps
   CHECK(state.steps().last == 60);
   CHECK(state.total_steps == 62);
   CHECK(done_by_bar(state) == 62);
+  const State mapped = state_of("Traceback in transformers/trainer.py\nHfArgumentParser TrainingArguments\n" + log +
+                                "100%|     | 40/40 [00:00<00:00, 53693.96it/s]\n"
+                                "100%|     | 25000/25000 [00:00<00:00, 26335.95it/s]\n");
+  CHECK(mapped.total_steps == 62);
+  CHECK(done_by_bar(mapped) == 62);
 }
 
 TEST_CASE("a row that states its step as text, with the plan behind a slash") {
@@ -132,7 +137,8 @@ TEST_CASE("W&B's samples of the machine are no steps of a trainer whose records 
     const std::string number = cat(step);
     file.history(step / 30 - 1, 1'760'000'120 + step,
                  {{"train/global_step", number}, {"train/loss", "0.5"}, {"train/epoch", "0.25"}});
-    file.output(cat("\r  5%|     | ", step, "/1954 [00:02<1:32:30,  2.84s/it]\r"), false, 1'760'000'120'000 + step * 1000);
+    file.output(cat("\r  5%|     | ", step, "/1954 [00:02<1:32:30,  2.84s/it]\r"), false,
+                1'760'000'120'000 + step * 1000);
     file.output("{'loss': 0.5, 'grad_norm': 0.25, 'learning_rate': 1e-06, 'epoch': 0.25}\n", true,
                 1'760'000'121'000 + step * 1000);
   }

@@ -261,14 +261,16 @@ void Interpreter::plan(const Fields& fields, const LogLine& line) {
 /// A bar that begins after the one of the steps came to its end is that of an evaluation or a prediction, until records
 /// of training come while it moves.
 bool Interpreter::is_other_loop(const event::Progressed& bar) {
-  if (!steps_complete_ || (other_total_ != bar.total && bar.done > 1)) return false;
+  // One that is full when it is first seen had no step between its beginning and its end.
+  const bool begins = bar.done <= 1 || bar.done == bar.total;
+  if (!steps_complete_ || (other_total_ != bar.total && !begins)) return false;
   other_total_ = bar.total;
   other_done_ = bar.done;
   return true;
 }
 
-/// Its bar is drawn as that of the steps was, and says nothing of them.
-constexpr std::string_view kOtherLoop = "loop behind the training";
+/// A bar that is drawn as that of the steps is, of another loop: it says nothing of them.
+constexpr std::string_view kOtherLoop = "another loop";
 
 void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
   event::Progressed body;
@@ -285,7 +287,7 @@ void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
       records_.steps_done(body.done);
       end_scores(body.done, line.number, line.at);
       if (!records_.counting()) records_.set_step(body.done - records_.offset());
-    } else if (other_total_ == body.total) {
+    } else {
       body.what = kOtherLoop;
     }
   }

@@ -52,7 +52,10 @@ TEST_CASE("the bar over the plan says how far the run came behind its last recor
   run.say(event::Progressed{"", 62, 62});
   CHECK(status_line(run.state).rest == "step 62 of 62");
   run.say(event::AttemptBegan{"launcher"});
-  CHECK(status_line(run.state).rest == "step 60 of 62, attempt 2");  // the bar is of the one before
+  run.measure(10, 0.5).measure(20, 0.5);
+  CHECK(status_line(run.state).rest == "step 20 of 62 after step 60 of an earlier attempt, attempt 2");
+  run.say(event::Progressed{"", 24, 62});
+  CHECK(status_line(run.state).rest == "step 24 of 62 after step 60 of an earlier attempt, attempt 2");
 }
 
 TEST_CASE("steps counted from 0 are all there") {
