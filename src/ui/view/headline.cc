@@ -1,5 +1,6 @@
 // The first line of any view: is it OK, since when, why, what now.
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
 #include "core/incident_kind.h"
@@ -33,6 +34,21 @@ int64_t announced(const State& state) {
   return last;
 }
 
+/// What a file that holds evaluations alone shows of the training: when it was evaluated.
+std::string evaluated_text(const State& state) {
+  std::set<int64_t> steps;
+  size_t most = 0;
+  for (const Series& series : state.eval) {
+    most = std::max<size_t>(most, series.count());
+    for (const Point& point : series.points()) {
+      if (point.step != kNoStep) steps.insert(point.step);
+    }
+  }
+  if (steps.empty()) return most == 0 ? "" : cat("evaluated ", most, most == 1 ? " time" : " times");
+  if (steps.size() == 1) return cat("evaluated at step ", *steps.begin());
+  return cat("evaluated ", steps.size(), " times, steps ", *steps.begin(), " to ", *steps.rbegin());
+}
+
 /// "step 12 of 200", "steps 40 to 80", or that there is none.
 std::string steps_text(const State& state) {
   State::Span steps = state.steps();
@@ -40,7 +56,9 @@ std::string steps_text(const State& state) {
   if (steps.count == 0) {
     if (bar != kNoStep) return cat("step ", bar, " of ", total);
     const int64_t step = announced(state);
-    return step > 0 ? cat("step ", step) : "no training step seen";
+    if (step > 0) return cat("step ", step);
+    const std::string evaluated = evaluated_text(state);
+    return evaluated.empty() ? "no training step seen" : cat(evaluated, "; no record of a training step");
   }
   steps.last = std::max(steps.last, bar);
   if (steps.first == 0 && total > 1 && steps.last + 1 == total) {  // counted from 0
@@ -171,7 +189,12 @@ void set_word(StatusLine& line, const State& state, const Incident* worst) {
 
 }  // namespace
 
-bool nothing_known(const State& state) { return state.steps().count == 0 && state.series.empty(); }
+bool nothing_known(const State& state) {
+  // One evaluation is that of the model before the training.
+  const bool evaluated =
+      std::any_of(state.eval.begin(), state.eval.end(), [](const Series& s) { return s.count() > 1; });
+  return state.steps().count == 0 && state.series.empty() && !evaluated;
+}
 
 StatusLine status_line(const State& state) {
   StatusLine line;
