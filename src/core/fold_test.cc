@@ -42,6 +42,19 @@ TEST_CASE("a run that only goes forward has one attempt and every step once") {
   CHECK(state.find("kl") == nullptr);
 }
 
+TEST_CASE("a traceback that is emitted behind later steps happened where it stands") {
+  State state;
+  TestLog log{state};
+  log.open("train.log", "text");
+  for (int step = 1; step <= 9; ++step) log.measure(step, 0.5);
+  event::TraceSeen trace;
+  trace.exception = "IndexError";
+  fold(state, {{}, {0, 4}, trace});  // behind the record of step 4
+  CHECK(state.traces.back().moment.step == 4);
+  fold(state, {{}, {0, 12}, trace});
+  CHECK(state.traces.back().moment.step == 9);
+}
+
 TEST_CASE("a setting of -1 steps is no plan, and takes none back") {
   State state;
   TestLog log{state};
