@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/not_seen.h"
 #include "core/plan_bar.h"
 #include "platform/fake/fake_disk.h"
 #include "read/files/testing/encode.h"
@@ -101,6 +102,31 @@ TEST_CASE("the bar of a prediction behind the training says nothing of the steps
                                 "100%|     | 25000/25000 [00:00<00:00, 26335.95it/s]\n");
   CHECK(mapped.total_steps == 62);
   CHECK(done_by_bar(mapped) == 62);
+}
+
+TEST_CASE("rollouts that are trained on in two steps each are no steps") {
+  std::string log = "num_rollout ..................................... 10\n";
+  const std::string actor = "(MegatronTrainRayActor pid=901) [2026-08-21 10:20:30] ";
+  for (int rollout = 0; rollout <= 5; ++rollout) {
+    log += cat(actor, "log_utils.py:53 - rollout ", rollout, ": {'rollout/raw_reward': 0.25}\n");
+    for (int step = 2 * rollout; rollout < 5 && step < 2 * rollout + 2; ++step) {
+      log += cat(actor, "model.py:670 - step ", step, ": {'train/loss': 0.5, 'train/grad_norm': 0.33}\n");
+    }
+  }
+  FakeDisk disk;
+  disk.put("/run/train.log", log);
+  auto knowledge = KnowledgeBase::load({});
+  REQUIRE(knowledge.ok());
+  RunReader reader(disk, **knowledge, Judge::kAtClose, nullptr, {});
+  REQUIRE(reader.open({"/run/train.log"}, "slime").ok());
+  reader.read_all({});
+  reader.close();
+  const State& state = reader.state();
+  CHECK(state.total_steps == 20);
+  CHECK(state.steps().last == 10);  // the sixth rollout is what it is trained on
+  REQUIRE(state.find("reward.mean") != nullptr);
+  CHECK(state.find("reward.mean")->points().back().step == 10);
+  CHECK(not_seen(state).empty());
 }
 
 TEST_CASE("a row that states its step as text, with the plan behind a slash") {

@@ -200,7 +200,9 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
       put(event::StepBegan{counted}, line.number, line.at);
       break;
     case Maker::kPlan:
-      if (fields.integer("total", 0) > 0) put(event::Planned{fields.integer("total", 0)}, line.number, line.at);
+      if (fields.integer("total", 0) <= 0) break;
+      records_.set_plan(fields.integer("total", 0));
+      put(event::Planned{fields.integer("total", 0)}, line.number, line.at);
       break;
     case Maker::kAttempt:
       steps_total_ = other_total_ = 0;  // the next attempt's bar says what it plans

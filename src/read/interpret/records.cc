@@ -88,6 +88,18 @@ bool Records::is_step_key(std::string_view raw) const {
   return std::find(kStepKeys.begin(), kStepKeys.end(), raw) != kStepKeys.end();
 }
 
+/// The first step of the rollout. In the common case there is one step per rollout and the numbers are the same; where
+/// the steps run ahead of the rollouts, the record of a rollout comes when all steps of those before it are done.
+int64_t Records::step_of_rollout(int64_t number, const Record& record) {
+  if (trained_ == kNoStep || number >= trained_) return number;
+  const bool divides = number > 1 && (trained_ + 1) % number == 0;
+  if (steps_per_rollout_ == 0 && divides) {
+    steps_per_rollout_ = (trained_ + 1) / number;
+    if (plan_ > 0) sink_.put({record.at, record.where, event::Planned{plan_ * steps_per_rollout_}});
+  }
+  return steps_per_rollout_ > 1 ? number * steps_per_rollout_ : trained_;
+}
+
 int64_t Records::own_step(const Record& record) {
   const auto value_of = [&](std::string_view key) -> int64_t {
     for (const RowNumber& number : record.numbers) {
@@ -97,11 +109,18 @@ int64_t Records::own_step(const Record& record) {
   };
   if (speaker_) {
     for (const std::string& key : book_.dialects()[*speaker_].step_keys) {
-      if (const int64_t step = value_of(key); step != kNoStep) return step;
+      const int64_t step = value_of(key);
+      if (step == kNoStep) continue;
+      if (key.starts_with("rollout/")) return step_of_rollout(step, record);
+      if (!record.eval) trained_ = step;
+      return step;
     }
   }
-  if (record.step != kNoStep) return record.step + offset();
-  return usual_step(record);
+  if (record.step == kNoStep) return usual_step(record);
+  const int64_t step = record.step + offset();
+  if (record.policy == StepPolicy::kRollout) return step_of_rollout(step, record);
+  if (!record.eval) trained_ = step;
+  return step;
 }
 
 /// The value of the best of kStepKeys that the record has.
