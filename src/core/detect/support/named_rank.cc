@@ -55,16 +55,17 @@ void mark_named_ranks(std::vector<Symptom>& symptoms) {
   for (const Symptom& word : symptoms) {
     if (word.signature == nullptr || word.signature->id != kListed || !ended_by_exception(word.text)) continue;
     const auto rank = number_after(word.text, "local_rank"), pid = number_after(word.text, "pid");
-    Symptom* last = nullptr;
+    Symptom* own = nullptr;  // the first that ended it as it is, or else the last that it seemed to outlive
     for (Symptom& symptom : symptoms) {
       const TraceState* trace = symptom.trace != nullptr ? symptom.trace : symptom.within;
       if (trace == nullptr || symptom.teardown || !of_its_own(symptom) || !close_before(symptom, word)) continue;
       const int64_t speaker = trace->trace.pid;
-      if ((pid && speaker == *pid) || (rank && speaker == pid_of_rank(*rank))) last = &symptom;
+      const bool same = (pid && speaker == *pid) || (rank && speaker == pid_of_rank(*rank));
+      if (same && (own == nullptr || own->survived)) own = &symptom;
     }
-    if (last == nullptr) continue;
-    last->survived = false;
-    last->named = true;
+    if (own == nullptr) continue;
+    own->survived = false;
+    own->named = true;
   }
 }
 

@@ -8,7 +8,7 @@
 
 namespace mw::detect {
 
-/// The last exception of a rank that torchrun's list of failed ranks names was not survived, and it leads: sets both.
+/// The exception of a rank that torchrun's list of failed ranks names was not survived, and it leads: sets both.
 /// `symptoms` are in the order in which the run met them.
 void mark_named_ranks(std::vector<Symptom>& symptoms);
 
