@@ -134,10 +134,7 @@ class Folder {
     if (steps && *steps > 0) plan(*steps);  // -1 says that the epochs decide
   }
   void operator()(const event::AttemptBegan&) { live(); }
-  void operator()(const event::Resumed& resumed) {
-    Place place = live();
-    place.attempt.resumed_at = resumed.step;
-  }
+  void operator()(const event::Resumed& resumed) { live().attempt.resumed_at = resumed.step; }
   void operator()(const event::Planned& planned) { plan(planned.total_steps); }
   void operator()(const event::StepBegan& began) {
     Place place = live();
@@ -459,9 +456,10 @@ class Folder {
 
   void plan(int64_t steps) {
     const Place place = live();
+    state_.total_steps = steps;
+    if (plans_another(place.attempt)) return;  // the attempt that begins with it takes it (add_attempt())
     place.attempt.total_steps = steps;
     place.attempt.plan_from_checkpoint = false;
-    state_.total_steps = steps;
     correct_plan(place.attempt);
   }
 

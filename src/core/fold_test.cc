@@ -55,6 +55,21 @@ TEST_CASE("a traceback that is emitted behind later steps happened where it stan
   CHECK(state.traces.back().moment.step == 9);
 }
 
+TEST_CASE("a plan that is announced behind a complete attempt is of the next one") {
+  State state;
+  TestLog log{state};
+  log.open("train.log", "text");
+  log.say(event::Planned{20});
+  for (int step = 1; step <= 20; ++step) log.measure(step, 0.5);
+  log.say(event::Ended{event::Ended::How::kComplete, 0, "train_runtime"});
+  log.say(event::Planned{50});
+  for (int step = 1; step <= 50; ++step) log.measure(step, 0.5);
+  REQUIRE(state.attempts.size() == 2);
+  CHECK(state.attempts[0].total_steps == 20);
+  CHECK(state.attempts[1].total_steps == 50);
+  CHECK(state.total_steps == 50);
+}
+
 TEST_CASE("a setting of -1 steps is no plan, and takes none back") {
   State state;
   TestLog log{state};

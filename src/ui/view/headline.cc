@@ -135,8 +135,12 @@ std::string cause_sentence(const Incident& incident) {
 }
 
 /// "zero-reward since 2026-01-15T09:55:29Z: Reward is exactly 0 since step 75 ..." in one short sentence.
-std::string trouble_text(const Incident& incident) {
-  const std::string head = incident.kind == "interrupted" ? "" : cat(incident.kind, since_text(incident), ": ");
+std::string trouble_text(const State& state, const Incident& incident) {
+  const bool earlier =
+      incident.latest.attempt + 1U < state.attempts.size() && !contains(incident.summary, "the same in ");
+  const std::string attempt = earlier ? cat(" in attempt ", incident.latest.attempt + 1) : "";
+  const std::string head =
+      incident.kind == "interrupted" ? "" : cat(incident.kind, attempt, since_text(incident), ": ");
   const std::string words = own_words(incident);
   return cat(head, ended(sentences(incident.summary, kStatusSummary)), words.empty() ? "" : ended(words),
              cause_sentence(incident));
@@ -210,7 +214,8 @@ StatusLine status_line(const State& state) {
   if (state.attempts.size() > 1) line.rest += cat(line.rest.empty() ? "" : ", ", "attempt ", state.attempts.size());
   line.rest += overcome_text(state);
   if (worst != nullptr) {
-    line.rest += cat(line.rest.empty() ? "" : ". ", trouble_text(*worst), chain_words(IncidentChains(state), *worst));
+    line.rest +=
+        cat(line.rest.empty() ? "" : ". ", trouble_text(state, *worst), chain_words(IncidentChains(state), *worst));
   } else {
     if (const Time end = expected_end(state); end.known()) line.rest += cat("; expected end ", when(end));
     line.rest += over_text(state);
