@@ -129,6 +129,32 @@ TEST_CASE("rollouts that are trained on in two steps each are no steps") {
   CHECK(not_seen(state).empty());
 }
 
+TEST_CASE("a program's output is read before its errors, in whichever order they are given") {
+  const std::string output = "step 1 | loss 0.5 | reward 0.25\nstep 2 | loss 0.5 | reward 0.25\n";
+  const std::string errors =
+      "Traceback (most recent call last):\n  File \"/srv/rl/train.py\", line 8, in <module>\n    main()\n"
+      "IndexError: list index out of range\n";
+  for (const auto& [out, err] : {std::pair{"7.out", "7.err"}, std::pair{"stdout.log", "stderr.log"},
+                                 std::pair{"job.o7", "job.e7"}, std::pair{"err.stdout", "err.stderr"}}) {
+    for (const bool errors_first : {false, true}) {
+      FakeDisk disk;
+      const std::string first = cat("/run/", out), second = cat("/run/", err);
+      disk.put(first, output);
+      disk.put(second, errors);
+      auto knowledge = KnowledgeBase::load({});
+      REQUIRE(knowledge.ok());
+      RunReader reader(disk, **knowledge, Judge::kAtClose, nullptr, {});
+      REQUIRE(reader.open(errors_first ? std::vector{second, first} : std::vector{first, second}, "").ok());
+      reader.read_all({});
+      reader.close();
+      REQUIRE(reader.state().sources.size() == 2);
+      CHECK(reader.state().sources[0].path == first);
+      REQUIRE(reader.state().incidents.size() == 1);
+      CHECK(reader.state().verdict == "crashed");
+    }
+  }
+}
+
 TEST_CASE("a row that states its step as text, with the plan behind a slash") {
   std::string log;
   for (int step = 34; step <= 36; ++step) {

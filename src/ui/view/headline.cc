@@ -81,11 +81,25 @@ std::string_view good_word(const State& state, const std::string& verdict) {
   return verdict == "interrupted" ? "INTERRUPTED" : "NO TROUBLE SEEN";
 }
 
-/// The failure's own words, where they say more than the summary: a size, an address, a setting, the exception.
+/// Does the leading cause rest on these words?
+bool speaks_for_cause(const Incident& incident, std::string_view text) {
+  if (incident.causes.empty()) return false;
+  const std::vector<std::string>& reasons = incident.causes.front().reasons_for;
+  return std::any_of(reasons.begin(), reasons.end(),
+                     [text](const std::string& reason) { return contains(reason, trim(text).substr(0, kCompared)); });
+}
+
+/// The failure's own words, where they say more than the summary: a size, an address, a setting, the exception. What
+/// else was said at the time is not the failure's, unless its cause rests on that.
 std::string own_words(const Incident& incident) {
   if (!ends_runs(incident.kind)) return "";  // a run that just stops has a last line, and it says nothing of that
+  bool own = true;                           // what it was raised by, and then its own line
   for (const Evidence& evidence : incident.evidence) {
     if (!evidence.signal.empty()) continue;
+    const bool there = evidence.where == incident.onset.where;
+    const bool may = own || there || speaks_for_cause(incident, evidence.text);
+    own = own && !there;
+    if (!may) continue;
     const std::string text = log_words(evidence.text);
     const bool specific = text.find_first_of("0123456789'") != std::string::npos || contains(text, "Error: ");
     const bool keepers = text.starts_with("=== midwatch: ");  // which says only that it ended

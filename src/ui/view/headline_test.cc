@@ -43,6 +43,18 @@ TEST_CASE("what a person or a scheduler ended is interrupted, not crashed") {
   CHECK(line.mood == StatusLine::Mood::kDoubt);
 }
 
+TEST_CASE("what else was said at the time is not quoted as the failure's own words") {
+  FakeRun run;
+  run.state.verdict = "crashed";
+  Incident& incident = run.incident("resource-limit", Severity::kCritical, kNoStep, "A port is already taken", "");
+  incident.evidence = {{incident.onset.where, "Address already in use", "", kNoStep, 0},
+                       {{0, 34}, "KeyError: 'psutil'", "", kNoStep, 0}};
+  incident.causes[0].reasons_for = {"seen first: Address already in use"};
+  CHECK_FALSE(contains(status_line(run.state).rest, "It says"));
+  incident.causes[0].reasons_for = {"seen with it: KeyError: 'psutil'"};  // the cause rests on it
+  CHECK(contains(status_line(run.state).rest, "It says: KeyError: 'psutil'"));
+}
+
 TEST_CASE("the bar over the plan says how far the run came behind its last record") {
   FakeRun run;
   run.say(event::Planned{62});
