@@ -155,6 +155,20 @@ TEST_CASE("a program's output is read before its errors, in whichever order they
   }
 }
 
+TEST_CASE("a fault that nothing came after stands open, and is over when steps were done after it") {
+  const std::string steps = "step 1 | loss 0.5 | reward 0.25\nstep 2 | loss 0.5 | reward 0.25\n";
+  const std::string fault =
+      "(raylet) [2025-03-02 11:55:50,123 E 47 48] (raylet) file_system_monitor.cc:116: /tmp/ray/session_1 is over 95% "
+      "full, available space: 9.1 GB; capacity: 207 GB. Object creation will fail if spilling is required.\n";
+  for (const bool after : {false, true}) {
+    const State state = state_of(after ? cat(fault, steps) : cat(steps, fault));
+    const auto found = std::find_if(state.incidents.begin(), state.incidents.end(),
+                                    [](const Incident& incident) { return incident.kind == "disk-pressure"; });
+    REQUIRE(found != state.incidents.end());
+    CHECK(found->open == !after);
+  }
+}
+
 TEST_CASE("a row that states its step as text, with the plan behind a slash") {
   std::string log;
   for (int step = 34; step <= 36; ++step) {

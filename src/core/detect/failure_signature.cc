@@ -215,7 +215,10 @@ void judge_survived(const State& state, const std::vector<Symptom>& symptoms, co
     const bool unsaved = finding.severity > Severity::kInfo && finding.kind == "checkpoint-failed" &&
                          loses_something(*seen.first->signature) && !saved_since(state, seen.last->moment);
     const bool nothing_after = !seen.first->survived && !seen.first->teardown;
-    finding.resolved = !stuck && !unsaved && !ends_program(state, *seen.first);  // what came of its work is open
+    // Nothing shows that it is over. How the run itself stands, the detectors of its end and of its progress say.
+    const bool of_its_end = finding.kind == "stall" || finding.kind == "died-silently" || is_interruption(finding.kind);
+    const bool stands = nothing_after && !of_its_end && finding.severity > Severity::kInfo;
+    finding.resolved = !stuck && !unsaved && !stands && !ends_program(state, *seen.first);
     if (finding.resolved) finding.resolved_at = seen.last->moment;
     finding.summary =
         cat(clause(seen.first->signature->symptom), "; seen ", seen.count, seen.count == 1 ? " time" : " times",
