@@ -169,6 +169,39 @@ TEST_CASE("a fault that nothing came after stands open, and is over when steps w
   }
 }
 
+TEST_CASE("what sums up a training is no step of it") {
+  std::string log = "Traceback in transformers/trainer.py\nHfArgumentParser TrainingArguments\n";
+  for (int step = 1; step <= 14; ++step) {
+    log += cat("  5%|     | ", step, "/14 [00:52<18:07,  5.23s/it]\n");
+    if (step == 10) log += "{'loss': 1.5, 'learning_rate': 0.001, 'reward': 0.25, 'epoch': 0.7}\n";
+  }
+  log += "{'train_runtime': 133.8, 'train_steps_per_second': 0.105, 'train_loss': 0.03, 'reward': 0.5, 'epoch': 1.0}\n";
+  const State state = state_of(log);
+  CHECK(state.steps().first == 10);
+  CHECK(state.steps().last == 14);
+  CHECK(state.total_steps == 14);
+}
+
+TEST_CASE("steps of an answer in Markdown are none of the training's") {
+  const State state = state_of(
+      "step 20 | loss 0.5 | reward 0.25\n* **Step 1:**  Subtract the smaller number.\n* **Step 2:**  Write it.\n"
+      "2. **Step 1: Divide 56 by 7.**\nstep 40 | loss 0.5 | reward 0.25\n");
+  CHECK(state.attempts.size() == 1);
+  CHECK(state.steps().first == 20);
+}
+
+TEST_CASE("a gradient norm at which no training runs stays in trouble while it is as high") {
+  for (const bool falls : {false, true}) {
+    const State state =
+        state_of(cat("step 1 | loss 0.10 | reward 0.25 | grad_norm 2955012562.8\n",
+                     "step 2 | loss 0.15 | reward 0.25 | grad_norm ", falls ? "1.5" : "2217390918.5", "\n"));
+    const auto found = std::find_if(state.incidents.begin(), state.incidents.end(),
+                                    [](const Incident& incident) { return incident.kind == "gradient-spike"; });
+    REQUIRE(found != state.incidents.end());
+    CHECK(found->open == !falls);
+  }
+}
+
 TEST_CASE("a row that states its step as text, with the plan behind a slash") {
   std::string log;
   for (int step = 34; step <= 36; ++step) {

@@ -188,7 +188,7 @@ void Records::add(const Record& record) {
     sampled = sampled || means.sampled;
     (is_eval ? eval : train).readings.push_back(std::move(reading));
   }
-  note_total(record);
+  const bool closing = note_total(record);
   note_plan(record);
   if (train.readings.empty() && eval.readings.empty()) return;
   int64_t ordinal = 0;
@@ -198,7 +198,9 @@ void Records::add(const Record& record) {
     put({record.at, record.where, std::move(train)}, ordinal);
     return;
   }
-  if (!any_train && counts(record)) {  // an evaluation between two training records does not count
+  if (closing && counts(record)) {  // what it sums up was logged: it is no step of its own
+    train.step = eval.step = std::max(current_, counter_.shown() >= 0 ? counter_.shown() : kNoStep);
+  } else if (!any_train && counts(record)) {  // an evaluation between two training records does not count
     const int64_t step = own_step(record);
     eval.step = step != kNoStep ? step : current_;
     if (!pending_.empty() && step == kNoStep) ordinal = pending_.back().ordinal;
@@ -225,7 +227,7 @@ void Records::note_plan(const Record& record) {
 }
 
 // A Trainer's last record: how long it ran and how many steps a second it made.
-void Records::note_total(const Record& record) {
+bool Records::note_total(const Record& record) {
   double seconds = 0;
   double rate = 0;
   for (const RowNumber& number : record.numbers) {
@@ -233,9 +235,11 @@ void Records::note_total(const Record& record) {
     if (number.key == "train_steps_per_second") rate = number.value;
   }
   const double steps = seconds * rate;
-  if (steps < 1 || steps > 1e9) return;
-  counter_.total(std::llround(steps));
-  release(true);
+  if (steps >= 1 && steps <= 1e9) {
+    counter_.total(std::llround(steps));
+    release(true);
+  }
+  return seconds > 0;
 }
 
 void Records::put(Event&& event, int64_t ordinal) {

@@ -70,7 +70,7 @@ class Records {
   int64_t usual_step(const Record& record) const;
   bool counts(const Record& record) const;
   bool is_step_key(std::string_view raw) const;
-  void note_total(const Record& record);
+  bool note_total(const Record& record);  ///< whether it is that of a training that is done
   void note_plan(const Record& record);
   void put(Event&& event, int64_t ordinal);
   void release(bool all);
