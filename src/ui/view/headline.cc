@@ -137,11 +137,16 @@ std::string ended(std::string text) {
   return text;
 }
 
+/// A cause that says no more than that an exception was raised, of which the summary gives the type and the message.
+bool restates(std::string_view cause) {
+  return cause.starts_with("The program raised ") || cause.starts_with("An exception that nothing handled");
+}
+
 std::string cause_sentence(const Incident& incident) {
   if (incident.causes.empty()) return "";
   const RankedCause& cause = incident.causes.front();
   const std::string what = cause_name(cause);
-  const bool said = incident.summary.find(what) != std::string::npos;
+  const bool said = incident.summary.find(what) != std::string::npos || restates(what);
   const bool likely = likelihood(cause) == "likely";
   // How a run may have come to a silent end, the summary says already.
   if (cause.score < kWorthNaming || said || (!likely && incident.kind == "died-silently")) return "";

@@ -55,6 +55,16 @@ TEST_CASE("what else was said at the time is not quoted as the failure's own wor
   CHECK(contains(status_line(run.state).rest, "It says: KeyError: 'psutil'"));
 }
 
+TEST_CASE("that an exception was raised is no cause in the first line") {
+  FakeRun run;
+  run.state.verdict = "crashed";
+  Incident& incident = run.incident("code-error", Severity::kCritical, kNoStep, "RuntimeError ended the run: x", "x");
+  incident.causes[0].title = "The program raised RuntimeError.";
+  CHECK_FALSE(contains(status_line(run.state).rest, "cause"));
+  incident.causes[0].title = "A service answered with an error.";
+  CHECK(contains(status_line(run.state).rest, "Likely cause: A service answered with an error."));
+}
+
 TEST_CASE("the bar over the plan says how far the run came behind its last record") {
   FakeRun run;
   run.say(event::Planned{62});
