@@ -26,7 +26,9 @@ size_t add_attempt(State& state, SourceState& source, const Event& event, std::s
     attempt.last = attempt.began;
     attempt.last.by_clock = true;  // the weakest of words: any other sign of life counts more
     attempt.busy = attempt.last;
-    attempt.total_steps = 0;
+    const bool planned_before = !state.attempts.empty() && plans_another(state.attempts.back());
+    attempt.total_steps =
+        planned_before && state.attempts.back().total_steps != state.total_steps ? state.total_steps : 0;
     state.attempts.push_back(std::move(attempt));
   }
   source.attempt = static_cast<int32_t>(state.attempts.size() - 1);
@@ -284,6 +286,11 @@ bool is_later(const Moment& now, const Moment& last) {
 }
 
 }  // namespace
+
+bool plans_another(const AttemptState& attempt) {
+  return attempt.ended && attempt.ended->how == event::Ended::How::kComplete && attempt.total_steps > 0 &&
+         attempt.last_step + 1 >= attempt.total_steps;
+}
 
 uint16_t attempt_of(State& state, SourceState& source, const Event& event) {
   if (source.attempt < 0) {

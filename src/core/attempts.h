@@ -54,6 +54,9 @@ void for_each_moment(State& state, Visit&& visit) {
 /// afterwards.
 uint16_t attempt_of(State& state, SourceState& source, const Event& event);
 
+/// The attempt has done its plan and said so: a plan that is announced after that is of the next one.
+bool plans_another(const AttemptState& attempt);
+
 /// From `at` on the run was at `step`, as far as its own measurements and announcements show: for State::step_at().
 void add_anchor(State& state, Time at, int64_t step);
 

@@ -16,6 +16,7 @@
 #include "core/shell_word.h"
 #include "core/signal.h"
 #include "core/state.h"
+#include "core/step_at_line.h"
 #include "core/supervise/supervision.h"
 #include "core/tool_calls.h"
 #include "core/trajectory.h"
@@ -129,15 +130,11 @@ class Folder {
   void operator()(const event::ReadAs&) {}
   void operator()(const event::Configured& configured) {
     if (std::string* value = named(state_.config, configured.key)) *value = clip(configured.value, kTextLimit);
-    if (configured.key == "total_steps") {
-      if (const auto steps = parse_int(configured.value)) plan(*steps);
-    }
+    const auto steps = configured.key == "total_steps" ? parse_int(configured.value) : std::nullopt;
+    if (steps && *steps > 0) plan(*steps);  // -1 says that the epochs decide
   }
   void operator()(const event::AttemptBegan&) { live(); }
-  void operator()(const event::Resumed& resumed) {
-    Place place = live();
-    place.attempt.resumed_at = resumed.step;
-  }
+  void operator()(const event::Resumed& resumed) { live().attempt.resumed_at = resumed.step; }
   void operator()(const event::Planned& planned) { plan(planned.total_steps); }
   void operator()(const event::StepBegan& began) {
     Place place = live();
@@ -256,11 +253,11 @@ class Folder {
     }
   }
   void operator()(const event::TraceSeen& trace) {
-    const Place place = live();
+    Place place = live();
+    place.moment.step = step_at_line(state_, event_.where, place.moment.step);
     if (!trace.sample) shown(place);
-    if (!trace.sample && trace.exception.ends_with(".ChildFailedError")) {  // torchrun's, when no restart is left
-      source_of(state_, event_.where.source).gave_up = std::max(trace.last_line, event_.where.line);
-    }
+    if (!trace.sample && trace.exception.ends_with(".ChildFailedError"))  // torchrun's, when no restart is left
+      place.source.gave_up = std::max(trace.last_line, event_.where.line);
     if (take_provisional(state_, event_.where, "")) {
       std::erase_if(state_.traces, [this](const auto& known) { return known.moment.where == event_.where; });
     }
@@ -454,9 +451,10 @@ class Folder {
 
   void plan(int64_t steps) {
     const Place place = live();
+    state_.total_steps = steps;
+    if (plans_another(place.attempt)) return;  // the attempt that begins with it takes it (add_attempt())
     place.attempt.total_steps = steps;
     place.attempt.plan_from_checkpoint = false;
-    state_.total_steps = steps;
     correct_plan(place.attempt);
   }
 

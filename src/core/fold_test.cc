@@ -42,6 +42,46 @@ TEST_CASE("a run that only goes forward has one attempt and every step once") {
   CHECK(state.find("kl") == nullptr);
 }
 
+TEST_CASE("a traceback that is emitted behind later steps happened where it stands") {
+  State state;
+  TestLog log{state};
+  log.open("train.log", "text");
+  for (int step = 1; step <= 9; ++step) log.measure(step, 0.5);
+  event::TraceSeen trace;
+  trace.exception = "IndexError";
+  fold(state, {{}, {0, 4}, trace});  // behind the record of step 4
+  CHECK(state.traces.back().moment.step == 4);
+  fold(state, {{}, {0, 12}, trace});
+  CHECK(state.traces.back().moment.step == 9);
+}
+
+TEST_CASE("a plan that is announced behind a complete attempt is of the next one") {
+  State state;
+  TestLog log{state};
+  log.open("train.log", "text");
+  log.say(event::Planned{20});
+  for (int step = 1; step <= 20; ++step) log.measure(step, 0.5);
+  log.say(event::Ended{event::Ended::How::kComplete, 0, "train_runtime"});
+  log.say(event::Planned{50});
+  for (int step = 1; step <= 50; ++step) log.measure(step, 0.5);
+  REQUIRE(state.attempts.size() == 2);
+  CHECK(state.attempts[0].total_steps == 20);
+  CHECK(state.attempts[1].total_steps == 50);
+  CHECK(state.total_steps == 50);
+}
+
+TEST_CASE("a setting of -1 steps is no plan, and takes none back") {
+  State state;
+  TestLog log{state};
+  log.open("train.log", "text");
+  log.say(event::Planned{1954});
+  log.measure(30, 0.5);
+  log.say(event::Configured{"total_steps", "-1"});
+  CHECK(state.total_steps == 1954);
+  log.say(event::Configured{"total_steps", "2000"});
+  CHECK(state.total_steps == 2000);
+}
+
 TEST_CASE("a step counter that starts over is a new attempt, small disorder is not") {
   State state;
   TestLog log{state};

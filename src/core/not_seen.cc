@@ -34,11 +34,11 @@ std::vector<std::string> not_seen(const State& state) {
   bool trains = false;
   std::vector<std::string> unknown;
   for (const Series& series : state.series) {
-    const bool of_machine = series.source < state.sources.size() && state.sources[series.source].kind == "host";
-    if (series.count() < kPointsLeast || of_machine || of_trajectory(series.raw) || no_reward(series.raw)) continue;
     const bool rewards = series.signal.starts_with("reward.") || series.signal.starts_with("return.") ||
                          series.signal.starts_with("accuracy.") || series.signal.starts_with("eval.");
-    if (rewards) return {};
+    if (rewards && !series.empty()) return {};  // however few: a reward may come once for several steps
+    const bool of_machine = series.source < state.sources.size() && state.sources[series.source].kind == "host";
+    if (series.count() < kPointsLeast || of_machine || of_trajectory(series.raw) || no_reward(series.raw)) continue;
     trains = trains || is_learning(series.signal);
     if (series.signal.empty() && std::find(unknown.begin(), unknown.end(), series.raw) == unknown.end())
       unknown.push_back(series.raw);

@@ -39,6 +39,9 @@ TEST_CASE("where a reward is known, nothing else is logged, or hardly anything, 
   CHECK(not_seen(run_with({{"loss.total", "loss"}, {"lr", "lr"}})).empty());
   CHECK(not_seen(run_with({{"loss.total", "loss"}, {"", "J"}}, 5)).empty());
   CHECK(not_seen(State()).empty());
+  State few = run_with({{"loss.total", "loss"}, {"", "J"}});
+  fold(few, {{}, {0, 21}, event::Measured{20, false, {{"reward.mean", "r", 0.5}}}});  // once for many steps
+  CHECK(not_seen(few).empty());
 }
 
 }  // namespace

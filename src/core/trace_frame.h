@@ -2,6 +2,7 @@
 // "/w/reward.py:8 in score, raised in /v/json/decoder.py:3 in decode".
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace mw {
@@ -17,5 +18,8 @@ inline std::string_view raising_frame(std::string_view place) {
   const size_t at = place.find(kRaisedIn);
   return at == std::string_view::npos ? place : place.substr(at + kRaisedIn.size());
 }
+
+/// What event::TraceSeen has as its pid where a line's prefix names the rank alone ("[rank3]:"): below -1.
+inline int64_t pid_of_rank(int64_t rank) { return -2 - rank; }
 
 }  // namespace mw

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/numbers.h"
 #include "base/text.h"
 
 namespace mw {
@@ -115,6 +116,36 @@ void join_rotated(std::vector<FoundFile>& files) {
   files.resize(kept);
 }
 
+/// The file of the output that goes with this one of the errors: "7.err" and "7.out", "job.e7" and "job.o7",
+/// "stderr.log" and "stdout.log"; "" when it is none.
+std::string output_beside(std::string_view path) {
+  const size_t name = path.rfind('/') == std::string_view::npos ? 0 : path.rfind('/') + 1;
+  for (const auto& [errors, output] : {std::pair{"stderr", "stdout"}, std::pair{".err", ".out"}}) {
+    const size_t at = path.rfind(errors);
+    if (at == std::string_view::npos || at < name) continue;
+    return cat(path.substr(0, at), output, path.substr(at + std::string_view(errors).size()));
+  }
+  const size_t dot = path.rfind(".e");
+  const bool numbered = dot != std::string_view::npos && dot > name && parse_int(path.substr(dot + 2)).has_value();
+  return numbered ? cat(path.substr(0, dot), ".o", path.substr(dot + 2)) : "";
+}
+
+/// A program's output before its errors, however they are named: its traceback comes behind its last step, and where
+/// neither has a clock, what is read first counts as said first.
+void output_first(std::vector<FoundFile>& files) {
+  for (size_t i = 0; i < files.size(); ++i) {
+    const std::string output = output_beside(files[i].path);
+    if (output.empty()) continue;
+    for (size_t k = i + 1; k < files.size(); ++k) {
+      if (files[k].path != output) continue;
+      std::rotate(files.begin() + static_cast<std::ptrdiff_t>(i), files.begin() + static_cast<std::ptrdiff_t>(k),
+                  files.begin() + static_cast<std::ptrdiff_t>(k) + 1);
+      ++i;  // past the file of the errors, which has moved on by one
+      break;
+    }
+  }
+}
+
 }  // namespace
 
 Result<Found> discover(Disk& disk, const std::vector<std::string>& paths,
@@ -137,6 +168,7 @@ Result<Found> discover(Disk& disk, const std::vector<std::string>& paths,
         "Give the trainer's console log, its metrics.jsonl, wandb or tensorboard folder, or the folder above them."};
   }
   join_rotated(found.files);
+  output_first(found.files);
   for (const Error& error : errors) found.notes.push_back(error.what);
   return found;
 }

@@ -19,7 +19,7 @@ struct FoundFile {
 };
 
 struct Found {
-  std::vector<FoundFile> files;    ///< in the order given; within a folder by name
+  std::vector<FoundFile> files;    ///< in the order given, within a folder by name; output before its errors
   std::vector<std::string> notes;  ///< what was left out and why, in words
 };
 

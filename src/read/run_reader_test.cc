@@ -5,7 +5,10 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/not_seen.h"
+#include "core/plan_bar.h"
 #include "platform/fake/fake_disk.h"
+#include "read/files/testing/encode.h"
 
 namespace mw {
 namespace {
@@ -81,6 +84,174 @@ TEST_CASE("what another process prints into a boxed table loses none of its rows
     REQUIRE(state.find("loss.total") != nullptr);
     CHECK(state.find("loss.total")->points().size() == 20);
   }
+}
+
+TEST_CASE("the bar of a prediction behind the training says nothing of the steps") {
+  std::string log;
+  for (int step = 1; step <= 62; ++step) {
+    log += cat("  5%|     | ", step, "/62 [00:52<18:07,  5.23s/it]\n");
+    if (step % 10 == 0) log += "{'loss': 1.5, 'learning_rate': 0.001, 'epoch': 0.5}\n";
+  }
+  for (int done = 0; done <= 4; ++done) log += cat("  0%|     | ", done, "/1900 [00:01<31:06,  1.02it/s]\n");
+  const State state = state_of("Traceback in transformers/trainer.py\nHfArgumentParser TrainingArguments\n" + log);
+  CHECK(state.steps().last == 60);
+  CHECK(state.total_steps == 62);
+  CHECK(done_by_bar(state) == 62);
+  const State mapped = state_of("Traceback in transformers/trainer.py\nHfArgumentParser TrainingArguments\n" + log +
+                                "100%|     | 40/40 [00:00<00:00, 53693.96it/s]\n"
+                                "100%|     | 25000/25000 [00:00<00:00, 26335.95it/s]\n");
+  CHECK(mapped.total_steps == 62);
+  CHECK(done_by_bar(mapped) == 62);
+}
+
+TEST_CASE("rollouts that are trained on in two steps each are no steps") {
+  std::string log = "num_rollout ..................................... 10\n";
+  const std::string actor = "(MegatronTrainRayActor pid=901) [2026-08-21 10:20:30] ";
+  for (int rollout = 0; rollout <= 5; ++rollout) {
+    log += cat(actor, "log_utils.py:53 - rollout ", rollout, ": {'rollout/raw_reward': 0.25}\n");
+    for (int step = 2 * rollout; rollout < 5 && step < 2 * rollout + 2; ++step) {
+      log += cat(actor, "model.py:670 - step ", step, ": {'train/loss': 0.5, 'train/grad_norm': 0.33}\n");
+    }
+  }
+  FakeDisk disk;
+  disk.put("/run/train.log", log);
+  auto knowledge = KnowledgeBase::load({});
+  REQUIRE(knowledge.ok());
+  RunReader reader(disk, **knowledge, Judge::kAtClose, nullptr, {});
+  REQUIRE(reader.open({"/run/train.log"}, "slime").ok());
+  reader.read_all({});
+  reader.close();
+  const State& state = reader.state();
+  CHECK(state.total_steps == 20);
+  CHECK(state.steps().last == 10);  // the sixth rollout is what it is trained on
+  REQUIRE(state.find("reward.mean") != nullptr);
+  CHECK(state.find("reward.mean")->points().back().step == 10);
+  CHECK(not_seen(state).empty());
+}
+
+TEST_CASE("a program's output is read before its errors, in whichever order they are given") {
+  const std::string output = "step 1 | loss 0.5 | reward 0.25\nstep 2 | loss 0.5 | reward 0.25\n";
+  const std::string errors =
+      "Traceback (most recent call last):\n  File \"/srv/rl/train.py\", line 8, in <module>\n    main()\n"
+      "IndexError: list index out of range\n";
+  for (const auto& [out, err] : {std::pair{"7.out", "7.err"}, std::pair{"stdout.log", "stderr.log"},
+                                 std::pair{"job.o7", "job.e7"}, std::pair{"err.stdout", "err.stderr"}}) {
+    for (const bool errors_first : {false, true}) {
+      FakeDisk disk;
+      const std::string first = cat("/run/", out), second = cat("/run/", err);
+      disk.put(first, output);
+      disk.put(second, errors);
+      auto knowledge = KnowledgeBase::load({});
+      REQUIRE(knowledge.ok());
+      RunReader reader(disk, **knowledge, Judge::kAtClose, nullptr, {});
+      REQUIRE(reader.open(errors_first ? std::vector{second, first} : std::vector{first, second}, "").ok());
+      reader.read_all({});
+      reader.close();
+      REQUIRE(reader.state().sources.size() == 2);
+      CHECK(reader.state().sources[0].path == first);
+      REQUIRE(reader.state().incidents.size() == 1);
+      CHECK(reader.state().verdict == "crashed");
+    }
+  }
+}
+
+TEST_CASE("a fault that nothing came after stands open, and is over when steps were done after it") {
+  const std::string steps = "step 1 | loss 0.5 | reward 0.25\nstep 2 | loss 0.5 | reward 0.25\n";
+  const std::string fault =
+      "(raylet) [2025-03-02 11:55:50,123 E 47 48] (raylet) file_system_monitor.cc:116: /tmp/ray/session_1 is over 95% "
+      "full, available space: 9.1 GB; capacity: 207 GB. Object creation will fail if spilling is required.\n";
+  for (const bool after : {false, true}) {
+    const State state = state_of(after ? cat(fault, steps) : cat(steps, fault));
+    const auto found = std::find_if(state.incidents.begin(), state.incidents.end(),
+                                    [](const Incident& incident) { return incident.kind == "disk-pressure"; });
+    REQUIRE(found != state.incidents.end());
+    CHECK(found->open == !after);
+  }
+}
+
+TEST_CASE("what sums up a training is no step of it") {
+  std::string log = "Traceback in transformers/trainer.py\nHfArgumentParser TrainingArguments\n";
+  for (int step = 1; step <= 14; ++step) {
+    log += cat("  5%|     | ", step, "/14 [00:52<18:07,  5.23s/it]\n");
+    if (step == 10) log += "{'loss': 1.5, 'learning_rate': 0.001, 'reward': 0.25, 'epoch': 0.7}\n";
+  }
+  log += "{'train_runtime': 133.8, 'train_steps_per_second': 0.105, 'train_loss': 0.03, 'reward': 0.5, 'epoch': 1.0}\n";
+  const State state = state_of(log);
+  CHECK(state.steps().first == 10);
+  CHECK(state.steps().last == 14);
+  CHECK(state.total_steps == 14);
+}
+
+TEST_CASE("steps of an answer in Markdown are none of the training's") {
+  const State state = state_of(
+      "step 20 | loss 0.5 | reward 0.25\n* **Step 1:**  Subtract the smaller number.\n* **Step 2:**  Write it.\n"
+      "2. **Step 1: Divide 56 by 7.**\nstep 40 | loss 0.5 | reward 0.25\n");
+  CHECK(state.attempts.size() == 1);
+  CHECK(state.steps().first == 20);
+}
+
+TEST_CASE("a gradient norm at which no training runs stays in trouble while it is as high") {
+  for (const bool falls : {false, true}) {
+    const State state =
+        state_of(cat("step 1 | loss 0.10 | reward 0.25 | grad_norm 2955012562.8\n",
+                     "step 2 | loss 0.15 | reward 0.25 | grad_norm ", falls ? "1.5" : "2217390918.5", "\n"));
+    const auto found = std::find_if(state.incidents.begin(), state.incidents.end(),
+                                    [](const Incident& incident) { return incident.kind == "gradient-spike"; });
+    REQUIRE(found != state.incidents.end());
+    CHECK(found->open == !falls);
+  }
+}
+
+TEST_CASE("a row that states its step as text, with the plan behind a slash") {
+  std::string log;
+  for (int step = 34; step <= 36; ++step) {
+    log += cat(R"({"loss": 0.25, "reward": 0.5, "epoch": 0.2, "global_step/max_steps": ")", step, R"(/660"})", "\n");
+  }
+  FakeDisk disk;
+  disk.put("/run/logging.jsonl", log);
+  auto knowledge = KnowledgeBase::load({});
+  REQUIRE(knowledge.ok());
+  RunReader reader(disk, **knowledge, Judge::kAtClose, nullptr, {});
+  REQUIRE(reader.open({"/run/logging.jsonl"}, "").ok());
+  reader.read_all({});
+  reader.close();
+  CHECK(reader.state().steps().first == 34);
+  CHECK(reader.state().steps().last == 36);
+  CHECK(reader.state().total_steps == 660);
+}
+
+TEST_CASE("a line of an engine that compiles for so many tokens is no step") {
+  std::string log;
+  for (int size = 8; size <= 128; size *= 2) {
+    log += cat("INFO 08-22 03:17:35 [compilation_manager.py:133] Precompile _substitute_fn --> {'num_tokens': 2048, ",
+               "'next_tokens_size': ", size, "}\n");
+  }
+  CHECK(state_of(log).steps().count == 0);
+}
+
+TEST_CASE("W&B's samples of the machine are no steps of a trainer whose records are counted") {
+  encode::Wandb file;
+  for (int i = 0; i < 12; ++i) file.stats(1'760'000'000'000 + i * 10'000, {{"cpu", "12.5"}, {"gpu.0.temp", "61"}});
+  for (int step = 30; step <= 300; step += 30) {
+    const std::string number = cat(step);
+    file.history(step / 30 - 1, 1'760'000'120 + step,
+                 {{"train/global_step", number}, {"train/loss", "0.5"}, {"train/epoch", "0.25"}});
+    file.output(cat("\r  5%|     | ", step, "/1954 [00:02<1:32:30,  2.84s/it]\r"), false,
+                1'760'000'120'000 + step * 1000);
+    file.output("{'loss': 0.5, 'grad_norm': 0.25, 'learning_rate': 1e-06, 'epoch': 0.25}\n", true,
+                1'760'000'121'000 + step * 1000);
+  }
+  FakeDisk disk;
+  disk.put("/run/run-a.wandb", file.take());
+  auto knowledge = KnowledgeBase::load({});
+  REQUIRE(knowledge.ok());
+  RunReader reader(disk, **knowledge, Judge::kAtClose, nullptr, {});
+  REQUIRE(reader.open({"/run/run-a.wandb"}, "trl").ok());
+  reader.read_all({});
+  reader.close();
+  CHECK(reader.state().attempts.size() == 1);
+  CHECK(reader.state().steps().first == 30);
+  CHECK(reader.state().steps().last == 300);
 }
 
 bool in_trouble(const State& state) {

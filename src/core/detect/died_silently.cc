@@ -7,6 +7,7 @@
 #include "core/detect/support/failure_chain.h"
 #include "core/exit_status.h"
 #include "core/judge_memory.h"
+#include "core/plan_bar.h"
 
 namespace mw::detect {
 namespace {
@@ -240,7 +241,8 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
   if (!state.closed || state.attempts.empty()) return;
   const AttemptState& attempt = state.attempts.back();
   if (attempt.ended || std::none_of(state.sources.begin(), state.sources.end(), is_live)) return;
-  const Done steps = done_in(state, state.attempts.size() - 1);
+  Done steps = done_in(state, state.attempts.size() - 1);
+  steps.last = std::max(steps.last, done_by_bar(state));
   const int64_t last = steps.last;
   const Open unfinished_work = unfinished(state, attempt, steps, knowledge);
   const std::string& open = unfinished_work.what;

@@ -1,5 +1,6 @@
 // A known failure's face in the run's text: what ended an attempt, and what the run lived through.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 
@@ -94,7 +95,10 @@ bool loops(const Survived& seen) {
 bool ends_program(const State& state, const Symptom& symptom) {
   constexpr uint64_t kBlankLines = 4;
   const uint32_t number = symptom.moment.where.source;
-  if (!symptom.teardown || symptom.within == nullptr || symptom.signature->kind != "code-error") return false;
+  constexpr std::array<std::string_view, 5> kKinds = {"code-error", "config-error", "data-error", "dependency-broken",
+                                                      "checkpoint-failed"};
+  const bool may = std::find(kKinds.begin(), kKinds.end(), symptom.signature->kind) != kKinds.end();
+  if (!symptom.teardown || symptom.within == nullptr || !may) return false;
   return number < state.sources.size() && state.sources[number].ended &&
          static_cast<int64_t>(symptom.within->trace.last_line + kBlankLines) >= state.sources[number].lines;
 }
@@ -211,7 +215,10 @@ void judge_survived(const State& state, const std::vector<Symptom>& symptoms, co
     const bool unsaved = finding.severity > Severity::kInfo && finding.kind == "checkpoint-failed" &&
                          loses_something(*seen.first->signature) && !saved_since(state, seen.last->moment);
     const bool nothing_after = !seen.first->survived && !seen.first->teardown;
-    finding.resolved = !stuck && !unsaved;
+    // Nothing shows that it is over. How the run itself stands, the detectors of its end and of its progress say.
+    const bool of_its_end = finding.kind == "stall" || finding.kind == "died-silently" || is_interruption(finding.kind);
+    const bool stands = nothing_after && !of_its_end && finding.severity > Severity::kInfo;
+    finding.resolved = !stuck && !unsaved && !stands && !ends_program(state, *seen.first);
     if (finding.resolved) finding.resolved_at = seen.last->moment;
     finding.summary =
         cat(clause(seen.first->signature->symptom), "; seen ", seen.count, seen.count == 1 ? " time" : " times",

@@ -187,14 +187,19 @@ void judge_level(const State& state, KeptTrack& track, std::vector<Finding>& out
   }
 }
 
-void add_early(const Track& track, size_t i, std::string summary, std::vector<Finding>& out) {
+/// `over`: the largest norm at which the finding is over.
+void add_early(const Track& track, size_t i, double over, std::string summary, std::vector<Finding>& out) {
   Finding finding = make_finding("gradient-spike", "gradient-spike", Severity::kWarning, track.points[i],
                                  track.points[i], std::move(summary));
   add_figures(finding, track, i > 0 ? i - 1 : 0, i);
   finding.suggests.push_back({"grad-norm-spike", 0.6, "far above what any baseline would be"});
   finding.suggests.push_back(
       {"gradient-scaling-or-unit-bug", 0.4, "a sum in place of a mean, or a missing loss scale"});
-  if (i + 1 < track.size()) resolve(finding, track.points[i + 1]);
+  for (size_t next = i + 1; next < track.size(); ++next) {
+    if (std::abs(track.values[next]) > over) continue;
+    resolve(finding, track.points[next]);
+    break;
+  }
   out.push_back(std::move(finding));
 }
 
@@ -204,12 +209,13 @@ void judge_early(const Track& track, std::vector<Finding>& out) {
   for (size_t i = 0; i < std::min(track.size(), points_of(kHistory)); ++i) {
     const double value = std::abs(track.values[i]);
     if (value >= kAbsurd.value && (i == 0 || most >= kAbsurd.value)) {
-      return add_early(
-          track, i, cat("Gradient norm ", value, " at step ", track.points[i].step, ": no training runs at that"), out);
+      return add_early(track, i, kAbsurd.value,
+                       cat("Gradient norm ", value, " at step ", track.points[i].step, ": no training runs at that"),
+                       out);
     }
     const bool far = most > 0 && value >= kGrave.value * most && value >= kEarlyLeast.value;
     if (i >= points_of(kEarly) && i < points_of(kShort) && far) {
-      return add_early(track, i,
+      return add_early(track, i, kGrave.value * most,
                        cat("Gradient norm ", value, " at step ", track.points[i].step, ", ",
                            format_short(value / most, 3), " times the largest before"),
                        out);

@@ -47,8 +47,9 @@ enum class Maker : uint8_t {
   kQuiet,
 };
 
-/// Where a metric record without a step of its own gets one.
-enum class StepPolicy : uint8_t { kCurrent, kNext, kCount };
+/// Where a metric record without a step of its own gets one. kRollout: its number counts rollouts, each of which may be
+/// trained on in several steps.
+enum class StepPolicy : uint8_t { kCurrent, kNext, kCount, kRollout };
 
 /// A log line shape. Captures (?P<name>...) of the regex fill the event's fields.
 struct Shape {

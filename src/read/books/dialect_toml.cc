@@ -179,6 +179,8 @@ Result<void> Reader::policy(const Toml& table, Shape& shape) {
     shape.policy = StepPolicy::kNext;
   } else if (name == "count") {
     shape.policy = StepPolicy::kCount;
+  } else if (name == "rollout") {
+    shape.policy = StepPolicy::kRollout;
   } else {
     return table.error(path_, "\"policy\" must be \"current\", \"next\" or \"count\"");
   }

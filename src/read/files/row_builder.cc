@@ -109,8 +109,8 @@ std::string_view RowBuilder::keep_joined(std::string_view first, std::string_vie
   return {at, first.size() + 1 + second.size()};
 }
 
-void RowBuilder::hand_over(RecordSink& sink, uint64_t number, int64_t step, Time at) {
-  if (!empty()) sink.row(Row{number, step, at, numbers_, texts_});
+void RowBuilder::hand_over(RecordSink& sink, uint64_t number, int64_t step, Time at, bool of_machine) {
+  if (!empty()) sink.row(Row{number, step, at, numbers_, texts_, of_machine});
   clear();
 }
 

@@ -34,8 +34,8 @@ class RowBuilder {
   bool empty() const { return numbers_.empty() && texts_.empty(); }
   std::vector<RowNumber>& numbers() { return numbers_; }
   std::vector<RowText>& texts() { return texts_; }
-  /// Hands the row to `sink` (unless it is empty) and clears it.
-  void hand_over(RecordSink& sink, uint64_t number, int64_t step, Time at);
+  /// Hands the row to `sink` (unless it is empty) and clears it. `of_machine`: see Row.
+  void hand_over(RecordSink& sink, uint64_t number, int64_t step, Time at, bool of_machine = false);
 
  private:
   char* room(size_t size);

@@ -228,7 +228,7 @@ Result<void> Store::trackio_rows(std::string_view table, int64_t& after, bool sy
     }
     if (runs_.size() > 1) row_.add_text("run", statement->text(2));
     const auto at = parse_time(statement->text(1));
-    row_.hand_over(sink_, rows_, statement->null(4) ? kNoStep : statement->integer(4), at.value_or(Time{}));
+    row_.hand_over(sink_, rows_, statement->null(4) ? kNoStep : statement->integer(4), at.value_or(Time{}), system);
   }
 }
 

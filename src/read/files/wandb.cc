@@ -344,7 +344,7 @@ void WandbDecoder::stats(std::string_view body, RecordSink& sink) {
     add_value(row_.keep_joined("system", item.key), item.json);
   }
   if (at > last_) last_ = at;
-  row_.hand_over(sink, records_, kNoStep, at);
+  row_.hand_over(sink, records_, kNoStep, at, true);
 }
 
 void WandbDecoder::output(std::string_view body, RecordSink& sink) {

@@ -320,8 +320,10 @@ GenericReader::Found GenericReader::read(std::string_view line, uint64_t number,
   out.clear();
   std::string_view text = trim(line);
   if (text.size() < 5 || text.size() > kLineLimit) return found;
-  // "**Step 1: add the eggs**": Markdown is a model's answer that was printed.
-  if (text.starts_with("**") && is_letter(text[2]) && text.find("**", 2) != kNone) return found;
+  // "**Step 1: add the eggs**", "* **Step 1:** Add the eggs.": Markdown is a model's answer that was printed.
+  const size_t bold = text.find("**");
+  const bool first = bold != kNone && text.substr(0, bold).find_first_not_of(" *-#>.0123456789") == kNone;
+  if (first && bold + 2 < text.size() && is_letter(text[bold + 2]) && text.find("**", bold + 2) != kNone) return found;
   if (std::none_of(text.begin(), text.end(), is_digit)) return found;
   if (narrow_punctuation(text, narrow_)) text = narrow_;
   if (const auto rewards = read_reward_list(text)) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "read/interpret/interpreter_fields.h"
 #include "read/interpret/interpreter_stream.h"
@@ -373,6 +374,19 @@ void Interpreter::finish() {
   emit_answers();
 }
 
+/// "global_step/max_steps": "34/660": the step that a row states as text, and how many there will be.
+void Interpreter::step_in_text(const Row& row, Record& record) {
+  for (const RowText& text : row.texts) {
+    const size_t slash = text.value.find('/');
+    if (slash == std::string_view::npos || !contains(text.key, "step")) continue;
+    const auto step = parse_int(text.value.substr(0, slash)), total = parse_int(text.value.substr(slash + 1));
+    if (!step || !total || *step < 0 || *total < *step || *total < 1) continue;
+    record.step = *step;
+    if (*total != steps_total_) put(event::Planned{steps_total_ = *total}, row.number, row.at);
+    return;
+  }
+}
+
 void Interpreter::row(const Row& row) {
   for (size_t i = 0; i < row.numbers.size(); ++i) {
     const std::string_view key = row.numbers[i].key;
@@ -384,8 +398,10 @@ void Interpreter::row(const Row& row) {
   Record record;
   record.numbers = row.numbers;
   record.format_step = row.step;
+  record.of_machine = row.of_machine;
   record.where = where(row.number);
   record.at = row.at;
+  step_in_text(row, record);
   records_.add(record);
   answers_.row(row.texts);
   if (answers_.due()) emit_answers();

@@ -200,7 +200,9 @@ void Interpreter::make_simple(const Shape& shape, const Fields& fields, const Lo
       put(event::StepBegan{counted}, line.number, line.at);
       break;
     case Maker::kPlan:
-      if (fields.integer("total", 0) > 0) put(event::Planned{fields.integer("total", 0)}, line.number, line.at);
+      if (fields.integer("total", 0) <= 0) break;
+      records_.set_plan(fields.integer("total", 0));
+      put(event::Planned{fields.integer("total", 0)}, line.number, line.at);
       break;
     case Maker::kAttempt:
       steps_total_ = other_total_ = 0;  // the next attempt's bar says what it plans
@@ -261,11 +263,16 @@ void Interpreter::plan(const Fields& fields, const LogLine& line) {
 /// A bar that begins after the one of the steps came to its end is that of an evaluation or a prediction, until records
 /// of training come while it moves.
 bool Interpreter::is_other_loop(const event::Progressed& bar) {
-  if (!steps_complete_ || (other_total_ != bar.total && bar.done > 1)) return false;
+  // One that is full when it is first seen had no step between its beginning and its end.
+  const bool begins = bar.done <= 1 || bar.done == bar.total;
+  if (!steps_complete_ || (other_total_ != bar.total && !begins)) return false;
   other_total_ = bar.total;
   other_done_ = bar.done;
   return true;
 }
+
+/// A bar that is drawn as that of the steps is, of another loop: it says nothing of them.
+constexpr std::string_view kOtherLoop = "another loop";
 
 void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
   event::Progressed body;
@@ -282,6 +289,8 @@ void Interpreter::make_progress(const Fields& fields, const LogLine& line) {
       records_.steps_done(body.done, body.total);
       end_scores(body.done, line.number, line.at);
       if (!records_.counting()) records_.set_step(body.done - records_.offset());
+    } else {
+      body.what = kOtherLoop;
     }
   }
   constexpr size_t kBarLimit = 256;  // different bars that are reported

@@ -22,6 +22,7 @@ struct Interpreter::Stream {
   uint64_t used = 0;
   Time at;
   int64_t pid = -1;
+  int rank = -1;
   std::vector<Match> matches;
 };
 

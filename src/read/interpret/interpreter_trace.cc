@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/trace_frame.h"
 #include "read/interpret/interpreter.h"
 #include "read/interpret/interpreter_stream.h"
 
@@ -66,6 +67,7 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
     }
     found = streams_.emplace(key, std::make_unique<Stream>()).first;
     found->second->pid = line.pid;
+    found->second->rank = line.rank;
   }
   Stream& stream = *found->second;
   const bool was_open = stream.reader.open();
@@ -128,7 +130,7 @@ void Interpreter::emit_last_exception() {
 
 void Interpreter::judge_trace(const Stream& stream, event::TraceSeen& trace) {
   trace.sample = trace.sample || stream.sample || stream.caught;
-  trace.pid = stream.pid;
+  trace.pid = stream.pid < 0 && stream.rank >= 0 ? pid_of_rank(stream.rank) : stream.pid;
   trace.message = clip(redact_secrets(trace.message), kTextLimit);
 }
 

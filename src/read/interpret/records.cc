@@ -88,6 +88,18 @@ bool Records::is_step_key(std::string_view raw) const {
   return std::find(kStepKeys.begin(), kStepKeys.end(), raw) != kStepKeys.end();
 }
 
+/// The first step of the rollout. In the common case there is one step per rollout and the numbers are the same; where
+/// the steps run ahead of the rollouts, the record of a rollout comes when all steps of those before it are done.
+int64_t Records::step_of_rollout(int64_t number, const Record& record) {
+  if (trained_ == kNoStep || number >= trained_) return number;
+  const bool divides = number > 1 && (trained_ + 1) % number == 0;
+  if (steps_per_rollout_ == 0 && divides) {
+    steps_per_rollout_ = (trained_ + 1) / number;
+    if (plan_ > 0) sink_.put({record.at, record.where, event::Planned{plan_ * steps_per_rollout_}});
+  }
+  return steps_per_rollout_ > 1 ? number * steps_per_rollout_ : trained_;
+}
+
 int64_t Records::own_step(const Record& record) {
   const auto value_of = [&](std::string_view key) -> int64_t {
     for (const RowNumber& number : record.numbers) {
@@ -97,11 +109,18 @@ int64_t Records::own_step(const Record& record) {
   };
   if (speaker_) {
     for (const std::string& key : book_.dialects()[*speaker_].step_keys) {
-      if (const int64_t step = value_of(key); step != kNoStep) return step;
+      const int64_t step = value_of(key);
+      if (step == kNoStep) continue;
+      if (key.starts_with("rollout/")) return step_of_rollout(step, record);
+      if (!record.eval) trained_ = step;
+      return step;
     }
   }
-  if (record.step != kNoStep) return record.step + offset();
-  return usual_step(record);
+  if (record.step == kNoStep) return usual_step(record);
+  const int64_t step = record.step + offset();
+  if (record.policy == StepPolicy::kRollout) return step_of_rollout(step, record);
+  if (!record.eval) trained_ = step;
+  return step;
 }
 
 /// The value of the best of kStepKeys that the record has.
@@ -169,16 +188,19 @@ void Records::add(const Record& record) {
     sampled = sampled || means.sampled;
     (is_eval ? eval : train).readings.push_back(std::move(reading));
   }
-  note_total(record);
+  const bool closing = note_total(record);
   note_plan(record);
   if (train.readings.empty() && eval.readings.empty()) return;
   int64_t ordinal = 0;
-  if (!any_train && sampled && eval.readings.empty()) {  // of the machine alone: its samples are no steps
+  const bool machine_alone = record.of_machine || (!any_train && sampled);
+  if (machine_alone && eval.readings.empty()) {  // its samples are no steps
     train.step = current_;
     put({record.at, record.where, std::move(train)}, ordinal);
     return;
   }
-  if (!any_train && counts(record)) {  // an evaluation between two training records does not count
+  if (closing && counts(record)) {  // what it sums up was logged: it is no step of its own
+    train.step = eval.step = std::max(current_, counter_.shown() >= 0 ? counter_.shown() : kNoStep);
+  } else if (!any_train && counts(record)) {  // an evaluation between two training records does not count
     const int64_t step = own_step(record);
     eval.step = step != kNoStep ? step : current_;
     if (!pending_.empty() && step == kNoStep) ordinal = pending_.back().ordinal;
@@ -205,7 +227,7 @@ void Records::note_plan(const Record& record) {
 }
 
 // A Trainer's last record: how long it ran and how many steps a second it made.
-void Records::note_total(const Record& record) {
+bool Records::note_total(const Record& record) {
   double seconds = 0;
   double rate = 0;
   for (const RowNumber& number : record.numbers) {
@@ -213,9 +235,11 @@ void Records::note_total(const Record& record) {
     if (number.key == "train_steps_per_second") rate = number.value;
   }
   const double steps = seconds * rate;
-  if (steps < 1 || steps > 1e9) return;
-  counter_.total(std::llround(steps));
-  release(true);
+  if (steps >= 1 && steps <= 1e9) {
+    counter_.total(std::llround(steps));
+    release(true);
+  }
+  return seconds > 0;
 }
 
 void Records::put(Event&& event, int64_t ordinal) {

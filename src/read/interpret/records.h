@@ -25,6 +25,7 @@ struct Record {
   int64_t format_step = kNoStep;  ///< as the file's format has it; used when nothing else says
   StepPolicy policy = StepPolicy::kCurrent;
   bool eval = false;        ///< all of it
+  bool of_machine = false;  ///< see Row
   std::string_view prefix;  ///< put before every name
   Where where;
   Time at;
@@ -50,6 +51,8 @@ class Records {
   void set_step(int64_t step) { current_ = step + offset(); }
   bool counting() const { return speaker_ && book_.dialects()[*speaker_].count_steps; }
   int64_t current() const { return current_; }
+  /// The plan is of so many steps, or of so many rollouts where the records count those.
+  void set_plan(int64_t total) { plan_ = total; }
   int64_t offset() const;
   void finish();
 
@@ -63,10 +66,11 @@ class Records {
   void forget_meanings();
   int64_t step_of(const Record& record, int64_t* ordinal);
   int64_t own_step(const Record& record);
+  int64_t step_of_rollout(int64_t number, const Record& record);
   int64_t usual_step(const Record& record) const;
   bool counts(const Record& record) const;
   bool is_step_key(std::string_view raw) const;
-  void note_total(const Record& record);
+  bool note_total(const Record& record);  ///< whether it is that of a training that is done
   void note_plan(const Record& record);
   void put(Event&& event, int64_t ordinal);
   void release(bool all);
@@ -80,9 +84,12 @@ class Records {
   StepCounter counter_;
   std::deque<Pending> pending_;
   int64_t current_ = kNoStep;
-  double planned_ = 0;  // steps, as the last record with a plan said
-  bool keyed_ = false;  // records of this source carry a step key
-  std::string name_;    // scratch
+  double planned_ = 0;             // steps, as the last record with a plan said
+  int64_t plan_ = 0;               // as the run's settings say
+  bool keyed_ = false;             // records of this source carry a step key
+  int64_t trained_ = kNoStep;      // the last record of a step, where others count rollouts
+  int64_t steps_per_rollout_ = 0;  // 0: not known, or one
+  std::string name_;               // scratch
 };
 
 }  // namespace mw

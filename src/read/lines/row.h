@@ -26,6 +26,7 @@ struct Row {
   Time at;                 ///< when the format itself says so
   std::span<const RowNumber> numbers;
   std::span<const RowText> texts;
+  bool of_machine = false;  ///< the sink's own sample of the machine: of no step, however steps are counted
 };
 
 }  // namespace mw

@@ -1,8 +1,10 @@
 // The first line of any view: is it OK, since when, why, what now.
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
 #include "core/incident_kind.h"
+#include "core/plan_bar.h"
 #include "core/resume_advice.h"
 #include "ui/view/incident_chains.h"
 #include "ui/view/log_words.h"
@@ -32,19 +34,38 @@ int64_t announced(const State& state) {
   return last;
 }
 
+/// What a file that holds evaluations alone shows of the training: when it was evaluated.
+std::string evaluated_text(const State& state) {
+  std::set<int64_t> steps;
+  size_t most = 0;
+  for (const Series& series : state.eval) {
+    most = std::max<size_t>(most, series.count());
+    for (const Point& point : series.points()) {
+      if (point.step != kNoStep) steps.insert(point.step);
+    }
+  }
+  if (steps.empty()) return most == 0 ? "" : cat("evaluated ", most, most == 1 ? " time" : " times");
+  if (steps.size() == 1) return cat("evaluated at step ", *steps.begin());
+  return cat("evaluated ", steps.size(), " times, steps ", *steps.begin(), " to ", *steps.rbegin());
+}
+
 /// "step 12 of 200", "steps 40 to 80", or that there is none.
 std::string steps_text(const State& state) {
-  const State::Span steps = state.steps();
+  State::Span steps = state.steps();
+  const int64_t total = state.total_steps, bar = done_by_bar(state);
   if (steps.count == 0) {
+    if (bar != kNoStep) return cat("step ", bar, " of ", total);
     const int64_t step = announced(state);
-    return step > 0 ? cat("step ", step) : "no training step seen";
+    if (step > 0) return cat("step ", step);
+    const std::string evaluated = evaluated_text(state);
+    return evaluated.empty() ? "no training step seen" : cat(evaluated, "; no record of a training step");
   }
-  const int64_t total = state.total_steps;
+  steps.last = std::max(steps.last, bar);
   if (steps.first == 0 && total > 1 && steps.last + 1 == total) {  // counted from 0
     const bool cut = state.verdict == "crashed" || state.verdict == "interrupted" || state.verdict == "ended-early";
     return cut ? cat("steps 0 to ", steps.last) : cat("all ", total, " steps");
   }
-  const int64_t last = state.attempts.empty() ? kNoStep : state.attempts.back().last_step;
+  const int64_t last = state.attempts.empty() ? kNoStep : std::max(state.attempts.back().last_step, bar);
   if (state.attempts.size() > 1 && last != kNoStep && last < steps.last) {  // the run is where its last attempt is
     return cat("step ", last, total >= steps.last ? cat(" of ", total) : "", " after step ", steps.last,
                " of an earlier attempt");
@@ -60,11 +81,25 @@ std::string_view good_word(const State& state, const std::string& verdict) {
   return verdict == "interrupted" ? "INTERRUPTED" : "NO TROUBLE SEEN";
 }
 
-/// The failure's own words, where they say more than the summary: a size, an address, a setting, the exception.
+/// Does the leading cause rest on these words?
+bool speaks_for_cause(const Incident& incident, std::string_view text) {
+  if (incident.causes.empty()) return false;
+  const std::vector<std::string>& reasons = incident.causes.front().reasons_for;
+  return std::any_of(reasons.begin(), reasons.end(),
+                     [text](const std::string& reason) { return contains(reason, trim(text).substr(0, kCompared)); });
+}
+
+/// The failure's own words, where they say more than the summary: a size, an address, a setting, the exception. What
+/// else was said at the time is not the failure's, unless its cause rests on that.
 std::string own_words(const Incident& incident) {
   if (!ends_runs(incident.kind)) return "";  // a run that just stops has a last line, and it says nothing of that
+  bool own = true;                           // what it was raised by, and then its own line
   for (const Evidence& evidence : incident.evidence) {
     if (!evidence.signal.empty()) continue;
+    const bool there = evidence.where == incident.onset.where;
+    const bool may = own || there || speaks_for_cause(incident, evidence.text);
+    own = own && !there;
+    if (!may) continue;
     const std::string text = log_words(evidence.text);
     const bool specific = text.find_first_of("0123456789'") != std::string::npos || contains(text, "Error: ");
     const bool keepers = text.starts_with("=== midwatch: ");  // which says only that it ended
@@ -102,11 +137,16 @@ std::string ended(std::string text) {
   return text;
 }
 
+/// A cause that says no more than that an exception was raised, of which the summary gives the type and the message.
+bool restates(std::string_view cause) {
+  return cause.starts_with("The program raised ") || cause.starts_with("An exception that nothing handled");
+}
+
 std::string cause_sentence(const Incident& incident) {
   if (incident.causes.empty()) return "";
   const RankedCause& cause = incident.causes.front();
   const std::string what = cause_name(cause);
-  const bool said = incident.summary.find(what) != std::string::npos;
+  const bool said = incident.summary.find(what) != std::string::npos || restates(what);
   const bool likely = likelihood(cause) == "likely";
   // How a run may have come to a silent end, the summary says already.
   if (cause.score < kWorthNaming || said || (!likely && incident.kind == "died-silently")) return "";
@@ -114,8 +154,12 @@ std::string cause_sentence(const Incident& incident) {
 }
 
 /// "zero-reward since 2026-01-15T09:55:29Z: Reward is exactly 0 since step 75 ..." in one short sentence.
-std::string trouble_text(const Incident& incident) {
-  const std::string head = incident.kind == "interrupted" ? "" : cat(incident.kind, since_text(incident), ": ");
+std::string trouble_text(const State& state, const Incident& incident) {
+  const bool earlier =
+      incident.latest.attempt + 1U < state.attempts.size() && !contains(incident.summary, "the same in ");
+  const std::string attempt = earlier ? cat(" in attempt ", incident.latest.attempt + 1) : "";
+  const std::string head =
+      incident.kind == "interrupted" ? "" : cat(incident.kind, attempt, since_text(incident), ": ");
   const std::string words = own_words(incident);
   return cat(head, ended(sentences(incident.summary, kStatusSummary)), words.empty() ? "" : ended(words),
              cause_sentence(incident));
@@ -168,7 +212,12 @@ void set_word(StatusLine& line, const State& state, const Incident* worst) {
 
 }  // namespace
 
-bool nothing_known(const State& state) { return state.steps().count == 0 && state.series.empty(); }
+bool nothing_known(const State& state) {
+  // One evaluation is that of the model before the training.
+  const bool evaluated =
+      std::any_of(state.eval.begin(), state.eval.end(), [](const Series& s) { return s.count() > 1; });
+  return state.steps().count == 0 && state.series.empty() && !evaluated;
+}
 
 StatusLine status_line(const State& state) {
   StatusLine line;
@@ -184,7 +233,8 @@ StatusLine status_line(const State& state) {
   if (state.attempts.size() > 1) line.rest += cat(line.rest.empty() ? "" : ", ", "attempt ", state.attempts.size());
   line.rest += overcome_text(state);
   if (worst != nullptr) {
-    line.rest += cat(line.rest.empty() ? "" : ". ", trouble_text(*worst), chain_words(IncidentChains(state), *worst));
+    line.rest +=
+        cat(line.rest.empty() ? "" : ". ", trouble_text(state, *worst), chain_words(IncidentChains(state), *worst));
   } else {
     if (const Time end = expected_end(state); end.known()) line.rest += cat("; expected end ", when(end));
     line.rest += over_text(state);

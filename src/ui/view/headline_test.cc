@@ -43,6 +43,43 @@ TEST_CASE("what a person or a scheduler ended is interrupted, not crashed") {
   CHECK(line.mood == StatusLine::Mood::kDoubt);
 }
 
+TEST_CASE("what else was said at the time is not quoted as the failure's own words") {
+  FakeRun run;
+  run.state.verdict = "crashed";
+  Incident& incident = run.incident("resource-limit", Severity::kCritical, kNoStep, "A port is already taken", "");
+  incident.evidence = {{incident.onset.where, "Address already in use", "", kNoStep, 0},
+                       {{0, 34}, "KeyError: 'psutil'", "", kNoStep, 0}};
+  incident.causes[0].reasons_for = {"seen first: Address already in use"};
+  CHECK_FALSE(contains(status_line(run.state).rest, "It says"));
+  incident.causes[0].reasons_for = {"seen with it: KeyError: 'psutil'"};  // the cause rests on it
+  CHECK(contains(status_line(run.state).rest, "It says: KeyError: 'psutil'"));
+}
+
+TEST_CASE("that an exception was raised is no cause in the first line") {
+  FakeRun run;
+  run.state.verdict = "crashed";
+  Incident& incident = run.incident("code-error", Severity::kCritical, kNoStep, "RuntimeError ended the run: x", "x");
+  incident.causes[0].title = "The program raised RuntimeError.";
+  CHECK_FALSE(contains(status_line(run.state).rest, "cause"));
+  incident.causes[0].title = "A service answered with an error.";
+  CHECK(contains(status_line(run.state).rest, "Likely cause: A service answered with an error."));
+}
+
+TEST_CASE("the bar over the plan says how far the run came behind its last record") {
+  FakeRun run;
+  run.say(event::Planned{62});
+  run.measure(50, 0.5).measure(60, 0.5);
+  run.say(event::Progressed{"Map", 62, 62});  // of something else that has as many
+  CHECK(status_line(run.state).rest == "step 60 of 62");
+  run.say(event::Progressed{"", 62, 62});
+  CHECK(status_line(run.state).rest == "step 62 of 62");
+  run.say(event::AttemptBegan{"launcher"});
+  run.measure(10, 0.5).measure(20, 0.5);
+  CHECK(status_line(run.state).rest == "step 20 of 62 after step 60 of an earlier attempt, attempt 2");
+  run.say(event::Progressed{"", 24, 62});
+  CHECK(status_line(run.state).rest == "step 24 of 62 after step 60 of an earlier attempt, attempt 2");
+}
+
 TEST_CASE("steps counted from 0 are all there") {
   FakeRun run;
   run.say(event::Planned{3});

@@ -58,7 +58,8 @@ struct StatusLine {
   std::string resume;  ///< from which checkpoint to resume, a sentence; "" where that is no question
 };
 StatusLine status_line(const State& state);
-/// Of the training itself nothing was read: no step, no figure. That is neither trouble nor a sign that all is well.
+/// Of the training itself nothing was read: no step, no figure, one evaluation at most. That is neither trouble nor a
+/// sign that all is well.
 bool nothing_known(const State& state);
 
 /// The first line of `text`, at most `limit` bytes, cut between words where that is possible.

@@ -121,6 +121,17 @@ TEST_CASE("the status line is short and shows the first of the worst") {
   CHECK(line.rest.find("Likely cause: some-cause.") != std::string::npos);
 }
 
+TEST_CASE("a file of evaluations alone shows when the model was evaluated") {
+  FakeRun run;
+  run.state.verdict = "unknown";
+  for (int step = 0; step <= 70; step += 10) {
+    run.say(event::Measured{step, true, {{"eval.math", "val/test_score/math", 0.25 + 0.005 * step}}});
+    const StatusLine line = status_line(run.state);
+    CHECK(line.word == (step == 0 ? "NOTHING KNOWN" : "NO TROUBLE SEEN"));
+  }
+  CHECK(status_line(run.state).rest == "evaluated 8 times, steps 0 to 70; no record of a training step");
+}
+
 TEST_CASE("an empty run is not called healthy") {
   const State nothing;
   const StatusLine line = status_line(nothing);

@@ -19,14 +19,22 @@ bool ended_well_unseen(const State& state) {
   return state.steps().count == 0 && end && end->how == event::Ended::How::kExit && end->code == 0;
 }
 
+/// The one before did all that it was to do, and the later one does something else: another job of one log. It
+/// overcomes nothing.
+bool is_other_job(const AttemptState& before, const AttemptState& later) {
+  const bool complete = before.ended && before.ended->how == event::Ended::How::kComplete;
+  return complete && before.total_steps > 0 && later.total_steps > 0 && before.total_steps != later.total_steps;
+}
+
 }  // namespace
 
 bool overtaken(const State& state, const Incident& incident) {
   if (incident.latest.attempt + 1U >= state.attempts.size()) return false;
   if (ended_well_unseen(state)) return true;
-  const int64_t reached = state.attempts[incident.latest.attempt].last_step;
-  return std::any_of(state.attempts.begin() + incident.latest.attempt + 1, state.attempts.end(),
-                     [reached](const AttemptState& later) { return later.last_step > reached; });
+  const AttemptState& own = state.attempts[incident.latest.attempt];
+  return std::any_of(
+      state.attempts.begin() + incident.latest.attempt + 1, state.attempts.end(),
+      [&own](const AttemptState& later) { return later.last_step > own.last_step && !is_other_job(own, later); });
 }
 
 namespace {

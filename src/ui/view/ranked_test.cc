@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include "base/text.h"
 #include "ui/testing/fake_run.h"
+#include "ui/view/overview.h"
 #include "ui/view/tool_times.h"
 
 namespace mw {
@@ -19,6 +21,20 @@ TEST_CASE("the most consequential incident comes first") {
   std::vector<uint32_t> order;
   for (const Incident* incident : ranked_incidents(run.state)) order.push_back(incident->id);
   CHECK(order == std::vector<uint32_t>{4, 3, 1, 2});  // it spoils what is learnt; critical; a warning that stands; over
+}
+
+TEST_CASE("another job of the same log overcomes nothing; the next attempt at the same plan does") {
+  for (const int64_t plan : {20, 50}) {
+    FakeRun run;
+    run.say(event::Planned{20});
+    for (int step = 1; step <= 20; ++step) run.measure(step, 0.5);
+    run.say(event::Ended{event::Ended::How::kComplete, 0, "train_runtime"});
+    run.say(event::Planned{plan});
+    for (int step = 1; step <= 50; ++step) run.measure(step, 0.5);
+    run.incident("non-finite", Severity::kCritical, 1, "grad_norm is nan", "x").latest.attempt = 0;
+    CHECK(overtaken(run.state, run.state.incidents[0]) == (plan == 20));
+    CHECK(contains(status_line(run.state).rest, "non-finite in attempt 1 since step 1") == (plan == 50));
+  }
 }
 
 TEST_CASE("of two that are as grave, what shows beside the trouble comes second") {

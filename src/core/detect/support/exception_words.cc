@@ -157,9 +157,9 @@ constexpr std::array kPhrases = {
     Words{"not enough memory", "", {"gpu-out-of-memory", "cuda-oom-trainer", false}},
     Words{"insufficient memory", "", {"gpu-out-of-memory", "cuda-oom-trainer", false}},
     Words{"no available memory", "", {"gpu-out-of-memory", "vllm-no-kv-blocks", false}},
-    Words{"gpus", "but only", {"resource-limit", "gpus-requested-more-than-present", false}},
+    Words{"gpus", "but only", {"config-error", "gpus-requested-more-than-present", false}},
     Words{"available resources", "", {"resource-limit", "ray-resources-pending", false}},
-    Words{"no gpu", "available", {"resource-limit", "gpus-requested-more-than-present", false}},
+    Words{"no gpu", "available", {"config-error", "gpus-requested-more-than-present", false}},
     Words{"start new thread", "", {"resource-limit", "resource-temporarily-unavailable-eagain", false}},
     // checkpoints
     Words{"state dict contains a parameter group", "", {"checkpoint-failed", "state-dict-load-error", false}},

@@ -63,7 +63,7 @@ constexpr std::array kRows = {
         "resource temporarily unavailable",
         {"resource-limit", "resource-temporarily-unavailable-eagain", false}},
     Row{"RuntimeError", "too many open files", {"resource-limit", "emfile-too-many-open-files", false}},
-    Row{"ValueError", "less than total desired gpus", {"resource-limit", "gpus-requested-more-than-present", false}},
+    Row{"ValueError", "less than total desired gpus", {"config-error", "gpus-requested-more-than-present", false}},
     Row{"OSError", "unable to load weights", {"checkpoint-failed", "state-dict-load-error", false}},
     Row{"ValueError", "this looks incorrect", {"checkpoint-failed", "state-dict-load-error", false}},
     Row{"EOFError", "ran out of input", {"checkpoint-incomplete", "torch-zip-corrupt", false}},

@@ -79,7 +79,7 @@ constexpr Example kRoots[] = {
      "resource-temporarily-unavailable-eagain"},
     {"RuntimeError", "Too many open files. Communication with the workers is no longer possible.", "resource-limit",
      "emfile-too-many-open-files"},
-    {"ValueError", "Total available GPUs 4 is less than total desired GPUs 8", "resource-limit",
+    {"ValueError", "Total available GPUs 4 is less than total desired GPUs 8", "config-error",
      "gpus-requested-more-than-present"},
     {"PermissionError", "[Errno 13] Permission denied: '/data'", "resource-limit", "permission-denied"},
     {"torch.distributed.DistNetworkError", "EADDRINUSE: address already in use", "resource-limit", "port-in-use"},

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/detect/support/named_rank.h"
 #include "core/detect/support/progress.h"
 #include "core/exit_status.h"
 #include "core/incident_kind.h"
@@ -438,6 +439,7 @@ std::vector<Symptom> symptoms_of(const State& state, const Knowledge& knowledge)
   outlive(symptoms);
   outlive_helpers(helpers, symptoms);
   outlive_recurrent_errors(state, symptoms);
+  mark_named_ranks(symptoms);
   return symptoms;
 }
 

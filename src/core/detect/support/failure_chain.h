@@ -26,6 +26,7 @@ struct Symptom {
   bool survived = false;               ///< the attempt made progress, or lived long, after it
   const TraceState* within = nullptr;  ///< a signature's: the traceback it stands in, which nothing is known to catch
   bool teardown = false;               ///< it came after the run's own word that it was complete
+  bool named = false;                  ///< it is of the rank that the launcher names as the one that failed
 };
 
 /// What an exception type says by itself, where no signature knows the text.

@@ -36,7 +36,7 @@ bool ends_for_sure(const Symptom& symptom) {
 /// what: the exception of a traceback does, though it be the echo of a failure elsewhere.
 int lead_rank(const Symptom& symptom, bool came_to_nothing) {
   if (!ends_a_process(symptom)) return came_to_nothing && is_root(symptom) ? 2 : 0;
-  if (is_root(symptom)) return 5;
+  if (is_root(symptom)) return symptom.named ? 6 : 5;
   if (symptom.signature != nullptr && symptom.signature->role == Role::kConfirmation) return 1;
   const bool crash = kind_of(symptom) == "crash";
   if (symptom.signature != nullptr && symptom.signature->role == Role::kCascade) {

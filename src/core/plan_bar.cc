@@ -1,0 +1,47 @@
+#include "core/plan_bar.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace mw {
+namespace {
+
+/// Its title says what a bar goes over; that of Transformers' Trainer has none.
+bool over_steps(std::string_view title) {
+  return title.empty() || contains_folded(title, "train") || contains_folded(title, "step");
+}
+
+/// Steps from one record of the last attempt to the next.
+int64_t stride(const State& state) {
+  const size_t last = state.attempts.size() - 1;
+  for (const Series& series : state.series) {
+    const auto& points = series.points();
+    if (points.size() < 2 || points[points.size() - 2].attempt != last) continue;
+    const int64_t before = points[points.size() - 2].step, now = points.back().step;
+    if (before != kNoStep && now > before) return now - before;
+  }
+  return 1;
+}
+
+}  // namespace
+
+int64_t done_by_bar(const State& state) {
+  if (state.attempts.empty()) return kNoStep;
+  const AttemptState& attempt = state.attempts.back();
+  const int64_t total = attempt.total_steps > 0 ? attempt.total_steps : state.total_steps;
+  // A bar is kept by its title alone: it is the last attempt's only where that has gone on close behind it.
+  const bool several = state.attempts.size() > 1;
+  if (total <= 1 || (several && attempt.last_step == kNoStep)) return kNoStep;
+  const int64_t most = several ? attempt.last_step + stride(state) : total;
+  int64_t done = kNoStep;
+  for (const auto& [title, bar] : state.progress) {
+    const int64_t step = attempt.first_step == 0 ? bar.done - 1 : bar.done;  // its records count from 0
+    const bool further =
+        bar.total == total && bar.done > 0 && bar.done <= total && step > attempt.last_step && step <= most;
+    if (further && over_steps(title)) done = std::max(done, step);
+  }
+  return done;
+}
+
+}  // namespace mw

@@ -1,0 +1,15 @@
+// How far the progress bar over the steps of the plan had come: trainers log a record every so many steps, and the bar
+// on every step.
+#pragma once
+
+#include <cstdint>
+
+#include "core/state.h"
+
+namespace mw {
+
+/// The steps of its plan that the last attempt had done, by the bar over them; kNoStep when no such bar was drawn, or
+/// when it says less than the attempt's own records.
+int64_t done_by_bar(const State& state);
+
+}  // namespace mw
