@@ -106,6 +106,7 @@ Result<bool> Check::note_rented(const Holding& holding, bool ahead) {
   Control to = control();
   Rental& rental = ahead ? *to.successor() : *to.current();
   rental.instance = holding.instance;
+  rental.there = std::max(now_, rental.asked);
   if (!holding.host.empty()) rental.host = holding.host;
   rental.price = std::max(rental.price, holding.price);
   (ahead ? to.next : to.phase) = Phase::kRented;
@@ -159,7 +160,14 @@ Result<bool> Check::rent_from(Provider& provider, const Offer& offer, const std:
   for (const auto& [name, value] : machine_environment(plan_.spec, rental, order.label))
     order.environment[name] = value;
   order.wants = plan_.spec.wants;
-  // Whoever slept since then may have been taken for dead.
+  // Whoever slept since then may have been taken for dead. Late is never: somebody may give the intent up at any
+  // moment.
+  const auto now = doors_.store.now(plan_.owner);
+  if (!now.ok()) return now.error();
+  if (*now - rental.asked > plan_.spec.patience.settle) {
+    out_.notes.emplace_back("an intent to rent was too old to be carried out");
+    return false;
+  }
   const auto still = doors_.store.control();
   if (!still.ok()) return still.error();
   const bool wanted = still->control && (may_train(*still->control, rental.epoch, rental.nonce) ||
@@ -187,6 +195,8 @@ Result<bool> Check::was_made(Provider& provider, const Instance& made, const Ren
   const bool ahead = control().successor() != nullptr;
   const Holding there = {true, made.id, made.host, made.price, made.state, false};
   (ahead ? successor_.holding : holding_) = there;
+  // The call may have lasted for minutes.
+  if (const auto now = doors_.store.now(plan_.owner); now.ok()) now_ = *now;
   out_.done.push_back(cat("rented ", made.id, " of ", provider.name(), " for epoch ", rental.epoch));
   auto taken = note_rented(there, ahead);
   if (taken.ok() && *taken) {

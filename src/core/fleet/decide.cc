@@ -1,7 +1,6 @@
 #include "core/fleet/decide.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 
@@ -124,7 +123,7 @@ Move decide_ending(const FleetSpec& spec, const Control& control, const Witnesse
   if (holding.unreachable)
     return simple(What::kForget, "its host does not answer, and its epoch is over", rental.failed);
   // Not listed yet is not gone.
-  if (seen.now - rental.asked <= spec.patience.settle) {
+  if (seen.now - rental.since() <= spec.patience.settle) {
     return wait("the provider does not list the machine, which may only be too new");
   }
   return simple(What::kForget, "the provider has it no more", rental.failed);
@@ -133,7 +132,7 @@ Move decide_ending(const FleetSpec& spec, const Control& control, const Witnesse
 /// It has not said a word for half of the time that a machine has to begin: many of those never do.
 bool says_nothing(const FleetSpec& spec, const Control& control, const Witnesses& seen) {
   return control.phase == Phase::kRented && !seen.beat && !control.current()->began.known() &&
-         2 * (seen.now - control.current()->asked).ns > spec.patience.start.ns;
+         2 * (seen.now - control.current()->since()).ns > spec.patience.start.ns;
 }
 
 /// Why the machine is about to end, as far as that is known before it is given up; "": nothing says so.
@@ -152,11 +151,22 @@ std::string about_to_end(const FleetSpec& spec, const Control& control, const Ve
   return "";
 }
 
+/// Does the machine go on after all? That there is no sign of its end is not enough: of one that was stopped the
+/// provider may say nothing for a check, or list it no more, while its last heartbeat is young. What it says of its own
+/// end is.
+bool goes_on(const FleetSpec& spec, const Control& control, const Verdict& verdict, const Witnesses& seen) {
+  if (verdict.kind == Kind::kFailed || verdict.kind == Kind::kFinished) return true;
+  const bool lives =
+      verdict.kind == Kind::kStarting || verdict.kind == Kind::kHealthy || verdict.kind == Kind::kStalled;
+  const bool listed = seen.provider == InstanceState::kRunning || seen.provider == InstanceState::kProvisioning;
+  return lives && listed && about_to_end(spec, control, verdict, seen).empty();
+}
+
 /// Why the successor is not to be kept; "": it is. `failed`: that speaks against its host.
 std::string unwanted(const FleetSpec& spec, const Control& control, const Verdict& verdict, const Witnesses& seen,
                      const Successor& next, bool& failed) {
   const Rental& rental = *control.successor();
-  const Duration age = seen.now - rental.asked;
+  const Duration age = seen.now - rental.since();
   failed = false;
   if (spent(spec, control, seen.now)) return cat("the limit of ", spec.limits.spend, " is reached");
   if (rental.price > spec.limits.price_per_hour) return failed = true, cat("it costs ", rental.price, " an hour");
@@ -166,9 +176,7 @@ std::string unwanted(const FleetSpec& spec, const Control& control, const Verdic
   }
   if (!next.beat && age > spec.patience.start) return failed = true, "it did not begin in time";
   if (control.phase != Phase::kRented) return "";
-  constexpr std::array kLives = {Kind::kStarting, Kind::kHealthy, Kind::kStalled, Kind::kFailed, Kind::kFinished};
-  const bool lives = std::find(kLives.begin(), kLives.end(), verdict.kind) != kLives.end();
-  if (lives && about_to_end(spec, control, verdict, seen).empty()) return "the machine that it was to follow goes on";
+  if (goes_on(spec, control, verdict, seen)) return "the machine that it was to follow goes on";
   return age.ns > 2 * spec.limits.ahead.ns ? "the machine that it was to follow is still there" : "";
 }
 
@@ -180,7 +188,7 @@ Move for_successor(Move move) {
 Move decide_successor(const FleetSpec& spec, const Control& control, const Verdict& verdict, const Witnesses& seen,
                       const Successor& next) {
   const Rental& rental = *control.successor();
-  const bool listed_late = seen.now - rental.asked <= spec.patience.settle;
+  const bool listed_late = seen.now - rental.since() <= spec.patience.settle;
   if (control.next == Phase::kEnding) {
     if (next.holding.there()) return simple(What::kDestroy, rental.end);
     if (next.holding.unreachable) return simple(What::kForget, "its host does not answer", rental.failed);
