@@ -390,10 +390,8 @@ void SupervisedWorld::finish_save() {
   if (!dice.chance(0.3)) say_saved();
 }
 
-/// What two saves of one step do not share, in two files that belong together.
 void SupervisedWorld::write_late(int64_t step) {
-  // A file of one size that is written twice in one moment would be the same to whoever goes by its time.
-  disk.set_time({clock.now().ns + 1'000 * ++late_writes_});
+  disk.set_time({clock.now().ns + 1'000 * ++late_writes_});  // two writes of one size in one moment would look the same
   for (const char* name : {"/optimizer.bin", "/rng.bin"})
     disk.put(checkpoint(step) + name, cat("attempt ", number(), " at ", tick_));
 }

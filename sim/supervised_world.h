@@ -62,7 +62,7 @@ class SupervisedWorld {
 
   /// Half a second passes.
   void pass();
-  /// A writer in the background of the trainer replaces the optimizer's state of a save that looked whole.
+  /// A writer in the background of the trainer replaces two files of a save that looked whole.
   void write_late(int64_t step);
   /// Starts a keeper for an attempt, as the door does: it begins in its own time.
   Result<void> start_keeper(const std::string& folder);
