@@ -124,17 +124,24 @@ Result<bool> Check::rent(const std::string& why) {
     return false;
   }
   ++rents_;
+  bool wrong = false;  // what was asked for: that will not be had tomorrow either
   for (const auto& provider : doors_.providers) {
     auto offers = provider->search(plan_.spec.wants);
     if (!offers.ok()) {
-      out_.notes.push_back(cat(provider->name(), " has no answer: ", offers.error().what));
+      out_.notes.push_back(cat(provider->name(), " has no answer: ", said(offers.error())));
+      wrong = wrong || offers.error().code == Error::Code::kInvalid;
       continue;
     }
+    // What is left are hosts that failed twice: of one's own there will be no others.
+    wrong = wrong || (!offers->empty() && std::all_of(offers->begin(), offers->end(), [this](const Offer& one) {
+              return failed_twice(control(), one);
+            }));
     std::vector<std::string> lacks;
     const auto good = ranked(plan_.spec, control(), now_, std::move(*offers), lacks);
     for (const std::string& one : lacks) out_.notes.push_back(cat(provider->name(), " has nothing to rent: ", one));
     if (!good.empty()) return rent_from(*provider, good.front(), why);
   }
+  person_ = person_ || wrong;
   if (control().current() == nullptr) out_.waits = "no provider has a machine that may be rented";
   return false;
 }
@@ -179,7 +186,7 @@ Result<bool> Check::rent_from(Provider& provider, const Offer& offer, const std:
 }
 
 Result<bool> Check::not_made(const Error& error, bool ahead) {
-  out_.notes.push_back(cat("renting failed: ", error.what));
+  out_.notes.push_back(cat("renting failed: ", said(error)));
   if (!refused(error)) {
     if (!ahead) out_.waits = "the provider must say whether it rented one out";
     return false;
@@ -187,7 +194,9 @@ Result<bool> Check::not_made(const Error& error, bool ahead) {
   Move move;
   move.what = What::kForget;
   move.why = cat("it was refused: ", clip(error.what, 200));
-  move.failed = error.code != Error::Code::kFull;  // that is no fault of the host's
+  const bool denied = error.code == Error::Code::kDenied;
+  move.failed = error.code != Error::Code::kFull && !denied;  // these are no fault of the host's
+  if (denied) rents_ = kRentsAtOnce;                          // another offer would be refused as well
   return ahead ? forget_next(move) : forget(move);
 }
 

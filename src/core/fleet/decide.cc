@@ -14,6 +14,7 @@ using Phase = Control::Phase;
 using Kind = Verdict::Kind;
 
 constexpr int64_t kHostFailures = 2;
+constexpr int64_t kMissesForPerson = 4;  // machines in a row that did not begin: one more is not likely to
 constexpr Duration kHour = Duration::seconds(3600);
 constexpr Duration kLongestBackoff = Duration::seconds(1800);
 
@@ -236,6 +237,13 @@ bool gpu_fits(std::string_view wanted, std::string_view has) {
   return std::includes(there.begin(), there.end(), needed.begin(), needed.end());
 }
 
+bool failed_twice(const Control& control, const Offer& offer) {
+  const auto failures = std::count_if(control.rentals.begin(), control.rentals.end(), [&](const Rental& rental) {
+    return rental.failed && rental.provider == offer.provider && rental.host == offer.host && !offer.host.empty();
+  });
+  return failures >= kHostFailures;
+}
+
 std::string forbidden(const FleetSpec& spec, const Control& control, Time now, bool& person) {
   person = true;
   if (static_cast<int64_t>(control.rentals.size()) >= std::min(spec.limits.rents, kMostRents)) {
@@ -250,6 +258,7 @@ std::string forbidden(const FleetSpec& spec, const Control& control, Time now, b
   if (lately >= spec.limits.rents_per_hour) return cat(lately, " machines were rented within an hour");
   const Duration since = now - control.missed, pause = backoff(control.misses);
   if (control.misses > 0 && since < pause) {
+    person = control.misses >= kMissesForPerson;
     return cat(control.misses, " machines in a row did not begin; the next one is tried in ",
                format_duration({pause.ns - since.ns}));
   }
@@ -294,16 +303,13 @@ std::vector<Offer> ranked(const FleetSpec& spec, const Control& control, Time no
     const bool elsewhere = !wants.regions.empty() && !one.region.empty() &&
                            std::find(wants.regions.begin(), wants.regions.end(), one.region) == wants.regions.end();
     const bool other_gpu = !one.gpu.empty() && !gpu_fits(wants.gpu, one.gpu);
-    const auto failures = std::count_if(control.rentals.begin(), control.rentals.end(), [&](const Rental& rental) {
-      return rental.failed && rental.provider == one.provider && rental.host == one.host && !one.host.empty();
-    });
     if (lacks(one.count, wants.count) || lacks(one.gpu_memory, wants.gpu_memory) || lacks(one.disk, wants.disk) ||
         elsewhere || other_gpu || (one.reliability >= 0 && one.reliability < wants.reliability)) {
       ++small;
     } else if (!(one.price >= 0) || one.price > spec.limits.price_per_hour ||
                one.price * hours(spec.limits.reserve) > left) {
       ++dear;
-    } else if (failures >= kHostFailures) {
+    } else if (failed_twice(control, one)) {
       ++failed;
     } else {
       out.push_back(std::move(one));
