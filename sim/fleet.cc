@@ -26,6 +26,7 @@ constexpr int64_t kHours = 10;             // with faults
 constexpr int64_t kCalmMinutes = 240;      // without any, at the end
 constexpr int64_t kSilence = 15;           // minutes
 constexpr uint64_t kLongestCheck = 40;     // calls after which most checks are over
+constexpr uint64_t kWellUntilAlone = 5;    // checks that nothing disturbs, until a successor is given back
 const std::string kPrefix = "team/run", kRunId = "0badcafe";
 
 class World {
@@ -207,6 +208,7 @@ class World {
         say(cat(controller.owner, " fails: ", result.error().what));
         return;
       }
+      if (turn.how == Turn::How::kWell) ++well_;
       for (const std::string& done : result->done) say(cat(controller.owner, " ", done));
       waits_ = result->waits;
       verdict_ = result->verdict.kind;
@@ -327,14 +329,18 @@ class World {
     if (training > 1) wrong("a machine began to train before the one before it was gone");
   }
 
-  /// Nobody pays for two machines longer than it was said, as far as controllers were awake.
+  /// Nobody pays for two machines longer than it was said, as far as controllers were awake: each check may sleep for
+  /// two hours, and the next one, too, so that those count which nothing disturbed.
   void check_successor() {
     const Control now = books();
     const fleet::Rental* const successor = now.successor();
     const bool beside = successor != nullptr && now.phase == Control::Phase::kRented;
     const double age = beside ? (kStart + static_cast<double>(cloud_.now) * 60 - successor->asked.seconds()) / 60 : 0;
-    const double longest = 2 * spec_.limits.ahead.seconds() / 60 + (cloud_.calm ? 60 : 180);
-    if (beside && age > longest) wrong(cat("a successor stands beside its machine for ", age, " minutes"));
+    if (!beside || age * 60 <= 2 * spec_.limits.ahead.seconds()) {
+      well_in_time_ = well_;
+    } else if (well_ - well_in_time_ > kWellUntilAlone) {
+      wrong(cat("a successor stands beside its machine for ", age, " minutes"));
+    }
   }
 
   void end_well() {
@@ -377,6 +383,8 @@ class World {
   std::string waits_;
   fleet::Verdict::Kind verdict_ = fleet::Verdict::Kind::kNone;
   int64_t last_step_ = 0, shipped_ = 0;
+  uint64_t well_ = 0;          ///< checks that nothing disturbed
+  uint64_t well_in_time_ = 0;  ///< of these, before a successor stood beside its machine for too long
   bool nested_ = false;
   uint64_t digest_ = 0;
   FleetVerdict out_;

@@ -27,7 +27,10 @@ std::string folder_of_step(int64_t step) { return cat(kCheckpointsFolder, "/glob
 
 SupervisedShipping::SupervisedShipping(SupervisedWorld& world, const CheckpointLayout& layout, uint64_t seed)
     : world_(world), layout_(layout), dice_(seed * 7919 + 5), store_(seed * 13 + 3) {
-  store_.changed_at = [this](const std::string& key) { check_latest(key); };
+  store_.changed_at = [this](const std::string& key) {
+    if (key.starts_with(vault::Keys{kPrefix}.manifests())) manifest_call_ = store_.calls() - 1;
+    check_latest(key);
+  };
 }
 
 void SupervisedShipping::turn() {
@@ -77,21 +80,32 @@ void SupervisedShipping::look(int64_t step) {
   if (std::find(all.begin(), all.end(), now) == all.end()) all.push_back(std::move(now));
 }
 
-/// A fault at one call, once or from then on, or the trainer that goes on in the middle.
+/// A fault at one call, once or from then on, the trainer that goes on in the middle, or one that still writes to the
+/// very checkpoint that is being sent.
 void SupervisedShipping::disturb(int64_t step) {
-  const uint64_t how = dice_.below(4), at = dice_.below(kLongest);
+  const uint64_t how = dice_.below(5), at = dice_.below(kLongest);
   constexpr std::array<Fault, 5> kFaults = {Fault::kBefore, Fault::kAfter, Fault::kCut, Fault::kFlipped,
                                             Fault::kSilent};
   if (how <= 1) store_.fail_at(at, kFaults[dice_.below(how == 0 ? 2 : kFaults.size())], how == 0);
-  if (how != 2) return;
   const uint64_t turn = store_.calls() + at;
+  if (how == 3 && world_.runs() && !world_.has_foreign) {
+    store_.before_call = [this, step, turn] {
+      if (store_.calls() != turn) return;
+      world_.write_late(step);
+      look(step);
+      changed_call_ = turn;
+    };
+  }
+  if (how != 2) return;
   const auto ticks = 1 + static_cast<int64_t>(dice_.below(kMostTicks));
   store_.before_call = [this, step, turn, ticks] {
     if (store_.calls() != turn) return;
+    const Files before = files_of(step);
     for (int64_t i = 0; i < ticks; ++i) {
       world_.pass();
       look(step);
     }
+    if (files_of(step) != before) changed_call_ = turn;
   };
 }
 
@@ -119,7 +133,15 @@ bool SupervisedShipping::push(int64_t step) {
   ++pushes_;
   clock_.pass(Duration::seconds(1));
   store_.set_time(clock_.now());
-  return vault::push(doors(store_), options).ok();
+  changed_call_ = UINT64_MAX;
+  manifest_call_ = 0;
+  const auto pushed = vault::push(doors(store_), options);
+  // Each file is compared while it is sent; what changes after that, or is new, only the last look at the tree can see.
+  // Between that and the manifest there is no other call.
+  if (pushed.ok() && !pushed->there && changed_call_ < manifest_call_) {
+    world_.wrong("a checkpoint was shipped that was being written");
+  }
+  return pushed.ok();
 }
 
 /// After every change of the store `latest` names a checkpoint with a manifest, all of whose files are there as the

@@ -44,6 +44,8 @@ class SupervisedShipping {
   FakeStore store_;
   std::map<std::string, std::vector<Files>> seen_;  ///< by the step's folder: what it held while it was pushed
   int64_t latest_ = -1;
+  uint64_t changed_call_ = UINT64_MAX;  ///< to the store, before which the checkpoint that is pushed was changed
+  uint64_t manifest_call_ = 0;          ///< that put a manifest
   uint64_t pushes_ = 0, digest_ = 0;
 };
 

@@ -62,6 +62,8 @@ class SupervisedWorld {
 
   /// Half a second passes.
   void pass();
+  /// A writer in the background of the trainer replaces two files of a save that looked whole.
+  void write_late(int64_t step);
   /// Starts a keeper for an attempt, as the door does: it begins in its own time.
   Result<void> start_keeper(const std::string& folder);
   /// What the run's files hold by now is folded into `state`, incidents and all; true when nothing is unread.
@@ -147,6 +149,7 @@ class SupervisedWorld {
   void check_signal(const ProcessId& id, int signal);
   bool meant(std::string_view action, bool still) const;
 
+  int64_t late_writes_ = 0;
   std::optional<Attempt> attempt_;
   std::map<std::string, FakeDisk> records_;  ///< by attempt folder, as its keepers write them
   std::vector<Event> emitted_;               ///< in the run's files

@@ -10,6 +10,19 @@ namespace mw {
 
 using What = FleetRequest::What;
 
+namespace {
+
+/// By the specification that is in force now: whoever lowers a limit and puts the file into the store need not know
+/// where controllers stay.
+Result<FleetAnswer> check_anew(Disk& disk, const std::string& file) {
+  const auto desk = FleetDesk::open(disk, file);
+  if (!desk.ok()) return desk.error();
+  MW_TRY((*desk)->know());
+  return (*desk)->check(What::kWatch);
+}
+
+}  // namespace
+
 Result<FleetAnswer> manage_fleet(Disk& disk, const FleetRequest& request) {
   if (request.what == What::kUnfit) {
     MW_TRY(say_unfit(disk, request.reason));
@@ -35,7 +48,7 @@ Result<FleetAnswer> manage_fleet(Disk& disk, const FleetRequest& request) {
   if (request.what == What::kAdopt) return (*desk)->adopt(request);
   if (request.what != What::kWatch || request.every.ns <= 0) return (*desk)->check(request.what);
   for (;;) {  // until a signal ends it: killed anywhere, the next one goes on with what was begun
-    request.checked((*desk)->check(What::kWatch));
+    request.checked(check_anew(disk, request.file));
     sleep_for(request.every);
   }
 }

@@ -48,7 +48,7 @@ Result<std::unique_ptr<FleetDesk>> FleetDesk::open(Disk& disk, const std::string
   auto text = read_small(disk, file);
   if (!text.ok()) return text.error();
   auto spec = fleet::parse_fleet_spec(*text, file);
-  if (!spec.ok()) return spec.error();
+  if (!spec.ok()) return Error{spec.error().code, spec.error().what, "Mend it; docs/fleet.md has the file."};
   if (!contains(spec->store, "://")) spec->store = absolute_path(spec->store, folder_of(absolute_path(file)));
   StoreAddress address = address_of(*spec);
   auto desk =

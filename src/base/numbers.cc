@@ -212,6 +212,16 @@ std::string format_short(double value, int digits) {
   return out;
 }
 
+std::string format_money(double amount) {
+  if (!std::isfinite(amount)) return format_double(amount);
+  char text[400];
+  std::snprintf(text, sizeof text, "%.2f", amount);
+  std::string out = text;
+  while (out.ends_with('0')) out.pop_back();
+  if (out.ends_with('.')) out.pop_back();
+  return out == "-0" ? "0" : out;
+}
+
 std::string format_bytes(double bytes) {
   const char* const units[] = {"B", "KB", "MB", "GB", "TB", "PB"};
   int unit = 0;

@@ -24,6 +24,9 @@ std::string format_double(double value);
 /// At most `digits` significant digits, no trailing zeros: for people ("0.317", "12.4", "1.2e-07").
 std::string format_short(double value, int digits = 4);
 
+/// To the cent, without zeros at its end: "12.5", "0" of less than half a cent.
+std::string format_money(double amount);
+
 /// "4.1 GB", "412 KB" (powers of 1000).
 std::string format_bytes(double bytes);
 

@@ -32,7 +32,8 @@ printf '[run]\nnotices = ["file:{base}/going-%s"]\n' "$MIDWATCH_FLEET_EPOCH" >mi
 pace={later}
 [ "$MIDWATCH_FLEET_EPOCH" != 1 ] || {{ pace={pace}; export WANDB_RUN_ID={wandb}; }}
 {start}"{program}" onstart --from "{base}/share/run" --home "$here/home" --checkpoints "$here/checkpoints" --quiet -- \\
-  sh -c 'echo "wandb run $WANDB_RUN_ID ${{WANDB_RESUME:-new}}"; exec "$@"' sh \\
+  sh -c 'echo "wandb run $WANDB_RUN_ID ${{WANDB_RESUME:-new}}"; exec 9>>"{base}/trains"; flock -n 9 || echo two >"{base}/two"; exec "$@"' \\
+  sh \\
   "{practice}" --speak verl --out - --steps 40 --save-every 5 --pace $pace --checkpoints "$here/checkpoints" \\
   {otherwise}
 '''
@@ -41,7 +42,7 @@ price_per_hour = 1
 spend = 100
 rents_per_hour = {rents}
 rents = {rents}
-[patience]
+{limits}[patience]
 silence = "{silence}"
 settle = "1s"
 start = "10m"
@@ -117,13 +118,14 @@ def wandb():
 
 
 class Fleet:
-    def __init__(self, base, provider, pace, rents=5, silence="10m", start="", otherwise=UNFIT, later=0.1, more=""):
-        """`pace`: seconds a step on the first machine, `later` on the others."""
+    def __init__(self, base, provider, pace, rents=5, silence="10m", start="", otherwise=UNFIT, later=0.1, more="", limits=""):
+        """`pace`: seconds a step on the first machine, `later` on the others. A file "two": two trained at once."""
         self.base, self.file = base, base + "/run.toml"
         os.makedirs(base + "/machines")
         with open(self.file, "w") as file:
             file.write(SPEC.format(base=base, program=PROGRAM, practice=PRACTICE, pace=pace, provider=provider, rents=rents,
-                                   silence=silence, wandb=WANDB, start=start, otherwise=otherwise, later=later, more=more))
+                                   silence=silence, wandb=WANDB, start=start, otherwise=otherwise, later=later, more=more,
+                                   limits=limits))
         self.do("init", expect=[0])
 
     def start(self, *words):

@@ -25,6 +25,9 @@ class Check {
  private:
   using Found = std::vector<std::pair<std::string, Instance>>;  ///< by the provider's name
 
+  /// What a provider answered, with what to do about it.
+  std::string said(const Error& error);
+
   // ---- seeing (check_see.cc)
   const Control& control() const { return *held_.control; }
   Result<void> read();
@@ -84,6 +87,7 @@ class Check {
   std::optional<Result<WandbWord>> wandb_;
   size_t strays_ = 0;
   int rents_ = 0;
+  bool person_ = false;  ///< a provider refuses what only a person can mend: its key, its account, the specification
   bool seen_twice_ = false;  ///< that the machine is to be given up
   CheckResult out_;
 };

@@ -106,6 +106,7 @@ Result<bool> Check::note_rented(const Holding& holding, bool ahead) {
   Control to = control();
   Rental& rental = ahead ? *to.successor() : *to.current();
   rental.instance = holding.instance;
+  rental.there = std::max(now_, rental.asked);
   if (!holding.host.empty()) rental.host = holding.host;
   rental.price = std::max(rental.price, holding.price);
   (ahead ? to.next : to.phase) = Phase::kRented;
@@ -123,17 +124,24 @@ Result<bool> Check::rent(const std::string& why) {
     return false;
   }
   ++rents_;
+  bool wrong = false;  // what was asked for: that will not be had tomorrow either
   for (const auto& provider : doors_.providers) {
     auto offers = provider->search(plan_.spec.wants);
     if (!offers.ok()) {
-      out_.notes.push_back(cat(provider->name(), " has no answer: ", offers.error().what));
+      out_.notes.push_back(cat(provider->name(), " has no answer: ", said(offers.error())));
+      wrong = wrong || offers.error().code == Error::Code::kInvalid;
       continue;
     }
+    // What is left are hosts that failed twice: of one's own there will be no others.
+    wrong = wrong || (!offers->empty() && std::all_of(offers->begin(), offers->end(), [this](const Offer& one) {
+              return failed_twice(control(), one);
+            }));
     std::vector<std::string> lacks;
     const auto good = ranked(plan_.spec, control(), now_, std::move(*offers), lacks);
     for (const std::string& one : lacks) out_.notes.push_back(cat(provider->name(), " has nothing to rent: ", one));
     if (!good.empty()) return rent_from(*provider, good.front(), why);
   }
+  person_ = person_ || wrong;
   if (control().current() == nullptr) out_.waits = "no provider has a machine that may be rented";
   return false;
 }
@@ -159,7 +167,14 @@ Result<bool> Check::rent_from(Provider& provider, const Offer& offer, const std:
   for (const auto& [name, value] : machine_environment(plan_.spec, rental, order.label))
     order.environment[name] = value;
   order.wants = plan_.spec.wants;
-  // Whoever slept since then may have been taken for dead.
+  // Whoever slept since then may have been taken for dead. Late is never: somebody may give the intent up at any
+  // moment.
+  const auto now = doors_.store.now(plan_.owner);
+  if (!now.ok()) return now.error();
+  if (*now - rental.asked > plan_.spec.patience.settle) {
+    out_.notes.emplace_back("an intent to rent was too old to be carried out");
+    return false;
+  }
   const auto still = doors_.store.control();
   if (!still.ok()) return still.error();
   const bool wanted = still->control && (may_train(*still->control, rental.epoch, rental.nonce) ||
@@ -171,7 +186,7 @@ Result<bool> Check::rent_from(Provider& provider, const Offer& offer, const std:
 }
 
 Result<bool> Check::not_made(const Error& error, bool ahead) {
-  out_.notes.push_back(cat("renting failed: ", error.what));
+  out_.notes.push_back(cat("renting failed: ", said(error)));
   if (!refused(error)) {
     if (!ahead) out_.waits = "the provider must say whether it rented one out";
     return false;
@@ -179,7 +194,9 @@ Result<bool> Check::not_made(const Error& error, bool ahead) {
   Move move;
   move.what = What::kForget;
   move.why = cat("it was refused: ", clip(error.what, 200));
-  move.failed = error.code != Error::Code::kFull;  // that is no fault of the host's
+  const bool denied = error.code == Error::Code::kDenied;
+  move.failed = error.code != Error::Code::kFull && !denied;  // these are no fault of the host's
+  if (denied) rents_ = kRentsAtOnce;                          // another offer would be refused as well
   return ahead ? forget_next(move) : forget(move);
 }
 
@@ -187,6 +204,8 @@ Result<bool> Check::was_made(Provider& provider, const Instance& made, const Ren
   const bool ahead = control().successor() != nullptr;
   const Holding there = {true, made.id, made.host, made.price, made.state, false};
   (ahead ? successor_.holding : holding_) = there;
+  // The call may have lasted for minutes.
+  if (const auto now = doors_.store.now(plan_.owner); now.ok()) now_ = *now;
   out_.done.push_back(cat("rented ", made.id, " of ", provider.name(), " for epoch ", rental.epoch));
   auto taken = note_rented(there, ahead);
   if (taken.ok() && *taken) {

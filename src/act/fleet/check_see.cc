@@ -10,7 +10,13 @@ using Phase = Control::Phase;
 Result<CheckResult> Check::see() {
   MW_TRY(look_around());
   finish(next_move());
+  out_.person = out_.person || person_;
   return std::move(out_);
+}
+
+std::string Check::said(const Error& error) {
+  person_ = person_ || error.code == Error::Code::kDenied;
+  return cat(error.what, error.hint.empty() ? "" : cat(". ", error.hint));
 }
 
 Result<std::vector<Orphan>> Check::orphans(std::vector<std::string>& notes) {
@@ -50,10 +56,13 @@ Result<void> Check::look_around() {
     const auto listed = provider->list();
     if (!listed.ok()) {
       unheard_[provider->name()] = listed.error().what;
-      out_.notes.push_back(cat(provider->name(), " was not heard: ", listed.error().what));
+      out_.notes.push_back(cat(provider->name(), " was not heard: ", said(listed.error())));
       continue;
     }
-    for (const Instance& one : *listed) all_.emplace_back(provider->name(), one);
+    for (const Instance& one : *listed) {
+      if (one.unreachable) out_.notes.push_back(cat(provider->name(), ": ", one.says));
+      all_.emplace_back(provider->name(), one);
+    }
   }
   out_.seen = {};
   out_.seen.now = now_;

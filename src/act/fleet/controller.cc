@@ -26,6 +26,7 @@ Result<CheckResult> Check::act() {
     if (!gave_up.ok()) return gave_up.error();
     again = *gave_up;
   }
+  out_.person = out_.person || person_;
   return std::move(out_);
 }
 

@@ -60,6 +60,7 @@ Result<RestApi> RestApi::open(const ProviderSpec& spec, const ProviderDoors& doo
   if (!out.endpoint_.starts_with("https://") && !is_here(out.endpoint_)) {
     return Error{Error::Code::kInvalid, "the endpoint is not https, and would carry the key for all to read", ""};
   }
+  out.key_place_ = spec.values.count("key_file") != 0 ? std::string("key_file") : std::string(place.variable);
   auto key = key_of(spec, doors, place.variable);
   if (!key.ok()) return key.error();
   out.key_ = std::move(*key);
@@ -143,7 +144,11 @@ Error RestApi::refusal(std::string_view operation, const RestAnswer& answer) con
                            : status >= 400 && status < 500 && status != 408 ? Error::Code::kInvalid
                                                                             : Error::Code::kIo;
   const std::string said = shown(message_of(answer.json));
-  return {code, cat(operation, " was answered with status ", status, said.empty() ? "" : cat(": ", said)), ""};
+  const std::string hint = status == 402 ? "The account there needs credit."
+                           : code == Error::Code::kDenied
+                               ? cat("Is the key of ", key_place_, " right, and may it do this?")
+                               : std::string();
+  return {code, cat(operation, " was answered with status ", status, said.empty() ? "" : cat(": ", said)), hint};
 }
 
 std::string text_of(const Json& json, std::string_view key) {

@@ -51,6 +51,7 @@ class RestApi {
 
   ProviderDoors doors_;
   std::string endpoint_, key_;
+  std::string key_place_;  ///< where the key comes from, in words
   KnownSecrets secrets_;
   std::vector<std::string> values_;  ///< likewise, whatever they look like
 };

@@ -36,6 +36,7 @@ Result<Rental> parse_rental(const Json& json) {
   out.instance = clip(json.string_or("instance", ""), kText);
   out.price = json.number_or("price", -1);
   out.asked = time_in(json, "asked");
+  out.there = time_in(json, "there");
   out.turn = time_in(json, "turn");
   out.began = time_in(json, "began");
   out.gone = time_in(json, "gone");
@@ -51,6 +52,7 @@ void write_rental(JsonWriter& json, const Rental& one) {
   json.begin_object().key("epoch").integer(one.epoch).key("nonce").string(one.nonce);
   json.key("provider").string(one.provider).key("host").string(one.host).key("instance").string(one.instance);
   json.key("price").number(one.price).key("asked").string(format_utc(one.asked));
+  if (one.there.known()) json.key("there").string(format_utc(one.there));
   if (one.turn.known()) json.key("turn").string(format_utc(one.turn));
   json.key("began").string(format_utc(one.began)).key("gone").string(format_utc(one.gone));
   json.key("failed").boolean(one.failed).key("end").string(one.end).end_object();
@@ -81,6 +83,11 @@ void is_gone(Rental& rental, Time now, const std::string& why, bool failed) {
   rental.failed = rental.failed || failed;
   rental.gone = std::max(now, rental.asked);
   if (rental.end.empty()) rental.end = why;
+}
+
+void end_successor(Control& control) {
+  control.next = Phase::kEnding;
+  if (std::string& end = control.successor()->end; end.empty()) end = "the run is over, and needs no next machine";
 }
 
 bool is_this(const Rental* rental, int64_t epoch, std::string_view nonce) {
@@ -125,7 +132,7 @@ std::optional<Control> stopped(Control control) {
     control.outcome = "stopped";
   } else if (control.phase == Phase::kEnding) {
     control.after = "stopped";
-    if (control.successor() != nullptr) control.next = Phase::kEnding;
+    if (control.successor() != nullptr) end_successor(control);
   } else {
     end_epoch(control, "stopped");
   }
@@ -135,7 +142,7 @@ std::optional<Control> stopped(Control control) {
 void end_epoch(Control& control, std::string_view after) {
   const Rental* const successor = control.successor();
   const bool goes_on = successor != nullptr && control.next != Phase::kEnding && after == "again";
-  if (successor != nullptr && !goes_on) control.next = Phase::kEnding;
+  if (successor != nullptr && !goes_on) end_successor(control);
   control.epoch = goes_on ? successor->epoch : new_epoch(control);
   control.phase = Phase::kEnding;
   control.after = after;

@@ -22,11 +22,17 @@ struct Rental {
   std::string instance;        ///< the provider's id; "": not known (yet)
   double price = 0;            ///< an hour
   Time asked;                  ///< when the intent was written
-  Time turn;                   ///< of one that was rented as a successor: when it took its predecessor's place
-  Time began;                  ///< when it was first seen to train
-  Time gone;                   ///< when the provider no longer had it; unknown: it may be there
-  bool failed = false;         ///< it never trained, or was unfit: its host has failed once
-  std::string end;             ///< why it was given up
+  Time there;           ///< when it was first known to be there: a controller may sleep between intent and request
+  Time turn;            ///< of one that was rented as a successor: when it took its predecessor's place
+  Time began;           ///< when it was first seen to train
+  Time gone;            ///< when the provider no longer had it; unknown: it may be there
+  bool failed = false;  ///< it never trained, or was unfit: its host has failed once
+  std::string end;      ///< why it was given up
+
+  /// From when on it counts as there, which its provider may not list at once.
+  Time since() const { return there.known() ? there : asked; }
+  /// From when on it has time to begin.
+  Time may_begin() const { return turn.known() ? turn : since(); }
 };
 
 struct Control {

@@ -1,7 +1,6 @@
 #include "core/fleet/decide.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 
@@ -15,6 +14,7 @@ using Phase = Control::Phase;
 using Kind = Verdict::Kind;
 
 constexpr int64_t kHostFailures = 2;
+constexpr int64_t kMissesForPerson = 4;  // machines in a row that did not begin: one more is not likely to
 constexpr Duration kHour = Duration::seconds(3600);
 constexpr Duration kLongestBackoff = Duration::seconds(1800);
 
@@ -124,7 +124,7 @@ Move decide_ending(const FleetSpec& spec, const Control& control, const Witnesse
   if (holding.unreachable)
     return simple(What::kForget, "its host does not answer, and its epoch is over", rental.failed);
   // Not listed yet is not gone.
-  if (seen.now - rental.asked <= spec.patience.settle) {
+  if (seen.now - rental.since() <= spec.patience.settle) {
     return wait("the provider does not list the machine, which may only be too new");
   }
   return simple(What::kForget, "the provider has it no more", rental.failed);
@@ -133,7 +133,7 @@ Move decide_ending(const FleetSpec& spec, const Control& control, const Witnesse
 /// It has not said a word for half of the time that a machine has to begin: many of those never do.
 bool says_nothing(const FleetSpec& spec, const Control& control, const Witnesses& seen) {
   return control.phase == Phase::kRented && !seen.beat && !control.current()->began.known() &&
-         2 * (seen.now - control.current()->asked).ns > spec.patience.start.ns;
+         2 * (seen.now - control.current()->since()).ns > spec.patience.start.ns;
 }
 
 /// Why the machine is about to end, as far as that is known before it is given up; "": nothing says so.
@@ -152,11 +152,22 @@ std::string about_to_end(const FleetSpec& spec, const Control& control, const Ve
   return "";
 }
 
+/// Does the machine go on after all? That there is no sign of its end is not enough: of one that was stopped the
+/// provider may say nothing for a check, or list it no more, while its last heartbeat is young. What it says of its own
+/// end is.
+bool goes_on(const FleetSpec& spec, const Control& control, const Verdict& verdict, const Witnesses& seen) {
+  if (verdict.kind == Kind::kFailed || verdict.kind == Kind::kFinished) return true;
+  const bool lives =
+      verdict.kind == Kind::kStarting || verdict.kind == Kind::kHealthy || verdict.kind == Kind::kStalled;
+  const bool listed = seen.provider == InstanceState::kRunning || seen.provider == InstanceState::kProvisioning;
+  return lives && listed && about_to_end(spec, control, verdict, seen).empty();
+}
+
 /// Why the successor is not to be kept; "": it is. `failed`: that speaks against its host.
 std::string unwanted(const FleetSpec& spec, const Control& control, const Verdict& verdict, const Witnesses& seen,
                      const Successor& next, bool& failed) {
   const Rental& rental = *control.successor();
-  const Duration age = seen.now - rental.asked;
+  const Duration age = seen.now - rental.since();
   failed = false;
   if (spent(spec, control, seen.now)) return cat("the limit of ", spec.limits.spend, " is reached");
   if (rental.price > spec.limits.price_per_hour) return failed = true, cat("it costs ", rental.price, " an hour");
@@ -166,9 +177,7 @@ std::string unwanted(const FleetSpec& spec, const Control& control, const Verdic
   }
   if (!next.beat && age > spec.patience.start) return failed = true, "it did not begin in time";
   if (control.phase != Phase::kRented) return "";
-  constexpr std::array kLives = {Kind::kStarting, Kind::kHealthy, Kind::kStalled, Kind::kFailed, Kind::kFinished};
-  const bool lives = std::find(kLives.begin(), kLives.end(), verdict.kind) != kLives.end();
-  if (lives && about_to_end(spec, control, verdict, seen).empty()) return "the machine that it was to follow goes on";
+  if (goes_on(spec, control, verdict, seen)) return "the machine that it was to follow goes on";
   return age.ns > 2 * spec.limits.ahead.ns ? "the machine that it was to follow is still there" : "";
 }
 
@@ -180,7 +189,7 @@ Move for_successor(Move move) {
 Move decide_successor(const FleetSpec& spec, const Control& control, const Verdict& verdict, const Witnesses& seen,
                       const Successor& next) {
   const Rental& rental = *control.successor();
-  const bool listed_late = seen.now - rental.asked <= spec.patience.settle;
+  const bool listed_late = seen.now - rental.since() <= spec.patience.settle;
   if (control.next == Phase::kEnding) {
     if (next.holding.there()) return simple(What::kDestroy, rental.end);
     if (next.holding.unreachable) return simple(What::kForget, "its host does not answer", rental.failed);
@@ -228,6 +237,13 @@ bool gpu_fits(std::string_view wanted, std::string_view has) {
   return std::includes(there.begin(), there.end(), needed.begin(), needed.end());
 }
 
+bool failed_twice(const Control& control, const Offer& offer) {
+  const auto failures = std::count_if(control.rentals.begin(), control.rentals.end(), [&](const Rental& rental) {
+    return rental.failed && rental.provider == offer.provider && rental.host == offer.host && !offer.host.empty();
+  });
+  return failures >= kHostFailures;
+}
+
 std::string forbidden(const FleetSpec& spec, const Control& control, Time now, bool& person) {
   person = true;
   if (static_cast<int64_t>(control.rentals.size()) >= std::min(spec.limits.rents, kMostRents)) {
@@ -242,6 +258,7 @@ std::string forbidden(const FleetSpec& spec, const Control& control, Time now, b
   if (lately >= spec.limits.rents_per_hour) return cat(lately, " machines were rented within an hour");
   const Duration since = now - control.missed, pause = backoff(control.misses);
   if (control.misses > 0 && since < pause) {
+    person = control.misses >= kMissesForPerson;
     return cat(control.misses, " machines in a row did not begin; the next one is tried in ",
                format_duration({pause.ns - since.ns}));
   }
@@ -286,16 +303,13 @@ std::vector<Offer> ranked(const FleetSpec& spec, const Control& control, Time no
     const bool elsewhere = !wants.regions.empty() && !one.region.empty() &&
                            std::find(wants.regions.begin(), wants.regions.end(), one.region) == wants.regions.end();
     const bool other_gpu = !one.gpu.empty() && !gpu_fits(wants.gpu, one.gpu);
-    const auto failures = std::count_if(control.rentals.begin(), control.rentals.end(), [&](const Rental& rental) {
-      return rental.failed && rental.provider == one.provider && rental.host == one.host && !one.host.empty();
-    });
     if (lacks(one.count, wants.count) || lacks(one.gpu_memory, wants.gpu_memory) || lacks(one.disk, wants.disk) ||
         elsewhere || other_gpu || (one.reliability >= 0 && one.reliability < wants.reliability)) {
       ++small;
     } else if (!(one.price >= 0) || one.price > spec.limits.price_per_hour ||
                one.price * hours(spec.limits.reserve) > left) {
       ++dear;
-    } else if (failures >= kHostFailures) {
+    } else if (failed_twice(control, one)) {
       ++failed;
     } else {
       out.push_back(std::move(one));

@@ -75,6 +75,8 @@ bool gpu_fits(std::string_view wanted, std::string_view has);
 /// not failed twice. The cheapest is the best; of one price the most reliable. `notes` gets why none is left.
 std::vector<Offer> ranked(const FleetSpec& spec, const Control& control, Time now, std::vector<Offer> offers,
                           std::vector<std::string>& notes);
+/// A host that failed twice is not taken again.
+bool failed_twice(const Control& control, const Offer& offer);
 /// "": another machine may be rented now; else the limit that forbids it. `person`: it stays so by itself.
 std::string forbidden(const FleetSpec& spec, const Control& control, Time now, bool& person);
 

@@ -187,6 +187,24 @@ Result<void> take_tables(const Toml& root, std::string_view path, FleetSpec& spe
   return {};
 }
 
+/// 0: there is none. A list of variables looks like a name that is followed by its value: the names are taken out
+/// before.
+int64_t line_of_secret(std::string_view text, const std::vector<std::string>& variables) {
+  std::string rest(text);
+  for (const std::string& name : variables) {
+    if (!is_variable(name) || redact_secrets(name) != name) continue;
+    for (const char quote : {'"', '\''}) {
+      const std::string word = cat(std::string(1, quote), name, std::string(1, quote));
+      for (size_t at = rest.find(word); at != std::string::npos; at = rest.find(word, at))
+        rest.replace(at, word.size(), 2, quote);
+    }
+  }
+  const std::string shown = redact_secrets(rest);
+  if (shown == rest) return 0;
+  const auto differ = std::mismatch(rest.begin(), rest.end(), shown.begin(), shown.end());
+  return 1 + std::count(rest.begin(), differ.first, '\n');
+}
+
 }  // namespace
 
 Result<FleetSpec> parse_fleet_spec(std::string_view text, std::string_view path) {
@@ -207,8 +225,9 @@ Result<FleetSpec> parse_fleet_spec(std::string_view text, std::string_view path)
   for (const std::string& name : spec.environment) {
     if (!is_variable(name)) take.fail("environment takes names of variables, without values");
   }
-  if (redact_secrets(text) != text) {
-    take.fail("there is a secret in it: name its variable in `environment`, and set that for the controller");
+  if (const int64_t line = line_of_secret(text, spec.environment); line > 0) {
+    take.fail(cat("there is a secret in line ", line,
+                  ": name its variable in `environment`, and set that for the controller"));
   }
   MW_TRY(take.known({"name", "store", "endpoint", "region", "profile", "start", "environment", "machine", "limits",
                      "patience", "wandb", "provider"}));

@@ -97,7 +97,12 @@ TEST_CASE("a specification is read, and what is wrong with it is said with its l
 
 TEST_CASE("a secret in a specification is refused, as it would come into the store") {
   const std::string key = cat("hf_", std::string(34, 'q'));
-  CHECK(error_of("bash train.sh", cat("env HF_TOKEN=", key, " bash train.sh")).find("secret") != std::string::npos);
+  CHECK(error_of("bash train.sh", cat("env HF_TOKEN=", key, " bash train.sh")).find("secret in line") !=
+        std::string::npos);
+  // Names of variables are none, however many stand in a row; a secret that stands among them is one.
+  const std::string names = "\"WANDB_API_KEY\", \"AWS_ACCESS_KEY_ID\", 'AWS_SECRET_ACCESS_KEY'";
+  CHECK(error_of("[\"WANDB_API_KEY\"]", cat("[", names, "]")) == "");
+  CHECK(error_of("[\"WANDB_API_KEY\"]", cat("[", names, ", \"", key, "\"]")).find("secret") != std::string::npos);
 }
 
 TEST_CASE("the control of a run survives being written and read, and nonsense is refused") {
@@ -374,6 +379,11 @@ TEST_CASE("limits are hard: per hour, in number, in money, before and while a ma
   control.misses = 4;
   control.missed = ago(3);
   CHECK_FALSE(forbidden(plan, control, kNow, person).empty());  // 4 minutes
+  CHECK(person);
+  control.misses = 3;
+  control.missed = kNow;
+  CHECK_FALSE(forbidden(plan, control, kNow, person).empty());
+  CHECK_FALSE(person);
   control.missed = ago(5);
   CHECK(forbidden(plan, control, kNow, person).empty());
 }

@@ -96,6 +96,7 @@ TEST_CASE("a run that ends takes its successor with it") {
     Control control = followed();
     end_epoch(control, outcome);
     CHECK(control.next == Phase::kEnding);
+    CHECK(contains(control.successor()->end, "the run is over"));
     forget_current(control, kNow, "it is gone", false);
     CHECK(control.phase == Phase::kEnding);
     CHECK(control.current()->nonce == kSecond);
@@ -219,6 +220,20 @@ TEST_CASE("a successor that nobody needs is given back, and is not rented again 
   CHECK(ahead(spec, control, heard(0.5, InstanceState::kStopped)).what == What::kNothing);
 }
 
+TEST_CASE("a successor is kept while nobody knows whether its machine goes on") {
+  const FleetSpec spec = allowing(10);
+  const Control control = followed();
+  // It was stopped. Now its provider does not list it, or is not heard, and the last heartbeat is young.
+  CHECK(ahead(spec, control, heard(0.5, InstanceState::kGone), there()).what == What::kNothing);
+  CHECK(ahead(spec, control, heard(0.5, std::nullopt), there()).what == What::kNothing);
+  CHECK(ahead(spec, control, heard(0.5, InstanceState::kLost), there()).what == What::kNothing);
+  CHECK(ahead(spec, control, heard(0.5, InstanceState::kProvisioning), there()).what == What::kFence);
+  // One whose run is over needs none, whatever its provider says.
+  Witnesses over = heard(0.5, std::nullopt);
+  over.beat->phase = Heartbeat::Phase::kFailed;
+  CHECK(ahead(spec, control, over, there()).what == What::kFence);
+}
+
 TEST_CASE("of two that were to begin the one that says something is taken") {
   const FleetSpec spec = allowing(10);
   Control control;
@@ -246,6 +261,25 @@ TEST_CASE("of two that were to begin the one that says something is taken") {
   const Move drop = ahead(spec, control, begins, waits);
   CHECK(drop.what == What::kFence);
   CHECK(drop.ahead);
+}
+
+TEST_CASE("the time of a machine that was asked for late counts from when it was there") {
+  const FleetSpec spec = allowing(0);
+  Control control;
+  add_intent(control, rental_of(kFirst, 42));
+  control.phase = Phase::kRented;
+  Witnesses seen = heard(0, InstanceState::kRunning);
+  seen.beat->phase = Heartbeat::Phase::kStarting;
+  CHECK(judge(spec.patience, control, seen).kind == Verdict::Kind::kUnfit);
+  control.current()->there = ago(12);
+  CHECK(judge(spec.patience, control, seen).kind == Verdict::Kind::kStarting);
+  CHECK(parse_control(control_json(control))->current()->there == ago(12));
+  // Nor is it lost for not being listed yet.
+  control.current()->there = ago(2);
+  Witnesses silent;
+  silent.now = kNow;
+  silent.provider = InstanceState::kGone;
+  CHECK(judge(spec.patience, control, silent).kind == Verdict::Kind::kStarting);
 }
 
 TEST_CASE("a successor's time to begin counts from its turn") {

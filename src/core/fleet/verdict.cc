@@ -78,7 +78,7 @@ bool judge_own_words(const Heartbeat& beat, Verdict& out) {
 
 /// No heartbeat came since it was rented.
 void judge_unheard(const Patience& patience, const Rental& rental, const Witnesses& seen, Verdict& out) {
-  const Duration age = seen.now - rental.asked;
+  const Duration age = seen.now - rental.since();
   out.reasons.push_back(cat("no heartbeat came in the ", age_text(age), " since it was rented"));
   out.reasons.push_back(provider_text(seen));
   out.kind = Kind::kStarting;
@@ -111,8 +111,7 @@ void judge_living(const Patience& patience, const Rental& rental, const Witnesse
   out.kind = is_starting(beat) ? Kind::kStarting : beat.phase == Says::kStalled ? Kind::kStalled : Kind::kHealthy;
   // A checkpoint of 100 GB takes the time that it takes: while bytes of it come, the time to the first step stands
   // still.
-  const Time turn = rental.turn.known() ? rental.turn : rental.asked;
-  const Duration age{(seen.now - turn).ns - beat.receiving.ns};
+  const Duration age{(seen.now - rental.may_begin()).ns - beat.receiving.ns};
   if (out.kind == Kind::kStarting && !rental.began.known() && age > patience.start) {
     out.kind = Kind::kUnfit;
     out.replace = true;

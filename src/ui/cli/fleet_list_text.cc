@@ -55,7 +55,7 @@ std::string fleet_list_text(const FleetAnswer& answer, const Console& console) {
     const int64_t step = step_of(run);
     const std::string name = escape_terminal(run.run);
     out += line(name, state_of(run), step == kNoStep ? "-" : std::to_string(step), escape_terminal(machine_of(run)),
-                run.managed && run.trouble.empty() ? format_short(run.cost) : "-",
+                run.managed && run.trouble.empty() ? format_money(run.cost) : "-",
                 run.newest == kNoStep ? "-" : cat(run.newest, age(run.pushed, run.seen.now)), width);
     const std::string attention = attention_of(run);
     if (!attention.empty()) below += fit_help(cat("  ", name, ": ", escape_terminal(attention), "\n"), width);

@@ -88,8 +88,10 @@ std::string leg_text(const fleet::Leg& leg, const std::string& now) {
   std::string out = cat(rental.provider, rental.host.empty() ? "" : cat(" ", rental.host), ", ",
                         format_utc(rental.asked).substr(0, 19), "Z to ",
                         rental.gone.known() ? cat(format_utc(rental.gone).substr(0, 19), "Z") : now, ", cost ",
-                        format_short(leg.cost));
-  if (!leg.last) return cat(out, "; it never said a word", rental.end.empty() ? "" : cat("; ended: ", rental.end));
+                        format_money(leg.cost));
+  if (!leg.last)
+    return cat(out, "; it never said a word: what its start printed says why",
+               rental.end.empty() ? "" : cat("; ended: ", rental.end));
   const fleet::Heartbeat& beat = leg.last->beat;
   if (leg.attempts > 0) {
     out += cat(leg.attempts == 1 ? "; attempt " : "; attempts ", leg.first_attempt,
@@ -138,7 +140,7 @@ std::string fleet_text(const FleetAnswer& answer, const Console& console) {
         row("next", cat(next, ending ? "; it is being given back" : "; it waits until the machine is gone"), console);
   }
   out += row("cost",
-             cat(format_short(answer.cost), " of ", format_short(answer.limit), ", ", answer.control.rentals.size(),
+             cat(format_money(answer.cost), " of ", format_money(answer.limit), ", ", answer.control.rentals.size(),
                  " machines so far"),
              console);
   out += row("checkpoint",
@@ -185,7 +187,7 @@ std::string fleet_offers_text(const FleetAnswer& answer, const Console& console)
   std::string out;
   for (const fleet::Offer& one : answer.offers) {
     out += row(one.provider,
-               cat(format_short(one.price), " an hour  ", one.id, one.host.empty() ? "" : cat("  host ", one.host),
+               cat(format_money(one.price), " an hour  ", one.id, one.host.empty() ? "" : cat("  host ", one.host),
                    one.gpu.empty() ? "" : cat("  ", one.count, " x ", one.gpu),
                    one.region.empty() ? "" : cat("  ", one.region)),
                console);

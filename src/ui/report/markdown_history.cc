@@ -70,7 +70,7 @@ std::string head(const RunHistory& history, const std::vector<HistoryRow>& rows)
   if (fleet.managed) {
     const bool rests = fleet.control.phase == fleet::Control::Phase::kStopped;
     out += table_row("State", rests ? fleet.control.outcome : std::string(word_of(fleet.verdict.kind)));
-    out += table_row("Cost", cat(format_short(fleet.cost), " of ", format_short(fleet.limit)));
+    out += table_row("Cost", cat(format_money(fleet.cost), " of ", format_money(fleet.limit)));
   }
   out += table_row("Store", fleet.store);
   out += table_row("Attempts", cat(rows.size()));
@@ -102,7 +102,7 @@ std::string machines(const RunHistory& history) {
     const int64_t shipped = leg.last ? leg.last->beat.shipped : kNoStep;
     out += cat("| ", i + 1, " | ",
                markdown_text(cat(rental.provider, " ", rental.host.empty() ? rental.instance : rental.host)), " | ",
-               when(rental.asked), " | ", when(rental.gone), " | ", format_short(leg.cost), " | ", leg_steps(leg),
+               when(rental.asked), " | ", when(rental.gone), " | ", format_money(leg.cost), " | ", leg_steps(leg),
                " | ", shipped == kNoStep ? "" : cat(shipped), " | ", leg.redone < 0 ? "" : cat(leg.redone), " | ",
                markdown_text(clip(rental.end, kWhy)), " |\n");
   }

@@ -14,6 +14,7 @@ namespace {
 
 constexpr Duration kLimit = Duration::seconds(90);   // of one script
 constexpr int kGraceSeconds = 15;                    // between SIGTERM and SIGKILL
+constexpr size_t kShown = 200;                       // bytes of what ssh says
 constexpr int kUnreachable = 255;                    // of ssh
 constexpr std::string_view kDone = "midwatch-done";  // the last line of a script that came to its end
 constexpr std::string_view kEnd = "MIDWATCH_END_OF_START";
@@ -47,6 +48,13 @@ std::string destroy_script(const std::string& label) {
              "send TERM; send CONT\ntries=0\n", "while [ -n \"$(mine)\" ]; do\n", "  tries=$((tries + 1))\n",
              "  if [ $tries -ge ", kGraceSeconds * 5, " ]; then send KILL; fi\n", "  if [ $tries -ge ",
              kGraceSeconds * 10, " ]; then exit 5; fi\n", "  sleep 0.2\n", "done\necho ", kDone, "\n");
+}
+
+/// What ssh says at its end of why it could not: a key that is refused, a host key that is not known.
+std::string last_line(std::string_view output) {
+  const std::string_view text = trim(output);
+  const size_t line = text.rfind('\n');
+  return redact_secrets(clip(trim(line == std::string_view::npos ? text : text.substr(line + 1)), kShown));
 }
 
 class HostProvider final : public Provider {
@@ -100,7 +108,7 @@ class HostProvider final : public Provider {
         if (!ssh_ || text.error().code != Error::Code::kInterrupted) return text.error();
         one.state = InstanceState::kLost;
         one.unreachable = true;
-        one.says = "it does not answer";
+        one.says = text.error().what;
         out.push_back(one);
         continue;
       }
@@ -142,7 +150,8 @@ class HostProvider final : public Provider {
     const auto end = run_program(request);
     if (!end.ok()) return end.error();
     if (end->late || (ssh_ && end->code == kUnreachable)) {
-      return Error{Error::Code::kInterrupted, cat(host, " does not answer"), ""};
+      const std::string why = end->late ? "" : last_line(end->output);
+      return Error{Error::Code::kInterrupted, cat(host, " does not answer", why.empty() ? "" : cat(": ", why)), ""};
     }
     if (end->code == 3) return Error{Error::Code::kInvalid, cat("the folder cannot be made on ", host), ""};
     if (end->code != 0 || !trim(end->output).ends_with(kDone)) {
