@@ -231,10 +231,10 @@ TEST_CASE("a line of an engine that compiles for so many tokens is no step") {
 
 TEST_CASE("W&B's samples of the machine are no steps of a trainer whose records are counted") {
   encode::Wandb file;
-  for (int i = 0; i < 12; ++i) file.stats(1'760'000'000'000 + i * 10'000, {{"cpu", "12.5"}, {"gpu.0.temp", "61"}});
-  for (int step = 30; step <= 300; step += 30) {
+  for (int64_t i = 0; i < 12; ++i) file.stats(1'760'000'000'000 + i * 10'000, {{"cpu", "12.5"}, {"gpu.0.temp", "61"}});
+  for (int64_t step = 30; step <= 300; step += 30) {
     const std::string number = cat(step);
-    file.history(step / 30 - 1, 1'760'000'120 + step,
+    file.history(step / 30 - 1, static_cast<double>(1'760'000'120 + step),
                  {{"train/global_step", number}, {"train/loss", "0.5"}, {"train/epoch", "0.25"}});
     file.output(cat("\r  5%|     | ", step, "/1954 [00:02<1:32:30,  2.84s/it]\r"), false,
                 1'760'000'120'000 + step * 1000);
