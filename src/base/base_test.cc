@@ -71,6 +71,14 @@ TEST_CASE("hostile text is harmless") {
   CHECK(markdown_code("a`b|c") == "``a`b¦c``");
 }
 
+TEST_CASE("money is written to the cent") {
+  CHECK(format_money(0.000003466) == "0");
+  CHECK(format_money(-0.001) == "0");
+  CHECK(format_money(12.5) == "12.5");
+  CHECK(format_money(12345.678) == "12345.68");
+  CHECK(format_money(200) == "200");
+}
+
 TEST_CASE("secrets are redacted") {
   CHECK(redact_secrets("key hf_abcdefghijklmnopqrstuvwxyz end") == "key <redacted> end");
   CHECK(redact_secrets("WANDB_API_KEY=0123456789abcdef") == "WANDB_API_KEY=<redacted>");

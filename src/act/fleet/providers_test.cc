@@ -68,6 +68,14 @@ std::unique_ptr<Provider> command_in(const Scratch& scratch) {
   return std::move(*make_provider(spec));
 }
 
+/// This machine, whether it is taken or not.
+Offer here() {
+  Offer out;
+  out.id = out.host = "here";
+  out.provider = "local";
+  return out;
+}
+
 std::unique_ptr<Provider> local_in(const Scratch& scratch) {
   ProviderSpec spec;
   spec.kind = spec.name = "local";
@@ -105,10 +113,12 @@ TEST_CASE("what every provider promises: one instance a create, listed by its la
     const auto provider = kind == "command" ? command_in(scratch) : local_in(scratch);
     const auto offers = provider->search({});
     REQUIRE(offers.ok());
-    REQUIRE(offers->size() == 1);
+    // Of "local" there is none while anybody else, a test beside this one, has a machine here.
+    if (kind == "command") REQUIRE(offers->size() == 1);
+    const Offer offer = kind == "command" ? offers->front() : here();
     const Order order = order_for(scratch, kind == "command" ? "00000000000000c1" : "00000000000000a1");
     CHECK(with_label(*provider, order.label).empty());
-    const auto made = provider->create(offers->front(), order);
+    const auto made = provider->create(offer, order);
     REQUIRE(made.ok());
     CHECK(made->label == order.label);
     const auto there = with_label(*provider, order.label);
@@ -125,7 +135,7 @@ TEST_CASE("a machine of one's own gets its environment as it is, and ends with a
   const auto provider = local_in(scratch);
   Order order = order_for(scratch, "00000000000000a2");
   order.start = cat("echo \"$SECRET\" >", scratch.root, "/said\nsetsid sleep 600 &\n(sleep 600) &\nexec sleep 600");
-  REQUIRE(provider->create(provider->search({})->front(), order).ok());
+  REQUIRE(provider->create(here(), order).ok());
   CHECK(within_a_minute([&] { return scratch.text("said") == "it's a $secret\n"; }));
   CHECK(provider->search({})->empty());  // the host is taken
   const auto there = with_label(*provider, order.label);
@@ -148,7 +158,7 @@ TEST_CASE("a machine of one's own begins even where setsid comes to its call lat
   ::setenv("PATH", (scratch.root + "/bin:" + path).c_str(), 1);
   const auto provider = local_in(scratch);
   const Order order = order_for(scratch, "00000000000000a3");
-  const auto made = provider->create(provider->search({})->front(), order);
+  const auto made = provider->create(here(), order);
   ::setenv("PATH", path.c_str(), 1);
   REQUIRE(made.ok());
   CHECK(within_a_minute([&] { return scratch.text("said") == "it's a $secret\n"; }));
