@@ -83,10 +83,10 @@ Turn::Call Turn::next() {
   return how == How::kLosesRequest ? Call::kLost : Call::kLostAfter;
 }
 
-Result<PutOutcome> TurnStore::put(const std::string& key, std::string_view bytes, const PutCondition& condition) {
+Result<PutOutcome> TurnStore::put(const std::string& key, const Content& content, const PutCondition& condition) {
   const Call call = turn_.next();
   if (call == Call::kLost) return lost();
-  auto done = store_.put(key, bytes, condition);
+  auto done = store_.put(key, content, condition);
   return call == Call::kGoes ? std::move(done) : Result<PutOutcome>(lost());
 }
 

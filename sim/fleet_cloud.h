@@ -70,15 +70,15 @@ class TurnStore final : public ObjectStore {
  public:
   TurnStore(ObjectStore& store, Turn& turn) : store_(store), turn_(turn) {}
   std::string name() const override { return store_.name(); }
-  Result<PutOutcome> put(const std::string& key, std::string_view bytes, const PutCondition& condition) override;
+  Result<PutOutcome> put(const std::string& key, const Content& content, const PutCondition& condition) override;
   Result<ObjectInfo> head(const std::string& key) override;
   Result<void> get(const std::string& key, uint64_t offset, int64_t size, const ByteSink& sink) override;
   Result<ObjectPage> list(const std::string& prefix, const std::string& from) override;
   Result<void> remove(const std::string& key) override;
   Result<std::string> begin_upload(const std::string& key) override { return store_.begin_upload(key); }
   Result<UploadedPart> put_part(const std::string& key, const std::string& upload, int number,
-                                std::string_view bytes) override {
-    return store_.put_part(key, upload, number, bytes);
+                                const Content& content) override {
+    return store_.put_part(key, upload, number, content);
   }
   Result<std::vector<UploadedPart>> parts(const std::string& key, const std::string& upload) override {
     return store_.parts(key, upload);

@@ -1,8 +1,11 @@
 #include "platform/object_store.h"
 
+#include "base/digest.h"
 #include "base/text.h"
 
 namespace mw {
+
+std::string Content::sum() const { return md5.empty() ? mw::md5(bytes) : std::string(md5); }
 
 Result<std::string> get_small(ObjectStore& store, const std::string& key, size_t limit) {
   std::string out;

@@ -2,6 +2,7 @@
 // or a fake with faults behind it.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -25,6 +26,17 @@ struct ObjectInfo {
 struct ObjectPage {
   std::vector<ObjectInfo> objects;
   std::string next;  ///< to be given for the page after this; "": it was the last
+};
+
+/// What is put. Who knows the MD5 of it already says so: to compute it costs more than all else of sending a part.
+struct Content {
+  template <std::convertible_to<std::string_view> Text>
+  Content(const Text& text, std::string_view sum = {})  // NOLINT(google-explicit-constructor): any text is a content
+      : bytes(text), md5(sum) {}
+  std::string_view bytes;
+  std::string_view md5;  ///< of the bytes, 16 bytes; "": not known. Both outlive the call
+  /// The MD5, computed where it is not known.
+  std::string sum() const;
 };
 
 /// When a put() may take effect. A store that knows no conditions says kUnsupported, or ignores them: ask it with keys
@@ -66,7 +78,7 @@ class ObjectStore {
   virtual std::string name() const = 0;
 
   /// There whole or not at all. What was there before under that key is replaced.
-  virtual Result<PutOutcome> put(const std::string& key, std::string_view bytes, const PutCondition& condition) = 0;
+  virtual Result<PutOutcome> put(const std::string& key, const Content& content, const PutCondition& condition) = 0;
   virtual Result<ObjectInfo> head(const std::string& key) = 0;
   /// `size` bytes from `offset`; fewer where the object ends before, none behind its end. size < 0: to its end.
   virtual Result<void> get(const std::string& key, uint64_t offset, int64_t size, const ByteSink& sink) = 0;
@@ -79,7 +91,7 @@ class ObjectStore {
   /// before. All parts but the last have at least 5 MiB on real stores, and there are at most 10,000.
   virtual Result<std::string> begin_upload(const std::string& key) = 0;
   virtual Result<UploadedPart> put_part(const std::string& key, const std::string& upload, int number,
-                                        std::string_view bytes) = 0;
+                                        const Content& content) = 0;
   /// All parts that are there, in order of their numbers.
   virtual Result<std::vector<UploadedPart>> parts(const std::string& key, const std::string& upload) = 0;
   /// Joins exactly these parts. kNotFound after a lost answer: head() says whether it was done.

@@ -160,16 +160,28 @@ class Gateway:
         headers = {"host": f"127.0.0.1:{self.port}", "x-amz-content-sha256": digest, "x-amz-date": when}
         lines = "".join(f"{name}:{value}\n" for name, value in sorted(headers.items()))
         canonical = "\n".join((method, path, query, lines, ";".join(sorted(headers)), digest))
-        text = "\n".join(("AWS4-HMAC-SHA256", when, scope, hashlib.sha256(canonical.encode()).hexdigest()))
-        key = ("AWS4" + self.secret).encode()
-        for piece in scope.split("/"):
-            key = hmac.digest(key, piece.encode(), "sha256")
         headers["authorization"] = (f"AWS4-HMAC-SHA256 Credential={self.key}/{scope},SignedHeaders={';'.join(sorted(headers))},"
-                                    f"Signature={hmac.digest(key, text.encode(), 'sha256').hex()}")
+                                    f"Signature={self.signature(when, scope, canonical)}")
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         connection.request(method, path + ("?" + query if query else ""), body=body, headers=headers)
         answer = connection.getresponse()
         return answer.status, answer.read()
+
+    def address_to_put(self, path):
+        """An address that takes a PUT of whatever bytes, for an hour, from a client that cannot sign."""
+        when = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+        scope = when[:8] + "/us-east-1/s3/aws4_request"
+        query = urllib.parse.urlencode({"X-Amz-Algorithm": "AWS4-HMAC-SHA256", "X-Amz-Credential": f"{self.key}/{scope}",
+                                        "X-Amz-Date": when, "X-Amz-Expires": "3600", "X-Amz-SignedHeaders": "host"})
+        canonical = "\n".join(("PUT", path, query, f"host:127.0.0.1:{self.port}\n", "host", "UNSIGNED-PAYLOAD"))
+        return f"{self.url}{path}?{query}&X-Amz-Signature={self.signature(when, scope, canonical)}"
+
+    def signature(self, when, scope, canonical):
+        text = "\n".join(("AWS4-HMAC-SHA256", when, scope, hashlib.sha256(canonical.encode()).hexdigest()))
+        key = ("AWS4" + self.secret).encode()
+        for piece in scope.split("/"):
+            key = hmac.digest(key, piece.encode(), "sha256")
+        return hmac.digest(key, text.encode(), "sha256").hex()
 
     def make_bucket(self, name):
         status, text = self.ask("PUT", "/" + name)

@@ -20,8 +20,8 @@ class StoppableStore final : public ObjectStore {
  public:
   StoppableStore(ObjectStore& store, StopFlag stop) : store_(store), stop_(std::move(stop)) {}
   std::string name() const override { return store_.name(); }
-  Result<PutOutcome> put(const std::string& key, std::string_view bytes, const PutCondition& condition) override {
-    return stopped() ? Result<PutOutcome>(ended()) : store_.put(key, bytes, condition);
+  Result<PutOutcome> put(const std::string& key, const Content& content, const PutCondition& condition) override {
+    return stopped() ? Result<PutOutcome>(ended()) : store_.put(key, content, condition);
   }
   Result<ObjectInfo> head(const std::string& key) override {
     return stopped() ? Result<ObjectInfo>(ended()) : store_.head(key);
@@ -39,8 +39,8 @@ class StoppableStore final : public ObjectStore {
     return stopped() ? Result<std::string>(ended()) : store_.begin_upload(key);
   }
   Result<UploadedPart> put_part(const std::string& key, const std::string& upload, int number,
-                                std::string_view bytes) override {
-    return stopped() ? Result<UploadedPart>(ended()) : store_.put_part(key, upload, number, bytes);
+                                const Content& content) override {
+    return stopped() ? Result<UploadedPart>(ended()) : store_.put_part(key, upload, number, content);
   }
   Result<std::vector<UploadedPart>> parts(const std::string& key, const std::string& upload) override {
     return stopped() ? Result<std::vector<UploadedPart>>(ended()) : store_.parts(key, upload);

@@ -184,7 +184,7 @@ class Uploader {
       const bool there = one.there_etag == tag;
       if (!there) {
         pacer_.take(size);
-        const auto put = doors_.store.put(one.key, bytes, {});
+        const auto put = doors_.store.put(one.key, {bytes, sum}, {});
         if (!put.ok()) return put.error();
       }
       meter_.add(size, !there);
@@ -197,7 +197,7 @@ class Uploader {
     if (!there && one.upload.empty()) return {};  // it may be whole under its key: complete() compares
     if (!there) {
       pacer_.take(size);
-      const auto put = doors_.store.put_part(one.key, one.upload, number, bytes);
+      const auto put = doors_.store.put_part(one.key, one.upload, number, {bytes, sum});
       // Somebody completed or aborted the upload: complete() finds out which.
       if (!put.ok() && put.error().code == Error::Code::kNotFound) return {};
       if (!put.ok()) return put.error();

@@ -32,7 +32,8 @@ void FakeStore::store(const std::string& key, std::string bytes, std::string eta
   if (changed_at) changed_at(key);
 }
 
-Result<PutOutcome> FakeStore::put(const std::string& key, std::string_view bytes, const PutCondition& condition) {
+Result<PutOutcome> FakeStore::put(const std::string& key, const Content& content, const PutCondition& condition) {
+  const std::string_view bytes = content.bytes;
   const Fault* fault = begin();
   if (fault != nullptr && *fault == Fault::kSilent && condition.when == PutCondition::When::kAlways) {
     store(key, std::string(bytes.size(), '?'), to_hex(md5(std::string(bytes.size(), '?'))));
@@ -111,7 +112,8 @@ Result<std::string> FakeStore::begin_upload(const std::string& key) {
 }
 
 Result<UploadedPart> FakeStore::put_part(const std::string& key, const std::string& upload, int number,
-                                         std::string_view bytes) {
+                                         const Content& content) {
+  const std::string_view bytes = content.bytes;
   const Fault* fault = begin();
   if (fault != nullptr && *fault != Fault::kAfter && *fault != Fault::kSilent) return lost();
   Upload* const found = find(key, upload);

@@ -43,14 +43,14 @@ class FakeStore final : public ObjectStore {
   std::function<void(const std::string&)> changed_at;  ///< this key has other content now
 
   std::string name() const override { return "fake://store"; }
-  Result<PutOutcome> put(const std::string& key, std::string_view bytes, const PutCondition& condition) override;
+  Result<PutOutcome> put(const std::string& key, const Content& content, const PutCondition& condition) override;
   Result<ObjectInfo> head(const std::string& key) override;
   Result<void> get(const std::string& key, uint64_t offset, int64_t size, const ByteSink& sink) override;
   Result<ObjectPage> list(const std::string& prefix, const std::string& from) override;
   Result<void> remove(const std::string& key) override;
   Result<std::string> begin_upload(const std::string& key) override;
   Result<UploadedPart> put_part(const std::string& key, const std::string& upload, int number,
-                                std::string_view bytes) override;
+                                const Content& content) override;
   Result<std::vector<UploadedPart>> parts(const std::string& key, const std::string& upload) override;
   Result<void> complete(const std::string& key, const std::string& upload,
                         const std::vector<UploadedPart>& parts) override;

@@ -1,5 +1,8 @@
 // The only includer of libcurl.
 #include <curl/curl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,11 +30,36 @@ std::string authorities() {
   return {};
 }
 
+/// The sockets of one handle that are open. libcurl keeps what the callbacks are given with each connection, until it
+/// is closed.
+using Sockets = std::vector<curl_socket_t>;
+
+curl_socket_t open_socket(void* of, curlsocktype, curl_sockaddr* address) {
+  const curl_socket_t fd = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  if (fd >= 0) static_cast<Sockets*>(of)->push_back(fd);
+  return fd < 0 ? CURL_SOCKET_BAD : fd;
+}
+
+int close_socket(void* of, curl_socket_t fd) {
+  std::erase(*static_cast<Sockets*>(of), fd);
+  return ::close(fd);
+}
+
+/// The kernel sends an acknowledgement 40 ms late when it hopes to send data along with it. A server that has Nagle's
+/// algorithm on (Ceph's gateway, as it comes) sends the header of an answer, and its body only when the header is
+/// acknowledged: each question of a transfer would wait for that. The kernel forgets the option again, so it is asked
+/// for with each answer.
+void acknowledge_now(const Sockets& sockets) {
+  const int on = 1;
+  for (const curl_socket_t fd : sockets) (void)::setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+}
+
 struct Answering {
   HttpAnswer answer;
   size_t limit = 0;
   CURL* handle = nullptr;
   const HttpRequest* request = nullptr;
+  const Sockets* sockets = nullptr;
 };
 
 /// Is what comes the body that was asked for, and no page about an error?
@@ -61,6 +89,7 @@ size_t take_header(char* data, size_t size, size_t count, void* to) {
   }
   auto& answering = *static_cast<Answering*>(to);
   const size_t colon = line.find(':');
+  if (line == "\r\n") acknowledge_now(*answering.sockets);
   if (line.starts_with("HTTP/")) {
     answering.answer.headers.clear();  // those of an interim answer are none of the answer's
   } else if (answering.request->want_headers && colon != std::string_view::npos &&
@@ -86,7 +115,12 @@ struct Ends {
   void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
   void operator()(curl_slist* list) const { curl_slist_free_all(list); }
 };
-using Handle = std::unique_ptr<CURL, Ends>;
+/// A handle, and the sockets of its connections, which go after it.
+struct Handle {
+  std::unique_ptr<Sockets> sockets = std::make_unique<Sockets>();
+  std::unique_ptr<CURL, Ends> curl;
+  CURL* get() const { return curl.get(); }
+};
 using List = std::unique_ptr<curl_slist, Ends>;
 
 List list_of(const std::vector<std::string>& lines) {
@@ -165,11 +199,12 @@ class CurlHttp final : public Http {
 
   Result<HttpAnswer> send(const HttpRequest& request) override {
     Handle handle = begin(request.url, "http,https", request.deadline);
-    if (handle == nullptr) return Error{Error::Code::kIo, "libcurl has no memory", ""};
+    if (handle.get() == nullptr) return Error{Error::Code::kIo, "libcurl has no memory", ""};
     Answering answering;
     answering.limit = request.answer_limit;
     answering.handle = handle.get();
     answering.request = &request;
+    answering.sockets = handle.sockets.get();
     std::vector<std::string> lines = request.headers;
     lines.emplace_back("Expect:");  // some servers never answer the question that it asks
     const List headers = list_of(lines);
@@ -192,7 +227,7 @@ class CurlHttp final : public Http {
 
   Result<void> mail(const MailRequest& request) override {
     const Handle handle = begin(request.server, "smtp,smtps", request.deadline);
-    if (handle == nullptr) return Error{Error::Code::kIo, "libcurl has no memory", ""};
+    if (handle.get() == nullptr) return Error{Error::Code::kIo, "libcurl has no memory", ""};
     Sending sending{request.message};
     const List to = list_of(request.to);
     const auto tls = request.tls == MailRequest::Tls::kRequire     ? CURLUSESSL_ALL
@@ -226,8 +261,8 @@ class CurlHttp final : public Http {
  private:
   Handle begin(const std::string& url, const char* protocols, Duration deadline) {
     Handle handle = take_idle();
-    if (handle == nullptr) handle.reset(curl_easy_init());
-    if (handle == nullptr) return handle;
+    if (handle.get() == nullptr) handle.curl.reset(curl_easy_init());
+    if (handle.get() == nullptr) return handle;
     const long ms = static_cast<long>(std::max<int64_t>(1, deadline.ns / 1'000'000));
     curl_easy_setopt(handle.get(), CURLOPT_URL, url.c_str());
     curl_easy_setopt(handle.get(), CURLOPT_PROTOCOLS_STR, protocols);
@@ -237,6 +272,10 @@ class CurlHttp final : public Http {
     curl_easy_setopt(handle.get(), CURLOPT_CONNECTTIMEOUT_MS, ms);
     curl_easy_setopt(handle.get(), CURLOPT_USERAGENT, "midwatch/" MIDWATCH_VERSION);
     curl_easy_setopt(handle.get(), CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
+    curl_easy_setopt(handle.get(), CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl_easy_setopt(handle.get(), CURLOPT_OPENSOCKETDATA, handle.sockets.get());
+    curl_easy_setopt(handle.get(), CURLOPT_CLOSESOCKETFUNCTION, close_socket);
+    curl_easy_setopt(handle.get(), CURLOPT_CLOSESOCKETDATA, handle.sockets.get());
     if (const std::string file = authorities(); !file.empty()) {
       curl_easy_setopt(handle.get(), CURLOPT_CAINFO, file.c_str());
     }
@@ -246,7 +285,7 @@ class CurlHttp final : public Http {
   /// One whose connection may still be open, for requests to come; after an error none is trusted.
   Handle take_idle() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (idle_.empty()) return nullptr;
+    if (idle_.empty()) return {};
     Handle handle = std::move(idle_.back());
     idle_.pop_back();
     return handle;

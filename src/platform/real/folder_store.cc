@@ -80,12 +80,12 @@ class FolderStore final : public ObjectStore {
 
   std::string name() const override { return root_; }
 
-  Result<PutOutcome> put(const std::string& key, std::string_view bytes, const PutCondition& condition) override {
+  Result<PutOutcome> put(const std::string& key, const Content& content, const PutCondition& condition) override {
     const auto path = path_of(key);
     if (!path.ok()) return path.error();
     MW_TRY(disk_->make_folders(own_));
     const std::string fresh = cat(own_, "/put-", ticket());
-    const auto written = write_file(fresh, bytes);
+    const auto written = write_file(fresh, content.bytes);
     auto outcome = written.ok() ? put_there(fresh, *path, condition) : Result<PutOutcome>(written.error());
     (void)::unlink(fresh.c_str());
     if (outcome.ok() && outcome->stored) outcome->etag = etag_of(*path).value_or("");
@@ -153,14 +153,14 @@ class FolderStore final : public ObjectStore {
   }
 
   Result<UploadedPart> put_part(const std::string& key, const std::string& upload, int number,
-                                std::string_view bytes) override {
+                                const Content& content) override {
     MW_TRY(check_upload(key, upload));
     const std::string folder = folder_of_upload(upload);
     const std::string fresh = cat(folder, "/new-", ticket());
-    MW_TRY(write_file(fresh, bytes));
+    MW_TRY(write_file(fresh, content.bytes));
     const std::string path = cat(folder, "/part-", number);
     if (::rename(fresh.c_str(), path.c_str()) != 0) return error_of(errno, "cannot rename", fresh);
-    return UploadedPart{number, static_cast<int64_t>(bytes.size()), to_hex(md5(bytes))};
+    return UploadedPart{number, static_cast<int64_t>(content.bytes.size()), to_hex(content.sum())};
   }
 
   Result<std::vector<UploadedPart>> parts(const std::string& key, const std::string& upload) override {

@@ -23,7 +23,7 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 struct Call {
   std::string method, key;
   Pairs query, headers;
-  std::string_view payload;
+  Content payload = {std::string_view()};
   const ByteSink* sink = nullptr;
   bool conditional = false;
 };
@@ -96,22 +96,22 @@ class Store final : public ObjectStore {
 
   std::string name() const override { return "s3://" + bucket_; }
 
-  Result<PutOutcome> put(const std::string& key, std::string_view bytes, const PutCondition& condition) override {
+  Result<PutOutcome> put(const std::string& key, const Content& content, const PutCondition& condition) override {
     using When = PutCondition::When;
     if (condition.when != When::kMatches) {
-      return put_once(key, bytes, condition.when == When::kAbsent ? Pairs{{"if-none-match", "*"}} : Pairs{});
+      return put_once(key, content, condition.when == When::kAbsent ? Pairs{{"if-none-match", "*"}} : Pairs{});
     }
     // RFC 7232 wants the quotes; Ceph's gateway compares what stands there with an ETag without. A second try with the
     // other spelling compares and swaps as well as the first.
-    auto outcome = put_once(key, bytes, {{"if-match", quoted_ ? cat("\"", condition.etag, "\"") : condition.etag}});
+    auto outcome = put_once(key, content, {{"if-match", quoted_ ? cat("\"", condition.etag, "\"") : condition.etag}});
     if (!outcome.ok() || outcome->stored) return outcome;
-    auto second = put_once(key, bytes, {{"if-match", quoted_ ? condition.etag : cat("\"", condition.etag, "\"")}});
+    auto second = put_once(key, content, {{"if-match", quoted_ ? condition.etag : cat("\"", condition.etag, "\"")}});
     if (second.ok() && second->stored) quoted_ = !quoted_;
     return second;
   }
 
   Result<ObjectInfo> head(const std::string& key) override {
-    const auto answer = ask({"HEAD", key, {}, {}, {}, nullptr, false});
+    const auto answer = ask({"HEAD", key, {}, {}, std::string_view(), nullptr, false});
     if (!answer.ok()) return answer.error();
     if (answer->status != 200) return error_of(*answer, key);
     const auto size = parse_int(answer->header("content-length"));
@@ -124,33 +124,33 @@ class Store final : public ObjectStore {
   Result<ObjectPage> list(const std::string& prefix, const std::string& from) override {
     Pairs query = {{"list-type", "2"}, {"encoding-type", "url"}, {"prefix", prefix}};
     if (!from.empty()) query.emplace_back("continuation-token", from);
-    const auto answer = ask({"GET", "", query, {}, {}, nullptr, false});
+    const auto answer = ask({"GET", "", query, {}, std::string_view(), nullptr, false});
     if (!answer.ok()) return answer.error();
     if (answer->status != 200) return error_of(*answer, name());
     return parse_objects(answer->body);
   }
 
   Result<void> remove(const std::string& key) override {
-    const auto answer = ask({"DELETE", key, {}, {}, {}, nullptr, false});
+    const auto answer = ask({"DELETE", key, {}, {}, std::string_view(), nullptr, false});
     if (!answer.ok()) return answer.error();
     if (answer->status / 100 != 2 && answer->status != 404) return error_of(*answer, key);
     return {};
   }
 
   Result<std::string> begin_upload(const std::string& key) override {
-    const auto answer = ask({"POST", key, {{"uploads", ""}}, {}, {}, nullptr, false});
+    const auto answer = ask({"POST", key, {{"uploads", ""}}, {}, std::string_view(), nullptr, false});
     if (!answer.ok()) return answer.error();
     if (answer->status != 200) return error_of(*answer, key);
     return parse_begun(answer->body);
   }
 
   Result<UploadedPart> put_part(const std::string& key, const std::string& upload, int number,
-                                std::string_view bytes) override {
+                                const Content& content) override {
     const Pairs query = {{"partNumber", std::to_string(number)}, {"uploadId", upload}};
-    const auto answer = ask({"PUT", key, query, {}, bytes, nullptr, false});
+    const auto answer = ask({"PUT", key, query, {}, content, nullptr, false});
     if (!answer.ok()) return answer.error();
     if (answer->status != 200) return error_of(*answer, cat(key, ", part ", number));
-    return UploadedPart{number, static_cast<int64_t>(bytes.size()), etag_of(*answer)};
+    return UploadedPart{number, static_cast<int64_t>(content.bytes.size()), etag_of(*answer)};
   }
 
   Result<std::vector<UploadedPart>> parts(const std::string& key, const std::string& upload) override {
@@ -159,7 +159,7 @@ class Store final : public ObjectStore {
     do {
       Pairs query = {{"uploadId", upload}};
       if (!next.empty()) query.emplace_back("part-number-marker", next);
-      const auto answer = ask({"GET", key, query, {}, {}, nullptr, false});
+      const auto answer = ask({"GET", key, query, {}, std::string_view(), nullptr, false});
       if (!answer.ok()) return answer.error();
       if (answer->status != 200) return error_of(*answer, key);
       auto page = parse_parts(answer->body);
@@ -186,7 +186,7 @@ class Store final : public ObjectStore {
   }
 
   Result<void> abort(const std::string& key, const std::string& upload) override {
-    const auto answer = ask({"DELETE", key, {{"uploadId", upload}}, {}, {}, nullptr, false});
+    const auto answer = ask({"DELETE", key, {{"uploadId", upload}}, {}, std::string_view(), nullptr, false});
     if (!answer.ok()) return answer.error();
     if (answer->status / 100 != 2 && answer->status != 404) return error_of(*answer, key);
     return {};
@@ -199,7 +199,7 @@ class Store final : public ObjectStore {
       Pairs query = {{"uploads", ""}, {"encoding-type", "url"}, {"prefix", prefix}};
       if (!page.next_key.empty()) query.emplace_back("key-marker", page.next_key);
       if (!page.next_id.empty()) query.emplace_back("upload-id-marker", page.next_id);
-      const auto answer = ask({"GET", "", query, {}, {}, nullptr, false});
+      const auto answer = ask({"GET", "", query, {}, std::string_view(), nullptr, false});
       if (!answer.ok()) return answer.error();
       if (answer->status != 200) return error_of(*answer, name());
       auto next = parse_uploads(answer->body);
@@ -220,9 +220,9 @@ class Store final : public ObjectStore {
     return std::string(etag);
   }
 
-  Result<PutOutcome> put_once(const std::string& key, std::string_view bytes, Pairs condition) {
+  Result<PutOutcome> put_once(const std::string& key, const Content& content, Pairs condition) {
     const bool conditional = !condition.empty();
-    const auto answer = ask({"PUT", key, {}, std::move(condition), bytes, nullptr, conditional});
+    const auto answer = ask({"PUT", key, {}, std::move(condition), content, nullptr, conditional});
     if (!answer.ok()) return answer.error();
     if (answer->status == 200) return PutOutcome{true, etag_of(*answer)};
     // 409: another conditional request on the same key was under way (ConditionalRequestConflict).
@@ -248,9 +248,9 @@ class Store final : public ObjectStore {
     to_sign.headers.emplace_back("host", host_);
     if (call.method == "PUT" || call.method == "POST") {
       // The server compares what came with this sum; it is signed, so the body need not be.
-      to_sign.headers.emplace_back("content-md5", to_base64(md5(call.payload)));
+      to_sign.headers.emplace_back("content-md5", to_base64(call.payload.sum()));
       to_sign.headers.emplace_back("content-type", "application/octet-stream");
-      request.payload = call.payload.data() == nullptr ? std::string_view("") : call.payload;
+      request.payload = call.payload.bytes.data() == nullptr ? std::string_view("") : call.payload.bytes;
     }
     sign(to_sign, settings_.credentials, settings_.region, clock_.now() + Duration{skew_ns_.load()});
     const std::string query = canonical_query(to_sign.query);
@@ -328,7 +328,7 @@ Result<void> Store::get(const std::string& key, uint64_t offset, int64_t size, c
   uint64_t got = 0;
   Result<void> refused;
   for (int tries = 1;; ++tries) {
-    Call call{"GET", key, {}, {}, {}, nullptr, false};
+    Call call{"GET", key, {}, {}, std::string_view(), nullptr, false};
     const uint64_t from = offset + got;
     if (size >= 0) {
       call.headers.emplace_back("range", cat("bytes=", from, "-", offset + static_cast<uint64_t>(size) - 1));

@@ -18,7 +18,7 @@ namespace mw {
 namespace {
 
 constexpr uint64_t kPiece = 256 << 10;  // read at once: stays in the second cache while it is looked at three times
-constexpr uint64_t kChunk = 4 << 20;    // whose numbers one thread looks at
+constexpr uint64_t kChunk = 1 << 20;    // that one thread reads
 constexpr size_t kAhead = 16;           // chunks that others may be before the leader
 constexpr size_t kShown = 20;           // tensors of one file that are named
 
@@ -67,21 +67,32 @@ struct Portion {
   TensorFigures figures;
 };
 
-/// A stretch of a file whose numbers one thread looks at.
+/// A stretch of a file that one thread reads, and whose numbers it looks at.
 struct Chunk {
   uint64_t at = 0;
-  size_t range = 0;      ///< the first one that does not lie before it
-  bool numbers = false;  ///< there are some to look at
+  size_t range = 0;  ///< the first one that does not lie before it
   bool claimed = false;
+  bool ready = false;    ///< another thread than the leader read all of it: `kept`
   bool scanned = false;  ///< `found` is right; else whoever looked could not read it
   std::vector<Portion> found;
+  std::vector<std::string> kept;  ///< its pieces, for the leader
 };
 
-/// One file. One thread leads: it reads all of it in order, for the checksums. The numbers of a chunk are looked at by
-/// the leader or by another thread, which reads that chunk by itself: so nobody ever waits for a piece, and figures are
-/// added up in the file's order, whoever found them.
+/// One file. One thread leads: it adds all of it to the checksums, in order. A chunk is read, and its numbers are
+/// looked at, by the leader or by another thread, which keeps what it read for the leader: to copy a byte from the
+/// kernel costs more than all that is done with it. A leader who comes to a chunk that is not there yet reads another
+/// one ahead, and where there is none this one again: so nobody ever waits for a piece. Figures are added up in the
+/// file's order, whoever found them.
 class FilePass {
  public:
+  /// What is done with a chunk.
+  struct Way {
+    bool read = true;  ///< else it is in `kept`
+    bool kept = false, scan = false, hash = false;
+  };
+  static constexpr Way kOwn{true, false, true, true}, kAgain{true, false, false, true}, kKept{false, true, false, true},
+      kKeep{true, true, true, false}, kLook{true, false, true, false};
+
   FilePass(const TreeFile& file, OneFile& out) : file_(file), out_(out), size_(static_cast<uint64_t>(file.bytes)) {}
 
   void open(std::unique_ptr<ReadFile> opened, std::vector<ByteRange> ranges) {
@@ -98,39 +109,44 @@ class FilePass {
       chunk.at = cut(chunk.at, kChunk, size_, chunk.range);
       while (chunk.range < ranges_.size() && end_of(chunk.range) <= chunk.at) ++chunk.range;
     } while (chunk.at < size_);
-    for (size_t i = 0; i < chunks_.size(); ++i) {
-      const uint64_t to = chunks_[i].at + size_of_chunk(i);
-      for (size_t k = chunks_[i].range; k < ranges_.size() && ranges_[k].at < to; ++k)
-        chunks_[i].numbers = chunks_[i].numbers || has_point(ranges_[k].dtype);
-    }
   }
 
   size_t chunks() const { return chunks_.size(); }
 
   // ---- of these one thread at a time is in
-  /// The leader comes to a chunk. True: its numbers are for the leader to look at.
+  /// The leader comes to a chunk. True: it is for the leader to read.
   bool reach(size_t index) {
     lead_ = index;
+    if (index > 0 && chunks_[index - 1].ready) give_back(chunks_[index - 1]);
     return !std::exchange(chunks_[index].claimed, true);
   }
-  /// A chunk for another thread to look at: not far before the leader, who finds it in memory then.
+  bool ready(size_t index) const { return chunks_[index].ready; }
+  /// A chunk to read for the leader, not far ahead.
   Chunk* ahead() {
     for (ahead_ = std::max(ahead_, lead_ + 1); ahead_ < std::min(chunks_.size(), lead_ + kAhead); ++ahead_) {
       Chunk& chunk = chunks_[ahead_];
-      if (chunk.claimed || !chunk.numbers) continue;
+      if (chunk.claimed) continue;
       chunk.claimed = true;
+      for (uint64_t i = 0; i < kChunk / kPiece && !spare_.empty(); ++i) {
+        chunk.kept.push_back(std::move(spare_.back()));
+        spare_.pop_back();
+      }
       ++helpers_;
       return &chunk;
     }
     return nullptr;
   }
-  void helped() { --helpers_; }
+  void helped(Chunk& chunk) {
+    --helpers_;
+    chunk.ready = chunk.scanned;
+    if (static_cast<size_t>(&chunk - chunks_.data()) < lead_) give_back(chunk);
+  }
   bool alone() const { return helpers_ == 0; }
 
   // ---- the leader
   /// Bytes that were read; fewer than the chunk has when it cannot be read.
-  uint64_t lead(size_t index, bool scan, std::string& buffer) {
-    const uint64_t done = read(chunks_[index], scan, true, buffer);
+  uint64_t lead(size_t index, Way way, std::string& buffer) {
+    const uint64_t done = go_through(chunks_[index], way, buffer);
     failed_at_ = done < size_of_chunk(index) ? chunks_[index].at + done : kReadable;
     out_.figures.bytes += done;
     return done;
@@ -141,7 +157,7 @@ class FilePass {
   void finish(std::string& buffer) {
     for (Chunk& chunk : chunks_) {
       if (chunk.at >= failed_at_) break;
-      if (!chunk.scanned) read(chunk, true, false, buffer);
+      if (!chunk.scanned) go_through(chunk, kLook, buffer);
       for (const Portion& portion : chunk.found) {
         figures_.add(portion.figures);
         if (!portion.last) continue;
@@ -157,10 +173,16 @@ class FilePass {
   }
 
   // ---- others
-  void help(Chunk& chunk, std::string& buffer) { read(chunk, true, false, buffer); }
+  void help(Chunk& chunk, std::string& buffer) { go_through(chunk, kKeep, buffer); }
 
  private:
   static constexpr uint64_t kReadable = UINT64_MAX;
+
+  /// Memory that was written to before: new pages cost as much as the bytes in them.
+  void give_back(Chunk& chunk) {
+    for (std::string& piece : chunk.kept) spare_.push_back(std::move(piece));
+    chunk.kept = {};
+  }
 
   uint64_t end_of(size_t range) const { return ranges_[range].at + ranges_[range].bytes; }
 
@@ -178,22 +200,26 @@ class FilePass {
   }
 
   /// Piece by piece, so that each stays in the cache while it is looked at. Bytes that were read.
-  uint64_t read(Chunk& chunk, bool scan, bool hash, std::string& buffer) {
+  uint64_t go_through(Chunk& chunk, Way way, std::string& buffer) {
     const uint64_t end = chunk.at + size_of_chunk(static_cast<size_t>(&chunk - chunks_.data()));
     size_t range = chunk.range;
-    if (scan) chunk.found.clear();
-    for (uint64_t at = chunk.at; at < end; at += buffer.size()) {
-      const uint64_t bytes = cut(at, kPiece, end, range) - at;
-      if (!opened_->read_at(at, bytes, buffer).ok() || buffer.size() < bytes) return at - chunk.at;
-      if (hash) hash_.add(buffer);
+    if (way.scan) chunk.found.clear();
+    uint64_t bytes = 0;
+    size_t number = 0;  // of the piece
+    for (uint64_t at = chunk.at; at < end; at += bytes, ++number) {
+      bytes = cut(at, kPiece, end, range) - at;
+      if (way.kept && number == chunk.kept.size()) chunk.kept.emplace_back();
+      std::string& piece = way.kept ? chunk.kept[number] : buffer;
+      if (way.read && (!opened_->read_at(at, bytes, piece).ok() || piece.size() < bytes)) return at - chunk.at;
+      if (way.hash) hash_.add(piece);
       for (; range < ranges_.size() && ranges_[range].at < at + bytes; ++range) {
         const bool last = end_of(range) <= at + bytes;
         const uint64_t from = std::max(ranges_[range].at, at), to = std::min(end_of(range), at + bytes);
-        take(range, last, std::string_view(buffer).substr(from - at, to - from), scan ? &chunk : nullptr, hash);
+        take(range, last, std::string_view(piece).substr(from - at, to - from), way.scan ? &chunk : nullptr, way.hash);
         if (!last) break;
       }
     }
-    if (scan) chunk.scanned = true;
+    if (way.scan) chunk.scanned = true;
     return end - chunk.at;
   }
 
@@ -240,6 +266,7 @@ class FilePass {
   std::vector<ByteRange> ranges_;
   std::vector<Chunk> chunks_;  // in order, at least one
   size_t lead_ = 0, ahead_ = 0, helpers_ = 0;
+  std::vector<std::string> spare_;  // pieces that the leader is through with
   // Of the leader:
   ContentHash hash_;
   uint32_t crc_ = 0;
@@ -311,10 +338,12 @@ class Desk {
     for (size_t i = 0; i < pass.chunks() && !pass.failed(); ++i) {
       std::unique_lock<std::mutex> lock(mutex_);
       if (i == 0) led_.push_back(&pass);
-      const bool scan = pass.reach(i);
-      lock.unlock();
+      const bool own = pass.reach(i);
       changed_.notify_all();
-      const uint64_t bytes = pass.lead(i, scan, buffer);
+      while (!own && !pass.ready(i) && !meter_.stopped() && help(pass, lock, buffer)) continue;
+      const FilePass::Way way = own ? FilePass::kOwn : pass.ready(i) ? FilePass::kKept : FilePass::kAgain;
+      lock.unlock();
+      const uint64_t bytes = pass.lead(i, way, buffer);
       if (bytes > 0 && !meter_.add(bytes)) break;
     }
     std::unique_lock<std::mutex> lock(mutex_);
@@ -327,16 +356,19 @@ class Desk {
   /// False: there is nothing to help with now.
   bool help(std::unique_lock<std::mutex>& lock, std::string& buffer) {
     for (FilePass* const pass : led_) {
-      Chunk* const chunk = pass->ahead();
-      if (chunk == nullptr) continue;
-      lock.unlock();
-      pass->help(*chunk, buffer);
-      lock.lock();
-      pass->helped();
-      changed_.notify_all();
-      return true;
+      if (help(*pass, lock, buffer)) return true;
     }
     return false;
+  }
+  bool help(FilePass& pass, std::unique_lock<std::mutex>& lock, std::string& buffer) {
+    Chunk* const chunk = pass.ahead();
+    if (chunk == nullptr) return false;
+    lock.unlock();
+    pass.help(*chunk, buffer);
+    lock.lock();
+    pass.helped(*chunk);
+    changed_.notify_all();
+    return true;
   }
 
   const Examination& exam_;
