@@ -257,7 +257,8 @@ void follow_steps(State& state, SourceState& source, const Event& event) {
   if (step == kNoStep) return;
   if (source.joins) join(state, source, event, step);
   if (goes_on_as_before(state, source, event, step)) take_back(state, source);
-  const bool straggles = event.where.line <= source.gave_up + kStragglingLines;
+  const bool back = source.step != kNoStep && step < source.step;
+  const bool straggles = !back && event.where.line <= source.gave_up + kStragglingLines;
   if (source.gave_up != 0 && source.shown && !straggles) return go_on(state, source, event, kAfterLauncher);
   if (source.step == kNoStep || step >= source.step || source.two_counters) return;
   if (const auto* measured = std::get_if<event::Measured>(&event.body)) {  // another source may know better

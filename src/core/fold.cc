@@ -213,7 +213,8 @@ class Folder {
     const bool better = !before.has_value() || ended.code != 0 || ended.how != How::kExit;
     // An end of unknown cause does not refute the run's own statement that it is complete.
     if (!better || (is_unseen(ended) && before.has_value() && before->how == How::kComplete)) return;
-    if (shell_lost_trainer(ended.text)) source_of(state_, event_.where.source).gave_up = event_.where.line;
+    if (shell_lost_trainer(ended.text) || launcher_lost_workers(ended.text))
+      source_of(state_, event_.where.source).gave_up = event_.where.line;
     place.attempt.ended = ended;
     place.attempt.ended->text = clip(ended.text, kTextLimit);
     place.attempt.ended_at = place.moment;

@@ -25,4 +25,8 @@ bool shell_lost_trainer(std::string_view text) {
   return false;
 }
 
+bool launcher_lost_workers(std::string_view text) {
+  return contains(text, "failed (exitcode: ") && contains(text, "local_rank: ");
+}
+
 }  // namespace mw

@@ -5,14 +5,15 @@
 #include "base/checksum.h"
 #include "base/text.h"
 #include "core/event_codec.h"
+#include "platform/paths.h"
 
 namespace mw {
 namespace {
 
-/// Names the run by what was given: the same paths are the same run.
+/// Names the run by what was given: the same files and folders are the same run, "train.log" of two folders is not.
 std::string run_id(const std::vector<std::string>& paths) {
   std::string all;
-  for (const std::string& path : paths) all += path + "\n";
+  for (const std::string& path : paths) all += real_path(path) + "\n";
   std::string name;
   for (const char c : clip(basename(paths.front()), 40)) {
     const bool plain =

@@ -378,6 +378,31 @@ TEST_CASE("the bar of a prediction after the training is no plan of the training
   CHECK(again.attempts[1].last_step == 70);
 }
 
+TEST_CASE("workers that torchrun starts again are another attempt, which overcomes what ended the first") {
+  const auto step = [](int number) { return cat("step:", number, " - actor/pg_loss:0.1 - critic/rewards/mean:0.5\n"); };
+  std::string log;
+  for (int i = 1; i <= 25; ++i) log += step(i);
+  log +=
+      "[rank1]: Traceback (most recent call last):\n[rank1]:   File \"/app/train.py\", line 10, in <module>\n"
+      "[rank1]:     go()\n[rank1]: RuntimeError: the tokenizer returned no ids for sample 17\n"
+      "[rank0]: Traceback (most recent call last):\n[rank0]:   File \"/app/train.py\", line 8, in <module>\n"
+      "[rank0]:     dist.barrier()\n[rank0]: RuntimeError: [tcp/pair.cc:547] Connection closed by peer "
+      "[127.0.0.1]:34991\n"
+      "E1127 01:11:24.145000 540 torch/distributed/elastic/multiprocessing/api.py:986] failed (exitcode: 1) "
+      "local_rank: 1 "
+      "(pid: 670) of binary: /usr/bin/python3\n";
+  for (int i = 21; i <= 60; ++i) log += step(i);
+  const State state = state_of(log);
+  REQUIRE(state.attempts.size() == 2);
+  CHECK(state.attempts[0].last_step == 25);
+  CHECK(state.attempts[1].first_step == 21);
+  CHECK(state.attempts[1].last_step == 60);
+  REQUIRE_FALSE(state.incidents.empty());
+  CHECK(state.incidents.front().kind == "crash");
+  CHECK(contains(state.incidents.front().summary, "the tokenizer returned no ids for sample 17"));
+  for (const Incident& one : state.incidents) CHECK((one.severity != Severity::kCritical || one.onset.attempt == 0));
+}
+
 TEST_CASE("what a record shows is of its own step and quoted from it, whatever bar is drawn on its line") {
   std::string log = "from trl import GRPOTrainer\n";
   const auto drawn = [](int done) { return cat("\r 50%|#####     | ", done, "/60 [00:52<04:30,  5.20s/it]"); };

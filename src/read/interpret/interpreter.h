@@ -156,6 +156,7 @@ class Interpreter {
   bool feed_trace(const LogLine& line, bool sample);
   void note_last_exception(const LogLine& line, bool other);
   void went_on(const LogLine& line);
+  void end_whole_traces(const LogLine& line);
   void emit_temporary_program();
   void emit_last_exception();
   void trace_done(Stream& stream, event::TraceSeen trace);

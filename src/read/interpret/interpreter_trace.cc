@@ -90,6 +90,15 @@ bool Interpreter::feed_trace(const LogLine& line, bool sample) {
   return took == TracebackReader::Took::kYes || contains(line.text, kTraceHead);
 }
 
+/// Where a line is no part of any traceback, those of other streams that have their exception are whole: who printed
+/// them may say nothing more, and what comes now is not to be taken for what came before.
+void Interpreter::end_whole_traces(const LogLine& line) {
+  const int64_t own = line.pid * 4096 + line.rank;
+  for (auto& [key, stream] : streams_) {
+    if (key != own && stream->reader.may_be_whole()) end_trace(*stream);
+  }
+}
+
 void Interpreter::note_last_exception(const LogLine& line, bool other) {
   if (trim(line.text).empty()) return;
   if (!other && is_exception_line(line.text)) {

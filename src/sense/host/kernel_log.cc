@@ -75,8 +75,7 @@ class KernelLog final : public Part {
   /// What makes a GPU unusable is everybody's business who uses it; what ends one process's work is that process's.
   void about_gpu(Notes& notes, const std::string& line, const Xid& xid) {
     if (is_foreign_gpu(seen_, xid.gpu)) return;
-    const bool known = !seen_.pids.empty() || !seen_.gone.empty();
-    if (!is_of_process(xid.number) || !known || (xid.pid == 0 && xid.process.empty())) {
+    if (!is_of_process(xid.number) || (xid.pid == 0 && xid.process.empty())) {
       notes.line(line);
     } else if (pending_.size() < kPending) {
       pending_.push_back({line, kRounds, xid});
