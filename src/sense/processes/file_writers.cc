@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/text.h"
 #include "core/exit_status.h"
@@ -93,6 +94,7 @@ void FileWriters::report(const State& state, EventWriter& writer) {
                                  ", which wrote ", basename(first.path), ","));
   writers_.clear();
   gone_ = {};
+  pause_ = kSoon;
   if (state.attempts.empty() || end.log_says) return;
   scope_.say(end.ended.text);
   writer.ended("host:process", std::move(end.ended));
@@ -102,7 +104,7 @@ void FileWriters::report(const State& state, EventWriter& writer) {
 std::optional<Duration> FileWriters::turn(const State& state, bool quiet, EventWriter& writer) {
   const Duration now = clock_.steady();
   const auto since = [now](Duration then) { return Duration{now.ns - then.ns}; };
-  if (checked_.ns > 0 && since(checked_).ns < kCheck.ns) return kCheck;
+  if (state.sources.empty() || (checked_.ns > 0 && since(checked_).ns < kCheck.ns)) return kCheck;
   checked_ = now;
   const bool nobody = writers_.empty();
   if (!nobody && gone_.ns == 0 && !lives()) {
@@ -123,10 +125,13 @@ std::optional<Duration> FileWriters::turn(const State& state, bool quiet, EventW
     }
     return kCheck;
   }
-  const Duration every = nobody && writer.silence().ns < kSearch.ns ? kSoon : kSearch;
+  const bool silent = writer.silence().ns >= kSearch.ns;
+  if (std::exchange(silent_, silent) && !silent) pause_ = kSoon;  // somebody goes on
+  const Duration every = !nobody ? kSearch : silent ? kRarely : pause_;
   if (searched_.ns == 0 || since(searched_).ns >= every.ns) {
     search(state);
     searched_ = now;
+    pause_ = writers_.empty() ? Duration{std::min(2 * pause_.ns, kRarely.ns)} : kSoon;
   }
   return kCheck;
 }

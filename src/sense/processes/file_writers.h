@@ -23,8 +23,9 @@ class FileWriters final : public Task {
  public:
   static constexpr Duration kCheck = Duration::seconds(1);    ///< between checks whether they live
   static constexpr Duration kSearch = Duration::seconds(60);  ///< between searches, which read of every process
-  static constexpr Duration kSoon = Duration::seconds(5);     ///< the same while nobody is known and files grow
-  static constexpr Duration kLate = Duration::seconds(2);     ///< within which what they wrote is still read
+  /// The same while nobody is known and files grow; each that finds nobody waits twice as long, at most kRarely.
+  static constexpr Duration kSoon = Duration::seconds(5), kRarely = Duration::seconds(600);
+  static constexpr Duration kLate = Duration::seconds(2);   ///< within which what they wrote is still read
   static constexpr Duration kLived = Duration::seconds(5);  ///< that a writer has to be seen to live: others only copy
   static constexpr Duration kOrphans = Duration::seconds(60);  ///< of silence, from which on orphans do not count
 
@@ -57,7 +58,9 @@ class FileWriters final : public Task {
   std::vector<Writer> writers_;      ///< those that no other one started
   std::vector<ProcessId> children_;  ///< the others, and those of them that are left
   Duration checked_, searched_;      ///< by the steady clock; 0: not yet
-  Duration gone_;                    ///< since when nobody has a file open who had; 0: somebody has, or nobody had
+  Duration pause_ = kSoon;
+  bool silent_ = false;  ///< nothing was written for kSearch
+  Duration gone_;        ///< since when nobody has a file open who had; 0: somebody has, or nobody had
 };
 
 }  // namespace mw

@@ -94,7 +94,9 @@ TEST_CASE("a log whose writer is gone has ended, unless somebody else goes on wi
   SUBCASE("it is gone") {
     REQUIRE(run.turns(5) == 1);
     CHECK(contains(run.writer.ends[0].text, "process 10 (python3), which wrote train.log, has ended"));
+    run.writer.silent = FileWriters::kSearch;
     CHECK(run.turns(200) == 1);
+    run.writer.silent = {};
     run.add(11, 1, "python3");  // and the next one
     run.state.attempts.emplace_back();
     CHECK(run.turns(100) == 1);
