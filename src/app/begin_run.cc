@@ -1,5 +1,7 @@
 #include "app/begin_run.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
@@ -7,6 +9,7 @@
 #include "act/supervise/nonce.h"
 #include "act/supervise/run_files.h"
 #include "app/find_run.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "platform/durable.h"
 #include "platform/private_folder.h"
@@ -15,6 +18,16 @@
 
 namespace mw {
 namespace {
+
+/// For whoever looks at the run later, from where its environment is not known. None where the command holds none.
+std::vector<std::string> without_secrets(const RunSpec& spec) {
+  KnownSecrets secrets;
+  secrets.learn_environment(environ);
+  for (const auto& [variable, value] : spec.environment) secrets.learn(variable, value);
+  std::vector<std::string> words;
+  for (const std::string& word : spec.command) words.push_back(secrets.hide(word));
+  return words == spec.command ? std::vector<std::string>() : words;
+}
 
 /// "20260219-090811-train", of letters that no shell and no path minds.
 std::string name_of(Time now, const std::vector<std::string>& command) {
@@ -80,6 +93,7 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
   if (local) spec.store = absolute_path(spec.store);
   MW_TRY(disk.make_folders(folder));
   make_private(folder);  // before anything is in it
+  spec.shown_command = without_secrets(spec);
   spec.nonce = random_nonce();
   spec.marker = random_nonce();
   MW_TRY(disk.make_folders(cat(folder, "/output")));

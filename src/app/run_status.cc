@@ -150,7 +150,8 @@ Result<RunStatus> run_status(Disk& disk, Processes& processes, const std::string
   KnownSecrets secrets;
   secrets.learn_environment(environ);
   for (const auto& [variable, value] : spec->environment) secrets.learn(variable, value);
-  for (const std::string& word : spec->command) status.command.push_back(secrets.hide(word));
+  for (const std::string& word : spec->shown_command.empty() ? spec->command : spec->shown_command)
+    status.command.push_back(secrets.hide(word));
   status.phase = RunStatus::Phase::kStarting;
   MW_TRY(find_attempt(disk, processes, spec->nonce, status));
   add_decisions(known, status);

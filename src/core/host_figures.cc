@@ -36,10 +36,10 @@ void add_checkpoint(State& state, const Moment& moment, const event::CheckpointS
 
 namespace {
 
-/// A trainer that says nothing of its saves has saved what is found on the disk and was not there before, in the latest
-/// attempt that came past its step.
+/// A trainer that says nothing of its saves has saved what is found whole on the disk and was not there before, in the
+/// latest attempt that came past its step.
 void add_unsaid(State& state, const Event& event, const event::CheckpointSeen& seen) {
-  if (seen.step == kNoStep || seen.how == event::CheckpointSeen::How::kBroken) return;
+  if (seen.step == kNoStep || seen.how != event::CheckpointSeen::How::kWhole) return;
   for (const auto& [moment, saved] : state.checkpoints) {
     const uint32_t source = moment.where.source;
     const bool said = source >= state.sources.size() || state.sources[source].kind != "host";

@@ -44,6 +44,7 @@ constexpr std::array kSettings = {
     RunSetting{"store_wait_ns", "store.wait", [](RunSpec& spec) -> Member { return &spec.store_wait; }},
     RunSetting{"first_step", "", [](RunSpec& spec) -> Member { return &spec.first_step; }},
     RunSetting{"first_words", "", [](RunSpec& spec) -> Member { return &spec.first_words; }},
+    RunSetting{"shown_command", "", [](RunSpec& spec) -> Member { return &spec.shown_command; }},
     RunSetting{"dry", "", [](RunSpec& spec) -> Member { return &spec.dry; }},
     RunSetting{"nonce", "", [](RunSpec& spec) -> Member { return &spec.nonce; }},
     RunSetting{"mark", "", [](RunSpec& spec) -> Member { return &spec.marker; }},

@@ -43,7 +43,9 @@ struct RunSpec {
   Duration store_wait = Duration::seconds(600);  ///< at most, when the run is over, for what is not shipped yet
   uint64_t first_step = 0;                       ///< what the first attempt resumes from; 0: from nothing
   std::vector<std::string> first_words;          ///< for {resume} in its command
-  bool dry = false;                              ///< nothing is done to the run or to its files, only reported
+  /// The command without the secret values that midwatch knew when the run began; none where it holds none.
+  std::vector<std::string> shown_command;
+  bool dry = false;  ///< nothing is done to the run or to its files, only reported
   /// Random, of this run alone: in what midwatch writes for itself to read again, and in its processes' environment.
   /// "" in a run that an older midwatch began.
   std::string nonce, marker;
