@@ -126,7 +126,8 @@ void StepCounter::bar(int64_t done, int64_t total) {
 
 std::optional<int64_t> StepCounter::step_of(int64_t ordinal) const {
   const bool waits = ordinal > ordinal_ - waiting_;
-  if (waits && !stated_) {
+  const bool blind = bar_ < 0 && stride_ > 0;  // no bar will show more than is known
+  if (waits && !stated_ && !blind) {
     const bool at_once = waiting_ == 1 && !buffered_ && !redrawn_ && left_alone_ > 1 && bar_ > base_;
     return at_once ? std::optional(bar_) : std::nullopt;
   }

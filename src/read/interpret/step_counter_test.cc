@@ -75,6 +75,15 @@ TEST_CASE("a record that the bar is not drawn for is of the step before it") {
   CHECK(steps_of({0, 10, kRecord, 20, kRecord}) == std::vector<int64_t>{10, 20});
 }
 
+TEST_CASE("without a bar a record's step is known at once, once it was decided that they are counted") {
+  StepCounter counter;
+  CHECK_FALSE(counter.step_of(counter.record(kNoEpoch)));
+  counter.settle();
+  CHECK(counter.step_of(1) == 1);
+  CHECK(counter.step_of(counter.record(kNoEpoch)) == 2);
+  CHECK(counter.step_of(counter.record(kNoEpoch)) == 3);
+}
+
 TEST_CASE("a last record out of turn changes no other's step and lies at the end") {
   std::vector<int64_t> log;
   for (int64_t step = 0; step <= 95; ++step) {
