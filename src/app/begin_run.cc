@@ -21,11 +21,7 @@ namespace {
 
 /// For whoever looks at the run later, from where its environment is not known. None where the command holds none.
 std::vector<std::string> without_secrets(const RunSpec& spec) {
-  KnownSecrets secrets;
-  secrets.learn_environment(environ);
-  for (const auto& [variable, value] : spec.environment) secrets.learn(variable, value);
-  std::vector<std::string> words;
-  for (const std::string& word : spec.command) words.push_back(secrets.hide(word));
+  std::vector<std::string> words = hidden_words(spec, spec.command);
   return words == spec.command ? std::vector<std::string>() : words;
 }
 
@@ -104,6 +100,15 @@ Result<std::string> begin_run(Disk& disk, Time now, const std::string& home, con
 }
 
 }  // namespace
+
+std::vector<std::string> hidden_words(const RunSpec& spec, const std::vector<std::string>& words) {
+  KnownSecrets secrets;
+  secrets.learn_environment(environ);
+  for (const auto& [variable, value] : spec.environment) secrets.learn(variable, value);
+  std::vector<std::string> out;
+  for (const std::string& word : words) out.push_back(secrets.hide(word));
+  return out;
+}
 
 Result<std::string> begin_or_find(const Doors& doors, Processes& processes, const RunRequest& request) {
   if (request.reattach == "newest") return newest_supervised(doors.disk, request.home);

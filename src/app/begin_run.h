@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "api/requests.h"
 #include "base/result.h"
@@ -12,5 +13,8 @@ namespace mw {
 
 /// The folder of the run that is begun (it and its run.json are there then), or of the one that is reattached.
 Result<std::string> begin_or_find(const Doors& doors, Processes& processes, const RunRequest& request);
+
+/// `words` without the secret values that are known of a run: of this process's environment, and of its own.
+std::vector<std::string> hidden_words(const RunSpec& spec, const std::vector<std::string>& words);
 
 }  // namespace mw

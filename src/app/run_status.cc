@@ -6,6 +6,7 @@
 #include "act/keeper/record.h"
 #include "act/supervise/adopt.h"
 #include "act/supervise/run_files.h"
+#include "app/begin_run.h"
 #include "base/json.h"
 #include "base/secrets.h"
 #include "base/text.h"
@@ -147,11 +148,7 @@ Result<RunStatus> run_status(Disk& disk, Processes& processes, const std::string
   if (!spec.ok()) return spec.error();
   status.supervised = true;
   status.store = redact_secrets(spec->store);
-  KnownSecrets secrets;
-  secrets.learn_environment(environ);
-  for (const auto& [variable, value] : spec->environment) secrets.learn(variable, value);
-  for (const std::string& word : spec->shown_command.empty() ? spec->command : spec->shown_command)
-    status.command.push_back(secrets.hide(word));
+  status.command = hidden_words(*spec, spec->shown_command.empty() ? spec->command : spec->shown_command);
   status.phase = RunStatus::Phase::kStarting;
   MW_TRY(find_attempt(disk, processes, spec->nonce, status));
   add_decisions(known, status);

@@ -146,7 +146,8 @@ bool said_farewell(const State& state, const AttemptState& attempt) {
 
 namespace {
 
-constexpr std::string_view kNotKnown = "how is not known";  // as unseen_end() says it
+constexpr std::string_view kNotKnown =
+    "how is not known";  // as unseen_end() and knowledge/dialects/midwatch.toml say it
 
 }  // namespace
 

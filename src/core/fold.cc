@@ -26,7 +26,6 @@ namespace {
 
 /// Points that a series may keep however many others there are.
 constexpr size_t kPointShareLeast = 256;
-/// In the text of an end whose exit status nobody received (knowledge/dialects/midwatch.toml).
 
 template <typename Map>
 typename Map::mapped_type* named(Map& map, const std::string& name) {

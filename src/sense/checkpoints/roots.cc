@@ -52,14 +52,13 @@ Result<std::vector<std::string>> checkpoint_roots(Disk& disk, const State& state
     }
   }
   if (!declared.empty()) return roots;
-  for (const auto& [moment, saved] : state.checkpoints) {
-    const std::string root = root_of(saved.path, layout);
-    if (!root.empty()) MW_TRY(add_if_root(disk, layout, absolute(root, folder), roots));
-  }
-  for (const auto& [moment, seen] : state.checkpoint_scans) {  // found by what its processes wrote
-    const std::string root = root_of(seen.path, layout);
-    if (!root.empty()) MW_TRY(add_if_root(disk, layout, absolute(root, folder), roots));
-  }
+  const auto add = [&](const std::string& path) -> Result<void> {
+    const std::string root = root_of(path, layout);
+    return root.empty() ? Result<void>() : add_if_root(disk, layout, absolute(root, folder), roots);
+  };
+  for (const auto& [moment, saved] : state.checkpoints) MW_TRY(add(saved.path));
+  // Those that were found by what its processes wrote.
+  for (const auto& [moment, seen] : state.checkpoint_scans) MW_TRY(add(seen.path));
   return roots;
 }
 

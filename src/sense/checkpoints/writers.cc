@@ -22,6 +22,21 @@ bool is_to_write(std::string_view fdinfo) {
   return !flags.empty() && ((flags.back() - '0') & 3) != 0;
 }
 
+/// Calls `visit` for each path that the process has open, with a question whether it is open to write, which costs
+/// another call of the kernel.
+template <typename Visit>
+void for_each_open(System& system, const std::string& pid, Visit&& visit) {
+  const auto files = system.names(cat("/proc/", pid, "/fd"));
+  for (size_t i = 0; files.ok() && i < std::min(files->size(), kFilesOpen); ++i) {
+    const auto path = system.link(cat("/proc/", pid, "/fd/", (*files)[i]));
+    if (!path.ok()) continue;
+    visit(*path, [&] {
+      const auto how = system.read(cat("/proc/", pid, "/fdinfo/", (*files)[i]), System::kFileBytes);
+      return how.ok() && is_to_write(*how);
+    });
+  }
+}
+
 bool has_mark(System& system, const std::string& pid, const std::string& run_folder) {
   const auto environment = system.read(cat("/proc/", pid, "/environ"), System::kFileBytes);
   const std::string marker = cat("MIDWATCH_RUN=", run_folder, std::string_view("\0", 1));
@@ -70,19 +85,14 @@ Writers writers_below(System& system, const std::vector<std::string>& places, co
   if (!pids.ok() || real.empty() || !layout.known()) return writers;
   for (const std::string& pid : *pids) {
     if (pid.empty() || pid[0] < '0' || pid[0] > '9') continue;
-    const auto files = system.names(cat("/proc/", pid, "/fd"));
-    for (size_t i = 0; files.ok() && i < std::min(files->size(), kFilesOpen); ++i) {
-      const auto path = system.link(cat("/proc/", pid, "/fd/", (*files)[i]));
-      if (!path.ok()) continue;
+    for_each_open(system, pid, [&](const std::string& path, const auto& to_write) {
       for (const auto& [place, called] : real) {
-        if (!lies_in(*path, place)) continue;
-        const std::string root = root_of(cat(called, path->substr(place.size())), layout);
-        if (root.empty()) continue;
-        const auto how = system.read(cat("/proc/", pid, "/fdinfo/", (*files)[i]), System::kFileBytes);
-        if (how.ok() && is_to_write(*how))
+        if (!lies_in(path, place)) continue;
+        const std::string root = root_of(cat(called, path.substr(place.size())), layout);
+        if (!root.empty() && to_write())
           (has_mark(system, pid, run_folder) ? writers.own : writers.strangers).insert(root);
       }
-    }
+    });
   }
   return writers;
 }
@@ -91,17 +101,12 @@ std::set<std::string> written_now(System& system, const std::vector<int64_t>& pi
   std::set<std::string> folders;
   if (!layout.known()) return folders;
   for (const int64_t pid : pids) {
-    const std::string place = cat("/proc/", pid, "/fd");
-    const auto files = system.names(place);
-    for (size_t i = 0; files.ok() && i < std::min(files->size(), kFilesOpen); ++i) {
-      const auto path = system.link(cat(place, "/", (*files)[i]));
-      if (!path.ok() || !path->starts_with("/") || path->starts_with("/proc/") || path->starts_with("/dev/")) continue;
-      const std::string root = root_of(*path, layout);
-      if (root.empty()) continue;
-      const auto how = system.read(cat("/proc/", pid, "/fdinfo/", (*files)[i]), System::kFileBytes);
-      const size_t end = path->find('/', root.size() + 1);
-      if (how.ok() && is_to_write(*how) && end != std::string::npos) folders.insert(path->substr(0, end));
-    }
+    for_each_open(system, cat(pid), [&](const std::string& path, const auto& to_write) {
+      if (!path.starts_with("/") || path.starts_with("/proc/") || path.starts_with("/dev/")) return;
+      const std::string root = root_of(path, layout);
+      const size_t end = root.empty() ? std::string::npos : path.find('/', root.size() + 1);
+      if (end != std::string::npos && to_write()) folders.insert(path.substr(0, end));
+    });
   }
   return folders;
 }

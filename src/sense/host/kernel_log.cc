@@ -53,7 +53,8 @@ class KernelLog final : public Part {
       notes.unseen(cat("the kernel's log: ", lines.error().what));
       return true;
     }
-    same_numbers_ = system_.read("/proc/2/stat", 64).ok() && contains(*system_.read("/proc/2/stat", 64), "(kthreadd)");
+    const auto second = system_.read("/proc/2/stat", 64);
+    same_numbers_ = second.ok() && contains(*second, "(kthreadd)");
     for (const std::string& line : *lines) {
       if (const auto xid = parse_xid(line)) {
         about_gpu(notes, line, *xid);
