@@ -1,7 +1,9 @@
 #include "read/discover.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/numbers.h"
@@ -146,6 +148,37 @@ void output_first(std::vector<FoundFile>& files) {
   }
 }
 
+/// The N of "…/checkpoint-N/trainer_state.json", with the folder above; nullopt when it is no such file.
+std::optional<std::pair<std::string_view, int64_t>> history_of_checkpoint(std::string_view path) {
+  constexpr std::string_view kFile = "/trainer_state.json", kFolder = "checkpoint-";
+  if (!path.ends_with(kFile)) return std::nullopt;
+  path.remove_suffix(kFile.size());
+  const size_t slash = path.rfind('/');
+  std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  if (!name.starts_with(kFolder)) return std::nullopt;
+  const auto step = parse_int(name.substr(kFolder.size()));
+  if (!step) return std::nullopt;
+  return std::pair{path.substr(0, path.size() - name.size()), *step};
+}
+
+/// Each checkpoint of transformers holds the whole history up to it: of those in one folder only the newest is read.
+void newest_history(Found& found) {
+  std::map<std::string, int64_t, std::less<>> newest;
+  for (const FoundFile& file : found.files) {
+    const auto history = history_of_checkpoint(file.path);
+    if (!history) continue;
+    int64_t& step = newest.try_emplace(std::string(history->first), history->second).first->second;
+    step = std::max(step, history->second);
+  }
+  const auto is_read = [&](const FoundFile& file) {
+    const auto history = file.named ? std::nullopt : history_of_checkpoint(file.path);
+    return !history || history->second == newest.find(history->first)->second;
+  };
+  const auto left_out = std::stable_partition(found.files.begin(), found.files.end(), is_read);
+  found.superseded.assign(std::make_move_iterator(left_out), std::make_move_iterator(found.files.end()));
+  found.files.erase(left_out, found.files.end());
+}
+
 }  // namespace
 
 Result<Found> discover(Disk& disk, const std::vector<std::string>& paths,
@@ -167,6 +200,7 @@ Result<Found> discover(Disk& disk, const std::vector<std::string>& paths,
         Error::Code::kUnsupported, cat("no log or metric file in ", paths.empty() ? "" : paths.front()),
         "Give the trainer's console log, its metrics.jsonl, wandb or tensorboard folder, or the folder above them."};
   }
+  newest_history(found);
   join_rotated(found.files);
   output_first(found.files);
   for (const Error& error : errors) found.notes.push_back(error.what);

@@ -21,6 +21,8 @@ struct FoundFile {
 struct Found {
   std::vector<FoundFile> files;    ///< in the order given, within a folder by name; output before its errors
   std::vector<std::string> notes;  ///< what was left out and why, in words
+  /// Histories in older checkpoints ("checkpoint-80/trainer_state.json"): the newest one in the same folder holds them.
+  std::vector<FoundFile> superseded;
 };
 
 /// Limits of a walk, so that a path like "/" ends soon.

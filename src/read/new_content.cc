@@ -72,6 +72,7 @@ void NewContent::leave_out(const std::vector<std::string>& paths) {
       if (const auto part = disk_.info(older); part.ok()) leave_out(older, part->size);
     }
   }
+  for (const FoundFile& file : found->superseded) leave_out(file.path, file.info.size);
 }
 
 void NewContent::leave_out(const std::string& path, int64_t bytes) {

@@ -56,6 +56,7 @@ Result<void> RunReader::open(const std::vector<std::string>& paths, const std::s
   if (!found.ok()) return found.error();
   notes_ = std::move(found->notes);
   partial_ = !notes_.empty();
+  pass_over(found->superseded);
   for (const FoundFile& file : found->files) MW_TRY(add_source(file));
   const bool something =
       std::any_of(sources_.begin(), sources_.end(), [](const auto& s) { return s->looked_like() != FileKind::kEmpty; });
@@ -66,6 +67,11 @@ Result<void> RunReader::open(const std::vector<std::string>& paths, const std::s
   }
   say_framework();
   return {};
+}
+
+/// They are not read later either, when the newer one that holds their content has gone.
+void RunReader::pass_over(const std::vector<FoundFile>& files) {
+  for (const FoundFile& file : files) known_files_.insert({file.info.device, file.info.inode});
 }
 
 Result<void> RunReader::add_source(const FoundFile& file) {
@@ -144,6 +150,7 @@ void RunReader::read_also(const std::vector<std::string>& paths) {
 bool RunReader::look_again() {
   auto found = discover(disk_, paths_, worth_reading);
   if (!found.ok()) return false;
+  pass_over(found->superseded);
   bool fresh = false;
   for (const FoundFile& file : found->files) {
     if (known_paths_.count(file.path) > 0 || known_files_.count({file.info.device, file.info.inode}) > 0) continue;

@@ -86,6 +86,7 @@ class RunReader final : public EventSink {
   std::vector<std::string> watched() const;  ///< files and folders whose changes matter
 
  private:
+  void pass_over(const std::vector<FoundFile>& files);
   Result<void> add_source(const FoundFile& file);
   uint32_t number_of(const std::string& path);
   Result<void> reattach(SourceReader& source);

@@ -455,5 +455,38 @@ TEST_CASE("each start of DeepSpeed's launcher is an attempt, and it states how t
   CHECK(loops(state_of(cat(start, bar(0, 78), end, start, bar(0, 78), end, start, bar(0, 78), end))));
 }
 
+/// What transformers keeps in each checkpoint: all that was logged up to it.
+std::string history_to(int64_t step) {
+  std::string text = cat("{\"global_step\": ", step, ", \"log_history\": [");
+  for (int64_t i = 1; i <= step; ++i) text += cat(i > 1 ? ", " : "", "{\"step\": ", i, ", \"reward\": 0.5}");
+  return text + "]}";
+}
+
+TEST_CASE("of the histories in a run's checkpoints the newest is read, and no other when it has gone") {
+  FakeDisk disk;
+  for (const int64_t step : {80, 100, 120})
+    disk.put(cat("/run/out/checkpoint-", step, "/trainer_state.json"), history_to(step));
+  disk.put("/run/other/checkpoint-40/trainer_state.json", history_to(40));
+  auto knowledge = KnowledgeBase::load({});
+  REQUIRE(knowledge.ok());
+  RunReader reader(disk, **knowledge, Judge::kAtClose, nullptr, {});
+  REQUIRE(reader.open({"/run"}, "").ok());
+  reader.read_all({});
+  std::vector<std::string> read;
+  for (const SourceState& source : reader.state().sources) read.push_back(source.path);
+  CHECK(read == std::vector<std::string>{"/run/other/checkpoint-40/trainer_state.json",
+                                         "/run/out/checkpoint-120/trainer_state.json"});
+  disk.unlink("/run/out/checkpoint-120/trainer_state.json");
+  CHECK_FALSE(reader.look_again());
+}
+
+TEST_CASE("how often a log says something is counted to its end") {
+  std::string log = "step 1 loss: 0.5\n";
+  for (int i = 0; i < 11; ++i) log += "2026-01-15 10:00:00,000 ERROR judge request 17 failed\n";
+  const State state = state_of(log);
+  REQUIRE(state.templates.size() == 1);
+  CHECK(state.templates[0].count == 11);
+}
+
 }  // namespace
 }  // namespace mw

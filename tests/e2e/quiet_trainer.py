@@ -76,6 +76,27 @@ def resumed(base):
     assert [os.path.realpath(own) for own in writers["own"]] == [os.path.realpath(os.path.join(base, "exp/run"))], writers
 
 
+def saves_quickly(base):
+    """Adapters are saved too quickly for anybody to be seen at it: they are found beside the events that the run keeps open, but not
+    those that were there before."""
+    quick = TRAINER.replace("        for _ in range(10):\n            file.write(os.urandom(20000))\n            file.flush()\n            time.sleep(0.15)\n",
+                            "        file.write(os.urandom(200000))\n").replace("bar(0)\n", "os.makedirs('exp/run/runs/a')\nevents = open('exp/run/runs/a/events', 'w')\nbar(0)\n", 1)
+    quick = quick.replace("time.sleep(0.05)", "time.sleep(0.5)").replace("start = done[-1] if done else 0", "start = 0")
+    assert quick.count("os.urandom(200000)") == 1 and quick.count("events = ") == 1 and quick.count("sleep(0.5)") == 1
+    os.makedirs(os.path.join(base, "exp", "run", "checkpoint-5"))
+    with open(os.path.join(base, "train.py"), "w") as file:
+        file.write(quick)
+    time.sleep(1.1)
+    run = Run(base, [sys.executable, os.path.join(base, "train.py"), "99"], "--quiet", "--first-wait", "0.2")
+    assert run.end() == 0, run.err
+    listed = subprocess.run([PROGRAM, "checkpoint", "list", "--home", os.path.join(base, "home")], capture_output=True, check=False, timeout=60)
+    text = listed.stdout.decode()
+    assert all(f"       {step}  " in text for step in (10, 20, 30, 40)), text
+    code, text = midwatch(base, "incidents", "--json")
+    assert code == 0 and "checkpoint-5" not in text, text  # it was there before, and is no concern of this run
+    assert status(base)["step"] == 60, text
+
+
 def comes_no_further(base):
     """Resumed and failing at the same step again, it makes no progress, and is not started a third time."""
     run = start(base, "25", "always")
@@ -85,7 +106,7 @@ def comes_no_further(base):
     assert stands["attempt"] == 2 and stands["step"] == 24, stands
 
 
-for test in (resumed, comes_no_further):
+for test in (resumed, saves_quickly, comes_no_further):
     with Scratch() as base:
         began = time.monotonic()
         test(base)

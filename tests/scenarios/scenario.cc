@@ -137,8 +137,8 @@ class Reader {
   }
 
   static bool is_happening(std::string_view key) {
-    constexpr std::string_view kWords[] = {"plan", "start", "resume", "saving", "trace", "sign",     "quiet",
-                                           "last", "end",   "host",   "hours",  "gap",   "framework"};
+    constexpr std::string_view kWords[] = {"plan", "start", "resume", "saving", "trace", "sign",      "quiet",
+                                           "last", "end",   "host",   "hours",  "gap",   "framework", "error"};
     return std::find(std::begin(kWords), std::end(kWords), key) != std::end(kWords);
   }
 
@@ -152,6 +152,10 @@ class Reader {
     if (key == "framework") return put({{}, {}, event::Recognised{first, "", 1}});  // no line says it: all do
     if (key == "start") return add(event::AttemptBegan{std::string(rest)});
     if (key == "sign") return add(event::Matched{first, more, 1, false});
+    if (key == "error") {
+      const auto times = parse_int(first);
+      return times && add(event::Logged{event::Logged::Level::kError, 1, more, static_cast<uint64_t>(*times)});
+    }
     if (key == "host") return host(words(rest));
     if (key == "trace") return add(event::TraceSeen{first, more, "train.py:10 in step", lines() + 1, false, false});
     if (key == "last") {

@@ -9,6 +9,15 @@ namespace {
 
 bool stops(std::string_view kind) { return kind == "interrupted" || kind == "preempted"; }
 
+/// What stopped the run, in words: the line that says so, but of the keeper's line only how the command ended.
+std::string stopped_by(std::string_view line) {
+  constexpr std::string_view kEnded = "ended by signal ";
+  const size_t at = line.rfind(kEnded);
+  if (at == std::string_view::npos || !line.ends_with(" ===")) return clip(line, 200);
+  const std::string_view number = line.substr(at + kEnded.size(), line.size() - at - kEnded.size() - 4);
+  return number == "15" ? "SIGTERM" : number == "2" ? "SIGINT" : cat("signal ", number);
+}
+
 /// What had already failed was then stopped by somebody: worth knowing, no more.
 bool tell_aftermath(const FailureChain& chain, Finding& finding) {
   for (const Symptom& symptom : chain.others) {
@@ -17,7 +26,7 @@ bool tell_aftermath(const FailureChain& chain, Finding& finding) {
     finding.severity = Severity::kInfo;
     finding.onset = symptom.moment;
     finding.detected = symptom.moment;
-    finding.summary = cat("After that the run was stopped from outside: ", clip(symptom.text, 200));
+    finding.summary = cat("After that the run was stopped from outside: ", stopped_by(symptom.text));
     finding.evidence.push_back({symptom.moment.where, clip(symptom.text, kTextLimit), "", kNoStep, 0});
     finding.suggests.push_back({cause_of(symptom), 0.7, cat("seen: ", clip(symptom.text, 160))});
     return true;
@@ -39,7 +48,7 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
     if (chain != nullptr) {
       if (stops(chain->kind)) {
         describe(*chain, finding);
-        finding.summary = cat("The run was stopped from outside: ", clip(chain->lead.text, 200));
+        finding.summary = cat("The run was stopped from outside: ", stopped_by(chain->lead.text));
       } else if (!tell_aftermath(*chain, finding)) {
         continue;
       }

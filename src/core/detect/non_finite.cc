@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "base/text.h"
 #include "core/detect/support/settled.h"
@@ -18,7 +19,10 @@ constexpr Knob kWarmUp{"warm_up", 30, "points", "Loss scaling starts high and ov
 constexpr Knob kBeside{"beside", 10, "points",
                        "A figure beside the loss may have no samples for some steps (a task that a batch lacks)",
                        "own"};
-constexpr Knob kKnobs[] = {kPersist, kWarmUp, kBeside};
+constexpr Knob kRare{"rare", 0.1, "ratio",
+                     "Of the records before, without a value: such a part of the reward is not computed at each step",
+                     "own"};
+constexpr Knob kKnobs[] = {kPersist, kWarmUp, kBeside, kRare};
 
 struct Watched {
   std::string_view signal;
@@ -94,6 +98,83 @@ Finding finding_of(const Watched& watched, const std::vector<Point>& points, con
   return finding;
 }
 
+bool is_part(const Series& series) {
+  return series.signal.starts_with("reward.component.") && !contains_folded(series.signal, "std");
+}
+
+/// A stretch of steps on which a part of the reward has no number. Some sinks write NaN, others leave it out (as JSON
+/// has none, transformers prints None): then only the records of the reward beside it count.
+struct Gap {
+  Point before, first, detected;  ///< the last record with a number; the first without; that of kBeside's
+  size_t records = 0;
+  bool written = false;  ///< as NaN or Inf
+  std::optional<Point> ended;
+};
+
+std::optional<Gap> written_gap(const Series& part) {
+  const std::vector<Point>& points = part.points();
+  for (const Burst& burst : bursts_of(points)) {
+    if (burst.count < points_of(kBeside) || burst.first < points_of(kPersist)) continue;
+    const auto without = std::count_if(points.begin(), points.begin() + static_cast<std::ptrdiff_t>(burst.first),
+                                       [](const Point& point) { return !std::isfinite(point.value); });
+    if (static_cast<double>(without) > kRare.value * static_cast<double>(burst.first)) continue;
+    Gap gap;
+    gap.before = points[burst.first - 1];
+    gap.first = points[burst.first];
+    gap.detected = points[burst.first + points_of(kBeside) - 1];
+    gap.records = burst.count;
+    gap.written = true;
+    if (burst.last + 1 < points.size()) gap.ended = points[burst.last + 1];
+    return gap;
+  }
+  return std::nullopt;
+}
+
+/// `reward`: of the same source.
+std::optional<Gap> silent_gap(const Series& part, const Series& reward) {
+  const Point& last = part.points().back();
+  size_t before = 0;
+  Gap gap;
+  gap.before = last;
+  for (const Point& point : reward.points()) {
+    if (point.attempt != last.attempt || point.where.source != last.where.source) continue;
+    if (point.step <= last.step) {
+      ++before;
+    } else if (++gap.records == 1) {
+      gap.first = point;
+    } else if (gap.records == points_of(kBeside)) {
+      gap.detected = point;
+    }
+  }
+  const auto had = std::count_if(part.points().begin(), part.points().end(), [&](const Point& point) {
+    return point.attempt == last.attempt && point.where.source == last.where.source;
+  });
+  const bool usual =
+      before >= points_of(kBeside) && static_cast<double>(had) >= (1 - kRare.value) * static_cast<double>(before);
+  return usual && gap.records >= points_of(kBeside) ? std::optional(gap) : std::nullopt;
+}
+
+/// What the run optimises is the rest of its reward then: trainers leave what is no number out of the mean.
+void judge_parts(const State& state, std::map<uint16_t, Finding>& worst) {
+  const Series* const reward = state.find("reward.mean");
+  for (const Series& part : state.series) {
+    if (part.empty() || !is_part(part)) continue;
+    auto gap = written_gap(part);
+    if (!gap && reward != nullptr && part.points().size() == part.count()) gap = silent_gap(part, *reward);
+    if (!gap || worst.count(gap->first.attempt) > 0) continue;
+    Finding finding =
+        make_finding("non-finite", "non-finite", Severity::kWarning, gap->first, gap->detected,
+                     cat(part.raw, gap->written ? " is " : " has no value",
+                         gap->written ? format_double(gap->first.value) : "", " from step ", gap->first.step, " on, ",
+                         gap->records, " records: the run optimises the rest of its reward"));
+    add_figure(finding, part.signal, gap->before.step, gap->before.value);
+    finding.evidence.back().where = gap->first.where;
+    if (gap->ended) resolve(finding, *gap->ended);
+    finding.suggests.push_back({"reward-nan", 0.7, cat(part.raw, gap->written ? " is not a number" : " has no value")});
+    worst[gap->first.attempt] = std::move(finding);
+  }
+}
+
 void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
   const bool scaled = state.find("loss_scale") != nullptr;
   std::map<uint16_t, Finding> worst;  // one chain an attempt: the gravest, then the first in the order of kWatched
@@ -110,6 +191,7 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
       worst[attempt] = finding_of(watched, series->points(), burst, severity, scaled);
     }
   }
+  judge_parts(state, worst);
   for (auto& [attempt, finding] : worst) out.push_back(std::move(finding));
 }
 

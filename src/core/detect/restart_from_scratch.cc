@@ -116,6 +116,11 @@ void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
         finding.evidence.push_back({attempt.began.where, attempt.why, "", kNoStep, 0});
         if (finished) finding.suggests.push_back({"autoretry-crash-loop", 0.6, "the finished work was started again"});
         finding.suggests.push_back({"resume-silently-from-scratch", 0.5, "no checkpoint was loaded"});
+        // Where nothing was saved nothing could be resumed: once the steps are done again, all is made good.
+        if (!finished && !has_checkpoint(state, i) && done.last >= furthest) {
+          finding.resolved = true;
+          finding.resolved_at = first_record(state, i, furthest);
+        }
       }
     }
     if (done.last != kNoStep && done.last > furthest) {

@@ -251,21 +251,21 @@ void Interpreter::matched(uint32_t signature, const std::string& text, uint64_t 
   put(std::move(body), number, at);
 }
 
-// Warnings and errors by template, at first sight and at doubling counts.
+// Warnings and errors by template, at first sight and at doubling counts; the rest when the log ends.
 void Interpreter::log_message(const LogLine& line) {
-  event::Logged body;
+  Message now;
   switch (line.level) {
     case Level::kWarning:
-      body.level = event::Logged::Level::kWarning;
+      now.level = event::Logged::Level::kWarning;
       break;
     case Level::kError:
-      body.level = event::Logged::Level::kError;
+      now.level = event::Logged::Level::kError;
       break;
     case Level::kCritical:
-      body.level = event::Logged::Level::kFatal;
+      now.level = event::Logged::Level::kFatal;
       break;
     case Level::kNone:
-      if (says_error(line.text)) body.level = event::Logged::Level::kError;
+      if (says_error(line.text)) now.level = event::Logged::Level::kError;
       if (says_error(line.text) || contains(line.text, "Warning: ")) break;
       return;
     case Level::kDebug:
@@ -273,12 +273,19 @@ void Interpreter::log_message(const LogLine& line) {
       return;
   }
   if (line.text.empty()) return;
-  uint64_t count = 0;
-  body.pattern = miner_.add(clean_.cut(line.text, kTextLimit), &count);
-  if (!power_of_two(count)) return;
-  body.text = clip(sanitize_utf8(miner_.text(body.pattern)), kTextLimit);
-  body.count = count;
-  put(std::move(body), line.number, line.at);
+  const uint32_t pattern = miner_.add(clean_.cut(line.text, kTextLimit));
+  Message& known = messages_[pattern];
+  known = {known.seen + 1, known.emitted, now.level, line.number, line.at};
+  if (power_of_two(known.seen)) emit_message(pattern, known);
+}
+
+void Interpreter::emit_message(uint32_t pattern, Message& message) {
+  event::Logged body;
+  body.level = message.level;
+  body.pattern = pattern;
+  body.text = clip(sanitize_utf8(miner_.text(pattern)), kTextLimit);
+  body.count = message.emitted = message.seen;
+  put(std::move(body), message.number, message.at);
 }
 
 // True while `line` lies inside a rollout sample or a tool's output.
@@ -371,6 +378,9 @@ void Interpreter::finish() {
     body.count = sighting.seen - sighting.emitted;
     body.sample = key % 2 == 1;
     put(std::move(body), number_, {});
+  }
+  for (auto& [pattern, message] : messages_) {
+    if (message.seen != message.emitted) emit_message(pattern, message);
   }
   emit_answers();
 }

@@ -136,6 +136,13 @@ class Interpreter {
     uint64_t times = 0;
   };
 
+  struct Message {  // warnings and errors of one template
+    uint64_t seen = 0, emitted = 0;
+    event::Logged::Level level = event::Logged::Level::kWarning;  // of the last one, as are line and time
+    uint64_t number = 0;
+    Time at;
+  };
+
   /// A traceback that is taken for a tool's because of where its program lies, unless the log ends with it.
   struct TemporaryTrace {
     event::TraceSeen trace;
@@ -166,6 +173,7 @@ class Interpreter {
   void signatures(const LogLine& line, std::span<const uint32_t> hits, bool sample, Stream* trace);
   void matched(uint32_t signature, const std::string& text, uint64_t number, uint64_t count, bool sample, Time at);
   void log_message(const LogLine& line);
+  void emit_message(uint32_t pattern, Message& message);
   bool shapes(const LogLine& line, std::span<const uint32_t> hits, bool sample, bool* quiet);
   enum class Turn : uint8_t { kSpeaker, kOthers, kLayers };
   bool shapes_of(const LogLine& line, std::span<const uint32_t> hits, bool sample, Turn turn, bool* quiet);
@@ -244,6 +252,7 @@ class Interpreter {
   size_t open_traces_ = 0;    // streams with a traceback in progress
   uint64_t stale_check_ = 0;  // line at which to look for tracebacks that nobody goes on with
   std::map<uint32_t, Sighting> sightings_;
+  std::map<uint32_t, Message> messages_;  // by the number of their template
   std::map<std::string, uint64_t, std::less<>> strong_;  // layer -> line of its last strong match
   std::map<std::string, std::pair<int64_t, int64_t>, std::less<>> bars_;
   std::map<std::string, std::string, std::less<>> configured_;

@@ -109,7 +109,6 @@ void tokenise(std::string_view masked, std::vector<std::string_view>& tokens) {
 
 struct Template {
   std::vector<std::string> tokens;
-  uint64_t count = 0;
 };
 
 struct Leaf {
@@ -158,7 +157,7 @@ Leaf& TemplateMiner::Inner::leaf() {
 uint32_t TemplateMiner::Inner::rest_template() {
   if (rest == UINT32_MAX) {
     rest = static_cast<uint32_t>(templates.size());
-    templates.push_back({{std::string(kStar)}, 0});
+    templates.push_back({{std::string(kStar)}});
   }
   return rest;
 }
@@ -185,7 +184,7 @@ uint32_t TemplateMiner::Inner::place(Leaf& leaf) {
   }
   if (leaf.templates.size() >= kLeafLimit || templates.size() >= kTemplateLimit) return rest_template();
   const auto id = static_cast<uint32_t>(templates.size());
-  templates.push_back({{tokens.begin(), tokens.end()}, 0});
+  templates.push_back({{tokens.begin(), tokens.end()}});
   leaf.templates.push_back(id);
   return id;
 }
@@ -193,14 +192,11 @@ uint32_t TemplateMiner::Inner::place(Leaf& leaf) {
 TemplateMiner::TemplateMiner() : inner_(std::make_unique<Inner>()) {}
 TemplateMiner::~TemplateMiner() = default;
 
-uint32_t TemplateMiner::add(std::string_view message, uint64_t* count) {
+uint32_t TemplateMiner::add(std::string_view message) {
   Inner& inner = *inner_;
   mask(message.substr(0, kBytesLimit), inner.masked);
   tokenise(inner.masked, inner.tokens);
-  const uint32_t id = inner.place(inner.leaf());
-  const uint64_t seen = ++inner.templates[id].count;
-  if (count != nullptr) *count = seen;
-  return id;
+  return inner.place(inner.leaf());
 }
 
 std::string TemplateMiner::text(uint32_t id) const {

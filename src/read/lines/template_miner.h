@@ -16,8 +16,8 @@ class TemplateMiner {
 
   TemplateMiner();
   ~TemplateMiner();
-  /// The template of `message`. `count` gets how often it was seen, this time included.
-  uint32_t add(std::string_view message, uint64_t* count);
+  /// The template of `message`.
+  uint32_t add(std::string_view message);
   /// Its text, variable parts as "<*>".
   std::string text(uint32_t id) const;
 

@@ -27,6 +27,12 @@ std::string_view left_trim(std::string_view text) {
   return text.substr(i);
 }
 
+/// " 12%|█▏ | 14/120 [00:21<02:43]": a bar that is closed as the program ends, behind its last words.
+bool progress_bar(std::string_view bare) {
+  const size_t at = bare.find("%|");
+  return at != std::string_view::npos && at > 0 && bare[at - 1] >= '0' && bare[at - 1] <= '9';
+}
+
 bool frame_line(std::string_view bare) {
   return bare.starts_with("File \"") && bare.substr(0, 2 * kFrameLimit).find("\", line ") != std::string_view::npos;
 }
@@ -277,7 +283,8 @@ TracebackReader::Took TracebackReader::feed_after(std::string_view message, std:
   }
   if (group_ && bare.size() + 2 <= message.size()) return Took::kYes;
   if (remote_ && blanks_ == 0 && message != bare) return Took::kYes;
-  if (!bare.empty() && blanks_ == 0 && message != bare && trace_.message.size() < kTextLimit / 2) {
+  const bool goes_on = !bare.empty() && blanks_ == 0 && message != bare && !progress_bar(bare);
+  if (goes_on && trace_.message.size() < kTextLimit / 2) {
     trace_.message +=
         cat(trace_.message.empty() ? "" : "\n", clip(sanitize_utf8(bare.substr(0, kFrameLimit)), kFrameLimit));
     trace_.last_line = number;

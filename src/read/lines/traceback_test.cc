@@ -42,6 +42,18 @@ TEST_CASE("a plain traceback") {
   CHECK_FALSE(seen[0].trace.sample);
 }
 
+TEST_CASE("a bar that is closed behind an exception is no part of its message") {
+  const auto seen = read({"Traceback (most recent call last):", "  File \"/w/train.py\", line 43, in odd",
+                          "    return [scores[c] for c in completions]", "KeyError: '129'",
+                          " 12%|\u2588\u258f        | 14/120 [00:21<02:43,  1.54s/it]"});
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].trace.message == "'129'");
+  const auto more = read({"Traceback (most recent call last):", "  File \"/w/train.py\", line 43, in odd", "    f()",
+                          "ValueError: two things:", "  100% of the first", "  and the second"});
+  REQUIRE(more.size() == 1);
+  CHECK(more[0].trace.message == "two things:\n100% of the first\nand the second");
+}
+
 TEST_CASE("the innermost frame of the run's own stands before the one that raised") {
   const auto seen =
       read({"Traceback (most recent call last):", "  File \"/usr/local/bin/torchrun\", line 8, in <module>",

@@ -50,6 +50,21 @@ bool is_held_open(System& system, const std::string& folder) {
   return false;
 }
 
+/// The checkpoints in these folders, by their paths, with their steps and when something was last made in them.
+std::map<std::string, std::pair<int64_t, Time>> saved_beside(Disk& disk, const std::set<std::string>& folders,
+                                                             const CheckpointLayout& layout) {
+  std::map<std::string, std::pair<int64_t, Time>> saved;
+  for (const std::string& folder : folders) {
+    const auto steps = checkpoint_steps(disk, folder, layout);
+    for (const int64_t step : steps.ok() ? *steps : std::vector<int64_t>()) {
+      std::string path = cat(folder, "/", with_step(layout.folder, step));
+      const auto info = disk.info(path);
+      if (info.ok() && info->kind == FileInfo::Kind::kFolder) saved[std::move(path)] = {step, info->changed};
+    }
+  }
+  return saved;
+}
+
 }  // namespace
 
 CheckpointWatch::~CheckpointWatch() {
@@ -176,20 +191,24 @@ void CheckpointWatch::ask(const CheckpointLayout& layout) {
 }
 
 /// A trainer that says nothing of its saves (transformers' Trainer, below its level of information): what its processes
-/// have open while they save shows where that is.
+/// have open while they save shows where that is. A small one is saved in less time than lies between two searches:
+/// it may lie beside the files that they keep open.
 void CheckpointWatch::search(const CheckpointLayout& layout) {
   if (!roots_.empty() || !scope_.members || !layout.known() || scope_.system == nullptr) return;
   if (searched_.ns > 0 && !later(now_, searched_, kSearch)) return;
   searched_ = now_;
-  call_.start(
-      [disk = scope_.disk, system = scope_.system, layout, pids = scope_.members(), run_folder = scope_.run_folder] {
-        Answer answer;
-        answer.written = written_now(*system, pids, layout);
-        Writers own;
-        for (const std::string& folder : answer.written) own.own.insert(root_of(folder, layout));
-        if (!own.own.empty() && !run_folder.empty()) note_writers(*disk, run_folder, own);
-        return answer;
-      });
+  const bool beside = searched_beside_.ns == 0 || later(now_, searched_beside_, kPeriod);
+  if (beside) searched_beside_ = now_;
+  call_.start([disk = scope_.disk, system = scope_.system, layout, pids = scope_.members(),
+               run_folder = scope_.run_folder, beside] {
+    Answer answer;
+    answer.written = written_now(*system, pids, layout);
+    if (beside) answer.beside = saved_beside(*disk, folders_beside(*system, pids), layout);
+    Writers own;
+    for (const std::string& folder : answer.written) own.own.insert(root_of(folder, layout));
+    if (!own.own.empty() && !run_folder.empty()) note_writers(*disk, run_folder, own);
+    return answer;
+  });
 }
 
 void CheckpointWatch::judge(Kept& kept, bool held_open, const State& state, EventWriter& writer) {
@@ -218,6 +237,12 @@ void CheckpointWatch::take(Answer answer, const State& state, EventWriter& write
     if (!step) continue;
     roots_.try_emplace(root_of(folder, layout), false);
     meet(folder, *step, attempt, false);
+    kept_[folder].seen_written = true;
+  }
+  for (const auto& [folder, saved] : answer.beside) {
+    if (saved.second < began_) continue;  // before the watch began: not reported
+    roots_.try_emplace(parent(folder), false);
+    meet(folder, saved.first, attempt, false);
     kept_[folder].seen_written = true;
   }
   for (const auto& [folder, step] : answer.found) {
@@ -255,6 +280,7 @@ void CheckpointWatch::forget() {
 
 std::optional<Duration> CheckpointWatch::turn(const State& state, bool, EventWriter& writer) {
   now_ = clock_.steady();
+  if (!began_.known()) began_ = clock_.now();
   for (const std::string& root : scope_.roots) roots_.try_emplace(root, false);
   hear(state);
   if (auto answer = call_.take()) take(std::move(*answer), state, writer);

@@ -1,0 +1,155 @@
+// The log repeats an error of a judge, a reward model, a verifier or a sandbox since the step at which the reward fell:
+// a trainer that scores what it could not have judged with 0 learns from an outage.
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "base/text.h"
+#include "core/detect/support/exception_words.h"
+#include "core/detect/tools/track.h"
+
+namespace mw::detect {
+namespace {
+
+constexpr Knob kTimes{"times", 5, "messages", "Single errors are tried again and harm nothing", "own"};
+constexpr Knob kAfter{"after", 4, "points", "Records with the errors, before the reward is compared", "own"};
+constexpr Knob kReach{"reach", 30, "points", "An outage shows in the rewards at once: what fell later has other causes",
+                      "own"};
+constexpr Knob kFell{"fell", 0.4, "ratio", "Of what the reward had to lose", "own"};
+constexpr Knob kFromStart{"from_start", 10, "points", "Records on the floor, with errors from the first step on",
+                          "as zero-reward, from_start"};
+constexpr Knob kBack{"recovered", 3, "points", "Records in a row with half of what was lost", "hysteresis"};
+constexpr Knob kKnobs[] = {kBack, kTimes, kAfter, kReach, kFell, kFromStart};
+
+struct Service {
+  std::string_view word, name, cause;
+};
+// In this order: "sandbox of the verifier" is a sandbox.
+constexpr std::array kServices = {
+    Service{"sandbox", "the sandbox", "sandbox-execution-failed"},
+    Service{"judge", "the judge", "judge-api-error"},
+    Service{"grader", "the grader", "judge-api-error"},
+    Service{"verifier", "the verifier", "judge-api-error"},
+    Service{"reward model", "the reward model", "remote-reward-model-down"},
+    Service{"reward server", "the reward server", "remote-reward-model-down"},
+    Service{"reward service", "the reward service", "remote-reward-model-down"},
+    Service{"reward api", "the reward service", "remote-reward-model-down"},
+    Service{"scoring server", "the scoring server", "remote-reward-model-down"},
+    Service{"scoring service", "the scoring service", "remote-reward-model-down"},
+    Service{"code execution", "code execution", "sandbox-execution-failed"},
+    Service{"tool server", "the tool server", "env-server-crash-empty-outputs"},
+    Service{"env server", "the environment's server", "env-server-crash-empty-outputs"},
+    Service{"environment server", "the environment's server", "env-server-crash-empty-outputs"},
+};
+
+bool says_failure(std::string_view text) {
+  constexpr std::array<std::string_view, 12> kWords = {"fail",      "error",       "refused",     "timed out",
+                                                       "timeout",   "unavailable", "unreachable", "exception",
+                                                       "could not", "cannot",      "no response", "exceeded"};
+  return std::any_of(kWords.begin(), kWords.end(), [&](auto word) { return contains_folded(text, word); });
+}
+
+const Service* service_of(const TemplateState& message) {
+  if (!says_failure(message.text)) return nullptr;
+  const auto found = std::find_if(kServices.begin(), kServices.end(),
+                                  [&](const Service& one) { return contains_folded(message.text, one.word); });
+  return found == kServices.end() ? nullptr : &*found;
+}
+
+/// The record at which the errors have cost the reward, and where it began to: indices of `track`.
+struct Harm {
+  size_t onset = 0, detected = 0;
+  Outcome outcome;
+};
+
+/// `first`: the first record that ends after the first message.
+std::optional<Harm> harm_after(const State& state, const Track& track, size_t first) {
+  const size_t end = std::min(track.size(), first + points_of(kReach));
+  for (size_t i = first + points_of(kAfter); i < end; ++i) {
+    const auto outcome = outcome_of(state, track.points[first], track.points[i]);
+    if (outcome && outcome->fell(kFell.value)) return Harm{first, i, *outcome};
+  }
+  return std::nullopt;
+}
+
+/// From the first record on every one lies on the floor.
+std::optional<Harm> harm_from_start(const Track& track, size_t first) {
+  const size_t least = points_of(kFromStart);
+  if (first > 1 || track.size() < least) return std::nullopt;
+  const double floor = track.values[0];
+  const auto head = track.slice(0, least);
+  if (floor > 0 || std::any_of(head.begin(), head.end(), [&](double value) { return value != floor; }))
+    return std::nullopt;
+  return Harm{0, least - 1, {}};
+}
+
+/// The reward is back: the record at which three in a row had regained half of what was lost.
+std::optional<size_t> regained_at(const Track& track, const Harm& harm) {
+  const double floor = harm.outcome.range > 0 ? (harm.outcome.before + harm.outcome.after) / 2 : track.values[0];
+  size_t streak = 0;
+  for (size_t i = harm.detected + 1; i < track.size(); ++i) {
+    streak = track.values[i] > floor ? streak + 1 : 0;
+    if (streak == points_of(kBack)) return i;
+  }
+  return std::nullopt;
+}
+
+Finding finding_of(const TemplateState& message, const Service& service, const Track& track, const Harm& harm) {
+  const Point& onset = track.points[harm.onset];
+  const bool from_start = harm.outcome.range <= 0;
+  const std::string after = format_short(from_start ? track.values[harm.detected] : harm.outcome.after, 3);
+  const std::string fall =
+      from_start ? cat("the reward is ", after, " ever since")
+                 : cat("the reward fell from ", format_short(harm.outcome.before, 3), " to ", after, " with it");
+  // A warning by itself: the run goes on, and what it learns from such rewards is reported as that.
+  Finding finding =
+      make_finding("service-errors", "environment-fault", Severity::kWarning, onset, track.points[harm.detected],
+                   cat("Calls of ", service.name, " fail since step ", onset.step, ", ", message.count, " times \"",
+                       clip(message.text, 160), "\"; ", fall));
+  finding.evidence.push_back({message.first.where, clip(message.text, kTextLimit), "", kNoStep, 0});
+  add_figures(finding, track, harm.onset > 0 ? harm.onset - 1 : 0, harm.detected, 4);
+  if (const auto back = regained_at(track, harm)) resolve(finding, track.points[*back]);
+  const auto words = class_by_words("", message.text);
+  const bool named = words && words->kind == "environment-fault" && !words->cause.empty();
+  finding.suggests.push_back({named ? std::string(words->cause) : std::string(service.cause), 0.7,
+                              cat("the log says so ", message.count, " times")});
+  return finding;
+}
+
+void judge(const State& state, const Knowledge&, std::vector<Finding>& out) {
+  const std::vector<Track> tracks = tracks_of(reward_series(state));
+  std::optional<Finding> worst;
+  uint64_t most = 0;
+  for (const TemplateState& message : state.templates) {
+    if (message.level < event::Logged::Level::kWarning || message.count <= most) continue;
+    if (static_cast<double>(message.count) < kTimes.value) continue;
+    const Service* const service = service_of(message);
+    if (service == nullptr) continue;
+    for (const Track& track : tracks) {
+      const auto after = std::find_if(track.points.begin(), track.points.end(), [&](const Point& point) {
+        return point.attempt == message.first.attempt &&
+               (message.first.step == kNoStep || point.step > message.first.step);
+      });
+      if (after == track.points.end()) continue;
+      const auto first = static_cast<size_t>(after - track.points.begin());
+      auto harm = harm_from_start(track, first);
+      if (!harm) harm = harm_after(state, track, first);
+      if (!harm) continue;
+      worst = finding_of(message, *service, track, *harm);
+      most = message.count;
+      break;
+    }
+  }
+  if (worst) out.push_back(std::move(*worst));
+}
+
+}  // namespace
+
+extern const Detector service_errors;
+const Detector service_errors{"service-errors",
+                              "The log repeats an error of a judge, a reward model or a sandbox since the reward fell.",
+                              {"environment-fault"},
+                              kKnobs,
+                              judge};
+
+}  // namespace mw::detect
