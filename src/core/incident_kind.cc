@@ -57,7 +57,7 @@ constexpr IncidentKind kKinds[] = {
     {"clip-saturation", kLearning, 0, "stop-and-notify", ""},
     {"length-explosion", kLearning, 0, "stop-and-notify", "truncation"},
     {"length-collapse", kLearning, 0, "stop-and-notify", "reward-collapse zero-reward"},
-    {"truncation", kLearning, 0, "stop-and-notify", "reward-collapse throughput-drop"},
+    {"truncation", kLearning, 0, "stop-and-notify", "reward-collapse throughput-drop zero-advantage"},
     {"degenerate-output", kLearning, 0, "stop-and-notify", "reward-collapse zero-reward"},
     {"policy-mismatch", kLearning, 0, "stop-and-notify", "reward-collapse entropy-explosion"},
     {"staleness", kLearning, 0, "stop-and-notify", "policy-mismatch"},

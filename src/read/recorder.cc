@@ -14,12 +14,15 @@ namespace {
 std::string run_id(const std::vector<std::string>& paths) {
   std::string all;
   for (const std::string& path : paths) all += real_path(path) + "\n";
+  const std::string first = real_path(paths.front());  // "." has a name, too
   std::string name;
-  for (const char c : clip(basename(paths.front()), 40)) {
+  for (const char c : clip(basename(first), 40)) {
     const bool plain =
         (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
-    name.push_back(plain ? c : '-');
+    if (plain || !name.empty()) name.push_back(plain ? c : '-');  // a name that begins with '-' is an option
   }
+  name.erase(0, name.find_first_not_of('-'));
+  if (name.empty()) name = "run";
   const uint64_t hash = fnv1a(all);
   name.push_back('-');
   for (int shift = 28; shift >= 0; shift -= 4) name.push_back("0123456789abcdef"[(hash >> shift) & 15]);

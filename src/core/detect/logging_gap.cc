@@ -19,7 +19,8 @@ constexpr Knob kKnobs[] = {
 
 constexpr double kHoleRecords = 4;  // times as many records as a rhythm needs, before a hole in it means anything
 
-/// A JSON document is written whole now and then, with each checkpoint or at the end: it is no sink that can fall silent.
+/// A JSON document is written whole now and then, with each checkpoint or at the end: it is no sink that can fall
+/// silent.
 bool is_document(const SourceState& source) { return source.kind == "json"; }
 
 bool is_regular(const SourceState& source) {

@@ -46,10 +46,11 @@ constexpr Knob kLong{
     "something: without a second sign it is grave only when it lasts",
     "circuit breakers of the reports stop at 10 to 50"};
 constexpr Knob kLongStart{"long_start", 40, "points", "The same for a cold start, which may take longer", "as above"};
+constexpr Knob kFrozen{"frozen", 0.05, "ratio", "Of its first entropy: a policy that always answers the same", "own"};
 constexpr Knob kTrouble{"trouble", 3, "steps", "So close to the onset lies what brought it about", "own"};
 constexpr Knob kKnobs[] = {
-    kLong,   kLongStart, kTrouble, kFromStart, kFromStartPoints, kExcerpt,    kSudden,    kChance,   kBack,
-    kBefore, kLow,       kSunk,    kEarly,     kEarlyHours,      kNearPoints, kNearShare, kNearMean, kSingles};
+    kFrozen, kLong, kLongStart, kTrouble, kFromStart,  kFromStartPoints, kExcerpt,   kSudden,   kChance, kBack,
+    kBefore, kLow,  kSunk,      kEarly,   kEarlyHours, kNearPoints,      kNearShare, kNearMean, kSingles};
 
 struct Streak {
   size_t first = 0, detected = 0;
@@ -186,6 +187,14 @@ std::optional<size_t> grave_at(const State& state, const Knowledge& knowledge, c
   return at_end ? std::optional(streak.detected) : std::nullopt;
 }
 
+/// The policy's entropy had gone to nothing before: what ends its answers is the policy, and no engine that is dead.
+bool frozen_before(const State& state, const Point& onset) {
+  const Series* const entropy = state.find("entropy");
+  if (entropy == nullptr || entropy->empty()) return false;
+  const auto before = last_values(*entropy, onset.attempt, onset.step - 10, onset.step - 1, 10);
+  return !before.empty() && median(before) < kFrozen.value * entropy->points().front().value;
+}
+
 void suggest(const State& state, Finding& finding, const Point& onset, const Point& now, bool from_start) {
   const bool empty = no_answers(state, onset, now);
   if (from_start) {
@@ -196,8 +205,11 @@ void suggest(const State& state, Finding& finding, const Point& onset, const Poi
     finding.suggests.push_back({"reward-sudden-zero", 0.6, "a good period came before"});
     finding.suggests.push_back({"reward-function-broken-all-zero", 0.25, "no sample is rewarded any more"});
   }
-  if (empty)
+  if (empty && frozen_before(state, onset)) {
+    finding.suggests.push_back({"length-collapse", 0.7, "the policy, without entropy, ends its answers at once"});
+  } else if (empty) {
     finding.suggests.push_back({"sglang-server-down-zero-reward", 0.7, "responses are empty: nothing is generated"});
+  }
   const auto format = level_between(state.find("format.pass_rate"), now.attempt, onset.step, now.step);
   if (format && *format < 0.1)
     finding.suggests.push_back({"format-failures-rising", 0.4, cat("format pass rate is ", *format)});
@@ -324,7 +336,8 @@ void judge(const State& state, const Knowledge& knowledge, JudgeMemory& memory, 
       const double share = share_before(track, streak);
       if (share < kSunk.value) say_sunk(finding, share);
       // It had collapsed before: reward-collapse reports that chain.
-      if (share < kLow.value) finding.severity = Severity::kInfo;
+      if (share < kLow.value && (recovered || !grave || stretch_of(track, streak).on_floor < points_of(kLongStart)))
+        finding.severity = Severity::kInfo;
       out.push_back(std::move(finding));
       if (!recovered) break;
       from = i;

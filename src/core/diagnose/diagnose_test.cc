@@ -68,6 +68,8 @@ TEST_CASE("a learning rate that was raised at once leads, one that warms up does
     CHECK(leads(raised, upset));
   }
   CHECK_FALSE(leads(raised, "engine-dead"));
+  CHECK(leads({5e-3, 5e-3, 5e-3, 5e-3, 5e-3, 5e-3, 5e-3, 5e-3, 5e-3, 5e-3, 5e-3}, "kl-runaway"));        // never right
+  CHECK_FALSE(leads({2e-4, 2e-4, 2e-4, 2e-4, 2e-4, 2e-4, 2e-4, 2e-4, 2e-4, 2e-4, 2e-4}, "kl-runaway"));  // adapters
   CHECK_FALSE(leads({1e-7, 2e-7, 3e-7, 4e-7, 5e-7, 6e-7, 7e-7, 8e-7, 9e-7, 1e-6, 1e-6}));
   CHECK_FALSE(leads({1e-8, 4e-8, 2e-7, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6}));  // a steep warm-up
   CHECK_FALSE(leads({1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6, 5e-5}));  // afterwards
@@ -117,7 +119,8 @@ TEST_CASE("the scheduler's reason leads over its word that the job was cancelled
 
 TEST_CASE("a reward that is lost has its cause in what went wrong just before") {
   State state;
-  for (int64_t step = 1; step <= 10; ++step) fold(state, {{}, {0, 1}, event::Measured{step, false, {{"lr", "lr", 1}}}});
+  for (int64_t step = 1; step <= 10; ++step)
+    fold(state, {{}, {0, 1}, event::Measured{step, false, {{"lr", "lr", 1e-6}}}});
   const auto leading = [&](const char* kind, const char* before, int64_t step, Severity severity = Severity::kWarning,
                            bool open = true) {
     Incident other = incident_with(before, "x");

@@ -281,6 +281,19 @@ size_t first_at(const std::vector<Point>& points, const Series::Part& part, int6
                              points.begin());
 }
 
+// Language models are trained on rewards with rates of 1e-7 to 1e-5, adapters with up to 1e-4, tiny models with a
+// little more: ten times that upsets any of them.
+constexpr double kRateTooHigh = 2e-3;
+
+/// The highest rate of the attempt up to the onset; 0 when none is known.
+double highest_rate(const Series& rate, const Moment& onset) {
+  double highest = 0;
+  for (const Point& point : rate.points()) {
+    if (point.attempt == onset.attempt && point.step <= onset.step + 1) highest = std::max(highest, point.value);
+  }
+  return highest;
+}
+
 /// The rate was raised at once, shortly before the trouble: a wrong setting, or a schedule that began anew.
 void learning_rate(const Scene& scene, Out& out) {
   constexpr std::array<std::string_view, 8> kUpset{"instability",     "gradient-spike",   "loss-spike",
@@ -288,10 +301,17 @@ void learning_rate(const Scene& scene, Out& out) {
                                                    "clip-saturation", "reward-collapse"};
   const Moment& onset = scene.incident.onset;
   const Series* rate = scene.state.find("lr");
-  if (rate == nullptr || onset.step == kNoStep ||
-      std::find(kUpset.begin(), kUpset.end(), scene.incident.kind) == kUpset.end()) {
+  if (rate == nullptr || onset.step == kNoStep) return;
+  const bool upset = std::find(kUpset.begin(), kUpset.end(), scene.incident.kind) != kUpset.end();
+  const bool lost = scene.incident.kind == "zero-reward" || scene.incident.kind == "length-collapse";
+  const double highest = upset || lost ? highest_rate(*rate, onset) : 0;
+  if (highest >= kRateTooHigh) {
+    // A reward of zero has more often other causes: what the rate had brought about before leads to it.
+    out.push_back({"learning-rate-too-high", scene.incident.kind == "zero-reward" ? 0.3 : 0.8,
+                   cat("the learning rate is ", highest, "; training on rewards takes 1e-7 to 1e-4")});
     return;
   }
+  if (!upset) return;
   const std::vector<Point>& points = rate->points();
   for (const Series::Part& part : rate->parts()) {
     if (part.attempt != onset.attempt || part.most < onset.step - kRateReach || part.least > onset.step + 1) continue;

@@ -252,7 +252,7 @@ class Interpreter {
   size_t open_traces_ = 0;    // streams with a traceback in progress
   uint64_t stale_check_ = 0;  // line at which to look for tracebacks that nobody goes on with
   std::map<uint32_t, Sighting> sightings_;
-  std::map<uint32_t, Message> messages_;  // by the number of their template
+  std::map<uint32_t, Message> messages_;                 // by the number of their template
   std::map<std::string, uint64_t, std::less<>> strong_;  // layer -> line of its last strong match
   std::map<std::string, std::pair<int64_t, int64_t>, std::less<>> bars_;
   std::map<std::string, std::string, std::less<>> configured_;

@@ -27,7 +27,7 @@ std::string_view left_trim(std::string_view text) {
   return text.substr(i);
 }
 
-/// " 12%|█▏ | 14/120 [00:21<02:43]": a bar that is closed as the program ends, behind its last words.
+/// " 12%|█▏ | 14/120 [00:21<02:43]": a bar that is closed as the program ends, behind its error.
 bool progress_bar(std::string_view bare) {
   const size_t at = bare.find("%|");
   return at != std::string_view::npos && at > 0 && bare[at - 1] >= '0' && bare[at - 1] <= '9';

@@ -169,10 +169,11 @@ std::string shipped_text(const State& state, const RunStatus& status) {
 /// How old what the trainer last wrote is, and its last step.
 std::string ages_text(const State& state, const RunStatus& status) {
   const int64_t step = state.attempts.empty() ? kNoStep : state.attempts.back().last_step;
-  return cat("last written ", ago(status.output, status.now),
-             step == kNoStep          ? ", no step yet"
-             : status.stepped.known() ? cat(", step ", step, " seen ", ago(status.stepped, status.now))
-                                      : "");
+  // Files that were named relative to another folder cannot be asked from here.
+  const std::string written = status.output.known() ? cat("last written ", ago(status.output, status.now), ", ") : "";
+  if (step == kNoStep) return written + "no step yet";
+  if (status.stepped.known()) return cat(written, "step ", step, " seen ", ago(status.stepped, status.now));
+  return written.substr(0, written.find(','));
 }
 
 /// The components of the attempt that runs, and how those of the last one ended.

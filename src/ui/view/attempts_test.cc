@@ -202,6 +202,22 @@ TEST_CASE("where the run is now: phase, next step, save and evaluation, and what
   CHECK(run_now(run.state).empty());
 }
 
+TEST_CASE("a step that is long overdue is not expected, and neither is the end") {
+  State state;
+  state.total_steps = 100;
+  Time at = clock_of("09:00");
+  for (int64_t step = 1; step <= 20; ++step, at = at + Duration::seconds(2)) {
+    fold(state, {{}, {0, static_cast<uint64_t>(step)}, event::Measured{step, false, {{"time.step", "step_time", 2}}}});
+    fold(state, {at, {}, event::Ticked{}});
+  }
+  state.verdict = "running";
+  const Time soon = expected_end(state);
+  CHECK(soon.known());
+  for (int i = 0; i < 60; ++i, at = at + Duration::seconds(5)) fold(state, {at, {}, event::Ticked{}});
+  CHECK_FALSE(expected_end(state).known());
+  CHECK(contains(now_text(state, "Next step"), "21 of 100, was expected "));
+}
+
 TEST_CASE("the status says where the run is now as well") {
   FakeRun run = going_on();
   Console console;

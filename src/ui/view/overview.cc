@@ -306,12 +306,31 @@ double seconds_per_step(const State& state) {
   return 0;
 }
 
+Time stepped_at(const State& state, int64_t step) {
+  Time at;
+  for (const Series& series : state.series) {
+    for (auto point = series.points().rbegin(); point != series.points().rend() && point->step >= step; ++point) {
+      if (point->step == step && point->attempt + 1U == state.attempts.size()) at = std::max(at, point->at);
+    }
+  }
+  for (auto tick = state.ticks.rbegin(); !at.known() && tick != state.ticks.rend() && tick->step == step; ++tick) {
+    const auto earlier = std::next(tick);
+    if (earlier == state.ticks.rend() || earlier->step != step) at = tick->at;
+  }
+  return at;
+}
+
 Time expected_end(const State& state) {
   const State::Span steps = state.steps();
   const double pace = seconds_per_step(state);
   if (state.verdict != "running" && state.verdict != "unknown") return {};
   if (state.total_steps <= 0 || steps.count == 0 || steps.last >= state.total_steps || pace <= 0) return {};
   if (!state.last_at.known()) return {};
+  // A step that is long overdue says that the pace is none any more.
+  constexpr double kOverdueSteps = 10, kOverdueSeconds = 60;
+  const Time stepped = stepped_at(state, steps.last);
+  const double waited = stepped.known() ? (state.last_at - stepped).seconds() : 0;
+  if (waited > std::max(kOverdueSeconds, kOverdueSteps * pace)) return {};
   return state.last_at + Duration::seconds(pace * static_cast<double>(state.total_steps - steps.last));
 }
 

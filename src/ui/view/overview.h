@@ -90,6 +90,9 @@ std::string bound_by(const std::vector<TimeShare>& split);
 double seconds_per_step(const State& state);
 /// Expected end, unknown when the plan or the pace is not known or the run has ended.
 Time expected_end(const State& state);
+/// When the last step of the latest attempt was reported, by its figures, else by the clock of who watched; unknown
+/// where neither has a time.
+Time stepped_at(const State& state, int64_t step);
 
 /// "2026-01-15T08:00:00Z to 2026-01-15T10:07:29Z (2h 07m by the few lines that have a clock)": what the run's clocks
 /// show; one time where they show no other second; "" when they show none.

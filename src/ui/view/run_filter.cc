@@ -48,6 +48,8 @@ std::string text_of(const RunsAnswer::Run& run) {
 
 std::string state_of(const RunsAnswer::Run& run) {
   if (!run.trouble.empty()) return "unreadable";
+  const bool attached = !run.status.supervised && !run.status.adopted;  // what it does now is what its files say
+  if (run.live && attached && !run.record.verdict.empty()) return run.record.verdict;
   if (run.live) return should_be_watched(run.status) ? "not watched" : std::string(phase_word(run.status));
   return run.record.verdict == "running" ? "left alone" : run.record.verdict;
 }

@@ -100,12 +100,7 @@ class Now {
 
   /// When the last step reported last.
   Time done_at() const {
-    Time at;
-    for (const Series& series : state_.series) {
-      for (auto point = series.points().rbegin(); point != series.points().rend() && point->step >= done_; ++point) {
-        if (point->step == done_ && point->attempt + 1U == state_.attempts.size()) at = std::max(at, point->at);
-      }
-    }
+    const Time at = stepped_at(state_, done_);
     return at.known() ? at : state_.last_at;
   }
 

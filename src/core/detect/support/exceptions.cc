@@ -347,6 +347,22 @@ bool server_failed(std::string_view bare, std::string_view message) {
   return false;
 }
 
+/// "No such file or directory: '/out/checkpoint-60/trainer_state.json'": a file within the folder of one step's
+/// checkpoint, by the names that trainers give it.
+bool lacks_checkpoint_file(std::string_view message) {
+  constexpr std::array<std::string_view, 7> kFolders = {"/checkpoint-", "/checkpoint_", "/global_step",    "/iter_",
+                                                        "/step_",       "/step-",       "/checkpoint/step"};
+  return std::any_of(kFolders.begin(), kFolders.end(), [message](std::string_view folder) {
+    const size_t at = message.find(folder);
+    if (at == std::string_view::npos) return false;
+    size_t end = at + folder.size();
+    if (end < message.size() && message[end] == '_') ++end;
+    const size_t digits = end;
+    while (end < message.size() && message[end] >= '0' && message[end] <= '9') ++end;
+    return end > digits && end + 1 < message.size() && message[end] == '/';
+  });
+}
+
 }  // namespace
 
 std::string_view bare_exception(std::string_view exception) {
@@ -367,6 +383,8 @@ bool says_little(const ExceptionClass& is) {
 ExceptionClass classify_exception(std::string_view exception, std::string_view message, std::string_view frame) {
   if (contains(frame, "shm_broadcast.py")) return {"engine-dead", "vllm-shm-broadcast-stall", false};
   const std::string_view bare = bare_exception(exception);
+  if (bare == "FileNotFoundError" && lacks_checkpoint_file(message))
+    return {"checkpoint-incomplete", "ckpt-file-missing", false};
   for (const Row& row : kRows) {
     if (row.name != bare || (!row.message.empty() && !contains_folded(message, row.message))) continue;
     const ExceptionClass is = sharpened(row.is, exception, message);

@@ -179,6 +179,15 @@ constexpr Example kRoots[] = {
     {"TimeoutError", "Server did not become healthy within 600 s", "engine-dead", "sglang-server-launch-timeout"},
     {"RuntimeError", "Timed out initializing process group in store based barrier", "collective-timeout",
      "torch-rendezvous-timeout"},
+    // a checkpoint
+    {"FileNotFoundError", "[Errno 2] No such file or directory: '/out/checkpoint-60/trainer_state.json'",
+     "checkpoint-incomplete", "ckpt-file-missing"},
+    {"FileNotFoundError", "[Errno 2] No such file or directory: 'ckpts/global_step_40/actor/model_0.pt'",
+     "checkpoint-incomplete", "ckpt-file-missing"},
+    {"FileNotFoundError", "[Errno 2] No such file or directory: '/out/checkpoint-60'", "config-error",
+     "file-not-found"},
+    {"FileNotFoundError", "[Errno 2] No such file or directory: '/data/step_by_step/train.json'", "config-error",
+     "file-not-found"},
     // settings
     {"OSError", "Can't load tokenizer for 'x/y'", "config-error", "hf-invalid-model-identifier"},
     {"OSError", "x/y is not a local folder and is not a valid model identifier", "config-error", "hf-repo-not-found"},
