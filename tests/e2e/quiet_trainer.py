@@ -77,21 +77,30 @@ def resumed(base):
 
 
 def saves_quickly(base):
-    """Adapters are saved too quickly for anybody to be seen at it: they are found beside the events that the run keeps open, but not
-    those that were there before."""
-    quick = TRAINER.replace("        for _ in range(10):\n            file.write(os.urandom(20000))\n            file.flush()\n            time.sleep(0.15)\n",
-                            "        file.write(os.urandom(200000))\n").replace("bar(0)\n", "os.makedirs('exp/run/runs/a')\nevents = open('exp/run/runs/a/events', 'w')\nbar(0)\n", 1)
-    quick = quick.replace("time.sleep(0.05)", "time.sleep(0.5)").replace("start = done[-1] if done else 0", "start = 0")
-    assert quick.count("os.urandom(200000)") == 1 and quick.count("events = ") == 1 and quick.count("sleep(0.5)") == 1
-    os.makedirs(os.path.join(base, "exp", "run", "checkpoint-5"))
-    with open(os.path.join(base, "train.py"), "w") as file:
-        file.write(quick)
-    time.sleep(1.1)
+    """Adapters are saved too quickly for anybody to be seen at it: they are found by when they are made, where the run works, but not those
+    that were there before, and not those of another run beside it."""
+    slow = """        for _ in range(10):
+            file.write(os.urandom(20000))
+            file.flush()
+            time.sleep(0.15)
+"""
+    assert slow in TRAINER and "time.sleep(0.05)" in TRAINER and "start = done[-1] if done else 0" in TRAINER
+    quick = TRAINER.replace(slow, "        file.write(os.urandom(200000))\n").replace("start = done[-1] if done else 0", "start = 0")
+    for name, pace in (("train.py", "0.5"), ("other.py", "0.31")):
+        with open(os.path.join(base, name), "w") as file:
+            file.write(quick.replace("time.sleep(0.05)", f"time.sleep({pace})").replace("exp/run", "exp/" + name[:-3]))
+    os.makedirs(os.path.join(base, "exp", "train", "checkpoint-5"))
+    os.makedirs(os.path.join(base, "exp", "other"))
+    time.sleep(4)
     run = Run(base, [sys.executable, os.path.join(base, "train.py"), "99"], "--quiet", "--first-wait", "0.2")
+    time.sleep(1.5)
+    with open(os.path.join(base, "other.log"), "w") as log:
+        other = subprocess.Popen([sys.executable, os.path.join(base, "other.py"), "99"], cwd=base, stdout=log, stderr=log)
     assert run.end() == 0, run.err
+    other.wait()
     listed = subprocess.run([PROGRAM, "checkpoint", "list", "--home", os.path.join(base, "home")], capture_output=True, check=False, timeout=60)
     text = listed.stdout.decode()
-    assert all(f"       {step}  " in text for step in (10, 20, 30, 40)), text
+    assert all(f"       {step}  " in text for step in (10, 20, 30, 40)) and "exp/train" in text and "exp/other" not in text, text
     code, text = midwatch(base, "incidents", "--json")
     assert code == 0 and "checkpoint-5" not in text, text  # it was there before, and is no concern of this run
     assert status(base)["step"] == 60, text

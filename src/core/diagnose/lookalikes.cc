@@ -281,7 +281,7 @@ size_t first_at(const std::vector<Point>& points, const Series::Part& part, int6
                              points.begin());
 }
 
-// Language models are trained on rewards with rates of 1e-7 to 1e-5, adapters with up to 1e-4, tiny models with a
+// Policies are trained on rewards with rates of 1e-7 to 1e-5, adapters with up to 1e-4, tiny models with a
 // little more: ten times that upsets any of them.
 constexpr double kRateTooHigh = 2e-3;
 

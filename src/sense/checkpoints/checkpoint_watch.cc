@@ -50,21 +50,6 @@ bool is_held_open(System& system, const std::string& folder) {
   return false;
 }
 
-/// The checkpoints in these folders, by their paths, with their steps and when something was last made in them.
-std::map<std::string, std::pair<int64_t, Time>> saved_beside(Disk& disk, const std::set<std::string>& folders,
-                                                             const CheckpointLayout& layout) {
-  std::map<std::string, std::pair<int64_t, Time>> saved;
-  for (const std::string& folder : folders) {
-    const auto steps = checkpoint_steps(disk, folder, layout);
-    for (const int64_t step : steps.ok() ? *steps : std::vector<int64_t>()) {
-      std::string path = cat(folder, "/", with_step(layout.folder, step));
-      const auto info = disk.info(path);
-      if (info.ok() && info->kind == FileInfo::Kind::kFolder) saved[std::move(path)] = {step, info->changed};
-    }
-  }
-  return saved;
-}
-
 }  // namespace
 
 CheckpointWatch::~CheckpointWatch() {
@@ -203,7 +188,7 @@ void CheckpointWatch::search(const CheckpointLayout& layout) {
                run_folder = scope_.run_folder, beside] {
     Answer answer;
     answer.written = written_now(*system, pids, layout);
-    if (beside) answer.beside = saved_beside(*disk, folders_beside(*system, pids), layout);
+    if (beside) answer.beside = saved_beside(*disk, *system, pids, layout);
     Writers own;
     for (const std::string& folder : answer.written) own.own.insert(root_of(folder, layout));
     if (!own.own.empty() && !run_folder.empty()) note_writers(*disk, run_folder, own);
@@ -239,11 +224,13 @@ void CheckpointWatch::take(Answer answer, const State& state, EventWriter& write
     meet(folder, *step, attempt, false);
     kept_[folder].seen_written = true;
   }
-  for (const auto& [folder, saved] : answer.beside) {
-    if (saved.second < began_) continue;  // before the watch began: not reported
-    roots_.try_emplace(parent(folder), false);
-    meet(folder, saved.first, attempt, false);
-    kept_[folder].seen_written = true;
+  if (const std::string root = steps_.folder_of(answer.beside); !root.empty()) {
+    roots_.try_emplace(root, false);
+    for (const auto& [folder, saved] : answer.beside) {
+      if (parent(folder) != root || !steps_.fits(saved.step, saved.changed)) continue;
+      meet(folder, saved.step, attempt, false);
+      kept_[folder].seen_written = true;
+    }
   }
   for (const auto& [folder, step] : answer.found) {
     // What lay there before the watch began is not reported.
@@ -280,7 +267,7 @@ void CheckpointWatch::forget() {
 
 std::optional<Duration> CheckpointWatch::turn(const State& state, bool, EventWriter& writer) {
   now_ = clock_.steady();
-  if (!began_.known()) began_ = clock_.now();
+  if (!state.attempts.empty()) steps_.at(clock_.now(), state.attempts.back().last_step);
   for (const std::string& root : scope_.roots) roots_.try_emplace(root, false);
   hear(state);
   if (auto answer = call_.take()) take(std::move(*answer), state, writer);

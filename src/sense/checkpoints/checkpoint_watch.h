@@ -16,6 +16,7 @@
 #include "platform/clock.h"
 #include "platform/disk.h"
 #include "platform/system.h"
+#include "sense/checkpoints/beside.h"
 #include "sense/checkpoints/scan.h"
 
 namespace mw {
@@ -64,12 +65,12 @@ class CheckpointWatch final : public Task {
   struct Answer {
     std::string folder;
     CheckpointScan scan;
-    bool held_open = false;                                  ///< somebody has a file in it open
-    std::vector<std::pair<std::string, int64_t>> found;      ///< folders and steps that the roots hold
-    std::set<std::string> listed_before;                     ///< roots that an earlier scan listed
-    std::map<std::string, int64_t> pointers;                 ///< by root, the step that it names
-    std::set<std::string> written;                           ///< folders that are being saved to
-    std::map<std::string, std::pair<int64_t, Time>> beside;  ///< others beside the run's files: step, last change
+    bool held_open = false;                              ///< somebody has a file in it open
+    std::vector<std::pair<std::string, int64_t>> found;  ///< folders and steps that the roots hold
+    std::set<std::string> listed_before;                 ///< roots that an earlier scan listed
+    std::map<std::string, int64_t> pointers;             ///< by root, the step that it names
+    std::set<std::string> written;                       ///< folders that are being saved to
+    std::map<std::string, SavedBeside> beside;           ///< others where it may save
   };
 
   void hear(const State& state);
@@ -86,14 +87,14 @@ class CheckpointWatch final : public Task {
   Clock& clock_;
   CheckpointScope scope_;
   Duration searched_;                     // by the steady clock; 0: not yet
-  Duration searched_beside_;              // likewise, beside the files that the run writes
+  Duration searched_beside_;              // likewise, where the run may save
   std::map<std::string, Kept> kept_;      // by folder
   std::map<std::string, bool> roots_;     // that hold checkpoints; true: they were listed
   std::set<std::string> listed_folders_;  // that were found in them
   size_t heard_ = 0;                      // of the state's checkpoints
   Duration listed_;                       // when the roots were last listed
   Duration now_;
-  Time began_;  // when the watch did, by the clock on the wall, as files have it
+  StepsInTime steps_;  // by the clock on the wall, as files have it
   BackgroundCall<Answer> call_;
 };
 

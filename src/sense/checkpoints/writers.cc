@@ -13,8 +13,6 @@ namespace mw {
 namespace {
 
 constexpr size_t kFilesOpen = 4096;  // of one process
-constexpr size_t kFoldersBeside = 64;
-constexpr int kLevelsAbove = 2;
 
 /// Is a file open to write, by its /proc/PID/fdinfo ("flags:\t0100001", octal; the last two bits are the way)?
 bool is_to_write(std::string_view fdinfo) {
@@ -108,22 +106,6 @@ std::set<std::string> written_now(System& system, const std::vector<int64_t>& pi
       const std::string root = root_of(path, layout);
       const size_t end = root.empty() ? std::string::npos : path.find('/', root.size() + 1);
       if (end != std::string::npos && to_write()) folders.insert(path.substr(0, end));
-    });
-  }
-  return folders;
-}
-
-std::set<std::string> folders_beside(System& system, const std::vector<int64_t>& pids) {
-  std::set<std::string> folders;
-  for (const int64_t pid : pids) {
-    for_each_open(system, cat(pid), [&](std::string path, const auto& to_write) {
-      const bool elsewhere = !path.starts_with("/") || path.starts_with("/proc/") || path.starts_with("/dev/");
-      if (elsewhere || folders.size() >= kFoldersBeside || !to_write()) return;
-      for (int above = 0; above <= kLevelsAbove; ++above) {
-        path.resize(path.rfind('/'));
-        if (std::count(path.begin(), path.end(), '/') < 2) return;  // "/tmp", "/data": of everybody
-        folders.insert(path);
-      }
     });
   }
   return folders;

@@ -29,10 +29,6 @@ Writers writers_below(System& system, const std::vector<std::string>& places, co
 /// Folders named after a step of that layout in which one of these processes has a file open to write just now, by
 /// their real paths.
 std::set<std::string> written_now(System& system, const std::vector<int64_t>& pids, const CheckpointLayout& layout);
-/// Where else a run may save that has done so too quickly to be seen: the folders of the files that these processes
-/// have open to write (a log, TensorBoard's events), and up to two above each; none that many programs share ("/tmp",
-/// "/root").
-std::set<std::string> folders_beside(System& system, const std::vector<int64_t>& pids);
 /// Adds them to kWritersFile, where there are new ones.
 void note_writers(Disk& disk, const std::string& run_folder, const Writers& now);
 

@@ -1,0 +1,49 @@
+// Where a run saves that says nothing of it and does so too quickly to be seen at it (adapters of some megabytes).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "core/checkpoint_layout.h"
+#include "platform/disk.h"
+#include "platform/system.h"
+
+namespace mw {
+
+struct SavedBeside {
+  int64_t step = 0;
+  Time changed;  ///< when something was last made in its folder
+};
+
+/// The checkpoints, by their paths, in folders where a run may save: of the files that these processes have open to
+/// write, and up to two above each; that their commands name; in which they work, and up to two below. Bounded; never
+/// "/tmp" and its like, which many programs share.
+std::map<std::string, SavedBeside> saved_beside(Disk& disk, System& system, const std::vector<int64_t>& pids,
+                                                const CheckpointLayout& layout);
+
+/// Finds out whose checkpoints they are: the run's are made just when it has reached their steps.
+class StepsInTime {
+ public:
+  /// The run is at this step, at this time; call it about once a second.
+  void at(Time now, int64_t step);
+  /// Was something that belongs to `step` made at that time? Not known to be for a time before the first call.
+  bool fits(int64_t step, Time made) const;
+  /// The one folder in which checkpoints were made in time at two steps or more; "" while none, or more than one, has
+  /// any.
+  std::string folder_of(const std::map<std::string, SavedBeside>& saved) const;
+
+ private:
+  static constexpr size_t kKept = 4096;
+  struct Seen {
+    Time at;
+    int64_t step;
+  };
+  std::deque<Seen> seen_;  // where the step changed, and the last
+};
+
+}  // namespace mw
