@@ -98,7 +98,7 @@ std::map<std::string, SavedBeside> saved_beside(Disk& disk, System& system, cons
 
 void StepsInTime::at(Time now, int64_t step) {
   if (step == kNoStep) return;
-  // Between two changes the last look counts: what is made after it belongs to the next step.
+  // Between two changes the latest time counts: what is made after it belongs to the next step.
   if (seen_.size() >= 2 && seen_.back().step == step && seen_[seen_.size() - 2].step == step) {
     seen_.back().at = now;
     return;
@@ -109,8 +109,8 @@ void StepsInTime::at(Time now, int64_t step) {
 
 bool StepsInTime::fits(int64_t step, Time made) const {
   if (seen_.empty() || made + kSlack < seen_.front().at) return false;
-  const Seen* before = nullptr;  // the last look before the step was reached
-  const Seen* after = nullptr;   // the first when it was passed
+  const Seen* before = nullptr;  // the latest time before the step was reached
+  const Seen* after = nullptr;   // the first after it was passed
   bool reached = false;
   for (const Seen& one : seen_) {
     if (one.step < step) before = &one;
