@@ -81,8 +81,15 @@ Result<void> Check::see_current(const Rental& rental) {
   if (!beat->trouble.empty()) out_.notes.push_back(cat("the heartbeat cannot be read: ", beat->trouble));
   out_.seen.beat = std::move(beat->beat);
   out_.seen.beat_changed = beat->changed;
+  if (heard_now_ == rental.nonce) {
+    const Duration late = now_ - beat->changed;
+    out_.seen.beat_changed = now_;
+    out_.notes.push_back(cat("heartbeats come, though the store's time of the last one is ", format_duration(late),
+                             " old: the clocks of the machines that write to this folder differ (NTP)"));
+  }
   see_wandb();
   holding_ = holding_of(rental, out_.seen.provider_says);
+  out_.seen.ended = holding_.ended;
   if (!holding_.heard) return {};
   out_.seen.provider = holding_.there() || holding_.unreachable ? holding_.state : InstanceState::kGone;
   return {};
@@ -108,10 +115,16 @@ Holding Check::holding_of(const Rental& rental, std::string& says) const {
   out.heard = true;
   for (const auto& [provider, one] : all_) {
     const bool silent = one.unreachable && provider == rental.provider && one.host == rental.host;
-    if (!silent && (!is_of(&rental, provider, one) || one.state == InstanceState::kGone)) continue;
+    if (!silent && !is_of(&rental, provider, one)) continue;
+    if (one.state == InstanceState::kGone) {
+      out.ended = true;
+      if (!out.there()) says = one.says;
+      continue;
+    }
     out = {true, silent ? "" : one.id, one.host, one.price, one.state, silent};
     says = one.says;
   }
+  out.ended = out.ended && !out.there() && !out.unreachable;
   return out;
 }
 

@@ -21,6 +21,9 @@ struct ControllerDoors {
   std::function<std::string()> nonce;                       ///< 16 hexadecimal digits that nobody else gets
   /// Asks W&B for a run by the id that its heartbeat states ("": none); unset: it is not asked.
   std::function<Result<WandbWord>(const std::string& run)> wandb = nullptr;
+  /// Set where the store's times are those of whoever wrote there: no machine is given up for an old heartbeat before
+  /// two intervals have passed without another one. Unset: the store has one clock, and ages are true.
+  std::function<void(Duration)> pause = nullptr;
 };
 
 struct ControllerPlan {
